@@ -1,0 +1,86 @@
+/*
+ * device.h - the seam between measuring and what is measured on.
+ *
+ * A device lives in a worker process. device_host.c, device_cuda.c and (later)
+ * device_sim.c each fill one table; nothing above asks which it talks to.
+ * Every function returns 0, or -1 after assay_error.
+ */
+#ifndef DEVICE_H
+#define DEVICE_H
+
+#include "assay.h"
+#include "result.h"
+
+struct device; /* each implementation's own */
+
+struct device_options {
+    const char *spec; /* "auto", "host", "cuda:0" */
+    bool use_events;  /* --clock event: never load CUPTI */
+    bool flush_by_write;
+    uint64_t seed;
+};
+
+/* One block of samples of one case. */
+struct block {
+    const struct assay_variant *variant;
+    struct assay_call *call;
+    enum assay_temperature temperature;
+    int count;      /* samples wanted */
+    double hold_ns; /* keep the queue busy this long so that the host stays ahead */
+};
+
+struct block_sample {
+    double time_ns, busy_ns, event_ns; /* NAN where not read */
+    uint8_t mark;
+};
+
+/* What the clock saw of the code that ran in a block; for provenance. */
+struct code_seen {
+    char hash[RESULT_MAX_HASH];
+    int32_t kernels; /* activities in one launch */
+    int32_t registers, shared_bytes, local_bytes;
+};
+
+struct device_ops {
+    const char *name;
+    int (*open)(const struct device_options *options, struct device **device);
+    void (*close)(struct device *device);
+    void (*describe)(struct device *device, struct device_info *info);
+
+    void *(*alloc)(struct device *device, size_t bytes); /* NULL: no room */
+    void (*release)(struct device *device, void *memory);
+    int64_t (*free_bytes)(struct device *device);
+    int (*to_host)(struct device *device, void *host, const void *memory, size_t bytes);
+    int (*from_host)(struct device *device, void *memory, const void *host, size_t bytes);
+    int (*set)(struct device *device, void *memory, uint8_t byte, size_t bytes);
+    /* Fill per `fill` (not CUSTOM) with the seed's values; see fill.h. */
+    int (*fill)(struct device *device, void *memory, enum assay_type type, int64_t count,
+                const struct assay_fill *fill, uint64_t seed);
+    /* Order-free checksum of whole 8-byte words (and the tail): equal bytes, equal sum. */
+    int (*checksum)(struct device *device, const void *memory, size_t bytes, uint64_t *sum);
+
+    void *(*stream)(struct device *device);
+    int (*synchronize)(struct device *device); /* reports errors of earlier launches */
+    int (*warm_up)(struct device *device);     /* until the clock is steady, bounded */
+    /* Take block->count samples; then one wall sample into *wall_ns (NAN: none). */
+    int (*sample)(struct device *device, const struct block *block, struct block_sample *out,
+                  double *wall_ns, struct code_seen *code);
+    /* Launch back to back for about `ns`; how many launches, and the joules by the
+     * device's counter in *energy_mj (NAN where there is none). */
+    int (*energy)(struct device *device, const struct block *block, double ns, int *launches,
+                  double *energy_mj);
+    void (*state)(struct device *device, struct device_state *state);
+};
+
+/* The tables, NULL-terminated, best first; "auto" takes the first that opens. */
+extern const struct device_ops *const device_table[];
+
+/* Open `options->spec`. On failure *ops is NULL and assay_error says why. */
+int device_open(const struct device_options *options, const struct device_ops **ops,
+                struct device **device);
+
+/* The text of the last assay_error of this thread; "" if none since the clear. */
+const char *assay_last_error(void);
+void assay_clear_error(void);
+
+#endif

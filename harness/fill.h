@@ -1,0 +1,70 @@
+/*
+ * fill.h - the value of one element of a filled input, on the host and in CUDA
+ * alike: a pure function of (fill, seed, index), in integer and exact double
+ * arithmetic only, so that both make the same bits.
+ *
+ * The hash is splitmix64's finaliser over an odd-constant sequence (rng.h). The
+ * normal law is the sum of sixteen 16-bit uniforms (Irwin-Hall): excess
+ * kurtosis -0.075, tails to 6.9 standard deviations, and no transcendental
+ * function that two libraries could round apart.
+ */
+#ifndef FILL_H
+#define FILL_H
+
+#include "assay.h"
+
+#ifdef __CUDACC__
+#define FILL_FUNCTION static inline __host__ __device__
+#else
+#define FILL_FUNCTION static inline
+#endif
+
+FILL_FUNCTION uint64_t fill_hash(uint64_t seed, uint64_t index)
+{
+    uint64_t z = seed + (index + 1) * 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+FILL_FUNCTION double fill_uniform(uint64_t bits)
+{
+    return (double)(bits >> 11) * 0x1p-53;
+}
+
+FILL_FUNCTION double fill_normal(uint64_t seed, uint64_t index)
+{
+    /* Sixteen uniforms in [0, 65535]: mean 16 * 32767.5, variance 16 (2^32 - 1) / 12. */
+    uint64_t sum = 0;
+    for (uint64_t part = 0; part < 4; part++) {
+        uint64_t bits = fill_hash(seed, 4 * index + part);
+        sum += (bits & 0xffff) + (bits >> 16 & 0xffff) + (bits >> 32 & 0xffff) + (bits >> 48);
+    }
+    return ((double)sum - 524280.0) * 1.3214498960651507e-05;
+}
+
+/* `fill->hard` is not read where `hard` is NULL (a GPU passes its own copy). */
+FILL_FUNCTION double fill_value(const struct assay_fill *fill, const float *hard, uint64_t seed,
+                                int64_t index)
+{
+    uint64_t at = (uint64_t)index;
+    if (fill->hard_every > 0 && fill->hard_count > 0) {
+        uint64_t pick = fill_hash(seed ^ 0x6a09e667f3bcc909u, at);
+        if (pick % (uint64_t)fill->hard_every == 0)
+            return (double)hard[(pick >> 32) % (uint64_t)fill->hard_count];
+    }
+    if (fill->kind == ASSAY_FILL_NORMAL) {
+        double spread = fill->b * fill_normal(seed, at);
+        return fill->a + spread;
+    }
+    double u = fill_uniform(fill_hash(seed, at));
+    if (fill->kind == ASSAY_FILL_UNIFORM) {
+        double step = (fill->b - fill->a) * u;
+        return fill->a + step;
+    }
+    /* ASSAY_FILL_INTEGER */
+    uint64_t span = (uint64_t)(int64_t)(fill->b - fill->a) + 1;
+    return fill->a + (double)(fill_hash(seed, at) % span);
+}
+
+#endif

@@ -1,0 +1,69 @@
+/*
+ * plan.h - what a run will measure: a suite's groups, on one device, as data.
+ *
+ * A suite (suite.h) names operations, dims and variants with lists, ranges and
+ * size classes; the plan is all of that multiplied out and solved for a device.
+ */
+#ifndef PLAN_H
+#define PLAN_H
+
+#include "assay.h"
+#include "result.h"
+#include "suite.h"
+
+enum { PLAN_MAX_VARIANTS = 64 };
+
+enum group_purpose { PURPOSE_CASE, PURPOSE_CEILING };
+
+/* One operation, shape and temperature: all its variants, measured together. */
+struct group {
+    struct assay_shape shape;
+    enum assay_temperature temperature;
+    enum group_purpose purpose;
+    char label[ASSAY_MAX_NAME]; /* the suite's name for it, "[group LABEL]" */
+    double budget_s;            /* sampling time a case */
+    double precision_pct;       /* half width of the interval, of the median */
+    double energy_s;            /* 0: only blocks that are long enough anyway */
+    double timeout_s;           /* a step of a case (setup, check, block) */
+    int variant_count;
+    const struct assay_variant *variant[PLAN_MAX_VARIANTS];
+    char skip[PLAN_MAX_VARIANTS][ASSAY_MAX_REASON]; /* "" or why it is not run */
+};
+
+struct plan_options {
+    const char *filter;   /* glob on operation/variant, or NULL */
+    double budget_s;      /* 0: the suite's */
+    double precision_pct; /* 0: the suite's */
+    int shard, shards;    /* this one of so many, 1-based; 1, 1: all */
+    bool with_ceilings;   /* put the ceilings that the groups need in front */
+};
+
+struct plan {
+    char suite[ASSAY_MAX_NAME];
+    struct group *groups; /* in the order measured */
+    int count;
+};
+
+/* Multiply out `suite` for `device`. -1 with assay_error("file:line: ...") when
+ * a dim is impossible or nothing is selected. plan_release frees. */
+int plan_make(struct plan *plan, const struct suite *suite, const struct device_info *device,
+              const struct plan_options *options);
+void plan_release(struct plan *plan);
+
+/* Add the groups of `ceilings` whose ceiling the plan's groups need, in front. */
+int plan_add_ceilings(struct plan *plan, const struct suite *ceilings,
+                      const struct device_info *device);
+
+/* "n=5000000 input=fp32": every dim in order. */
+void shape_text(const struct assay_shape *shape, char *out, size_t size);
+
+/* Bytes of the working set: every byte read and written once. */
+double shape_bytes(const struct assay_shape *shape);
+
+/* The largest (l2) or smallest (vram) value of size dim `dim` that brings
+ * `shape` into the class on `device`, at `times` the class's bytes; -1 with
+ * assay_error when none does. */
+int size_class_solve(const struct assay_shape *shape, int dim, const char *class_name, double times,
+                     const struct device_info *device, int64_t *value);
+
+#endif

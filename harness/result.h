@@ -1,0 +1,159 @@
+/*
+ * result.h - the values that travel from worker to runner to store to report.
+ *
+ * Plain data: no pointers but the sample arrays. A figure that was not
+ * measured is NAN (a double) or -1 (a count), never 0.
+ */
+#ifndef RESULT_H
+#define RESULT_H
+
+#include "assay.h"
+
+enum { RESULT_MAX_SHAPE = 256, RESULT_MAX_PROPERTY = 128, RESULT_MAX_HASH = 33 };
+
+/* What became of a case. Only STATUS_OK has a time that is shown as one. */
+enum case_status {
+    STATUS_OK,
+    STATUS_SKIPPED,  /* the reason says why */
+    STATUS_WRONG,    /* the answer failed its check */
+    STATUS_UNSTABLE, /* more than half its samples were marked */
+    STATUS_CRASHED,  /* died, or reported an error of its own */
+    STATUS_TIMEOUT,
+    STATUSES,
+};
+
+/* Which clock made the time of a case. */
+enum clock_source {
+    CLOCK_CUPTI, /* kernel timestamps of the hardware */
+    CLOCK_EVENT, /* a CUDA event pair; carries the event floor */
+    CLOCK_HOST,  /* the host's monotonic clock */
+    CLOCK_SIM,   /* simulated */
+    CLOCKS,
+};
+
+/* Sample marks, a bit each. A marked sample is kept and left out of the median. */
+enum sample_mark {
+    MARK_THROTTLED = 1,   /* a hardware slow-down was reported in its block */
+    MARK_INCOMPLETE = 2,  /* the clock's records of this sample were lost */
+    MARK_INTERRUPTED = 4, /* the host was preempted for long in it (host clock) */
+};
+
+/* Every sample of a case, in the order taken. Arrays are `count` long; the ones
+ * whose clock was not read are NULL. Owned by the struct: samples_release. */
+struct samples {
+    int count;
+    float *time_ns;  /* the case's own clock */
+    float *busy_ns;  /* sum over kernels, where the time is a span of several */
+    float *event_ns; /* CUDA event pair */
+    uint16_t *round; /* which round of the group */
+    uint8_t *mark;   /* sample_mark bits */
+    int wall_count;  /* host clock, call to completed synchronisation: one a round */
+    float *wall_ns;
+    uint16_t *wall_round;
+};
+
+/* State of the device around a block, from NVML. NAN where not readable. */
+struct device_state {
+    double sm_mhz, memory_mhz;
+    double temperature_c;
+    double power_w;
+    double energy_mj;       /* a running counter */
+    uint64_t clock_reasons; /* NVML's clock event reasons; 0: none, or not readable */
+};
+
+struct case_id {
+    char operation[ASSAY_MAX_NAME];
+    char variant[ASSAY_MAX_NAME];
+    char shape[RESULT_MAX_SHAPE]; /* every dim, in order: "n=5000000 input=fp32" */
+    int32_t kind;                 /* enum assay_kind */
+    int32_t place;                /* enum assay_place; of the variant */
+    int32_t temperature;          /* enum assay_temperature */
+};
+
+struct metric {
+    char name[ASSAY_MAX_NAME];
+    double value;
+};
+
+struct case_result {
+    struct case_id id;
+    int32_t status; /* enum case_status */
+    char reason[ASSAY_MAX_REASON];
+    char note[ASSAY_MAX_NAME]; /* what setup chose */
+    int32_t clock;             /* enum clock_source */
+    bool is_baseline;          /* the one this group's ratios are taken against */
+
+    double time_ns, lo_ns, hi_ns; /* median and its 95 % interval, marked samples left out */
+    double busy_ns;               /* median; differs from time_ns for several kernels */
+    double event_ns, wall_ns;     /* medians */
+    double first_call_ns;         /* setup and the first launch, to completion, host clock */
+
+    struct assay_work work;
+    int64_t workspace_bytes;
+    int32_t kernels;  /* device activities in one launch; -1 unknown */
+    double energy_mj; /* a launch */
+    double power_w;   /* mean over the case's blocks */
+    double sm_mhz;    /* median over the case's blocks */
+    double temperature_c;
+    uint64_t clock_reasons; /* all that were seen, or-ed */
+
+    int64_t outputs; /* elements the case writes */
+    int64_t checked; /* of these, compared with the reference, each time */
+    double max_abs_error, max_rel_error, near_share;
+    int32_t metric_count;
+    struct metric metrics[ASSAY_MAX_METRICS];
+
+    char code_hash[RESULT_MAX_HASH]; /* of the machine code that ran; "" unknown */
+    int32_t registers;               /* a thread, of the longest kernel; -1 unknown */
+    int32_t shared_bytes;            /* a block, static and dynamic */
+    int32_t local_bytes;             /* a thread: spills and stack */
+
+    struct samples samples;
+};
+
+/* A device, as the worker that opened it describes it. */
+struct device_info {
+    int32_t place; /* enum assay_place */
+    bool simulated;
+    char spec[ASSAY_MAX_NAME];      /* what --device takes: cuda:0, host */
+    char name[RESULT_MAX_PROPERTY]; /* "NVIDIA H200" */
+    char uuid[RESULT_MAX_PROPERTY];
+    char vbios[RESULT_MAX_PROPERTY];
+    char driver[RESULT_MAX_PROPERTY];  /* "580.159.04"; the kernel's release on the host */
+    char runtime[RESULT_MAX_PROPERTY]; /* CUDA runtime, "13.0" */
+    char library[RESULT_MAX_PROPERTY]; /* cuBLAS or OpenBLAS version; "" none */
+    char lost[4 * ASSAY_MAX_REASON];   /* what cannot be measured and why, a line each */
+    int32_t compute_capability;        /* x 10; 0 on the host */
+    int32_t multiprocessors;           /* cores, on the host */
+    int64_t l1_bytes;                  /* of one multiprocessor or core */
+    int64_t cache_bytes;               /* L2; on the host the last-level cache */
+    int64_t memory_bytes;
+    double sm_mhz_max, memory_mhz_max;
+    double power_limit_w;
+    int32_t ecc, mig;       /* 1 on, 0 off, -1 unknown */
+    int32_t clock;          /* enum clock_source that times device variants */
+    double event_floor_ns;  /* event pair around an empty kernel; NAN unknown */
+    double kernel_floor_ns; /* the empty kernel itself, by CLOCK_CUPTI */
+    double clock_step_ns;   /* resolution of the clock, as seen */
+};
+
+/* Empty result: strings "", figures NAN or -1, no samples. */
+void result_init(struct case_result *result);
+void samples_release(struct samples *samples);
+
+/* The words used in the table, the store and JSON. */
+const char *status_name(enum case_status status);
+const char *clock_name(enum clock_source clock);
+const char *kind_name(enum assay_kind kind);
+const char *place_name(enum assay_place place);
+const char *temperature_name(enum assay_temperature temperature);
+const char *arithmetic_name(enum assay_arithmetic arithmetic);
+
+/* The value of a word in a NULL-free table as above, or -1. */
+int status_parse(const char *name);
+int clock_parse(const char *name);
+int kind_parse(const char *name);
+int place_parse(const char *name);
+int temperature_parse(const char *name);
+
+#endif

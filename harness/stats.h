@@ -1,0 +1,49 @@
+/*
+ * stats.h - the statistics of samples. Pure: no I/O, no globals, nothing kept.
+ *
+ * Times are skewed and have outliers, so nothing here assumes a normal law:
+ * medians, order statistics, and sign tests.
+ */
+#ifndef STATS_H
+#define STATS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct interval {
+    double mid, lo, hi;
+};
+
+/* Median; sorts `values` in place. NAN for none. */
+double stats_median(double *values, int count);
+
+/* The quantile q in [0, 1] by linear interpolation (type 7 of Hyndman and Fan,
+ * 1996) of values that are sorted. */
+double stats_quantile_sorted(const double *sorted, int count, double q);
+
+/* Median with the distribution-free interval from order statistics (David and
+ * Nagaraja, Order Statistics, 3rd ed., section 7.1): the widest-in pair of
+ * ranks whose binomial coverage is at least `confidence`. lo and hi are NAN
+ * when the count cannot reach it (5 or fewer at 95 %). Sorts in place. */
+struct interval stats_median_interval(double *values, int count, double confidence);
+
+/* Ranks (1-based, r and count + 1 - r) of that interval; 0 when out of reach. */
+int stats_median_rank(int count, double confidence);
+
+/* Median absolute deviation from the median, times 1.4826. Reorders. */
+double stats_mad(double *values, int count);
+
+/* Ratio base/candidate of two cases of one group: the median over rounds of the
+ * ratio of their medians in that round (pairing cancels drift), with the
+ * sign-test interval over rounds. Rounds that lack either are left out; with
+ * too few for an interval, lo and hi are NAN; with none, all are.
+ * `scratch` holds at least base_count + candidate_count doubles. */
+struct paired {
+    const float *time_ns;
+    const uint16_t *round;
+    const uint8_t *mark; /* a sample with a mark is left out */
+    int count;
+};
+struct interval stats_paired_ratio(struct paired base, struct paired candidate, double *scratch);
+
+#endif

@@ -1,0 +1,137 @@
+/*
+ * store.h - the SQLite database: the only file that includes sqlite3.h beside
+ * its own parts (store_*.c). docs/schema.md is the public contract.
+ *
+ * One writer transaction a case: a kill at any moment leaves every complete
+ * case and no half of one. IDs are random 128-bit or content hashes, as hex.
+ * Every function returns 0, or -1 after assay_error with a clear sentence
+ * (read-only, locked, full, not a database, made by a newer version).
+ */
+#ifndef STORE_H
+#define STORE_H
+
+#include <stdio.h>
+
+#include "plan.h"
+#include "result.h"
+
+enum { STORE_ID = 33 }; /* 32 hex digits and the end */
+
+struct store;
+
+enum store_mode { STORE_READ, STORE_WRITE };
+
+/* Open (STORE_WRITE: create and migrate) the database at `path`. */
+int store_open(struct store **store, const char *path, enum store_mode mode);
+void store_close(struct store *store);
+
+/* Provenance of the program; the build writes it (build/provenance.h). */
+struct program_info {
+    char version[RESULT_MAX_PROPERTY];
+    char commit[RESULT_MAX_PROPERTY];
+    char diff_hash[RESULT_MAX_HASH]; /* of uncommitted changes; "" clean */
+    char compiler[RESULT_MAX_PROPERTY];
+    char flags[512];
+    char nvcc[RESULT_MAX_PROPERTY]; /* "" when built without */
+    char nvcc_flags[512];
+};
+
+/* Provenance of the machine. */
+struct host_info {
+    char hostname[RESULT_MAX_PROPERTY];
+    char cpu[RESULT_MAX_PROPERTY];
+    char kernel[RESULT_MAX_PROPERTY];
+    char os[RESULT_MAX_PROPERTY];
+    char container[RESULT_MAX_PROPERTY]; /* a hint: "docker", "firecracker", "" */
+    int32_t cores;
+    int64_t memory_bytes;
+};
+
+struct run_info {
+    char id[STORE_ID];
+    char suite[ASSAY_MAX_NAME];
+    char label[RESULT_MAX_PROPERTY];
+    char command[512];
+    const char *suite_text; /* borrowed */
+    bool simulated;
+};
+
+struct launch_info {
+    char id[STORE_ID];
+    char run_id[STORE_ID];
+    int32_t number; /* 1-based within the run */
+    uint64_t seed;
+    bool flush_by_write;
+    struct device_info device;
+    struct device_state start;
+};
+
+/* Begin a run: makes run->id. The expected cases are written with it, so that
+ * what is missing later is known and --resume can go on. */
+int store_begin_run(struct store *store, struct run_info *run, const struct program_info *program,
+                    const struct host_info *host);
+int store_begin_launch(struct store *store, struct launch_info *launch, const struct plan *plan);
+
+/* One complete case, in one transaction. */
+int store_case(struct store *store, const char *launch_id, enum group_purpose purpose,
+               const char *group_label, const struct case_result *result);
+
+int store_end_launch(struct store *store, const char *launch_id, const struct device_state *end);
+/* status: "complete" or "interrupted". */
+int store_end_run(struct store *store, const char *run_id, const char *status);
+
+/* Whether the launch has this case already (for --resume). */
+int store_has_case(struct store *store, const char *launch_id, const struct case_id *id, bool *has);
+
+/* RUN: an id prefix, a label, a named baseline, `latest`, `latest~N`. The path
+ * before a colon is the caller's business (store_split_run). */
+int store_find_run(struct store *store, const char *spec, char id[STORE_ID]);
+int store_split_run(const char *spec, const char *default_path, char *path, size_t path_size,
+                    const char **run);
+
+/* The last launch of a run that is not complete, for --resume; "" if none. */
+int store_open_launch(struct store *store, const char *run_id, struct launch_info *launch);
+
+/* ------------------------------------------------------------- reading -- */
+
+struct stored_case {
+    char launch_id[STORE_ID];
+    int32_t launch_number;
+    int32_t purpose; /* enum group_purpose */
+    char group_label[ASSAY_MAX_NAME];
+    struct case_result result; /* samples included when asked for */
+};
+
+struct stored_run {
+    struct run_info run; /* suite_text owned here */
+    char *suite_text;
+    char started_at[32], ended_at[32], status[24];
+    struct program_info program;
+    struct host_info host;
+    int launch_count;
+    struct launch_info *launches;
+    int case_count;
+    struct stored_case *cases; /* in the order measured */
+    int expected_count;        /* cases the plans of its launches named */
+};
+
+int store_read_run(struct store *store, const char *run_id, bool with_samples,
+                   struct stored_run *run);
+void stored_run_release(struct stored_run *run);
+
+/* A line for each run, newest first, through `each`; stops when it returns -1. */
+struct run_line {
+    char id[STORE_ID], suite[ASSAY_MAX_NAME], label[RESULT_MAX_PROPERTY],
+        device[RESULT_MAX_PROPERTY];
+    char started_at[32], status[24];
+    int launches, cases, ok;
+};
+int store_each_run(struct store *store, int (*each)(const struct run_line *line, void *context),
+                   void *context);
+
+/* Lossless exchange, one JSON object a line; import is idempotent. `name` is
+ * what messages call the input. */
+int store_export_ndjson(struct store *store, const char *run_id, FILE *out);
+int store_import_ndjson(struct store *store, const char *name, FILE *in, int *rows_added);
+
+#endif
