@@ -1,0 +1,52 @@
+/*
+ * commands.h - the table of commands. A command parses its arguments, calls
+ * one module and returns an exit code; the work is in the module.
+ *
+ * To add one: write harness/cmd_NAME.c, declare it here and give it a row in
+ * commands.c.
+ */
+#ifndef COMMANDS_H
+#define COMMANDS_H
+
+/* Exit codes; scripts and CI rely on them. */
+enum {
+    EXIT_FINE = 0,
+    EXIT_REGRESSED = 1, /* or wrong */
+    EXIT_USAGE = 2,     /* or configuration */
+    EXIT_UNDECIDED = 3, /* measured but undecided, only with --fail-on */
+    EXIT_NOTHING = 4,   /* nothing measured or nothing comparable */
+    EXIT_LOST = 5,      /* a case crashed, timed out or went missing */
+    EXIT_INTERRUPTED = 130,
+};
+
+struct command {
+    const char *name;
+    int (*run)(int argc, char **argv); /* argv[0] is the command's name */
+    const char *summary;               /* one line; NULL hides it from help */
+    const char *usage;                 /* all of `assay help NAME` */
+};
+
+extern const struct command commands[]; /* ended by a NULL name */
+
+int cmd_list(int argc, char **argv);
+int cmd_run(int argc, char **argv);
+int cmd_show(int argc, char **argv);
+int cmd_plot(int argc, char **argv);
+int cmd_export(int argc, char **argv);
+int cmd_import(int argc, char **argv);
+int cmd_doctor(int argc, char **argv);
+int cmd_help(int argc, char **argv);
+int cmd_worker(int argc, char **argv); /* the child of a run */
+
+/* The usage texts live beside their commands. */
+extern const char usage_list[], usage_run[], usage_show[], usage_plot[], usage_export[],
+    usage_import[], usage_doctor[];
+
+/* "assay NAME: MESSAGE" on standard error and a hint at the help; returns
+ * EXIT_USAGE. */
+int command_misused(const char *name, const char *message);
+
+/* The database a command works on: --db, else ASSAY_DB, else results/assay.sqlite. */
+const char *command_database(const char *option);
+
+#endif
