@@ -22,7 +22,8 @@ Q := $(if $(V),,@)
 
 # ------------------------------------------------------------------ flags --
 
-WARN := -Wall -Wextra $(if $(WERROR),-Werror)
+# Texts are cut to their fields on purpose (snprintf), so that warning is off.
+WARN := -Wall -Wextra -Wno-format-truncation $(if $(WERROR),-Werror)
 SAN := $(if $(SANITIZE),-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
 CPPFLAGS += -D_GNU_SOURCE -I. -Iharness -I$(BUILD)
 CFLAGS ?= -O2 -g
@@ -39,11 +40,11 @@ NVCCFLAGS_ALL := -std=c++20 -O3 -lineinfo -fmad=true $(GENCODE) -Xcompiler "$(WA
 ifeq ($(CUDA),1)
 CUDA_HOME ?= $(abspath $(dir $(NVCC))/..)
 CUDA_LIB := $(firstword $(wildcard $(CUDA_HOME)/targets/x86_64-linux/lib $(CUDA_HOME)/lib64 /usr/lib/x86_64-linux-gnu))
-CPPFLAGS += -DASSAY_CUDA=1 -isystem $(CUDA_HOME)/include
+CPPFLAGS += -DASSAY_HAVE_CUDA=1 -isystem $(CUDA_HOME)/include
 LDLIBS += -L$(CUDA_LIB) -lcudart_static -lstdc++ -lrt
 endif
 ifeq ($(OPENBLAS),1)
-CPPFLAGS += -DASSAY_OPENBLAS=1
+CPPFLAGS += -DASSAY_HAVE_OPENBLAS=1
 LDLIBS += -lopenblas
 endif
 

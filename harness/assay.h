@@ -252,6 +252,7 @@ struct assay_variant {
 
     int (*setup)(struct assay_call *call);  /* untimed; may be NULL */
     int (*launch)(struct assay_call *call); /* timed: only enqueues on call->stream */
+    /* Frees what setup made; called once after setup, also after one that failed. */
     void (*teardown)(struct assay_call *call);
 
     /* The exact bits of output elements [begin, end), written to `out` as the

@@ -8,6 +8,8 @@
 #ifndef COMMANDS_H
 #define COMMANDS_H
 
+#include <getopt.h>
+
 /* Exit codes; scripts and CI rely on them. */
 enum {
     EXIT_FINE = 0,
@@ -45,6 +47,12 @@ extern const char usage_list[], usage_run[], usage_show[], usage_plot[], usage_e
 /* "assay NAME: MESSAGE" on standard error and a hint at the help; returns
  * EXIT_USAGE. */
 int command_misused(const char *name, const char *message);
+
+/* The same for what getopt_long refused: `kind` is its '?' or ':'. */
+int command_bad_option(const char *name, char **argv, const struct option *options, int kind);
+
+/* The same for a command that does not exist. */
+int command_unknown(const char *name);
 
 /* The database a command works on: --db, else ASSAY_DB, else results/assay.sqlite. */
 const char *command_database(const char *option);

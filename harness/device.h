@@ -49,7 +49,7 @@ struct device_ops {
 
     void *(*alloc)(struct device *device, size_t bytes); /* NULL: no room */
     void (*release)(struct device *device, void *memory);
-    int64_t (*free_bytes)(struct device *device);
+    int64_t (*free_bytes)(struct device *device); /* -1: not to be known */
     int (*to_host)(struct device *device, void *host, const void *memory, size_t bytes);
     int (*from_host)(struct device *device, void *memory, const void *host, size_t bytes);
     int (*set)(struct device *device, void *memory, uint8_t byte, size_t bytes);

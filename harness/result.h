@@ -33,9 +33,8 @@ enum clock_source {
 
 /* Sample marks, a bit each. A marked sample is kept and left out of the median. */
 enum sample_mark {
-    MARK_THROTTLED = 1,   /* a hardware slow-down was reported in its block */
-    MARK_INCOMPLETE = 2,  /* the clock's records of this sample were lost */
-    MARK_INTERRUPTED = 4, /* the host was preempted for long in it (host clock) */
+    MARK_THROTTLED = 1,  /* a hardware slow-down was reported in its block */
+    MARK_INCOMPLETE = 2, /* the clock's records of this sample were lost */
 };
 
 /* Every sample of a case, in the order taken. Arrays are `count` long; the ones

@@ -89,6 +89,9 @@ int store_find_run(struct store *store, const char *spec, char id[STORE_ID]);
 int store_split_run(const char *spec, const char *default_path, char *path, size_t path_size,
                     const char **run);
 
+/* The newest run of a suite that did not complete, for --resume. */
+int store_find_unfinished(struct store *store, const char *suite, char id[STORE_ID]);
+
 /* The last launch of a run that is not complete, for --resume; "" if none. */
 int store_open_launch(struct store *store, const char *run_id, struct launch_info *launch);
 

@@ -41,6 +41,13 @@ struct show_options {
     int width;     /* columns of the terminal; 100 when unknown */
 };
 
+/* Whether `format` is one of them; assay_error names them when not. */
+bool show_knows_format(const char *format);
+
+/* The exit code that a run's rows ask for: 5 when a case crashed, timed out or
+ * is missing, 1 when one is wrong, 4 when nothing was measured, else 0. */
+int view_exit_code(const struct stored_run *run);
+
 /* -1 with assay_error for an unknown format. */
 int show_run(FILE *out, const struct stored_run *run, const struct show_options *options);
 

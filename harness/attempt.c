@@ -1,0 +1,333 @@
+/*
+ * attempt.c - one group, measured through a worker. A variant that takes the
+ * worker down costs its own row: the rest is measured again without it, by a
+ * fresh worker.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "device.h"
+#include "rng.h"
+#include "runner_state.h"
+
+enum { TICK_MS = 200 };
+
+/* --------------------------------------------------------------- storing -- */
+
+/* A case that has no figures, only an outcome. */
+static void outcome_only(struct case_result *result, const struct group *group, int index,
+                         enum case_status status, const char *reason)
+{
+    const struct assay_variant *variant = group->variant[index];
+    result_init(result);
+    snprintf(result->id.operation, sizeof result->id.operation, "%s", variant->operation);
+    snprintf(result->id.variant, sizeof result->id.variant, "%s", variant->name);
+    shape_text(&group->shape, result->id.shape, sizeof result->id.shape);
+    result->id.kind = (int32_t)variant->kind;
+    result->id.place = (int32_t)variant->place;
+    result->id.temperature = (int32_t)group->temperature;
+    if (group->shape.operation->work) result->work = group->shape.operation->work(&group->shape);
+    result->status = status;
+    snprintf(result->reason, sizeof result->reason, "%s", reason);
+}
+
+static int keep(struct runner *runner, const struct group *group, const struct case_result *result)
+{
+    char outcome[2 * ASSAY_MAX_REASON];
+    bool fine = result->status == STATUS_OK || result->status == STATUS_SKIPPED;
+    snprintf(outcome, sizeof outcome, "%s%s%s", status_name((enum case_status)result->status),
+             result->reason[0] ? ": " : "", result->reason);
+    progress_case(&runner->progress, result->id.variant, outcome, fine);
+    return store_case(runner->store, runner->launch.id, group->purpose, group->label, result);
+}
+
+static int keep_outcome(struct runner *runner, const struct group *group, int index,
+                        enum case_status status, const char *reason)
+{
+    struct case_result result;
+    outcome_only(&result, group, index, status, reason);
+    return keep(runner, group, &result);
+}
+
+/* ------------------------------------------------------------- measuring -- */
+
+/* The variants of a group that are still to be measured, and how the last
+ * attempt at them ended. */
+struct attempt {
+    const struct group *group;
+    int count;
+    int index[PLAN_MAX_VARIANTS]; /* into group->variant */
+    int received;
+    struct case_result *results; /* as they come; stored when all are in */
+};
+
+struct culprit {
+    int at; /* position in attempt->index; -1: the group as a whole */
+    enum case_status status;
+    char reason[ASSAY_MAX_REASON];
+};
+
+int ensure_child(struct runner *runner)
+{
+    if (runner->child.pid > 0) return 0;
+    const struct runner_options *options = runner->options;
+    struct wire_open open = {.use_events = options->use_events,
+                             .flush_by_write = options->flush_by_write,
+                             .seed = options->seed};
+    /* A fresh worker opens the device that the first one found. */
+    snprintf(open.spec, sizeof open.spec, "%s",
+             runner->launch.device.spec[0] ? runner->launch.device.spec : options->device);
+    return child_start(&runner->child, &open);
+}
+
+static int send_group(struct runner *runner, const struct attempt *attempt)
+{
+    const struct group *group = attempt->group;
+    struct wire_group *message = calloc(1, sizeof *message);
+    if (message == NULL) return assay_error("out of memory for a group");
+    snprintf(message->operation, sizeof message->operation, "%s", group->shape.operation->name);
+    memcpy(message->value, group->shape.value, sizeof message->value);
+    message->temperature = (int32_t)group->temperature;
+    message->budget_s = group->budget_s;
+    message->precision_pct = group->precision_pct;
+    message->energy_s = group->energy_s;
+    snprintf(message->baseline, sizeof message->baseline, "%s", group->baseline);
+    message->seed = rng_mix(runner->launch.seed, (uint64_t)(group - runner->plan.groups));
+    message->variant_count = attempt->count;
+    for (int i = 0; i < attempt->count; i++)
+        snprintf(message->variant[i], ASSAY_MAX_NAME, "%s",
+                 group->variant[attempt->index[i]]->name);
+    int status = wire_send(runner->child.socket, WIRE_GROUP, message, sizeof *message);
+    free(message);
+    return status;
+}
+
+/* Who was at work when the worker stopped answering. */
+static enum attempt_end blame_board(struct runner *runner, const struct attempt *attempt,
+                                    enum case_status status, const char *how,
+                                    struct culprit *culprit)
+{
+    int at = atomic_load(&runner->child.board->variant);
+    enum board_step step = (enum board_step)atomic_load(&runner->child.board->step);
+    culprit->at = at >= 0 && at < attempt->count ? at : -1;
+    culprit->status = status;
+    snprintf(culprit->reason, sizeof culprit->reason, "%s: %s",
+             step < STEPS ? step_name(step) : "unknown step", how);
+    return ATTEMPT_CULPRIT;
+}
+
+static enum attempt_end blame_death(struct runner *runner, const struct attempt *attempt,
+                                    struct culprit *culprit)
+{
+    char how[ASSAY_MAX_REASON];
+    enum attempt_end end = blame_board(runner, attempt, STATUS_CRASHED, "", culprit);
+    child_reap(&runner->child, how, sizeof how);
+    size_t used = strlen(culprit->reason);
+    snprintf(culprit->reason + used, sizeof culprit->reason - used, "%s", how);
+    return end;
+}
+
+static enum attempt_end blame_timeout(struct runner *runner, const struct attempt *attempt,
+                                      struct culprit *culprit)
+{
+    char how[ASSAY_MAX_REASON], text[ASSAY_MAX_REASON];
+    snprintf(text, sizeof text, "no answer within %g s", attempt->group->timeout_s);
+    enum attempt_end end = blame_board(runner, attempt, STATUS_TIMEOUT, text, culprit);
+    child_reap(&runner->child, how, sizeof how);
+    return end;
+}
+
+/* Takes the message over. -1: it makes no sense. */
+static int take_message(struct attempt *attempt, enum wire_type type, const void *data,
+                        size_t bytes, struct culprit *culprit, bool *ended)
+{
+    struct wire_case message;
+    *ended = false;
+    switch (type) {
+    case WIRE_CASE:
+        if (wire_unpack_case(data, bytes, &message) < 0) return -1;
+        if (message.index < 0 || message.index >= attempt->count) {
+            samples_release(&message.result.samples);
+            return assay_error("a malformed case from the worker");
+        }
+        attempt->results[message.index] = message.result;
+        attempt->received++;
+        return 0;
+    case WIRE_BROKEN:
+        if (bytes != sizeof(struct wire_broken)) return assay_error("a malformed message");
+        culprit->at = ((const struct wire_broken *)data)->index;
+        culprit->status = STATUS_CRASHED;
+        snprintf(culprit->reason, sizeof culprit->reason, "%s",
+                 ((const struct wire_broken *)data)->reason);
+        *ended = true;
+        return 0;
+    case WIRE_DONE:
+        *ended = true;
+        return 0;
+    default:
+        return assay_error("an unexpected message from the worker");
+    }
+}
+
+/* One message while it is there to be read. */
+static enum attempt_end read_message(struct runner *runner, struct attempt *attempt,
+                                     struct culprit *culprit, bool *ended)
+{
+    enum wire_type type;
+    void *data;
+    size_t bytes;
+    *ended = true;
+    if (wire_receive(runner->child.socket, &type, &data, &bytes) < 0)
+        return blame_death(runner, attempt, culprit);
+    int status = take_message(attempt, type, data, bytes, culprit, ended);
+    free(data);
+    if (status < 0) {
+        *ended = true;
+        return ATTEMPT_FAILED;
+    }
+    if (type != WIRE_BROKEN) return ATTEMPT_DONE;
+    char how[ASSAY_MAX_REASON];
+    child_reap(&runner->child, how, sizeof how);
+    return ATTEMPT_CULPRIT;
+}
+
+static void draw_step(struct runner *runner, const struct attempt *attempt)
+{
+    char text[2 * ASSAY_MAX_NAME];
+    int at = atomic_load(&runner->child.board->variant);
+    uint32_t step = atomic_load(&runner->child.board->step);
+    if (step >= STEPS) return;
+    snprintf(text, sizeof text, "%s%s%s",
+             at >= 0 && at < attempt->count ? attempt->group->variant[attempt->index[at]]->name
+                                            : "",
+             at >= 0 ? ": " : "", step_name((enum board_step)step));
+    progress_step(&runner->progress, text);
+}
+
+/* Watch the worker until it is through with the group: messages as they come,
+ * and a deadline on every step that its board shows. */
+static enum attempt_end watch(struct runner *runner, struct attempt *attempt,
+                              struct culprit *culprit)
+{
+    uint32_t sequence = 0;
+    double since_s = clock_s();
+    for (;;) {
+        enum child_wait got = child_wait(&runner->child, TICK_MS);
+        if (got == CHILD_STOPPED) return ATTEMPT_STOPPED;
+        if (got == CHILD_GONE) return blame_death(runner, attempt, culprit);
+        if (got == CHILD_MESSAGE) {
+            bool ended;
+            enum attempt_end end = read_message(runner, attempt, culprit, &ended);
+            if (ended) return end;
+            continue;
+        }
+        draw_step(runner, attempt);
+        uint32_t now = atomic_load(&runner->child.board->sequence);
+        if (now != sequence) {
+            sequence = now;
+            since_s = clock_s();
+        } else if (clock_s() - since_s > attempt->group->timeout_s) {
+            return blame_timeout(runner, attempt, culprit);
+        }
+    }
+}
+
+static int keep_all(struct runner *runner, const struct attempt *attempt)
+{
+    for (int i = 0; i < attempt->count; i++)
+        if (keep(runner, attempt->group, &attempt->results[i]) < 0) return -1;
+    return 0;
+}
+
+static void drop_results(struct attempt *attempt)
+{
+    for (int i = 0; i < attempt->count; i++) {
+        samples_release(&attempt->results[i].samples);
+        result_init(&attempt->results[i]);
+    }
+    attempt->received = 0;
+}
+
+/* The culprit's row is stored and the rest measured again without it; where no
+ * variant was at work, every case of the group shares the outcome. */
+static int settle_culprit(struct runner *runner, struct attempt *attempt,
+                          const struct culprit *culprit)
+{
+    if (culprit->at < 0) {
+        for (int i = 0; i < attempt->count; i++)
+            if (keep_outcome(runner, attempt->group, attempt->index[i], culprit->status,
+                             culprit->reason) < 0)
+                return -1;
+        attempt->count = 0;
+        return 0;
+    }
+    if (keep_outcome(runner, attempt->group, attempt->index[culprit->at], culprit->status,
+                     culprit->reason) < 0)
+        return -1;
+    attempt->count--;
+    for (int i = culprit->at; i < attempt->count; i++)
+        attempt->index[i] = attempt->index[i + 1];
+    return 0;
+}
+
+/* Attempts until every variant has an outcome. */
+static enum attempt_end measure(struct runner *runner, struct attempt *attempt)
+{
+    while (attempt->count > 0) {
+        struct culprit culprit = {.at = -1};
+        if (ensure_child(runner) < 0) return ATTEMPT_FAILED;
+        enum attempt_end end = send_group(runner, attempt) < 0
+                                   ? blame_death(runner, attempt, &culprit)
+                                   : watch(runner, attempt, &culprit);
+        if (end == ATTEMPT_STOPPED || end == ATTEMPT_FAILED) return end;
+        if (end == ATTEMPT_DONE) return keep_all(runner, attempt) < 0 ? ATTEMPT_FAILED : end;
+        drop_results(attempt);
+        if (settle_culprit(runner, attempt, &culprit) < 0) return ATTEMPT_FAILED;
+    }
+    return ATTEMPT_DONE;
+}
+
+/* Sort the group's variants: skipped ones are stored as they are, those that a
+ * resumed launch has already are left alone, the rest is the attempt. */
+static int begin_attempt(struct runner *runner, const struct group *group, struct attempt *attempt)
+{
+    memset(attempt, 0, sizeof *attempt);
+    attempt->group = group;
+    for (int i = 0; i < group->variant_count; i++) {
+        struct case_result result;
+        bool has = false;
+        outcome_only(&result, group, i, STATUS_SKIPPED, group->skip[i]);
+        if (runner->resuming &&
+            store_has_case(runner->store, runner->launch.id, &result.id, &has) < 0)
+            return -1;
+        if (has) continue;
+        if (group->skip[i][0] == '\0')
+            attempt->index[attempt->count++] = i;
+        else if (keep(runner, group, &result) < 0)
+            return -1;
+    }
+    attempt->results = calloc((size_t)attempt->count + 1, sizeof *attempt->results);
+    if (attempt->results == NULL) return assay_error("out of memory for results");
+    for (int i = 0; i < attempt->count; i++)
+        result_init(&attempt->results[i]);
+    return 0;
+}
+
+enum attempt_end attempt_group(struct runner *runner, const struct group *group)
+{
+    struct attempt attempt;
+    char heading[2 * RESULT_MAX_SHAPE];
+    double start = clock_s();
+    group_heading(group, heading, sizeof heading);
+    progress_group(&runner->progress, heading, group->variant_count);
+    if (begin_attempt(runner, group, &attempt) < 0) return ATTEMPT_FAILED;
+    int begun = attempt.count;
+    enum attempt_end end = measure(runner, &attempt);
+    for (int i = 0; i < begun; i++)
+        samples_release(&attempt.results[i].samples);
+    free(attempt.results);
+    progress_group_end(&runner->progress, clock_s() - start);
+    return end;
+}

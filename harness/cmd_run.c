@@ -1,0 +1,264 @@
+/* cmd_run.c - `assay run`: measure suites, store them, print the table. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "device.h"
+#include "runner.h"
+#include "view.h"
+
+const char usage_run[] =
+    "usage: assay run SUITE|FILE.ini ... [options]\n"
+    "\n"
+    "Measures every case of the suites, stores all samples and prints the table.\n"
+    "\n"
+    "  --device D       auto (default), cuda:N or host\n"
+    "  --filter GLOB    only cases whose operation/variant matches\n"
+    "  --launches N     measure the suite in N fresh processes (default 1)\n"
+    "  --budget S       sampling time a case, in seconds (default: the suite's)\n"
+    "  --precision PCT  stop when the median is known to +-PCT % (default: the suite's)\n"
+    "  --label TEXT     a name for the run\n"
+    "  --db FILE        the database (default results/assay.sqlite, or ASSAY_DB)\n"
+    "  --resume         go on with the newest unfinished run of the suite\n"
+    "  --shard I/N      only part I of N of the groups\n"
+    "  --clock C        cupti (default where it works) or event\n"
+    "  --flush F        read (default) or write: how cold caches are made\n"
+    "  --seed N         of the inputs and the order of measuring\n"
+    "  --no-ceilings    do not measure the ceilings that the suite needs\n"
+    "  --format F       table (default), md, csv or json\n"
+    "  --dry-run        print what would be measured\n"
+    "\n"
+    "example: assay run smoke --device host\n"
+    "\n"
+    "Exit status: 0 fine, 1 a wrong answer, 2 usage, 4 nothing measured, 5 a case\n"
+    "crashed or timed out, 130 interrupted (what was complete is stored).\n";
+
+struct run_arguments {
+    struct runner_options runner;
+    const char *database;
+    const char *format;
+};
+
+static bool parse_number(const char *text, double *value)
+{
+    char *end;
+    errno = 0;
+    *value = strtod(text, &end);
+    return errno == 0 && end != text && *end == '\0' && *value > 0;
+}
+
+static bool parse_shard(const char *text, struct plan_options *plan)
+{
+    int used = 0;
+    return sscanf(text, "%d/%d%n", &plan->shard, &plan->shards, &used) == 2 && text[used] == '\0' &&
+           plan->shard >= 1 && plan->shard <= plan->shards;
+}
+
+static bool parse_seed(const char *text, uint64_t *seed)
+{
+    char *end;
+    errno = 0;
+    *seed = strtoull(text, &end, 0);
+    return errno == 0 && end != text && *end == '\0' && text[0] != '-';
+}
+
+static bool parse_launches(const char *text, int *launches)
+{
+    double value;
+    if (!parse_number(text, &value) || value != (int)value || value > 1000) return false;
+    *launches = (int)value;
+    return true;
+}
+
+/* One of two words. */
+static bool parse_choice(const char *text, const char *no, const char *yes, bool *value)
+{
+    *value = strcmp(text, yes) == 0;
+    return *value || strcmp(text, no) == 0;
+}
+
+enum {
+    OPT_DEVICE = 256,
+    OPT_FILTER,
+    OPT_LAUNCHES,
+    OPT_BUDGET,
+    OPT_PRECISION,
+    OPT_LABEL,
+    OPT_DB,
+    OPT_RESUME,
+    OPT_SHARD,
+    OPT_CLOCK,
+    OPT_FLUSH,
+    OPT_SEED,
+    OPT_NO_CEILINGS,
+    OPT_FORMAT,
+    OPT_DRY_RUN,
+};
+
+static const struct option options[] = {
+    {"device", required_argument, NULL, OPT_DEVICE},
+    {"filter", required_argument, NULL, OPT_FILTER},
+    {"launches", required_argument, NULL, OPT_LAUNCHES},
+    {"budget", required_argument, NULL, OPT_BUDGET},
+    {"precision", required_argument, NULL, OPT_PRECISION},
+    {"label", required_argument, NULL, OPT_LABEL},
+    {"db", required_argument, NULL, OPT_DB},
+    {"resume", no_argument, NULL, OPT_RESUME},
+    {"shard", required_argument, NULL, OPT_SHARD},
+    {"clock", required_argument, NULL, OPT_CLOCK},
+    {"flush", required_argument, NULL, OPT_FLUSH},
+    {"seed", required_argument, NULL, OPT_SEED},
+    {"no-ceilings", no_argument, NULL, OPT_NO_CEILINGS},
+    {"format", required_argument, NULL, OPT_FORMAT},
+    {"dry-run", no_argument, NULL, OPT_DRY_RUN},
+    {NULL, 0, NULL, 0},
+};
+
+/* NULL, or what is wrong with the option's value. */
+static const char *take_option(struct run_arguments *arguments, int option, const char *value)
+{
+    struct runner_options *run = &arguments->runner;
+    bool fine = true;
+    switch (option) {
+    case OPT_DEVICE:
+        run->device = value;
+        return NULL;
+    case OPT_FILTER:
+        run->plan.filter = value;
+        return NULL;
+    case OPT_LABEL:
+        run->label = value;
+        return NULL;
+    case OPT_DB:
+        arguments->database = value;
+        return NULL;
+    case OPT_FORMAT:
+        arguments->format = value;
+        return NULL;
+    case OPT_RESUME:
+        run->resume = true;
+        return NULL;
+    case OPT_NO_CEILINGS:
+        run->plan.with_ceilings = false;
+        return NULL;
+    case OPT_DRY_RUN:
+        run->dry_run = true;
+        return NULL;
+    case OPT_LAUNCHES:
+        fine = parse_launches(value, &run->launches);
+        return fine ? NULL : "--launches wants a whole number from 1 to 1000";
+    case OPT_BUDGET:
+        fine = parse_number(value, &run->plan.budget_s);
+        return fine ? NULL : "--budget wants seconds";
+    case OPT_PRECISION:
+        fine = parse_number(value, &run->plan.precision_pct);
+        return fine ? NULL : "--precision wants a percentage";
+    case OPT_SHARD:
+        fine = parse_shard(value, &run->plan);
+        return fine ? NULL : "--shard wants I/N with 1 <= I <= N";
+    case OPT_CLOCK:
+        fine = parse_choice(value, "cupti", "event", &run->use_events);
+        return fine ? NULL : "--clock is cupti or event";
+    case OPT_FLUSH:
+        fine = parse_choice(value, "read", "write", &run->flush_by_write);
+        return fine ? NULL : "--flush is read or write";
+    case OPT_SEED:
+        fine = parse_seed(value, &run->seed);
+        return fine ? NULL : "--seed wants a whole number";
+    default:
+        return "";
+    }
+}
+
+/* 0, or the exit code of a misuse. */
+static int parse_arguments(int argc, char **argv, struct run_arguments *arguments)
+{
+    int option;
+    opterr = 0;
+    optind = 0;
+    while ((option = getopt_long(argc, argv, ":", options, NULL)) != -1) {
+        if (option == '?' || option == ':') return command_bad_option("run", argv, options, option);
+        const char *wrong = take_option(arguments, option, optarg);
+        if (wrong) return command_misused("run", wrong);
+    }
+    int count = argc - optind;
+    if (count == 0) return command_misused("run", "which suite? (assay list suites)");
+    if (count > RUNNER_MAX_SUITES) return command_misused("run", "too many suites");
+    for (int i = 0; i < count; i++)
+        arguments->runner.suites[i] = argv[optind + i];
+    arguments->runner.suite_count = count;
+    return 0;
+}
+
+static void join_command(int argc, char **argv, char *out, size_t size)
+{
+    size_t used = (size_t)snprintf(out, size, "assay");
+    for (int i = 0; i < argc && used < size; i++)
+        used += (size_t)snprintf(out + used, size - used, " %s", argv[i]);
+}
+
+static int terminal_width(void)
+{
+    struct winsize window;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) < 0 || window.ws_col == 0) return 100;
+    return window.ws_col;
+}
+
+/* Print the run as it is stored: what is shown is what was kept. */
+static int print_run(const struct run_arguments *arguments, const char *run_id)
+{
+    struct store *store = NULL;
+    struct stored_run run;
+    struct show_options show = {.format = arguments->format,
+                                .colour = isatty(STDOUT_FILENO) && getenv("NO_COLOR") == NULL,
+                                .width = terminal_width()};
+    if (store_open(&store, arguments->runner.database, STORE_READ) < 0) return -1;
+    int status = store_read_run(store, run_id, true, &run);
+    int code = -1;
+    if (status == 0) {
+        status = show_run(stdout, &run, &show);
+        code = view_exit_code(&run);
+        stored_run_release(&run);
+    }
+    store_close(store);
+    fprintf(stderr, "assay: run %.8s is in %s\n", run_id, arguments->runner.database);
+    return status < 0 ? -1 : code;
+}
+
+int cmd_run(int argc, char **argv)
+{
+    char command[512], run_id[STORE_ID];
+    struct run_arguments arguments = {
+        .format = "table",
+        .runner = {.device = "auto",
+                   .launches = 1,
+                   .command = command,
+                   .plan = {.shard = 1, .shards = 1, .with_ceilings = true}},
+    };
+    if (getrandom(&arguments.runner.seed, sizeof arguments.runner.seed, 0) < 0)
+        arguments.runner.seed = 1;
+    int misuse = parse_arguments(argc, argv, &arguments);
+    if (misuse != 0) return misuse;
+    if (!show_knows_format(arguments.format)) return command_misused("run", assay_last_error());
+    join_command(argc, argv, command, sizeof command);
+    arguments.runner.database = command_database(arguments.database);
+
+    enum runner_end end = runner_run(&arguments.runner, run_id);
+    if (end == RUNNER_FAILED) {
+        fprintf(stderr, "assay run: %s\n", assay_last_error());
+        return EXIT_USAGE;
+    }
+    if (arguments.runner.dry_run) return EXIT_FINE;
+    int code = print_run(&arguments, run_id);
+    if (code < 0) {
+        fprintf(stderr, "assay run: %s\n", assay_last_error());
+        return EXIT_USAGE;
+    }
+    return end == RUNNER_INTERRUPTED ? EXIT_INTERRUPTED : code;
+}

@@ -1,0 +1,99 @@
+/* commands.c - the table of commands and what they share. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+#include "text.h"
+
+const struct command commands[] = {
+    {"run", cmd_run, "measure suites, store every sample, print the table", usage_run},
+    {"show", cmd_show, "a run's rows: time, rate, share of the ceiling, ratio", usage_show},
+    {"list", cmd_list, "suites, operations, variants, runs, devices", usage_list},
+    {"plot", cmd_plot, "draw a run with gnuplot", usage_plot},
+    {"export", cmd_export, "write a run as ndjson or csv", usage_export},
+    {"import", cmd_import, "read such files back", usage_import},
+    {"doctor", cmd_doctor, "what this machine can and cannot measure", usage_doctor},
+    {"help", cmd_help, "the manual of a command", "usage: assay help [COMMAND]\n"},
+    {"worker", cmd_worker, NULL, ""},
+    {NULL, NULL, NULL, NULL},
+};
+
+int command_misused(const char *name, const char *message)
+{
+    fprintf(stderr, "assay %s: %s (see: assay help %s)\n", name, message, name);
+    return EXIT_USAGE;
+}
+
+/* The long option nearest to a wrong one, or NULL. */
+static const char *nearest_option(const char *wrong, const struct option *options)
+{
+    const char *names[64];
+    int count = 0;
+    for (; options[count].name && count < 64; count++)
+        names[count] = options[count].name;
+    return text_nearest(wrong, names, count);
+}
+
+int command_bad_option(const char *name, char **argv, const struct option *options, int kind)
+{
+    char message[512], word[256];
+    const char *given = argv[optind > 0 ? optind - 1 : 0];
+    snprintf(word, sizeof word, "%s", given);
+    word[strcspn(word, "=")] = '\0';
+    if (kind == ':') {
+        snprintf(message, sizeof message, "%s wants a value", word);
+        return command_misused(name, message);
+    }
+    const char *near = strncmp(word, "--", 2) == 0 ? nearest_option(word + 2, options) : NULL;
+    snprintf(message, sizeof message, "unknown option '%s'%s%s%s", word,
+             near ? "; did you mean --" : "", near ? near : "", near ? "?" : "");
+    return command_misused(name, message);
+}
+
+const char *command_database(const char *option)
+{
+    if (option) return option;
+    const char *set = getenv("ASSAY_DB");
+    return set && set[0] ? set : "results/assay.sqlite";
+}
+
+static const struct command *find_command(const char *name)
+{
+    for (const struct command *command = commands; command->name; command++)
+        if (strcmp(command->name, name) == 0 && command->summary) return command;
+    return NULL;
+}
+
+static void print_summary(FILE *out)
+{
+    fprintf(out, "usage: assay COMMAND [arguments]\n\n");
+    for (const struct command *command = commands; command->name; command++)
+        if (command->summary) fprintf(out, "  %-8s %s\n", command->name, command->summary);
+    fprintf(out, "\nStart with: assay doctor, assay run smoke\n");
+}
+
+int command_unknown(const char *name)
+{
+    const char *names[32];
+    int count = 0;
+    for (const struct command *command = commands; command->name; command++)
+        if (command->summary) names[count++] = command->name;
+    const char *near = text_nearest(name, names, count);
+    fprintf(stderr, "assay: there is no command '%s'%s%s%s (see: assay help)\n", name,
+            near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+    return EXIT_USAGE;
+}
+
+int cmd_help(int argc, char **argv)
+{
+    if (argc > 2) return command_misused("help", "one command at a time");
+    if (argc < 2) {
+        print_summary(stdout);
+        return EXIT_FINE;
+    }
+    const struct command *command = find_command(argv[1]);
+    if (command == NULL) return command_unknown(argv[1]);
+    fputs(command->usage, stdout);
+    return EXIT_FINE;
+}

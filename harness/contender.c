@@ -1,0 +1,392 @@
+/* contender.c - see contender.h. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "contender.h"
+#include "nvml.h"
+#include "nvtx.h"
+#include "stats.h"
+
+enum {
+    BLOCK_SAMPLES = 10,    /* of a fast variant */
+    WARM_LAUNCHES = 3,     /* before the first timed one */
+    STATE_EVERY_MS = 20,   /* reading the device's state is not free */
+    ENERGY_BLOCK_MS = 100, /* the energy counter moves about this often */
+    MEMORY_LEFT_MIB = 256, /* a setup that leaves less has exhausted the device */
+};
+static const double BLOCK_S = 0.010; /* about how long a block may take */
+
+static void announce(const struct ring *ring, const struct contender *contender,
+                     enum board_step step)
+{
+    atomic_store(&ring->board->variant, contender->index);
+    atomic_store(&ring->board->step, (uint32_t)step);
+    atomic_fetch_add(&ring->board->sequence, 1);
+}
+
+static void put_out(struct contender *contender, enum case_status status, const char *step,
+                    const char *reason)
+{
+    contender->phase = CONTENDER_OUT;
+    contender->result->status = status;
+    snprintf(contender->result->reason, sizeof contender->result->reason, "%s%s%s",
+             step ? step : "", step ? ": " : "", reason);
+}
+
+static bool memory_is_short(const struct ring *ring)
+{
+    int64_t left = ring->ops->free_bytes(ring->device);
+    return left >= 0 && left < (int64_t)MEMORY_LEFT_MIB << 20;
+}
+
+/* A step of the variant failed: it is out. -1 when the device is lost with it,
+ * or has no memory left for the others. */
+static int step_failed(struct contender *contender, struct ring *ring, enum board_step step)
+{
+    const char *why = assay_last_error();
+    put_out(contender, STATUS_CRASHED, step_name(step), why[0] ? why : "failed, saying nothing");
+    contender_teardown(contender, ring);
+    if (ring->ops->synchronize(ring->device) < 0) return -1;
+    return memory_is_short(ring) ? assay_error("no device memory is left") : 0;
+}
+
+/* ------------------------------------------------------------- preparing -- */
+
+static int set_up(struct contender *contender, struct ring *ring)
+{
+    const struct assay_variant *variant = contender->variant;
+    contender->set_up = true;
+    if (variant->setup == NULL) return 0;
+    int64_t before = ring->ops->free_bytes(ring->device);
+    if (variant->setup(&contender->call) < 0) return -1;
+    int64_t after = ring->ops->free_bytes(ring->device);
+    if (memory_is_short(ring) && before - after > after)
+        return assay_error("exhausts the device's memory: took %lld MiB, left %lld MiB",
+                           (long long)((before - after) >> 20), (long long)(after >> 20));
+    return 0;
+}
+
+static int launch_and_wait(struct contender *contender, struct ring *ring)
+{
+    if (contender->variant->launch(&contender->call) < 0) return -1;
+    return ring->ops->synchronize(ring->device);
+}
+
+/* Check the outputs as they stand; a wrong one puts the contender out. -1 when
+ * the device could not be asked. */
+static int check(struct contender *contender, struct ring *ring)
+{
+    announce(ring, contender, STEP_CHECK);
+    struct case_result *result = contender->result;
+    struct verdict verdict;
+    char outside[ASSAY_MAX_REASON] = "";
+    if (verifier_check(&ring->verifier, contender->variant, &contender->call, &verdict) < 0)
+        return -1;
+    int intact = buffers_intact(&ring->buffers, outside, sizeof outside);
+    if (intact < 0) return -1;
+    if (!intact) {
+        put_out(contender, STATUS_WRONG, NULL, outside);
+    } else if (verdict.reason[0]) {
+        put_out(contender, STATUS_WRONG, NULL, verdict.reason);
+    }
+    bool judged = !contender->variant->apart && ring->verifier.expected;
+    bool measured = judged && ring->request->shape.operation->match == NULL;
+    result->outputs = ring->verifier.outputs;
+    result->checked = ring->verifier.checked;
+    result->near_share = judged ? verdict.near_share : NAN;
+    result->max_abs_error = measured ? fmax(verdict.max_abs_error, result->max_abs_error) : NAN;
+    result->max_rel_error = measured ? fmax(verdict.max_rel_error, result->max_rel_error) : NAN;
+    return 0;
+}
+
+/* How long the host takes to enqueue one launch, and a whole launch takes. */
+static int warm(struct contender *contender, struct ring *ring, double *enqueue_s, double *launch_s)
+{
+    *enqueue_s = *launch_s = INFINITY;
+    for (int i = 0; i < WARM_LAUNCHES; i++) {
+        double start = clock_s();
+        if (contender->variant->launch(&contender->call) < 0) return -1;
+        double enqueued = clock_s();
+        if (ring->ops->synchronize(ring->device) < 0) return -1;
+        *enqueue_s = fmin(*enqueue_s, enqueued - start);
+        *launch_s = fmin(*launch_s, clock_s() - start);
+        if (*launch_s > 0.1) break;
+    }
+    return 0;
+}
+
+static struct block block_of(const struct contender *contender, const struct ring *ring, int count)
+{
+    return (struct block){.variant = contender->variant,
+                          .call = (struct assay_call *)&contender->call,
+                          .temperature = ring->request->temperature,
+                          .count = count,
+                          .hold_ns = contender->hold_ns};
+}
+
+/* Learn what a sample costs, flush included, so that a block takes about BLOCK_S. */
+static int size_block(struct contender *contender, struct ring *ring)
+{
+    double enqueue_s, launch_s;
+    if (warm(contender, ring, &enqueue_s, &launch_s) < 0) return -1;
+    contender->hold_ns =
+        contender->variant->clock == ASSAY_CLOCK_DEVICE ? fmin(1.5e9 * enqueue_s + 5000, 2e6) : 0;
+    struct block block = block_of(contender, ring, 1);
+    struct block_sample sample;
+    double wall_ns, start = clock_s();
+    if (ring->ops->sample(ring->device, &block, &sample, &wall_ns, &contender->code) < 0) return -1;
+    double sample_s = clock_s() - start;
+    contender->block_count = (int)fmin(fmax(BLOCK_S / sample_s, 1), BLOCK_SAMPLES);
+    return 0;
+}
+
+int contender_prepare(struct contender *contender, struct ring *ring)
+{
+    struct case_result *result = contender->result;
+    contender->energy_mj = NAN;
+    result->max_abs_error = result->max_rel_error = 0;
+    assay_clear_error();
+    if (buffers_poison(&ring->buffers, POISON_FIRST) < 0) return -1;
+
+    announce(ring, contender, STEP_SETUP);
+    double start = clock_s();
+    if (set_up(contender, ring) < 0) return step_failed(contender, ring, STEP_SETUP);
+    announce(ring, contender, STEP_FIRST_LAUNCH);
+    if (launch_and_wait(contender, ring) < 0)
+        return step_failed(contender, ring, STEP_FIRST_LAUNCH);
+    result->first_call_ns = (clock_s() - start) * 1e9;
+    result->workspace_bytes = contender->call.workspace_bytes;
+    snprintf(result->note, sizeof result->note, "%s", contender->call.note);
+
+    if (check(contender, ring) < 0) return step_failed(contender, ring, STEP_CHECK);
+    if (contender->phase == CONTENDER_OUT) return 0;
+    if (verifier_quality(&ring->verifier, result) < 0)
+        return step_failed(contender, ring, STEP_CHECK);
+
+    announce(ring, contender, STEP_SAMPLE);
+    if (size_block(contender, ring) < 0) return step_failed(contender, ring, STEP_SAMPLE);
+    return 0;
+}
+
+/* -------------------------------------------------------------- sampling -- */
+
+static int reserve(struct contender *contender, int more)
+{
+    if (contender->count + more > contender->capacity) {
+        int capacity = 2 * contender->capacity + more + 64;
+        void *samples = realloc(contender->samples, (size_t)capacity * sizeof *contender->samples);
+        if (samples) contender->samples = samples;
+        void *round = realloc(contender->round, (size_t)capacity * sizeof *contender->round);
+        if (round) contender->round = round;
+        if (!samples || !round) return assay_error("out of host memory for samples");
+        contender->capacity = capacity;
+    }
+    if (contender->wall_count + 1 > contender->wall_capacity) {
+        int capacity = 2 * contender->wall_capacity + 64;
+        void *wall = realloc(contender->wall_ns, (size_t)capacity * sizeof *contender->wall_ns);
+        if (wall) contender->wall_ns = wall;
+        void *round = realloc(contender->wall_round, (size_t)capacity * sizeof(uint16_t));
+        if (round) contender->wall_round = round;
+        if (!wall || !round) return assay_error("out of host memory for samples");
+        contender->wall_capacity = capacity;
+    }
+    return 0;
+}
+
+/* Read the device's state if that is due, and charge it to this contender. */
+static void note_state(struct contender *contender, struct ring *ring, bool now)
+{
+    if (now || clock_s() - ring->state_read_s > STATE_EVERY_MS * 1e-3) {
+        ring->ops->state(ring->device, &ring->state);
+        ring->state_read_s = clock_s();
+    }
+    contender->result->clock_reasons |= ring->state.clock_reasons;
+    contender->state_count++;
+    contender->sm_mhz_sum += ring->state.sm_mhz;
+    contender->power_w_sum += ring->state.power_w;
+    contender->temperature_max_c = fmax(contender->temperature_max_c, ring->state.temperature_c);
+}
+
+/* The energy of a block counts when the block is long and almost all launch. */
+static void note_block_energy(struct contender *contender, double before_mj, double after_mj,
+                              double block_s, const struct block_sample *samples, int count)
+{
+    double busy_s = 0;
+    for (int i = 0; i < count; i++)
+        busy_s += samples[i].time_ns * 1e-9;
+    if (block_s < ENERGY_BLOCK_MS * 1e-3 || busy_s < 0.9 * block_s) return;
+    if (after_mj > before_mj) contender->energy_mj = (after_mj - before_mj) / (count + 1);
+}
+
+int contender_block(struct contender *contender, struct ring *ring, int round)
+{
+    announce(ring, contender, STEP_SAMPLE);
+    if (reserve(contender, contender->block_count) < 0) return -1;
+    struct block block = block_of(contender, ring, contender->block_count);
+    struct block_sample *samples = contender->samples + contender->count;
+    double wall_ns = NAN;
+
+    bool lengthy =
+        contender->count > 0 && contender->samples[0].time_ns * block.count > ENERGY_BLOCK_MS * 1e6;
+    if (lengthy) note_state(contender, ring, true);
+    double before_mj = ring->state.energy_mj, start = clock_s();
+    if (ring->ops->sample(ring->device, &block, samples, &wall_ns, &contender->code) < 0)
+        return step_failed(contender, ring, STEP_SAMPLE);
+    double block_s = clock_s() - start;
+    contender->spent_s += block_s;
+    note_state(contender, ring, lengthy);
+    if (lengthy)
+        note_block_energy(contender, before_mj, ring->state.energy_mj, block_s, samples,
+                          block.count);
+
+    for (int i = 0; i < block.count; i++) {
+        if (nvml_is_slowdown(ring->state.clock_reasons)) samples[i].mark |= MARK_THROTTLED;
+        contender->round[contender->count + i] = (uint16_t)round;
+    }
+    contender->count += block.count;
+    if (!isnan(wall_ns)) {
+        contender->wall_ns[contender->wall_count] = (float)wall_ns;
+        contender->wall_round[contender->wall_count++] = (uint16_t)round;
+    }
+    contender->rounds++;
+    return 0;
+}
+
+int contender_finish(struct contender *contender, struct ring *ring, int round)
+{
+    if (buffers_poison(&ring->buffers, POISON_LAST) < 0) return -1;
+    if (contender_block(contender, ring, round) < 0) return -1;
+    if (contender->phase == CONTENDER_OUT) return 0;
+    if (check(contender, ring) < 0) return step_failed(contender, ring, STEP_CHECK);
+    if (contender->phase == CONTENDER_OUT || ring->request->energy_s <= 0) return 0;
+
+    announce(ring, contender, STEP_ENERGY);
+    struct block block = block_of(contender, ring, 1);
+    int launches = 0;
+    double energy_mj = NAN;
+    if (ring->ops->energy(ring->device, &block, ring->request->energy_s * 1e9, &launches,
+                          &energy_mj) < 0)
+        return step_failed(contender, ring, STEP_ENERGY);
+    if (launches > 0 && energy_mj > 0) contender->energy_mj = energy_mj / launches;
+    return 0;
+}
+
+/* ----------------------------------------------------------- summarising -- */
+
+bool measure_settled(double *values, int count, int rounds, double precision_pct, double spent_s,
+                     double budget_s)
+{
+    if (count < MEASURE_MIN_SAMPLES || rounds < MEASURE_MIN_ROUNDS) return false;
+    if (spent_s >= budget_s || count >= MEASURE_MAX_SAMPLES) return true;
+    struct interval median = stats_median_interval(values, count, 0.95);
+    return median.hi - median.lo <= 2 * precision_pct / 100 * median.mid;
+}
+
+static int copy_series(struct contender *contender, struct samples *out)
+{
+    size_t n = (size_t)contender->count;
+    out->time_ns = malloc(n * sizeof(float) + 1);
+    out->busy_ns = malloc(n * sizeof(float) + 1);
+    out->event_ns = malloc(n * sizeof(float) + 1);
+    out->mark = malloc(n + 1);
+    out->round = contender->round;
+    out->wall_ns = contender->wall_ns;
+    out->wall_round = contender->wall_round;
+    contender->round = contender->wall_round = NULL; /* they are the result's now */
+    contender->wall_ns = NULL;
+    if (!out->time_ns || !out->busy_ns || !out->event_ns || !out->mark)
+        return assay_error("out of host memory for samples");
+    out->count = contender->count;
+    out->wall_count = contender->wall_count;
+    for (size_t i = 0; i < n; i++) {
+        out->time_ns[i] = (float)contender->samples[i].time_ns;
+        out->busy_ns[i] = (float)contender->samples[i].busy_ns;
+        out->event_ns[i] = (float)contender->samples[i].event_ns;
+        out->mark[i] = contender->samples[i].mark;
+    }
+    return 0;
+}
+
+/* Unmarked values of one series that are numbers; returns how many. */
+static int unmarked(const float *series, const uint8_t *mark, int count, double *out)
+{
+    int n = 0;
+    for (int i = 0; i < count; i++)
+        if ((mark == NULL || mark[i] == 0) && !isnan(series[i])) out[n++] = series[i];
+    return n;
+}
+
+/* A series that no clock wrote is dropped. */
+static double median_or_drop(float **series, const uint8_t *mark, int count, double *scratch)
+{
+    int n = unmarked(*series, mark, count, scratch);
+    if (n > 0) return stats_median(scratch, n);
+    free(*series);
+    *series = NULL;
+    return NAN;
+}
+
+int contender_summarise(struct contender *contender, const struct ring *ring)
+{
+    struct case_result *result = contender->result;
+    struct samples *samples = &result->samples;
+    if (copy_series(contender, samples) < 0) return -1;
+    int longest = samples->count > samples->wall_count ? samples->count : samples->wall_count;
+    double *scratch = malloc(((size_t)longest + 1) * sizeof *scratch);
+    if (scratch == NULL) return assay_error("out of host memory for samples");
+
+    int n = unmarked(samples->time_ns, samples->mark, samples->count, scratch);
+    if (2 * n < samples->count) {
+        result->status = STATUS_UNSTABLE;
+        snprintf(result->reason, sizeof result->reason,
+                 "%d of %d samples were marked: the device slowed down or the clock lost them",
+                 samples->count - n, samples->count);
+    } else {
+        struct interval median = stats_median_interval(scratch, n, 0.95);
+        result->time_ns = median.mid;
+        result->lo_ns = median.lo;
+        result->hi_ns = median.hi;
+    }
+    result->busy_ns = median_or_drop(&samples->busy_ns, samples->mark, samples->count, scratch);
+    result->event_ns = median_or_drop(&samples->event_ns, samples->mark, samples->count, scratch);
+    n = unmarked(samples->wall_ns, NULL, samples->wall_count, scratch);
+    result->wall_ns = n > 0 ? stats_median(scratch, n) : NAN;
+    free(scratch);
+
+    struct device_info info;
+    ring->ops->describe(ring->device, &info);
+    bool wall = contender->variant->clock == ASSAY_CLOCK_WALL;
+    result->clock = wall ? (int32_t)CLOCK_HOST : info.clock;
+    result->sm_mhz = contender->sm_mhz_sum / contender->state_count;
+    result->power_w = contender->power_w_sum / contender->state_count;
+    result->temperature_c = contender->temperature_max_c;
+    result->energy_mj = contender->energy_mj;
+    snprintf(result->code_hash, sizeof result->code_hash, "%s", contender->code.hash);
+    result->kernels = contender->code.kernels;
+    result->registers = contender->code.registers;
+    result->shared_bytes = contender->code.shared_bytes;
+    result->local_bytes = contender->code.local_bytes;
+    return 0;
+}
+
+/* ----------------------------------------------------------------- ending -- */
+
+void contender_teardown(struct contender *contender, struct ring *ring)
+{
+    if (!contender->set_up) return;
+    announce(ring, contender, STEP_TEARDOWN);
+    contender->set_up = false;
+    if (contender->variant->teardown) contender->variant->teardown(&contender->call);
+}
+
+void contender_release(struct contender *contender)
+{
+    free(contender->samples);
+    free(contender->round);
+    free(contender->wall_ns);
+    free(contender->wall_round);
+    memset(contender, 0, sizeof *contender);
+}

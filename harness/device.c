@@ -1,0 +1,54 @@
+/* device.c - the table of devices, and opening one by its spec. */
+#include <string.h>
+
+#include "device.h"
+#include "device_kinds.h"
+
+const struct device_ops *const device_table[] = {
+#ifdef ASSAY_HAVE_CUDA
+    &device_cuda,
+#endif
+    &device_host,
+    NULL,
+};
+
+/* "cuda:1" names the device called "cuda". */
+static bool spec_names(const char *spec, const char *name)
+{
+    size_t length = strlen(name);
+    return strncmp(spec, name, length) == 0 && (spec[length] == '\0' || spec[length] == ':');
+}
+
+/* The first that opens; the last one's error if none does. */
+static int open_first(const struct device_options *options, const struct device_ops **ops,
+                      struct device **device)
+{
+    for (int i = 0; device_table[i]; i++) {
+        struct device_options each = *options;
+        each.spec = device_table[i]->name;
+        if (device_table[i]->open(&each, device) < 0) continue;
+        *ops = device_table[i];
+        return 0;
+    }
+    return -1;
+}
+
+int device_open(const struct device_options *options, const struct device_ops **ops,
+                struct device **device)
+{
+    *ops = NULL;
+    *device = NULL;
+    if (strcmp(options->spec, "auto") == 0) return open_first(options, ops, device);
+    for (int i = 0; device_table[i]; i++) {
+        if (!spec_names(options->spec, device_table[i]->name)) continue;
+        if (device_table[i]->open(options, device) < 0) return -1;
+        *ops = device_table[i];
+        return 0;
+    }
+#ifndef ASSAY_HAVE_CUDA
+    if (spec_names(options->spec, "cuda"))
+        return assay_error("device '%s': this program was built without CUDA (no nvcc was found)",
+                           options->spec);
+#endif
+    return assay_error("there is no device '%s' (auto, cuda:N, host)", options->spec);
+}

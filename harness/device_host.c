@@ -1,0 +1,275 @@
+/*
+ * device_host.c - the CPU as a device: the host clock, the last-level cache in
+ * the part of L2, OpenMP for everything that touches much memory.
+ */
+#include <math.h>
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "device_kinds.h"
+#include "fill.h"
+#include "nvtx.h"
+
+enum {
+    ALIGNMENT = 4096,
+    FALLBACK_CACHE_MIB = 32, /* where the system does not tell */
+    WARM_UP_MS = 30,
+};
+
+struct device {
+    bool flush_by_write;
+    bool warm;
+    int64_t cache_bytes;
+    size_t flush_bytes;
+    char *flush;
+    uint64_t flush_sum; /* read back, so that the reads are not dropped */
+};
+
+static const char *host_describe_cpu(char *out, size_t size)
+{
+    snprintf(out, size, "unknown CPU");
+    FILE *file = fopen("/proc/cpuinfo", "r");
+    if (file == NULL) return out;
+    char line[256];
+    while (fgets(line, sizeof line, file)) {
+        char *colon = strchr(line, ':');
+        if (strncmp(line, "model name", 10) != 0 || colon == NULL) continue;
+        colon[strcspn(colon, "\n")] = '\0';
+        snprintf(out, size, "%s", colon + 2);
+        break;
+    }
+    fclose(file);
+    return out;
+}
+
+static int64_t last_level_cache_bytes(void)
+{
+    long bytes = sysconf(_SC_LEVEL3_CACHE_SIZE);
+    if (bytes <= 0) bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
+    return bytes > 0 ? bytes : (int64_t)FALLBACK_CACHE_MIB << 20;
+}
+
+static int host_open(const struct device_options *options, struct device **out)
+{
+    struct device *device = calloc(1, sizeof *device);
+    if (device == NULL) return assay_error("out of memory for the host device");
+    device->flush_by_write = options->flush_by_write;
+    device->cache_bytes = last_level_cache_bytes();
+    device->flush_bytes = 2 * (size_t)device->cache_bytes;
+    device->flush = aligned_alloc(ALIGNMENT, device->flush_bytes / ALIGNMENT * ALIGNMENT);
+    if (device->flush == NULL) {
+        free(device);
+        return assay_error("out of memory for the buffer that clears the caches");
+    }
+    memset(device->flush, 1, device->flush_bytes / ALIGNMENT * ALIGNMENT);
+    *out = device;
+    return 0;
+}
+
+static void host_close(struct device *device)
+{
+    free(device->flush);
+    free(device);
+}
+
+/* The smallest step between two readings of the clock. */
+static double clock_step_ns(void)
+{
+    double step = INFINITY;
+    for (int i = 0; i < 1000; i++) {
+        double before = clock_ns(), after = clock_ns();
+        if (after > before) step = fmin(step, after - before);
+    }
+    return step;
+}
+
+static void host_describe(struct device *device, struct device_info *info)
+{
+    struct utsname system;
+    memset(info, 0, sizeof *info);
+    info->place = ASSAY_HOST;
+    snprintf(info->spec, sizeof info->spec, "host");
+    host_describe_cpu(info->name, sizeof info->name);
+    if (uname(&system) == 0) snprintf(info->driver, sizeof info->driver, "%s", system.release);
+    info->multiprocessors = omp_get_max_threads();
+    long l1 = sysconf(_SC_LEVEL1_DCACHE_SIZE);
+    info->l1_bytes = l1 > 0 ? l1 : -1;
+    info->cache_bytes = device->cache_bytes;
+    info->memory_bytes = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+    info->sm_mhz_max = info->memory_mhz_max = info->power_limit_w = NAN;
+    info->ecc = info->mig = -1;
+    info->clock = CLOCK_HOST;
+    info->event_floor_ns = info->kernel_floor_ns = NAN;
+    info->clock_step_ns = clock_step_ns();
+}
+
+/* ---------------------------------------------------------------- memory -- */
+
+static void *host_alloc(struct device *device, size_t bytes)
+{
+    (void)device;
+    size_t rounded = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    void *memory = aligned_alloc(ALIGNMENT, rounded);
+    if (memory == NULL) assay_error("out of memory: %zu bytes were asked for", bytes);
+    return memory;
+}
+
+static void host_release(struct device *device, void *memory)
+{
+    (void)device;
+    free(memory);
+}
+
+/* Not to be known: the system lends pages it does not have. A limit on the
+ * worker's address space makes greedy allocations fail (worker.c). */
+static int64_t host_free_bytes(struct device *device)
+{
+    (void)device;
+    return -1;
+}
+
+static int host_copy(struct device *device, void *to, const void *from, size_t bytes)
+{
+    (void)device;
+    memcpy(to, from, bytes);
+    return 0;
+}
+
+static int host_set(struct device *device, void *memory, uint8_t byte, size_t bytes)
+{
+    (void)device;
+    memset(memory, byte, bytes);
+    return 0;
+}
+
+static int host_fill(struct device *device, void *memory, enum assay_type type, int64_t count,
+                     const struct assay_fill *fill, uint64_t seed)
+{
+    (void)device;
+#pragma omp parallel for schedule(static) if (count > 65536)
+    for (int64_t i = 0; i < count; i++)
+        assay_store(type, memory, i, fill_value(fill, fill->hard, seed, i));
+    return 0;
+}
+
+/* Position-dependent and order-free: a sum of hashed words. */
+static int host_checksum(struct device *device, const void *memory, size_t bytes, uint64_t *sum)
+{
+    (void)device;
+    const char *base = memory;
+    int64_t words = (int64_t)(bytes / sizeof(uint64_t));
+    uint64_t total = 0;
+#pragma omp parallel for schedule(static) reduction(+ : total) if (words > 65536)
+    for (int64_t i = 0; i < words; i++) {
+        uint64_t word;
+        memcpy(&word, base + (size_t)i * sizeof word, sizeof word);
+        total += fill_hash(word, (uint64_t)i);
+    }
+    for (size_t i = (size_t)words * sizeof(uint64_t); i < bytes; i++)
+        total += fill_hash((unsigned char)base[i], i);
+    *sum = total;
+    return 0;
+}
+
+/* ---------------------------------------------------------------- timing -- */
+
+static void *host_stream(struct device *device)
+{
+    (void)device;
+    return NULL;
+}
+
+static int host_synchronize(struct device *device)
+{
+    (void)device;
+    return 0;
+}
+
+static void clear_caches(struct device *device)
+{
+    if (device->flush_by_write) {
+#pragma omp parallel for schedule(static)
+        for (size_t i = 0; i < device->flush_bytes; i += 64)
+            device->flush[i]++;
+        return;
+    }
+    uint64_t total = 0;
+#pragma omp parallel for schedule(static) reduction(+ : total)
+    for (size_t i = 0; i < device->flush_bytes; i += 64)
+        total += (unsigned char)device->flush[i];
+    device->flush_sum += total;
+}
+
+/* Once is enough: a CPU's clock settles in milliseconds and stays up while the
+ * groups follow each other; it also starts the threads. */
+static int host_warm_up(struct device *device)
+{
+    double end = clock_s() + WARM_UP_MS * 1e-3;
+    while (!device->warm && clock_s() < end)
+        clear_caches(device);
+    device->warm = true;
+    return 0;
+}
+
+static int host_sample(struct device *device, const struct block *block, struct block_sample *out,
+                       double *wall_ns, struct code_seen *code)
+{
+    *wall_ns = NAN;
+    memset(code, 0, sizeof *code);
+    code->kernels = code->registers = code->shared_bytes = code->local_bytes = -1;
+    if (block->temperature == ASSAY_HOT && block->variant->launch(block->call) < 0) return -1;
+    for (int i = 0; i < block->count; i++) {
+        if (block->temperature == ASSAY_COLD) clear_caches(device);
+        nvtx_push(NVTX_LAUNCH, block->variant->name);
+        double start = clock_ns();
+        int status = block->variant->launch(block->call);
+        double end = clock_ns();
+        nvtx_pop();
+        if (status < 0) return -1;
+        out[i] = (struct block_sample){.time_ns = end - start, .busy_ns = NAN, .event_ns = NAN};
+        *wall_ns = end - start; /* the same clock: the last stands for the block */
+    }
+    return 0;
+}
+
+/* No energy counter that an ordinary user may read. */
+static int host_energy(struct device *device, const struct block *block, double ns, int *launches,
+                       double *energy_mj)
+{
+    (void)device, (void)block, (void)ns;
+    *launches = 0;
+    *energy_mj = NAN;
+    return 0;
+}
+
+static void host_state(struct device *device, struct device_state *state)
+{
+    (void)device;
+    *state = (struct device_state){NAN, NAN, NAN, NAN, NAN, 0};
+}
+
+const struct device_ops device_host = {
+    .name = "host",
+    .open = host_open,
+    .close = host_close,
+    .describe = host_describe,
+    .alloc = host_alloc,
+    .release = host_release,
+    .free_bytes = host_free_bytes,
+    .to_host = host_copy,
+    .from_host = host_copy,
+    .set = host_set,
+    .fill = host_fill,
+    .checksum = host_checksum,
+    .stream = host_stream,
+    .synchronize = host_synchronize,
+    .warm_up = host_warm_up,
+    .sample = host_sample,
+    .energy = host_energy,
+    .state = host_state,
+};

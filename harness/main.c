@@ -1,0 +1,51 @@
+/* main.c - finds the command, runs it, and sees that its output arrived. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "commands.h"
+#include "device.h"
+#include "provenance.h"
+#include "registry.h"
+
+static int print_version(void)
+{
+    struct program_info program;
+    provenance_program(&program);
+    printf("assay %s (%s%s)\n", program.version, program.commit,
+           program.diff_hash[0] ? ", modified" : "");
+    return EXIT_FINE;
+}
+
+static int dispatch(int argc, char **argv)
+{
+    if (argc < 2) {
+        fprintf(stderr, "assay: which command? (see: assay help)\n");
+        return EXIT_USAGE;
+    }
+    if (strcmp(argv[1], "--version") == 0) return print_version();
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) return cmd_help(1, argv + 1);
+    for (const struct command *command = commands; command->name; command++) {
+        if (strcmp(command->name, argv[1]) != 0) continue;
+        bool asks = argc == 3 && (strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "-h") == 0);
+        if (!asks) return command->run(argc - 1, argv + 1);
+        fputs(command->usage, stdout);
+        return EXIT_FINE;
+    }
+    return command_unknown(argv[1]);
+}
+
+int main(int argc, char **argv)
+{
+    if (registry_check() < 0) {
+        fprintf(stderr, "assay: %s\n", assay_last_error());
+        return EXIT_USAGE;
+    }
+    int code = dispatch(argc, argv);
+    /* A full disk or a closed pipe shows only now. */
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        fprintf(stderr, "assay: writing the output: %s\n", strerror(errno));
+        if (code == EXIT_FINE) code = EXIT_USAGE;
+    }
+    return code;
+}

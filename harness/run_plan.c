@@ -1,0 +1,96 @@
+/* run_plan.c - what a run will measure: its suites, for its device. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runner_state.h"
+
+static int append_plan(struct plan *plan, struct plan *more)
+{
+    size_t bytes = (size_t)(plan->count + more->count + 1) * sizeof *plan->groups;
+    struct group *groups = realloc(plan->groups, bytes);
+    if (groups == NULL) return assay_error("out of memory for the plan");
+    memcpy(groups + plan->count, more->groups, (size_t)more->count * sizeof *groups);
+    plan->groups = groups;
+    plan->count += more->count;
+    return 0;
+}
+
+static int append_text(struct runner *runner, const char *text)
+{
+    size_t used = runner->suite_text ? strlen(runner->suite_text) : 0;
+    char *all = realloc(runner->suite_text, used + strlen(text) + 2);
+    if (all == NULL) return assay_error("out of memory for the suite");
+    strcpy(all + used, text);
+    runner->suite_text = all;
+    return 0;
+}
+
+static int plan_suite(struct runner *runner, const char *name)
+{
+    struct suite suite;
+    struct plan plan;
+    if (suite_read(&suite, name) < 0) return -1;
+    int status = plan_make(&plan, &suite, &runner->child.device, &runner->options->plan);
+    if (status == 0) {
+        status = append_plan(&runner->plan, &plan);
+        plan_release(&plan);
+    }
+    if (status == 0) status = append_text(runner, suite.text);
+    size_t used = strlen(runner->run.suite);
+    snprintf(runner->run.suite + used, sizeof runner->run.suite - used, "%s%s", used ? "+" : "",
+             suite.name);
+    suite_release(&suite);
+    return status;
+}
+
+/* Ceilings are measured first, in the first launch of a run; the suite of that
+ * name measures them as its own cases. */
+static int plan_ceilings(struct runner *runner)
+{
+    struct suite suite;
+    if (!runner->options->plan.with_ceilings || strcmp(runner->run.suite, "ceilings") == 0)
+        return 0;
+    if (suite_read(&suite, "ceilings") < 0) return -1;
+    int status = plan_add_ceilings(&runner->plan, &suite, &runner->child.device);
+    suite_release(&suite);
+    return status;
+}
+
+int run_plan_make(struct runner *runner)
+{
+    for (int i = 0; i < runner->options->suite_count; i++)
+        if (plan_suite(runner, runner->options->suites[i]) < 0) return -1;
+    snprintf(runner->plan.suite, sizeof runner->plan.suite, "%s", runner->run.suite);
+    return plan_ceilings(runner);
+}
+
+int run_plan_cases(const struct plan *plan)
+{
+    int count = 0;
+    for (int i = 0; i < plan->count; i++)
+        count += plan->groups[i].variant_count;
+    return count;
+}
+
+void group_heading(const struct group *group, char *out, size_t size)
+{
+    char shape[RESULT_MAX_SHAPE];
+    shape_text(&group->shape, shape, sizeof shape);
+    snprintf(out, size, "%s %s%s%s", group->shape.operation->name, shape, shape[0] ? ", " : "",
+             temperature_name(group->temperature));
+}
+
+void run_plan_print(const struct plan *plan)
+{
+    for (int i = 0; i < plan->count; i++) {
+        const struct group *group = &plan->groups[i];
+        char heading[2 * RESULT_MAX_SHAPE];
+        group_heading(group, heading, sizeof heading);
+        printf("%s%s\n", heading, group->purpose == PURPOSE_CEILING ? "  (ceiling)" : "");
+        for (int v = 0; v < group->variant_count; v++)
+            printf("    %s%s%s\n", group->variant[v]->name, group->skip[v][0] ? "  skipped: " : "",
+                   group->skip[v]);
+    }
+    printf("%d groups, %d cases\n", plan->count, run_plan_cases(plan));
+}

@@ -1,0 +1,132 @@
+/* runner.c - see runner.h. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device.h"
+#include "host_info.h"
+#include "interrupt.h"
+#include "provenance.h"
+#include "rng.h"
+#include "runner_state.h"
+
+static int begin_launch(struct runner *runner, int number)
+{
+    runner->launch.device = runner->child.device;
+    runner->launch.start = runner->child.state;
+    if (runner->resuming) return 0; /* goes on with the launch it found */
+    runner->launch.number = number;
+    runner->launch.seed = rng_mix(runner->options->seed, (uint64_t)number);
+    runner->launch.flush_by_write = runner->options->flush_by_write;
+    snprintf(runner->launch.run_id, sizeof runner->launch.run_id, "%s", runner->run.id);
+    return store_begin_launch(runner->store, &runner->launch, &runner->plan);
+}
+
+static enum attempt_end run_launch(struct runner *runner, int number)
+{
+    if (ensure_child(runner) < 0 || begin_launch(runner, number) < 0) return ATTEMPT_FAILED;
+    progress_begin(&runner->progress, stderr, runner->plan.count, run_plan_cases(&runner->plan));
+    enum attempt_end end = ATTEMPT_DONE;
+    for (int i = 0; i < runner->plan.count && end == ATTEMPT_DONE; i++) {
+        /* Ceilings hold for the run: its first launch measures them. */
+        if (runner->plan.groups[i].purpose == PURPOSE_CEILING && number > 1) continue;
+        end = attempt_group(runner, &runner->plan.groups[i]);
+    }
+    progress_end(&runner->progress);
+    if (end != ATTEMPT_DONE) return end;
+    struct device_state state = runner->child.state;
+    if (runner->child.pid > 0) child_quit(&runner->child, &state);
+    return store_end_launch(runner->store, runner->launch.id, &state) < 0 ? ATTEMPT_FAILED : end;
+}
+
+/* The newest unfinished run of this suite, and its unfinished launch. */
+static int resume(struct runner *runner, int *first)
+{
+    if (store_find_unfinished(runner->store, runner->run.suite, runner->run.id) < 0) return -1;
+    if (store_open_launch(runner->store, runner->run.id, &runner->launch) < 0) return -1;
+    runner->resuming = runner->launch.id[0] != '\0';
+    *first = runner->launch.number > 0 ? runner->launch.number : 1;
+    return 0;
+}
+
+static int begin_run(struct runner *runner, int *first)
+{
+    const struct runner_options *options = runner->options;
+    if (store_open(&runner->store, options->database, STORE_WRITE) < 0) return -1;
+    if (options->resume) return resume(runner, first);
+    struct program_info program;
+    struct host_info host;
+    provenance_program(&program);
+    host_describe(&host);
+    *first = 1;
+    runner->run.suite_text = runner->suite_text;
+    runner->run.simulated = runner->child.device.simulated;
+    snprintf(runner->run.label, sizeof runner->run.label, "%s",
+             options->label ? options->label : "");
+    snprintf(runner->run.command, sizeof runner->run.command, "%s", options->command);
+    return store_begin_run(runner->store, &runner->run, &program, &host);
+}
+
+static enum runner_end end_run(struct runner *runner, enum attempt_end end)
+{
+    static const char *const words[] = {[ATTEMPT_DONE] = "complete",
+                                        [ATTEMPT_STOPPED] = "interrupted",
+                                        [ATTEMPT_FAILED] = "interrupted"};
+    if (end == ATTEMPT_FAILED) {
+        /* The first failure is the one to tell, whatever closing the run says. */
+        char why[4 * ASSAY_MAX_REASON];
+        snprintf(why, sizeof why, "%s", assay_last_error());
+        store_end_run(runner->store, runner->run.id, words[end]);
+        assay_error("%s", why);
+        return RUNNER_FAILED;
+    }
+    if (store_end_run(runner->store, runner->run.id, words[end]) < 0) return RUNNER_FAILED;
+    return end == ATTEMPT_STOPPED ? RUNNER_INTERRUPTED : RUNNER_COMPLETE;
+}
+
+static void say_losses(const struct device_info *device)
+{
+    if (device->lost[0]) fprintf(stderr, "assay: not measured here: %s\n", device->lost);
+}
+
+static enum runner_end run(struct runner *runner)
+{
+    int first = 1;
+    if (ensure_child(runner) < 0 || run_plan_make(runner) < 0) return RUNNER_FAILED;
+    if (runner->options->dry_run) {
+        run_plan_print(&runner->plan);
+        return RUNNER_COMPLETE;
+    }
+    say_losses(&runner->child.device);
+    if (begin_run(runner, &first) < 0) return RUNNER_FAILED;
+    enum attempt_end end = ATTEMPT_DONE;
+    for (int n = first; n <= runner->options->launches && end == ATTEMPT_DONE; n++) {
+        end = run_launch(runner, n);
+        runner->resuming = false;
+    }
+    return end_run(runner, end);
+}
+
+enum runner_end runner_run(const struct runner_options *options, char run_id[STORE_ID])
+{
+    struct runner *runner = calloc(1, sizeof *runner);
+    run_id[0] = '\0';
+    if (runner == NULL) {
+        assay_error("out of memory");
+        return RUNNER_FAILED;
+    }
+    runner->options = options;
+    runner->child.socket = -1;
+    interrupt_catch();
+    enum runner_end end = run(runner);
+    snprintf(run_id, STORE_ID, "%s", runner->run.id);
+    if (runner->child.pid > 0) {
+        char how[ASSAY_MAX_REASON];
+        child_reap(&runner->child, how, sizeof how);
+    }
+    if (runner->store) store_close(runner->store);
+    plan_release(&runner->plan);
+    free(runner->suite_text);
+    free(runner);
+    return end;
+}

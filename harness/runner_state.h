@@ -1,0 +1,46 @@
+/*
+ * runner_state.h - what the parts of a run share: runner.c (launches),
+ * run_plan.c (what to measure), attempt.c (one group, through a worker).
+ */
+#ifndef RUNNER_STATE_H
+#define RUNNER_STATE_H
+
+#include "child.h"
+#include "progress.h"
+#include "runner.h"
+
+struct runner {
+    const struct runner_options *options;
+    struct child child;
+    struct plan plan;
+    struct store *store;
+    struct run_info run;
+    struct launch_info launch;
+    struct progress progress;
+    char *suite_text;
+    bool resuming;
+};
+
+/* Read the suites and multiply them out for the device; ceilings go in front. */
+int run_plan_make(struct runner *runner);
+void run_plan_print(const struct plan *plan);
+int run_plan_cases(const struct plan *plan);
+
+/* "int8_quantize n=5000000 input=fp32, cold". */
+void group_heading(const struct group *group, char *out, size_t size);
+
+/* How measuring a group ended. */
+enum attempt_end {
+    ATTEMPT_DONE,    /* every case has an outcome, stored */
+    ATTEMPT_CULPRIT, /* a variant took the worker down; only inside attempt.c */
+    ATTEMPT_STOPPED, /* by a signal */
+    ATTEMPT_FAILED,  /* assay_error says why */
+};
+
+/* A worker that is ready; starts one where there is none. */
+int ensure_child(struct runner *runner);
+
+/* Measure a group and store every case of it. */
+enum attempt_end attempt_group(struct runner *runner, const struct group *group);
+
+#endif
