@@ -70,7 +70,7 @@ static int right(struct assay_call *call)
 
 static int segfault(struct assay_call *call)
 {
-    volatile float *nowhere = (float *)(uintptr_t)8;
+    float *volatile nowhere = (float *)(uintptr_t)8;
     (void)call;
     *nowhere = 1;
     return 0;
@@ -91,8 +91,9 @@ static int exits(struct assay_call *call)
 static int hangs(struct assay_call *call)
 {
     (void)call;
-    for (;;)
-        pause();
+    while (pause())
+        ;
+    return 0;
 }
 
 static int wrong(struct assay_call *call)
