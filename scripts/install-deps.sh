@@ -24,7 +24,7 @@ need() { # PACKAGE PROBE [ARGUMENT]
 command_works() { command -v "$1"; }
 header_found() { printf '#include <%s>\n' "$1" | $compiler -E -x c -; }
 library_found() { [ "$($compiler -print-file-name="lib$1")" != "lib$1" ]; }
-nvcc_found() { command -v nvcc || [ -x /usr/local/cuda/bin/nvcc ]; }
+nvcc_found() { command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ]; }
 
 need_to_run() {
     need gcc command_works "${compiler%% *}"
@@ -96,7 +96,7 @@ echo "Installing with apt: $missing" >&2
 apt update || true
 # shellcheck disable=SC2086 # a list of words
 if ! apt install --no-install-recommends $missing; then
-    grep -E '^(E|Err|W):' "$log" | tail -n 8 >&2 || true
+    grep -E '^(E|Err|W):' "$log" | head -n 3 >&2 || true
     echo "apt could not install: $missing (is this machine online?). Once it is, run as root:" >&2
     echo "    $line" >&2
     exit 2
