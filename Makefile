@@ -67,6 +67,9 @@ endif
 # folders (Debian's and Ubuntu's), where -isystem would break the C++ headers.
 # sm_90 is built as sm_90a, which has Hopper's own instructions; PTX cannot be.
 # Without fast math: a kernel that wants an approximation writes it out.
+$(if $(filter-out 0 1,$(CUDA)),$(error CUDA=$(CUDA): it is 0 or 1))
+$(foreach a,$(ARCH),$(if $(filter ptx 8% 9% 10% 11% 12%,$(a)),,$(error ARCH=$(a): name what nvcc calls sm_NUMBER, as in ARCH="80 90 ptx")))
+
 ifeq ($(CUDA),1)
 $(if $(NVCC),,$(error CUDA=1 needs nvcc on the PATH, or NVCC=path))
 CUDA_HOME ?= $(abspath $(dir $(realpath $(NVCC)))/..)
