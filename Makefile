@@ -12,7 +12,8 @@
 #   SANITIZE=1      AddressSanitizer and UndefinedBehaviorSanitizer, host code
 #   WERROR=1        warnings are errors
 #   BUILD=folder    where everything built goes (default: build)
-#   CFLAGS= NVCCFLAGS=  yours, after ours; NVCCFLAGS="-ccbin g++-12" where
+#   CFLAGS= CPPFLAGS= LDFLAGS= LDLIBS= NVCCFLAGS=
+#                   yours, after ours; NVCCFLAGS="-ccbin g++-12" where
 #                   nvcc finds the default g++ too new
 #   PREFIX= DESTDIR=    for install (default: /usr/local)
 #   V=1             show the commands
@@ -49,18 +50,18 @@ OPENBLAS ?= $(if $(and $(wildcard /usr/include/*/cblas.h /usr/include/cblas.h),\
 WARN := -Wall -Wextra $(if $(WERROR),-Werror)
 SAN := $(if $(SANITIZE),-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined \
     -fno-omit-frame-pointer)
-CPPFLAGS += -D_GNU_SOURCE -I. -Iharness -I$(BUILD)
+CPPFLAGS_ALL = -D_GNU_SOURCE -I. -Iharness -I$(BUILD) $(CPPFLAGS)
 CFLAGS ?= -O2 -g
 # No contraction: a reference in double must not change with the machine.
 CFLAGS_ALL = -std=c11 $(WARN) -Wstrict-prototypes -Wmissing-prototypes -fopenmp \
     -ffp-contract=off $(SAN) $(CFLAGS)
-LDFLAGS += -fopenmp $(SAN)
+LDFLAGS_ALL = -fopenmp $(SAN) $(LDFLAGS)
 # inih from its archive where there is one: a copied program needs one library less.
-LDLIBS += $(if $(wildcard /usr/lib/*/libinih.a),-l:libinih.a,-linih) -lsqlite3 -ldl -lm -lpthread
+LDLIBS_ALL = $(if $(wildcard /usr/lib/*/libinih.a),-l:libinih.a,-linih) -lsqlite3 -ldl -lm -lpthread $(LDLIBS)
 
 ifeq ($(OPENBLAS),1)
-CPPFLAGS += -DASSAY_HAVE_OPENBLAS=1
-LDLIBS += -lopenblas
+CPPFLAGS_ALL += -DASSAY_HAVE_OPENBLAS=1
+LDLIBS_ALL += -lopenblas
 endif
 
 # Headers and libraries stand beside nvcc (NVIDIA's packages) or in the system's
@@ -78,8 +79,8 @@ CUDA_INCLUDE := $(filter-out /usr/include/,$(dir $(firstword \
 CUPTI_INCLUDE := $(dir $(wildcard $(CUDA_HOME)/extras/CUPTI/include/cupti.h))
 CUDA_LIB := $(dir $(firstword $(wildcard $(CUDA_HOME)/targets/*/lib/libcudart_static.a \
     $(CUDA_HOME)/lib64/libcudart_static.a /usr/lib/*/libcudart_static.a)))
-CPPFLAGS += -DASSAY_HAVE_CUDA=1 $(addprefix -isystem ,$(CUDA_INCLUDE) $(CUPTI_INCLUDE))
-LDLIBS += $(addprefix -L,$(CUDA_LIB)) -lcudart_static -lstdc++ -lrt
+CPPFLAGS_ALL += -DASSAY_HAVE_CUDA=1 $(addprefix -isystem ,$(CUDA_INCLUDE) $(CUPTI_INCLUDE))
+LDLIBS_ALL += $(addprefix -L,$(CUDA_LIB)) -lcudart_static -lstdc++ -lrt
 
 MACHINE := $(filter-out ptx,$(ARCH))
 PTX := $(if $(filter ptx,$(ARCH)),$(or $(lastword $(MACHINE)),80))
@@ -115,23 +116,23 @@ $(BUILD)/assay: $(HARNESS_O) $(FAMILY_O)
 $(BUILD)/assay-faults: $(HARNESS_O) $(FAMILY_O) $(FAULT_O)
 $(BUILD)/assay $(BUILD)/assay-faults: $(BUILD)/sources
 	$(call say,LD,$@)
-	$(Q)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LDLIBS)
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(LDLIBS_ALL)
 
 # A test of a family (tests/test_family_*.c) is linked with the families too.
 $(filter $(BUILD)/tests/test_family_%,$(TESTS)): $(FAMILY_O)
 $(TESTS): %: %.c.o $(PARTS_O) $(BUILD)/sources
 	$(call say,LD,$@)
-	$(Q)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LDLIBS) -lcmocka
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(LDLIBS_ALL) -lcmocka
 
 $(BUILD)/%.c.o: %.c $(BUILD)/flags
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
 
 $(BUILD)/%.cu.o: %.cu $(BUILD)/flags
 	$(call say,NVCC,$<)
 	@mkdir -p $(@D)
-	$(Q)$(NVCC) $(CPPFLAGS) $(NVCCFLAGS_ALL) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
+	$(Q)$(NVCC) $(CPPFLAGS_ALL) $(NVCCFLAGS_ALL) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
 
 # Files whose text is a fact about the build. Each is asked for every time and
 # written only when it changed, so what depends on it is rebuilt exactly then:
@@ -140,13 +141,13 @@ $(BUILD)/%.cu.o: %.cu $(BUILD)/flags
 quoted = '$(subst ','\'',$(strip $(1)))'
 keep = @mkdir -p $(@D) && $(1) > $@.new && \
     if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
-COMPILERS = $(CC) $(CPPFLAGS) $(CFLAGS_ALL) $(if $(filter 1,$(CUDA)),$(NVCC) $(NVCCFLAGS_ALL))
+COMPILERS = $(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(if $(filter 1,$(CUDA)),$(NVCC) $(NVCCFLAGS_ALL))
 
 $(BUILD)/flags: FORCE
 	$(call keep,printf '%s\n' $(call quoted,$(COMPILERS)))
 
 $(BUILD)/sources: FORCE
-	$(call keep,printf '%s\n' $(call quoted,$(HARNESS_O) $(FAMILY_O) $(FAULT_O) $(LDFLAGS) $(LDLIBS)))
+	$(call keep,printf '%s\n' $(call quoted,$(HARNESS_O) $(FAMILY_O) $(FAULT_O) $(LDFLAGS_ALL) $(LDLIBS_ALL)))
 
 $(BUILD)/provenance.inc: FORCE
 	$(call keep,scripts/provenance.sh $(VERSION) $(call quoted,$(CC)) $(call quoted,$(CFLAGS_ALL)) \
