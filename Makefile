@@ -1,103 +1,236 @@
 # Assay's build: one file, non-recursive. `make help` lists the targets.
 #
-# Sources are found by wildcard and headers by -MMD, so adding a kernel is
-# adding a file. Three worlds, chosen by what is installed, never by asking for
-# a GPU: no nvcc (host device only), nvcc without a GPU (everything compiles,
-# the host device runs), nvcc with a GPU.
+# Sources are found by wildcard and headers by -MMD, so adding a kernel, a
+# command or a test is adding a file. Three worlds, chosen by what is installed,
+# never by asking for a GPU: no nvcc (host device only), nvcc without a GPU
+# (everything compiles, the host device runs), nvcc with a GPU.
 #
-#   make CUDA=0        build without CUDA even where nvcc is there
-#   make ARCH="90"     machine code for these architectures (default 80 90 and PTX)
-#   make SANITIZE=1    AddressSanitizer and UndefinedBehaviorSanitizer, host code
-#   make WERROR=1      warnings are errors (CI)
-#   make V=1           show the commands
+# Variables (make NAME=value):
+#   CUDA=0          build without CUDA even where nvcc is there
+#   ARCH="90"       machine code for these architectures; `ptx` adds PTX of the
+#                   last one named, for newer cards (default: 80 90 ptx)
+#   SANITIZE=1      AddressSanitizer and UndefinedBehaviorSanitizer, host code
+#   WERROR=1        warnings are errors
+#   BUILD=folder    where everything built goes (default: build)
+#   CFLAGS= CPPFLAGS= LDFLAGS= LDLIBS= NVCCFLAGS=
+#                   yours, after ours; NVCCFLAGS="-ccbin g++-12" where
+#                   nvcc finds the default g++ too new
+#   PREFIX= DESTDIR=    for install (default: /usr/local)
+#   V=1             show the commands
 
 .DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+.SUFFIXES:
+comma := ,
+space := $(subst ,, )
 
 BUILD ?= build
-NVCC ?= $(firstword $(shell command -v nvcc 2>/dev/null) $(wildcard /usr/local/cuda/bin/nvcc))
-CUDA ?= $(if $(NVCC),1,0)
+PREFIX ?= /usr/local
 ARCH ?= 80 90 ptx
-OPENBLAS ?= $(if $(wildcard /usr/include/*/cblas.h /usr/include/cblas.h),1,0)
+VERSION := $(shell cat VERSION)
+CLANG_FORMAT ?= $(or $(shell command -v clang-format-14 2>/dev/null),clang-format)
 Q := $(if $(V),,@)
+say = $(if $(V),,@printf '  %-5s%s\n' $(1) $(2))
+
+# nvcc on the PATH, else where NVIDIA's packages put it. Before 12.0 it knew
+# neither C++20 nor sm_90a and is as good as none.
+NVCC := $(or $(NVCC),$(firstword $(shell command -v nvcc 2>/dev/null) $(wildcard /usr/local/cuda/bin/nvcc)))
+ifndef CUDA
+NVCC_MAJOR := $(if $(NVCC),$(shell $(NVCC) --version | sed -n 's/.*release \([0-9]*\).*/\1/p'))
+CUDA := $(if $(NVCC_MAJOR),$(shell if [ $(NVCC_MAJOR) -ge 12 ]; then echo 1; else echo 0; fi),0)
+$(if $(filter-out 1,$(CUDA)),$(if $(NVCC),$(warning $(NVCC) is older than 12.0: building without CUDA)))
+endif
+
+# cblas.h comes with other libraries too: ask for OpenBLAS itself.
+OPENBLAS ?= $(if $(and $(wildcard /usr/include/*/cblas.h /usr/include/cblas.h),\
+    $(wildcard /usr/lib/*/libopenblas.so /usr/lib/libopenblas.so)),1,0)
 
 # ------------------------------------------------------------------ flags --
 
 # Texts are cut to their fields on purpose (snprintf), so that warning is off.
 WARN := -Wall -Wextra -Wno-format-truncation $(if $(WERROR),-Werror)
-SAN := $(if $(SANITIZE),-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
-CPPFLAGS += -D_GNU_SOURCE -I. -Iharness -I$(BUILD)
+SAN := $(if $(SANITIZE),-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined \
+    -fno-omit-frame-pointer)
+CPPFLAGS_ALL = -D_GNU_SOURCE -I. -Iharness -I$(BUILD) $(CPPFLAGS)
 CFLAGS ?= -O2 -g
-CFLAGS_ALL := -std=c11 $(WARN) -Wstrict-prototypes -Wmissing-prototypes -fopenmp -ffp-contract=off $(SAN) $(CFLAGS)
-LDLIBS += -l:libinih.a -lsqlite3 -ldl -lm -lpthread
-LDFLAGS += -fopenmp $(SAN)
+# No contraction: a reference in double must not change with the machine.
+CFLAGS_ALL = -std=c11 $(WARN) -Wstrict-prototypes -Wmissing-prototypes -fopenmp \
+    -ffp-contract=off $(SAN) $(CFLAGS)
+LDFLAGS_ALL = -fopenmp $(SAN) $(LDFLAGS)
+# inih from its archive where there is one: a copied program needs one library less.
+LDLIBS_ALL = $(if $(wildcard /usr/lib/*/libinih.a),-l:libinih.a,-linih) -lsqlite3 -ldl -lm -lpthread $(LDLIBS)
 
-# CUDA without fast math: a kernel that wants an approximation writes it out.
-, := ,
-GENCODE := $(foreach a,$(filter-out ptx,$(ARCH)),-gencode arch=compute_$(subst 90,90a,$(a))$(,)code=sm_$(subst 90,90a,$(a))) \
-           $(if $(filter ptx,$(ARCH)),-gencode arch=compute_$(lastword $(sort 80 $(filter-out ptx,$(ARCH))))$(,)code=compute_$(lastword $(sort 80 $(filter-out ptx,$(ARCH)))))
-NVCCFLAGS_ALL := -std=c++20 -O3 -lineinfo -fmad=true $(GENCODE) -Xcompiler "$(WARN) -Wno-missing-field-initializers -Wno-unused-parameter" $(NVCCFLAGS)
+ifeq ($(OPENBLAS),1)
+CPPFLAGS_ALL += -DASSAY_HAVE_OPENBLAS=1
+LDLIBS_ALL += -lopenblas
+endif
+
+# Headers and libraries stand beside nvcc (NVIDIA's packages) or in the system's
+# folders (Debian's and Ubuntu's), where -isystem would break the C++ headers.
+# sm_90 is built as sm_90a, which has Hopper's own instructions; PTX cannot be.
+# Without fast math: a kernel that wants an approximation writes it out.
+$(if $(filter-out 0 1,$(CUDA)),$(error CUDA=$(CUDA): it is 0 or 1))
+$(foreach a,$(ARCH),$(if $(filter ptx 8% 9% 10% 11% 12%,$(a)),,$(error ARCH=$(a): name what nvcc calls sm_NUMBER, as in ARCH="80 90 ptx")))
 
 ifeq ($(CUDA),1)
-CUDA_HOME ?= $(abspath $(dir $(NVCC))/..)
-CUDA_LIB := $(firstword $(wildcard $(CUDA_HOME)/targets/x86_64-linux/lib $(CUDA_HOME)/lib64 /usr/lib/x86_64-linux-gnu))
-CPPFLAGS += -DASSAY_HAVE_CUDA=1 -isystem $(CUDA_HOME)/include
-LDLIBS += -L$(CUDA_LIB) -lcudart_static -lstdc++ -lrt
-endif
-ifeq ($(OPENBLAS),1)
-CPPFLAGS += -DASSAY_HAVE_OPENBLAS=1
-LDLIBS += -lopenblas
+$(if $(NVCC),,$(error CUDA=1 needs nvcc on the PATH, or NVCC=path))
+CUDA_HOME ?= $(abspath $(dir $(realpath $(NVCC)))/..)
+CUDA_INCLUDE := $(filter-out /usr/include/,$(dir $(firstword \
+    $(wildcard $(CUDA_HOME)/include/cuda_runtime.h /usr/include/cuda_runtime.h))))
+CUPTI_INCLUDE := $(dir $(wildcard $(CUDA_HOME)/extras/CUPTI/include/cupti.h))
+CUDA_LIB := $(dir $(firstword $(wildcard $(CUDA_HOME)/targets/*/lib/libcudart_static.a \
+    $(CUDA_HOME)/lib64/libcudart_static.a /usr/lib/*/libcudart_static.a)))
+CPPFLAGS_ALL += -DASSAY_HAVE_CUDA=1 $(addprefix -isystem ,$(CUDA_INCLUDE) $(CUPTI_INCLUDE))
+LDLIBS_ALL += $(addprefix -L,$(CUDA_LIB)) -lcudart_static -lstdc++ -lrt
+
+MACHINE := $(filter-out ptx,$(ARCH))
+PTX := $(if $(filter ptx,$(ARCH)),$(or $(lastword $(MACHINE)),80))
+GENCODE := $(foreach a,$(MACHINE:90=90a),-gencode arch=compute_$(a),code=sm_$(a)) \
+    $(foreach a,$(PTX),-gencode arch=compute_$(a),code=compute_$(a))
+NVCC_WARN := -Xcompiler $(subst $(space),$(comma),$(strip $(WARN) -Wno-missing-field-initializers \
+    -Wno-unused-parameter)) $(if $(WERROR),-Werror all-warnings)
+NVCCFLAGS_ALL = -std=c++20 -O3 -lineinfo -fmad=true $(GENCODE) $(NVCC_WARN) $(NVCCFLAGS)
 endif
 
 # ---------------------------------------------------------------- sources --
 
 # A file *_cuda.c needs the CUDA headers; *.cu needs nvcc; *_openblas.c needs cblas.h.
-HARNESS_C := $(sort $(wildcard harness/*.c))
-FAMILY_C  := $(sort $(wildcard kernels/*/*.c baselines/*.c))
-FAMILY_CU := $(sort $(wildcard kernels/*/*.cu baselines/*.cu))
-HARNESS_CU := $(sort $(wildcard harness/*.cu))
-ifneq ($(CUDA),1)
-HARNESS_C := $(filter-out %_cuda.c,$(HARNESS_C))
-FAMILY_C := $(filter-out %_cuda.c,$(FAMILY_C))
-FAMILY_CU :=
-HARNESS_CU :=
-endif
-ifneq ($(OPENBLAS),1)
-FAMILY_C := $(filter-out %_openblas.c,$(FAMILY_C))
-endif
-
+buildable = $(sort $(filter-out $(if $(filter 1,$(CUDA)),,%_cuda.c %.cu) \
+    $(if $(filter 1,$(OPENBLAS)),,%_openblas.c),$(wildcard $(1))))
 obj = $(patsubst %,$(BUILD)/%.o,$(1))
-HARNESS_O := $(call obj,$(HARNESS_C) $(HARNESS_CU))
-FAMILY_O := $(call obj,$(FAMILY_C) $(FAMILY_CU))
 
-# ------------------------------------------------------------------ rules --
+HARNESS_O := $(call obj,$(call buildable,harness/*.c harness/*.cu))
+FAMILY_O  := $(call obj,$(call buildable,kernels/*/*.c kernels/*/*.cu baselines/*.c baselines/*.cu))
+FAULT_O   := $(call obj,$(call buildable,tests/faults/*.c tests/faults/*.cu))
+TEST_O    := $(call obj,$(call buildable,tests/test_*.c))
+TESTS     := $(TEST_O:.c.o=)
+# What a unit test may call: all of the harness but its main.
+PARTS_O   := $(filter-out $(BUILD)/harness/main.c.o,$(HARNESS_O))
+
+# ------------------------------------------------------------------ build --
 
 .PHONY: all
-all: $(BUILD)/assay
+all: $(BUILD)/assay ## build the program: build/assay
 
 $(BUILD)/assay: $(HARNESS_O) $(FAMILY_O)
-	$(if $(Q),@echo "  LD   $@")
-	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+# The same program with variants that misbehave, for the command tests.
+$(BUILD)/assay-faults: $(HARNESS_O) $(FAMILY_O) $(FAULT_O)
+$(BUILD)/assay $(BUILD)/assay-faults: $(BUILD)/sources
+	$(call say,LD,$@)
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(LDLIBS_ALL)
+
+# A test of a family (tests/test_family_*.c) is linked with the families too.
+$(filter $(BUILD)/tests/test_family_%,$(TESTS)): $(FAMILY_O)
+$(TESTS): %: %.c.o $(PARTS_O) $(BUILD)/sources
+	$(call say,LD,$@)
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(LDLIBS_ALL) -lcmocka
 
 $(BUILD)/%.c.o: %.c $(BUILD)/flags
-	$(if $(Q),@echo "  CC   $<")
+	$(call say,CC,$<)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
 
 $(BUILD)/%.cu.o: %.cu $(BUILD)/flags
-	$(if $(Q),@echo "  NVCC $<")
+	$(call say,NVCC,$<)
 	@mkdir -p $(@D)
-	$(Q)$(NVCC) $(CPPFLAGS) $(NVCCFLAGS_ALL) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
+	$(Q)$(NVCC) $(CPPFLAGS_ALL) $(NVCCFLAGS_ALL) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
 
-# Changed flags rebuild everything; unchanged ones touch nothing.
-FLAGS_NOW = $(CC) $(CPPFLAGS) $(CFLAGS_ALL) $(if $(filter 1,$(CUDA)),$(NVCC) $(NVCCFLAGS_ALL)) $(LDLIBS)
+# Files whose text is a fact about the build. Each is asked for every time and
+# written only when it changed, so what depends on it is rebuilt exactly then:
+# all objects on other flags, the programs on a file that went away (its object
+# must leave the program), one small file on another commit.
+quoted = '$(subst ','\'',$(strip $(1)))'
+keep = @mkdir -p $(@D) && $(1) > $@.new && \
+    if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+COMPILERS = $(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(if $(filter 1,$(CUDA)),$(NVCC) $(NVCCFLAGS_ALL))
+
 $(BUILD)/flags: FORCE
-	@mkdir -p $(BUILD)
-	@echo '$(subst ','\'',$(FLAGS_NOW))' | cmp -s - $@ || echo '$(subst ','\'',$(FLAGS_NOW))' > $@
+	$(call keep,printf '%s\n' $(call quoted,$(COMPILERS)))
 
-.PHONY: FORCE clean format
+$(BUILD)/sources: FORCE
+	$(call keep,printf '%s\n' $(call quoted,$(HARNESS_O) $(FAMILY_O) $(FAULT_O) $(LDFLAGS_ALL) $(LDLIBS_ALL)))
+
+$(BUILD)/provenance.inc: FORCE
+	$(call keep,scripts/provenance.sh $(VERSION) $(call quoted,$(CC)) $(call quoted,$(CFLAGS_ALL)) \
+	    $(if $(filter 1,$(CUDA)),$(call quoted,$(NVCC)) $(call quoted,$(NVCCFLAGS_ALL))))
+
+$(BUILD)/harness/provenance.c.o: $(BUILD)/provenance.inc
+
+.PHONY: FORCE
 FORCE:
 
-clean:
+# -------------------------------------------------------------- first run --
+
+# These install first and then ask make again, which sees what is there now.
+again = $(MAKE) $(if $(filter -j%,$(MAKEFLAGS)),,-j$$(nproc)) --no-print-directory
+DATABASE = $${ASSAY_DB:-results/assay.sqlite}
+
+.PHONY: run
+run: ## install what is missing, build, measure the suite core, draw a plot
+	@scripts/install-deps.sh run
+	@$(again) all
+	@mkdir -p results
+	@$(BUILD)/assay run core; status=$$?; \
+	case $$status in 0|1|5) \
+	    $(BUILD)/assay plot sweep latest -o results/core.svg && \
+	    printf '\nEvery sample: %s\nThe plot:     results/core.svg\n' "$(DATABASE)";; \
+	esac; exit $$status
+
+.PHONY: test
+test: ## install what the tests need and pass them (unit and command tests)
+	@scripts/install-deps.sh run test
+	@$(again) check
+
+.PHONY: deps
+deps: ## install what building and testing need, and nothing more
+	@scripts/install-deps.sh run test
+
+# ------------------------------------------------------------------ tests --
+
+RUN_TESTS = ASSAY=$(abspath $(BUILD)/assay) FAULTS=$(abspath $(BUILD)/assay-faults) \
+    scripts/run-tests.sh
+
+.PHONY: check
+check: $(BUILD)/assay $(BUILD)/assay-faults $(TESTS) ## unit and command tests; need no GPU
+	@$(RUN_TESTS) $(TESTS) $(filter-out %/lib.sh,$(wildcard tests/cli/*.sh))
+
+.PHONY: check-gpu
+check-gpu: $(BUILD)/assay $(BUILD)/assay-faults ## tests that need a GPU
+	@$(RUN_TESTS) $(wildcard tests/gpu/*.sh)
+
+.PHONY: check-sanitize
+check-sanitize: ## the same as check, under AddressSanitizer and UndefinedBehaviorSanitizer
+	@ASAN_OPTIONS=handle_segv=0:handle_sigbus=0:handle_abort=0:allocator_may_return_null=1 \
+	UBSAN_OPTIONS=print_stacktrace=1 TEST_TIMEOUT=600 \
+	$(again) check BUILD=$(BUILD)/sanitize SANITIZE=1 CUDA=0
+
+# ------------------------------------------------------------------- rest --
+
+SOURCES = $(shell find $(wildcard harness kernels baselines tests) -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh')
+
+.PHONY: format
+format: ## lay the sources out with clang-format
+	@$(CLANG_FORMAT) -i $(SOURCES)
+
+.PHONY: check-format
+check-format: ## say what `make format` would change
+	@$(CLANG_FORMAT) --dry-run --Werror $(SOURCES)
+
+.PHONY: install
+install: $(BUILD)/assay ## install below PREFIX (default /usr/local), inside DESTDIR
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin share/assay/suites share/assay/plots share/doc/assay)
+	install -m 755 $(BUILD)/assay $(DESTDIR)$(PREFIX)/bin/assay
+	install -m 644 $(wildcard suites/*.ini) $(DESTDIR)$(PREFIX)/share/assay/suites
+	install -m 644 $(wildcard plots/*.gp) $(DESTDIR)$(PREFIX)/share/assay/plots
+	install -m 644 README.md LICENSE CHANGELOG.md $(wildcard docs/*.md) $(DESTDIR)$(PREFIX)/share/doc/assay
+
+.PHONY: clean
+clean: ## remove everything built; results stay
 	rm -rf $(BUILD)
 
--include $(patsubst %.o,%.d,$(HARNESS_O) $(FAMILY_O))
+.PHONY: help
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
+	    while IFS='|' read -r target text; do printf '%-20s %s\n' "$$target" "$$text"; done
+
+-include $(patsubst %.o,%.d,$(HARNESS_O) $(FAMILY_O) $(FAULT_O) $(TEST_O))

@@ -25,7 +25,7 @@ enum store_mode { STORE_READ, STORE_WRITE };
 int store_open(struct store **store, const char *path, enum store_mode mode);
 void store_close(struct store *store);
 
-/* Provenance of the program; the build writes it (build/provenance.h). */
+/* Provenance of the program; the build writes it (build/provenance.inc). */
 struct program_info {
     char version[RESULT_MAX_PROPERTY];
     char commit[RESULT_MAX_PROPERTY];

@@ -1,0 +1,103 @@
+#!/bin/sh
+# Install with apt what is missing of the things a task needs.
+#
+#   install-deps.sh TASK...      run: build, measure, draw; test: the tests;
+#                                style: clang-format and shellcheck
+#
+# A thing is there when it works (the compiler finds the header, the command
+# runs), whichever package brought it. Nothing missing: silent, nothing asked of
+# apt. Neither root nor sudo without a password: prints the line to run, exit 2.
+set -eu
+
+# shellcheck disable=SC2086 # CC may be several words (ccache gcc)
+compiler=${CC:-cc}
+missing=""
+need() { # PACKAGE PROBE [ARGUMENT]
+    package=$1
+    shift
+    "$@" >/dev/null 2>&1 || case " $missing " in
+        *" $package "*) ;;
+        *) missing="$missing $package" ;;
+    esac
+}
+
+command_works() { command -v "$1"; }
+header_found() { printf '#include <%s>\n' "$1" | $compiler -E -x c -; }
+library_found() { [ "$($compiler -print-file-name="lib$1")" != "lib$1" ]; }
+nvcc_found() { command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ]; }
+
+need_to_run() {
+    need gcc command_works "${compiler%% *}"
+    need libc6-dev header_found stdio.h
+    need libinih-dev header_found ini.h
+    need libsqlite3-dev header_found sqlite3.h
+    need libopenblas-dev header_found cblas.h
+    need libopenblas-dev library_found openblas.so
+    need gnuplot-nox command_works gnuplot
+    if nvcc_found; then need g++ command_works g++; fi
+}
+
+need_to_test() {
+    need libcmocka-dev header_found cmocka.h
+    need sqlite3 command_works sqlite3
+}
+
+need_for_style() {
+    need clang-format command_works clang-format
+    need shellcheck command_works shellcheck
+}
+
+for task in "$@"; do
+    case $task in
+        run) need_to_run ;;
+        test) need_to_test ;;
+        style) need_for_style ;;
+        *) echo "install-deps.sh: no such task: $task" >&2; exit 2 ;;
+    esac
+done
+
+if [ -e /dev/nvidiactl ] && ! nvcc_found; then
+    echo "There is an NVIDIA GPU here but no nvcc, so only the host device is built." >&2
+    echo "With the CUDA toolkit (12.0 or newer) installed, the GPU is measured too." >&2
+fi
+
+[ -n "$missing" ] || exit 0
+missing=${missing# }
+
+if ! command -v apt-get >/dev/null 2>&1; then
+    echo "Missing, by their Debian names: $missing" >&2
+    echo "There is no apt here: install them (or what your system calls them) and try again." >&2
+    exit 2
+fi
+
+line="apt-get update && apt-get install --no-install-recommends $missing"
+if [ "$(id -u)" = 0 ]; then
+    as_root=""
+elif sudo -n true 2>/dev/null; then
+    as_root="sudo"
+else
+    echo "Missing: $missing. As root, run:" >&2
+    echo "    $line" >&2
+    exit 2
+fi
+
+apt() {
+    # A fresh machine may be upgrading itself: wait for its lock. One that is
+    # offline should not be waited for.
+    $as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y \
+        -o DPkg::Lock::Timeout=300 -o Acquire::Retries=1 -o Acquire::http::Timeout=30 "$@" \
+        </dev/null >>"$log" 2>&1
+}
+
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+echo "Installing with apt: $missing" >&2
+# A list that cannot be fetched matters only if the packages cannot be either.
+apt update || true
+# shellcheck disable=SC2086 # a list of words
+if ! apt install --no-install-recommends $missing; then
+    grep -E '^(E|Err|W):' "$log" | head -n 3 >&2 || true
+    echo "apt could not install: $missing (is this machine online?). Once it is, run as root:" >&2
+    echo "    $line" >&2
+    exit 2
+fi

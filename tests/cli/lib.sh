@@ -1,0 +1,90 @@
+# shellcheck shell=bash
+# What the command tests share. Source it first:
+#
+#   . "$(dirname "$0")/lib.sh"
+#   check "an unknown suite is a usage error" exits 2 "$ASSAY" run nosuch
+#   check "it names a suite that is near" says "did you mean" "$ASSAY" run smok
+#
+# run-tests.sh gives ASSAY (the program), FAULTS (the same with bad variants)
+# and TMP (a fresh folder, where the test runs and leaves what it likes).
+# A check is one line of TAP; a failed one shows what its last program printed.
+set -u
+: "${ASSAY:?}" "${FAULTS:?}" "${TMP:?}"
+HERE=$(cd "$(dirname "$0")/.." && pwd) # tests/
+export HERE
+cd "$TMP" || exit 1
+
+checks_failed=0
+trap 'exit $((checks_failed > 0 ? 1 : $?))' EXIT
+
+# check RULE COMMAND...: the rule holds when the command succeeds.
+check() {
+    local rule=$1
+    shift
+    : >said.out
+    : >said.err
+    if "$@"; then
+        echo "ok - $rule"
+    else
+        echo "not ok - $rule"
+        echo "# $*"
+        sed 's/^/# out: /' said.out | head -n 40
+        sed 's/^/# err: /' said.err | head -n 40
+        checks_failed=$((checks_failed + 1))
+    fi
+}
+
+# Run a program; its output is in said.out and said.err, its exit code in $code.
+run() {
+    code=0
+    "$@" >said.out 2>said.err || code=$?
+}
+
+# exits CODE COMMAND...: it ends with this exit code.
+exits() {
+    local wanted=$1
+    shift
+    run "$@"
+    [ "$code" -eq "$wanted" ] || { echo "# exit code $code, not $wanted"; return 1; }
+}
+
+# says TEXT COMMAND... / warns TEXT COMMAND...: the text (plain, not a pattern)
+# is on standard output / standard error.
+says() {
+    local text=$1
+    shift
+    run "$@"
+    grep -qF -- "$text" said.out
+}
+warns() {
+    local text=$1
+    shift
+    run "$@"
+    grep -qF -- "$text" said.err
+}
+
+# quiet COMMAND...: nothing on standard output.
+quiet() {
+    run "$@"
+    [ ! -s said.out ]
+}
+
+# one_line COMMAND...: standard error is exactly one line.
+one_line() {
+    run "$@"
+    [ "$(wc -l <said.err)" -eq 1 ]
+}
+
+# fails COMMAND...: the opposite of another check (fails says ...).
+fails() { ! "$@"; }
+
+# query DATABASE SQL: what sqlite3 answers.
+query() { sqlite3 -batch "$1" "$2"; }
+
+# gives EXPECTED COMMAND...: standard output is exactly this.
+gives() {
+    local expected=$1
+    shift
+    run "$@"
+    [ "$(cat said.out)" = "$expected" ] || { echo "# wanted: $expected"; return 1; }
+}

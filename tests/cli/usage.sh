@@ -1,0 +1,37 @@
+# shellcheck shell=bash
+# What is typed wrong gets one clear line and exit 2; help is a result.
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+check "no command is a usage error" exits 2 "$ASSAY"
+check "no command prints nothing on standard output" quiet "$ASSAY"
+
+check "an unknown command is a usage error" exits 2 "$ASSAY" frobnicate
+check "an unknown command gets one line" one_line "$ASSAY" frobnicate
+check "an unknown command is named" warns frobnicate "$ASSAY" frobnicate
+check "an unknown command prints nothing on standard output" quiet "$ASSAY" frobnicate
+check "a command nearly right gets a suggestion" warns "'show'" "$ASSAY" shwo
+
+for command in list run show plot export import doctor; do
+    check "$command: an unknown option is a usage error" exits 2 "$ASSAY" "$command" --nosuch
+    check "$command: an unknown option is named" warns nosuch "$ASSAY" "$command" --nosuch
+    check "$command: the message begins with its name" \
+        warns "assay $command: " "$ASSAY" "$command" --nosuch
+    check "$command: has help" says "assay $command" "$ASSAY" help "$command"
+done
+
+check "help is fine" exits 0 "$ASSAY" help
+check "--help is the same" exits 0 "$ASSAY" --help
+check "help names every command" says doctor "$ASSAY" help
+check "help keeps the worker to itself" fails says worker "$ASSAY" help
+check "help of an unknown command is a usage error" exits 2 "$ASSAY" help frobnicate
+
+check "--version is fine" exits 0 "$ASSAY" --version
+check "--version says the version" says "$(cat "$HERE/../VERSION")" "$ASSAY" --version
+
+check "an unknown suite is a usage error" exits 2 "$ASSAY" run nosuchsuite --dry-run
+check "an unknown suite is named" warns nosuchsuite "$ASSAY" run nosuchsuite --dry-run
+check "a suite nearly right gets a suggestion" warns core "$ASSAY" run cor --dry-run
+check "an unknown device is a usage error" exits 2 "$ASSAY" run smoke --device toaster
+check "a missing suite is a usage error" exits 2 "$ASSAY" run
+check "a usage error makes no database" fails test -e results
