@@ -87,7 +87,7 @@ void units_bytes(char out[UNITS_MAX], double bytes)
     int unit = 0;
     for (; fabs(bytes) >= 1023.5 && unit < BYTE_SCALES - 1; unit++)
         bytes /= 1024;
-    bool plain = fabs(bytes) < 1024 && (fabs(bytes) >= 999.5 || (unit == 0 && is_whole(bytes)));
+    bool plain = fabs(bytes) < 1024 && (fabs(bytes) >= 1000 || (unit == 0 && is_whole(bytes)));
     if (plain)
         snprintf(out, UNITS_MAX, "%.0f%s", bytes, byte_scales[unit].unit[0]);
     else

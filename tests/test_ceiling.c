@@ -216,7 +216,9 @@ static void without_a_measured_ceiling_there_is_no_share(void **state)
     assert_string_equal(name, "");
     assert_true(isnan(fraction));
     measure(&ceilings, "memory_copy", 1e12);
+    measure(&ceilings, "fp32", 1e12);
     assert_false(ceiling_binding(&ceilings, &none, ASSAY_COLD, cache_bytes, 1, name, &fraction));
+    assert_string_equal(name, "");
 }
 
 static void a_case_without_a_time_has_a_ceiling_and_no_share(void **state)
