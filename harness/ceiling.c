@@ -132,7 +132,7 @@ bool ceiling_binding(const struct ceilings *ceilings, const struct assay_work *w
     const char *binding = "";
     double longest_s = 0;
     for (int i = 0; i < candidates; i++) {
-        /* NAN, and so never longer, for what was not measured or is not done. */
+        /* NAN for what was not measured, 0 for what is not done: neither is longer. */
         double least_s = ceiling_amount(candidate[i], work) / ceiling_rate(ceilings, candidate[i]);
         if (least_s > longest_s) {
             longest_s = least_s;
