@@ -43,6 +43,18 @@ FILL_FUNCTION double fill_normal(uint64_t seed, uint64_t index)
     return ((double)sum - 524280.0) * 1.3214498960651507e-05;
 }
 
+/* a + b u, each step rounded: a device compiler would make one fused step of the
+ * two, and other bits than the host. */
+FILL_FUNCTION double fill_line(double a, double b, double u)
+{
+#ifdef __CUDA_ARCH__
+    return __dadd_rn(a, __dmul_rn(b, u));
+#else
+    double step = b * u;
+    return a + step;
+#endif
+}
+
 /* `fill->hard` is not read where `hard` is NULL (a GPU passes its own copy). */
 FILL_FUNCTION double fill_value(const struct assay_fill *fill, const float *hard, uint64_t seed,
                                 int64_t index)
@@ -53,15 +65,9 @@ FILL_FUNCTION double fill_value(const struct assay_fill *fill, const float *hard
         if (pick % (uint64_t)fill->hard_every == 0)
             return (double)hard[(pick >> 32) % (uint64_t)fill->hard_count];
     }
-    if (fill->kind == ASSAY_FILL_NORMAL) {
-        double spread = fill->b * fill_normal(seed, at);
-        return fill->a + spread;
-    }
-    double u = fill_uniform(fill_hash(seed, at));
-    if (fill->kind == ASSAY_FILL_UNIFORM) {
-        double step = (fill->b - fill->a) * u;
-        return fill->a + step;
-    }
+    if (fill->kind == ASSAY_FILL_NORMAL) return fill_line(fill->a, fill->b, fill_normal(seed, at));
+    if (fill->kind == ASSAY_FILL_UNIFORM)
+        return fill_line(fill->a, fill->b - fill->a, fill_uniform(fill_hash(seed, at)));
     /* ASSAY_FILL_INTEGER */
     uint64_t span = (uint64_t)(int64_t)(fill->b - fill->a) + 1;
     return fill->a + (double)(fill_hash(seed, at) % span);

@@ -136,11 +136,12 @@ struct device_info {
     double clock_step_ns;   /* resolution of the clock, as seen */
 };
 
-/* Empty result: strings "", figures NAN or -1, no samples. */
+/* Empty result: strings "", figures NAN or -1, no samples; clock -1, and the
+ * status crashed until somebody who knows says otherwise. */
 void result_init(struct case_result *result);
 void samples_release(struct samples *samples);
 
-/* The words used in the table, the store and JSON. */
+/* The words used in the table, the store and JSON; "" for a value of -1. */
 const char *status_name(enum case_status status);
 const char *clock_name(enum clock_source clock);
 const char *kind_name(enum assay_kind kind);

@@ -36,7 +36,9 @@ double stats_mad(double *values, int count);
 /* Ratio base/candidate of two cases of one group: the median over rounds of the
  * ratio of their medians in that round (pairing cancels drift), with the
  * sign-test interval over rounds. Rounds that lack either are left out; with
- * too few for an interval, lo and hi are NAN; with none, all are.
+ * too few for an interval, lo and hi are NAN; with none, all are. The middle
+ * two of an even count meet in their geometric mean, so that swapping the sides
+ * inverts the ratio. Rounds ascend within each series.
  * `scratch` holds at least base_count + candidate_count doubles. */
 struct paired {
     const float *time_ns;

@@ -1,0 +1,150 @@
+/*
+ * element.c - elements of buffers as doubles, and back (assay.h).
+ *
+ * The 16-bit floats are rounded from the double's own bits, in one step: by way
+ * of a float some values would be rounded twice, and to the wrong neighbour.
+ */
+#include "assay.h"
+
+#include <math.h>
+#include <string.h>
+
+static const size_t type_bytes[ASSAY_TYPES] = {
+    [ASSAY_F32] = 4, [ASSAY_F64] = 8, [ASSAY_F16] = 2, [ASSAY_BF16] = 2, [ASSAY_I8] = 1,
+    [ASSAY_U8] = 1,  [ASSAY_I16] = 2, [ASSAY_I32] = 4, [ASSAY_U32] = 4,  [ASSAY_I64] = 8,
+};
+
+size_t assay_type_bytes(enum assay_type type)
+{
+    return type_bytes[type];
+}
+
+/* A 16-bit float: a sign, an exponent, a fraction; IEEE 754's rules. */
+struct half_format {
+    int fraction_bits;
+    int least_exponent;   /* of normal numbers; 1 - bias */
+    uint16_t infinity;    /* its bits: the exponent all ones */
+    double double_factor; /* 2^(the double's bias - this one's) */
+};
+
+static const struct half_format f16 = {10, -14, 0x7c00, 0x1p1008};
+static const struct half_format bf16 = {7, -126, 0x7f80, 0x1p896};
+
+enum { DOUBLE_FRACTION_BITS = 52, DOUBLE_BIAS = 1023 };
+
+/* Laid into a double's fields, the bits are right but for the bias, which one
+ * exact product mends; subnormals too. */
+static double half_load(const struct half_format *format, uint16_t half)
+{
+    uint16_t magnitude = half & 0x7fff;
+    uint64_t bits = (uint64_t)magnitude << (DOUBLE_FRACTION_BITS - format->fraction_bits);
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    value *= format->double_factor;
+    if (magnitude == format->infinity) value = INFINITY;
+    if (magnitude > format->infinity) value = NAN;
+    return half & 0x8000 ? -value : value;
+}
+
+/* significand / 2^drop to a whole number, ties to even. */
+static uint64_t round_off(uint64_t significand, int drop)
+{
+    /* 2^53 is above every significand: all of it is below one half. */
+    if (drop > DOUBLE_FRACTION_BITS + 1) return 0;
+    uint64_t whole = significand >> drop;
+    uint64_t rest = significand & ((UINT64_C(1) << drop) - 1);
+    uint64_t half = UINT64_C(1) << (drop - 1);
+    return whole + (rest > half || (rest == half && whole % 2 == 1));
+}
+
+static uint16_t half_round(const struct half_format *format, double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    uint16_t sign = (uint16_t)(bits >> 48 & 0x8000);
+    if (isnan(value)) return sign | 0x7fff;
+    if (isinf(value)) return sign | format->infinity;
+
+    const uint64_t hidden_bit = UINT64_C(1) << DOUBLE_FRACTION_BITS;
+    int exponent = (int)(bits >> DOUBLE_FRACTION_BITS & 0x7ff) - DOUBLE_BIAS;
+    uint64_t significand = (bits & (hidden_bit - 1)) | hidden_bit;
+    int drop = DOUBLE_FRACTION_BITS - format->fraction_bits;
+    int above = exponent - format->least_exponent;
+    if (above < 0) {
+        drop -= above;
+        above = 0;
+    }
+    /* The hidden bit adds one to the exponent field, and so does a carry: the
+     * largest subnormal rounds up to the least normal, the largest normal to
+     * infinity. */
+    uint64_t magnitude = ((uint64_t)above << format->fraction_bits) + round_off(significand, drop);
+    if (magnitude > format->infinity) magnitude = format->infinity;
+    return (uint16_t)(sign | magnitude);
+}
+
+double assay_load(enum assay_type type, const void *base, int64_t index)
+{
+    switch (type) {
+    case ASSAY_F32:
+        return ((const float *)base)[index];
+    case ASSAY_F64:
+        return ((const double *)base)[index];
+    case ASSAY_F16:
+        return half_load(&f16, ((const uint16_t *)base)[index]);
+    case ASSAY_BF16:
+        return half_load(&bf16, ((const uint16_t *)base)[index]);
+    case ASSAY_I8:
+        return ((const int8_t *)base)[index];
+    case ASSAY_U8:
+        return ((const uint8_t *)base)[index];
+    case ASSAY_I16:
+        return ((const int16_t *)base)[index];
+    case ASSAY_I32:
+        return ((const int32_t *)base)[index];
+    case ASSAY_U32:
+        return ((const uint32_t *)base)[index];
+    case ASSAY_I64:
+        return (double)((const int64_t *)base)[index];
+    case ASSAY_TYPES:
+        break;
+    }
+    return NAN;
+}
+
+void assay_store(enum assay_type type, void *base, int64_t index, double value)
+{
+    switch (type) {
+    case ASSAY_F32:
+        ((float *)base)[index] = (float)value;
+        return;
+    case ASSAY_F64:
+        ((double *)base)[index] = value;
+        return;
+    case ASSAY_F16:
+        ((uint16_t *)base)[index] = half_round(&f16, value);
+        return;
+    case ASSAY_BF16:
+        ((uint16_t *)base)[index] = half_round(&bf16, value);
+        return;
+    case ASSAY_I8:
+        ((int8_t *)base)[index] = (int8_t)value;
+        return;
+    case ASSAY_U8:
+        ((uint8_t *)base)[index] = (uint8_t)value;
+        return;
+    case ASSAY_I16:
+        ((int16_t *)base)[index] = (int16_t)value;
+        return;
+    case ASSAY_I32:
+        ((int32_t *)base)[index] = (int32_t)value;
+        return;
+    case ASSAY_U32:
+        ((uint32_t *)base)[index] = (uint32_t)value;
+        return;
+    case ASSAY_I64:
+        ((int64_t *)base)[index] = (int64_t)value;
+        return;
+    case ASSAY_TYPES:
+        break;
+    }
+}

@@ -1,0 +1,39 @@
+/*
+ * units.h - figures as people read them: three significant digits and a unit.
+ * Pure.
+ *
+ * A figure is rounded to three digits first and given its unit after, so that
+ * 999.6 ns is "1.00 us" and never "1000 ns". A figure that was not measured
+ * (NAN) is "-". Beyond the largest unit, or far below the smallest, an exponent
+ * is shown: "1.23e-09 ns".
+ */
+#ifndef UNITS_H
+#define UNITS_H
+
+#include <stdbool.h>
+
+enum { UNITS_MAX = 24 };
+
+/* "1.23 us"; ns us ms s. */
+void units_time(char out[UNITS_MAX], double ns);
+
+/* "4.30 TB/s"; powers of 1000. */
+void units_rate(char out[UNITS_MAX], double bytes_per_s);
+
+/* "356 TFLOP/s", "915 TOP/s" for integer arithmetic. */
+void units_ops(char out[UNITS_MAX], double ops_per_s, bool is_integer);
+
+/* "95.3 %" for 0.953. */
+void units_percent(char out[UNITS_MAX], double fraction);
+
+/* "1.23x". */
+void units_ratio(char out[UNITS_MAX], double ratio);
+
+/* "1.00 MiB"; powers of 1024. Whole bytes below 1 KiB and 1000 to 1023 of a unit
+ * have no decimals: "512 B", "1016 KiB". */
+void units_bytes(char out[UNITS_MAX], double bytes);
+
+/* "12.3k", "5.00M", as suites write counts; a whole number below 1000 as it is. */
+void units_count(char out[UNITS_MAX], double count);
+
+#endif

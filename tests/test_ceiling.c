@@ -1,0 +1,256 @@
+/*
+ * test_ceiling.c - which measured limit binds a piece of work.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ceiling.h"
+
+static const int64_t cache_bytes = 1000000;
+
+static struct assay_work moves(double read_bytes, double write_bytes)
+{
+    return (struct assay_work){.read_bytes = read_bytes, .write_bytes = write_bytes};
+}
+
+/* A ceiling measured at `rate` bytes a second (operations, for arithmetic). */
+static void measure(struct ceilings *ceilings, const char *name, double rate)
+{
+    struct assay_work work = moves(rate, 0);
+    for (int i = 0; i < ASSAY_ARITHMETICS; i++)
+        work.ops[i] = rate;
+    ceilings_add(ceilings, name, &work, 1e9);
+}
+
+static void assert_near(double got, double expected)
+{
+    if (!(fabs(got - expected) <= 1e-12 * fabs(expected)))
+        fail_msg("got %.17g, expected %.17g", got, expected);
+}
+
+static void assert_binding(const struct ceilings *ceilings, struct assay_work work,
+                           enum assay_temperature temperature, double time_ns,
+                           const char *expected_name, double expected_fraction)
+{
+    char name[ASSAY_MAX_NAME];
+    double fraction;
+    assert_true(
+        ceiling_binding(ceilings, &work, temperature, cache_bytes, time_ns, name, &fraction));
+    assert_string_equal(name, expected_name);
+    assert_near(fraction, expected_fraction);
+}
+
+static void the_best_rate_of_a_ceiling_is_kept(void **state)
+{
+    (void)state;
+    struct ceilings ceilings = {0};
+    struct assay_work work = moves(1000, 1000);
+    ceilings_add(&ceilings, "memory_copy", &work, 20);
+    ceilings_add(&ceilings, "memory_copy", &work, 10);
+    ceilings_add(&ceilings, "memory_copy", &work, 40);
+    assert_int_equal(ceilings.count, 1);
+    assert_string_equal(ceilings.item[0].name, "memory_copy");
+    assert_near(ceilings.item[0].rate, 200e9);
+}
+
+static void an_arithmetic_counts_its_own_operations(void **state)
+{
+    (void)state;
+    struct ceilings ceilings = {0};
+    struct assay_work work = moves(5, 5);
+    work.ops[ASSAY_INT8_OPS] = 3000;
+    work.ops[ASSAY_FP32] = 70;
+    ceilings_add(&ceilings, "int8", &work, 10);
+    assert_near(ceilings.item[0].rate, 300e9);
+}
+
+static void what_has_no_rate_is_no_ceiling(void **state)
+{
+    (void)state;
+    struct ceilings ceilings = {0};
+    struct assay_work nothing = moves(0, 0), some = moves(1, 0), unknown = moves(NAN, NAN);
+    ceilings_add(&ceilings, "launch", &nothing, 10);
+    ceilings_add(&ceilings, "memory_read", &some, NAN);
+    ceilings_add(&ceilings, "memory_read", &some, 0);
+    ceilings_add(&ceilings, "memory_read", &some, -1);
+    ceilings_add(&ceilings, "memory_read", &unknown, 1);
+    ceilings_add(&ceilings, "fp32", &some, 1);
+    assert_int_equal(ceilings.count, 0);
+}
+
+static void a_full_table_takes_better_rates_but_no_new_names(void **state)
+{
+    (void)state;
+    struct ceilings ceilings = {0};
+    for (int i = 0; i < CEILING_MAX + 3; i++) {
+        char name[ASSAY_MAX_NAME];
+        snprintf(name, sizeof name, "ceiling_%d", i);
+        measure(&ceilings, name, 100);
+    }
+    assert_int_equal(ceilings.count, CEILING_MAX);
+    measure(&ceilings, "ceiling_0", 200);
+    assert_near(ceilings.item[0].rate, 200);
+}
+
+static const char *one_needed(double read_bytes, double write_bytes,
+                              enum assay_temperature temperature)
+{
+    struct assay_work work = moves(read_bytes, write_bytes);
+    const char *names[CEILING_MAX];
+    assert_int_equal(ceilings_needed(&work, temperature, cache_bytes, names), 1);
+    return names[0];
+}
+
+static void the_nearest_mix_of_reads_and_writes_is_needed(void **state)
+{
+    (void)state;
+    assert_string_equal(one_needed(10, 0, ASSAY_COLD), "memory_read");
+    assert_string_equal(one_needed(91, 9, ASSAY_COLD), "memory_read");
+    assert_string_equal(one_needed(89, 11, ASSAY_COLD), "memory_r4w1");
+    assert_string_equal(one_needed(4, 1, ASSAY_COLD), "memory_r4w1");
+    assert_string_equal(one_needed(66, 34, ASSAY_COLD), "memory_r4w1");
+    assert_string_equal(one_needed(64, 36, ASSAY_COLD), "memory_copy");
+    assert_string_equal(one_needed(1, 1, ASSAY_COLD), "memory_copy");
+    assert_string_equal(one_needed(26, 74, ASSAY_COLD), "memory_copy");
+    assert_string_equal(one_needed(24, 76, ASSAY_COLD), "memory_write");
+    assert_string_equal(one_needed(0, 3, ASSAY_COLD), "memory_write");
+}
+
+static void hot_work_of_half_the_cache_is_held_against_the_cache(void **state)
+{
+    (void)state;
+    assert_string_equal(one_needed(250000, 250000, ASSAY_HOT), "cache_copy");
+    assert_string_equal(one_needed(250000, 250001, ASSAY_HOT), "memory_copy");
+    assert_string_equal(one_needed(250000, 250000, ASSAY_COLD), "memory_copy");
+    assert_string_equal(one_needed(1, 0, ASSAY_HOT), "cache_read");
+    assert_string_equal(one_needed(4, 1, ASSAY_HOT), "cache_r4w1");
+    assert_string_equal(one_needed(0, 1, ASSAY_HOT), "cache_write");
+}
+
+static void each_arithmetic_used_is_needed(void **state)
+{
+    (void)state;
+    struct assay_work work = moves(0, 0);
+    const char *names[CEILING_MAX];
+    assert_int_equal(ceilings_needed(&work, ASSAY_COLD, cache_bytes, names), 0);
+    work.ops[ASSAY_FP32] = 1;
+    work.ops[ASSAY_INT8_OPS] = 2;
+    assert_int_equal(ceilings_needed(&work, ASSAY_COLD, cache_bytes, names), 2);
+    assert_string_equal(names[0], "fp32");
+    assert_string_equal(names[1], "int8");
+}
+
+static void work_that_is_not_known_needs_nothing(void **state)
+{
+    (void)state;
+    struct case_result result;
+    result_init(&result);
+    const char *names[CEILING_MAX];
+    assert_int_equal(ceilings_needed(&result.work, ASSAY_HOT, cache_bytes, names), 0);
+}
+
+static void the_share_is_of_the_nearest_mix_that_was_measured(void **state)
+{
+    (void)state;
+    struct ceilings ceilings = {0};
+    measure(&ceilings, "memory_write", 2e12);
+    assert_binding(&ceilings, moves(4000, 1000), ASSAY_COLD, 5, "memory_write", 0.5);
+    measure(&ceilings, "memory_copy", 4e12);
+    assert_binding(&ceilings, moves(4000, 1000), ASSAY_COLD, 5, "memory_copy", 0.25);
+    measure(&ceilings, "memory_r4w1", 1e12);
+    assert_binding(&ceilings, moves(4000, 1000), ASSAY_COLD, 10, "memory_r4w1", 0.5);
+}
+
+static void the_ceiling_that_asks_for_the_longest_time_binds(void **state)
+{
+    (void)state;
+    struct ceilings ceilings = {0};
+    measure(&ceilings, "memory_copy", 1e12);
+    measure(&ceilings, "fp32", 10e12);
+    measure(&ceilings, "tf32", 100e12);
+    struct assay_work work = moves(500, 500); /* 1 ns of copying */
+    work.ops[ASSAY_FP32] = 5000;              /* 0.5 ns */
+    assert_binding(&ceilings, work, ASSAY_COLD, 2, "memory_copy", 0.5);
+    work.ops[ASSAY_FP32] = 40000; /* 4 ns */
+    work.ops[ASSAY_TF32] = 40000; /* 0.4 ns */
+    assert_binding(&ceilings, work, ASSAY_COLD, 5, "fp32", 0.8);
+}
+
+static void an_arithmetic_that_was_not_measured_does_not_bind(void **state)
+{
+    (void)state;
+    struct ceilings ceilings = {0};
+    measure(&ceilings, "memory_copy", 1e12);
+    struct assay_work work = moves(500, 500);
+    work.ops[ASSAY_FP64] = 1e15;
+    assert_binding(&ceilings, work, ASSAY_COLD, 2, "memory_copy", 0.5);
+}
+
+static void any_cache_ceiling_goes_before_memory(void **state)
+{
+    (void)state;
+    struct ceilings ceilings = {0};
+    measure(&ceilings, "memory_copy", 1e12);
+    assert_binding(&ceilings, moves(500, 500), ASSAY_HOT, 2, "memory_copy", 0.5);
+    measure(&ceilings, "cache_read", 5e12);
+    assert_binding(&ceilings, moves(500, 500), ASSAY_HOT, 2, "cache_read", 0.1);
+    assert_binding(&ceilings, moves(500, 500), ASSAY_COLD, 2, "memory_copy", 0.5);
+    assert_binding(&ceilings, moves(5e5, 5e5), ASSAY_HOT, 2000, "memory_copy", 0.5);
+}
+
+static void without_a_measured_ceiling_there_is_no_share(void **state)
+{
+    (void)state;
+    struct ceilings ceilings = {0};
+    struct assay_work work = moves(500, 500), none = moves(0, 0);
+    char name[ASSAY_MAX_NAME] = "before";
+    double fraction = 0;
+    assert_false(ceiling_binding(&ceilings, &work, ASSAY_COLD, cache_bytes, 1, name, &fraction));
+    assert_string_equal(name, "");
+    assert_true(isnan(fraction));
+    measure(&ceilings, "memory_copy", 1e12);
+    measure(&ceilings, "fp32", 1e12);
+    assert_false(ceiling_binding(&ceilings, &none, ASSAY_COLD, cache_bytes, 1, name, &fraction));
+    assert_string_equal(name, "");
+}
+
+static void a_case_without_a_time_has_a_ceiling_and_no_share(void **state)
+{
+    (void)state;
+    struct ceilings ceilings = {0};
+    struct assay_work work = moves(500, 500);
+    char name[ASSAY_MAX_NAME];
+    double fraction;
+    measure(&ceilings, "memory_copy", 1e12);
+    assert_true(ceiling_binding(&ceilings, &work, ASSAY_COLD, cache_bytes, NAN, name, &fraction));
+    assert_string_equal(name, "memory_copy");
+    assert_true(isnan(fraction));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_best_rate_of_a_ceiling_is_kept),
+        cmocka_unit_test(an_arithmetic_counts_its_own_operations),
+        cmocka_unit_test(what_has_no_rate_is_no_ceiling),
+        cmocka_unit_test(a_full_table_takes_better_rates_but_no_new_names),
+        cmocka_unit_test(the_nearest_mix_of_reads_and_writes_is_needed),
+        cmocka_unit_test(hot_work_of_half_the_cache_is_held_against_the_cache),
+        cmocka_unit_test(each_arithmetic_used_is_needed),
+        cmocka_unit_test(work_that_is_not_known_needs_nothing),
+        cmocka_unit_test(the_share_is_of_the_nearest_mix_that_was_measured),
+        cmocka_unit_test(the_ceiling_that_asks_for_the_longest_time_binds),
+        cmocka_unit_test(an_arithmetic_that_was_not_measured_does_not_bind),
+        cmocka_unit_test(any_cache_ceiling_goes_before_memory),
+        cmocka_unit_test(without_a_measured_ceiling_there_is_no_share),
+        cmocka_unit_test(a_case_without_a_time_has_a_ceiling_and_no_share),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

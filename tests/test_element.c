@@ -1,0 +1,210 @@
+/*
+ * test_element.c - elements of buffers as doubles, and back.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "assay.h"
+
+enum { HALVES = 0x10000 };
+
+static double load_half(enum assay_type type, unsigned bits)
+{
+    uint16_t half = (uint16_t)bits;
+    return assay_load(type, &half, 0);
+}
+
+static unsigned store_half(enum assay_type type, double value)
+{
+    uint16_t half = 0x5555;
+    assay_store(type, &half, 0, value);
+    return half;
+}
+
+static void sizes_are_those_of_the_types(void **state)
+{
+    (void)state;
+    static const size_t bytes[ASSAY_TYPES] = {4, 8, 2, 2, 1, 1, 2, 4, 4, 8};
+    for (int type = 0; type < ASSAY_TYPES; type++)
+        assert_int_equal(assay_type_bytes((enum assay_type)type), bytes[type]);
+}
+
+static void an_element_is_stored_at_its_index_and_nowhere_else(void **state)
+{
+    (void)state;
+    for (int type = 0; type < ASSAY_TYPES; type++) {
+        size_t bytes = assay_type_bytes((enum assay_type)type);
+        _Alignas(8) unsigned char buffer[40];
+        memset(buffer, 0xa5, sizeof buffer);
+        assay_store((enum assay_type)type, buffer, 2, 100);
+        assert_true(assay_load((enum assay_type)type, buffer, 2) == 100);
+        for (size_t i = 0; i < sizeof buffer; i++)
+            if (i < 2 * bytes || i >= 3 * bytes) assert_int_equal(buffer[i], 0xa5);
+    }
+}
+
+static void integers_hold_their_whole_range(void **state)
+{
+    (void)state;
+    static const struct {
+        enum assay_type type;
+        double least, most;
+    } ranges[] = {
+        {ASSAY_I8, -128, 127},        {ASSAY_U8, 0, 255},
+        {ASSAY_I16, -32768, 32767},   {ASSAY_I32, -2147483648.0, 2147483647},
+        {ASSAY_U32, 0, 4294967295.0}, {ASSAY_I64, -0x1p63, 0x1.fffffffffffffp62},
+    };
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
+        int64_t room = 0;
+        assay_store(ranges[i].type, &room, 0, ranges[i].least);
+        assert_true(assay_load(ranges[i].type, &room, 0) == ranges[i].least);
+        assay_store(ranges[i].type, &room, 0, ranges[i].most);
+        assert_true(assay_load(ranges[i].type, &room, 0) == ranges[i].most);
+    }
+}
+
+static void integers_truncate(void **state)
+{
+    (void)state;
+    int8_t value = 0;
+    assay_store(ASSAY_I8, &value, 0, 3.99);
+    assert_int_equal(value, 3);
+    assay_store(ASSAY_I8, &value, 0, -3.99);
+    assert_int_equal(value, -3);
+}
+
+static void a_float_rounds_to_nearest_even(void **state)
+{
+    (void)state;
+    float value;
+    assay_store(ASSAY_F32, &value, 0, 1 + 0x1p-24);
+    assert_true(value == 1);
+    assay_store(ASSAY_F32, &value, 0, 1 + 0x1.8p-23);
+    assert_true(value == 1 + 0x1p-22f);
+    assay_store(ASSAY_F32, &value, 0, NAN);
+    assert_true(isnan(value));
+    double wide;
+    assay_store(ASSAY_F64, &wide, 0, 0.1);
+    assert_true(wide == 0.1);
+}
+
+/* What the format's definition says, by arithmetic of its own. */
+static double defined_value(unsigned bits, int fraction_bits)
+{
+    int exponent_bits = 15 - fraction_bits, bias = (1 << (exponent_bits - 1)) - 1;
+    int exponent = (int)(bits >> fraction_bits) & ((1 << exponent_bits) - 1);
+    int fraction = (int)bits & ((1 << fraction_bits) - 1);
+    double sign = bits & 0x8000 ? -1 : 1;
+    if (exponent == (1 << exponent_bits) - 1) return fraction ? NAN : sign * INFINITY;
+    if (exponent == 0) return sign * ldexp(fraction, 1 - bias - fraction_bits);
+    return sign * ldexp(fraction + (1 << fraction_bits), exponent - bias - fraction_bits);
+}
+
+static void check_every_half(enum assay_type type, int fraction_bits)
+{
+    for (unsigned bits = 0; bits < HALVES; bits++) {
+        double value = load_half(type, bits), expected = defined_value(bits, fraction_bits);
+        assert_true(isnan(expected) ? isnan(value) : value == expected);
+        if (isnan(value)) {
+            assert_true(isnan(load_half(type, store_half(type, value))));
+            continue;
+        }
+        assert_true(signbit(value) == signbit(expected));
+        assert_int_equal(store_half(type, value), bits);
+    }
+}
+
+static void every_f16_loads_as_defined_and_stores_as_itself(void **state)
+{
+    (void)state;
+    check_every_half(ASSAY_F16, 10);
+}
+
+static void every_bf16_loads_as_defined_and_stores_as_itself(void **state)
+{
+    (void)state;
+    check_every_half(ASSAY_BF16, 7);
+}
+
+/* Between every two neighbours: the middle goes to the even one, anything off
+ * the middle to the nearer. Beyond the largest stands what would be next. */
+static void check_every_border(enum assay_type type, unsigned infinity, double beyond_largest)
+{
+    for (unsigned bits = 0; bits < infinity; bits++) {
+        double below = load_half(type, bits);
+        double above = bits + 1 < infinity ? load_half(type, bits + 1) : beyond_largest;
+        double middle = below + (above - below) / 2;
+        assert_int_equal(store_half(type, middle), bits % 2 ? bits + 1 : bits);
+        assert_int_equal(store_half(type, nextafter(middle, 0)), bits);
+        assert_int_equal(store_half(type, nextafter(middle, INFINITY)), bits + 1);
+        assert_int_equal(store_half(type, -nextafter(middle, 0)), bits | 0x8000);
+    }
+}
+
+static void f16_rounds_to_nearest_even_at_every_border(void **state)
+{
+    (void)state;
+    check_every_border(ASSAY_F16, 0x7c00, 0x1p16);
+}
+
+static void bf16_rounds_to_nearest_even_at_every_border(void **state)
+{
+    (void)state;
+    check_every_border(ASSAY_BF16, 0x7f80, 0x1p128);
+}
+
+static void values_out_of_a_halfs_range_become_infinity_or_zero(void **state)
+{
+    (void)state;
+    static const double huge[] = {INFINITY, 1e308, 0x1p1023};
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(store_half(ASSAY_F16, huge[i]), 0x7c00);
+        assert_int_equal(store_half(ASSAY_BF16, -huge[i]), 0xff80);
+    }
+    static const double tiny[] = {0, 5e-324, 1e-310, 1e-100};
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(store_half(ASSAY_F16, tiny[i]), 0);
+        assert_int_equal(store_half(ASSAY_BF16, -tiny[i]), 0x8000);
+    }
+}
+
+static void not_a_number_stays_one(void **state)
+{
+    (void)state;
+    assert_true(isnan(load_half(ASSAY_F16, store_half(ASSAY_F16, NAN))));
+    assert_true(isnan(load_half(ASSAY_BF16, store_half(ASSAY_BF16, -NAN))));
+}
+
+/* Just above a tie of halves, on a tie of floats: by way of a float this would
+ * fall back on the first tie and go to the even neighbour below. */
+static void a_double_is_rounded_once(void **state)
+{
+    (void)state;
+    assert_int_equal(store_half(ASSAY_F16, 1 + 0x1p-11 + 0x1p-40), 0x3c01);
+    assert_int_equal(store_half(ASSAY_BF16, 1 + 0x1p-8 + 0x1p-40), 0x3f81);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sizes_are_those_of_the_types),
+        cmocka_unit_test(an_element_is_stored_at_its_index_and_nowhere_else),
+        cmocka_unit_test(integers_hold_their_whole_range),
+        cmocka_unit_test(integers_truncate),
+        cmocka_unit_test(a_float_rounds_to_nearest_even),
+        cmocka_unit_test(every_f16_loads_as_defined_and_stores_as_itself),
+        cmocka_unit_test(every_bf16_loads_as_defined_and_stores_as_itself),
+        cmocka_unit_test(f16_rounds_to_nearest_even_at_every_border),
+        cmocka_unit_test(bf16_rounds_to_nearest_even_at_every_border),
+        cmocka_unit_test(values_out_of_a_halfs_range_become_infinity_or_zero),
+        cmocka_unit_test(not_a_number_stays_one),
+        cmocka_unit_test(a_double_is_rounded_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,151 @@
+/*
+ * test_result.c - the empty result, and the words of its tables.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "result.h"
+
+static void an_empty_result_measured_nothing(void **state)
+{
+    (void)state;
+    struct case_result result;
+    memset(&result, 0x5a, sizeof result);
+    result_init(&result);
+    const double figures[] = {
+        result.time_ns,          result.lo_ns,      result.hi_ns,           result.busy_ns,
+        result.event_ns,         result.wall_ns,    result.first_call_ns,   result.energy_mj,
+        result.power_w,          result.sm_mhz,     result.temperature_c,   result.max_abs_error,
+        result.max_rel_error,    result.near_share, result.work.read_bytes, result.work.ops[0],
+        result.work.write_bytes,
+    };
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
+        assert_true(isnan(figures[i]));
+    assert_int_equal(result.workspace_bytes, -1);
+    assert_int_equal(result.kernels, -1);
+    assert_int_equal(result.outputs, -1);
+    assert_int_equal(result.checked, -1);
+    assert_int_equal(result.registers, -1);
+    assert_int_equal(result.shared_bytes, -1);
+    assert_int_equal(result.local_bytes, -1);
+    assert_int_equal(result.metric_count, 0);
+    assert_int_equal(result.clock_reasons, 0);
+}
+
+static void an_empty_result_has_no_words_and_no_samples(void **state)
+{
+    (void)state;
+    struct case_result result;
+    memset(&result, 0x5a, sizeof result);
+    result_init(&result);
+    assert_string_equal(result.id.operation, "");
+    assert_string_equal(result.reason, "");
+    assert_string_equal(result.note, "");
+    assert_string_equal(result.code_hash, "");
+    assert_int_equal(result.samples.count, 0);
+    assert_null(result.samples.time_ns);
+    assert_null(result.samples.wall_round);
+    assert_false(result.is_baseline);
+}
+
+static void a_result_is_not_ok_before_somebody_says_so(void **state)
+{
+    (void)state;
+    struct case_result result;
+    result_init(&result);
+    assert_int_equal(result.status, STATUS_CRASHED);
+    assert_int_equal(result.clock, -1);
+}
+
+static void released_samples_are_none(void **state)
+{
+    (void)state;
+    struct samples samples = {.count = 2, .wall_count = 1};
+    samples.time_ns = malloc(2 * sizeof *samples.time_ns);
+    samples.busy_ns = malloc(2 * sizeof *samples.busy_ns);
+    samples.event_ns = malloc(2 * sizeof *samples.event_ns);
+    samples.round = malloc(2 * sizeof *samples.round);
+    samples.mark = malloc(2);
+    samples.wall_ns = malloc(sizeof *samples.wall_ns);
+    samples.wall_round = malloc(sizeof *samples.wall_round);
+    samples_release(&samples);
+    assert_int_equal(samples.count + samples.wall_count, 0);
+    assert_null(samples.time_ns);
+    samples_release(&samples);
+}
+
+static void every_status_is_read_back_from_its_word(void **state)
+{
+    (void)state;
+    static const char *const words[STATUSES] = {"ok",       "skipped", "wrong",
+                                                "unstable", "crashed", "timeout"};
+    for (int i = 0; i < STATUSES; i++) {
+        assert_string_equal(status_name((enum case_status)i), words[i]);
+        assert_int_equal(status_parse(words[i]), i);
+    }
+}
+
+static void every_clock_is_read_back_from_its_word(void **state)
+{
+    (void)state;
+    static const char *const words[CLOCKS] = {"cupti", "event", "host", "sim"};
+    for (int i = 0; i < CLOCKS; i++) {
+        assert_string_equal(clock_name((enum clock_source)i), words[i]);
+        assert_int_equal(clock_parse(words[i]), i);
+    }
+}
+
+static void kinds_places_temperatures_and_arithmetics_have_their_words(void **state)
+{
+    (void)state;
+    assert_string_equal(kind_name(ASSAY_KERNEL), "kernel");
+    assert_string_equal(kind_name(ASSAY_BASELINE), "baseline");
+    assert_string_equal(kind_name(ASSAY_REFERENCE), "reference");
+    assert_int_equal(kind_parse("reference"), ASSAY_REFERENCE);
+    assert_string_equal(place_name(ASSAY_HOST), "host");
+    assert_string_equal(place_name(ASSAY_CUDA), "cuda");
+    assert_int_equal(place_parse("cuda"), ASSAY_CUDA);
+    assert_string_equal(temperature_name(ASSAY_COLD), "cold");
+    assert_string_equal(temperature_name(ASSAY_HOT), "hot");
+    assert_int_equal(temperature_parse("hot"), ASSAY_HOT);
+    static const char *const arithmetics[ASSAY_ARITHMETICS] = {"fp32", "tf32", "bf16",
+                                                               "fp16", "int8", "fp64"};
+    for (int i = 0; i < ASSAY_ARITHMETICS; i++)
+        assert_string_equal(arithmetic_name((enum assay_arithmetic)i), arithmetics[i]);
+}
+
+static void an_unknown_word_is_minus_one_and_an_unknown_value_no_word(void **state)
+{
+    (void)state;
+    assert_int_equal(status_parse("fine"), -1);
+    assert_int_equal(status_parse(""), -1);
+    assert_int_equal(status_parse(NULL), -1);
+    assert_int_equal(clock_parse("OK"), -1);
+    assert_int_equal(kind_parse("kern"), -1);
+    assert_int_equal(place_parse("cuda:0"), -1);
+    assert_int_equal(temperature_parse("warm"), -1);
+    assert_string_equal(clock_name((enum clock_source) - 1), "");
+    assert_string_equal(status_name(STATUSES), "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_empty_result_measured_nothing),
+        cmocka_unit_test(an_empty_result_has_no_words_and_no_samples),
+        cmocka_unit_test(a_result_is_not_ok_before_somebody_says_so),
+        cmocka_unit_test(released_samples_are_none),
+        cmocka_unit_test(every_status_is_read_back_from_its_word),
+        cmocka_unit_test(every_clock_is_read_back_from_its_word),
+        cmocka_unit_test(kinds_places_temperatures_and_arithmetics_have_their_words),
+        cmocka_unit_test(an_unknown_word_is_minus_one_and_an_unknown_value_no_word),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

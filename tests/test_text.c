@@ -1,0 +1,204 @@
+/*
+ * test_text.c - names that people type: globs, suggestions, copies, counts.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "text.h"
+
+#define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
+
+static void a_glob_matches_the_whole_text(void **state)
+{
+    (void)state;
+    assert_true(text_glob("*", ""));
+    assert_true(text_glob("rcp*", "rcp4_fma"));
+    assert_true(text_glob("int8_quantize/rcp?_*", "int8_quantize/rcp4_fma"));
+    assert_true(text_glob("*fma", "int8_quantize/rcp4_fma"));
+    assert_true(text_glob("div[14]", "div4"));
+    assert_false(text_glob("rcp", "rcp4"));
+    assert_false(text_glob("", "rcp4"));
+    assert_false(text_glob("RCP*", "rcp4"));
+}
+
+static const char *const words[] = {"run", "list", "show", "int8", "int8_quantize", "ceilings"};
+
+static void assert_nearest(const char *word, const char *expected)
+{
+    const char *nearest = text_nearest(word, words, COUNT(words));
+    if (!expected)
+        assert_null(nearest);
+    else
+        assert_string_equal(nearest ? nearest : "(none)", expected);
+}
+
+static void a_slip_of_one_letter_finds_its_word(void **state)
+{
+    (void)state;
+    assert_nearest("rum", "run");
+    assert_nearest("rn", "run");
+    assert_nearest("runs", "run");
+    assert_nearest("shwo", "show");
+    assert_nearest("int8_quantise", "int8_quantize");
+    assert_nearest("ceiling", "ceilings");
+}
+
+static void case_does_not_hide_a_word(void **state)
+{
+    (void)state;
+    assert_nearest("SHOW", "show");
+    assert_nearest("Int8", "int8");
+}
+
+static void nothing_near_gives_no_suggestion(void **state)
+{
+    (void)state;
+    assert_nearest("xyz", NULL);
+    assert_nearest("", NULL);
+    assert_nearest("quantize", NULL);
+    assert_null(text_nearest("run", words, 0));
+}
+
+static void the_nearest_of_two_wins_and_the_first_of_equals(void **state)
+{
+    (void)state;
+    const char *const near[] = {"abcdxx", "abcdex", "abcdey"};
+    assert_string_equal(text_nearest("abcdef", near, 3), "abcdex");
+}
+
+static void a_word_too_long_for_a_name_is_near_nothing(void **state)
+{
+    (void)state;
+    char longest[64], longer[65];
+    memset(longest, 'a', sizeof longest);
+    memset(longer, 'a', sizeof longer);
+    longest[63] = longer[64] = '\0';
+    const char *const both[] = {longer, longest};
+    assert_ptr_equal(text_nearest(longest, both, 2), longest);
+    assert_null(text_nearest(longer, both, 2));
+}
+
+static void a_copy_that_fits_is_whole(void **state)
+{
+    (void)state;
+    char out[5];
+    assert_int_equal(text_copy(out, sizeof out, "four"), 0);
+    assert_string_equal(out, "four");
+    assert_int_equal(text_copy(out, sizeof out, ""), 0);
+    assert_string_equal(out, "");
+}
+
+static void a_copy_that_is_cut_says_so(void **state)
+{
+    (void)state;
+    char out[5] = "....";
+    assert_int_equal(text_copy(out, sizeof out, "fives"), -1);
+    assert_string_equal(out, "five");
+    assert_int_equal(text_copy(out, 1, "x"), -1);
+    assert_string_equal(out, "");
+    out[0] = '.';
+    assert_int_equal(text_copy(out, 0, "x"), -1);
+    assert_int_equal(out[0], '.');
+}
+
+static void a_cut_keeps_utf8_characters_whole(void **state)
+{
+    (void)state;
+    char out[5];
+    assert_int_equal(text_copy(out, sizeof out, "ab\xe2\x82\xac"), -1);
+    assert_string_equal(out, "ab");
+    assert_int_equal(text_copy(out, sizeof out, "a\xe2\x82\xac"), 0);
+    assert_string_equal(out, "a\xe2\x82\xac");
+    assert_int_equal(text_copy(out, sizeof out, "a\xe2\x82\xac!"), -1);
+    assert_string_equal(out, "a\xe2\x82\xac");
+}
+
+static void counts_are_read_as_people_write_them(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int64_t value;
+    } rows[] = {
+        {"0", 0},
+        {"500000", 500000},
+        {"500k", 500000},
+        {"500K", 500000},
+        {"1M", 1000000},
+        {"2Mi", 2097152},
+        {"1.5G", 1500000000},
+        {"1.5Ki", 1536},
+        {"0.5Mi", 524288},
+        {"5.00M", 5000000},
+        {"3T", 3000000000000},
+        {"1Ti", INT64_C(1) << 40},
+        {"1.234567890123T", 1234567890123},
+        {"007", 7},
+        {"9223372036854775807", INT64_MAX},
+    };
+    for (int i = 0; i < COUNT(rows); i++) {
+        int64_t value = -1;
+        if (!text_parse_count(rows[i].text, &value)) fail_msg("%s was refused", rows[i].text);
+        assert_int_equal(value, rows[i].value);
+    }
+}
+
+static void what_is_no_count_is_refused_and_changes_nothing(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {
+        "",
+        "k",
+        "-1",
+        "+1",
+        " 1",
+        "1 ",
+        "1 k",
+        "1e6",
+        "0x10",
+        "1.",
+        ".5M",
+        "1.5",
+        "inf",
+        "nan",
+        "1kk",
+        "1m",
+        "1KB",
+        "1.0001k",
+        "1.2.3",
+        "0.3Ki",
+        "l2",
+        "1,000",
+        "9223372036854775808",
+        "9223373T",
+        "99999999999999999999k",
+    };
+    for (int i = 0; i < COUNT(bad); i++) {
+        int64_t value = 42;
+        if (text_parse_count(bad[i], &value)) fail_msg("'%s' was taken", bad[i]);
+        assert_int_equal(value, 42);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_glob_matches_the_whole_text),
+        cmocka_unit_test(a_slip_of_one_letter_finds_its_word),
+        cmocka_unit_test(case_does_not_hide_a_word),
+        cmocka_unit_test(nothing_near_gives_no_suggestion),
+        cmocka_unit_test(the_nearest_of_two_wins_and_the_first_of_equals),
+        cmocka_unit_test(a_word_too_long_for_a_name_is_near_nothing),
+        cmocka_unit_test(a_copy_that_fits_is_whole),
+        cmocka_unit_test(a_copy_that_is_cut_says_so),
+        cmocka_unit_test(a_cut_keeps_utf8_characters_whole),
+        cmocka_unit_test(counts_are_read_as_people_write_them),
+        cmocka_unit_test(what_is_no_count_is_refused_and_changes_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
