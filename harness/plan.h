@@ -21,11 +21,11 @@ struct group {
     enum assay_temperature temperature;
     enum group_purpose purpose;
     char label[ASSAY_MAX_NAME];    /* the suite's name for it, "[group LABEL]" */
-    char baseline[ASSAY_MAX_NAME]; /* the suite's choice; "" the operation's own */
     double budget_s;               /* sampling time a case */
     double precision_pct;          /* half width of the interval, of the median */
     double energy_s;               /* 0: only blocks that are long enough anyway */
     double timeout_s;              /* a step of a case (setup, check, block) */
+    char baseline[ASSAY_MAX_NAME]; /* the variant of the suite's choice; "": the operation's */
     int variant_count;
     const struct assay_variant *variant[PLAN_MAX_VARIANTS];
     char skip[PLAN_MAX_VARIANTS][ASSAY_MAX_REASON]; /* "" or why it is not run */

@@ -1,0 +1,180 @@
+/* json.c - writes one JSON document to a stream. */
+#include <assert.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "assay.h"
+#include "json.h"
+
+void json_begin(struct json *json, FILE *out, int indent)
+{
+    *json = (struct json){.out = out, .indent = indent};
+}
+
+int json_finish(struct json *json)
+{
+    assert(json->depth == 0);
+    fputc('\n', json->out);
+    if (fflush(json->out) || ferror(json->out))
+        return assay_error("cannot write JSON: %s", strerror(errno));
+    return 0;
+}
+
+static void line_break(const struct json *json)
+{
+    if (json->indent > 0) fprintf(json->out, "\n%*s", json->indent * json->depth, "");
+}
+
+/* What stands between the previous member and the next one. */
+static void separate(struct json *json)
+{
+    if (json->depth == 0) return;
+    bool *has_member = &json->has_member[json->depth - 1];
+    if (*has_member) fputs(json->indent > 0 ? "," : ", ", json->out);
+    *has_member = true;
+    line_break(json);
+}
+
+static void before_value(struct json *json)
+{
+    bool in_object = json->depth > 0 && !json->is_array[json->depth - 1];
+    assert(in_object == json->has_key);
+    if (!in_object) separate(json);
+    json->has_key = false;
+}
+
+static void begin(struct json *json, bool is_array)
+{
+    before_value(json);
+    assert(json->depth < JSON_MAX_DEPTH);
+    json->is_array[json->depth] = is_array;
+    json->has_member[json->depth] = false;
+    json->depth++;
+    fputc(is_array ? '[' : '{', json->out);
+}
+
+void json_begin_object(struct json *json)
+{
+    begin(json, false);
+}
+
+void json_begin_array(struct json *json)
+{
+    begin(json, true);
+}
+
+void json_end(struct json *json)
+{
+    assert(json->depth > 0 && !json->has_key);
+    json->depth--;
+    if (json->has_member[json->depth]) line_break(json);
+    fputc(json->is_array[json->depth] ? ']' : '}', json->out);
+}
+
+/* Length of the UTF-8 sequence at `text`; 0 when it is not one. The ranges are
+ * those of table 3-7 of the Unicode Standard: no overlong form, no surrogate. */
+static int utf8_length(const unsigned char *text)
+{
+    static const struct {
+        unsigned char first, last, second_min, second_max;
+        int length;
+    } forms[] = {
+        {0x00, 0x7f, 0, 0, 1},       {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
+        {0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3},
+        {0xf0, 0xf0, 0x90, 0xbf, 4}, {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4},
+    };
+    for (size_t form = 0; form < sizeof forms / sizeof *forms; form++) {
+        if (text[0] < forms[form].first || text[0] > forms[form].last) continue;
+        int length = forms[form].length;
+        if (length > 1 && (text[1] < forms[form].second_min || text[1] > forms[form].second_max))
+            return 0;
+        for (int i = 2; i < length; i++)
+            if (text[i] < 0x80 || text[i] > 0xbf) return 0;
+        return length;
+    }
+    return 0;
+}
+
+static void write_escaped(FILE *out, unsigned char c)
+{
+    static const char short_form[0x20] = {
+        ['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f', ['\r'] = 'r'};
+    if (c == '"' || c == '\\')
+        fprintf(out, "\\%c", c);
+    else if (c < 0x20 && short_form[c])
+        fprintf(out, "\\%c", short_form[c]);
+    else if (c < 0x20 || c == 0x7f)
+        fprintf(out, "\\u%04x", c);
+    else
+        fputc(c, out);
+}
+
+static void write_text(FILE *out, const char *text)
+{
+    fputc('"', out);
+    for (const unsigned char *at = (const unsigned char *)text; *at;) {
+        int length = utf8_length(at);
+        if (length == 1)
+            write_escaped(out, *at);
+        else if (length == 0)
+            fputs("\xef\xbf\xbd", out);
+        else
+            fwrite(at, 1, (size_t)length, out);
+        at += length ? length : 1;
+    }
+    fputc('"', out);
+}
+
+void json_key(struct json *json, const char *name)
+{
+    assert(json->depth > 0 && !json->is_array[json->depth - 1] && !json->has_key);
+    separate(json);
+    write_text(json->out, name);
+    fputs(": ", json->out);
+    json->has_key = true;
+}
+
+void json_string(struct json *json, const char *text)
+{
+    before_value(json);
+    if (text)
+        write_text(json->out, text);
+    else
+        fputs("null", json->out);
+}
+
+void json_number(struct json *json, double value)
+{
+    before_value(json);
+    if (!isfinite(value)) {
+        fputs("null", json->out);
+        return;
+    }
+    char digits[32];
+    for (int precision = 15; precision <= 17; precision++) {
+        snprintf(digits, sizeof digits, "%.*g", precision, value);
+        if (strtod(digits, NULL) == value) break;
+    }
+    fputs(digits, json->out);
+}
+
+void json_int(struct json *json, int64_t value)
+{
+    before_value(json);
+    fprintf(json->out, "%" PRId64, value);
+}
+
+void json_bool(struct json *json, bool value)
+{
+    before_value(json);
+    fputs(value ? "true" : "false", json->out);
+}
+
+void json_null(struct json *json)
+{
+    before_value(json);
+    fputs("null", json->out);
+}

@@ -1,0 +1,54 @@
+/*
+ * json.h - writes one JSON document (RFC 8259) to a stream, value by value.
+ *
+ *   struct json json;
+ *   json_begin(&json, stdout, 2);
+ *   json_begin_object(&json);
+ *   json_key(&json, "time_ns");
+ *   json_number(&json, NAN);            writes null: not measured
+ *   json_end(&json);                    closes the object
+ *   if (json_finish(&json)) ...         the stream failed
+ *
+ * Commas, line ends and indentation are the writer's. A value in an object has
+ * its key before it; that, and the depth, are the caller's duty (asserted).
+ */
+#ifndef JSON_H
+#define JSON_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum { JSON_MAX_DEPTH = 32 };
+
+struct json {
+    FILE *out; /* borrowed */
+    int indent;
+    int depth;
+    bool is_array[JSON_MAX_DEPTH];
+    bool has_member[JSON_MAX_DEPTH];
+    bool has_key; /* a key is written and waits for its value */
+};
+
+/* `indent`: spaces a level; 0 writes the document on one line. */
+void json_begin(struct json *json, FILE *out, int indent);
+
+/* End the line. -1 with assay_error when the stream failed on the way. */
+int json_finish(struct json *json);
+
+void json_begin_object(struct json *json);
+void json_begin_array(struct json *json);
+void json_end(struct json *json); /* of the innermost object or array */
+
+void json_key(struct json *json, const char *name);
+
+/* UTF-8 passes through; a byte that is not UTF-8 becomes U+FFFD. NULL: null. */
+void json_string(struct json *json, const char *text);
+
+/* The fewest digits that read back as the same double; null for NAN and infinities. */
+void json_number(struct json *json, double value);
+void json_int(struct json *json, int64_t value);
+void json_bool(struct json *json, bool value);
+void json_null(struct json *json);
+
+#endif

@@ -1,0 +1,36 @@
+/*
+ * shape.h - operations' dims and shapes, read and written by name. Pure.
+ * (shape_text and shape_bytes are in plan.h.)
+ */
+#ifndef SHAPE_H
+#define SHAPE_H
+
+#include "assay.h"
+
+/* How many dims an operation has. */
+int shape_dims(const struct assay_operation *operation);
+
+/* Index of the dim of this name, or -1. */
+int shape_dim(const struct assay_operation *operation, const char *name);
+
+/* Range of a dim's value, both ends included; indices of a choice dim. */
+void shape_range(const struct assay_dim *dim, int64_t *min, int64_t *max);
+
+/* Index of a choice of a choice dim, or -1. */
+int shape_choice(const struct assay_dim *dim, const char *choice);
+
+/* Every dim at its fallback. */
+struct assay_shape shape_default(const struct assay_operation *operation);
+
+bool shape_equal(const struct assay_shape *a, const struct assay_shape *b);
+
+/* Read back what shape_text wrote: "n=5000000 input=fp32". Dims not named keep
+ * their fallback. -1 with assay_error for an unknown dim, a dim named twice, an
+ * impossible value. */
+int shape_parse(const struct assay_operation *operation, const char *text,
+                struct assay_shape *shape);
+
+/* Bytes of all its buffers together; NAN when the operation lists too many. */
+double shape_buffer_bytes(const struct assay_shape *shape);
+
+#endif

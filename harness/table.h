@@ -1,0 +1,31 @@
+/*
+ * table.h - aligned columns of text. Each column is as wide as its widest cell;
+ * the last one is cut, at a word, so that a line fits the width.
+ */
+#ifndef TABLE_H
+#define TABLE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+enum { TABLE_MAX_COLUMNS = 8 };
+
+struct table {
+    int columns;
+    bool right[TABLE_MAX_COLUMNS]; /* numbers stand at the right */
+    char **cell;                   /* rows of cells; the first row is the heading */
+    int cell_count;
+    bool failed; /* out of memory */
+};
+
+/* A table with these headings; a heading that begins with '>' is for numbers. */
+void table_init(struct table *table, const char *const *headings, int columns);
+
+/* The next cell, row by row; the text is copied. */
+void table_cell(struct table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Write the table in at most `width` columns. -1 with assay_error. */
+int table_print(const struct table *table, FILE *out, int width);
+void table_release(struct table *table);
+
+#endif
