@@ -128,36 +128,34 @@ void nvml_close(void)
 
 /* -------------------------------------------------------------- reading -- */
 
-/* What a getter gave, times `scale`; `fallback` where it did not. */
-static double scaled(int code, double value, double scale, double fallback)
-{
-    return code == NVML_SUCCESS ? value * scale : fallback;
-}
-
 static double read_clock(int (*get)(struct nvml_card *, int, unsigned *), int type, double fallback)
 {
     unsigned mhz = 0;
-    return get ? scaled(get(nvml.card, type, &mhz), mhz, 1, fallback) : fallback;
+    if (!get || get(nvml.card, type, &mhz) != NVML_SUCCESS) return fallback;
+    return mhz;
 }
 
 static double read_power_w(int (*get)(struct nvml_card *, unsigned *), double fallback)
 {
     unsigned milliwatts = 0;
-    return get ? scaled(get(nvml.card, &milliwatts), milliwatts, 1e-3, fallback) : fallback;
+    if (!get || get(nvml.card, &milliwatts) != NVML_SUCCESS) return fallback;
+    return milliwatts * 1e-3;
 }
 
 static double read_temperature_c(void)
 {
     unsigned celsius = 0;
-    if (!nvml.api.temperature) return NAN;
-    return scaled(nvml.api.temperature(nvml.card, NVML_TEMPERATURE_GPU, &celsius), celsius, 1, NAN);
+    if (!nvml.api.temperature ||
+        nvml.api.temperature(nvml.card, NVML_TEMPERATURE_GPU, &celsius) != NVML_SUCCESS)
+        return NAN;
+    return celsius;
 }
 
 static double read_energy_mj(void)
 {
     unsigned long long millijoules = 0;
-    if (!nvml.api.energy) return NAN;
-    return scaled(nvml.api.energy(nvml.card, &millijoules), (double)millijoules, 1, NAN);
+    if (!nvml.api.energy || nvml.api.energy(nvml.card, &millijoules) != NVML_SUCCESS) return NAN;
+    return (double)millijoules;
 }
 
 static uint64_t read_clock_reasons(void)
