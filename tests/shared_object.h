@@ -1,0 +1,33 @@
+/*
+ * shared_object.h - for tests: a shared library made from source on the spot, to
+ * stand in for a vendor's.
+ */
+#ifndef SHARED_OBJECT_H
+#define SHARED_OBJECT_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Compile `source` (C) in a new folder; *path is the library. 0, or -1. */
+static inline int shared_object_make(const char *source, char *path, size_t size)
+{
+    char folder[] = "/tmp/assay-test-XXXXXX", command[512];
+    if (!mkdtemp(folder)) return -1;
+    snprintf(path, size, "%s/library.so", folder);
+    snprintf(command, sizeof command, "${CC:-cc} -shared -fPIC -x c -o %s -", path);
+    FILE *compiler = popen(command, "w");
+    if (!compiler) return -1;
+    fputs(source, compiler);
+    return pclose(compiler) == 0 ? 0 : -1;
+}
+
+static inline void shared_object_remove(char *path)
+{
+    unlink(path);
+    *strrchr(path, '/') = '\0';
+    rmdir(path);
+}
+
+#endif

@@ -1,0 +1,243 @@
+/* test_cubin.c - the cubin reader, its hash, and the table of symbols. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "cubin.h"
+#include "symbols.h"
+#include "synthetic_cubin.h"
+
+static const unsigned char code_a[48] = {1, 2, 3, 4, 5, 6, 7, 8};
+static const unsigned char code_b[64] = {9, 8, 7, 6, 5, 4, 3, 2};
+static const struct synthetic_function two[] = {
+    {"_Z4fillPf", code_a, sizeof code_a},
+    {"_Z4copyPfS_", code_b, sizeof code_b},
+};
+
+static bool equal(struct code_hash a, struct code_hash b)
+{
+    return memcmp(&a, &b, sizeof a) == 0;
+}
+
+struct seen {
+    int count;
+    char name[8][64];
+    struct code_hash hash[8];
+};
+
+static void see(const char *name, struct code_hash hash, void *context)
+{
+    struct seen *seen = context;
+    if (seen->count < 8) {
+        snprintf(seen->name[seen->count], sizeof seen->name[0], "%s", name);
+        seen->hash[seen->count] = hash;
+    }
+    seen->count++;
+}
+
+static void every_function_is_named_with_the_hash_of_its_code(void **state)
+{
+    (void)state;
+    _Alignas(8) unsigned char cubin[SYNTHETIC_MAX];
+    size_t size = synthetic_cubin(cubin, two, 2);
+    struct seen seen = {0};
+    assert_int_equal(cubin_each_function(cubin, size, see, &seen), 2);
+    assert_int_equal(seen.count, 2);
+    for (int i = 0; i < 2; i++) {
+        assert_string_equal(seen.name[i], two[i].name);
+        assert_true(equal(seen.hash[i], code_hash_of(two[i].code, two[i].size)));
+    }
+}
+
+static void sections_other_than_code_are_passed_over(void **state)
+{
+    (void)state;
+    _Alignas(8) unsigned char cubin[SYNTHETIC_MAX];
+    size_t size = synthetic_cubin(cubin, two, 2);
+    Elf64_Shdr *second = (Elf64_Shdr *)(cubin + sizeof(Elf64_Ehdr)) + 3;
+    second->sh_type = SHT_NOBITS;
+    struct seen seen = {0};
+    assert_int_equal(cubin_each_function(cubin, size, see, &seen), 1);
+    assert_string_equal(seen.name[0], two[0].name);
+}
+
+static void a_cubin_need_not_be_aligned(void **state)
+{
+    (void)state;
+    static unsigned char shifted[SYNTHETIC_MAX + 1];
+    _Alignas(8) unsigned char cubin[SYNTHETIC_MAX];
+    size_t size = synthetic_cubin(cubin, two, 2);
+    memcpy(shifted + 1, cubin, size);
+    struct seen seen = {0};
+    assert_int_equal(cubin_each_function(shifted + 1, size, see, &seen), 2);
+    assert_true(equal(seen.hash[1], code_hash_of(code_b, sizeof code_b)));
+}
+
+static void the_section_count_may_be_in_section_zero(void **state)
+{
+    (void)state;
+    _Alignas(8) unsigned char cubin[SYNTHETIC_MAX];
+    size_t size = synthetic_cubin(cubin, two, 2);
+    Elf64_Ehdr *header = (Elf64_Ehdr *)cubin;
+    Elf64_Shdr *first = (Elf64_Shdr *)(cubin + sizeof *header);
+    first->sh_size = header->e_shnum;
+    first->sh_link = header->e_shstrndx;
+    header->e_shnum = 0;
+    header->e_shstrndx = SHN_XINDEX;
+    struct seen seen = {0};
+    assert_int_equal(cubin_each_function(cubin, size, see, &seen), 2);
+}
+
+static void every_truncation_is_refused(void **state)
+{
+    (void)state;
+    _Alignas(8) unsigned char cubin[SYNTHETIC_MAX];
+    size_t size = synthetic_cubin(cubin, two, 2);
+    for (size_t cut = 0; cut < size; cut++) {
+        /* Exactly as long as it claims, so that a sanitizer sees one byte more. */
+        unsigned char *part = malloc(cut + (cut == 0));
+        assert_non_null(part);
+        memcpy(part, cubin, cut);
+        struct seen seen = {0};
+        assert_int_equal(cubin_each_function(part, cut, see, &seen), -1);
+        free(part);
+    }
+}
+
+static void no_byte_of_the_tables_can_lead_out_of_bounds(void **state)
+{
+    (void)state;
+    static const unsigned char values[] = {0x00, 0x01, 0x7f, 0x80, 0xff};
+    _Alignas(8) unsigned char cubin[SYNTHETIC_MAX];
+    size_t size = synthetic_cubin(cubin, two, 2);
+    size_t tables = sizeof(Elf64_Ehdr) + 4 * sizeof(Elf64_Shdr);
+    unsigned char *copy = malloc(size);
+    assert_non_null(copy);
+    for (size_t at = 0; at < tables; at++)
+        for (size_t i = 0; i < sizeof values; i++) {
+            memcpy(copy, cubin, size);
+            copy[at] = values[i];
+            struct seen seen = {0};
+            int found = cubin_each_function(copy, size, see, &seen);
+            assert_in_range(found + 1, 0, 3);
+        }
+    free(copy);
+}
+
+static void what_is_no_cubin_is_refused(void **state)
+{
+    (void)state;
+    static const char text[256] = "#!/bin/sh";
+    struct seen seen = {0};
+    assert_int_equal(cubin_each_function(text, sizeof text, see, &seen), -1);
+    assert_int_equal(cubin_each_function(NULL, 0, see, &seen), -1);
+    assert_int_equal(seen.count, 0);
+}
+
+static void one_bit_of_code_changes_the_hash(void **state)
+{
+    (void)state;
+    unsigned char bytes[100] = {0};
+    struct code_hash before = code_hash_of(bytes, sizeof bytes);
+    for (size_t bit = 0; bit < 8 * sizeof bytes; bit++) {
+        bytes[bit / 8] ^= (unsigned char)(1 << bit % 8);
+        struct code_hash after = code_hash_of(bytes, sizeof bytes);
+        assert_int_not_equal(before.word[0], after.word[0]);
+        assert_int_not_equal(before.word[1], after.word[1]);
+        bytes[bit / 8] ^= (unsigned char)(1 << bit % 8);
+    }
+}
+
+static void trailing_zeros_change_the_hash(void **state)
+{
+    (void)state;
+    static const unsigned char zeros[65];
+    for (size_t size = 0; size + 1 < sizeof zeros; size++)
+        assert_false(equal(code_hash_of(zeros, size), code_hash_of(zeros, size + 1)));
+}
+
+static void swapped_instructions_change_the_hash(void **state)
+{
+    (void)state;
+    unsigned char code[128];
+    for (size_t i = 0; i < sizeof code; i++)
+        code[i] = (unsigned char)(i * 37);
+    struct code_hash before = code_hash_of(code, sizeof code);
+    for (size_t i = 0; i + 32 <= sizeof code; i += 16) {
+        unsigned char swapped[sizeof code];
+        memcpy(swapped, code, sizeof code);
+        memcpy(swapped + i, code + i + 16, 16);
+        memcpy(swapped + i + 16, code + i, 16);
+        assert_false(equal(before, code_hash_of(swapped, sizeof swapped)));
+    }
+}
+
+static void the_hash_is_the_same_in_every_build(void **state)
+{
+    (void)state;
+    /* Stored in databases: a change here makes old hashes unlike new ones. */
+    static const char text[] = "S2R R0, SR_TID.X ; EXIT ; and a tail of odd length";
+    struct code_hash hash = code_hash_of(text, sizeof text - 1);
+    assert_int_equal(hash.word[0], 0x4a559f518527d773u);
+    assert_int_equal(hash.word[1], 0x6ec4af6189117842u);
+}
+
+static void a_name_is_kept_once_and_stays_where_it_is(void **state)
+{
+    (void)state;
+    struct symbols symbols = {0};
+    struct symbol *first = symbols_intern(&symbols, "kernel0");
+    for (int i = 0; i < 5000; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "kernel%d", i);
+        assert_non_null(symbols_intern(&symbols, name));
+    }
+    assert_int_equal(symbols.count, 5000);
+    assert_ptr_equal(symbols_intern(&symbols, "kernel0"), first);
+    assert_ptr_equal(symbols_find(&symbols, "kernel0"), first);
+    assert_null(symbols_find(&symbols, "kernel5000"));
+    symbols_release(&symbols);
+    assert_null(symbols_find(&symbols, "kernel0"));
+}
+
+static void two_codes_under_one_name_are_ambiguous(void **state)
+{
+    (void)state;
+    struct symbols symbols = {0};
+    struct symbol *symbol = symbols_intern(&symbols, "kernel");
+    struct code_hash a = {{1, 2}}, b = {{1, 3}};
+    assert_int_equal(symbol->state, CODE_UNSEEN);
+    symbol_see(symbol, a);
+    symbol_see(symbol, a);
+    assert_int_equal(symbol->state, CODE_SEEN);
+    symbol_see(symbol, b);
+    assert_int_equal(symbol->state, CODE_AMBIGUOUS);
+    symbol_see(symbol, a);
+    assert_int_equal(symbol->state, CODE_AMBIGUOUS);
+    symbols_release(&symbols);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_function_is_named_with_the_hash_of_its_code),
+        cmocka_unit_test(sections_other_than_code_are_passed_over),
+        cmocka_unit_test(a_cubin_need_not_be_aligned),
+        cmocka_unit_test(the_section_count_may_be_in_section_zero),
+        cmocka_unit_test(every_truncation_is_refused),
+        cmocka_unit_test(no_byte_of_the_tables_can_lead_out_of_bounds),
+        cmocka_unit_test(what_is_no_cubin_is_refused),
+        cmocka_unit_test(one_bit_of_code_changes_the_hash),
+        cmocka_unit_test(trailing_zeros_change_the_hash),
+        cmocka_unit_test(swapped_instructions_change_the_hash),
+        cmocka_unit_test(the_hash_is_the_same_in_every_build),
+        cmocka_unit_test(a_name_is_kept_once_and_stays_where_it_is),
+        cmocka_unit_test(two_codes_under_one_name_are_ambiguous),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
