@@ -65,6 +65,7 @@ static void contender_begin(struct contender *contender, struct ring *ring, int 
     contender->call.stream = ring->ops->stream(ring->device);
     memcpy(contender->call.buffer, ring->buffers.data, sizeof contender->call.buffer);
     describe_case(ring->request, contender->variant, result);
+    result->status = STATUS_OK; /* until something puts it out */
 }
 
 /* ---------------------------------------------------------------- rounds -- */

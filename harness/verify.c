@@ -168,6 +168,7 @@ enum assay_match verify_element(const struct assay_operation *operation,
     if (operation->match) return operation->match(shape, buffer, expected, got);
     if (got == expected) return ASSAY_EXACT; /* infinities too */
     if (isnan(expected)) return isnan(got) ? ASSAY_EXACT : ASSAY_WRONG;
+    if (isinf(expected)) return ASSAY_WRONG; /* no bound is near an infinity */
     if (isnan(bound)) bound = operation->tolerance.abs + operation->tolerance.rel * fabs(expected);
     return fabs(got - expected) <= bound ? ASSAY_EXACT : ASSAY_WRONG;
 }

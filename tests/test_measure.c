@@ -1,0 +1,262 @@
+/* test_measure.c - the stopping rule, messages, and a group on the host device. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "contender.h"
+#include "wire.h"
+
+/* -------------------------------------------------------------- stopping -- */
+
+static void fill_values(double *values, int count, double spread)
+{
+    for (int i = 0; i < count; i++)
+        values[i] = 1000 + spread * (i % 21 - 10);
+}
+
+static void too_few_samples_never_settle(void **state)
+{
+    double values[MEASURE_MIN_SAMPLES];
+    (void)state;
+    fill_values(values, MEASURE_MIN_SAMPLES - 1, 0);
+    assert_false(measure_settled(values, MEASURE_MIN_SAMPLES - 1, 100, 0.5, 9, 0.5));
+}
+
+static void too_few_rounds_never_settle(void **state)
+{
+    double values[100];
+    (void)state;
+    fill_values(values, 100, 0);
+    assert_false(measure_settled(values, 100, MEASURE_MIN_ROUNDS - 1, 0.5, 9, 0.5));
+}
+
+static void a_narrow_interval_settles(void **state)
+{
+    double values[100];
+    (void)state;
+    fill_values(values, 100, 0.1);
+    assert_true(measure_settled(values, 100, MEASURE_MIN_ROUNDS, 0.5, 0, 0.5));
+}
+
+static void a_wide_interval_goes_on_until_the_budget_is_spent(void **state)
+{
+    double values[100];
+    (void)state;
+    fill_values(values, 100, 50);
+    assert_false(measure_settled(values, 100, MEASURE_MIN_ROUNDS, 0.5, 0.49, 0.5));
+    assert_true(measure_settled(values, 100, MEASURE_MIN_ROUNDS, 0.5, 0.5, 0.5));
+}
+
+/* -------------------------------------------------------------- messages -- */
+
+static void a_case_travels_with_its_samples(void **state)
+{
+    int pair[2];
+    float time_ns[3] = {1, 2, 3}, wall_ns[2] = {9, 8};
+    uint16_t round[3] = {0, 0, 1}, wall_round[2] = {0, 1};
+    uint8_t mark[3] = {0, MARK_THROTTLED, 0};
+    struct wire_case sent = {.index = 4};
+    (void)state;
+    result_init(&sent.result);
+    sent.result.time_ns = 2;
+    sent.result.samples = (struct samples){.count = 3,
+                                           .time_ns = time_ns,
+                                           .round = round,
+                                           .mark = mark,
+                                           .wall_count = 2,
+                                           .wall_ns = wall_ns,
+                                           .wall_round = wall_round};
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+    assert_int_equal(wire_send_case(pair[0], &sent), 0);
+
+    enum wire_type type;
+    void *data;
+    size_t bytes;
+    struct wire_case got;
+    assert_int_equal(wire_receive(pair[1], &type, &data, &bytes), 0);
+    assert_int_equal(type, WIRE_CASE);
+    assert_int_equal(wire_unpack_case(data, bytes, &got), 0);
+    free(data);
+    assert_int_equal(got.index, 4);
+    assert_true(got.result.time_ns == 2);
+    assert_memory_equal(got.result.samples.time_ns, time_ns, sizeof time_ns);
+    assert_memory_equal(got.result.samples.mark, mark, sizeof mark);
+    assert_memory_equal(got.result.samples.wall_ns, wall_ns, sizeof wall_ns);
+    assert_null(got.result.samples.event_ns);
+    samples_release(&got.result.samples);
+    close(pair[0]);
+    close(pair[1]);
+}
+
+static void a_cut_case_is_refused(void **state)
+{
+    struct wire_case sent, got;
+    float time_ns[3] = {1, 2, 3};
+    (void)state;
+    memset(&sent, 0, sizeof sent);
+    sent.result.samples.count = 3;
+    sent.result.samples.time_ns = time_ns; /* says that they follow, and they do not */
+    assert_int_equal(wire_unpack_case(&sent, sizeof sent, &got), -1);
+    assert_int_equal(wire_unpack_case(&sent, sizeof sent - 1, &got), -1);
+}
+
+static void a_dead_peer_is_an_error_and_no_signal(void **state)
+{
+    int pair[2];
+    enum wire_type type;
+    void *data;
+    size_t bytes;
+    (void)state;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+    close(pair[1]);
+    assert_int_equal(wire_send(pair[0], WIRE_QUIT, NULL, 0), -1);
+    assert_int_equal(wire_receive(pair[0], &type, &data, &bytes), -1);
+    close(pair[0]);
+}
+
+/* --------------------------------------------------------------- a group -- */
+
+static int half_buffers(const struct assay_shape *shape, struct assay_buffer out[ASSAY_MAX_BUFFERS])
+{
+    out[0] = (struct assay_buffer){
+        "x", ASSAY_IN, ASSAY_F32, shape->value[0], {.kind = ASSAY_FILL_INTEGER, .a = -9, .b = 9}};
+    out[1] = (struct assay_buffer){
+        .name = "y", .role = ASSAY_OUT, .type = ASSAY_F32, .count = shape->value[0]};
+    return 2;
+}
+
+static int half_reference(const struct assay_shape *shape, const void *const in[], int buffer,
+                          int64_t begin, int64_t end, double *expected, double *bound)
+{
+    (void)shape, (void)buffer, (void)bound;
+    for (int64_t i = begin; i < end; i++)
+        expected[i - begin] = 0.5 * ((const float *)in[0])[i];
+    return 0;
+}
+
+static const char *const half_baselines[] = {"absent", "plain", NULL};
+static const struct assay_operation half = {.name = "half",
+                                            .dims = {{.name = "n"}},
+                                            .buffers = half_buffers,
+                                            .reference = half_reference,
+                                            .baselines = half_baselines};
+
+static int halve(struct assay_call *call)
+{
+    for (int64_t i = 0; i < call->shape->value[0]; i++)
+        ((float *)call->buffer[1])[i] = 0.5f * ((float *)call->buffer[0])[i];
+    return 0;
+}
+
+/* Right the first time, then it stops writing. */
+static int halve_once(struct assay_call *call)
+{
+    if (call->state) return 0;
+    call->state = call;
+    return halve(call);
+}
+
+static int refuse(struct assay_call *call)
+{
+    (void)call;
+    return assay_error("no");
+}
+
+static int teardowns;
+static void count_teardown(struct assay_call *call)
+{
+    (void)call;
+    teardowns++;
+}
+
+static const struct assay_variant plain = {.operation = "half",
+                                           .name = "plain",
+                                           .kind = ASSAY_BASELINE,
+                                           .launch = halve,
+                                           .teardown = count_teardown};
+static const struct assay_variant lazy = {
+    .operation = "half", .name = "lazy", .launch = halve_once};
+static const struct assay_variant refusing = {.operation = "half",
+                                              .name = "refusing",
+                                              .setup = refuse,
+                                              .launch = halve,
+                                              .teardown = count_teardown};
+
+static void measure_half(struct case_result results[3])
+{
+    const struct device_ops *ops;
+    struct device *device;
+    struct board board = {0};
+    struct measure_outcome outcome;
+    struct device_options options = {.spec = "host"};
+    struct measure_request request = {.shape = {&half, {4099}},
+                                      .temperature = ASSAY_HOT,
+                                      .budget_s = 0.02,
+                                      .precision_pct = 0.5,
+                                      .baseline = "",
+                                      .seed = 3,
+                                      .count = 3,
+                                      .variant = {&plain, &lazy, &refusing}};
+    for (int i = 0; i < 3; i++)
+        result_init(&results[i]);
+    teardowns = 0;
+    assert_int_equal(device_open(&options, &ops, &device), 0);
+    assert_int_equal(measure_group(ops, device, &board, &request, results, &outcome), 0);
+    assert_false(outcome.broken);
+    ops->close(device);
+}
+
+static void each_variant_of_a_group_has_its_own_outcome(void **state)
+{
+    struct case_result results[3];
+    (void)state;
+    measure_half(results);
+    assert_int_equal(results[0].status, STATUS_OK);
+    assert_int_equal(results[1].status, STATUS_WRONG); /* only the second check can tell */
+    assert_int_equal(results[2].status, STATUS_CRASHED);
+    assert_string_equal(results[2].reason, "setup: no");
+    assert_true(isnan(results[1].time_ns) && isnan(results[2].time_ns));
+    assert_int_equal(teardowns, 2); /* also after a setup that failed */
+    for (int i = 0; i < 3; i++)
+        samples_release(&results[i].samples);
+}
+
+static void an_ok_case_has_every_sample_and_its_interval(void **state)
+{
+    struct case_result results[3];
+    (void)state;
+    measure_half(results);
+    const struct case_result *ok = &results[0];
+    assert_true(ok->samples.count >= MEASURE_MIN_SAMPLES);
+    assert_true(ok->samples.round[ok->samples.count - 1] + 1 >= MEASURE_MIN_ROUNDS);
+    assert_true(ok->lo_ns <= ok->time_ns && ok->time_ns <= ok->hi_ns && ok->time_ns > 0);
+    assert_true(ok->is_baseline);
+    assert_int_equal(ok->clock, CLOCK_HOST);
+    assert_int_equal(ok->checked, 4099);
+    assert_true(isnan(ok->energy_mj) && isnan(ok->event_ns));
+    assert_string_equal(ok->id.shape, "n=4099");
+    for (int i = 0; i < 3; i++)
+        samples_release(&results[i].samples);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(too_few_samples_never_settle),
+        cmocka_unit_test(too_few_rounds_never_settle),
+        cmocka_unit_test(a_narrow_interval_settles),
+        cmocka_unit_test(a_wide_interval_goes_on_until_the_budget_is_spent),
+        cmocka_unit_test(a_case_travels_with_its_samples),
+        cmocka_unit_test(a_cut_case_is_refused),
+        cmocka_unit_test(a_dead_peer_is_an_error_and_no_signal),
+        cmocka_unit_test(each_variant_of_a_group_has_its_own_outcome),
+        cmocka_unit_test(an_ok_case_has_every_sample_and_its_interval),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,279 @@
+/* test_verify.c - what is checked, and how one element is judged. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "device.h"
+#include "verify.h"
+
+/* ------------------------------------------------------------- planning -- */
+
+static void a_small_output_is_checked_whole(void **state)
+{
+    int64_t begin[VERIFY_CHUNKS], end[VERIFY_CHUNKS];
+    (void)state;
+    assert_int_equal(verify_plan(1000, 1, 1000, begin, end), 1);
+    assert_int_equal(begin[0], 0);
+    assert_int_equal(end[0], 1000);
+}
+
+static void nothing_is_checked_of_nothing(void **state)
+{
+    int64_t begin[VERIFY_CHUNKS], end[VERIFY_CHUNKS];
+    (void)state;
+    assert_int_equal(verify_plan(0, 1, 1000, begin, end), 0);
+}
+
+/* First and last elements always, chunks in order, apart, whole runs, and about
+ * the budget: for sizes that divide nothing. */
+static void a_large_output_is_checked_from_end_to_end(void **state)
+{
+    static const int64_t counts[] = {1009, 50000017, 200000000, 4099, 16384 * 4096 + 7};
+    static const int64_t runs[] = {1, 7, 64, 4096};
+    (void)state;
+    for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
+        for (size_t r = 0; r < sizeof runs / sizeof *runs; r++) {
+            int64_t begin[VERIFY_CHUNKS], end[VERIFY_CHUNKS], total = 0, budget = 1000;
+            int chunks = verify_plan(counts[c], runs[r], budget, begin, end);
+            assert_in_range(chunks, 1, VERIFY_CHUNKS);
+            assert_int_equal(begin[0], 0);
+            assert_int_equal(end[chunks - 1], counts[c]);
+            for (int i = 0; i < chunks; i++) {
+                assert_int_equal(begin[i] % runs[r], 0);
+                assert_true(begin[i] < end[i] && end[i] <= counts[c]);
+                if (i > 0) assert_true(begin[i] >= end[i - 1]);
+                total += end[i] - begin[i];
+            }
+            assert_true(total <= counts[c]);
+            assert_true(total <= 2 * (budget > 2 * runs[r] ? budget : 2 * runs[r]));
+        }
+    }
+}
+
+/* A kernel that skips any stretch as long as two strata is caught. */
+static void no_long_stretch_goes_unchecked(void **state)
+{
+    int64_t begin[VERIFY_CHUNKS], end[VERIFY_CHUNKS], count = 200000000;
+    (void)state;
+    int chunks = verify_plan(count, 1, 1 << 20, begin, end);
+    assert_int_equal(chunks, VERIFY_CHUNKS);
+    for (int i = 1; i < chunks; i++)
+        assert_true(begin[i] - end[i - 1] <= 2 * count / VERIFY_CHUNKS);
+}
+
+/* --------------------------------------------------------------- judging -- */
+
+static const struct assay_operation tolerant = {.name = "tolerant", .tolerance = {1e-3, 1e-2, 0}};
+
+static enum assay_match judge(double expected, double bound, double got)
+{
+    struct assay_shape shape = {.operation = &tolerant};
+    return verify_element(&tolerant, &shape, 0, expected, bound, got);
+}
+
+static void a_value_within_the_tolerance_is_right(void **state)
+{
+    (void)state;
+    assert_int_equal(judge(100, NAN, 101), ASSAY_EXACT);
+    assert_int_equal(judge(100, NAN, 101.01), ASSAY_WRONG);
+    assert_int_equal(judge(0, NAN, 1e-3), ASSAY_EXACT);
+    assert_int_equal(judge(0, NAN, -1.1e-3), ASSAY_WRONG);
+}
+
+static void an_element_s_own_bound_comes_before_the_tolerance(void **state)
+{
+    (void)state;
+    assert_int_equal(judge(100, 0.5, 100.4), ASSAY_EXACT);
+    assert_int_equal(judge(100, 0.5, 100.6), ASSAY_WRONG);
+}
+
+static void nan_is_right_only_where_nan_is_expected(void **state)
+{
+    (void)state;
+    assert_int_equal(judge(1, NAN, NAN), ASSAY_WRONG);
+    assert_int_equal(judge(NAN, NAN, NAN), ASSAY_EXACT);
+    assert_int_equal(judge(NAN, NAN, 1), ASSAY_WRONG);
+}
+
+static void an_infinity_is_right_only_with_its_sign(void **state)
+{
+    (void)state;
+    assert_int_equal(judge(INFINITY, NAN, INFINITY), ASSAY_EXACT);
+    assert_int_equal(judge(INFINITY, NAN, -INFINITY), ASSAY_WRONG);
+    assert_int_equal(judge(1, NAN, INFINITY), ASSAY_WRONG);
+}
+
+/* ------------------------------------------------- against a real device -- */
+
+static int triple_buffers(const struct assay_shape *shape,
+                          struct assay_buffer out[ASSAY_MAX_BUFFERS])
+{
+    out[0] = (struct assay_buffer){
+        "x", ASSAY_IN, ASSAY_F32, shape->value[0], {.kind = ASSAY_FILL_UNIFORM, .a = 1, .b = 2}};
+    out[1] = (struct assay_buffer){
+        .name = "y", .role = ASSAY_OUT, .type = ASSAY_F64, .count = shape->value[0]};
+    return 2;
+}
+
+static int triple_reference(const struct assay_shape *shape, const void *const in[], int buffer,
+                            int64_t begin, int64_t end, double *expected, double *bound)
+{
+    (void)shape, (void)buffer, (void)bound;
+    for (int64_t i = begin; i < end; i++)
+        expected[i - begin] = 3.0 * ((const float *)in[0])[i];
+    return 0;
+}
+
+static const struct assay_operation triple = {.name = "triple",
+                                              .dims = {{.name = "n"}},
+                                              .buffers = triple_buffers,
+                                              .reference = triple_reference};
+
+static const struct assay_variant anything = {.operation = "triple", .name = "anything"};
+
+struct bench {
+    const struct device_ops *ops;
+    struct device *device;
+    struct assay_shape shape;
+    struct buffers buffers;
+    struct verifier verifier;
+    struct assay_call call;
+};
+
+static void bench_open(struct bench *bench, int64_t n)
+{
+    struct device_options options = {.spec = "host"};
+    memset(bench, 0, sizeof *bench);
+    bench->shape = (struct assay_shape){&triple, {n}};
+    assert_int_equal(device_open(&options, &bench->ops, &bench->device), 0);
+    assert_int_equal(buffers_init(&bench->buffers, bench->ops, bench->device, &bench->shape, 7), 0);
+    assert_int_equal(verifier_init(&bench->verifier, &bench->buffers), 0);
+}
+
+static void bench_close(struct bench *bench)
+{
+    verifier_release(&bench->verifier);
+    buffers_release(&bench->buffers);
+    bench->ops->close(bench->device);
+}
+
+static void write_right(struct bench *bench)
+{
+    for (int64_t i = 0; i < bench->shape.value[0]; i++)
+        ((double *)bench->buffers.data[1])[i] = 3.0 * ((float *)bench->buffers.data[0])[i];
+}
+
+static struct verdict ask(struct bench *bench)
+{
+    struct verdict verdict;
+    assert_int_equal(verifier_check(&bench->verifier, &anything, &bench->call, &verdict), 0);
+    return verdict;
+}
+
+static void a_right_output_passes(void **state)
+{
+    struct bench bench;
+    (void)state;
+    bench_open(&bench, 10007);
+    write_right(&bench);
+    assert_string_equal(ask(&bench).reason, "");
+    assert_int_equal(bench.verifier.checked, 10007);
+    bench_close(&bench);
+}
+
+static void a_poisoned_output_fails(void **state)
+{
+    struct bench bench;
+    (void)state;
+    bench_open(&bench, 10007);
+    assert_int_equal(ask(&bench).wrong, 10007);
+    assert_int_equal(buffers_poison(&bench.buffers, POISON_LAST), 0);
+    assert_int_equal(ask(&bench).wrong, 10007);
+    bench_close(&bench);
+}
+
+static void one_wrong_element_is_found_and_named(void **state)
+{
+    struct bench bench;
+    (void)state;
+    bench_open(&bench, 10007);
+    write_right(&bench);
+    ((double *)bench.buffers.data[1])[10006] = 1;
+    struct verdict verdict = ask(&bench);
+    assert_int_equal(verdict.wrong, 1);
+    assert_non_null(strstr(verdict.reason, "y[10006] is 1, expected"));
+    bench_close(&bench);
+}
+
+/* ---------------------------------------------------------------- guards -- */
+
+static void untouched_guards_are_intact(void **state)
+{
+    struct bench bench;
+    char reason[ASSAY_MAX_REASON] = "";
+    (void)state;
+    bench_open(&bench, 1009);
+    write_right(&bench);
+    assert_int_equal(buffers_intact(&bench.buffers, reason, sizeof reason), 1);
+    bench_close(&bench);
+}
+
+/* One byte on either side of any buffer; and the guard is whole again after. */
+static void a_byte_outside_a_buffer_is_found_and_mended(void **state)
+{
+    struct bench bench;
+    char reason[ASSAY_MAX_REASON];
+    (void)state;
+    bench_open(&bench, 1009);
+    for (int b = 0; b < 2; b++) {
+        char *data = bench.buffers.data[b];
+        char *const spots[] = {data - 1, data - GUARD_BYTES,
+                               data + 1009 * assay_type_bytes(bench.buffers.spec[b].type)};
+        for (int i = 0; i < 3; i++) {
+            *spots[i] ^= 1;
+            assert_int_equal(buffers_intact(&bench.buffers, reason, sizeof reason), 0);
+            assert_non_null(strstr(reason, bench.buffers.spec[b].name));
+            assert_non_null(strstr(reason, i < 2 ? "before" : "after"));
+            assert_int_equal(buffers_intact(&bench.buffers, reason, sizeof reason), 1);
+        }
+    }
+    bench_close(&bench);
+}
+
+static void a_changed_input_is_found_and_restored(void **state)
+{
+    struct bench bench;
+    char reason[ASSAY_MAX_REASON];
+    (void)state;
+    bench_open(&bench, 1009);
+    float was = ((float *)bench.buffers.data[0])[1008];
+    ((float *)bench.buffers.data[0])[1008] = -1;
+    assert_int_equal(buffers_intact(&bench.buffers, reason, sizeof reason), 0);
+    assert_string_equal(reason, "changed its input 'x'");
+    assert_true(((float *)bench.buffers.data[0])[1008] == was);
+    bench_close(&bench);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_small_output_is_checked_whole),
+        cmocka_unit_test(nothing_is_checked_of_nothing),
+        cmocka_unit_test(a_large_output_is_checked_from_end_to_end),
+        cmocka_unit_test(no_long_stretch_goes_unchecked),
+        cmocka_unit_test(a_value_within_the_tolerance_is_right),
+        cmocka_unit_test(an_element_s_own_bound_comes_before_the_tolerance),
+        cmocka_unit_test(nan_is_right_only_where_nan_is_expected),
+        cmocka_unit_test(an_infinity_is_right_only_with_its_sign),
+        cmocka_unit_test(a_right_output_passes),
+        cmocka_unit_test(a_poisoned_output_fails),
+        cmocka_unit_test(one_wrong_element_is_found_and_named),
+        cmocka_unit_test(untouched_guards_are_intact),
+        cmocka_unit_test(a_byte_outside_a_buffer_is_found_and_mended),
+        cmocka_unit_test(a_changed_input_is_found_and_restored),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
