@@ -19,6 +19,14 @@
 #define WIDEST
 #endif
 
+/* Without this the compiler sees through the loops and calls memcpy and memset,
+ * which are baselines of their own and store past the cache when they like. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define OWN_LOOP __attribute__((optimize("no-tree-loop-distribute-patterns")))
+#else
+#define OWN_LOOP
+#endif
+
 typedef void part_function(uint32_t *restrict out, const uint32_t *restrict in, int64_t begin,
                            int64_t end, int64_t in_words);
 
@@ -79,8 +87,8 @@ WIDEST static void r4w1_part(uint32_t *restrict out, const uint32_t *restrict in
     if (begin < end && whole < end) out[end - 1] = short_word(in, end - 1, in_words);
 }
 
-WIDEST static void copy_part(uint32_t *restrict out, const uint32_t *restrict in, int64_t begin,
-                             int64_t end, int64_t in_words)
+OWN_LOOP WIDEST static void copy_part(uint32_t *restrict out, const uint32_t *restrict in,
+                                      int64_t begin, int64_t end, int64_t in_words)
 {
     (void)in_words;
 #pragma omp simd
@@ -88,8 +96,8 @@ WIDEST static void copy_part(uint32_t *restrict out, const uint32_t *restrict in
         out[j] = in[j];
 }
 
-WIDEST static void write_part(uint32_t *restrict out, const uint32_t *restrict in, int64_t begin,
-                              int64_t end, int64_t in_words)
+OWN_LOOP WIDEST static void write_part(uint32_t *restrict out, const uint32_t *restrict in,
+                                       int64_t begin, int64_t end, int64_t in_words)
 {
     (void)in;
     (void)in_words;
