@@ -1,0 +1,69 @@
+/*
+ * cublas_gemm.h - how both of cuBLAS's interfaces are asked for `gemm`.
+ *
+ * cuBLAS is column-major. Row-major C = A B^T is, read column by column,
+ * C' = op(B') A' with C' [n, m], B' [k, n] transposed and A' [k, m] as it
+ * is: the operands swap places and the layout is TN, for int8 the only one.
+ */
+#ifndef CUBLAS_GEMM_H
+#define CUBLAS_GEMM_H
+
+#include "cublas_load.h"
+
+#ifdef CUBLAS_HEADERS
+
+#include "kernels/ceilings/gemm.h"
+
+enum { CUBLAS_GEMM_WORKSPACE_BYTES = 64 << 20 }; /* 32 MiB is Hopper's least for full choice */
+
+struct cublas_gemm_types {
+    cudaDataType_t in, out, scale;
+    cublasComputeType_t compute;
+    cublasMath_t math;
+};
+
+/* The environment may turn TF32 or emulation on; a pedantic type may not become
+ * either. Half types sum in fp32 throughout, split sums included. */
+static inline struct cublas_gemm_types cublas_gemm_types(const struct assay_shape *shape)
+{
+    const cublasMath_t full =
+        (cublasMath_t)(CUBLAS_DEFAULT_MATH | CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION);
+    const struct cublas_gemm_types table[GEMM_TYPES] = {
+        [GEMM_FP32] = {CUDA_R_32F, CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F_PEDANTIC,
+                       CUBLAS_PEDANTIC_MATH},
+        [GEMM_TF32] = {CUDA_R_32F, CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32,
+                       CUBLAS_TF32_TENSOR_OP_MATH},
+        [GEMM_BF16] = {CUDA_R_16BF, CUDA_R_16BF, CUDA_R_32F, CUBLAS_COMPUTE_32F, full},
+        [GEMM_FP16] = {CUDA_R_16F, CUDA_R_16F, CUDA_R_32F, CUBLAS_COMPUTE_32F, full},
+        [GEMM_INT8] = {CUDA_R_8I, CUDA_R_32I, CUDA_R_32I, CUBLAS_COMPUTE_32I, CUBLAS_DEFAULT_MATH},
+    };
+    return table[shape->value[GEMM_TYPE]];
+}
+
+/* A scale factor in the type that the sum is scaled in. */
+union cublas_gemm_scale {
+    float f32;
+    int32_t i32;
+};
+
+static inline union cublas_gemm_scale cublas_gemm_scale(const struct assay_shape *shape, int value)
+{
+    union cublas_gemm_scale scale;
+    if (shape->value[GEMM_TYPE] == GEMM_INT8)
+        scale.i32 = value;
+    else
+        scale.f32 = (float)value;
+    return scale;
+}
+
+/* Why neither interface takes this shape, or NULL. */
+static inline const char *cublas_gemm_supports(const struct assay_shape *shape)
+{
+    bool aligned = shape->value[GEMM_N] % 4 == 0 && shape->value[GEMM_K] % 4 == 0;
+    if (shape->value[GEMM_TYPE] == GEMM_INT8 && !aligned)
+        return "int8 needs n and k to be multiples of 4";
+    return cublas_missing();
+}
+
+#endif
+#endif

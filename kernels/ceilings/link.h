@@ -1,0 +1,39 @@
+/*
+ * link.h - the dims of the operation `link`, and the host's side of its copies.
+ *
+ * The operation's buffer is the device's side; the host's side belongs to the
+ * variant (how it is allocated is what differs). Both hold link_byte(i), which
+ * depends on nothing but i, so that each side can be checked without the other.
+ */
+#ifndef CEILINGS_LINK_H
+#define CEILINGS_LINK_H
+
+#include "assay.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum link_dim { LINK_BYTES, LINK_DIRECTION, LINK_MEMORY };
+enum link_direction { LINK_H2D, LINK_D2H, LINK_DIRECTIONS };
+enum link_memory { LINK_PINNED, LINK_PAGEABLE, LINK_MEMORIES };
+enum { LINK_DEVICE }; /* the only buffer */
+
+static inline uint8_t link_byte(int64_t index)
+{
+    return (uint8_t)((uint64_t)index * 0x9e3779b97f4a7c15u >> 56);
+}
+
+/* Before the first copy: the source gets its bytes, a destination gets bytes
+ * that are wrong everywhere. */
+void link_host_prepare(const struct assay_shape *shape, uint8_t *host);
+
+/* After copies to the host: 0 and wrong bytes again, or assay_error at the first
+ * byte that did not arrive. Nothing to do in the other direction. */
+int link_host_check(const struct assay_shape *shape, uint8_t *host);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
