@@ -1,0 +1,243 @@
+/*
+ * bulk.cu - the copy engine feeds shared memory; threads only compute.
+ *
+ * Formula: fma(x, r, z), r = 1 / s rounded to nearest, found once on the host.
+ * Bytes of an element: 4 read (bf16: 2), 1 written. Operations: 1 fused
+ * multiply-add.
+ *
+ * Hopper's bulk copies (PTX cp.async.bulk) move a 16 KiB tile with one
+ * instruction of one thread and report to an mbarrier when it has landed. A
+ * resident grid, two blocks a multiprocessor, each with a ring of four tiles:
+ * 128 KiB in flight a multiprocessor, five times what Little's law asks for at
+ * 4.3 TB/s and 700 ns, and no register or load slot held meanwhile. Codes collect
+ * in shared memory and leave by a bulk store, two tiles deep.
+ *
+ * Tile t of a block uses ring slot t % STAGES in its (t / STAGES)-th turn; the
+ * barrier's phase has the parity of that turn. What no whole tile covers is done
+ * with plain loads.
+ */
+#include <stdlib.h>
+
+#include "int8.cuh"
+
+enum {
+    THREADS = 256,
+    STAGES = 4,
+    TILE_BYTES = 16384,
+    VECTORS = TILE_BYTES / 16 / THREADS, /* 16-byte pieces of a tile, a thread */
+    BLOCKS_PER_SM = 2,
+};
+
+template <typename T> struct ring {
+    enum { TILE = TILE_BYTES / sizeof(T) };
+    uint4 in[STAGES][TILE_BYTES / 16];
+    uint32_t out[2][TILE / 4];
+    uint64_t landed[STAGES];
+};
+
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+
+static __device__ __forceinline__ uint32_t quantize4(float4 v, float inverse, float zero)
+{
+    return int8_pack(make_float4(__fmaf_rn(v.x, inverse, zero), __fmaf_rn(v.y, inverse, zero),
+                                 __fmaf_rn(v.z, inverse, zero), __fmaf_rn(v.w, inverse, zero)));
+}
+
+static __device__ __forceinline__ void quantize_vector(const float *, uint32_t *out, int at,
+                                                       uint4 raw, float inverse, float zero)
+{
+    out[at] = quantize4(make_float4(__uint_as_float(raw.x), __uint_as_float(raw.y),
+                                    __uint_as_float(raw.z), __uint_as_float(raw.w)),
+                        inverse, zero);
+}
+
+static __device__ __forceinline__ void quantize_vector(const uint16_t *, uint32_t *out, int at,
+                                                       uint4 raw, float inverse, float zero)
+{
+    float2 a = int8_float2(raw.x);
+    float2 b = int8_float2(raw.y);
+    float2 c = int8_float2(raw.z);
+    float2 d = int8_float2(raw.w);
+    ((uint2 *)out)[at] = make_uint2(quantize4(make_float4(a.x, a.y, b.x, b.y), inverse, zero),
+                                    quantize4(make_float4(c.x, c.y, d.x, d.y), inverse, zero));
+}
+
+static __device__ __forceinline__ uint32_t shared_address(const void *pointer)
+{
+    return (uint32_t)__cvta_generic_to_shared(pointer);
+}
+
+/* Ready for one arrival a phase: the leader's, with the bytes to expect. */
+static __device__ __forceinline__ void barrier_init(uint64_t *landed)
+{
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(landed)) : "memory");
+}
+
+/* Order this thread's ordinary shared-memory accesses before the copy engine's. */
+static __device__ __forceinline__ void fence_async(void)
+{
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
+/* Announce a tile's bytes to `landed`, then send for them; read once, so they
+ * are first to leave L2. */
+static __device__ __forceinline__ void fetch(uint4 *slot, const void *from, uint64_t *landed)
+{
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(
+                     shared_address(landed)),
+                 "r"(TILE_BYTES)
+                 : "memory");
+    asm volatile("{\n\t"
+                 ".reg .b64 policy;\n\t"
+                 "createpolicy.fractional.L2::evict_first.b64 policy, 1.0;\n\t"
+                 "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
+                 ".L2::cache_hint [%0], [%1], %2, [%3], policy;\n\t"
+                 "}" ::"r"(shared_address(slot)),
+                 "l"(__cvta_generic_to_global(from)), "r"(TILE_BYTES), "r"(shared_address(landed))
+                 : "memory");
+}
+
+static __device__ __forceinline__ void wait_landed(uint64_t *landed, uint32_t parity)
+{
+    asm volatile("{\n\t"
+                 ".reg .pred done;\n\t"
+                 "again:\n\t"
+                 "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n\t"
+                 "@!done bra again;\n\t"
+                 "}" ::"r"(shared_address(landed)),
+                 "r"(parity)
+                 : "memory");
+}
+
+/* Send a tile of codes on its way, as a group of its own. */
+static __device__ __forceinline__ void put(int8_t *to, const uint32_t *codes, uint32_t bytes)
+{
+    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;\n\t"
+                 "cp.async.bulk.commit_group;" ::"l"(__cvta_generic_to_global(to)),
+                 "r"(shared_address(codes)), "r"(bytes)
+                 : "memory");
+}
+
+#endif
+
+template <typename T>
+static __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
+    bulk(const T *__restrict__ x, int8_t *__restrict__ y, int64_t n, float inverse, float zero)
+{
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+    extern __shared__ __align__(128) unsigned char memory[];
+    ring<T> &own = *(ring<T> *)memory;
+    const int tile = ring<T>::TILE;
+    const bool leader = threadIdx.x == 0;
+    int64_t tiles = n / tile;
+    int64_t step = gridDim.x;
+
+    if (leader) {
+        for (int s = 0; s < STAGES; s++)
+            barrier_init(&own.landed[s]);
+        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+        fence_async();
+        for (int s = 0; s < STAGES; s++) {
+            int64_t t = blockIdx.x + s * step;
+            if (t < tiles) fetch(own.in[s], x + t * tile, &own.landed[s]);
+        }
+    }
+    __syncthreads();
+
+    /* What is no whole tile, while the first tiles are on their way. */
+    for (int64_t i = tiles * tile + (int64_t)blockIdx.x * THREADS + threadIdx.x; i < n;
+         i += step * THREADS)
+        y[i] = int8_round(__fmaf_rn(int8_float(x[i]), inverse, zero));
+
+    int slot = 0, side = 0;
+    uint32_t parity = 0;
+    for (int64_t t = blockIdx.x; t < tiles; t += step) {
+        wait_landed(&own.landed[slot], parity);
+#pragma unroll
+        for (int k = 0; k < VECTORS; k++) {
+            int at = threadIdx.x + k * THREADS;
+            quantize_vector(x, own.out[side], at, own.in[slot][at], inverse, zero);
+        }
+        /* The codes were written by ordinary stores; the copy engine reads them next. */
+        fence_async();
+        /* The previous tile's codes have left the other side, which the barrier
+         * then frees for everyone. */
+        if (leader) asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+        __syncthreads();
+        if (leader) {
+            put(y + t * tile, own.out[side], tile);
+            int64_t next = t + STAGES * step;
+            if (next < tiles) fetch(own.in[slot], x + next * tile, &own.landed[slot]);
+        }
+        side ^= 1;
+        if (++slot == STAGES) {
+            slot = 0;
+            parity ^= 1;
+        }
+    }
+    if (leader) asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+#endif
+}
+
+/* Blocks resident on the whole device at once. */
+struct residency {
+    int64_t blocks;
+};
+
+static int setup(struct assay_call *call)
+{
+    int device, processors;
+    if (assay_cuda(cudaGetDevice(&device), "cudaGetDevice") < 0) return -1;
+    cudaError_t error =
+        cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+    if (assay_cuda(error, "cudaDeviceGetAttribute") < 0) return -1;
+    error = call->shape->value[DIM_INPUT] == INPUT_BF16
+                ? cudaFuncSetAttribute(bulk<uint16_t>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                       sizeof(ring<uint16_t>))
+                : cudaFuncSetAttribute(bulk<float>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                       sizeof(ring<float>));
+    if (assay_cuda(error, "cudaFuncSetAttribute") < 0) return -1;
+    struct residency *residency = (struct residency *)malloc(sizeof *residency);
+    if (!residency) return assay_error("no memory");
+    residency->blocks = (int64_t)processors * BLOCKS_PER_SM;
+    call->state = residency;
+    return 0;
+}
+
+static int launch(struct assay_call *call)
+{
+    const struct residency *residency = (const struct residency *)call->state;
+    cudaStream_t stream = (cudaStream_t)call->stream;
+    int64_t n = call->shape->value[DIM_N];
+    int64_t needed = int8_blocks(n, 4 * THREADS);
+    unsigned blocks = (unsigned)(needed < residency->blocks ? needed : residency->blocks);
+    float inverse = 1.0f / int8_scale(call->shape);
+    int8_t *y = (int8_t *)call->buffer[BUF_Y];
+    if (call->shape->value[DIM_INPUT] == INPUT_BF16)
+        bulk<<<blocks, THREADS, sizeof(ring<uint16_t>), stream>>>(
+            (const uint16_t *)call->buffer[BUF_X], y, n, inverse, INT8_ZERO);
+    else
+        bulk<<<blocks, THREADS, sizeof(ring<float>), stream>>>((const float *)call->buffer[BUF_X],
+                                                               y, n, inverse, INT8_ZERO);
+    return assay_launched();
+}
+
+static void teardown(struct assay_call *call)
+{
+    free(call->state);
+}
+
+static const struct assay_variant variant = {
+    .operation = "int8_quantize",
+    .name = "bulk",
+    .summary = "bulk copies through shared memory, a ring of 4 tiles a block",
+    .kind = ASSAY_KERNEL,
+    .place = ASSAY_CUDA,
+    .clock = ASSAY_CLOCK_DEVICE,
+    .min_sm = 90,
+    .setup = setup,
+    .launch = launch,
+    .teardown = teardown,
+    .model = int8_model_rcp_fma,
+};
+ASSAY_REGISTER_VARIANT(variant);

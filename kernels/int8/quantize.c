@@ -1,0 +1,153 @@
+/*
+ * quantize.c - operation int8_quantize: y = sat8(rne(x / s + z)).
+ *
+ * Bytes of an element: 4 read (fp32) or 2 (bf16), 1 written. Operations: one
+ * division or multiplication and one addition. At 4.8 TB/s that is 5 bytes a
+ * picosecond against two operations: bound by memory on every device there is.
+ *
+ * Defined answers: infinities saturate, NaN gives 0, a tie goes to the even code.
+ *
+ * How far may a right answer be off? Where codes change, |x / s| <= 132 (the
+ * codes' range and z = 3). __fdividef is good to 2 units in the last place:
+ * 2 * 2^-16 = 2^-15 there, then an addition rounded by 2^-17 at most. A rounded
+ * reciprocal and a rounded product: 132 * 2^-23 < 2^-15. So every fp32 formula
+ * stays within 2^-14 of the quotient, and two of them can differ only where that
+ * lies within 2^-14 of a half; over the data here, on some 5e-6 of the elements.
+ * For s = 2^-5 all products are exact, and all formulas agree.
+ */
+#include <float.h>
+
+#include "int8.h"
+
+static const char *const inputs[] = {"fp32", "bf16", NULL};
+static const char *const scales[] = {"odd", "pow2", NULL};
+
+/* Ends, signs and what is no number: the same answer by every formula. */
+#define HARD_EVERYWHERE                                                                            \
+    INFINITY, -INFINITY, NAN, -NAN, 0.0f, -0.0f, FLT_TRUE_MIN, -FLT_TRUE_MIN, FLT_MIN, -FLT_MIN,   \
+        FLT_MAX, -FLT_MAX, 1e9f, -1e9f, 1e30f, -1e30f
+
+/* x with x / s + z at `q`. */
+#define AT(q, s) ((float)(((q) - (double)INT8_ZERO) * (double)(s)))
+
+/* Just inside and outside the range and well beside ties: a tie itself would be
+ * decided by the formula's last bit here, on too many elements. */
+static const float hard_odd[] = {
+    HARD_EVERYWHERE,
+    AT(126.6, INT8_SCALE_ODD),
+    AT(127.4, INT8_SCALE_ODD),
+    AT(127.6, INT8_SCALE_ODD),
+    AT(-127.4, INT8_SCALE_ODD),
+    AT(-128.4, INT8_SCALE_ODD),
+    AT(-128.6, INT8_SCALE_ODD),
+    AT(0.499, INT8_SCALE_ODD),
+    AT(0.501, INT8_SCALE_ODD),
+    AT(-0.499, INT8_SCALE_ODD),
+    AT(-0.501, INT8_SCALE_ODD),
+    AT(64.499, INT8_SCALE_ODD),
+    AT(65.501, INT8_SCALE_ODD),
+};
+
+/* Exact ties above even and odd codes, of both signs and at both ends: exact in
+ * fp32 (most in bf16 too) and by every formula. */
+static const float hard_pow2[] = {
+    HARD_EVERYWHERE,
+    AT(0.5, INT8_SCALE_POW2),
+    AT(1.5, INT8_SCALE_POW2),
+    AT(2.5, INT8_SCALE_POW2),
+    AT(3.5, INT8_SCALE_POW2),
+    AT(-0.5, INT8_SCALE_POW2),
+    AT(-1.5, INT8_SCALE_POW2),
+    AT(-2.5, INT8_SCALE_POW2),
+    AT(63.5, INT8_SCALE_POW2),
+    AT(64.5, INT8_SCALE_POW2),
+    AT(-64.5, INT8_SCALE_POW2),
+    AT(126.5, INT8_SCALE_POW2),
+    AT(127.5, INT8_SCALE_POW2),
+    AT(-127.5, INT8_SCALE_POW2),
+    AT(-128.5, INT8_SCALE_POW2),
+};
+
+static int buffers(const struct assay_shape *shape, struct assay_buffer out[ASSAY_MAX_BUFFERS])
+{
+    bool pow2 = shape->value[DIM_SCALE] == SCALE_POW2;
+    float scale = int8_scale(shape);
+    out[BUF_X] = (struct assay_buffer){
+        .name = "x",
+        .role = ASSAY_IN,
+        .type = int8_input_type(shape->value[DIM_INPUT]),
+        .count = shape->value[DIM_N],
+        /* Every code one time in 268, six codes' width of saturation at each end. */
+        .fill = {.kind = ASSAY_FILL_UNIFORM,
+                 .a = AT(-134.0, scale),
+                 .b = AT(134.0, scale),
+                 .hard = pow2 ? hard_pow2 : hard_odd,
+                 .hard_count = pow2 ? sizeof hard_pow2 / sizeof *hard_pow2
+                                    : sizeof hard_odd / sizeof *hard_odd,
+                 .hard_every = 64},
+    };
+    out[BUF_Y] = (struct assay_buffer){
+        .name = "y", .role = ASSAY_OUT, .type = ASSAY_I8, .count = shape->value[DIM_N]};
+    return 2;
+}
+
+static struct assay_work work(const struct assay_shape *shape)
+{
+    double n = (double)shape->value[DIM_N];
+    return (struct assay_work){
+        .read_bytes = n * (double)int8_input_bytes(shape->value[DIM_INPUT]),
+        .write_bytes = n,
+        .ops = {[ASSAY_FP32] = 2.0 * n},
+    };
+}
+
+/* x / s + z in double, clamped to the codes but not rounded: `match` needs to
+ * know how near a tie it is. */
+static int reference(const struct assay_shape *shape, const void *const in[], int buffer,
+                     int64_t begin, int64_t end, double *expected, double *bound)
+{
+    (void)buffer;
+    (void)bound;
+    int64_t input = shape->value[DIM_INPUT];
+    double scale = (double)int8_scale(shape);
+    for (int64_t i = begin; i < end; i++) {
+        double q = (double)int8_load(in[BUF_X], input, i) / scale + (double)INT8_ZERO;
+        expected[i - begin] = q != q ? 0.0 : fmin(fmax(q, -128.0), 127.0);
+    }
+    return 0;
+}
+
+static enum assay_match match(const struct assay_shape *shape, int buffer, double expected,
+                              double got)
+{
+    (void)shape;
+    (void)buffer;
+    double code = rint(expected);
+    if (got == code) return ASSAY_EXACT;
+    double from_tie = fabs(expected - floor(expected) - 0.5);
+    return fabs(got - code) == 1.0 && from_tie <= 0x1p-14 ? ASSAY_NEAR : ASSAY_WRONG;
+}
+
+static const char *const baselines[] = {"copy_r4w1", "device_copy", "host_copy_r4w1", "host_memcpy",
+                                        NULL};
+
+static const struct assay_operation operation = {
+    .name = "int8_quantize",
+    .summary = "y = sat8(rne(x / s + z)): one scale and zero point for the tensor",
+    .dims = {[DIM_N] = {.name = "n",
+                        .summary = "elements",
+                        .fallback = 1000000,
+                        .min = 1,
+                        .max = (int64_t)1 << 36},
+             [DIM_INPUT] = {.name = "input", .summary = "type of x", .choices = inputs},
+             [DIM_SCALE] = {.name = "scale",
+                            .summary = "s = 0.0371 (odd) or 2^-5 (pow2)",
+                            .choices = scales}},
+    .buffers = buffers,
+    .work = work,
+    .reference = reference,
+    .tolerance = {.near_share = 1e-4},
+    .match = match,
+    .baselines = baselines,
+};
+ASSAY_REGISTER_OPERATION(operation);
