@@ -76,7 +76,10 @@ void shape_text(const struct assay_shape *shape, char *out, size_t size)
                                              dim->choices[shape->value[i]])
                                   : snprintf(out + used, size - used, "%s%s=%" PRId64, gap,
                                              dim->name, shape->value[i]);
-        if (length < 0 || (size_t)length >= size - used) return;
+        if (length < 0 || (size_t)length >= size - used) {
+            if (size) out[used] = '\0'; /* whole dims or none */
+            return;
+        }
         used += (size_t)length;
     }
 }

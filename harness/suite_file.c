@@ -122,9 +122,9 @@ static int begin_section(struct reading *reading, const char *line)
 static int append_to_value(struct reading *reading, const char *more)
 {
     struct suite_group *section = reading->section;
-    struct suite_key *key = &section->keys[section->key_count - 1];
-    if (strchr(more, '='))
+    if (!section || !section->key_count || strchr(more, '='))
         return fail(reading, "an indented line continues the value above; keys begin a line");
+    struct suite_key *key = &section->keys[section->key_count - 1];
     size_t used = strlen(key->value);
     size_t room = sizeof key->value - used;
     if ((size_t)snprintf(key->value + used, room, " %s", more) >= room)
