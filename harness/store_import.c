@@ -72,13 +72,12 @@ static int table_open(struct importer *importer, const struct exchange *exchange
     return status == 0 && table->insert.rc == SQLITE_OK ? 0 : -1;
 }
 
-static int find_table(struct importer *importer, const char *name, int *index)
+/* Index of the table, open for rows, or -1. */
+static int find_table(struct importer *importer, const char *name)
 {
-    for (int i = 0; exchange_tables[i].table; i++) {
-        if (strcmp(exchange_tables[i].table, name) != 0) continue;
-        *index = i;
-        return table_open(importer, &exchange_tables[i]);
-    }
+    for (int i = 0; exchange_tables[i].table; i++)
+        if (strcmp(exchange_tables[i].table, name) == 0)
+            return table_open(importer, &exchange_tables[i]) == 0 ? i : -1;
     return assay_error("there is no table '%.60s'", name);
 }
 
@@ -217,12 +216,11 @@ static int import_row(struct importer *importer, const char *line, int index)
 static int import_line(struct importer *importer, const char *line)
 {
     char name[MAX_COLUMN_NAME];
-    int index;
     if (line_table(importer, line, name, sizeof name) != 0) return -1;
     if (strcmp(name, "header") == 0) return check_header(importer, line);
     if (!importer->has_header) return assay_error("the first line must be the header of an export");
-    if (find_table(importer, name, &index) != 0) return -1;
-    return import_row(importer, line, index);
+    int index = find_table(importer, name);
+    return index < 0 ? -1 : import_row(importer, line, index);
 }
 
 static int import_lines(struct importer *importer, FILE *in)

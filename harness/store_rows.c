@@ -13,7 +13,7 @@ void timestamp_now(char text[TIMESTAMP_SIZE])
     clock_gettime(CLOCK_REALTIME, &now);
     gmtime_r(&now.tv_sec, &utc);
     strftime(second, sizeof second, "%Y-%m-%dT%H:%M:%S", &utc);
-    snprintf(text, TIMESTAMP_SIZE, "%s.%03ldZ", second, now.tv_nsec / 1000000);
+    snprintf(text, TIMESTAMP_SIZE, "%s.%03uZ", second, (unsigned)(now.tv_nsec / 1000000) % 1000);
 }
 
 /* ----------------------------------------------------------------- run -- */
@@ -187,7 +187,7 @@ int result_write(struct store *store, const struct result_row *row, bool *added)
                                         "purpose", "group_label", NULL};
     const struct part parts[] = {{case_fields, &row->result->id}, {result_fields, row->result}};
     char id[ID_SIZE];
-    int64_t ordinal;
+    int64_t ordinal = 0;
     struct query query;
 
     result_id(row, id);
