@@ -43,15 +43,18 @@ static bool is_remote(const char *path)
     return false;
 }
 
-/* The folder of a new database, one level: results/. */
+/* The folder of a new database: made if missing, one level (results/). */
 static int make_folder(const char *path)
 {
-    char folder[STORE_MAX_PATH];
+    char folder[STORE_MAX_PATH] = ".";
     const char *slash = strrchr(path, '/');
-    if (!slash || slash == path) return 0;
-    snprintf(folder, sizeof folder, "%.*s", (int)(slash - path), path);
-    if (mkdir(folder, 0777) == 0 || errno == EEXIST) return 0;
-    return assay_error("%s: cannot make the folder %s: %s", path, folder, strerror(errno));
+    if (slash) snprintf(folder, sizeof folder, "%.*s", (int)(slash - path) + 1, path);
+    if (mkdir(folder, 0777) != 0 && errno != EEXIST)
+        return assay_error("%s: cannot make the folder %s: %s", path, folder, strerror(errno));
+    /* SQLite would try again without writing, and say that there is no file. */
+    if (access(folder, W_OK | X_OK) != 0)
+        return assay_error("%s: cannot make the database: %s", path, strerror(errno));
+    return 0;
 }
 
 /* A folder, a missing file: what SQLite would say less clearly. */
