@@ -1,0 +1,106 @@
+/* cmd_export.c - `assay export`: a run as a file that others can read. */
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "commands.h"
+#include "device.h"
+#include "exchange_format.h"
+#include "out_file.h"
+#include "store.h"
+#include "text.h"
+
+const char usage_export[] =
+    "usage: assay export [RUN] [--format ndjson|csv] [-o FILE] [--db FILE]\n"
+    "\n"
+    "Write one run. ndjson is lossless: every row of the run with every sample, one\n"
+    "JSON object a line. csv is one wide table, a row a case, without samples.\n"
+    "\n"
+    "  RUN            an id's first digits, a label, a named baseline, latest (the\n"
+    "                 default) or latest~N; PATH.sqlite:RUN takes another database\n"
+    "  --format NAME  ndjson or csv; by default what FILE ends in, else ndjson\n"
+    "  -o FILE        write there, whole or not at all; by default standard output\n"
+    "  --db FILE      the database (default: $ASSAY_DB, else results/assay.sqlite)\n"
+    "\n"
+    "example: assay export latest -o results/h200/int8.ndjson\n";
+
+struct arguments {
+    const char *run, *format, *output, *database;
+    bool help;
+};
+
+static int unknown_option(const char *option)
+{
+    static const char *const known[] = {"--format", "--output", "--db", "--help"};
+    const char *nearest = text_nearest(option, known, 4);
+    if (nearest) return assay_error("unknown option '%s' (did you mean '%s'?)", option, nearest);
+    return assay_error("unknown option '%s'", option);
+}
+
+static int parse(int argc, char **argv, struct arguments *arguments)
+{
+    static const struct option longs[] = {{"format", required_argument, NULL, 'f'},
+                                          {"output", required_argument, NULL, 'o'},
+                                          {"db", required_argument, NULL, 'd'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {0}};
+    optind = 0; /* start anew: main has parsed its own */
+    opterr = 0;
+    for (int c; (c = getopt_long(argc, argv, ":o:h", longs, NULL)) != -1;) {
+        if (c == 'f')
+            arguments->format = optarg;
+        else if (c == 'o')
+            arguments->output = optarg;
+        else if (c == 'd')
+            arguments->database = optarg;
+        else if (c == 'h')
+            arguments->help = true;
+        else if (c == ':')
+            return assay_error("%s needs a value", argv[optind - 1]);
+        else
+            return unknown_option(argv[optind - 1]);
+    }
+    arguments->run = optind < argc ? argv[optind++] : "";
+    return optind < argc ? assay_error("one run at a time, not '%s' too", argv[optind]) : 0;
+}
+
+static const struct exchange_format *choose_format(const struct arguments *arguments)
+{
+    const struct exchange_format *format = NULL;
+    if (arguments->format) return exchange_format_named(arguments->format);
+    if (arguments->output) format = exchange_format_of(arguments->output);
+    return format ? format : exchange_format_named("ndjson");
+}
+
+static int export_run(const struct arguments *arguments, const struct exchange_format *format)
+{
+    char path[OUT_FILE_PATH], id[STORE_ID];
+    const char *run;
+    struct store *store = NULL;
+    struct out_file file;
+    int status = -1;
+
+    if (store_split_run(arguments->run, command_database(arguments->database), path, sizeof path,
+                        &run) != 0 ||
+        store_open(&store, path, STORE_READ) != 0)
+        return -1;
+    if (store_find_run(store, run, id) == 0 && out_file_open(&file, arguments->output) == 0)
+        status = out_file_close(&file, format->export_run(store, id, file.stream));
+    store_close(store);
+    return status;
+}
+
+int cmd_export(int argc, char **argv)
+{
+    struct arguments arguments = {0};
+    if (parse(argc, argv, &arguments) != 0) return command_misused("export", assay_last_error());
+    if (arguments.help) {
+        fputs(usage_export, stdout);
+        return EXIT_FINE;
+    }
+    const struct exchange_format *format = choose_format(&arguments);
+    if (!format) return command_misused("export", assay_last_error());
+    if (export_run(&arguments, format) == 0) return EXIT_FINE;
+    fprintf(stderr, "assay export: %s\n", assay_last_error());
+    return EXIT_USAGE;
+}

@@ -1,0 +1,25 @@
+/*
+ * out_file.h - a file that appears whole or not at all: written beside its
+ * place under another name, and renamed once all of it is on the disk.
+ */
+#ifndef OUT_FILE_H
+#define OUT_FILE_H
+
+#include <stdio.h>
+
+enum { OUT_FILE_PATH = 4096 };
+
+struct out_file {
+    FILE *stream;
+    const char *path; /* borrowed; NULL: standard output */
+    char partial[OUT_FILE_PATH + 32];
+};
+
+/* `path` NULL or "-" is standard output. 0, or -1 with assay_error. */
+int out_file_open(struct out_file *file, const char *path);
+
+/* Put the file in its place when `status` is 0, else remove it and keep the
+ * error as it was. Returns 0 or -1. */
+int out_file_close(struct out_file *file, int status);
+
+#endif

@@ -1,0 +1,494 @@
+/* test_store.c - what is stored comes back, and runs are found. */
+#include "tests/store_fixture.h"
+
+/* ----------------------------------------------------------- round trip -- */
+
+static void assert_same_real(double a, double b)
+{
+    assert_memory_equal(&(double){isnan(a) ? 0 : a}, &(double){isnan(b) ? 0 : b}, sizeof a);
+    assert_int_equal(isnan(a), isnan(b));
+}
+
+/* By the tables of fields, each of which is checked against the struct below. */
+static void assert_same_fields(const struct field *fields, const void *a, const void *b)
+{
+    for (const struct field *field = fields; field->column; field++) {
+        const char *at = (const char *)a + field->offset, *bt = (const char *)b + field->offset;
+        if (field->type == FIELD_TEXT)
+            assert_string_equal(at, bt);
+        else if (field->type == FIELD_REAL)
+            assert_same_real(*(const double *)at, *(const double *)bt);
+        else
+            assert_memory_equal(at, bt, field->size);
+    }
+}
+
+static void assert_same_bits(const void *a, const void *b, size_t size)
+{
+    assert_int_equal(a == NULL, b == NULL);
+    if (a) assert_memory_equal(a, b, size);
+}
+
+static void assert_same_samples(const struct samples *a, const struct samples *b)
+{
+    assert_int_equal(a->count, b->count);
+    assert_int_equal(a->wall_count, b->wall_count);
+    size_t count = (size_t)a->count, walls = (size_t)a->wall_count;
+    assert_same_bits(a->time_ns, b->time_ns, 4 * count);
+    assert_same_bits(a->busy_ns, b->busy_ns, 4 * count);
+    assert_same_bits(a->event_ns, b->event_ns, 4 * count);
+    assert_same_bits(a->round, b->round, 2 * count);
+    assert_same_bits(a->mark, b->mark, count);
+    assert_same_bits(a->wall_ns, b->wall_ns, 4 * walls);
+    assert_same_bits(a->wall_round, b->wall_round, 2 * walls);
+}
+
+static void every_field_of_a_run_comes_back(void **state)
+{
+    struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
+    struct run_info run = fixture_run(store, "a label");
+    struct launch_info launch = fixture_launch(run.id, 1);
+    struct stored_run stored;
+    FINE(store_read_run(store, run.id, true, &stored));
+
+    assert_string_equal(stored.run.id, run.id);
+    assert_string_equal(stored.suite_text, run.suite_text);
+    assert_ptr_equal(stored.run.suite_text, stored.suite_text);
+    assert_string_equal(stored.status, "complete");
+    assert_int_equal(strlen(stored.started_at), strlen("2026-11-21T04:49:37.123Z"));
+    assert_true(strcmp(stored.ended_at, stored.started_at) >= 0);
+    assert_int_equal(stored.expected_count, 2);
+    assert_same_fields(run_fields, &stored.run, &run);
+    assert_same_fields(program_fields, &stored.program, &fixture_program);
+    assert_same_fields(host_fields, &stored.host, &fixture_host);
+
+    assert_int_equal(stored.launch_count, 1);
+    assert_string_equal(stored.launches[0].run_id, run.id);
+    assert_same_fields(launch_fields, &stored.launches[0], &launch);
+    assert_same_fields(device_fields, &stored.launches[0].device, &launch.device);
+    assert_same_fields(session_fields, &stored.launches[0].device, &launch.device);
+    assert_same_fields(start_fields, &stored.launches[0].start, &launch.start);
+    stored_run_release(&stored);
+    store_close(store);
+}
+
+static void every_field_of_a_case_comes_back(void **state)
+{
+    struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
+    struct run_info run = fixture_run(store, "");
+    struct case_result result = fixture_result("fast");
+    struct stored_run stored;
+    fixture_samples(&result.samples);
+    FINE(store_read_run(store, run.id, true, &stored));
+
+    assert_int_equal(stored.case_count, 2);
+    assert_string_equal(stored.cases[0].launch_id, stored.launches[0].id);
+    assert_int_equal(stored.cases[0].launch_number, 1);
+    assert_int_equal(stored.cases[0].purpose, PURPOSE_CASE);
+    assert_string_equal(stored.cases[0].group_label, "sizes, \"odd\"");
+    assert_same_fields(case_fields, &stored.cases[0].result.id, &result.id);
+    assert_same_fields(result_fields, &stored.cases[0].result, &result);
+    assert_int_equal(stored.cases[0].result.metric_count, 3);
+    for (int i = 0; i < 3; i++) {
+        assert_string_equal(stored.cases[0].result.metrics[i].name, result.metrics[i].name);
+        assert_same_real(stored.cases[0].result.metrics[i].value, result.metrics[i].value);
+    }
+    assert_same_samples(&stored.cases[0].result.samples, &result.samples);
+    assert_string_equal(stored.cases[1].result.id.variant, "slow");
+    samples_release(&result.samples);
+    stored_run_release(&stored);
+    store_close(store);
+}
+
+static void what_was_not_measured_comes_back_as_such(void **state)
+{
+    struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
+    struct run_info run = fixture_begin_run(store, "");
+    struct launch_info launch = fixture_begin_launch(store, run.id, 1);
+    struct case_result result;
+    struct stored_run stored;
+    result_init(&result);
+    snprintf(result.id.operation, sizeof result.id.operation, "copy");
+    snprintf(result.reason, sizeof result.reason, "signal 11");
+    FINE(store_case(store, launch.id, PURPOSE_CEILING, "", &result));
+    FINE(store_read_run(store, run.id, true, &stored));
+
+    assert_same_fields(result_fields, &stored.cases[0].result, &result);
+    assert_int_equal(stored.cases[0].purpose, PURPOSE_CEILING);
+    assert_int_equal(stored.cases[0].result.samples.count, 0);
+    assert_null(stored.cases[0].result.samples.time_ns);
+    assert_string_equal(stored.status, "running");
+    assert_string_equal(stored.ended_at, "");
+    assert_int_equal(fixture_integer(store, "SELECT count(*) FROM result WHERE time_ns IS NULL"
+                                            " AND kernels IS NULL AND clock IS NULL"),
+                     1);
+    stored_run_release(&stored);
+    store_close(store);
+}
+
+static void samples_are_left_out_when_not_asked_for(void **state)
+{
+    struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
+    struct run_info run = fixture_run(store, "");
+    struct stored_run stored;
+    FINE(store_read_run(store, run.id, false, &stored));
+    assert_int_equal(stored.cases[0].result.samples.count, 0);
+    assert_null(stored.cases[0].result.samples.time_ns);
+    stored_run_release(&stored);
+    store_close(store);
+}
+
+/* A member that no field names would be lost without a word. These sums hold
+ * as long as the structs have no member but those of the fields. */
+static size_t fields_bytes(const struct field *fields)
+{
+    size_t bytes = 0;
+    for (; fields->column; fields++)
+        bytes += fields->size;
+    return bytes;
+}
+
+static size_t up_to_eight(size_t bytes)
+{
+    return (bytes + 7) / 8 * 8;
+}
+
+static void no_member_of_a_struct_is_forgotten(void **state)
+{
+    (void)state;
+    struct case_result result;
+    assert_int_equal(fields_bytes(program_fields), sizeof(struct program_info));
+    assert_int_equal(up_to_eight(fields_bytes(host_fields)), sizeof(struct host_info));
+    assert_int_equal(fields_bytes(start_fields), sizeof(struct device_state));
+    assert_int_equal(fields_bytes(end_fields), sizeof(struct device_state));
+    assert_int_equal(fields_bytes(case_fields), sizeof(struct case_id));
+    size_t apart = sizeof result.id + sizeof result.metric_count + sizeof result.metrics +
+                   sizeof result.samples;
+    assert_in_range(sizeof result - fields_bytes(result_fields) - apart, 0, 31); /* padding */
+    assert_in_range(sizeof(struct device_info) - fields_bytes(device_fields) -
+                        fields_bytes(session_fields),
+                    0, 15);
+}
+
+/* --------------------------------------------------------------- resume -- */
+
+static void an_open_launch_is_one_with_cases_missing(void **state)
+{
+    struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
+    struct run_info run = fixture_begin_run(store, "");
+    struct launch_info launch = fixture_begin_launch(store, run.id, 1), open;
+    const struct device_state end = {0};
+    struct case_result fast = fixture_result("fast"), slow = fixture_result("slow");
+    bool has;
+
+    fixture_case(store, launch.id, "fast");
+    FINE(store_open_launch(store, run.id, &open));
+    assert_string_equal(open.id, launch.id);
+    assert_int_equal(open.seed == launch.seed, 1);
+    FINE(store_has_case(store, launch.id, &fast.id, &has));
+    assert_true(has);
+    FINE(store_has_case(store, launch.id, &slow.id, &has));
+    assert_false(has);
+
+    FINE(store_end_launch(store, launch.id, &end)); /* as an interrupt does */
+    FINE(store_open_launch(store, run.id, &open));
+    assert_string_equal(open.id, launch.id);
+
+    fixture_case(store, launch.id, "slow");
+    FINE(store_open_launch(store, run.id, &open));
+    assert_string_equal(open.id, "");
+    store_close(store);
+}
+
+static void a_skipped_case_leaves_no_launch_open(void **state)
+{
+    struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
+    struct run_info run = fixture_begin_run(store, "");
+    struct group group;
+    struct plan plan = fixture_plan(&group);
+    struct launch_info launch = fixture_launch(run.id, 1), open;
+    const struct device_state end = {0};
+    snprintf(group.skip[1], sizeof group.skip[1], "too small");
+    FINE(store_begin_launch(store, &launch, &plan));
+    fixture_case(store, launch.id, "fast");
+    FINE(store_end_launch(store, launch.id, &end));
+    FINE(store_open_launch(store, run.id, &open));
+    assert_string_equal(open.id, "");
+    store_close(store);
+}
+
+static void one_case_is_stored_once_a_launch(void **state)
+{
+    struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
+    struct run_info run = fixture_begin_run(store, "");
+    struct launch_info launch = fixture_begin_launch(store, run.id, 1);
+    struct case_result result = fixture_result("fast");
+    fixture_case(store, launch.id, "fast");
+    FAILS(store_case(store, launch.id, PURPOSE_CASE, "other", &result), "UNIQUE");
+    FINE(store_case(store, launch.id, PURPOSE_CEILING, "other", &result));
+    assert_int_equal(fixture_integer(store, "SELECT count(*) FROM result"), 2);
+    store_close(store);
+}
+
+static void ending_what_never_began_is_an_error(void **state)
+{
+    struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
+    const struct device_state end = {0};
+    FAILS(store_end_run(store, "none", "complete"), "there is no run none");
+    FAILS(store_end_launch(store, "none", &end), "there is no launch none");
+    store_close(store);
+}
+
+/* -------------------------------------------------------- comparability -- */
+
+static void key_of(struct store *store, struct launch_info *launch, char key[STORE_ID])
+{
+    struct plan none = {0};
+    struct query query;
+    FINE(store_begin_launch(store, launch, &none));
+    query_open(&query, store, "read", "SELECT comparability AS key FROM launch WHERE id = :id");
+    query_text(&query, ":id", launch->id);
+    assert_int_equal(query_step(&query), 1);
+    column_text(&query, "key", key, STORE_ID);
+    FINE(query_close(&query));
+}
+
+static void what_changes_times_changes_the_comparability_key(void **state)
+{
+    struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
+    struct run_info run = fixture_begin_run(store, "");
+    struct launch_info launch = fixture_launch(run.id, 1);
+    char first[STORE_ID], key[STORE_ID];
+    key_of(store, &launch, first);
+
+    launch = fixture_launch(run.id, 2);
+    launch.seed++;
+    launch.start.temperature_c = 80;
+    key_of(store, &launch, key);
+    assert_string_equal(key, first);
+
+    char *const changes[] = {launch.device.name, launch.device.uuid, launch.device.driver,
+                             launch.device.runtime};
+    for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
+        launch.number++;
+        changes[i][0]++;
+        key_of(store, &launch, key);
+        assert_string_not_equal(key, first);
+        changes[i][0]--;
+    }
+    launch.number++;
+    launch.device.clock = CLOCK_EVENT;
+    key_of(store, &launch, key);
+    assert_string_not_equal(key, first);
+
+    launch = fixture_launch(run.id, launch.number + 1);
+    launch.flush_by_write = false;
+    key_of(store, &launch, key);
+    assert_string_not_equal(key, first);
+    store_close(store);
+}
+
+/* ----------------------------------------------------------------- find -- */
+
+static void assert_finds(struct store *store, const char *spec, const char *id)
+{
+    char found[STORE_ID];
+    FINE(store_find_run(store, spec, found));
+    assert_string_equal(found, id);
+}
+
+static void a_run_is_found_by_id_label_baseline_and_age(void **state)
+{
+    struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
+    struct run_info first = fixture_run(store, "tuned");
+    struct run_info second = fixture_run(store, "tuned");
+    struct run_info third = fixture_run(store, "");
+    char prefix[9], sql[256];
+
+    snprintf(prefix, sizeof prefix, "%.8s", first.id);
+    assert_finds(store, prefix, first.id);
+    assert_finds(store, first.id, first.id);
+    for (char *c = prefix; *c; c++)
+        if (*c >= 'a') *c -= 'a' - 'A';
+    assert_finds(store, prefix, first.id);
+    assert_finds(store, "tuned", second.id);
+    assert_finds(store, "latest", third.id);
+    assert_finds(store, "latest~0", third.id);
+    assert_finds(store, "latest~2", first.id);
+
+    snprintf(sql, sizeof sql, "INSERT INTO baseline VALUES ('main', '%s', '', '')", first.id);
+    FINE(store_exec(store, "test", sql));
+    assert_finds(store, "main", first.id);
+    store_close(store);
+}
+
+static void a_run_that_is_not_there_gets_a_suggestion(void **state)
+{
+    struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
+    char id[STORE_ID];
+    FAILS(store_find_run(store, "latest", id), "there is no run in it");
+    fixture_run(store, "tuned-rcp");
+    FAILS(store_find_run(store, "tuned-rpc", id), "did you mean 'tuned-rcp'?");
+    FAILS(store_find_run(store, "lastest", id), "did you mean 'latest'?");
+    FAILS(store_find_run(store, "qqqqqqqqqqqqqqqqqqqqqqq", id), "a label, a baseline");
+    FAILS(store_find_run(store, "latest~1", id), "goes back too far: there are 1 runs");
+    FAILS(store_find_run(store, "", id), "there is no run ''");
+    store_close(store);
+}
+
+static void an_ambiguous_prefix_lists_the_runs(void **state)
+{
+    struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
+    struct run_info run = fixture_begin_run(store, "");
+    char id[STORE_ID], sql[512];
+    for (int i = 0; i < 2; i++) {
+        snprintf(sql, sizeof sql,
+                 "INSERT INTO run SELECT 'abcd%d', environment_id, suite, label, command,"
+                 " suite_text, simulated, status, started_at, ended_at FROM run WHERE id = '%s'",
+                 i, run.id);
+        FINE(store_exec(store, "test", sql));
+    }
+    FAILS(store_find_run(store, "abcd", id), "abcd1, abcd0");
+    assert_finds(store, "abcd1", "abcd1");
+    FAILS(store_find_run(store, "abc", id), "there is no run 'abc'");
+    store_close(store);
+}
+
+static void the_path_before_a_run_picks_the_database(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *spec, *path, *run;
+    } specs[] = {
+        {"latest", "default", "latest"},
+        {"", "default", "latest"},
+        {"a/b.sqlite:abcd", "a/b.sqlite", "abcd"},
+        {"b.sqlite", "b.sqlite", "latest"},
+        {"b.sqlite:", "b.sqlite", "latest"},
+        {"x.sqlite.d/b.sqlite:l:1", "x.sqlite.d/b.sqlite", "l:1"},
+        {"label:1", "default", "label:1"},
+    };
+    for (size_t i = 0; i < sizeof specs / sizeof specs[0]; i++) {
+        char path[64];
+        const char *run;
+        FINE(store_split_run(specs[i].spec, "default", path, sizeof path, &run));
+        assert_string_equal(path, specs[i].path);
+        assert_string_equal(run, specs[i].run);
+    }
+    char tiny[4];
+    const char *run;
+    FAILS(store_split_run("long.sqlite:x", "", tiny, sizeof tiny, &run), "too long");
+}
+
+static int count_line(const struct run_line *line, void *context)
+{
+    struct run_line *last = context;
+    last->launches++;
+    last->cases += line->cases;
+    last->ok += line->ok;
+    snprintf(last->label, sizeof last->label, "%s", line->label);
+    assert_string_equal(line->device, "NVIDIA H200");
+    return 0;
+}
+
+static int stop(const struct run_line *line, void *context)
+{
+    (void)line;
+    ++*(int *)context;
+    return -1;
+}
+
+static void runs_are_listed_newest_first_until_told_to_stop(void **state)
+{
+    struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
+    struct run_line sum = {0};
+    int calls = 0;
+    fixture_run(store, "old");
+    fixture_run(store, "new");
+    FINE(store_each_run(store, count_line, &sum));
+    assert_int_equal(sum.launches, 2);
+    assert_int_equal(sum.cases, 4);
+    assert_int_equal(sum.ok, 4);
+    assert_string_equal(sum.label, "old");
+    FINE(store_each_run(store, stop, &calls));
+    assert_int_equal(calls, 1);
+    store_close(store);
+}
+
+/* ---------------------------------------------------------------- views -- */
+
+static double real(struct store *store, const char *sql)
+{
+    struct query query;
+    double value = NAN;
+    query_open(&query, store, "read", sql);
+    if (query_step(&query) == 1 && sqlite3_column_type(query.statement, 0) != SQLITE_NULL)
+        value = sqlite3_column_double(query.statement, 0);
+    FINE(query_close(&query));
+    return value;
+}
+
+static void views_derive_rates_and_ratios(void **state)
+{
+    struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
+    struct case_result fast = fixture_result("fast"), slow = fixture_result("slow");
+    double bytes = fast.work.read_bytes + fast.work.write_bytes, ops = 0;
+    for (int i = 0; i < ASSAY_ARITHMETICS; i++)
+        ops += fast.work.ops[i];
+    fixture_run(store, "");
+    assert_same_real(real(store, "SELECT gb_per_s FROM cases WHERE variant = 'fast'"),
+                     bytes / fast.time_ns);
+    assert_same_real(real(store, "SELECT ops_per_s FROM cases WHERE variant = 'fast'"),
+                     1e9 * ops / fast.time_ns);
+    assert_same_real(real(store, "SELECT speedup FROM speedups WHERE variant = 'fast'"),
+                     slow.time_ns / fast.time_ns);
+    assert_same_real(real(store, "SELECT speedup FROM shown WHERE variant = 'slow'"), 1);
+    assert_int_equal(fixture_integer(store, "SELECT samples FROM cases LIMIT 1"), FIXTURE_SAMPLES);
+    double best = fmax(1e9 / fast.time_ns * bytes,
+                       1e9 / slow.time_ns * (slow.work.read_bytes + slow.work.write_bytes));
+    assert_same_real(real(store, "SELECT rate FROM ceilings WHERE name = 'memory_copy'"), best);
+    store_close(store);
+}
+
+static void views_show_no_time_of_a_case_that_is_not_ok(void **state)
+{
+    struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
+    struct run_info run = fixture_begin_run(store, "");
+    struct launch_info launch = fixture_begin_launch(store, run.id, 1);
+    struct case_result wrong = fixture_result("fast");
+    wrong.status = STATUS_WRONG;
+    FINE(store_case(store, launch.id, PURPOSE_CASE, "", &wrong));
+    assert_int_equal(fixture_integer(store, "SELECT count(*) FROM cases WHERE time_ns IS NULL"
+                                            " AND lo_ns IS NULL AND gb_per_s IS NULL"
+                                            " AND ops_per_s IS NULL"),
+                     1);
+    assert_int_equal(fixture_integer(store, "SELECT count(*) FROM ceilings"), 0);
+    assert_int_equal(fixture_integer(store, "SELECT count(*) FROM shown"), 1);
+    store_close(store);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(every_field_of_a_run_comes_back),
+        TEST(every_field_of_a_case_comes_back),
+        TEST(what_was_not_measured_comes_back_as_such),
+        TEST(samples_are_left_out_when_not_asked_for),
+        TEST(no_member_of_a_struct_is_forgotten),
+        TEST(an_open_launch_is_one_with_cases_missing),
+        TEST(a_skipped_case_leaves_no_launch_open),
+        TEST(one_case_is_stored_once_a_launch),
+        TEST(ending_what_never_began_is_an_error),
+        TEST(what_changes_times_changes_the_comparability_key),
+        TEST(a_run_is_found_by_id_label_baseline_and_age),
+        TEST(a_run_that_is_not_there_gets_a_suggestion),
+        TEST(an_ambiguous_prefix_lists_the_runs),
+        TEST(the_path_before_a_run_picks_the_database),
+        TEST(runs_are_listed_newest_first_until_told_to_stop),
+        TEST(views_derive_rates_and_ratios),
+        TEST(views_show_no_time_of_a_case_that_is_not_ok),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

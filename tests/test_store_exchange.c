@@ -1,0 +1,373 @@
+/* test_store_exchange.c - runs leave by NDJSON and CSV and come back the same. */
+#include "csv.h"
+#include "store_csv.h"
+#include "tests/store_fixture.h"
+
+typedef int export_function(struct store *store, const char *run_id, FILE *out);
+typedef int import_function(struct store *store, const char *name, FILE *in, int *rows);
+
+static char *exported(struct store *store, const char *run_id, export_function *export_run)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    FINE(export_run(store, run_id, out));
+    assert_int_equal(fclose(out), 0);
+    return text;
+}
+
+static int import_text(struct store *store, const char *text, size_t size, import_function *import)
+{
+    int rows = -2;
+    FILE *in = fmemopen((void *)text, size, "r");
+    int status = import(store, "in", in, &rows);
+    fclose(in);
+    if (status != 0) assert_int_equal(rows, 0);
+    return status == 0 ? rows : -1;
+}
+
+static int imported(struct store *store, const char *text, import_function *import)
+{
+    return import_text(store, text, strlen(text), import);
+}
+
+/* Every row of every table, in an order that does not depend on history. */
+static char *contents(struct store *store)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    struct query query;
+    query_open(&query, store, "list the runs", "SELECT id FROM run ORDER BY id");
+    while (query_step(&query) == 1) {
+        char *run = exported(store, (const char *)sqlite3_column_text(query.statement, 0),
+                             store_export_ndjson);
+        fputs(run, out);
+        free(run);
+    }
+    FINE(query_close(&query));
+    fclose(out);
+    return text;
+}
+
+static void latest_id(struct store *store, char id[STORE_ID])
+{
+    FINE(store_find_run(store, "latest", id));
+}
+
+/* --------------------------------------------------------------- ndjson -- */
+
+static void an_export_of_an_import_is_the_same_text(void **state)
+{
+    struct store *a = fixture_open(state, "a.sqlite", STORE_WRITE);
+    struct store *b = fixture_open(state, "b.sqlite", STORE_WRITE);
+    struct run_info run = fixture_run(a, "label with \"quotes\" and \n");
+    char *first = exported(a, run.id, store_export_ndjson);
+    /* header, environment, run, device, launch, 2 expected, 2 results, 6 metrics, 2 samples */
+    int lines = 0;
+    for (const char *c = first; *c; c++)
+        lines += *c == '\n';
+    assert_int_equal(lines, 17);
+    assert_int_equal(imported(b, first, store_import_ndjson), 16);
+    char *second = exported(b, run.id, store_export_ndjson);
+    assert_string_equal(first, second);
+    free(first);
+    free(second);
+    store_close(a);
+    store_close(b);
+}
+
+static void every_stored_bit_survives_ndjson(void **state)
+{
+    struct store *a = fixture_open(state, "a.sqlite", STORE_WRITE);
+    struct store *b = fixture_open(state, "b.sqlite", STORE_WRITE);
+    struct run_info run = fixture_run(a, "");
+    char *text = exported(a, run.id, store_export_ndjson), attach[256];
+    imported(b, text, store_import_ndjson);
+    free(text);
+    store_close(b);
+    snprintf(attach, sizeof attach, "ATTACH '%s' AS b", fixture_path(state, "b.sqlite"));
+    FINE(store_exec(a, "test", attach));
+    for (const struct exchange *table = exchange_tables; table->table; table++) {
+        char sql[256];
+        snprintf(sql, sizeof sql,
+                 "SELECT (SELECT count(*) FROM main.%s) + (SELECT count(*) FROM"
+                 " (SELECT * FROM main.%s EXCEPT SELECT * FROM b.%s)) * 1000",
+                 table->table, table->table, table->table);
+        char rows[256];
+        snprintf(rows, sizeof rows, "SELECT count(*) FROM b.%s", table->table);
+        assert_int_equal(fixture_integer(a, sql), fixture_integer(a, rows));
+        assert_true(fixture_integer(a, rows) > 0);
+    }
+    store_close(a);
+}
+
+static void a_second_import_adds_nothing(void **state)
+{
+    struct store *a = fixture_open(state, "a.sqlite", STORE_WRITE);
+    struct store *b = fixture_open(state, "b.sqlite", STORE_WRITE);
+    struct run_info run = fixture_run(a, "");
+    char *text = exported(a, run.id, store_export_ndjson);
+    assert_int_equal(imported(a, text, store_import_ndjson), 0);
+    assert_int_equal(imported(b, text, store_import_ndjson), 16);
+    assert_int_equal(imported(b, text, store_import_ndjson), 0);
+    free(text);
+    store_close(a);
+    store_close(b);
+}
+
+/* Two runs, one of them also as it was before it ended. */
+static void merging_in_any_order_gives_the_same(void **state)
+{
+    static const int orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
+                                     {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+    const struct device_state end = {.temperature_c = 70};
+    struct store *a = fixture_open(state, "a.sqlite", STORE_WRITE);
+    char *part[3], *wanted = NULL;
+    struct run_info one = fixture_begin_run(a, "one");
+    struct launch_info launch = fixture_begin_launch(a, one.id, 1);
+    fixture_case(a, launch.id, "fast");
+    part[0] = exported(a, one.id, store_export_ndjson);
+    fixture_case(a, launch.id, "slow");
+    FINE(store_end_launch(a, launch.id, &end));
+    FINE(store_end_run(a, one.id, "complete"));
+    part[1] = exported(a, one.id, store_export_ndjson);
+    struct run_info two = fixture_run(a, "two");
+    part[2] = exported(a, two.id, store_export_ndjson);
+    wanted = contents(a);
+
+    for (int i = 0; i < 6; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "%d.sqlite", i);
+        struct store *b = fixture_open(state, name, STORE_WRITE);
+        for (int j = 0; j < 3; j++)
+            assert_true(imported(b, part[orders[i][j]], store_import_ndjson) >= 0);
+        char *got = contents(b);
+        assert_string_equal(got, wanted);
+        free(got);
+        store_close(b);
+    }
+    for (int i = 0; i < 3; i++)
+        free(part[i]);
+    free(wanted);
+    store_close(a);
+}
+
+#define HEADER "{\"assay_ndjson\":1,\"table\":\"header\",\"schema\":1}\n"
+#define ROW    "{\"assay_ndjson\":1,\"table\":"
+
+static void a_bad_line_is_named_and_nothing_is_taken(void **state)
+{
+    static const struct {
+        const char *text, *error;
+    } bad[] = {
+        {"", "the file is empty"},
+        {"hello\n", "in:1: not a JSON object"},
+        {"[1]\n", "in:1: not a JSON object"},
+        {"{\"table\":\"run\"}\n", "in:1: not a line of an assay export"},
+        {ROW "\"run\",\"id\":\"x\"}\n", "in:1: the first line must be the header"},
+        {"{\"assay_ndjson\":2,\"table\":\"header\",\"schema\":1}\n", "in:1: made by a newer assay"},
+        {"{\"assay_ndjson\":1,\"table\":\"header\",\"schema\":9}\n", "in:1: made by a newer assay"},
+        {"{\"assay_ndjson\":1,\"table\":\"header\"}\n", "in:1: the header lacks"},
+        {HEADER ROW "\"baseline\",\"name\":\"x\"}\n", "in:2: there is no table 'baseline'"},
+        {HEADER ROW "\"run; DROP TABLE run\"}\n", "there is no table 'run; DROP TABLE run'"},
+        {HEADER "\n" ROW "\"device\",\"id) --\":1}\n", "in:3: the table has no column 'id) --'"},
+        {HEADER ROW "\"device\",\"id\":\"x\"}\n", "NOT NULL constraint failed: device.place"},
+        {HEADER ROW "\"device\",\"id\":7}\n", "id must be text or null, not integer"},
+        {HEADER ROW "\"device\",\"cores\":7}\n", "no column 'cores'"},
+        {HEADER ROW "\"device\",\"multiprocessors\":\"7\"}\n", "must be a whole number"},
+        {HEADER ROW "\"device\",\"multiprocessors\":1.5}\n", "must be a whole number"},
+        {HEADER ROW "\"device\",\"multiprocessors\":99999999999999999999}\n",
+         "must be a whole number"},
+        {HEADER ROW "\"device\",\"sm_mhz_max\":\"fast\"}\n", "sm_mhz_max must be a number"},
+        {HEADER ROW "\"sample\",\"time_ns\":3}\n", "time_ns must be an array"},
+        {HEADER ROW "\"sample\",\"time_ns\":[1,\"2\"]}\n", "array of numbers and nulls"},
+        {HEADER ROW "\"sample\",\"time_ns\":[[1]]}\n", "array of numbers and nulls"},
+        {HEADER ROW "\"sample\",\"round\":[65536]}\n", "whole numbers from 0 to 65535"},
+        {HEADER ROW "\"sample\",\"round\":[1.5]}\n", "whole numbers from 0 to 65535"},
+        {HEADER ROW "\"sample\",\"mark\":[-1]}\n", "whole numbers from 0 to 255"},
+        {HEADER ROW "\"sample\",\"result_id\":\"x\",\"time_ns\":[1]}\n", "FOREIGN KEY"},
+        {HEADER ROW "\"sample\",\"result_id\":\"x\",\"time_ns\":[1],\"round\":[1,2]}\n", "CHECK"},
+    };
+    struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        FAILS(imported(store, bad[i].text, store_import_ndjson), bad[i].error);
+    assert_int_equal(fixture_integer(store, "SELECT count(*) FROM device"), 0);
+    static const char nul[] = HEADER "{\"a\":\0}\n";
+    FAILS(import_text(store, nul, sizeof nul - 1, store_import_ndjson), "in:2: there is a NUL");
+    store_close(store);
+}
+
+static void a_file_cut_short_changes_nothing(void **state)
+{
+    struct store *a = fixture_open(state, "a.sqlite", STORE_WRITE);
+    struct store *b = fixture_open(state, "b.sqlite", STORE_WRITE);
+    struct run_info run = fixture_run(a, "");
+    char *text = exported(a, run.id, store_export_ndjson);
+    text[strlen(text) - 10] = '\0';
+    FAILS(imported(b, text, store_import_ndjson), "in:17: not a JSON object");
+    assert_int_equal(fixture_integer(b, "SELECT count(*) FROM run"), 0);
+    assert_int_equal(fixture_integer(b, "SELECT count(*) FROM environment"), 0);
+    free(text);
+    store_close(a);
+    store_close(b);
+}
+
+static void numbers_are_the_shortest_that_read_back(void **state)
+{
+    (void)state;
+    static const struct {
+        double value;
+        const char *text;
+    } numbers[] = {{0.1, "0.1"},        {0.1 + 0.2, "0.30000000000000004"},
+                   {1e300, "1e+300"},   {5e-324, "4.94065645841247e-324"},
+                   {-0.0, "-0"},        {2016, "2016"},
+                   {INFINITY, "9e999"}, {-INFINITY, "-9e999"}};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        char text[NUMBER_SIZE];
+        number_text(numbers[i].value, text);
+        assert_string_equal(text, numbers[i].text);
+        assert_true(strtod(text, NULL) == numbers[i].value);
+    }
+}
+
+/* ------------------------------------------------------------------ csv -- */
+
+static void csv_brings_back_every_figure_but_samples(void **state)
+{
+    struct store *a = fixture_open(state, "a.sqlite", STORE_WRITE);
+    struct store *b = fixture_open(state, "b.sqlite", STORE_WRITE);
+    struct run_info run = fixture_run(a, "line\nbreak, \"quote\"");
+    struct stored_run before, after;
+    char id[STORE_ID];
+    char *text = exported(a, run.id, store_export_csv);
+    assert_int_equal(imported(b, text, store_import_csv), 2);
+    latest_id(b, id);
+    FINE(store_read_run(a, run.id, false, &before));
+    FINE(store_read_run(b, id, true, &after));
+
+    assert_string_equal(after.run.label, before.run.label);
+    assert_string_equal(after.started_at, before.started_at);
+    assert_string_equal(after.status, before.status);
+    assert_memory_equal(&after.program, &before.program, sizeof after.program);
+    assert_int_equal(after.launch_count, 1);
+    assert_int_equal(after.case_count, 2);
+    assert_int_equal(after.cases[0].result.samples.count, 0);
+    assert_string_not_equal(after.run.id, before.run.id);
+    stored_run_release(&before);
+    stored_run_release(&after);
+
+    /* All the columns, ids apart, by exporting again. */
+    char *again = exported(b, id, store_export_csv), third[STORE_ID];
+    assert_int_equal(imported(b, again, store_import_csv), 0);
+    assert_int_equal(imported(b, text, store_import_csv), 0);
+    latest_id(b, third);
+    assert_string_equal(third, id);
+    free(text);
+    free(again);
+    store_close(a);
+    store_close(b);
+}
+
+static void csv_has_a_header_and_a_row_a_case(void **state)
+{
+    struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
+    struct run_info run = fixture_run(store, "");
+    char *text = exported(store, run.id, store_export_csv);
+    FILE *in = fmemopen(text, strlen(text), "r");
+    struct csv_record record = {0};
+    assert_int_equal(csv_read(in, &record), 1);
+    int columns = record.count;
+    assert_string_equal(record.field[0], "operation");
+    assert_int_equal(csv_read(in, &record), 1);
+    assert_int_equal(record.count, columns);
+    assert_string_equal(record.field[1], "fast");
+    assert_int_equal(csv_read(in, &record), 1);
+    assert_string_equal(record.field[1], "slow");
+    assert_int_equal(csv_read(in, &record), 0);
+    csv_release(&record);
+    fclose(in);
+    free(text);
+    store_close(store);
+}
+
+/* `text` with the first `from` replaced by `to`. */
+static char *replaced(const char *text, const char *from, const char *to)
+{
+    const char *at = strstr(text, from);
+    assert_non_null(at);
+    char *out = malloc(strlen(text) + strlen(to) + 1);
+    sprintf(out, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
+    return out;
+}
+
+static void a_bad_csv_is_named_and_nothing_is_taken(void **state)
+{
+    static const struct {
+        const char *from, *to, *error;
+    } bad[] = {
+        {"operation,", "", "in:1: missing columns: operation"},
+        {"operation,", "op,", "in:1: there is no column 'op'"},
+        {"variant,", "operation,", "in:1: the column 'operation' is there twice"},
+        {"copy,fast,kernel", "copy,fast,magic", "in:2: 'magic' is no value for the column kind"},
+        {"copy,fast,kernel", "copy,fast", "in:2:"},
+        {"copy,fast,kernel", "copy,\"fast,kernel", "after the closing quote"},
+        {"copy,slow,baseline", "copy,slow,baseline,x", "in:3:"},
+        {"sqnr_db=", "sqnr_db:", "are no metrics"},
+        {"copy,slow,baseline,cuda", "copy,slow,baseline,", "NOT NULL"},
+    };
+    struct store *a = fixture_open(state, "a.sqlite", STORE_WRITE);
+    struct store *b = fixture_open(state, "b.sqlite", STORE_WRITE);
+    struct run_info run = fixture_run(a, "");
+    char *text = exported(a, run.id, store_export_csv);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        char *worse = replaced(text, bad[i].from, bad[i].to);
+        FAILS(imported(b, worse, store_import_csv), bad[i].error);
+        free(worse);
+    }
+    FAILS(imported(b, "", store_import_csv), "the file is empty");
+    assert_int_equal(fixture_integer(b, "SELECT count(*) FROM run"), 0);
+    free(text);
+    store_close(a);
+    store_close(b);
+}
+
+static void csv_fields_follow_rfc_4180(void **state)
+{
+    (void)state;
+    static const char text[] = "\"a,\"\"b\"\"\",,\"two\nlines\"\r\n\r\nplain,x\ry,last";
+    FILE *in = fmemopen((void *)text, sizeof text - 1, "r");
+    struct csv_record record = {0};
+    assert_int_equal(csv_read(in, &record), 1);
+    assert_int_equal(record.count, 3);
+    assert_string_equal(record.field[0], "a,\"b\"");
+    assert_string_equal(record.field[1], "");
+    assert_string_equal(record.field[2], "two\nlines");
+    assert_int_equal(csv_read(in, &record), 1);
+    assert_int_equal(record.line, 4);
+    assert_string_equal(record.field[1], "x\ry");
+    assert_string_equal(record.field[2], "last");
+    assert_int_equal(csv_read(in, &record), 0);
+    csv_release(&record);
+    fclose(in);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(an_export_of_an_import_is_the_same_text),
+        TEST(every_stored_bit_survives_ndjson),
+        TEST(a_second_import_adds_nothing),
+        TEST(merging_in_any_order_gives_the_same),
+        TEST(a_bad_line_is_named_and_nothing_is_taken),
+        TEST(a_file_cut_short_changes_nothing),
+        TEST(numbers_are_the_shortest_that_read_back),
+        TEST(csv_brings_back_every_figure_but_samples),
+        TEST(csv_has_a_header_and_a_row_a_case),
+        TEST(a_bad_csv_is_named_and_nothing_is_taken),
+        TEST(csv_fields_follow_rfc_4180),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
