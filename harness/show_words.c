@@ -69,7 +69,10 @@ void show_fit(char *out, size_t size, const char *text, int columns)
     bool cut = show_width(text) > columns;
     int kept = cut ? (columns > 3 ? columns - 3 : 0) : columns;
     size_t bytes = (size_t)(after(text, kept) - text);
-    if (bytes > size - 4) bytes = size - 4; /* room for the dots */
+    if (bytes > size - 4) { /* room for the dots */
+        bytes = size - 4;
+        cut = true;
+    }
     while (bytes > 0 && !starts_character(text[bytes]))
         bytes--;
     memcpy(out, text, bytes);
@@ -99,8 +102,10 @@ static void spread(char out[SHOW_CELL], const struct case_result *result)
 /* Three significant digits, and one more where the interval would not show. */
 static int decimals(const struct interval *x)
 {
-    int digits = x->mid >= 100 ? 0 : x->mid >= 10 ? 1 : x->mid >= 1 ? 2 : 3;
-    return x->hi - x->lo < 2 * pow(10, -digits) ? digits + 1 : digits;
+    int digits = 2 - (int)floor(log10(x->mid));
+    if (!(x->mid > 0) || digits < 0) return 0;
+    if (x->hi - x->lo < 2 * pow(10, -digits)) digits++;
+    return digits < 4 ? digits : 4;
 }
 
 static void ratio(char out[SHOW_CELL], const struct view_row *row)
