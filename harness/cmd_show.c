@@ -1,0 +1,97 @@
+/* cmd_show.c - `assay show`: the rows of a run. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "device.h"
+#include "options.h"
+#include "run_choice.h"
+#include "view.h"
+
+const char usage_show[] =
+    "usage: assay show [RUN] [--format table|md|csv|json] [--ceilings] [--db FILE]\n"
+    "\n"
+    "Print the rows of a run: time with its 95 % interval, rate, share of the ceiling\n"
+    "that binds, and speed-up against the group's baseline.\n"
+    "\n"
+    "RUN is an id or its beginning, a label, latest (the default) or latest~N;\n"
+    "FILE.sqlite:RUN takes it from another database.\n"
+    "\n"
+    "  --format NAME  table (default), md, csv or json\n"
+    "  --ceilings     also the cases that were measured for their ceiling only\n"
+    "  --db FILE      the database (default: ASSAY_DB, else results/assay.sqlite)\n"
+    "\n"
+    "Exit: 0 fine, 1 a case is wrong, 2 usage, 4 nothing was measured, 5 a case\n"
+    "crashed, timed out or is missing.\n";
+
+struct arguments {
+    const char *run, *db;
+    struct show_options show;
+};
+
+static bool wants_colour(void)
+{
+    const char *term = getenv("TERM"), *no_colour = getenv("NO_COLOR");
+    return isatty(STDOUT_FILENO) && term && strcmp(term, "dumb") && !(no_colour && no_colour[0]);
+}
+
+static int terminal_width(void)
+{
+    struct winsize size;
+    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || !size.ws_col ? 100 : size.ws_col;
+}
+
+static int parse(int argc, char **argv, struct arguments *arguments)
+{
+    static const struct option options[] = {
+        {"format", required_argument, NULL, 'f'},
+        {"ceilings", no_argument, NULL, 'c'},
+        {"db", required_argument, NULL, 'd'},
+        {"help", no_argument, NULL, 'h'},
+        {0},
+    };
+    int option;
+    optind = 0; /* start anew: main has parsed its own */
+    while ((option = getopt_long(argc, argv, ":", options, NULL)) != -1) {
+        switch (option) {
+        case 'f':
+            arguments->show.format = optarg;
+            break;
+        case 'c':
+            arguments->show.ceilings = true;
+            break;
+        case 'd':
+            arguments->db = optarg;
+            break;
+        case 'h':
+            return 1;
+        default:
+            return option_misused(argv, option, options);
+        }
+    }
+    if (optind < argc) arguments->run = argv[optind++];
+    if (optind < argc) return assay_error("one run only, not '%s' too", argv[optind]);
+    return 0;
+}
+
+int cmd_show(int argc, char **argv)
+{
+    struct stored_run run;
+    struct arguments arguments = {
+        .show = {.format = "table", .colour = wants_colour(), .width = terminal_width()},
+    };
+    int parsed = parse(argc, argv, &arguments);
+    if (parsed > 0) {
+        fputs(usage_show, stdout);
+        return EXIT_FINE;
+    }
+    if (parsed < 0) return command_misused(argv[0], assay_last_error());
+    if (run_choice_read(&run, arguments.run, arguments.db)) return command_failed(argv[0]);
+    int failed = show_run(stdout, &run, &arguments.show);
+    int code = failed ? command_failed(argv[0]) : view_exit_code(&run);
+    stored_run_release(&run);
+    return code;
+}

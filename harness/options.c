@@ -1,0 +1,35 @@
+/* options.c - see options.h. */
+#include <stdio.h>
+#include <string.h>
+
+#include "commands.h"
+#include "device.h"
+#include "options.h"
+#include "text.h"
+
+enum { MOST_OPTIONS = 64 };
+
+int option_misused(char **argv, int returned, const struct option *options)
+{
+    const char *names[MOST_OPTIONS];
+    int count = 0;
+    const char *given = argv[optind - 1];
+    if (returned == ':') return assay_error("%s needs a value", given);
+    if (strncmp(given, "--", 2)) return assay_error("unknown option '-%c'", optopt);
+
+    for (; options[count].name && count < MOST_OPTIONS; count++)
+        names[count] = options[count].name;
+    char word[64];
+    snprintf(word, sizeof word, "%.*s", (int)strcspn(given + 2, "="), given + 2);
+    for (int i = 0; i < count; i++)
+        if (!strcmp(names[i], word)) return assay_error("--%s takes no value", word);
+    const char *near = text_nearest(word, names, count);
+    if (near) return assay_error("unknown option '--%s'; did you mean --%s?", word, near);
+    return assay_error("unknown option '--%s'", word);
+}
+
+int command_failed(const char *name)
+{
+    fprintf(stderr, "assay %s: %s\n", name, assay_last_error());
+    return EXIT_USAGE;
+}

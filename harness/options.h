@@ -1,0 +1,19 @@
+/*
+ * options.h - what commands share in reading their arguments with getopt_long.
+ */
+#ifndef OPTIONS_H
+#define OPTIONS_H
+
+#include <getopt.h>
+
+/* After getopt_long (with ":" in front of the short options) returned '?' or
+ * ':': -1 through assay_error, which names the argument and suggests the option
+ * that was likely meant. */
+int option_misused(char **argv, int returned, const struct option *options);
+
+/* "assay NAME: " and the last error on standard error; returns EXIT_USAGE. For
+ * what failed after the arguments were understood, where command_misused would
+ * point at the help in vain. */
+int command_failed(const char *name);
+
+#endif

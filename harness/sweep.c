@@ -1,0 +1,214 @@
+/* sweep.c - see sweep.h. */
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sweep.h"
+#include "text.h"
+
+/* A way to see a row: as a point of a sweep over `dim`. */
+struct key {
+    char dim[ASSAY_MAX_NAME];
+    char panel[SWEEP_MAX_PANEL];
+};
+
+/* Pair `index` of "n=5000000 input=fp32", and what comes after it; false after the last. */
+static bool shape_pair(const char *shape, int index, const char **pair, int *length)
+{
+    for (;; index--) {
+        *length = (int)strcspn(shape, " ");
+        *pair = shape;
+        if (*length == 0) return false;
+        if (index == 0) return true;
+        shape += *length;
+        shape += strspn(shape, " ");
+    }
+}
+
+/* Whether "n=5000000" is a size: a whole number. */
+static bool is_size(const char *pair, int length)
+{
+    const char *value = memchr(pair, '=', (size_t)length);
+    if (!value || value + 1 == pair + length) return false;
+    for (value++; value < pair + length; value++)
+        if (!isdigit((unsigned char)*value)) return false;
+    return true;
+}
+
+/* The row's key when pair `swept` of its shape changes (-1: none does); false
+ * when it has no such pair, that is no size, or the row moves no bytes: they are
+ * the axis. */
+static bool key_make(struct key *key, const struct view_row *row, int swept)
+{
+    const struct case_id *id = &row->result.id;
+    const char *pair;
+    int length;
+    size_t used = 0;
+    key->dim[0] = '\0';
+    if (swept >= 0) {
+        if (!(view_bytes(&row->result.work) > 0)) return false;
+        if (!shape_pair(id->shape, swept, &pair, &length) || !is_size(pair, length)) return false;
+        snprintf(key->dim, sizeof key->dim, "%.*s", (int)strcspn(pair, "="), pair);
+    }
+    for (int i = 0; shape_pair(id->shape, i, &pair, &length); i++)
+        if (i != swept)
+            used += (size_t)snprintf(key->panel + used, sizeof key->panel - used, "%.*s ", length,
+                                     pair);
+    snprintf(key->panel + used, sizeof key->panel - used, "%s",
+             temperature_name((enum assay_temperature)id->temperature));
+    return true;
+}
+
+/* What belongs in a picture of `operation` at all. */
+static bool can_be_drawn(const struct view_row *row, const char *operation)
+{
+    if (row->result.status != STATUS_OK || row->is_ceiling || !(row->result.time_ns > 0))
+        return false;
+    return !operation || !strcmp(row->result.id.operation, operation);
+}
+
+static bool in_panel(const struct view_row *row, const char *operation, int swept,
+                     const struct key *key)
+{
+    struct key other;
+    return can_be_drawn(row, operation) && key_make(&other, row, swept) &&
+           !strcmp(other.dim, key->dim) && !strcmp(other.panel, key->panel);
+}
+
+/* Rows of the panel and how many groups (sizes) they are in. */
+static void panel_count(const struct view *view, const char *operation, int swept,
+                        const struct key *key, int *rows, int *sizes)
+{
+    int group = -1;
+    *rows = *sizes = 0;
+    for (int i = 0; i < view->count; i++) {
+        if (!in_panel(&view->rows[i], operation, swept, key)) continue;
+        *rows += 1;
+        *sizes += view->rows[i].group != group;
+        group = view->rows[i].group;
+    }
+}
+
+struct choice {
+    const char *operation;
+    struct key key;
+    int swept, rows, sizes;
+};
+
+/* The first row of every group stands for it; ok rows come first. */
+static bool choose(struct choice *best, const struct view *view, const char *operation,
+                   const char *only)
+{
+    *best = (struct choice){0};
+    for (int i = 0; i < view->count; i++) {
+        const struct view_row *row = &view->rows[i];
+        struct choice c = {.operation = row->result.id.operation};
+        if (!can_be_drawn(row, operation)) continue;
+        if (i > 0 && view->rows[i - 1].group == row->group) continue;
+        for (c.swept = -1; c.swept < ASSAY_MAX_DIMS; c.swept++) {
+            if (!key_make(&c.key, row, c.swept)) continue;
+            if (only && !text_glob(only, c.key.panel)) continue;
+            panel_count(view, c.operation, c.swept, &c.key, &c.rows, &c.sizes);
+            if (c.sizes > best->sizes || (c.sizes == best->sizes && c.rows > best->rows)) *best = c;
+        }
+    }
+    return best->rows > 0;
+}
+
+/* ----------------------------------------------------------------- curves -- */
+
+static struct sweep_curve *curve_for(struct sweep *sweep, const struct view_row *row)
+{
+    const struct case_id *id = &row->result.id;
+    for (int i = 0; i < sweep->count; i++)
+        if (!strcmp(sweep->curve[i].variant, id->variant)) return &sweep->curve[i];
+    if (sweep->count == SWEEP_MAX_CURVES) return NULL;
+    struct sweep_curve *curve = &sweep->curve[sweep->count++];
+    *curve = (struct sweep_curve){.variant = id->variant, .kind = id->kind};
+    return curve;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const struct view_row *const *x = a, *const *y = b;
+    double p = view_bytes(&(*x)->result.work), q = view_bytes(&(*y)->result.work);
+    return p < q ? -1 : p > q;
+}
+
+static int by_standing(const void *a, const void *b)
+{
+    const struct sweep_curve *x = a, *y = b;
+    bool p = x->kind == ASSAY_BASELINE, q = y->kind == ASSAY_BASELINE;
+    if (p != q) return p ? -1 : 1;
+    if (x->standing != y->standing) return x->standing > y->standing ? -1 : 1;
+    return strcmp(x->variant, y->variant);
+}
+
+/* The shortest time that any of the sweep's variants has in the row's group. */
+static double best_time(const struct sweep *sweep, int group)
+{
+    double best = INFINITY;
+    for (int c = 0; c < sweep->count; c++)
+        for (int i = 0; i < sweep->curve[c].count; i++) {
+            const struct view_row *row = sweep->curve[c].rows[i];
+            if (row->group == group) best = fmin(best, row->result.time_ns);
+        }
+    return best;
+}
+
+static void curve_stand(const struct sweep *sweep, struct sweep_curve *curve)
+{
+    double sum = 0;
+    for (int i = 0; i < curve->count; i++)
+        sum += log(best_time(sweep, curve->rows[i]->group) / curve->rows[i]->result.time_ns);
+    curve->standing = exp(sum / curve->count);
+}
+
+int sweep_make(struct sweep *sweep, const struct view *view, const char *operation,
+               const char *only)
+{
+    struct choice choice;
+    int ops = 0, rows = 0;
+    *sweep = (struct sweep){0};
+    if (!choose(&choice, view, operation, only)) return 0;
+    sweep->operation = choice.operation;
+    sweep->sizes = choice.sizes;
+    memcpy(sweep->dim, choice.key.dim, sizeof sweep->dim);
+    memcpy(sweep->panel, choice.key.panel, sizeof sweep->panel);
+    for (int i = 0; i < view->count; i++) {
+        const struct view_row *row = &view->rows[i];
+        if (!in_panel(row, choice.operation, choice.swept, &choice.key)) continue;
+        struct sweep_curve *curve = curve_for(sweep, row);
+        if (!curve) continue;
+        if (!curve->rows) curve->rows = calloc((size_t)choice.rows, sizeof *curve->rows);
+        if (!curve->rows) {
+            sweep_release(sweep);
+            return assay_error("out of memory for %d rows", choice.rows);
+        }
+        curve->rows[curve->count++] = row;
+        ops += row->rate_is_ops;
+        rows++;
+    }
+    sweep->is_ops = 2 * ops > rows;
+    for (int c = 0; c < sweep->count; c++) {
+        struct sweep_curve *curve = &sweep->curve[c];
+        qsort(curve->rows, (size_t)curve->count, sizeof *curve->rows, by_size);
+        curve_stand(sweep, curve);
+    }
+    qsort(sweep->curve, (size_t)sweep->count, sizeof *sweep->curve, by_standing);
+    return 1;
+}
+
+void sweep_release(struct sweep *sweep)
+{
+    for (int c = 0; c < sweep->count; c++)
+        free(sweep->curve[c].rows);
+    sweep->count = 0;
+}
+
+double sweep_rate(const struct sweep *sweep, const struct view_row *row, double time_ns)
+{
+    const struct assay_work *work = &row->result.work;
+    return (sweep->is_ops ? view_ops(work) : view_bytes(work)) / time_ns * 1e9;
+}

@@ -1,0 +1,43 @@
+/*
+ * sweep.h - the rows of a run that belong in one picture: one operation whose
+ * one size dim changes, while the other dims and the temperature stay. Pure.
+ */
+#ifndef SWEEP_H
+#define SWEEP_H
+
+#include "view.h"
+
+enum { SWEEP_MAX_CURVES = 48, SWEEP_MAX_PANEL = RESULT_MAX_SHAPE + 16 };
+
+/* One variant. */
+struct sweep_curve {
+    const char *variant;
+    int32_t kind;
+    double standing; /* geometric mean of its speed over the best of each size */
+    int count;
+    const struct view_row **rows; /* by size */
+};
+
+struct sweep {
+    const char *operation;
+    char dim[ASSAY_MAX_NAME];    /* that changes; "" none does */
+    char panel[SWEEP_MAX_PANEL]; /* what stays: "input=fp32 cold" */
+    int sizes;                   /* different values of dim */
+    bool is_ops;                 /* its rates are operations, for the most of its rows */
+    int count;
+    struct sweep_curve curve[SWEEP_MAX_CURVES]; /* baselines, then the best standing first */
+};
+
+/* Choose the sweep with the most sizes, then the most rows, then the first
+ * measured, among ok rows of `operation` (NULL: any) whose panel matches the
+ * glob `only` (NULL: any). Rows measured for their ceiling only are left out.
+ * sweep_release frees; the view must outlive it. -1
+ * with assay_error when memory ends, 0 for none, 1 for one. */
+int sweep_make(struct sweep *sweep, const struct view *view, const char *operation,
+               const char *only);
+void sweep_release(struct sweep *sweep);
+
+/* The rate of a row in the sweep's unit, for a time of `time_ns`. */
+double sweep_rate(const struct sweep *sweep, const struct view_row *row, double time_ns);
+
+#endif

@@ -1,0 +1,382 @@
+/* view.c - from stored cases to the rows that people see. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+#include "registry.h"
+#include "shape.h"
+#include "view.h"
+
+/* Above this many operations a byte, work without a ceiling is shown in
+ * operations: near the balance point of current processors. */
+static const double OPS_PER_BYTE = 16;
+
+/* How bad a status is. A row has the worst of its launches. */
+static const int severity[STATUSES] = {
+    [STATUS_OK] = 0,      [STATUS_SKIPPED] = 1, [STATUS_UNSTABLE] = 2,
+    [STATUS_TIMEOUT] = 3, [STATUS_CRASHED] = 4, [STATUS_WRONG] = 5,
+};
+
+/* Figures of a case that are combined over launches by their median. */
+static const size_t combined_figures[] = {
+    offsetof(struct case_result, time_ns),       offsetof(struct case_result, busy_ns),
+    offsetof(struct case_result, event_ns),      offsetof(struct case_result, wall_ns),
+    offsetof(struct case_result, first_call_ns), offsetof(struct case_result, energy_mj),
+    offsetof(struct case_result, power_w),       offsetof(struct case_result, sm_mhz),
+    offsetof(struct case_result, temperature_c),
+};
+
+enum { COMBINED_FIGURES = sizeof combined_figures / sizeof combined_figures[0] };
+
+static double figure(const struct case_result *result, size_t offset)
+{
+    return *(const double *)((const char *)result + offset);
+}
+
+static void set_figure(struct case_result *result, size_t offset, double value)
+{
+    *(double *)((char *)result + offset) = value;
+}
+
+static bool same_group(const struct stored_case *a, const struct stored_case *b)
+{
+    const struct case_id *x = &a->result.id, *y = &b->result.id;
+    return a->purpose == b->purpose && x->temperature == y->temperature &&
+           !strcmp(x->operation, y->operation) && !strcmp(x->shape, y->shape) &&
+           !strcmp(a->group_label, b->group_label);
+}
+
+static bool same_case(const struct stored_case *a, const struct stored_case *b)
+{
+    const struct case_id *x = &a->result.id, *y = &b->result.id;
+    return same_group(a, b) && x->place == y->place && !strcmp(x->variant, y->variant);
+}
+
+static const struct launch_info *launch_of(const struct stored_run *run,
+                                           const struct stored_case *stored)
+{
+    for (int i = 0; i < run->launch_count; i++)
+        if (!strcmp(run->launches[i].id, stored->launch_id)) return &run->launches[i];
+    return NULL;
+}
+
+/* -------------------------------------------------------------- combining -- */
+
+/* The cases of one row, and room for one figure of each. */
+struct members {
+    const struct stored_case **item;
+    double *value;
+    int count;
+};
+
+static void members_find(struct members *members, const struct stored_run *run,
+                         const struct stored_case *first)
+{
+    members->count = 0;
+    for (const struct stored_case *c = first; c < run->cases + run->case_count; c++)
+        if (same_case(first, c)) members->item[members->count++] = c;
+}
+
+/* Leaves out what is not a number; sorts. */
+static struct interval median_over_launches(double *values, int count)
+{
+    int kept = 0;
+    for (int i = 0; i < count; i++)
+        if (!isnan(values[i])) values[kept++] = values[i];
+    struct interval over = stats_median_interval(values, kept, 0.95);
+    if (kept > 1 && isnan(over.lo)) {
+        over.lo = values[0];
+        over.hi = values[kept - 1];
+    }
+    return over;
+}
+
+static struct interval combine(struct members *members, size_t offset)
+{
+    for (int i = 0; i < members->count; i++)
+        members->value[i] = figure(&members->item[i]->result, offset);
+    return median_over_launches(members->value, members->count);
+}
+
+static const struct stored_case *worst(const struct members *members)
+{
+    const struct stored_case *found = members->item[0];
+    for (int i = 1; i < members->count; i++)
+        if (severity[members->item[i]->result.status] > severity[found->result.status])
+            found = members->item[i];
+    return found;
+}
+
+static void row_combine(struct view_row *row, struct members *members)
+{
+    row->stored = worst(members);
+    row->result = row->stored->result;
+    row->result.samples = (struct samples){0};
+    row->launches = members->count;
+    row->is_ceiling = row->stored->purpose == PURPOSE_CEILING;
+    for (int i = 0; i < members->count; i++)
+        row->samples += members->item[i]->result.samples.count;
+    if (members->count == 1) return;
+
+    for (int i = 0; i < COMBINED_FIGURES; i++)
+        set_figure(&row->result, combined_figures[i], combine(members, combined_figures[i]).mid);
+    struct interval time = combine(members, offsetof(struct case_result, time_ns));
+    row->result.lo_ns = time.lo;
+    row->result.hi_ns = time.hi;
+    for (int i = 0; i < members->count; i++) {
+        const struct case_result *one = &members->item[i]->result;
+        row->result.clock_reasons |= one->clock_reasons;
+        row->result.max_abs_error = fmax(row->result.max_abs_error, one->max_abs_error);
+        row->result.max_rel_error = fmax(row->result.max_rel_error, one->max_rel_error);
+        row->result.near_share = fmax(row->result.near_share, one->near_share);
+    }
+}
+
+/* --------------------------------------------------------------- speed-up -- */
+
+static const struct stored_case *base_of(const struct stored_run *run,
+                                         const struct stored_case *stored)
+{
+    for (int i = 0; i < run->case_count; i++) {
+        const struct stored_case *c = &run->cases[i];
+        if (c->result.is_baseline && c->result.status == STATUS_OK && same_group(c, stored) &&
+            !strcmp(c->launch_id, stored->launch_id))
+            return c;
+    }
+    return NULL;
+}
+
+static struct paired paired_of(const struct samples *samples)
+{
+    bool whole = samples->time_ns && samples->round && samples->mark;
+    return (struct paired){samples->time_ns, samples->round, samples->mark,
+                           whole ? samples->count : 0};
+}
+
+static int launch_speedup(const struct stored_case *base, const struct stored_case *candidate,
+                          struct interval *ratio)
+{
+    struct paired b = paired_of(&base->result.samples);
+    struct paired c = paired_of(&candidate->result.samples);
+    double *scratch = malloc(((size_t)b.count + (size_t)c.count + 1) * sizeof *scratch);
+    if (!scratch) return assay_error("out of memory for the samples of a case");
+    *ratio = stats_paired_ratio(b, c, scratch);
+    free(scratch);
+    return 0;
+}
+
+/* Ratios to different baselines are different figures: a launch whose baseline
+ * is not the first launch's is left out. */
+static int row_speedup(struct view_row *row, const struct stored_run *run, struct members *members)
+{
+    struct interval ratio = {NAN, NAN, NAN};
+    int count = 0;
+    row->speedup = ratio;
+    if (row->result.status != STATUS_OK) return 0;
+    for (int i = 0; i < members->count; i++) {
+        const struct stored_case *base = base_of(run, members->item[i]);
+        if (!base) continue;
+        const char *name = base->result.id.variant;
+        if (!row->baseline[0]) memcpy(row->baseline, name, sizeof row->baseline);
+        if (strcmp(row->baseline, name)) continue;
+        if (launch_speedup(base, members->item[i], &ratio)) return -1;
+        members->value[count++] = ratio.mid;
+    }
+    row->result.is_baseline = !strcmp(row->baseline, row->result.id.variant);
+    row->speedup = count == 1 ? ratio : median_over_launches(members->value, count);
+    return 0;
+}
+
+/* --------------------------------------------------------------- ceilings -- */
+
+/* The ceiling that a case measures, or NULL. */
+static const char *ceiling_measured(const struct case_id *id)
+{
+    const struct assay_operation *operation = registry_operation(id->operation);
+    struct assay_shape shape;
+    if (!operation || !operation->ceiling || shape_parse(operation, id->shape, &shape)) return NULL;
+    return operation->ceiling(&shape, (enum assay_temperature)id->temperature);
+}
+
+static void collect_ceilings(struct view *view)
+{
+    for (int i = 0; i < view->run->case_count; i++) {
+        const struct case_result *result = &view->run->cases[i].result;
+        if (result->status != STATUS_OK) continue;
+        const char *name = ceiling_measured(&result->id);
+        if (name) ceilings_add(&view->ceilings, name, &result->work, result->time_ns);
+    }
+}
+
+static int arithmetic_of(const char *ceiling)
+{
+    for (int a = 0; a < ASSAY_ARITHMETICS; a++)
+        if (!strcmp(ceiling, arithmetic_name((enum assay_arithmetic)a))) return a;
+    return -1;
+}
+
+static const struct ceiling *ceiling_named(const struct ceilings *ceilings, const char *name)
+{
+    for (int i = 0; i < ceilings->count; i++)
+        if (!strcmp(ceilings->item[i].name, name)) return &ceilings->item[i];
+    return NULL;
+}
+
+double view_bytes(const struct assay_work *work)
+{
+    return work->read_bytes + work->write_bytes;
+}
+
+double view_ops(const struct assay_work *work)
+{
+    double sum = 0;
+    for (int a = 0; a < ASSAY_ARITHMETICS; a++)
+        sum += work->ops[a];
+    return sum;
+}
+
+/* The one arithmetic of this work, or -1. */
+static int arithmetic_only(const struct assay_work *work)
+{
+    int found = -1;
+    for (int a = 0; a < ASSAY_ARITHMETICS; a++) {
+        if (!(work->ops[a] > 0)) continue;
+        if (found >= 0) return -1;
+        found = a;
+    }
+    return found;
+}
+
+static double per_second(double amount, double time_ns)
+{
+    return amount > 0 && time_ns > 0 ? amount / time_ns * 1e9 : NAN;
+}
+
+static void row_rate(struct view_row *row)
+{
+    const struct assay_work *work = &row->result.work;
+    double bytes = view_bytes(work), ops = view_ops(work);
+    row->arithmetic = row->ceiling[0] ? arithmetic_of(row->ceiling) : -1;
+    row->rate_is_ops = row->ceiling[0] ? row->arithmetic >= 0 : ops > OPS_PER_BYTE * bytes;
+    if (row->rate_is_ops && row->arithmetic < 0) row->arithmetic = arithmetic_only(work);
+    double amount = !row->rate_is_ops      ? bytes
+                    : row->arithmetic >= 0 ? work->ops[row->arithmetic]
+                                           : ops;
+    row->rate = per_second(amount, row->result.time_ns);
+}
+
+/* A case that measures a ceiling is held against that one: a copy over the host
+ * link is no slow copy in device memory. */
+static void row_ceiling(struct view_row *row, const struct view *view)
+{
+    const struct case_result *result = &row->result;
+    row->ceiling_fraction = NAN;
+    const char *own = ceiling_measured(&result->id);
+    const struct ceiling *limit = own ? ceiling_named(&view->ceilings, own) : NULL;
+    if (limit) {
+        memcpy(row->ceiling, limit->name, sizeof row->ceiling);
+        int a = arithmetic_of(limit->name);
+        double amount = a >= 0 ? result->work.ops[a] : view_bytes(&result->work);
+        row->ceiling_fraction = per_second(amount, result->time_ns) / limit->rate;
+        return;
+    }
+    const struct launch_info *launch = launch_of(view->run, row->stored);
+    if (own || !launch) return;
+    if (!ceiling_binding(&view->ceilings, &result->work,
+                         (enum assay_temperature)result->id.temperature, launch->device.cache_bytes,
+                         result->time_ns, row->ceiling, &row->ceiling_fraction)) {
+        row->ceiling[0] = '\0';
+        row->ceiling_fraction = NAN;
+    }
+}
+
+/* ------------------------------------------------------------------- rows -- */
+
+int view_row_order(const void *a, const void *b)
+{
+    const struct view_row *x = a, *y = b;
+    if (x->group != y->group) return x->group < y->group ? -1 : 1;
+    int worse = severity[x->result.status] - severity[y->result.status];
+    if (worse) {
+        if (x->result.status == STATUS_OK || y->result.status == STATUS_OK) return worse;
+        return -worse;
+    }
+    double t = x->result.time_ns, u = y->result.time_ns;
+    if (x->result.status == STATUS_OK && t < u) return -1;
+    if (x->result.status == STATUS_OK && t > u) return 1;
+    return strcmp(x->result.id.variant, y->result.id.variant);
+}
+
+static int group_of(const struct view *view, const struct stored_case *stored)
+{
+    for (int i = 0; i < view->count; i++)
+        if (same_group(view->rows[i].stored, stored)) return view->rows[i].group;
+    return -1;
+}
+
+static bool has_row(const struct view *view, const struct stored_case *stored)
+{
+    for (int i = 0; i < view->count; i++)
+        if (same_case(view->rows[i].stored, stored)) return true;
+    return false;
+}
+
+static int add_row(struct view *view, const struct stored_case *first, struct members *members)
+{
+    struct view_row *row = &view->rows[view->count];
+    members_find(members, view->run, first);
+    row_combine(row, members);
+    row->group = group_of(view, first);
+    if (row->group < 0) row->group = view->group_count++;
+    view->count++;
+
+    row->speedup = (struct interval){NAN, NAN, NAN};
+    row->ceiling_fraction = row->rate = NAN;
+    row->arithmetic = -1;
+    if (row->result.status != STATUS_OK) return 0;
+    row_ceiling(row, view);
+    row_rate(row);
+    return row_speedup(row, view->run, members);
+}
+
+int view_make(struct view *view, const struct stored_run *run)
+{
+    int failed = 0;
+    size_t room = (size_t)run->case_count + 1;
+    struct members members = {calloc(room, sizeof *members.item),
+                              calloc(room, sizeof *members.value), 0};
+    *view = (struct view){.run = run, .rows = calloc(room, sizeof *view->rows)};
+    if (!members.item || !members.value || !view->rows) {
+        failed = assay_error("out of memory for %d cases", run->case_count);
+        goto out;
+    }
+    collect_ceilings(view);
+    for (int i = 0; i < run->case_count && !failed; i++)
+        if (!has_row(view, &run->cases[i])) failed = add_row(view, &run->cases[i], &members);
+    if (!failed) qsort(view->rows, (size_t)view->count, sizeof *view->rows, view_row_order);
+out:
+    free(members.item);
+    free(members.value);
+    if (failed) view_release(view);
+    return failed;
+}
+
+void view_release(struct view *view)
+{
+    free(view->rows);
+    view->rows = NULL;
+    view->count = view->group_count = 0;
+}
+
+int view_exit_code(const struct stored_run *run)
+{
+    int seen[STATUSES] = {0};
+    for (int i = 0; i < run->case_count; i++)
+        seen[run->cases[i].result.status]++;
+    if (run->case_count == 0) return EXIT_NOTHING;
+    if (seen[STATUS_WRONG]) return EXIT_REGRESSED;
+    if (seen[STATUS_CRASHED] || seen[STATUS_TIMEOUT]) return EXIT_LOST;
+    if (run->expected_count > run->case_count) return EXIT_LOST;
+    return seen[STATUS_OK] ? EXIT_FINE : EXIT_NOTHING;
+}
