@@ -10,7 +10,19 @@
 #include "rng.h"
 #include "runner_state.h"
 
-static int begin_launch(struct runner *runner, int number)
+/* Ceilings stand in front and hold for the whole run: only its first launch
+ * measures them. */
+static struct plan launch_plan(const struct plan *plan, int number)
+{
+    struct plan part = *plan;
+    while (number > 1 && part.count > 0 && part.groups->purpose == PURPOSE_CEILING) {
+        part.groups++;
+        part.count--;
+    }
+    return part;
+}
+
+static int begin_launch(struct runner *runner, const struct plan *plan, int number)
 {
     runner->launch.device = runner->child.device;
     runner->launch.start = runner->child.state;
@@ -19,19 +31,17 @@ static int begin_launch(struct runner *runner, int number)
     runner->launch.seed = rng_mix(runner->options->seed, (uint64_t)number);
     runner->launch.flush_by_write = runner->options->flush_by_write;
     snprintf(runner->launch.run_id, sizeof runner->launch.run_id, "%s", runner->run.id);
-    return store_begin_launch(runner->store, &runner->launch, &runner->plan);
+    return store_begin_launch(runner->store, &runner->launch, plan);
 }
 
 static enum attempt_end run_launch(struct runner *runner, int number)
 {
-    if (ensure_child(runner) < 0 || begin_launch(runner, number) < 0) return ATTEMPT_FAILED;
-    progress_begin(&runner->progress, stderr, runner->plan.count, run_plan_cases(&runner->plan));
+    struct plan plan = launch_plan(&runner->plan, number);
+    if (ensure_child(runner) < 0 || begin_launch(runner, &plan, number) < 0) return ATTEMPT_FAILED;
+    progress_begin(&runner->progress, stderr, plan.count, run_plan_cases(&plan));
     enum attempt_end end = ATTEMPT_DONE;
-    for (int i = 0; i < runner->plan.count && end == ATTEMPT_DONE; i++) {
-        /* Ceilings hold for the run: its first launch measures them. */
-        if (runner->plan.groups[i].purpose == PURPOSE_CEILING && number > 1) continue;
-        end = attempt_group(runner, &runner->plan.groups[i]);
-    }
+    for (int i = 0; i < plan.count && end == ATTEMPT_DONE; i++)
+        end = attempt_group(runner, &plan.groups[i]);
     progress_end(&runner->progress);
     if (end != ATTEMPT_DONE) return end;
     struct device_state state = runner->child.state;

@@ -146,6 +146,17 @@ int store_find_run(struct store *store, const char *spec, char id[STORE_ID])
     return found == 1 ? 0 : -1;
 }
 
+int store_find_unfinished(struct store *store, const char *suite, char id[STORE_ID])
+{
+    static const char by_suite[] = "SELECT id FROM run WHERE suite = :name AND status != 'complete'"
+                                   " ORDER BY started_at DESC, rowid DESC LIMIT 1";
+    int found = find_one(store, by_suite, suite, id);
+    if (found == 0)
+        return assay_error("%s: no run of '%s' is unfinished: there is nothing to resume",
+                           store->path, suite);
+    return found == 1 ? 0 : -1;
+}
+
 int store_each_run(struct store *store, int (*each)(const struct run_line *line, void *context),
                    void *context)
 {
