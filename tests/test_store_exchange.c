@@ -312,7 +312,7 @@ static void a_bad_csv_is_named_and_nothing_is_taken(void **state)
         {"copy,fast,kernel", "copy,fast,magic", "in:2: 'magic' is no value for the column kind"},
         {"copy,fast,kernel", "copy,fast", "in:2:"},
         {"copy,fast,kernel", "copy,\"fast,kernel", "after the closing quote"},
-        {"copy,slow,baseline", "copy,slow,baseline,x", "in:3:"},
+        {"copy,slow,baseline", "copy,slow,baseline,x", "in:4:"},
         {"sqnr_db=", "sqnr_db:", "are no metrics"},
         {"copy,slow,baseline,cuda", "copy,slow,baseline,", "NOT NULL"},
     };
