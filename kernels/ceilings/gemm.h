@@ -22,7 +22,7 @@ static inline struct gemm_elements gemm_elements(const struct assay_shape *shape
     static const struct gemm_elements table[GEMM_TYPES] = {
         [GEMM_FP32] = {ASSAY_F32, ASSAY_F32, ASSAY_FP32, 0},
         [GEMM_TF32] = {ASSAY_F32, ASSAY_F32, ASSAY_TF32, 0},
-        [GEMM_BF16] = {ASSAY_BF16, ASSAY_BF16, ASSAY_BF16_OPS, 0x1p-9},
+        [GEMM_BF16] = {ASSAY_BF16, ASSAY_BF16, ASSAY_BF16_OPS, 0x1p-8},
         [GEMM_FP16] = {ASSAY_F16, ASSAY_F16, ASSAY_FP16_OPS, 0x1p-11},
         [GEMM_INT8] = {ASSAY_I8, ASSAY_I32, ASSAY_INT8_OPS, 0},
     };
