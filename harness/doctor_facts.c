@@ -151,10 +151,11 @@ static void find_host(struct doctor_facts *facts, const char *root)
 
 /* --------------------------------------------------------------- database -- */
 
-/* The folder of `path`, or the nearest above it that exists. */
-static void existing_folder(const char *path, char folder[PATH_MAX])
+/* The folder of `path`, or the nearest above it that exists. -1 with errno when
+ * that is no folder. */
+static int existing_folder(const char *path, char folder[PATH_MAX])
 {
-    struct stat info;
+    struct stat info = {0};
     snprintf(folder, PATH_MAX, "%s", path);
     do {
         char *slash = strrchr(folder, '/');
@@ -165,6 +166,9 @@ static void existing_folder(const char *path, char folder[PATH_MAX])
         else
             *slash = '\0';
     } while (stat(folder, &info) && strcmp(folder, ".") && strcmp(folder, "/"));
+    if (S_ISDIR(info.st_mode)) return 0;
+    errno = ENOTDIR;
+    return -1;
 }
 
 static void find_disk(struct doctor_facts *facts, const char *folder)
@@ -173,7 +177,6 @@ static void find_disk(struct doctor_facts *facts, const char *folder)
     static const uint32_t networks[] = {0x6969, 0xff534d42, 0xfe534d42, 0x01021997, 0x00c36400};
     struct statvfs space;
     struct statfs kind;
-    facts->free_bytes = NAN;
     if (statvfs(folder, &space) == 0)
         facts->free_bytes = (double)space.f_bavail * (double)space.f_frsize;
     if (statfs(folder, &kind)) return;
@@ -187,10 +190,10 @@ static void find_database(struct doctor_facts *facts, const char *path)
     char folder[PATH_MAX];
     struct store *store = NULL;
     snprintf(facts->database, sizeof facts->database, "%s", path);
-    existing_folder(path, folder);
-    find_disk(facts, folder);
     facts->database_exists = access(path, F_OK) == 0;
-    if (access(folder, W_OK))
+    facts->free_bytes = NAN;
+    bool is_writable = existing_folder(path, folder) == 0 && access(folder, W_OK) == 0;
+    if (!is_writable)
         snprintf(facts->database_error, sizeof facts->database_error, "%.200s: %s", folder,
                  strerror(errno));
     else if (facts->database_exists && access(path, R_OK | W_OK))
@@ -199,6 +202,7 @@ static void find_database(struct doctor_facts *facts, const char *path)
     else if (facts->database_exists && store_open(&store, path, STORE_READ))
         snprintf(facts->database_error, sizeof facts->database_error, "%s", assay_last_error());
     if (store) store_close(store);
+    if (is_writable) find_disk(facts, folder);
 }
 
 /* ---------------------------------------------------------------- program -- */

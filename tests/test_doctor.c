@@ -568,6 +568,15 @@ static void looking_at_a_database_that_is_not_there_makes_nothing(void **state)
     assert_int_equal(stat(folder, &info), -1);
 }
 
+static void a_database_below_a_file_cannot_be_made(void **state)
+{
+    (void)state;
+    put("/file", "");
+    struct doctor_facts facts = gather("/file/deep/assay.sqlite");
+    assert_non_null(strstr(facts.database_error, "Not a directory"));
+    assert_true(isnan(facts.free_bytes));
+}
+
 static void a_file_that_is_no_database_is_told(void **state)
 {
     (void)state;
@@ -609,6 +618,7 @@ int main(void)
         WITH_ROOT(facts_are_read_from_the_kernels_files),
         WITH_ROOT(a_machine_without_limits_is_read_as_such),
         WITH_ROOT(looking_at_a_database_that_is_not_there_makes_nothing),
+        WITH_ROOT(a_database_below_a_file_cannot_be_made),
         WITH_ROOT(a_file_that_is_no_database_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

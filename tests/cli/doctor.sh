@@ -11,7 +11,7 @@ check "a GPU that was not asked for is not judged" fails says "MIG" "$ASSAY" doc
 check "json has its format" says '"format": 1' "$ASSAY" doctor --device host --format json
 check "json has the exit code" says '"exit": 0' "$ASSAY" doctor --device host --format json
 check "a database that cannot be made is told" \
-    says "nowhere to keep its samples" "$ASSAY" doctor --device host --db /proc/none/assay.sqlite
+    says "nowhere to keep its samples" "$ASSAY" doctor --device host --db "$ASSAY/assay.sqlite"
 
 check "a GPU that is not there is exit 4" exits 4 "$ASSAY" doctor --device cuda:999
 check "and nothing can be measured" \
