@@ -1,0 +1,24 @@
+# shellcheck shell=bash
+# The doctor asks, answers and changes nothing.
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+check "the host can always be measured" exits 0 "$ASSAY" doctor --device host
+check "it says so" says "Can be measured: host" "$ASSAY" doctor --device host
+check "it makes no database" [ ! -e results ]
+check "no line is wider than 100 columns" fails grep -qE '^.{101}' said.out
+check "a GPU that was not asked for is not judged" fails says "MIG" "$ASSAY" doctor --device host
+check "json has its format" says '"format": 1' "$ASSAY" doctor --device host --format json
+check "json has the exit code" says '"exit": 0' "$ASSAY" doctor --device host --format json
+check "a database that cannot be made is told" \
+    says "nowhere to keep its samples" "$ASSAY" doctor --device host --db "$ASSAY/assay.sqlite"
+
+check "a GPU that is not there is exit 4" exits 4 "$ASSAY" doctor --device cuda:999
+check "and nothing can be measured" \
+    says "Can be measured: nothing" "$ASSAY" doctor --device cuda:999
+
+check "an unknown device is a usage error" exits 2 "$ASSAY" doctor --device toaster
+check "an unknown device is named" warns toaster "$ASSAY" doctor --device toaster
+check "an unknown format is a usage error" exits 2 "$ASSAY" doctor --format xml
+check "an argument is a usage error" exits 2 "$ASSAY" doctor now
+check "a usage error is one line" one_line "$ASSAY" doctor now

@@ -1,0 +1,625 @@
+/* test_doctor.c - each rule of the doctor, how it is told, and where facts come from. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <cmocka.h>
+
+#include "commands.h"
+#include "doctor.h"
+
+/* A machine with nothing to complain about. */
+static struct doctor_facts healthy(void)
+{
+    struct doctor_facts facts = {
+        .version = "1.0",
+        .nvcc = "V13.0.48",
+        .has_nvtx = true,
+        .host = {.is_asked = true, .is_open = true},
+        .gpu = {.is_asked = true, .is_open = true},
+        .driver = "580.95.05",
+        .has_device_node = true,
+        .counters_restricted = 0,
+        .has_nvml = true,
+        .state = {345, 3201, 35, 75, 1e9, 0x1},
+        .persistence = 1,
+        .gpu_processes = 0,
+        .governor = "performance",
+        .turbo = 0,
+        .cores = 8,
+        .quota_cores = NAN,
+        .load = 0.2,
+        .gnuplot = "5.4 patchlevel 4",
+        .database = "results/assay.sqlite",
+        .free_bytes = 1e11,
+    };
+    facts.host.info = (struct device_info){
+        .spec = "host", .name = "a processor", .library = "OpenBLAS 0.3.21", .clock = CLOCK_HOST};
+    facts.gpu.info = (struct device_info){.spec = "cuda:0",
+                                          .name = "NVIDIA H200",
+                                          .uuid = "GPU-1",
+                                          .driver = "580.95.05",
+                                          .runtime = "13.0",
+                                          .library = "cuBLAS 13.0",
+                                          .compute_capability = 90,
+                                          .multiprocessors = 132,
+                                          .memory_bytes = 150754820096,
+                                          .sm_mhz_max = 1980,
+                                          .ecc = 1,
+                                          .mig = 0,
+                                          .clock = CLOCK_CUPTI,
+                                          .event_floor_ns = 3100,
+                                          .kernel_floor_ns = 570};
+    return facts;
+}
+
+/* The same without a GPU that opens. */
+static struct doctor_facts without_gpu(const char *error)
+{
+    struct doctor_facts facts = healthy();
+    facts.gpu.is_open = false;
+    memset(&facts.gpu.info, 0, sizeof facts.gpu.info);
+    snprintf(facts.gpu.error, sizeof facts.gpu.error, "%s", error);
+    return facts;
+}
+
+static struct doctor_finding all[DOCTOR_MAX_FINDINGS];
+
+/* What the check `name` finds; NULL when it does not arise. */
+static const struct doctor_finding *find(const struct doctor_facts *facts, const char *name)
+{
+    int count = doctor_judge(facts, all);
+    for (int i = 0; i < count; i++)
+        if (strcmp(all[i].name, name) == 0) return &all[i];
+    return NULL;
+}
+
+static void expect(const struct doctor_facts *facts, const char *name, enum doctor_state state,
+                   const char *found, const char *remedy)
+{
+    const struct doctor_finding *finding = find(facts, name);
+    assert_non_null(finding);
+    assert_int_equal(finding->state, state);
+    assert_non_null(strstr(finding->found, found));
+    assert_non_null(strstr(finding->remedy, remedy));
+    /* A complaint without advice helps nobody; advice without one is noise. */
+    assert_int_equal(finding->remedy[0] != '\0', state != DOCTOR_OK);
+    assert_int_equal(finding->means[0] != '\0', state != DOCTOR_OK);
+}
+
+/* ------------------------------------------------------------------ rules -- */
+
+static void a_healthy_machine_has_nothing_but_ok(void **state)
+{
+    (void)state;
+    struct doctor_facts facts = healthy();
+    int count = doctor_judge(&facts, all);
+    assert_int_equal(count, 22);
+    for (int i = 0; i < count; i++) {
+        assert_int_equal(all[i].state, DOCTOR_OK);
+        assert_true(all[i].found[0] && !all[i].means[0] && !all[i].remedy[0]);
+    }
+    assert_int_equal(doctor_exit(&facts), EXIT_FINE);
+}
+
+static void a_build_without_nvcc_measures_no_gpu(void **state)
+{
+    (void)state;
+    struct doctor_facts facts = without_gpu("no such device");
+    facts.nvcc[0] = '\0';
+    expect(&facts, "CUDA build", DOCTOR_MISSING, "without nvcc", "CUDA toolkit");
+    assert_null(find(&facts, "GPU"));
+    assert_null(find(&facts, "driver"));
+}
+
+static void a_driver_that_is_not_loaded_is_missing(void **state)
+{
+    (void)state;
+    struct doctor_facts facts = without_gpu("no usable GPU");
+    facts.driver[0] = '\0';
+    expect(&facts, "driver", DOCTOR_MISSING, "not loaded", "install the driver");
+    expect(&facts, "GPU", DOCTOR_MISSING, "no usable GPU", "see the driver");
+}
+
+static void a_driver_older_than_its_cuda_needs_is_missing(void **state)
+{
+    (void)state;
+    const struct {
+        const char *nvcc, *driver;
+        enum doctor_state state;
+    } cases[] = {
+        {"V13.0.48", "575.57.08", DOCTOR_MISSING}, {"V13.0.48", "580.65.06", DOCTOR_OK},
+        {"V12.0.140", "524.99", DOCTOR_MISSING},   {"V12.9.86", "525.60.13", DOCTOR_OK},
+        {"V11.8.89", "450.80.02", DOCTOR_OK},      {"V99.0", "580.95.05", DOCTOR_OK},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct doctor_facts facts = without_gpu("no usable GPU");
+        snprintf(facts.nvcc, sizeof facts.nvcc, "%s", cases[i].nvcc);
+        snprintf(facts.driver, sizeof facts.driver, "%s", cases[i].driver);
+        expect(&facts, "driver", cases[i].state, cases[i].driver, "");
+    }
+    struct doctor_facts facts = without_gpu("no usable GPU");
+    strcpy(facts.driver, "535.1");
+    expect(&facts, "driver", DOCTOR_MISSING, "too old", "at least 580");
+}
+
+static void a_driver_without_its_device_file_hints_at_the_container(void **state)
+{
+    (void)state;
+    struct doctor_facts facts = without_gpu("no usable GPU");
+    facts.has_device_node = false;
+    expect(&facts, "GPU", DOCTOR_MISSING, "no usable GPU", "--gpus all");
+    facts.has_device_node = true;
+    expect(&facts, "GPU", DOCTOR_MISSING, "no usable GPU", "nvidia-smi");
+}
+
+static void lost_timestamps_say_what_events_cost_and_what_to_do(void **state)
+{
+    (void)state;
+    const struct {
+        const char *lost, *remedy;
+    } cases[] = {
+        {"kernel timestamps (CUPTI): CUPTI is taken by another profiler", "outside the profiler"},
+        {"kernel timestamps (CUPTI): CUPTI cannot be loaded: no such file", "ASSAY_CUPTI"},
+        {"kernel timestamps (CUPTI): CUPTI is refused to this user (the driver's option "
+         "NVreg_RestrictProfilingToAdminUsers)",
+         "SYS_ADMIN"},
+        {"kernel timestamps (CUPTI): CUPTI's headers were not there when this was built",
+         "build again"},
+        {"kernel timestamps (CUPTI): CUPTI: cuptiSubscribe: CUPTI_ERROR_UNKNOWN (999)",
+         "must suit both"},
+        {"", "must suit both"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct doctor_facts facts = healthy();
+        facts.gpu.info.clock = CLOCK_EVENT;
+        snprintf(facts.gpu.info.lost, sizeof facts.gpu.info.lost, "clocks (NVML): gone\n%s",
+                 cases[i].lost);
+        expect(&facts, "kernel timestamps", DOCTOR_LIMITED,
+               cases[i].lost[0] ? cases[i].lost : "no kernel timestamps", cases[i].remedy);
+        assert_non_null(strstr(find(&facts, "kernel timestamps")->means, "3.10 us"));
+    }
+}
+
+static void counters_are_open_to_administrators_or_when_not_restricted(void **state)
+{
+    (void)state;
+    const struct {
+        int restricted;
+        bool is_administrator;
+        enum doctor_state state;
+    } cases[] = {
+        {0, false, DOCTOR_OK}, {1, true, DOCTOR_OK},       {-1, true, DOCTOR_OK},
+        {0, true, DOCTOR_OK},  {1, false, DOCTOR_LIMITED}, {-1, false, DOCTOR_LIMITED},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct doctor_facts facts = healthy();
+        facts.counters_restricted = cases[i].restricted;
+        facts.is_administrator = cases[i].is_administrator;
+        expect(&facts, "hardware counters", cases[i].state, "",
+               cases[i].state == DOCTOR_OK ? "" : "NVreg_RestrictProfilingToAdminUsers=0");
+    }
+}
+
+static void a_card_that_cannot_be_read_is_missing_its_state(void **state)
+{
+    (void)state;
+    struct doctor_facts facts = healthy();
+    facts.has_nvml = false;
+    strcpy(facts.nvml_error, "NVML cannot be loaded: no such file");
+    expect(&facts, "card state", DOCTOR_MISSING, "no such file", "libnvidia-ml.so.1");
+    assert_null(find(&facts, "clocks"));
+    facts = healthy();
+    facts.state.energy_mj = NAN;
+    expect(&facts, "card state", DOCTOR_LIMITED, "no energy counter", "");
+}
+
+static void only_a_slowdown_of_the_hardware_limits_the_clocks(void **state)
+{
+    (void)state;
+    struct doctor_facts facts = healthy();
+    expect(&facts, "clocks", DOCTOR_OK, "345 of 1980 MHz now: idle", "");
+    facts.state.clock_reasons = 0x4;
+    expect(&facts, "clocks", DOCTOR_OK, "sw power cap", "");
+    facts.state.clock_reasons = 0x40;
+    expect(&facts, "clocks", DOCTOR_LIMITED, "hw thermal slowdown", "cooling");
+}
+
+static void settings_of_the_card_are_told_when_known(void **state)
+{
+    (void)state;
+    struct doctor_facts facts = healthy();
+    facts.gpu.info.ecc = 0;
+    facts.gpu.info.mig = 1;
+    facts.persistence = 0;
+    expect(&facts, "ECC", DOCTOR_LIMITED, "off", "nvidia-smi -e 1");
+    expect(&facts, "MIG", DOCTOR_LIMITED, "on", "nvidia-smi -mig 0");
+    expect(&facts, "persistence", DOCTOR_LIMITED, "off", "nvidia-smi -pm 1");
+    facts.gpu.info.ecc = facts.gpu.info.mig = facts.persistence = facts.gpu_processes = -1;
+    assert_null(find(&facts, "ECC"));
+    assert_null(find(&facts, "MIG"));
+    assert_null(find(&facts, "persistence"));
+    assert_null(find(&facts, "GPU sharing"));
+}
+
+static void others_on_the_gpu_are_counted(void **state)
+{
+    (void)state;
+    struct doctor_facts facts = healthy();
+    facts.gpu_processes = 2;
+    expect(&facts, "GPU sharing", DOCTOR_LIMITED, "2", "--device");
+}
+
+static void a_missing_vendor_library_leaves_no_baseline(void **state)
+{
+    (void)state;
+    struct doctor_facts facts = healthy();
+    facts.gpu.info.library[0] = facts.host.info.library[0] = '\0';
+    expect(&facts, "cuBLAS", DOCTOR_LIMITED, "not found", "install cuBLAS");
+    expect(&facts, "OpenBLAS", DOCTOR_LIMITED, "not built in", "libopenblas-dev");
+}
+
+static void a_quota_or_a_single_core_limits(void **state)
+{
+    (void)state;
+    struct doctor_facts facts = healthy();
+    facts.quota_cores = 1.5;
+    expect(&facts, "cores", DOCTOR_LIMITED, "8, of which a quota leaves 1.5", "whole cores");
+    facts.quota_cores = 8;
+    expect(&facts, "cores", DOCTOR_OK, "8", "");
+    facts.quota_cores = NAN;
+    facts.cores = 1;
+    expect(&facts, "cores", DOCTOR_LIMITED, "1", "two cores");
+    facts.cores = -1;
+    assert_null(find(&facts, "cores"));
+}
+
+static void a_busy_machine_is_told_by_its_load(void **state)
+{
+    (void)state;
+    struct doctor_facts facts = healthy();
+    facts.load = 4.0;
+    expect(&facts, "load", DOCTOR_OK, "4.00", "");
+    facts.load = 4.1;
+    expect(&facts, "load", DOCTOR_LIMITED, "4.10", "quiet machine");
+    facts.load = NAN;
+    assert_null(find(&facts, "load"));
+}
+
+static void a_clock_that_moves_limits_the_host(void **state)
+{
+    (void)state;
+    struct doctor_facts facts = healthy();
+    strcpy(facts.governor, "powersave");
+    facts.turbo = 1;
+    expect(&facts, "governor", DOCTOR_LIMITED, "powersave", "performance");
+    expect(&facts, "turbo", DOCTOR_LIMITED, "on", "no_turbo");
+    facts.governor[0] = '\0';
+    strcpy(facts.container, "kvm");
+    facts.turbo = -1;
+    expect(&facts, "governor", DOCTOR_LIMITED, "cannot be seen (kvm)", "--launches");
+    assert_null(find(&facts, "turbo"));
+}
+
+static void a_database_must_be_writable_and_local(void **state)
+{
+    (void)state;
+    struct doctor_facts facts = healthy();
+    expect(&facts, "database", DOCTOR_OK, "can be made", "");
+    facts.database_exists = true;
+    expect(&facts, "database", DOCTOR_OK, "can be written", "");
+    facts.is_network_disk = true;
+    expect(&facts, "database", DOCTOR_LIMITED, "network file system", "local disk");
+    strcpy(facts.database_error, "results: Permission denied");
+    expect(&facts, "database", DOCTOR_MISSING, "Permission denied", "ASSAY_DB");
+}
+
+static void a_disk_nearly_full_is_told_by_what_is_left(void **state)
+{
+    (void)state;
+    struct doctor_facts facts = healthy();
+    facts.free_bytes = 512.0 * 1024 * 1024;
+    expect(&facts, "disk", DOCTOR_LIMITED, "512 MiB", "make room");
+    facts.free_bytes = 0;
+    expect(&facts, "disk", DOCTOR_MISSING, "0 B", "make room");
+    facts.free_bytes = NAN;
+    assert_null(find(&facts, "disk"));
+}
+
+static void gnuplot_and_nvtx_are_told_when_absent(void **state)
+{
+    (void)state;
+    struct doctor_facts facts = healthy();
+    facts.has_nvtx = false;
+    strcpy(facts.gnuplot, "4.6 patchlevel 2");
+    expect(&facts, "NVTX", DOCTOR_LIMITED, "not built in", "build again");
+    expect(&facts, "gnuplot", DOCTOR_LIMITED, "is old", "gnuplot 5");
+    facts.gnuplot[0] = '\0';
+    expect(&facts, "gnuplot", DOCTOR_MISSING, "not found", "gnuplot-nox");
+}
+
+static void a_device_not_asked_for_is_not_judged(void **state)
+{
+    (void)state;
+    struct doctor_facts facts = healthy();
+    memset(&facts.gpu, 0, sizeof facts.gpu);
+    for (const struct doctor_check *check = doctor_gpu_checks; check->name; check++)
+        assert_null(find(&facts, check->name));
+    facts = healthy();
+    memset(&facts.host, 0, sizeof facts.host);
+    assert_null(find(&facts, "host"));
+    assert_null(find(&facts, "governor"));
+    assert_non_null(find(&facts, "database"));
+}
+
+static void the_exit_code_is_4_when_no_device_opens(void **state)
+{
+    (void)state;
+    struct doctor_facts facts = without_gpu("no usable GPU");
+    assert_int_equal(doctor_exit(&facts), EXIT_FINE);
+    facts.host.is_open = false;
+    strcpy(facts.host.error, "cannot start a worker");
+    expect(&facts, "host", DOCTOR_MISSING, "cannot start a worker", "");
+    assert_int_equal(doctor_exit(&facts), EXIT_NOTHING);
+    assert_int_equal(EXIT_NOTHING, 4);
+}
+
+/* ----------------------------------------------------------------- report -- */
+
+/* What a machine with every complaint there is looks like. */
+static struct doctor_facts ailing(void)
+{
+    struct doctor_facts facts = healthy();
+    facts.gpu.info.clock = CLOCK_EVENT;
+    strcpy(facts.gpu.info.lost,
+           "kernel timestamps (CUPTI): CUPTI is refused to this user (the driver's option "
+           "NVreg_RestrictProfilingToAdminUsers)");
+    facts.gpu.info.library[0] = facts.host.info.library[0] = '\0';
+    facts.gpu.info.ecc = 0;
+    facts.gpu.info.mig = 1;
+    facts.counters_restricted = 1;
+    facts.state.clock_reasons = 0x1ff;
+    facts.persistence = 0;
+    facts.gpu_processes = 3;
+    facts.governor[0] = facts.gnuplot[0] = '\0';
+    facts.turbo = 1;
+    facts.cores = 1;
+    facts.load = 9;
+    facts.free_bytes = 1e6;
+    facts.has_nvtx = false;
+    memset(facts.database, 'x', 250); /* no blank to break at */
+    facts.is_network_disk = true;
+    return facts;
+}
+
+static char *text_of(const struct doctor_facts *facts, bool as_json)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    int count = doctor_judge(facts, all);
+    if (as_json)
+        assert_int_equal(doctor_write_json(out, facts, all, count), 0);
+    else
+        doctor_write_table(out, facts, all, count);
+    fclose(out);
+    return text;
+}
+
+static void the_table_is_at_most_100_columns_wide(void **state)
+{
+    (void)state;
+    struct doctor_facts facts = ailing();
+    char *text = text_of(&facts, false);
+    for (const char *line = text; *line; line += *line == '\n') {
+        size_t length = strcspn(line, "\n");
+        assert_in_range(length, 0, 100);
+        line += length;
+    }
+    free(text);
+}
+
+static void the_table_ends_with_what_can_be_measured(void **state)
+{
+    (void)state;
+    struct doctor_facts facts = healthy();
+    char *text = text_of(&facts, false);
+    assert_non_null(strstr(text, "\nCan be measured: cuda:0, host\n"));
+    free(text);
+    facts.gpu.is_open = facts.host.is_open = false;
+    text = text_of(&facts, false);
+    assert_non_null(strstr(text, "\nCan be measured: nothing\n"));
+    free(text);
+}
+
+static void json_has_every_check_and_null_where_there_is_nothing_to_say(void **state)
+{
+    (void)state;
+    struct doctor_facts facts = healthy();
+    char *text = text_of(&facts, true);
+    assert_non_null(strstr(text, "\"assay\": \"1.0\""));
+    assert_non_null(strstr(text, "\"format\": 1"));
+    assert_non_null(strstr(text, "\"exit\": 0"));
+    assert_non_null(strstr(text, "\"device\": \"cuda:0\""));
+    assert_non_null(strstr(text, "\"clock\": \"cupti\""));
+    assert_non_null(strstr(text, "\"name\": \"kernel timestamps\""));
+    assert_non_null(strstr(text, "\"remedy\": null"));
+    free(text);
+}
+
+/* ------------------------------------------------------------------ facts -- */
+
+static char root[] = "/tmp/assay-doctor-XXXXXX";
+
+static void put(const char *path, const char *text)
+{
+    char full[512];
+    snprintf(full, sizeof full, "%s%s", root, path);
+    for (char *slash = strchr(full + strlen(root) + 1, '/'); slash;
+         slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        mkdir(full, 0700);
+        *slash = '/';
+    }
+    FILE *file = fopen(full, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static int make_root(void **state)
+{
+    (void)state;
+    strcpy(root, "/tmp/assay-doctor-XXXXXX");
+    return mkdtemp(root) ? 0 : -1;
+}
+
+static int remove_root(void **state)
+{
+    (void)state;
+    char command[128];
+    snprintf(command, sizeof command, "rm -r %s", root);
+    return system(command);
+}
+
+/* Asks no device, so no worker is started. */
+static struct doctor_facts gather(const char *database)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s%s", root, database);
+    struct doctor_options options = {.gpu_spec = "cuda:0", .database = path, .root = root};
+    struct doctor_facts facts;
+    doctor_gather(&facts, &options);
+    return facts;
+}
+
+static void what_is_nowhere_to_be_found_is_unknown(void **state)
+{
+    (void)state;
+    struct doctor_facts facts = gather("/results/assay.sqlite");
+    assert_string_equal(facts.driver, "");
+    assert_string_equal(facts.governor, "");
+    assert_false(facts.has_device_node);
+    assert_false(facts.is_administrator);
+    assert_false(facts.has_nvml);
+    assert_int_equal(facts.counters_restricted, -1);
+    assert_int_equal(facts.turbo, -1);
+    assert_int_equal(facts.persistence, -1);
+    assert_int_equal(facts.gpu_processes, -1);
+    assert_true(isnan(facts.quota_cores) && isnan(facts.load) && isnan(facts.state.sm_mhz));
+    assert_false(facts.host.is_asked || facts.gpu.is_asked);
+}
+
+static void facts_are_read_from_the_kernels_files(void **state)
+{
+    (void)state;
+    put("/proc/driver/nvidia/version",
+        "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.95.05  Release Build\n"
+        "GCC version:  gcc version 12.3.0\n");
+    put("/proc/driver/nvidia/params", "ResmanDebugLevel: 4294967295\nRmProfilingAdminOnly: 1\n");
+    put("/proc/self/status", "Name:\tassay\nCapEff:\t0000000000200000\n");
+    put("/proc/loadavg", "1.25 0.80 0.50 2/300 4242\n");
+    put("/dev/nvidiactl", "");
+    put("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "schedutil\n");
+    put("/sys/devices/system/cpu/intel_pstate/no_turbo", "1\n");
+    put("/sys/fs/cgroup/cpu.max", "150000 100000\n");
+    struct doctor_facts facts = gather("/assay.sqlite");
+    assert_string_equal(facts.driver, "580.95.05");
+    assert_int_equal(facts.counters_restricted, 1);
+    assert_true(facts.is_administrator);
+    assert_true(facts.has_device_node);
+    assert_true(facts.load == 1.25);
+    assert_string_equal(facts.governor, "schedutil");
+    assert_int_equal(facts.turbo, 0);
+    assert_true(facts.quota_cores == 1.5);
+}
+
+static void a_machine_without_limits_is_read_as_such(void **state)
+{
+    (void)state;
+    put("/proc/driver/nvidia/params", "RmProfilingAdminOnly: 0\n");
+    put("/proc/self/status", "CapEff:\t00000000000005fb\n");
+    put("/sys/devices/system/cpu/cpufreq/boost", "1\n");
+    put("/sys/fs/cgroup/cpu.max", "max 100000\n");
+    struct doctor_facts facts = gather("/assay.sqlite");
+    assert_int_equal(facts.counters_restricted, 0);
+    assert_false(facts.is_administrator);
+    assert_int_equal(facts.turbo, 1);
+    assert_true(isnan(facts.quota_cores));
+}
+
+static void looking_at_a_database_that_is_not_there_makes_nothing(void **state)
+{
+    (void)state;
+    struct doctor_facts facts = gather("/results/deep/assay.sqlite");
+    assert_string_equal(facts.database_error, "");
+    assert_false(facts.database_exists);
+    assert_true(facts.free_bytes > 0);
+    char folder[128];
+    struct stat info;
+    snprintf(folder, sizeof folder, "%s/results", root);
+    assert_int_equal(stat(folder, &info), -1);
+}
+
+static void a_database_below_a_file_cannot_be_made(void **state)
+{
+    (void)state;
+    put("/file", "");
+    struct doctor_facts facts = gather("/file/deep/assay.sqlite");
+    assert_non_null(strstr(facts.database_error, "Not a directory"));
+    assert_true(isnan(facts.free_bytes));
+}
+
+static void a_file_that_is_no_database_is_told(void **state)
+{
+    (void)state;
+    put("/notes.txt", "these are some notes, and long enough to be taken for a header of a file\n");
+    struct doctor_facts facts = gather("/notes.txt");
+    assert_true(facts.database_exists);
+    assert_string_not_equal(facts.database_error, "");
+}
+
+#define WITH_ROOT(test) cmocka_unit_test_setup_teardown(test, make_root, remove_root)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_healthy_machine_has_nothing_but_ok),
+        cmocka_unit_test(a_build_without_nvcc_measures_no_gpu),
+        cmocka_unit_test(a_driver_that_is_not_loaded_is_missing),
+        cmocka_unit_test(a_driver_older_than_its_cuda_needs_is_missing),
+        cmocka_unit_test(a_driver_without_its_device_file_hints_at_the_container),
+        cmocka_unit_test(lost_timestamps_say_what_events_cost_and_what_to_do),
+        cmocka_unit_test(counters_are_open_to_administrators_or_when_not_restricted),
+        cmocka_unit_test(a_card_that_cannot_be_read_is_missing_its_state),
+        cmocka_unit_test(only_a_slowdown_of_the_hardware_limits_the_clocks),
+        cmocka_unit_test(settings_of_the_card_are_told_when_known),
+        cmocka_unit_test(others_on_the_gpu_are_counted),
+        cmocka_unit_test(a_missing_vendor_library_leaves_no_baseline),
+        cmocka_unit_test(a_quota_or_a_single_core_limits),
+        cmocka_unit_test(a_busy_machine_is_told_by_its_load),
+        cmocka_unit_test(a_clock_that_moves_limits_the_host),
+        cmocka_unit_test(a_database_must_be_writable_and_local),
+        cmocka_unit_test(a_disk_nearly_full_is_told_by_what_is_left),
+        cmocka_unit_test(gnuplot_and_nvtx_are_told_when_absent),
+        cmocka_unit_test(a_device_not_asked_for_is_not_judged),
+        cmocka_unit_test(the_exit_code_is_4_when_no_device_opens),
+        cmocka_unit_test(the_table_is_at_most_100_columns_wide),
+        cmocka_unit_test(the_table_ends_with_what_can_be_measured),
+        cmocka_unit_test(json_has_every_check_and_null_where_there_is_nothing_to_say),
+        WITH_ROOT(what_is_nowhere_to_be_found_is_unknown),
+        WITH_ROOT(facts_are_read_from_the_kernels_files),
+        WITH_ROOT(a_machine_without_limits_is_read_as_such),
+        WITH_ROOT(looking_at_a_database_that_is_not_there_makes_nothing),
+        WITH_ROOT(a_database_below_a_file_cannot_be_made),
+        WITH_ROOT(a_file_that_is_no_database_is_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
