@@ -14,7 +14,7 @@
 const char usage_show[] =
     "usage: assay show [RUN] [--format table|md|csv|json] [--ceilings] [--db FILE]\n"
     "\n"
-    "Print the rows of a run: time with its 95 % interval, rate, share of the ceiling\n"
+    "Print the rows of a run: time with its interval, rate, share of the ceiling\n"
     "that binds, and speed-up against the group's baseline.\n"
     "\n"
     "RUN is an id or its beginning, a label, latest (the default) or latest~N;\n"

@@ -38,7 +38,7 @@ set title title . "\n" . subtitle noenhanced
 set border 3 linecolor "#606060"
 set tics out nomirror textcolor "#202020"
 set grid xtics linetype 1 linewidth 0.5 linecolor "#e8e8e8"
-set xlabel "time (" . unit . "), with its 95 % interval; baselines are grey" noenhanced
+set xlabel "time (" . unit . "), with its interval; baselines are grey" noenhanced
 set xrange [0:top]
 set yrange [bars - 0.4:-0.6]
 set style fill solid 1.0 noborder

@@ -1,0 +1,320 @@
+/* test_plot.c - what a sweep takes from a run, its .tsv, and gnuplot's part. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "device.h"
+#include "fake_run.h"
+#include "plot.h"
+#include "sweep.h"
+
+static struct fake_run fake;
+static char folder[] = "/tmp/assay-test-plot-XXXXXX";
+
+static void sized(const char *operation, const char *rest, long n, const char *variant,
+                  double time_ns)
+{
+    char shape[128];
+    snprintf(shape, sizeof shape, "n=%ld %s", n, rest);
+    struct case_result *result = fake_case(&fake, 0, operation, shape, variant, time_ns);
+    result->work.read_bytes = 4.0 * (double)n;
+    result->work.write_bytes = (double)n;
+}
+
+/* Three sizes in fp32, two in bf16, one of another operation. */
+static void make_run(void)
+{
+    fake_begin(&fake, 1);
+    sized("int8_quantize", "input=bf16", 1000000, "fast", 1000);
+    sized("int8_quantize", "input=bf16", 2000000, "fast", 2000);
+    for (long n = 1000000; n <= 4000000; n *= 2) {
+        sized("int8_quantize", "input=fp32", n, "slow", 3e-3 * (double)n);
+        sized("int8_quantize", "input=fp32", n, "fast", 1e-3 * (double)n);
+        sized("int8_quantize", "input=fp32", n, "copy", 2e-3 * (double)n);
+        fake.cases[fake.run.case_count - 1].result.id.kind = ASSAY_BASELINE;
+    }
+    sized("other", "input=fp32", 1000000, "only", 5000);
+}
+
+/* ------------------------------------------------------------------- sweep -- */
+
+static struct view view;
+static struct sweep sweep;
+
+static int choose(const char *operation, const char *only)
+{
+    make_run();
+    assert_int_equal(view_make(&view, &fake.run), 0);
+    return sweep_make(&sweep, &view, operation, only);
+}
+
+static void forget(void)
+{
+    sweep_release(&sweep);
+    view_release(&view);
+    fake_end(&fake);
+}
+
+static void sweep_takes_the_panel_with_the_most_sizes(void **state)
+{
+    (void)state;
+    assert_int_equal(choose(NULL, NULL), 1);
+    assert_string_equal(sweep.operation, "int8_quantize");
+    assert_string_equal(sweep.dim, "n");
+    assert_string_equal(sweep.panel, "input=fp32 cold");
+    assert_int_equal(sweep.sizes, 3);
+    forget();
+}
+
+static void sweep_has_baselines_first_and_then_the_fastest(void **state)
+{
+    (void)state;
+    assert_int_equal(choose(NULL, NULL), 1);
+    assert_int_equal(sweep.count, 3);
+    assert_string_equal(sweep.curve[0].variant, "copy");
+    assert_string_equal(sweep.curve[1].variant, "fast");
+    assert_string_equal(sweep.curve[2].variant, "slow");
+    assert_float_equal(sweep.curve[2].standing, 1 / 3.0, 1e-9);
+    forget();
+}
+
+static void sweep_points_go_by_size(void **state)
+{
+    (void)state;
+    assert_int_equal(choose(NULL, NULL), 1);
+    assert_int_equal(sweep.curve[1].count, 3);
+    for (int i = 1; i < 3; i++)
+        assert_true(view_bytes(&sweep.curve[1].rows[i - 1]->result.work) <
+                    view_bytes(&sweep.curve[1].rows[i]->result.work));
+    forget();
+}
+
+static void sweep_keeps_to_the_operation_and_the_panel_asked_for(void **state)
+{
+    (void)state;
+    assert_int_equal(choose("other", NULL), 1);
+    assert_string_equal(sweep.operation, "other");
+    assert_int_equal(sweep.sizes, 1);
+    forget();
+    assert_int_equal(choose(NULL, "*bf16*"), 1);
+    assert_string_equal(sweep.panel, "input=bf16 cold");
+    assert_int_equal(sweep.sizes, 2);
+    forget();
+    assert_int_equal(choose("absent", NULL), 0);
+    forget();
+}
+
+static void sweep_leaves_out_what_has_no_time(void **state)
+{
+    (void)state;
+    fake_begin(&fake, 1);
+    fake_failure(&fake, 0, "o", "n=1", "bad", STATUS_WRONG, "");
+    assert_int_equal(view_make(&view, &fake.run), 0);
+    assert_int_equal(sweep_make(&sweep, &view, NULL, NULL), 0);
+    forget();
+}
+
+/* -------------------------------------------------------------------- data -- */
+
+static void written(const char *text, const char *expected)
+{
+    char *out;
+    size_t size;
+    FILE *stream = open_memstream(&out, &size);
+    plot_text(stream, text);
+    fclose(stream);
+    assert_string_equal(out, expected);
+    free(out);
+}
+
+static void text_cannot_leave_its_field(void **state)
+{
+    (void)state;
+    written("plain_name", "plain_name");
+    written("a\tb\nc", "a b c");
+    written("say \"x\"", "say \xe2\x80\x9dx\xe2\x80\x9d");
+    written("#1 and #2", "\xef\xbc\x83"
+                         "1 and #2");
+    written("100 % & <b> µ 'q' \\ {x}_y", "100 % & <b> µ 'q' \\ {x}_y");
+}
+
+static char *file_text(const char *path)
+{
+    static char text[16384];
+    FILE *in = fopen(path, "r");
+    if (!in) return NULL;
+    size_t count = fread(text, 1, sizeof text - 1, in);
+    text[count] = '\0';
+    fclose(in);
+    return text;
+}
+
+static char *in_folder(const char *name)
+{
+    static char path[128];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return path;
+}
+
+static bool has_gnuplot(void)
+{
+    return system("command -v gnuplot >/dev/null 2>&1") == 0;
+}
+
+/* The folder to run in has plots/; the makefile runs tests at the top. */
+static void draw(const char *name, enum plot_outcome expected)
+{
+    char output[128];
+    snprintf(output, sizeof output, "%s", in_folder(name));
+    struct plot_options options = {.output = output, .keep_script = true};
+    enum plot_outcome outcome = plot_sweep(&fake.run, &options);
+    if (outcome != expected) fail_msg("outcome %d: %s", outcome, assay_last_error());
+}
+
+static void data_and_script_are_kept_and_hold_every_point(void **state)
+{
+    (void)state;
+    if (!has_gnuplot()) skip();
+    make_run();
+    strcpy(fake.launches[0].device.name, "50% \"fast\" & <µ> 'GPU'");
+    draw("sweep.svg", PLOT_DRAWN);
+    char *tsv = file_text(in_folder("sweep.tsv"));
+    assert_non_null(tsv);
+    assert_non_null(strstr(tsv, "\ncopy\tbaseline\nfast\tkernel\nslow\tkernel\n"));
+    assert_non_null(strstr(tsv, "v\t62914560\tL2: 60.0 MiB\n"));
+    /* 5 MB in 1 us is 5 TB/s; the ends of the interval change places. */
+    assert_non_null(strstr(tsv, "5000000\t5\t4.995005"));
+    assert_non_null(file_text(in_folder("sweep.gp")));
+    fake_end(&fake);
+}
+
+static void odd_names_reach_the_picture_as_they_are(void **state)
+{
+    (void)state;
+    if (!has_gnuplot()) skip();
+    make_run();
+    strcpy(fake.launches[0].device.name, "50% \"fast\" & <µ> 'GPU' a_b^{c}");
+    draw("names.svg", PLOT_DRAWN);
+    char command[256];
+    snprintf(command, sizeof command,
+             "grep -qF \"50%% \xe2\x80\x9d"
+             "fast\xe2\x80\x9d &amp; &lt;µ> 'GPU' a_b^{c}\" %s",
+             in_folder("names.svg"));
+    assert_int_equal(system(command), 0);
+    fake_end(&fake);
+}
+
+static void every_format_is_drawn(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"a.svg", "a.png", "a.pdf"};
+    struct stat status;
+    if (!has_gnuplot()) skip();
+    make_run();
+    for (int i = 0; i < 3; i++) {
+        draw(names[i], PLOT_DRAWN);
+        assert_int_equal(stat(in_folder(names[i]), &status), 0);
+        assert_true(status.st_size > 1000);
+    }
+    fake_end(&fake);
+}
+
+static void one_size_is_drawn_as_bars(void **state)
+{
+    (void)state;
+    if (!has_gnuplot()) skip();
+    fake_begin(&fake, 1);
+    fake_baseline(&fake, 0, "o", "n=5", "copy", 2000);
+    fake_case(&fake, 0, "o", "n=5", "fast", 1000);
+    draw("bars.svg", PLOT_DRAWN);
+    assert_non_null(strstr(file_text(in_folder("bars.tsv")), "fast\tkernel\t1\t"));
+    fake_end(&fake);
+}
+
+static void a_run_without_a_time_is_nothing_to_draw(void **state)
+{
+    (void)state;
+    fake_begin(&fake, 1);
+    draw("none.svg", PLOT_NOTHING);
+    assert_int_not_equal(access(in_folder("none.svg"), F_OK), 0);
+}
+
+static void an_output_of_another_format_is_refused(void **state)
+{
+    (void)state;
+    make_run();
+    draw("a.jpeg", PLOT_FAILED);
+    assert_non_null(strstr(assay_last_error(), ".svg, .png or .pdf"));
+    fake_end(&fake);
+}
+
+static void without_gnuplot_the_message_says_how_to_get_it(void **state)
+{
+    (void)state;
+    char *path = strdup(getenv("PATH"));
+    make_run();
+    setenv("PATH", "/nowhere", 1);
+    draw("absent.svg", PLOT_FAILED);
+    setenv("PATH", path, 1);
+    assert_non_null(strstr(assay_last_error(), "apt-get install gnuplot-nox"));
+    assert_int_not_equal(access(in_folder("absent.svg"), F_OK), 0);
+    free(path);
+    fake_end(&fake);
+}
+
+static void what_gnuplot_says_becomes_the_reason(void **state)
+{
+    (void)state;
+    char plots[128];
+    if (!has_gnuplot()) skip();
+    snprintf(plots, sizeof plots, "%s", in_folder("plots"));
+    assert_int_equal(mkdir(plots, 0700), 0);
+    FILE *script = fopen(in_folder("plots/sweep.gp"), "w");
+    fputs("no such command\n", script);
+    fclose(script);
+    setenv("ASSAY_PLOTS", plots, 1);
+    make_run();
+    draw("broken.svg", PLOT_FAILED);
+    unsetenv("ASSAY_PLOTS");
+    assert_non_null(strstr(assay_last_error(), "invalid command"));
+    fake_end(&fake);
+}
+
+static int make_folder(void **state)
+{
+    (void)state;
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    char command[128];
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    return system(command);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sweep_takes_the_panel_with_the_most_sizes),
+        cmocka_unit_test(sweep_has_baselines_first_and_then_the_fastest),
+        cmocka_unit_test(sweep_points_go_by_size),
+        cmocka_unit_test(sweep_keeps_to_the_operation_and_the_panel_asked_for),
+        cmocka_unit_test(sweep_leaves_out_what_has_no_time),
+        cmocka_unit_test(text_cannot_leave_its_field),
+        cmocka_unit_test(data_and_script_are_kept_and_hold_every_point),
+        cmocka_unit_test(odd_names_reach_the_picture_as_they_are),
+        cmocka_unit_test(every_format_is_drawn),
+        cmocka_unit_test(one_size_is_drawn_as_bars),
+        cmocka_unit_test(a_run_without_a_time_is_nothing_to_draw),
+        cmocka_unit_test(an_output_of_another_format_is_refused),
+        cmocka_unit_test(without_gnuplot_the_message_says_how_to_get_it),
+        cmocka_unit_test(what_gnuplot_says_becomes_the_reason),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
