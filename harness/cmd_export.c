@@ -1,14 +1,13 @@
 /* cmd_export.c - `assay export`: a run as a file that others can read. */
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "commands.h"
 #include "device.h"
 #include "exchange_format.h"
+#include "options.h"
 #include "out_file.h"
 #include "store.h"
-#include "text.h"
 
 const char usage_export[] =
     "usage: assay export [RUN] [--format ndjson|csv] [-o FILE] [--db FILE]\n"
@@ -29,14 +28,6 @@ struct arguments {
     bool help;
 };
 
-static int unknown_option(const char *option)
-{
-    static const char *const known[] = {"--format", "--output", "--db", "--help"};
-    const char *nearest = text_nearest(option, known, 4);
-    if (nearest) return assay_error("unknown option '%s' (did you mean '%s'?)", option, nearest);
-    return assay_error("unknown option '%s'", option);
-}
-
 static int parse(int argc, char **argv, struct arguments *arguments)
 {
     static const struct option longs[] = {{"format", required_argument, NULL, 'f'},
@@ -55,10 +46,8 @@ static int parse(int argc, char **argv, struct arguments *arguments)
             arguments->database = optarg;
         else if (c == 'h')
             arguments->help = true;
-        else if (c == ':')
-            return assay_error("%s needs a value", argv[optind - 1]);
         else
-            return unknown_option(argv[optind - 1]);
+            return option_misused(argv, c, longs);
     }
     arguments->run = optind < argc ? argv[optind++] : "";
     return optind < argc ? assay_error("one run at a time, not '%s' too", argv[optind]) : 0;
@@ -101,6 +90,5 @@ int cmd_export(int argc, char **argv)
     const struct exchange_format *format = choose_format(&arguments);
     if (!format) return command_misused("export", assay_last_error());
     if (export_run(&arguments, format) == 0) return EXIT_FINE;
-    fprintf(stderr, "assay export: %s\n", assay_last_error());
-    return EXIT_USAGE;
+    return command_failed("export");
 }

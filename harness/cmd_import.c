@@ -1,14 +1,13 @@
 /* cmd_import.c - `assay import`: runs from files into the database. */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "commands.h"
 #include "device.h"
 #include "exchange_format.h"
+#include "options.h"
 #include "store.h"
-#include "text.h"
 
 const char usage_import[] =
     "usage: assay import FILE... [--format ndjson|csv] [--db FILE]\n"
@@ -29,14 +28,6 @@ struct arguments {
     bool help;
 };
 
-static int unknown_option(const char *option)
-{
-    static const char *const known[] = {"--format", "--db", "--help"};
-    const char *nearest = text_nearest(option, known, 3);
-    if (nearest) return assay_error("unknown option '%s' (did you mean '%s'?)", option, nearest);
-    return assay_error("unknown option '%s'", option);
-}
-
 static int parse(int argc, char **argv, struct arguments *arguments)
 {
     static const struct option longs[] = {{"format", required_argument, NULL, 'f'},
@@ -53,10 +44,8 @@ static int parse(int argc, char **argv, struct arguments *arguments)
             arguments->database = optarg;
         else if (c == 'h')
             arguments->help = true;
-        else if (c == ':')
-            return assay_error("%s needs a value", argv[optind - 1]);
         else
-            return unknown_option(argv[optind - 1]);
+            return option_misused(argv, c, longs);
     }
     return arguments->help || optind < argc ? 0 : assay_error("say which files");
 }
@@ -90,6 +79,5 @@ int cmd_import(int argc, char **argv)
         status = import_file(store, argv[i], arguments.format);
     store_close(store);
     if (status == 0) return EXIT_FINE;
-    fprintf(stderr, "assay import: %s\n", assay_last_error());
-    return EXIT_USAGE;
+    return command_failed("import");
 }

@@ -118,10 +118,10 @@ static inline struct plan fixture_plan(struct group *group)
 
 /* ------------------------------------------------------------------ run -- */
 
-static const struct program_info fixture_program = {
-    "1.0", "0123abc", "d1ff", "gcc 12.2", "-O2 -g", "13.0.48", "-O3 -lineinfo"};
-static const struct host_info fixture_host = {
-    "node,1", "A \"CPU\"", "6.1.0", "Debian 12", "docker", 16, 1LL << 37};
+static const struct program_info fixture_program = {"1.0",    "0123abc", "d1ff",         "gcc 12.2",
+                                                    "-O2 -g", "13.0.48", "-O3 -lineinfo"};
+static const struct host_info fixture_host = {"node,1", "A \"CPU\"", "6.1.0",  "Debian 12",
+                                              "docker", 16,          1LL << 37};
 
 static inline struct device_info fixture_device(void)
 {
