@@ -315,17 +315,32 @@ static int misused(const char *what, const char *word, const char *const *words,
     return command_misused("list", message);
 }
 
+/* Through memory, so that a list that fails half way prints nothing. */
+static int print_json(int which, const char *database)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (!out) return assay_error("out of memory");
+    struct json json;
+    json_begin(&json, out, 2);
+    json_begin_array(&json);
+    int failed = lists[which].list(&json, database);
+    if (!failed) json_end(&json);
+    if (!failed) failed = json_finish(&json);
+    if (fclose(out) && !failed) failed = assay_error("out of memory");
+    if (!failed && (fputs(text, stdout) == EOF || fflush(stdout)))
+        failed = assay_error("cannot write to standard output");
+    free(text);
+    return failed;
+}
+
 static int print_list(int which, const char *format, const char *database)
 {
     if (!lists[which].list) return devices_list(stdout, format);
     if (registry_check()) return -1;
-    if (!strcmp(format, "table")) return lists[which].list(NULL, database);
-    struct json json;
-    json_begin(&json, stdout, 2);
-    json_begin_array(&json);
-    if (lists[which].list(&json, database)) return -1;
-    json_end(&json);
-    return json_finish(&json);
+    if (!strcmp(format, "json")) return print_json(which, database);
+    return lists[which].list(NULL, database);
 }
 
 int cmd_list(int argc, char **argv)

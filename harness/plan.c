@@ -153,6 +153,18 @@ static const char *measured_ceiling(const struct group *group)
     return operation->ceiling(&group->shape, group->temperature);
 }
 
+/* A ceiling is a maximum: what cannot run here says nothing about it. */
+static void drop_skipped(struct group *group)
+{
+    int kept = 0;
+    for (int i = 0; i < group->variant_count; i++) {
+        if (*group->skip[i]) continue;
+        group->variant[kept] = group->variant[i];
+        group->skip[kept++][0] = '\0';
+    }
+    group->variant_count = kept;
+}
+
 /* Leave in `found` what is wanted, not in `plan` already, and can run. */
 static void keep_wanted(struct plan *found, const struct plan *plan, const struct wanted *wanted)
 {
@@ -162,6 +174,7 @@ static void keep_wanted(struct plan *found, const struct plan *plan, const struc
         const char *name = measured_ceiling(group);
         if (!name || !is_wanted(wanted, name) || !runs(group)) continue;
         if (plan_find(plan, &group->shape, group->temperature)) continue;
+        drop_skipped(group);
         group->purpose = PURPOSE_CEILING;
         group->budget_s = BRIEF_S;
         group->energy_s = 0;

@@ -7,6 +7,9 @@
 #include "assay.h"
 #include "table.h"
 
+/* Columns that the last cell gets even where the others leave it fewer. */
+enum { LEAST_WIDTH = 16 };
+
 /* Takes over `text`; NULL is a failed allocation. */
 static void add_cell(struct table *table, char *text)
 {
@@ -49,46 +52,53 @@ static int text_width(const char *text)
     return width;
 }
 
-/* Characters of `text`, at most `width`, ended at a word where it is cut. */
-static int cut_at_word(const char *text, int width)
+/* Bytes of `text` that fit into `width` columns, ended before a blank where the
+ * text is longer and has one. */
+static int fitting_bytes(const char *text, int width)
 {
-    if (text_width(text) <= width) return (int)strlen(text);
     int bytes = 0, word_end = 0;
-    for (int seen = 0; text[bytes] && seen < width - 3;) {
+    for (int seen = 0; text[bytes]; seen++) {
         if (text[bytes] == ' ') word_end = bytes;
+        if (seen == width) return word_end ? word_end : bytes;
         do
             bytes++;
         while (((unsigned char)text[bytes] & 0xc0) == 0x80);
-        seen++;
     }
-    return word_end ? word_end : bytes;
+    return bytes;
 }
 
-static void print_last(FILE *out, const char *text, int width)
+/* The last cell of a line, which begins at column `indent`, on as many lines as
+ * it needs. */
+static void print_last(FILE *out, const char *text, int indent, int width)
 {
-    int bytes = cut_at_word(text, width);
-    fprintf(out, "%.*s%s\n", bytes, text, text[bytes] ? " ..." : "");
+    for (;;) {
+        int bytes = fitting_bytes(text, width);
+        fprintf(out, "%.*s\n", bytes, text);
+        text += bytes + strspn(text + bytes, " ");
+        if (!*text) return;
+        fprintf(out, "%*s", indent, "");
+    }
 }
 
 int table_print(const struct table *table, FILE *out, int width)
 {
     if (table->failed) return assay_error("out of memory");
-    int wide[TABLE_MAX_COLUMNS] = {0}, left = width;
+    int wide[TABLE_MAX_COLUMNS] = {0}, indent = 0;
     for (int i = 0; i < table->cell_count; i++) {
         int *column = &wide[i % table->columns];
         int needed = text_width(table->cell[i]);
         if (needed > *column) *column = needed;
     }
     for (int i = 0; i + 1 < table->columns; i++)
-        left -= wide[i] + 2;
-    if (left < 16) left = 16;
+        indent += wide[i] + 2;
+    int left = width - indent > LEAST_WIDTH ? width - indent : LEAST_WIDTH;
     for (int i = 0; i < table->cell_count; i++) {
         int column = i % table->columns;
         const char *text = table->cell[i];
         int pad = wide[column] - text_width(text);
         if (table->right[column]) fprintf(out, "%*s", pad, "");
         if (column == table->columns - 1) {
-            print_last(out, text, left);
+            print_last(out, text, indent, left);
             continue;
         }
         fprintf(out, "%s%*s", text, table->right[column] ? 2 : pad + 2, "");

@@ -1,6 +1,6 @@
 /*
  * table.h - aligned columns of text. Each column is as wide as its widest cell;
- * the last one is cut, at a word, so that a line fits the width.
+ * the last one goes on in the next lines where it does not fit the width.
  */
 #ifndef TABLE_H
 #define TABLE_H

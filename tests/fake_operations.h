@@ -109,6 +109,14 @@ static const struct assay_operation stream = {
 };
 ASSAY_REGISTER_OPERATION(stream);
 FAKE_VARIANT(stream_omp, .operation = "stream", .name = "omp", .place = ASSAY_HOST);
+
+static const char *only_copies(const struct assay_shape *shape)
+{
+    return shape->value[1] == 2 ? NULL : "only copies";
+}
+
+FAKE_VARIANT(stream_copy, .operation = "stream", .name = "copy", .place = ASSAY_HOST,
+             .supports = only_copies);
 FAKE_VARIANT(stream_vec, .operation = "stream", .name = "vec", .place = ASSAY_CUDA);
 
 /* -------------------------------------------------------------- product -- */

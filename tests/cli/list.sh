@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# What assay list says, and how it refuses.
+. "$(dirname "$0")/lib.sh"
+
+# no_line_over WIDTH COMMAND...
+no_line_over() {
+    local width=$1
+    shift
+    run "$@"
+    [ "$code" -eq 0 ] && ! grep -qE "^.{$((width + 1)),}\$" said.out
+}
+
+# silent COMMAND...: nothing on standard error.
+silent() {
+    run "$@"
+    [ ! -s said.err ]
+}
+
+# is_json COMMAND...: standard output is one JSON document with something in it.
+is_json() {
+    run "$@"
+    [ "$code" -eq 0 ] && [ "$(sqlite3 :memory: "select json_array_length(readfile('said.out')) > 0")" = 1 ]
+}
+
+for what in suites operations variants; do
+    check "list $what fits 100 columns" no_line_over 100 "$ASSAY" list "$what"
+    check "list $what writes nothing to standard error" silent "$ASSAY" list "$what"
+    check "list $what has JSON" is_json "$ASSAY" list "$what" --format json
+done
+
+for suite in smoke ceilings int8 core full; do
+    check "the suite $suite is found" says "$suite" "$ASSAY" list suites
+done
+check "every suite that is shipped can be read" fails says "error:" "$ASSAY" list suites
+check "an operation is listed with its choices" says "fp32|bf16" "$ASSAY" list operations
+check "a variant is listed with its kind" says "baseline" "$ASSAY" list variants
+
+mkdir own
+printf '[suite]\ntitle = a suite of my own\n[group a]\noperation = int8_quantize\n' >own/mine.ini
+printf '[group a]\noperation = int8_quantise\n' >own/broken.ini
+check "ASSAY_SUITES names another folder" \
+    says "a suite of my own" env ASSAY_SUITES=own "$ASSAY" list suites
+check "a suite with a mistake is listed with it" \
+    says "own/broken.ini:2:" env ASSAY_SUITES=own "$ASSAY" list suites
+
+check "a list that is not there is a usage error" exits 2 "$ASSAY" list suits
+check "it suggests one that is near" warns "did you mean 'suites'?" "$ASSAY" list suits
+check "an unknown format is a usage error" exits 2 "$ASSAY" list suites --format yaml
+check "an unknown option gets a suggestion" warns "did you mean '--format'?" "$ASSAY" list suites --fromat json
+check "a second list is refused" exits 2 "$ASSAY" list suites runs
+check "no list at all is refused" exits 2 "$ASSAY" list
+check "runs of a database that is not there are an error" exits 2 "$ASSAY" list runs --db none.sqlite
+check "of which nothing is printed" quiet "$ASSAY" list runs --db none.sqlite --format json

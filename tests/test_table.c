@@ -1,0 +1,69 @@
+/* test_table.c - the rules of aligned columns. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "table.h"
+
+static void expect(const char *const *cells, int count, int width, const char *expected)
+{
+    static const char *const headings[] = {"name", ">n", "text"};
+    struct table table;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    table_init(&table, headings, 3);
+    for (int i = 0; i < count; i++)
+        table_cell(&table, "%s", cells[i]);
+    assert_int_equal(table_print(&table, out, width), 0);
+    table_release(&table);
+    fclose(out);
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+static void columns_are_as_wide_as_their_widest_cell(void **state)
+{
+    (void)state;
+    const char *const cells[] = {"a", "1", "x", "bbbbb", "100", ""};
+    expect(cells, 6, 80,
+           "name     n  text\n"
+           "a        1  x\n"
+           "bbbbb  100  \n");
+}
+
+static void a_character_of_several_bytes_takes_one_column(void **state)
+{
+    (void)state;
+    const char *const cells[] = {"\xc2\xb5\xc2\xb5\xc2\xb5\xc2\xb5\xc2\xb5", "1", "x"};
+    expect(cells, 3, 80,
+           "name   n  text\n"
+           "\xc2\xb5\xc2\xb5\xc2\xb5\xc2\xb5\xc2\xb5  1  x\n");
+}
+
+static void the_last_column_goes_on_below_itself(void **state)
+{
+    (void)state;
+    const char *const cells[] = {"a", "1", "sixteen columns, and then some more_than_that_in_one"};
+    expect(cells, 3, 25,
+           "name  n  text\n"
+           "a     1  sixteen columns,\n"
+           "         and then some\n"
+           "         more_than_that_i\n"
+           "         n_one\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(columns_are_as_wide_as_their_widest_cell),
+        cmocka_unit_test(a_character_of_several_bytes_takes_one_column),
+        cmocka_unit_test(the_last_column_goes_on_below_itself),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
