@@ -104,9 +104,8 @@ static int setup_half(struct assay_call *call)
 
 static int launch_half(struct assay_call *call)
 {
-    cudaError_t error =
-        cudaMemcpyAsync(call->state, call->buffer[BUF_X], half_bytes(call->shape),
-                        cudaMemcpyDeviceToDevice, (cudaStream_t)call->stream);
+    cudaError_t error = cudaMemcpyAsync(call->state, call->buffer[BUF_X], half_bytes(call->shape),
+                                        cudaMemcpyDeviceToDevice, (cudaStream_t)call->stream);
     return assay_cuda(error, "cudaMemcpyAsync");
 }
 

@@ -28,8 +28,7 @@ struct multiply_add {
     __device__ __forceinline__ uint32_t pack(float4 v) const
     {
         return int8_pack(make_float4(__fmaf_rn(v.x, inverse, zero), __fmaf_rn(v.y, inverse, zero),
-                                     __fmaf_rn(v.z, inverse, zero),
-                                     __fmaf_rn(v.w, inverse, zero)));
+                                     __fmaf_rn(v.z, inverse, zero), __fmaf_rn(v.w, inverse, zero)));
     }
 
     __device__ __forceinline__ int8_t one(float v) const
@@ -64,8 +63,7 @@ static int setup(struct assay_call *call)
 {
     int device, processors;
     if (assay_cuda(cudaGetDevice(&device), "cudaGetDevice") < 0) return -1;
-    cudaError_t error =
-        cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+    cudaError_t error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
     if (assay_cuda(error, "cudaDeviceGetAttribute") < 0) return -1;
     struct choice *choice = (struct choice *)malloc(sizeof *choice);
     if (!choice) return assay_error("no memory");

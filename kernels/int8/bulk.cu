@@ -18,6 +18,7 @@
  */
 #include <stdlib.h>
 
+#include "bulk.cuh"
 #include "int8.cuh"
 
 enum {
@@ -62,62 +63,6 @@ static __device__ __forceinline__ void quantize_vector(const uint16_t *, uint32_
                                     quantize4(make_float4(c.x, c.y, d.x, d.y), inverse, zero));
 }
 
-static __device__ __forceinline__ uint32_t shared_address(const void *pointer)
-{
-    return (uint32_t)__cvta_generic_to_shared(pointer);
-}
-
-/* Ready for one arrival a phase: the leader's, with the bytes to expect. */
-static __device__ __forceinline__ void barrier_init(uint64_t *landed)
-{
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(landed)) : "memory");
-}
-
-/* Order this thread's ordinary shared-memory accesses before the copy engine's. */
-static __device__ __forceinline__ void fence_async(void)
-{
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-}
-
-/* Announce a tile's bytes to `landed`, then send for them; read once, so they
- * are first to leave L2. */
-static __device__ __forceinline__ void fetch(uint4 *slot, const void *from, uint64_t *landed)
-{
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(
-                     shared_address(landed)),
-                 "r"(TILE_BYTES)
-                 : "memory");
-    asm volatile("{\n\t"
-                 ".reg .b64 policy;\n\t"
-                 "createpolicy.fractional.L2::evict_first.b64 policy, 1.0;\n\t"
-                 "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
-                 ".L2::cache_hint [%0], [%1], %2, [%3], policy;\n\t"
-                 "}" ::"r"(shared_address(slot)),
-                 "l"(__cvta_generic_to_global(from)), "r"(TILE_BYTES), "r"(shared_address(landed))
-                 : "memory");
-}
-
-static __device__ __forceinline__ void wait_landed(uint64_t *landed, uint32_t parity)
-{
-    asm volatile("{\n\t"
-                 ".reg .pred done;\n\t"
-                 "again:\n\t"
-                 "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n\t"
-                 "@!done bra again;\n\t"
-                 "}" ::"r"(shared_address(landed)),
-                 "r"(parity)
-                 : "memory");
-}
-
-/* Send a tile of codes on its way, as a group of its own. */
-static __device__ __forceinline__ void put(int8_t *to, const uint32_t *codes, uint32_t bytes)
-{
-    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;\n\t"
-                 "cp.async.bulk.commit_group;" ::"l"(__cvta_generic_to_global(to)),
-                 "r"(shared_address(codes)), "r"(bytes)
-                 : "memory");
-}
-
 #endif
 
 template <typename T>
@@ -134,12 +79,11 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
 
     if (leader) {
         for (int s = 0; s < STAGES; s++)
-            barrier_init(&own.landed[s]);
-        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-        fence_async();
+            bulk_barrier_init(&own.landed[s]);
+        bulk_fence();
         for (int s = 0; s < STAGES; s++) {
             int64_t t = blockIdx.x + s * step;
-            if (t < tiles) fetch(own.in[s], x + t * tile, &own.landed[s]);
+            if (t < tiles) bulk_fetch(own.in[s], x + t * tile, TILE_BYTES, &own.landed[s]);
         }
     }
     __syncthreads();
@@ -152,22 +96,23 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
     int slot = 0, side = 0;
     uint32_t parity = 0;
     for (int64_t t = blockIdx.x; t < tiles; t += step) {
-        wait_landed(&own.landed[slot], parity);
+        bulk_wait_landed(&own.landed[slot], parity);
 #pragma unroll
         for (int k = 0; k < VECTORS; k++) {
             int at = threadIdx.x + k * THREADS;
             quantize_vector(x, own.out[side], at, own.in[slot][at], inverse, zero);
         }
         /* The codes were written by ordinary stores; the copy engine reads them next. */
-        fence_async();
+        bulk_fence();
         /* The previous tile's codes have left the other side, which the barrier
          * then frees for everyone. */
-        if (leader) asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+        if (leader) bulk_wait_read();
         __syncthreads();
         if (leader) {
-            put(y + t * tile, own.out[side], tile);
+            bulk_put(y + t * tile, own.out[side], tile);
             int64_t next = t + STAGES * step;
-            if (next < tiles) fetch(own.in[slot], x + next * tile, &own.landed[slot]);
+            if (next < tiles)
+                bulk_fetch(own.in[slot], x + next * tile, TILE_BYTES, &own.landed[slot]);
         }
         side ^= 1;
         if (++slot == STAGES) {
@@ -175,7 +120,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
             parity ^= 1;
         }
     }
-    if (leader) asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+    if (leader) bulk_wait_written();
 #endif
 }
 
@@ -188,8 +133,7 @@ static int setup(struct assay_call *call)
 {
     int device, processors;
     if (assay_cuda(cudaGetDevice(&device), "cudaGetDevice") < 0) return -1;
-    cudaError_t error =
-        cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+    cudaError_t error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
     if (assay_cuda(error, "cudaDeviceGetAttribute") < 0) return -1;
     error = call->shape->value[DIM_INPUT] == INPUT_BF16
                 ? cudaFuncSetAttribute(bulk<uint16_t>, cudaFuncAttributeMaxDynamicSharedMemorySize,

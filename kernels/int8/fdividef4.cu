@@ -24,9 +24,9 @@ static __global__ void __launch_bounds__(THREADS)
     int64_t i = WIDTH * ((int64_t)blockIdx.x * THREADS + threadIdx.x);
     if (i + WIDTH <= n) {
         float4 v = int8_load4(x + i);
-        int8_store4(y + i, int8_pack(make_float4(
-                               quotient(v.x, scale, zero), quotient(v.y, scale, zero),
-                               quotient(v.z, scale, zero), quotient(v.w, scale, zero))));
+        int8_store4(y + i,
+                    int8_pack(make_float4(quotient(v.x, scale, zero), quotient(v.y, scale, zero),
+                                          quotient(v.z, scale, zero), quotient(v.w, scale, zero))));
         return;
     }
     for (; i < n; i++)

@@ -26,10 +26,10 @@ static __global__ void __launch_bounds__(THREADS)
     int64_t vectors = n / WIDTH;
     for (int64_t i = thread; i < vectors; i += threads) {
         float4 v = int8_load4(x + WIDTH * i);
-        int8_store4(y + WIDTH * i,
-                    int8_pack(make_float4(
-                        __fmaf_rn(v.x, inverse, zero), __fmaf_rn(v.y, inverse, zero),
-                        __fmaf_rn(v.z, inverse, zero), __fmaf_rn(v.w, inverse, zero))));
+        int8_store4(
+            y + WIDTH * i,
+            int8_pack(make_float4(__fmaf_rn(v.x, inverse, zero), __fmaf_rn(v.y, inverse, zero),
+                                  __fmaf_rn(v.z, inverse, zero), __fmaf_rn(v.w, inverse, zero))));
     }
     int64_t rest = WIDTH * vectors + thread;
     if (rest < n) y[rest] = int8_round(__fmaf_rn(int8_float(x[rest]), inverse, zero));
@@ -44,8 +44,7 @@ static int setup(struct assay_call *call)
 {
     int device, processors, resident;
     if (assay_cuda(cudaGetDevice(&device), "cudaGetDevice") < 0) return -1;
-    cudaError_t error =
-        cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+    cudaError_t error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
     if (assay_cuda(error, "cudaDeviceGetAttribute") < 0) return -1;
     bool bf16 = call->shape->value[DIM_INPUT] == INPUT_BF16;
     error = bf16 ? cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, gridstride<uint16_t>,

@@ -10,16 +10,19 @@
  * 1.5 * 2^23 rounds q to a whole number, half to even, and leaves it in the low
  * bits as two's complement. This is plain arithmetic, which every vector unit has.
  */
-#include "int8.h"
-
-enum { CHUNK = 1 << 15 };
-
-/* One clone a vector width, chosen when the program starts. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#define WIDEST __attribute__((optimize("O3"), target_clones("default", "avx2", "avx512f")))
+/* Comparisons that may not trap can become vector selects; no value changes. Set
+ * before the headers, or their inline functions could not be inlined here. */
+#pragma GCC optimize("O3", "no-trapping-math")
+/* One clone a vector width, chosen when the program starts. */
+#define WIDEST __attribute__((target_clones("default", "avx2", "avx512f")))
 #else
 #define WIDEST
 #endif
+
+#include "int8.h"
+
+enum { CHUNK = 1 << 15 };
 
 static inline int8_t code(float q)
 {

@@ -29,8 +29,7 @@ static __device__ __forceinline__ void each(const T *__restrict__ in, float *__r
         out[i] = step(int8_float(in[i]));
 }
 
-template <typename T>
-static __global__ void divide(const T *in, float *out, int64_t n, float scale)
+template <typename T> static __global__ void divide(const T *in, float *out, int64_t n, float scale)
 {
     each(in, out, n, [=](float v) { return __fdiv_rn(v, scale); });
 }

@@ -1,0 +1,205 @@
+/*
+ * test_family_int8.c - int8_quantize on the host: formulas, data and host variants
+ * against the reference, at the sizes and values where they break.
+ */
+#include "int8_bench.h"
+
+/* One code by a model, from one value. */
+static int code_of(model_function *model, float x, int64_t scale)
+{
+    struct assay_shape shape = tensor_shape(1, INPUT_FP32, scale);
+    const void *const in[] = {&x};
+    int8_t code;
+    assert_int_equal(model(&shape, in, BUF_Y, 0, 1, &code), 0);
+    return code;
+}
+
+static model_function *const formulas[] = {int8_model_div, int8_model_rcp_muladd,
+                                           int8_model_rcp_fma};
+enum { FORMULAS = sizeof formulas / sizeof *formulas };
+
+static void every_host_variant_is_right_at_tiny_odd_and_prime_sizes(void **state)
+{
+    (void)state;
+    const int64_t sizes[] = {1,  2,  3,   5,   7,    8,    15,   16,    17,
+                             31, 33, 127, 255, 1021, 4099, 9973, 65537, 100003};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (int64_t input = INPUT_FP32; input <= INPUT_BF16; input++)
+            for (int64_t scale = SCALE_ODD; scale <= SCALE_POW2; scale++)
+                assert_int_equal(run_host_variants(tensor_shape(sizes[i], input, scale)), 4);
+}
+
+static void every_formula_is_near_on_a_small_share_and_the_data_hit_every_code(void **state)
+{
+    (void)state;
+    const int64_t n = 2000003;
+    for (int64_t input = INPUT_FP32; input <= INPUT_BF16; input++) {
+        for (int64_t scale = SCALE_ODD; scale <= SCALE_POW2; scale++) {
+            struct bench bench;
+            bench_init(&bench, tensor_shape(n, input, scale));
+            const void *const *in = (const void *const *)bench.memory;
+            for (int f = 0; f < FORMULAS; f++) {
+                int8_t *codes = bench.memory[BUF_Y];
+                assert_int_equal(formulas[f](&bench.shape, in, BUF_Y, 0, n, codes), 0);
+                /* A tenth of what is allowed, and none at all for bf16. */
+                int64_t near = near_count(&bench, BUF_Y, codes);
+                assert_true(near <= (input == INPUT_BF16 ? 0 : (int64_t)(1e-5 * (double)n)));
+                int seen[256] = {0};
+                for (int64_t i = 0; i < n; i++)
+                    seen[codes[i] + 128]++;
+                for (int code = 0; code < 256; code++)
+                    assert_true(seen[code] > 0);
+                /* Saturation makes the end codes several times as frequent. */
+                assert_true(seen[0] > 3 * seen[100] && seen[255] > 3 * seen[100]);
+            }
+            bench_release(&bench);
+        }
+    }
+}
+
+static void all_formulas_give_every_bf16_value_its_exact_code(void **state)
+{
+    (void)state;
+    static uint16_t every[65536];
+    static int8_t codes[65536];
+    static double expected[65536];
+    for (int i = 0; i < 65536; i++)
+        every[i] = (uint16_t)i;
+    const void *const in[] = {every};
+    for (int64_t scale = SCALE_ODD; scale <= SCALE_POW2; scale++) {
+        struct assay_shape shape = tensor_shape(65536, INPUT_BF16, scale);
+        shape.operation->reference(&shape, in, BUF_Y, 0, 65536, expected, NULL);
+        for (int f = 0; f < FORMULAS; f++) {
+            formulas[f](&shape, in, BUF_Y, 0, 65536, codes);
+            for (int i = 0; i < 65536; i++)
+                assert_int_equal(codes[i], (int)rint(expected[i]));
+        }
+    }
+}
+
+static void a_scale_that_is_a_power_of_two_makes_all_formulas_agree(void **state)
+{
+    (void)state;
+    const int64_t n = 1000003;
+    struct bench bench;
+    bench_init(&bench, tensor_shape(n, INPUT_FP32, SCALE_POW2));
+    const void *const *in = (const void *const *)bench.memory;
+    int8_t *other = malloc((size_t)n);
+    assert_non_null(other);
+    int8_model_div(&bench.shape, in, BUF_Y, 0, n, bench.memory[BUF_Y]);
+    for (int f = 1; f < FORMULAS; f++) {
+        formulas[f](&bench.shape, in, BUF_Y, 0, n, other);
+        assert_memory_equal(other, bench.memory[BUF_Y], (size_t)n);
+    }
+    free(other);
+    bench_release(&bench);
+}
+
+static void exact_ties_go_to_the_even_code_and_the_ends_saturate(void **state)
+{
+    (void)state;
+    const struct {
+        float q;
+        int code;
+    } cases[] = {{0.5f, 0},       {1.5f, 2},       {2.5f, 2},       {-0.5f, 0},      {-1.5f, -2},
+                 {-2.5f, -2},     {126.5f, 126},   {127.5f, 127},   {127.0f, 127},   {1000.0f, 127},
+                 {-127.5f, -128}, {-128.5f, -128}, {-129.0f, -128}, {-1000.0f, -128}};
+    for (int f = 0; f < FORMULAS; f++)
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+            assert_int_equal(
+                code_of(formulas[f], (cases[i].q - INT8_ZERO) * INT8_SCALE_POW2, SCALE_POW2),
+                cases[i].code);
+}
+
+static void nan_gives_zero_infinities_saturate_and_nothing_gives_the_zero_point(void **state)
+{
+    (void)state;
+    for (int f = 0; f < FORMULAS; f++) {
+        for (int64_t scale = SCALE_ODD; scale <= SCALE_POW2; scale++) {
+            assert_int_equal(code_of(formulas[f], NAN, scale), 0);
+            assert_int_equal(code_of(formulas[f], -NAN, scale), 0);
+            assert_int_equal(code_of(formulas[f], INFINITY, scale), 127);
+            assert_int_equal(code_of(formulas[f], -INFINITY, scale), -128);
+            assert_int_equal(code_of(formulas[f], 3e38f, scale), 127);
+            assert_int_equal(code_of(formulas[f], -3e38f, scale), -128);
+            assert_int_equal(code_of(formulas[f], 0.0f, scale), 3);
+            assert_int_equal(code_of(formulas[f], -0.0f, scale), 3);
+            assert_int_equal(code_of(formulas[f], 1e-45f, scale), 3);
+            assert_int_equal(code_of(formulas[f], -1e-45f, scale), 3);
+        }
+    }
+}
+
+static void a_neighbour_code_is_near_only_beside_a_tie(void **state)
+{
+    (void)state;
+    struct assay_shape shape = tensor_shape(1, INPUT_FP32, SCALE_ODD);
+    const struct assay_operation *operation = shape.operation;
+    assert_int_equal(operation->match(&shape, BUF_Y, 4.2, 4), ASSAY_EXACT);
+    assert_int_equal(operation->match(&shape, BUF_Y, 4.2, 5), ASSAY_WRONG);
+    assert_int_equal(operation->match(&shape, BUF_Y, 4.50001, 4), ASSAY_NEAR);
+    assert_int_equal(operation->match(&shape, BUF_Y, 4.50001, 6), ASSAY_WRONG);
+    assert_int_equal(operation->match(&shape, BUF_Y, 4.5001, 4), ASSAY_WRONG);
+    assert_int_equal(operation->match(&shape, BUF_Y, -4.50001, -4), ASSAY_NEAR);
+    assert_int_equal(operation->match(&shape, BUF_Y, 4.5, 4), ASSAY_EXACT);
+    assert_int_equal(operation->match(&shape, BUF_Y, 0.0, 127), ASSAY_WRONG);
+}
+
+/* A plausible mistake, as a formula: the share of NEAR elements must give it away. */
+static double near_share_of(int8_t (*mistake)(float x))
+{
+    const int64_t n = 100003;
+    struct bench bench;
+    bench_init(&bench, tensor_shape(n, INPUT_FP32, SCALE_POW2));
+    int8_t *codes = bench.memory[BUF_Y];
+    for (int64_t i = 0; i < n; i++)
+        codes[i] = mistake(((const float *)bench.memory[BUF_X])[i]);
+    double share = (double)near_count(&bench, BUF_Y, codes) / (double)n;
+    bench_release(&bench);
+    return share;
+}
+
+static int8_t rounds_before_the_zero_point(float x)
+{
+    return int8_code(rintf(x / INT8_SCALE_POW2) + INT8_ZERO);
+}
+
+static int8_t rounds_half_away_from_zero(float x)
+{
+    return int8_code(roundf(x / INT8_SCALE_POW2 + INT8_ZERO));
+}
+
+static void mistakes_at_ties_pass_the_near_share(void **state)
+{
+    (void)state;
+    double allowed = operation_named("int8_quantize")->tolerance.near_share;
+    assert_true(near_share_of(rounds_before_the_zero_point) > 10 * allowed);
+    assert_true(near_share_of(rounds_half_away_from_zero) > 10 * allowed);
+}
+
+static void work_counts_each_byte_once(void **state)
+{
+    (void)state;
+    struct assay_shape shape = tensor_shape(1000, INPUT_FP32, SCALE_ODD);
+    struct assay_work work = shape.operation->work(&shape);
+    assert_true(work.read_bytes == 4000 && work.write_bytes == 1000);
+    shape = token_shape(10, 100, INPUT_BF16);
+    work = shape.operation->work(&shape);
+    assert_true(work.read_bytes == 2000 && work.write_bytes == 1040);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_host_variant_is_right_at_tiny_odd_and_prime_sizes),
+        cmocka_unit_test(every_formula_is_near_on_a_small_share_and_the_data_hit_every_code),
+        cmocka_unit_test(all_formulas_give_every_bf16_value_its_exact_code),
+        cmocka_unit_test(a_scale_that_is_a_power_of_two_makes_all_formulas_agree),
+        cmocka_unit_test(exact_ties_go_to_the_even_code_and_the_ends_saturate),
+        cmocka_unit_test(nan_gives_zero_infinities_saturate_and_nothing_gives_the_zero_point),
+        cmocka_unit_test(a_neighbour_code_is_near_only_beside_a_tie),
+        cmocka_unit_test(mistakes_at_ties_pass_the_near_share),
+        cmocka_unit_test(work_counts_each_byte_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
