@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "commands.h"
+#include "device.h"
+#include "options.h"
 #include "text.h"
 
 const struct command commands[] = {
@@ -25,30 +27,10 @@ int command_misused(const char *name, const char *message)
     return EXIT_USAGE;
 }
 
-/* The long option nearest to a wrong one, or NULL. */
-static const char *nearest_option(const char *wrong, const struct option *options)
-{
-    const char *names[64];
-    int count = 0;
-    for (; options[count].name && count < 64; count++)
-        names[count] = options[count].name;
-    return text_nearest(wrong, names, count);
-}
-
 int command_bad_option(const char *name, char **argv, const struct option *options, int kind)
 {
-    char message[512], word[256];
-    const char *given = argv[optind > 0 ? optind - 1 : 0];
-    snprintf(word, sizeof word, "%s", given);
-    word[strcspn(word, "=")] = '\0';
-    if (kind == ':') {
-        snprintf(message, sizeof message, "%s wants a value", word);
-        return command_misused(name, message);
-    }
-    const char *near = strncmp(word, "--", 2) == 0 ? nearest_option(word + 2, options) : NULL;
-    snprintf(message, sizeof message, "unknown option '%s'%s%s%s", word,
-             near ? "; did you mean --" : "", near ? near : "", near ? "?" : "");
-    return command_misused(name, message);
+    option_misused(argv, kind, options);
+    return command_misused(name, assay_last_error());
 }
 
 const char *command_database(const char *option)
@@ -81,7 +63,7 @@ int command_unknown(const char *name)
         if (command->summary) names[count++] = command->name;
     const char *near = text_nearest(name, names, count);
     fprintf(stderr, "assay: there is no command '%s'%s%s%s (see: assay help)\n", name,
-            near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+            near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
     return EXIT_USAGE;
 }
 
