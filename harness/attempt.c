@@ -95,6 +95,7 @@ static int send_group(struct runner *runner, const struct attempt *attempt)
     message->energy_s = group->energy_s;
     snprintf(message->baseline, sizeof message->baseline, "%s", group->baseline);
     message->seed = rng_mix(runner->launch.seed, (uint64_t)(group - runner->plan.groups));
+    message->check_only = runner->options->check_only;
     message->variant_count = attempt->count;
     for (int i = 0; i < attempt->count; i++)
         snprintf(message->variant[i], ASSAY_MAX_NAME, "%s",

@@ -169,6 +169,7 @@ int contender_prepare(struct contender *contender, struct ring *ring)
     if (contender->phase == CONTENDER_OUT) return 0;
     if (verifier_quality(&ring->verifier, result) < 0)
         return step_failed(contender, ring, STEP_CHECK);
+    if (ring->request->check_only) return 0;
 
     announce(ring, contender, STEP_SAMPLE);
     if (size_block(contender, ring) < 0) return step_failed(contender, ring, STEP_SAMPLE);

@@ -17,6 +17,7 @@ struct measure_request {
     double budget_s, precision_pct, energy_s;
     const char *baseline; /* "" the operation's own choice */
     uint64_t seed;
+    bool check_only; /* check the answers, time nothing */
     int count;
     const struct assay_variant *variant[PLAN_MAX_VARIANTS];
 };

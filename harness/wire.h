@@ -42,6 +42,7 @@ struct wire_group {
     double budget_s, precision_pct, energy_s;
     char baseline[ASSAY_MAX_NAME]; /* "" the operation's own choice */
     uint64_t seed;
+    bool check_only; /* check the answers, time nothing */
     int32_t variant_count;
     char variant[PLAN_MAX_VARIANTS][ASSAY_MAX_NAME];
 };

@@ -114,6 +114,7 @@ static int read_request(struct worker *worker, const struct wire_group *group,
     request->energy_s = group->energy_s;
     request->baseline = group->baseline;
     request->seed = group->seed;
+    request->check_only = group->check_only;
     enum assay_place place = place_of(worker);
     for (int i = 0; i < group->variant_count; i++) {
         request->variant[i] = find_variant(group->operation, group->variant[i], place);
