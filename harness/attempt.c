@@ -69,17 +69,31 @@ struct culprit {
     char reason[ASSAY_MAX_REASON];
 };
 
-int ensure_child(struct runner *runner)
+int ensure_child(struct runner *runner, bool use_events)
 {
-    if (runner->child.pid > 0) return 0;
+    struct device_state state;
+    if (runner->child.pid > 0 && runner->child_uses_events == use_events) return 0;
+    if (runner->child.pid > 0) child_quit(&runner->child, &state);
     const struct runner_options *options = runner->options;
-    struct wire_open open = {.use_events = options->use_events,
-                             .flush_by_write = options->flush_by_write,
-                             .seed = options->seed};
+    runner->child_uses_events = use_events;
+    struct wire_open open = {
+        .use_events = use_events, .flush_by_write = options->flush_by_write, .seed = options->seed};
     /* A fresh worker opens the device that the first one found. */
     snprintf(open.spec, sizeof open.spec, "%s",
              runner->launch.device.spec[0] ? runner->launch.device.spec : options->device);
     return child_start(&runner->child, &open);
+}
+
+/* Where the host's clock is the only one, a recorder of kernels would be heard in
+ * every launch (half a microsecond) and tell nothing: such a group gets a worker
+ * that never loaded it. */
+static bool wants_events(const struct runner *runner, const struct attempt *attempt)
+{
+    if (runner->options->use_events) return true;
+    if (runner->launch.device.place != ASSAY_CUDA) return false;
+    for (int i = 0; i < attempt->count; i++)
+        if (attempt->group->variant[attempt->index[i]]->clock != ASSAY_CLOCK_WALL) return false;
+    return true;
 }
 
 static int send_group(struct runner *runner, const struct attempt *attempt)
@@ -278,7 +292,7 @@ static enum attempt_end measure(struct runner *runner, struct attempt *attempt)
 {
     while (attempt->count > 0) {
         struct culprit culprit = {.at = -1};
-        if (ensure_child(runner) < 0) return ATTEMPT_FAILED;
+        if (ensure_child(runner, wants_events(runner, attempt)) < 0) return ATTEMPT_FAILED;
         enum attempt_end end = send_group(runner, attempt) < 0
                                    ? blame_death(runner, attempt, &culprit)
                                    : watch(runner, attempt, &culprit);

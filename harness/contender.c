@@ -364,7 +364,9 @@ int contender_summarise(struct contender *contender, const struct ring *ring)
     struct device_info info;
     ring->ops->describe(ring->device, &info);
     bool wall = contender->variant->clock == ASSAY_CLOCK_WALL;
-    result->clock = wall ? (int32_t)CLOCK_HOST : info.clock;
+    result->clock = wall                        ? (int32_t)CLOCK_HOST
+                    : contender->code.stretched ? (int32_t)CLOCK_EVENT
+                                                : info.clock;
     result->sm_mhz = contender->sm_mhz_sum / contender->state_count;
     result->power_w = contender->power_w_sum / contender->state_count;
     result->temperature_c = contender->temperature_max_c;

@@ -39,6 +39,7 @@ struct code_seen {
     char hash[RESULT_MAX_HASH];
     int32_t kernels; /* activities in one launch */
     int32_t registers, shared_bytes, local_bytes;
+    bool stretched; /* recording stretched the span: the times are event pairs */
 };
 
 struct device_ops {
