@@ -198,6 +198,7 @@ const struct device_ops device_host = {
     .set = host_memory_set,
     .fill = host_memory_fill,
     .checksum = host_memory_checksum,
+    .now_s = device_wall_s,
     .stream = host_stream,
     .synchronize = host_synchronize,
     .warm_up = host_warm_up,
