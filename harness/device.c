@@ -12,6 +12,7 @@ const struct device_ops *const device_table[] = {
     &device_cuda,
 #endif
     &device_host,
+    &device_sim,
     NULL,
 };
 
@@ -30,12 +31,12 @@ double device_wall_s(struct device *device)
 
 static int unknown_device(const char *spec)
 {
-    static const char *const names[] = {"auto", "cuda", "host"};
+    static const char *const names[] = {"auto", "cuda", "host", "sim"};
     char name[ASSAY_MAX_NAME];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(spec, ":"), spec);
     const char *near = text_nearest(name, names, sizeof names / sizeof *names);
     if (near) return assay_error("there is no device '%s'; did you mean '%s'?", spec, near);
-    return assay_error("there is no device '%s' (auto, cuda:N, host)", spec);
+    return assay_error("there is no device '%s' (auto, cuda:N, host, sim:KEY=VALUE,...)", spec);
 }
 
 /* The first that opens; the last one's error if none does. */
