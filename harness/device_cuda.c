@@ -278,6 +278,7 @@ const struct device_ops device_cuda = {
     .set = cuda_set,
     .fill = cuda_fill,
     .checksum = cuda_checksum,
+    .now_s = device_wall_s,
     .stream = cuda_stream,
     .synchronize = cuda_synchronize,
     .warm_up = cuda_warm_up,
