@@ -34,10 +34,16 @@
 #include <string.h>
 
 #ifdef __CUDACC__
-#define LATTICE_FN     static __host__ __device__ __forceinline__
+#define LATTICE_FN    static __host__ __device__ __forceinline__
+#define LATTICE_CONST static constexpr __host__ __device__
+#else
+#define LATTICE_FN    static inline __attribute__((always_inline, unused))
+#define LATTICE_CONST LATTICE_FN
+#endif
+/* On a GPU an array whose indices are all constants is registers. */
+#ifdef __CUDA_ARCH__
 #define LATTICE_UNROLL _Pragma("unroll")
 #else
-#define LATTICE_FN static inline __attribute__((always_inline, unused))
 #define LATTICE_UNROLL
 #endif
 
@@ -57,17 +63,17 @@ enum {
  * its digits are 0. Well below what fp32 tells apart to a half. */
 #define LATTICE_LIMIT 0x1p40f
 
-LATTICE_FN int lattice_d(int lattice)
+LATTICE_CONST int lattice_d(int lattice)
 {
     return lattice == LATTICE_E8 ? 8 : lattice == LATTICE_D4 ? 4 : 2;
 }
 
-LATTICE_FN int code_q(int code)
+LATTICE_CONST int code_q(int code)
 {
     return code == CODE_Q2M1 ? 2 : code == CODE_Q3M2 ? 3 : 4;
 }
 
-LATTICE_FN int code_levels(int code)
+LATTICE_CONST int code_levels(int code)
 {
     return code == CODE_Q4M3 ? 3 : code == CODE_Q2M1 || code == CODE_Q4M1 ? 1 : 2;
 }

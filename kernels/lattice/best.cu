@@ -1,0 +1,234 @@
+/*
+ * best.cu - the encoder at the speed of memory: packed codes, q a power of two, one or
+ * two levels.
+ *
+ * Bytes of an entry: 4 read, M log2 q / 8 written (q4m2: 4.5 in all).
+ *
+ * An H200 at 4.3 TB/s gives an entry of 4.5 bytes 1.05 ps, in which its 132
+ * multiprocessors issue about 31 instructions a lane (at 1.755 GHz), 15 of them at
+ * most in the half-rate integer pipe. The definition as written takes about 75 for E8 at q4m2.
+ * What is left here (lattice_fast.h), for a block of 8:
+ *     v and its norm 16, floors 8, errors 24, sum 7            fp32 pipe   55
+ *     keys 8, largest and smallest 8, bytes 6                  integer     22
+ *     parities, the choice of the coset, the flip              about       26
+ *     doubled coordinates 12, running sums 13, last and first  about       28
+ *     digits of two levels, the table, packing                 about       20
+ *     loads, store, addresses, loop                            about       12
+ * in all about 165, 21 an entry, so memory is the bound: the issue slots would be
+ * two thirds full at 4.3 TB/s.
+ *
+ * The second level is a table c(b) over the digits of the first: 128 KB for E8, held in
+ * shared memory by one block of 1024 threads a multiprocessor, which therefore stays
+ * and walks the tensor with a stride; the next two groups of each thread are under
+ * way while one is worked on (96 KB a multiprocessor; 23 KB are what
+ * Little's law asks for). 32 lanes that look up at random meet in a bank some
+ * three times, 4 cycles for 256 entries. Filling the table costs each multiprocessor
+ * 128 KB from L2, some 4 us; below 2^22 entries the table stays in global memory and is
+ * read through L1, by short-lived blocks. D4's table is 256 entries, the others'
+ * 16: each block copies them.
+ */
+#include <stdlib.h>
+
+#include "lattice_fast.h"
+#include "lattice_vec.cuh"
+
+enum { WALK_THREADS = 1024, WALK_DEPTH = 2 };
+
+static const int64_t WALK_FROM = (int64_t)1 << 22; /* entries */
+
+/* Entries of c, for one level's digits at q = 4. */
+static __host__ __device__ constexpr int carry_entries(int lattice)
+{
+    return 1 << (2 * lattice_d(lattice));
+}
+
+struct best_state {
+    uint16_t *carry; /* device memory; NULL for one level */
+    int processors;
+};
+
+template <int LATTICE, int CODE>
+static __device__ __forceinline__ void best_group(const float x[8], float r, uint8_t *out,
+                                                  int64_t group, const uint16_t *carry)
+{
+    constexpr int D = lattice_d(LATTICE), BYTES = vec_bytes<LATTICE, CODE>();
+    uint32_t word = 0;
+    if constexpr (LATTICE == LATTICE_E8) {
+        word = fast_encode_e8(CODE, x, r, carry);
+    } else {
+#pragma unroll
+        for (int b = 0; b < 8 / D; b++)
+            word |= fast_encode(LATTICE, CODE, x + b * D, r, carry) << (BYTES * D * b);
+    }
+    lattice_store_bytes(out + group * BYTES, BYTES, word);
+}
+
+/* Streaming: what was read is not needed again, unlike the table. */
+static __device__ __forceinline__ void load_group(const float4 *x, int64_t group, float out[8])
+{
+    float4 low = __ldcs(x + 2 * group), high = __ldcs(x + 2 * group + 1);
+    out[0] = low.x, out[1] = low.y, out[2] = low.z, out[3] = low.w;
+    out[4] = high.x, out[5] = high.y, out[6] = high.z, out[7] = high.w;
+}
+
+/* A thread a group of eight entries. */
+template <int LATTICE, int CODE>
+static __global__ void __launch_bounds__(LATTICE_THREADS)
+    best_once(const float4 *__restrict__ x, uint8_t *__restrict__ out, int64_t groups, float r,
+              const uint16_t *__restrict__ carry)
+{
+    constexpr bool SMALL = CODE == CODE_Q4M2 && LATTICE != LATTICE_E8;
+    __shared__ uint16_t table[SMALL ? carry_entries(LATTICE) : 1];
+    int64_t group = (int64_t)blockIdx.x * LATTICE_THREADS + threadIdx.x;
+    float mine[8];
+    if (group < groups) load_group(x, group, mine);
+    if constexpr (SMALL) {
+        if (threadIdx.x < carry_entries(LATTICE)) table[threadIdx.x] = carry[threadIdx.x];
+        __syncthreads();
+    }
+    if (group < groups) best_group<LATTICE, CODE>(mine, r, out, group, SMALL ? table : carry);
+}
+
+/* One block a multiprocessor, E8's table in its shared memory. */
+static __global__ void __launch_bounds__(WALK_THREADS, 1)
+    best_walk_e8(const float4 *__restrict__ x, uint8_t *__restrict__ out, int64_t groups, float r,
+                 const uint16_t *__restrict__ carry)
+{
+    extern __shared__ uint4 table[];
+    constexpr int QUADS = carry_entries(LATTICE_E8) * (int)sizeof(uint16_t) / (int)sizeof(uint4);
+    int64_t step = (int64_t)gridDim.x * WALK_THREADS;
+    int64_t group = (int64_t)blockIdx.x * WALK_THREADS + threadIdx.x;
+    float mine[WALK_DEPTH + 1][8];
+#pragma unroll
+    for (int k = 0; k < WALK_DEPTH; k++)
+        if (group + k * step < groups) load_group(x, group + k * step, mine[k]);
+    for (int i = threadIdx.x; i < QUADS; i += WALK_THREADS)
+        table[i] = ((const uint4 *)carry)[i];
+    __syncthreads();
+    while (group < groups) {
+#pragma unroll
+        for (int k = 0; k <= WALK_DEPTH; k++) {
+            int64_t next = group + WALK_DEPTH * step;
+            if (next < groups) load_group(x, next, mine[(k + WALK_DEPTH) % (WALK_DEPTH + 1)]);
+            if (group < groups)
+                best_group<LATTICE_E8, CODE_Q4M2>(mine[k], r, out, group, (const uint16_t *)table);
+            group += step;
+        }
+    }
+}
+
+/* ------------------------------------------------------------------ host -- */
+
+static const char *supports(const struct assay_shape *shape)
+{
+    const struct lattice_job job = lattice_job(shape);
+    if (job.code > CODE_Q4M2) return "q a power of two, at most two levels";
+    if (job.overload != OVERLOAD_OFF) return "without overload protection";
+    return lattice_vec_supports(shape);
+}
+
+static int make_table(struct best_state *state, int lattice)
+{
+    const int entries = carry_entries(lattice);
+    const size_t bytes = (size_t)entries * sizeof(uint16_t);
+    uint16_t *host = (uint16_t *)malloc(bytes);
+    if (!host) return assay_error("no memory for the table");
+    for (int i = 0; i < entries; i++)
+        host[i] = (uint16_t)(lattice == LATTICE_Z2   ? fast_carry(LATTICE_Z2, i)
+                             : lattice == LATTICE_A2 ? fast_carry(LATTICE_A2, i)
+                             : lattice == LATTICE_D4 ? fast_carry(LATTICE_D4, i)
+                                                     : fast_carry(LATTICE_E8, i));
+    int status = assay_cuda(cudaMalloc((void **)&state->carry, bytes), "cudaMalloc");
+    if (status == 0)
+        status =
+            assay_cuda(cudaMemcpy(state->carry, host, bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
+    free(host);
+    return status;
+}
+
+static int setup(struct assay_call *call)
+{
+    const struct lattice_job job = lattice_job(call->shape);
+    const int entries = carry_entries(job.lattice), bytes = entries * (int)sizeof(uint16_t);
+    struct best_state *state = (struct best_state *)calloc(1, sizeof *state);
+    if (!state) return assay_error("no memory");
+    call->state = state;
+    int device, most;
+    if (assay_cuda(cudaGetDevice(&device), "cudaGetDevice") < 0) return -1;
+    if (job.code != CODE_Q4M2) return 0;
+    if (make_table(state, job.lattice) < 0) return -1;
+    call->workspace_bytes += bytes;
+    if (job.lattice != LATTICE_E8 || job.rows * job.columns < WALK_FROM) return 0;
+    cudaError_t error =
+        cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+    if (assay_cuda(error, "cudaDeviceGetAttribute") < 0) return -1;
+    if (most < bytes) return 0; /* cards below the data centre's: the table through L1 */
+    error = cudaFuncSetAttribute(best_walk_e8, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+    if (assay_cuda(error, "cudaFuncSetAttribute") < 0) return -1;
+    error = cudaDeviceGetAttribute(&state->processors, cudaDevAttrMultiProcessorCount, device);
+    return assay_cuda(error, "cudaDeviceGetAttribute");
+}
+
+struct best_launch {
+    const float4 *x;
+    uint8_t *out;
+    int64_t groups;
+    float r;
+    const struct best_state *state;
+    cudaStream_t stream;
+
+    template <int LATTICE, int CODE> int run() const
+    {
+        if constexpr (CODE > CODE_Q4M2) {
+            return assay_error("no such instance");
+        } else {
+            if constexpr (LATTICE == LATTICE_E8 && CODE == CODE_Q4M2) {
+                if (state->processors) {
+                    best_walk_e8<<<state->processors, WALK_THREADS,
+                                   carry_entries(LATTICE_E8) * sizeof(uint16_t), stream>>>(
+                        x, out, groups, r, state->carry);
+                    return assay_launched();
+                }
+            }
+            best_once<LATTICE, CODE>
+                <<<lattice_grid(groups, LATTICE_THREADS), LATTICE_THREADS, 0, stream>>>(
+                    x, out, groups, r, state->carry);
+            return assay_launched();
+        }
+    }
+};
+
+static int launch(struct assay_call *call)
+{
+    const struct lattice_job job = lattice_job(call->shape);
+    struct best_launch kernel = {(const float4 *)call->buffer[BUF_IN],
+                                 (uint8_t *)call->buffer[BUF_OUT],
+                                 vec_groups(&job),
+                                 job.r,
+                                 (const struct best_state *)call->state,
+                                 (cudaStream_t)call->stream};
+    return vec_instance(&job, kernel);
+}
+
+static void teardown(struct assay_call *call)
+{
+    struct best_state *state = (struct best_state *)call->state;
+    if (!state) return;
+    cudaFree(state->carry);
+    free(state);
+}
+
+static const struct assay_variant variant = {
+    .operation = "lattice_encode",
+    .name = "best",
+    .summary = "bytes of coordinates in words, levels above the first by a table",
+    .kind = ASSAY_KERNEL,
+    .place = ASSAY_CUDA,
+    .clock = ASSAY_CLOCK_DEVICE,
+    .supports = supports,
+    .setup = setup,
+    .launch = launch,
+    .teardown = teardown,
+    .model = lattice_model_encode,
+};
+ASSAY_REGISTER_VARIANT(variant);
