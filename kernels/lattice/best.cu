@@ -49,12 +49,13 @@ struct best_state {
 
 template <int LATTICE, int CODE>
 static __device__ __forceinline__ void best_group(const float x[8], float r, uint8_t *out,
-                                                  int64_t group, const uint16_t *carry)
+                                                  int64_t group, const uint16_t *carry,
+                                                  uint32_t mask)
 {
     constexpr int D = lattice_d(LATTICE), BYTES = vec_bytes<LATTICE, CODE>();
     uint32_t word = 0;
     if constexpr (LATTICE == LATTICE_E8) {
-        word = fast_encode_e8(CODE, x, r, carry);
+        word = fast_encode_e8(CODE, x, r, carry, mask);
     } else {
 #pragma unroll
         for (int b = 0; b < 8 / D; b++)
@@ -64,7 +65,8 @@ static __device__ __forceinline__ void best_group(const float x[8], float r, uin
 }
 
 /* Streaming: what was read is not needed again, unlike the table. */
-static __device__ __forceinline__ void load_group(const float4 *x, int64_t group, float out[8])
+template <typename I>
+static __device__ __forceinline__ void load_group(const float4 *x, I group, float out[8])
 {
     float4 low = __ldcs(x + 2 * group), high = __ldcs(x + 2 * group + 1);
     out[0] = low.x, out[1] = low.y, out[2] = low.z, out[3] = low.w;
@@ -75,7 +77,7 @@ static __device__ __forceinline__ void load_group(const float4 *x, int64_t group
 template <int LATTICE, int CODE>
 static __global__ void __launch_bounds__(LATTICE_THREADS)
     best_once(const float4 *__restrict__ x, uint8_t *__restrict__ out, int64_t groups, float r,
-              const uint16_t *__restrict__ carry)
+              const uint16_t *__restrict__ carry, uint32_t mask)
 {
     constexpr bool SMALL = CODE == CODE_Q4M2 && LATTICE != LATTICE_E8;
     __shared__ uint16_t table[SMALL ? carry_entries(LATTICE) : 1];
@@ -86,35 +88,43 @@ static __global__ void __launch_bounds__(LATTICE_THREADS)
         if (threadIdx.x < carry_entries(LATTICE)) table[threadIdx.x] = carry[threadIdx.x];
         __syncthreads();
     }
-    if (group < groups) best_group<LATTICE, CODE>(mine, r, out, group, SMALL ? table : carry);
+    if (group < groups) best_group<LATTICE, CODE>(mine, r, out, group, SMALL ? table : carry, mask);
 }
 
-/* One block a multiprocessor, E8's table in its shared memory. */
+/* One block a multiprocessor, E8's table in its shared memory. Every thread of the grid
+ * has `rounds` groups; the first `rest` threads have one more. */
 static __global__ void __launch_bounds__(WALK_THREADS, 1)
-    best_walk_e8(const float4 *__restrict__ x, uint8_t *__restrict__ out, int64_t groups, float r,
-                 const uint16_t *__restrict__ carry)
+    best_walk_e8(const float4 *__restrict__ x, uint32_t *__restrict__ out, int rounds, int rest,
+                 float r, const uint4 *__restrict__ carry, uint32_t mask)
 {
     extern __shared__ uint4 table[];
     constexpr int QUADS = carry_entries(LATTICE_E8) * (int)sizeof(uint16_t) / (int)sizeof(uint4);
-    int64_t step = (int64_t)gridDim.x * WALK_THREADS;
-    int64_t group = (int64_t)blockIdx.x * WALK_THREADS + threadIdx.x;
+    const uint16_t *c = (const uint16_t *)table;
+    const int step = (int)gridDim.x * WALK_THREADS;
+    const int thread = (int)blockIdx.x * WALK_THREADS + (int)threadIdx.x;
     float mine[WALK_DEPTH + 1][8];
+    x += 2 * thread;
+    out += thread;
 #pragma unroll
     for (int k = 0; k < WALK_DEPTH; k++)
-        if (group + k * step < groups) load_group(x, group + k * step, mine[k]);
+        if (k < rounds) load_group(x, (int64_t)k * step, mine[k]);
     for (int i = threadIdx.x; i < QUADS; i += WALK_THREADS)
-        table[i] = ((const uint4 *)carry)[i];
+        table[i] = carry[i];
     __syncthreads();
-    while (group < groups) {
+    for (int i = 0; i < rounds;) {
 #pragma unroll
         for (int k = 0; k <= WALK_DEPTH; k++) {
-            int64_t next = group + WALK_DEPTH * step;
-            if (next < groups) load_group(x, next, mine[(k + WALK_DEPTH) % (WALK_DEPTH + 1)]);
-            if (group < groups)
-                best_group<LATTICE_E8, CODE_Q4M2>(mine[k], r, out, group, (const uint16_t *)table);
-            group += step;
+            if (i + WALK_DEPTH < rounds)
+                load_group(x, WALK_DEPTH * step, mine[(k + WALK_DEPTH) % (WALK_DEPTH + 1)]);
+            *out = fast_encode_e8(CODE_Q4M2, mine[k], r, c, mask);
+            x += 2 * step;
+            out += step;
+            if (++i == rounds) break;
         }
     }
+    if (thread >= rest) return;
+    load_group(x, 0, mine[0]);
+    *out = fast_encode_e8(CODE_Q4M2, mine[0], r, c, mask);
 }
 
 /* ------------------------------------------------------------------ host -- */
@@ -184,15 +194,17 @@ struct best_launch {
         } else {
             if constexpr (LATTICE == LATTICE_E8 && CODE == CODE_Q4M2) {
                 if (state->processors) {
+                    const int64_t step = (int64_t)state->processors * WALK_THREADS;
                     best_walk_e8<<<state->processors, WALK_THREADS,
                                    carry_entries(LATTICE_E8) * sizeof(uint16_t), stream>>>(
-                        x, out, groups, r, state->carry);
+                        x, (uint32_t *)out, (int)(groups / step), (int)(groups % step), r,
+                        (const uint4 *)state->carry, FAST_KEY_MASK);
                     return assay_launched();
                 }
             }
             best_once<LATTICE, CODE>
                 <<<lattice_grid(groups, LATTICE_THREADS), LATTICE_THREADS, 0, stream>>>(
-                    x, out, groups, r, state->carry);
+                    x, out, groups, r, state->carry, FAST_KEY_MASK);
             return assay_launched();
         }
     }

@@ -31,6 +31,16 @@ LATTICE_FN uint32_t fast_bytes(uint32_t a, uint32_t b, uint32_t c, uint32_t d)
 #endif
 }
 
+/* floor(2 v) in the low 22 bits; above them are others. */
+LATTICE_FN uint32_t fast_floor2(float v)
+{
+#ifdef __CUDA_ARCH__
+    return __float_as_uint(__fadd_rd(v, 0x1.8p22f));
+#else
+    return (uint32_t)lattice_floor2(v) + 0x4ac00000u;
+#endif
+}
+
 LATTICE_FN uint32_t fast_max3(uint32_t a, uint32_t b, uint32_t c)
 {
 #ifdef __CUDA_ARCH__
@@ -51,6 +61,15 @@ LATTICE_FN uint32_t fast_min3(uint32_t a, uint32_t b, uint32_t c)
 #endif
 }
 
+/* lattice_key in one instruction, which has room for one constant: `mask` is
+ * FAST_KEY_MASK in an argument of the kernel, where the compiler does not know it. */
+#define FAST_KEY_MASK 0x7ffffff8u
+
+LATTICE_FN uint32_t fast_key(float rest, int i, uint32_t mask)
+{
+    return (lattice_bits(rest) & mask) | (uint32_t)(7 - i);
+}
+
 /* z = t + up, and where `flip` has a 1: t - 1 (up) or t + 2 (down); bytes, mod 128. */
 LATTICE_FN uint32_t fast_round(uint32_t t, uint32_t coset, uint32_t flip)
 {
@@ -60,15 +79,15 @@ LATTICE_FN uint32_t fast_round(uint32_t t, uint32_t coset, uint32_t flip)
 
 /* The E8 point closest to v: doubled coordinates 4, 3, 2, 1 and 8, 7, 6, 5 as bytes,
  * the low 7 bits of each. */
-LATTICE_FN void fast_closest_e8(const float v[8], uint32_t *low, uint32_t *high)
+LATTICE_FN void fast_closest_e8(const float v[8], uint32_t mask, uint32_t *low, uint32_t *high)
 {
     uint32_t t[8], key[8];
     float rest[8];
     LATTICE_UNROLL
     for (int i = 0; i < 8; i++) {
-        t[i] = (uint32_t)lattice_floor2(v[i]);
+        t[i] = fast_floor2(v[i]);
         rest[i] = lattice_rest(v[i]);
-        key[i] = lattice_key(rest[i], i);
+        key[i] = fast_key(rest[i], i, mask);
     }
     uint32_t most = fast_max3(fast_max3(key[0], key[1], key[2]), fast_max3(key[3], key[4], key[5]),
                               fast_max3(key[6], key[7], key[7]));
@@ -150,12 +169,13 @@ LATTICE_FN uint32_t fast_carry(int lattice, uint32_t digits)
 }
 
 /* Packed digits of an E8 block; `carry` is the table of c (not read for one level). */
-LATTICE_FN uint32_t fast_encode_e8(int code, const float x[8], float r, const uint16_t *carry)
+LATTICE_FN uint32_t fast_encode_e8(int code, const float x[8], float r, const uint16_t *carry,
+                                   uint32_t mask)
 {
     float v[8];
     uint32_t low, high;
     bool sound = lattice_scale(LATTICE_E8, x, r, v);
-    fast_closest_e8(v, &low, &high);
+    fast_closest_e8(v, mask, &low, &high);
     fast_coordinates_e8(&low, &high);
     if (code == CODE_Q2M1) {
         uint32_t bits = fast_gather1(low) >> 28 | fast_gather1(high) >> 28 << 4;

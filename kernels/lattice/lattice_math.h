@@ -146,13 +146,13 @@ LATTICE_FN int lattice_floor2(float v)
 #endif
 }
 
-/* |v - rint(v)|, exact. */
+/* v - rint(v), exact. */
 LATTICE_FN float lattice_rest(float v)
 {
 #ifdef __CUDA_ARCH__
-    return fabsf(__fadd_rn(v, -__fadd_rn(__fadd_rn(v, 0x1.8p23f), -0x1.8p23f)));
+    return __fadd_rn(v, -__fadd_rn(__fadd_rn(v, 0x1.8p23f), -0x1.8p23f));
 #else
-    return fabsf(v - rintf(v));
+    return v - rintf(v);
 #endif
 }
 
@@ -179,17 +179,18 @@ LATTICE_FN int lattice_odd(int d, const int t[], int coset)
     return sum & 1;
 }
 
-/* Pairs, then pairs of pairs: the order of a butterfly between lanes. */
+/* The sum of |a|. Pairs, then pairs of pairs: the order of a butterfly between lanes. */
 LATTICE_FN float lattice_sum8(const float a[])
 {
-    return lattice_add(lattice_add(lattice_add(a[0], a[1]), lattice_add(a[2], a[3])),
-                       lattice_add(lattice_add(a[4], a[5]), lattice_add(a[6], a[7])));
+    return lattice_add(
+        lattice_add(lattice_add(fabsf(a[0]), fabsf(a[1])), lattice_add(fabsf(a[2]), fabsf(a[3]))),
+        lattice_add(lattice_add(fabsf(a[4]), fabsf(a[5])), lattice_add(fabsf(a[6]), fabsf(a[7]))));
 }
 
-/* The key of an error |a|: ordered as it, with its place. */
+/* The key of an error a: ordered as |a|, with its place. */
 LATTICE_FN uint32_t lattice_key(float rest, int i)
 {
-    return (lattice_bits(rest) & ~7u) | (uint32_t)(7 - i);
+    return (lattice_bits(rest) & 0x7ffffff8u) | (uint32_t)(7 - i);
 }
 
 LATTICE_FN int lattice_key_place(uint32_t key)
@@ -208,7 +209,7 @@ LATTICE_FN bool lattice_e8_coset(float sum, uint32_t most, uint32_t least, int o
 
 LATTICE_FN bool lattice_a2_coset(float rest0, float rest1)
 {
-    return lattice_add(fmaf(3.0f, rest1, rest0), -1.0f) > 0.0f;
+    return lattice_add(fmaf(3.0f, fabsf(rest1), fabsf(rest0)), -1.0f) > 0.0f;
 }
 
 /* The point closest to v, which has its dither (A2: v_1 divided by sqrt(3)). */
