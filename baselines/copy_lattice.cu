@@ -1,0 +1,214 @@
+/*
+ * copy_lattice.cu - the bounds of the lattice family on the GPU.
+ *
+ *   copy_TASK      reads and writes the bytes of the operation, eight entries a thread, in
+ *                  the walk of fused_vec and best, without the arithmetic
+ *   int8_quantize  of the same x to one byte an entry, sat8(rne(x / s)) with s a
+ *                  32nd of sigma: the quantiser one would use instead. 5 bytes an entry.
+ */
+#include <stdlib.h>
+
+#include "kernels/lattice/copy.h"
+#include "kernels/lattice/lattice_vec.cuh"
+
+enum { THREADS = 256, POISON = 0xa5 };
+
+static const int64_t CHECKED = (int64_t)1 << 22; /* entries of the int8 result */
+
+static __device__ __forceinline__ void load_eight(const void *x, int64_t group, uint32_t out[8])
+{
+    uint4 low = __ldcs((const uint4 *)x + 2 * group),
+          high = __ldcs((const uint4 *)x + 2 * group + 1);
+    out[0] = low.x, out[1] = low.y, out[2] = low.z, out[3] = low.w;
+    out[4] = high.x, out[5] = high.y, out[6] = high.z, out[7] = high.w;
+}
+
+template <int BYTES>
+static __global__ void __launch_bounds__(THREADS)
+    copy_encode(const void *__restrict__ x, uint8_t *__restrict__ out, int64_t groups)
+{
+    int64_t group = (int64_t)blockIdx.x * THREADS + threadIdx.x;
+    if (group >= groups) return;
+    uint32_t mine[8];
+    load_eight(x, group, mine);
+    lattice_store_bytes(out + group * BYTES, BYTES, copy_word(mine));
+}
+
+template <int BYTES>
+static __global__ void __launch_bounds__(THREADS)
+    copy_decode(const uint8_t *__restrict__ codes, uint4 *__restrict__ y, int64_t groups)
+{
+    int64_t group = (int64_t)blockIdx.x * THREADS + threadIdx.x;
+    if (group >= groups) return;
+    uint32_t w = (uint32_t)lattice_load_bytes(codes + group * BYTES, BYTES);
+    y[2 * group] = make_uint4(w, w ^ 1, w ^ 2, w ^ 3);
+    y[2 * group + 1] = make_uint4(w ^ 4, w ^ 5, w ^ 6, w ^ 7);
+}
+
+static __global__ void __launch_bounds__(THREADS)
+    copy_entries(const float4 *__restrict__ x, float4 *__restrict__ y, int64_t groups)
+{
+    int64_t group = (int64_t)blockIdx.x * THREADS + threadIdx.x;
+    if (group >= groups) return;
+    float4 low = __ldcs(x + 2 * group), high = __ldcs(x + 2 * group + 1);
+    y[2 * group] = low;
+    y[2 * group + 1] = high;
+}
+
+template <int BYTES>
+static void enqueue(const struct assay_call *call, const struct lattice_job *job)
+{
+    int64_t groups = vec_groups(job);
+    unsigned grid = lattice_grid(groups, THREADS);
+    cudaStream_t stream = (cudaStream_t)call->stream;
+    if (job->task == TASK_ENCODE)
+        copy_encode<BYTES><<<grid, THREADS, 0, stream>>>(call->buffer[BUF_IN],
+                                                         (uint8_t *)call->buffer[BUF_OUT], groups);
+    else
+        copy_decode<BYTES><<<grid, THREADS, 0, stream>>>((const uint8_t *)call->buffer[BUF_IN],
+                                                         (uint4 *)call->buffer[BUF_OUT], groups);
+}
+
+static int launch_copy(struct assay_call *call)
+{
+    const struct lattice_job job = lattice_job(call->shape);
+    int64_t groups = vec_groups(&job);
+    if (job.task == TASK_ROUNDTRIP) {
+        copy_entries<<<lattice_grid(groups, THREADS), THREADS, 0, (cudaStream_t)call->stream>>>(
+            (const float4 *)call->buffer[BUF_IN], (float4 *)call->buffer[BUF_OUT], groups);
+        return assay_launched();
+    }
+    int bytes = copy_group_bytes(&job);
+    if (bytes == 1) enqueue<1>(call, &job);
+    if (bytes == 2) enqueue<2>(call, &job);
+    if (bytes == 4) enqueue<4>(call, &job);
+    if (bytes == 6) enqueue<6>(call, &job);
+    if (bytes == 8) enqueue<8>(call, &job);
+    return assay_launched();
+}
+
+/* ---------------------------------------------------------- int8_quantize -- */
+
+static __device__ __forceinline__ uint32_t four_codes(float4 v, float inverse)
+{
+    int a = max(-128, min(127, __float2int_rn(__fmul_rn(v.x, inverse))));
+    int b = max(-128, min(127, __float2int_rn(__fmul_rn(v.y, inverse))));
+    int c = max(-128, min(127, __float2int_rn(__fmul_rn(v.z, inverse))));
+    int d = max(-128, min(127, __float2int_rn(__fmul_rn(v.w, inverse))));
+    return (a & 255) | (b & 255) << 8 | (c & 255) << 16 | (uint32_t)d << 24;
+}
+
+static __global__ void __launch_bounds__(THREADS)
+    quantize(const float4 *__restrict__ x, uint2 *__restrict__ y, int64_t groups, float inverse)
+{
+    int64_t group = (int64_t)blockIdx.x * THREADS + threadIdx.x;
+    if (group >= groups) return;
+    float4 low = __ldcs(x + 2 * group), high = __ldcs(x + 2 * group + 1);
+    y[group] = make_uint2(four_codes(low, inverse), four_codes(high, inverse));
+}
+
+static float inverse_scale(const struct assay_shape *shape)
+{
+    return (float)(32.0 / lattice_job(shape).sigma);
+}
+
+static const char *int8_supports(const struct assay_shape *shape)
+{
+    return shape->value[DIM_COLUMNS] % 8 ? "columns must be a multiple of 8" : NULL;
+}
+
+static int int8_setup(struct assay_call *call)
+{
+    const struct lattice_job job = lattice_job(call->shape);
+    size_t bytes = (size_t)(job.rows * job.columns);
+    if (assay_cuda(cudaMalloc(&call->state, bytes), "cudaMalloc") < 0) return -1;
+    call->workspace_bytes += (int64_t)bytes;
+    return assay_cuda(cudaMemset(call->state, POISON, bytes), "cudaMemset");
+}
+
+static int int8_launch(struct assay_call *call)
+{
+    const struct lattice_job job = lattice_job(call->shape);
+    int64_t groups = vec_groups(&job);
+    quantize<<<lattice_grid(groups, THREADS), THREADS, 0, (cudaStream_t)call->stream>>>(
+        (const float4 *)call->buffer[BUF_IN], (uint2 *)call->state, groups,
+        inverse_scale(call->shape));
+    return assay_launched();
+}
+
+static void int8_teardown(struct assay_call *call)
+{
+    cudaFree(call->state);
+}
+
+/* The first index that differs, or -1. */
+static int64_t first_difference(const float *x, const int8_t *y, int64_t count, float inverse)
+{
+    for (int64_t i = 0; i < count; i++) {
+        float q = x[i] * inverse;
+        float clamped = q != q ? 0.0f : fminf(fmaxf(q, -128.0f), 127.0f);
+        if (y[i] != (int8_t)rintf(clamped)) return i;
+    }
+    return -1;
+}
+
+/* The last entries, as many as are looked at; then all are poisoned again. */
+static int int8_check(struct assay_call *call)
+{
+    const struct lattice_job job = lattice_job(call->shape);
+    int64_t entries = job.rows * job.columns, count = entries < CHECKED ? entries : CHECKED;
+    int64_t from = entries - count, differs = -1;
+    cudaError_t error = cudaStreamSynchronize((cudaStream_t)call->stream);
+    if (assay_cuda(error, "cudaStreamSynchronize") < 0) return -1;
+    float *x = (float *)malloc((size_t)count * (sizeof(float) + 1));
+    if (!x) return assay_error("no memory to check the codes");
+    int8_t *y = (int8_t *)(x + count);
+    error = cudaMemcpy(x, (const float *)call->buffer[BUF_IN] + from, (size_t)count * sizeof(float),
+                       cudaMemcpyDeviceToHost);
+    if (error == cudaSuccess)
+        error = cudaMemcpy(y, (const int8_t *)call->state + from, (size_t)count,
+                           cudaMemcpyDeviceToHost);
+    if (error == cudaSuccess) differs = first_difference(x, y, count, inverse_scale(call->shape));
+    free(x);
+    if (assay_cuda(error, "cudaMemcpy") < 0) return -1;
+    if (differs >= 0) return assay_error("int8 code %lld is wrong", (long long)(from + differs));
+    if (assay_cuda(cudaMemset(call->state, POISON, (size_t)entries), "cudaMemset") < 0) return -1;
+    return assay_cuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+}
+
+/* ------------------------------------------------------------- variants -- */
+
+#define COPY(task)                                                                                 \
+    static const struct assay_variant copy_of_##task = {                                           \
+        .operation = "lattice_" #task,                                                             \
+        .name = "copy_" #task,                                                                     \
+        .summary = "moves the bytes of the operation, next to no arithmetic",                      \
+        .kind = ASSAY_BASELINE,                                                                    \
+        .place = ASSAY_CUDA,                                                                       \
+        .clock = ASSAY_CLOCK_DEVICE,                                                               \
+        .apart = true,                                                                             \
+        .supports = lattice_copy_supports,                                                         \
+        .launch = launch_copy,                                                                     \
+        .model = lattice_model_copy,                                                               \
+    };                                                                                             \
+    ASSAY_REGISTER_VARIANT(copy_of_##task)
+
+COPY(encode);
+COPY(decode);
+COPY(roundtrip);
+
+static const struct assay_variant int8 = {
+    .operation = "lattice_encode",
+    .name = "int8_quantize",
+    .summary = "x to one int8 an entry instead, fused: 5 bytes an entry",
+    .kind = ASSAY_BASELINE,
+    .place = ASSAY_CUDA,
+    .clock = ASSAY_CLOCK_DEVICE,
+    .apart = true,
+    .supports = int8_supports,
+    .setup = int8_setup,
+    .launch = int8_launch,
+    .teardown = int8_teardown,
+    .check = int8_check,
+};
+ASSAY_REGISTER_VARIANT(int8);

@@ -1,0 +1,83 @@
+/*
+ * copy_lattice_host.c - the bounds of the lattice family on the host, and the host
+ * models of the copies (kernels/lattice/copy.h).
+ *
+ * Bytes of an entry: those of the operation, packed codes.
+ */
+#include "kernels/lattice/copy.h"
+
+enum { PIECE = 1 << 16 };
+
+const char *lattice_copy_supports(const struct assay_shape *shape)
+{
+    const struct lattice_job job = lattice_job(shape);
+    if (job.columns % 8) return "columns must be a multiple of 8";
+    if (job.type != TYPE_PACKED) return "packed codes only";
+    if (job.overload != OVERLOAD_OFF) return "codes only, no T";
+    return NULL;
+}
+
+static void encode_bytes(const uint32_t *x, int bytes, int64_t begin, int64_t end, uint8_t *out)
+{
+    for (int64_t at = begin; at < end; at++)
+        out[at - begin] = (uint8_t)(copy_word(x + at / bytes * 8) >> (8 * (at % bytes)));
+}
+
+static void decode_entries(const uint8_t *codes, int bytes, int64_t begin, int64_t end,
+                           uint32_t *out)
+{
+    for (int64_t at = begin; at < end; at++) {
+        uint32_t word = 0;
+        for (int i = 0; i < bytes && i < 4; i++)
+            word |= (uint32_t)codes[at / 8 * bytes + i] << (8 * i);
+        out[at - begin] = word ^ (uint32_t)(at % 8);
+    }
+}
+
+int lattice_model_copy(const struct assay_shape *shape, const void *const in[], int buffer,
+                       int64_t begin, int64_t end, void *out)
+{
+    (void)buffer;
+    const struct lattice_job job = lattice_job(shape);
+    const int bytes = job.task == TASK_ROUNDTRIP ? 0 : copy_group_bytes(&job);
+    if (job.task == TASK_ENCODE)
+        encode_bytes(in[BUF_IN], bytes, begin, end, out);
+    else if (job.task == TASK_DECODE)
+        decode_entries(in[BUF_IN], bytes, begin, end, out);
+    else
+        memcpy(out, (const float *)in[BUF_IN] + begin, (size_t)(end - begin) * sizeof(float));
+    return 0;
+}
+
+static int launch(struct assay_call *call)
+{
+    const struct lattice_job job = lattice_job(call->shape);
+    const void *const in[] = {call->buffer[BUF_IN]};
+    const int64_t width = job.task == TASK_ENCODE ? 1 : sizeof(float);
+    const int64_t count =
+        job.task == TASK_ENCODE ? job.blocks * job.block_elements : job.rows * job.columns;
+#pragma omp parallel for schedule(static) if (count > PIECE)
+    for (int64_t at = 0; at < count; at += PIECE)
+        lattice_model_copy(call->shape, in, BUF_OUT, at, at + PIECE < count ? at + PIECE : count,
+                           (char *)call->buffer[BUF_OUT] + at * width);
+    return 0;
+}
+
+#define HOST_COPY(task)                                                                            \
+    static const struct assay_variant variant_##task = {                                           \
+        .operation = "lattice_" #task,                                                             \
+        .name = "host_copy_" #task,                                                                \
+        .summary = "moves the bytes of the operation, next to no arithmetic",                      \
+        .kind = ASSAY_BASELINE,                                                                    \
+        .place = ASSAY_HOST,                                                                       \
+        .clock = ASSAY_CLOCK_DEVICE,                                                               \
+        .apart = true,                                                                             \
+        .supports = lattice_copy_supports,                                                         \
+        .launch = launch,                                                                          \
+        .model = lattice_model_copy,                                                               \
+    };                                                                                             \
+    ASSAY_REGISTER_VARIANT(variant_##task)
+
+HOST_COPY(encode);
+HOST_COPY(decode);
+HOST_COPY(roundtrip);

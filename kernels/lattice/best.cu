@@ -1,0 +1,278 @@
+/*
+ * best.cu - the encoder at the speed of memory: packed codes, q a power of two, one or
+ * two levels.
+ *
+ * Bytes of an entry: 4 read, M log2 q / 8 written (q4m2: 4.5 in all).
+ *
+ * An H200 at 4.3 TB/s gives an entry of 4.5 bytes 1.05 ps, in which its 132
+ * multiprocessors issue about 31 instructions a lane (at 1.755 GHz), 15 of them at
+ * most in the half-rate integer pipe. The definition as written takes more for E8 at
+ * q4m2 (fused_vec). Left here, counted in the machine code for sm_90a, for 8 entries:
+ *     fp32: 16 fused for v and its norm, 24 for the errors, 8 floors, 9 sums     59
+ *     integer: 38 logic, 9 byte permutes, 8 three-way minima and maxima,
+ *              12 shifts, 15 additions, selections and comparisons             82
+ *     multiplications (running sums, gathers, parities)                        18
+ *     loads, store, addresses, loop                                            22
+ * in all about 181, 23 an entry. Predicted: at 4.3 TB/s the issue slots are three
+ * quarters full and the integer pipe two thirds, so that memory is the bound.
+ * D4, A2 and Z2 at q4m2 take 31, 25 and 20 an entry: D4 is at the edge.
+ *
+ * The second level is a table c(b) over the digits of the first: 128 KB for E8, held in
+ * shared memory by one block of 1024 threads a multiprocessor, which therefore stays
+ * and walks the tensor with a stride; the next two groups of each thread are under
+ * way while one is worked on (96 KB a multiprocessor; 23 KB are what
+ * Little's law asks for). 32 lanes that look up at random meet in a bank some
+ * three times, 4 cycles for 256 entries. Filling the table costs each multiprocessor
+ * 128 KB from L2, some 4 us; below 2^22 entries the table stays in global memory and is
+ * read through L1, by short-lived blocks. D4's table is 256 entries, the others'
+ * 16: each block copies them.
+ */
+#include <stdlib.h>
+
+#include "lattice_fast.h"
+#include "lattice_vec.cuh"
+
+enum { WALK_THREADS = 1024, WALK_DEPTH = 2 };
+
+static const int64_t WALK_FROM = (int64_t)1 << 22; /* entries */
+static const int64_t WALK_MOST = (int64_t)1 << 40; /* groups; rounds are an int */
+
+/* Entries of c, for one level's digits at q = 4. */
+static __host__ __device__ constexpr int carry_entries(int lattice)
+{
+    return 1 << (2 * lattice_d(lattice));
+}
+
+struct best_state {
+    uint16_t *carry; /* device memory; NULL for one level */
+    int processors;
+};
+
+template <int LATTICE, int CODE>
+static __device__ __forceinline__ void best_group(const float x[8], float r, uint8_t *out,
+                                                  int64_t group, const uint16_t *carry,
+                                                  uint32_t mask)
+{
+    constexpr int D = lattice_d(LATTICE), BYTES = vec_bytes<LATTICE, CODE>();
+    uint32_t word = 0;
+    if constexpr (LATTICE == LATTICE_E8) {
+        word = fast_encode_e8(CODE, x, r, carry, mask);
+    } else {
+#pragma unroll
+        for (int b = 0; b < 8 / D; b++)
+            word |= fast_encode(LATTICE, CODE, x + b * D, r, carry) << (BYTES * D * b);
+    }
+    lattice_store_bytes(out + group * BYTES, BYTES, word);
+}
+
+/* Streaming: what was read is not needed again, unlike the table. */
+template <typename I>
+static __device__ __forceinline__ void load_group(const float4 *x, I group, float out[8])
+{
+    float4 low = __ldcs(x + 2 * group), high = __ldcs(x + 2 * group + 1);
+    out[0] = low.x, out[1] = low.y, out[2] = low.z, out[3] = low.w;
+    out[4] = high.x, out[5] = high.y, out[6] = high.z, out[7] = high.w;
+}
+
+/* A thread a group of eight entries. */
+template <int LATTICE, int CODE>
+static __global__ void __launch_bounds__(LATTICE_THREADS)
+    best_once(const float4 *__restrict__ x, uint8_t *__restrict__ out, int64_t groups, float r,
+              const uint16_t *__restrict__ carry, uint32_t mask)
+{
+    constexpr bool SMALL = CODE == CODE_Q4M2 && LATTICE != LATTICE_E8;
+    __shared__ uint16_t table[SMALL ? carry_entries(LATTICE) : 1];
+    int64_t group = (int64_t)blockIdx.x * LATTICE_THREADS + threadIdx.x;
+    float mine[8];
+    if (group < groups) load_group(x, group, mine);
+    if constexpr (SMALL) {
+        if (threadIdx.x < carry_entries(LATTICE)) table[threadIdx.x] = carry[threadIdx.x];
+        __syncthreads();
+    }
+    if (group < groups) best_group<LATTICE, CODE>(mine, r, out, group, SMALL ? table : carry, mask);
+}
+
+/* One block a multiprocessor, E8's table in its shared memory. Every thread of the grid
+ * has `rounds` groups; the first `rest` threads have one more. */
+static __global__ void __launch_bounds__(WALK_THREADS, 1)
+    best_walk_e8(const float4 *__restrict__ x, uint32_t *__restrict__ out, int rounds, int rest,
+                 float r, const uint4 *__restrict__ carry, uint32_t mask)
+{
+    extern __shared__ uint4 table[];
+    constexpr int QUADS = carry_entries(LATTICE_E8) * (int)sizeof(uint16_t) / (int)sizeof(uint4);
+    const uint16_t *c = (const uint16_t *)table;
+    const int step = (int)gridDim.x * WALK_THREADS;
+    const int thread = (int)blockIdx.x * WALK_THREADS + (int)threadIdx.x;
+    float mine[WALK_DEPTH + 1][8];
+    x += 2 * thread;
+    out += thread;
+#pragma unroll
+    for (int k = 0; k < WALK_DEPTH; k++)
+        if (k < rounds) load_group(x, (int64_t)k * step, mine[k]);
+    for (int i = threadIdx.x; i < QUADS; i += WALK_THREADS)
+        table[i] = carry[i];
+    __syncthreads();
+    for (int i = 0; i < rounds;) {
+#pragma unroll
+        for (int k = 0; k <= WALK_DEPTH; k++) {
+            if (i + WALK_DEPTH < rounds)
+                load_group(x, WALK_DEPTH * step, mine[(k + WALK_DEPTH) % (WALK_DEPTH + 1)]);
+            *out = fast_encode_e8(CODE_Q4M2, mine[k], r, c, mask);
+            x += 2 * step;
+            out += step;
+            if (++i == rounds) break;
+        }
+    }
+    if (thread >= rest) return;
+    load_group(x, 0, mine[0]);
+    *out = fast_encode_e8(CODE_Q4M2, mine[0], r, c, mask);
+}
+
+/* ------------------------------------------------------------------ host -- */
+
+static const char *supports(const struct assay_shape *shape)
+{
+    const struct lattice_job job = lattice_job(shape);
+    if (job.code > CODE_Q4M2) return "q a power of two, at most two levels";
+    if (job.overload != OVERLOAD_OFF) return "without overload protection";
+    return lattice_vec_supports(shape);
+}
+
+static int make_table(struct best_state *state, int lattice)
+{
+    const int entries = carry_entries(lattice);
+    const size_t bytes = (size_t)entries * sizeof(uint16_t);
+    uint16_t *host = (uint16_t *)malloc(bytes);
+    if (!host) return assay_error("no memory for the table");
+    for (int i = 0; i < entries; i++)
+        host[i] = (uint16_t)(lattice == LATTICE_Z2   ? fast_carry(LATTICE_Z2, i)
+                             : lattice == LATTICE_A2 ? fast_carry(LATTICE_A2, i)
+                             : lattice == LATTICE_D4 ? fast_carry(LATTICE_D4, i)
+                                                     : fast_carry(LATTICE_E8, i));
+    int status = assay_cuda(cudaMalloc((void **)&state->carry, bytes), "cudaMalloc");
+    if (status == 0)
+        status =
+            assay_cuda(cudaMemcpy(state->carry, host, bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
+    free(host);
+    return status;
+}
+
+/* Through L1 at any size; for the walk, setup asks the device on top. */
+static int setup_cached(struct assay_call *call)
+{
+    const struct lattice_job job = lattice_job(call->shape);
+    struct best_state *state = (struct best_state *)calloc(1, sizeof *state);
+    if (!state) return assay_error("no memory");
+    call->state = state;
+    if (job.code != CODE_Q4M2) return 0;
+    call->workspace_bytes += carry_entries(job.lattice) * (int64_t)sizeof(uint16_t);
+    return make_table(state, job.lattice);
+}
+
+static int setup(struct assay_call *call)
+{
+    const struct lattice_job job = lattice_job(call->shape);
+    const int bytes = carry_entries(LATTICE_E8) * (int)sizeof(uint16_t);
+    if (setup_cached(call) < 0) return -1;
+    if (job.lattice != LATTICE_E8 || job.code != CODE_Q4M2) return 0;
+    if (job.rows * job.columns < WALK_FROM || vec_groups(&job) > WALK_MOST) return 0;
+    struct best_state *state = (struct best_state *)call->state;
+    int device, most;
+    if (assay_cuda(cudaGetDevice(&device), "cudaGetDevice") < 0) return -1;
+    cudaError_t error =
+        cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+    if (assay_cuda(error, "cudaDeviceGetAttribute") < 0) return -1;
+    if (most < bytes) return 0; /* cards below the data centre's: the table through L1 */
+    error = cudaFuncSetAttribute(best_walk_e8, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+    if (assay_cuda(error, "cudaFuncSetAttribute") < 0) return -1;
+    error = cudaDeviceGetAttribute(&state->processors, cudaDevAttrMultiProcessorCount, device);
+    return assay_cuda(error, "cudaDeviceGetAttribute");
+}
+
+struct best_launch {
+    const float4 *x;
+    uint8_t *out;
+    int64_t groups;
+    float r;
+    const struct best_state *state;
+    cudaStream_t stream;
+
+    template <int LATTICE, int CODE> int run() const
+    {
+        if constexpr (CODE > CODE_Q4M2) {
+            return assay_error("no such instance");
+        } else {
+            if constexpr (LATTICE == LATTICE_E8 && CODE == CODE_Q4M2) {
+                if (state->processors) {
+                    const int64_t step = (int64_t)state->processors * WALK_THREADS;
+                    best_walk_e8<<<state->processors, WALK_THREADS,
+                                   carry_entries(LATTICE_E8) * sizeof(uint16_t), stream>>>(
+                        x, (uint32_t *)out, (int)(groups / step), (int)(groups % step), r,
+                        (const uint4 *)state->carry, FAST_KEY_MASK);
+                    return assay_launched();
+                }
+            }
+            best_once<LATTICE, CODE>
+                <<<lattice_grid(groups, LATTICE_THREADS), LATTICE_THREADS, 0, stream>>>(
+                    x, out, groups, r, state->carry, FAST_KEY_MASK);
+            return assay_launched();
+        }
+    }
+};
+
+static int launch(struct assay_call *call)
+{
+    const struct lattice_job job = lattice_job(call->shape);
+    struct best_launch kernel = {(const float4 *)call->buffer[BUF_IN],
+                                 (uint8_t *)call->buffer[BUF_OUT],
+                                 vec_groups(&job),
+                                 job.r,
+                                 (const struct best_state *)call->state,
+                                 (cudaStream_t)call->stream};
+    return vec_instance(&job, kernel);
+}
+
+static void teardown(struct assay_call *call)
+{
+    struct best_state *state = (struct best_state *)call->state;
+    if (!state) return;
+    cudaFree(state->carry);
+    free(state);
+}
+
+static const struct assay_variant variant = {
+    .operation = "lattice_encode",
+    .name = "best",
+    .summary = "bytes of coordinates in words, levels above the first by a table",
+    .kind = ASSAY_KERNEL,
+    .place = ASSAY_CUDA,
+    .clock = ASSAY_CLOCK_DEVICE,
+    .supports = supports,
+    .setup = setup,
+    .launch = launch,
+    .teardown = teardown,
+    .model = lattice_model_encode,
+};
+ASSAY_REGISTER_VARIANT(variant);
+
+static const char *supports_cached(const struct assay_shape *shape)
+{
+    const struct lattice_job job = lattice_job(shape);
+    if (job.lattice != LATTICE_E8 || job.code != CODE_Q4M2) return "best has one way for this";
+    return supports(shape);
+}
+
+static const struct assay_variant cached = {
+    .operation = "lattice_encode",
+    .name = "best_cached",
+    .summary = "best with E8's table read through L1, at any size",
+    .kind = ASSAY_KERNEL,
+    .place = ASSAY_CUDA,
+    .clock = ASSAY_CLOCK_DEVICE,
+    .supports = supports_cached,
+    .setup = setup_cached,
+    .launch = launch,
+    .teardown = teardown,
+    .model = lattice_model_encode,
+};
+ASSAY_REGISTER_VARIANT(cached);

@@ -1,0 +1,42 @@
+/*
+ * copy.h - the copies that bound the family (baselines/copy_lattice*): groups of eight
+ * entries and their packed codes, moved with next to no arithmetic.
+ *
+ *   encode     the codes are the low bytes of a word: the exclusive or of the eight
+ *              entries' bits, above it that of the first four
+ *   decode     entry i is the low 32 bits of the codes' word, exclusive or i
+ *   roundtrip  y = x
+ */
+#ifndef LATTICE_COPY_H
+#define LATTICE_COPY_H
+
+#include "lattice.h"
+
+/* Bytes of the packed codes of eight entries. */
+static inline int copy_group_bytes(const struct lattice_job *job)
+{
+    return 8 / job->d * job->block_elements;
+}
+
+LATTICE_FN uint64_t copy_word(const uint32_t x[8])
+{
+    uint32_t low = x[0] ^ x[1] ^ x[2] ^ x[3];
+    return (uint64_t)low << 32 | (low ^ x[4] ^ x[5] ^ x[6] ^ x[7]);
+}
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Why a shape has no copy, or NULL: eights and packed codes only. */
+const char *lattice_copy_supports(const struct assay_shape *shape);
+
+/* Signature of assay_variant.model; for all three operations. */
+int lattice_model_copy(const struct assay_shape *shape, const void *const in[], int buffer,
+                       int64_t begin, int64_t end, void *out);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

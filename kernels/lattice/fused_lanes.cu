@@ -1,0 +1,235 @@
+/*
+ * fused_lanes.cu - d lanes a block, an entry each, with shuffles where the formula
+ * looks across the block: butterflies for sums, parities and the worst coordinate, a
+ * suffix scan for the basis.
+ *
+ * Bytes of an entry: as the operation says. Loads are perfectly coalesced; but every
+ * lane of a block repeats what a block needs once, and a shuffle is as dear
+ * as a load from shared memory: about 60 of them an entry at E8 q4m2.
+ */
+#include "lattice.cuh"
+
+static const unsigned ALL = 0xffffffffu;
+
+/* Of the D lanes of a block, which are aligned to D. */
+template <int D> static __device__ __forceinline__ uint32_t lanes_max(uint32_t value)
+{
+#pragma unroll
+    for (int step = 1; step < D; step *= 2)
+        value = max(value, __shfl_xor_sync(ALL, value, step));
+    return value;
+}
+
+template <int D> static __device__ __forceinline__ uint32_t lanes_min(uint32_t value)
+{
+#pragma unroll
+    for (int step = 1; step < D; step *= 2)
+        value = min(value, __shfl_xor_sync(ALL, value, step));
+    return value;
+}
+
+template <int D> static __device__ __forceinline__ int lanes_sum(int value)
+{
+#pragma unroll
+    for (int step = 1; step < D; step *= 2)
+        value += __shfl_xor_sync(ALL, value, step);
+    return value;
+}
+
+/* In the order of lattice_sum8: a butterfly adds pairs, then pairs of pairs. */
+template <int D> static __device__ __forceinline__ float lanes_sum(float value)
+{
+#pragma unroll
+    for (int step = 1; step < D; step *= 2)
+        value = __fadd_rn(value, __shfl_xor_sync(ALL, value, step));
+    return value;
+}
+
+template <int D> static __device__ __forceinline__ int lanes_odd(int t, int coset)
+{
+    return lanes_sum<D>((t + 1 - coset) >> 1) & 1;
+}
+
+/* lattice_round for the coordinate of this lane. */
+static __device__ __forceinline__ int lanes_round(int t, int coset, bool flip)
+{
+    int up = (t ^ coset) & 1;
+    return t + up + (flip ? 2 - 4 * up : 0);
+}
+
+/* lattice_closest: this lane's coordinate. */
+template <int LATTICE> static __device__ __forceinline__ int lanes_closest(float v, int lane)
+{
+    constexpr int D = lattice_d(LATTICE);
+    int t = lattice_floor2(v), coset = 0, place = -1;
+    float rest = lattice_rest(v);
+    uint32_t key = lattice_key(rest, lane);
+    if (LATTICE == LATTICE_A2) {
+        float other = __shfl_xor_sync(ALL, rest, 1);
+        coset = lane ? lattice_a2_coset(other, rest) : lattice_a2_coset(rest, other);
+    }
+    if (LATTICE == LATTICE_D4) {
+        uint32_t most = lanes_max<D>(key);
+        if (lanes_odd<D>(t, 0)) place = lattice_key_place(most);
+    }
+    if (LATTICE == LATTICE_E8) {
+        int odd0 = lanes_odd<D>(t, 0), odd1 = lanes_odd<D>(t, 1);
+        uint32_t most = lanes_max<D>(key), least = lanes_min<D>(key);
+        coset = lattice_e8_coset(lanes_sum<D>(fabsf(rest)), most, least, odd0, odd1);
+        if (coset ? odd1 : odd0) place = lattice_key_place(coset ? least : most);
+    }
+    return lanes_round(t, coset, lane == place);
+}
+
+/* lattice_closest_quotient: this lane's coordinate. */
+template <int LATTICE, int Q>
+static __device__ __forceinline__ int lanes_quotient(int z, int dither, int lane)
+{
+    constexpr int D = lattice_d(LATTICE), UNIT = 2 * Q << LATTICE_UNIT_BITS;
+    int t = lattice_floor_div(z - (dither < 0), Q), coset = 0, place = -1;
+    int left = z - 2 * Q * ((t + 1) >> 1);
+    int rest = abs(left * (1 << LATTICE_UNIT_BITS) + 2 * Q * dither);
+    uint32_t key = (uint32_t)(rest * 8 + (7 - lane));
+    if (LATTICE == LATTICE_A2) {
+        int other = __shfl_xor_sync(ALL, rest, 1);
+        coset = (lane ? other + 3 * rest : rest + 3 * other) > UNIT;
+    }
+    if (LATTICE == LATTICE_D4) {
+        uint32_t most = lanes_max<D>(key);
+        if (lanes_odd<D>(t, 0)) place = lattice_key_place(most);
+    }
+    if (LATTICE == LATTICE_E8) {
+        int odd0 = lanes_odd<D>(t, 0), odd1 = lanes_odd<D>(t, 1);
+        int most = (int)lanes_max<D>(key), least = (int)lanes_min<D>(key);
+        int diff = lanes_sum<D>(rest) - 2 * UNIT + (odd0 ? UNIT - 2 * (most >> 3) : 0) -
+                   (odd1 ? 2 * (least >> 3) : 0);
+        coset = diff > 0;
+        if (coset ? odd1 : odd0) place = lattice_key_place((uint32_t)(coset ? least : most));
+    }
+    return lanes_round(t, coset, lane == place);
+}
+
+/* lattice_coordinates: this lane's. */
+template <int LATTICE> static __device__ __forceinline__ int lanes_coordinate(int z, int lane)
+{
+    constexpr int D = lattice_d(LATTICE);
+    if (LATTICE == LATTICE_Z2) return z >> 1;
+    if (LATTICE == LATTICE_A2) {
+        int other = __shfl_xor_sync(ALL, z, 1);
+        return lane ? z : (z - other) >> 1;
+    }
+    if (LATTICE == LATTICE_D4) {
+        int sum = lanes_sum<D>(z), first = __shfl_sync(ALL, z, 0, D),
+            last = __shfl_sync(ALL, z, D - 1, D);
+        if (lane == 0) return -(sum >> 2);
+        if (lane == 1) return (first >> 1) - (sum >> 2);
+        return lane == 2 ? -(last >> 1) - (z >> 1) : -(z >> 1);
+    }
+    int last = __shfl_sync(ALL, z, D - 1, D), sum = (z - last) >> 1;
+#pragma unroll
+    for (int step = 1; step < D; step *= 2) {
+        int behind = __shfl_down_sync(ALL, sum, step, D);
+        sum += lane + step < D ? behind : 0;
+    }
+    return lane == D - 1 ? z : lane == 0 ? sum >> 1 : sum;
+}
+
+/* The dither of this lane: a choice among constants, where an array would be memory. */
+template <int LATTICE>
+static __device__ __forceinline__ void lanes_dither(int lane, float *dither, int *units)
+{
+    *dither = 0.0f;
+    *units = 0;
+#pragma unroll
+    for (int i = 0; i < lattice_d(LATTICE); i++) {
+        *dither = lane == i ? lattice_dither(LATTICE, i) : *dither;
+        *units = lane == i ? lattice_dither_units(LATTICE, i) : *units;
+    }
+}
+
+/* All lanes of a warp stay to the end: shuffles need them. */
+template <int LATTICE, int Q>
+static __global__ void __launch_bounds__(LATTICE_THREADS) fused_lanes(const struct lattice_args a)
+{
+    constexpr int D = lattice_d(LATTICE);
+    int64_t i = (int64_t)blockIdx.x * LATTICE_THREADS + threadIdx.x, offset = 0;
+    int64_t block = i / D;
+    const int lane = (int)(threadIdx.x % D);
+    bool inside = block < a.count;
+    int here = inside ? lattice_span<D>(a, block, &offset) : 0;
+    float x = lane < here ? ((const float *)a.in)[offset + lane] : 0.0f;
+
+    /* Each lane's square is fused onto the sum of the lanes before it, as the
+     * definition's norm is: the lanes take turns. */
+    float dither;
+    int units;
+    lanes_dither<LATTICE>(lane, &dither, &units);
+    float v = fmaf(x, a.r, dither), norm = 0.0f;
+#pragma unroll
+    for (int turn = 0; turn < D; turn++) {
+        float theirs = __shfl_sync(ALL, v, turn, D);
+        norm = fmaf(theirs, theirs, norm);
+    }
+    bool sound = norm < LATTICE_LIMIT;
+    if (LATTICE == LATTICE_A2 && lane == 1) v = lattice_mul(v, 0x1.279a74p-1f);
+    int z = lanes_closest<LATTICE>(sound ? v : 0.0f, lane);
+    uint64_t digits = 0;
+    for (int m = 0; m < a.levels; m++) {
+        int digit = lattice_mod(lanes_coordinate<LATTICE>(z, lane), Q);
+        digits |= (uint64_t)digit << (2 * (m * D + lane));
+        if (m + 1 < a.levels) z = lanes_quotient<LATTICE, Q>(z, units, lane);
+    }
+#pragma unroll
+    for (int step = 1; step < D; step *= 2)
+        digits |= __shfl_xor_sync(ALL, digits, step);
+    if (!sound) digits = 0;
+    if (!inside) return;
+    if (a.type == TYPE_PACKED) {
+        if (lane == 0) lattice_put_digits<LATTICE, Q>(a, block, digits);
+        return;
+    }
+    for (int m = 0; m < a.levels; m++) {
+        int64_t at = block * a.block_elements + m * D + lane;
+        int digit = (int)(digits >> (2 * (m * D + lane)) & 3);
+        if (a.type == TYPE_INT8) ((int8_t *)a.out)[at] = (int8_t)digit;
+        if (a.type == TYPE_INT32) ((int32_t *)a.out)[at] = digit;
+        if (a.type == TYPE_FP32) ((float *)a.out)[at] = (float)digit;
+    }
+}
+
+struct fused_lanes_launch {
+    struct lattice_args args;
+    cudaStream_t stream;
+
+    template <int LATTICE, int Q> int run() const
+    {
+        unsigned grid = lattice_grid(args.count * lattice_d(LATTICE), LATTICE_THREADS);
+        fused_lanes<LATTICE, Q><<<grid, LATTICE_THREADS, 0, stream>>>(args);
+        return assay_launched();
+    }
+};
+
+static const char *supports(const struct assay_shape *shape)
+{
+    return shape->value[DIM_OVERLOAD] == OVERLOAD_OFF ? NULL : "without overload protection";
+}
+
+static int launch(struct assay_call *call)
+{
+    const struct lattice_job job = lattice_job(call->shape);
+    struct fused_lanes_launch kernel = {lattice_make_args(call, &job), (cudaStream_t)call->stream};
+    return lattice_instance(&job, kernel);
+}
+
+static const struct assay_variant variant = {
+    .operation = "lattice_encode",
+    .name = "fused_lanes",
+    .summary = "d lanes a block, shuffles between them",
+    .kind = ASSAY_KERNEL,
+    .place = ASSAY_CUDA,
+    .clock = ASSAY_CLOCK_DEVICE,
+    .supports = supports,
+    .launch = launch,
+    .model = lattice_model_encode,
+};
+ASSAY_REGISTER_VARIANT(variant);

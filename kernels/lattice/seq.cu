@@ -1,0 +1,72 @@
+/*
+ * seq.cu - one launch a column of blocks, each with a thread a row: a loop over the
+ * blocks of a row in the host's language, as the seed's first version. Deliberately
+ * slow: columns / d launches, and a warp's entries lie a row apart.
+ *
+ * Bytes of an entry: as the operation says, but a sector is fetched for each use
+ * of a part of it once the rows exceed the cache.
+ */
+#include "lattice.cuh"
+
+/* More launches than this say nothing that fewer do not. */
+enum { MAX_LAUNCHES = 4096 };
+
+struct seq {
+    enum lattice_task task;
+    struct lattice_args args;
+    cudaStream_t stream;
+
+    template <int TASK, int LATTICE, int Q> int columns() const
+    {
+        struct lattice_args column = args;
+        column.count = args.count / args.row_blocks;
+        column.step = args.row_blocks;
+        unsigned grid = lattice_grid(column.count, LATTICE_THREADS);
+        for (column.first = 0; column.first < args.row_blocks; column.first++) {
+            lattice_thread_a_block<TASK, LATTICE, Q><<<grid, LATTICE_THREADS, 0, stream>>>(column);
+            if (assay_launched() < 0) return -1;
+        }
+        return 0;
+    }
+
+    template <int LATTICE, int Q> int run() const
+    {
+        return task == TASK_ENCODE   ? columns<TASK_ENCODE, LATTICE, Q>()
+               : task == TASK_DECODE ? columns<TASK_DECODE, LATTICE, Q>()
+                                     : columns<TASK_ROUNDTRIP, LATTICE, Q>();
+    }
+};
+
+static const char *supports(const struct assay_shape *shape)
+{
+    const struct lattice_job job = lattice_job(shape);
+    if (job.row_blocks > MAX_LAUNCHES) return "more than 4096 launches, one a column of blocks";
+    if (job.task == TASK_ENCODE && job.overload == OVERLOAD_TENSOR)
+        return "one scale for the tensor needs a pass before the first column";
+    return NULL;
+}
+
+static int launch(struct assay_call *call)
+{
+    const struct lattice_job job = lattice_job(call->shape);
+    struct seq kernel = {job.task, lattice_make_args(call, &job), (cudaStream_t)call->stream};
+    return lattice_instance(&job, kernel);
+}
+
+#define SEQ(task)                                                                                  \
+    static const struct assay_variant variant_##task = {                                           \
+        .operation = "lattice_" #task,                                                             \
+        .name = "seq",                                                                             \
+        .summary = "one launch a column of blocks",                                                \
+        .kind = ASSAY_KERNEL,                                                                      \
+        .place = ASSAY_CUDA,                                                                       \
+        .clock = ASSAY_CLOCK_DEVICE,                                                               \
+        .supports = supports,                                                                      \
+        .launch = launch,                                                                          \
+        .model = lattice_model_##task,                                                             \
+    };                                                                                             \
+    ASSAY_REGISTER_VARIANT(variant_##task)
+
+SEQ(encode);
+SEQ(decode);
+SEQ(roundtrip);
