@@ -13,6 +13,7 @@ const struct command commands[] = {
     {"show", cmd_show, "a run's rows: time, rate, share of the ceiling, ratio", usage_show},
     {"list", cmd_list, "suites, operations, variants, runs, devices", usage_list},
     {"plot", cmd_plot, "draw a run with gnuplot", usage_plot},
+    {"history", cmd_history, "a case over runs, and where its level changed", usage_history},
     {"export", cmd_export, "write a run as ndjson or csv", usage_export},
     {"import", cmd_import, "read such files back", usage_import},
     {"doctor", cmd_doctor, "what this machine can and cannot measure", usage_doctor},
