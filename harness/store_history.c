@@ -195,43 +195,59 @@ static void read_id(struct query *query, struct case_id *id)
     id->kind = -1;
 }
 
-/* Which cases there are, by any one row of each: from each row a seek to the next
- * larger case. Then the rows of a case, by its one. */
-static const char cases_sql[] =
-    "WITH RECURSIVE step (id) AS ("
-    " SELECT (SELECT rowid FROM result"
-    "         ORDER BY operation, variant, shape, temperature, place LIMIT 1)"
-    " UNION ALL"
-    " SELECT (SELECT next.rowid FROM result AS next"
-    "         WHERE (next.operation, next.variant, next.shape, next.temperature, next.place) >"
-    "               (this.operation, this.variant, this.shape, this.temperature, this.place)"
-    "         ORDER BY next.operation, next.variant, next.shape, next.temperature, next.place"
-    "         LIMIT 1)"
-    " FROM step JOIN result AS this ON this.rowid = step.id)"
-    " SELECT step.id AS row, operation, variant, shape, temperature, place"
-    " FROM step JOIN result ON result.rowid = step.id";
+/* A case by any one row of it: the first row of the next larger case (a single
+ * seek, which SQLite makes only where the bounds are parameters), the names of a
+ * row's case, and all rows of a row's case. */
+static const char next_sql[] =
+    "SELECT rowid AS row FROM result"
+    " WHERE (operation, variant, shape, temperature, place) > (?, ?, ?, ?, ?)"
+    " ORDER BY operation, variant, shape, temperature, place LIMIT 1";
+static const char name_sql[] =
+    "SELECT operation, variant, shape, temperature, place FROM result WHERE rowid = :row";
 static const char times_sql[] =
     "SELECT result.launch_id, result.status, result.time_ns FROM result AS one"
     " JOIN result INDEXED BY result_case ON result.operation = one.operation"
     " AND result.variant = one.variant AND result.shape = one.shape"
     " AND result.temperature = one.temperature AND result.place = one.place"
     " AND result.purpose = 'case' WHERE one.rowid = :row";
+enum { NAMES = 5 };
+
+/* Make `next` look beyond the case that `name` is at; from the first without one. */
+static void bind_names(struct query *next, struct query *name)
+{
+    query_reset(next);
+    for (int i = 0; i < NAMES && next->rc == SQLITE_OK; i++) {
+        int rc = name ? sqlite3_bind_value(next->statement, i + 1,
+                                           sqlite3_column_value(name->statement, i))
+                      : sqlite3_bind_text(next->statement, i + 1, "", 0, SQLITE_STATIC);
+        if (rc == SQLITE_OK) continue;
+        next->rc = rc;
+        store_failed(next->store, rc, purpose);
+    }
+}
 
 static int read_cases(struct reader *reader, const struct history_filter *filter)
 {
-    struct query cases, times;
+    struct query next, name, times;
     int status = 0;
-    query_open(&cases, reader->store, purpose, cases_sql);
+    query_open(&next, reader->store, purpose, next_sql);
+    query_open(&name, reader->store, purpose, name_sql);
     query_open(&times, reader->store, purpose, times_sql);
-    while (status == 0 && query_step(&cases) == 1) {
+    bind_names(&next, NULL);
+    while (status == 0 && query_step(&next) == 1) {
         struct case_id id;
-        read_id(&cases, &id);
+        int64_t row = column_integer(&next, "row");
+        query_reset(&name);
+        query_integer(&name, ":row", row);
+        if (query_step(&name) != 1) break;
+        read_id(&name, &id);
+        bind_names(&next, &name);
         query_reset(&times);
-        query_integer(&times, ":row", column_integer(&cases, "row"));
+        query_integer(&times, ":row", row);
         if (history_takes(filter, &id)) status = add_series(reader, &times, &id);
     }
-    if (query_close(&cases) != 0 || query_close(&times) != 0) status = -1;
-    return status;
+    int closed = query_close(&next) | query_close(&name) | query_close(&times);
+    return closed == 0 ? status : -1;
 }
 
 /* ---------------------------------------------------------------- acks -- */
