@@ -121,7 +121,7 @@ int history_print(FILE *out, const struct history *history, int width, bool utf8
         if (i > 0) fputc('\n', out);
         print_heading(out, history, series);
         if (series->point_count == 0) {
-            fprintf(out, "  no time in any of %d runs\n", series->failed);
+            fprintf(out, "  no time in %d run%s\n", series->failed, series->failed > 1 ? "s" : "");
             continue;
         }
         print_summary(out, history, series);
