@@ -108,9 +108,9 @@ static void a_visit_of_less_than_four_points_is_no_change(void **state)
     assert_int_equal(found(values, NULL, 80, at), 0);
 }
 
-/* One test in a thousand may fire; of 4,000 windows, 4 are to be expected, and 12
- * or more would be seen once in a thousand trials of a right rate. */
-static void noise_shows_a_change_in_about_one_window_of_a_thousand(void **state)
+/* One test in a thousand may fire: at most 4 of 4,000 windows are to be expected, and
+ * 12 or more would be seen once in a thousand trials of that rate. */
+static void noise_shows_a_change_in_one_window_of_a_thousand_at_most(void **state)
 {
     (void)state;
     double values[CHANGE_WINDOW];
@@ -240,7 +240,7 @@ int main(void)
         cmocka_unit_test(a_step_down_is_found_too),
         cmocka_unit_test(several_steps_are_found_in_order),
         cmocka_unit_test(a_visit_of_less_than_four_points_is_no_change),
-        cmocka_unit_test(noise_shows_a_change_in_about_one_window_of_a_thousand),
+        cmocka_unit_test(noise_shows_a_change_in_one_window_of_a_thousand_at_most),
         cmocka_unit_test(spikes_show_no_more_changes_than_noise),
         cmocka_unit_test(a_long_quiet_series_stays_quiet_mostly),
         cmocka_unit_test(equal_values_show_no_change),
