@@ -17,11 +17,6 @@
 
 enum { MAX_HARD = 256 };
 
-int cuda_check(cudaError_t error, const char *what)
-{
-    return error == cudaSuccess ? 0 : assay_error("%s: %s", what, cudaGetErrorString(error));
-}
-
 /* A thing that cannot be measured, and why, for the doctor and the run's head. */
 static void lose(struct device *device, const char *what)
 {
@@ -201,13 +196,6 @@ static int64_t cuda_free_bytes(struct device *device)
     (void)device;
     size_t free_bytes = 0, all = 0;
     return cudaMemGetInfo(&free_bytes, &all) == cudaSuccess ? (int64_t)free_bytes : -1;
-}
-
-int cuda_synchronize(struct device *device)
-{
-    (void)device;
-    if (cuda_check(cudaDeviceSynchronize(), "the GPU") < 0) return -1;
-    return cuda_check(cudaGetLastError(), "the GPU");
 }
 
 static int copy(struct device *device, void *to, const void *from, size_t bytes,

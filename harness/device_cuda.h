@@ -29,9 +29,18 @@ struct device {
 };
 
 /* 0, or the CUDA error's words as an assay_error. */
-int cuda_check(cudaError_t error, const char *what);
+static inline int cuda_check(cudaError_t error, const char *what)
+{
+    return error == cudaSuccess ? 0 : assay_error("%s: %s", what, cudaGetErrorString(error));
+}
 
-int cuda_synchronize(struct device *device);
+/* Wait for the GPU; errors of earlier launches come out here. */
+static inline int cuda_synchronize(struct device *device)
+{
+    (void)device;
+    if (cuda_check(cudaDeviceSynchronize(), "the GPU") < 0) return -1;
+    return cuda_check(cudaGetLastError(), "the GPU");
+}
 
 /* The clocks' entries in the table of the device; see device.h. */
 int cuda_warm_up(struct device *device);

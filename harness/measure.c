@@ -8,6 +8,7 @@
 #include "contender.h"
 #include "nvtx.h"
 #include "rng.h"
+#include "stats.h"
 
 static void announce_group(struct ring *ring, enum board_step step)
 {
@@ -69,6 +70,15 @@ static void contender_begin(struct contender *contender, struct ring *ring, int 
 }
 
 /* ---------------------------------------------------------------- rounds -- */
+
+bool measure_settled(double *values, int count, int rounds, double precision_pct, double spent_s,
+                     double budget_s)
+{
+    if (count < MEASURE_MIN_SAMPLES || rounds < MEASURE_MIN_ROUNDS) return false;
+    if (spent_s >= budget_s || count >= MEASURE_MAX_SAMPLES) return true;
+    struct interval median = stats_median_interval(values, count, 0.95);
+    return median.hi - median.lo <= 2 * precision_pct / 100 * median.mid;
+}
 
 static bool is_settled(struct contender *contender, const struct measure_request *request)
 {
