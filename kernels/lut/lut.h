@@ -86,6 +86,12 @@ LUT_FUNCTION int lut_weight(int q, int level)
     return weight;
 }
 
+/* log2 of a divisor: divisors are 1, 2 or 4, and divide their sums. */
+LUT_FUNCTION int lut_shift(int divisor)
+{
+    return divisor >> 1;
+}
+
 #ifdef __cplusplus
 extern "C" {
 #endif
