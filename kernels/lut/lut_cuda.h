@@ -29,10 +29,11 @@ int64_t lut_decoded_stride(const struct lut_geometry *geometry);
 int lut_decode_i8(const struct lut_geometry *geometry, const void *data, int64_t rows,
                   const int8_t *points, int8_t *out, void *stream);
 
-/* Enqueue: int8 to fp32 or to bf16, and in place int32 sums of points' dot
- * products to C. */
+/* Enqueue: int8 to fp32 or to bf16, exactly; to fp32 with an error within 1/2, as
+ * unquantised operands have; in place, int32 sums of points' products to C. */
 int lut_widen_fp32(const int8_t *in, float *out, int64_t count, void *stream);
 int lut_widen_bf16(const int8_t *in, uint16_t *out, int64_t count, void *stream);
+int lut_originals(const int8_t *in, float *out, int64_t count, void *stream);
 int lut_sums_to_c(const struct lut_geometry *geometry, void *c, void *stream);
 
 /* assay_variant.check of every variant of lut_matmul: the row sums of up to 16
