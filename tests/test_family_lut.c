@@ -8,6 +8,8 @@
 #include <cmocka.h>
 
 #include "fill.h"
+#include "kernels/lut/gemv.h"
+#include "kernels/lut/imma.h"
 #include "kernels/lut/lut.h"
 #include "registry.h"
 
@@ -265,6 +267,95 @@ static void row_sums_catch_one_wrong_element(void **state)
     problem_release(&problem);
 }
 
+/* --------------------------------------------- index rules of the GPU kernels -- */
+
+/* One element as decode_gemv adds it up: chunk, part and step, nibbles and bias. */
+static int32_t gemv_element(const struct problem *problem, int64_t row, int64_t column)
+{
+    struct lut_geometry geometry = lut_geometry(&problem->shape);
+    const struct codebook *codebook = lut_codebook(&problem->shape);
+    struct lut_codes a = lut_codes(&geometry, problem->call.buffer[LUT_A], geometry.rows);
+    const unsigned char *codes =
+        (const unsigned char *)problem->call.buffer[LUT_B] + column * geometry.stride_bytes;
+    int levels = geometry.levels, of_lane = GEMV_LANE_BYTES / levels;
+    int steps = gemv_steps(geometry.blocks, levels);
+    int(*left)[4][8] = calloc((size_t)steps, sizeof *left);
+    int32_t sum = 0, row_sum = 0;
+    for (int block = 0; block < geometry.blocks; block++) {
+        struct gemv_place place = gemv_place(block, levels);
+        lut_decode_block(codebook, &geometry, &a, false, row, block, left[place.step][place.part]);
+        for (int i = 0; i < 8; i++)
+            row_sum += left[place.step][place.part][i];
+    }
+    for (int step = 0; step < steps; step++)
+        for (int part = 0; part < 4; part++) {
+            uint32_t low = 0, high = 0;
+            int64_t lane = (int64_t)(step / of_lane) * GEMV_CHUNK_BYTES + part * GEMV_LANE_BYTES;
+            for (int m = 0; m < levels; m++) {
+                int64_t at = lane + step % of_lane * levels + m;
+                int index = at < geometry.stride_bytes ? codes[at] : 0;
+                gemv_add(gemv_nibbles(codebook->left + index * 8), m, &low, &high);
+            }
+            for (int i = 0; i < 4; i++)
+                sum += left[step][part][i] * (int)(low >> 8 * i & 0xff) +
+                       left[step][part][i + 4] * (int)(high >> 8 * i & 0xff);
+        }
+    free(left);
+    return (sum - gemv_bias(levels) * row_sum) >> 2;
+}
+
+static void gemv_adds_up_to_the_exact_sum(void **state)
+{
+    (void)state;
+    for (int code = 0; code < 3; code++) /* q2m1, q2m2, q2m4 */
+        for (int64_t k = 8; k <= 2072; k += 688) {
+            const int64_t dims[] = {3, k, 4, CODEBOOK_E8, code, LUT_PACKED, 0};
+            struct problem problem;
+            problem_init(&problem, "lut_matmul", dims);
+            struct lut_geometry geometry = lut_geometry(&problem.shape);
+            for (int64_t at = 0; at < 12; at++)
+                assert_int_equal(gemv_element(&problem, at / 4, at % 4),
+                                 lut_exact(lut_codebook(&problem.shape), &geometry,
+                                           problem.call.buffer[LUT_A], problem.call.buffer[LUT_B],
+                                           at / 4, at % 4));
+            problem_release(&problem);
+        }
+}
+
+static void every_piece_of_a_stage_has_a_place_of_its_own(void **state)
+{
+    (void)state;
+    bool taken[IMMA_STAGE_BYTES / 16] = {false};
+    for (int row = 0; row < IMMA_ROWS + IMMA_COLUMNS; row++)
+        for (int piece = 0; piece < IMMA_K / 16; piece++) {
+            int at = imma_offset(row, piece);
+            assert_int_equal(at % 16, 0);
+            assert_int_equal(at / IMMA_K, row);
+            assert_false(taken[at / 16]);
+            taken[at / 16] = true;
+        }
+}
+
+static void tiles_cover_the_output_once(void **state)
+{
+    (void)state;
+    static const int64_t sizes[][2] = {{1, 1}, {1024, 512}, {8192, 8192}, {1100, 3000}, {129, 257}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        int64_t rows = sizes[i][0], columns = sizes[i][1];
+        int64_t across = (columns + IMMA_COLUMNS - 1) / IMMA_COLUMNS;
+        int64_t tiles = imma_tiles(rows, columns);
+        int *seen = calloc((size_t)tiles, sizeof *seen);
+        for (int64_t index = 0; index < tiles; index++) {
+            struct imma_tile tile = imma_tile_of(index, rows, columns);
+            assert_true(tile.row < rows && tile.column < columns);
+            seen[tile.row / IMMA_ROWS * across + tile.column / IMMA_COLUMNS]++;
+        }
+        for (int64_t index = 0; index < tiles; index++)
+            assert_int_equal(seen[index], 1);
+        free(seen);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -276,6 +367,9 @@ int main(void)
         cmocka_unit_test(host_variants_are_exact_for_every_lattice_code_and_index),
         cmocka_unit_test(seed_sizes_are_exact),
         cmocka_unit_test(row_sums_catch_one_wrong_element),
+        cmocka_unit_test(gemv_adds_up_to_the_exact_sum),
+        cmocka_unit_test(every_piece_of_a_stage_has_a_place_of_its_own),
+        cmocka_unit_test(tiles_cover_the_output_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
