@@ -10,6 +10,7 @@
 #include "fill.h"
 #include "kernels/lut/gemv.h"
 #include "kernels/lut/imma.h"
+#include "kernels/lut/linear.h"
 #include "kernels/lut/lut.h"
 #include "registry.h"
 
@@ -245,6 +246,40 @@ static void seed_sizes_are_exact(void **state)
     }
 }
 
+static void encoding_inverts_decoding_for_every_codeword(void **state)
+{
+    (void)state;
+    struct lut_dither dither;
+    codebook_dither(8, dither.e);
+    for (int q = 2; q <= 4; q++) {
+        const struct codebook *codebook = codebook_get(CODEBOOK_E8, q);
+        for (int64_t code = 0; code < codebook->count; code++) {
+            float x[8];
+            for (int i = 0; i < 8; i++)
+                x[i] = 0.5f * codebook->left[code * 8 + i];
+            assert_int_equal(lut_encode_e8(x, q, &dither), code);
+        }
+    }
+}
+
+static void linear_layers_are_exact_on_the_host(void **state)
+{
+    (void)state;
+    for (int code = 0; lut_code_names[code]; code++) {
+        const int64_t dims[] = {5, 203, 7, CODEBOOK_E8, code, LUT_PACKED, 0};
+        assert_int_equal(run_host_variants("quantized_linear", dims), 2);
+    }
+}
+
+static void one_sided_products_are_within_their_bound(void **state)
+{
+    (void)state;
+    for (int lattice = 0; lattice < CODEBOOK_LATTICES; lattice++) {
+        const int64_t dims[] = {5, 203, 7, lattice, 5, LUT_PACKED, 0};
+        assert_int_equal(run_host_variants("lut_matmul_onesided", dims), 1);
+    }
+}
+
 static void row_sums_catch_one_wrong_element(void **state)
 {
     (void)state;
@@ -366,6 +401,9 @@ int main(void)
         cmocka_unit_test(indices_that_do_not_fit_are_refused),
         cmocka_unit_test(host_variants_are_exact_for_every_lattice_code_and_index),
         cmocka_unit_test(seed_sizes_are_exact),
+        cmocka_unit_test(encoding_inverts_decoding_for_every_codeword),
+        cmocka_unit_test(linear_layers_are_exact_on_the_host),
+        cmocka_unit_test(one_sided_products_are_within_their_bound),
         cmocka_unit_test(row_sums_catch_one_wrong_element),
         cmocka_unit_test(gemv_adds_up_to_the_exact_sum),
         cmocka_unit_test(every_piece_of_a_stage_has_a_place_of_its_own),

@@ -21,18 +21,18 @@ const char *const codebook_lattice_names[CODEBOOK_LATTICES + 1] = {"Z2", "A2", "
 
 #define ROOT3 1.7320508075688772935
 
-/* 2^-10 u, u_i = frac(sqrt(p_i)) - 1/2 over the first d primes, u of length 1. */
-static void dither(int d, double *out)
+void codebook_dither(int d, float *out)
 {
+    double u[CODEBOOK_MAX_D];
     static const double primes[CODEBOOK_MAX_D] = {2, 3, 5, 7, 11, 13, 17, 19};
     double norm = 0;
     for (int i = 0; i < d; i++) {
         double root = sqrt(primes[i]);
-        out[i] = root - floor(root) - 0.5;
-        norm += out[i] * out[i];
+        u[i] = root - floor(root) - 0.5;
+        norm += u[i] * u[i];
     }
     for (int i = 0; i < d; i++)
-        out[i] = (double)(float)(out[i] * 0x1p-10 / sqrt(norm));
+        out[i] = (float)(u[i] * 0x1p-10 / sqrt(norm));
 }
 
 static double distance(int d, const double *x, const double *y)
@@ -91,11 +91,12 @@ static void closest_a2(const double *x, double *y)
 
 void codebook_closest(int lattice, const double *x, double *point)
 {
-    double moved[CODEBOOK_MAX_D], e[CODEBOOK_MAX_D];
+    double moved[CODEBOOK_MAX_D];
+    float e[CODEBOOK_MAX_D];
     int d = codebook_lattices[lattice].d;
-    dither(d, e);
+    codebook_dither(d, e);
     for (int i = 0; i < d; i++)
-        moved[i] = x[i] + e[i];
+        moved[i] = x[i] + (double)e[i];
     switch (lattice) {
     case CODEBOOK_Z2:
         closest_z(d, moved, point);

@@ -66,6 +66,10 @@ int codebook_entry(const struct codebook *codebook, int64_t a, int64_t b);
  * for count^2 entries. */
 void codebook_table_i16(const struct codebook *codebook, int16_t *table);
 
+/* The dither of dimension d, as fp32: 2^-10 u, u_i = frac(sqrt(p_i)) - 1/2 over the
+ * first d primes, u of length 1. */
+void codebook_dither(int d, float *out);
+
 /* The point of L closest to `x` (plain coordinates), as plain coordinates; for
  * A2 in Cartesian ones. Ties by the dither. Declared for the encoder's tests. */
 void codebook_closest(int lattice, const double *x, double *point);

@@ -138,7 +138,7 @@ static void teardown(struct assay_call *call)
     free(points);
 }
 
-static const struct assay_variant variant = {
+extern const struct assay_variant lut_decode_dp4a = {
     .operation = "lut_matmul",
     .name = "decode_dp4a",
     .summary = "decoded to int8 in shared memory, four entries an instruction",
@@ -152,4 +152,4 @@ static const struct assay_variant variant = {
     .model = lut_model,
     .check = lut_check,
 };
-ASSAY_REGISTER_VARIANT(variant);
+ASSAY_REGISTER_VARIANT(lut_decode_dp4a);

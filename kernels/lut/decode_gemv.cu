@@ -300,7 +300,7 @@ static void teardown(struct assay_call *call)
     free(state);
 }
 
-static const struct assay_variant variant = {
+extern const struct assay_variant lut_decode_gemv = {
     .operation = "lut_matmul",
     .name = "decode_gemv",
     .summary = "few rows: codes from memory, decoded in registers, tensor cores",
@@ -315,4 +315,4 @@ static const struct assay_variant variant = {
     .model = lut_model,
     .check = lut_check,
 };
-ASSAY_REGISTER_VARIANT(variant);
+ASSAY_REGISTER_VARIANT(lut_decode_gemv);

@@ -192,7 +192,7 @@ static void teardown(struct assay_call *call)
     free(points);
 }
 
-static const struct assay_variant variant = {
+extern const struct assay_variant lut_decode_imma = {
     .operation = "lut_matmul",
     .name = "decode_imma",
     .summary = "decoded to int8 in shared memory, wgmma",
@@ -207,4 +207,4 @@ static const struct assay_variant variant = {
     .model = lut_model,
     .check = lut_check,
 };
-ASSAY_REGISTER_VARIANT(variant);
+ASSAY_REGISTER_VARIANT(lut_decode_imma);

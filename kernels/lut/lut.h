@@ -112,6 +112,8 @@ const struct codebook *lut_codebook(const struct assay_shape *shape);
 /* Bytes and elements of `rows` rows of codes, as a buffer. */
 struct assay_buffer lut_codes_buffer(const struct lut_geometry *geometry, const char *name,
                                      int64_t rows);
+/* A 64-bit hash of (seed, index). */
+uint64_t lut_mix(uint64_t seed, uint64_t index);
 /* Write codes that no integer fill can: packed, with zero padding. */
 void lut_fill_codes(const struct lut_geometry *geometry, int64_t rows, uint64_t seed, void *host);
 void lut_fill_scales(int64_t count, uint64_t seed, float beta, float *host);

@@ -40,6 +40,9 @@ int lut_sums_to_c(const struct lut_geometry *geometry, void *c, void *stream);
  * rows of C, where the harness compares only a sample of it. */
 int lut_check(struct assay_call *call);
 
+/* Variants that quantized_linear calls after its own encoding. */
+extern const struct assay_variant lut_smem_i8, lut_decode_dp4a, lut_decode_imma, lut_decode_gemv;
+
 #ifdef __cplusplus
 }
 #endif

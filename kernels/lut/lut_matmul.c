@@ -161,7 +161,7 @@ static int buffers(const struct assay_shape *shape, struct assay_buffer out[ASSA
 }
 
 /* splitmix64's finaliser (Steele, Lea and Flood, OOPSLA 2014, section 4). */
-static uint64_t mix(uint64_t seed, uint64_t index)
+uint64_t lut_mix(uint64_t seed, uint64_t index)
 {
     uint64_t z = seed + (index + 1) * 0x9e3779b97f4a7c15u;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -177,7 +177,8 @@ void lut_fill_codes(const struct lut_geometry *geometry, int64_t rows, uint64_t 
         unsigned char *out = (unsigned char *)host + row * geometry->stride_bytes;
         memset(out, 0, (size_t)geometry->stride_bytes);
         for (int64_t at = 0; at < indices; at++) {
-            uint64_t index = mix(seed, (uint64_t)(row * indices + at)) % (uint64_t)geometry->count;
+            uint64_t index =
+                lut_mix(seed, (uint64_t)(row * indices + at)) % (uint64_t)geometry->count;
             for (int bit = 0; bit < geometry->bits; bit++) {
                 int64_t place = at * geometry->bits + bit;
                 out[place / 8] |= (unsigned char)((index >> bit & 1) << place % 8);
@@ -191,7 +192,7 @@ void lut_fill_scales(int64_t count, uint64_t seed, float beta, float *host)
 {
     static const int exponents[16] = {[12] = 1, [13] = 1, [14] = 2, [15] = 3};
     for (int64_t i = 0; i < count; i++)
-        host[i] = ldexpf(beta, exponents[mix(seed, (uint64_t)i) & 15]);
+        host[i] = ldexpf(beta, exponents[lut_mix(seed, (uint64_t)i) & 15]);
 }
 
 static int fill(const struct assay_shape *shape, int buffer, uint64_t seed, void *host)

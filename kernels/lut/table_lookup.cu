@@ -145,7 +145,7 @@ static const struct assay_variant smem_i16 = {
 };
 ASSAY_REGISTER_VARIANT(smem_i16);
 
-static const struct assay_variant smem_i8 = {
+extern const struct assay_variant lut_smem_i8 = {
     .operation = "lut_matmul",
     .name = "smem_i8",
     .summary = "int8 table in shared memory",
@@ -159,4 +159,4 @@ static const struct assay_variant smem_i8 = {
     .model = lut_model,
     .check = lut_check,
 };
-ASSAY_REGISTER_VARIANT(smem_i8);
+ASSAY_REGISTER_VARIANT(lut_smem_i8);
