@@ -8,6 +8,9 @@
 
 #include "lut.h"
 
+/* Fewer blocks or elements than this are not worth waking other cores. */
+enum { SMALL = 1024 };
+
 static const char *supports(const struct assay_shape *shape)
 {
     if (shape->value[LUT_SCALED]) return "a scale a block does not factor out of the sum";
@@ -33,7 +36,7 @@ static void decode_all(const struct codebook *codebook, const struct lut_geometr
                        const void *data, int64_t rows, bool right, int8_t *out)
 {
     struct lut_codes codes = lut_codes(geometry, data, rows);
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (rows * geometry->blocks > SMALL)
     for (int64_t row = 0; row < rows; row++)
         for (int64_t block = 0; block < geometry->blocks; block++) {
             int point[CODEBOOK_MAX_D];
@@ -62,7 +65,7 @@ static int launch(struct assay_call *call)
     if (codebook == NULL) return -1;
     decode_all(codebook, &geometry, call->buffer[LUT_A], geometry.rows, false, left);
     decode_all(codebook, &geometry, call->buffer[LUT_B], geometry.columns, true, right);
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (geometry.rows * geometry.columns > SMALL)
     for (int64_t at = 0; at < geometry.rows * geometry.columns; at++) {
         int32_t sum =
             dot(left + at / geometry.columns * width, right + at % geometry.columns * width, width);

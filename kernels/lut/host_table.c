@@ -10,6 +10,9 @@
 
 #include "lut.h"
 
+/* Fewer elements than this are not worth waking other cores. */
+enum { SMALL = 1024 };
+
 static int setup(struct assay_call *call)
 {
     const struct codebook *codebook = lut_codebook(call->shape);
@@ -76,7 +79,7 @@ static int launch_cores(struct assay_call *call)
 {
     struct lut_geometry geometry = lut_geometry(call->shape);
     float *c = call->buffer[LUT_C];
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (geometry.rows * geometry.columns > SMALL)
     for (int64_t at = 0; at < geometry.rows * geometry.columns; at++)
         c[at] = element(&geometry, call, at / geometry.columns, at % geometry.columns);
     return 0;

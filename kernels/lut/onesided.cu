@@ -109,7 +109,7 @@ static int launch_table(struct assay_call *call)
 enum { SIDE = 64, TILE = 4, ACROSS = SIDE / TILE, DEPTH = 32, PITCH = DEPTH + 1 };
 
 template <int D>
-static __global__ void __launch_bounds__(THREADS) decode_fma(struct onesided_args args)
+static __global__ void __launch_bounds__(THREADS, 2) decode_fma(struct onesided_args args)
 {
     __shared__ float left[SIDE * PITCH], right[SIDE * PITCH];
     const struct lut_geometry &geometry = args.geometry;
