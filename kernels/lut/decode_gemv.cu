@@ -6,7 +6,7 @@
  * lane's step is M table lookups and one share of an m16n8k32, whatever the number
  * of rows up to 16.
  *
- * What bounds it: at M = 2 a step of 32 blocks takes about 14 instructions a warp
+ * What bounds it: at M = 2 a step of 32 blocks takes 17 instructions a warp
  * and the bytes of B take as long to arrive; a lookup must not wait. So the table
  * of 256 codewords is 32 bits a codeword (gemv.h) and stands in shared memory 32
  * times, once a bank: lane l reads copy l, and no two lanes ever meet in a bank.
@@ -39,7 +39,7 @@ struct gemv_args {
 /* Shared memory: the table, A by steps, sums of A's rows, partial sums (twice). */
 static int64_t shared_bytes(int rows, int steps)
 {
-    return TABLE_BYTES + (int64_t)rows * steps * 32 + GEMV_ROWS * 4 +
+    return TABLE_BYTES + (int64_t)gemv_pairs(rows) * steps * 64 + GEMV_ROWS * 4 +
            2 * (int64_t)WARPS * rows * TILE * 4;
 }
 
@@ -51,22 +51,29 @@ static __device__ __forceinline__ void fill_table(uint32_t *table, const int8_t 
         table[i] = gemv_nibbles(points + i / 32 * 8);
 }
 
-/* Decode A to shared memory, [step][row][part] as 8 bytes, and sum its rows. */
+/* Decode A to shared memory, [step][pair of rows][part] as an operand of 16 bytes:
+ * first four entries of rows r and r + 8, then their last four; and sum its rows. A
+ * row that is not there is zeros. */
 template <int M>
-static __device__ __forceinline__ void fill_a(const gemv_args &args, int steps, uint2 *a, int *sums)
+static __device__ __forceinline__ void fill_a(const gemv_args &args, int steps, uint32_t *a,
+                                              int *sums)
 {
-    for (int row = 0; row < args.rows; row++) {
+    int pairs = gemv_pairs(args.rows);
+    for (int row = 0; row < GEMV_ROWS; row++) {
+        if (row % 8 >= pairs) continue;
         int sum = 0;
         for (int block = threadIdx.x; block < 4 * steps; block += THREADS) {
-            uint2 entries = make_uint2(0, 0);
-            if (block < args.blocks) {
-                entries.x = decode_word<8>(args.a, 2, M, args.points, row, block, 0);
-                entries.y = decode_word<8>(args.a, 2, M, args.points, row, block, 1);
+            uint32_t low = 0, high = 0;
+            if (row < args.rows && block < args.blocks) {
+                low = decode_word<8>(args.a, 2, M, args.points, row, block, 0);
+                high = decode_word<8>(args.a, 2, M, args.points, row, block, 1);
             }
             struct gemv_place place = gemv_place(block, M);
-            a[(place.step * args.rows + row) * 4 + place.part] = entries;
-            sum = __dp4a((int)entries.x, 0x01010101, sum);
-            sum = __dp4a((int)entries.y, 0x01010101, sum);
+            uint32_t *operand = a + ((place.step * pairs + row % 8) * 4 + place.part) * 4;
+            operand[row / 8] = low;
+            operand[2 + row / 8] = high;
+            sum = __dp4a((int)low, 0x01010101, sum);
+            sum = __dp4a((int)high, 0x01010101, sum);
         }
         for (int lanes = 16; lanes > 0; lanes /= 2)
             sum += __shfl_xor_sync(0xffffffffu, sum, lanes);
@@ -92,13 +99,13 @@ static __device__ __forceinline__ void load_codes(const gemv_args &args, int til
     }
 }
 
-static __device__ __forceinline__ void multiply(int32_t sum[4], uint2 rows, uint2 high_rows,
-                                                uint32_t low, uint32_t high)
+static __device__ __forceinline__ void multiply(int32_t sum[4], uint4 a, uint32_t low,
+                                                uint32_t high)
 {
     asm("mma.sync.aligned.m16n8k32.row.col.s32.s8.u8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
         "{%8, %9}, {%0, %1, %2, %3};"
         : "+r"(sum[0]), "+r"(sum[1]), "+r"(sum[2]), "+r"(sum[3])
-        : "r"(rows.x), "r"(high_rows.x), "r"(rows.y), "r"(high_rows.y), "r"(low), "r"(high));
+        : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(low), "r"(high));
 }
 
 static __device__ __forceinline__ uint32_t word_of(uint4 codes, int i)
@@ -106,20 +113,19 @@ static __device__ __forceinline__ uint32_t word_of(uint4 codes, int i)
     return i == 0 ? codes.x : i == 1 ? codes.y : i == 2 ? codes.z : codes.w;
 }
 
-/* One chunk: 16 / M steps. `lookup` is the lane's own copy of the table. */
-template <int M, bool HIGH>
-static __device__ __forceinline__ void multiply_chunk(const uint4 codes[GROUPS], const uint2 *a,
-                                                      int rows, const char *table,
+/* One chunk: 16 / M steps. Lanes of rows beyond A's take its first pairs again: what
+ * they add up is never written. */
+template <int M>
+static __device__ __forceinline__ void multiply_chunk(const uint4 codes[GROUPS], const uint4 *a,
+                                                      int pairs, const char *table,
                                                       int32_t sum[GROUPS][4])
 {
     constexpr int STEPS = GEMV_LANE_BYTES / M;
-    int lane = threadIdx.x % 32, row = lane / 4;
-    const uint2 *mine = a + lane; /* (step * rows + row) * 4 + part */
+    int lane = threadIdx.x % 32;
+    const uint4 *mine = a + lane / 4 % pairs * 4 + lane % 4;
 #pragma unroll
     for (int step = 0; step < STEPS; step++) {
-        uint2 rows_low = make_uint2(0, 0), rows_high = make_uint2(0, 0);
-        if (row < rows) rows_low = mine[step * rows * 4];
-        if (HIGH && row + 8 < rows) rows_high = mine[(step * rows + 8) * 4];
+        uint4 rows = mine[step * pairs * 4];
 #pragma unroll
         for (int group = 0; group < GROUPS; group++) {
             uint32_t low = 0, high = 0;
@@ -134,7 +140,7 @@ static __device__ __forceinline__ void multiply_chunk(const uint4 codes[GROUPS],
                 gemv_add(*(const uint32_t *)(table + ((at & ENTRY) | (uint32_t)lane * 4)), m, &low,
                          &high);
             }
-            multiply(sum[group], rows_low, rows_high, low, high);
+            multiply(sum[group], rows, low, high);
         }
     }
 }
@@ -166,15 +172,16 @@ static __device__ __forceinline__ void finish_tile(const gemv_args &args, int ti
     }
 }
 
-template <int M, bool HIGH>
+template <int M>
 static __global__ void __launch_bounds__(THREADS, 1)
     decode_gemv(const __grid_constant__ gemv_args args)
 {
     extern __shared__ __align__(128) char shared[];
     int chunks = gemv_chunks(args.blocks, M), steps = gemv_steps(args.blocks, M);
     uint32_t *table = (uint32_t *)shared;
-    uint2 *a = (uint2 *)(shared + TABLE_BYTES);
-    int *sums = (int *)(a + (int64_t)args.rows * steps * 4);
+    uint4 *a = (uint4 *)(shared + TABLE_BYTES);
+    int pairs = gemv_pairs(args.rows);
+    int *sums = (int *)(a + (int64_t)pairs * steps * 4);
     int32_t *partial = sums + GEMV_ROWS;
     int warp = threadIdx.x / 32;
     int turns = (chunks + WARPS - 1) / WARPS; /* chunks of a tile, a warp */
@@ -190,7 +197,7 @@ static __global__ void __launch_bounds__(THREADS, 1)
     if (threadIdx.x < GEMV_ROWS) sums[threadIdx.x] = 0;
     __syncthreads();
     fill_table(table, args.points);
-    fill_a<M>(args, steps, a, sums);
+    fill_a<M>(args, steps, (uint32_t *)a, sums);
     __syncthreads();
 
     int32_t sum[GROUPS][4] = {};
@@ -205,9 +212,9 @@ static __global__ void __launch_bounds__(THREADS, 1)
                        codes[(slot + SLOTS - 1) % SLOTS]);
             int chunk = warp + turn * WARPS;
             if (chunk < chunks)
-                multiply_chunk<M, HIGH>(codes[slot],
-                                        a + (int64_t)chunk * (GEMV_LANE_BYTES / M) * args.rows * 4,
-                                        args.rows, (const char *)table, sum);
+                multiply_chunk<M>(codes[slot],
+                                  a + (int64_t)chunk * (GEMV_LANE_BYTES / M) * pairs * 4, pairs,
+                                  (const char *)table, sum);
             if (++turn < turns) continue;
             finish_tile<M>(args, tile, partial + parity * WARPS * args.rows * TILE, sums, sum);
             tile += gridDim.x;
@@ -223,10 +230,8 @@ typedef void gemv_kernel(gemv_args);
 
 static gemv_kernel *kernel_of(const struct lut_geometry *geometry)
 {
-    static gemv_kernel *const kernels[][2] = {{decode_gemv<1, false>, decode_gemv<1, true>},
-                                              {decode_gemv<2, false>, decode_gemv<2, true>},
-                                              {decode_gemv<4, false>, decode_gemv<4, true>}};
-    return kernels[geometry->levels / 2][geometry->rows > 8];
+    static gemv_kernel *const kernels[] = {decode_gemv<1>, decode_gemv<2>, decode_gemv<4>};
+    return kernels[geometry->levels / 2];
 }
 
 /* The most shared memory a block can have on any card that runs this. */

@@ -53,6 +53,12 @@ LUT_FUNCTION int gemv_steps(int64_t blocks, int levels)
     return gemv_chunks(blocks, levels) * (GEMV_LANE_BYTES / levels);
 }
 
+/* Rows r and r + 8 of A share an operand: how many such pairs there are. */
+LUT_FUNCTION int gemv_pairs(int rows)
+{
+    return rows < 8 ? rows : 8;
+}
+
 /* The table's word for a codeword of 8 coordinates. */
 LUT_FUNCTION uint32_t gemv_nibbles(const int8_t *point)
 {
