@@ -1,0 +1,36 @@
+/*
+ * lut_cublas.h - operands of lut_matmul as cuBLAS takes them: decoded in setup, in
+ * the library's type, rows of K entries padded with zeros to a multiple of 128.
+ *
+ * cuBLAS is column-major: row-major C = A B^T is op(B') A' there, as in gemm.
+ */
+#ifndef LUT_CUBLAS_H
+#define LUT_CUBLAS_H
+
+#include "cublas_load.h"
+
+#ifdef CUBLAS_HEADERS
+
+#include "cuda_error.h"
+#include "kernels/lut/lut_cuda.h"
+
+enum { LUT_CUBLAS_WORKSPACE_BYTES = 64 << 20 }; /* 32 MiB is Hopper's least for full choice */
+
+enum lut_cublas_type { LUT_AS_INT8, LUT_AS_FP32, LUT_AS_BF16, LUT_AS_ORIGINAL };
+
+/* Device memory; `a` and `b` are one allocation. */
+struct lut_operands {
+    void *a, *b;
+    int64_t stride; /* entries of a row */
+};
+
+/* Decode both operands on the device and wait for it. */
+int lut_operands_init(struct lut_operands *operands, struct assay_call *call,
+                      enum lut_cublas_type type);
+void lut_operands_release(struct lut_operands *operands);
+
+/* Why no decoded operands can be made of this shape, or NULL. */
+const char *lut_cublas_supports(const struct assay_shape *shape);
+
+#endif
+#endif

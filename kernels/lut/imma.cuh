@@ -1,0 +1,190 @@
+/*
+ * imma.cuh - an int8 product on Hopper's tensor cores (wgmma), for operands that a
+ * producer puts into shared memory: decoded there, or copied.
+ *
+ * A block makes a tile of 128 x 256 of C; each of its two warpgroups half of the
+ * rows, in 128 accumulators a thread. Both operands stand in shared memory as rows
+ * of 128 bytes of K, swizzled in 16-byte pieces (128-byte mode): eight rows are an
+ * atom of 1 KiB, and stepping 32 bytes along K is stepping the start address
+ * (PTX ISA, "Asynchronous warpgroup level matrix shared memory layout").
+ *
+ * The tensor cores work on stage s while the same warps produce stage s + STAGES - 1.
+ */
+#ifndef LUT_IMMA_CUH
+#define LUT_IMMA_CUH
+
+#include "lut_cuda.h"
+
+#include "imma.h"
+
+struct imma_output {
+    float *c;
+    int64_t rows, columns;
+    int stages_of_k; /* K in steps of IMMA_K, rounded up */
+    int shift;       /* the sum >> shift, times unit */
+    float unit;
+};
+
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+
+/* A matrix descriptor: start address, 1 KiB from atom to atom, 128-byte swizzle. */
+static __device__ __forceinline__ uint64_t imma_descriptor(const void *shared)
+{
+    uint64_t address = (uint64_t)__cvta_generic_to_shared(shared);
+    return (address & 0x3ffff) >> 4 | (uint64_t)1 << 16 | (uint64_t)(1024 >> 4) << 32 |
+           (uint64_t)1 << 62;
+}
+
+/* d += a b^T over 32 bytes of K; asynchronous. */
+static __device__ __forceinline__ void imma_multiply(int32_t d[128], uint64_t a, uint64_t b)
+{
+    asm volatile(
+        "{\n.reg .pred p;\nsetp.eq.b32 p, 0, 0;\n"
+        "wgmma.mma_async.sync.aligned.m64n256k32.s32.s8.s8 {"
+        "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+        "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
+        "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
+        "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, "
+        "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, "
+        "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, "
+        "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, "
+        "%111, "
+        "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, "
+        "%127}, "
+        "%128, %129, p;\n}\n"
+        : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3]), "+r"(d[4]), "+r"(d[5]), "+r"(d[6]),
+          "+r"(d[7]), "+r"(d[8]), "+r"(d[9]), "+r"(d[10]), "+r"(d[11]), "+r"(d[12]), "+r"(d[13]),
+          "+r"(d[14]), "+r"(d[15]), "+r"(d[16]), "+r"(d[17]), "+r"(d[18]), "+r"(d[19]), "+r"(d[20]),
+          "+r"(d[21]), "+r"(d[22]), "+r"(d[23]), "+r"(d[24]), "+r"(d[25]), "+r"(d[26]), "+r"(d[27]),
+          "+r"(d[28]), "+r"(d[29]), "+r"(d[30]), "+r"(d[31]), "+r"(d[32]), "+r"(d[33]), "+r"(d[34]),
+          "+r"(d[35]), "+r"(d[36]), "+r"(d[37]), "+r"(d[38]), "+r"(d[39]), "+r"(d[40]), "+r"(d[41]),
+          "+r"(d[42]), "+r"(d[43]), "+r"(d[44]), "+r"(d[45]), "+r"(d[46]), "+r"(d[47]), "+r"(d[48]),
+          "+r"(d[49]), "+r"(d[50]), "+r"(d[51]), "+r"(d[52]), "+r"(d[53]), "+r"(d[54]), "+r"(d[55]),
+          "+r"(d[56]), "+r"(d[57]), "+r"(d[58]), "+r"(d[59]), "+r"(d[60]), "+r"(d[61]), "+r"(d[62]),
+          "+r"(d[63]), "+r"(d[64]), "+r"(d[65]), "+r"(d[66]), "+r"(d[67]), "+r"(d[68]), "+r"(d[69]),
+          "+r"(d[70]), "+r"(d[71]), "+r"(d[72]), "+r"(d[73]), "+r"(d[74]), "+r"(d[75]), "+r"(d[76]),
+          "+r"(d[77]), "+r"(d[78]), "+r"(d[79]), "+r"(d[80]), "+r"(d[81]), "+r"(d[82]), "+r"(d[83]),
+          "+r"(d[84]), "+r"(d[85]), "+r"(d[86]), "+r"(d[87]), "+r"(d[88]), "+r"(d[89]), "+r"(d[90]),
+          "+r"(d[91]), "+r"(d[92]), "+r"(d[93]), "+r"(d[94]), "+r"(d[95]), "+r"(d[96]), "+r"(d[97]),
+          "+r"(d[98]), "+r"(d[99]), "+r"(d[100]), "+r"(d[101]), "+r"(d[102]), "+r"(d[103]),
+          "+r"(d[104]), "+r"(d[105]), "+r"(d[106]), "+r"(d[107]), "+r"(d[108]), "+r"(d[109]),
+          "+r"(d[110]), "+r"(d[111]), "+r"(d[112]), "+r"(d[113]), "+r"(d[114]), "+r"(d[115]),
+          "+r"(d[116]), "+r"(d[117]), "+r"(d[118]), "+r"(d[119]), "+r"(d[120]), "+r"(d[121]),
+          "+r"(d[122]), "+r"(d[123]), "+r"(d[124]), "+r"(d[125]), "+r"(d[126]), "+r"(d[127])
+        : "l"(a), "l"(b));
+}
+
+static __device__ __forceinline__ void imma_stage(int32_t d[128], const char *stage)
+{
+    uint64_t a = imma_descriptor(stage + threadIdx.x / 128 * (IMMA_ROWS / 2 * IMMA_K));
+    uint64_t b = imma_descriptor(stage + IMMA_ROWS * IMMA_K);
+    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+#pragma unroll
+    for (int k = 0; k < IMMA_K / 32; k++)
+        imma_multiply(d, a + (uint64_t)(2 * k), b + (uint64_t)(2 * k));
+    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
+
+static __device__ __forceinline__ void imma_wait(int32_t d[128])
+{
+    asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+#pragma unroll
+    for (int i = 0; i < 128; i++)
+        asm volatile("" : "+r"(d[i])::"memory");
+}
+
+/* Ordinary stores to shared memory, before the tensor cores read them. */
+static __device__ __forceinline__ void imma_publish()
+{
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
+static __device__ __forceinline__ void imma_store(const imma_output &out, int64_t row,
+                                                  int64_t column, int32_t first, int32_t second)
+{
+    if (row >= out.rows) return;
+    float2 values = make_float2((float)(first >> out.shift) * out.unit,
+                                (float)(second >> out.shift) * out.unit);
+    float *c = out.c + row * out.columns + column;
+    if (column + 1 < out.columns && out.columns % 2 == 0)
+        *(float2 *)c = values;
+    else {
+        if (column < out.columns) c[0] = values.x;
+        if (column + 1 < out.columns) c[1] = values.y;
+    }
+}
+
+/* Accumulator 4 j + 2 h + i of a lane: row lane / 4 + 8 h of its warp's sixteen,
+ * column 8 j + 2 (lane % 4) + i. */
+static __device__ __forceinline__ void imma_finish(const imma_output &out, struct imma_tile tile,
+                                                   const int32_t d[128])
+{
+    int lane = threadIdx.x % 32;
+    int64_t row = tile.row + threadIdx.x / 32 * 16 + lane / 4;
+#pragma unroll
+    for (int j = 0; j < 32; j++) {
+        int64_t column = tile.column + 8 * j + lane % 4 * 2;
+        imma_store(out, row, column, d[4 * j], d[4 * j + 1]);
+        imma_store(out, row + 8, column, d[4 * j + 2], d[4 * j + 3]);
+    }
+}
+
+#endif
+
+/*
+ * The loop. A Producer has, besides its fields:
+ *
+ *   STAGES                        buffers; stage s uses buffer s % STAGES
+ *   begin(shared, tile)           once, by all threads
+ *   produce(stage, buffer)        write this thread's share of the stage, or start
+ *                                 to; called in order, also beyond the last stage
+ *   settle()                      the oldest stage not yet settled has been written
+ */
+template <class Producer>
+static __global__ void __launch_bounds__(IMMA_THREADS, 1)
+    imma(const __grid_constant__ Producer args, const __grid_constant__ imma_output out)
+{
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    extern __shared__ __align__(1024) char shared[];
+    constexpr int STAGES = Producer::STAGES;
+    struct imma_tile tile = imma_tile_of(blockIdx.x, out.rows, out.columns);
+    Producer producer = args;
+    int32_t d[128];
+#pragma unroll
+    for (int i = 0; i < 128; i++)
+        d[i] = 0;
+
+    producer.begin(shared + STAGES * IMMA_STAGE_BYTES, tile);
+#pragma unroll
+    for (int stage = 0; stage < STAGES - 1; stage++)
+        producer.produce(stage, shared + stage * IMMA_STAGE_BYTES);
+
+    for (int stage = 0; stage < out.stages_of_k; stage++) {
+        producer.settle();
+        imma_publish();
+        __syncthreads(); /* the stage is whole, and all are done with the one before */
+        imma_stage(d, shared + stage % STAGES * IMMA_STAGE_BYTES);
+        int ahead = stage + STAGES - 1;
+        producer.produce(ahead, shared + ahead % STAGES * IMMA_STAGE_BYTES);
+        imma_wait(d);
+    }
+    imma_finish(out, tile, d);
+#endif
+}
+
+/* 0, or why this device has no such instructions: they are compute capability 9.0's
+ * alone, and later cards lack them. */
+static inline int imma_prepare(const void *kernel, int64_t shared_bytes)
+{
+    int device = 0, major = 0;
+    if (assay_cuda(cudaGetDevice(&device), "device") ||
+        assay_cuda(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device),
+                   "compute capability"))
+        return -1;
+    if (major != 9) return assay_error("wgmma is an instruction of compute capability 9.0 alone");
+    return assay_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                           (int)shared_bytes),
+                      "shared memory");
+}
+
+#endif

@@ -1,0 +1,48 @@
+/*
+ * imma.h - the tiles and the shared-memory layout of imma.cuh; host code too, so
+ * that tests can follow the indices without a GPU.
+ */
+#ifndef LUT_IMMA_H
+#define LUT_IMMA_H
+
+#include "lut.h"
+
+enum {
+    IMMA_ROWS = 128,    /* of A, and of C, in a tile */
+    IMMA_COLUMNS = 256, /* rows of B, columns of C */
+    IMMA_K = 128,       /* bytes of K in a stage */
+    IMMA_THREADS = 256,
+    IMMA_STAGE_BYTES = (IMMA_ROWS + IMMA_COLUMNS) * IMMA_K,
+    IMMA_BAND = 8, /* tile rows that are walked together, for the L2 cache */
+};
+
+/* Where 16-byte piece `piece` of row `row` stands; A's rows come first, then B's. */
+LUT_FUNCTION int imma_offset(int row, int piece)
+{
+    return row * IMMA_K + (piece ^ (row & 7)) * 16;
+}
+
+struct imma_tile {
+    int64_t row, column;
+};
+
+LUT_FUNCTION int64_t imma_tiles(int64_t rows, int64_t columns)
+{
+    return ((rows + IMMA_ROWS - 1) / IMMA_ROWS) * ((columns + IMMA_COLUMNS - 1) / IMMA_COLUMNS);
+}
+
+/* Tile number `index`: bands of IMMA_BAND tile rows, column by column in a band. */
+LUT_FUNCTION struct imma_tile imma_tile_of(int64_t index, int64_t rows, int64_t columns)
+{
+    int64_t down = (rows + IMMA_ROWS - 1) / IMMA_ROWS;
+    int64_t across = (columns + IMMA_COLUMNS - 1) / IMMA_COLUMNS;
+    int64_t band = index / (IMMA_BAND * across), rest = index % (IMMA_BAND * across);
+    int64_t left = down - band * IMMA_BAND;
+    int64_t height = left < IMMA_BAND ? left : (int64_t)IMMA_BAND;
+    struct imma_tile tile;
+    tile.row = (band * IMMA_BAND + rest % height) * IMMA_ROWS;
+    tile.column = rest / height * IMMA_COLUMNS;
+    return tile;
+}
+
+#endif

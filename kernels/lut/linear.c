@@ -1,0 +1,171 @@
+/*
+ * linear.c - operation quantized_linear: a layer whose weights are lattice codes and
+ * whose activations are encoded in every call (the seed's "MLP").
+ *
+ * Operations: 2 rows K columns, as in lut_matmul; encoding is 8 rows K more at most,
+ * which is not counted. Bytes: 4 an activation, the codes of W, 4 an element of C.
+ *
+ * The activations are multiples of 1/64. On them the two candidates of a closest
+ * point are as far apart as 1/64 or exactly tied, and a tie is decided by the dither,
+ * 1.5e-5 in squared distance: fp32 and double cannot disagree, so that C is exact.
+ * Blocks that overload keep the codes they get; nothing is scaled.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "linear.h"
+
+static const char *supports(const struct assay_shape *shape)
+{
+    if (shape->value[LUT_LATTICE] != CODEBOOK_E8) return "E8 only";
+    if (shape->value[LUT_SCALED]) return "without overload scaling only";
+    return lut_index_unsupported(shape);
+}
+
+static int buffers(const struct assay_shape *shape, struct assay_buffer out[ASSAY_MAX_BUFFERS])
+{
+    struct lut_geometry geometry = lut_geometry(shape);
+    out[LINEAR_X] = (struct assay_buffer){.name = "x",
+                                          .role = ASSAY_IN,
+                                          .type = ASSAY_F32,
+                                          .count = geometry.rows * geometry.k,
+                                          .fill = {.kind = ASSAY_FILL_CUSTOM}};
+    out[LINEAR_W] = lut_codes_buffer(&geometry, "w", geometry.columns);
+    out[LINEAR_C] = (struct assay_buffer){.name = "c",
+                                          .role = ASSAY_OUT,
+                                          .type = ASSAY_F32,
+                                          .count = geometry.rows * geometry.columns};
+    return 3;
+}
+
+/* The sum of two uniforms, within +-1.5, in steps of 1/64. */
+static int fill(const struct assay_shape *shape, int buffer, uint64_t seed, void *host)
+{
+    struct lut_geometry geometry = lut_geometry(shape);
+    if (buffer == LINEAR_W) {
+        lut_fill_codes(&geometry, geometry.columns, seed, host);
+        return 0;
+    }
+    float *x = host;
+    for (int64_t i = 0; i < geometry.rows * geometry.k; i++) {
+        uint64_t bits = lut_mix(seed, (uint64_t)i);
+        x[i] = (float)((int)(bits % 97) + (int)(bits >> 32) % 97 - 96) / 64.0f;
+    }
+    return 0;
+}
+
+static struct assay_work work(const struct assay_shape *shape)
+{
+    struct lut_geometry geometry = lut_geometry(shape);
+    double rows = (double)geometry.rows, columns = (double)geometry.columns;
+    double k = (double)geometry.k;
+    return (struct assay_work){
+        .read_bytes = 4 * rows * k + columns * (double)geometry.stride_bytes,
+        .write_bytes = 4 * rows * columns,
+        .ops = {[ASSAY_INT8_OPS] = 2 * rows * columns * k},
+    };
+}
+
+/* One block of X encoded and decoded in double, doubled coordinates. */
+static void nearest(const struct lut_geometry *geometry, const struct codebook *codebook,
+                    const float *x, int64_t block, int out[8])
+{
+    double at[8], point[8];
+    int weight = 1;
+    for (int i = 0; i < 8; i++) {
+        at[i] = block * 8 + i < geometry->k ? (double)x[block * 8 + i] : 0;
+        out[i] = 0;
+    }
+    for (int m = 0; m < geometry->levels; m++, weight *= geometry->q) {
+        int whole[8];
+        codebook_closest(CODEBOOK_E8, at, point);
+        for (int i = 0; i < 8; i++) {
+            whole[i] = (int)rint(2 * point[i]);
+            at[i] = point[i] / geometry->q;
+        }
+        const int8_t *left = codebook->left + 8 * (int64_t)lut_index_e8(whole, geometry->q);
+        for (int i = 0; i < 8; i++)
+            out[i] += weight * left[i];
+    }
+}
+
+static int reference(const struct assay_shape *shape, const void *const in[], int buffer,
+                     int64_t begin, int64_t end, double *expected, double *bound)
+{
+    (void)buffer;
+    struct lut_geometry geometry = lut_geometry(shape);
+    const struct codebook *codebook = lut_codebook(shape);
+    struct lut_codes w = lut_codes(&geometry, in[LINEAR_W], geometry.columns);
+    int(*x)[8] = calloc((size_t)geometry.blocks, sizeof *x);
+    int64_t kept = -1;
+    if (x == NULL || codebook == NULL) {
+        free(x);
+        return assay_error("out of host memory for the reference");
+    }
+    for (int64_t at = begin; at < end; at++) {
+        int64_t row = at / geometry.columns, sum = 0;
+        const float *row_x = (const float *)in[LINEAR_X] + row * geometry.k;
+        for (int64_t block = 0; block < geometry.blocks; block++) {
+            int y[CODEBOOK_MAX_D];
+            if (row != kept) nearest(&geometry, codebook, row_x, block, x[block]);
+            lut_decode_block(codebook, &geometry, &w, true, at % geometry.columns, block, y);
+            for (int i = 0; i < 8; i++)
+                sum += x[block][i] * y[i];
+        }
+        kept = row;
+        expected[at - begin] = (double)(float)(sum / geometry.divisor);
+        bound[at - begin] = 0;
+    }
+    free(x);
+    return 0;
+}
+
+/* Encoding a row in double costs some hundred operations a block, once a run. */
+static double reference_cost(const struct assay_shape *shape)
+{
+    return 4.0 * (double)shape->value[LUT_K];
+}
+
+static const char *const baselines[] = {"cublas_fp32", "openblas", "host_scalar", NULL};
+
+static const struct assay_operation operation = {
+    .name = "quantized_linear",
+    .summary = "C = decode(encode(X)) decode(W)^T: E8 codes, activations encoded in the call",
+    .dims = {[LUT_ROWS] = {.name = "rows",
+                           .summary = "rows of X and C",
+                           .fallback = 8,
+                           .min = 1,
+                           .max = 1 << 20},
+             [LUT_K] = {.name = "k",
+                        .summary = "entries of a row of X and of W",
+                        .fallback = 64,
+                        .min = 1,
+                        .max = 1 << 16},
+             [LUT_COLUMNS] = {.name = "columns",
+                              .summary = "rows of W, columns of C",
+                              .fallback = 32,
+                              .min = 1,
+                              .max = 1 << 20},
+             [LUT_LATTICE] = {.name = "lattice",
+                              .summary = "lattice of the code (E8)",
+                              .choices = codebook_lattice_names,
+                              .fallback = CODEBOOK_E8},
+             [LUT_CODE] = {.name = "code",
+                           .summary = "nesting ratio q and levels m",
+                           .choices = lut_code_names},
+             [LUT_INDEX] = {.name = "index",
+                            .summary = "type of the indices as stored",
+                            .choices = lut_index_names,
+                            .fallback = LUT_PACKED},
+             [LUT_SCALED] = {.name = "scaled",
+                             .summary = "a scale a block (off)",
+                             .choices = lut_scaled_names}},
+    .supports = supports,
+    .buffers = buffers,
+    .fill = fill,
+    .work = work,
+    .reference = reference,
+    .reference_cost = reference_cost,
+    .baselines = baselines,
+};
+ASSAY_REGISTER_OPERATION(operation);

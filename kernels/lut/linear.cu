@@ -1,0 +1,194 @@
+/*
+ * linear.cu - quantized_linear on the GPU: one kernel encodes the activations to
+ * codes in memory, then a variant of lut_matmul multiplies.
+ *
+ * Bytes of encoding: 4 read and M / 8 written (E8, q = 2) an activation. Operations:
+ * those of the product; encoding is a thread a block of 8, about 300 a level.
+ */
+#include <stdlib.h>
+
+#include "linear.h"
+#include "lut_cuda.h"
+
+enum { THREADS = 128 };
+
+struct linear_state {
+    struct assay_call inner; /* of lut_matmul: A is `codes` */
+    void *codes;
+};
+
+/* Put `index` where lut_read finds it. Packed indices of 13 bits share words and
+ * never span more than two. */
+static __device__ __forceinline__ void put(const struct lut_geometry &geometry, char *row,
+                                           int64_t at, uint32_t index)
+{
+    if (geometry.format == LUT_FP32)
+        ((float *)row)[at] = (float)index;
+    else if (geometry.format == LUT_INT32)
+        ((int32_t *)row)[at] = (int32_t)index;
+    else if (geometry.bits == 8)
+        ((uint8_t *)row)[at] = (uint8_t)index;
+    else if (geometry.bits == 16)
+        ((uint16_t *)row)[at] = (uint16_t)index;
+    else {
+        int64_t bit = at * geometry.bits;
+        int shift = (int)(bit & 31);
+        atomicOr((unsigned *)row + (bit >> 5), index << shift);
+        if (shift + geometry.bits > 32)
+            atomicOr((unsigned *)row + (bit >> 5) + 1, index >> (32 - shift));
+    }
+}
+
+static __global__ void __launch_bounds__(THREADS)
+    linear_encode(struct lut_geometry geometry, struct lut_dither dither,
+                  const float *__restrict__ x, char *__restrict__ codes)
+{
+    int64_t at = (int64_t)blockIdx.x * THREADS + threadIdx.x;
+    if (at >= geometry.rows * geometry.blocks) return;
+    int64_t row = at / geometry.blocks, block = at % geometry.blocks;
+    float entries[8];
+#pragma unroll
+    for (int i = 0; i < 8; i++)
+        entries[i] = block * 8 + i < geometry.k ? x[row * geometry.k + block * 8 + i] : 0.0f;
+    for (int m = 0; m < geometry.levels; m++)
+        put(geometry, codes + row * geometry.stride_bytes, block * geometry.levels + m,
+            lut_encode_e8(entries, geometry.q, &dither));
+}
+
+/* ----------------------------------------------------------- composition -- */
+
+static size_t codes_bytes(const struct lut_geometry *geometry)
+{
+    return (size_t)(geometry->rows * geometry->stride_bytes);
+}
+
+static int setup_with(struct assay_call *call, const struct assay_variant *product)
+{
+    struct lut_geometry geometry = lut_geometry(call->shape);
+    struct linear_state *state = (struct linear_state *)calloc(1, sizeof *state);
+    size_t bytes = codes_bytes(&geometry);
+    if (state == NULL) return assay_error("out of host memory");
+    call->state = state;
+    if (assay_cuda(cudaMalloc(&state->codes, bytes), "codes")) return -1;
+    if (assay_cuda(cudaMemset(state->codes, 0, bytes), "codes")) return -1; /* the padding */
+    state->inner.shape = call->shape;
+    state->inner.buffer[LUT_A] = state->codes;
+    state->inner.buffer[LUT_B] = call->buffer[LINEAR_W];
+    state->inner.buffer[LUT_C] = call->buffer[LINEAR_C];
+    state->inner.stream = call->stream;
+    if (product->setup(&state->inner)) return -1;
+    call->workspace_bytes += (int64_t)bytes + state->inner.workspace_bytes;
+    return 0;
+}
+
+static int launch_with(struct assay_call *call, const struct assay_variant *product)
+{
+    struct linear_state *state = (struct linear_state *)call->state;
+    struct lut_geometry geometry = lut_geometry(call->shape);
+    cudaStream_t stream = (cudaStream_t)call->stream;
+    int64_t blocks = (geometry.rows * geometry.blocks + THREADS - 1) / THREADS;
+    bool shared = geometry.format == LUT_PACKED && geometry.bits % 8 != 0;
+    struct lut_dither dither;
+    codebook_dither(8, dither.e);
+    state->inner.buffer[LUT_B] = call->buffer[LINEAR_W];
+    state->inner.buffer[LUT_C] = call->buffer[LINEAR_C];
+    state->inner.stream = call->stream;
+    /* Bits are set, not stored, where indices share words. */
+    if (shared &&
+        assay_cuda(cudaMemsetAsync(state->codes, 0, codes_bytes(&geometry), stream), "codes"))
+        return -1;
+    linear_encode<<<(unsigned)blocks, THREADS, 0, stream>>>(
+        geometry, dither, (const float *)call->buffer[LINEAR_X], (char *)state->codes);
+    if (assay_launched()) return -1;
+    return product->launch(&state->inner);
+}
+
+static void teardown_with(struct assay_call *call, const struct assay_variant *product)
+{
+    struct linear_state *state = (struct linear_state *)call->state;
+    if (state == NULL) return;
+    if (state->inner.shape) product->teardown(&state->inner);
+    cudaFree(state->codes);
+    free(state);
+}
+
+/* ------------------------------------------------------------- variants -- */
+
+template <const struct assay_variant *PRODUCT>
+static const char *supports(const struct assay_shape *shape)
+{
+    return PRODUCT->supports ? PRODUCT->supports(shape) : NULL;
+}
+
+template <const struct assay_variant *PRODUCT> static int setup(struct assay_call *call)
+{
+    return setup_with(call, PRODUCT);
+}
+
+template <const struct assay_variant *PRODUCT> static int launch(struct assay_call *call)
+{
+    return launch_with(call, PRODUCT);
+}
+
+template <const struct assay_variant *PRODUCT> static void teardown(struct assay_call *call)
+{
+    teardown_with(call, PRODUCT);
+}
+
+static const struct assay_variant by_table = {
+    .operation = "quantized_linear",
+    .name = "encode_smem_i8",
+    .summary = "encode, then the int8 table in shared memory",
+    .kind = ASSAY_KERNEL,
+    .place = ASSAY_CUDA,
+    .clock = ASSAY_CLOCK_DEVICE,
+    .supports = supports<&lut_smem_i8>,
+    .setup = setup<&lut_smem_i8>,
+    .launch = launch<&lut_smem_i8>,
+    .teardown = teardown<&lut_smem_i8>,
+};
+ASSAY_REGISTER_VARIANT(by_table);
+
+static const struct assay_variant by_dp4a = {
+    .operation = "quantized_linear",
+    .name = "encode_dp4a",
+    .summary = "encode, then decode_dp4a",
+    .kind = ASSAY_KERNEL,
+    .place = ASSAY_CUDA,
+    .clock = ASSAY_CLOCK_DEVICE,
+    .supports = supports<&lut_decode_dp4a>,
+    .setup = setup<&lut_decode_dp4a>,
+    .launch = launch<&lut_decode_dp4a>,
+    .teardown = teardown<&lut_decode_dp4a>,
+};
+ASSAY_REGISTER_VARIANT(by_dp4a);
+
+static const struct assay_variant by_imma = {
+    .operation = "quantized_linear",
+    .name = "encode_imma",
+    .summary = "encode, then decode_imma",
+    .kind = ASSAY_KERNEL,
+    .place = ASSAY_CUDA,
+    .clock = ASSAY_CLOCK_DEVICE,
+    .min_sm = 90,
+    .supports = supports<&lut_decode_imma>,
+    .setup = setup<&lut_decode_imma>,
+    .launch = launch<&lut_decode_imma>,
+    .teardown = teardown<&lut_decode_imma>,
+};
+ASSAY_REGISTER_VARIANT(by_imma);
+
+static const struct assay_variant by_gemv = {
+    .operation = "quantized_linear",
+    .name = "encode_gemv",
+    .summary = "encode, then decode_gemv",
+    .kind = ASSAY_KERNEL,
+    .place = ASSAY_CUDA,
+    .clock = ASSAY_CLOCK_DEVICE,
+    .min_sm = 80,
+    .supports = supports<&lut_decode_gemv>,
+    .setup = setup<&lut_decode_gemv>,
+    .launch = launch<&lut_decode_gemv>,
+    .teardown = teardown<&lut_decode_gemv>,
+};
+ASSAY_REGISTER_VARIANT(by_gemv);

@@ -1,0 +1,105 @@
+/*
+ * linear.h - quantized_linear: activations encoded on the fly, E8.
+ *
+ *   C = decode(encode(X)) . decode(W)^T,  X [rows, K] fp32, W [columns, K/8] codes
+ *
+ * lut_encode_e8 is a level of the paper's algorithm 1 with beta = 1, on the host and in CUDA alike.
+ */
+#ifndef LUT_LINEAR_H
+#define LUT_LINEAR_H
+
+#include <math.h>
+
+#include "lut.h"
+
+/* Buffers: the operation's own names for LUT_A, LUT_B, LUT_C. */
+enum { LINEAR_X = LUT_A, LINEAR_W = LUT_B, LINEAR_C = LUT_C };
+
+/* Arrays stay in registers only where every index is known. */
+#ifdef __CUDA_ARCH__
+#define LUT_UNROLL _Pragma("unroll")
+#else
+#define LUT_UNROLL
+#endif
+
+struct lut_dither {
+    float e[8];
+};
+
+/* The closest point of D8: where the rounded sum is odd, the coordinate that was
+ * rounded furthest goes the other way. No register array is indexed at run time. */
+LUT_FUNCTION void lut_closest_d8(const float x[8], float y[8])
+{
+    float furthest = -1, moved = 0;
+    int sum = 0, k = 0;
+    LUT_UNROLL
+    for (int i = 0; i < 8; i++) {
+        y[i] = floorf(x[i] + 0.5f);
+        sum += (int)y[i];
+        float error = fabsf(x[i] - y[i]);
+        if (error > furthest) {
+            furthest = error;
+            k = i;
+            moved = y[i] + (x[i] > y[i] ? 1.0f : -1.0f);
+        }
+    }
+    LUT_UNROLL
+    for (int i = 0; i < 8; i++)
+        if ((sum & 1) != 0 && i == k) y[i] = moved;
+}
+
+/* Q(x + e), doubled, as whole numbers. */
+LUT_FUNCTION void lut_closest_e8(const float x[8], const struct lut_dither *dither, int out[8])
+{
+    float moved[8], shifted[8], whole[8], half[8], to_whole = 0, to_half = 0;
+    LUT_UNROLL
+    for (int i = 0; i < 8; i++) {
+        moved[i] = x[i] + dither->e[i];
+        shifted[i] = moved[i] - 0.5f;
+    }
+    lut_closest_d8(moved, whole);
+    lut_closest_d8(shifted, half);
+    LUT_UNROLL
+    for (int i = 0; i < 8; i++) {
+        to_whole += (moved[i] - whole[i]) * (moved[i] - whole[i]);
+        to_half += (shifted[i] - half[i]) * (shifted[i] - half[i]);
+    }
+    LUT_UNROLL
+    for (int i = 0; i < 8; i++)
+        out[i] = to_half < to_whole ? 2 * (int)half[i] + 1 : 2 * (int)whole[i];
+}
+
+/* The index of a point in doubled coordinates. G^-1 by running sums: the last digit
+ * is the last coordinate, and each basis vector but the first ends where the next
+ * begins. Digits are taken modulo q. */
+LUT_FUNCTION uint32_t lut_index_e8(const int point[8], int q)
+{
+    int carry = 0, digit[8];
+    uint32_t index = 0;
+    digit[7] = point[7];
+    LUT_UNROLL
+    for (int i = 6; i >= 0; i--) {
+        carry += (point[i] - point[7]) / 2;
+        digit[i] = i > 0 ? carry : carry / 2;
+    }
+    LUT_UNROLL
+    for (int i = 7; i >= 0; i--) {
+        int rest = digit[i] % q;
+        index = index * (uint32_t)q + (uint32_t)(rest < 0 ? rest + q : rest);
+    }
+    return index;
+}
+
+/* The index of the next level of what is left of a block in `x`, which it divides by
+ * q for the level after. */
+LUT_FUNCTION uint32_t lut_encode_e8(float x[8], int q, const struct lut_dither *dither)
+{
+    int point[8];
+    lut_closest_e8(x, dither, point);
+    LUT_UNROLL
+    for (int i = 0; i < 8; i++)
+        x[i] = 0.5f * (float)point[i] / (float)q;
+    return lut_index_e8(point, q);
+}
+
+#endif

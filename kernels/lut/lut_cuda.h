@@ -1,0 +1,50 @@
+/*
+ * lut_cuda.h - what the family's CUDA variants and the baselines share: decoding
+ * operands on the device, and the checksum of a result there. Callable from C.
+ *
+ * Functions that enqueue take the stream as a void pointer, as assay_call has it.
+ */
+#ifndef LUT_CUDA_H
+#define LUT_CUDA_H
+
+#include "lut.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The points of a codebook in device memory. */
+struct lut_points {
+    int8_t *left, *right; /* [count][d]; one allocation, at `left` */
+    int64_t bytes;
+};
+
+int lut_points_upload(const struct assay_shape *shape, struct lut_points *points);
+void lut_points_release(struct lut_points *points);
+
+/* Entries of a decoded row: blocks * d, padded with zeros to a multiple of 128. */
+int64_t lut_decoded_stride(const struct lut_geometry *geometry);
+
+/* Enqueue: decode `rows` rows of codes at `data` to out[rows][decoded stride]. */
+int lut_decode_i8(const struct lut_geometry *geometry, const void *data, int64_t rows,
+                  const int8_t *points, int8_t *out, void *stream);
+
+/* Enqueue: int8 to fp32 or to bf16, exactly; to fp32 with an error within 1/2, as
+ * unquantised operands have; in place, int32 sums of points' products to C. */
+int lut_widen_fp32(const int8_t *in, float *out, int64_t count, void *stream);
+int lut_widen_bf16(const int8_t *in, uint16_t *out, int64_t count, void *stream);
+int lut_originals(const int8_t *in, float *out, int64_t count, void *stream);
+int lut_sums_to_c(const struct lut_geometry *geometry, void *c, void *stream);
+
+/* assay_variant.check of every variant of lut_matmul: the row sums of up to 16
+ * rows of C, where the harness compares only a sample of it. */
+int lut_check(struct assay_call *call);
+
+/* Variants that quantized_linear calls after its own encoding. */
+extern const struct assay_variant lut_smem_i8, lut_decode_dp4a, lut_decode_imma, lut_decode_gemv;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,160 @@
+/*
+ * onesided.c - operation lut_matmul_onesided (onesided.h) and its host variants.
+ *
+ * Operations: 2 rows K columns in fp32, the multiply-adds of the decoded A. A table
+ * for each block and column has q^d entries of d multiply-adds, then M lookups a row:
+ * it pays only where rows > q^d.
+ * Bytes: the codes of A, 4 an entry of B, 4 an element of C.
+ */
+#include "onesided.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static int buffers(const struct assay_shape *shape, struct assay_buffer out[ASSAY_MAX_BUFFERS])
+{
+    struct lut_geometry geometry = lut_geometry(shape);
+    out[LUT_A] = lut_codes_buffer(&geometry, "a", geometry.rows);
+    out[LUT_B] = (struct assay_buffer){.name = "b",
+                                       .role = ASSAY_IN,
+                                       .type = ASSAY_F32,
+                                       .count = geometry.columns * geometry.k,
+                                       .fill = {.kind = ASSAY_FILL_NORMAL, .b = 1}};
+    out[LUT_C] = (struct assay_buffer){.name = "c",
+                                       .role = ASSAY_OUT,
+                                       .type = ASSAY_F32,
+                                       .count = geometry.rows * geometry.columns};
+    return 3;
+}
+
+static int fill(const struct assay_shape *shape, int buffer, uint64_t seed, void *host)
+{
+    (void)buffer; /* only codes are filled here */
+    struct lut_geometry geometry = lut_geometry(shape);
+    lut_fill_codes(&geometry, geometry.rows, seed, host);
+    return 0;
+}
+
+static struct assay_work work(const struct assay_shape *shape)
+{
+    struct lut_geometry geometry = lut_geometry(shape);
+    double rows = (double)geometry.rows, columns = (double)geometry.columns;
+    double k = (double)geometry.k;
+    return (struct assay_work){
+        .read_bytes = rows * (double)geometry.stride_bytes + 4 * columns * k,
+        .write_bytes = 4 * rows * columns,
+        .ops = {[ASSAY_FP32] = 2 * rows * columns * k},
+    };
+}
+
+/* One element in double; *magnitude is a bound of the sum of |terms|, whether levels
+ * are added first or last. */
+static double element(const struct assay_shape *shape, const struct lut_geometry *geometry,
+                      const struct codebook *codebook, const void *const in[], int64_t at,
+                      double *magnitude)
+{
+    int lattice = (int)shape->value[LUT_LATTICE];
+    struct lut_codes a = lut_codes(geometry, in[LUT_A], geometry->rows);
+    const float *b = (const float *)in[LUT_B] + at % geometry->columns * geometry->k;
+    double sum = 0, most = 0;
+    for (int m = 0; m < geometry->levels; m++)
+        most += codebook->left_max * lut_weight(geometry->q, m);
+    *magnitude = 0;
+    for (int64_t block = 0; block < geometry->blocks; block++) {
+        int x[CODEBOOK_MAX_D];
+        lut_decode_block(codebook, geometry, &a, false, at / geometry->columns, block, x);
+        for (int i = 0; i < geometry->d && block * geometry->d + i < geometry->k; i++) {
+            double entry = (double)onesided_step(lattice, i) * (double)b[block * geometry->d + i];
+            sum += x[i] * entry;
+            *magnitude += most * fabs(entry);
+        }
+    }
+    return sum;
+}
+
+static int reference(const struct assay_shape *shape, const void *const in[], int buffer,
+                     int64_t begin, int64_t end, double *expected, double *bound)
+{
+    (void)buffer;
+    struct lut_geometry geometry = lut_geometry(shape);
+    const struct codebook *codebook = lut_codebook(shape);
+    if (codebook == NULL) return -1;
+    double terms = (double)(geometry.k * geometry.levels + 8);
+    for (int64_t at = begin; at < end; at++) {
+        double magnitude;
+        expected[at - begin] = element(shape, &geometry, codebook, in, at, &magnitude);
+        bound[at - begin] = terms * 0x1p-24 * magnitude;
+    }
+    return 0;
+}
+
+static double reference_cost(const struct assay_shape *shape)
+{
+    return (double)shape->value[LUT_K];
+}
+
+static int launch_host(struct assay_call *call)
+{
+    struct lut_geometry geometry = lut_geometry(call->shape);
+    const struct codebook *codebook = lut_codebook(call->shape);
+    const void *const in[] = {call->buffer[LUT_A], call->buffer[LUT_B]};
+    float *c = call->buffer[LUT_C];
+    if (codebook == NULL) return -1;
+#pragma omp parallel for schedule(static)
+    for (int64_t at = 0; at < geometry.rows * geometry.columns; at++) {
+        double magnitude;
+        c[at] = (float)element(call->shape, &geometry, codebook, in, at, &magnitude);
+    }
+    return 0;
+}
+
+static const char *const baselines[] = {"cublas_fp32", "host_omp", NULL};
+
+static const struct assay_operation operation = {
+    .name = "lut_matmul_onesided",
+    .summary = "C = A B^T with A as lattice codes and B in fp32",
+    .dims = {[LUT_ROWS] = {.name = "rows",
+                           .summary = "rows of A and C",
+                           .fallback = 512,
+                           .min = 1,
+                           .max = 1 << 20},
+             [LUT_K] = {.name = "k",
+                        .summary = "entries of a row of A and of B",
+                        .fallback = 512,
+                        .min = 1,
+                        .max = 1 << 16},
+             [LUT_COLUMNS] = {.name = "columns",
+                              .summary = "rows of B, columns of C",
+                              .fallback = 512,
+                              .min = 1,
+                              .max = 1 << 16},
+             [LUT_LATTICE] = {.name = "lattice",
+                              .summary = "lattice of the code",
+                              .choices = codebook_lattice_names,
+                              .fallback = CODEBOOK_E8},
+             [LUT_CODE] = {.name = "code",
+                           .summary = "nesting ratio q and levels m",
+                           .choices = lut_code_names},
+             [LUT_INDEX] = {.name = "index",
+                            .summary = "type of the indices as stored",
+                            .choices = lut_index_names,
+                            .fallback = LUT_PACKED}},
+    .supports = lut_index_unsupported,
+    .buffers = buffers,
+    .fill = fill,
+    .work = work,
+    .reference = reference,
+    .reference_cost = reference_cost,
+    .baselines = baselines,
+};
+ASSAY_REGISTER_OPERATION(operation);
+
+static const struct assay_variant host_omp = {
+    .operation = "lut_matmul_onesided",
+    .name = "host_omp",
+    .summary = "all cores, decoding as it goes, sums in double",
+    .kind = ASSAY_REFERENCE,
+    .place = ASSAY_HOST,
+    .launch = launch_host,
+};
+ASSAY_REGISTER_VARIANT(host_omp);

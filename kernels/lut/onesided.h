@@ -1,0 +1,21 @@
+/*
+ * onesided.h - lut_matmul_onesided: A as codes, B as fp32.
+ *
+ *   C[i,j] = sum over blocks k and levels m of q^m <x(b_m(i,k)), B[j, block k]>
+ *
+ * Buffers stand at LUT_A, LUT_B and LUT_C. A point's coordinate i is its whole
+ * number times onesided_step(lattice, i); those of A2 are not dyadic.
+ */
+#ifndef LUT_ONESIDED_H
+#define LUT_ONESIDED_H
+
+#include "lut.h"
+
+LUT_FUNCTION float onesided_step(int lattice, int i)
+{
+    if (lattice == CODEBOOK_E8) return 0.5f;
+    if (lattice == CODEBOOK_A2) return i == 0 ? 0.5f : 0.86602540378443865f;
+    return 1.0f;
+}
+
+#endif

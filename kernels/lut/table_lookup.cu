@@ -1,0 +1,162 @@
+/*
+ * table_lookup.cu - a thread an element of C, a lookup a pair of indices. The table
+ * stands in device memory (global) or in shared memory as fp32, int16 or int8.
+ *
+ * Operations: M^2 lookups a pair of blocks. Bytes: the codes, read by each thread as
+ * it needs them; the table, once a block where it is shared.
+ *
+ * A shared lookup is at best 32 lanes a clock, about 9 with the conflicts of random
+ * indices: 34 TFLOP/s of equivalent rate at E8 and M = 1, which no product of large
+ * matrices can win. The blocks stay and walk over tiles of 32 x 32, so that the
+ * table is loaded once an SM.
+ */
+#include "table.cuh"
+
+enum { SIDE = 32, THREADS = SIDE * SIDE, SHARED_MAX = 227 * 1024 };
+
+/* One table entry, wherever the table stands. */
+template <typename Entry> struct lookup_in {
+    const Entry *table;
+    int64_t count;
+
+    __device__ __forceinline__ int operator()(uint32_t left, uint32_t right) const
+    {
+        return (int)table[left * count + right];
+    }
+};
+
+template <typename Entry, bool SHARED>
+static __global__ void __launch_bounds__(THREADS)
+    table_lookup(struct table_args args, const Entry *__restrict__ table)
+{
+    extern __shared__ __align__(16) char shared[];
+    lookup_in<Entry> lookup = {table, args.geometry.count};
+    if (SHARED) {
+        int64_t entries = args.geometry.count * args.geometry.count;
+        for (int64_t i = threadIdx.x; i < entries; i += THREADS)
+            ((Entry *)shared)[i] = table[i];
+        __syncthreads();
+        lookup.table = (const Entry *)shared;
+    }
+    int64_t across = (args.geometry.columns + SIDE - 1) / SIDE;
+    int64_t tiles = across * ((args.geometry.rows + SIDE - 1) / SIDE);
+    for (int64_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+        int64_t row = tile / across * SIDE + threadIdx.x / SIDE;
+        int64_t column = tile % across * SIDE + threadIdx.x % SIDE;
+        if (row < args.geometry.rows && column < args.geometry.columns)
+            element(args, row, column, lookup);
+    }
+}
+
+/* ------------------------------------------------------------- variants -- */
+
+template <typename Entry> static int64_t table_bytes(const struct assay_shape *shape)
+{
+    int64_t count = lut_geometry(shape).count;
+    return count * count * (int64_t)sizeof(Entry);
+}
+
+template <typename Entry> static const char *supports_shared(const struct assay_shape *shape)
+{
+    const char *why = lut_table_unsupported(shape);
+    if (why) return why;
+    return table_bytes<Entry>(shape) > SHARED_MAX ? "the table does not fit shared memory" : NULL;
+}
+
+template <typename Entry, bool SHARED> static int setup(struct assay_call *call)
+{
+    if (SHARED) {
+        int64_t bytes = table_bytes<Entry>(call->shape), limit = shared_limit();
+        if (limit < 0) return -1;
+        if (bytes > limit) return assay_error("the table does not fit this device's shared memory");
+        if (assay_cuda(cudaFuncSetAttribute(table_lookup<Entry, SHARED>,
+                                            cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                            (int)bytes),
+                       "shared memory"))
+            return -1;
+    }
+    return table_upload(call, (Entry **)&call->state);
+}
+
+template <typename Entry, bool SHARED> static int launch(struct assay_call *call)
+{
+    struct table_args args = table_args_of(call);
+    int64_t bytes = SHARED ? table_bytes<Entry>(call->shape) : 0;
+    int64_t tiles =
+        (args.geometry.columns + SIDE - 1) / SIDE * ((args.geometry.rows + SIDE - 1) / SIDE);
+    int64_t resident = processors() * (bytes > SHARED_MAX / 2 ? 1 : 2);
+    if (resident < 0) return -1;
+    table_lookup<Entry, SHARED>
+        <<<(unsigned)(tiles < resident ? tiles : resident), THREADS, (size_t)bytes,
+           (cudaStream_t)call->stream>>>(args, (const Entry *)call->state);
+    return assay_launched();
+}
+
+static void teardown(struct assay_call *call)
+{
+    cudaFree(call->state);
+}
+
+static const struct assay_variant global_f32 = {
+    .operation = "lut_matmul",
+    .name = "global",
+    .summary = "a lookup a pair of indices, fp32 table in device memory",
+    .kind = ASSAY_KERNEL,
+    .place = ASSAY_CUDA,
+    .clock = ASSAY_CLOCK_DEVICE,
+    .supports = lut_table_unsupported,
+    .setup = setup<float, false>,
+    .launch = launch<float, false>,
+    .teardown = teardown,
+    .model = lut_model,
+    .check = lut_check,
+};
+ASSAY_REGISTER_VARIANT(global_f32);
+
+static const struct assay_variant smem_f32 = {
+    .operation = "lut_matmul",
+    .name = "smem_f32",
+    .summary = "fp32 table in shared memory",
+    .kind = ASSAY_KERNEL,
+    .place = ASSAY_CUDA,
+    .clock = ASSAY_CLOCK_DEVICE,
+    .supports = supports_shared<float>,
+    .setup = setup<float, true>,
+    .launch = launch<float, true>,
+    .teardown = teardown,
+    .model = lut_model,
+    .check = lut_check,
+};
+ASSAY_REGISTER_VARIANT(smem_f32);
+
+static const struct assay_variant smem_i16 = {
+    .operation = "lut_matmul",
+    .name = "smem_i16",
+    .summary = "int16 table in shared memory",
+    .kind = ASSAY_KERNEL,
+    .place = ASSAY_CUDA,
+    .clock = ASSAY_CLOCK_DEVICE,
+    .supports = supports_shared<int16_t>,
+    .setup = setup<int16_t, true>,
+    .launch = launch<int16_t, true>,
+    .teardown = teardown,
+    .model = lut_model,
+    .check = lut_check,
+};
+ASSAY_REGISTER_VARIANT(smem_i16);
+
+extern const struct assay_variant lut_smem_i8 = {
+    .operation = "lut_matmul",
+    .name = "smem_i8",
+    .summary = "int8 table in shared memory",
+    .kind = ASSAY_KERNEL,
+    .place = ASSAY_CUDA,
+    .clock = ASSAY_CLOCK_DEVICE,
+    .supports = supports_shared<int8_t>,
+    .setup = setup<int8_t, true>,
+    .launch = launch<int8_t, true>,
+    .teardown = teardown,
+    .model = lut_model,
+    .check = lut_check,
+};
+ASSAY_REGISTER_VARIANT(lut_smem_i8);
