@@ -9,6 +9,7 @@
 
 #include "clock.h"
 #include "device.h"
+#include "interrupt.h"
 #include "rng.h"
 #include "runner_state.h"
 
@@ -69,9 +70,9 @@ struct culprit {
     char reason[ASSAY_MAX_REASON];
 };
 
-int ensure_child(struct runner *runner)
+enum attempt_end ensure_child(struct runner *runner)
 {
-    if (runner->child.pid > 0) return 0;
+    if (runner->child.pid > 0) return ATTEMPT_DONE;
     const struct runner_options *options = runner->options;
     struct wire_open open = {.use_events = options->use_events,
                              .flush_by_write = options->flush_by_write,
@@ -79,7 +80,8 @@ int ensure_child(struct runner *runner)
     /* A fresh worker opens the device that the first one found. */
     snprintf(open.spec, sizeof open.spec, "%s",
              runner->launch.device.spec[0] ? runner->launch.device.spec : options->device);
-    return child_start(&runner->child, &open);
+    if (child_start(&runner->child, &open) == 0) return ATTEMPT_DONE;
+    return interrupt_signal() != 0 ? ATTEMPT_STOPPED : ATTEMPT_FAILED;
 }
 
 static int send_group(struct runner *runner, const struct attempt *attempt)
@@ -277,10 +279,10 @@ static enum attempt_end measure(struct runner *runner, struct attempt *attempt)
 {
     while (attempt->count > 0) {
         struct culprit culprit = {.at = -1};
-        if (ensure_child(runner) < 0) return ATTEMPT_FAILED;
-        enum attempt_end end = send_group(runner, attempt) < 0
-                                   ? blame_death(runner, attempt, &culprit)
-                                   : watch(runner, attempt, &culprit);
+        enum attempt_end end = ensure_child(runner);
+        if (end != ATTEMPT_DONE) return end;
+        end = send_group(runner, attempt) < 0 ? blame_death(runner, attempt, &culprit)
+                                              : watch(runner, attempt, &culprit);
         if (end == ATTEMPT_STOPPED || end == ATTEMPT_FAILED) return end;
         if (end == ATTEMPT_DONE) return keep_all(runner, attempt) < 0 ? ATTEMPT_FAILED : end;
         drop_results(attempt);

@@ -254,6 +254,10 @@ int cmd_run(int argc, char **argv)
         fprintf(stderr, "assay run: %s\n", assay_last_error());
         return EXIT_USAGE;
     }
+    if (end == RUNNER_INTERRUPTED && run_id[0] == '\0') {
+        fprintf(stderr, "assay run: interrupted before the first case\n");
+        return EXIT_INTERRUPTED;
+    }
     if (arguments.runner.dry_run) return EXIT_FINE;
     int code = print_run(&arguments, run_id);
     if (code < 0) {

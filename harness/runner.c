@@ -37,9 +37,10 @@ static int begin_launch(struct runner *runner, const struct plan *plan, int numb
 static enum attempt_end run_launch(struct runner *runner, int number)
 {
     struct plan plan = launch_plan(&runner->plan, number);
-    if (ensure_child(runner) < 0 || begin_launch(runner, &plan, number) < 0) return ATTEMPT_FAILED;
+    enum attempt_end end = ensure_child(runner);
+    if (end != ATTEMPT_DONE) return end;
+    if (begin_launch(runner, &plan, number) < 0) return ATTEMPT_FAILED;
     progress_begin(&runner->progress, stderr, plan.count, run_plan_cases(&plan));
-    enum attempt_end end = ATTEMPT_DONE;
     for (int i = 0; i < plan.count && end == ATTEMPT_DONE; i++)
         end = attempt_group(runner, &plan.groups[i]);
     progress_end(&runner->progress);
@@ -102,14 +103,15 @@ static void say_losses(const struct device_info *device)
 static enum runner_end run(struct runner *runner)
 {
     int first = 1;
-    if (ensure_child(runner) < 0 || run_plan_make(runner) < 0) return RUNNER_FAILED;
+    enum attempt_end end = ensure_child(runner);
+    if (end == ATTEMPT_STOPPED) return RUNNER_INTERRUPTED;
+    if (end == ATTEMPT_FAILED || run_plan_make(runner) < 0) return RUNNER_FAILED;
     if (runner->options->dry_run) {
         run_plan_print(&runner->plan);
         return RUNNER_COMPLETE;
     }
     say_losses(&runner->child.device);
     if (begin_run(runner, &first) < 0) return RUNNER_FAILED;
-    enum attempt_end end = ATTEMPT_DONE;
     for (int n = first; n <= runner->options->launches && end == ATTEMPT_DONE; n++) {
         end = run_launch(runner, n);
         runner->resuming = false;
@@ -135,6 +137,7 @@ enum runner_end runner_run(const struct runner_options *options, char run_id[STO
         child_reap(&runner->child, how, sizeof how);
     }
     if (runner->store) store_close(runner->store);
+    interrupt_release();
     plan_release(&runner->plan);
     free(runner->suite_text);
     free(runner);

@@ -37,8 +37,8 @@ enum attempt_end {
     ATTEMPT_FAILED,  /* assay_error says why */
 };
 
-/* A worker that is ready; starts one where there is none. */
-int ensure_child(struct runner *runner);
+/* A worker that is ready (ATTEMPT_DONE); starts one where there is none. */
+enum attempt_end ensure_child(struct runner *runner);
 
 /* Measure a group and store every case of it. */
 enum attempt_end attempt_group(struct runner *runner, const struct group *group);
