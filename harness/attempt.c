@@ -34,13 +34,18 @@ static void outcome_only(struct case_result *result, const struct group *group, 
     snprintf(result->reason, sizeof result->reason, "%s", reason);
 }
 
-static int keep(struct runner *runner, const struct group *group, const struct case_result *result)
+static void tell(struct runner *runner, const struct case_result *result)
 {
     char outcome[2 * ASSAY_MAX_REASON];
     bool fine = result->status == STATUS_OK || result->status == STATUS_SKIPPED;
     snprintf(outcome, sizeof outcome, "%s%s%s", status_name((enum case_status)result->status),
              result->reason[0] ? ": " : "", result->reason);
     progress_case(&runner->progress, result->id.variant, outcome, fine);
+}
+
+static int keep(struct runner *runner, const struct group *group, const struct case_result *result)
+{
+    tell(runner, result);
     return store_case(runner->store, runner->launch.id, group->purpose, group->label, result);
 }
 
@@ -236,11 +241,14 @@ static enum attempt_end watch(struct runner *runner, struct attempt *attempt,
     }
 }
 
+/* At once: rows measured together share a baseline and its rounds, so a resumed
+ * launch must find all of them or none. */
 static int keep_all(struct runner *runner, const struct attempt *attempt)
 {
     for (int i = 0; i < attempt->count; i++)
-        if (keep(runner, attempt->group, &attempt->results[i]) < 0) return -1;
-    return 0;
+        tell(runner, &attempt->results[i]);
+    return store_cases(runner->store, runner->launch.id, attempt->group->purpose,
+                       attempt->group->label, attempt->results, attempt->count);
 }
 
 static void drop_results(struct attempt *attempt)
