@@ -49,24 +49,21 @@ static int append_text(struct runner *runner, const char *text)
     return 0;
 }
 
-static int plan_suite(struct runner *runner, const char *name)
+static int plan_suite(struct runner *runner, const struct suite *suite)
 {
-    struct suite suite;
     struct plan plan;
     /* The ceilings of all suites together come at the end (plan_ceilings). */
     struct plan_options options = runner->options->plan;
     options.with_ceilings = false;
-    if (suite_read(&suite, name) < 0) return -1;
-    int status = plan_make(&plan, &suite, &runner->child.device, &options);
+    int status = plan_make(&plan, suite, &runner->child.device, &options);
     if (status == 0) {
         status = append_plan(&runner->plan, &plan);
         plan_release(&plan);
     }
-    if (status == 0) status = append_text(runner, suite.text);
+    if (status == 0) status = append_text(runner, suite->text);
     size_t used = strlen(runner->run.suite);
     snprintf(runner->run.suite + used, sizeof runner->run.suite - used, "%s%s", used ? "+" : "",
-             suite.name);
-    suite_release(&suite);
+             suite->name);
     return status;
 }
 
@@ -83,10 +80,19 @@ static int plan_ceilings(struct runner *runner)
     return status;
 }
 
+int run_plan_read(struct runner *runner)
+{
+    for (int i = 0; i < runner->options->suite_count; i++) {
+        if (suite_read(&runner->suite[i], runner->options->suites[i]) < 0) return -1;
+        runner->suite_count++;
+    }
+    return 0;
+}
+
 int run_plan_make(struct runner *runner)
 {
-    for (int i = 0; i < runner->options->suite_count; i++)
-        if (plan_suite(runner, runner->options->suites[i]) < 0) return -1;
+    for (int i = 0; i < runner->suite_count; i++)
+        if (plan_suite(runner, &runner->suite[i]) < 0) return -1;
     snprintf(runner->plan.suite, sizeof runner->plan.suite, "%s", runner->run.suite);
     return plan_ceilings(runner);
 }

@@ -127,6 +127,8 @@ static void say_losses(const struct device_info *device)
 static enum runner_end run(struct runner *runner)
 {
     int first = 1;
+    if (run_plan_read(runner) < 0) return RUNNER_FAILED;
+    interrupt_catch();
     enum attempt_end end = ensure_child(runner);
     if (end == ATTEMPT_STOPPED) return RUNNER_INTERRUPTED;
     if (end == ATTEMPT_FAILED || run_plan_make(runner) < 0) return RUNNER_FAILED;
@@ -156,7 +158,6 @@ enum runner_end runner_run(const struct runner_options *options, char run_id[STO
     }
     runner->options = options;
     runner->child.socket = -1;
-    interrupt_catch();
     enum runner_end end = run(runner);
     snprintf(run_id, STORE_ID, "%s", runner->run.id);
     if (runner->child.pid > 0) {
@@ -165,6 +166,8 @@ enum runner_end runner_run(const struct runner_options *options, char run_id[STO
     }
     if (runner->store) store_close(runner->store);
     interrupt_release();
+    for (int i = 0; i < runner->suite_count; i++)
+        suite_release(&runner->suite[i]);
     plan_release(&runner->plan);
     free(runner->suite_text);
     free(runner);

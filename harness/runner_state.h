@@ -12,6 +12,8 @@
 struct runner {
     const struct runner_options *options;
     struct child child;
+    int suite_count;
+    struct suite suite[RUNNER_MAX_SUITES];
     struct plan plan;
     struct store *store;
     struct run_info run;
@@ -21,7 +23,11 @@ struct runner {
     bool resuming;
 };
 
-/* Read the suites and multiply them out for the device; ceilings go in front. */
+/* Read the suites: before the device is opened, which may take seconds, and
+ * before signals are held back, for a file may be a pipe that nobody fills. */
+int run_plan_read(struct runner *runner);
+
+/* Multiply them out for the device; ceilings go in front. */
 int run_plan_make(struct runner *runner);
 void run_plan_print(const struct plan *plan);
 int run_plan_cases(const struct plan *plan);
