@@ -188,7 +188,7 @@ static int parse_arguments(int argc, char **argv, struct run_arguments *argument
         if (wrong) return command_misused("run", wrong);
     }
     int count = argc - optind;
-    if (count == 0) return command_misused("run", "which suite? (assay list suites)");
+    if (count == 0) return command_misused("run", "which suite? assay list suites names them");
     if (count > RUNNER_MAX_SUITES) return command_misused("run", "too many suites");
     for (int i = 0; i < count; i++)
         arguments->runner.suites[i] = argv[optind + i];
