@@ -4,9 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/random.h>
-#include <unistd.h>
 
 #include "commands.h"
 #include "device.h"
@@ -203,21 +201,13 @@ static void join_command(int argc, char **argv, char *out, size_t size)
         used += (size_t)snprintf(out + used, size - used, " %s", argv[i]);
 }
 
-static int terminal_width(void)
-{
-    struct winsize window;
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) < 0 || window.ws_col == 0) return 100;
-    return window.ws_col;
-}
-
 /* Print the run as it is stored: what is shown is what was kept. */
 static int print_run(const struct run_arguments *arguments, const char *run_id)
 {
     struct store *store = NULL;
     struct stored_run run;
-    struct show_options show = {.format = arguments->format,
-                                .colour = isatty(STDOUT_FILENO) && getenv("NO_COLOR") == NULL,
-                                .width = terminal_width()};
+    struct show_options show = {
+        .format = arguments->format, .colour = command_wants_colour(), .width = command_width()};
     if (store_open(&store, arguments->runner.database, STORE_READ) < 0) return -1;
     int status = store_read_run(store, run_id, true, &run);
     int code = -1;
@@ -243,10 +233,10 @@ int cmd_run(int argc, char **argv)
     };
     if (getrandom(&arguments.runner.seed, sizeof arguments.runner.seed, 0) < 0)
         arguments.runner.seed = 1;
+    join_command(argc, argv, command, sizeof command); /* getopt is going to reorder them */
     int misuse = parse_arguments(argc, argv, &arguments);
     if (misuse != 0) return misuse;
     if (!show_knows_format(arguments.format)) return command_misused("run", assay_last_error());
-    join_command(argc, argv, command, sizeof command);
     arguments.runner.database = command_database(arguments.database);
 
     enum runner_end end = runner_run(&arguments.runner, run_id);
