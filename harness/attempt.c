@@ -9,6 +9,7 @@
 
 #include "clock.h"
 #include "device.h"
+#include "interrupt.h"
 #include "rng.h"
 #include "runner_state.h"
 #include "text.h"
@@ -34,13 +35,18 @@ static void outcome_only(struct case_result *result, const struct group *group, 
     snprintf(result->reason, sizeof result->reason, "%s", reason);
 }
 
-static int keep(struct runner *runner, const struct group *group, const struct case_result *result)
+static void tell(struct runner *runner, const struct case_result *result)
 {
     char outcome[2 * ASSAY_MAX_REASON];
     bool fine = result->status == STATUS_OK || result->status == STATUS_SKIPPED;
     snprintf(outcome, sizeof outcome, "%s%s%s", status_name((enum case_status)result->status),
              result->reason[0] ? ": " : "", result->reason);
     progress_case(&runner->progress, result->id.variant, outcome, fine);
+}
+
+static int keep(struct runner *runner, const struct group *group, const struct case_result *result)
+{
+    tell(runner, result);
     return store_case(runner->store, runner->launch.id, group->purpose, group->label, result);
 }
 
@@ -70,10 +76,10 @@ struct culprit {
     char reason[ASSAY_MAX_REASON];
 };
 
-int ensure_child(struct runner *runner, bool use_events)
+enum attempt_end ensure_child(struct runner *runner, bool use_events)
 {
     struct device_state state;
-    if (runner->child.pid > 0 && runner->child_uses_events == use_events) return 0;
+    if (runner->child.pid > 0 && runner->child_uses_events == use_events) return ATTEMPT_DONE;
     if (runner->child.pid > 0) child_quit(&runner->child, &state);
     const struct runner_options *options = runner->options;
     runner->child_uses_events = use_events;
@@ -81,9 +87,12 @@ int ensure_child(struct runner *runner, bool use_events)
         .use_events = use_events, .flush_by_write = options->flush_by_write, .seed = options->seed};
     /* A fresh worker opens the device that the first one found. */
     const char *spec = runner->launch.device.spec[0] ? runner->launch.device.spec : options->device;
-    if (text_copy(open.spec, sizeof open.spec, spec) < 0)
-        return assay_error("a device is named in at most %d characters", RESULT_MAX_SPEC - 1);
-    return child_start(&runner->child, &open);
+    if (text_copy(open.spec, sizeof open.spec, spec) < 0) {
+        assay_error("a device is named in at most %d characters", RESULT_MAX_SPEC - 1);
+        return ATTEMPT_FAILED;
+    }
+    if (child_start(&runner->child, &open) == 0) return ATTEMPT_DONE;
+    return interrupt_signal() != 0 ? ATTEMPT_STOPPED : ATTEMPT_FAILED;
 }
 
 /* Where the host's clock is the only one, a recorder of kernels would be heard in
@@ -260,18 +269,27 @@ static enum attempt_end watch(struct runner *runner, struct attempt *attempt,
     }
 }
 
-/* A case that the worker did not report has no row: it is one that the launch
- * expects and lacks. */
+/* At once: rows measured together share a baseline and its rounds, so a resumed
+ * launch must find all of them or none. A case that the worker did not report
+ * has no row: it is one that the launch expects and lacks. */
 static int keep_all(struct runner *runner, const struct attempt *attempt)
 {
+    struct case_result *reported = malloc(((size_t)attempt->count + 1) * sizeof *reported);
+    int count = 0;
+    if (reported == NULL) return assay_error("out of memory for results");
     for (int i = 0; i < attempt->count; i++) {
-        if (!attempt->received[i])
-            progress_case(&runner->progress, attempt->group->variant[attempt->index[i]]->name,
-                          "missing: the worker did not report it", false);
-        else if (keep(runner, attempt->group, &attempt->results[i]) < 0)
-            return -1;
+        const char *name = attempt->group->variant[attempt->index[i]]->name;
+        if (attempt->received[i]) {
+            reported[count++] = attempt->results[i];
+            tell(runner, &attempt->results[i]);
+        } else {
+            progress_case(&runner->progress, name, "missing: the worker did not report it", false);
+        }
     }
-    return 0;
+    int status = store_cases(runner->store, runner->launch.id, attempt->group->purpose,
+                             attempt->group->label, reported, count);
+    free(reported);
+    return status;
 }
 
 static void drop_results(struct attempt *attempt)
@@ -310,10 +328,10 @@ static enum attempt_end measure(struct runner *runner, struct attempt *attempt)
 {
     while (attempt->count > 0) {
         struct culprit culprit = {.at = -1};
-        if (ensure_child(runner, wants_events(runner, attempt)) < 0) return ATTEMPT_FAILED;
-        enum attempt_end end = send_group(runner, attempt) < 0
-                                   ? blame_death(runner, attempt, &culprit)
-                                   : watch(runner, attempt, &culprit);
+        enum attempt_end end = ensure_child(runner, wants_events(runner, attempt));
+        if (end != ATTEMPT_DONE) return end;
+        end = send_group(runner, attempt) < 0 ? blame_death(runner, attempt, &culprit)
+                                              : watch(runner, attempt, &culprit);
         if (end == ATTEMPT_STOPPED || end == ATTEMPT_FAILED) return end;
         if (end == ATTEMPT_DONE) return keep_all(runner, attempt) < 0 ? ATTEMPT_FAILED : end;
         drop_results(attempt);

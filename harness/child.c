@@ -74,39 +74,6 @@ static int start_process(struct child *child)
     return status;
 }
 
-/* The answer to WIRE_OPEN: READY and STATE, or FAILED. */
-static int read_answer(struct child *child)
-{
-    for (int i = 0; i < 2; i++) {
-        enum wire_type type;
-        void *data;
-        size_t bytes;
-        if (child_wait(child, OPEN_MS) != CHILD_MESSAGE)
-            return assay_error("the worker did not open its device");
-        if (wire_receive(child->socket, &type, &data, &bytes) < 0)
-            return assay_error("the worker died while it opened its device");
-        bool ready = type == WIRE_READY && bytes == sizeof child->device;
-        bool state = type == WIRE_STATE && bytes == sizeof child->state;
-        if (ready) memcpy(&child->device, data, bytes);
-        if (state) memcpy(&child->state, data, bytes);
-        if (!ready && !state) assay_error("%s", type == WIRE_FAILED ? (char *)data : "bad answer");
-        free(data);
-        if (!ready && !state) return -1;
-    }
-    return 0;
-}
-
-int child_start(struct child *child, const struct wire_open *open)
-{
-    if (start_process(child) == 0 && wire_send(child->socket, WIRE_OPEN, open, sizeof *open) == 0 &&
-        read_answer(child) == 0)
-        return 0;
-    char why[4 * ASSAY_MAX_REASON], how[ASSAY_MAX_REASON];
-    snprintf(why, sizeof why, "%s", assay_last_error());
-    child_reap(child, how, sizeof how);
-    return assay_error("%s", why);
-}
-
 enum child_wait child_wait(struct child *child, int ms)
 {
     struct pollfd poll_for = {.fd = child->socket, .events = POLLIN};
@@ -163,4 +130,49 @@ void child_reap(struct child *child, char *how, size_t size)
     if (child->board && child->board != MAP_FAILED) munmap(child->board, sizeof *child->board);
     memset(child, 0, sizeof *child);
     child->socket = -1;
+}
+
+/* One that died says how. */
+static int report_death(struct child *child)
+{
+    char how[ASSAY_MAX_REASON];
+    child_reap(child, how, sizeof how);
+    return assay_error("the worker died while it opened its device: %s", how);
+}
+
+/* The answer to WIRE_OPEN: READY and STATE, or FAILED. */
+static int read_answer(struct child *child)
+{
+    for (int i = 0; i < 2; i++) {
+        enum wire_type type;
+        void *data;
+        size_t bytes;
+        enum child_wait got = child_wait(child, OPEN_MS);
+        if (got == CHILD_STOPPED) return assay_error("interrupted");
+        if (got == CHILD_TICK)
+            return assay_error("the worker did not open its device within %d s", OPEN_MS / 1000);
+        if (got == CHILD_GONE || wire_receive(child->socket, &type, &data, &bytes) < 0)
+            return report_death(child);
+        bool ready = type == WIRE_READY && bytes == sizeof child->device;
+        bool state = type == WIRE_STATE && bytes == sizeof child->state;
+        if (ready) memcpy(&child->device, data, bytes);
+        if (state) memcpy(&child->state, data, bytes);
+        if (!ready && !state) assay_error("%s", type == WIRE_FAILED ? (char *)data : "bad answer");
+        free(data);
+        if (!ready && !state) return -1;
+    }
+    return 0;
+}
+
+int child_start(struct child *child, const struct wire_open *open)
+{
+    if (start_process(child) == 0) {
+        /* A worker that is gone already shows when its answer is read. */
+        wire_send(child->socket, WIRE_OPEN, open, sizeof *open);
+        if (read_answer(child) == 0) return 0;
+    }
+    char why[4 * ASSAY_MAX_REASON], how[ASSAY_MAX_REASON];
+    snprintf(why, sizeof why, "%s", assay_last_error());
+    child_reap(child, how, sizeof how);
+    return assay_error("%s", why);
 }

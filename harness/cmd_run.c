@@ -4,9 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/random.h>
-#include <unistd.h>
 
 #include "commands.h"
 #include "device.h"
@@ -195,7 +193,7 @@ static int parse_arguments(int argc, char **argv, struct run_arguments *argument
         if (wrong) return command_misused("run", wrong);
     }
     int count = argc - optind;
-    if (count == 0) return command_misused("run", "which suite? (assay list suites)");
+    if (count == 0) return command_misused("run", "which suite? assay list suites names them");
     if (count > RUNNER_MAX_SUITES) return command_misused("run", "too many suites");
     for (int i = 0; i < count; i++)
         arguments->runner.suites[i] = argv[optind + i];
@@ -210,21 +208,13 @@ static void join_command(int argc, char **argv, char *out, size_t size)
         used += (size_t)snprintf(out + used, size - used, " %s", argv[i]);
 }
 
-static int terminal_width(void)
-{
-    struct winsize window;
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) < 0 || window.ws_col == 0) return 100;
-    return window.ws_col;
-}
-
 /* Print the run as it is stored: what is shown is what was kept. */
 static int print_run(const struct run_arguments *arguments, const char *run_id)
 {
     struct store *store = NULL;
     struct stored_run run;
-    struct show_options show = {.format = arguments->format,
-                                .colour = isatty(STDOUT_FILENO) && getenv("NO_COLOR") == NULL,
-                                .width = terminal_width()};
+    struct show_options show = {
+        .format = arguments->format, .colour = command_wants_colour(), .width = command_width()};
     if (store_open(&store, arguments->runner.database, STORE_READ) < 0) return -1;
     int status = store_read_run(store, run_id, true, &run);
     int code = -1;
@@ -250,16 +240,20 @@ int cmd_run(int argc, char **argv)
     };
     if (getrandom(&arguments.runner.seed, sizeof arguments.runner.seed, 0) < 0)
         arguments.runner.seed = 1;
+    join_command(argc, argv, command, sizeof command); /* getopt is going to reorder them */
     int misuse = parse_arguments(argc, argv, &arguments);
     if (misuse != 0) return misuse;
     if (!show_knows_format(arguments.format)) return command_misused("run", assay_last_error());
-    join_command(argc, argv, command, sizeof command);
     arguments.runner.database = command_database(arguments.database);
 
     enum runner_end end = runner_run(&arguments.runner, run_id);
     if (end == RUNNER_FAILED) {
         fprintf(stderr, "assay run: %s\n", assay_last_error());
         return EXIT_USAGE;
+    }
+    if (end == RUNNER_INTERRUPTED && run_id[0] == '\0') {
+        fprintf(stderr, "assay run: interrupted before the first case\n");
+        return EXIT_INTERRUPTED;
     }
     if (arguments.runner.dry_run) return EXIT_FINE;
     int code = print_run(&arguments, run_id);

@@ -2,8 +2,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "commands.h"
 #include "device.h"
@@ -31,18 +29,6 @@ struct arguments {
     const char *run, *db;
     struct show_options show;
 };
-
-static bool wants_colour(void)
-{
-    const char *term = getenv("TERM"), *no_colour = getenv("NO_COLOR");
-    return isatty(STDOUT_FILENO) && term && strcmp(term, "dumb") && !(no_colour && no_colour[0]);
-}
-
-static int terminal_width(void)
-{
-    struct winsize size;
-    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || !size.ws_col ? 100 : size.ws_col;
-}
 
 static int parse(int argc, char **argv, struct arguments *arguments)
 {
@@ -81,7 +67,7 @@ int cmd_show(int argc, char **argv)
 {
     struct stored_run run;
     struct arguments arguments = {
-        .show = {.format = "table", .colour = wants_colour(), .width = terminal_width()},
+        .show = {.format = "table", .colour = command_wants_colour(), .width = command_width()},
     };
     int parsed = parse(argc, argv, &arguments);
     if (parsed > 0) {

@@ -2,6 +2,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "commands.h"
 #include "device.h"
@@ -41,6 +43,18 @@ const char *command_database(const char *option)
     if (option) return option;
     const char *set = getenv("ASSAY_DB");
     return set && set[0] ? set : "results/assay.sqlite";
+}
+
+bool command_wants_colour(void)
+{
+    const char *term = getenv("TERM"), *no_colour = getenv("NO_COLOR");
+    return isatty(STDOUT_FILENO) && term && strcmp(term, "dumb") && !(no_colour && no_colour[0]);
+}
+
+int command_width(void)
+{
+    struct winsize size;
+    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || !size.ws_col ? 100 : size.ws_col;
 }
 
 static const struct command *find_command(const char *name)

@@ -9,6 +9,7 @@
 #define COMMANDS_H
 
 #include <getopt.h>
+#include <stdbool.h>
 
 /* Exit codes; scripts and CI rely on them. */
 enum {
@@ -57,5 +58,10 @@ int command_unknown(const char *name);
 
 /* The database a command works on: --db, else ASSAY_DB, else results/assay.sqlite. */
 const char *command_database(const char *option);
+
+/* Whether standard output is a terminal that takes colour (NO_COLOR is honoured),
+ * and its columns; 100 where it is none. */
+bool command_wants_colour(void);
+int command_width(void);
 
 #endif

@@ -33,7 +33,7 @@ static void program_folder(char out[PATH_MAX])
 int datadir_folder(const char *kind, int index, char *path, size_t size)
 {
     /* Below the program's folder, after the environment's and the current one. */
-    static const char *const below[] = {"/", "/../", "/../share/assay/"};
+    static const char *const below[] = {"/", "/../", "/../../", "/../share/assay/"};
     enum { BELOW = sizeof below / sizeof below[0] };
     char program[PATH_MAX];
     int length;

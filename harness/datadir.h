@@ -7,9 +7,9 @@
 #include <stddef.h>
 
 /* Find `file` of folder `kind` ("plots"): in the folder that ASSAY_PLOTS names,
- * ./plots, then plots/ beside the program, above it, and in share/assay/ of
- * where it is installed. Writes the path; -1 with assay_error when it is in
- * none. */
+ * ./plots, then plots/ beside the program, above it (build/), two above it
+ * (build/NAME/), and in share/assay/ of where it is installed. Writes the path;
+ * -1 with assay_error when it is in none. */
 int datadir_find(const char *kind, const char *file, char *path, size_t size);
 
 /* Folder number `index` (from 0) of that search, whether it exists or not; -1

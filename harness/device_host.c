@@ -12,6 +12,7 @@
 
 #include "clock.h"
 #include "device_kinds.h"
+#include "host_cache.h"
 #include "host_memory.h"
 #include "nvtx.h"
 
@@ -47,19 +48,13 @@ static const char *host_describe_cpu(char *out, size_t size)
     return out;
 }
 
-static int64_t last_level_cache_bytes(void)
-{
-    long bytes = sysconf(_SC_LEVEL3_CACHE_SIZE);
-    if (bytes <= 0) bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
-    return bytes > 0 ? bytes : (int64_t)FALLBACK_CACHE_MIB << 20;
-}
-
 static int host_open(const struct device_options *options, struct device **out)
 {
     struct device *device = calloc(1, sizeof *device);
     if (device == NULL) return assay_error("out of memory for the host device");
     device->flush_by_write = options->flush_by_write;
-    device->cache_bytes = last_level_cache_bytes();
+    device->cache_bytes = host_cache_bytes();
+    if (device->cache_bytes < 0) device->cache_bytes = (int64_t)FALLBACK_CACHE_MIB << 20;
     device->flush_bytes = 2 * (size_t)device->cache_bytes;
     device->flush = aligned_alloc(ALIGNMENT, device->flush_bytes / ALIGNMENT * ALIGNMENT);
     if (device->flush == NULL) {

@@ -27,7 +27,9 @@ static int dispatch(int argc, char **argv)
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) return cmd_help(1, argv + 1);
     for (const struct command *command = commands; command->name; command++) {
         if (strcmp(command->name, argv[1]) != 0) continue;
-        bool asks = argc == 3 && (strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "-h") == 0);
+        bool asks = false;
+        for (int i = 2; i < argc && command->summary; i++)
+            asks = asks || strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0;
         if (!asks) return command->run(argc - 1, argv + 1);
         fputs(command->usage, stdout);
         return EXIT_FINE;

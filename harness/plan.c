@@ -5,6 +5,8 @@
 
 #include "ceiling.h"
 #include "plan_parts.h"
+#include "suite_check.h"
+#include "suite_file.h"
 #include "text.h"
 
 /* Sampling time of a ceiling that a run measures for itself: ceilings are long
@@ -218,13 +220,28 @@ static int add_own_ceilings(struct plan *plan, const struct device_info *device)
 
 /* ------------------------------------------------------------------ make -- */
 
+/* Nothing is left of the suite: the line where the last hope went. */
+static int explain_empty(const struct suite *suite, const struct device_info *device)
+{
+    const char *place = place_name((enum assay_place)device->place);
+    for (int i = 0; i < suite->group_count; i++) {
+        const struct suite_group *group = &suite->groups[i];
+        const struct suite_key *chosen = suite_key_find(group, "variants");
+        const struct suite_key *home = suite_key_find(group, "device");
+        if (!chosen || (home && place_parse(home->value) != device->place)) continue;
+        return suite_error(group->file, chosen->line,
+                           "no variant on the device %s matches '%s': nothing is left to measure",
+                           place, chosen->value);
+    }
+    return suite_error(suite->groups[0].file, suite->groups[0].line,
+                       "nothing in the suite is for the device %s", place);
+}
+
 static int select_groups(struct plan *plan, const struct suite *suite,
                          const struct device_info *device, const struct plan_options *options)
 {
     if (plan_expand(plan, suite, device)) return -1;
-    if (!plan->count)
-        return assay_error("%s: nothing in the suite is for the device %s", suite->file,
-                           place_name((enum assay_place)device->place));
+    if (!plan->count) return explain_empty(suite, device);
     if (options->filter && filter_groups(plan, options->filter)) return -1;
     if (take_shard(plan, options->shard, options->shards)) return -1;
     apply_settings(plan, options);

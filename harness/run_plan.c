@@ -3,16 +3,39 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plan_parts.h"
 #include "runner_state.h"
 
-static int append_plan(struct plan *plan, struct plan *more)
+/* Variants that two suites name for one shape are measured once, together. */
+static int merge_group(struct group *group, const struct group *more)
+{
+    for (int i = 0; i < more->variant_count; i++) {
+        int at = 0;
+        while (at < group->variant_count && group->variant[at] != more->variant[i])
+            at++;
+        if (at < group->variant_count) continue;
+        if (at == PLAN_MAX_VARIANTS)
+            return assay_error("more than %d variants in a group", PLAN_MAX_VARIANTS);
+        group->variant[at] = more->variant[i];
+        memcpy(group->skip[at], more->skip[i], sizeof group->skip[at]);
+        group->variant_count++;
+    }
+    return 0;
+}
+
+static int append_plan(struct plan *plan, const struct plan *more)
 {
     size_t bytes = (size_t)(plan->count + more->count + 1) * sizeof *plan->groups;
     struct group *groups = realloc(plan->groups, bytes);
     if (groups == NULL) return assay_error("out of memory for the plan");
-    memcpy(groups + plan->count, more->groups, (size_t)more->count * sizeof *groups);
     plan->groups = groups;
-    plan->count += more->count;
+    for (int i = 0; i < more->count; i++) {
+        struct group *same = plan_find(plan, &more->groups[i].shape, more->groups[i].temperature);
+        if (same == NULL)
+            plan->groups[plan->count++] = more->groups[i];
+        else if (merge_group(same, &more->groups[i]) < 0)
+            return -1;
+    }
     return 0;
 }
 
@@ -26,21 +49,21 @@ static int append_text(struct runner *runner, const char *text)
     return 0;
 }
 
-static int plan_suite(struct runner *runner, const char *name)
+static int plan_suite(struct runner *runner, const struct suite *suite)
 {
-    struct suite suite;
     struct plan plan;
-    if (suite_read(&suite, name) < 0) return -1;
-    int status = plan_make(&plan, &suite, &runner->child.device, &runner->options->plan);
+    /* The ceilings of all suites together come at the end (plan_ceilings). */
+    struct plan_options options = runner->options->plan;
+    options.with_ceilings = false;
+    int status = plan_make(&plan, suite, &runner->child.device, &options);
     if (status == 0) {
         status = append_plan(&runner->plan, &plan);
         plan_release(&plan);
     }
-    if (status == 0) status = append_text(runner, suite.text);
+    if (status == 0) status = append_text(runner, suite->text);
     size_t used = strlen(runner->run.suite);
     snprintf(runner->run.suite + used, sizeof runner->run.suite - used, "%s%s", used ? "+" : "",
-             suite.name);
-    suite_release(&suite);
+             suite->name);
     return status;
 }
 
@@ -57,10 +80,19 @@ static int plan_ceilings(struct runner *runner)
     return status;
 }
 
+int run_plan_read(struct runner *runner)
+{
+    for (int i = 0; i < runner->options->suite_count; i++) {
+        if (suite_read(&runner->suite[i], runner->options->suites[i]) < 0) return -1;
+        runner->suite_count++;
+    }
+    return 0;
+}
+
 int run_plan_make(struct runner *runner)
 {
-    for (int i = 0; i < runner->options->suite_count; i++)
-        if (plan_suite(runner, runner->options->suites[i]) < 0) return -1;
+    for (int i = 0; i < runner->suite_count; i++)
+        if (plan_suite(runner, &runner->suite[i]) < 0) return -1;
     snprintf(runner->plan.suite, sizeof runner->plan.suite, "%s", runner->run.suite);
     return plan_ceilings(runner);
 }

@@ -37,11 +37,10 @@ static int begin_launch(struct runner *runner, const struct plan *plan, int numb
 static enum attempt_end run_launch(struct runner *runner, int number)
 {
     struct plan plan = launch_plan(&runner->plan, number);
-    if (ensure_child(runner, runner->options->use_events) < 0 ||
-        begin_launch(runner, &plan, number) < 0)
-        return ATTEMPT_FAILED;
+    enum attempt_end end = ensure_child(runner, runner->options->use_events);
+    if (end != ATTEMPT_DONE) return end;
+    if (begin_launch(runner, &plan, number) < 0) return ATTEMPT_FAILED;
     progress_begin(&runner->progress, stderr, plan.count, run_plan_cases(&plan));
-    enum attempt_end end = ATTEMPT_DONE;
     for (int i = 0; i < plan.count && end == ATTEMPT_DONE; i++)
         end = attempt_group(runner, &plan.groups[i]);
     progress_end(&runner->progress);
@@ -51,14 +50,38 @@ static enum attempt_end run_launch(struct runner *runner, int number)
     return store_end_launch(runner->store, runner->launch.id, &state) < 0 ? ATTEMPT_FAILED : end;
 }
 
+/* Half a launch on another device, by another clock or after another flush
+ * would be half a launch of something else. */
+static int check_same_conditions(const struct runner *runner)
+{
+    const struct device_info *then = &runner->launch.device, *now = &runner->child.device;
+    if (strcmp(then->name, now->name) != 0 || strcmp(then->uuid, now->uuid) != 0)
+        return assay_error("run %.8s was begun on %s (--device %s), not on %s", runner->run.id,
+                           then->name, then->spec, now->name);
+    if (then->clock != now->clock)
+        return assay_error("run %.8s was begun with the clock %s, which is %s now", runner->run.id,
+                           clock_name((enum clock_source)then->clock),
+                           clock_name((enum clock_source)now->clock));
+    if (runner->launch.flush_by_write != runner->options->flush_by_write)
+        return assay_error("run %.8s was begun with --flush %s", runner->run.id,
+                           runner->launch.flush_by_write ? "write" : "read");
+    return 0;
+}
+
 /* The newest unfinished run of this suite, and its unfinished launch. */
 static int resume(struct runner *runner, int *first)
 {
+    int last = 0;
     if (store_find_unfinished(runner->store, runner->run.suite, runner->run.id) < 0) return -1;
     if (store_open_launch(runner->store, runner->run.id, &runner->launch) < 0) return -1;
+    if (store_last_launch(runner->store, runner->run.id, &last) < 0) return -1;
     runner->resuming = runner->launch.id[0] != '\0';
-    *first = runner->launch.number > 0 ? runner->launch.number : 1;
-    return 0;
+    if (runner->resuming && check_same_conditions(runner) < 0) return -1;
+    *first = runner->resuming ? runner->launch.number : last + 1;
+    if (last == 0) return 0;
+    int begun = runner->resuming ? *first : last;
+    struct plan plan = launch_plan(&runner->plan, begun);
+    return store_check_plan(runner->store, runner->run.id, begun, &plan);
 }
 
 static int begin_run(struct runner *runner, int *first)
@@ -104,15 +127,20 @@ static void say_losses(const struct device_info *device)
 static enum runner_end run(struct runner *runner)
 {
     int first = 1;
-    if (ensure_child(runner, runner->options->use_events) < 0 || run_plan_make(runner) < 0)
-        return RUNNER_FAILED;
+    if (run_plan_read(runner) < 0) return RUNNER_FAILED;
+    interrupt_catch();
+    enum attempt_end end = ensure_child(runner, runner->options->use_events);
+    if (end == ATTEMPT_STOPPED) return RUNNER_INTERRUPTED;
+    if (end == ATTEMPT_FAILED || run_plan_make(runner) < 0) return RUNNER_FAILED;
     if (runner->options->dry_run) {
         run_plan_print(&runner->plan);
         return RUNNER_COMPLETE;
     }
     say_losses(&runner->child.device);
-    if (begin_run(runner, &first) < 0) return RUNNER_FAILED;
-    enum attempt_end end = ATTEMPT_DONE;
+    if (begin_run(runner, &first) < 0) {
+        runner->run.id[0] = '\0';
+        return RUNNER_FAILED;
+    }
     for (int n = first; n <= runner->options->launches && end == ATTEMPT_DONE; n++) {
         end = run_launch(runner, n);
         runner->resuming = false;
@@ -130,7 +158,6 @@ enum runner_end runner_run(const struct runner_options *options, char run_id[STO
     }
     runner->options = options;
     runner->child.socket = -1;
-    interrupt_catch();
     enum runner_end end = run(runner);
     snprintf(run_id, STORE_ID, "%s", runner->run.id);
     if (runner->child.pid > 0) {
@@ -138,6 +165,9 @@ enum runner_end runner_run(const struct runner_options *options, char run_id[STO
         child_reap(&runner->child, how, sizeof how);
     }
     if (runner->store) store_close(runner->store);
+    interrupt_release();
+    for (int i = 0; i < runner->suite_count; i++)
+        suite_release(&runner->suite[i]);
     plan_release(&runner->plan);
     free(runner->suite_text);
     free(runner);

@@ -13,6 +13,8 @@ struct runner {
     const struct runner_options *options;
     struct child child;
     bool child_uses_events; /* it never loaded the recorder of kernels */
+    int suite_count;
+    struct suite suite[RUNNER_MAX_SUITES];
     struct plan plan;
     struct store *store;
     struct run_info run;
@@ -22,7 +24,11 @@ struct runner {
     bool resuming;
 };
 
-/* Read the suites and multiply them out for the device; ceilings go in front. */
+/* Read the suites: before the device is opened, which may take seconds, and
+ * before signals are held back, for a file may be a pipe that nobody fills. */
+int run_plan_read(struct runner *runner);
+
+/* Multiply them out for the device; ceilings go in front. */
 int run_plan_make(struct runner *runner);
 void run_plan_print(const struct plan *plan);
 int run_plan_cases(const struct plan *plan);
@@ -38,9 +44,9 @@ enum attempt_end {
     ATTEMPT_FAILED,  /* assay_error says why */
 };
 
-/* A worker that is ready, with kernel timestamps or without; starts one where
- * there is none. */
-int ensure_child(struct runner *runner, bool use_events);
+/* A worker that is ready (ATTEMPT_DONE), with kernel timestamps or without;
+ * starts one where there is none. */
+enum attempt_end ensure_child(struct runner *runner, bool use_events);
 
 /* Measure a group and store every case of it. */
 enum attempt_end attempt_group(struct runner *runner, const struct group *group);

@@ -52,7 +52,7 @@ static void part(char out[LINE], const char *between, const char *format, const 
 static void head_device(const struct table *table, const struct launch_info *launch)
 {
     const struct device_info *device = &launch->device;
-    char text[LINE] = "", floor[UNITS_MAX];
+    char text[LINE] = "";
     bool host = device->place == ASSAY_HOST;
     part(text, ", ", "%s", device->simulated ? "SIMULATED" : "");
     part(text, ", ", "%s", device->name);
@@ -60,12 +60,14 @@ static void head_device(const struct table *table, const struct launch_info *lau
     part(text, ", ", host ? "kernel %s" : "driver %s", device->driver);
     part(text, ", ", "CUDA %s", device->runtime);
     part(text, ", ", "clock %s", clock_name((enum clock_source)device->clock));
-    if (device->clock == CLOCK_EVENT && !isnan(device->event_floor_ns)) {
-        units_time(floor, device->event_floor_ns);
-        part(text, " ", "(an empty kernel takes %s by it)", floor);
-    }
     if (launch->flush_by_write) part(text, ", ", "%s", "flushed by writing");
     line(table, table->paint.bold, text);
+    if (device->clock == CLOCK_EVENT && !isnan(device->event_floor_ns)) {
+        char floor[UNITS_MAX];
+        units_time(floor, device->event_floor_ns);
+        snprintf(text, sizeof text, "an empty kernel takes %s by this clock", floor);
+        line(table, "", text);
+    }
 }
 
 static void head_run(const struct table *table)

@@ -72,7 +72,12 @@ int store_begin_run(struct store *store, struct run_info *run, const struct prog
                     const struct host_info *host);
 int store_begin_launch(struct store *store, struct launch_info *launch, const struct plan *plan);
 
-/* One complete case, in one transaction. */
+/* Complete cases of one group, in one transaction: what was measured together
+ * is there together, or not at all. */
+int store_cases(struct store *store, const char *launch_id, enum group_purpose purpose,
+                const char *group_label, const struct case_result *results, int count);
+
+/* The same for one case. */
 int store_case(struct store *store, const char *launch_id, enum group_purpose purpose,
                const char *group_label, const struct case_result *result);
 
@@ -94,6 +99,12 @@ int store_find_unfinished(struct store *store, const char *suite, char id[STORE_
 
 /* The last launch of a run that is not complete, for --resume; "" if none. */
 int store_open_launch(struct store *store, const char *run_id, struct launch_info *launch);
+
+/* The number of a run's last launch; 0 when it has none. */
+int store_last_launch(struct store *store, const char *run_id, int *number);
+
+/* -1 with assay_error unless the launch was begun with exactly this plan. */
+int store_check_plan(struct store *store, const char *run_id, int launch, const struct plan *plan);
 
 /* ------------------------------------------------------------- reading -- */
 

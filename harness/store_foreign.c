@@ -189,7 +189,8 @@ static int is_there(struct store *store, const char *run_id, bool *there)
     return query_close(&query);
 }
 
-static int store_cases(const struct foreign *foreign, const struct foreign_run *run, int *rows)
+static int store_foreign_cases(const struct foreign *foreign, const struct foreign_run *run,
+                               int *rows)
 {
     for (int i = 0; i < run->case_count; i++) {
         const struct case_result *result = &run->cases[i];
@@ -217,7 +218,7 @@ static int store_run(const struct foreign *foreign, int index, int *rows)
     if (there) return 0;
     if (run_write(foreign->store, &row) != 0 || launch_write(foreign->store, &launch) != 0)
         return -1;
-    return store_cases(foreign, run, rows);
+    return store_foreign_cases(foreign, run, rows);
 }
 
 int foreign_store(struct foreign *foreign, int *rows_added)

@@ -20,15 +20,21 @@ int store_begin_run(struct store *store, struct run_info *run, const struct prog
 
 /* -------------------------------------------------------------- launch -- */
 
+void group_case_id(const struct group *group, int variant, struct case_id *id)
+{
+    *id = (struct case_id){.kind = (int32_t)group->variant[variant]->kind,
+                           .place = (int32_t)group->variant[variant]->place,
+                           .temperature = (int32_t)group->temperature};
+    snprintf(id->operation, sizeof id->operation, "%s", group->shape.operation->name);
+    snprintf(id->variant, sizeof id->variant, "%s", group->variant[variant]->name);
+    shape_text(&group->shape, id->shape, sizeof id->shape);
+}
+
 static void expected_bind(struct query *query, const struct group *group, int variant)
 {
     const struct assay_operation *operation = group->shape.operation;
-    struct case_id id = {.kind = (int32_t)group->variant[variant]->kind,
-                         .place = (int32_t)group->variant[variant]->place,
-                         .temperature = (int32_t)group->temperature};
-    snprintf(id.operation, sizeof id.operation, "%s", operation->name);
-    snprintf(id.variant, sizeof id.variant, "%s", group->variant[variant]->name);
-    shape_text(&group->shape, id.shape, sizeof id.shape);
+    struct case_id id;
+    group_case_id(group, variant, &id);
     fields_bind(query, case_fields, &id);
 
     query_text(query, ":purpose", purpose_words.name(group->purpose));
@@ -110,19 +116,32 @@ int store_end_run(struct store *store, const char *run_id, const char *status)
 
 /* ---------------------------------------------------------------- case -- */
 
+static int cases_write(struct store *store, struct result_row *row,
+                       const struct case_result *results, int count)
+{
+    bool added;
+    for (int i = 0; i < count; i++) {
+        row->result = &results[i];
+        if (result_write(store, row, &added) != 0) return -1;
+    }
+    return 0;
+}
+
+int store_cases(struct store *store, const char *launch_id, enum group_purpose purpose,
+                const char *group_label, const struct case_result *results, int count)
+{
+    char now[TIMESTAMP_SIZE];
+    struct result_row row = {
+        .launch_id = launch_id, .purpose = purpose, .group_label = group_label, .measured_at = now};
+    timestamp_now(now);
+    if (store_begin(store, "store a case") != 0) return -1;
+    return store_finish(store, "store a case", cases_write(store, &row, results, count));
+}
+
 int store_case(struct store *store, const char *launch_id, enum group_purpose purpose,
                const char *group_label, const struct case_result *result)
 {
-    char now[TIMESTAMP_SIZE];
-    bool added;
-    struct result_row row = {.launch_id = launch_id,
-                             .purpose = purpose,
-                             .group_label = group_label,
-                             .measured_at = now,
-                             .result = result};
-    timestamp_now(now);
-    if (store_begin(store, "store a case") != 0) return -1;
-    return store_finish(store, "store a case", result_write(store, &row, &added));
+    return store_cases(store, launch_id, purpose, group_label, result, 1);
 }
 
 int store_has_case(struct store *store, const char *launch_id, const struct case_id *id, bool *has)

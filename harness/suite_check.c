@@ -130,6 +130,8 @@ static bool knows_all_variants(void)
 
 static int check_pattern(const struct assay_operation *operation, const char *pattern)
 {
+    if (pattern[strcspn(pattern, " \t")])
+        return assay_error("'%s' has a blank in it: commas part names", pattern);
     const struct assay_variant *variants[REGISTRY_MAX_VARIANTS];
     const char *names[REGISTRY_MAX_VARIANTS];
     int count = registry_variants(operation->name, variants, REGISTRY_MAX_VARIANTS);

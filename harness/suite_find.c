@@ -6,11 +6,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "datadir.h"
 #include "suite.h"
 #include "suite_find.h"
 #include "text.h"
 
-enum { MAX_FOLDERS = 5 };
+enum { MAX_FOLDERS = 8 };
 static const char ending[] = ".ini";
 
 struct folders {
@@ -18,38 +19,12 @@ struct folders {
     char path[MAX_FOLDERS][SUITE_MAX_PATH];
 };
 
-/* Folders whose path is too long are as good as absent. */
-static void add_folder(struct folders *folders, const char *parent, const char *rest)
-{
-    char *path = folders->path[folders->count];
-    int length = snprintf(path, SUITE_MAX_PATH, "%s%s", parent, rest);
-    if (length > 0 && length < SUITE_MAX_PATH) folders->count++;
-}
-
-/* Cuts the last part off; false when there is none. */
-static bool to_parent(char *path)
-{
-    char *slash = strrchr(path, '/');
-    if (!slash) return false;
-    *slash = '\0';
-    return true;
-}
-
 static struct folders search_folders(void)
 {
     struct folders folders = {0};
-    const char *chosen = getenv("ASSAY_SUITES");
-    if (chosen && *chosen) add_folder(&folders, chosen, "");
-    add_folder(&folders, "suites", "");
-    char program[SUITE_MAX_PATH];
-    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    if (length <= 0 || length == (ssize_t)sizeof program - 1) return folders;
-    program[length] = '\0';
-    if (!to_parent(program)) return folders;
-    add_folder(&folders, program, "/suites");
-    if (!to_parent(program)) return folders;
-    add_folder(&folders, program, "/suites");
-    add_folder(&folders, program, "/share/assay/suites");
+    char *path = folders.path[0];
+    for (int i = 0; !datadir_folder("suites", i, path, SUITE_MAX_PATH); i++)
+        if (*path && folders.count + 1 < MAX_FOLDERS) path = folders.path[++folders.count];
     return folders;
 }
 

@@ -23,19 +23,22 @@ struct worker {
 
 /* ----------------------------------------------------------- the process -- */
 
-/* A worker dies with its parent, leaves Ctrl-C to it, and dumps no core. On the
- * host a greedy variant must fail to allocate before the machine starves. */
+/* A worker dies with its parent, leaves the signals that end a run to it, and
+ * dumps no core. */
 static void settle_process(void)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     signal(SIGINT, SIG_IGN);
+    signal(SIGTERM, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
     struct rlimit none = {0, 0};
     setrlimit(RLIMIT_CORE, &none);
     /* What a variant prints must not mix with results. */
     if (dup2(STDERR_FILENO, STDOUT_FILENO) < 0) close(STDOUT_FILENO);
 }
 
-/* CUDA and the sanitizers reserve far more address space than there is memory,
+/* On the host a greedy variant must fail to allocate before the machine starves.
+ * CUDA and the sanitizers reserve far more address space than there is memory,
  * so the limit is for the plain host device alone. */
 static void limit_memory(const struct worker *worker)
 {

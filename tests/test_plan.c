@@ -185,7 +185,7 @@ static void groups_of_another_device_or_without_variants_here_are_left_out(void 
     expect_groups(&plan, "scale n=1000 input=fp32 cold\n");
     plan_release(&plan);
     expect_error("[group a]\noperation = product\n", &fake_cuda, &whole,
-                 "p.ini: nothing in the suite is for the device cuda");
+                 "p.ini:1: nothing in the suite is for the device cuda");
 }
 
 static void a_baseline_of_the_suites_choice_is_measured_too(void **state)

@@ -18,6 +18,7 @@ checks_failed=0
 trap 'exit $((checks_failed > 0 ? 1 : $?))' EXIT
 
 # check RULE COMMAND...: the rule holds when the command succeeds.
+# It begins with empty said.out and said.err: keep what an earlier one said by cp.
 check() {
     local rule=$1
     shift
@@ -69,6 +70,12 @@ quiet() {
     [ ! -s said.out ]
 }
 
+# silent COMMAND...: nothing on standard error.
+silent() {
+    run "$@"
+    [ ! -s said.err ]
+}
+
 # one_line COMMAND...: standard error is exactly one line.
 one_line() {
     run "$@"
@@ -87,4 +94,49 @@ gives() {
     shift
     run "$@"
     [ "$(cat said.out)" = "$expected" ] || { echo "# wanted: $expected"; return 1; }
+}
+
+# many_groups N FILE: write a suite of N small groups of two variants, which
+# takes some hundredths of a second a group on the host.
+many_groups() {
+    cat >"$2" <<END
+[suite]
+title = many small groups
+budget = 0.02
+[group many]
+operation = int8_quantize
+variants = host_scalar, host_memcpy
+baseline = host_memcpy
+n = 100000..$((99999 + $1))+1
+temperature = hot
+END
+}
+
+# cases DATABASE: how many cases its runs hold; 0 while there is none.
+cases() {
+    local count=0
+    [ -s "$1" ] && count=$(sqlite3 -batch -cmd ".timeout 5000" "$1" "SELECT count(*) FROM result" 2>/dev/null)
+    echo "${count:-0}"
+}
+
+# wait_for SECONDS COMMAND...: until it succeeds; fails when it never does.
+wait_for() {
+    local end=$((SECONDS + $1))
+    shift
+    until "$@"; do
+        [ $SECONDS -lt $end ] || return 1
+        sleep 0.02
+    done
+}
+
+# worker_of PID: the process id of its worker; fails while there is none.
+worker_of() {
+    local child
+    child=$(cat "/proc/$1/task/$1/children" 2>/dev/null)
+    [ -n "$child" ] && echo ${child%% *}
+}
+
+# is_gone PID: no such process (or only its entry, for its parent to read).
+is_gone() {
+    ! kill -0 "$1" 2>/dev/null || grep -q '^State:.*[ZX]' "/proc/$1/status" 2>/dev/null
 }

@@ -10,12 +10,6 @@ no_line_over() {
     [ "$code" -eq 0 ] && ! grep -qE "^.{$((width + 1)),}\$" said.out
 }
 
-# silent COMMAND...: nothing on standard error.
-silent() {
-    run "$@"
-    [ ! -s said.err ]
-}
-
 # is_json COMMAND...: standard output is one JSON document with something in it.
 is_json() {
     run "$@"

@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# Arguments that cannot be had, and outputs that cannot be written.
+. "$(dirname "$0")/lib.sh"
+
+printf '[suite]\nbudget = 0.02\n[group a]\noperation = int8_quantize\nn = 1000\n' >small.ini
+many_groups 3 many.ini
+
+# refused TEXT ARGUMENT...: assay run of the small suite with these is refused
+# in one line that has the text, with exit 2, and makes nothing.
+refused() {
+    local text=$1
+    shift
+    run "$ASSAY" run small.ini "$@"
+    [ "$code" -eq 2 ] && [ "$(wc -l <said.err)" -eq 1 ] && [ ! -s said.out ] &&
+        grep -qF -- "$text" said.err && [ ! -e results ]
+}
+check "a GPU that is not there is named" refused "cuda:99" --device cuda:99
+check "a GPU without a number is named" refused "cuda:x" --device cuda:x
+check "an unknown device names those there are" refused "cuda:N" --device nonsense
+check "no launch at all" refused "--launches" --launches 0
+check "half a launch" refused "--launches" --launches 1.5
+check "a third of two shards" refused "--shard" --shard 3/2
+check "a shard that is no fraction" refused "--shard" --shard 1
+check "a seed that is no number" refused "--seed" --seed abc
+check "a budget of nothing" refused "--budget" --budget 0
+check "a precision that is no number" refused "--precision" --precision good
+check "an unknown format names those there are" refused "table" --format xml
+check "an unknown clock" refused "--clock" --clock sundial
+check "an unknown flush" refused "--flush" --flush burn
+check "a filter that matches nothing" refused "matches the filter 'nosuch/*'" --device host --filter 'nosuch/*'
+check "a filter nearly right gets a suggestion" refused "int8_quantize/*" --device host --filter 'int8_quantise/*'
+check "a shard of more groups than there are" refused "empty" --device host --shard 2/2
+check "an option without its value" refused "--device" --device
+
+check "the event clock on the host is the host's" exits 0 "$ASSAY" run small.ini --device host \
+    --no-ceilings --clock event --db clock.sqlite
+check "and is stored as such" gives host query clock.sqlite "SELECT DISTINCT clock FROM result"
+check "help is had wherever it is asked for" says "usage: assay run" "$ASSAY" run small.ini --help
+
+if [ -w /dev/full ]; then
+    check "a full disk under the table is not exit 0" \
+        exits 2 bash -c '"$0" show --db clock.sqlite >/dev/full' "$ASSAY"
+    check "and is said" warns "assay: writing the output: No space left" \
+        bash -c '"$0" show --db clock.sqlite >/dev/full' "$ASSAY"
+    check "so it is for a run" \
+        exits 2 bash -c '"$0" run small.ini --device host --no-ceilings --db full.sqlite >/dev/full' "$ASSAY"
+    check "which is stored all the same" gives complete query full.sqlite "SELECT status FROM run"
+fi
+check "a reader that goes away does not hang a run" \
+    timeout 20 bash -c '"$0" run many.ini --device host --no-ceilings --db pipe.sqlite | head -n 1' "$ASSAY"
+check "nor show" timeout 20 bash -c '"$0" show --db pipe.sqlite | head -n 1' "$ASSAY"
+check "what was measured is stored" gives complete query pipe.sqlite "SELECT status FROM run"

@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# Each variant that goes wrong costs its own row, says why, and nothing else.
+. "$(dirname "$0")/lib.sh"
+
+exits 1 "$FAULTS" run "$HERE/faults/faults.ini" --device host --no-ceilings --db faults.sqlite
+faults_code=$code
+cp said.out faults.out
+cp said.err faults.err
+check "a wrong answer is exit 1, crashes or not" [ "$faults_code" -eq 1 ]
+
+# row VARIANT: its status and reason as stored.
+row() { query faults.sqlite "SELECT status || ': ' || reason FROM result WHERE variant = '$1'"; }
+# ends VARIANT STATUS WORDS...: its row has this status, and the words in order.
+ends() {
+    local variant=$1 status=$2
+    shift 2
+    run row "$variant"
+    grep -q "^$status: .*$*" said.out
+}
+check "the right variant is ok" gives "ok: " row right
+check "one that prints is ok" gives "ok: " row prints
+check "a bad pointer is told by its signal" ends segfault crashed "signal 11"
+check "abort is told by its signal" ends aborts crashed "signal 6"
+check "exit is told by its status" ends exits crashed "exit status 0"
+check "the step is told with it" ends aborts crashed "first launch"
+check "a loop without end is a timeout" ends hangs timeout "first launch: no answer within 1 s"
+check "one wrong element is named with what it should be" ends wrong wrong "y\[50001\] is .* expected .*1 of 100003 wrong"
+check "right once and lazy ever after is found" ends lazy wrong "y\[.*\] is .* expected"
+check "a forgotten end is named" ends forgets_the_end wrong "y\[100002\]"
+check "a write after the output names it" ends overruns wrong "after 'y'"
+check "a write before the output names it" ends underruns wrong "before 'y'"
+check "a changed input is named" ends spoils_input wrong "'x'"
+check "the end of memory is told" ends greedy crashed "setup: malloc found no more memory"
+check "a failure is told in its own words" ends fails crashed "it does not feel like it"
+check "what is not supported is skipped, with the reason" gives "skipped: never supported" row unsupported
+
+check "every case has exactly one row" gives "15|15" \
+    query faults.sqlite "SELECT count(*), count(DISTINCT variant) FROM result"
+check "and every case was expected" gives "15" query faults.sqlite "SELECT count(*) FROM expected"
+check "the run is complete" gives complete query faults.sqlite "SELECT status FROM run"
+check "no case that is not ok has a time" gives 0 \
+    query faults.sqlite "SELECT count(*) FROM cases WHERE status <> 'ok' AND time_ns IS NOT NULL"
+check "the ok cases have all their samples" gives 2 \
+    query faults.sqlite "SELECT count(*) FROM cases WHERE samples >= 30 AND time_ns > 0"
+check "the database is whole" gives ok query faults.sqlite "PRAGMA integrity_check"
+check "what a variant prints is not in the results" fails grep -q "must not reach" faults.out
+check "it goes to standard error" grep -q "must not reach" faults.err
+check "each culprit is told as it happens" grep -q "segfault: crashed: .*signal 11" faults.err
+
+check "the table shows the reason in the place of a time" \
+    grep -qE "^ *segfault +crashed: .*signal 11" faults.out
+check "and the sum" grep -qF "2 ok, 1 skipped, 6 wrong, 5 crashed, 1 timeout" faults.out
+check "show has the same exit code" exits 1 "$ASSAY" show --db faults.sqlite
+check "and the same table" gives "$(cat faults.out)" "$ASSAY" show --db faults.sqlite
+
+check "only wrong ones are exit 1" exits 1 "$FAULTS" run "$HERE/faults/faults.ini" --device host \
+    --no-ceilings --db wrong.sqlite --filter 'fault_double/[rw][ri]*'
+check "only crashed ones are exit 5" exits 5 "$FAULTS" run "$HERE/faults/faults.ini" --device host \
+    --no-ceilings --db crashed.sqlite --filter 'fault_double/exits'
+check "nothing but skipped ones is exit 4" exits 4 "$FAULTS" run "$HERE/faults/faults.ini" \
+    --device host --no-ceilings --db skipped.sqlite --filter 'fault_double/unsupported'
+check "nothing that went wrong is exit 0" exits 0 "$FAULTS" run "$HERE/faults/faults.ini" \
+    --device host --no-ceilings --db right.sqlite --filter 'fault_double/right'

@@ -1,0 +1,106 @@
+#!/usr/bin/env bash
+# A run that is ended, killed or loses its worker: what is complete is stored,
+# nothing else is, and --resume goes on from there.
+. "$(dirname "$0")/lib.sh"
+
+export OMP_NUM_THREADS=1 # several runs share few cores
+many_groups 24 many.ini
+groups=24 all=48
+
+# start DATABASE: a run of the suite in the background; its id in $pid.
+start() {
+    rm -f "$1" "$1"-wal "$1"-shm
+    "$ASSAY" run many.ini --device host --no-ceilings --seed 7 --db "$1" >run.out 2>run.err &
+    pid=$!
+}
+has_cases() { [ "$(cases "$1")" -ge "$2" ]; }
+# end_with SIGNAL: the run's exit code in $ended.
+end_with() {
+    worker=$(worker_of "$pid")
+    kill -"$1" "$pid"
+    ended=0
+    wait "$pid" || ended=$?
+} 2>/dev/null
+# Every row of the database is complete: an ok case has its samples, and a group
+# is there with all of its variants or not at all.
+is_whole() {
+    [ "$(query "$1" "PRAGMA integrity_check")" = ok ] &&
+        [ "$(query "$1" "PRAGMA foreign_key_check" | wc -l)" -eq 0 ] &&
+        [ "$(query "$1" "SELECT count(*) FROM cases WHERE status <> 'ok' OR samples IS NULL OR
+            samples < 30 OR time_ns IS NULL")" -eq 0 ] &&
+        [ "$(query "$1" "SELECT count(*) FROM (SELECT shape FROM result GROUP BY shape
+            HAVING count(*) <> 2 OR sum(is_baseline) <> 1)")" -eq 0 ]
+}
+
+for signal in INT TERM HUP; do
+    start "$signal.sqlite"
+    check "$signal: the run gets going" wait_for 20 has_cases "$signal.sqlite" 4
+    end_with "$signal"
+    check "$signal: exit 130" [ "$ended" -eq 130 ]
+    check "$signal: no worker is left" wait_for 5 is_gone "$worker"
+    check "$signal: what is stored is whole" is_whole "$signal.sqlite"
+    check "$signal: it is a part" [ "$(cases "$signal.sqlite")" -lt $all ]
+    check "$signal: the run is interrupted" \
+        gives interrupted query "$signal.sqlite" "SELECT status FROM run"
+    check "$signal: the table is printed of what there is" grep -q "int8_quantize" run.out
+done
+
+before=$(query INT.sqlite "SELECT id, measured_at FROM result ORDER BY id")
+check "show of a part is exit 5" exits 5 "$ASSAY" show --db INT.sqlite
+check "another choice of cases is not resumed" exits 2 "$ASSAY" run many.ini --device host \
+    --no-ceilings --db INT.sqlite --resume --filter '*/host_scalar'
+check "and is told what it began with" warns "(assay run many.ini --device host --no-ceilings" "$ASSAY" \
+    run many.ini --device host --no-ceilings --db INT.sqlite --resume --filter '*/host_scalar'
+check "another flush is not resumed" warns "--flush read" "$ASSAY" run many.ini --device host \
+    --no-ceilings --db INT.sqlite --resume --flush write
+check "--resume completes the run" exits 0 "$ASSAY" run many.ini --device host --no-ceilings \
+    --db INT.sqlite --resume
+check "in the same run and launch" gives "1|1|complete" query INT.sqlite \
+    "SELECT count(*), (SELECT count(*) FROM launch), status FROM run"
+check "with every case" gives "$all" query INT.sqlite "SELECT count(*) FROM result"
+check "all of them whole" is_whole INT.sqlite
+printf '%s\n' "$before" >before
+query INT.sqlite "SELECT id, measured_at FROM result" >after
+check "none measured again" [ "$(grep -cxFf before after)" -eq "$(wc -l <before)" ]
+check "a complete run is not resumed" warns "nothing to resume" "$ASSAY" run many.ini --device host \
+    --no-ceilings --db INT.sqlite --resume
+
+start early.sqlite
+sleep 0.02
+end_with TERM
+check "a signal before the first case ends it too" [ "$ended" -eq 130 -o "$ended" -eq 143 ]
+
+for delay in 0.03 0.1 0.2 0.3 0.4; do
+    start killed.sqlite
+    sleep $delay
+    end_with KILL
+    check "killed after $delay s: the worker dies too" wait_for 5 is_gone "${worker:-$pid}"
+    check "killed after $delay s: what is stored is whole" \
+        bash -c '[ ! -e killed.sqlite ] || [ "$(sqlite3 killed.sqlite "PRAGMA integrity_check")" = ok ]'
+    if [ "$(cases killed.sqlite)" -gt 0 ]; then
+        check "killed after $delay s: every case is whole" is_whole killed.sqlite
+    fi
+done
+start killed.sqlite
+wait_for 20 has_cases killed.sqlite 4
+end_with KILL
+check "a run killed half-way still says that it runs" \
+    gives running query killed.sqlite "SELECT status FROM run"
+check "a killed run is resumed" exits 0 "$ASSAY" run many.ini --device host --no-ceilings \
+    --db killed.sqlite --resume
+check "to the end" gives "$all|complete" query killed.sqlite \
+    "SELECT (SELECT count(*) FROM result), status FROM run"
+
+start worker.sqlite
+check "the run with a worker to kill gets going" wait_for 20 has_cases worker.sqlite 4
+victim=$(worker_of "$pid")
+kill -KILL "$victim"
+ended=0
+wait "$pid" || ended=$?
+check "a killed worker is exit 5" [ "$ended" -eq 5 ]
+check "every case has a row" gives "$all" query worker.sqlite "SELECT count(*) FROM result"
+check "the case it was in crashed, by that signal" [ "$(query worker.sqlite \
+    "SELECT count(*) FROM result WHERE status = 'crashed' AND reason LIKE '%signal 9%'")" -ge 1 ]
+check "at most its group is lost" [ "$(query worker.sqlite \
+    "SELECT count(DISTINCT shape) FROM result WHERE status <> 'ok'")" -le 1 ]
+check "the run is complete" gives complete query worker.sqlite "SELECT status FROM run"
