@@ -172,8 +172,9 @@ run: ## install what is missing, build, measure the suite core, draw a plot
 	@mkdir -p results
 	@$(BUILD)/assay run core; status=$$?; \
 	case $$status in 0|1|5) \
+	    printf '\nEvery sample: %s\n' "$(DATABASE)"; \
 	    $(BUILD)/assay plot sweep latest -o results/core.svg && \
-	    printf '\nEvery sample: %s\nThe plot:     results/core.svg\n' "$(DATABASE)";; \
+	    printf 'The plot:     results/core.svg\n';; \
 	esac; exit $$status
 
 .PHONY: test

@@ -52,7 +52,7 @@ static int spawn_worker(struct child *child, int socket, int board)
     close(high_board);
     if (error != 0) {
         child->pid = 0;
-        return assay_error("starting a worker: %s", strerror(error));
+        return assay_error("starting a worker (/proc/self/exe): %s", strerror(error));
     }
     return 0;
 }

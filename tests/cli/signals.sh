@@ -65,10 +65,18 @@ check "none measured again" [ "$(grep -cxFf before after)" -eq "$(wc -l <before)
 check "a complete run is not resumed" warns "nothing to resume" "$ASSAY" run many.ini --device host \
     --no-ceilings --db INT.sqlite --resume
 
+# A run that ended between two launches goes on with the next one.
+query INT.sqlite "UPDATE run SET status = 'interrupted'"
+check "a run of which a launch is left is resumed" exits 0 "$ASSAY" run many.ini --device host \
+    --no-ceilings --db INT.sqlite --resume --launches 2
+check "with the next launch" gives "$all|$all|complete" query INT.sqlite "SELECT
+    (SELECT count(*) FROM result JOIN launch ON launch.id = launch_id WHERE number = 1),
+    (SELECT count(*) FROM result JOIN launch ON launch.id = launch_id WHERE number = 2), status FROM run"
+
 start early.sqlite
 sleep 0.02
 end_with TERM
-check "a signal before the first case ends it too" [ "$ended" -eq 130 -o "$ended" -eq 143 ]
+check "a signal before the first case ends it too" test "$ended" -eq 130 -o "$ended" -eq 143
 
 for delay in 0.03 0.1 0.2 0.3 0.4; do
     start killed.sqlite
