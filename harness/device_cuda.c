@@ -46,7 +46,8 @@ static int choose(struct device *device, const char *spec)
     if (parse_index(spec, &device->index) < 0) return -1;
     cudaError_t error = cudaGetDeviceCount(&count);
     if (error == cudaErrorInsufficientDriver || error == cudaErrorNoDevice || count == 0)
-        return assay_error("no usable GPU: %s", error ? cudaGetErrorString(error) : "none found");
+        return assay_error("device '%s': no usable GPU: %s", spec,
+                           error ? cudaGetErrorString(error) : "none found");
     if (cuda_check(error, "asking for the GPUs") < 0) return -1;
     if (device->index >= count)
         return assay_error("there is no device '%s': this machine has %d GPU%s", spec, count,
