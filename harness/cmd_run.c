@@ -4,13 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/random.h>
-#include <unistd.h>
 
 #include "commands.h"
 #include "device.h"
 #include "runner.h"
+#include "terminal.h"
 #include "view.h"
 
 const char usage_run[] =
@@ -203,21 +202,13 @@ static void join_command(int argc, char **argv, char *out, size_t size)
         used += (size_t)snprintf(out + used, size - used, " %s", argv[i]);
 }
 
-static int terminal_width(void)
-{
-    struct winsize window;
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) < 0 || window.ws_col == 0) return 100;
-    return window.ws_col;
-}
-
 /* Print the run as it is stored: what is shown is what was kept. */
 static int print_run(const struct run_arguments *arguments, const char *run_id)
 {
     struct store *store = NULL;
     struct stored_run run;
-    struct show_options show = {.format = arguments->format,
-                                .colour = isatty(STDOUT_FILENO) && getenv("NO_COLOR") == NULL,
-                                .width = terminal_width()};
+    struct show_options show = {
+        .format = arguments->format, .colour = terminal_colour(), .width = terminal_columns()};
     if (store_open(&store, arguments->runner.database, STORE_READ) < 0) return -1;
     int status = store_read_run(store, run_id, true, &run);
     int code = -1;

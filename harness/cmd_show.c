@@ -1,14 +1,11 @@
 /* cmd_show.c - `assay show`: the rows of a run. */
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "commands.h"
 #include "device.h"
 #include "options.h"
 #include "run_choice.h"
+#include "terminal.h"
 #include "view.h"
 
 const char usage_show[] =
@@ -31,18 +28,6 @@ struct arguments {
     const char *run, *db;
     struct show_options show;
 };
-
-static bool wants_colour(void)
-{
-    const char *term = getenv("TERM"), *no_colour = getenv("NO_COLOR");
-    return isatty(STDOUT_FILENO) && term && strcmp(term, "dumb") && !(no_colour && no_colour[0]);
-}
-
-static int terminal_width(void)
-{
-    struct winsize size;
-    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || !size.ws_col ? 100 : size.ws_col;
-}
 
 static int parse(int argc, char **argv, struct arguments *arguments)
 {
@@ -81,7 +66,7 @@ int cmd_show(int argc, char **argv)
 {
     struct stored_run run;
     struct arguments arguments = {
-        .show = {.format = "table", .colour = wants_colour(), .width = terminal_width()},
+        .show = {.format = "table", .colour = terminal_colour(), .width = terminal_columns()},
     };
     int parsed = parse(argc, argv, &arguments);
     if (parsed > 0) {

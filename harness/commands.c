@@ -11,6 +11,7 @@
 const struct command commands[] = {
     {"run", cmd_run, "measure suites, store every sample, print the table", usage_run},
     {"show", cmd_show, "a run's rows: time, rate, share of the ceiling, ratio", usage_show},
+    {"compare", cmd_compare, "two stored runs, case by case, with intervals", usage_compare},
     {"list", cmd_list, "suites, operations, variants, runs, devices", usage_list},
     {"plot", cmd_plot, "draw a run with gnuplot", usage_plot},
     {"export", cmd_export, "write a run as ndjson or csv", usage_export},

@@ -30,6 +30,7 @@ struct command {
 
 extern const struct command commands[]; /* ended by a NULL name */
 
+int cmd_compare(int argc, char **argv);
 int cmd_list(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_show(int argc, char **argv);
@@ -42,7 +43,7 @@ int cmd_worker(int argc, char **argv); /* the child of a run */
 
 /* The usage texts live beside their commands. */
 extern const char usage_list[], usage_run[], usage_show[], usage_plot[], usage_export[],
-    usage_import[], usage_doctor[];
+    usage_import[], usage_doctor[], usage_compare[];
 
 /* "assay NAME: MESSAGE" on standard error and a hint at the help; returns
  * EXIT_USAGE. */
