@@ -18,7 +18,7 @@ const char usage_run[] =
     "Measures every case of the suites, stores all samples and prints the table.\n"
     "\n"
     "  --device D       auto (default), cuda:N or host\n"
-    "  --filter GLOB    only cases whose operation/variant matches\n"
+    "  --filter GLOB    only cases whose operation/variant matches; GLOB,GLOB: any of them\n"
     "  --launches N     measure the suite in N fresh processes (default 1)\n"
     "  --budget S       sampling time a case, in seconds (default: the suite's)\n"
     "  --precision PCT  stop when the median is known to +-PCT % (default: the suite's)\n"

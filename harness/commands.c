@@ -1,7 +1,9 @@
 /* commands.c - the table of commands and what they share. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "commands.h"
 #include "device.h"
@@ -12,10 +14,15 @@ const struct command commands[] = {
     {"run", cmd_run, "measure suites, store every sample, print the table", usage_run},
     {"show", cmd_show, "a run's rows: time, rate, share of the ceiling, ratio", usage_show},
     {"compare", cmd_compare, "two stored runs, case by case, with intervals", usage_compare},
+    {"gate", cmd_gate, "is this build slower than that one, with known error rates", usage_gate},
+    {"calibrate", cmd_calibrate, "how far unchanged code differs from itself", usage_calibrate},
+    {"baseline", cmd_baseline, "names for runs to compare with", usage_baseline},
+    {"ack", cmd_ack, "take a known slowdown on for a while", usage_ack},
     {"list", cmd_list, "suites, operations, variants, runs, devices", usage_list},
     {"plot", cmd_plot, "draw a run with gnuplot", usage_plot},
     {"export", cmd_export, "write a run as ndjson or csv", usage_export},
     {"import", cmd_import, "read such files back", usage_import},
+    {"merge", cmd_merge, "other databases into one", usage_merge},
     {"doctor", cmd_doctor, "what this machine can and cannot measure", usage_doctor},
     {"help", cmd_help, "the manual of a command", "usage: assay help [COMMAND]\n"},
     {"worker", cmd_worker, NULL, ""},
@@ -41,6 +48,14 @@ const char *command_database(const char *option)
     return set && set[0] ? set : "results/assay.sqlite";
 }
 
+int program_itself(char *path, size_t size)
+{
+    ssize_t length = readlink("/proc/self/exe", path, size - 1);
+    if (length < 0) return assay_error("cannot find this program: %s", strerror(errno));
+    path[length] = '\0';
+    return 0;
+}
+
 static const struct command *find_command(const char *name)
 {
     for (const struct command *command = commands; command->name; command++)
@@ -52,7 +67,7 @@ static void print_summary(FILE *out)
 {
     fprintf(out, "usage: assay COMMAND [arguments]\n\n");
     for (const struct command *command = commands; command->name; command++)
-        if (command->summary) fprintf(out, "  %-8s %s\n", command->name, command->summary);
+        if (command->summary) fprintf(out, "  %-9s %s\n", command->name, command->summary);
     fprintf(out, "\nStart with: assay doctor, assay run smoke\n");
 }
 

@@ -9,6 +9,7 @@
 #define COMMANDS_H
 
 #include <getopt.h>
+#include <stddef.h>
 
 /* Exit codes; scripts and CI rely on them. */
 enum {
@@ -31,6 +32,11 @@ struct command {
 extern const struct command commands[]; /* ended by a NULL name */
 
 int cmd_compare(int argc, char **argv);
+int cmd_gate(int argc, char **argv);
+int cmd_calibrate(int argc, char **argv);
+int cmd_baseline(int argc, char **argv);
+int cmd_ack(int argc, char **argv);
+int cmd_merge(int argc, char **argv);
 int cmd_list(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_show(int argc, char **argv);
@@ -43,7 +49,8 @@ int cmd_worker(int argc, char **argv); /* the child of a run */
 
 /* The usage texts live beside their commands. */
 extern const char usage_list[], usage_run[], usage_show[], usage_plot[], usage_export[],
-    usage_import[], usage_doctor[], usage_compare[];
+    usage_import[], usage_doctor[], usage_compare[], usage_gate[], usage_calibrate[],
+    usage_baseline[], usage_ack[], usage_merge[];
 
 /* "assay NAME: MESSAGE" on standard error and a hint at the help; returns
  * EXIT_USAGE. */
@@ -54,6 +61,9 @@ int command_bad_option(const char *name, char **argv, const struct option *optio
 
 /* The same for a command that does not exist. */
 int command_unknown(const char *name);
+
+/* The path of this very program. 0, or -1 with assay_error. */
+int program_itself(char *path, size_t size);
 
 /* The database a command works on: --db, else ASSAY_DB, else results/assay.sqlite. */
 const char *command_database(const char *option);

@@ -104,17 +104,6 @@ static void find_difference(struct comparing *comparing)
 
 /* ---------------------------------------------------------------- sides -- */
 
-/* The time of the baseline that `row` shares its group and launch with. */
-static double baseline_ns(const struct timings *timings, const struct timing *row)
-{
-    const struct timing *end = timings->rows + timings->count, *first = row;
-    while (first > timings->rows && case_id_same_group(&first[-1].id, &row->id))
-        first--;
-    for (const struct timing *t = first; t < end && case_id_same_group(&t->id, &row->id); t++)
-        if (t->is_baseline && t->launch == row->launch) return t->time_ns;
-    return NAN;
-}
-
 static void side_read(struct side_figures *side, const struct comparing *comparing,
                       const struct timings *timings, double *logs)
 {
@@ -129,9 +118,7 @@ static void side_read(struct side_figures *side, const struct comparing *compari
         if (side->rows[i].sm_mhz > 0) scratch[clocks++] = side->rows[i].sm_mhz;
     side->sm_mhz = stats_median(scratch, clocks);
     for (int i = 0; i < side->count; i++) {
-        const struct timing *row = &side->rows[i];
-        double value = row->time_ns;
-        if (comparing->options->speedup) value /= baseline_ns(timings, row);
+        double value = timing_metric(timings, &side->rows[i], comparing->options->speedup);
         if (value > 0) logs[side->valid++] = log(value);
     }
 }
@@ -157,6 +144,15 @@ static const struct timing *failure(const struct side_figures *side)
 static bool is_skipped(const struct side_figures *side)
 {
     return side->count == 0 || first_with(side, STATUS_SKIPPED) != NULL;
+}
+
+/* Half of the launches or more: what is left would be the lucky ones. */
+static bool mostly_unstable(const struct side_figures *side)
+{
+    int count = 0;
+    for (int i = 0; i < side->count; i++)
+        count += side->rows[i].status == STATUS_UNSTABLE;
+    return count > 0 && 2 * count >= side->count;
 }
 
 /* -------------------------------------------------------------- verdict -- */
@@ -193,8 +189,8 @@ static enum verdict without_ratio(struct comparison_row *row, const struct compa
     if ((failed = failure(base)))
         return set(row, VERDICT_INCOMPARABLE,
                    "the base has no time: ", status_name((enum case_status)failed->status));
-    if (first_with(base, STATUS_UNSTABLE) || first_with(candidate, STATUS_UNSTABLE)) {
-        bool is_base = first_with(base, STATUS_UNSTABLE) != NULL;
+    if (mostly_unstable(base) || mostly_unstable(candidate)) {
+        bool is_base = mostly_unstable(base);
         return set(row, VERDICT_UNSTABLE, is_base ? "the base: " : "the candidate: ",
                    first_with(is_base ? base : candidate, STATUS_UNSTABLE)->reason);
     }
@@ -421,6 +417,7 @@ int compare_runs(struct comparison *comparison, const struct timings *base,
     comparing.threshold = !isnan(options->threshold)           ? options->threshold
                           : clocks_are_steady(base, candidate) ? COMPARE_STEADY_THRESHOLD
                                                                : COMPARE_LOOSE_THRESHOLD;
+    comparison->threshold = comparing.threshold;
     comparison->rows =
         calloc((size_t)base->count + (size_t)candidate->count + 1, sizeof *comparison->rows);
     comparing.logs[0] = calloc(room, sizeof(double));

@@ -66,6 +66,8 @@ static int by_operation(const void *a, const void *b)
 /* The sum of logarithms is kept in `ratio` until the end. */
 static int make_families(struct comparison *comparison)
 {
+    free(comparison->families);
+    comparison->family_count = 0;
     comparison->families = calloc((size_t)comparison->count + 1, sizeof *comparison->families);
     if (!comparison->families) return assay_error("out of memory for the families");
     struct comparison_family *family = comparison->families;

@@ -66,6 +66,7 @@ enum { COMPARISON_NOTES = 12, COMPARISON_NOTE = 400 };
 struct comparison {
     const char *mode;   /* "compare", "paired", "stored" */
     const char *metric; /* "time" or "speedup" */
+    double threshold;   /* smallest change that counts before noise and clock, a fraction */
     struct comparison_side base, candidate;
     struct comparison_row *rows; /* worst first after comparison_finish */
     int count;
@@ -85,7 +86,7 @@ void comparison_note(struct comparison *comparison, const char *format, ...)
 void comparison_side_of(struct comparison_side *side, const struct stored_run *run);
 
 /* Order the rows, count verdicts, make the families and the exit code. -1 with
- * assay_error when out of memory. */
+ * assay_error when out of memory. May be called again after rows changed. */
 int comparison_finish(struct comparison *comparison, unsigned fail_on);
 void comparison_release(struct comparison *comparison);
 

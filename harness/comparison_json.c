@@ -115,6 +115,7 @@ int comparison_json(FILE *out, const struct comparison *comparison,
     int_member(&json, "format", FORMAT);
     text_member(&json, "mode", comparison->mode);
     text_member(&json, "metric", comparison->metric);
+    number_member(&json, "threshold", comparison->threshold);
     side_member(&json, "base", &comparison->base);
     side_member(&json, "candidate", &comparison->candidate);
     json_key(&json, "notes");

@@ -6,7 +6,7 @@
 #include "comparison_words.h"
 #include "show.h"
 
-enum { NARROWEST = 60 };
+enum { NARROWEST = 60, INDENT = 14 };
 
 struct layout {
     FILE *out;
@@ -41,19 +41,20 @@ static void line(const struct layout *layout, const char *paint, const char *tex
     fprintf(layout->out, "%s%s%s\n", painted ? paint : "", fitted, painted ? "\033[0m" : "");
 }
 
-/* A sentence on as many lines as it takes. */
+/* A sentence on as many lines as it takes, those after the first set in. */
 static void sentence(const struct layout *layout, const char *text)
 {
-    int room = layout->width;
-    while (show_width(text) > room) {
-        int cut = room;
+    int indent = 0;
+    while (show_width(text) > layout->width - indent) {
+        int room = layout->width - indent, cut = room;
         while (cut > room / 2 && text[cut] != ' ')
             cut--;
         if (text[cut] != ' ') cut = room;
-        fprintf(layout->out, "%.*s\n", cut, text);
+        fprintf(layout->out, "%*s%.*s\n", indent, "", cut, text);
         text += cut + strspn(text + cut, " ");
+        indent = INDENT;
     }
-    fprintf(layout->out, "%s\n", text);
+    fprintf(layout->out, "%*s%s\n", indent, "", text);
 }
 
 static void row_lines(const struct layout *layout, const struct comparison_row *row)
@@ -62,12 +63,18 @@ static void row_lines(const struct layout *layout, const struct comparison_row *
     comparison_ratio_text(row, ratio, sizeof ratio);
     comparison_case_text(&row->id, name, sizeof name);
     units_percent(floor, isnan(row->ratio.mid) ? NAN : row->floor);
-    snprintf(text, sizeof text, "%-12s  %-22s  %6s  %s", verdict_name(row->verdict), ratio, floor,
-             name);
+    int used = snprintf(text, sizeof text, "%-12s  %-22s  %6s  ", verdict_name(row->verdict), ratio,
+                        floor);
+    bool fits = used + show_width(name) <= layout->width;
+    if (fits) strcat(text, name);
     line(layout, paint_of(row->verdict), text);
+    if (!fits) {
+        snprintf(text, sizeof text, "%*s%s", INDENT, "", name);
+        line(layout, "", text);
+    }
     why_text(row, why);
     if (!why[0]) return;
-    snprintf(text, sizeof text, "%14s%s", "", why);
+    snprintf(text, sizeof text, "%*s%s", INDENT, "", why);
     line(layout, "", text);
 }
 
@@ -79,10 +86,10 @@ int comparison_table(FILE *out, const struct comparison *comparison,
     if (layout.width < NARROWEST) layout.width = NARROWEST;
     side_text(&comparison->base, side);
     snprintf(text, sizeof text, "base:      %s", side);
-    line(&layout, "", text);
+    sentence(&layout, text);
     side_text(&comparison->candidate, side);
     snprintf(text, sizeof text, "candidate: %s", side);
-    line(&layout, "", text);
+    sentence(&layout, text);
     for (int i = 0; i < comparison->note_count; i++)
         sentence(&layout, comparison->note[i]);
     snprintf(text, sizeof text, "\n%-12s  %-22s  %6s  %s", "verdict",

@@ -30,6 +30,16 @@ struct timings {
 int store_read_timings(struct store *store, const char *run_id, struct timings *timings);
 void timings_release(struct timings *timings);
 
+/* The launches of `more` behind those of `pool`, as if all were of one run. */
+int timings_append(struct timings *pool, struct timings *more);
+
+/* The first row of a case; its launches follow. NULL: none. */
+const struct timing *timings_first(const struct timings *timings, const struct case_id *id);
+
+/* The time in ns, or its ratio to the time of the group's baseline in the same
+ * launch; NAN where there is none. `row` is one of the timings'. */
+double timing_metric(const struct timings *timings, const struct timing *row, bool speedup);
+
 /* By operation, shape, temperature, variant, place: the cases of a group
  * stand together. 0: the same case. */
 int case_id_order(const struct case_id *a, const struct case_id *b);
