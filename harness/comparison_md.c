@@ -90,7 +90,7 @@ int comparison_md(FILE *out, const struct comparison *comparison,
     head(memory, comparison);
     int left = comparison->count - comparison->counts[VERDICT_PASS] - rows(memory, comparison);
     if (left > 0)
-        fprintf(memory, "\n%d more row%s (less bad than these) left out.\n", left,
+        fprintf(memory, "\n%d more row%s left out, less bad than these.\n", left,
                 left == 1 ? " is" : "s are");
     families(memory, comparison);
     int status = fclose(memory) == 0 && fwrite(text, 1, size, out) == size ? 0 : -1;
