@@ -74,10 +74,10 @@ static double own_floor(const struct noise *noise, const struct case_id *id, int
     for (int i = first_block(noise, id); i < noise->count && count < MOST_BLOCKS; i++) {
         const struct noise_block *block = &noise->blocks[i];
         if (case_id_order(&block->id, id) != 0) break;
-        if (block->rounds != rounds) continue;
         if (strcmp(session, block->session) != 0) sessions++;
         session = block->session;
-        shift[count++] = block->shift;
+        /* An estimate from more rounds is off by less. */
+        shift[count++] = block->shift * sqrt((double)block->rounds / rounds);
     }
     if (count < LEAST_BLOCKS || sessions < LEAST_SESSIONS) return NAN;
     qsort(shift, (size_t)count, sizeof *shift, ascending);

@@ -31,8 +31,8 @@ int noise_prepare(struct noise *noise);
 void noise_release(struct noise *noise);
 
 /* The floor of a case that takes time_ns, for an estimate from `rounds` rounds,
- * as a log ratio: the 95th percentile of the shifts of 20 or more blocks of as
- * many rounds, from 3 or more sessions; until there are those, three standard
+ * as a log ratio: the 95th percentile of the shifts of 20 or more blocks from 3
+ * or more sessions, each scaled to as many rounds; until there are those, three standard
  * errors by the pooled spread of cases that take as long. NAN: nothing known. */
 double noise_floor(const struct noise *noise, const struct case_id *id, double time_ns, int rounds);
 
