@@ -265,7 +265,10 @@ int cmd_gate(int argc, char **argv)
         command_failed(argv[0]);
     } else {
         code = comparison.exit;
-        if (code == EXIT_NOTHING) fprintf(stderr, "assay gate: nothing could be compared\n");
+        if (code == EXIT_NOTHING)
+            fprintf(stderr, "assay gate: nothing could be compared%s%s\n",
+                    comparison.note_count ? ": " : "",
+                    comparison.note_count ? comparison.note[0] : "");
         if (report(&arguments, &comparison) != 0) code = command_failed(argv[0]);
         comparison_release(&comparison);
     }

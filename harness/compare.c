@@ -380,9 +380,20 @@ static bool clocks_are_steady(const struct timings *base, const struct timings *
     return most > 0 && most <= least * (1 + STEADY_CLOCK);
 }
 
+static bool has_common_case(const struct comparison *comparison)
+{
+    for (int i = 0; i < comparison->count; i++)
+        if (comparison->rows[i].verdict != VERDICT_NEW &&
+            comparison->rows[i].verdict != VERDICT_MISSING)
+            return true;
+    return false;
+}
+
 static void make_notes(const struct comparing *comparing)
 {
     struct comparison *comparison = comparing->comparison;
+    if (!has_common_case(comparison))
+        comparison_note(comparison, "the sides have no case in common");
     int b = comparison->base.launches, c = comparison->candidate.launches;
     if (b == 1 && c == 1)
         comparison_note(comparison, "one launch a side: the intervals come from samples of one "

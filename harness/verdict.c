@@ -57,7 +57,10 @@ static const enum verdict measured[] = {VERDICT_REGRESSED,    VERDICT_SUSPECT,  
 
 int verdict_exit(const int blocking[VERDICTS], const int counts[VERDICTS], unsigned fail_on)
 {
-    int compared = 0;
+    int compared = 0, common = 0;
+    for (int i = 0; i < VERDICTS; i++)
+        if (i != VERDICT_NEW && i != VERDICT_MISSING) common += counts[i];
+    if (common == 0) return EXIT_NOTHING;
     for (size_t i = 0; i < sizeof measured / sizeof measured[0]; i++)
         compared += counts[measured[i]];
     if (blocking[VERDICT_ERROR] || blocking[VERDICT_MISSING]) return EXIT_LOST;

@@ -44,7 +44,8 @@ void tags_text(unsigned tags, char *out, int size);
 /* What the rows come to. `blocking` counts the verdicts that nobody has
  * acknowledged; fail_on is a set of bits 1 << verdict. Precedence 5, 1, 4, 3, 0:
  * a lost case or a regression is told although others could not be compared, and
- * comparing nothing is never fine. */
+ * comparing nothing is never fine. Sides without a case in common come to 4: what
+ * is missing then is the comparison. */
 int verdict_exit(const int blocking[VERDICTS], const int counts[VERDICTS], unsigned fail_on);
 
 /* "REGRESSED,INCONCLUSIVE" as bits; "any" is all that is not PASS, IMPROVED or

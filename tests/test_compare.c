@@ -418,6 +418,8 @@ static void exit_codes_have_their_precedence(void **state)
     assert_int_equal(verdict_exit(counts, counts, any), EXIT_REGRESSED);
     counts[VERDICT_ERROR] = 1;
     assert_int_equal(verdict_exit(counts, counts, any), EXIT_LOST);
+    int strangers[VERDICTS] = {[VERDICT_NEW] = 3, [VERDICT_MISSING] = 2};
+    assert_int_equal(verdict_exit(strangers, strangers, any), EXIT_NOTHING);
 }
 
 int main(void)

@@ -63,7 +63,8 @@ check "a wrong answer is exit 5" exits 5 gate plain wrong
 check "a case that is missing is exit 5" exits 5 gate plain other
 check "it is named" says "MISSING" gate plain other
 check "a new case is told" says "1 NEW" gate plain other
-check "nothing in common: lost cases beat nothing compared" exits 5 gate plain strangers
+check "nothing in common is exit 4" exits 4 gate plain strangers
+check "and said" warns "no case in common" gate plain strangers
 check "another driver is exit 4" exits 4 gate plain driver
 check "and says which part differs" says "driver 1 and 2" gate plain driver
 check "a program that measured nothing is exit 4" exits 4 gate plain nothing
