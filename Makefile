@@ -104,6 +104,7 @@ FAMILY_O  := $(call obj,$(call buildable,kernels/*/*.c kernels/*/*.cu baselines/
 FAULT_O   := $(call obj,$(call buildable,tests/faults/*.c tests/faults/*.cu))
 TEST_O    := $(call obj,$(call buildable,tests/test_*.c))
 TESTS     := $(TEST_O:.c.o=)
+BENCH_O   := $(call obj,$(wildcard tests/gate_bench.c))
 # What a unit test may call: all of the harness but its main.
 PARTS_O   := $(filter-out $(BUILD)/harness/main.c.o,$(HARNESS_O))
 
@@ -124,6 +125,10 @@ $(filter $(BUILD)/tests/test_family_%,$(TESTS)): $(FAMILY_O)
 $(TESTS): %: %.c.o $(PARTS_O) $(BUILD)/sources
 	$(call say,LD,$@)
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(LDLIBS_ALL) -lcmocka
+
+$(BENCH_O:.c.o=): %: %.c.o $(PARTS_O) $(BUILD)/sources
+	$(call say,LD,$@)
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(LDLIBS_ALL)
 
 $(BUILD)/%.c.o: %.c $(BUILD)/flags
 	$(call say,CC,$<)
@@ -195,6 +200,10 @@ RUN_TESTS = ASSAY=$(abspath $(BUILD)/assay) FAULTS=$(abspath $(BUILD)/assay-faul
 check: $(BUILD)/assay $(BUILD)/assay-faults $(TESTS) ## unit and command tests; need no GPU
 	@$(RUN_TESTS) $(TESTS) $(filter-out %/lib.sh,$(wildcard tests/cli/*.sh))
 
+.PHONY: check-stats
+check-stats: $(BENCH_O:.c.o=) ## error rates of the gate, by simulation (minutes); docs/gate.md has them
+	@$(BENCH_O:.c.o=)
+
 .PHONY: check-gpu
 check-gpu: $(BUILD)/assay $(BUILD)/assay-faults ## tests that need a GPU
 	@$(RUN_TESTS) $(wildcard tests/gpu/*.sh)
@@ -238,4 +247,4 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
 	    while IFS='|' read -r target text; do printf '%-20s %s\n' "$$target" "$$text"; done
 
--include $(patsubst %.o,%.d,$(HARNESS_O) $(FAMILY_O) $(FAULT_O) $(TEST_O))
+-include $(patsubst %.o,%.d,$(HARNESS_O) $(FAMILY_O) $(FAULT_O) $(TEST_O) $(BENCH_O))

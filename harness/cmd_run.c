@@ -9,6 +9,7 @@
 #include "commands.h"
 #include "device.h"
 #include "runner.h"
+#include "terminal.h"
 #include "view.h"
 
 const char usage_run[] =
@@ -17,7 +18,7 @@ const char usage_run[] =
     "Measures every case of the suites, stores all samples and prints the table.\n"
     "\n"
     "  --device D       auto (default), cuda:N, host or sim:KEY=VALUE,... (simulated)\n"
-    "  --filter GLOB    only cases whose operation/variant matches\n"
+    "  --filter GLOB    only cases whose operation/variant matches; GLOB,GLOB: any of them\n"
     "  --launches N     measure the suite in N fresh processes (default 1)\n"
     "  --budget S       sampling time a case, in seconds (default: the suite's)\n"
     "  --precision PCT  stop when the median is known to +-PCT % (default: the suite's)\n"
@@ -214,7 +215,7 @@ static int print_run(const struct run_arguments *arguments, const char *run_id)
     struct store *store = NULL;
     struct stored_run run;
     struct show_options show = {
-        .format = arguments->format, .colour = command_wants_colour(), .width = command_width()};
+        .format = arguments->format, .colour = terminal_colour(), .width = terminal_columns()};
     if (store_open(&store, arguments->runner.database, STORE_READ) < 0) return -1;
     int status = store_read_run(store, run_id, true, &run);
     int code = -1;

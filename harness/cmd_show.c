@@ -1,12 +1,11 @@
 /* cmd_show.c - `assay show`: the rows of a run. */
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "commands.h"
 #include "device.h"
 #include "options.h"
 #include "run_choice.h"
+#include "terminal.h"
 #include "view.h"
 
 const char usage_show[] =
@@ -67,7 +66,7 @@ int cmd_show(int argc, char **argv)
 {
     struct stored_run run;
     struct arguments arguments = {
-        .show = {.format = "table", .colour = command_wants_colour(), .width = command_width()},
+        .show = {.format = "table", .colour = terminal_colour(), .width = terminal_columns()},
     };
     int parsed = parse(argc, argv, &arguments);
     if (parsed > 0) {

@@ -1,8 +1,8 @@
 /* commands.c - the table of commands and what they share. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "commands.h"
@@ -13,6 +13,11 @@
 const struct command commands[] = {
     {"run", cmd_run, "measure suites, store every sample, print the table", usage_run},
     {"show", cmd_show, "a run's rows: time, rate, share of the ceiling, ratio", usage_show},
+    {"compare", cmd_compare, "two stored runs, case by case, with intervals", usage_compare},
+    {"gate", cmd_gate, "is this build slower than that one, with known error rates", usage_gate},
+    {"calibrate", cmd_calibrate, "how far unchanged code differs from itself", usage_calibrate},
+    {"baseline", cmd_baseline, "names for runs to compare with", usage_baseline},
+    {"ack", cmd_ack, "take a known slowdown on for a while", usage_ack},
     {"list", cmd_list, "suites, operations, variants, runs, devices", usage_list},
     {"plot", cmd_plot, "draw a run with gnuplot", usage_plot},
     {"history", cmd_history, "a case over runs, and where its level changed", usage_history},
@@ -20,6 +25,7 @@ const struct command commands[] = {
      usage_export},
     {"import", cmd_import, "take such files, or those of NVBench and Google Benchmark",
      usage_import},
+    {"merge", cmd_merge, "other databases into one", usage_merge},
     {"doctor", cmd_doctor, "what this machine can and cannot measure", usage_doctor},
     {"help", cmd_help, "the manual of a command", "usage: assay help [COMMAND]\n"},
     {"worker", cmd_worker, NULL, ""},
@@ -45,16 +51,12 @@ const char *command_database(const char *option)
     return set && set[0] ? set : "results/assay.sqlite";
 }
 
-bool command_wants_colour(void)
+int program_itself(char *path, size_t size)
 {
-    const char *term = getenv("TERM"), *no_colour = getenv("NO_COLOR");
-    return isatty(STDOUT_FILENO) && term && strcmp(term, "dumb") && !(no_colour && no_colour[0]);
-}
-
-int command_width(void)
-{
-    struct winsize size;
-    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || !size.ws_col ? 100 : size.ws_col;
+    ssize_t length = readlink("/proc/self/exe", path, size - 1);
+    if (length < 0) return assay_error("cannot find this program: %s", strerror(errno));
+    path[length] = '\0';
+    return 0;
 }
 
 static const struct command *find_command(const char *name)
@@ -68,7 +70,7 @@ static void print_summary(FILE *out)
 {
     fprintf(out, "usage: assay COMMAND [arguments]\n\n");
     for (const struct command *command = commands; command->name; command++)
-        if (command->summary) fprintf(out, "  %-8s %s\n", command->name, command->summary);
+        if (command->summary) fprintf(out, "  %-9s %s\n", command->name, command->summary);
     fprintf(out, "\nStart with: assay doctor, assay run smoke\n");
 }
 

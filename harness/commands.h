@@ -9,7 +9,7 @@
 #define COMMANDS_H
 
 #include <getopt.h>
-#include <stdbool.h>
+#include <stddef.h>
 
 /* Exit codes; scripts and CI rely on them. */
 enum {
@@ -31,6 +31,12 @@ struct command {
 
 extern const struct command commands[]; /* ended by a NULL name */
 
+int cmd_compare(int argc, char **argv);
+int cmd_gate(int argc, char **argv);
+int cmd_calibrate(int argc, char **argv);
+int cmd_baseline(int argc, char **argv);
+int cmd_ack(int argc, char **argv);
+int cmd_merge(int argc, char **argv);
 int cmd_list(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_show(int argc, char **argv);
@@ -44,7 +50,8 @@ int cmd_worker(int argc, char **argv); /* the child of a run */
 
 /* The usage texts live beside their commands. */
 extern const char usage_list[], usage_run[], usage_show[], usage_plot[], usage_history[],
-    usage_export[], usage_import[], usage_doctor[];
+    usage_export[], usage_import[], usage_doctor[], usage_compare[], usage_gate[],
+    usage_calibrate[], usage_baseline[], usage_ack[], usage_merge[];
 
 /* "assay NAME: MESSAGE" on standard error and a hint at the help; returns
  * EXIT_USAGE. */
@@ -56,12 +63,10 @@ int command_bad_option(const char *name, char **argv, const struct option *optio
 /* The same for a command that does not exist. */
 int command_unknown(const char *name);
 
+/* The path of this very program. 0, or -1 with assay_error. */
+int program_itself(char *path, size_t size);
+
 /* The database a command works on: --db, else ASSAY_DB, else results/assay.sqlite. */
 const char *command_database(const char *option);
-
-/* Whether standard output is a terminal that takes colour (NO_COLOR is honoured),
- * and its columns; 100 where it is none. */
-bool command_wants_colour(void);
-int command_width(void);
 
 #endif

@@ -30,6 +30,19 @@ static void apply_settings(struct plan *plan, const struct plan_options *options
 
 /* --------------------------------------------------------------- filter -- */
 
+/* A filter is one pattern or several with commas between. */
+static bool filter_matches(const char *filter, const char *name)
+{
+    char pattern[4 * ASSAY_MAX_NAME];
+    while (*filter) {
+        size_t length = strcspn(filter, ",");
+        snprintf(pattern, sizeof pattern, "%.*s", (int)length, filter);
+        if (text_glob(pattern, name)) return true;
+        filter += length + (filter[length] == ',');
+    }
+    return false;
+}
+
 static void filter_variants(struct group *group, const char *filter)
 {
     int kept = 0;
@@ -37,7 +50,7 @@ static void filter_variants(struct group *group, const char *filter)
     for (int i = 0; i < group->variant_count; i++) {
         char name[2 * ASSAY_MAX_NAME];
         snprintf(name, sizeof name, "%s/%s", group->shape.operation->name, group->variant[i]->name);
-        if (!text_glob(filter, name)) continue;
+        if (!filter_matches(filter, name)) continue;
         has_baseline = has_baseline || !strcmp(group->baseline, group->variant[i]->name);
         group->variant[kept] = group->variant[i];
         memmove(group->skip[kept], group->skip[i], sizeof group->skip[i]);
@@ -68,7 +81,7 @@ static void explain_no_match(const struct plan *plan, const char *filter, char *
     int count = operation_names(plan, names, 64);
     char operation[2 * ASSAY_MAX_NAME];
     text_copy(operation, sizeof operation, filter);
-    operation[strcspn(operation, "/*?[")] = '\0';
+    operation[strcspn(operation, "/*?[,")] = '\0';
     const char *near = text_nearest(operation, names, count);
     if (near) {
         snprintf(hint, size, "did you mean '%s/*'?", near);

@@ -1,39 +1,31 @@
 /* show_md.c - a run as GitHub tables, a table a group. */
 #include <string.h>
 
+#include "markup.h"
 #include "show.h"
-
-/* A cell must not end its column, its line, or begin markup. */
-static void escaped(FILE *out, const char *text)
-{
-    for (; *text; text++) {
-        if (strchr("|\\`*_<>[]", *text)) fputc('\\', out);
-        fputc((unsigned char)*text < ' ' ? ' ' : *text, out);
-    }
-}
 
 static void head(FILE *out, const struct view *view)
 {
     const struct stored_run *run = view->run;
     const struct device_info *device = run->launch_count ? &run->launches[0].device : NULL;
     fputs("**", out);
-    escaped(out, device ? device->name : "no launch");
+    markup_md(out, device ? device->name : "no launch");
     fputs("**", out);
     if (device) {
         if (device->simulated) fputs(", SIMULATED", out);
         fputs(device->place == ASSAY_HOST ? ", kernel " : ", driver ", out);
-        escaped(out, device->driver);
+        markup_md(out, device->driver);
         fprintf(out, ", clock %s", clock_name((enum clock_source)device->clock));
     }
     fprintf(out, "; run `%.8s`, suite ", run->run.id);
-    escaped(out, run->run.suite);
+    markup_md(out, run->run.suite);
     fprintf(out, ", %s, %d launch%s, %s\n", run->started_at, run->launch_count,
             run->launch_count == 1 ? "" : "es", run->status);
     for (int i = 0; i < view->ceilings.count; i++) {
         char rate[UNITS_MAX];
         show_ceiling_rate(rate, &view->ceilings.item[i]);
         fputs(i ? ", " : "\nCeilings: ", out);
-        escaped(out, show_ceiling_name(view->ceilings.item[i].name));
+        markup_md(out, show_ceiling_name(view->ceilings.item[i].name));
         fprintf(out, " %s", rate);
     }
     if (view->ceilings.count) fputc('\n', out);
@@ -55,13 +47,13 @@ static void row_line(FILE *out, const struct view *view, const struct view_row *
     fputs("|", out);
     for (int c = 0; c < CELLS; c++) {
         fputc(' ', out);
-        escaped(out, words.cell[c]);
+        markup_md(out, words.cell[c]);
         if (c + 1 < CELLS) fputs(" |", out);
     }
     if (row->result.status != STATUS_OK) {
         fputs(status_name((enum case_status)row->result.status), out);
         fputs(row->result.reason[0] ? ": " : "", out);
-        escaped(out, row->result.reason);
+        markup_md(out, row->result.reason);
     }
     fputs(" |\n", out);
 }

@@ -148,4 +148,8 @@ int store_each_run(struct store *store, int (*each)(const struct run_line *line,
 int store_export_ndjson(struct store *store, const char *run_id, FILE *out);
 int store_import_ndjson(struct store *store, const char *name, FILE *in, int *rows_added);
 
+/* All rows of another database, by their ids: idempotent and in any order. A file
+ * of an older schema is migrated first. */
+int store_merge(struct store *store, const char *path, int *rows_added);
+
 #endif

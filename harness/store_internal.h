@@ -127,6 +127,9 @@ void fields_bind(struct query *query, const struct field *fields, const void *ba
 void fields_read(struct query *query, const struct field *fields, void *base);
 void fields_hash(struct id_hash *hash, const struct field *fields, const void *base);
 
+/* The run and its launches into a struct of zeros: no cases, no transaction of its own. */
+int store_read_head(struct store *store, const char *run_id, struct stored_run *run);
+
 /* -------------------------------------------------------------- schema -- */
 
 /* Migration i, one SQL text, brings a database of user_version i to i + 1. */

@@ -212,14 +212,19 @@ static int count_expected(struct store *store, const char *run_id, int *count)
     return query_close(&query);
 }
 
+int store_read_head(struct store *store, const char *run_id, struct stored_run *run)
+{
+    if (read_run_row(store, run_id, run) != 0) return -1;
+    return read_launches(store, run_id, run);
+}
+
 /* One transaction, so that a run that is being measured is seen at one moment. */
 int store_read_run(struct store *store, const char *run_id, bool with_samples,
                    struct stored_run *run)
 {
     memset(run, 0, sizeof *run);
     if (store_exec(store, "read a run", "BEGIN") != 0) return -1;
-    int status = read_run_row(store, run_id, run);
-    if (status == 0) status = read_launches(store, run_id, run);
+    int status = store_read_head(store, run_id, run);
     if (status == 0) status = read_cases(store, run_id, with_samples, run);
     if (status == 0) status = count_expected(store, run_id, &run->expected_count);
     status = store_finish(store, "read a run", status);

@@ -143,3 +143,28 @@ bool text_parse_count(const char *text, int64_t *value)
     *value = digits;
     return true;
 }
+
+/* The ranges are those of table 3-7 of the Unicode Standard: no overlong form,
+ * no surrogate. */
+int text_utf8_length(const char *at)
+{
+    const unsigned char *text = (const unsigned char *)at;
+    static const struct {
+        unsigned char first, last, second_min, second_max;
+        int length;
+    } forms[] = {
+        {0x00, 0x7f, 0, 0, 1},       {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
+        {0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3},
+        {0xf0, 0xf0, 0x90, 0xbf, 4}, {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4},
+    };
+    for (size_t form = 0; form < sizeof forms / sizeof *forms; form++) {
+        if (text[0] < forms[form].first || text[0] > forms[form].last) continue;
+        int length = forms[form].length;
+        if (length > 1 && (text[1] < forms[form].second_min || text[1] > forms[form].second_max))
+            return 0;
+        for (int i = 2; i < length; i++)
+            if (text[i] < 0x80 || text[i] > 0xbf) return 0;
+        return length;
+    }
+    return 0;
+}

@@ -25,4 +25,7 @@ int text_copy(char *out, size_t size, const char *text);
  * it was, for anything else: a sign, blanks, a part of one, more than int64_t. */
 bool text_parse_count(const char *text, int64_t *value);
 
+/* Length of the UTF-8 sequence that `text` begins with; 0 when it is not one. */
+int text_utf8_length(const char *text);
+
 #endif

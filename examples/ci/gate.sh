@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# The gate of a pull request, as the workflow beside this file runs it: build base
+# and head, measure them in turns, leave the reports in a folder.
+#
+#   gate.sh BASE_TREE HEAD_TREE REPORTS [make arguments ...]
+#
+# Environment: SUITE (smoke), DEVICE (host), THRESHOLD (percent; default the gate's
+# own), FAIL_ON (none), GATE_FLAGS (more options of assay gate).
+# The exit code is that of assay gate (docs/ci.md); 2 also when a tree does not build.
+set -u
+[ $# -ge 3 ] || { echo "usage: gate.sh BASE_TREE HEAD_TREE REPORTS [make arguments]" >&2; exit 2; }
+base=$1
+head=$2
+reports=$3
+shift 3
+
+mkdir -p "$reports" || exit 2
+for tree in "$base" "$head"; do
+    make -C "$tree" -j"$(nproc)" "$@" all >&2 || exit 2
+done
+
+options=(--device "${DEVICE:-host}" --db "$reports/gate.sqlite"
+    --junit "$reports/gate.xml" --markdown "$reports/gate.md" --json "$reports/gate.json")
+[ -n "${THRESHOLD-}" ] && options+=(--threshold "$THRESHOLD")
+[ -n "${FAIL_ON-}" ] && options+=(--fail-on "$FAIL_ON")
+[ -n "${GITHUB_ACTIONS-}" ] && options+=(--annotations)
+# shellcheck disable=SC2086
+"$head/build/assay" gate "${SUITE:-smoke}" --base "$base/build/assay" \
+    --cand "$head/build/assay" "${options[@]}" ${GATE_FLAGS-}
+code=$?
+# The summary of the job is Markdown; a file that is not there is nobody's loss.
+[ -n "${GITHUB_STEP_SUMMARY-}" ] && cat "$reports/gate.md" >>"$GITHUB_STEP_SUMMARY" 2>/dev/null
+exit $code

@@ -1,0 +1,144 @@
+/* cmd_ack.c - `assay ack`: a slowdown that somebody knows of. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "commands.h"
+#include "device.h"
+#include "options.h"
+#include "report_options.h"
+#include "store_gate.h"
+#include "text.h"
+
+const char usage_ack[] =
+    "usage: assay ack PATTERN --reason TEXT --until YYYY-MM-DD [--up-to PCT]\n"
+    "                 [--commit ID] [--db FILE]\n"
+    "       assay ack --list [--db FILE]\n"
+    "       assay ack PATTERN --drop [--db FILE]\n"
+    "\n"
+    "Takes a slowdown on for a while: the gate still reports it, with the reason, and does\n"
+    "not fail for it. PATTERN is a shell pattern on \"operation/variant shape, temperature\".\n"
+    "A wrong answer, a crash or a missing case cannot be acknowledged.\n"
+    "\n"
+    "  --reason TEXT  why\n"
+    "  --until DATE   the first day on which it no longer holds\n"
+    "  --up-to PCT    only as long as the case is at most so much slower\n"
+    "  --commit ID    which commit brought it\n"
+    "\n"
+    "example: assay ack 'int8_quantize/best *, cold' --reason \"exact rounding\" --until "
+    "2027-01-01\n";
+
+struct arguments {
+    struct ack ack;
+    const char *db, *pattern;
+    bool list, drop;
+};
+
+static int print_ack(const struct ack *ack, void *context)
+{
+    (void)context;
+    printf("%-40s  %s%.10s  %s\n", ack->pattern, ack->expired ? "EXPIRED " : "until ",
+           ack->expires_at, ack->reason);
+    return 0;
+}
+
+static int take_date(struct ack *ack, const char *text)
+{
+    int year, month, day, used = 0;
+    if (sscanf(text, "%4d-%2d-%2d%n", &year, &month, &day, &used) != 3 || used != 10 || text[10] ||
+        month < 1 || month > 12 || day < 1 || day > 31)
+        return assay_error("--until wants YYYY-MM-DD, not '%s'", text);
+    snprintf(ack->expires_at, sizeof ack->expires_at, "%sT00:00:00.000Z", text);
+    return 0;
+}
+
+static int take_level(struct ack *ack, const char *text)
+{
+    double fraction;
+    if (option_percent("up-to", text, &fraction) != 0) return -1;
+    ack->up_to = 1 + fraction;
+    return 0;
+}
+
+static int copy(char *out, size_t size, const char *what, const char *text)
+{
+    return text_copy(out, size, text) == 0 ? 0 : assay_error("the %s is too long", what);
+}
+
+static int take(struct arguments *arguments, int option)
+{
+    struct ack *ack = &arguments->ack;
+    switch (option) {
+    case 'r':
+        return copy(ack->reason, sizeof ack->reason, "reason", optarg);
+    case 'c':
+        return copy(ack->commit, sizeof ack->commit, "commit", optarg);
+    case 'u':
+        return take_date(ack, optarg);
+    case 'p':
+        return take_level(ack, optarg);
+    case 'l':
+        arguments->list = true;
+        return 0;
+    case 'x':
+        arguments->drop = true;
+        return 0;
+    default:
+        arguments->db = optarg;
+        return 0;
+    }
+}
+
+static int check(struct arguments *arguments, char **words, int count)
+{
+    if (arguments->list) return count ? assay_error("--list wants no pattern") : 0;
+    if (count != 1) return assay_error("which cases? (one pattern)");
+    arguments->pattern = words[0];
+    if (arguments->drop) return 0;
+    if (!arguments->ack.reason[0]) return assay_error("why? (--reason TEXT)");
+    if (!arguments->ack.expires_at[0]) return assay_error("until when? (--until YYYY-MM-DD)");
+    return copy(arguments->ack.pattern, sizeof arguments->ack.pattern, "pattern", words[0]);
+}
+
+static int parse(int argc, char **argv, struct arguments *arguments)
+{
+    static const struct option options[] = {
+        {"reason", required_argument, NULL, 'r'},
+        {"until", required_argument, NULL, 'u'},
+        {"up-to", required_argument, NULL, 'p'},
+        {"commit", required_argument, NULL, 'c'},
+        {"list", no_argument, NULL, 'l'},
+        {"drop", no_argument, NULL, 'x'},
+        {"db", required_argument, NULL, 'd'},
+        {"help", no_argument, NULL, 'h'},
+        {0},
+    };
+    int option;
+    optind = 0;
+    while ((option = getopt_long(argc, argv, ":", options, NULL)) != -1) {
+        if (option == 'h') return 1;
+        if (option == '?' || option == ':') return option_misused(argv, option, options);
+        if (take(arguments, option) != 0) return -1;
+    }
+    return check(arguments, argv + optind, argc - optind);
+}
+
+int cmd_ack(int argc, char **argv)
+{
+    struct arguments arguments = {.ack = {.up_to = NAN}};
+    struct store *store;
+    int parsed = parse(argc, argv, &arguments);
+    if (parsed > 0) {
+        fputs(usage_ack, stdout);
+        return EXIT_FINE;
+    }
+    if (parsed < 0) return command_misused(argv[0], assay_last_error());
+    enum store_mode mode = arguments.list ? STORE_READ : STORE_WRITE;
+    if (store_open(&store, command_database(arguments.db), mode) != 0)
+        return command_failed(argv[0]);
+    int status = arguments.list   ? store_each_ack(store, print_ack, NULL)
+                 : arguments.drop ? store_drop_ack(store, arguments.pattern)
+                                  : store_set_ack(store, &arguments.ack);
+    store_close(store);
+    return status == 0 ? EXIT_FINE : command_failed(argv[0]);
+}

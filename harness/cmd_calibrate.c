@@ -1,0 +1,116 @@
+/* cmd_calibrate.c - `assay calibrate`: how far unchanged code differs from itself. */
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "commands.h"
+#include "device.h"
+#include "gate_run.h"
+#include "options.h"
+#include "report_options.h"
+
+const char usage_calibrate[] =
+    "usage: assay calibrate SUITE [options]\n"
+    "\n"
+    "Launches this program against itself, in turns, and stores how far its times\n"
+    "differ: the noise floor of `assay gate`. A floor of a case's own needs twenty blocks\n"
+    "from three sessions; before that it is estimated from cases that take as long.\n"
+    "\n"
+    "  --blocks N    how many blocks (default 1)\n"
+    "  --rounds N    pairs of launches a block (default 10, at least 5)\n"
+    "  --device D    auto (default), cuda:N, host\n"
+    "  --filter GLOB, --budget S, --precision PCT, --metric M   as in assay gate\n"
+    "  --timeout S   longest launch (default 3600)\n"
+    "  --db FILE     the database (default: ASSAY_DB, else results/assay.sqlite)\n"
+    "\n"
+    "example: assay calibrate smoke --device host\n";
+
+struct arguments {
+    struct gate_options gate;
+    const char *device, *db;
+    int blocks, rounds;
+};
+
+static int take(struct arguments *arguments, int option)
+{
+    struct gate_options *gate = &arguments->gate;
+    switch (option) {
+    case 'n':
+        return option_count("blocks", optarg, 1, 1000, &arguments->blocks);
+    case 'r':
+        return option_count("rounds", optarg, 5, 64, &arguments->rounds);
+    case 't':
+        return option_count("timeout", optarg, 1, 1000000, &gate->timeout_s);
+    case 'm':
+        return option_metric(optarg, &gate->speedup);
+    case 'v':
+        arguments->device = optarg;
+        return 0;
+    case 'f':
+        gate->filter = optarg;
+        return 0;
+    case 'b':
+        gate->budget = optarg;
+        return 0;
+    case 'p':
+        gate->precision = optarg;
+        return 0;
+    case 's':
+        gate->allow_simulated = true;
+        return 0;
+    default:
+        arguments->db = optarg;
+        return 0;
+    }
+}
+
+static int parse(int argc, char **argv, struct arguments *arguments)
+{
+    static const struct option options[] = {
+        {"blocks", required_argument, NULL, 'n'}, {"rounds", required_argument, NULL, 'r'},
+        {"device", required_argument, NULL, 'v'}, {"filter", required_argument, NULL, 'f'},
+        {"budget", required_argument, NULL, 'b'}, {"precision", required_argument, NULL, 'p'},
+        {"metric", required_argument, NULL, 'm'}, {"timeout", required_argument, NULL, 't'},
+        {"db", required_argument, NULL, 'd'},     {"allow-simulated", no_argument, NULL, 's'},
+        {"help", no_argument, NULL, 'h'},         {0},
+    };
+    int option;
+    optind = 0;
+    while ((option = getopt_long(argc, argv, ":", options, NULL)) != -1) {
+        if (option == 'h') return 1;
+        if (option == '?' || option == ':') return option_misused(argv, option, options);
+        if (take(arguments, option) != 0) return -1;
+    }
+    if (optind == argc) return assay_error("which suite? (assay list suites)");
+    if (argc - optind > 1) return assay_error("one suite only, not '%s' too", argv[optind + 1]);
+    arguments->gate.suite = argv[optind];
+    return 0;
+}
+
+int cmd_calibrate(int argc, char **argv)
+{
+    char itself[PATH_MAX];
+    struct store *store;
+    struct arguments arguments = {
+        .gate = {.threshold = NAN, .timeout_s = 3600}, .device = "auto", .blocks = 1, .rounds = 10};
+    int parsed = parse(argc, argv, &arguments), code = EXIT_FINE, cases = 0;
+    if (parsed > 0) {
+        fputs(usage_calibrate, stdout);
+        return EXIT_FINE;
+    }
+    if (parsed < 0) return command_misused(argv[0], assay_last_error());
+    if (program_itself(itself, sizeof itself) != 0) return command_failed(argv[0]);
+    arguments.gate.base = arguments.gate.candidate = itself;
+    arguments.gate.base_device = arguments.gate.candidate_device = arguments.device;
+    if (store_open(&store, command_database(arguments.db), STORE_WRITE) != 0)
+        return command_failed(argv[0]);
+    for (int i = 0; i < arguments.blocks && code == EXIT_FINE; i++) {
+        code = calibrate_run(store, &arguments.gate, arguments.rounds, &cases);
+        if (code == EXIT_FINE)
+            fprintf(stderr, "assay calibrate: block %d of %d: %d cases\n", i + 1, arguments.blocks,
+                    cases);
+    }
+    if (code != EXIT_FINE) command_failed(argv[0]);
+    store_close(store);
+    return code;
+}

@@ -1,0 +1,150 @@
+/* cmd_compare.c - `assay compare`: two stored runs, case by case. */
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "commands.h"
+#include "compare.h"
+#include "device.h"
+#include "options.h"
+#include "out_file.h"
+#include "report_options.h"
+#include "terminal.h"
+
+const char usage_compare[] =
+    "usage: assay compare BASE CANDIDATE [options]\n"
+    "\n"
+    "Compares two stored runs, worst first. A ratio is the candidate's time over the\n"
+    "base's; above 1 is slower. With four or more launches a side its interval is a\n"
+    "95 % one over launches.\n"
+    "\n"
+    "BASE and CANDIDATE are an id or its beginning, a label, a named baseline, latest or\n"
+    "latest~N; FILE.sqlite:RUN takes a run from another database.\n"
+    "\n"
+    "  --metric M       time (default), or speedup: the ratio to the baseline of the\n"
+    "                   same launch, which cancels clock and temperature\n"
+    "  --threshold PCT  smallest change that counts (default 2 where the SM clock\n"
+    "                   stayed the same, else 5)\n"
+    "  --across         compare also where device, driver, clock or flush differ\n"
+    "  --fail-on LIST   verdicts that end with 3: SUSPECT,UNSTABLE, or any\n"
+    "  --format F       table (default), md, json or html\n"
+    "  -o FILE          write there\n"
+    "  --db FILE        the database (default: ASSAY_DB, else results/assay.sqlite)\n"
+    "\n"
+    "example: assay compare latest~1 latest\n"
+    "\n"
+    "Exit: 0 fine, 1 a case REGRESSED, 2 usage, 3 by --fail-on, 4 nothing comparable,\n"
+    "5 a case of the candidate failed or is missing.\n";
+
+struct arguments {
+    const char *run[2], *db, *output;
+    struct compare_options compare;
+    struct comparison_options show;
+};
+
+static int take(struct arguments *arguments, int option)
+{
+    switch (option) {
+    case 'm':
+        return option_metric(optarg, &arguments->compare.speedup);
+    case 't':
+        return option_percent("threshold", optarg, &arguments->compare.threshold);
+    case 'x':
+        arguments->compare.across = true;
+        return 0;
+    case 'l':
+        return verdict_set_parse(optarg, &arguments->compare.fail_on);
+    case 'f':
+        arguments->show.format = optarg;
+        return comparison_knows_format(optarg) ? 0 : -1;
+    case 'o':
+        arguments->output = optarg;
+        return 0;
+    case 'd':
+        arguments->db = optarg;
+        return 0;
+    default:
+        return assay_error("unknown option");
+    }
+}
+
+static int parse(int argc, char **argv, struct arguments *arguments)
+{
+    static const struct option options[] = {
+        {"metric", required_argument, NULL, 'm'},
+        {"threshold", required_argument, NULL, 't'},
+        {"across", no_argument, NULL, 'x'},
+        {"fail-on", required_argument, NULL, 'l'},
+        {"format", required_argument, NULL, 'f'},
+        {"output", required_argument, NULL, 'o'},
+        {"db", required_argument, NULL, 'd'},
+        {"help", no_argument, NULL, 'h'},
+        {0},
+    };
+    int option;
+    optind = 0;
+    while ((option = getopt_long(argc, argv, ":o:", options, NULL)) != -1) {
+        if (option == 'h') return 1;
+        if (option == '?' || option == ':') return option_misused(argv, option, options);
+        if (take(arguments, option) != 0) return -1;
+    }
+    if (argc - optind < 2) return assay_error("which two runs? (assay list runs)");
+    if (argc - optind > 2) return assay_error("two runs only, not '%s' too", argv[optind + 2]);
+    arguments->run[0] = argv[optind];
+    arguments->run[1] = argv[optind + 1];
+    return 0;
+}
+
+static int read_side(const char *spec, const char *db, struct timings *timings)
+{
+    char path[PATH_MAX], id[STORE_ID];
+    const char *name;
+    struct store *store;
+    if (store_split_run(spec, command_database(db), path, sizeof path, &name) != 0) return -1;
+    if (store_open(&store, path, STORE_READ) != 0) return -1;
+    int status = store_find_run(store, name, id);
+    if (status == 0) status = store_read_timings(store, id, timings);
+    store_close(store);
+    return status;
+}
+
+static int compare(const struct arguments *arguments, const struct timings *base,
+                   const struct timings *candidate, int *code)
+{
+    struct comparison comparison;
+    struct out_file file;
+    if (compare_runs(&comparison, base, candidate, &arguments->compare) != 0) return -1;
+    int status = out_file_open(&file, arguments->output);
+    if (status == 0)
+        status =
+            out_file_close(&file, comparison_write(file.stream, &comparison, &arguments->show));
+    *code = comparison.exit;
+    if (comparison.exit == EXIT_NOTHING)
+        fprintf(stderr, "assay compare: nothing of the two runs can be compared%s%s\n",
+                comparison.note_count ? ": " : "", comparison.note_count ? comparison.note[0] : "");
+    comparison_release(&comparison);
+    return status;
+}
+
+int cmd_compare(int argc, char **argv)
+{
+    struct timings base = {0}, candidate = {0};
+    struct arguments arguments = {
+        .compare = {.threshold = NAN},
+        .show = {.format = "table", .colour = terminal_colour(), .width = terminal_columns()},
+    };
+    int parsed = parse(argc, argv, &arguments), code = EXIT_FINE;
+    if (parsed > 0) {
+        fputs(usage_compare, stdout);
+        return EXIT_FINE;
+    }
+    if (parsed < 0) return command_misused(argv[0], assay_last_error());
+    if (arguments.output) arguments.show.colour = false;
+    if (read_side(arguments.run[0], arguments.db, &base) != 0 ||
+        read_side(arguments.run[1], arguments.db, &candidate) != 0 ||
+        compare(&arguments, &base, &candidate, &code) != 0)
+        code = command_failed(argv[0]);
+    timings_release(&base);
+    timings_release(&candidate);
+    return code;
+}

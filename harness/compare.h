@@ -1,0 +1,46 @@
+/*
+ * compare.h - two stored runs, case by case. Pure.
+ *
+ * The launch is the unit: with two or more on a side the ratio is the
+ * Hodges-Lehmann estimate over launches, and its 95 % interval inverts the
+ * rank-sum test (four launches a side are the fewest that have one). With one a
+ * side the interval comes from the medians' own, taken at their far ends.
+ */
+#ifndef COMPARE_H
+#define COMPARE_H
+
+#include "comparison.h"
+#include "noise.h"
+#include "timings.h"
+
+struct compare_options {
+    bool speedup;              /* compare ratios to the baseline of the same launch */
+    bool across;               /* also where the comparability differs */
+    double threshold;          /* smallest change that counts, a fraction; NAN: by the clocks */
+    const struct noise *noise; /* NULL: nothing known */
+    unsigned fail_on;          /* bits 1 << verdict */
+    int least_launches;        /* a side, to say anything; 0: as few as there are */
+    bool at_most_suspect;      /* launches of other sessions prove no change */
+};
+
+/* The smallest change that counts when nobody says: where the SM clock stayed
+ * the same over all launches (or is the simulator's), and otherwise. */
+#define COMPARE_STEADY_THRESHOLD 0.02
+#define COMPARE_LOOSE_THRESHOLD  0.05
+
+/* -1 with assay_error when out of memory. comparison_release frees. */
+int compare_runs(struct comparison *comparison, const struct timings *base,
+                 const struct timings *candidate, const struct compare_options *options);
+
+/* Where two launches' comparability differs, in words ("driver 580.1 and 590.2");
+ * "" nowhere. docs/schema.md has the parts. */
+void comparability_difference(const struct launch_info *a, const struct launch_info *b, char *out,
+                              size_t size);
+
+/* Two steps of the clock, as a fraction of the time: nothing smaller can be seen. */
+double clock_quantum(const struct device_info *device, double time_ns);
+
+/* Whether launch medians (as logarithms; sorted in place) fall into two groups. */
+bool is_bimodal(double *logs, int count);
+
+#endif

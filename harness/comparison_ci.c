@@ -1,0 +1,129 @@
+/* comparison_ci.c - a comparison as JUnit XML and as GitHub annotations. */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "comparison_words.h"
+#include "markup.h"
+
+/* GitHub shows ten annotations of a kind in a step and drops the others silently. */
+enum { MOST_ANNOTATIONS = 10 };
+
+enum outcome { OUTCOME_GOOD, OUTCOME_FAILURE, OUTCOME_ERROR, OUTCOME_SKIPPED, OUTCOMES };
+
+static enum outcome outcome_of(const struct comparison_row *row)
+{
+    if (row->tags & TAG_ACK) return OUTCOME_SKIPPED;
+    switch (row->verdict) {
+    case VERDICT_ERROR:
+    case VERDICT_MISSING:
+        return OUTCOME_ERROR;
+    case VERDICT_REGRESSED:
+        return OUTCOME_FAILURE;
+    case VERDICT_PASS:
+    case VERDICT_IMPROVED:
+    case VERDICT_NEW:
+        return OUTCOME_GOOD;
+    default:
+        return OUTCOME_SKIPPED;
+    }
+}
+
+/* "REGRESSED 1.034x [1.021, 1.047]: why". */
+static void message_text(const struct comparison_row *row, char out[WORDS_LINE])
+{
+    char ratio[64], why[WORDS_LINE];
+    comparison_ratio_text(row, ratio, sizeof ratio);
+    why_text(row, why);
+    snprintf(out, WORDS_LINE, "%s%s%s%s%.300s", verdict_name(row->verdict),
+             isnan(row->ratio.mid) ? "" : " ", isnan(row->ratio.mid) ? "" : ratio,
+             why[0] ? ": " : "", why);
+}
+
+static void testcase(FILE *out, const struct comparison_row *row)
+{
+    static const char *const element[OUTCOMES] = {NULL, "failure", "error", "skipped"};
+    char name[WORDS_LINE], message[WORDS_LINE];
+    snprintf(name, sizeof name, "%s %s %s", row->id.variant, row->id.shape,
+             temperature_name((enum assay_temperature)row->id.temperature));
+    fputs("  <testcase classname=\"", out);
+    markup_xml(out, row->id.operation);
+    fputs("\" name=\"", out);
+    markup_xml(out, name);
+    fprintf(out, "\" time=\"%.9f\"", row->candidate_ns > 0 ? row->candidate_ns * 1e-9 : 0.0);
+    message_text(row, message);
+    enum outcome outcome = outcome_of(row);
+    if (outcome == OUTCOME_GOOD) {
+        fputs("/>\n", out);
+        return;
+    }
+    fprintf(out, "><%s message=\"", element[outcome]);
+    markup_xml(out, message);
+    fputs("\"/></testcase>\n", out);
+}
+
+int comparison_junit(FILE *out, const struct comparison *comparison)
+{
+    int count[OUTCOMES] = {0};
+    for (int i = 0; i < comparison->count; i++)
+        count[outcome_of(&comparison->rows[i])]++;
+    bool empty = comparison->count == 0;
+    fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"assay ", out);
+    markup_xml(out, comparison->candidate.suite);
+    fprintf(out, "\" tests=\"%d\" failures=\"%d\" errors=\"%d\" skipped=\"%d\">\n",
+            comparison->count + empty, count[OUTCOME_FAILURE], count[OUTCOME_ERROR] + empty,
+            count[OUTCOME_SKIPPED]);
+    for (int i = 0; i < comparison->count; i++)
+        testcase(out, &comparison->rows[i]);
+    /* A suite without tests is green to most readers. */
+    if (empty)
+        fputs("  <testcase classname=\"assay\" name=\"anything at all\">"
+              "<error message=\"nothing was compared\"/></testcase>\n",
+              out);
+    fputs("</testsuite>\n", out);
+    return ferror(out) ? assay_error("cannot write the report: %s", strerror(errno)) : 0;
+}
+
+static void annotation(FILE *out, const char *kind, const char *title, const char *message)
+{
+    fprintf(out, "::%s title=", kind);
+    markup_command(out, title, 1);
+    fputs("::", out);
+    markup_command(out, message, 0);
+    fputc('\n', out);
+}
+
+/* The last line of a kind says how many more there are. */
+static void annotations_of(FILE *out, const struct comparison *comparison, const char *kind,
+                           bool severe)
+{
+    int total = 0, written = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        for (int i = 0; i < comparison->count; i++) {
+            const struct comparison_row *row = &comparison->rows[i];
+            enum outcome outcome = outcome_of(row);
+            bool is_severe = outcome == OUTCOME_FAILURE || outcome == OUTCOME_ERROR;
+            if (outcome == OUTCOME_GOOD || is_severe != severe) continue;
+            total += pass == 0;
+            if (pass == 0) continue;
+            char name[WORDS_LINE], message[WORDS_LINE];
+            if (total > MOST_ANNOTATIONS && written == MOST_ANNOTATIONS - 1) {
+                snprintf(message, sizeof message, "%d more are in the report", total - written);
+                annotation(out, kind, "assay", message);
+                return;
+            }
+            comparison_case_text(&row->id, name, sizeof name);
+            message_text(row, message);
+            annotation(out, kind, name, message);
+            written++;
+        }
+    }
+}
+
+int comparison_annotations(FILE *out, const struct comparison *comparison)
+{
+    annotations_of(out, comparison, "error", true);
+    annotations_of(out, comparison, "warning", false);
+    if (comparison->count == 0) annotation(out, "error", "assay", "nothing was compared");
+    return ferror(out) ? assay_error("cannot write the annotations: %s", strerror(errno)) : 0;
+}

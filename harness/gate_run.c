@@ -1,0 +1,440 @@
+/* gate_run.c - see gate_run.h. */
+#include "gate_run.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+#include "compare.h"
+#include "gate.h"
+#include "program_launch.h"
+#include "rng.h"
+#include "store_gate.h"
+#include "store_id.h"
+
+static const double ALPHA = 0.05;
+
+enum { STORED_LEAST_LAUNCHES = 5, FILTER_SIZE = 8192, MADE = -1 };
+
+/* The null arm is the base once more. */
+enum arm { ARM_BASE, ARM_CANDIDATE, ARM_NULL, ARMS };
+
+struct gate_run {
+    struct store *store;
+    const struct gate_options *options;
+    struct compare_options compare;
+    struct gate_rules rules;
+    struct comparison *comparison;
+    struct timings pool[ARMS]; /* launch i is that of round i; of the null arm: of
+                                  round screen_rounds + i */
+    int screen_rounds;
+    int confirm_rounds; /* of the first look; the extension goes beyond */
+    struct noise noise;
+    char comparability[STORE_ID];
+    char session[STORE_ID];
+    uint64_t seed;
+    struct gate_case *cases; /* one a row of the comparison */
+};
+
+/* ------------------------------------------------------------- launches -- */
+
+static int exit_of(enum launch_end end)
+{
+    static const int codes[] = {
+        [LAUNCH_REFUSED] = EXIT_USAGE, [LAUNCH_DIED] = EXIT_LOST,
+        [LAUNCH_EMPTY] = EXIT_NOTHING, [LAUNCH_STOPPED] = EXIT_INTERRUPTED,
+        [LAUNCH_FAILED] = EXIT_USAGE,
+    };
+    return codes[end];
+}
+
+/* MADE, or the exit code of the failure. The arms of a round share their inputs and
+ * their order; the null arm has others, as another launch of the base would. */
+static int launch(struct gate_run *run, enum arm arm, int round, const char *filter)
+{
+    static const char *const names[ARMS] = {"base", "candidate", "base again"};
+    const struct gate_options *options = run->options;
+    bool is_base = arm != ARM_CANDIDATE;
+    char label[64];
+    struct timings timings;
+    snprintf(label, sizeof label, "gate %.8s round %d, %s", run->session, round + 1, names[arm]);
+    const struct program_call call = {
+        .program = is_base ? options->base : options->candidate,
+        .suite = options->suite,
+        .device = is_base ? options->base_device : options->candidate_device,
+        .filter = filter,
+        .budget = options->budget,
+        .precision = options->precision,
+        .label = label,
+        .seed = rng_mix(run->seed, 2 * (uint64_t)round + (arm == ARM_NULL)),
+        .timeout_s = options->timeout_s,
+    };
+    fprintf(stderr, "assay gate: round %d, %s\n", round + 1, names[arm]);
+    enum launch_end end = program_launch(&call, run->store, &timings);
+    if (end != LAUNCH_DONE) return exit_of(end);
+    if (timings.run.run.simulated && !options->allow_simulated) {
+        timings_release(&timings);
+        assay_error("the device is simulated: a gate of it proves nothing (--allow-simulated)");
+        return EXIT_USAGE;
+    }
+    int status = timings_append(&run->pool[arm], &timings);
+    timings_release(&timings);
+    return status == 0 ? MADE : EXIT_USAGE;
+}
+
+/* Rounds alternate AB, BA, so that a drift falls on both alike. */
+static int launch_rounds(struct gate_run *run, int from, int to, bool with_null, const char *filter)
+{
+    for (int round = from; round < to; round++) {
+        for (int i = 0; i < ARMS; i++) {
+            enum arm arm = (enum arm)(round % 2 ? ARMS - 1 - i : i);
+            if (arm == ARM_NULL && !with_null) continue;
+            int code = launch(run, arm, round, filter);
+            if (code != MADE) return code;
+        }
+    }
+    return MADE;
+}
+
+/* ------------------------------------------------------------- judgement -- */
+
+/* The metric of a case in one launch of a pool; NAN none. */
+static double value_of(const struct gate_run *run, enum arm arm, const struct case_id *id,
+                       int launch)
+{
+    const struct timings *pool = &run->pool[arm];
+    const struct timing *end = pool->rows + pool->count;
+    for (const struct timing *row = timings_first(pool, id);
+         row && row < end && case_id_order(&row->id, id) == 0; row++)
+        if (row->launch == launch) return timing_metric(pool, row, run->options->speedup);
+    return NAN;
+}
+
+/* ln(other) - ln(base) over rounds [from, to), where both have a time. */
+static void collect(struct gate_rounds *rounds, const struct gate_run *run, enum arm other,
+                    const struct case_id *id, int from, int to)
+{
+    rounds->count = 0;
+    for (int round = from; round < to && rounds->count < SIGNED_RANK_MAX; round++) {
+        double base = value_of(run, ARM_BASE, id, round);
+        int launch = other == ARM_NULL ? round - run->screen_rounds : round;
+        double value = log(value_of(run, other, id, launch)) - log(base);
+        if (!isnan(value)) rounds->value[rounds->count++] = value;
+    }
+}
+
+static void collect_second(struct gate_run *run, int to)
+{
+    for (int i = 0; i < run->comparison->count; i++) {
+        const struct case_id *id = &run->comparison->rows[i].id;
+        collect(&run->cases[i].confirm, run, ARM_CANDIDATE, id, run->screen_rounds, to);
+        collect(&run->cases[i].null, run, ARM_NULL, id, run->screen_rounds, to);
+    }
+}
+
+static int launches_made(const struct gate_run *run)
+{
+    int base = run->pool[ARM_BASE].run.launch_count;
+    int candidate = run->pool[ARM_CANDIDATE].run.launch_count;
+    return base < candidate ? base : candidate;
+}
+
+/* Cases that have no ratio (new, missing, failed) are settled by comparing; they are
+ * given no rounds, and their verdict is left alone. */
+static bool is_judged(const struct comparison_row *row)
+{
+    return row->evidence != EVIDENCE_NONE;
+}
+
+static void fill_row(struct comparison_row *row, const struct gate_case *one, bool confirmed)
+{
+    row->verdict = one->verdict;
+    row->floor = one->floor;
+    row->mde = one->mde;
+    row->launches = one->rounds;
+    row->confirmed = confirmed && (one->slower.suspect || one->faster.suspect);
+    row->ratio = (struct interval){exp(one->change.mid), exp(one->change.lo), exp(one->change.hi)};
+    row->tags &= ~(unsigned)TAG_FASTER;
+    snprintf(row->reason, sizeof row->reason, "%s", one->reason);
+    bool changed = row->verdict == VERDICT_REGRESSED || row->verdict == VERDICT_IMPROVED;
+    if (changed && (row->tags & TAG_CLOCK)) {
+        row->verdict = VERDICT_UNSTABLE;
+        snprintf(row->reason, sizeof row->reason, "the clock differed, the cycles did not");
+    }
+}
+
+/* Judge everything measured so far from the beginning; *suspects and *open as the
+ * last stage left them. Rows that compare settled keep their verdict. */
+static int judge(struct gate_run *run, int *suspects, int *open)
+{
+    struct comparison *comparison = run->comparison;
+    int rounds = launches_made(run), looked = run->screen_rounds + run->confirm_rounds;
+    comparison_release(comparison);
+    free(run->cases);
+    run->cases = NULL;
+    if (compare_runs(comparison, &run->pool[ARM_BASE], &run->pool[ARM_CANDIDATE], &run->compare) !=
+        0)
+        return -1;
+    run->compare.threshold = comparison->threshold; /* what the screen saw holds */
+    comparison->mode = "paired";
+    run->cases = calloc((size_t)comparison->count + 1, sizeof *run->cases);
+    if (!run->cases) return assay_error("out of memory for %d cases", comparison->count);
+    for (int i = 0; i < comparison->count; i++) {
+        struct comparison_row *row = &comparison->rows[i];
+        struct gate_case *one = &run->cases[i];
+        *one = (struct gate_case){.threshold = comparison->threshold, .noise = NAN};
+        if (!is_judged(row)) continue;
+        one->noise = row->noise =
+            expm1(noise_floor(&run->noise, &row->id, row->base_ns, GATE_CONFIRM_ROUNDS));
+        one->quantum = clock_quantum(&run->pool[ARM_BASE].run.launches[0].device, row->base_ns);
+        collect(&one->screen, run, ARM_CANDIDATE, &row->id, 0, run->screen_rounds);
+    }
+    *suspects = gate_screen(run->cases, comparison->count, &run->rules);
+    *open = 0;
+    if (run->confirm_rounds > 0 && *suspects > 0) {
+        collect_second(run, looked);
+        *open = gate_confirm(run->cases, comparison->count, &run->rules, false);
+        if (rounds > looked) {
+            collect_second(run, rounds);
+            *open = gate_confirm(run->cases, comparison->count, &run->rules, true);
+        }
+    }
+    for (int i = 0; i < comparison->count; i++)
+        if (is_judged(&comparison->rows[i]))
+            fill_row(&comparison->rows[i], &run->cases[i], run->confirm_rounds > 0);
+    return 0;
+}
+
+/* ---------------------------------------------------------------- stages -- */
+
+static bool in_filter(const char *filter, const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *at = filter; (at = strstr(at, name)); at++)
+        if ((at == filter || at[-1] == ',') && (at[length] == ',' || !at[length])) return true;
+    return false;
+}
+
+static bool add_to_filter(char *filter, const struct case_id *id)
+{
+    char name[2 * ASSAY_MAX_NAME];
+    snprintf(name, sizeof name, "%s/%s", id->operation, id->variant);
+    if (in_filter(filter, name)) return true;
+    size_t used = strlen(filter);
+    if (used + strlen(name) + 2 > FILTER_SIZE) return false;
+    snprintf(filter + used, FILTER_SIZE - used, "%s%s", used ? "," : "", name);
+    return true;
+}
+
+/* Only what is still to be judged is measured again; with the baselines of its groups
+ * when ratios to them are compared. NULL: too many to name, so everything. */
+static const char *open_filter(const struct gate_run *run, bool open_only, char filter[FILTER_SIZE])
+{
+    const struct timings *base = &run->pool[ARM_BASE];
+    filter[0] = '\0';
+    for (int i = 0; i < run->comparison->count; i++) {
+        const struct gate_case *one = &run->cases[i];
+        const struct case_id *id = &run->comparison->rows[i].id;
+        bool wanted = open_only ? gate_is_open(one) : one->slower.suspect || one->faster.suspect;
+        if (!wanted) continue;
+        if (!add_to_filter(filter, id)) return run->options->filter;
+        for (int t = 0; run->options->speedup && t < base->count; t++)
+            if (base->rows[t].is_baseline && case_id_same_group(&base->rows[t].id, id) &&
+                !add_to_filter(filter, &base->rows[t].id))
+                return run->options->filter;
+    }
+    return filter[0] ? filter : run->options->filter;
+}
+
+static int read_noise(struct gate_run *run)
+{
+    const char *id = run->pool[ARM_BASE].run.launches[0].id;
+    if (store_comparability(run->store, id, run->comparability) != 0) return -1;
+    noise_release(&run->noise);
+    return store_read_noise(run->store, run->comparability,
+                            run->options->speedup ? "speedup" : "time", &run->noise);
+}
+
+/* MADE, or the exit code of a failure. */
+static int second_stage(struct gate_run *run, int suspects)
+{
+    char filter[FILTER_SIZE];
+    int open;
+    run->confirm_rounds = gate_confirm_rounds(run->cases, run->comparison->count, &run->rules);
+    int looked = run->screen_rounds + run->confirm_rounds;
+    fprintf(stderr, "assay gate: %d suspect%s, %d fresh rounds with the base once more\n", suspects,
+            suspects == 1 ? "" : "s", run->confirm_rounds);
+    int code =
+        launch_rounds(run, run->screen_rounds, looked, true, open_filter(run, false, filter));
+    if (code != MADE) return code;
+    if (judge(run, &suspects, &open) != 0) return EXIT_USAGE;
+    int most = run->screen_rounds + GATE_EXTENDED_ROUNDS;
+    if (!run->rules.extend || open == 0 || looked >= most) return MADE;
+    fprintf(stderr, "assay gate: %d still open, %d rounds more\n", open, most - looked);
+    code = launch_rounds(run, looked, most, true, open_filter(run, true, filter));
+    if (code != MADE) return code;
+    return judge(run, &suspects, &open) == 0 ? MADE : EXIT_USAGE;
+}
+
+/* --------------------------------------------------------------- keeping -- */
+
+static int keep_block(const struct gate_run *run, const struct case_id *id, double time_ns,
+                      const struct gate_rounds *rounds, const char *source)
+{
+    struct noise_block block = {.id = *id, .rounds = rounds->count, .time_ns = time_ns};
+    double copy[SIGNED_RANK_MAX];
+    if (rounds->count < GATE_LEAST_ROUNDS) return 0;
+    snprintf(block.session, sizeof block.session, "%s", run->session);
+    block.shift = fabs(signed_rank_interval(rounds->value, rounds->count, 0.95).mid);
+    memcpy(copy, rounds->value, sizeof copy);
+    block.spread = stats_mad(copy, rounds->count);
+    return store_add_noise(run->store, run->comparability, source,
+                           run->options->speedup ? "speedup" : "time", &block);
+}
+
+/* What a gate learns about noise on its way: its null arm, and the cases of which both
+ * programs ran the same machine code. */
+static int keep_noise(const struct gate_run *run)
+{
+    for (int i = 0; i < run->comparison->count; i++) {
+        const struct comparison_row *row = &run->comparison->rows[i];
+        const struct gate_case *one = &run->cases[i];
+        if (!is_judged(row)) continue;
+        if (keep_block(run, &row->id, row->base_ns, &one->null, "null") != 0) return -1;
+        if ((row->tags & TAG_SAME_CODE) &&
+            keep_block(run, &row->id, row->base_ns, &one->screen, "code") != 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int finish(struct gate_run *run)
+{
+    struct comparison *comparison = run->comparison;
+    const struct gate_options *options = run->options;
+    snprintf(comparison->base.program, sizeof comparison->base.program, "%s",
+             options->baseline ? "" : options->base);
+    snprintf(comparison->candidate.program, sizeof comparison->candidate.program, "%s",
+             options->candidate);
+    comparison->candidate.label[0] = '\0'; /* each launch had its own */
+    if (!options->baseline) comparison->base.label[0] = '\0';
+    if (store_apply_acks(run->store, comparison) != 0) return -1;
+    if (comparison_finish(comparison, options->fail_on) != 0) return -1;
+    return store_add_gate(run->store, run->comparability, comparison);
+}
+
+/* ----------------------------------------------------------------- modes -- */
+
+static int paired(struct gate_run *run)
+{
+    int suspects, open;
+    run->screen_rounds = GATE_SCREEN_ROUNDS;
+    int code = launch_rounds(run, 0, run->screen_rounds, false, run->options->filter);
+    if (code != MADE) return code;
+    if (read_noise(run) != 0 || judge(run, &suspects, &open) != 0) return EXIT_USAGE;
+    if (suspects > 0) {
+        code = second_stage(run, suspects);
+        if (code != MADE) return code;
+    }
+    if (run->noise.count == 0)
+        comparison_note(run->comparison,
+                        "no noise floor is known for this device: assay calibrate "
+                        "%.60s makes one",
+                        run->options->suite);
+    if (keep_noise(run) != 0) return EXIT_USAGE;
+    return finish(run) == 0 ? MADE : EXIT_USAGE;
+}
+
+static int stored(struct gate_run *run)
+{
+    const struct gate_options *options = run->options;
+    char id[STORE_ID];
+    if (store_find_run(run->store, options->baseline, id) != 0) return EXIT_NOTHING;
+    if (store_read_timings(run->store, id, &run->pool[ARM_BASE]) != 0) return EXIT_USAGE;
+    if (run->pool[ARM_BASE].run.launch_count == 0) {
+        assay_error("the baseline '%s' has no launch", options->baseline);
+        return EXIT_NOTHING;
+    }
+    for (int round = 0; round < options->launches; round++) {
+        int code = launch(run, ARM_CANDIDATE, round, options->filter);
+        if (code != MADE) return code;
+    }
+    if (read_noise(run) != 0) return EXIT_USAGE;
+    run->compare.noise = &run->noise;
+    run->compare.least_launches = STORED_LEAST_LAUNCHES;
+    run->compare.at_most_suspect = !options->allow_stored;
+    if (compare_runs(run->comparison, &run->pool[ARM_BASE], &run->pool[ARM_CANDIDATE],
+                     &run->compare) != 0)
+        return EXIT_USAGE;
+    run->comparison->mode = "stored";
+    comparison_note(run->comparison,
+                    options->allow_stored
+                        ? "the base was measured at another time, and --allow-stored-verdict lets "
+                          "that count"
+                        : "the base was measured at another time: a change is SUSPECT at most");
+    return finish(run) == 0 ? MADE : EXIT_USAGE;
+}
+
+static int begin(struct gate_run *run, struct store *store, const struct gate_options *options,
+                 struct comparison *comparison)
+{
+    *run = (struct gate_run){
+        .store = store,
+        .options = options,
+        .comparison = comparison,
+        .compare = {.speedup = options->speedup,
+                    .across = options->allow_simulated,
+                    .threshold = options->threshold,
+                    .fail_on = options->fail_on},
+        .rules = {.alpha = ALPHA, .extend = options->extend},
+    };
+    memset(comparison, 0, sizeof *comparison);
+    if (id_random(run->session) != 0) return -1;
+    run->seed = strtoull(run->session + 16, NULL, 16);
+    return 0;
+}
+
+static void end(struct gate_run *run)
+{
+    for (int arm = 0; arm < ARMS; arm++)
+        timings_release(&run->pool[arm]);
+    noise_release(&run->noise);
+    free(run->cases);
+}
+
+int gate_run(struct store *store, const struct gate_options *options, struct comparison *comparison)
+{
+    struct gate_run run;
+    if (begin(&run, store, options, comparison) != 0) return EXIT_USAGE;
+    int code = options->baseline ? stored(&run) : paired(&run);
+    end(&run);
+    if (code != MADE) comparison_release(comparison);
+    return code;
+}
+
+int calibrate_run(struct store *store, const struct gate_options *options, int rounds, int *cases)
+{
+    struct gate_run run;
+    struct comparison comparison;
+    *cases = 0;
+    if (begin(&run, store, options, &comparison) != 0) return EXIT_USAGE;
+    int code = launch_rounds(&run, 0, rounds, false, options->filter);
+    if (code == MADE) code = read_noise(&run) == 0 ? EXIT_FINE : EXIT_USAGE;
+    const struct timings *base = &run.pool[ARM_BASE];
+    for (int i = 0; code == EXIT_FINE && i < base->count; i++) {
+        const struct timing *row = &base->rows[i];
+        struct gate_rounds block;
+        if (i > 0 && case_id_order(&row->id, &base->rows[i - 1].id) == 0) continue;
+        collect(&block, &run, ARM_CANDIDATE, &row->id, 0, rounds);
+        if (!(row->time_ns > 0)) continue;
+        if (keep_block(&run, &row->id, row->time_ns, &block, "calibrate") != 0) code = EXIT_USAGE;
+        *cases += block.count >= GATE_LEAST_ROUNDS;
+    }
+    if (code == EXIT_FINE && *cases == 0) {
+        assay_error("no case had a time in %d pairs of launches", GATE_LEAST_ROUNDS);
+        code = EXIT_NOTHING;
+    }
+    end(&run);
+    return code;
+}

@@ -1,0 +1,35 @@
+/*
+ * gate_run.h - a gate from its programs to a comparison: launches, stages, and
+ * what is kept of them. The decision itself is gate.h.
+ */
+#ifndef GATE_RUN_H
+#define GATE_RUN_H
+
+#include "comparison.h"
+#include "store.h"
+
+struct gate_options {
+    const char *suite;
+    const char *base, *candidate;               /* programs */
+    const char *base_device, *candidate_device; /* --device of each */
+    const char *baseline;                       /* stored mode: a named run; NULL: paired */
+    const char *filter, *budget, *precision;    /* handed on; NULL: not given */
+    double threshold;                           /* a fraction; NAN: by the clocks */
+    bool speedup;                               /* the ratio to the baseline, not the time */
+    bool extend;
+    bool allow_simulated, allow_stored;
+    unsigned fail_on;
+    int launches; /* of the candidate, in stored mode */
+    int timeout_s;
+};
+
+/* Exit code of the failure after assay_error, or -1 with the comparison made (its
+ * own exit code is in it). comparison_release frees. */
+int gate_run(struct store *store, const struct gate_options *options,
+             struct comparison *comparison);
+
+/* A/A: `rounds` pairs of launches of one program, stored as noise; *cases: how many
+ * blocks. An exit code, EXIT_FINE when all is well. */
+int calibrate_run(struct store *store, const struct gate_options *options, int rounds, int *cases);
+
+#endif

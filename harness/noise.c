@@ -1,0 +1,92 @@
+/* noise.c - see noise.h. */
+#include "noise.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stats.h"
+#include "timings.h"
+
+enum { LEAST_BLOCKS = 20, LEAST_SESSIONS = 3, MOST_BLOCKS = 1024 };
+
+static int block_order(const void *a, const void *b)
+{
+    const struct noise_block *x = a, *y = b;
+    int order = case_id_order(&x->id, &y->id);
+    return order ? order : strcmp(x->session, y->session);
+}
+
+static int decade(double time_ns)
+{
+    if (!(time_ns >= 1)) return 0;
+    int power = (int)floor(log10(time_ns));
+    return power < NOISE_DECADES ? power : NOISE_DECADES - 1;
+}
+
+int noise_prepare(struct noise *noise)
+{
+    double *values = calloc((size_t)noise->count + 1, sizeof *values);
+    if (!values) return assay_error("out of memory for the noise of unchanged code");
+    for (int d = 0; d < NOISE_DECADES; d++) {
+        int count = 0;
+        for (int i = 0; i < noise->count; i++)
+            if (decade(noise->blocks[i].time_ns) == d) values[count++] = noise->blocks[i].spread;
+        noise->pooled[d] = stats_median(values, count);
+    }
+    free(values);
+    if (noise->count)
+        qsort(noise->blocks, (size_t)noise->count, sizeof *noise->blocks, block_order);
+    return 0;
+}
+
+void noise_release(struct noise *noise)
+{
+    free(noise->blocks);
+    memset(noise, 0, sizeof *noise);
+}
+
+/* First block of the case, or where it would stand. */
+static int first_block(const struct noise *noise, const struct case_id *id)
+{
+    int from = 0, to = noise->count;
+    while (from < to) {
+        int middle = (from + to) / 2;
+        if (case_id_order(&noise->blocks[middle].id, id) < 0)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from;
+}
+
+static int ascending(const void *left, const void *right)
+{
+    double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+static double own_floor(const struct noise *noise, const struct case_id *id, int rounds)
+{
+    double shift[MOST_BLOCKS];
+    int count = 0, sessions = 0;
+    const char *session = "";
+    for (int i = first_block(noise, id); i < noise->count && count < MOST_BLOCKS; i++) {
+        const struct noise_block *block = &noise->blocks[i];
+        if (case_id_order(&block->id, id) != 0) break;
+        if (strcmp(session, block->session) != 0) sessions++;
+        session = block->session;
+        /* An estimate from more rounds is off by less. */
+        shift[count++] = block->shift * sqrt((double)block->rounds / rounds);
+    }
+    if (count < LEAST_BLOCKS || sessions < LEAST_SESSIONS) return NAN;
+    qsort(shift, (size_t)count, sizeof *shift, ascending);
+    return stats_quantile_sorted(shift, count, 0.95);
+}
+
+double noise_floor(const struct noise *noise, const struct case_id *id, double time_ns, int rounds)
+{
+    if (!noise || noise->count == 0 || rounds < 1) return NAN;
+    double own = own_floor(noise, id, rounds);
+    return isnan(own) ? 3 * noise->pooled[decade(time_ns)] / sqrt(rounds) : own;
+}

@@ -1,0 +1,54 @@
+/*
+ * store_gate.h - what the gate keeps in the database beside runs: named
+ * baselines, acknowledged changes, the noise of unchanged code, its verdicts.
+ * Every function returns 0, or -1 after assay_error.
+ */
+#ifndef STORE_GATE_H
+#define STORE_GATE_H
+
+#include "comparison.h"
+#include "noise.h"
+#include "store.h"
+
+/* Names of runs. Setting one that exists moves it. */
+struct baseline_line {
+    char name[ASSAY_MAX_NAME], run_id[STORE_ID], suite[ASSAY_MAX_NAME], note[ASSAY_MAX_REASON];
+    char set_at[32];
+};
+int store_set_baseline(struct store *store, const char *name, const char *run_id, const char *note);
+int store_drop_baseline(struct store *store, const char *name);
+int store_each_baseline(struct store *store,
+                        int (*each)(const struct baseline_line *line, void *context),
+                        void *context);
+
+/* Acknowledged changes. */
+struct ack {
+    char pattern[RESULT_MAX_SHAPE]; /* on "operation/variant shape, temperature" */
+    char reason[ASSAY_MAX_REASON];
+    char commit[RESULT_MAX_PROPERTY]; /* "" not said */
+    double up_to;                     /* largest ratio accepted; NAN: any */
+    char expires_at[32];
+    char set_at[32];
+    bool expired;
+};
+int store_set_ack(struct store *store, const struct ack *ack);
+int store_drop_ack(struct store *store, const char *pattern);
+int store_each_ack(struct store *store, int (*each)(const struct ack *ack, void *context),
+                   void *context);
+/* Tag the rows of regressions that somebody has taken on, before comparison_finish. */
+int store_apply_acks(struct store *store, struct comparison *comparison);
+
+/* The key under which a launch's noise and verdicts are kept. */
+int store_comparability(struct store *store, const char *launch_id, char key[STORE_ID]);
+
+int store_add_noise(struct store *store, const char *comparability, const char *source,
+                    const char *metric, const struct noise_block *block);
+/* All blocks of the key; noise_release frees. */
+int store_read_noise(struct store *store, const char *comparability, const char *metric,
+                     struct noise *noise);
+
+/* The rows of a comparison that a gate made. */
+int store_add_gate(struct store *store, const char *comparability,
+                   const struct comparison *comparison);
+
+#endif

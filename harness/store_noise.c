@@ -1,0 +1,92 @@
+/* store_noise.c - the noise of unchanged code, in the database. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "store_gate.h"
+#include "store_internal.h"
+#include "store_rows.h"
+
+int store_comparability(struct store *store, const char *launch_id, char key[STORE_ID])
+{
+    struct query query;
+    key[0] = '\0';
+    query_open(&query, store, "read the comparability of a launch",
+               "SELECT comparability FROM launch WHERE id = :id");
+    query_text(&query, ":id", launch_id);
+    if (query_step(&query) == 1) column_text(&query, "comparability", key, STORE_ID);
+    return query_close(&query);
+}
+
+static void block_id(const struct noise_block *block, const char *source, const char *metric,
+                     char id[ID_SIZE])
+{
+    struct id_hash hash;
+    id_hash_begin(&hash);
+    id_hash_text(&hash, block->session);
+    id_hash_text(&hash, source);
+    id_hash_text(&hash, metric);
+    fields_hash(&hash, case_fields, &block->id);
+    id_hash_end(&hash, id);
+}
+
+int store_add_noise(struct store *store, const char *comparability, const char *source,
+                    const char *metric, const struct noise_block *block)
+{
+    struct query query;
+    char id[ID_SIZE], now[TIMESTAMP_SIZE];
+    timestamp_now(now);
+    block_id(block, source, metric, id);
+    query_open(&query, store, "store the noise of a case",
+               "INSERT INTO noise (id, comparability, session, source, operation, variant, kind,"
+               " place, shape, temperature, metric, rounds, time_ns, shift, spread, measured_at)"
+               " VALUES (:id, :comparability, :session, :source, :operation, :variant, :kind,"
+               " :place, :shape, :temperature, :metric, :rounds, :time_ns, :shift, :spread, :now)"
+               " ON CONFLICT (id) DO NOTHING");
+    query_text(&query, ":id", id);
+    query_text(&query, ":comparability", comparability);
+    query_text(&query, ":session", block->session);
+    query_text(&query, ":source", source);
+    query_text(&query, ":metric", metric);
+    fields_bind(&query, case_fields, &block->id);
+    query_integer(&query, ":rounds", block->rounds);
+    query_real(&query, ":time_ns", block->time_ns);
+    query_real(&query, ":shift", block->shift);
+    query_real(&query, ":spread", block->spread);
+    query_text(&query, ":now", now);
+    return query_run(&query);
+}
+
+static int read_block(struct query *query, struct noise *noise)
+{
+    size_t count = (size_t)noise->count + 1;
+    struct noise_block *blocks = realloc(noise->blocks, count * sizeof *blocks);
+    if (!blocks) return assay_error("out of memory for the noise of unchanged code");
+    noise->blocks = blocks;
+    struct noise_block *block = &blocks[noise->count++];
+    memset(block, 0, sizeof *block);
+    fields_read(query, case_fields, &block->id);
+    column_text(query, "session", block->session, sizeof block->session);
+    block->rounds = (int32_t)column_integer(query, "rounds");
+    block->time_ns = column_real(query, "time_ns");
+    block->shift = column_real(query, "shift");
+    block->spread = column_real(query, "spread");
+    return 0;
+}
+
+int store_read_noise(struct store *store, const char *comparability, const char *metric,
+                     struct noise *noise)
+{
+    struct query query;
+    int status = 0;
+    memset(noise, 0, sizeof *noise);
+    query_open(&query, store, "read the noise of unchanged code",
+               "SELECT * FROM noise WHERE comparability = :comparability AND metric = :metric");
+    query_text(&query, ":comparability", comparability);
+    query_text(&query, ":metric", metric);
+    while (status == 0 && query_step(&query) == 1)
+        status = read_block(&query, noise);
+    if (query_close(&query) != 0) status = -1;
+    if (status == 0) status = noise_prepare(noise);
+    if (status != 0) noise_release(noise);
+    return status;
+}

@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# The steps of the example workflow, on trees whose builds are already made.
+. "$(dirname "$0")/lib.sh"
+export ASSAY
+steps=$HERE/../examples/ci/gate.sh
+
+# tree NAME SETTING...: a tree whose `make` gives the gate and a program that behaves so.
+tree() {
+    local name=$1
+    shift
+    mkdir -p "$name/build"
+    printf 'all:\n' >"$name/Makefile"
+    printf '#!/bin/sh\n[ "$1" = gate ] && exec "%s" "$@"\nexec env %s "%s" "$@"\n' \
+        "$ASSAY" "$*" "$HERE/cli/gate/program.sh" >"$name/build/assay"
+    chmod +x "$name/build/assay"
+}
+tree base
+tree head
+tree slow SLOW=b PACE=1.08
+mkdir broken
+printf 'all:\n\tfalse\n' >broken/Makefile
+
+check "unchanged code passes the workflow's steps" exits 0 env THRESHOLD=2 "$steps" base head reports
+for file in gate.json gate.md gate.xml gate.sqlite; do
+    check "which leave $file" test -s "reports/$file"
+done
+check "a slower head fails them with 1" exits 1 env THRESHOLD=2 "$steps" base slow reports
+check "and is annotated on GitHub" warns "::error title=copy/b" \
+    env THRESHOLD=2 GITHUB_STEP_SUMMARY="$TMP/summary" GITHUB_ACTIONS=1 "$steps" base slow reports
+check "where the summary is of this run" grep -q REGRESSED summary
+check "a head that does not build is 2" exits 2 "$steps" base broken reports
+check "too few arguments are 2" exits 2 "$steps" base
+check "the workflow runs these steps" grep -q 'examples/ci/gate.sh base head reports' "$HERE/../examples/ci/gate.yml"

@@ -1,0 +1,127 @@
+/*
+ * gate_simulation.h - launches drawn from a model and put through the gate's
+ * decision. A model, not a measurement: sessions that treat two binaries
+ * differently are not in it.
+ */
+#ifndef GATE_SIMULATION_H
+#define GATE_SIMULATION_H
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gate.h"
+#include "rng.h"
+
+struct launch_model {
+    const char *name;
+    double launch;     /* log standard deviation between launches */
+    double mode_share; /* of launches that fall into a slow mode */
+    double mode;       /* how much slower that is, a log ratio */
+};
+
+static const struct launch_model launch_models[] = {
+    {"0.1 %", 0.001, 0, 0},
+    {"0.5 %", 0.005, 0, 0},
+    {"1 %", 0.01, 0, 0},
+    {"2 %", 0.02, 0, 0},
+    {"0.5 %, 1 in 5 launches +4 %", 0.005, 0.2, 0.04},
+};
+enum { LAUNCH_MODELS = sizeof launch_models / sizeof launch_models[0] };
+
+static inline double simulated_uniform(struct rng *rng)
+{
+    return ((double)(rng_next(rng) >> 11) + 0.5) * 0x1p-53;
+}
+
+static inline double simulated_normal(struct rng *rng)
+{
+    return sqrt(-2 * log(simulated_uniform(rng))) * cos(6.283185307179586 * simulated_uniform(rng));
+}
+
+/* ln of the median of one launch, without the case's own time: the launch's luck,
+ * and what 100 samples of 1 % leave of theirs. */
+static inline double simulated_launch(struct rng *rng, const struct launch_model *model)
+{
+    double value = model->launch * simulated_normal(rng) + 0.00125 * simulated_normal(rng);
+    if (model->mode_share > 0 && simulated_uniform(rng) < model->mode_share) value += model->mode;
+    return value;
+}
+
+static inline void simulate_rounds(struct gate_rounds *rounds, struct rng *rng,
+                                   const struct launch_model *model, double change, int until)
+{
+    while (rounds->count < until)
+        rounds->value[rounds->count++] =
+            change + simulated_launch(rng, model) - simulated_launch(rng, model);
+}
+
+static inline void simulate_second_stage(struct gate_case *cases, const double *change, int count,
+                                         const struct launch_model *model, struct rng *rng,
+                                         int rounds, bool open_only)
+{
+    for (int i = 0; i < count; i++) {
+        bool suspect = cases[i].slower.suspect || cases[i].faster.suspect;
+        if (!suspect || (open_only && !gate_is_open(&cases[i]))) continue;
+        simulate_rounds(&cases[i].confirm, rng, model, change[i], rounds);
+        simulate_rounds(&cases[i].null, rng, model, 0, rounds);
+    }
+}
+
+/* One gate of `count` cases, each changed by change[i] (a log ratio). */
+static inline void simulate_gate(struct gate_case *cases, const double *change, int count,
+                                 const struct launch_model *model, struct rng *rng)
+{
+    const struct gate_rules rules = {.alpha = 0.05, .extend = true};
+    memset(cases, 0, (size_t)count * sizeof *cases);
+    for (int i = 0; i < count; i++) {
+        cases[i].threshold = 0.02;
+        cases[i].noise = NAN;
+        simulate_rounds(&cases[i].screen, rng, model, change[i], GATE_SCREEN_ROUNDS);
+    }
+    if (gate_screen(cases, count, &rules) == 0) return;
+    int rounds = gate_confirm_rounds(cases, count, &rules);
+    simulate_second_stage(cases, change, count, model, rng, rounds, false);
+    if (gate_confirm(cases, count, &rules, false) == 0) return;
+    if (rounds < GATE_EXTENDED_ROUNDS) rounds = GATE_EXTENDED_ROUNDS;
+    simulate_second_stage(cases, change, count, model, rng, rounds, true);
+    gate_confirm(cases, count, &rules, true);
+}
+
+struct simulated_counts {
+    int runs, runs_with[VERDICTS]; /* gates; with one such verdict or more */
+    int cases, of[VERDICTS];       /* of the cases that were counted */
+};
+
+/* `runs` gates of `count` cases, of which the first `changed` are changed; those are
+ * counted, or all where none is. */
+static inline struct simulated_counts simulate_gates(const struct launch_model *model, int runs,
+                                                     int count, int changed, double change,
+                                                     uint64_t seed)
+{
+    struct simulated_counts counts = {0};
+    struct gate_case *cases = calloc((size_t)count, sizeof *cases);
+    double *changes = calloc((size_t)count, sizeof *changes);
+    struct rng rng;
+    if (!cases || !changes) abort();
+    rng_seed(&rng, seed);
+    for (int i = 0; i < changed; i++)
+        changes[i] = log1p(change);
+    for (int run = 0; run < runs; run++) {
+        bool seen[VERDICTS] = {false};
+        simulate_gate(cases, changes, count, model, &rng);
+        for (int i = 0; i < (changed ? changed : count); i++) {
+            seen[cases[i].verdict] = true;
+            counts.of[cases[i].verdict]++;
+            counts.cases++;
+        }
+        for (int v = 0; v < VERDICTS; v++)
+            counts.runs_with[v] += seen[v];
+        counts.runs++;
+    }
+    free(cases);
+    free(changes);
+    return counts;
+}
+
+#endif

@@ -1,0 +1,148 @@
+/* test_noise.c - the noise floor, from blocks of unchanged code. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "noise.h"
+#include "tests/store_fixture.h"
+
+#include "store_gate.h"
+
+static struct case_id case_named(const char *variant)
+{
+    struct case_id id = {.kind = ASSAY_KERNEL, .place = ASSAY_CUDA};
+    strcpy(id.operation, "copy");
+    strcpy(id.variant, variant);
+    strcpy(id.shape, "n=1");
+    return id;
+}
+
+/* `count` blocks of ten rounds from `sessions` sessions; shift i is (i + 1) / 1000. */
+static struct noise blocks(int count, int sessions)
+{
+    struct noise noise = {.blocks = calloc((size_t)count + 1, sizeof *noise.blocks),
+                          .count = count};
+    for (int i = 0; i < count; i++) {
+        struct noise_block *block = &noise.blocks[i];
+        block->id = case_named("fast");
+        snprintf(block->session, sizeof block->session, "s%d", i % sessions);
+        block->rounds = 10;
+        block->time_ns = 5000;
+        block->shift = (i + 1) / 1000.0;
+        block->spread = 0.01;
+    }
+    assert_int_equal(noise_prepare(&noise), 0);
+    return noise;
+}
+
+static void twenty_blocks_of_three_sessions_give_a_case_its_own_floor(void **state)
+{
+    struct noise noise = blocks(20, 3);
+    struct case_id id = case_named("fast");
+    (void)state;
+    assert_true(fabs(noise_floor(&noise, &id, 5000, 10) - 0.01905) < 1e-12);
+    noise_release(&noise);
+}
+
+static void fewer_blocks_or_sessions_give_that_of_the_decade(void **state)
+{
+    const int counts[][2] = {{19, 3}, {20, 2}, {1, 1}};
+    struct case_id id = case_named("fast"), other = case_named("other");
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        struct noise noise = blocks(counts[i][0], counts[i][1]);
+        double pooled = 3 * 0.01 / sqrt(10);
+        assert_true(fabs(noise_floor(&noise, &id, 5000, 10) - pooled) < 1e-12);
+        assert_true(fabs(noise_floor(&noise, &other, 1000, 10) - pooled) < 1e-12);
+        assert_true(isnan(noise_floor(&noise, &other, 999, 10))); /* nobody takes as long */
+        noise_release(&noise);
+    }
+}
+
+static void nothing_measured_is_not_a_floor_of_zero(void **state)
+{
+    struct noise none = {0};
+    struct case_id id = case_named("fast");
+    (void)state;
+    assert_int_equal(noise_prepare(&none), 0);
+    assert_true(isnan(noise_floor(&none, &id, 5000, 10)));
+    assert_true(isnan(noise_floor(NULL, &id, 5000, 10)));
+    noise_release(&none);
+}
+
+static void noise_is_kept_by_comparability_and_metric(void **state)
+{
+    struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
+    struct noise made = blocks(1, 1), read;
+    FINE(store_add_noise(store, "key", "null", "time", &made.blocks[0]));
+    FINE(store_add_noise(store, "key", "null", "time", &made.blocks[0])); /* once */
+    FINE(store_read_noise(store, "other", "time", &read));
+    assert_int_equal(read.count, 0);
+    noise_release(&read);
+    FINE(store_read_noise(store, "key", "speedup", &read));
+    assert_int_equal(read.count, 0);
+    noise_release(&read);
+    FINE(store_read_noise(store, "key", "time", &read));
+    assert_int_equal(read.count, 1);
+    assert_memory_equal(&read.blocks[0], &made.blocks[0], sizeof read.blocks[0]);
+    noise_release(&read);
+    noise_release(&made);
+    store_close(store);
+}
+
+static void a_merge_takes_everything_once(void **state)
+{
+    struct store *a = fixture_open(state, "a.sqlite", STORE_WRITE);
+    struct store *b = fixture_open(state, "b.sqlite", STORE_WRITE);
+    struct noise noise = blocks(1, 1);
+    int added;
+    fixture_run(b, "there");
+    FINE(store_add_noise(b, "key", "null", "time", &noise.blocks[0]));
+    store_close(b);
+    FINE(store_merge(a, fixture_path(state, "b.sqlite"), &added));
+    assert_true(added > 5);
+    assert_int_equal(fixture_integer(a, "SELECT count(*) FROM result"), 2);
+    assert_int_equal(fixture_integer(a, "SELECT count(*) FROM sample"), 2);
+    assert_int_equal(fixture_integer(a, "SELECT count(*) FROM noise"), 1);
+    FINE(store_merge(a, fixture_path(state, "b.sqlite"), &added));
+    assert_int_equal(added, 0);
+    FAILS(store_merge(a, fixture_path(state, "none.sqlite"), &added), "there is no database");
+    noise_release(&noise);
+    store_close(a);
+}
+
+static void a_baseline_moves_only_when_it_is_set_again(void **state)
+{
+    struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
+    struct run_info first = fixture_run(store, "first"), second = fixture_run(store, "second");
+    char id[STORE_ID];
+    FINE(store_set_baseline(store, "pinned", first.id, ""));
+    FINE(store_find_run(store, "pinned", id));
+    assert_string_equal(id, first.id);
+    FINE(store_set_baseline(store, "pinned", second.id, "moved"));
+    FINE(store_find_run(store, "pinned", id));
+    assert_string_equal(id, second.id);
+    FINE(store_drop_baseline(store, "pinned"));
+    FAILS(store_drop_baseline(store, "pinned"), "there is no baseline");
+    store_close(store);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(twenty_blocks_of_three_sessions_give_a_case_its_own_floor),
+        cmocka_unit_test(fewer_blocks_or_sessions_give_that_of_the_decade),
+        cmocka_unit_test(nothing_measured_is_not_a_floor_of_zero),
+        TEST(noise_is_kept_by_comparability_and_metric),
+        TEST(a_merge_takes_everything_once),
+        TEST(a_baseline_moves_only_when_it_is_set_again),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
