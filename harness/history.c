@@ -40,11 +40,11 @@ bool history_takes(const struct history_filter *filter, const struct case_id *id
     return true;
 }
 
-bool history_ack_covers(const struct history_ack *ack, const struct case_id *id)
+bool history_ack_covers(const struct ack *ack, const struct case_id *id)
 {
-    return text_glob(ack->operation, id->operation) && text_glob(ack->variant, id->variant) &&
-           (!ack->shape[0] || text_glob(ack->shape, id->shape)) &&
-           (!ack->temperature[0] || temperature_parse(ack->temperature) == id->temperature);
+    char name[2 * RESULT_MAX_SHAPE];
+    comparison_case_text(id, name, sizeof name);
+    return text_glob(ack->pattern, name);
 }
 
 /* -------------------------------------------------------------- causes -- */

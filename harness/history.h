@@ -11,7 +11,7 @@
 #ifndef HISTORY_H
 #define HISTORY_H
 
-#include "store.h"
+#include "store_gate.h"
 
 enum { HISTORY_MAX_WORDS = 16 };
 
@@ -71,14 +71,6 @@ struct history_series {
     int change_count;
 };
 
-/* A change that a person looked at and took for good. */
-struct history_ack {
-    char operation[ASSAY_MAX_NAME], variant[ASSAY_MAX_NAME], shape[RESULT_MAX_SHAPE],
-        temperature[8];
-    char reason[ASSAY_MAX_REASON];
-    char set_at[32], expires_at[32]; /* "": does not expire */
-};
-
 struct history {
     struct history_run *runs; /* oldest first */
     int run_count;
@@ -86,7 +78,7 @@ struct history {
     int setting_count;
     struct history_series *series; /* by operation, variant, shape, temperature, place, time */
     int series_count;
-    struct history_ack *acks; /* oldest first; none where the database keeps none */
+    struct ack *acks; /* oldest first; none where the database keeps none */
     int ack_count;
 };
 
@@ -111,7 +103,7 @@ const char *history_cause_name(enum history_cause cause);
 const char *history_cause_value(enum history_cause cause, const struct history_setting *setting);
 
 /* Whether the ack is about the case. */
-bool history_ack_covers(const struct history_ack *ack, const struct case_id *id);
+bool history_ack_covers(const struct ack *ack, const struct case_id *id);
 
 /* ------------------------------------------------------------- reports -- */
 

@@ -82,7 +82,7 @@ static void acks_member(struct json *json, const struct history *history, const 
     json_key(json, "acks");
     json_begin_array(json);
     for (int i = 0; i < history->ack_count; i++) {
-        const struct history_ack *ack = &history->acks[i];
+        const struct ack *ack = &history->acks[i];
         if (!history_ack_covers(ack, id)) continue;
         json_begin_object(json);
         text_member(json, "reason", ack->reason);

@@ -106,7 +106,7 @@ static void print_change(FILE *out, const struct history *history,
 static void print_acks(FILE *out, const struct history *history, const struct case_id *id)
 {
     for (int i = 0; i < history->ack_count; i++) {
-        const struct history_ack *ack = &history->acks[i];
+        const struct ack *ack = &history->acks[i];
         if (!history_ack_covers(ack, id)) continue;
         fprintf(out, "  %.*s  acknowledged: %s", DAY, ack->set_at, ack->reason);
         if (ack->expires_at[0]) fprintf(out, " (until %.*s)", DAY, ack->expires_at);

@@ -10,6 +10,7 @@
 #include "device.h"
 #include "history.h"
 #include "stats.h"
+#include "store_gate.h"
 #include "store_internal.h"
 
 static const char purpose[] = "read the history";
@@ -252,42 +253,17 @@ static int read_cases(struct reader *reader, const struct history_filter *filter
 
 /* ---------------------------------------------------------------- acks -- */
 
-/* The columns of the table ack that are read here; it may not be there. */
-static int has_acks(struct store *store, bool *has)
+static int add_ack(const struct ack *ack, void *context)
 {
-    int64_t columns = 0;
-    int status = store_integer(store, purpose,
-                               "SELECT count(*) FROM pragma_table_info('ack') WHERE name IN"
-                               " ('operation', 'variant', 'shape', 'temperature', 'reason',"
-                               "  'set_at', 'expires_at')",
-                               &columns);
-    *has = columns == 7;
+    struct history *history = context;
+    int status = grow(&history->acks, history->ack_count, sizeof *ack);
+    if (status == 0) history->acks[history->ack_count++] = *ack;
     return status;
 }
 
 static int read_acks(struct reader *reader)
 {
-    struct history *history = reader->history;
-    struct query query;
-    bool has;
-    int status = has_acks(reader->store, &has);
-    if (status != 0 || !has) return status;
-    query_open(&query, reader->store, purpose,
-               "SELECT operation, variant, shape, temperature, reason, set_at, expires_at"
-               " FROM ack ORDER BY set_at, rowid");
-    while (status == 0 && query_step(&query) == 1) {
-        struct history_ack ack;
-        column_text(&query, "operation", ack.operation, sizeof ack.operation);
-        column_text(&query, "variant", ack.variant, sizeof ack.variant);
-        column_text(&query, "shape", ack.shape, sizeof ack.shape);
-        column_text(&query, "temperature", ack.temperature, sizeof ack.temperature);
-        column_text(&query, "reason", ack.reason, sizeof ack.reason);
-        column_text(&query, "set_at", ack.set_at, sizeof ack.set_at);
-        column_text(&query, "expires_at", ack.expires_at, sizeof ack.expires_at);
-        status = grow(&history->acks, history->ack_count, sizeof ack);
-        if (status == 0) history->acks[history->ack_count++] = ack;
-    }
-    return query_close(&query) == 0 ? status : -1;
+    return store_each_ack(reader->store, add_ack, reader->history);
 }
 
 /* One transaction: the rows of one moment, though a run be under way. */
