@@ -147,6 +147,12 @@ static bool is_judged(const struct comparison_row *row)
     return row->evidence != EVIDENCE_NONE;
 }
 
+/* Simulated devices differ by their seeds, and are meant to. */
+static bool both_simulated(const struct gate_run *run)
+{
+    return run->pool[ARM_BASE].run.run.simulated && run->pool[ARM_CANDIDATE].run.run.simulated;
+}
+
 static void fill_row(struct comparison_row *row, const struct gate_case *one, bool confirmed)
 {
     row->verdict = one->verdict;
@@ -173,6 +179,7 @@ static int judge(struct gate_run *run, int *suspects, int *open)
     comparison_release(comparison);
     free(run->cases);
     run->cases = NULL;
+    run->compare.across = both_simulated(run);
     if (compare_runs(comparison, &run->pool[ARM_BASE], &run->pool[ARM_CANDIDATE], &run->compare) !=
         0)
         return -1;
@@ -361,6 +368,7 @@ static int stored(struct gate_run *run)
         if (code != MADE) return code;
     }
     if (read_noise(run) != 0) return EXIT_USAGE;
+    run->compare.across = both_simulated(run);
     run->compare.noise = &run->noise;
     run->compare.least_launches = STORED_LEAST_LAUNCHES;
     run->compare.at_most_suspect = !options->allow_stored;
@@ -384,7 +392,6 @@ static int begin(struct gate_run *run, struct store *store, const struct gate_op
         .options = options,
         .comparison = comparison,
         .compare = {.speedup = options->speedup,
-                    .across = options->allow_simulated,
                     .threshold = options->threshold,
                     .fail_on = options->fail_on},
         .rules = {.alpha = ALPHA, .extend = options->extend},
