@@ -1,13 +1,11 @@
-/* gate_run.c - see gate_run.h. */
-#include "gate_run.h"
+/* gate_run.c - the launches of a gate, stage by stage, and what is kept of them. */
+#include "gate_run_state.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "commands.h"
-#include "compare.h"
-#include "gate.h"
 #include "program_launch.h"
 #include "rng.h"
 #include "store_gate.h"
@@ -16,26 +14,6 @@
 static const double ALPHA = 0.05;
 
 enum { STORED_LEAST_LAUNCHES = 5, FILTER_SIZE = 8192, MADE = -1 };
-
-/* The null arm is the base once more. */
-enum arm { ARM_BASE, ARM_CANDIDATE, ARM_NULL, ARMS };
-
-struct gate_run {
-    struct store *store;
-    const struct gate_options *options;
-    struct compare_options compare;
-    struct gate_rules rules;
-    struct comparison *comparison;
-    struct timings pool[ARMS]; /* launch i is that of round i; of the null arm: of
-                                  round screen_rounds + i */
-    int screen_rounds;
-    int confirm_rounds; /* of the first look; the extension goes beyond */
-    struct noise noise;
-    char comparability[STORE_ID];
-    char session[STORE_ID];
-    uint64_t seed;
-    struct gate_case *cases; /* one a row of the comparison */
-};
 
 /* ------------------------------------------------------------- launches -- */
 
@@ -70,7 +48,7 @@ static int launch(struct gate_run *run, enum arm arm, int round, const char *fil
         .seed = rng_mix(run->seed, 2 * (uint64_t)round + (arm == ARM_NULL)),
         .timeout_s = options->timeout_s,
     };
-    fprintf(stderr, "assay gate: round %d, %s\n", round + 1, names[arm]);
+    fprintf(stderr, "assay: round %d, %s\n", round + 1, names[arm]);
     enum launch_end end = program_launch(&call, run->store, &timings);
     if (end != LAUNCH_DONE) return exit_of(end);
     if (timings.run.run.simulated && !options->allow_simulated) {
@@ -95,115 +73,6 @@ static int launch_rounds(struct gate_run *run, int from, int to, bool with_null,
         }
     }
     return MADE;
-}
-
-/* ------------------------------------------------------------- judgement -- */
-
-/* The metric of a case in one launch of a pool; NAN none. */
-static double value_of(const struct gate_run *run, enum arm arm, const struct case_id *id,
-                       int launch)
-{
-    const struct timings *pool = &run->pool[arm];
-    const struct timing *end = pool->rows + pool->count;
-    for (const struct timing *row = timings_first(pool, id);
-         row && row < end && case_id_order(&row->id, id) == 0; row++)
-        if (row->launch == launch) return timing_metric(pool, row, run->options->speedup);
-    return NAN;
-}
-
-/* ln(other) - ln(base) over rounds [from, to), where both have a time. */
-static void collect(struct gate_rounds *rounds, const struct gate_run *run, enum arm other,
-                    const struct case_id *id, int from, int to)
-{
-    rounds->count = 0;
-    for (int round = from; round < to && rounds->count < SIGNED_RANK_MAX; round++) {
-        double base = value_of(run, ARM_BASE, id, round);
-        int launch = other == ARM_NULL ? round - run->screen_rounds : round;
-        double value = log(value_of(run, other, id, launch)) - log(base);
-        if (!isnan(value)) rounds->value[rounds->count++] = value;
-    }
-}
-
-static void collect_second(struct gate_run *run, int to)
-{
-    for (int i = 0; i < run->comparison->count; i++) {
-        const struct case_id *id = &run->comparison->rows[i].id;
-        collect(&run->cases[i].confirm, run, ARM_CANDIDATE, id, run->screen_rounds, to);
-        collect(&run->cases[i].null, run, ARM_NULL, id, run->screen_rounds, to);
-    }
-}
-
-static int launches_made(const struct gate_run *run)
-{
-    int base = run->pool[ARM_BASE].run.launch_count;
-    int candidate = run->pool[ARM_CANDIDATE].run.launch_count;
-    return base < candidate ? base : candidate;
-}
-
-/* Cases that have no ratio (new, missing, failed) are settled by comparing; they are
- * given no rounds, and their verdict is left alone. */
-static bool is_judged(const struct comparison_row *row)
-{
-    return row->evidence != EVIDENCE_NONE;
-}
-
-static void fill_row(struct comparison_row *row, const struct gate_case *one, bool confirmed)
-{
-    row->verdict = one->verdict;
-    row->floor = one->floor;
-    row->mde = one->mde;
-    row->launches = one->rounds;
-    row->confirmed = confirmed && (one->slower.suspect || one->faster.suspect);
-    row->ratio = (struct interval){exp(one->change.mid), exp(one->change.lo), exp(one->change.hi)};
-    row->tags &= ~(unsigned)TAG_FASTER;
-    snprintf(row->reason, sizeof row->reason, "%s", one->reason);
-    bool changed = row->verdict == VERDICT_REGRESSED || row->verdict == VERDICT_IMPROVED;
-    if (changed && (row->tags & TAG_CLOCK)) {
-        row->verdict = VERDICT_UNSTABLE;
-        snprintf(row->reason, sizeof row->reason, "the clock differed, the cycles did not");
-    }
-}
-
-/* Judge everything measured so far from the beginning; *suspects and *open as the
- * last stage left them. Rows that compare settled keep their verdict. */
-static int judge(struct gate_run *run, int *suspects, int *open)
-{
-    struct comparison *comparison = run->comparison;
-    int rounds = launches_made(run), looked = run->screen_rounds + run->confirm_rounds;
-    comparison_release(comparison);
-    free(run->cases);
-    run->cases = NULL;
-    if (compare_runs(comparison, &run->pool[ARM_BASE], &run->pool[ARM_CANDIDATE], &run->compare) !=
-        0)
-        return -1;
-    run->compare.threshold = comparison->threshold; /* what the screen saw holds */
-    comparison->mode = "paired";
-    run->cases = calloc((size_t)comparison->count + 1, sizeof *run->cases);
-    if (!run->cases) return assay_error("out of memory for %d cases", comparison->count);
-    for (int i = 0; i < comparison->count; i++) {
-        struct comparison_row *row = &comparison->rows[i];
-        struct gate_case *one = &run->cases[i];
-        *one = (struct gate_case){.threshold = comparison->threshold, .noise = NAN};
-        if (!is_judged(row)) continue;
-        one->noise = row->noise =
-            expm1(noise_floor(&run->noise, &row->id, row->base_ns, GATE_CONFIRM_ROUNDS));
-        one->quantum = clock_quantum(&run->pool[ARM_BASE].run.launches[0].device, row->base_ns);
-        collect(&one->screen, run, ARM_CANDIDATE, &row->id, 0, run->screen_rounds);
-    }
-    *suspects = gate_screen(run->cases, comparison->count, &run->rules);
-    *open = 0;
-    if (run->confirm_rounds > 0 && *suspects > 0) {
-        collect_second(run, looked);
-        *open = gate_confirm(run->cases, comparison->count, &run->rules, false);
-        if (rounds > looked) {
-            collect_second(run, rounds);
-            *open = gate_confirm(run->cases, comparison->count, &run->rules, true);
-        }
-    }
-    for (int i = 0; i < comparison->count; i++)
-        if (is_judged(&comparison->rows[i]))
-            fill_row(&comparison->rows[i], &run->cases[i], run->confirm_rounds > 0);
-    return 0;
 }
 
 /* ---------------------------------------------------------------- stages -- */
@@ -263,18 +132,18 @@ static int second_stage(struct gate_run *run, int suspects)
     int open;
     run->confirm_rounds = gate_confirm_rounds(run->cases, run->comparison->count, &run->rules);
     int looked = run->screen_rounds + run->confirm_rounds;
-    fprintf(stderr, "assay gate: %d suspect%s, %d fresh rounds with the base once more\n", suspects,
+    fprintf(stderr, "assay: %d suspect%s, %d fresh rounds with the base once more\n", suspects,
             suspects == 1 ? "" : "s", run->confirm_rounds);
     int code =
         launch_rounds(run, run->screen_rounds, looked, true, open_filter(run, false, filter));
     if (code != MADE) return code;
-    if (judge(run, &suspects, &open) != 0) return EXIT_USAGE;
+    if (gate_judge(run, &suspects, &open) != 0) return EXIT_USAGE;
     int most = run->screen_rounds + GATE_EXTENDED_ROUNDS;
     if (!run->rules.extend || open == 0 || looked >= most) return MADE;
-    fprintf(stderr, "assay gate: %d still open, %d rounds more\n", open, most - looked);
+    fprintf(stderr, "assay: %d still open, %d rounds more\n", open, most - looked);
     code = launch_rounds(run, looked, most, true, open_filter(run, true, filter));
     if (code != MADE) return code;
-    return judge(run, &suspects, &open) == 0 ? MADE : EXIT_USAGE;
+    return gate_judge(run, &suspects, &open) == 0 ? MADE : EXIT_USAGE;
 }
 
 /* --------------------------------------------------------------- keeping -- */
@@ -300,7 +169,7 @@ static int keep_noise(const struct gate_run *run)
     for (int i = 0; i < run->comparison->count; i++) {
         const struct comparison_row *row = &run->comparison->rows[i];
         const struct gate_case *one = &run->cases[i];
-        if (!is_judged(row)) continue;
+        if (!gate_is_judged(row)) continue;
         if (keep_block(run, &row->id, row->base_ns, &one->null, "null") != 0) return -1;
         if ((row->tags & TAG_SAME_CODE) &&
             keep_block(run, &row->id, row->base_ns, &one->screen, "code") != 0)
@@ -332,7 +201,7 @@ static int paired(struct gate_run *run)
     run->screen_rounds = GATE_SCREEN_ROUNDS;
     int code = launch_rounds(run, 0, run->screen_rounds, false, run->options->filter);
     if (code != MADE) return code;
-    if (read_noise(run) != 0 || judge(run, &suspects, &open) != 0) return EXIT_USAGE;
+    if (read_noise(run) != 0 || gate_judge(run, &suspects, &open) != 0) return EXIT_USAGE;
     if (suspects > 0) {
         code = second_stage(run, suspects);
         if (code != MADE) return code;
@@ -361,6 +230,7 @@ static int stored(struct gate_run *run)
         if (code != MADE) return code;
     }
     if (read_noise(run) != 0) return EXIT_USAGE;
+    run->compare.across = gate_is_simulated(run);
     run->compare.noise = &run->noise;
     run->compare.least_launches = STORED_LEAST_LAUNCHES;
     run->compare.at_most_suspect = !options->allow_stored;
@@ -384,7 +254,6 @@ static int begin(struct gate_run *run, struct store *store, const struct gate_op
         .options = options,
         .comparison = comparison,
         .compare = {.speedup = options->speedup,
-                    .across = options->allow_simulated,
                     .threshold = options->threshold,
                     .fail_on = options->fail_on},
         .rules = {.alpha = ALPHA, .extend = options->extend},
@@ -426,7 +295,7 @@ int calibrate_run(struct store *store, const struct gate_options *options, int r
         const struct timing *row = &base->rows[i];
         struct gate_rounds block;
         if (i > 0 && case_id_order(&row->id, &base->rows[i - 1].id) == 0) continue;
-        collect(&block, &run, ARM_CANDIDATE, &row->id, 0, rounds);
+        gate_collect(&block, &run, ARM_CANDIDATE, &row->id, 0, rounds);
         if (!(row->time_ns > 0)) continue;
         if (keep_block(&run, &row->id, row->time_ns, &block, "calibrate") != 0) code = EXIT_USAGE;
         *cases += block.count >= GATE_LEAST_ROUNDS;
