@@ -15,7 +15,8 @@
  *     loads, store, addresses, loop                                            22
  * in all about 181, 23 an entry. Predicted: at 4.3 TB/s the issue slots are three
  * quarters full and the integer pipe two thirds, so that memory is the bound.
- * D4, A2 and Z2 at q4m2 take 31, 25 and 20 an entry: D4 is at the edge.
+ * A2, D4 and Z2 at q4m2 take 25, 22 and 19 an entry; D4 has its two blocks in one pass
+ * of the same words.
  *
  * The second level is a table c(b) over the digits of the first: 128 KB for E8, held in
  * shared memory by one block of 1024 threads a multiprocessor, which therefore stays
@@ -57,6 +58,8 @@ static __device__ __forceinline__ void best_group(const float x[8], float r, uin
     uint32_t word = 0;
     if constexpr (LATTICE == LATTICE_E8) {
         word = fast_encode_e8(CODE, x, r, carry, mask);
+    } else if constexpr (LATTICE == LATTICE_D4) {
+        word = fast_encode_d4(CODE, x, r, carry, mask);
     } else {
 #pragma unroll
         for (int b = 0; b < 8 / D; b++)
