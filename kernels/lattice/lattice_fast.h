@@ -247,6 +247,9 @@ LATTICE_FN uint32_t fast_encode(int lattice, int code, const float x[], float r,
     float v[LATTICE_MAX_D];
     int z[LATTICE_MAX_D], k[LATTICE_MAX_D];
     bool sound = lattice_scale(lattice, x, r, v);
+#ifndef __CUDA_ARCH__
+    if (!sound) return 0; /* a GPU goes on with any numbers: a branch would cost more */
+#endif
     lattice_closest(lattice, v, z);
     lattice_coordinates(lattice, z, k);
     uint32_t digits = 0, above = 0;
