@@ -100,15 +100,18 @@ enum assay_fill_kind {
     ASSAY_FILL_CUSTOM,  /* operation->fill writes it on the host */
 };
 
-/* Every `hard_every`-th element (at a hashed offset) is one of `hard` instead:
- * the values at which implementations differ (ties, saturation, denormals,
- * infinities). */
+/* One element in `hard_every` (at hashed places) is one of `hard` instead: the
+ * values at which implementations differ (ties, saturation, denormals,
+ * infinities). `hard_until` keeps them to the first so many elements, which are
+ * always checked: values that no real tensor is full of must not be what is
+ * timed. */
 struct assay_fill {
     enum assay_fill_kind kind;
     double a, b;
     const float *hard;
     int hard_count;
-    int hard_every; /* 0: none */
+    int hard_every;     /* 0: none */
+    int64_t hard_until; /* 0: everywhere */
 };
 
 struct assay_buffer {

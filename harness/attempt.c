@@ -11,6 +11,7 @@
 #include "device.h"
 #include "rng.h"
 #include "runner_state.h"
+#include "text.h"
 
 enum { TICK_MS = 200 };
 
@@ -59,8 +60,8 @@ struct attempt {
     const struct group *group;
     int count;
     int index[PLAN_MAX_VARIANTS]; /* into group->variant */
-    int received;
-    struct case_result *results; /* as they come; stored when all are in */
+    bool received[PLAN_MAX_VARIANTS];
+    struct case_result *results; /* as they come; stored when the group is through */
 };
 
 struct culprit {
@@ -69,17 +70,32 @@ struct culprit {
     char reason[ASSAY_MAX_REASON];
 };
 
-int ensure_child(struct runner *runner)
+int ensure_child(struct runner *runner, bool use_events)
 {
-    if (runner->child.pid > 0) return 0;
+    struct device_state state;
+    if (runner->child.pid > 0 && runner->child_uses_events == use_events) return 0;
+    if (runner->child.pid > 0) child_quit(&runner->child, &state);
     const struct runner_options *options = runner->options;
-    struct wire_open open = {.use_events = options->use_events,
-                             .flush_by_write = options->flush_by_write,
-                             .seed = options->seed};
+    runner->child_uses_events = use_events;
+    struct wire_open open = {
+        .use_events = use_events, .flush_by_write = options->flush_by_write, .seed = options->seed};
     /* A fresh worker opens the device that the first one found. */
-    snprintf(open.spec, sizeof open.spec, "%s",
-             runner->launch.device.spec[0] ? runner->launch.device.spec : options->device);
+    const char *spec = runner->launch.device.spec[0] ? runner->launch.device.spec : options->device;
+    if (text_copy(open.spec, sizeof open.spec, spec) < 0)
+        return assay_error("a device is named in at most %d characters", RESULT_MAX_SPEC - 1);
     return child_start(&runner->child, &open);
+}
+
+/* Where the host's clock is the only one, a recorder of kernels would be heard in
+ * every launch (half a microsecond) and tell nothing: such a group gets a worker
+ * that never loaded it. */
+static bool wants_events(const struct runner *runner, const struct attempt *attempt)
+{
+    if (runner->options->use_events) return true;
+    if (runner->launch.device.place != ASSAY_CUDA) return false;
+    for (int i = 0; i < attempt->count; i++)
+        if (attempt->group->variant[attempt->index[i]]->clock != ASSAY_CLOCK_WALL) return false;
+    return true;
 }
 
 static int send_group(struct runner *runner, const struct attempt *attempt)
@@ -95,6 +111,9 @@ static int send_group(struct runner *runner, const struct attempt *attempt)
     message->energy_s = group->energy_s;
     snprintf(message->baseline, sizeof message->baseline, "%s", group->baseline);
     message->seed = rng_mix(runner->launch.seed, (uint64_t)(group - runner->plan.groups));
+    message->check_only = runner->options->check_only;
+    message->launch = runner->launch.number;
+    message->launch_seed = runner->launch.seed;
     message->variant_count = attempt->count;
     for (int i = 0; i < attempt->count; i++)
         snprintf(message->variant[i], ASSAY_MAX_NAME, "%s",
@@ -129,11 +148,18 @@ static enum attempt_end blame_death(struct runner *runner, const struct attempt 
     return end;
 }
 
+/* How long a step may take. */
+static double deadline_s(const struct runner *runner, const struct group *group)
+{
+    double limit_s = runner->child.device.step_limit_s;
+    return limit_s > 0 && limit_s < group->timeout_s ? limit_s : group->timeout_s;
+}
+
 static enum attempt_end blame_timeout(struct runner *runner, const struct attempt *attempt,
                                       struct culprit *culprit)
 {
     char how[ASSAY_MAX_REASON], text[ASSAY_MAX_REASON];
-    snprintf(text, sizeof text, "no answer within %g s", attempt->group->timeout_s);
+    snprintf(text, sizeof text, "no answer within %g s", deadline_s(runner, attempt->group));
     enum attempt_end end = blame_board(runner, attempt, STATUS_TIMEOUT, text, culprit);
     child_reap(&runner->child, how, sizeof how);
     return end;
@@ -153,7 +179,7 @@ static int take_message(struct attempt *attempt, enum wire_type type, const void
             return assay_error("a malformed case from the worker");
         }
         attempt->results[message.index] = message.result;
-        attempt->received++;
+        attempt->received[message.index] = true;
         return 0;
     case WIRE_BROKEN:
         if (bytes != sizeof(struct wire_broken)) return assay_error("a malformed message");
@@ -228,16 +254,23 @@ static enum attempt_end watch(struct runner *runner, struct attempt *attempt,
         if (now != sequence) {
             sequence = now;
             since_s = clock_s();
-        } else if (clock_s() - since_s > attempt->group->timeout_s) {
+        } else if (clock_s() - since_s > deadline_s(runner, attempt->group)) {
             return blame_timeout(runner, attempt, culprit);
         }
     }
 }
 
+/* A case that the worker did not report has no row: it is one that the launch
+ * expects and lacks. */
 static int keep_all(struct runner *runner, const struct attempt *attempt)
 {
-    for (int i = 0; i < attempt->count; i++)
-        if (keep(runner, attempt->group, &attempt->results[i]) < 0) return -1;
+    for (int i = 0; i < attempt->count; i++) {
+        if (!attempt->received[i])
+            progress_case(&runner->progress, attempt->group->variant[attempt->index[i]]->name,
+                          "missing: the worker did not report it", false);
+        else if (keep(runner, attempt->group, &attempt->results[i]) < 0)
+            return -1;
+    }
     return 0;
 }
 
@@ -247,7 +280,7 @@ static void drop_results(struct attempt *attempt)
         samples_release(&attempt->results[i].samples);
         result_init(&attempt->results[i]);
     }
-    attempt->received = 0;
+    memset(attempt->received, 0, sizeof attempt->received);
 }
 
 /* The culprit's row is stored and the rest measured again without it; where no
@@ -277,7 +310,7 @@ static enum attempt_end measure(struct runner *runner, struct attempt *attempt)
 {
     while (attempt->count > 0) {
         struct culprit culprit = {.at = -1};
-        if (ensure_child(runner) < 0) return ATTEMPT_FAILED;
+        if (ensure_child(runner, wants_events(runner, attempt)) < 0) return ATTEMPT_FAILED;
         enum attempt_end end = send_group(runner, attempt) < 0
                                    ? blame_death(runner, attempt, &culprit)
                                    : watch(runner, attempt, &culprit);

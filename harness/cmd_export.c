@@ -10,18 +10,28 @@
 #include "store.h"
 
 const char usage_export[] =
-    "usage: assay export [RUN] [--format ndjson|csv] [-o FILE] [--db FILE]\n"
+    "usage: assay export [RUN] [--format NAME] [-o FILE] [--db FILE]\n"
     "\n"
-    "Write one run. ndjson is lossless: every row of the run with every sample, one\n"
-    "JSON object a line. csv is one wide table, a row a case, without samples.\n"
+    "Write one run. Formats:\n"
+    "\n"
+    "  ndjson         lossless: every row of the run with every sample, a JSON object a\n"
+    "                 line; `assay import` takes it back\n"
+    "  csv            one wide table, a row a case, without samples\n"
+    "  gbench         Google Benchmark's JSON: Bencher, github-action-benchmark\n"
+    "  bmf            Bencher Metric Format: latency and throughput with intervals\n"
+    "  prometheus     the text format, for node exporter's textfile collector\n"
+    "\n"
+    "The last three hold the cases that are ok and their medians (see docs/exchange.md).\n"
     "\n"
     "  RUN            an id's first digits, a label, a named baseline, latest (the\n"
     "                 default) or latest~N; PATH.sqlite:RUN takes another database\n"
-    "  --format NAME  ndjson or csv; by default what FILE ends in, else ndjson\n"
+    "  --format NAME  by default what FILE ends in (.ndjson, .csv, .json: gbench,\n"
+    "                 .bmf.json, .prom), else ndjson\n"
     "  -o FILE        write there, whole or not at all; by default standard output\n"
     "  --db FILE      the database (default: $ASSAY_DB, else results/assay.sqlite)\n"
     "\n"
-    "example: assay export latest -o results/h200/int8.ndjson\n";
+    "example: assay export latest -o results/h200/int8.ndjson\n"
+    "         assay export latest -o /var/lib/node_exporter/textfile/assay.prom\n";
 
 struct arguments {
     const char *run, *format, *output, *database;
@@ -56,9 +66,9 @@ static int parse(int argc, char **argv, struct arguments *arguments)
 static const struct exchange_format *choose_format(const struct arguments *arguments)
 {
     const struct exchange_format *format = NULL;
-    if (arguments->format) return exchange_format_named(arguments->format);
+    if (arguments->format) return exchange_format_named(arguments->format, EXCHANGE_OUT);
     if (arguments->output) format = exchange_format_of(arguments->output);
-    return format ? format : exchange_format_named("ndjson");
+    return format ? format : exchange_format_named("ndjson", EXCHANGE_OUT);
 }
 
 static int export_run(const struct arguments *arguments, const struct exchange_format *format)

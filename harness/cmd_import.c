@@ -10,17 +10,20 @@
 #include "store.h"
 
 const char usage_import[] =
-    "usage: assay import FILE... [--format ndjson|csv] [--db FILE]\n"
+    "usage: assay import FILE... [--format NAME] [--db FILE]\n"
     "\n"
     "Take runs into the database. Each file is taken whole or not at all; what is\n"
     "there already is left as it is, so importing twice, or in another order, makes\n"
     "no difference.\n"
     "\n"
-    "  FILE           what `assay export` wrote; - is standard input\n"
-    "  --format NAME  ndjson or csv; by default what FILE ends in, else its content\n"
+    "  FILE           ndjson or csv that `assay export` wrote, or the JSON of NVBench\n"
+    "                 (with the files of --jsonbin beside it, where they are) or of\n"
+    "                 Google Benchmark; - is standard input\n"
+    "  --format NAME  ndjson, csv, nvbench or gbench; by default what its content shows\n"
     "  --db FILE      the database (default: $ASSAY_DB, else results/assay.sqlite)\n"
     "\n"
-    "example: assay import results/h200/*.ndjson\n";
+    "example: assay import results/h200/*.ndjson\n"
+    "         ./copy_bench --json copy.json && assay import copy.json\n";
 
 struct arguments {
     const char *database;
@@ -38,7 +41,7 @@ static int parse(int argc, char **argv, struct arguments *arguments)
     opterr = 0;
     for (int c; (c = getopt_long(argc, argv, ":h", longs, NULL)) != -1;) {
         if (c == 'f') {
-            arguments->format = exchange_format_named(optarg);
+            arguments->format = exchange_format_named(optarg, EXCHANGE_IN);
             if (!arguments->format) return -1;
         } else if (c == 'd')
             arguments->database = optarg;
@@ -50,6 +53,25 @@ static int parse(int argc, char **argv, struct arguments *arguments)
     return arguments->help || optind < argc ? 0 : assay_error("say which files");
 }
 
+/* A stream that can be read from its start again, with all that `in` has: `in`
+ * itself when it is a file. NULL with assay_error. */
+static FILE *seekable(FILE *in, const char *name)
+{
+    char piece[65536];
+    size_t got;
+    if (fseek(in, 0, SEEK_CUR) == 0) return in;
+    FILE *copy = tmpfile();
+    while (copy && (got = fread(piece, 1, sizeof piece, in)) > 0)
+        if (fwrite(piece, 1, got, copy) != got) break;
+    if (copy && !ferror(in) && fflush(copy) == 0 && !ferror(copy)) {
+        rewind(copy);
+        return copy;
+    }
+    assay_error("%s: cannot be read: %s", name, strerror(errno));
+    if (copy) fclose(copy);
+    return NULL;
+}
+
 static int import_file(struct store *store, const char *path, const struct exchange_format *format)
 {
     bool is_stdin = strcmp(path, "-") == 0;
@@ -57,9 +79,10 @@ static int import_file(struct store *store, const char *path, const struct excha
     int rows;
     FILE *in = is_stdin ? stdin : fopen(path, "r");
     if (!in) return assay_error("%s: cannot be read: %s", path, strerror(errno));
-    if (!format) format = exchange_format_of(path);
-    if (!format) format = exchange_format_sniff(in);
-    int status = format->import_file(store, name, in, &rows);
+    FILE *from = format ? in : seekable(in, name);
+    if (from && !format) format = exchange_format_sniff(from, path);
+    int status = from ? format->import_file(store, name, from, &rows) : -1;
+    if (from && from != in) fclose(from);
     if (!is_stdin) fclose(in);
     if (status == 0) fprintf(stderr, "%s: %d new rows\n", name, rows);
     return status;

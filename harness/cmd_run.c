@@ -18,7 +18,7 @@ const char usage_run[] =
     "\n"
     "Measures every case of the suites, stores all samples and prints the table.\n"
     "\n"
-    "  --device D       auto (default), cuda:N or host\n"
+    "  --device D       auto (default), cuda:N, host or sim:KEY=VALUE,... (simulated)\n"
     "  --filter GLOB    only cases whose operation/variant matches\n"
     "  --launches N     measure the suite in N fresh processes (default 1)\n"
     "  --budget S       sampling time a case, in seconds (default: the suite's)\n"
@@ -32,6 +32,7 @@ const char usage_run[] =
     "  --seed N         of the inputs and the order of measuring\n"
     "  --no-ceilings    do not measure the ceilings that the suite needs\n"
     "  --format F       table (default), md, csv or json\n"
+    "  --check          check every answer once, time nothing\n"
     "  --dry-run        print what would be measured\n"
     "\n"
     "example: assay run smoke --device host\n"
@@ -98,6 +99,7 @@ enum {
     OPT_SEED,
     OPT_NO_CEILINGS,
     OPT_FORMAT,
+    OPT_CHECK,
     OPT_DRY_RUN,
 };
 
@@ -116,6 +118,7 @@ static const struct option options[] = {
     {"seed", required_argument, NULL, OPT_SEED},
     {"no-ceilings", no_argument, NULL, OPT_NO_CEILINGS},
     {"format", required_argument, NULL, OPT_FORMAT},
+    {"check", no_argument, NULL, OPT_CHECK},
     {"dry-run", no_argument, NULL, OPT_DRY_RUN},
     {NULL, 0, NULL, 0},
 };
@@ -146,6 +149,10 @@ static const char *take_option(struct run_arguments *arguments, int option, cons
         return NULL;
     case OPT_NO_CEILINGS:
         run->plan.with_ceilings = false;
+        return NULL;
+    case OPT_CHECK:
+        run->check_only = true;
+        run->plan.with_ceilings = false; /* nothing would be held against them */
         return NULL;
     case OPT_DRY_RUN:
         run->dry_run = true;

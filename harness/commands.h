@@ -34,6 +34,7 @@ int cmd_list(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_show(int argc, char **argv);
 int cmd_plot(int argc, char **argv);
+int cmd_history(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_import(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
@@ -41,8 +42,8 @@ int cmd_help(int argc, char **argv);
 int cmd_worker(int argc, char **argv); /* the child of a run */
 
 /* The usage texts live beside their commands. */
-extern const char usage_list[], usage_run[], usage_show[], usage_plot[], usage_export[],
-    usage_import[], usage_doctor[];
+extern const char usage_list[], usage_run[], usage_show[], usage_plot[], usage_history[],
+    usage_export[], usage_import[], usage_doctor[];
 
 /* "assay NAME: MESSAGE" on standard error and a hint at the help; returns
  * EXIT_USAGE. */

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "clock.h"
 #include "contender.h"
 #include "nvml.h"
 #include "nvtx.h"
@@ -18,6 +17,12 @@ enum {
     MEMORY_LEFT_MIB = 256, /* a setup that leaves less has exhausted the device */
 };
 static const double BLOCK_S = 0.010; /* about how long a block may take */
+
+/* By the device's clock: what a simulated device does takes no time of ours. */
+static double now_s(const struct ring *ring)
+{
+    return ring->ops->now_s(ring->device);
+}
 
 static void announce(const struct ring *ring, const struct contender *contender,
                      enum board_step step)
@@ -108,12 +113,12 @@ static int warm(struct contender *contender, struct ring *ring, double *enqueue_
 {
     *enqueue_s = *launch_s = INFINITY;
     for (int i = 0; i < WARM_LAUNCHES; i++) {
-        double start = clock_s();
+        double start = now_s(ring);
         if (contender->variant->launch(&contender->call) < 0) return -1;
-        double enqueued = clock_s();
+        double enqueued = now_s(ring);
         if (ring->ops->synchronize(ring->device) < 0) return -1;
         *enqueue_s = fmin(*enqueue_s, enqueued - start);
-        *launch_s = fmin(*launch_s, clock_s() - start);
+        *launch_s = fmin(*launch_s, now_s(ring) - start);
         if (*launch_s > 0.1) break;
     }
     return 0;
@@ -137,9 +142,9 @@ static int size_block(struct contender *contender, struct ring *ring)
         contender->variant->clock == ASSAY_CLOCK_DEVICE ? fmin(1.5e9 * enqueue_s + 5000, 2e6) : 0;
     struct block block = block_of(contender, ring, 1);
     struct block_sample sample;
-    double wall_ns, start = clock_s();
+    double wall_ns, start = now_s(ring);
     if (ring->ops->sample(ring->device, &block, &sample, &wall_ns, &contender->code) < 0) return -1;
-    double sample_s = clock_s() - start;
+    double sample_s = now_s(ring) - start;
     contender->block_count = (int)fmin(fmax(BLOCK_S / sample_s, 1), BLOCK_SAMPLES);
     return 0;
 }
@@ -152,16 +157,16 @@ int contender_prepare(struct contender *contender, struct ring *ring)
     assay_clear_error();
 
     announce(ring, contender, STEP_SETUP);
-    double start = clock_s();
+    double start = now_s(ring);
     if (set_up(contender, ring) < 0) return step_failed(contender, ring, STEP_SETUP);
-    double setup_s = clock_s() - start;
+    double setup_s = now_s(ring) - start;
     /* After setup, which may try algorithms out on the real output. */
     if (buffers_poison(&ring->buffers, POISON_FIRST) < 0) return -1;
     announce(ring, contender, STEP_FIRST_LAUNCH);
-    start = clock_s();
+    start = now_s(ring);
     if (launch_and_wait(contender, ring) < 0)
         return step_failed(contender, ring, STEP_FIRST_LAUNCH);
-    result->first_call_ns = (setup_s + clock_s() - start) * 1e9;
+    result->first_call_ns = (setup_s + now_s(ring) - start) * 1e9;
     result->workspace_bytes = contender->call.workspace_bytes;
     snprintf(result->note, sizeof result->note, "%s", contender->call.note);
 
@@ -169,6 +174,7 @@ int contender_prepare(struct contender *contender, struct ring *ring)
     if (contender->phase == CONTENDER_OUT) return 0;
     if (verifier_quality(&ring->verifier, result) < 0)
         return step_failed(contender, ring, STEP_CHECK);
+    if (ring->request->check_only) return 0;
 
     announce(ring, contender, STEP_SAMPLE);
     if (size_block(contender, ring) < 0) return step_failed(contender, ring, STEP_SAMPLE);
@@ -203,9 +209,9 @@ static int reserve(struct contender *contender, int more)
 /* Read the device's state if that is due, and charge it to this contender. */
 static void note_state(struct contender *contender, struct ring *ring, bool now)
 {
-    if (now || clock_s() - ring->state_read_s > STATE_EVERY_MS * 1e-3) {
+    if (now || now_s(ring) - ring->state_read_s > STATE_EVERY_MS * 1e-3) {
         ring->ops->state(ring->device, &ring->state);
-        ring->state_read_s = clock_s();
+        ring->state_read_s = now_s(ring);
     }
     contender->result->clock_reasons |= ring->state.clock_reasons;
     contender->state_count++;
@@ -236,12 +242,16 @@ int contender_block(struct contender *contender, struct ring *ring, int round)
     bool lengthy =
         contender->count > 0 && contender->samples[0].time_ns * block.count > ENERGY_BLOCK_MS * 1e6;
     if (lengthy) note_state(contender, ring, true);
-    double before_mj = ring->state.energy_mj, start = clock_s();
+    double before_mj = ring->state.energy_mj, start = now_s(ring);
     if (ring->ops->sample(ring->device, &block, samples, &wall_ns, &contender->code) < 0)
         return step_failed(contender, ring, STEP_SAMPLE);
-    double block_s = clock_s() - start;
+    double block_s = now_s(ring) - start;
     contender->spent_s += block_s;
-    note_state(contender, ring, lengthy);
+    /* A slow-down begins and ends between two readings: look after every block,
+     * so that no block is marked for another one's. */
+    bool slow = nvml_is_slowdown(ring->state.clock_reasons) ||
+                samples[block.count - 1].mark & MARK_THROTTLED;
+    note_state(contender, ring, lengthy || slow);
     if (lengthy)
         note_block_energy(contender, before_mj, ring->state.energy_mj, block_s, samples,
                           block.count);
@@ -363,7 +373,9 @@ int contender_summarise(struct contender *contender, const struct ring *ring)
     struct device_info info;
     ring->ops->describe(ring->device, &info);
     bool wall = contender->variant->clock == ASSAY_CLOCK_WALL;
-    result->clock = wall ? (int32_t)CLOCK_HOST : info.clock;
+    result->clock = wall                        ? (int32_t)CLOCK_HOST
+                    : contender->code.stretched ? (int32_t)CLOCK_EVENT
+                                                : info.clock;
     result->sm_mhz = contender->sm_mhz_sum / contender->state_count;
     result->power_w = contender->power_w_sum / contender->state_count;
     result->temperature_c = contender->temperature_max_c;

@@ -30,6 +30,11 @@ void cupti_close(void);
 /* Whether records are being made. */
 bool cupti_is_open(void);
 
+/* Go on recording, or stop for a while: a record costs each kernel about half a
+ * microsecond, which is nothing to its own timestamps and much to the time
+ * between two of them. */
+int cupti_record(bool on);
+
 /* Everything recorded since the last call, in order of start; the caller has
  * synchronised the device. *records is valid until the next call. *lost counts
  * records dropped. */

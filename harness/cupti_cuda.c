@@ -342,6 +342,16 @@ static const CUpti_ActivityKind recorded[] = {
 };
 enum { RECORDED = sizeof recorded / sizeof *recorded };
 
+static int enable_all(bool on)
+{
+    const struct cupti_api *api = &session.api;
+    for (int i = 0; i < RECORDED; i++)
+        if (checked(on ? api->enable(recorded[i]) : api->disable(recorded[i]),
+                    on ? "cuptiActivityEnable" : "cuptiActivityDisable"))
+            return -1;
+    return 0;
+}
+
 /* Subscribing comes first: it is what fails when another tool has CUPTI. Only
  * the loading of modules calls back, so launches go at full speed. */
 static int start(void)
@@ -357,9 +367,7 @@ static int start(void)
                 "cuptiActivityRegisterCallbacks"))
         return -1;
     set_attributes();
-    for (int i = 0; i < RECORDED; i++)
-        if (checked(api->enable(recorded[i]), "cuptiActivityEnable")) return -1;
-    return 0;
+    return enable_all(true);
 }
 
 static void stop(void)
@@ -411,6 +419,11 @@ void cupti_close(void)
 bool cupti_is_open(void)
 {
     return session.is_open;
+}
+
+int cupti_record(bool on)
+{
+    return session.is_open ? enable_all(on) : assay_error("CUPTI is not open");
 }
 
 /* ------------------------------------------------------------ collecting -- */
@@ -469,6 +482,12 @@ void cupti_close(void)
 bool cupti_is_open(void)
 {
     return false;
+}
+
+int cupti_record(bool on)
+{
+    (void)on;
+    return assay_error("CUPTI is not open");
 }
 
 int cupti_collect(const struct cupti_record **records, int *count, int *lost)

@@ -1,7 +1,7 @@
 /*
  * device.h - the seam between measuring and what is measured on.
  *
- * A device lives in a worker process. device_host.c, device_cuda.c and (later)
+ * A device lives in a worker process. device_host.c, device_cuda.c and
  * device_sim.c each fill one table; nothing above asks which it talks to.
  * Every function returns 0, or -1 after assay_error.
  */
@@ -11,10 +11,11 @@
 #include "assay.h"
 #include "result.h"
 
-struct device; /* each implementation's own */
+struct device;          /* each implementation's own */
+struct measure_request; /* measure.h */
 
 struct device_options {
-    const char *spec; /* "auto", "host", "cuda:0" */
+    const char *spec; /* "auto", "host", "cuda:0", "sim:seed=1" */
     bool use_events;  /* --clock event: never load CUPTI */
     bool flush_by_write;
     uint64_t seed;
@@ -39,10 +40,12 @@ struct code_seen {
     char hash[RESULT_MAX_HASH];
     int32_t kernels; /* activities in one launch */
     int32_t registers, shared_bytes, local_bytes;
+    bool stretched; /* recording stretched the span: the times are event pairs */
 };
 
 struct device_ops {
     const char *name;
+    bool by_name_only; /* "auto" never opens it */
     int (*open)(const struct device_options *options, struct device **device);
     void (*close)(struct device *device);
     void (*describe)(struct device *device, struct device_info *info);
@@ -59,6 +62,14 @@ struct device_ops {
     /* Order-free checksum of whole 8-byte words (and the tail): equal bytes, equal sum. */
     int (*checksum)(struct device *device, const void *memory, size_t bytes, uint64_t *sum);
 
+    /* Before a group is measured: put stand-ins into the request, which name the
+     * same cases and do the same work by their own words, and whose code runs in
+     * the place of the variants'. They live until the next call. NULL: each
+     * variant stands for itself. */
+    int (*stage)(struct device *device, struct measure_request *request);
+    /* The clock that budgets are spent by, in seconds. */
+    double (*now_s)(struct device *device);
+
     void *(*stream)(struct device *device);
     int (*synchronize)(struct device *device); /* reports errors of earlier launches */
     int (*warm_up)(struct device *device);     /* until the clock is steady, bounded */
@@ -74,6 +85,9 @@ struct device_ops {
 
 /* The tables, NULL-terminated, best first; "auto" takes the first that opens. */
 extern const struct device_ops *const device_table[];
+
+/* now_s of a device that is there: the host's monotonic clock. */
+double device_wall_s(struct device *device);
 
 /* Open `options->spec`. On failure *ops is NULL and assay_error says why. */
 int device_open(const struct device_options *options, const struct device_ops **ops,

@@ -2,56 +2,22 @@
  * device_cuda.c - one NVIDIA GPU, through the CUDA runtime's C interface.
  *
  * The clock is CUPTI's kernel timestamps (cupti.h); where those are not to be
- * had, or with --clock event, it is the event pair. Both are taken on every
- * sample. How a sample is made up:
- *
- *     [flush L2]  [hold]  event  LAUNCH  event
- *
- * all enqueued while `hold` keeps the queue waiting, so that the launch never
- * waits for the host.
+ * had, or with --clock event, it is the event pair (sampling_cuda.c).
  */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cuda_runtime_api.h>
-
-#include "clock.h"
 #include "cupti.h"
+#include "device_cuda.h"
 #include "device_kernels.h"
 #include "device_kinds.h"
-#include "fill.h"
 #include "nvml.h"
-#include "nvtx.h"
-#include "stats.h"
-
-enum {
-    MAX_BLOCK = 64,      /* samples; the events made for them */
-    FLOOR_SAMPLES = 50,  /* of the empty kernel, when a device opens */
-    WARM_SLICE_MS = 10,  /* between looks at the SM clock */
-    WARM_LIMIT_MS = 400, /* warming up ends here, steady or not */
-};
-
-struct device {
-    int index;
-    bool cupti, nvml;
-    bool flush_by_write;
-    struct cudaDeviceProp properties;
-    cudaStream_t stream;
-    cudaEvent_t before[MAX_BLOCK], after[MAX_BLOCK];
-    void *flush;
-    size_t flush_bytes;
-    uint64_t *sum; /* for checksums; on the device */
-    float *hard;   /* for fills; on the device */
-    double event_floor_ns, kernel_floor_ns;
-    double worked_s; /* when the GPU last did long work */
-    char lost[4 * ASSAY_MAX_REASON];
-};
 
 enum { MAX_HARD = 256 };
 
-static int check(cudaError_t error, const char *what)
+int cuda_check(cudaError_t error, const char *what)
 {
     return error == cudaSuccess ? 0 : assay_error("%s: %s", what, cudaGetErrorString(error));
 }
@@ -86,13 +52,13 @@ static int choose(struct device *device, const char *spec)
     cudaError_t error = cudaGetDeviceCount(&count);
     if (error == cudaErrorInsufficientDriver || error == cudaErrorNoDevice || count == 0)
         return assay_error("no usable GPU: %s", error ? cudaGetErrorString(error) : "none found");
-    if (check(error, "asking for the GPUs") < 0) return -1;
+    if (cuda_check(error, "asking for the GPUs") < 0) return -1;
     if (device->index >= count)
         return assay_error("there is no device '%s': this machine has %d GPU%s", spec, count,
                            count == 1 ? "" : "s");
-    if (check(cudaSetDevice(device->index), "choosing the GPU") < 0) return -1;
-    return check(cudaGetDeviceProperties(&device->properties, device->index),
-                 "asking for the GPU's properties");
+    if (cuda_check(cudaSetDevice(device->index), "choosing the GPU") < 0) return -1;
+    return cuda_check(cudaGetDeviceProperties(&device->properties, device->index),
+                      "asking for the GPU's properties");
 }
 
 static void uuid_text(const struct cudaDeviceProp *properties, char out[RESULT_MAX_PROPERTY])
@@ -107,22 +73,23 @@ static void uuid_text(const struct cudaDeviceProp *properties, char out[RESULT_M
 static int make_resources(struct device *device)
 {
     device->flush_bytes = 2 * (size_t)device->properties.l2CacheSize;
-    if (check(cudaStreamCreateWithFlags(&device->stream, cudaStreamNonBlocking),
-              "making a stream") < 0)
+    if (cuda_check(cudaStreamCreateWithFlags(&device->stream, cudaStreamNonBlocking),
+                   "making a stream") < 0)
         return -1;
     for (int i = 0; i < MAX_BLOCK; i++) {
-        if (check(cudaEventCreate(&device->before[i]), "making an event") < 0) return -1;
-        if (check(cudaEventCreate(&device->after[i]), "making an event") < 0) return -1;
+        if (cuda_check(cudaEventCreate(&device->before[i]), "making an event") < 0) return -1;
+        if (cuda_check(cudaEventCreate(&device->after[i]), "making an event") < 0) return -1;
     }
-    if (check(cudaMalloc((void **)&device->sum, sizeof *device->sum), "allocating") < 0) return -1;
-    if (check(cudaMalloc((void **)&device->hard, MAX_HARD * sizeof(float)), "allocating") < 0)
+    if (cuda_check(cudaMalloc((void **)&device->sum, sizeof *device->sum), "allocating") < 0)
         return -1;
-    if (check(cudaMalloc(&device->flush, device->flush_bytes), "allocating the flush buffer") < 0)
+    if (cuda_check(cudaMalloc((void **)&device->hard, MAX_HARD * sizeof(float)), "allocating") < 0)
         return -1;
-    return check(cudaMemset(device->flush, 1, device->flush_bytes), "setting the flush buffer");
+    if (cuda_check(cudaMalloc(&device->flush, device->flush_bytes), "allocating the flush buffer") <
+        0)
+        return -1;
+    return cuda_check(cudaMemset(device->flush, 1, device->flush_bytes),
+                      "setting the flush buffer");
 }
-
-static int measure_floors(struct device *device);
 
 static void cuda_close(struct device *device)
 {
@@ -139,6 +106,19 @@ static void cuda_close(struct device *device)
     free(device);
 }
 
+/* CUPTI that opened and yet gives nothing: better an honest event clock. */
+static int open_clock(struct device *device)
+{
+    bool deaf = false;
+    if (cuda_measure_floors(device, &deaf) < 0) return -1;
+    if (!deaf) return 0;
+    assay_error("CUPTI delivers no kernel records");
+    lose(device, "kernel timestamps (CUPTI)");
+    cupti_close();
+    device->cupti = device->recording = false;
+    return 0;
+}
+
 static int cuda_open(const struct device_options *options, struct device **out)
 {
     struct device *device = calloc(1, sizeof *device);
@@ -148,6 +128,7 @@ static int cuda_open(const struct device_options *options, struct device **out)
 
     /* CUPTI first: it must see the context come and the modules load. */
     if (!options->use_events) device->cupti = cupti_open() == 0;
+    device->recording = device->cupti;
     if (!options->use_events && !device->cupti) lose(device, "kernel timestamps (CUPTI)");
     if (choose(device, options->spec) < 0) goto fail;
     char uuid[RESULT_MAX_PROPERTY];
@@ -155,7 +136,7 @@ static int cuda_open(const struct device_options *options, struct device **out)
     device->nvml = nvml_open(uuid) == 0;
     if (!device->nvml) lose(device, "clocks, power, energy (NVML)");
     if (make_resources(device) < 0) goto fail;
-    if (measure_floors(device) < 0) goto fail;
+    if (open_clock(device) < 0) goto fail;
     *out = device;
     return 0;
 
@@ -222,18 +203,19 @@ static int64_t cuda_free_bytes(struct device *device)
     return cudaMemGetInfo(&free_bytes, &all) == cudaSuccess ? (int64_t)free_bytes : -1;
 }
 
-static int cuda_synchronize(struct device *device)
+int cuda_synchronize(struct device *device)
 {
     (void)device;
-    if (check(cudaDeviceSynchronize(), "the GPU") < 0) return -1;
-    return check(cudaGetLastError(), "the GPU");
+    if (cuda_check(cudaDeviceSynchronize(), "the GPU") < 0) return -1;
+    return cuda_check(cudaGetLastError(), "the GPU");
 }
 
 static int copy(struct device *device, void *to, const void *from, size_t bytes,
                 enum cudaMemcpyKind kind)
 {
-    if (check(cudaMemcpyAsync(to, from, bytes, kind, device->stream), "copying") < 0) return -1;
-    return check(cudaStreamSynchronize(device->stream), "copying");
+    if (cuda_check(cudaMemcpyAsync(to, from, bytes, kind, device->stream), "copying") < 0)
+        return -1;
+    return cuda_check(cudaStreamSynchronize(device->stream), "copying");
 }
 
 static int cuda_to_host(struct device *device, void *host, const void *memory, size_t bytes)
@@ -248,9 +230,9 @@ static int cuda_from_host(struct device *device, void *memory, const void *host,
 
 static int cuda_set(struct device *device, void *memory, uint8_t byte, size_t bytes)
 {
-    if (check(cudaMemsetAsync(memory, byte, bytes, device->stream), "setting memory") < 0)
+    if (cuda_check(cudaMemsetAsync(memory, byte, bytes, device->stream), "setting memory") < 0)
         return -1;
-    return check(cudaStreamSynchronize(device->stream), "setting memory");
+    return cuda_check(cudaStreamSynchronize(device->stream), "setting memory");
 }
 
 static int cuda_fill(struct device *device, void *memory, enum assay_type type, int64_t count,
@@ -272,305 +254,15 @@ static int cuda_checksum(struct device *device, const void *memory, size_t bytes
     return cuda_to_host(device, sum, device->sum, sizeof *sum);
 }
 
-/* ---------------------------------------------------------------- timing -- */
-
 static void *cuda_stream(struct device *device)
 {
     return device->stream;
-}
-
-static int flush(struct device *device)
-{
-    if (device->flush_by_write)
-        return kernel_flush_write(device->stream, device->flush, device->flush_bytes);
-    return kernel_flush_read(device->stream, device->flush, device->flush_bytes, device->sum);
-}
-
-/* Work until two looks at the SM clock agree. A GPU that worked a moment ago is
- * warm already. */
-static int cuda_warm_up(struct device *device)
-{
-    double start = clock_s(), last_mhz = 0;
-    if (start - device->worked_s < 0.05) return 0;
-    while (clock_s() - start < WARM_LIMIT_MS * 1e-3) {
-        double slice = clock_s();
-        while (clock_s() - slice < WARM_SLICE_MS * 1e-3) {
-            for (int i = 0; i < 16; i++)
-                if (flush(device) < 0) return -1;
-            if (check(cudaStreamSynchronize(device->stream), "warming up") < 0) return -1;
-        }
-        struct device_state state;
-        nvml_state(&state);
-        bool steady = fabs(state.sm_mhz - last_mhz) <= 0.01 * last_mhz;
-        bool blind = isnan(state.sm_mhz) && clock_s() - start > 0.1;
-        if (steady || blind) break;
-        last_mhz = state.sm_mhz;
-    }
-    device->worked_s = clock_s();
-    return 0;
-}
-
-/* Enqueue one sample behind its mark. */
-static int enqueue(struct device *device, const struct block *block, int i)
-{
-    if (block->temperature == ASSAY_COLD && flush(device) < 0) return -1;
-    if (kernel_hold(device->stream, block->hold_ns) < 0) return -1;
-    if (check(cudaEventRecord(device->before[i], device->stream), "recording an event") < 0)
-        return -1;
-    nvtx_push(NVTX_LAUNCH, block->variant->name);
-    int status = block->variant->launch(block->call);
-    nvtx_pop();
-    if (status < 0) return -1;
-    return check(cudaEventRecord(device->after[i], device->stream), "recording an event");
-}
-
-/* One launch by the host clock: from the call to the completed synchronisation. */
-static int wall_sample(struct device *device, const struct block *block, double *wall_ns)
-{
-    if (block->temperature == ASSAY_COLD && flush(device) < 0) return -1;
-    if (kernel_hold(device->stream, 0) < 0) return -1;
-    if (cuda_synchronize(device) < 0) return -1;
-    double start = clock_ns();
-    if (block->variant->launch(block->call) < 0) return -1;
-    if (cuda_synchronize(device) < 0) return -1;
-    *wall_ns = clock_ns() - start;
-    return 0;
-}
-
-/* ------------------------------------------------ from records to samples -- */
-
-static bool is_ours(const struct cupti_record *record)
-{
-    return record->kind == CUPTI_KERNEL && record->name &&
-           (strcmp(record->name, KERNEL_FLUSH_READ_NAME) == 0 ||
-            strcmp(record->name, KERNEL_FLUSH_WRITE_NAME) == 0);
-}
-
-static bool is_mark(const struct cupti_record *record)
-{
-    return record->kind == CUPTI_KERNEL && record->name &&
-           strcmp(record->name, KERNEL_HOLD_NAME) == 0;
-}
-
-/* The device's activities between one mark and the next flush or mark. */
-struct span {
-    uint64_t first_ns, last_ns, busy_ns, longest_ns;
-    int activities;
-    bool incomplete;
-};
-
-static void span_add(struct span *span, const struct cupti_record *record)
-{
-    if (record->start_ns == 0 || record->end_ns < record->start_ns) span->incomplete = true;
-    if (span->activities == 0 || record->start_ns < span->first_ns)
-        span->first_ns = record->start_ns;
-    if (record->end_ns > span->last_ns) span->last_ns = record->end_ns;
-    span->busy_ns += record->end_ns - record->start_ns;
-    span->activities++;
-}
-
-static struct block_sample span_sample(const struct span *span)
-{
-    struct block_sample sample = {NAN, NAN, NAN, MARK_INCOMPLETE};
-    if (span->activities == 0 || span->incomplete) return sample;
-    sample.mark = 0;
-    sample.time_ns = (double)(span->last_ns - span->first_ns);
-    sample.busy_ns = (double)span->busy_ns;
-    return sample;
-}
-
-/* What ran in the first sample: its kernels' machine code, hashed together in
- * order, and the resources of the longest. */
-static void see_code(const struct cupti_record *record, struct span *span, struct code_seen *code)
-{
-    code->kernels = span->activities;
-    if (record->kind != CUPTI_KERNEL) return;
-    char hash[RESULT_MAX_HASH];
-    cupti_code_hash(record->name, hash);
-    unsigned long long part[2] = {0, 0}, whole[2] = {0, 0};
-    if (sscanf(hash, "%16llx%16llx", &part[0], &part[1]) == 2) {
-        sscanf(code->hash, "%16llx%16llx", &whole[0], &whole[1]);
-        for (int i = 0; i < 2; i++)
-            whole[i] = fill_hash(whole[i], part[i]);
-        snprintf(code->hash, sizeof code->hash, "%016llx%016llx", whole[0], whole[1]);
-    }
-    uint64_t length_ns = record->end_ns - record->start_ns;
-    if (length_ns < span->longest_ns) return;
-    span->longest_ns = length_ns;
-    code->registers = record->registers;
-    code->shared_bytes = record->shared_bytes;
-    code->local_bytes = record->local_bytes;
-}
-
-/* Deal the records out to the samples: sample i's stand behind mark i. */
-static int deal_records(int count, struct block_sample *out, struct code_seen *code)
-{
-    const struct cupti_record *records;
-    int record_count, lost, sample = -1;
-    if (cupti_collect(&records, &record_count, &lost) < 0) return -1;
-    struct span span = {0};
-    bool inside = false;
-    for (int i = 0; i <= record_count; i++) {
-        bool end = i == record_count || is_mark(&records[i]) || is_ours(&records[i]);
-        if (end && inside && sample < count) {
-            out[sample] = span_sample(&span);
-            inside = false;
-        }
-        if (i == record_count) break;
-        if (is_mark(&records[i])) {
-            memset(&span, 0, sizeof span);
-            inside = true;
-            sample++;
-        } else if (inside && !is_ours(&records[i]) && sample < count) {
-            span_add(&span, &records[i]);
-            if (sample == 0) see_code(&records[i], &span, code);
-        }
-    }
-    /* Lost records shift the marks: none of the block can be trusted. */
-    if (lost > 0 || sample + 1 < count)
-        for (int i = 0; i < count; i++)
-            out[i] = (struct block_sample){NAN, NAN, out[i].event_ns, MARK_INCOMPLETE};
-    return 0;
-}
-
-static int read_events(struct device *device, int count, double *event_ns)
-{
-    for (int i = 0; i < count; i++) {
-        float ms = 0;
-        if (check(cudaEventElapsedTime(&ms, device->before[i], device->after[i]),
-                  "reading an event pair") < 0)
-            return -1;
-        event_ns[i] = 1e6 * (double)ms;
-    }
-    return 0;
-}
-
-static void forget_code(struct code_seen *code)
-{
-    memset(code, 0, sizeof *code);
-    code->kernels = code->registers = code->shared_bytes = code->local_bytes = -1;
-}
-
-/* Drop the records of whatever came before, so that marks can be counted. */
-static int forget_records(struct device *device)
-{
-    const struct cupti_record *records;
-    int count, lost;
-    return device->cupti ? cupti_collect(&records, &count, &lost) : 0;
-}
-
-static int sample_device_clock(struct device *device, const struct block *block,
-                               struct block_sample *out, struct code_seen *code)
-{
-    double event_ns[MAX_BLOCK];
-    if (block->temperature == ASSAY_HOT && block->variant->launch(block->call) < 0) return -1;
-    if (cuda_synchronize(device) < 0 || forget_records(device) < 0) return -1;
-    for (int i = 0; i < block->count; i++)
-        if (enqueue(device, block, i) < 0) return -1;
-    if (cuda_synchronize(device) < 0) return -1;
-    if (read_events(device, block->count, event_ns) < 0) return -1;
-    for (int i = 0; i < block->count; i++)
-        out[i] = (struct block_sample){.time_ns = event_ns[i], .busy_ns = NAN};
-    if (device->cupti && deal_records(block->count, out, code) < 0) return -1;
-    for (int i = 0; i < block->count; i++)
-        out[i].event_ns = event_ns[i];
-    return 0;
-}
-
-static int sample_wall_clock(struct device *device, const struct block *block,
-                             struct block_sample *out, struct code_seen *code)
-{
-    double wall_ns[MAX_BLOCK];
-    if (block->temperature == ASSAY_HOT && block->variant->launch(block->call) < 0) return -1;
-    if (cuda_synchronize(device) < 0 || forget_records(device) < 0) return -1;
-    for (int i = 0; i < block->count; i++)
-        if (wall_sample(device, block, &wall_ns[i]) < 0) return -1;
-    for (int i = 0; i < block->count; i++)
-        out[i] = (struct block_sample){.busy_ns = NAN};
-    if (device->cupti && deal_records(block->count, out, code) < 0) return -1;
-    for (int i = 0; i < block->count; i++)
-        out[i] = (struct block_sample){wall_ns[i], out[i].busy_ns, NAN, 0};
-    return 0;
-}
-
-static int cuda_sample(struct device *device, const struct block *block, struct block_sample *out,
-                       double *wall_ns, struct code_seen *code)
-{
-    if (block->count > MAX_BLOCK) return assay_error("a block of %d samples", block->count);
-    forget_code(code);
-    *wall_ns = NAN;
-    int status;
-    if (block->variant->clock == ASSAY_CLOCK_WALL) {
-        status = sample_wall_clock(device, block, out, code);
-        *wall_ns = out[block->count - 1].time_ns;
-    } else {
-        status = sample_device_clock(device, block, out, code);
-        if (status == 0) status = wall_sample(device, block, wall_ns);
-    }
-    device->worked_s = clock_s();
-    return status;
-}
-
-static int cuda_energy(struct device *device, const struct block *block, double ns, int *launches,
-                       double *energy_mj)
-{
-    struct device_state before, after;
-    *launches = 0;
-    *energy_mj = NAN;
-    nvml_state(&before);
-    if (isnan(before.energy_mj)) return 0;
-    double start = clock_ns();
-    do {
-        for (int i = 0; i < 32; i++, ++*launches)
-            if (block->variant->launch(block->call) < 0) return -1;
-        if (cuda_synchronize(device) < 0) return -1;
-    } while (clock_ns() - start < ns);
-    nvml_state(&after);
-    *energy_mj = after.energy_mj - before.energy_mj;
-    return 0;
 }
 
 static void cuda_state(struct device *device, struct device_state *state)
 {
     (void)device;
     nvml_state(state);
-}
-
-/* ---------------------------------------------------------------- floors -- */
-
-static int launch_empty(struct assay_call *call)
-{
-    return kernel_empty(call->stream);
-}
-
-/* The empty kernel by both clocks: what every event pair carries, and the least
- * a kernel can take. */
-static int measure_floors(struct device *device)
-{
-    static const struct assay_variant empty = {
-        .name = "empty", .place = ASSAY_CUDA, .launch = launch_empty};
-    struct assay_call call = {.stream = device->stream};
-    struct block block = {&empty, &call, ASSAY_HOT, FLOOR_SAMPLES, 30000};
-    struct block_sample samples[FLOOR_SAMPLES];
-    struct code_seen code;
-    double wall_ns, events[FLOOR_SAMPLES], kernels[FLOOR_SAMPLES];
-    int event_count = 0, kernel_count = 0;
-    for (int warm = 0; warm < 2; warm++)
-        if (cuda_sample(device, &block, samples, &wall_ns, &code) < 0) return -1;
-    for (int i = 0; i < FLOOR_SAMPLES; i++) {
-        events[event_count++] = samples[i].event_ns;
-        if (device->cupti && samples[i].mark == 0) kernels[kernel_count++] = samples[i].time_ns;
-    }
-    device->event_floor_ns = stats_median(events, event_count);
-    device->kernel_floor_ns = stats_median(kernels, kernel_count);
-    if (device->cupti && kernel_count == 0) {
-        /* It opened and yet gives nothing: better an honest event clock. */
-        assay_error("CUPTI delivers no kernel records");
-        lose(device, "kernel timestamps (CUPTI)");
-        cupti_close();
-        device->cupti = false;
-    }
-    return 0;
 }
 
 const struct device_ops device_cuda = {
@@ -586,6 +278,7 @@ const struct device_ops device_cuda = {
     .set = cuda_set,
     .fill = cuda_fill,
     .checksum = cuda_checksum,
+    .now_s = device_wall_s,
     .stream = cuda_stream,
     .synchronize = cuda_synchronize,
     .warm_up = cuda_warm_up,

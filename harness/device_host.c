@@ -12,7 +12,7 @@
 
 #include "clock.h"
 #include "device_kinds.h"
-#include "fill.h"
+#include "host_memory.h"
 #include "nvtx.h"
 
 enum {
@@ -108,74 +108,6 @@ static void host_describe(struct device *device, struct device_info *info)
     info->clock_step_ns = clock_step_ns();
 }
 
-/* ---------------------------------------------------------------- memory -- */
-
-static void *host_alloc(struct device *device, size_t bytes)
-{
-    (void)device;
-    size_t rounded = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    void *memory = aligned_alloc(ALIGNMENT, rounded);
-    if (memory == NULL) assay_error("out of memory: %zu bytes were asked for", bytes);
-    return memory;
-}
-
-static void host_release(struct device *device, void *memory)
-{
-    (void)device;
-    free(memory);
-}
-
-/* Not to be known: the system lends pages it does not have. A limit on the
- * worker's address space makes greedy allocations fail (worker.c). */
-static int64_t host_free_bytes(struct device *device)
-{
-    (void)device;
-    return -1;
-}
-
-static int host_copy(struct device *device, void *to, const void *from, size_t bytes)
-{
-    (void)device;
-    memcpy(to, from, bytes);
-    return 0;
-}
-
-static int host_set(struct device *device, void *memory, uint8_t byte, size_t bytes)
-{
-    (void)device;
-    memset(memory, byte, bytes);
-    return 0;
-}
-
-static int host_fill(struct device *device, void *memory, enum assay_type type, int64_t count,
-                     const struct assay_fill *fill, uint64_t seed)
-{
-    (void)device;
-#pragma omp parallel for schedule(static) if (count > 65536)
-    for (int64_t i = 0; i < count; i++)
-        assay_store(type, memory, i, fill_value(fill, fill->hard, seed, i));
-    return 0;
-}
-
-/* Position-dependent and order-free: a sum of hashed words. */
-static int host_checksum(struct device *device, const void *memory, size_t bytes, uint64_t *sum)
-{
-    (void)device;
-    const char *base = memory;
-    int64_t words = (int64_t)(bytes / sizeof(uint64_t));
-    uint64_t total = 0;
-#pragma omp parallel for schedule(static) reduction(+ : total) if (words > 65536)
-    for (int64_t i = 0; i < words; i++) {
-        uint64_t word;
-        memcpy(&word, base + (size_t)i * sizeof word, sizeof word);
-        total += fill_hash(word, (uint64_t)i);
-    }
-    for (size_t i = (size_t)words * sizeof(uint64_t); i < bytes; i++)
-        total += fill_hash((unsigned char)base[i], i);
-    *sum = total;
-    return 0;
-}
-
 /* ---------------------------------------------------------------- timing -- */
 
 static void *host_stream(struct device *device)
@@ -258,14 +190,15 @@ const struct device_ops device_host = {
     .open = host_open,
     .close = host_close,
     .describe = host_describe,
-    .alloc = host_alloc,
-    .release = host_release,
-    .free_bytes = host_free_bytes,
-    .to_host = host_copy,
-    .from_host = host_copy,
-    .set = host_set,
-    .fill = host_fill,
-    .checksum = host_checksum,
+    .alloc = host_memory_alloc,
+    .release = host_memory_release,
+    .free_bytes = host_memory_free_bytes,
+    .to_host = host_memory_copy,
+    .from_host = host_memory_copy,
+    .set = host_memory_set,
+    .fill = host_memory_fill,
+    .checksum = host_memory_checksum,
+    .now_s = device_wall_s,
     .stream = host_stream,
     .synchronize = host_synchronize,
     .warm_up = host_warm_up,

@@ -6,5 +6,6 @@
 
 extern const struct device_ops device_cuda;
 extern const struct device_ops device_host;
+extern const struct device_ops device_sim;
 
 #endif

@@ -6,6 +6,7 @@
 #include "device.h"
 #include "devices.h"
 #include "json.h"
+#include "text.h"
 #include "units.h"
 
 enum { MAX_DEVICES = 64 };
@@ -14,7 +15,8 @@ int devices_probe(const char *spec, struct device_info *info)
 {
     struct child child;
     struct wire_open open = {.seed = 1};
-    snprintf(open.spec, sizeof open.spec, "%s", spec);
+    if (text_copy(open.spec, sizeof open.spec, spec) < 0)
+        return assay_error("a device is named in at most %d characters", RESULT_MAX_SPEC - 1);
     if (child_start(&child, &open) < 0) return -1;
     *info = child.device;
     struct device_state state;
@@ -27,7 +29,7 @@ static int find_devices(struct device_info infos[MAX_DEVICES])
 {
     int count = 0;
     for (int i = 0; count < MAX_DEVICES - 1; i++) {
-        char spec[ASSAY_MAX_NAME];
+        char spec[RESULT_MAX_SPEC];
         snprintf(spec, sizeof spec, "cuda:%d", i);
         if (devices_probe(spec, &infos[count]) < 0) break;
         count++;

@@ -60,7 +60,8 @@ FILL_FUNCTION double fill_value(const struct assay_fill *fill, const float *hard
                                 int64_t index)
 {
     uint64_t at = (uint64_t)index;
-    if (fill->hard_every > 0 && fill->hard_count > 0) {
+    bool may_be_hard = fill->hard_until == 0 || index < fill->hard_until;
+    if (may_be_hard && fill->hard_every > 0 && fill->hard_count > 0) {
         uint64_t pick = fill_hash(seed ^ 0x6a09e667f3bcc909u, at);
         if (pick % (uint64_t)fill->hard_every == 0)
             return (double)hard[(pick >> 32) % (uint64_t)fill->hard_count];

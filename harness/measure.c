@@ -154,30 +154,43 @@ static void choose_baseline(struct contender *contenders, const struct measure_r
     if (chosen >= 0) contenders[chosen].result->is_baseline = true;
 }
 
-static int run_group(struct ring *ring, struct contender *contenders, int *culprit)
+static int prepare_all(struct ring *ring, struct contender *contenders, int *culprit)
 {
-    int count = ring->request->count, last = 0;
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < ring->request->count; i++) {
         *culprit = i;
         nvtx_push(NVTX_CASE, contenders[i].variant->name);
         int status = contender_prepare(&contenders[i], ring);
         nvtx_pop();
         if (status < 0) return -1;
     }
+    return 0;
+}
+
+static int time_all(struct ring *ring, struct contender *contenders, int *culprit)
+{
+    int last = 0;
     announce_group(ring, STEP_PREPARE);
     *culprit = -1;
     if (ring->ops->warm_up(ring->device) < 0) return -1;
     if (run_rounds(ring, contenders, culprit, &last) < 0) return -1;
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < ring->request->count; i++) {
         if (contenders[i].phase == CONTENDER_OUT) continue;
         *culprit = i;
         if (contender_finish(&contenders[i], ring, last) < 0) return -1;
     }
-    for (int i = 0; i < count; i++) {
+    return 0;
+}
+
+static int run_group(struct ring *ring, struct contender *contenders, int *culprit)
+{
+    if (prepare_all(ring, contenders, culprit) < 0) return -1;
+    bool timed = !ring->request->check_only;
+    if (timed && time_all(ring, contenders, culprit) < 0) return -1;
+    for (int i = 0; i < ring->request->count; i++) {
         *culprit = i;
         contender_teardown(&contenders[i], ring);
         if (ring->ops->synchronize(ring->device) < 0) return -1;
-        if (contenders[i].phase == CONTENDER_OUT) continue;
+        if (!timed || contenders[i].phase == CONTENDER_OUT) continue;
         if (contender_summarise(&contenders[i], ring) < 0) return -1;
     }
     return 0;

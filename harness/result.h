@@ -9,7 +9,12 @@
 
 #include "assay.h"
 
-enum { RESULT_MAX_SHAPE = 256, RESULT_MAX_PROPERTY = 128, RESULT_MAX_HASH = 33 };
+enum {
+    RESULT_MAX_SHAPE = 256,
+    RESULT_MAX_PROPERTY = 128,
+    RESULT_MAX_HASH = 33,
+    RESULT_MAX_SPEC = 256
+};
 
 /* What became of a case. Only STATUS_OK has a time that is shown as one. */
 enum case_status {
@@ -114,7 +119,7 @@ struct case_result {
 struct device_info {
     int32_t place; /* enum assay_place */
     bool simulated;
-    char spec[ASSAY_MAX_NAME];      /* what --device takes: cuda:0, host */
+    char spec[RESULT_MAX_SPEC];     /* what --device takes: cuda:0, host, sim:seed=1 */
     char name[RESULT_MAX_PROPERTY]; /* "NVIDIA H200" */
     char uuid[RESULT_MAX_PROPERTY];
     char vbios[RESULT_MAX_PROPERTY];
@@ -134,6 +139,7 @@ struct device_info {
     double event_floor_ns;  /* event pair around an empty kernel; NAN unknown */
     double kernel_floor_ns; /* the empty kernel itself, by CLOCK_CUPTI */
     double clock_step_ns;   /* resolution of the clock, as seen */
+    double step_limit_s;    /* no step takes longer here; 0: the suite's timeout alone */
 };
 
 /* Empty result: strings "", figures NAN or -1, no samples; clock -1, and the

@@ -37,7 +37,9 @@ static int begin_launch(struct runner *runner, const struct plan *plan, int numb
 static enum attempt_end run_launch(struct runner *runner, int number)
 {
     struct plan plan = launch_plan(&runner->plan, number);
-    if (ensure_child(runner) < 0 || begin_launch(runner, &plan, number) < 0) return ATTEMPT_FAILED;
+    if (ensure_child(runner, runner->options->use_events) < 0 ||
+        begin_launch(runner, &plan, number) < 0)
+        return ATTEMPT_FAILED;
     progress_begin(&runner->progress, stderr, plan.count, run_plan_cases(&plan));
     enum attempt_end end = ATTEMPT_DONE;
     for (int i = 0; i < plan.count && end == ATTEMPT_DONE; i++)
@@ -102,7 +104,8 @@ static void say_losses(const struct device_info *device)
 static enum runner_end run(struct runner *runner)
 {
     int first = 1;
-    if (ensure_child(runner) < 0 || run_plan_make(runner) < 0) return RUNNER_FAILED;
+    if (ensure_child(runner, runner->options->use_events) < 0 || run_plan_make(runner) < 0)
+        return RUNNER_FAILED;
     if (runner->options->dry_run) {
         run_plan_print(&runner->plan);
         return RUNNER_COMPLETE;

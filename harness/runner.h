@@ -21,7 +21,8 @@ struct runner_options {
     int launches;
     bool resume; /* go on with the newest unfinished run of the suite */
     bool use_events, flush_by_write;
-    bool dry_run; /* print the plan on standard output, measure nothing */
+    bool check_only; /* check every answer, time nothing */
+    bool dry_run;    /* print the plan on standard output, measure nothing */
     uint64_t seed;
 };
 

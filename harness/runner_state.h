@@ -12,6 +12,7 @@
 struct runner {
     const struct runner_options *options;
     struct child child;
+    bool child_uses_events; /* it never loaded the recorder of kernels */
     struct plan plan;
     struct store *store;
     struct run_info run;
@@ -37,8 +38,9 @@ enum attempt_end {
     ATTEMPT_FAILED,  /* assay_error says why */
 };
 
-/* A worker that is ready; starts one where there is none. */
-int ensure_child(struct runner *runner);
+/* A worker that is ready, with kernel timestamps or without; starts one where
+ * there is none. */
+int ensure_child(struct runner *runner, bool use_events);
 
 /* Measure a group and store every case of it. */
 enum attempt_end attempt_group(struct runner *runner, const struct group *group);

@@ -1,11 +1,10 @@
 /* show_json.c - a run as one JSON document. The names are a public contract:
  * format 1 may gain members, and never loses or changes one. */
-#include <ctype.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "json.h"
+#include "json_shape.h"
 #include "show.h"
 
 enum { FORMAT = 1 };
@@ -152,33 +151,6 @@ static void run_member(struct json *json, const struct view *view)
 
 /* ------------------------------------------------------------------- rows -- */
 
-static void shape_value(struct json *json, const char *text)
-{
-    char *end;
-    long long value = strtoll(text, &end, 10);
-    if (isdigit((unsigned char)text[0]) && !*end)
-        json_int(json, value);
-    else
-        json_string(json, text);
-}
-
-/* "n=5000000 input=fp32" as an object; sizes are numbers. */
-static void shape_member(struct json *json, const char *text)
-{
-    char copy[RESULT_MAX_SHAPE], *rest = copy, *pair;
-    snprintf(copy, sizeof copy, "%s", text);
-    json_key(json, "shape");
-    json_begin_object(json);
-    while ((pair = strsep(&rest, " "))) {
-        char *value = strchr(pair, '=');
-        if (!value) continue;
-        *value++ = '\0';
-        json_key(json, pair);
-        shape_value(json, value);
-    }
-    json_end(json);
-}
-
 static void quality_member(struct json *json, const struct case_result *result)
 {
     json_key(json, "quality");
@@ -209,7 +181,8 @@ static void row_object(struct json *json, const struct view_row *row)
     text_member(json, "variant", id->variant);
     text_member(json, "kind", kind_name((enum assay_kind)id->kind));
     text_member(json, "device", place_name((enum assay_place)id->place));
-    shape_member(json, id->shape);
+    json_key(json, "shape");
+    json_shape(json, id->shape);
     text_member(json, "temperature", temperature_name((enum assay_temperature)id->temperature));
     text_member(json, "status", status_name((enum case_status)result->status));
     known_member(json, "reason", result->reason);

@@ -113,6 +113,13 @@ static int total(const struct table *table)
     return sum;
 }
 
+/* Take from a column what the line has too much, down to `least`. */
+static void narrow(struct table *table, enum show_cell cell, int least)
+{
+    int over = total(table) - table->columns, spare = table->width[cell] - least;
+    if (over > 0 && spare > 0) table->width[cell] -= over < spare ? over : spare;
+}
+
 static void measure_columns(struct table *table)
 {
     struct show_words words;
@@ -128,10 +135,10 @@ static void measure_columns(struct table *table)
         int title = show_width(show_titles[c]);
         if (table->width[c] && table->width[c] < title) table->width[c] = title;
     }
-    /* Figures are never cut, a long name is. */
-    int over = total(table) - table->columns;
-    if (over > 0) table->width[CELL_VARIANT] -= over;
-    if (table->width[CELL_VARIANT] < 12) table->width[CELL_VARIANT] = 12;
+    /* Figures are never cut; a long ceiling's name is (the head has it whole),
+     * then a long variant's. */
+    narrow(table, CELL_CEILING, 10);
+    narrow(table, CELL_VARIANT, 12);
 }
 
 static void cells(const struct table *table, char const (*cell)[SHOW_CELL], char out[LINE])

@@ -15,7 +15,7 @@ const char *const show_titles[CELLS] = {
 
 const struct show_mark show_marks[] = {
     {'!', "above the ceiling: the data came from a cache, or the byte count is wrong"},
-    {'e', "timed by an event pair, its floor included"},
+    {'e', "timed by an event pair less its floor: recording its kernels stretches their span"},
     {'h', "timed by the host's clock, from the call to the completed synchronisation"},
     {'m', "measured in some launches only"},
     {'\0', NULL},

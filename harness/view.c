@@ -375,8 +375,8 @@ int view_exit_code(const struct stored_run *run)
     for (int i = 0; i < run->case_count; i++)
         seen[run->cases[i].result.status]++;
     if (run->case_count == 0) return EXIT_NOTHING;
-    if (seen[STATUS_WRONG]) return EXIT_REGRESSED;
     if (seen[STATUS_CRASHED] || seen[STATUS_TIMEOUT]) return EXIT_LOST;
     if (run->expected_count > run->case_count) return EXIT_LOST;
+    if (seen[STATUS_WRONG]) return EXIT_REGRESSED;
     return seen[STATUS_OK] ? EXIT_FINE : EXIT_NOTHING;
 }

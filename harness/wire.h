@@ -29,7 +29,7 @@ enum wire_type {
 };
 
 struct wire_open {
-    char spec[ASSAY_MAX_NAME];
+    char spec[RESULT_MAX_SPEC];
     bool use_events;
     bool flush_by_write;
     uint64_t seed;
@@ -42,6 +42,9 @@ struct wire_group {
     double budget_s, precision_pct, energy_s;
     char baseline[ASSAY_MAX_NAME]; /* "" the operation's own choice */
     uint64_t seed;
+    bool check_only; /* check the answers, time nothing */
+    int32_t launch; /* number in the run, from 1 */
+    uint64_t launch_seed;
     int32_t variant_count;
     char variant[PLAN_MAX_VARIANTS][ASSAY_MAX_NAME];
 };

@@ -114,6 +114,9 @@ static int read_request(struct worker *worker, const struct wire_group *group,
     request->energy_s = group->energy_s;
     request->baseline = group->baseline;
     request->seed = group->seed;
+    request->check_only = group->check_only;
+    request->launch = group->launch;
+    request->launch_seed = group->launch_seed;
     enum assay_place place = place_of(worker);
     for (int i = 0; i < group->variant_count; i++) {
         request->variant[i] = find_variant(group->operation, group->variant[i], place);
@@ -122,12 +125,14 @@ static int read_request(struct worker *worker, const struct wire_group *group,
                                group->variant[i]);
     }
     request->count = group->variant_count;
-    return 0;
+    return worker->ops->stage ? worker->ops->stage(worker->device, request) : 0;
 }
 
-static int send_results(struct worker *worker, struct case_result *results, int count)
+static int send_results(struct worker *worker, const struct measure_request *request,
+                        struct case_result *results)
 {
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < request->count; i++) {
+        if (request->lost[i]) continue;
         struct wire_case message = {.index = i, .result = results[i]};
         if (wire_send_case(worker->socket, &message) < 0) return -1;
     }
@@ -144,7 +149,7 @@ static int send_no_room(struct worker *worker, const struct measure_request *req
         results[i].status = STATUS_SKIPPED;
         snprintf(results[i].reason, sizeof results[i].reason, "%s", why);
     }
-    return send_results(worker, results, request->count);
+    return send_results(worker, request, results);
 }
 
 static int serve_group(struct worker *worker, const struct wire_group *group)
@@ -168,7 +173,7 @@ static int serve_group(struct worker *worker, const struct wire_group *group)
     else if (outcome.broken)
         send_broken(worker, outcome.culprit, outcome.reason);
     else
-        status = send_results(worker, results, request->count);
+        status = send_results(worker, request, results);
 
 out:
     for (int i = 0; results && i < group->variant_count; i++)

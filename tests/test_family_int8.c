@@ -145,18 +145,23 @@ static void a_neighbour_code_is_near_only_beside_a_tie(void **state)
     assert_int_equal(operation->match(&shape, BUF_Y, 0.0, 127), ASSAY_WRONG);
 }
 
-/* A plausible mistake, as a formula: the share of NEAR elements must give it away. */
-static double near_share_of(int8_t (*mistake)(float x))
+/* A plausible mistake, as a formula: elements that `match` calls wrong, of 4096. */
+static int wrong_of(int8_t (*mistake)(float x))
 {
-    const int64_t n = 100003;
+    enum { N = 4096 };
+    static double expected[N], bound[N];
     struct bench bench;
-    bench_init(&bench, tensor_shape(n, INPUT_FP32, SCALE_POW2));
-    int8_t *codes = bench.memory[BUF_Y];
-    for (int64_t i = 0; i < n; i++)
-        codes[i] = mistake(((const float *)bench.memory[BUF_X])[i]);
-    double share = (double)near_count(&bench, BUF_Y, codes) / (double)n;
+    int wrong = 0;
+    bench_init(&bench, tensor_shape(N, INPUT_FP32, SCALE_POW2));
+    const struct assay_operation *operation = bench.shape.operation;
+    const void *in[ASSAY_MAX_BUFFERS] = {bench.memory[BUF_X]};
+    assert_int_equal(operation->reference(&bench.shape, in, BUF_Y, 0, N, expected, bound), 0);
+    for (int i = 0; i < N; i++) {
+        double code = mistake(((const float *)bench.memory[BUF_X])[i]);
+        wrong += operation->match(&bench.shape, BUF_Y, expected[i], code) == ASSAY_WRONG;
+    }
     bench_release(&bench);
-    return share;
+    return wrong;
 }
 
 static int8_t rounds_before_the_zero_point(float x)
@@ -169,12 +174,17 @@ static int8_t rounds_half_away_from_zero(float x)
     return int8_code(roundf(x / INT8_SCALE_POW2 + INT8_ZERO));
 }
 
-static void mistakes_at_ties_pass_the_near_share(void **state)
+static int8_t rounds_half_to_even(float x)
+{
+    return int8_code(x / INT8_SCALE_POW2 + INT8_ZERO);
+}
+
+static void a_mistake_at_ties_is_wrong_where_all_formulas_agree(void **state)
 {
     (void)state;
-    double allowed = operation_named("int8_quantize")->tolerance.near_share;
-    assert_true(near_share_of(rounds_before_the_zero_point) > 10 * allowed);
-    assert_true(near_share_of(rounds_half_away_from_zero) > 10 * allowed);
+    assert_true(wrong_of(rounds_before_the_zero_point) > 10);
+    assert_true(wrong_of(rounds_half_away_from_zero) > 10);
+    assert_int_equal(wrong_of(rounds_half_to_even), 0);
 }
 
 static void work_counts_each_byte_once(void **state)
@@ -198,7 +208,7 @@ int main(void)
         cmocka_unit_test(exact_ties_go_to_the_even_code_and_the_ends_saturate),
         cmocka_unit_test(nan_gives_zero_infinities_saturate_and_nothing_gives_the_zero_point),
         cmocka_unit_test(a_neighbour_code_is_near_only_beside_a_tie),
-        cmocka_unit_test(mistakes_at_ties_pass_the_near_share),
+        cmocka_unit_test(a_mistake_at_ties_is_wrong_where_all_formulas_agree),
         cmocka_unit_test(work_counts_each_byte_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

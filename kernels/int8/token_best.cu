@@ -63,7 +63,7 @@ static __global__ void __launch_bounds__(THREADS_MAX)
 #pragma unroll
     for (int k = 0; k < PIECES; k++) {
         int at = threadIdx.x + k * blockDim.x;
-        raw[k] = at < pieces ? __ldcs(in + at) : make_uint4(0, 0, 0, 0);
+        raw[k] = at < pieces ? in[at] : make_uint4(0, 0, 0, 0);
     }
     uint32_t most = 0;
 #pragma unroll

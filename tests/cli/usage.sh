@@ -12,7 +12,7 @@ check "an unknown command is named" warns frobnicate "$ASSAY" frobnicate
 check "an unknown command prints nothing on standard output" quiet "$ASSAY" frobnicate
 check "a command nearly right gets a suggestion" warns "'show'" "$ASSAY" shwo
 
-for command in list run show plot export import doctor; do
+for command in list run show plot history export import doctor; do
     check "$command: an unknown option is a usage error" exits 2 "$ASSAY" "$command" --nosuch
     check "$command: an unknown option is named" warns nosuch "$ASSAY" "$command" --nosuch
     check "$command: the message begins with its name" \

@@ -1,0 +1,47 @@
+/*
+ * device_cuda.h - what the parts of the CUDA device share: device_cuda.c (the
+ * card, its memory) and sampling_cuda.c (its clocks).
+ */
+#ifndef DEVICE_CUDA_H
+#define DEVICE_CUDA_H
+
+#include <cuda_runtime_api.h>
+
+#include "device.h"
+
+enum { MAX_BLOCK = 64 }; /* samples; the events made for them */
+
+struct device {
+    int index;
+    bool cupti, nvml;
+    bool recording; /* CUPTI makes records now */
+    bool flush_by_write;
+    struct cudaDeviceProp properties;
+    cudaStream_t stream;
+    cudaEvent_t before[MAX_BLOCK], after[MAX_BLOCK];
+    void *flush;
+    size_t flush_bytes;
+    uint64_t *sum; /* for checksums; on the device */
+    float *hard;   /* for fills; on the device */
+    double event_floor_ns, kernel_floor_ns;
+    double worked_s; /* when the GPU last did long work */
+    char lost[4 * ASSAY_MAX_REASON];
+};
+
+/* 0, or the CUDA error's words as an assay_error. */
+int cuda_check(cudaError_t error, const char *what);
+
+int cuda_synchronize(struct device *device);
+
+/* The clocks' entries in the table of the device; see device.h. */
+int cuda_warm_up(struct device *device);
+int cuda_sample(struct device *device, const struct block *block, struct block_sample *out,
+                double *wall_ns, struct code_seen *code);
+int cuda_energy(struct device *device, const struct block *block, double ns, int *launches,
+                double *energy_mj);
+
+/* The empty kernel by both clocks. Where CUPTI opened and yet gives no records,
+ * its use ends here: *deaf is set. */
+int cuda_measure_floors(struct device *device, bool *deaf);
+
+#endif

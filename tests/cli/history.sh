@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# assay history: a case over runs, its changes and borders.
+. "$(dirname "$0")/lib.sh"
+
+"$HERE/history_db.sh" "$ASSAY" h.sqlite 200 20
+export ASSAY_DB=h.sqlite
+
+# json PATH: of what the last `assay history --format json` wrote to j.json.
+json() { sqlite3 :memory: "SELECT json_extract(readfile('j.json'), '$1')"; }
+history_json() { "$ASSAY" history "$@" --format json >j.json; }
+
+check "a case has its line" says "op_0/v3  n=4000  cold  on Made-up GPU" "$ASSAY" history op_0/v3
+check "and how many runs have it" says "199 runs" "$ASSAY" history op_0/v3
+check "and how many have no time for it" says "1 without a time" "$ASSAY" history op_0/v3
+check "a change is said with its date" says "2026-01-05  change   +10.0 %" "$ASSAY" history op_0/v3
+check "a border is said with its cause" says "driver 570 -> 580" "$ASSAY" history op_0/v3
+check "a case without a change has its border alone" fails says "change" "$ASSAY" history op_0/v2
+check "blocks where the locale has them" says "▁" env LC_ALL=C.UTF-8 "$ASSAY" history op_0/v3
+check "plain marks where it has not" says "....." env LC_ALL=C "$ASSAY" history op_0/v3
+check "a glob takes several" gives 10 bash -c '"$0" history "op_1/*" | grep -c Made-up' "$ASSAY"
+check "an operation takes all its variants" \
+    gives 10 bash -c '"$0" history op_1 | grep -c Made-up' "$ASSAY"
+check "a word of the shape chooses" \
+    gives 1 bash -c '"$0" history "*" n=4000 cold | grep -c Made-up' "$ASSAY"
+check "so does a glob in it" gives 2 bash -c '"$0" history "*" "n=[45]000" | grep -c Made-up' "$ASSAY"
+check "--last looks at the newest runs only" says "20 runs" "$ASSAY" history op_0/v3 --last 20
+check "the same twice" gives "$("$ASSAY" history '*')" "$ASSAY" history '*'
+check "it reports, and ends well" exits 0 "$ASSAY" history op_0/v3
+
+check "json is JSON" history_json op_0/v3
+check "of format 1" gives 1 json '$.format'
+check "and the runs counted" gives 199 json '$.series[0].runs'
+check "the change at its point" gives 99 json '$.series[0].changes[0].at'
+check "its kind" gives change json '$.series[0].changes[0].kind'
+check "the border after it" gives border json '$.series[0].changes[1].kind'
+check "and its cause" gives driver json '$.series[0].changes[1].causes[0]'
+check "the shape as an object" gives 4000 json '$.series[0].shape.n'
+
+check "no such case is exit 4" exits 4 "$ASSAY" history nosuch
+check "and said on standard error" warns "no case matches 'nosuch'" "$ASSAY" history nosuch
+check "a shape that no case has is exit 4" exits 4 "$ASSAY" history '*' n=1
+check "no case is a usage error" exits 2 "$ASSAY" history
+check "a word that is none is a usage error" exits 2 "$ASSAY" history op_0 warm
+check "and is named" warns "'warm'" "$ASSAY" history op_0 warm
+check "an unknown format is a usage error" exits 2 "$ASSAY" history op_0 --format xml
+check "--last wants a number" exits 2 "$ASSAY" history op_0 --last few
+check "no database is exit 2" exits 2 "$ASSAY" history op_0 --db none.sqlite
+check "an unknown option gets a suggestion" warns "--format" "$ASSAY" history op_0 --fromat json
+check "the help has an example" says "example: assay history" "$ASSAY" help history
+
+# The full size, 2,000 runs of 200 cases, takes 70 ms; a tenth of it well less.
+"$HERE/history_db.sh" "$ASSAY" big.sqlite 500 80
+milliseconds() {
+    local from
+    from=$(date +%s%N)
+    "$@" >/dev/null
+    echo $((($(date +%s%N) - from) / 1000000))
+}
+quick() { [ "$(milliseconds "$ASSAY" history op_3/v7 --db big.sqlite)" -lt 500 ]; }
+check "a tenth of the full size answers in half a second, on a busy machine too" quick
+plan() {
+    query big.sqlite "EXPLAIN QUERY PLAN SELECT launch_id, status, time_ns FROM result WHERE
+        operation = 'a' AND variant = 'b' AND shape = 'c' AND temperature = 'cold' AND place = 'cuda'
+        AND purpose = 'case'"
+}
+check "a case is read from its index alone" says "COVERING INDEX result_case" plan

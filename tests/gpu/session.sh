@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# What one visit to a machine with a GPU should bring back, from programs that
+# were built elsewhere: session.sh PROGRAMS_FOLDER OUT_FOLDER [STEP ...]
+set -u
+cd "$(dirname "$0")/../.." || exit 2
+. tests/gpu/env.sh
+programs=$(cd "$1" && pwd) out=$(cd "$2" && pwd)
+shift 2
+export ASSAY=$programs/assay FAULTS=$programs/assay-faults
+
+step_faults() { TMP=$(mktemp -d) bash tests/gpu/faults.sh; }
+step_sanitize() { TMP=$(mktemp -d) bash tests/gpu/sanitize.sh; }
+step_suites() {
+    for suite in ceilings int8 core; do
+        /usr/bin/env time -f "$suite took %e s" \
+            "$ASSAY" run "$suite" --label "$suite" --db "$out/assay.sqlite" >"$out/$suite.txt" 2>"$out/$suite.err"
+        tail -n 1 "$out/$suite.err"
+    done
+}
+# Six launches: does each median repeat?
+step_repeat() {
+    "$ASSAY" run copies --launches 6 --no-ceilings --label repeat --db "$out/assay.sqlite" 2>/dev/null
+}
+for step in "$@"; do
+    echo "== $step"
+    "step_$step"
+done

@@ -1,0 +1,254 @@
+/* test_change_point.c - planted changes are found where they are, noise shows none. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "change_point.h"
+#include "rng.h"
+
+enum { MOST = 2000 };
+
+static double uniform(struct rng *rng)
+{
+    return ((double)(rng_next(rng) >> 11) + 0.5) * 0x1p-53;
+}
+
+/* Box and Muller's method. */
+static double normal(struct rng *rng)
+{
+    return sqrt(-2 * log(uniform(rng))) * cos(2 * M_PI * uniform(rng));
+}
+
+static void noise(double *values, int count, double sigma, uint64_t seed)
+{
+    struct rng rng;
+    rng_seed(&rng, seed);
+    for (int i = 0; i < count; i++)
+        values[i] = sigma * normal(&rng);
+}
+
+static void step(double *values, int from, int count, double by)
+{
+    for (int i = from; i < count; i++)
+        values[i] += by;
+}
+
+static int found(const double *values, const int *segment, int count, int *at)
+{
+    return change_points(values, segment, count, at);
+}
+
+static void a_planted_step_is_found_at_its_place(void **state)
+{
+    (void)state;
+    double values[100];
+    int at[100 / CHANGE_LEAST];
+    for (int place = 10; place <= 90; place += 10) {
+        for (uint64_t seed = 0; seed < 10; seed++) {
+            noise(values, 100, 0.005, 100 * (uint64_t)place + seed);
+            step(values, place, 100, 0.05);
+            assert_int_equal(found(values, NULL, 100, at), 1);
+            assert_int_equal(at[0], place);
+        }
+    }
+}
+
+static void a_step_of_six_sigma_is_found_within_a_point(void **state)
+{
+    (void)state;
+    double values[60];
+    int at[60 / CHANGE_LEAST], hits = 0;
+    for (uint64_t seed = 0; seed < 50; seed++) {
+        noise(values, 60, 0.005, seed);
+        step(values, 37, 60, 0.03);
+        if (found(values, NULL, 60, at) >= 1 && abs(at[0] - 37) <= 1) hits++;
+    }
+    assert_true(hits >= 48);
+}
+
+static void a_step_down_is_found_too(void **state)
+{
+    (void)state;
+    double values[60];
+    int at[60 / CHANGE_LEAST];
+    noise(values, 60, 0.005, 1);
+    step(values, 20, 60, -0.05);
+    assert_int_equal(found(values, NULL, 60, at), 1);
+    assert_int_equal(at[0], 20);
+}
+
+static void several_steps_are_found_in_order(void **state)
+{
+    (void)state;
+    static double values[MOST];
+    static int at[MOST / CHANGE_LEAST];
+    static const int places[] = {120, 131, 700, 1025, 1980};
+    noise(values, MOST, 0.003, 5);
+    for (int i = 0; i < 5; i++)
+        step(values, places[i], MOST, i % 2 ? -0.04 : 0.06);
+    assert_int_equal(found(values, NULL, MOST, at), 5);
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(at[i], places[i]);
+}
+
+static void a_visit_of_less_than_four_points_is_no_change(void **state)
+{
+    (void)state;
+    double values[80];
+    int at[80 / CHANGE_LEAST];
+    noise(values, 80, 0.005, 9);
+    for (int i = 40; i < 43; i++)
+        values[i] += 0.5;
+    assert_int_equal(found(values, NULL, 80, at), 0);
+}
+
+/* One test in a thousand may fire: at most 4 of 4,000 windows are to be expected, and
+ * 12 or more would be seen once in a thousand trials of that rate. */
+static void noise_shows_a_change_in_one_window_of_a_thousand_at_most(void **state)
+{
+    (void)state;
+    double values[CHANGE_WINDOW];
+    int at[CHANGE_WINDOW / CHANGE_LEAST], changed = 0;
+    for (uint64_t seed = 0; seed < 4000; seed++) {
+        noise(values, CHANGE_WINDOW, 0.01, 1000000 + seed);
+        changed += found(values, NULL, CHANGE_WINDOW, at) > 0;
+    }
+    assert_true(changed < 12);
+}
+
+/* Skewed and with rare spikes, as times are. */
+static void spikes_show_no_more_changes_than_noise(void **state)
+{
+    (void)state;
+    double values[CHANGE_WINDOW];
+    int at[CHANGE_WINDOW / CHANGE_LEAST], changed = 0;
+    struct rng rng;
+    rng_seed(&rng, 77);
+    for (int trial = 0; trial < 4000; trial++) {
+        for (int i = 0; i < CHANGE_WINDOW; i++)
+            values[i] = -0.01 * log(uniform(&rng)) + (uniform(&rng) < 0.05 ? 0.3 : 0);
+        changed += found(values, NULL, CHANGE_WINDOW, at) > 0;
+    }
+    assert_true(changed < 12);
+}
+
+static void a_long_quiet_series_stays_quiet_mostly(void **state)
+{
+    (void)state;
+    static double values[MOST];
+    static int at[MOST / CHANGE_LEAST];
+    int changes = 0;
+    /* 40 series of 79 windows: 3 changes are to be expected. */
+    for (uint64_t seed = 0; seed < 40; seed++) {
+        noise(values, MOST, 0.01, 2000000 + seed);
+        changes += found(values, NULL, MOST, at);
+    }
+    assert_true(changes <= 10);
+}
+
+static void equal_values_show_no_change(void **state)
+{
+    (void)state;
+    double values[100];
+    int at[100 / CHANGE_LEAST];
+    for (int i = 0; i < 100; i++)
+        values[i] = 7.1;
+    assert_int_equal(found(values, NULL, 100, at), 0);
+}
+
+static void short_series_show_no_change(void **state)
+{
+    (void)state;
+    double values[13];
+    int at[13 / CHANGE_LEAST];
+    for (int count = 0; count <= 13; count++) {
+        noise(values, 13, 0.001, (uint64_t)count);
+        step(values, 4, 13, 1);
+        assert_int_equal(found(values, NULL, count, at), 0);
+    }
+}
+
+static void the_same_values_give_the_same_changes(void **state)
+{
+    (void)state;
+    static double values[MOST];
+    static int first[MOST / CHANGE_LEAST], second[MOST / CHANGE_LEAST];
+    noise(values, MOST, 0.01, 3);
+    for (int i = 0; i < MOST; i += 130)
+        step(values, i, MOST, 0.015); /* weak enough for the permutations to matter */
+    int count = found(values, NULL, MOST, first);
+    for (int again = 0; again < 3; again++) {
+        assert_int_equal(found(values, NULL, MOST, second), count);
+        assert_memory_equal(first, second, (size_t)count * sizeof *first);
+    }
+}
+
+static void the_scale_of_the_values_does_not_matter(void **state)
+{
+    (void)state;
+    double values[100], scaled[100];
+    int at[100 / CHANGE_LEAST], again[100 / CHANGE_LEAST];
+    noise(values, 100, 0.01, 4);
+    step(values, 55, 100, 0.06);
+    for (int i = 0; i < 100; i++)
+        scaled[i] = 1024 * values[i] + 4096;
+    assert_int_equal(found(values, NULL, 100, at), 1);
+    assert_int_equal(found(scaled, NULL, 100, again), 1);
+    assert_int_equal(at[0], again[0]);
+}
+
+static void a_border_is_no_change_and_no_test_looks_across(void **state)
+{
+    (void)state;
+    double values[120];
+    int segment[120], at[120 / CHANGE_LEAST];
+    noise(values, 120, 0.005, 6);
+    step(values, 60, 120, 0.2);
+    for (int i = 0; i < 120; i++)
+        segment[i] = i < 60 ? 1 : 2;
+    assert_int_equal(found(values, segment, 120, at), 0);
+    step(values, 90, 120, 0.05);
+    assert_int_equal(found(values, segment, 120, at), 1);
+    assert_int_equal(at[0], 90);
+}
+
+static void segments_are_judged_alone(void **state)
+{
+    (void)state;
+    double values[120];
+    int segment[120], whole[120 / CHANGE_LEAST], alone[120 / CHANGE_LEAST];
+    noise(values, 120, 0.005, 8);
+    step(values, 30, 120, 0.05);
+    for (int i = 0; i < 120; i++)
+        segment[i] = i / 60;
+    assert_int_equal(found(values, segment, 120, whole), 1);
+    assert_int_equal(found(values, NULL, 60, alone), 1);
+    assert_int_equal(whole[0], alone[0]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_planted_step_is_found_at_its_place),
+        cmocka_unit_test(a_step_of_six_sigma_is_found_within_a_point),
+        cmocka_unit_test(a_step_down_is_found_too),
+        cmocka_unit_test(several_steps_are_found_in_order),
+        cmocka_unit_test(a_visit_of_less_than_four_points_is_no_change),
+        cmocka_unit_test(noise_shows_a_change_in_one_window_of_a_thousand_at_most),
+        cmocka_unit_test(spikes_show_no_more_changes_than_noise),
+        cmocka_unit_test(a_long_quiet_series_stays_quiet_mostly),
+        cmocka_unit_test(equal_values_show_no_change),
+        cmocka_unit_test(short_series_show_no_change),
+        cmocka_unit_test(the_same_values_give_the_same_changes),
+        cmocka_unit_test(the_scale_of_the_values_does_not_matter),
+        cmocka_unit_test(a_border_is_no_change_and_no_test_looks_across),
+        cmocka_unit_test(segments_are_judged_alone),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

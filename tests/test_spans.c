@@ -1,0 +1,153 @@
+/* test_spans.c - from records to samples. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "device_kernels.h"
+#include "spans.h"
+
+static struct cupti_record kernel(const char *name, uint64_t start_ns, uint64_t end_ns)
+{
+    return (struct cupti_record){
+        .kind = CUPTI_KERNEL, .name = name, .start_ns = start_ns, .end_ns = end_ns};
+}
+
+static struct cupti_record mark(uint64_t at_ns)
+{
+    return kernel(KERNEL_HOLD_NAME, at_ns, at_ns + 1);
+}
+
+static struct cupti_record flush(uint64_t at_ns)
+{
+    return kernel(KERNEL_FLUSH_READ_NAME, at_ns, at_ns + 1);
+}
+
+/* A kernel's hash is its name's first letter, so that order shows. */
+static void hash_name(const char *name, char out[RESULT_MAX_HASH])
+{
+    snprintf(out, RESULT_MAX_HASH, "%016x%016x", (unsigned)name[0], (unsigned)name[0]);
+}
+
+static void one_kernel_s_time_is_its_own(void **state)
+{
+    (void)state;
+    struct cupti_record records[] = {flush(1),  mark(10), kernel("a", 20, 25),
+                                     flush(30), mark(40), kernel("a", 50, 57)};
+    struct block_sample samples[2];
+    struct code_seen code;
+    spans_deal(records, 6, 0, samples, 2, &code, hash_name);
+    assert_true(samples[0].time_ns == 5 && samples[1].time_ns == 7);
+    assert_int_equal(samples[0].mark | samples[1].mark, 0);
+    assert_int_equal(code.kernels, 1);
+}
+
+static void several_kernels_have_a_span_and_a_busy_sum(void **state)
+{
+    (void)state;
+    struct cupti_record records[] = {mark(10), kernel("a", 20, 25), kernel("b", 30, 32)};
+    struct block_sample sample;
+    struct code_seen code;
+    spans_deal(records, 3, 0, &sample, 1, &code, hash_name);
+    assert_true(sample.time_ns == 12);
+    assert_true(sample.busy_ns == 7);
+    assert_int_equal(code.kernels, 2);
+}
+
+static void a_flush_is_never_part_of_a_sample(void **state)
+{
+    (void)state;
+    struct cupti_record records[] = {mark(10), kernel("a", 20, 25), flush(26), kernel("x", 30, 99)};
+    struct block_sample sample;
+    struct code_seen code;
+    spans_deal(records, 4, 0, &sample, 1, &code, hash_name);
+    assert_true(sample.time_ns == 5);
+}
+
+static void records_before_the_first_mark_and_after_the_last_sample_are_left_out(void **state)
+{
+    (void)state;
+    struct cupti_record records[] = {kernel("x", 1, 9), mark(10), kernel("a", 20, 25), mark(30),
+                                     kernel("y", 40, 99)};
+    struct block_sample sample;
+    struct code_seen code;
+    spans_deal(records, 5, 0, &sample, 1, &code, hash_name);
+    assert_true(sample.time_ns == 5);
+}
+
+static void lost_records_spoil_every_sample(void **state)
+{
+    (void)state;
+    struct cupti_record records[] = {mark(10), kernel("a", 20, 25)};
+    struct block_sample samples[2];
+    struct code_seen code;
+    spans_deal(records, 2, 1, samples, 1, &code, hash_name);
+    assert_int_equal(samples[0].mark, MARK_INCOMPLETE);
+    assert_true(isnan(samples[0].time_ns));
+    spans_deal(records, 2, 0, samples, 2, &code, hash_name); /* a mark is missing */
+    assert_int_equal(samples[0].mark, MARK_INCOMPLETE);
+    assert_int_equal(samples[1].mark, MARK_INCOMPLETE);
+}
+
+static void a_launch_that_did_nothing_is_incomplete(void **state)
+{
+    (void)state;
+    struct cupti_record records[] = {mark(10), mark(20), kernel("a", 30, 35)};
+    struct block_sample samples[2];
+    struct code_seen code;
+    spans_deal(records, 3, 0, samples, 2, &code, hash_name);
+    assert_int_equal(samples[0].mark, MARK_INCOMPLETE);
+    assert_int_equal(samples[1].mark, 0);
+}
+
+static void a_record_without_times_is_incomplete(void **state)
+{
+    (void)state;
+    struct cupti_record records[] = {mark(10), kernel("a", 0, 0)};
+    struct block_sample sample;
+    struct code_seen code;
+    spans_deal(records, 2, 0, &sample, 1, &code, hash_name);
+    assert_int_equal(sample.mark, MARK_INCOMPLETE);
+}
+
+static void the_code_s_hash_depends_on_the_kernels_and_their_order(void **state)
+{
+    (void)state;
+    struct cupti_record ab[] = {mark(1), kernel("a", 20, 25), kernel("b", 30, 32)};
+    struct cupti_record ba[] = {mark(1), kernel("b", 20, 25), kernel("a", 30, 32)};
+    struct block_sample sample;
+    struct code_seen first, second, again;
+    spans_deal(ab, 3, 0, &sample, 1, &first, hash_name);
+    spans_deal(ba, 3, 0, &sample, 1, &second, hash_name);
+    spans_deal(ab, 3, 0, &sample, 1, &again, hash_name);
+    assert_string_not_equal(first.hash, second.hash);
+    assert_string_equal(first.hash, again.hash);
+}
+
+static void a_span_longer_than_the_pair_around_it_is_stretched(void **state)
+{
+    (void)state;
+    struct block_sample samples[3] = {{.time_ns = 800}, {.time_ns = 810}, {.time_ns = 805}};
+    double stretched[3] = {540, 537, 541}, honest[3] = {808, 812, 809};
+    assert_true(spans_stretched(samples, stretched, 3, 2.5));
+    assert_false(spans_stretched(samples, honest, 3, 2.5));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_kernel_s_time_is_its_own),
+        cmocka_unit_test(several_kernels_have_a_span_and_a_busy_sum),
+        cmocka_unit_test(a_flush_is_never_part_of_a_sample),
+        cmocka_unit_test(records_before_the_first_mark_and_after_the_last_sample_are_left_out),
+        cmocka_unit_test(lost_records_spoil_every_sample),
+        cmocka_unit_test(a_launch_that_did_nothing_is_incomplete),
+        cmocka_unit_test(a_record_without_times_is_incomplete),
+        cmocka_unit_test(the_code_s_hash_depends_on_the_kernels_and_their_order),
+        cmocka_unit_test(a_span_longer_than_the_pair_around_it_is_stretched),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
