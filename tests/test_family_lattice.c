@@ -11,7 +11,7 @@
 #include "fill.h"
 #include "kernels/lattice/copy.h"
 #include "kernels/lattice/lattice.h"
-#include "kernels/lattice/lattice_fast.h"
+#include "kernels/lattice/lattice_lookup.h"
 #include "registry.h"
 
 enum { SEED = 11, GUARD = 64, POISON = 0xa5 };
@@ -352,6 +352,53 @@ static void the_fast_encoder_gives_the_same_codes(void **state)
         }
         free(table);
     }
+}
+
+static void codes_by_one_lookup_are_the_same_codes(void **state)
+{
+    (void)state;
+    static const float hard[] = {0.0f, 0.5f,  -0.5f, 63.0f, 64.0f,    -64.0f,   127.5f,
+                                 1e4f, -5e5f, 2e6f,  NAN,   INFINITY, -INFINITY};
+    static const int lattices[] = {LATTICE_D4, LATTICE_A2};
+    uint16_t *codes = malloc(LOOKUP_ENTRIES * sizeof *codes);
+    assert_non_null(codes);
+    for (size_t which = 0; which < 2; which++) {
+        int lattice = lattices[which], d = lattice_d(lattice);
+        struct lattice_job job = job_of(lattice, CODE_Q4M2, OVERLOAD_OFF);
+        lookup_fill(lattice, codes);
+        for (int64_t i = 0; i < 100000; i++) {
+            float x[8];
+            uint64_t expected = 0;
+            double spread = i % 3 == 0 ? 1.0 : i % 3 == 1 ? 8.0 : 300.0;
+            normal_block(8, spread * job.sigma, i, x);
+            if (i % 5 == 0) x[i / 5 % 8] = hard[(size_t)(i / 40) % (sizeof hard / sizeof *hard)];
+            for (int b = 0; b < 8 / d; b++)
+                expected |= lattice_block_encode_at(&job, x + b * d, 0, NULL) << (4 * d * b);
+            assert_true(lookup_encode(lattice, x, job.r, codes, FAST_KEY_MASK) == expected);
+        }
+    }
+    free(codes);
+}
+
+/* Every index is some point's: none keeps what the table was filled with before. */
+static void the_lookups_index_is_one_to_one(void **state)
+{
+    (void)state;
+    static const int lattices[] = {LATTICE_D4, LATTICE_A2};
+    uint16_t *codes[2];
+    for (int fill = 0; fill < 2; fill++) {
+        codes[fill] = malloc(LOOKUP_ENTRIES * sizeof **codes);
+        assert_non_null(codes[fill]);
+    }
+    for (size_t which = 0; which < 2; which++) {
+        for (int fill = 0; fill < 2; fill++) {
+            memset(codes[fill], fill ? POISON : 0, LOOKUP_ENTRIES * sizeof **codes);
+            lookup_fill(lattices[which], codes[fill]);
+        }
+        assert_memory_equal(codes[0], codes[1], LOOKUP_ENTRIES * sizeof **codes);
+    }
+    free(codes[0]);
+    free(codes[1]);
 }
 
 static void packed_codes_hold_what_was_packed_in_the_least_bytes(void **state)
@@ -719,6 +766,8 @@ int main(void)
         cmocka_unit_test(without_overload_decoding_gives_the_closest_point_bit_for_bit),
         cmocka_unit_test(the_seeds_rule_decodes_three_blocks_in_ten_wrongly_and_ours_none),
         cmocka_unit_test(the_fast_encoder_gives_the_same_codes),
+        cmocka_unit_test(codes_by_one_lookup_are_the_same_codes),
+        cmocka_unit_test(the_lookups_index_is_one_to_one),
         cmocka_unit_test(packed_codes_hold_what_was_packed_in_the_least_bytes),
         cmocka_unit_test(second_moments_are_the_lattices_own),
         cmocka_unit_test(overload_flags_are_those_of_double),
