@@ -9,7 +9,10 @@
  * sectors in L1); then the two swap halves, and a store covers 512 bytes in a row.
  *
  * An H200 that copies at 4.3 TB/s takes 250 us for 2^27 entries, which is 55
- * instructions an entry at most. E8 q4m2 has EEE, D4 DDD without overload.
+ * instructions an entry at most. E8 q4m2 has 31; the definition, where one of a warp's
+ * 32 blocks may be overloaded, 60 more (one warp in fourteen, normal entries). The other
+ * lattices' common cases are cheaper (D4 29, A2 23, Z2 16) and their rare ones more
+ * common: a D4 warp meets one in two times, those of Z2 and A2 always.
  */
 #include "lattice_round.h"
 #include "lattice_vec.cuh"

@@ -46,12 +46,10 @@ LATTICE_FN float round_reach(int lattice, const float v[])
 /* A reach below this is not overloaded. */
 LATTICE_CONST float round_bound(int lattice, int q, int levels)
 {
-    float power = 1.0f, sum = 0.0f;
-    for (int m = 0; m < levels; m++) {
-        sum += power;
-        power *= (float)q;
-    }
-    return (power - sum) * (lattice_d(lattice) == 2 ? 0.5f : 1.0f) - 0.01f * power;
+    const int power = levels == 1 ? q : levels == 2 ? q * q : q * q * q;
+    const int below = levels == 1 ? 1 : levels == 2 ? 1 + q : 1 + q + q * q;
+    const float half_norm = lattice_d(lattice) == 2 ? 0.5f : 1.0f;
+    return (float)(power - below) * half_norm - 0.01f * (float)power;
 }
 
 /* z becomes what an overloaded block decodes to. */
