@@ -33,11 +33,10 @@
 #include <stdlib.h>
 
 #include "lattice_lookup.h"
-#include "lattice_vec.cuh"
+#include "lattice_walk.cuh"
 
-enum { WALK_THREADS = 1024, WALK_DEPTH = 2 };
+enum { WALK_DEPTH = 2, WALK_BYTES = LOOKUP_ENTRIES * (int)sizeof(uint16_t) };
 
-static const int64_t WALK_FROM = (int64_t)1 << 22; /* entries */
 static const int64_t WALK_MOST = (int64_t)1 << 40; /* groups; rounds are an int */
 
 /* Entries of c, for one level's digits at q = 4. */
@@ -48,7 +47,7 @@ static __host__ __device__ constexpr int carry_entries(int lattice)
 
 struct best_state {
     uint16_t *table; /* device memory: c(b), for the walk the walk's; NULL for one level */
-    int processors;  /* that walk; 0: none does */
+    int walkers;     /* blocks that walk; 0: none do */
 };
 
 template <int LATTICE, int CODE>
@@ -113,7 +112,7 @@ static __global__ void __launch_bounds__(WALK_THREADS, 1)
               float r, const uint4 *__restrict__ from, uint32_t mask)
 {
     extern __shared__ uint4 table[];
-    constexpr int QUADS = LOOKUP_ENTRIES * (int)sizeof(uint16_t) / (int)sizeof(uint4);
+    constexpr int QUADS = WALK_BYTES / (int)sizeof(uint4);
     const uint16_t *here = (const uint16_t *)table;
     const int step = (int)gridDim.x * WALK_THREADS;
     const int thread = (int)blockIdx.x * WALK_THREADS + (int)threadIdx.x;
@@ -152,25 +151,6 @@ static const char *supports(const struct assay_shape *shape)
     return lattice_vec_supports(shape);
 }
 
-/* Blocks that walk with the table, one a multiprocessor; 0: the shape or the device
- * is too small. */
-template <int LATTICE> static int walkers(int *processors)
-{
-    const int bytes = LOOKUP_ENTRIES * (int)sizeof(uint16_t);
-    int device, most;
-    *processors = 0;
-    if (assay_cuda(cudaGetDevice(&device), "cudaGetDevice") < 0) return -1;
-    cudaError_t error =
-        cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
-    if (assay_cuda(error, "cudaDeviceGetAttribute") < 0) return -1;
-    if (most < bytes) return 0; /* cards below the data centre's */
-    error = cudaFuncSetAttribute(best_walk<LATTICE>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                 bytes);
-    if (assay_cuda(error, "cudaFuncSetAttribute") < 0) return -1;
-    error = cudaDeviceGetAttribute(processors, cudaDevAttrMultiProcessorCount, device);
-    return assay_cuda(error, "cudaDeviceGetAttribute");
-}
-
 static bool is_for_walk(const struct lattice_job *job)
 {
     int64_t groups = vec_groups(job);
@@ -193,17 +173,13 @@ static void fill_table(int lattice, bool walk, uint16_t *table)
 
 static int make_table(struct assay_call *call, struct best_state *state, int lattice)
 {
-    const bool walk = state->processors > 0;
+    const bool walk = state->walkers > 0;
     const size_t bytes =
         (size_t)(walk ? LOOKUP_ENTRIES : carry_entries(lattice)) * sizeof(uint16_t);
     uint16_t *host = (uint16_t *)malloc(bytes);
     if (!host) return assay_error("no memory for the table");
     fill_table(lattice, walk, host);
-    call->workspace_bytes += (int64_t)bytes;
-    int status = assay_cuda(cudaMalloc((void **)&state->table, bytes), "cudaMalloc");
-    if (status == 0)
-        status =
-            assay_cuda(cudaMemcpy(state->table, host, bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
+    int status = walk_upload(call, host, bytes, (void **)&state->table);
     free(host);
     return status;
 }
@@ -215,11 +191,11 @@ static int setup(struct assay_call *call)
     if (!state) return assay_error("no memory");
     call->state = state;
     if (job.code != CODE_Q4M2) return 0;
-    int status = !is_for_walk(&job)          ? 0
-                 : job.lattice == LATTICE_A2 ? walkers<LATTICE_A2>(&state->processors)
-                 : job.lattice == LATTICE_D4 ? walkers<LATTICE_D4>(&state->processors)
-                                             : walkers<LATTICE_E8>(&state->processors);
-    return status < 0 ? -1 : make_table(call, state, job.lattice);
+    const void *walk = job.lattice == LATTICE_A2   ? (const void *)best_walk<LATTICE_A2>
+                       : job.lattice == LATTICE_D4 ? (const void *)best_walk<LATTICE_D4>
+                                                   : (const void *)best_walk<LATTICE_E8>;
+    if (is_for_walk(&job) && walk_blocks(walk, WALK_BYTES, &state->walkers) < 0) return -1;
+    return make_table(call, state, job.lattice);
 }
 
 struct best_launch {
@@ -236,10 +212,10 @@ struct best_launch {
             return assay_error("no such instance");
         } else {
             if constexpr (LATTICE != LATTICE_Z2 && CODE == CODE_Q4M2) {
-                if (state->processors) {
-                    const int64_t step = (int64_t)state->processors * WALK_THREADS;
+                if (state->walkers) {
+                    const int64_t step = (int64_t)state->walkers * WALK_THREADS;
                     best_walk<LATTICE>
-                        <<<state->processors, WALK_THREADS, LOOKUP_ENTRIES * sizeof(uint16_t),
+                        <<<state->walkers, WALK_THREADS, LOOKUP_ENTRIES * sizeof(uint16_t),
                            stream>>>(x, (uint32_t *)out, (int)(groups / step), (int)(groups % step),
                                      r, (const uint4 *)state->table, FAST_KEY_MASK);
                     return assay_launched();

@@ -19,11 +19,9 @@
 #include <type_traits>
 
 #include "lattice_points.h"
-#include "lattice_vec.cuh"
+#include "lattice_walk.cuh"
 
-enum { WALK_THREADS = 1024, ONCE_THREADS = 128, IN_FLIGHT = 4 };
-
-static const int64_t WALK_FROM = (int64_t)1 << 22; /* entries */
+enum { ONCE_THREADS = 128, IN_FLIGHT = 4 };
 
 struct decode_state {
     uint8_t *table; /* device memory */
@@ -120,29 +118,6 @@ static const char *supports(const struct assay_shape *shape)
     return lattice_vec_supports(shape);
 }
 
-/* As many blocks as the device holds with the table in shared memory; 0: it holds none. */
-template <int LATTICE, int CODE> static int walkers(int *blocks)
-{
-    const int bytes = points_bytes(LATTICE, CODE);
-    int device, most, processors, each;
-    *blocks = 0;
-    if (assay_cuda(cudaGetDevice(&device), "cudaGetDevice") < 0) return -1;
-    cudaError_t error =
-        cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
-    if (assay_cuda(error, "cudaDeviceGetAttribute") < 0) return -1;
-    if (most < bytes) return 0; /* cards below the data centre's */
-    error = cudaFuncSetAttribute(decode_walk<LATTICE, CODE>,
-                                 cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
-    if (assay_cuda(error, "cudaFuncSetAttribute") < 0) return -1;
-    error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-    if (assay_cuda(error, "cudaDeviceGetAttribute") < 0) return -1;
-    error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, decode_walk<LATTICE, CODE>,
-                                                          WALK_THREADS, (size_t)bytes);
-    if (assay_cuda(error, "cudaOccupancyMaxActiveBlocksPerMultiprocessor") < 0) return -1;
-    *blocks = processors * each;
-    return 0;
-}
-
 struct decode_setup {
     struct assay_call *call;
     struct decode_state *state;
@@ -154,14 +129,11 @@ struct decode_setup {
         uint8_t *host = (uint8_t *)calloc(1, bytes);
         if (!host) return assay_error("no memory for the table");
         points_fill(LATTICE, CODE, host);
-        call->workspace_bytes += (int64_t)bytes;
-        int status = assay_cuda(cudaMalloc((void **)&state->table, bytes), "cudaMalloc");
-        if (status == 0)
-            status = assay_cuda(cudaMemcpy(state->table, host, bytes, cudaMemcpyHostToDevice),
-                                "cudaMemcpy");
+        int status = walk_upload(call, host, bytes, (void **)&state->table);
         free(host);
         if (status < 0 || !walk) return status;
-        return walkers<LATTICE, CODE>(&state->walkers);
+        return walk_blocks((const void *)decode_walk<LATTICE, CODE>, points_bytes(LATTICE, CODE),
+                           &state->walkers);
     }
 };
 

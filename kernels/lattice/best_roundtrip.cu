@@ -12,10 +12,17 @@
  * instructions an entry at most. E8 q4m2 has 31; the definition, where one of a warp's
  * 32 blocks may be overloaded, 60 more (one warp in fourteen, normal entries). The other
  * lattices' common cases are cheaper (D4 29, A2 23, Z2 16) and their rare ones more
- * common: a D4 warp meets one in two times, those of Z2 and A2 always.
+ * common: a D4 warp meets one in two times, those of Z2 and A2 always. So D4 and A2 at
+ * q4m2 have both tables in shared memory from 2^22 entries on, that of codes
+ * (lattice_lookup.h) and that of points (lattice_points.h): 25 and 21, whatever the
+ * data are.
  */
+#include <stdlib.h>
+
+#include "lattice_lookup.h"
+#include "lattice_points.h"
 #include "lattice_round.h"
-#include "lattice_vec.cuh"
+#include "lattice_walk.cuh"
 
 struct round_args {
     const float4 *x;
@@ -84,12 +91,140 @@ static __global__ void __launch_bounds__(LATTICE_THREADS) best_roundtrip(const s
         if (at[k] < a.quads) a.y[at[k]] = quad[k];
 }
 
+/* ------------------------------------------------------------- the walk -- */
+
+static __host__ __device__ constexpr bool is_walked(int lattice, int code)
+{
+    return code == CODE_Q4M2 && (lattice == LATTICE_D4 || lattice == LATTICE_A2);
+}
+
+enum { CODES_BYTES = LOOKUP_ENTRIES * (int)sizeof(uint16_t) };
+
+static __host__ __device__ constexpr int tables_bytes(int lattice)
+{
+    return CODES_BYTES + points_bytes(lattice, CODE_Q4M2);
+}
+
+template <int LATTICE>
+static __device__ __forceinline__ void table_eight(const struct round_args &a,
+                                                   const uint8_t *tables, float4 quad[2])
+{
+    const float x[] = {quad[0].x, quad[0].y, quad[0].z, quad[0].w,
+                       quad[1].x, quad[1].y, quad[1].z, quad[1].w};
+    uint32_t word = lookup_encode(LATTICE, x, a.r, (const uint16_t *)tables, a.mask);
+#pragma unroll
+    for (int k = 0; k < 2; k++) {
+        int z[4];
+        float y[4];
+        points_quad(LATTICE, CODE_Q4M2, tables + CODES_BYTES, word >> (16 * k) & 0xffff, 0, z);
+        points_scale(LATTICE, z, a.half, y);
+        quad[k] = make_float4(y[0], y[1], y[2], y[3]);
+    }
+}
+
+/* Twice WALK_THREADS quads in a row each time, `rounds` times; what is left then is
+ * dealt out again, a quad a thread. */
+template <int LATTICE>
+static __global__ void __launch_bounds__(WALK_THREADS, 1)
+    roundtrip_walk(const struct round_args a, const uint32_t *__restrict__ from, int rounds)
+{
+    extern __shared__ uint32_t table[];
+    const uint8_t *here = (const uint8_t *)table;
+    const int64_t step = (int64_t)gridDim.x * WALK_THREADS * 2;
+    const int64_t first = (int64_t)blockIdx.x * WALK_THREADS * 2 + threadIdx.x;
+    const float4 *x = a.x + first;
+    float4 *y = a.y + first;
+    float4 next[2] = {};
+#pragma unroll
+    for (int k = 0; k < 2; k++)
+        if (rounds) next[k] = x[k * WALK_THREADS];
+    for (int i = threadIdx.x; i < tables_bytes(LATTICE) / 4; i += WALK_THREADS)
+        table[i] = from[i];
+    __syncthreads();
+    for (int i = 0; i < rounds; i++) {
+        float4 quad[2] = {next[0], next[1]};
+        x += step;
+#pragma unroll
+        for (int k = 0; k < 2; k++)
+            if (i + 1 < rounds) next[k] = x[k * WALK_THREADS];
+        table_eight<LATTICE>(a, here, quad);
+#pragma unroll
+        for (int k = 0; k < 2; k++)
+            y[k * WALK_THREADS] = quad[k];
+        y += step;
+    }
+    int64_t at = rounds * step + (int64_t)blockIdx.x * WALK_THREADS + threadIdx.x;
+    for (; at < a.quads; at += (int64_t)gridDim.x * WALK_THREADS) {
+        float4 quad[2] = {a.x[at], {}};
+        table_eight<LATTICE>(a, here, quad);
+        a.y[at] = quad[0];
+    }
+}
+
+/* ------------------------------------------------------------------ host -- */
+
+struct roundtrip_state {
+    uint32_t *tables; /* device memory; NULL without a walk */
+    int walkers;
+};
+
+struct roundtrip_setup {
+    struct assay_call *call;
+    struct roundtrip_state *state;
+
+    template <int LATTICE, int CODE> int run() const
+    {
+        if constexpr (is_walked(LATTICE, CODE)) {
+            const int bytes = tables_bytes(LATTICE);
+            int status = walk_blocks((const void *)roundtrip_walk<LATTICE>, bytes, &state->walkers);
+            if (status < 0 || !state->walkers) return status;
+            uint8_t *host = (uint8_t *)malloc((size_t)bytes);
+            if (!host) return assay_error("no memory for the tables");
+            lookup_fill(LATTICE, (uint16_t *)host);
+            points_fill(LATTICE, CODE, host + CODES_BYTES);
+            status = walk_upload(call, host, (size_t)bytes, (void **)&state->tables);
+            free(host);
+            return status;
+        }
+        return 0;
+    }
+};
+
+static int setup(struct assay_call *call)
+{
+    const struct lattice_job job = lattice_job(call->shape);
+    struct roundtrip_state *state = (struct roundtrip_state *)calloc(1, sizeof *state);
+    if (!state) return assay_error("no memory");
+    call->state = state;
+    if (job.rows * job.columns < WALK_FROM) return 0;
+    struct roundtrip_setup make = {call, state};
+    return vec_instance(&job, make);
+}
+
+static void teardown(struct assay_call *call)
+{
+    struct roundtrip_state *state = (struct roundtrip_state *)call->state;
+    if (!state) return;
+    cudaFree(state->tables);
+    free(state);
+}
+
 struct roundtrip_launch {
     struct round_args args;
+    const struct roundtrip_state *state;
     cudaStream_t stream;
 
     template <int LATTICE, int CODE> int run() const
     {
+        if constexpr (is_walked(LATTICE, CODE)) {
+            const int64_t step = (int64_t)state->walkers * WALK_THREADS * 2;
+            if (state->walkers) {
+                roundtrip_walk<LATTICE>
+                    <<<state->walkers, WALK_THREADS, tables_bytes(LATTICE), stream>>>(
+                        args, state->tables, (int)(args.quads / step));
+                return assay_launched();
+            }
+        }
         best_roundtrip<LATTICE, CODE>
             <<<lattice_grid(args.quads, 2 * LATTICE_THREADS), LATTICE_THREADS, 0, stream>>>(args);
         return assay_launched();
@@ -108,6 +243,7 @@ static int launch(struct assay_call *call)
     struct roundtrip_launch kernel = {{(const float4 *)call->buffer[BUF_IN],
                                        (float4 *)call->buffer[BUF_OUT], 2 * vec_groups(&job), job.r,
                                        job.half, FAST_KEY_MASK},
+                                      (const struct roundtrip_state *)call->state,
                                       (cudaStream_t)call->stream};
     return vec_instance(&job, kernel);
 }
@@ -120,7 +256,9 @@ static const struct assay_variant variant = {
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,
     .supports = supports,
+    .setup = setup,
     .launch = launch,
+    .teardown = teardown,
     .model = lattice_model_roundtrip,
 };
 ASSAY_REGISTER_VARIANT(variant);
