@@ -1,6 +1,6 @@
 /*
- * best_roundtrip.cu - quantising in place of x at the speed of copying: no digits, only
- * the closest point and the test that its block is not overloaded (lattice_round.h).
+ * best_roundtrip.cu - the round trip at the speed of copying: no digits, only the closest
+ * point and the test that its block is not overloaded (lattice_round.h).
  *
  * Bytes of an entry: 4 read, 4 written. A thread has two quads of four entries. Z2, A2
  * and D4 have whole blocks in a quad, and the two stand a block's width apart; for E8
