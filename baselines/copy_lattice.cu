@@ -1,8 +1,9 @@
 /*
  * copy_lattice.cu - the bounds of the lattice family on the GPU.
  *
- *   copy_TASK      reads and writes the bytes of the operation, eight entries a thread, in
- *                  the walk of fused_vec and best, without the arithmetic
+ *   copy_TASK      reads and writes the bytes of the operation, without the arithmetic:
+ *                  codes are written eight entries a thread, entries four a thread, so
+ *                  that a warp writes whole lines
  *   int8_quantize  of the same x to one byte an entry, sat8(rne(x / s)) with s a
  *                  32nd of sigma: the quantiser one would use instead. 5 bytes an entry.
  */
@@ -11,7 +12,7 @@
 #include "kernels/lattice/copy.h"
 #include "kernels/lattice/lattice_vec.cuh"
 
-enum { THREADS = 256, POISON = 0xa5 };
+enum { THREADS = 256, IN_FLIGHT = 4, POISON = 0xa5 };
 
 static const int64_t CHECKED = (int64_t)1 << 22; /* entries of the int8 result */
 
@@ -34,39 +35,45 @@ static __global__ void __launch_bounds__(THREADS)
     lattice_store_bytes(out + group * BYTES, BYTES, copy_word(mine));
 }
 
+/* Four entries at a time, two neighbours sharing a group's codes. The little that is
+ * read is all under way before the first write. */
 template <int BYTES>
 static __global__ void __launch_bounds__(THREADS)
-    copy_decode(const uint8_t *__restrict__ codes, uint4 *__restrict__ y, int64_t groups)
+    copy_decode(const uint8_t *__restrict__ codes, uint4 *__restrict__ y, int64_t quads)
 {
-    int64_t group = (int64_t)blockIdx.x * THREADS + threadIdx.x;
-    if (group >= groups) return;
-    uint32_t w = (uint32_t)lattice_load_bytes(codes + group * BYTES, BYTES);
-    y[2 * group] = make_uint4(w, w ^ 1, w ^ 2, w ^ 3);
-    y[2 * group + 1] = make_uint4(w ^ 4, w ^ 5, w ^ 6, w ^ 7);
+    const int64_t first = (int64_t)blockIdx.x * THREADS * IN_FLIGHT + threadIdx.x;
+    uint32_t w[IN_FLIGHT];
+#pragma unroll
+    for (int k = 0; k < IN_FLIGHT; k++) {
+        int64_t quad = first + k * THREADS;
+        if (quad < quads) w[k] = (uint32_t)lattice_load_bytes(codes + (quad >> 1) * BYTES, BYTES);
+    }
+#pragma unroll
+    for (int k = 0; k < IN_FLIGHT; k++) {
+        int64_t quad = first + k * THREADS;
+        uint32_t word = w[k] ^ (uint32_t)(quad & 1) << 2;
+        if (quad < quads) y[quad] = make_uint4(word, word ^ 1, word ^ 2, word ^ 3);
+    }
 }
 
 static __global__ void __launch_bounds__(THREADS)
-    copy_entries(const float4 *__restrict__ x, float4 *__restrict__ y, int64_t groups)
+    copy_entries(const uint4 *__restrict__ x, uint4 *__restrict__ y, int64_t quads)
 {
-    int64_t group = (int64_t)blockIdx.x * THREADS + threadIdx.x;
-    if (group >= groups) return;
-    float4 low = __ldcs(x + 2 * group), high = __ldcs(x + 2 * group + 1);
-    y[2 * group] = low;
-    y[2 * group + 1] = high;
+    int64_t quad = (int64_t)blockIdx.x * THREADS + threadIdx.x;
+    if (quad < quads) y[quad] = x[quad];
 }
 
 template <int BYTES>
 static void enqueue(const struct assay_call *call, const struct lattice_job *job)
 {
     int64_t groups = vec_groups(job);
-    unsigned grid = lattice_grid(groups, THREADS);
     cudaStream_t stream = (cudaStream_t)call->stream;
     if (job->task == TASK_ENCODE)
-        copy_encode<BYTES><<<grid, THREADS, 0, stream>>>(call->buffer[BUF_IN],
-                                                         (uint8_t *)call->buffer[BUF_OUT], groups);
+        copy_encode<BYTES><<<lattice_grid(groups, THREADS), THREADS, 0, stream>>>(
+            call->buffer[BUF_IN], (uint8_t *)call->buffer[BUF_OUT], groups);
     else
-        copy_decode<BYTES><<<grid, THREADS, 0, stream>>>((const uint8_t *)call->buffer[BUF_IN],
-                                                         (uint4 *)call->buffer[BUF_OUT], groups);
+        copy_decode<BYTES><<<lattice_grid(2 * groups, THREADS * IN_FLIGHT), THREADS, 0, stream>>>(
+            (const uint8_t *)call->buffer[BUF_IN], (uint4 *)call->buffer[BUF_OUT], 2 * groups);
 }
 
 static int launch_copy(struct assay_call *call)
@@ -74,8 +81,8 @@ static int launch_copy(struct assay_call *call)
     const struct lattice_job job = lattice_job(call->shape);
     int64_t groups = vec_groups(&job);
     if (job.task == TASK_ROUNDTRIP) {
-        copy_entries<<<lattice_grid(groups, THREADS), THREADS, 0, (cudaStream_t)call->stream>>>(
-            (const float4 *)call->buffer[BUF_IN], (float4 *)call->buffer[BUF_OUT], groups);
+        copy_entries<<<lattice_grid(2 * groups, THREADS), THREADS, 0, (cudaStream_t)call->stream>>>(
+            (const uint4 *)call->buffer[BUF_IN], (uint4 *)call->buffer[BUF_OUT], 2 * groups);
         return assay_launched();
     }
     int bytes = copy_group_bytes(&job);

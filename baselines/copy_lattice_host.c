@@ -19,8 +19,12 @@ const char *lattice_copy_supports(const struct assay_shape *shape)
 
 static void encode_bytes(const uint32_t *x, int bytes, int64_t begin, int64_t end, uint8_t *out)
 {
-    for (int64_t at = begin; at < end; at++)
-        out[at - begin] = (uint8_t)(copy_word(x + at / bytes * 8) >> (8 * (at % bytes)));
+    uint64_t word = 0;
+    for (int64_t at = begin; at < end; at++) {
+        int64_t place = at % bytes;
+        if (at == begin || place == 0) word = copy_word(x + at / bytes * 8);
+        out[at - begin] = (uint8_t)(word >> (8 * place));
+    }
 }
 
 static void decode_entries(const uint8_t *codes, int bytes, int64_t begin, int64_t end,

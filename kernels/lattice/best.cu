@@ -15,26 +15,28 @@
  *     loads, store, addresses, loop                                            22
  * in all about 181, 23 an entry. Predicted: at 4.3 TB/s the issue slots are three
  * quarters full and the integer pipe two thirds, so that memory is the bound.
- * D4, A2 and Z2 at q4m2 take 31, 25 and 20 an entry: D4 is at the edge.
+ * D4 and A2 have both levels by one look-up for four entries (lattice_lookup.h).
+ * In the loop of the walk, instructions an entry at q4m2: E8 23, D4 18, A2 18; Z2,
+ * which has nothing to decide, takes 20 without a walk.
  *
- * The second level is a table c(b) over the digits of the first: 128 KB for E8, held in
- * shared memory by one block of 1024 threads a multiprocessor, which therefore stays
- * and walks the tensor with a stride; the next two groups of each thread are under
- * way while one is worked on (96 KB a multiprocessor; 23 KB are what
- * Little's law asks for). 32 lanes that look up at random meet in a bank some
- * three times, 4 cycles for 256 entries. Filling the table costs each multiprocessor
- * 128 KB from L2, some 4 us; below 2^22 entries the table stays in global memory and is
- * read through L1, by short-lived blocks. D4's table is 256 entries, the others'
- * 16: each block copies them.
+ * The table is 128 KB for E8 (c(b) over the digits of the first level), for D4 and for
+ * A2 (codes), held in shared memory by one block of 1024 threads a multiprocessor,
+ * which therefore stays and walks the tensor with a stride; the next two groups of
+ * each thread are under way while one is worked on (96 KB a multiprocessor; 23 KB
+ * are what Little's law asks for). 32 lanes that look up at random meet in a bank
+ * some three times: 4 cycles for 256 entries, twice that where a look-up is four
+ * entries. Filling the table costs each multiprocessor 128 KB from L2, some 4 us.
+ *
+ * Below 2^22 entries short-lived blocks: E8's table stays in global memory and is read
+ * through L1, D4's and the others' c(b) is 256 or 16 entries that each block copies.
  */
 #include <stdlib.h>
 
-#include "lattice_fast.h"
-#include "lattice_vec.cuh"
+#include "lattice_lookup.h"
+#include "lattice_walk.cuh"
 
-enum { WALK_THREADS = 1024, WALK_DEPTH = 2 };
+enum { WALK_DEPTH = 2, WALK_BYTES = LOOKUP_ENTRIES * (int)sizeof(uint16_t) };
 
-static const int64_t WALK_FROM = (int64_t)1 << 22; /* entries */
 static const int64_t WALK_MOST = (int64_t)1 << 40; /* groups; rounds are an int */
 
 /* Entries of c, for one level's digits at q = 4. */
@@ -44,8 +46,8 @@ static __host__ __device__ constexpr int carry_entries(int lattice)
 }
 
 struct best_state {
-    uint16_t *carry; /* device memory; NULL for one level */
-    int processors;
+    uint16_t *table; /* device memory: c(b), for the walk the walk's; NULL for one level */
+    int walkers;     /* blocks that walk; 0: none do */
 };
 
 template <int LATTICE, int CODE>
@@ -57,6 +59,8 @@ static __device__ __forceinline__ void best_group(const float x[8], float r, uin
     uint32_t word = 0;
     if constexpr (LATTICE == LATTICE_E8) {
         word = fast_encode_e8(CODE, x, r, carry, mask);
+    } else if constexpr (LATTICE == LATTICE_D4) {
+        word = fast_encode_d4(CODE, x, r, carry, mask);
     } else {
 #pragma unroll
         for (int b = 0; b < 8 / D; b++)
@@ -92,15 +96,24 @@ static __global__ void __launch_bounds__(LATTICE_THREADS)
     if (group < groups) best_group<LATTICE, CODE>(mine, r, out, group, SMALL ? table : carry, mask);
 }
 
-/* One block a multiprocessor, E8's table in its shared memory. Every thread of the grid
+template <int LATTICE>
+static __device__ __forceinline__ uint32_t walk_encode(const float x[8], float r,
+                                                       const uint16_t *table, uint32_t mask)
+{
+    if constexpr (LATTICE == LATTICE_E8) return fast_encode_e8(CODE_Q4M2, x, r, table, mask);
+    return lookup_encode(LATTICE, x, r, table, mask);
+}
+
+/* One block a multiprocessor, the table in its shared memory. Every thread of the grid
  * has `rounds` groups; the first `rest` threads have one more. */
+template <int LATTICE>
 static __global__ void __launch_bounds__(WALK_THREADS, 1)
-    best_walk_e8(const float4 *__restrict__ x, uint32_t *__restrict__ out, int rounds, int rest,
-                 float r, const uint4 *__restrict__ carry, uint32_t mask)
+    best_walk(const float4 *__restrict__ x, uint32_t *__restrict__ out, int rounds, int rest,
+              float r, const uint4 *__restrict__ from, uint32_t mask)
 {
     extern __shared__ uint4 table[];
-    constexpr int QUADS = carry_entries(LATTICE_E8) * (int)sizeof(uint16_t) / (int)sizeof(uint4);
-    const uint16_t *c = (const uint16_t *)table;
+    constexpr int QUADS = WALK_BYTES / (int)sizeof(uint4);
+    const uint16_t *here = (const uint16_t *)table;
     const int step = (int)gridDim.x * WALK_THREADS;
     const int thread = (int)blockIdx.x * WALK_THREADS + (int)threadIdx.x;
     float mine[WALK_DEPTH + 1][8];
@@ -110,14 +123,14 @@ static __global__ void __launch_bounds__(WALK_THREADS, 1)
     for (int k = 0; k < WALK_DEPTH; k++)
         if (k < rounds) load_group(x, (int64_t)k * step, mine[k]);
     for (int i = threadIdx.x; i < QUADS; i += WALK_THREADS)
-        table[i] = carry[i];
+        table[i] = from[i];
     __syncthreads();
     for (int i = 0; i < rounds;) {
 #pragma unroll
         for (int k = 0; k <= WALK_DEPTH; k++) {
             if (i + WALK_DEPTH < rounds)
                 load_group(x, WALK_DEPTH * step, mine[(k + WALK_DEPTH) % (WALK_DEPTH + 1)]);
-            *out = fast_encode_e8(CODE_Q4M2, mine[k], r, c, mask);
+            *out = walk_encode<LATTICE>(mine[k], r, here, mask);
             x += 2 * step;
             out += step;
             if (++i == rounds) break;
@@ -125,7 +138,7 @@ static __global__ void __launch_bounds__(WALK_THREADS, 1)
     }
     if (thread >= rest) return;
     load_group(x, 0, mine[0]);
-    *out = fast_encode_e8(CODE_Q4M2, mine[0], r, c, mask);
+    *out = walk_encode<LATTICE>(mine[0], r, here, mask);
 }
 
 /* ------------------------------------------------------------------ host -- */
@@ -138,55 +151,51 @@ static const char *supports(const struct assay_shape *shape)
     return lattice_vec_supports(shape);
 }
 
-static int make_table(struct best_state *state, int lattice)
+static bool is_for_walk(const struct lattice_job *job)
 {
-    const int entries = carry_entries(lattice);
-    const size_t bytes = (size_t)entries * sizeof(uint16_t);
+    int64_t groups = vec_groups(job);
+    return job->lattice != LATTICE_Z2 && job->code == CODE_Q4M2 &&
+           groups * VEC_ENTRIES >= WALK_FROM && groups <= WALK_MOST;
+}
+
+static void fill_table(int lattice, bool walk, uint16_t *table)
+{
+    if (walk && lattice != LATTICE_E8) {
+        lattice == LATTICE_D4 ? lookup_fill(LATTICE_D4, table) : lookup_fill(LATTICE_A2, table);
+        return;
+    }
+    for (int i = 0; i < carry_entries(lattice); i++)
+        table[i] = (uint16_t)(lattice == LATTICE_Z2   ? fast_carry(LATTICE_Z2, i)
+                              : lattice == LATTICE_A2 ? fast_carry(LATTICE_A2, i)
+                              : lattice == LATTICE_D4 ? fast_carry(LATTICE_D4, i)
+                                                      : fast_carry(LATTICE_E8, i));
+}
+
+static int make_table(struct assay_call *call, struct best_state *state, int lattice)
+{
+    const bool walk = state->walkers > 0;
+    const size_t bytes =
+        (size_t)(walk ? LOOKUP_ENTRIES : carry_entries(lattice)) * sizeof(uint16_t);
     uint16_t *host = (uint16_t *)malloc(bytes);
     if (!host) return assay_error("no memory for the table");
-    for (int i = 0; i < entries; i++)
-        host[i] = (uint16_t)(lattice == LATTICE_Z2   ? fast_carry(LATTICE_Z2, i)
-                             : lattice == LATTICE_A2 ? fast_carry(LATTICE_A2, i)
-                             : lattice == LATTICE_D4 ? fast_carry(LATTICE_D4, i)
-                                                     : fast_carry(LATTICE_E8, i));
-    int status = assay_cuda(cudaMalloc((void **)&state->carry, bytes), "cudaMalloc");
-    if (status == 0)
-        status =
-            assay_cuda(cudaMemcpy(state->carry, host, bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
+    fill_table(lattice, walk, host);
+    int status = walk_upload(call, host, bytes, (void **)&state->table);
     free(host);
     return status;
 }
 
-/* Through L1 at any size; for the walk, setup asks the device on top. */
-static int setup_cached(struct assay_call *call)
+static int setup(struct assay_call *call)
 {
     const struct lattice_job job = lattice_job(call->shape);
     struct best_state *state = (struct best_state *)calloc(1, sizeof *state);
     if (!state) return assay_error("no memory");
     call->state = state;
     if (job.code != CODE_Q4M2) return 0;
-    call->workspace_bytes += carry_entries(job.lattice) * (int64_t)sizeof(uint16_t);
-    return make_table(state, job.lattice);
-}
-
-static int setup(struct assay_call *call)
-{
-    const struct lattice_job job = lattice_job(call->shape);
-    const int bytes = carry_entries(LATTICE_E8) * (int)sizeof(uint16_t);
-    if (setup_cached(call) < 0) return -1;
-    if (job.lattice != LATTICE_E8 || job.code != CODE_Q4M2) return 0;
-    if (job.rows * job.columns < WALK_FROM || vec_groups(&job) > WALK_MOST) return 0;
-    struct best_state *state = (struct best_state *)call->state;
-    int device, most;
-    if (assay_cuda(cudaGetDevice(&device), "cudaGetDevice") < 0) return -1;
-    cudaError_t error =
-        cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
-    if (assay_cuda(error, "cudaDeviceGetAttribute") < 0) return -1;
-    if (most < bytes) return 0; /* cards below the data centre's: the table through L1 */
-    error = cudaFuncSetAttribute(best_walk_e8, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
-    if (assay_cuda(error, "cudaFuncSetAttribute") < 0) return -1;
-    error = cudaDeviceGetAttribute(&state->processors, cudaDevAttrMultiProcessorCount, device);
-    return assay_cuda(error, "cudaDeviceGetAttribute");
+    const void *walk = job.lattice == LATTICE_A2   ? (const void *)best_walk<LATTICE_A2>
+                       : job.lattice == LATTICE_D4 ? (const void *)best_walk<LATTICE_D4>
+                                                   : (const void *)best_walk<LATTICE_E8>;
+    if (is_for_walk(&job) && walk_blocks(walk, WALK_BYTES, &state->walkers) < 0) return -1;
+    return make_table(call, state, job.lattice);
 }
 
 struct best_launch {
@@ -202,19 +211,19 @@ struct best_launch {
         if constexpr (CODE > CODE_Q4M2) {
             return assay_error("no such instance");
         } else {
-            if constexpr (LATTICE == LATTICE_E8 && CODE == CODE_Q4M2) {
-                if (state->processors) {
-                    const int64_t step = (int64_t)state->processors * WALK_THREADS;
-                    best_walk_e8<<<state->processors, WALK_THREADS,
-                                   carry_entries(LATTICE_E8) * sizeof(uint16_t), stream>>>(
-                        x, (uint32_t *)out, (int)(groups / step), (int)(groups % step), r,
-                        (const uint4 *)state->carry, FAST_KEY_MASK);
+            if constexpr (LATTICE != LATTICE_Z2 && CODE == CODE_Q4M2) {
+                if (state->walkers) {
+                    const int64_t step = (int64_t)state->walkers * WALK_THREADS;
+                    best_walk<LATTICE>
+                        <<<state->walkers, WALK_THREADS, LOOKUP_ENTRIES * sizeof(uint16_t),
+                           stream>>>(x, (uint32_t *)out, (int)(groups / step), (int)(groups % step),
+                                     r, (const uint4 *)state->table, FAST_KEY_MASK);
                     return assay_launched();
                 }
             }
             best_once<LATTICE, CODE>
                 <<<lattice_grid(groups, LATTICE_THREADS), LATTICE_THREADS, 0, stream>>>(
-                    x, out, groups, r, state->carry, FAST_KEY_MASK);
+                    x, out, groups, r, state->table, FAST_KEY_MASK);
             return assay_launched();
         }
     }
@@ -236,14 +245,14 @@ static void teardown(struct assay_call *call)
 {
     struct best_state *state = (struct best_state *)call->state;
     if (!state) return;
-    cudaFree(state->carry);
+    cudaFree(state->table);
     free(state);
 }
 
 static const struct assay_variant variant = {
     .operation = "lattice_encode",
     .name = "best",
-    .summary = "bytes of coordinates in words, levels above the first by a table",
+    .summary = "bytes of coordinates in words, the levels by a table in shared memory",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,
@@ -254,25 +263,3 @@ static const struct assay_variant variant = {
     .model = lattice_model_encode,
 };
 ASSAY_REGISTER_VARIANT(variant);
-
-static const char *supports_cached(const struct assay_shape *shape)
-{
-    const struct lattice_job job = lattice_job(shape);
-    if (job.lattice != LATTICE_E8 || job.code != CODE_Q4M2) return "best has one way for this";
-    return supports(shape);
-}
-
-static const struct assay_variant cached = {
-    .operation = "lattice_encode",
-    .name = "best_cached",
-    .summary = "best with E8's table read through L1, at any size",
-    .kind = ASSAY_KERNEL,
-    .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
-    .supports = supports_cached,
-    .setup = setup_cached,
-    .launch = launch,
-    .teardown = teardown,
-    .model = lattice_model_encode,
-};
-ASSAY_REGISTER_VARIANT(cached);

@@ -108,6 +108,11 @@ static __device__ __forceinline__ uint64_t lattice_load_bytes(const uint8_t *fro
     if (bytes == 4) return *(const uint32_t *)from;
     if (bytes == 2) return *(const uint16_t *)from;
     uint64_t word = 0;
+    if (bytes == 6) {
+        for (int i = 0; i < 3; i++)
+            word |= (uint64_t)((const uint16_t *)from)[i] << (16 * i);
+        return word;
+    }
     for (int i = 0; i < bytes; i++)
         word |= (uint64_t)from[i] << (8 * i);
     return word;

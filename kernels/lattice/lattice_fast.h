@@ -188,6 +188,57 @@ LATTICE_FN uint32_t fast_encode_e8(int code, const float x[8], float r, const ui
     return sound ? digits | next : 0;
 }
 
+/* The D4 point closest to v: doubled coordinates 4, 3, 2, 1 as bytes, 7 bits of each. */
+LATTICE_FN uint32_t fast_closest_d4(const float v[4], uint32_t mask)
+{
+    uint32_t t[4], key[4];
+    LATTICE_UNROLL
+    for (int i = 0; i < 4; i++) {
+        t[i] = fast_floor2(v[i]);
+        key[i] = fast_key(lattice_rest(v[i]), i, mask);
+    }
+    uint32_t most = fast_max3(fast_max3(key[0], key[1], key[2]), key[3], key[3]);
+    uint32_t bytes = fast_bytes(t[3], t[2], t[1], t[0]);
+    /* Rounded up is odd where the two low bits differ. */
+    uint32_t odd = (((bytes ^ bytes << 1) & 0x02020202u) * 0x01010101u) >> 25 & 1;
+    return fast_round(bytes, 0, odd << (8 * (most & 3)));
+}
+
+/* Its coordinates in the basis, 4, 3, 2, 1 as bytes: the low 5 bits of each, of the first 4. */
+LATTICE_FN uint32_t fast_coordinates_d4(uint32_t z)
+{
+    uint32_t h = z >> 1 & 0x1f1f1f1fu;
+    uint32_t sums = (0x20202020u - h) * 0x01010101u; /* of what is subtracted from 32 */
+    uint32_t first = sums >> 25;
+    return (sums & 0xffffu) | (((h >> 24) + first) & 0x1f) << 16 | first << 24;
+}
+
+/* Packed digits of two D4 blocks. */
+LATTICE_FN uint32_t fast_encode_d4(int code, const float x[8], float r, const uint16_t *carry,
+                                   uint32_t mask)
+{
+    uint32_t k[2], lost = 0;
+    LATTICE_UNROLL
+    for (int b = 0; b < 2; b++) {
+        float v[4];
+        if (!lattice_scale(LATTICE_D4, x + 4 * b, r, v)) lost |= 0xffu << (8 * b);
+        k[b] = fast_coordinates_d4(fast_closest_d4(v, mask));
+    }
+    if (code == CODE_Q2M1)
+        return (fast_gather1(k[0]) >> 28 | fast_gather1(k[1]) >> 28 << 8) & ~lost;
+    uint32_t digits = fast_tops(fast_gather2(k[0], 0), fast_gather2(k[1], 0));
+    if (code == CODE_Q4M1) return digits & ~lost;
+    uint32_t above = fast_tops(fast_gather2(k[0], 2), fast_gather2(k[1], 2));
+    uint32_t c = carry[digits & 255] | (uint32_t)carry[digits >> 8] << 8;
+    uint32_t next = fast_add2(above, c) & ~lost;
+    digits &= ~lost;
+#ifdef __CUDA_ARCH__
+    return __byte_perm(digits, next, 0x5140);
+#else
+    return (digits & 255) | (next & 255) << 8 | (digits >> 8 & 255) << 16 | next >> 8 << 24;
+#endif
+}
+
 /* Packed digits of a block of another lattice, by the same table. */
 LATTICE_FN uint32_t fast_encode(int lattice, int code, const float x[], float r,
                                 const uint16_t *carry)
@@ -196,6 +247,9 @@ LATTICE_FN uint32_t fast_encode(int lattice, int code, const float x[], float r,
     float v[LATTICE_MAX_D];
     int z[LATTICE_MAX_D], k[LATTICE_MAX_D];
     bool sound = lattice_scale(lattice, x, r, v);
+#ifndef __CUDA_ARCH__
+    if (!sound) return 0; /* a GPU goes on with any numbers: a branch would cost more */
+#endif
     lattice_closest(lattice, v, z);
     lattice_coordinates(lattice, z, k);
     uint32_t digits = 0, above = 0;

@@ -209,7 +209,7 @@ LATTICE_FN bool lattice_e8_coset(float sum, uint32_t most, uint32_t least, int o
 
 LATTICE_FN bool lattice_a2_coset(float rest0, float rest1)
 {
-    return lattice_add(fmaf(3.0f, fabsf(rest1), fabsf(rest0)), -1.0f) > 0.0f;
+    return fmaf(3.0f, fabsf(rest1), fabsf(rest0)) > 1.0f;
 }
 
 /* The point closest to v, which has its dither (A2: v_1 divided by sqrt(3)). */

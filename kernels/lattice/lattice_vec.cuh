@@ -7,6 +7,7 @@
 #define LATTICE_VEC_CUH
 
 #include "lattice.cuh"
+#include "lattice_points.h"
 
 enum { VEC_ENTRIES = 8 };
 
@@ -23,18 +24,7 @@ static inline const char *lattice_vec_supports(const struct assay_shape *shape)
 /* Bytes of the packed codes of eight entries. */
 template <int LATTICE, int CODE> static __host__ __device__ constexpr int vec_bytes()
 {
-    return 8 /
-           (LATTICE == LATTICE_E8   ? 8
-            : LATTICE == LATTICE_D4 ? 4
-                                    : 2) *
-           (LATTICE == LATTICE_E8   ? (CODE == CODE_Q2M1   ? 1
-                                       : CODE == CODE_Q4M1 ? 2
-                                       : CODE == CODE_Q4M3 ? 6
-                                                           : 4)
-            : LATTICE == LATTICE_D4 ? (CODE <= CODE_Q4M1   ? 1
-                                       : CODE == CODE_Q4M3 ? 3
-                                                           : 2)
-                                    : (CODE == CODE_Q4M3 ? 2 : 1));
+    return VEC_ENTRIES / lattice_d(LATTICE) * points_block_bytes(LATTICE, CODE);
 }
 
 /* Packed codes of the eight entries of `x`; T of block b at t[b]. */

@@ -1,0 +1,105 @@
+/*
+ * lattice_round.h - decode(encode(x)) without digits; for the host too, so that tests
+ * run it.
+ *
+ * With g_0 = Q(v) and g_m+1 = Q(g_m / q), the sum that decoding makes telescopes to
+ * g_0 - q^M g_M: the closest point itself, unless the block is overloaded. That it is not
+ * can be seen from v, and nearly always is. Rounding moves a point's product with a
+ * shortest vector l by |l|^2 / 2 at most, and Q(u) = 0 where no product is larger, so
+ *     v l < (|l|^2 / 2) (q^M - q^(M-1) - .. - 1)   for all l
+ * is enough (a hundredth of q^M less, for the dithers). Where it does not hold g_M is
+ * computed by its definition.
+ */
+#ifndef LATTICE_ROUND_H
+#define LATTICE_ROUND_H
+
+#include "lattice_fast.h"
+
+/* The sum of the two largest |v|. */
+LATTICE_FN float round_largest_two(int d, const float v[])
+{
+    float most[LATTICE_MAX_D / 2], next[LATTICE_MAX_D / 2];
+    LATTICE_UNROLL
+    for (int i = 0; i < d / 2; i++) {
+        most[i] = fmaxf(fabsf(v[i]), fabsf(v[i + d / 2]));
+        next[i] = fminf(fabsf(v[i]), fabsf(v[i + d / 2]));
+    }
+    LATTICE_UNROLL
+    for (int n = d / 4; n > 0; n /= 2)
+        LATTICE_UNROLL
+    for (int i = 0; i < n; i++) {
+        next[i] = fmaxf(fminf(most[i], most[i + n]), fmaxf(next[i], next[i + n]));
+        most[i] = fmaxf(most[i], most[i + n]);
+    }
+    return most[0] + next[0];
+}
+
+/* The largest product of v with a shortest vector (A2: v_1 divided by sqrt(3)). */
+LATTICE_FN float round_reach(int lattice, const float v[])
+{
+    if (lattice == LATTICE_Z2) return fmaxf(fabsf(v[0]), fabsf(v[1]));
+    if (lattice == LATTICE_A2) return fmaxf(fabsf(v[0]), 0.5f * fabsf(v[0]) + 1.5f * fabsf(v[1]));
+    if (lattice == LATTICE_D4) return round_largest_two(4, v);
+    return fmaxf(round_largest_two(8, v), 0.5f * lattice_sum8(v));
+}
+
+/* A reach below this is not overloaded. */
+LATTICE_CONST float round_bound(int lattice, int q, int levels)
+{
+    const int power = levels == 1 ? q : levels == 2 ? q * q : q * q * q;
+    const int below = levels == 1 ? 1 : levels == 2 ? 1 + q : 1 + q + q * q;
+    const float half_norm = lattice_d(lattice) == 2 ? 0.5f : 1.0f;
+    return (float)(power - below) * half_norm - 0.01f * (float)power;
+}
+
+/* z becomes what an overloaded block decodes to. */
+LATTICE_FN void round_wrap(int lattice, int q, int levels, int z[])
+{
+    int g[LATTICE_MAX_D], next[LATTICE_MAX_D], weight = 1;
+    LATTICE_UNROLL
+    for (int i = 0; i < lattice_d(lattice); i++)
+        g[i] = z[i];
+    LATTICE_UNROLL
+    for (int m = 0; m < levels; m++) {
+        lattice_closest_quotient(lattice, q, g, next);
+        LATTICE_UNROLL
+        for (int i = 0; i < lattice_d(lattice); i++)
+            g[i] = next[i];
+        weight *= q;
+    }
+    LATTICE_UNROLL
+    for (int i = 0; i < lattice_d(lattice); i++)
+        z[i] -= weight * g[i];
+}
+
+/* Doubled coordinates that a block decodes to. */
+LATTICE_FN void round_block(int lattice, int q, int levels, const float x[], float r, uint32_t mask,
+                            int z[])
+{
+    const int d = lattice_d(lattice);
+    const float bound = round_bound(lattice, q, levels);
+    float v[LATTICE_MAX_D];
+    bool sound = lattice_scale(lattice, x, r, v);
+    if (sound && round_reach(lattice, v) < bound) {
+        if (lattice == LATTICE_E8 && bound < 31.0f) { /* so |z| < 64 */
+            uint32_t low, high;
+            fast_closest_e8(v, mask, &low, &high);
+            LATTICE_UNROLL
+            for (int i = 0; i < 4; i++) { /* 7 bits, and a sign */
+                z[3 - i] = (int)((low >> (8 * i) & 127) ^ 64) - 64;
+                z[7 - i] = (int)((high >> (8 * i) & 127) ^ 64) - 64;
+            }
+        } else {
+            lattice_closest(lattice, v, z);
+        }
+        return;
+    }
+    LATTICE_UNROLL
+    for (int i = 0; i < d; i++)
+        z[i] = 0;
+    if (!sound) return;
+    lattice_closest(lattice, v, z);
+    round_wrap(lattice, q, levels, z);
+}
+
+#endif
