@@ -8,8 +8,10 @@
  *
  * What bounds it: a byte of codes takes three instructions, one a pipe: a byte
  * permutation makes the address (ALU), the lookup (LSU), a dp4a that takes the
- * block's byte out of the word and weights it by level (FMA). That is 3 M / 8 a
- * lane and entry, where decoding for the tensor cores takes 1.75 M. No two lanes
+ * block's byte out of the word and weights it by level (FMA). With loads, addresses
+ * and the sum of the lanes a warp takes 65, 127 and 255 instructions for 4096 entries
+ * (M = 1, 2, 4; machine code): 0.5, 1.0 and 2.0 a lane and entry, where decoding for
+ * the tensor cores takes 3.5 at M = 2. No two lanes
  * meet in a bank (gemv_table.h), so 32 lookups take a cycle of an SM: a byte a lane
  * is 32 bytes a cycle, 7 TB/s over 132 of them, and memory's 4.3 TB/s is the bound.
  *
