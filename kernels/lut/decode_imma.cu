@@ -11,9 +11,11 @@
  * levels is M lookups and M - 1 additions of bytes. For those additions bytes carry
  * a bias of 128 / M each, 128 together, which one exclusive-or takes off again.
  *
- * Shared memory is what bounds it: of 128 bytes a cycle the tensor cores take 80 at
- * their full rate, and decoding a stage takes (2 M + 2) * 192 cycles beside them, to
- * the 1024 of the product. Predicted: 70 % of the peak at M = 1, 55 % at M = 2.
+ * Shared memory is what bounds it: for a stage of 1024 cycles on the tensor cores
+ * they read it for 640, the lookups for 384 M and the stores of what was decoded for
+ * 384: 1408 cycles at M = 1 and 1792 at M = 2, so 73 % and 57 % of the peak at best.
+ * That needs lookups that wait for nothing: all 24 M of a thread's stage leave before
+ * the first store, and the tensor cores have a stage to work on while the warps meet.
  */
 #include <stdlib.h>
 
@@ -27,7 +29,8 @@ enum {
 };
 
 template <int M> struct decoding {
-    static constexpr int STAGES = 2;
+    /* Four levels' tables leave room for two buffers only. */
+    static constexpr int STAGES = M <= 2 ? 3 : 2, LEFT = STAGES - 2;
     struct lut_codes a, b;
     const int8_t *points;
 
@@ -98,18 +101,23 @@ template <int M> struct decoding {
         return sum;
     }
 
+    /* All of a batch is looked up before any of it is stored: the compiler cannot
+     * know that no store meets the table, and would wait for each. */
     __device__ __forceinline__ void produce(int stage, char *buffer)
     {
-        int half = threadIdx.x % 2;
+        constexpr int BATCH = M <= 2 ? ITEMS * HALF : HALF / 2; /* blocks */
+        int half = threadIdx.x % 2, row = threadIdx.x / 2;
 #pragma unroll
-        for (int item = 0; item < ITEMS; item++) {
-            int row = item * 128 + threadIdx.x / 2;
+        for (int first = 0; first < ITEMS * HALF; first += BATCH) {
+            uint2 blocks[BATCH];
 #pragma unroll
-            for (int piece = 0; piece < HALF / 2; piece++) {
-                uint2 low = decode(codes[item], 2 * piece);
-                uint2 high = decode(codes[item], 2 * piece + 1);
-                *(uint4 *)(buffer + imma_offset(row, half * 4 + piece)) =
-                    make_uint4(low.x, low.y, high.x, high.y);
+            for (int i = 0; i < BATCH; i++)
+                blocks[i] = decode(codes[(first + i) / HALF], (first + i) % HALF);
+#pragma unroll
+            for (int i = 0; i < BATCH; i += 2) {
+                int item = (first + i) / HALF, piece = half * 4 + (first + i) % HALF / 2;
+                *(uint4 *)(buffer + imma_offset(item * 128 + row, piece)) =
+                    make_uint4(blocks[i].x, blocks[i].y, blocks[i + 1].x, blocks[i + 1].y);
             }
         }
         load(stage + 1);

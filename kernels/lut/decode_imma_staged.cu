@@ -6,14 +6,14 @@
  * 2 rows K columns in int8. A codeword is decoded once, which is what codebooks
  * need that do not fit shared memory (E8 q = 4: 65,536 codewords, 512 KiB).
  *
- * The product copies tiles with cp.async, four stages deep.
+ * The product copies tiles with cp.async into four buffers, two stages ahead.
  */
 #include <stdlib.h>
 
 #include "imma.cuh"
 
 struct copying {
-    static constexpr int STAGES = 4, PIECES = IMMA_STAGE_BYTES / 16 / (int)IMMA_THREADS;
+    static constexpr int STAGES = 4, LEFT = 1, PIECES = IMMA_STAGE_BYTES / 16 / (int)IMMA_THREADS;
     static constexpr int SHARED_BYTES = STAGES * IMMA_STAGE_BYTES;
     const int8_t *a, *b;
     int64_t rows, columns, stride;
@@ -27,29 +27,33 @@ struct copying {
         first_column = tile.column;
     }
 
-    /* Eight threads take the eight pieces of a row: 128 bytes at once. */
+    /* Eight threads take the eight pieces of a row: 128 bytes at once. Without a
+     * branch, and zeros beyond the last stage: over branches the compiler moves the
+     * accumulators that the tensor cores are at work on. */
     __device__ __forceinline__ void produce(int stage, char *buffer)
     {
-        if (stage < stages) {
+        constexpr int STEP = (int)IMMA_THREADS / 8;
+        int thread_row = (int)threadIdx.x / 8, piece = (int)threadIdx.x % 8;
+        int bytes = stage < stages ? 16 : 0, at = min(stage, stages - 1);
 #pragma unroll
-            for (int i = 0; i < PIECES; i++) {
-                int row = (i * IMMA_THREADS + threadIdx.x) / 8, piece = threadIdx.x % 8;
-                const int8_t *from =
-                    row < IMMA_ROWS ? a + min(first_row + row, rows - 1) * stride
-                                    : b + min(first_column + row - IMMA_ROWS, columns - 1) * stride;
-                from += (int64_t)stage * IMMA_K + piece * 16;
-                unsigned to = (unsigned)__cvta_generic_to_shared(buffer + imma_offset(row, piece));
-                asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" ::"r"(to),
-                             "l"(from)
-                             : "memory");
-            }
+        for (int i = 0; i < PIECES; i++) {
+            bool of_a = i * STEP < IMMA_ROWS;
+            int row =
+                of_a ? min((int)first_row + i * STEP + thread_row, (int)rows - 1)
+                     : min((int)first_column + i * STEP - IMMA_ROWS + thread_row, (int)columns - 1);
+            const int8_t *from = (of_a ? a : b) + row * stride + (int64_t)at * IMMA_K + piece * 16;
+            unsigned to = (unsigned)__cvta_generic_to_shared(
+                buffer + imma_offset(i * STEP + thread_row, piece));
+            asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;" ::"r"(to),
+                         "l"(from), "r"(bytes)
+                         : "memory");
         }
         asm volatile("cp.async.commit_group;" ::: "memory");
     }
 
     __device__ __forceinline__ void settle()
     {
-        asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");
+        asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2 - LEFT) : "memory");
     }
 };
 

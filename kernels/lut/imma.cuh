@@ -8,7 +8,9 @@
  * atom of 1 KiB, and stepping 32 bytes along K is stepping the start address
  * (PTX ISA, "Asynchronous warpgroup level matrix shared memory layout").
  *
- * The tensor cores work on stage s while the same warps produce stage s + STAGES - 1.
+ * The tensor cores work on stage s while the same warps produce a later one. Where
+ * shared memory has room for one more buffer, they still work on s when the warps
+ * meet to start s + 1, and never stand still between stages.
  */
 #ifndef LUT_IMMA_CUH
 #define LUT_IMMA_CUH
@@ -85,9 +87,10 @@ static __device__ __forceinline__ void imma_stage(int32_t d[128], const char *st
     asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
 
-static __device__ __forceinline__ void imma_wait(int32_t d[128])
+/* Until at most LEFT stages are still being multiplied. */
+template <int LEFT> static __device__ __forceinline__ void imma_wait(int32_t d[128])
 {
-    asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(LEFT) : "memory");
 #pragma unroll
     for (int i = 0; i < 128; i++)
         asm volatile("" : "+r"(d[i])::"memory");
@@ -135,10 +138,14 @@ static __device__ __forceinline__ void imma_finish(const imma_output &out, struc
  * The loop. A Producer has, besides its fields:
  *
  *   STAGES                        buffers; stage s uses buffer s % STAGES
+ *   LEFT                          stages still multiplied when the next starts: 0, 1
  *   begin(shared, tile)           once, by all threads
  *   produce(stage, buffer)        write this thread's share of the stage, or start
  *                                 to; called in order, also beyond the last stage
  *   settle()                      the oldest stage not yet settled has been written
+ *
+ * After the barrier of stage s all warps have seen stage s - 1 - LEFT multiplied:
+ * its buffer is the one that stage s + STAGES - 1 - LEFT goes to.
  */
 template <class Producer>
 static __global__ void __launch_bounds__(IMMA_THREADS, 1)
@@ -146,7 +153,8 @@ static __global__ void __launch_bounds__(IMMA_THREADS, 1)
 {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
     extern __shared__ __align__(1024) char shared[];
-    constexpr int STAGES = Producer::STAGES;
+    constexpr int STAGES = Producer::STAGES, LEFT = Producer::LEFT, AHEAD = STAGES - 1 - LEFT;
+    static_assert(AHEAD >= 1, "a stage is produced before its turn");
     struct imma_tile tile = imma_tile_of(blockIdx.x, out.rows, out.columns);
     Producer producer = args;
     int32_t d[128];
@@ -156,18 +164,21 @@ static __global__ void __launch_bounds__(IMMA_THREADS, 1)
 
     producer.begin(shared + STAGES * IMMA_STAGE_BYTES, tile);
 #pragma unroll
-    for (int stage = 0; stage < STAGES - 1; stage++)
+    for (int stage = 0; stage < AHEAD; stage++)
         producer.produce(stage, shared + stage * IMMA_STAGE_BYTES);
 
+        /* Unrolled, the loop would be entered in several places, each with copies of d:
+         * the products would run one by one. */
+#pragma unroll 1
     for (int stage = 0; stage < out.stages_of_k; stage++) {
         producer.settle();
         imma_publish();
-        __syncthreads(); /* the stage is whole, and all are done with the one before */
+        __syncthreads();
         imma_stage(d, shared + stage % STAGES * IMMA_STAGE_BYTES);
-        int ahead = stage + STAGES - 1;
-        producer.produce(ahead, shared + ahead % STAGES * IMMA_STAGE_BYTES);
-        imma_wait(d);
+        producer.produce(stage + AHEAD, shared + (stage + AHEAD) % STAGES * IMMA_STAGE_BYTES);
+        imma_wait<LEFT>(d);
     }
+    imma_wait<0>(d);
     imma_finish(out, tile, d);
 #endif
 }

@@ -1,0 +1,409 @@
+/*
+ * table_gemv.cu - few rows by lookup alone: every block of A becomes its table of
+ * inner products with the 256 codewords, and B's codes are looked up in it as they
+ * come from memory, 8 entries a lookup (E8, q = 2). Nothing is decoded.
+ *
+ * Bytes: B's codes, M / 8 an entry. Operations: a lookup and an addition for each
+ * byte of codes; 256 products of 8 for each block of A, once a thread block.
+ *
+ * What bounds it: a byte of codes takes three instructions, one a pipe: a byte
+ * permutation makes the address (ALU), the lookup (LSU), a dp4a that takes the
+ * block's byte out of the word and weights it by level (FMA). With loads, addresses
+ * and the sum of the lanes a warp takes 65, 127 and 255 instructions for 4096 entries
+ * (M = 1, 2, 4; machine code): 0.5, 1.0 and 2.0 a lane and entry, where decoding for
+ * the tensor cores takes 3.5 at M = 2. No two lanes
+ * meet in a bank (gemv_table.h), so 32 lookups take a cycle of an SM: a byte a lane
+ * is 32 bytes a cycle, 7 TB/s over 132 of them, and memory's 4.3 TB/s is the bound.
+ *
+ * The tables of 8192 entries are 256 KiB. Two SMs, a cluster, hold half each, walk
+ * over the same columns and add up their halves at the end through distributed
+ * shared memory; K up to 32,768 takes clusters of up to 8. Making the tables takes
+ * some 2.5 us: memory works meanwhile, on codes for registers and, beyond those, for
+ * the L2 cache.
+ */
+#include <cooperative_groups.h>
+#include <stdlib.h>
+
+#include "gemv_table.h"
+#include "lut_cuda.h"
+
+namespace cg = cooperative_groups;
+
+struct table_args {
+    const char *a, *b; /* codes */
+    const int8_t *points;
+    float *c;
+    int64_t columns, stride_bytes;
+    int blocks, parts;
+    int columns_each; /* of a cluster */
+};
+
+/* The tables, the codewords, A decoded, A's codes; then a sum a column. */
+struct table_shared {
+    char table[GEMV_TABLE_BYTES];
+    uint2 points[256];
+    uint2 x[GEMV_TABLE_BLOCKS];
+    uint4 codes[4 * GEMV_TABLE_CHUNK / 16];
+};
+
+enum { COLUMNS_MAX = 8192 }; /* of a cluster: 32 KiB of sums */
+
+static int64_t shared_bytes(int columns_each)
+{
+    return (int64_t)sizeof(struct table_shared) + 4 * (int64_t)columns_each;
+}
+
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+
+/* ------------------------------------------------------------- prologue -- */
+
+template <int M, int THREADS>
+static __device__ __forceinline__ void fetch(const table_args &args, int part, table_shared *shared)
+{
+    const char *a = args.a + blockIdx.y * args.stride_bytes;
+    int64_t first = (int64_t)part * M * GEMV_TABLE_CHUNK;
+    static_assert(THREADS >= 128 + M * GEMV_TABLE_CHUNK / 16, "one load a thread");
+    int i = threadIdx.x - 128;
+    int64_t at = first + i * 16;
+    if (i < 0)
+        ((uint4 *)shared->points)[threadIdx.x] = ((const uint4 *)args.points)[threadIdx.x];
+    else if (i < M * GEMV_TABLE_CHUNK / 16 && at < args.stride_bytes)
+        shared->codes[i] = *(const uint4 *)(a + at);
+}
+
+/* Coordinates of A's blocks, Horner's rule over the levels. A block beyond the row's
+ * end is the point 0, and so is its table, whatever B's codes there are. */
+template <int M, int THREADS>
+static __device__ __forceinline__ void decode_x(int blocks, table_shared *shared)
+{
+    const unsigned char *codes = (const unsigned char *)shared->codes;
+    for (int first = 0; first < GEMV_TABLE_BLOCKS; first += THREADS) {
+        int block = first + threadIdx.x;
+        if (block >= GEMV_TABLE_BLOCKS) break;
+        uint2 sum = make_uint2(0, 0);
+#pragma unroll
+        for (int m = M - 1; m >= 0; m--) {
+            uint2 point = shared->points[block < blocks ? codes[block * M + m] : 0];
+            sum.x = __vadd4(__vadd4(sum.x, sum.x), point.x);
+            sum.y = __vadd4(__vadd4(sum.y, sum.y), point.y);
+        }
+        shared->x[block] = sum;
+    }
+}
+
+static __device__ __forceinline__ int product(uint2 x, uint2 y)
+{
+    return __dp4a((int)x.x, (int)y.x, __dp4a((int)x.y, (int)y.y, 0));
+}
+
+/* A warp makes one word of each lane for some of the codewords: its four blocks stay
+ * in registers, and a store meets every bank once. */
+template <int M, int THREADS>
+static __device__ __forceinline__ void fill_tables(table_shared *shared)
+{
+    constexpr int STEP = THREADS / 32 / GEMV_TABLE_WORDS;
+    int lane = threadIdx.x % 32, warp = threadIdx.x / 32, word = warp % GEMV_TABLE_WORDS;
+    const uint2 *x = shared->x + gemv_table_block(M, word, lane);
+    uint2 x0 = x[0], x1 = x[1], x2 = x[2], x3 = x[3];
+    char *to = shared->table + word / 2 * 65536 + word % 2 * 128 + lane * 4;
+#pragma unroll 4
+    for (int first = 0; first < 256; first += STEP) {
+        int b = first + warp / GEMV_TABLE_WORDS;
+        if (256 % STEP != 0 && b >= 256) break;
+        uint2 point = shared->points[b];
+        *(uint32_t *)(to + b * 256) = gemv_table_word(product(x0, point), product(x1, point),
+                                                      product(x2, point), product(x3, point));
+    }
+}
+
+/* ------------------------------------------------------------ main loop -- */
+
+/* Volatile: the first loads must leave before the tables are made. */
+static __device__ __forceinline__ uint4 load_codes(const char *from)
+{
+    uint4 codes;
+    asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(codes.x), "=r"(codes.y), "=r"(codes.z), "=r"(codes.w)
+                 : "l"(from));
+    return codes;
+}
+
+static __device__ __forceinline__ uint32_t word_of(uint4 codes, int i)
+{
+    return i == 0 ? codes.x : i == 1 ? codes.y : i == 2 ? codes.z : codes.w;
+}
+
+/* 16 lookups. Two sums, so that an addition need not wait for the one before. */
+template <int M>
+static __device__ __forceinline__ void look_up(const char *table, uint32_t lane4, int chunk,
+                                               uint4 codes, int sum[2])
+{
+#pragma unroll
+    for (int i = 0; i < 16; i++) {
+        uint32_t at = __byte_perm(word_of(codes, i / 4), lane4, 0x5504 | i % 4 << 4);
+        int word = *(const int *)(table + at + gemv_table_offset(M, chunk, i));
+        sum[i % 2] = __dp4a(word, gemv_table_weight(M, i), sum[i % 2]);
+    }
+}
+
+/* Have the L2 cache fetch `bytes` of the cluster's codes from byte `at` on, each
+ * thread block an equal share of them. */
+static __device__ __forceinline__ void prefetch_codes(const char *codes, int64_t at, int64_t bytes,
+                                                      int64_t end, int part, int size)
+{
+    constexpr int PIECE = 8192;
+    at += ((int64_t)threadIdx.x * size + part) * PIECE;
+    if ((int64_t)threadIdx.x * size * PIECE >= bytes || at >= end) return;
+    asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(codes + at),
+                 "r"((int)min((int64_t)PIECE, end - at))
+                 : "memory");
+}
+
+/* One row of A a blockIdx.y, one part of it a thread block of the cluster. */
+template <int M, int THREADS, int SLOTS, int PREFETCH>
+static __global__ void __launch_bounds__(THREADS, 1)
+    table_gemv(const __grid_constant__ table_args args)
+{
+    extern __shared__ __align__(128) char memory[];
+    constexpr int WARPS = THREADS / 32, AHEAD = SLOTS / M; /* columns a warp has loaded */
+    table_shared *shared = (table_shared *)memory;
+    int *sums = (int *)(shared + 1);
+    cg::cluster_group cluster = cg::this_cluster();
+    int part = (int)cluster.block_rank(), size = (int)cluster.num_blocks();
+    int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    int64_t first = (int64_t)(blockIdx.x / size) * args.columns_each;
+    int columns = (int)min((int64_t)args.columns_each, args.columns - first);
+    int mine = part < args.parts ? columns : 0;
+
+    /* Beyond a row's end a lane reads its last bytes: there the tables are 0. */
+    uint32_t within[M];
+#pragma unroll
+    for (int chunk = 0; chunk < M; chunk++)
+        within[chunk] = (uint32_t)min((part * M + chunk) * GEMV_TABLE_CHUNK + lane * 16,
+                                      (int)args.stride_bytes - 16);
+    const char *all = args.b + first * args.stride_bytes;
+    const char *row = all + warp * args.stride_bytes; /* to load next */
+    uint4 codes[SLOTS];
+#pragma unroll
+    for (int i = 0; i < AHEAD; i++, row += WARPS * args.stride_bytes)
+#pragma unroll
+        for (int chunk = 0; chunk < M; chunk++)
+            if (warp + i * WARPS < mine) codes[i * M + chunk] = load_codes(row + within[chunk]);
+    if (PREFETCH > 0)
+        prefetch_codes(all, AHEAD * WARPS * args.stride_bytes, (int64_t)PREFETCH * size,
+                       columns * args.stride_bytes, part, size);
+
+    fetch<M, THREADS>(args, part, shared);
+    __syncthreads();
+    decode_x<M, THREADS>(args.blocks - part * GEMV_TABLE_BLOCKS, shared);
+    __syncthreads();
+    fill_tables<M, THREADS>(shared);
+    __syncthreads();
+
+    for (int next = warp; next < mine; next += AHEAD * WARPS) {
+#pragma unroll
+        for (int i = 0; i < AHEAD; i++) {
+            int column = next + i * WARPS;
+            if (column >= mine) break;
+            int sum[2] = {};
+#pragma unroll
+            for (int chunk = 0; chunk < M; chunk++) {
+                uint4 *slot = &codes[i * M + chunk];
+                look_up<M>(shared->table, (uint32_t)lane * 4, chunk, *slot, sum);
+                if (column + AHEAD * WARPS < mine) *slot = load_codes(row + within[chunk]);
+            }
+            row += WARPS * args.stride_bytes;
+            int total = __reduce_add_sync(0xffffffffu, sum[0] + sum[1]);
+            if (lane == 0) sums[column] = total;
+        }
+    }
+
+    cluster.sync();
+    for (int i = part * THREADS + threadIdx.x; i < columns; i += size * THREADS) {
+        int total = 0;
+        for (int other = 0; other < args.parts; other++)
+            total += cluster.map_shared_rank(sums, other)[i];
+        args.c[blockIdx.y * args.columns + first + i] = (float)total;
+    }
+    /* No thread block leaves while another reads its sums. They have been read, each
+     * to store its total, so the barrier need not order memory: C's stores go on. */
+    asm volatile("barrier.cluster.arrive.relaxed.aligned;\n"
+                 "barrier.cluster.wait.aligned;" ::
+                     : "memory");
+}
+
+#else
+
+template <int M, int THREADS, int SLOTS, int PREFETCH> static __global__ void table_gemv(table_args)
+{
+}
+
+#endif
+
+/* -------------------------------------------------------------- variant -- */
+
+typedef void table_kernel(table_args);
+
+template <int THREADS, int SLOTS, int PREFETCH> static table_kernel *kernel_of(int levels)
+{
+    static table_kernel *const kernels[] = {table_gemv<1, THREADS, SLOTS, PREFETCH>,
+                                            table_gemv<2, THREADS, SLOTS, PREFETCH>,
+                                            table_gemv<4, THREADS, SLOTS, PREFETCH>};
+    return kernels[levels / 2];
+}
+
+static const char *supports(const struct assay_shape *shape)
+{
+    struct lut_geometry geometry = lut_geometry(shape);
+    if (shape->value[LUT_LATTICE] != CODEBOOK_E8 || geometry.q != 2)
+        return "E8 with q = 2 only: an index and a product are a byte there";
+    if (geometry.rows > 16) return "more than 16 rows";
+    if (geometry.scaled) return "a scale a block does not factor out of the sum";
+    if (geometry.format != LUT_PACKED && geometry.format != LUT_INT8)
+        return "indices of one byte only";
+    if (geometry.stride_bytes % 16 != 0) return "rows of codes are not 16-byte aligned";
+    if (gemv_table_parts(geometry.blocks) > GEMV_TABLE_PARTS)
+        return "the tables of a row of A do not fit the shared memory of 8 SMs";
+    return NULL;
+}
+
+struct table_state {
+    struct lut_points points;
+    int cluster;      /* thread blocks that share a row of A */
+    int columns_each; /* of a cluster */
+};
+
+static cudaLaunchConfig_t configure(const struct lut_geometry *geometry,
+                                    const struct table_state *state, int threads,
+                                    cudaLaunchAttribute *attribute)
+{
+    attribute->id = cudaLaunchAttributeClusterDimension;
+    attribute->val.clusterDim.x = (unsigned)state->cluster;
+    attribute->val.clusterDim.y = attribute->val.clusterDim.z = 1;
+    int64_t clusters = (geometry->columns + state->columns_each - 1) / state->columns_each;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3((unsigned)(clusters * state->cluster), (unsigned)geometry->rows);
+    config.blockDim = dim3((unsigned)threads);
+    config.dynamicSmemBytes = (size_t)shared_bytes(state->columns_each);
+    config.attrs = attribute;
+    config.numAttrs = 1;
+    return config;
+}
+
+/* As many columns a cluster as fill the device once. */
+static int share_columns(const struct lut_geometry *geometry, table_kernel *kernel, int threads,
+                         struct table_state *state)
+{
+    cudaLaunchAttribute attribute;
+    int clusters = 0;
+    while (state->cluster < gemv_table_parts(geometry->blocks))
+        state->cluster *= 2;
+    state->columns_each = COLUMNS_MAX;
+    cudaLaunchConfig_t config = configure(geometry, state, threads, &attribute);
+    if (assay_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                        (int)shared_bytes(COLUMNS_MAX)),
+                   "shared memory") ||
+        assay_cuda(cudaOccupancyMaxActiveClusters(&clusters, kernel, &config), "clusters"))
+        return -1;
+    if (clusters < 1) return assay_error("no cluster of %d thread blocks fits", state->cluster);
+    int64_t of_row = clusters > geometry->rows ? clusters / geometry->rows : 1;
+    int64_t each = (geometry->columns + of_row - 1) / of_row;
+    if (each < COLUMNS_MAX) state->columns_each = (int)each;
+    return 0;
+}
+
+template <int THREADS, int SLOTS, int PREFETCH> static int setup(struct assay_call *call)
+{
+    struct lut_geometry geometry = lut_geometry(call->shape);
+    struct table_state *state = (struct table_state *)calloc(1, sizeof *state);
+    if (state == NULL) return assay_error("out of host memory");
+    call->state = state;
+    state->cluster = 1;
+    if (share_columns(&geometry, kernel_of<THREADS, SLOTS, PREFETCH>(geometry.levels), THREADS,
+                      state) ||
+        lut_points_upload(call->shape, &state->points))
+        return -1;
+    call->workspace_bytes += state->points.bytes;
+    return 0;
+}
+
+template <int THREADS, int SLOTS, int PREFETCH> static int launch(struct assay_call *call)
+{
+    const struct table_state *state = (const struct table_state *)call->state;
+    struct lut_geometry geometry = lut_geometry(call->shape);
+    struct table_args args = {.a = (const char *)call->buffer[LUT_A],
+                              .b = (const char *)call->buffer[LUT_B],
+                              .points = state->points.left,
+                              .c = (float *)call->buffer[LUT_C],
+                              .columns = geometry.columns,
+                              .stride_bytes = geometry.stride_bytes,
+                              .blocks = (int)geometry.blocks,
+                              .parts = gemv_table_parts(geometry.blocks),
+                              .columns_each = state->columns_each};
+    cudaLaunchAttribute attribute;
+    cudaLaunchConfig_t config = configure(&geometry, state, THREADS, &attribute);
+    config.stream = (cudaStream_t)call->stream;
+    return assay_cuda(
+        cudaLaunchKernelEx(&config, kernel_of<THREADS, SLOTS, PREFETCH>(geometry.levels), args),
+        "launch");
+}
+
+static void teardown(struct assay_call *call)
+{
+    struct table_state *state = (struct table_state *)call->state;
+    if (state == NULL) return;
+    lut_points_release(&state->points);
+    free(state);
+}
+
+static const struct assay_variant variant_a = {
+    .operation = "lut_matmul",
+    .name = "table_gemv_a",
+    .summary = "few rows: A as tables, codes looked up; 1024 threads, 128 KiB of L2 prefetch",
+    .kind = ASSAY_KERNEL,
+    .place = ASSAY_CUDA,
+    .clock = ASSAY_CLOCK_DEVICE,
+    .min_sm = 90,
+    .supports = supports,
+    .setup = setup<1024, 4, 128 * 1024>,
+    .launch = launch<1024, 4, 128 * 1024>,
+    .teardown = teardown,
+    .model = lut_model,
+    .check = lut_check,
+};
+ASSAY_REGISTER_VARIANT(variant_a);
+
+static const struct assay_variant variant_b = {
+    .operation = "lut_matmul",
+    .name = "table_gemv_b",
+    .summary = "few rows: A as tables, codes looked up; 1024 threads, no prefetch",
+    .kind = ASSAY_KERNEL,
+    .place = ASSAY_CUDA,
+    .clock = ASSAY_CLOCK_DEVICE,
+    .min_sm = 90,
+    .supports = supports,
+    .setup = setup<1024, 4, 0>,
+    .launch = launch<1024, 4, 0>,
+    .teardown = teardown,
+    .model = lut_model,
+    .check = lut_check,
+};
+ASSAY_REGISTER_VARIANT(variant_b);
+
+static const struct assay_variant variant_c = {
+    .operation = "lut_matmul",
+    .name = "table_gemv_c",
+    .summary = "few rows: A as tables, codes looked up; 512 threads, 8 loads ahead, 128 KiB of L2 "
+               "prefetch",
+    .kind = ASSAY_KERNEL,
+    .place = ASSAY_CUDA,
+    .clock = ASSAY_CLOCK_DEVICE,
+    .min_sm = 90,
+    .supports = supports,
+    .setup = setup<512, 8, 128 * 1024>,
+    .launch = launch<512, 8, 128 * 1024>,
+    .teardown = teardown,
+    .model = lut_model,
+    .check = lut_check,
+};
+ASSAY_REGISTER_VARIANT(variant_c);
