@@ -163,7 +163,7 @@ static const struct assay_operation operation = {
                                       .fallback = 64,
                                       .min = 1,
                                       .max = 256},
-             [ATTENTION_PRECISION] = {.name = "precision",
+             [ATTENTION_PRECISION] = {.name = "type",
                                       .summary = "arithmetic, and with it the types",
                                       .choices = gpt_precisions}},
     .buffers = buffers,

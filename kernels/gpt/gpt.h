@@ -9,7 +9,7 @@
  *   attention     y = softmax(q k^T / sqrt(head size), keys up to the query) v
  *   mlp           y = gelu(x w1^T + b1) w2^T + b2, four times as wide inside
  *
- * All arrays are row-major. Precision is a dim: fp32 (every product and sum in
+ * All arrays are row-major. Precision is the dim `type`: fp32 (every product and sum in
  * fp32), tf32 (fp32 in memory, tensor cores), bf16 (bf16 in memory, tensor cores,
  * sums in fp32).
  */
@@ -125,7 +125,7 @@ static inline void gpt_store(void *base, int64_t precision, int64_t index, float
 extern "C" {
 #endif
 
-/* Choices of the dim `precision`, ended by NULL. */
+/* Choices of the dim `type`, ended by NULL. */
 extern const char *const gpt_precisions[];
 
 /* gelu in double. */

@@ -9,7 +9,7 @@
  * Operations: 2 m n k (and m n additions). Bytes: those of x, w, b and y once; what
  * a layout makes a variant move beyond that is what its row shows.
  *
- * precision  inputs                    sum    output
+ * type       inputs                    sum    output
  * fp32       uniform in [-1, 1)        fp32   fp32
  * tf32       whole, -1024 to 1024      fp32   fp32   (exact in tf32's 11 bits)
  * bf16       uniform, rounded to bf16  fp32   bf16
@@ -133,7 +133,7 @@ static const struct assay_operation operation = {
                            .fallback = 768,
                            .min = 1,
                            .max = 1000000},
-             [LINEAR_PRECISION] = {.name = "precision",
+             [LINEAR_PRECISION] = {.name = "type",
                                    .summary = "arithmetic, and with it the types",
                                    .choices = gpt_precisions},
              [LINEAR_WEIGHT] = {.name = "weight",
