@@ -55,5 +55,8 @@ int lt_product_open(struct lt_product *lt, const struct lt_request *request,
 int lt_product_launch(const struct lt_product *lt);
 void lt_product_release(struct lt_product *lt);
 
+/* An attribute of the chosen algorithm; -1 where the library does not say. */
+int lt_product_config(const struct lt_product *lt, cublasLtMatmulAlgoConfigAttributes_t attribute);
+
 #endif
 #endif

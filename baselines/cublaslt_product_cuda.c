@@ -177,8 +177,7 @@ static int lt_choose(struct lt_product *lt, struct candidate *candidates, int co
     return 0;
 }
 
-/* An attribute of the chosen algorithm; -1 where the library does not say. */
-static int lt_config(const struct lt_product *lt, cublasLtMatmulAlgoConfigAttributes_t attribute)
+int lt_product_config(const struct lt_product *lt, cublasLtMatmulAlgoConfigAttributes_t attribute)
 {
     int32_t value = -1;
     size_t written;
@@ -191,9 +190,10 @@ static int lt_config(const struct lt_product *lt, cublasLtMatmulAlgoConfigAttrib
 static void lt_note(const struct lt_product *lt, int listed, struct assay_call *call)
 {
     snprintf(call->note, sizeof call->note, "algo %d tile %d stages %d splitk %d of %d",
-             lt_config(lt, CUBLASLT_ALGO_CONFIG_ID), lt_config(lt, CUBLASLT_ALGO_CONFIG_TILE_ID),
-             lt_config(lt, CUBLASLT_ALGO_CONFIG_STAGES_ID),
-             lt_config(lt, CUBLASLT_ALGO_CONFIG_SPLITK_NUM), listed);
+             lt_product_config(lt, CUBLASLT_ALGO_CONFIG_ID),
+             lt_product_config(lt, CUBLASLT_ALGO_CONFIG_TILE_ID),
+             lt_product_config(lt, CUBLASLT_ALGO_CONFIG_STAGES_ID),
+             lt_product_config(lt, CUBLASLT_ALGO_CONFIG_SPLITK_NUM), listed);
 }
 
 /* ------------------------------------------------------------- interface -- */

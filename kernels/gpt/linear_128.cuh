@@ -16,6 +16,7 @@
 #define LINEAR_128_CUH
 
 #include "linear.cuh"
+#include "linear_products.h"
 #include "mma.cuh"
 
 enum {
@@ -27,9 +28,6 @@ enum {
     L128_SHARED_BYTES = L128_STAGES * 2 * L128_OPERAND_BYTES,
     L128_GROUP = 8,
 };
-
-/* What finishes an output, besides the bias. */
-enum linear_finish { LINEAR_PLAIN, LINEAR_GELU };
 
 /* Copy rows [row0, row0 + 128) of a matrix that lies along k, 128 bytes of each from
  * element k0; zeros outside. */

@@ -7,9 +7,20 @@
  */
 #include "linear_128.cuh"
 
+int linear_tf32_128_allow(void)
+{
+    return l128_allow<float>();
+}
+
+int linear_tf32_128(const struct linear_operands *operands, enum linear_finish finish,
+                    cudaStream_t stream)
+{
+    return l128_enqueue<float>(operands, finish, stream);
+}
+
 static int product(const struct linear_operands *operands, cudaStream_t stream)
 {
-    return l128_enqueue<float>(operands, LINEAR_PLAIN, stream);
+    return linear_tf32_128(operands, LINEAR_PLAIN, stream);
 }
 
 static const char *supports(const struct assay_shape *shape)
@@ -20,7 +31,7 @@ static const char *supports(const struct assay_shape *shape)
 
 static int setup(struct assay_call *call)
 {
-    return l128_allow<float>() < 0 ? -1 : linear_setup(call);
+    return linear_tf32_128_allow() < 0 ? -1 : linear_setup(call);
 }
 
 static int launch(struct assay_call *call)
