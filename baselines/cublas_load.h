@@ -28,6 +28,7 @@ struct cublas {
     __typeof__(&cublasSetMathMode) set_math_mode;
     __typeof__(&cublasGetVersion_v2) get_version;
     __typeof__(&cublasGemmEx) gemm_ex;
+    __typeof__(&cublasGemmStridedBatchedEx) gemm_batched;
 };
 
 struct cublaslt {

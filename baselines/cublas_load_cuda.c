@@ -40,6 +40,7 @@ static const struct symbol cublas_symbols[] = {
     {"cublasSetMathMode", offsetof(struct cublas, set_math_mode)},
     {"cublasGetVersion_v2", offsetof(struct cublas, get_version)},
     {"cublasGemmEx", offsetof(struct cublas, gemm_ex)},
+    {"cublasGemmStridedBatchedEx", offsetof(struct cublas, gemm_batched)},
     {NULL, 0},
 };
 

@@ -1,0 +1,131 @@
+/*
+ * attention_cublas_cuda.c - attention by cublasGemmStridedBatchedEx and the family's
+ * softmax: all scores, their softmax, the weighted sum, each through memory.
+ *
+ * q, k and v lie one behind the other for each token, so that both sequences and heads have a
+ * constant distance, but not one for the two together: the batch runs over the one
+ * there is more of, and a loop over the other.
+ *
+ * Column-major, s' [keys, queries] = k'^T q', then y' [d, queries] = v' p'. The whole
+ * square is computed: 8 d operations a pair below the diagonal. Bytes of a pair of the square:
+ * 4 written and read for the score, 4 (bf16: 2) for the weight.
+ */
+#include "cublas_session.h"
+
+#ifdef CUBLAS_HEADERS
+
+#include <stdlib.h>
+
+#include "cuda_error.h"
+#include "kernels/gpt/attention_steps.h"
+
+struct attention {
+    struct cublas_session session;
+    float *scores;
+    void *half; /* the weights as bf16; NULL: they replace the scores */
+};
+
+static const char *supports(const struct assay_shape *shape)
+{
+    const char *refused = attention_scores_refused(shape);
+    return refused ? refused : cublas_missing();
+}
+
+static int setup(struct assay_call *call)
+{
+    int64_t precision = call->shape->value[ATTENTION_PRECISION];
+    size_t bytes = (size_t)attention_scores_bytes(call->shape);
+    struct attention *attention = call->state = calloc(1, sizeof *attention);
+    if (!attention) return assay_error("out of memory");
+    if (cublas_session_open(&attention->session, precision, call)) return -1;
+    if (cuda_error(cudaMalloc((void **)&attention->scores, bytes), "scores")) return -1;
+    call->workspace_bytes += (int64_t)bytes;
+    if (precision != GPT_BF16) return 0;
+    if (cuda_error(cudaMalloc(&attention->half, bytes / 2), "weights")) return -1;
+    call->workspace_bytes += (int64_t)bytes / 2;
+    return 0;
+}
+
+/* How the two products walk over sequences and heads, in elements. */
+struct walk {
+    int64_t loops, batch;
+    int64_t qkv_loop, qkv_batch, y_loop, y_batch, s_loop, s_batch;
+};
+
+static struct walk walk_of(const struct assay_shape *shape)
+{
+    int64_t batch = shape->value[ATTENTION_BATCH], heads = shape->value[ATTENTION_HEADS];
+    int64_t tokens = shape->value[ATTENTION_TOKENS], size = shape->value[ATTENTION_HEAD_SIZE];
+    int64_t y = tokens * heads * size, square = tokens * tokens;
+    if (heads >= batch)
+        return (struct walk){batch, heads, 3 * y, size, y, size, heads * square, square};
+    return (struct walk){heads, batch, size, 3 * y, size, y, square, heads * square};
+}
+
+static int launch(struct assay_call *call)
+{
+    const struct attention *attention = call->state;
+    const int64_t *value = call->shape->value;
+    const struct cublas_types types = cublas_types(value[ATTENTION_PRECISION]);
+    const struct walk walk = walk_of(call->shape);
+    const float one = 1, zero = 0;
+    int64_t bytes = gpt_bytes(value[ATTENTION_PRECISION]);
+    int64_t width = value[ATTENTION_HEADS] * value[ATTENTION_HEAD_SIZE];
+    int tokens = (int)value[ATTENTION_TOKENS], size = (int)value[ATTENTION_HEAD_SIZE];
+    void *weights = attention->half ? attention->half : attention->scores;
+    const char *q = call->buffer[ATTENTION_QKV];
+    for (int64_t i = 0; i < walk.loops; i++) {
+        const char *at = q + i * walk.qkv_loop * bytes;
+        if (cublas_error(attention->session.api->gemm_batched(
+                             attention->session.handle, CUBLAS_OP_T, CUBLAS_OP_N, tokens, tokens,
+                             size, &one, at + width * bytes, types.data, (int)(3 * width),
+                             walk.qkv_batch, at, types.data, (int)(3 * width), walk.qkv_batch,
+                             &zero, attention->scores + i * walk.s_loop, CUDA_R_32F, tokens,
+                             walk.s_batch, (int)walk.batch, types.compute, CUBLAS_GEMM_DEFAULT),
+                         "scores"))
+            return -1;
+    }
+    if (attention_softmax(attention->scores, attention->half,
+                          value[ATTENTION_BATCH] * value[ATTENTION_HEADS] * tokens, tokens,
+                          1.0f / sqrtf((float)size), call->stream))
+        return -1;
+    for (int64_t i = 0; i < walk.loops; i++) {
+        const char *v = q + (i * walk.qkv_loop + 2 * width) * bytes;
+        char *y = (char *)call->buffer[ATTENTION_Y] + i * walk.y_loop * bytes;
+        if (cublas_error(attention->session.api->gemm_batched(
+                             attention->session.handle, CUBLAS_OP_N, CUBLAS_OP_N, size, tokens,
+                             tokens, &one, v, types.data, (int)(3 * width), walk.qkv_batch,
+                             (char *)weights + i * walk.s_loop * bytes, types.data, tokens,
+                             walk.s_batch, &zero, y, types.data, (int)width, walk.y_batch,
+                             (int)walk.batch, types.compute, CUBLAS_GEMM_DEFAULT),
+                         "weighted sum"))
+            return -1;
+    }
+    return 0;
+}
+
+static void teardown(struct assay_call *call)
+{
+    struct attention *attention = call->state;
+    if (!attention) return;
+    cublas_session_release(&attention->session);
+    cudaFree(attention->scores);
+    cudaFree(attention->half);
+    free(attention);
+}
+
+static const struct assay_variant cublas_batched = {
+    .operation = "attention",
+    .name = "cublas_batched",
+    .summary = "cublasGemmStridedBatchedEx twice, the family's softmax between",
+    .kind = ASSAY_BASELINE,
+    .place = ASSAY_CUDA,
+    .clock = ASSAY_CLOCK_DEVICE,
+    .supports = supports,
+    .setup = setup,
+    .launch = launch,
+    .teardown = teardown,
+};
+ASSAY_REGISTER_VARIANT(cublas_batched);
+
+#endif

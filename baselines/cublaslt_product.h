@@ -1,0 +1,62 @@
+/*
+ * cublaslt_product.h - one product by cublasLtMatmul: opening it asks for the library's
+ * list of algorithms, times them on the operands themselves and keeps the fastest; the call's
+ * note says which. A launch is that one algorithm.
+ *
+ * Row-major y [m, n] = x [m, k] w^T, w as [n, k] or, transposed, as [k, n]. cuBLAS
+ * reads the same memory column by column: y' = op(w') x', TN or NN.
+ */
+#ifndef CUBLASLT_PRODUCT_H
+#define CUBLASLT_PRODUCT_H
+
+#include "cublas_load.h"
+
+#ifdef CUBLAS_HEADERS
+
+#include "assay.h"
+
+enum { LT_WORKSPACE_BYTES = 64 << 20 }; /* 32 MiB is Hopper's least for full choice */
+
+/* A factor in the type that the sum is scaled in. */
+union lt_factor {
+    float f32;
+    int32_t i32;
+};
+
+struct lt_request {
+    cudaDataType_t in, out, scale;
+    cublasComputeType_t compute;
+    bool half; /* 16-bit types: split sums must still be added in fp32 */
+    union lt_factor one, zero;
+    int64_t m, n, k;
+    bool transposed;
+    int64_t leading; /* elements from one row of w to the next */
+    cublasLtEpilogue_t epilogue;
+    const void *bias; /* NULL without one; of the type of y */
+    const void *x, *w;
+    void *y;
+    cudaStream_t stream;
+};
+
+struct lt_product {
+    struct lt_request request;
+    const struct cublaslt *api;
+    cublasLtHandle_t handle;
+    cublasLtMatmulDesc_t desc;
+    cublasLtMatrixLayout_t w, x, y; /* as cublasLt sees them */
+    void *workspace;
+    cublasLtMatmulAlgo_t algorithm;
+};
+
+/* `lt` starts as zeros; it may be released after a failure too. The choice runs the
+ * product on the request's memory. */
+int lt_product_open(struct lt_product *lt, const struct lt_request *request,
+                    struct assay_call *call);
+int lt_product_launch(const struct lt_product *lt);
+void lt_product_release(struct lt_product *lt);
+
+/* An attribute of the chosen algorithm; -1 where the library does not say. */
+int lt_product_config(const struct lt_product *lt, cublasLtMatmulAlgoConfigAttributes_t attribute);
+
+#endif
+#endif

@@ -1,0 +1,223 @@
+/*
+ * cublaslt_product_cuda.c - see cublaslt_product.h.
+ *
+ * The choice is made with warm caches, back to back, whatever the temperature of
+ * the case. Sums split over k are added in the compute type only.
+ */
+#include "cublaslt_product.h"
+
+#ifdef CUBLAS_HEADERS
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cuda_error.h"
+
+enum { CANDIDATES = 32, ROUNDS = 3 };
+
+struct candidate {
+    cublasLtMatmulAlgo_t algorithm;
+    double ms; /* a launch; INFINITY: dropped */
+};
+
+void lt_product_release(struct lt_product *lt)
+{
+    if (lt->y) lt->api->layout_destroy(lt->y);
+    if (lt->x) lt->api->layout_destroy(lt->x);
+    if (lt->w) lt->api->layout_destroy(lt->w);
+    if (lt->desc) lt->api->desc_destroy(lt->desc);
+    if (lt->handle) lt->api->destroy(lt->handle);
+    cudaFree(lt->workspace);
+}
+
+/* ----------------------------------------------------------- description -- */
+
+static int lt_set(const struct lt_product *lt, cublasLtMatmulDescAttributes_t attribute,
+                  const void *value, size_t size, const char *what)
+{
+    return cublas_error(lt->api->desc_set(lt->desc, attribute, value, size), what);
+}
+
+static int lt_describe(struct lt_product *lt)
+{
+    const struct lt_request *ask = &lt->request;
+    const cublasOperation_t w = ask->transposed ? CUBLAS_OP_N : CUBLAS_OP_T, x = CUBLAS_OP_N;
+    uint64_t m = (uint64_t)ask->m, n = (uint64_t)ask->n, k = (uint64_t)ask->k;
+    if (cublas_error(lt->api->desc_create(&lt->desc, ask->compute, ask->scale), "description"))
+        return -1;
+    if (lt_set(lt, CUBLASLT_MATMUL_DESC_TRANSA, &w, sizeof w, "operand w") ||
+        lt_set(lt, CUBLASLT_MATMUL_DESC_TRANSB, &x, sizeof x, "operand x") ||
+        lt_set(lt, CUBLASLT_MATMUL_DESC_EPILOGUE, &ask->epilogue, sizeof ask->epilogue, "epilogue"))
+        return -1;
+    if (ask->bias &&
+        lt_set(lt, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &ask->bias, sizeof ask->bias, "bias"))
+        return -1;
+    if (cublas_error(lt->api->layout_create(&lt->w, ask->in, ask->transposed ? n : k,
+                                            ask->transposed ? k : n, ask->leading),
+                     "layout of w") ||
+        cublas_error(lt->api->layout_create(&lt->x, ask->in, k, m, ask->k), "layout of x") ||
+        cublas_error(lt->api->layout_create(&lt->y, ask->out, n, m, ask->n), "layout of y"))
+        return -1;
+    return 0;
+}
+
+/* Which algorithms may be listed: workspace, and how split sums are added. */
+static int preference_fill(const struct lt_product *lt, cublasLtMatmulPreference_t preference)
+{
+    const uint64_t bytes = LT_WORKSPACE_BYTES;
+    const uint32_t reduction =
+        lt->request.half ? CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE : CUBLASLT_REDUCTION_SCHEME_MASK;
+    if (cublas_error(lt->api->preference_set(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
+                                             &bytes, sizeof bytes),
+                     "workspace limit"))
+        return -1;
+    return cublas_error(lt->api->preference_set(preference,
+                                                CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
+                                                &reduction, sizeof reduction),
+                        "reduction schemes");
+}
+
+/* How many candidates it listed, best guess first; -1 on error. */
+static int lt_list(const struct lt_product *lt, struct candidate candidates[CANDIDATES])
+{
+    cublasLtMatmulHeuristicResult_t results[CANDIDATES];
+    cublasLtMatmulPreference_t preference;
+    int listed = 0, count = 0;
+    if (cublas_error(lt->api->preference_create(&preference), "preference")) return -1;
+    int failed = preference_fill(lt, preference);
+    if (!failed)
+        failed = cublas_error(lt->api->heuristic(lt->handle, lt->desc, lt->w, lt->x, lt->y, lt->y,
+                                                 preference, CANDIDATES, results, &listed),
+                              "list of algorithms");
+    lt->api->preference_destroy(preference);
+    if (failed) return -1;
+    for (int i = 0; i < listed; i++)
+        if (results[i].state == CUBLAS_STATUS_SUCCESS)
+            candidates[count++] = (struct candidate){.algorithm = results[i].algo};
+    return count > 0 ? count : assay_error("cuBLASLt has no algorithm for this shape");
+}
+
+/* ---------------------------------------------------------------- launch -- */
+
+static cublasStatus_t lt_launch(const struct lt_product *lt, const cublasLtMatmulAlgo_t *algorithm)
+{
+    const struct lt_request *ask = &lt->request;
+    return lt->api->matmul(lt->handle, lt->desc, &ask->one, ask->w, lt->w, ask->x, lt->x,
+                           &ask->zero, ask->y, lt->y, ask->y, lt->y, algorithm, lt->workspace,
+                           LT_WORKSPACE_BYTES, ask->stream);
+}
+
+/* ---------------------------------------------------------------- choice -- */
+
+/* Milliseconds a launch over `repeats` of them; INFINITY in *ms when the
+ * library refuses the algorithm after all. */
+static int time_candidate(const struct lt_product *lt, const struct candidate *candidate,
+                          int repeats, const cudaEvent_t event[2], double *ms)
+{
+    float elapsed = 0;
+    *ms = INFINITY;
+    if (lt_launch(lt, &candidate->algorithm) != CUBLAS_STATUS_SUCCESS) return 0;
+    if (cuda_error(cudaEventRecord(event[0], lt->request.stream), "event")) return -1;
+    for (int i = 0; i < repeats; i++)
+        if (lt_launch(lt, &candidate->algorithm) != CUBLAS_STATUS_SUCCESS) return 0;
+    if (cuda_error(cudaEventRecord(event[1], lt->request.stream), "event") ||
+        cuda_error(cudaEventSynchronize(event[1]), "timing an algorithm") ||
+        cuda_error(cudaEventElapsedTime(&elapsed, event[0], event[1]), "event"))
+        return -1;
+    *ms = (double)elapsed / repeats;
+    return 0;
+}
+
+/* Enough launches to fill the round's share of time, by the last estimate. */
+static int repeats_for(int round, double ms)
+{
+    static const double share_ms[ROUNDS] = {0, 2, 20};
+    double repeats = share_ms[round] / fmax(ms, 1e-3);
+    return repeats < 1 ? 1 : repeats > 1000 ? 1000 : (int)repeats;
+}
+
+/* The index of the fastest. Each round times the survivors for longer and drops
+ * those that are clearly behind, so that poor algorithms cost one launch. */
+static int fastest_candidate(const struct lt_product *lt, struct candidate *candidates, int count,
+                             const cudaEvent_t event[2])
+{
+    static const double keep_within[ROUNDS] = {1.5, 1.1, 1.0};
+    int best = -1;
+    for (int round = 0; round < ROUNDS; round++) {
+        best = -1;
+        for (int i = 0; i < count; i++) {
+            struct candidate *candidate = &candidates[i];
+            if (isinf(candidate->ms)) continue;
+            if (time_candidate(lt, candidate, repeats_for(round, candidate->ms), event,
+                               &candidate->ms))
+                return -1;
+            if (best < 0 || candidate->ms < candidates[best].ms) best = i;
+        }
+        if (best < 0 || isinf(candidates[best].ms))
+            return assay_error("cuBLASLt ran none of the algorithms that it listed");
+        for (int i = 0; i < count; i++)
+            if (candidates[i].ms > keep_within[round] * candidates[best].ms)
+                candidates[i].ms = INFINITY;
+    }
+    return best;
+}
+
+static int lt_choose(struct lt_product *lt, struct candidate *candidates, int count)
+{
+    cudaEvent_t event[2] = {NULL, NULL};
+    int best = -1;
+    if (!cuda_error(cudaEventCreate(&event[0]), "event") &&
+        !cuda_error(cudaEventCreate(&event[1]), "event"))
+        best = fastest_candidate(lt, candidates, count, event);
+    if (event[1]) cudaEventDestroy(event[1]);
+    if (event[0]) cudaEventDestroy(event[0]);
+    if (best < 0) return -1;
+    lt->algorithm = candidates[best].algorithm;
+    return 0;
+}
+
+int lt_product_config(const struct lt_product *lt, cublasLtMatmulAlgoConfigAttributes_t attribute)
+{
+    int32_t value = -1;
+    size_t written;
+    if (lt->api->config_get(&lt->algorithm, attribute, &value, sizeof value, &written) !=
+        CUBLAS_STATUS_SUCCESS)
+        return -1;
+    return value;
+}
+
+static void lt_note(const struct lt_product *lt, int listed, struct assay_call *call)
+{
+    snprintf(call->note, sizeof call->note, "algo %d tile %d stages %d splitk %d of %d",
+             lt_product_config(lt, CUBLASLT_ALGO_CONFIG_ID),
+             lt_product_config(lt, CUBLASLT_ALGO_CONFIG_TILE_ID),
+             lt_product_config(lt, CUBLASLT_ALGO_CONFIG_STAGES_ID),
+             lt_product_config(lt, CUBLASLT_ALGO_CONFIG_SPLITK_NUM), listed);
+}
+
+/* ------------------------------------------------------------- interface -- */
+
+int lt_product_open(struct lt_product *lt, const struct lt_request *request,
+                    struct assay_call *call)
+{
+    struct candidate candidates[CANDIDATES];
+    lt->request = *request;
+    lt->api = cublaslt_load();
+    if (!lt->api) return -1;
+    if (cublas_error(lt->api->create(&lt->handle), "cublasLtCreate")) return -1;
+    if (cuda_error(cudaMalloc(&lt->workspace, LT_WORKSPACE_BYTES), "workspace")) return -1;
+    call->workspace_bytes += LT_WORKSPACE_BYTES;
+    if (lt_describe(lt)) return -1;
+    int count = lt_list(lt, candidates);
+    if (count < 0 || lt_choose(lt, candidates, count)) return -1;
+    lt_note(lt, count, call);
+    return 0;
+}
+
+int lt_product_launch(const struct lt_product *lt)
+{
+    return cublas_error(lt_launch(lt, &lt->algorithm), "cublasLtMatmul");
+}
+
+#endif

@@ -1,0 +1,91 @@
+/*
+ * linear_cublaslt_cuda.c - `linear` by cublasLtMatmul (cublaslt_product.h), a fused bias
+ * as its epilogue.
+ *
+ * Operations: 2 m n k. Bytes: those of the operation, and the steps'.
+ */
+#include "cublas_session.h"
+
+#ifdef CUBLAS_HEADERS
+
+#include <stdlib.h>
+
+#include "cublaslt_product.h"
+#include "cuda_error.h"
+#include "kernels/gpt/linear_steps.h"
+
+struct linear {
+    struct lt_product product;
+    void *copy; /* of the weight, transposed */
+};
+
+static const char *supports(const struct assay_shape *shape)
+{
+    (void)shape;
+    return cublas_missing();
+}
+
+static int setup(struct assay_call *call)
+{
+    int64_t precision = call->shape->value[LINEAR_PRECISION];
+    const struct cublas_types types = cublas_types(precision);
+    struct linear *linear = call->state = calloc(1, sizeof *linear);
+    struct linear_operands o;
+    if (!linear) return assay_error("out of memory");
+    if (linear_prepare(call, &linear->copy) || linear_begin(call, linear->copy, &o)) return -1;
+    const struct lt_request request = {
+        .in = types.data,
+        .out = types.data,
+        .scale = CUDA_R_32F,
+        .compute = types.compute,
+        .half = precision == GPT_BF16,
+        .one = {.f32 = 1},
+        .zero = {.f32 = 0},
+        .m = o.m,
+        .n = o.n,
+        .k = o.k,
+        .transposed = o.transposed,
+        .leading = o.leading,
+        .epilogue = o.bias ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_DEFAULT,
+        .bias = o.bias,
+        .x = o.x,
+        .w = o.w,
+        .y = o.y,
+        .stream = call->stream,
+    };
+    return lt_product_open(&linear->product, &request, call);
+}
+
+static int launch(struct assay_call *call)
+{
+    const struct linear *linear = call->state;
+    struct linear_operands o;
+    if (linear_begin(call, linear->copy, &o)) return -1;
+    if (lt_product_launch(&linear->product)) return -1;
+    return linear_end(call);
+}
+
+static void teardown(struct assay_call *call)
+{
+    struct linear *linear = call->state;
+    if (!linear) return;
+    lt_product_release(&linear->product);
+    cudaFree(linear->copy);
+    free(linear);
+}
+
+static const struct assay_variant cublaslt = {
+    .operation = "linear",
+    .name = "cublaslt",
+    .summary = "cuBLASLt, its fastest algorithm as timed in setup, bias as epilogue",
+    .kind = ASSAY_BASELINE,
+    .place = ASSAY_CUDA,
+    .clock = ASSAY_CLOCK_DEVICE,
+    .supports = supports,
+    .setup = setup,
+    .launch = launch,
+    .teardown = teardown,
+};
+ASSAY_REGISTER_VARIANT(cublaslt);
+
+#endif

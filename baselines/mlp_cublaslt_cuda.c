@@ -1,0 +1,110 @@
+/*
+ * mlp_cublaslt_cuda.c - mlp by two products of cublasLtMatmul (cublaslt_product.h): bias
+ * and gelu (the tanh form) as the first's epilogue, bias as the second's.
+ *
+ * Operations: those of mlp. Bytes beyond the least: what is between, written and read.
+ */
+#include "cublas_session.h"
+
+#ifdef CUBLAS_HEADERS
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cublaslt_product.h"
+#include "cuda_error.h"
+
+struct mlp {
+    struct lt_product expand, contract;
+    void *between;
+};
+
+static const char *supports(const struct assay_shape *shape)
+{
+    (void)shape;
+    return cublas_missing();
+}
+
+static int open_products(struct mlp *mlp, struct assay_call *call)
+{
+    int64_t m = call->shape->value[MLP_M], c = call->shape->value[MLP_C];
+    int64_t precision = call->shape->value[MLP_PRECISION];
+    const struct cublas_types types = cublas_types(precision);
+    struct lt_request request = {
+        .in = types.data,
+        .out = types.data,
+        .scale = CUDA_R_32F,
+        .compute = types.compute,
+        .half = precision == GPT_BF16,
+        .one = {.f32 = 1},
+        .zero = {.f32 = 0},
+        .m = m,
+        .n = 4 * c,
+        .k = c,
+        .leading = c,
+        .epilogue = CUBLASLT_EPILOGUE_GELU_BIAS,
+        .bias = call->buffer[MLP_B1],
+        .x = call->buffer[MLP_X],
+        .w = call->buffer[MLP_W1],
+        .y = mlp->between,
+        .stream = call->stream,
+    };
+    if (lt_product_open(&mlp->expand, &request, call)) return -1;
+    request.n = c;
+    request.k = request.leading = 4 * c;
+    request.epilogue = CUBLASLT_EPILOGUE_BIAS;
+    request.bias = call->buffer[MLP_B2];
+    request.x = mlp->between;
+    request.w = call->buffer[MLP_W2];
+    request.y = call->buffer[MLP_Y];
+    if (lt_product_open(&mlp->contract, &request, call)) return -1;
+    snprintf(call->note, sizeof call->note, "algo %d tile %d, algo %d tile %d",
+             lt_product_config(&mlp->expand, CUBLASLT_ALGO_CONFIG_ID),
+             lt_product_config(&mlp->expand, CUBLASLT_ALGO_CONFIG_TILE_ID),
+             lt_product_config(&mlp->contract, CUBLASLT_ALGO_CONFIG_ID),
+             lt_product_config(&mlp->contract, CUBLASLT_ALGO_CONFIG_TILE_ID));
+    return 0;
+}
+
+static int setup(struct assay_call *call)
+{
+    const int64_t *value = call->shape->value;
+    int64_t bytes = 4 * value[MLP_M] * value[MLP_C] * gpt_bytes(value[MLP_PRECISION]);
+    struct mlp *mlp = call->state = calloc(1, sizeof *mlp);
+    if (!mlp) return assay_error("out of memory");
+    if (cuda_error(cudaMalloc(&mlp->between, (size_t)bytes), "what is between")) return -1;
+    call->workspace_bytes += bytes;
+    return open_products(mlp, call);
+}
+
+static int launch(struct assay_call *call)
+{
+    const struct mlp *mlp = call->state;
+    return lt_product_launch(&mlp->expand) ? -1 : lt_product_launch(&mlp->contract);
+}
+
+static void teardown(struct assay_call *call)
+{
+    struct mlp *mlp = call->state;
+    if (!mlp) return;
+    lt_product_release(&mlp->contract);
+    lt_product_release(&mlp->expand);
+    cudaFree(mlp->between);
+    free(mlp);
+}
+
+static const struct assay_variant cublaslt = {
+    .operation = "mlp",
+    .name = "cublaslt",
+    .summary = "cuBLASLt twice, bias and gelu as epilogues, algorithms timed in setup",
+    .kind = ASSAY_BASELINE,
+    .place = ASSAY_CUDA,
+    .clock = ASSAY_CLOCK_DEVICE,
+    .supports = supports,
+    .setup = setup,
+    .launch = launch,
+    .teardown = teardown,
+};
+ASSAY_REGISTER_VARIANT(cublaslt);
+
+#endif

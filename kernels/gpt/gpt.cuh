@@ -1,0 +1,72 @@
+/*
+ * gpt.cuh - what the GPT kernels share: sums over a warp and a block, loads of
+ * either element type, and how many blocks cover a count.
+ */
+#ifndef GPT_CUH
+#define GPT_CUH
+
+#include <cuda_bf16.h>
+
+#include "gpt.h"
+
+static inline unsigned gpt_blocks(int64_t n, int64_t per_block)
+{
+    return (unsigned)((n + per_block - 1) / per_block);
+}
+
+/* The sum over the warp, in every lane. */
+static __device__ __forceinline__ float gpt_warp_sum(float value)
+{
+#pragma unroll
+    for (int step = 16; step > 0; step /= 2)
+        value += __shfl_xor_sync(0xffffffffu, value, step);
+    return value;
+}
+
+/* The sum over the block, in every thread. `warps` holds a float a warp, and is free
+ * for another use only behind a barrier; all threads call, in whole warps. */
+static __device__ __forceinline__ float gpt_block_sum(float value, float *warps)
+{
+    int lane = threadIdx.x % 32, count = blockDim.x / 32;
+    value = gpt_warp_sum(value);
+    if (lane == 0) warps[threadIdx.x / 32] = value;
+    __syncthreads();
+    return gpt_warp_sum(lane < count ? warps[lane] : 0.0f);
+}
+
+static __device__ __forceinline__ float gpt_float(float value)
+{
+    return value;
+}
+
+static __device__ __forceinline__ float gpt_float(uint16_t half)
+{
+    return __uint_as_float((uint32_t)half << 16);
+}
+
+static __device__ __forceinline__ void gpt_put(float *y, float value)
+{
+    *y = value;
+}
+
+static __device__ __forceinline__ void gpt_put(uint16_t *y, float value)
+{
+    *y = __bfloat16_as_ushort(__float2bfloat16_rn(value));
+}
+
+/* Two neighbours rounded to bf16, the first in the lower half. */
+static __device__ __forceinline__ uint32_t gpt_pack(float first, float second)
+{
+    __nv_bfloat162 pair = __floats2bfloat162_rn(first, second);
+    return *(uint32_t *)&pair;
+}
+
+/* gelu by x / (1 + exp(-2 z)): two approximate instructions in the place of tanhf. The
+ * division gives 0 for a divisor above 2^126, which is the limit there. */
+static __device__ __forceinline__ float gpt_gelu_fast(float x)
+{
+    float z = GPT_GELU_SCALE * (x + GPT_GELU_CUBE * x * x * x);
+    return __fdividef(x, 1.0f + __expf(-2.0f * z));
+}
+
+#endif

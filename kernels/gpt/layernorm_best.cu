@@ -1,0 +1,81 @@
+/*
+ * layernorm_best.cu - the row in registers, by a warp where it is short enough.
+ *
+ * Bytes of an element: 4 read, 4 written (8 and 8 with a residual): the least.
+ *
+ * Up to 1024 columns a warp holds a row, at most eight float4 a lane: no barrier,
+ * and the sums are shuffles. Longer rows take a block with four float4 a
+ * thread (eight from 16384 columns): 4096 columns are 256 threads, eight blocks a
+ * multiprocessor, so that while some sum the others' loads keep the memory busy.
+ * weight and bias come from L1 and L2. Rows that float4 do not divide go by
+ * single floats, a block a row.
+ */
+#include "layernorm.cuh"
+
+enum { WARPS = 4, THREADS = 1024, PIECES_MAX = 8, WARP_COLUMNS = 1024 };
+
+template <bool ADD, int PIECES>
+static __global__ void __launch_bounds__(32 * WARPS) warp_row(struct layernorm args)
+{
+    int64_t row = (int64_t)blockIdx.x * WARPS + threadIdx.x / 32;
+    if (row >= args.rows) return;
+    layernorm_row<ADD, 4, PIECES>(args, row, threadIdx.x % 32, 32,
+                                  [](float value, int) { return gpt_warp_sum(value); });
+}
+
+/* The kernel for rows of this length; blocks and threads to launch it with. */
+template <bool ADD>
+static layernorm_kernel *choose(int64_t rows, int64_t columns, int64_t *blocks, int *threads)
+{
+    static layernorm_kernel *const by_warp[] = {
+        warp_row<ADD, 1>, warp_row<ADD, 2>, warp_row<ADD, 4>, warp_row<ADD, 6>, warp_row<ADD, 8>};
+    static const int warp_columns[] = {128, 256, 512, 768, WARP_COLUMNS};
+    static layernorm_kernel *const by_block[] = {
+        layernorm_block_row<ADD, 4, 4, THREADS>, layernorm_block_row<ADD, 4, 8, THREADS>,
+        layernorm_block_row<ADD, 1, 4, THREADS>, layernorm_block_row<ADD, 1, 8, THREADS>};
+    bool vectors = columns % 4 == 0;
+    *blocks = rows;
+    if (vectors && columns <= WARP_COLUMNS) {
+        int index = 0;
+        while (columns > warp_columns[index])
+            index++;
+        *blocks = gpt_blocks(rows, WARPS);
+        *threads = 32 * WARPS;
+        return by_warp[index];
+    }
+    int64_t pieces = vectors ? columns / 4 : columns;
+    bool eight = pieces > 4 * THREADS;
+    int64_t needed = (pieces + (eight ? 7 : 3)) / (eight ? 8 : 4);
+    *threads = (int)((needed + 31) / 32 * 32);
+    return by_block[(vectors ? 0 : 2) + eight];
+}
+
+static const char *supports(const struct assay_shape *shape)
+{
+    int64_t columns = shape->value[LAYERNORM_COLUMNS];
+    if (columns > (columns % 4 == 0 ? 4 : 1) * THREADS * PIECES_MAX)
+        return "a row is longer than a block's registers";
+    return NULL;
+}
+
+static int launch(struct assay_call *call)
+{
+    int64_t rows = call->shape->value[LAYERNORM_ROWS], blocks;
+    int64_t columns = call->shape->value[LAYERNORM_COLUMNS];
+    int threads;
+    layernorm_kernel *alone = choose<false>(rows, columns, &blocks, &threads);
+    layernorm_kernel *adding = choose<true>(rows, columns, &blocks, &threads);
+    return layernorm_launch(call, blocks, threads, alone, adding);
+}
+
+static const struct assay_variant variant = {
+    .operation = "layernorm",
+    .name = "best",
+    .summary = "the row in registers, by a warp up to 1024 columns, float4",
+    .kind = ASSAY_KERNEL,
+    .place = ASSAY_CUDA,
+    .clock = ASSAY_CLOCK_DEVICE,
+    .supports = supports,
+    .launch = launch,
+};
+ASSAY_REGISTER_VARIANT(variant);

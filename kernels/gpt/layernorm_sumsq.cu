@@ -1,0 +1,47 @@
+/*
+ * layernorm_sumsq.cu - the variance as E[s^2] - mean^2, in one pass.
+ *
+ * This is what the published kernel did (and called Welford's method). It saves a pass
+ * and loses the answer where the mean is large against the deviation: at
+ * data=shifted both terms are near 10^6 and their difference, 1, keeps one digit. The
+ * row then says wrong, as it must.
+ *
+ * Bytes of an element: 8 read, 4 written, the second read mostly from L1.
+ */
+#include "layernorm.cuh"
+
+enum { THREADS = 256 };
+
+template <bool ADD> static __global__ void __launch_bounds__(THREADS) sumsq(struct layernorm args)
+{
+    __shared__ float warps[2][THREADS / 32];
+    int64_t begin = (int64_t)blockIdx.x * args.columns;
+    float sum = 0.0f, squares = 0.0f;
+    for (int i = threadIdx.x; i < args.columns; i += THREADS) {
+        float s = layernorm_element<ADD>(args, begin + i);
+        sum += s;
+        squares += s * s;
+    }
+    float mean = gpt_block_sum(sum, warps[0]) / (float)args.columns;
+    float mean_square = gpt_block_sum(squares, warps[1]) / (float)args.columns;
+    /* It can come out below 0, and a root of that is no number. */
+    float scale = layernorm_scale(fmaxf(mean_square - mean * mean, 0.0f));
+    layernorm_write<ADD>(args, begin, threadIdx.x, THREADS, mean, scale);
+}
+
+static int launch(struct assay_call *call)
+{
+    return layernorm_launch(call, call->shape->value[LAYERNORM_ROWS], THREADS, sumsq<false>,
+                            sumsq<true>);
+}
+
+static const struct assay_variant variant = {
+    .operation = "layernorm",
+    .name = "sumsq",
+    .summary = "variance as E[s^2] - mean^2; wrong where the mean is large",
+    .kind = ASSAY_KERNEL,
+    .place = ASSAY_CUDA,
+    .clock = ASSAY_CLOCK_DEVICE,
+    .launch = launch,
+};
+ASSAY_REGISTER_VARIANT(variant);

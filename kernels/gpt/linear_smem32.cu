@@ -1,0 +1,71 @@
+/*
+ * linear_smem32.cu - tiles of 32 x 32 outputs, operands in steps of 32 through shared
+ * memory, four outputs a thread, fp32 throughout.
+ *
+ * Operations: 2 m n k in fp32. Bytes from memory: x n / 32 times and w m / 32 times,
+ * mostly from L2.
+ */
+#include "linear.cuh"
+#include "linear_products.h"
+
+enum { TILE = 32, ROWS = 8, EACH = TILE / ROWS };
+
+static __global__ void __launch_bounds__(TILE *ROWS) smem32(struct linear_operands operands)
+{
+    __shared__ float x[TILE][TILE + 1], w[TILE][TILE + 1]; /* w as [n][k] */
+    int64_t row0 = (int64_t)blockIdx.x * TILE;
+    int column0 = blockIdx.y * TILE, lane = threadIdx.x;
+    int m = (int)operands.m, n = (int)operands.n, k = (int)operands.k;
+    float sum[EACH] = {0.0f};
+    for (int l0 = 0; l0 < k; l0 += TILE) {
+        for (int i = threadIdx.y; i < TILE; i += ROWS) {
+            bool inside = row0 + i < m && l0 + lane < k;
+            x[i][lane] = inside ? __ldg((const float *)operands.x + (row0 + i) * k + l0 + lane) : 0;
+            /* Lanes run along the direction in which w lies. */
+            int at_n = operands.transposed ? lane : i, at_k = operands.transposed ? i : lane;
+            inside = column0 + at_n < n && l0 + at_k < k;
+            w[at_n][at_k] =
+                inside ? linear_weight<float>(operands, column0 + at_n, l0 + at_k) : 0.0f;
+        }
+        __syncthreads();
+#pragma unroll
+        for (int l = 0; l < TILE; l++)
+#pragma unroll
+            for (int e = 0; e < EACH; e++)
+                sum[e] += x[threadIdx.y + e * ROWS][l] * w[lane][l];
+        __syncthreads();
+    }
+    for (int e = 0; e < EACH; e++)
+        linear_put<float>(operands, row0 + threadIdx.y + e * ROWS, column0 + lane, sum[e]);
+}
+
+int linear_smem32(const struct linear_operands *operands, cudaStream_t stream)
+{
+    dim3 grid(gpt_blocks(operands->m, TILE), gpt_blocks(operands->n, TILE)), block(TILE, ROWS);
+    smem32<<<grid, block, 0, stream>>>(*operands);
+    return assay_launched();
+}
+
+static const char *supports(const struct assay_shape *shape)
+{
+    return linear_only(shape, GPT_FP32, "fp32 only");
+}
+
+static int launch(struct assay_call *call)
+{
+    return linear_launch(call, linear_smem32);
+}
+
+static const struct assay_variant variant = {
+    .operation = "linear",
+    .name = "smem32",
+    .summary = "tiles of 32 x 32 through shared memory, fp32",
+    .kind = ASSAY_KERNEL,
+    .place = ASSAY_CUDA,
+    .clock = ASSAY_CLOCK_DEVICE,
+    .supports = supports,
+    .setup = linear_setup,
+    .launch = launch,
+    .teardown = linear_teardown,
+};
+ASSAY_REGISTER_VARIANT(variant);

@@ -1,0 +1,78 @@
+/*
+ * mma.cuh - tensor cores by mma.sync, matrices from shared memory by ldmatrix, and
+ * tiles into it by cp.async. PTX ISA 7.0, compute capability 8.0 and newer.
+ */
+#ifndef MMA_CUH
+#define MMA_CUH
+
+#include "gpt.cuh"
+#include "mma_layout.h"
+
+static __device__ __forceinline__ uint32_t mma_shared(const void *pointer)
+{
+    return (uint32_t)__cvta_generic_to_shared(pointer);
+}
+
+/* 16 bytes into shared memory, or zeros: where `valid` is false nothing is read, but
+ * `from` must still be an address in global memory. */
+static __device__ __forceinline__ void mma_copy(uint32_t to, const void *from, bool valid)
+{
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from),
+                 "r"(valid ? 16 : 0)
+                 : "memory");
+}
+
+static __device__ __forceinline__ void mma_copy_commit(void)
+{
+    asm volatile("cp.async.commit_group;" ::: "memory");
+}
+
+/* Until at most PENDING of this thread's groups are under way. */
+template <int PENDING> static __device__ __forceinline__ void mma_copy_wait(void)
+{
+    asm volatile("cp.async.wait_group %0;" ::"n"(PENDING) : "memory");
+}
+
+static __device__ __forceinline__ void mma_load(uint32_t r[4], uint32_t at)
+{
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+                 : "r"(at)
+                 : "memory");
+}
+
+static __device__ __forceinline__ void mma_load_trans(uint32_t r[4], uint32_t at)
+{
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+                 : "r"(at)
+                 : "memory");
+}
+
+static __device__ __forceinline__ uint32_t mma_load_word(uint32_t at)
+{
+    uint32_t word;
+    asm volatile("ld.shared.b32 %0, [%1];" : "=r"(word) : "r"(at) : "memory");
+    return word;
+}
+
+/* c += a b: one step of k on a 16 x 8 tile. The tag says what the operands are. */
+static __device__ __forceinline__ void mma_step(uint16_t, float c[4], const uint32_t a[4],
+                                                uint32_t b0, uint32_t b1)
+{
+    asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+        "{%8, %9}, {%0, %1, %2, %3};"
+        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
+static __device__ __forceinline__ void mma_step(float, float c[4], const uint32_t a[4], uint32_t b0,
+                                                uint32_t b1)
+{
+    asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+        "{%8, %9}, {%0, %1, %2, %3};"
+        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
+#endif

@@ -1,0 +1,118 @@
+/*
+ * test_family_gpt_attention.c - attention on the host: variants against the reference,
+ * what the mask lets through, and the tile loop of the tensor-core kernel acted out in
+ * its own order.
+ */
+#include "gpt_bench.h"
+
+static void every_attention_is_right_from_one_token_up_at_any_head_size(void **state)
+{
+    (void)state;
+    const int64_t shapes[][4] = {{1, 1, 1, 16},  {1, 1, 2, 1},   {2, 3, 7, 5},
+                                 {1, 2, 65, 16}, {3, 1, 33, 48}, {1, 1, 130, 128}};
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        for (int64_t precision = GPT_FP32; precision <= GPT_BF16; precision++) {
+            const int64_t *s = shapes[i], value[] = {s[0], s[1], s[2], s[3], precision};
+            assert_int_equal(bench_run("attention", value, 5), 2);
+        }
+}
+
+static void the_first_token_is_its_own_value(void **state)
+{
+    (void)state;
+    struct bench bench;
+    const int64_t value[] = {2, 3, 4, 16, GPT_FP32};
+    bench_init(&bench, "attention", value, 5);
+    const float *qkv = bench.memory[ATTENTION_QKV];
+    for (int64_t batch = 0; batch < 2; batch++)
+        for (int64_t head = 0; head < 3; head++) {
+            double expected[16], bound[16];
+            int64_t at = (batch * 4 * 3 + head) * 16;
+            const float *v = qkv + batch * 4 * 3 * 48 + 2 * 48 + head * 16;
+            assert_int_equal(bench.shape.operation->reference(&bench.shape, bench.in, ATTENTION_Y,
+                                                              at, at + 16, expected, bound),
+                             0);
+            for (int i = 0; i < 16; i++)
+                assert_true(expected[i] == (double)v[i]);
+        }
+    bench_release(&bench);
+}
+
+/* Attention by tiles of 64 keys with weights and answers rounded to bf16, as the
+ * tensor-core kernel takes them. `see` keys behind the query are let through. */
+static int64_t wrong_by_tiles(int64_t tokens, int64_t size, int see, bool rescale)
+{
+    enum { KEYS = 64 };
+    struct bench bench;
+    const int64_t value[] = {1, 1, tokens, size, GPT_BF16};
+    bench_init(&bench, "attention", value, 5);
+    const void *qkv = bench.memory[ATTENTION_QKV];
+    float scale = 1.4426950408889634f / sqrtf((float)size);
+    for (int64_t query = 0; query < tokens; query++) {
+        float peak = -INFINITY, total = 0, sum[128] = {0};
+        for (int64_t key0 = 0; key0 <= query + see; key0 += KEYS) {
+            float s[KEYS], most = peak;
+            for (int64_t j = 0; j < KEYS; j++) {
+                s[j] = -INFINITY;
+                if (key0 + j > query + see || key0 + j >= tokens) continue;
+                s[j] = 0;
+                for (int64_t i = 0; i < size; i++)
+                    s[j] += gpt_load(qkv, GPT_BF16, query * 3 * size + i) *
+                            gpt_load(qkv, GPT_BF16, (key0 + j) * 3 * size + size + i);
+                most = fmaxf(most, s[j]);
+            }
+            float keep = rescale ? exp2f((peak - most) * scale) : peak > -INFINITY;
+            peak = most;
+            total *= keep;
+            for (int64_t i = 0; i < size; i++)
+                sum[i] *= keep;
+            for (int64_t j = 0; j < KEYS && key0 + j < tokens; j++) {
+                float p = exp2f(fmaf(s[j], scale, -most * scale));
+                total += p;
+                for (int64_t i = 0; i < size; i++)
+                    sum[i] += gpt_widen(gpt_narrow(p)) *
+                              gpt_load(qkv, GPT_BF16, (key0 + j) * 3 * size + 2 * size + i);
+            }
+        }
+        for (int64_t i = 0; i < size; i++)
+            gpt_store(bench.memory[ATTENTION_Y], GPT_BF16, query * size + i, sum[i] / total);
+    }
+    int64_t wrong = bench_wrong(&bench);
+    bench_release(&bench);
+    return wrong;
+}
+
+static void tiles_with_bf16_weights_are_within_the_bound(void **state)
+{
+    (void)state;
+    for (int64_t size = 16; size <= 128; size *= 2)
+        assert_int_equal(wrong_by_tiles(257, size, 0, true), 0);
+}
+
+static void a_key_too_many_or_a_sum_not_rescaled_is_wrong(void **state)
+{
+    (void)state;
+    assert_true(wrong_by_tiles(257, 64, 1, true) > 256 * 64 / 4);
+    assert_true(wrong_by_tiles(257, 64, 0, false) > 64);
+}
+
+static void work_is_half_the_square_and_half_the_diagonal(void **state)
+{
+    (void)state;
+    struct assay_shape shape = {registry_operation("attention"), {1, 2, 3, 16, GPT_BF16}};
+    struct assay_work work = shape.operation->work(&shape);
+    assert_true(work.ops[ASSAY_BF16_OPS] == 2 * 6 * 4 * 16);
+    assert_true(work.read_bytes == 3 * 2 * 3 * 16 * 2 && work.write_bytes == 2 * 3 * 16 * 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_attention_is_right_from_one_token_up_at_any_head_size),
+        cmocka_unit_test(the_first_token_is_its_own_value),
+        cmocka_unit_test(tiles_with_bf16_weights_are_within_the_bound),
+        cmocka_unit_test(a_key_too_many_or_a_sum_not_rescaled_is_wrong),
+        cmocka_unit_test(work_is_half_the_square_and_half_the_diagonal),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

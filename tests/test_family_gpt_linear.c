@@ -1,0 +1,71 @@
+/*
+ * test_family_gpt_linear.c - `linear` on the host: variants against the reference at
+ * odd shapes, and bounds that tell right from wrong.
+ */
+#include "gpt_bench.h"
+
+static void every_linear_is_right_at_odd_shapes(void **state)
+{
+    (void)state;
+    const int64_t shapes[][3] = {{1, 1, 1}, {1, 7, 3}, {5, 1, 9}, {17, 33, 65}, {8, 257, 48}};
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        for (int64_t precision = GPT_FP32; precision <= GPT_BF16; precision++)
+            for (int64_t bias = LINEAR_NO_BIAS; bias <= LINEAR_FUSED; bias += 2) {
+                const int64_t value[] = {shapes[i][0], shapes[i][1],  shapes[i][2],
+                                         precision,    LINEAR_DIRECT, bias};
+                assert_true(bench_run("linear", value, 6) >= 2);
+            }
+}
+
+/* Run the plain variant, spoil one output by a share of it, and count what is wrong. */
+static int64_t wrong_after(int64_t precision, double share, bool forget_the_bias)
+{
+    struct bench bench;
+    const int64_t value[] = {4, 5, 256, precision, LINEAR_DIRECT, LINEAR_FUSED};
+    bench_init(&bench, "linear", value, 6);
+    const struct assay_variant *variants[64];
+    int count = registry_variants("linear", variants, 64);
+    for (int v = 0; v < count; v++) {
+        if (strcmp(variants[v]->name, "host_scalar") != 0) continue;
+        struct assay_call call = bench_call(&bench);
+        assert_int_equal(variants[v]->launch(&call), 0);
+    }
+    void *y = bench.memory[LINEAR_Y];
+    enum assay_type type = bench.buffer[LINEAR_Y].type;
+    double b = forget_the_bias ? assay_load(type, bench.memory[LINEAR_B], 2) : 0;
+    double was = assay_load(type, y, 2);
+    assay_store(type, y, 2, was * (1 + share) - b);
+    int64_t wrong = bench_wrong(&bench);
+    bench_release(&bench);
+    return wrong;
+}
+
+static void the_bound_passes_what_is_right_and_nothing_that_is_off(void **state)
+{
+    (void)state;
+    for (int64_t precision = GPT_FP32; precision <= GPT_BF16; precision++) {
+        assert_int_equal(wrong_after(precision, 0, false), 0);
+        assert_int_equal(wrong_after(precision, 0.25, false), 1);
+        assert_int_equal(wrong_after(precision, 0, true), 1);
+    }
+}
+
+static void work_counts_operands_once(void **state)
+{
+    (void)state;
+    struct assay_shape shape = {registry_operation("linear"),
+                                {2, 3, 5, GPT_BF16, LINEAR_DIRECT, LINEAR_FUSED}};
+    struct assay_work work = shape.operation->work(&shape);
+    assert_true(work.read_bytes == 2 * (10 + 15 + 3) && work.write_bytes == 12);
+    assert_true(work.ops[ASSAY_BF16_OPS] == 60 && work.ops[ASSAY_FP32] == 6);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_linear_is_right_at_odd_shapes),
+        cmocka_unit_test(the_bound_passes_what_is_right_and_nothing_that_is_off),
+        cmocka_unit_test(work_counts_operands_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
