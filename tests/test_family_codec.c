@@ -1,8 +1,9 @@
 /*
  * test_family_codec.c - the codec family on the host: the search and how its near ties
- * are told, the gather.
+ * are told, the gather, transfers and allocation.
  */
 #include "codec_bench.h"
+#include "kernels/codec/transfer.h"
 #include "kernels/codec/vq_gather.h"
 #include "kernels/codec/vq_search.h"
 
@@ -219,6 +220,60 @@ static void widened_codes_have_their_own_memory(void **state)
     assert_int_equal(buffer[GATHER_FLOAT].count, 3 * LEAF_VECTORS);
 }
 
+/* ---------------------------------------------- transfers and allocation -- */
+
+static void every_host_transfer_arrives_both_ways(void **state)
+{
+    (void)state;
+    const int64_t sizes[] = {1, 63, 4096, 100003};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (int64_t direction = TRANSFER_H2D; direction <= TRANSFER_BOTH; direction++)
+            assert_int_equal(bench_run_host(bench_shape("transfer", sizes[i], direction, 0), NULL),
+                             1);
+}
+
+static void a_transfer_uses_the_sides_of_its_direction(void **state)
+{
+    (void)state;
+    struct assay_buffer buffer[ASSAY_MAX_BUFFERS];
+    struct assay_shape shape = bench_shape("transfer", 10, TRANSFER_H2D, 0);
+    struct assay_call call = {.shape = &shape, .buffer = {buffer, buffer + 1}};
+    assert_int_equal(shape.operation->buffers(&shape, buffer), 1);
+    assert_int_equal(buffer[0].role, ASSAY_OUT);
+    assert_ptr_equal(transfer_destination(&call), call.buffer[0]);
+    assert_null(transfer_source(&call));
+    shape.value[TRANSFER_DIRECTION] = TRANSFER_D2H;
+    assert_int_equal(shape.operation->buffers(&shape, buffer), 1);
+    assert_int_equal(buffer[0].role, ASSAY_IN);
+    assert_ptr_equal(transfer_source(&call), call.buffer[0]);
+    assert_null(transfer_destination(&call));
+    shape.value[TRANSFER_DIRECTION] = TRANSFER_BOTH;
+    assert_int_equal(shape.operation->buffers(&shape, buffer), 2);
+    assert_ptr_equal(transfer_destination(&call), call.buffer[0]);
+    assert_ptr_equal(transfer_source(&call), call.buffer[1]);
+    struct assay_work work = shape.operation->work(&shape);
+    assert_true(work.read_bytes == 10 && work.write_bytes == 10);
+}
+
+static void a_byte_that_did_not_arrive_is_found(void **state)
+{
+    (void)state;
+    uint8_t host[1000];
+    transfer_host_poison(host, 1000);
+    assert_int_equal(transfer_host_check(host, 1000), -1);
+    transfer_host_source(host, 1000);
+    assert_int_equal(transfer_host_check(host, 1000), 0);
+    host[999] ^= 1;
+    assert_int_equal(transfer_host_check(host, 1000), -1);
+}
+
+static void every_host_way_to_memory_gives_some(void **state)
+{
+    (void)state;
+    for (int64_t bytes = 64; bytes < 8 << 20; bytes = bytes * 8 + 1)
+        assert_int_equal(bench_run_host(bench_shape("memory_alloc", bytes, 0, 0), NULL), 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -234,6 +289,10 @@ int main(void)
         cmocka_unit_test(the_work_of_a_search_is_each_byte_once_and_a_product_a_codeword),
         cmocka_unit_test(every_host_gather_is_exact_for_every_type_of_index),
         cmocka_unit_test(widened_codes_have_their_own_memory),
+        cmocka_unit_test(every_host_transfer_arrives_both_ways),
+        cmocka_unit_test(a_transfer_uses_the_sides_of_its_direction),
+        cmocka_unit_test(a_byte_that_did_not_arrive_is_found),
+        cmocka_unit_test(every_host_way_to_memory_gives_some),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
