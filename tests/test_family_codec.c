@@ -220,6 +220,31 @@ static void widened_codes_have_their_own_memory(void **state)
     assert_int_equal(buffer[GATHER_FLOAT].count, 3 * LEAF_VECTORS);
 }
 
+/* ------------------------------------------------------------- group norm -- */
+
+static void every_host_norm_is_right_at_odd_shapes(void **state)
+{
+    (void)state;
+    const int64_t shapes[][4] = {{1, 4, 1, 4},   {1, 1, 1, 1},   {3, 16, 512, 4},
+                                 {5, 64, 64, 8}, {67, 6, 27, 3}, {2, 7, 5, 1}};
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        struct assay_shape shape = bench_shape("group_norm_relu", 0, 0, 0);
+        memcpy(shape.value, shapes[i], sizeof shapes[i]);
+        assert_null(shape.operation->supports(&shape));
+        assert_int_equal(bench_run_host(shape, NULL), 3);
+    }
+}
+
+static void channels_that_do_not_divide_are_no_groups(void **state)
+{
+    (void)state;
+    struct assay_shape shape = bench_shape("group_norm_relu", 1, 10, 64);
+    shape.value[3] = 4;
+    assert_non_null(shape.operation->supports(&shape));
+    shape.value[3] = 5;
+    assert_null(shape.operation->supports(&shape));
+}
+
 /* ---------------------------------------------- transfers and allocation -- */
 
 static void every_host_transfer_arrives_both_ways(void **state)
@@ -289,6 +314,8 @@ int main(void)
         cmocka_unit_test(the_work_of_a_search_is_each_byte_once_and_a_product_a_codeword),
         cmocka_unit_test(every_host_gather_is_exact_for_every_type_of_index),
         cmocka_unit_test(widened_codes_have_their_own_memory),
+        cmocka_unit_test(every_host_norm_is_right_at_odd_shapes),
+        cmocka_unit_test(channels_that_do_not_divide_are_no_groups),
         cmocka_unit_test(every_host_transfer_arrives_both_ways),
         cmocka_unit_test(a_transfer_uses_the_sides_of_its_direction),
         cmocka_unit_test(a_byte_that_did_not_arrive_is_found),
