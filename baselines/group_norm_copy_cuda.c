@@ -1,0 +1,39 @@
+/*
+ * group_norm_copy_cuda.c - the bound of `group_norm_relu` on the GPU: cudaMemcpyAsync
+ * of x to y, as many bytes read and written.
+ */
+#include <string.h>
+
+#include "cuda_error.h"
+#include "kernels/codec/group_norm.h"
+
+static int launch(struct assay_call *call)
+{
+    const struct norm_job job = norm_job(call->shape);
+    size_t bytes = sizeof(float) * (size_t)job.groups * (size_t)job.length;
+    return cuda_error(cudaMemcpyAsync(call->buffer[NORM_Y], call->buffer[NORM_X], bytes,
+                                      cudaMemcpyDeviceToDevice, call->stream),
+                      "cudaMemcpyAsync");
+}
+
+static int model(const struct assay_shape *shape, const void *const in[], int buffer, int64_t begin,
+                 int64_t end, void *out)
+{
+    (void)shape;
+    (void)buffer;
+    memcpy(out, (const float *)in[NORM_X] + begin, sizeof(float) * (size_t)(end - begin));
+    return 0;
+}
+
+static const struct assay_variant device_copy = {
+    .operation = "group_norm_relu",
+    .name = "device_copy",
+    .summary = "cudaMemcpyAsync of x to y",
+    .kind = ASSAY_BASELINE,
+    .place = ASSAY_CUDA,
+    .clock = ASSAY_CLOCK_DEVICE,
+    .apart = true,
+    .launch = launch,
+    .model = model,
+};
+ASSAY_REGISTER_VARIANT(device_copy);

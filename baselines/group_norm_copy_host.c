@@ -1,0 +1,41 @@
+/*
+ * group_norm_copy_host.c - the bound of `group_norm_relu` on the host: a memcpy of x
+ * to y, as many bytes read and written.
+ */
+#include <string.h>
+
+#include "kernels/codec/group_norm.h"
+
+static size_t bytes_of(const struct norm_job *job)
+{
+    return sizeof(float) * (size_t)job->groups * (size_t)job->length;
+}
+
+static int launch(struct assay_call *call)
+{
+    const struct norm_job job = norm_job(call->shape);
+    memcpy(call->buffer[NORM_Y], call->buffer[NORM_X], bytes_of(&job));
+    return 0;
+}
+
+static int model(const struct assay_shape *shape, const void *const in[], int buffer, int64_t begin,
+                 int64_t end, void *out)
+{
+    (void)shape;
+    (void)buffer;
+    memcpy(out, (const float *)in[NORM_X] + begin, sizeof(float) * (size_t)(end - begin));
+    return 0;
+}
+
+static const struct assay_variant host_memcpy = {
+    .operation = "group_norm_relu",
+    .name = "host_memcpy",
+    .summary = "memcpy of x to y, on one core",
+    .kind = ASSAY_BASELINE,
+    .place = ASSAY_HOST,
+    .clock = ASSAY_CLOCK_DEVICE,
+    .apart = true,
+    .launch = launch,
+    .model = model,
+};
+ASSAY_REGISTER_VARIANT(host_memcpy);

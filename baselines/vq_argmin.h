@@ -1,0 +1,25 @@
+/*
+ * vq_argmin.h - the pass that makes indices of products of vectors and codewords,
+ * after a library's matrix product has written them (vq_argmin.cu).
+ */
+#ifndef VQ_ARGMIN_H
+#define VQ_ARGMIN_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Enqueue on `stream`, a cudaStream_t: half[k] = |e_k|^2 / 2. */
+int vq_norms_enqueue(const float *codebook, float *half, void *stream);
+
+/* Enqueue: index[i] = argmin over k of half[k] - product[256 i + k]. */
+int vq_argmin_enqueue(const float *product, const float *half, uint8_t *index, int64_t vectors,
+                      void *stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

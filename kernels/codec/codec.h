@@ -1,0 +1,21 @@
+/*
+ * codec.h - the sizes that the codec family works with.
+ *
+ * A leaf is 8 x 8 x 8 voxels of fp32, 2048 bytes. The encoder makes 64 vectors of
+ * 128 numbers of it, and each becomes the number of the nearest of 256 codewords:
+ * 64 bytes, a 32nd.
+ */
+#ifndef CODEC_H
+#define CODEC_H
+
+#include "assay.h"
+
+enum {
+    LEAF_EDGE = 8,
+    LEAF_VOXELS = LEAF_EDGE * LEAF_EDGE * LEAF_EDGE,
+    LEAF_VECTORS = 64, /* and so many bytes when encoded */
+    CODEWORDS = 256,
+    CODEWORD_LENGTH = 128, /* fp32 numbers */
+};
+
+#endif

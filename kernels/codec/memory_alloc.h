@@ -1,0 +1,13 @@
+/* memory_alloc.h - the dims and the buffer of the operation `memory_alloc`. */
+#ifndef CODEC_MEMORY_ALLOC_H
+#define CODEC_MEMORY_ALLOC_H
+
+#include "assay.h"
+
+enum alloc_dim { ALLOC_BYTES };
+enum alloc_buffer { ALLOC_OUT };
+
+/* What a launch writes at the start of its block and copies out. */
+enum { ALLOC_TOUCHED = 64, ALLOC_BYTE = 0x3c };
+
+#endif

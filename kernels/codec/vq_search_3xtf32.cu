@@ -1,0 +1,23 @@
+/*
+ * vq_search_3xtf32.cu - the search in fp32 on tensor cores: each number in two parts of
+ * 11 bits, three products for one (vq_search_mma.cuh).
+ *
+ * Bytes of a vector: 512 read, 1 written. Operations: 2 * 256 * 128 of fp32, for which
+ * the tensor cores do three times as many of tf32.
+ */
+#include "vq_search_mma.cuh"
+
+static const struct assay_variant variant = {
+    .operation = "vq_search",
+    .name = "fused_3xtf32",
+    .summary = "fp32 by three products of tf32 parts on tensor cores, all else as fused_tf32",
+    .kind = ASSAY_KERNEL,
+    .place = ASSAY_CUDA,
+    .clock = ASSAY_CLOCK_DEVICE,
+    .min_sm = 80,
+    .supports = search_only_fp32,
+    .setup = mma_setup<mma_policy_3xtf32, 2>,
+    .launch = mma_launch<mma_policy_3xtf32, 2>,
+    .teardown = search_plan_free,
+};
+ASSAY_REGISTER_VARIANT(variant);
