@@ -17,7 +17,7 @@ struct measure_request {
     double budget_s, precision_pct, energy_s;
     const char *baseline; /* "" the operation's own choice */
     uint64_t seed;
-    bool check_only; /* check the answers, time nothing */
+    bool check_only;      /* check the answers, time nothing */
     int launch;           /* number in its run, from 1 */
     uint64_t launch_seed; /* the same for every group of the launch */
     int count;

@@ -43,7 +43,7 @@ struct wire_group {
     char baseline[ASSAY_MAX_NAME]; /* "" the operation's own choice */
     uint64_t seed;
     bool check_only; /* check the answers, time nothing */
-    int32_t launch; /* number in the run, from 1 */
+    int32_t launch;  /* number in the run, from 1 */
     uint64_t launch_seed;
     int32_t variant_count;
     char variant[PLAN_MAX_VARIANTS][ASSAY_MAX_NAME];

@@ -5,7 +5,7 @@
 
 export OMP_NUM_THREADS=1 # several runs share few cores
 many_groups 24 many.ini
-groups=24 all=48
+all=48
 
 # start DATABASE: a run of the suite in the background; its id in $pid.
 start() {
