@@ -10,6 +10,7 @@
 
 #include "commands.h"
 #include "measure.h"
+#include "nvtx.h"
 #include "registry.h"
 #include "wire.h"
 #include "worker.h"
@@ -211,6 +212,7 @@ int worker_serve(int socket, int board)
     if (worker.board == MAP_FAILED) return EXIT_USAGE;
 
     int go_on = 1;
+    nvtx_push(NVTX_RUN, "run");
     while (go_on > 0) {
         enum wire_type type;
         void *data;
@@ -219,6 +221,7 @@ int worker_serve(int socket, int board)
         go_on = serve_one(&worker, type, data, bytes);
         free(data);
     }
+    nvtx_pop();
     /* A broken device is left to the system; closing it could hang. */
     if (go_on == 0 && worker.device) worker.ops->close(worker.device);
     return go_on == 0 ? EXIT_FINE : EXIT_LOST;
