@@ -34,6 +34,9 @@ set output ARG2
 # Okabe and Ito's palette (Color Universal Design, 2008).
 paint(kind) = kind eq "baseline" ? 0x999999 : kind eq "reference" ? 0xD0D0D0 : 0x56B4E9
 
+# A long title would run out of the picture: its panel goes on a line of its own.
+panel = strstrt(title, "  (")
+if (strlen(title) > 80 && panel > 0) { title = title[1:panel-1] . "\n" . title[panel+2:*] }
 set title title . "\n" . subtitle noenhanced
 set border 3 linecolor "#606060"
 set tics out nomirror textcolor "#202020"

@@ -62,6 +62,9 @@ do for [i = 1:curves] {
     }
 }
 
+# A long title would run out of the picture: its panel goes on a line of its own.
+panel = strstrt(title, "  (")
+if (strlen(title) > 80 && panel > 0) { title = title[1:panel-1] . "\n" . title[panel+2:*] }
 set title title . "\n" . subtitle noenhanced
 set border 3 linecolor "#606060"
 set tics out nomirror textcolor "#202020"
