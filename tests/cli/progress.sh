@@ -12,7 +12,8 @@ check "with what came of it and its time" grep -qE '^\[1/8\] .*: 2 ok, [0-9.]+ s
 check "and no control characters" fails grep -q $'[\r\033]' plain.err plain.out
 check "nor colour in the table" fails grep -q $'\033' plain.out
 
-if command -v script >/dev/null; then
+# A root without /dev/pts lends no terminal to draw on.
+if command -v script >/dev/null && script -qec true /dev/null >/dev/null 2>&1; then
     # terminal FILE NAME=VALUE...: the same on a terminal; what it shows is in FILE.
     terminal() {
         local file=$1
