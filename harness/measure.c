@@ -74,7 +74,9 @@ static void contender_begin(struct contender *contender, struct ring *ring, int 
 bool measure_settled(double *values, int count, int rounds, double precision_pct, double spent_s,
                      double budget_s)
 {
-    if (count < MEASURE_MIN_SAMPLES || rounds < MEASURE_MIN_ROUNDS) return false;
+    bool is_long = spent_s >= MEASURE_LONG_S && spent_s >= MEASURE_LONG_BUDGETS * budget_s;
+    if (count < (is_long ? MEASURE_FEW_SAMPLES : MEASURE_MIN_SAMPLES)) return false;
+    if (rounds < MEASURE_MIN_ROUNDS) return false;
     if (spent_s >= budget_s || count >= MEASURE_MAX_SAMPLES) return true;
     struct interval median = stats_median_interval(values, count, 0.95);
     return median.hi - median.lo <= 2 * precision_pct / 100 * median.mid;

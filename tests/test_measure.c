@@ -25,7 +25,17 @@ static void too_few_samples_never_settle(void **state)
     double values[MEASURE_MIN_SAMPLES];
     (void)state;
     fill_values(values, MEASURE_MIN_SAMPLES - 1, 0);
-    assert_false(measure_settled(values, MEASURE_MIN_SAMPLES - 1, 100, 0.5, 9, 0.5));
+    assert_false(measure_settled(values, MEASURE_MIN_SAMPLES - 1, 100, 0.5, 1.9, 0.4));
+    assert_false(measure_settled(values, MEASURE_MIN_SAMPLES - 1, 100, 0.5, 9, 3));
+}
+
+static void long_samples_settle_with_eight(void **state)
+{
+    double values[MEASURE_FEW_SAMPLES];
+    (void)state;
+    fill_values(values, MEASURE_FEW_SAMPLES, 50);
+    assert_true(measure_settled(values, MEASURE_FEW_SAMPLES, 8, 0.5, 2, 0.5));
+    assert_false(measure_settled(values, MEASURE_FEW_SAMPLES - 1, 8, 0.5, 9, 0.5));
 }
 
 static void too_few_rounds_never_settle(void **state)
@@ -249,6 +259,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(too_few_samples_never_settle),
+        cmocka_unit_test(long_samples_settle_with_eight),
         cmocka_unit_test(too_few_rounds_never_settle),
         cmocka_unit_test(a_narrow_interval_settles),
         cmocka_unit_test(a_wide_interval_goes_on_until_the_budget_is_spent),

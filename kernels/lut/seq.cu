@@ -7,7 +7,7 @@
  */
 #include "table.cuh"
 
-enum { LAUNCHES_MAX = 16384 };
+enum { LAUNCHES_MAX = 1 << 17 }; /* 32 x 256 x 128, the largest published: a second */
 
 struct lookup_global {
     const float *table;
@@ -38,7 +38,7 @@ static const char *supports(const struct assay_shape *shape)
     if (why) return why;
     if (geometry.rows > LAUNCHES_MAX || geometry.columns > LAUNCHES_MAX ||
         geometry.rows * geometry.columns * geometry.blocks > LAUNCHES_MAX)
-        return "more than 16384 launches, each waited for";
+        return "more than 131072 launches, each waited for";
     return NULL;
 }
 
