@@ -13,6 +13,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "dims.h"
 #include "linear.h"
 
 static const char *supports(const struct assay_shape *shape)
@@ -131,35 +132,7 @@ static const char *const baselines[] = {"cublas_fp32", "openblas", "host_scalar"
 static const struct assay_operation operation = {
     .name = "quantized_linear",
     .summary = "C = decode(encode(X)) decode(W)^T: E8 codes, activations encoded in the call",
-    .dims = {[LUT_ROWS] = {.name = "rows",
-                           .summary = "rows of X and C",
-                           .fallback = 8,
-                           .min = 1,
-                           .max = 1 << 20},
-             [LUT_K] = {.name = "k",
-                        .summary = "entries of a row of X and of W",
-                        .fallback = 64,
-                        .min = 1,
-                        .max = 1 << 16},
-             [LUT_COLUMNS] = {.name = "columns",
-                              .summary = "rows of W, columns of C",
-                              .fallback = 32,
-                              .min = 1,
-                              .max = 1 << 20},
-             [LUT_LATTICE] = {.name = "lattice",
-                              .summary = "lattice of the code (E8)",
-                              .choices = codebook_lattice_names,
-                              .fallback = CODEBOOK_E8},
-             [LUT_CODE] = {.name = "code",
-                           .summary = "nesting ratio q and levels m",
-                           .choices = lut_code_names},
-             [LUT_INDEX] = {.name = "index",
-                            .summary = "type of the indices as stored",
-                            .choices = lut_index_names,
-                            .fallback = LUT_PACKED},
-             [LUT_SCALED] = {.name = "scaled",
-                             .summary = "a scale a block (off)",
-                             .choices = lut_scaled_names}},
+    .dims = {LUT_DIMS(8, 64, 32), LUT_DIM_SCALED},
     .supports = supports,
     .buffers = buffers,
     .fill = fill,

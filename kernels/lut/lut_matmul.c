@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lut.h"
+#include "dims.h"
 
 const char *const lut_code_names[] = {"q2m1", "q2m2", "q2m4", "q3m2", "q4m1", "q4m2", "q4m3", NULL};
 const char *const lut_index_names[] = {"fp32", "int32", "int8", "packed", NULL};
@@ -274,35 +274,7 @@ static const char *const baselines[] = {"cublaslt_int8", "cublas_fp32", "openbla
 static const struct assay_operation operation = {
     .name = "lut_matmul",
     .summary = "C = sum of s s q^(m+n) T[b_m(i,k), b_n(j,k)]: A and B as lattice codes",
-    .dims = {[LUT_ROWS] = {.name = "rows",
-                           .summary = "rows of A and C",
-                           .fallback = 512,
-                           .min = 1,
-                           .max = 1 << 20},
-             [LUT_K] = {.name = "k",
-                        .summary = "entries of a row of A and of B",
-                        .fallback = 512,
-                        .min = 1,
-                        .max = 1 << 16},
-             [LUT_COLUMNS] = {.name = "columns",
-                              .summary = "rows of B, columns of C",
-                              .fallback = 512,
-                              .min = 1,
-                              .max = 1 << 20},
-             [LUT_LATTICE] = {.name = "lattice",
-                              .summary = "lattice of the code",
-                              .choices = codebook_lattice_names,
-                              .fallback = CODEBOOK_E8},
-             [LUT_CODE] = {.name = "code",
-                           .summary = "nesting ratio q and levels m",
-                           .choices = lut_code_names},
-             [LUT_INDEX] = {.name = "index",
-                            .summary = "type of the indices as stored",
-                            .choices = lut_index_names,
-                            .fallback = LUT_PACKED},
-             [LUT_SCALED] = {.name = "scaled",
-                             .summary = "a scale a block, from overload protection",
-                             .choices = lut_scaled_names}},
+    .dims = {LUT_DIMS(512, 512, 512), LUT_DIM_SCALED},
     .supports = lut_index_unsupported,
     .buffers = buffers,
     .fill = fill,

@@ -11,6 +11,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "dims.h"
+
 static int buffers(const struct assay_shape *shape, struct assay_buffer out[ASSAY_MAX_BUFFERS])
 {
     struct lut_geometry geometry = lut_geometry(shape);
@@ -113,32 +115,7 @@ static const char *const baselines[] = {"cublas_fp32", "host_omp", NULL};
 static const struct assay_operation operation = {
     .name = "lut_matmul_onesided",
     .summary = "C = A B^T with A as lattice codes and B in fp32",
-    .dims = {[LUT_ROWS] = {.name = "rows",
-                           .summary = "rows of A and C",
-                           .fallback = 512,
-                           .min = 1,
-                           .max = 1 << 20},
-             [LUT_K] = {.name = "k",
-                        .summary = "entries of a row of A and of B",
-                        .fallback = 512,
-                        .min = 1,
-                        .max = 1 << 16},
-             [LUT_COLUMNS] = {.name = "columns",
-                              .summary = "rows of B, columns of C",
-                              .fallback = 512,
-                              .min = 1,
-                              .max = 1 << 16},
-             [LUT_LATTICE] = {.name = "lattice",
-                              .summary = "lattice of the code",
-                              .choices = codebook_lattice_names,
-                              .fallback = CODEBOOK_E8},
-             [LUT_CODE] = {.name = "code",
-                           .summary = "nesting ratio q and levels m",
-                           .choices = lut_code_names},
-             [LUT_INDEX] = {.name = "index",
-                            .summary = "type of the indices as stored",
-                            .choices = lut_index_names,
-                            .fallback = LUT_PACKED}},
+    .dims = {LUT_DIMS(512, 512, 512)},
     .supports = lut_index_unsupported,
     .buffers = buffers,
     .fill = fill,
