@@ -1,25 +1,42 @@
 #!/usr/bin/env bash
-# Every kernel under compute-sanitizer, memcheck and racecheck, at odd shapes.
+# Every kernel under compute-sanitizer, memcheck and racecheck, at odd shapes:
+# sanitize.sh [SUITE.ini ...]. Two processes a suite, side by side, for the
+# checking is the host's work. LIMIT_S bounds each (0: no bound).
 # The event clock: the sanitizer and CUPTI cannot share a process.
 set -u
-suite=${1:-$(dirname "$0")/odd.ini}
-failed=0
-for tool in memcheck racecheck; do
-    log=$(mktemp)
-    compute-sanitizer --tool "$tool" --target-processes all --error-exitcode 99 \
+folder=$(dirname "$0")
+[ $# -gt 0 ] || set -- "$folder"/odd*.ini
+limit=${LIMIT_S:-0}
+
+check() { # TOOL SUITE
+    local tool=$1 suite=$2 name log code found
+    name=$tool-$(basename "$suite" .ini) log=$TMP/$tool-$(basename "$suite" .ini).log
+    timeout -s INT "$limit" compute-sanitizer --tool "$tool" --target-processes all --error-exitcode 99 \
         "$ASSAY" run "$suite" --check --device cuda:0 --clock event --seed 7 \
-        --db "$TMP/$tool.sqlite" >"$log" 2>&1
+        --db "$TMP/$name.sqlite" >"$log" 2>&1
     code=$?
     # cuBLAS is not ours to check; an error in a kernel of ours is.
     found=$(grep -c 'ERROR SUMMARY: [1-9]\|RACECHECK SUMMARY: [1-9]' "$log")
     if [ "$code" -eq 0 ] && [ "$found" -eq 0 ]; then
-        echo "ok - $tool finds nothing: $(grep -E '^[0-9]+ ok' "$log")"
+        echo "ok - $name finds nothing: $(grep -E '^[0-9]+ ok' "$log") in $SECONDS s"
     else
-        echo "not ok - $tool (exit $code, $found processes with errors)"
-        grep -A12 'Invalid\|Race reported\|ERROR SUMMARY\|RACECHECK SUMMARY' "$log" | head -n 60
-        tail -n 30 "$log"
-        failed=1
+        echo "not ok - $name (exit $code, $found processes with errors, $SECONDS s)"
+        grep -A12 'Invalid\|Race reported\|ERROR SUMMARY\|RACECHECK SUMMARY' "$log" | head -n 40
+        tail -n 8 "$log"
+        return 1
     fi
-    rm -f "$log"
+}
+
+jobs=()
+failed=0
+for suite in "$@"; do
+    for tool in ${TOOLS:-memcheck racecheck}; do
+        check "$tool" "$suite" >"$TMP/$tool-$(basename "$suite" .ini).said" 2>&1 &
+        jobs+=("$! $TMP/$tool-$(basename "$suite" .ini).said")
+    done
+done
+for job in "${jobs[@]}"; do
+    wait "${job%% *}" || failed=1
+    cat "${job#* }"
 done
 exit $failed
