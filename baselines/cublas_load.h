@@ -27,6 +27,7 @@ struct cublas {
     __typeof__(&cublasSetWorkspace_v2) set_workspace;
     __typeof__(&cublasSetMathMode) set_math_mode;
     __typeof__(&cublasGetVersion_v2) get_version;
+    __typeof__(&cublasGetProperty) get_property;
     __typeof__(&cublasGemmEx) gemm_ex;
     __typeof__(&cublasGemmStridedBatchedEx) gemm_batched;
 };

@@ -39,6 +39,7 @@ static const struct symbol cublas_symbols[] = {
     {"cublasSetWorkspace_v2", offsetof(struct cublas, set_workspace)},
     {"cublasSetMathMode", offsetof(struct cublas, set_math_mode)},
     {"cublasGetVersion_v2", offsetof(struct cublas, get_version)},
+    {"cublasGetProperty", offsetof(struct cublas, get_property)},
     {"cublasGemmEx", offsetof(struct cublas, gemm_ex)},
     {"cublasGemmStridedBatchedEx", offsetof(struct cublas, gemm_batched)},
     {NULL, 0},
@@ -163,6 +164,21 @@ const struct cublaslt *cublaslt_load(void)
     cublaslt_ready = true;
     return &cublaslt_functions;
 }
+
+static bool cublas_version(char *out, size_t size)
+{
+    int part[3];
+    if (!cublas_ready) return false;
+    for (int i = 0; i < 3; i++)
+        if (cublas_functions.get_property((libraryPropertyType)i, &part[i]) !=
+            CUBLAS_STATUS_SUCCESS)
+            return false;
+    snprintf(out, size, "cuBLAS %d.%d.%d", part[0], part[1], part[2]);
+    return true;
+}
+
+static const struct assay_library cublas_library = {.place = ASSAY_CUDA, .version = cublas_version};
+ASSAY_REGISTER_LIBRARY(cublas_library);
 
 /* Own names, because the library that has cublasGetStatusName may be missing. */
 int cublas_error(cublasStatus_t status, const char *what)

@@ -4,6 +4,8 @@
  * Operations: 2 m n k. Bytes: those of the operation.
  */
 #include <cblas.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "kernels/ceilings/gemm.h"
 
@@ -20,6 +22,19 @@ static int launch(struct assay_call *call)
                 call->buffer[GEMM_B], k, 0.0f, call->buffer[GEMM_C], n);
     return 0;
 }
+
+/* Linked, so it is always loaded. "OpenBLAS 0.3.21 DYNAMIC_ARCH ...": name and version. */
+static bool version(char *out, size_t size)
+{
+    const char *text = openblas_get_config();
+    const char *blank = strchr(text, ' ');
+    const char *end = blank ? strchr(blank + 1, ' ') : NULL;
+    snprintf(out, size, "%.*s", end ? (int)(end - text) : (int)strlen(text), text);
+    return true;
+}
+
+static const struct assay_library openblas_library = {.place = ASSAY_HOST, .version = version};
+ASSAY_REGISTER_LIBRARY(openblas_library);
 
 static const struct assay_variant openblas = {
     .operation = "gemm",

@@ -274,6 +274,15 @@ struct assay_variant {
 /* Record why the current call failed; returns -1, so `return assay_error(...)`. */
 int assay_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* ------------------------------------------------------------ libraries -- */
+
+/* A vendor library that variants call, for the provenance of a launch. */
+struct assay_library {
+    enum assay_place place;
+    /* Name and version as text; false while it is not loaded. Loads nothing. */
+    bool (*version)(char *out, size_t size);
+};
+
 /* --------------------------------------------------------- registration -- */
 
 /* The linker gathers these pointers in one section; harness/registry.c reads
@@ -284,6 +293,9 @@ int assay_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 #define ASSAY_REGISTER_VARIANT(object)                                                             \
     static const struct assay_variant *const assay_entry_##object                                  \
         __attribute__((used, section("assay_variants"))) = &object
+#define ASSAY_REGISTER_LIBRARY(object)                                                             \
+    static const struct assay_library *const assay_entry_##object                                  \
+        __attribute__((used, section("assay_libraries"))) = &object
 
 #ifdef __cplusplus
 }

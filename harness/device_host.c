@@ -177,7 +177,7 @@ static int host_energy(struct device *device, const struct block *block, double 
 static void host_state(struct device *device, struct device_state *state)
 {
     (void)device;
-    *state = (struct device_state){NAN, NAN, NAN, NAN, NAN, 0};
+    *state = (struct device_state){NAN, NAN, NAN, NAN, NAN, 0, ""};
 }
 
 const struct device_ops device_host = {

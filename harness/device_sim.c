@@ -182,8 +182,8 @@ static int sim_energy(struct device *device, const struct block *block, double n
 
 static void sim_state(struct device *device, struct device_state *state)
 {
-    *state =
-        (struct device_state){NAN, NAN, NAN, NAN, NAN, device->throttled ? THERMAL_SLOWDOWN : 0};
+    *state = (struct device_state){
+        NAN, NAN, NAN, NAN, NAN, device->throttled ? THERMAL_SLOWDOWN : 0, ""};
 }
 
 const struct device_ops device_sim = {

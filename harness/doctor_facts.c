@@ -97,7 +97,7 @@ static void find_permissions(struct doctor_facts *facts, const char *root)
 static void find_card_state(struct doctor_facts *facts)
 {
     facts->persistence = facts->gpu_processes = -1;
-    facts->state = (struct device_state){NAN, NAN, NAN, NAN, NAN, 0};
+    facts->state = (struct device_state){NAN, NAN, NAN, NAN, NAN, 0, ""};
     if (!facts->gpu.is_open) return;
     facts->has_nvml = nvml_open(facts->gpu.info.uuid) == 0;
     if (!facts->has_nvml) {

@@ -195,7 +195,7 @@ void nvml_describe(struct device_info *info)
 
 void nvml_state(struct device_state *state)
 {
-    *state = (struct device_state){NAN, NAN, NAN, NAN, NAN, 0};
+    *state = (struct device_state){NAN, NAN, NAN, NAN, NAN, 0, ""};
     if (!nvml.card) return;
     state->sm_mhz = read_clock(nvml.api.clock, NVML_CLOCK_SM, NAN);
     state->memory_mhz = read_clock(nvml.api.clock, NVML_CLOCK_MEMORY, NAN);

@@ -1,4 +1,5 @@
 /* registry.c - the operations and variants that were linked in. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,8 @@ extern const struct assay_operation *const __start_assay_operations[] __attribut
 extern const struct assay_operation *const __stop_assay_operations[] __attribute__((weak));
 extern const struct assay_variant *const __start_assay_variants[] __attribute__((weak));
 extern const struct assay_variant *const __stop_assay_variants[] __attribute__((weak));
+extern const struct assay_library *const __start_assay_libraries[] __attribute__((weak));
+extern const struct assay_library *const __stop_assay_libraries[] __attribute__((weak));
 
 const char *const registry_group_keys[] = {"operation", "variants", "temperature", "device",
                                            "baseline",  "budget",   "precision",   "energy",
@@ -228,4 +231,18 @@ int registry_check(void)
     make_ready();
     return registry_check_lists(sorted.operation, sorted.operations, sorted.variant,
                                 sorted.variants);
+}
+
+void registry_libraries(enum assay_place place, char *out, size_t size)
+{
+    const struct assay_library *const *begin = __start_assay_libraries;
+    const struct assay_library *const *end = __stop_assay_libraries;
+    size_t length = 0;
+    out[0] = '\0';
+    for (const struct assay_library *const *entry = begin; begin && entry < end; entry++) {
+        char text[128];
+        if ((*entry)->place != place || !(*entry)->version(text, sizeof text)) continue;
+        int wrote = snprintf(out + length, size - length, "%s%s", length > 0 ? ", " : "", text);
+        if (wrote > 0 && (size_t)wrote < size - length) length += (size_t)wrote;
+    }
 }

@@ -24,6 +24,10 @@ const struct assay_operation *registry_operation(const char *name);
  * by name. Writes at most `max`; returns how many it wrote. */
 int registry_variants(const char *operation, const struct assay_variant **out, int max);
 
+/* Names and versions of the vendor libraries of a place that are loaded, with
+ * commas; "" none. */
+void registry_libraries(enum assay_place place, char *out, size_t size);
+
 /* Whether what was linked in is sound: names are [a-z0-9_]+, fit and are unique,
  * each variant's operation exists, every dim's fallback is possible, nothing
  * needed is NULL. -1 with assay_error that names the culprit. */

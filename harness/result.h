@@ -61,8 +61,9 @@ struct device_state {
     double sm_mhz, memory_mhz;
     double temperature_c;
     double power_w;
-    double energy_mj;       /* a running counter */
-    uint64_t clock_reasons; /* NVML's clock event reasons; 0: none, or not readable */
+    double energy_mj;                  /* a running counter */
+    uint64_t clock_reasons;            /* NVML's clock event reasons; 0: none, or not readable */
+    char library[RESULT_MAX_PROPERTY]; /* vendor libraries loaded so far; "" none */
 };
 
 struct case_id {
@@ -125,7 +126,7 @@ struct device_info {
     char vbios[RESULT_MAX_PROPERTY];
     char driver[RESULT_MAX_PROPERTY];  /* "580.159.04"; the kernel's release on the host */
     char runtime[RESULT_MAX_PROPERTY]; /* CUDA runtime, "13.0" */
-    char library[RESULT_MAX_PROPERTY]; /* cuBLAS or OpenBLAS version; "" none */
+    char library[RESULT_MAX_PROPERTY]; /* cuBLAS or OpenBLAS as used; "" none */
     char lost[4 * ASSAY_MAX_REASON];   /* what cannot be measured and why, a line each */
     int32_t compute_capability;        /* x 10; 0 on the host */
     int32_t multiprocessors;           /* cores, on the host */

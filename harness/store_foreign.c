@@ -81,7 +81,7 @@ static void launch_init(struct launch_info *launch)
 {
     struct device_info *device = &launch->device;
     launch->number = 1;
-    launch->start = (struct device_state){NAN, NAN, NAN, NAN, NAN, 0};
+    launch->start = (struct device_state){NAN, NAN, NAN, NAN, NAN, 0, ""};
     device->compute_capability = device->multiprocessors = device->ecc = device->mig = -1;
     device->l1_bytes = device->cache_bytes = device->memory_bytes = -1;
     device->sm_mhz_max = device->memory_mhz_max = device->power_limit_w = NAN;

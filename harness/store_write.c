@@ -89,8 +89,11 @@ int store_end_launch(struct store *store, const char *launch_id, const struct de
                "UPDATE launch SET ended_at = :now, end_sm_mhz = :end_sm_mhz,"
                " end_memory_mhz = :end_memory_mhz, end_temperature_c = :end_temperature_c,"
                " end_power_w = :end_power_w, end_energy_mj = :end_energy_mj,"
-               " end_clock_reasons = :end_clock_reasons WHERE id = :id");
+               " end_clock_reasons = :end_clock_reasons,"
+               " library = CASE :library WHEN '' THEN library ELSE :library END"
+               " WHERE id = :id");
     query_text(&query, ":now", now);
+    query_text(&query, ":library", end->library);
     query_text(&query, ":id", launch_id);
     fields_bind(&query, end_fields, end);
     if (query_run(&query) != 0) return -1;

@@ -82,7 +82,10 @@ static int open_device(struct worker *worker, const struct wire_open *request)
 static int send_state(struct worker *worker)
 {
     struct device_state state;
+    struct device_info info;
     worker->ops->state(worker->device, &state);
+    worker->ops->describe(worker->device, &info);
+    registry_libraries((enum assay_place)info.place, state.library, sizeof state.library);
     return wire_send(worker->socket, WIRE_STATE, &state, sizeof state);
 }
 
