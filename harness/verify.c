@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models.h"
 #include "rng.h"
 #include "verify.h"
 
@@ -67,6 +68,7 @@ static int choose_chunks(struct verifier *verifier)
     const struct assay_operation *operation = buffers->shape->operation;
     int64_t run = operation->reference_run ? operation->reference_run(buffers->shape) : 1;
     if (run < 1) run = 1;
+    verifier->piece = round_down(PIECE, run) > 0 ? round_down(PIECE, run) : run;
     verifier->chunks = calloc((size_t)VERIFY_CHUNKS * ASSAY_MAX_BUFFERS, sizeof *verifier->chunks);
     if (verifier->chunks == NULL) return assay_error("out of host memory for the check");
     for (int b = 0; b < buffers->count; b++) {
@@ -103,10 +105,10 @@ static int copy_inputs(struct verifier *verifier)
 }
 
 /* Call `reference` for one chunk, in pieces that keep its runs whole. */
-static int expect_chunk(struct verifier *verifier, const struct chunk *chunk, int64_t run)
+static int expect_chunk(struct verifier *verifier, const struct chunk *chunk)
 {
     const struct assay_shape *shape = verifier->buffers->shape;
-    int64_t piece = round_down(PIECE, run) > 0 ? round_down(PIECE, run) : run;
+    int64_t piece = verifier->piece;
     int64_t pieces = (chunk->end - chunk->begin + piece - 1) / piece;
     int failed = 0;
 #pragma omp parallel for schedule(dynamic) reduction(| : failed) if (pieces > 1)
@@ -124,7 +126,6 @@ static int compute_expected(struct verifier *verifier)
 {
     const struct assay_shape *shape = verifier->buffers->shape;
     if (verifier->checked == 0 || shape->operation->reference == NULL) return 0;
-    int64_t run = shape->operation->reference_run ? shape->operation->reference_run(shape) : 1;
     verifier->expected = malloc((size_t)verifier->checked * sizeof(double));
     verifier->bound = malloc((size_t)verifier->checked * sizeof(double));
     if (verifier->expected == NULL || verifier->bound == NULL)
@@ -136,7 +137,7 @@ static int compute_expected(struct verifier *verifier)
     int failed = 0;
 #pragma omp parallel for schedule(dynamic) reduction(| : failed) if (verifier->chunk_count > 1)
     for (int i = 0; i < verifier->chunk_count; i++)
-        failed |= expect_chunk(verifier, &verifier->chunks[i], run < 1 ? 1 : run) < 0;
+        failed |= expect_chunk(verifier, &verifier->chunks[i]) < 0;
     return failed ? assay_error("%s: the reference failed", shape->operation->name) : 0;
 }
 
@@ -144,6 +145,8 @@ int verifier_init(struct verifier *verifier, const struct buffers *buffers)
 {
     memset(verifier, 0, sizeof *verifier);
     verifier->buffers = buffers;
+    verifier->models = calloc(1, sizeof *verifier->models);
+    if (verifier->models == NULL) return assay_error("out of host memory for the models");
     if (choose_chunks(verifier) < 0) return -1;
     if (copy_inputs(verifier) < 0) return -1;
     return compute_expected(verifier);
@@ -153,6 +156,7 @@ void verifier_release(struct verifier *verifier)
 {
     for (int b = 0; b < ASSAY_MAX_BUFFERS; b++)
         free((void *)verifier->input[b]);
+    models_release(verifier->models, verifier);
     free(verifier->chunks);
     free(verifier->expected);
     free(verifier->bound);
@@ -249,33 +253,29 @@ static int compare_reference(const struct verifier *verifier, const struct chunk
     return 0;
 }
 
-static int compare_model(const struct verifier *verifier, const struct assay_variant *variant,
-                         const struct chunk *chunk, const void *got, struct verdict *verdict)
+static void compare_model(const struct verifier *verifier, const struct chunk *chunk,
+                          const unsigned char *model, const unsigned char *got,
+                          struct verdict *verdict)
 {
-    const struct buffers *buffers = verifier->buffers;
-    const struct assay_buffer *spec = &buffers->spec[chunk->buffer];
+    const struct assay_buffer *spec = &verifier->buffers->spec[chunk->buffer];
     size_t element = assay_type_bytes(spec->type);
     int64_t count = chunk->end - chunk->begin;
-    unsigned char *model = malloc((size_t)count * element + 1);
-    if (model == NULL) return assay_error("out of host memory for a model");
-    int status = variant->model(buffers->shape, verifier->input, chunk->buffer, chunk->begin,
-                                chunk->end, model);
-    for (int64_t i = 0; status == 0 && i < count; i++) {
-        if (memcmp(model + (size_t)i * element, (const char *)got + (size_t)i * element, element) ==
-            0)
-            continue;
+    if (memcmp(model, got, (size_t)count * element) == 0) return;
+    for (int64_t i = 0; i < count; i++) {
+        size_t at = (size_t)i * element;
+        if (memcmp(model + at, got + at, element) == 0) continue;
         if (verdict->wrong++ == 0)
             snprintf(verdict->reason, sizeof verdict->reason,
                      "%s[%lld] is %.9g, its model says %.9g", spec->name,
                      (long long)(chunk->begin + i), assay_load(spec->type, got, i),
                      assay_load(spec->type, model, i));
     }
-    free(model);
-    return status;
 }
 
+/* `model`: what the variant's own model says of this chunk, or NULL. */
 static int check_chunk(const struct verifier *verifier, const struct assay_variant *variant,
-                       const struct chunk *chunk, struct verdict *verdict)
+                       const struct chunk *chunk, const unsigned char *model,
+                       struct verdict *verdict)
 {
     const struct buffers *buffers = verifier->buffers;
     size_t element = assay_type_bytes(buffers->spec[chunk->buffer].type);
@@ -286,8 +286,7 @@ static int check_chunk(const struct verifier *verifier, const struct assay_varia
     int status = buffers->ops->to_host(buffers->device, got, from, bytes);
     if (status == 0 && !variant->apart && verifier->expected)
         status = compare_reference(verifier, chunk, got, verdict);
-    if (status == 0 && variant->model)
-        status = compare_model(verifier, variant, chunk, got, verdict);
+    if (status == 0 && model) compare_model(verifier, chunk, model, got, verdict);
     free(got);
     return status;
 }
@@ -319,8 +318,13 @@ int verifier_check(const struct verifier *verifier, const struct assay_variant *
             snprintf(verdict->reason, sizeof verdict->reason, "%s", assay_last_error());
     }
     if (verdict->reason[0] || (variant->apart && variant->model == NULL)) return 0;
+    unsigned char *const *model = NULL;
+    if (variant->model && (model = models_get(verifier->models, verifier, variant)) == NULL)
+        return -1;
     for (int i = 0; i < verifier->chunk_count; i++)
-        if (check_chunk(verifier, variant, &verifier->chunks[i], verdict) < 0) return -1;
+        if (check_chunk(verifier, variant, &verifier->chunks[i], model ? model[i] : NULL, verdict) <
+            0)
+            return -1;
     finish_verdict(verifier, verdict);
     return 0;
 }

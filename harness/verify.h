@@ -11,6 +11,8 @@
 
 #include "buffers.h"
 
+struct models;
+
 /* Elements [begin, end) of one output buffer, and where their expected values
  * stand in the verifier's arrays. */
 struct chunk {
@@ -27,6 +29,8 @@ struct verifier {
     double *expected;
     double *bound; /* absolute; NAN where the operation's tolerance or match holds */
     int64_t outputs, checked;
+    int64_t piece;         /* elements that one thread computes at a time: whole runs */
+    struct models *models; /* models.h */
 };
 
 /* What a check found. `reason` is "" when it passed. */
