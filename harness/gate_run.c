@@ -255,6 +255,8 @@ static int begin(struct gate_run *run, struct store *store, const struct gate_op
         .comparison = comparison,
         .compare = {.speedup = options->speedup,
                     .threshold = options->threshold,
+                    .otherwise = NAN,
+                    .fdr = NAN,
                     .fail_on = options->fail_on},
         .rules = {.alpha = ALPHA, .extend = options->extend},
     };
