@@ -187,11 +187,11 @@ static enum launch_end judge_end(const struct program_call *call, const struct s
     return LAUNCH_DONE;
 }
 
-static int find_run(const char *database, char id[STORE_ID])
+static int find_run(const char *database, const char *label, char id[STORE_ID])
 {
     struct store *store;
     if (store_open(&store, database, STORE_READ) != 0) return -1;
-    int status = store_find_run(store, "latest", id);
+    int status = store_find_run(store, label, id);
     store_close(store);
     return status;
 }
@@ -201,7 +201,7 @@ static enum launch_end take_over(const struct program_call *call, const struct s
 {
     char id[STORE_ID];
     int added;
-    if (find_run(scratch->database, id) != 0) {
+    if (find_run(scratch->database, call->label, id) != 0) {
         char why[512];
         snprintf(why, sizeof why, "%s", assay_last_error());
         assay_error("%s: what it stored cannot be read: %s", call->program, why);

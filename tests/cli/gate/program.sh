@@ -8,9 +8,9 @@
 #   SLOW       variant (default none); NOISE: half width in parts of 10000 (20)
 #   DRIVER     driver's version (1)
 #   VARIANTS   names (a b c); CRASHED, WRONG: variants with these outcomes
-#   SIMULATED  1: says so
+#   SIMULATED  1: says so; COMMIT: what it was built from (default unknown)
 set -u
-: "${ASSAY:?}" "${PACE:=1}" "${SLOW:=}" "${NOISE:=20}" "${DRIVER:=1}"
+: "${ASSAY:?}" "${COMMIT:=}" "${PACE:=1}" "${SLOW:=}" "${NOISE:=20}" "${DRIVER:=1}"
 VARIANTS=${VARIANTS-a b c}
 : "${CRASHED:=}" "${WRONG:=}" "${SIMULATED:=0}"
 db='' label='' seed=1 filter='' suite=${2-}
@@ -35,7 +35,7 @@ RANDOM=$((10#${seed: -4} + $$)) # its own in every launch
 
 {
     echo '{"assay_ndjson":1,"table":"header","schema":1}'
-    echo '{"assay_ndjson":1,"table":"environment","id":"e","version":"1","git_commit":"","diff_hash":"","compiler":"","flags":"","nvcc":"","nvcc_flags":"","hostname":"","cpu":"","kernel":"","os":"","container":"","cores":null,"memory_bytes":null}'
+    echo '{"assay_ndjson":1,"table":"environment","id":"e","version":"1","git_commit":"'"$COMMIT"'","diff_hash":"","compiler":"","flags":"","nvcc":"","nvcc_flags":"","hostname":"","cpu":"","kernel":"","os":"","container":"","cores":null,"memory_bytes":null}'
     echo "{\"assay_ndjson\":1,\"table\":\"run\",\"id\":\"$run_id\",\"environment_id\":\"e\",\"suite\":\"$suite\",\"label\":\"$label\",\"command\":\"\",\"suite_text\":\"\",\"simulated\":$SIMULATED,\"status\":\"complete\",\"started_at\":\"2026-01-01T00:00:00.000Z\",\"ended_at\":\"2026-01-01T00:00:01.000Z\"}"
     echo '{"assay_ndjson":1,"table":"device","id":"d","place":"host","simulated":0,"name":"cpu","uuid":"","vbios":"","compute_capability":0,"multiprocessors":2,"l1_bytes":null,"cache_bytes":null,"memory_bytes":null,"sm_mhz_max":null,"memory_mhz_max":null}'
     echo "{\"assay_ndjson\":1,\"table\":\"launch\",\"id\":\"$launch_id\",\"run_id\":\"$run_id\",\"number\":1,\"device_id\":\"d\",\"comparability\":\"key$DRIVER\",\"seed\":1,\"flush_by_write\":0,\"spec\":\"host\",\"driver\":\"$DRIVER\",\"runtime\":\"\",\"library\":\"\",\"lost\":\"\",\"power_limit_w\":null,\"ecc\":null,\"mig\":null,\"clock\":\"host\",\"event_floor_ns\":null,\"kernel_floor_ns\":null,\"clock_step_ns\":null,\"started_at\":\"2026-01-01T00:00:00.000Z\",\"start_sm_mhz\":null,\"start_memory_mhz\":null,\"start_temperature_c\":null,\"start_power_w\":null,\"start_energy_mj\":null,\"start_clock_reasons\":0,\"ended_at\":null,\"end_sm_mhz\":null,\"end_memory_mhz\":null,\"end_temperature_c\":null,\"end_power_w\":null,\"end_energy_mj\":null,\"end_clock_reasons\":null}"
