@@ -27,25 +27,34 @@ static int exit_of(enum launch_end end)
     return codes[end];
 }
 
-/* The arms of a round share their inputs and
- * their order; the null arm has others, as another launch of the base would. */
+/* The arms of a round share their inputs and their order; the null arm has others, as
+ * another launch of the base would. Of a simulated device the seed is the luck of
+ * the launch as well, which no two of them share. */
+static uint64_t seed_of(const struct gate_run *run, enum arm arm, int round, const char *device)
+{
+    if (strncmp(device, "sim", 3) == 0)
+        return rng_mix(run->seed, ARMS * (uint64_t)round + (uint64_t)arm);
+    return rng_mix(run->seed, 2 * (uint64_t)round + (arm == ARM_NULL));
+}
+
 int gate_launch(struct gate_run *run, enum arm arm, int round, const char *filter)
 {
     static const char *const names[ARMS] = {"base", "candidate", "base again"};
     const struct gate_options *options = run->options;
     bool is_base = arm != ARM_CANDIDATE;
+    const char *device = is_base ? options->base_device : options->candidate_device;
     char label[64];
     struct timings timings;
     snprintf(label, sizeof label, "gate %.8s round %d, %s", run->session, round + 1, names[arm]);
     const struct program_call call = {
         .program = is_base ? options->base : options->candidate,
         .suite = options->suite,
-        .device = is_base ? options->base_device : options->candidate_device,
+        .device = device,
         .filter = filter,
         .budget = options->budget,
         .precision = options->precision,
         .label = label,
-        .seed = rng_mix(run->seed, 2 * (uint64_t)round + (arm == ARM_NULL)),
+        .seed = seed_of(run, arm, round, device),
         .timeout_s = options->timeout_s,
     };
     fprintf(stderr, "assay: round %d, %s\n", round + 1, names[arm]);
@@ -231,7 +240,7 @@ int gate_begin(struct gate_run *run, struct store *store, const struct gate_opti
     };
     memset(comparison, 0, sizeof *comparison);
     if (id_random(run->session) != 0) return -1;
-    run->seed = strtoull(run->session + 16, NULL, 16);
+    run->seed = options->has_seed ? options->seed : strtoull(run->session + 16, NULL, 16);
     return 0;
 }
 
