@@ -85,6 +85,10 @@ check "a device that throttles throughout proves nothing: 4 or UNSTABLE" exits 3
     gate sim:throttle=1 sim:throttle=1 --fail-on UNSTABLE
 check "UNSTABLE" gives 10 json '$.counts.UNSTABLE'
 
+check "a host and a simulated device cannot be compared: 4" exits 4 \
+    gate host sim --filter 'int8_quantize_token/host_memcpy,*_token/host_copy*' --budget 0.01
+check "and it says why" gives 1 verdicts INCOMPARABLE "value ->> 'reason' LIKE '%real and simulated%'"
+
 # -------------------------------------------------------------------- tags
 
 check "throttling is told" exits 0 gate "$(calm 1)" "$(calm 2 ',throttle=0.2')"
