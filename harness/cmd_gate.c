@@ -37,7 +37,7 @@ const char usage_gate[] =
     "  --fail-on LIST      verdicts that end with 3: INCONCLUSIVE,UNSTABLE, or any\n"
     "  --no-extension      no further rounds for what stays open\n"
     "  --launches N        of the candidate, with --baseline (default 6)\n"
-    "  --allow-stored-verdict   let a stored base make a case REGRESSED\n"
+    "  --allow-stored-verdict   let a stored base of two sessions make a case REGRESSED\n"
     "  --allow-simulated   gate a simulated device\n"
     "  --timeout S         longest launch (default 3600)\n"
     "  --seed N            of all launches (default: random)\n"

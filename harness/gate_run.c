@@ -199,7 +199,7 @@ int gate_finish(struct gate_run *run)
     if (!options->baseline) comparison->base.label[0] = '\0';
     if (store_apply_acks(run->store, comparison) != 0) return -1;
     if (comparison_finish(comparison, options->fail_on) != 0) return -1;
-    return store_add_gate(run->store, run->comparability, comparison);
+    return store_add_gate(run->store, run->session, run->comparability, comparison);
 }
 
 /* ----------------------------------------------------------------- modes -- */

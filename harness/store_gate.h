@@ -53,8 +53,8 @@ int store_add_noise(struct store *store, const char *comparability, const char *
 int store_read_noise(struct store *store, const char *comparability, const char *metric,
                      struct noise *noise);
 
-/* The rows of a comparison that a gate made. */
-int store_add_gate(struct store *store, const char *comparability,
+/* The rows of a comparison that the gate `id` made. */
+int store_add_gate(struct store *store, const char *id, const char *comparability,
                    const struct comparison *comparison);
 
 #endif

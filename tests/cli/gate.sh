@@ -65,6 +65,9 @@ check "every launch is in the database" gives "1" \
     query results/assay.sqlite "SELECT count(*) > 100 FROM run"
 check "so is the verdict" gives "REGRESSED" query results/assay.sqlite \
     "SELECT verdict FROM verdict JOIN gate ON id = gate_id WHERE exit = 1 AND variant = 'b' LIMIT 1"
+check "under the id that its launches have in their labels" gives "1" query results/assay.sqlite \
+    "SELECT count(*) = (SELECT count(*) FROM gate) FROM (SELECT DISTINCT gate.id FROM gate
+     JOIN run ON run.label LIKE 'gate ' || substr(gate.id, 1, 8) || ' round %')"
 check "the null arm is kept as noise" gives "1" query results/assay.sqlite \
     "SELECT count(*) > 0 FROM noise WHERE source = 'null'"
 
