@@ -101,8 +101,7 @@ static int read_launches(struct reader *reader)
                " FROM run JOIN launch ON launch.run_id = run.id"
                " JOIN device ON device.id = launch.device_id"
                " JOIN environment ON environment.id = run.environment_id"
-               " WHERE NOT run." STORE_OF_GATE
-               " ORDER BY run.started_at, run.id, launch.number");
+               " WHERE NOT run." STORE_OF_GATE " ORDER BY run.started_at, run.id, launch.number");
     while (status == 0 && query_step(&query) == 1) {
         struct launch_key key = {0};
         column_text(&query, "id", key.id, sizeof key.id);
