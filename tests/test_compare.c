@@ -456,6 +456,21 @@ static void swapping_the_runs_mirrors_every_verdict(void **state)
         }
 }
 
+static void other_driver_unasked(struct timings *base, struct timings *candidate,
+                                 struct compare_options *options)
+{
+    other_driver(base, candidate, options);
+    options->across = false;
+}
+
+static void another_driver_is_incomparable_and_tagged(void **state)
+{
+    struct comparison_row row = judged(other_driver_unasked, 1);
+    (void)state;
+    assert_int_equal(row.verdict, VERDICT_INCOMPARABLE);
+    assert_int_equal(row.tags, TAG_DRIVER);
+}
+
 static void two_modes_are_seen(void **state)
 {
     double two[] = {0, 0.001, 0.002, 0.04, 0.041, 0.0405},
@@ -630,6 +645,7 @@ int main(void)
         cmocka_unit_test(every_tested_case_has_its_p_and_what_it_could_find),
         cmocka_unit_test(a_rate_of_false_discoveries_asks_more_of_the_few_than_of_the_many),
         cmocka_unit_test(swapping_the_runs_mirrors_every_verdict),
+        cmocka_unit_test(another_driver_is_incomparable_and_tagged),
         cmocka_unit_test(two_modes_are_seen),
         cmocka_unit_test(geometric_means_are_by_operation),
         cmocka_unit_test(markdown_fits_a_comment_and_says_what_it_dropped),
