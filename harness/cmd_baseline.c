@@ -13,7 +13,8 @@ const char usage_baseline[] =
     "       assay baseline drop NAME [--db FILE]\n"
     "\n"
     "A baseline is a run with a name. It moves only when it is set again: a gate never\n"
-    "moves it. RUN is an id or its beginning, a label, latest or latest~N.\n"
+    "moves it. RUN is an id or its beginning, a label, latest or latest~N. As the base of\n"
+    "a gate it stands for its build: other runs of that build join it (docs/gate.md).\n"
     "\n"
     "example: assay baseline set release-1.2 latest --note \"as shipped\"\n";
 

@@ -21,6 +21,7 @@ const char usage_calibrate[] =
     "  --device D    auto (default), cuda:N, host\n"
     "  --filter GLOB, --budget S, --precision PCT, --metric M   as in assay gate\n"
     "  --timeout S   longest launch (default 3600)\n"
+    "  --allow-simulated   also a simulated device\n"
     "  --db FILE     the database (default: ASSAY_DB, else results/assay.sqlite)\n"
     "\n"
     "example: assay calibrate smoke --device host\n";

@@ -23,8 +23,11 @@ const char usage_compare[] =
     "\n"
     "  --metric M       time (default), or speedup: the ratio to the baseline of the\n"
     "                   same launch, which cancels clock and temperature\n"
-    "  --threshold PCT  smallest change that counts (default 2 where the SM clock\n"
-    "                   stayed the same, else 5)\n"
+    "  --threshold PCT  smallest change that counts (default: the suite's, else 2 where\n"
+    "                   the SM clock stayed the same, else 5)\n"
+    "  --fdr PCT        take the tests of all cases together: of what is then called\n"
+    "                   changed, so much is false in the mean (Benjamini-Hochberg; for\n"
+    "                   nightly reports, not for a gate)\n"
     "  --across         compare also where device, driver, clock or flush differ\n"
     "  --fail-on LIST   verdicts that end with 3: SUSPECT,UNSTABLE, or any\n"
     "  --format F       table (default), md, json or html\n"
@@ -49,6 +52,8 @@ static int take(struct arguments *arguments, int option)
         return option_metric(optarg, &arguments->compare.speedup);
     case 't':
         return option_percent("threshold", optarg, &arguments->compare.threshold);
+    case 'r':
+        return option_percent("fdr", optarg, &arguments->compare.fdr);
     case 'x':
         arguments->compare.across = true;
         return 0;
@@ -71,15 +76,11 @@ static int take(struct arguments *arguments, int option)
 static int parse(int argc, char **argv, struct arguments *arguments)
 {
     static const struct option options[] = {
-        {"metric", required_argument, NULL, 'm'},
-        {"threshold", required_argument, NULL, 't'},
-        {"across", no_argument, NULL, 'x'},
-        {"fail-on", required_argument, NULL, 'l'},
-        {"format", required_argument, NULL, 'f'},
-        {"output", required_argument, NULL, 'o'},
-        {"db", required_argument, NULL, 'd'},
-        {"help", no_argument, NULL, 'h'},
-        {0},
+        {"metric", required_argument, NULL, 'm'},  {"threshold", required_argument, NULL, 't'},
+        {"fdr", required_argument, NULL, 'r'},     {"across", no_argument, NULL, 'x'},
+        {"fail-on", required_argument, NULL, 'l'}, {"format", required_argument, NULL, 'f'},
+        {"output", required_argument, NULL, 'o'},  {"db", required_argument, NULL, 'd'},
+        {"help", no_argument, NULL, 'h'},          {0},
     };
     int option;
     optind = 0;
@@ -130,7 +131,7 @@ int cmd_compare(int argc, char **argv)
 {
     struct timings base = {0}, candidate = {0};
     struct arguments arguments = {
-        .compare = {.threshold = NAN},
+        .compare = {.threshold = NAN, .otherwise = NAN, .fdr = NAN},
         .show = {.format = "table", .colour = terminal_colour(), .width = terminal_columns()},
     };
     int parsed = parse(argc, argv, &arguments), code = EXIT_FINE;

@@ -31,15 +31,16 @@ const char usage_gate[] =
     "  --base-device D     of the base alone; --cand-device D of the candidate\n"
     "  --filter GLOB       only cases whose operation/variant matches\n"
     "  --budget S          sampling time a case; --precision PCT: when to stop\n"
-    "  --threshold PCT     smallest change that counts (default 2 where the SM clock\n"
-    "                      stays the same, else 5)\n"
+    "  --threshold PCT     smallest change that counts (default: the suite's, else 2\n"
+    "                      where the SM clock stays the same, else 5)\n"
     "  --metric M          time (default), or speedup: the ratio to the baseline\n"
     "  --fail-on LIST      verdicts that end with 3: INCONCLUSIVE,UNSTABLE, or any\n"
     "  --no-extension      no further rounds for what stays open\n"
     "  --launches N        of the candidate, with --baseline (default 6)\n"
-    "  --allow-stored-verdict   let a stored base make a case REGRESSED\n"
+    "  --allow-stored-verdict   let a stored base of two sessions make a case REGRESSED\n"
     "  --allow-simulated   gate a simulated device\n"
     "  --timeout S         longest launch (default 3600)\n"
+    "  --seed N            of all launches (default: random)\n"
     "  --format F          table (default), md, json or html; -o FILE\n"
     "  --junit FILE        also as JUnit XML; --markdown FILE as Markdown; --json FILE\n"
     "  --annotations       also as GitHub annotations, on standard error\n"
@@ -72,6 +73,7 @@ enum {
     OPT_ALLOW_STORED,
     OPT_ALLOW_SIMULATED,
     OPT_TIMEOUT,
+    OPT_SEED,
     OPT_FORMAT,
     OPT_JUNIT,
     OPT_MARKDOWN,
@@ -98,6 +100,7 @@ static const struct option options[] = {
     {"allow-stored-verdict", no_argument, NULL, OPT_ALLOW_STORED},
     {"allow-simulated", no_argument, NULL, OPT_ALLOW_SIMULATED},
     {"timeout", required_argument, NULL, OPT_TIMEOUT},
+    {"seed", required_argument, NULL, OPT_SEED},
     {"format", required_argument, NULL, OPT_FORMAT},
     {"output", required_argument, NULL, 'o'},
     {"junit", required_argument, NULL, OPT_JUNIT},
@@ -165,6 +168,9 @@ static int take(struct arguments *arguments, int option)
         return option_count("launches", optarg, 1, 1000, &gate->launches);
     case OPT_TIMEOUT:
         return option_count("timeout", optarg, 1, 1000000, &gate->timeout_s);
+    case OPT_SEED:
+        gate->has_seed = true;
+        return option_seed(optarg, &gate->seed);
     case OPT_NO_EXTENSION:
         gate->extend = false;
         return 0;

@@ -16,7 +16,9 @@
 struct compare_options {
     bool speedup;              /* compare ratios to the baseline of the same launch */
     bool across;               /* also where the comparability differs */
-    double threshold;          /* smallest change that counts, a fraction; NAN: by the clocks */
+    double threshold;          /* smallest change that counts, a fraction; NAN: the suite's */
+    double otherwise;          /* where the suite says nothing; NAN: by the clocks */
+    double fdr;                /* Benjamini-Hochberg at this rate; NAN: each case by itself */
     const struct noise *noise; /* NULL: nothing known */
     unsigned fail_on;          /* bits 1 << verdict */
     int least_launches;        /* a side, to say anything; 0: as few as there are */
@@ -28,7 +30,13 @@ struct compare_options {
 #define COMPARE_STEADY_THRESHOLD 0.02
 #define COMPARE_LOOSE_THRESHOLD  0.05
 
-/* -1 with assay_error when out of memory. comparison_release frees. */
+/* With launches enough, a case is judged by the exact one-sided rank-sum test against
+ * base x (1 + floor), at the 2.5 % that the ends of its interval have. With a rate
+ * in options.fdr the tests of all cases are taken together (Benjamini and Hochberg,
+ * J. R. Stat. Soc. B 57, 1995), slower and faster apart: of the cases that are then called
+ * changed, that share is wrong in the mean.
+ *
+ * -1 with assay_error when out of memory. comparison_release frees. */
 int compare_runs(struct comparison *comparison, const struct timings *base,
                  const struct timings *candidate, const struct compare_options *options);
 

@@ -29,8 +29,11 @@ struct comparison_row {
     struct interval ratio; /* candidate over base; NANs: none */
     enum evidence evidence;
     double base_ns, candidate_ns; /* medians over launches; NAN: no time */
-    double floor;                 /* smallest change that counts, as a fraction */
+    double p_slower, p_faster;    /* one-sided, against the floor; NAN: no test was made */
+    double threshold;             /* smallest change that matters, as a fraction */
+    double floor;                 /* the same, not below what noise and clock allow to see */
     double noise;                 /* noise floor, as a fraction; NAN not known */
+    double fence;                 /* what the case's history does by itself; NAN not known */
     double mde;                   /* smallest change found 4 times in 5; NAN not known */
     int launches;                 /* of the side with fewer; rounds when paired */
     bool confirmed;               /* judged on fresh rounds of a second stage */
@@ -66,7 +69,8 @@ enum { COMPARISON_NOTES = 12, COMPARISON_NOTE = 400 };
 struct comparison {
     const char *mode;   /* "compare", "paired", "stored" */
     const char *metric; /* "time" or "speedup" */
-    double threshold;   /* smallest change that counts before noise and clock, a fraction */
+    double threshold;   /* of the cases whose suite says none, a fraction */
+    double fdr;         /* false discovery rate that was asked for; NAN none */
     struct comparison_side base, candidate;
     struct comparison_row *rows; /* worst first after comparison_finish */
     int count;

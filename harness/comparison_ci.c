@@ -5,6 +5,7 @@
 
 #include "comparison_words.h"
 #include "markup.h"
+#include "units.h"
 
 /* GitHub shows ten annotations of a kind in a step and drops the others silently. */
 enum { MOST_ANNOTATIONS = 10 };
@@ -29,15 +30,17 @@ static enum outcome outcome_of(const struct comparison_row *row)
     }
 }
 
-/* "REGRESSED 1.034x [1.021, 1.047]: why". */
+/* "REGRESSED 1.034x [1.021, 1.047]: why; finds 3.1 %". */
 static void message_text(const struct comparison_row *row, char out[WORDS_LINE])
 {
-    char ratio[64], why[WORDS_LINE];
+    char ratio[64], why[WORDS_LINE], finds[UNITS_MAX];
+    bool is_measured = !isnan(row->ratio.mid);
     comparison_ratio_text(row, ratio, sizeof ratio);
     why_text(row, why);
-    snprintf(out, WORDS_LINE, "%s%s%s%s%.300s", verdict_name(row->verdict),
-             isnan(row->ratio.mid) ? "" : " ", isnan(row->ratio.mid) ? "" : ratio,
-             why[0] ? ": " : "", why);
+    units_percent(finds, row->mde);
+    snprintf(out, WORDS_LINE, "%s%s%s%s%.300s%s%s", verdict_name(row->verdict),
+             is_measured ? " " : "", is_measured ? ratio : "", why[0] ? ": " : "", why,
+             isnan(row->mde) ? "" : "; finds ", isnan(row->mde) ? "" : finds);
 }
 
 static void testcase(FILE *out, const struct comparison_row *row)

@@ -105,7 +105,7 @@ int comparison_html(FILE *out, const struct comparison *comparison,
         paragraph(out, "", comparison->note[i]);
     fputs("<table><tr><th>verdict</th><th>case</th><th>base</th><th>candidate</th>"
           "<th>candidate / base</th><th>&minus;20 % to +25 %</th><th>floor</th>"
-          "<th>could find</th><th>launches</th><th></th></tr>\n",
+          "<th>finds</th><th>launches</th><th></th></tr>\n",
           out);
     for (int i = 0; i < comparison->count; i++)
         row_line(out, &comparison->rows[i]);

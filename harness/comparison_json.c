@@ -81,8 +81,12 @@ static void row_object(struct json *json, const struct comparison_row *row)
     text_member(json, "evidence", evidence_name(row->evidence));
     number_member(json, "base_ns", row->base_ns);
     number_member(json, "candidate_ns", row->candidate_ns);
+    number_member(json, "p_slower", row->p_slower);
+    number_member(json, "p_faster", row->p_faster);
+    number_member(json, "threshold", row->threshold);
     number_member(json, "floor", row->floor);
     number_member(json, "noise", row->noise);
+    number_member(json, "fence", row->fence);
     number_member(json, "mde", row->mde);
     int_member(json, "launches", row->launches);
     bool_member(json, "confirmed", row->confirmed);
@@ -117,6 +121,7 @@ int comparison_json(FILE *out, const struct comparison *comparison,
     text_member(&json, "mode", comparison->mode);
     text_member(&json, "metric", comparison->metric);
     number_member(&json, "threshold", comparison->threshold);
+    number_member(&json, "fdr", comparison->fdr);
     side_member(&json, "base", &comparison->base);
     side_member(&json, "candidate", &comparison->candidate);
     json_key(&json, "notes");

@@ -34,12 +34,13 @@ static void head(FILE *out, const struct comparison *comparison)
 
 static void row_line(FILE *out, const struct comparison_row *row)
 {
-    char text[WORDS_LINE], floor[UNITS_MAX];
+    char text[WORDS_LINE], floor[UNITS_MAX], finds[UNITS_MAX];
     fprintf(out, "| %s | ", verdict_name(row->verdict));
     comparison_ratio_text(row, text, sizeof text);
     markup_md(out, text);
     units_percent(floor, isnan(row->ratio.mid) ? NAN : row->floor);
-    fprintf(out, " | %s | ", floor);
+    units_percent(finds, row->mde);
+    fprintf(out, " | %s | %s | ", floor, finds);
     comparison_case_text(&row->id, text, sizeof text);
     markup_md(out, text);
     fputs(" | ", out);
@@ -56,8 +57,8 @@ static int rows(FILE *out, const struct comparison *comparison)
         if (comparison->rows[i].verdict == VERDICT_PASS) continue;
         if (ftell(out) > MOST_BYTES) break;
         if (written++ == 0)
-            fputs("\n| verdict | time, of the base's | floor | case | why |\n"
-                  "|:--|:--|--:|:--|:--|\n",
+            fputs("\n| verdict | time, of the base's | floor | finds | case | why |\n"
+                  "|:--|:--|--:|--:|:--|:--|\n",
                   out);
         row_line(out, &comparison->rows[i]);
     }

@@ -59,14 +59,19 @@ static void sentence(const struct layout *layout, const char *text)
 
 static void row_lines(const struct layout *layout, const struct comparison_row *row)
 {
-    char ratio[64], floor[UNITS_MAX], name[WORDS_LINE], why[WORDS_LINE], text[2 * WORDS_LINE];
+    char ratio[64], floor[UNITS_MAX], finds[UNITS_MAX], name[WORDS_LINE], why[WORDS_LINE],
+        text[2 * WORDS_LINE];
     comparison_ratio_text(row, ratio, sizeof ratio);
     comparison_case_text(&row->id, name, sizeof name);
     units_percent(floor, isnan(row->ratio.mid) ? NAN : row->floor);
-    int used = snprintf(text, sizeof text, "%-12s  %-22s  %6s  ", verdict_name(row->verdict), ratio,
-                        floor);
+    units_percent(finds, row->mde);
+    int used = snprintf(text, sizeof text, "%-12s  %-22s  %6s  %6s  ", verdict_name(row->verdict),
+                        ratio, floor, finds);
     bool fits = used + show_width(name) <= layout->width;
-    if (fits) strcat(text, name);
+    if (fits)
+        strcat(text, name);
+    else
+        text[used - 2] = '\0'; /* no blanks at its end */
     line(layout, paint_of(row->verdict), text);
     if (!fits) {
         snprintf(text, sizeof text, "%*s%s", INDENT, "", name);
@@ -92,10 +97,10 @@ int comparison_table(FILE *out, const struct comparison *comparison,
     sentence(&layout, text);
     for (int i = 0; i < comparison->note_count; i++)
         sentence(&layout, comparison->note[i]);
-    snprintf(text, sizeof text, "\n%-12s  %-22s  %6s  %s", "verdict",
+    snprintf(text, sizeof text, "\n%-12s  %-22s  %6s  %6s  %s", "verdict",
              strcmp(comparison->metric, "time") == 0 ? "time, of the base's"
                                                      : "time/baseline, of base's",
-             "floor", "case");
+             "floor", "finds", "case");
     fprintf(out, "%s\n", text);
     for (int i = 0; i < comparison->count; i++)
         row_lines(&layout, &comparison->rows[i]);

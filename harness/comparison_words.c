@@ -1,9 +1,7 @@
 /* comparison_words.c - see comparison_words.h. */
-#include <math.h>
 #include <string.h>
 
 #include "comparison_words.h"
-#include "units.h"
 
 /* Adds a part with ", " between; nothing for an empty text. */
 static void part(char out[WORDS_LINE], const char *before, const char *text, const char *after)
@@ -47,11 +45,9 @@ void counts_text(const struct comparison *comparison, char out[WORDS_LINE])
 
 void why_text(const struct comparison_row *row, char out[WORDS_LINE])
 {
-    char tags[128], least[UNITS_MAX];
+    char tags[128];
     out[0] = '\0';
     part(out, "", row->reason, "");
     tags_text(row->tags, tags, sizeof tags);
     part(out, "", tags, "");
-    units_percent(least, row->mde);
-    part(out, "could find ", isnan(row->mde) || row->verdict == VERDICT_PASS ? "" : least, "");
 }

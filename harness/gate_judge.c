@@ -54,6 +54,15 @@ bool gate_is_simulated(const struct gate_run *run)
     return run->pool[ARM_BASE].run.run.simulated && run->pool[ARM_CANDIDATE].run.run.simulated;
 }
 
+/* Of the stage that decided. */
+static void fill_p(struct comparison_row *row, const struct gate_case *one)
+{
+    const struct gate_rounds *rounds = row->confirmed ? &one->confirm : &one->screen;
+    double floor = log1p(one->floor);
+    row->p_slower = signed_rank_p(rounds->value, rounds->count, floor, SIDE_GREATER);
+    row->p_faster = signed_rank_p(rounds->value, rounds->count, -floor, SIDE_LESS);
+}
+
 static void fill_row(struct comparison_row *row, const struct gate_case *one, bool confirmed)
 {
     row->verdict = one->verdict;
@@ -61,6 +70,7 @@ static void fill_row(struct comparison_row *row, const struct gate_case *one, bo
     row->mde = one->mde;
     row->launches = one->rounds;
     row->confirmed = confirmed && (one->slower.suspect || one->faster.suspect);
+    fill_p(row, one);
     row->ratio = (struct interval){exp(one->change.mid), exp(one->change.lo), exp(one->change.hi)};
     row->tags &= ~(unsigned)TAG_FASTER;
     snprintf(row->reason, sizeof row->reason, "%s", one->reason);
@@ -81,7 +91,7 @@ static int make_cases(struct gate_run *run)
     for (int i = 0; i < comparison->count; i++) {
         struct comparison_row *row = &comparison->rows[i];
         struct gate_case *one = &run->cases[i];
-        *one = (struct gate_case){.threshold = comparison->threshold, .noise = NAN};
+        *one = (struct gate_case){.threshold = row->threshold, .noise = NAN};
         if (!gate_is_judged(row)) continue;
         one->noise = row->noise =
             expm1(noise_floor(&run->noise, &row->id, row->base_ns, GATE_CONFIRM_ROUNDS));
@@ -111,7 +121,7 @@ int gate_judge(struct gate_run *run, int *suspects, int *open)
     if (compare_runs(comparison, &run->pool[ARM_BASE], &run->pool[ARM_CANDIDATE], &run->compare) !=
         0)
         return -1;
-    run->compare.threshold = comparison->threshold; /* what the screen saw holds */
+    run->compare.otherwise = comparison->threshold; /* what the screen saw holds */
     comparison->mode = "paired";
     if (make_cases(run) != 0) return -1;
     *suspects = gate_screen(run->cases, comparison->count, &run->rules);

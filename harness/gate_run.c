@@ -13,7 +13,7 @@
 
 static const double ALPHA = 0.05;
 
-enum { STORED_LEAST_LAUNCHES = 5, FILTER_SIZE = 8192, MADE = -1 };
+enum { FILTER_SIZE = 8192 };
 
 /* ------------------------------------------------------------- launches -- */
 
@@ -27,25 +27,34 @@ static int exit_of(enum launch_end end)
     return codes[end];
 }
 
-/* MADE, or the exit code of the failure. The arms of a round share their inputs and
- * their order; the null arm has others, as another launch of the base would. */
-static int launch(struct gate_run *run, enum arm arm, int round, const char *filter)
+/* The arms of a round share their inputs and their order; the null arm has others, as
+ * another launch of the base would. Of a simulated device the seed is the luck of
+ * the launch as well, which no two of them share. */
+static uint64_t seed_of(const struct gate_run *run, enum arm arm, int round, const char *device)
+{
+    if (strncmp(device, "sim", 3) == 0)
+        return rng_mix(run->seed, ARMS * (uint64_t)round + (uint64_t)arm);
+    return rng_mix(run->seed, 2 * (uint64_t)round + (arm == ARM_NULL));
+}
+
+int gate_launch(struct gate_run *run, enum arm arm, int round, const char *filter)
 {
     static const char *const names[ARMS] = {"base", "candidate", "base again"};
     const struct gate_options *options = run->options;
     bool is_base = arm != ARM_CANDIDATE;
+    const char *device = is_base ? options->base_device : options->candidate_device;
     char label[64];
     struct timings timings;
     snprintf(label, sizeof label, "gate %.8s round %d, %s", run->session, round + 1, names[arm]);
     const struct program_call call = {
         .program = is_base ? options->base : options->candidate,
         .suite = options->suite,
-        .device = is_base ? options->base_device : options->candidate_device,
+        .device = device,
         .filter = filter,
         .budget = options->budget,
         .precision = options->precision,
         .label = label,
-        .seed = rng_mix(run->seed, 2 * (uint64_t)round + (arm == ARM_NULL)),
+        .seed = seed_of(run, arm, round, device),
         .timeout_s = options->timeout_s,
     };
     fprintf(stderr, "assay: round %d, %s\n", round + 1, names[arm]);
@@ -58,21 +67,21 @@ static int launch(struct gate_run *run, enum arm arm, int round, const char *fil
     }
     int status = timings_append(&run->pool[arm], &timings);
     timings_release(&timings);
-    return status == 0 ? MADE : EXIT_USAGE;
+    return status == 0 ? GATE_MADE : EXIT_USAGE;
 }
 
 /* Rounds alternate AB, BA, so that a drift falls on both alike. */
-static int launch_rounds(struct gate_run *run, int from, int to, bool with_null, const char *filter)
+int gate_launch_rounds(struct gate_run *run, int from, int to, bool with_null, const char *filter)
 {
     for (int round = from; round < to; round++) {
         for (int i = 0; i < ARMS; i++) {
             enum arm arm = (enum arm)(round % 2 ? ARMS - 1 - i : i);
             if (arm == ARM_NULL && !with_null) continue;
-            int code = launch(run, arm, round, filter);
-            if (code != MADE) return code;
+            int code = gate_launch(run, arm, round, filter);
+            if (code != GATE_MADE) return code;
         }
     }
-    return MADE;
+    return GATE_MADE;
 }
 
 /* ---------------------------------------------------------------- stages -- */
@@ -116,7 +125,7 @@ static const char *open_filter(const struct gate_run *run, bool open_only, char 
     return filter[0] ? filter : run->options->filter;
 }
 
-static int read_noise(struct gate_run *run)
+int gate_read_noise(struct gate_run *run)
 {
     const char *id = run->pool[ARM_BASE].run.launches[0].id;
     if (store_comparability(run->store, id, run->comparability) != 0) return -1;
@@ -125,7 +134,7 @@ static int read_noise(struct gate_run *run)
                             run->options->speedup ? "speedup" : "time", &run->noise);
 }
 
-/* MADE, or the exit code of a failure. */
+/* GATE_MADE, or the exit code of a failure. */
 static int second_stage(struct gate_run *run, int suspects)
 {
     char filter[FILTER_SIZE];
@@ -135,21 +144,21 @@ static int second_stage(struct gate_run *run, int suspects)
     fprintf(stderr, "assay: %d suspect%s, %d fresh rounds with the base once more\n", suspects,
             suspects == 1 ? "" : "s", run->confirm_rounds);
     int code =
-        launch_rounds(run, run->screen_rounds, looked, true, open_filter(run, false, filter));
-    if (code != MADE) return code;
+        gate_launch_rounds(run, run->screen_rounds, looked, true, open_filter(run, false, filter));
+    if (code != GATE_MADE) return code;
     if (gate_judge(run, &suspects, &open) != 0) return EXIT_USAGE;
     int most = run->screen_rounds + GATE_EXTENDED_ROUNDS;
-    if (!run->rules.extend || open == 0 || looked >= most) return MADE;
+    if (!run->rules.extend || open == 0 || looked >= most) return GATE_MADE;
     fprintf(stderr, "assay: %d still open, %d rounds more\n", open, most - looked);
-    code = launch_rounds(run, looked, most, true, open_filter(run, true, filter));
-    if (code != MADE) return code;
-    return gate_judge(run, &suspects, &open) == 0 ? MADE : EXIT_USAGE;
+    code = gate_launch_rounds(run, looked, most, true, open_filter(run, true, filter));
+    if (code != GATE_MADE) return code;
+    return gate_judge(run, &suspects, &open) == 0 ? GATE_MADE : EXIT_USAGE;
 }
 
 /* --------------------------------------------------------------- keeping -- */
 
-static int keep_block(const struct gate_run *run, const struct case_id *id, double time_ns,
-                      const struct gate_rounds *rounds, const char *source)
+int gate_keep_block(const struct gate_run *run, const struct case_id *id, double time_ns,
+                    const struct gate_rounds *rounds, const char *source)
 {
     struct noise_block block = {.id = *id, .rounds = rounds->count, .time_ns = time_ns};
     double copy[SIGNED_RANK_MAX];
@@ -170,15 +179,15 @@ static int keep_noise(const struct gate_run *run)
         const struct comparison_row *row = &run->comparison->rows[i];
         const struct gate_case *one = &run->cases[i];
         if (!gate_is_judged(row)) continue;
-        if (keep_block(run, &row->id, row->base_ns, &one->null, "null") != 0) return -1;
+        if (gate_keep_block(run, &row->id, row->base_ns, &one->null, "null") != 0) return -1;
         if ((row->tags & TAG_SAME_CODE) &&
-            keep_block(run, &row->id, row->base_ns, &one->screen, "code") != 0)
+            gate_keep_block(run, &row->id, row->base_ns, &one->screen, "code") != 0)
             return -1;
     }
     return 0;
 }
 
-static int finish(struct gate_run *run)
+int gate_finish(struct gate_run *run)
 {
     struct comparison *comparison = run->comparison;
     const struct gate_options *options = run->options;
@@ -190,7 +199,7 @@ static int finish(struct gate_run *run)
     if (!options->baseline) comparison->base.label[0] = '\0';
     if (store_apply_acks(run->store, comparison) != 0) return -1;
     if (comparison_finish(comparison, options->fail_on) != 0) return -1;
-    return store_add_gate(run->store, run->comparability, comparison);
+    return store_add_gate(run->store, run->session, run->comparability, comparison);
 }
 
 /* ----------------------------------------------------------------- modes -- */
@@ -199,12 +208,12 @@ static int paired(struct gate_run *run)
 {
     int suspects, open;
     run->screen_rounds = GATE_SCREEN_ROUNDS;
-    int code = launch_rounds(run, 0, run->screen_rounds, false, run->options->filter);
-    if (code != MADE) return code;
-    if (read_noise(run) != 0 || gate_judge(run, &suspects, &open) != 0) return EXIT_USAGE;
+    int code = gate_launch_rounds(run, 0, run->screen_rounds, false, run->options->filter);
+    if (code != GATE_MADE) return code;
+    if (gate_read_noise(run) != 0 || gate_judge(run, &suspects, &open) != 0) return EXIT_USAGE;
     if (suspects > 0) {
         code = second_stage(run, suspects);
-        if (code != MADE) return code;
+        if (code != GATE_MADE) return code;
     }
     if (run->noise.count == 0)
         comparison_note(run->comparison,
@@ -212,42 +221,11 @@ static int paired(struct gate_run *run)
                         "%.60s makes one",
                         run->options->suite);
     if (keep_noise(run) != 0) return EXIT_USAGE;
-    return finish(run) == 0 ? MADE : EXIT_USAGE;
+    return gate_finish(run) == 0 ? GATE_MADE : EXIT_USAGE;
 }
 
-static int stored(struct gate_run *run)
-{
-    const struct gate_options *options = run->options;
-    char id[STORE_ID];
-    if (store_find_run(run->store, options->baseline, id) != 0) return EXIT_NOTHING;
-    if (store_read_timings(run->store, id, &run->pool[ARM_BASE]) != 0) return EXIT_USAGE;
-    if (run->pool[ARM_BASE].run.launch_count == 0) {
-        assay_error("the baseline '%s' has no launch", options->baseline);
-        return EXIT_NOTHING;
-    }
-    for (int round = 0; round < options->launches; round++) {
-        int code = launch(run, ARM_CANDIDATE, round, options->filter);
-        if (code != MADE) return code;
-    }
-    if (read_noise(run) != 0) return EXIT_USAGE;
-    run->compare.across = gate_is_simulated(run);
-    run->compare.noise = &run->noise;
-    run->compare.least_launches = STORED_LEAST_LAUNCHES;
-    run->compare.at_most_suspect = !options->allow_stored;
-    if (compare_runs(run->comparison, &run->pool[ARM_BASE], &run->pool[ARM_CANDIDATE],
-                     &run->compare) != 0)
-        return EXIT_USAGE;
-    run->comparison->mode = "stored";
-    comparison_note(run->comparison,
-                    options->allow_stored
-                        ? "the base was measured at another time, and --allow-stored-verdict lets "
-                          "that count"
-                        : "the base was measured at another time: a change is SUSPECT at most");
-    return finish(run) == 0 ? MADE : EXIT_USAGE;
-}
-
-static int begin(struct gate_run *run, struct store *store, const struct gate_options *options,
-                 struct comparison *comparison)
+int gate_begin(struct gate_run *run, struct store *store, const struct gate_options *options,
+               struct comparison *comparison)
 {
     *run = (struct gate_run){
         .store = store,
@@ -255,16 +233,18 @@ static int begin(struct gate_run *run, struct store *store, const struct gate_op
         .comparison = comparison,
         .compare = {.speedup = options->speedup,
                     .threshold = options->threshold,
+                    .otherwise = NAN,
+                    .fdr = NAN,
                     .fail_on = options->fail_on},
         .rules = {.alpha = ALPHA, .extend = options->extend},
     };
     memset(comparison, 0, sizeof *comparison);
     if (id_random(run->session) != 0) return -1;
-    run->seed = strtoull(run->session + 16, NULL, 16);
+    run->seed = options->has_seed ? options->seed : strtoull(run->session + 16, NULL, 16);
     return 0;
 }
 
-static void end(struct gate_run *run)
+void gate_end(struct gate_run *run)
 {
     for (int arm = 0; arm < ARMS; arm++)
         timings_release(&run->pool[arm]);
@@ -275,35 +255,9 @@ static void end(struct gate_run *run)
 int gate_run(struct store *store, const struct gate_options *options, struct comparison *comparison)
 {
     struct gate_run run;
-    if (begin(&run, store, options, comparison) != 0) return EXIT_USAGE;
-    int code = options->baseline ? stored(&run) : paired(&run);
-    end(&run);
-    if (code != MADE) comparison_release(comparison);
-    return code;
-}
-
-int calibrate_run(struct store *store, const struct gate_options *options, int rounds, int *cases)
-{
-    struct gate_run run;
-    struct comparison comparison;
-    *cases = 0;
-    if (begin(&run, store, options, &comparison) != 0) return EXIT_USAGE;
-    int code = launch_rounds(&run, 0, rounds, false, options->filter);
-    if (code == MADE) code = read_noise(&run) == 0 ? EXIT_FINE : EXIT_USAGE;
-    const struct timings *base = &run.pool[ARM_BASE];
-    for (int i = 0; code == EXIT_FINE && i < base->count; i++) {
-        const struct timing *row = &base->rows[i];
-        struct gate_rounds block;
-        if (i > 0 && case_id_order(&row->id, &base->rows[i - 1].id) == 0) continue;
-        gate_collect(&block, &run, ARM_CANDIDATE, &row->id, 0, rounds);
-        if (!(row->time_ns > 0)) continue;
-        if (keep_block(&run, &row->id, row->time_ns, &block, "calibrate") != 0) code = EXIT_USAGE;
-        *cases += block.count >= GATE_LEAST_ROUNDS;
-    }
-    if (code == EXIT_FINE && *cases == 0) {
-        assay_error("no case had a time in %d pairs of launches", GATE_LEAST_ROUNDS);
-        code = EXIT_NOTHING;
-    }
-    end(&run);
+    if (gate_begin(&run, store, options, comparison) != 0) return EXIT_USAGE;
+    int code = options->baseline ? gate_stored(&run) : paired(&run);
+    gate_end(&run);
+    if (code != GATE_MADE) comparison_release(comparison);
     return code;
 }

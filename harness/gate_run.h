@@ -21,6 +21,8 @@ struct gate_options {
     unsigned fail_on;
     int launches; /* of the candidate, in stored mode */
     int timeout_s;
+    bool has_seed; /* else a random one */
+    uint64_t seed; /* those of all launches follow from it */
 };
 
 /* Exit code of the failure after assay_error, or -1 with the comparison made (its

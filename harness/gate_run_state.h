@@ -1,6 +1,7 @@
 /*
- * gate_run_state.h - what the parts of a gate share: gate_run.c (launches),
- * gate_judge.c (from their times to verdicts).
+ * gate_run_state.h - what the parts of a gate share: gate_run.c (launches in
+ * pairs), gate_stored.c (against a stored run), gate_calibrate.c (one program against
+ * itself), gate_judge.c (from times to verdicts).
  */
 #ifndef GATE_RUN_STATE_H
 #define GATE_RUN_STATE_H
@@ -28,6 +29,29 @@ struct gate_run {
     uint64_t seed;
     struct gate_case *cases; /* one a row of the comparison */
 };
+
+/* What steps return that may end the gate: this, or the exit code of the failure. */
+enum { GATE_MADE = -1 };
+
+/* 0, or -1 with assay_error. gate_end frees. */
+int gate_begin(struct gate_run *run, struct store *store, const struct gate_options *options,
+               struct comparison *comparison);
+void gate_end(struct gate_run *run);
+
+/* One launch; and rounds [from, to) of both programs, with the null arm or without. */
+int gate_launch(struct gate_run *run, enum arm arm, int round, const char *filter);
+int gate_launch_rounds(struct gate_run *run, int from, int to, bool with_null, const char *filter);
+
+/* The whole gate against a stored run. */
+int gate_stored(struct gate_run *run);
+
+/* The noise of the base's device; needs a launch of it. 0, or -1. */
+int gate_read_noise(struct gate_run *run);
+/* Keep a block of unchanged code where it has rounds enough. 0, or -1. */
+int gate_keep_block(const struct gate_run *run, const struct case_id *id, double time_ns,
+                    const struct gate_rounds *rounds, const char *source);
+/* Acks, exit code, and the verdicts into the database. 0, or -1. */
+int gate_finish(struct gate_run *run);
 
 /* Judge everything measured so far from the beginning; *suspects and *open as the
  * last stage left them. Rows that compare settled keep their verdict. 0, or -1 with

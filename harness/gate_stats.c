@@ -135,12 +135,44 @@ static double *rank_sum_ways(const int *rank, int count, int chosen, int most)
     return ways;
 }
 
+/* Value `i` of both sides, x first. */
+static double both_at(const double *x, int x_count, const double *y, double shift, int i)
+{
+    return i < x_count ? x[i] : y[i - x_count] - shift;
+}
+
+/* Pairs in which y is ahead against what chance makes of them. */
+static double rank_sum_normal_p(const double *x, int x_count, const double *y, int y_count,
+                                double shift, enum side side)
+{
+    int count = x_count + y_count;
+    double ahead = 0, ties = 0; /* ties: the sum of t^3 - t over groups of t equal values */
+    for (int i = 0; i < count; i++) {
+        double value = both_at(x, x_count, y, shift, i);
+        double equal = 0;
+        for (int j = 0; j < count; j++) {
+            double other = both_at(x, x_count, y, shift, j);
+            equal += other == value;
+            if (i < x_count || j >= x_count) continue;
+            ahead += (double)side * (value - other) > 0 ? 1 : other == value ? 0.5 : 0;
+        }
+        ties += equal * equal - 1;
+    }
+    double pairs = (double)x_count * y_count;
+    double variance = pairs / 12 * (count + 1 - ties / ((double)count * (count - 1)));
+    if (!(variance > 0)) return 1; /* all equal */
+    double z = (ahead - pairs / 2 - 0.5) / sqrt(variance);
+    return fmin(0.5 * erfc(z / sqrt(2)), 1);
+}
+
 double rank_sum_p(const double *x, int x_count, const double *y, int y_count, double shift,
                   enum side side)
 {
     double both[BOTH_MAX], tail = 0, all = 0;
     int rank[BOTH_MAX], count = x_count + y_count, most = 0, sum = 0;
     if (x_count <= 0 || y_count <= 0) return 1;
+    if (x_count > RANK_SUM_MAX || y_count > RANK_SUM_MAX)
+        return rank_sum_normal_p(x, x_count, y, y_count, shift, side);
     for (int i = 0; i < x_count; i++)
         both[i] = (double)side * x[i];
     for (int i = 0; i < y_count; i++)
@@ -210,21 +242,42 @@ int rank_sum_interval(const double *x, int x_count, const double *y, int y_count
     return 0;
 }
 
-/* ----------------------------------------------------------------- holm -- */
+/* --------------------------------------------------------- several tests -- */
+
+/* By p, those with equal p as they come, so that the order is one only. */
+static int by_p(const void *left, const void *right, void *context)
+{
+    const double *p = context;
+    int a = *(const int *)left, b = *(const int *)right;
+    return p[a] != p[b] ? (p[a] > p[b]) - (p[a] < p[b]) : (a > b) - (a < b);
+}
+
+static void sort_by_p(const double *p, int count, int *order, bool *rejected)
+{
+    for (int i = 0; i < count; i++) {
+        order[i] = i;
+        rejected[i] = false;
+    }
+    if (count) qsort_r(order, (size_t)count, sizeof *order, by_p, (void *)p);
+}
 
 void holm_reject(const double *p, int count, double alpha, int *order, bool *rejected)
 {
-    for (int i = 0; i < count; i++) {
-        int at = i;
-        for (; at > 0 && p[order[at - 1]] > p[i]; at--)
-            order[at] = order[at - 1];
-        order[at] = i;
-        rejected[i] = false;
-    }
+    sort_by_p(p, count, order, rejected);
     for (int i = 0; i < count; i++) {
         if (p[order[i]] * (count - i) > alpha) return;
         rejected[order[i]] = true;
     }
+}
+
+void bh_reject(const double *p, int count, double rate, int *order, bool *rejected)
+{
+    sort_by_p(p, count, order, rejected);
+    int last = count; /* the largest p that is small enough takes all before it along */
+    while (last > 0 && p[order[last - 1]] * count > rate * last)
+        last--;
+    for (int i = 0; i < last; i++)
+        rejected[order[i]] = true;
 }
 
 /* Bisection: erfc is the C library's, and nobody waits for this. */

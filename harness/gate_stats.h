@@ -1,12 +1,13 @@
 /*
  * gate_stats.h - the tests behind a verdict: signed rank for paired launches,
- * rank sum for launches that are not paired, Holm's step-down over several
- * cases. Pure, and exact: null distributions are counted, not approximated,
- * and condition on the ties that the data have.
+ * rank sum for launches that are not paired, Holm's step-down and
+ * Benjamini-Hochberg's step-up over several cases. Pure, and exact: null distributions are counted,
+ * not approximated, and condition on the ties that the data have.
  *
  * Sources: Hollander, Wolfe and Chicken, Nonparametric Statistical Methods (3rd
  * ed., 2014), sections 3.1 to 3.3 and 4.1 to 4.3; Hodges and Lehmann, Ann. Math.
- * Stat. 34 (1963); Holm, Scand. J. Stat. 6 (1979).
+ * Stat. 34 (1963); Holm, Scand. J. Stat. 6 (1979); Benjamini and Hochberg,
+ * J. R. Stat. Soc. B 57 (1995).
  */
 #ifndef GATE_STATS_H
 #define GATE_STATS_H
@@ -39,7 +40,8 @@ struct interval signed_rank_interval(const double *differences, int count, doubl
 
 /* One-sided p of the rank-sum (Mann-Whitney) test that `y` is `x` moved by `shift`,
  * against y above (SIDE_GREATER) or below that. Ties as above; they are shared
- * by mid-ranks. At most RANK_SUM_MAX a side; 1 when a side is empty. */
+ * by mid-ranks. Exact up to RANK_SUM_MAX a side, beyond that by the normal law with
+ * corrections for ties and continuity; 1 when a side is empty. */
 double rank_sum_p(const double *x, int x_count, const double *y, int y_count, double shift,
                   enum side side);
 
@@ -55,6 +57,9 @@ int rank_sum_interval(const double *x, int x_count, const double *y, int y_count
 /* Holm: which of `count` hypotheses are rejected at the family-wise level
  * `alpha`. `order` is room for `count` indices. */
 void holm_reject(const double *p, int count, double alpha, int *order, bool *rejected);
+
+/* Benjamini-Hochberg: which are rejected at the false discovery rate `rate`. */
+void bh_reject(const double *p, int count, double rate, int *order, bool *rejected);
 
 /* Quantile of the standard normal law, 0 < p < 1. */
 double normal_quantile(double p);

@@ -8,6 +8,7 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -109,18 +110,27 @@ static long now_ms(void)
     return now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* Wait up to `ms` for the end. 1: it ended, 0: time is over, -1: a signal came. */
+/* Wait up to `ms` for the end. 1: it ended, 0: time is over, -1: a signal came. A
+ * descriptor of the process becomes readable at its end; where the kernel has
+ * none (before 5.3) poll ignores the -1, and the end is noticed at the next tick. */
 static int wait_for(pid_t pid, long ms, int *status)
 {
     long until = now_ms() + ms;
-    struct pollfd nothing = {.fd = -1};
-    for (;;) {
+    struct pollfd process = {.fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN};
+    int outcome = 2;
+    while (outcome == 2) {
         pid_t ended = waitpid(pid, status, WNOHANG);
-        if (ended == pid || (ended < 0 && errno != EINTR)) return 1;
-        if (now_ms() >= until) return 0;
-        interrupt_poll(&nothing, TICK_MS);
-        if (interrupt_signal() != 0) return -1;
+        if (ended == pid || (ended < 0 && errno != EINTR)) {
+            outcome = 1;
+        } else if (now_ms() >= until) {
+            outcome = 0;
+        } else {
+            interrupt_poll(&process, TICK_MS);
+            if (interrupt_signal() != 0) outcome = -1;
+        }
     }
+    if (process.fd >= 0) close(process.fd);
+    return outcome;
 }
 
 /* Politely, so that it stops its worker and keeps what it has; then not. */
@@ -177,11 +187,11 @@ static enum launch_end judge_end(const struct program_call *call, const struct s
     return LAUNCH_DONE;
 }
 
-static int find_run(const char *database, char id[STORE_ID])
+static int find_run(const char *database, const char *label, char id[STORE_ID])
 {
     struct store *store;
     if (store_open(&store, database, STORE_READ) != 0) return -1;
-    int status = store_find_run(store, "latest", id);
+    int status = store_find_run(store, label, id);
     store_close(store);
     return status;
 }
@@ -191,7 +201,7 @@ static enum launch_end take_over(const struct program_call *call, const struct s
 {
     char id[STORE_ID];
     int added;
-    if (find_run(scratch->database, id) != 0) {
+    if (find_run(scratch->database, call->label, id) != 0) {
         char why[512];
         snprintf(why, sizeof why, "%s", assay_last_error());
         assay_error("%s: what it stored cannot be read: %s", call->program, why);

@@ -29,6 +29,16 @@ int option_count(const char *name, const char *text, int least, int most, int *c
     return 0;
 }
 
+int option_seed(const char *text, uint64_t *seed)
+{
+    char *end;
+    errno = 0;
+    *seed = strtoull(text, &end, 0);
+    if (errno || end == text || *end || text[0] == '-')
+        return assay_error("--seed wants a whole number, not '%s'", text);
+    return 0;
+}
+
 int option_metric(const char *text, bool *speedup)
 {
     *speedup = strcmp(text, "speedup") == 0;

@@ -6,6 +6,7 @@
 #define REPORT_OPTIONS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* "2.5" as the fraction 0.025; above 0 and at most 1000. */
 int option_percent(const char *name, const char *text, double *fraction);
@@ -15,5 +16,8 @@ int option_count(const char *name, const char *text, int least, int most, int *c
 
 /* time or speedup. */
 int option_metric(const char *text, bool *speedup);
+
+/* A whole number of 64 bits. */
+int option_seed(const char *text, uint64_t *seed);
 
 #endif

@@ -47,3 +47,31 @@ int store_each_baseline(struct store *store,
     }
     return query_close(&query);
 }
+
+/* An environment is hashed from all that a build and a machine are. */
+int store_each_sibling(struct store *store, const char *run_id,
+                       int (*each)(const char *run_id, void *context), void *context)
+{
+    struct query query;
+    int status = 0;
+    query_open(&query, store, "look for runs of the same build",
+               "SELECT other.id FROM run AS named"
+               " JOIN environment ON environment.id = named.environment_id"
+               " JOIN launch AS first ON first.run_id = named.id AND first.number = 1"
+               " JOIN run AS other ON other.environment_id = named.environment_id"
+               " AND other.suite = named.suite AND other.id != named.id"
+               " WHERE named.id = :run AND environment.git_commit != ''"
+               " AND other.status = 'complete' AND NOT other." STORE_OF_GATE
+               " AND EXISTS (SELECT 1 FROM launch WHERE launch.run_id = other.id"
+               "   AND launch.comparability = first.comparability"
+               "   AND (launch.spec = first.spec OR NOT named.simulated))"
+               " ORDER BY other.started_at, other.rowid");
+    query_text(&query, ":run", run_id);
+    while (status == 0 && query_step(&query) == 1) {
+        char id[STORE_ID];
+        column_text(&query, "id", id, sizeof id);
+        status = each(id, context);
+    }
+    if (query_close(&query) != 0) status = -1;
+    return status;
+}

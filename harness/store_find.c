@@ -61,14 +61,19 @@ static int find_latest(struct store *store, int back, char id[STORE_ID])
     struct query query;
     int64_t runs;
     query_open(&query, store, "look for a run",
-               "SELECT id FROM run ORDER BY started_at DESC, rowid DESC LIMIT 1 OFFSET :back");
+               "SELECT id FROM run WHERE NOT " STORE_OF_GATE
+               " ORDER BY started_at DESC, rowid DESC LIMIT 1 OFFSET :back");
     query_integer(&query, ":back", back);
     int found = query_step(&query);
     if (found == 1) column_text(&query, "id", id, STORE_ID);
     if (query_close(&query) != 0) return -1;
     if (found == 1) return 0;
-    if (store_integer(store, "count the runs", "SELECT count(*) FROM run", &runs) != 0) return -1;
-    if (runs == 0) return assay_error("%s: there is no run in it", store->path);
+    if (store_integer(store, "count the runs", "SELECT count(*) FROM run WHERE NOT " STORE_OF_GATE,
+                      &runs) != 0)
+        return -1;
+    if (runs == 0)
+        return assay_error("%s: there is no run in it (launches of gates are not counted)",
+                           store->path);
     return assay_error("%s: latest~%d goes back too far: there are %lld runs", store->path, back,
                        (long long)runs);
 }

@@ -21,6 +21,12 @@ int store_each_baseline(struct store *store,
                         int (*each)(const struct baseline_line *line, void *context),
                         void *context);
 
+/* Calls `each` for every complete run of the same build and machine, suite and device
+ * setting as this one, oldest first, itself and launches of gates left out. A build
+ * whose commit is not known has no sibling. Stops with -1 when `each` does. */
+int store_each_sibling(struct store *store, const char *run_id,
+                       int (*each)(const char *run_id, void *context), void *context);
+
 /* Acknowledged changes. */
 struct ack {
     char pattern[RESULT_MAX_SHAPE]; /* on "operation/variant shape, temperature" */
@@ -47,8 +53,8 @@ int store_add_noise(struct store *store, const char *comparability, const char *
 int store_read_noise(struct store *store, const char *comparability, const char *metric,
                      struct noise *noise);
 
-/* The rows of a comparison that a gate made. */
-int store_add_gate(struct store *store, const char *comparability,
+/* The rows of a comparison that the gate `id` made. */
+int store_add_gate(struct store *store, const char *id, const char *comparability,
                    const struct comparison *comparison);
 
 #endif

@@ -101,7 +101,7 @@ static int read_launches(struct reader *reader)
                " FROM run JOIN launch ON launch.run_id = run.id"
                " JOIN device ON device.id = launch.device_id"
                " JOIN environment ON environment.id = run.environment_id"
-               " ORDER BY run.started_at, run.id, launch.number");
+               " WHERE NOT run." STORE_OF_GATE " ORDER BY run.started_at, run.id, launch.number");
     while (status == 0 && query_step(&query) == 1) {
         struct launch_key key = {0};
         column_text(&query, "id", key.id, sizeof key.id);
@@ -128,7 +128,7 @@ static int add_timing(struct reader *reader, struct query *query, struct timing 
     column_text(query, "status", status, sizeof status);
     const struct launch_key *launch =
         bsearch(&key, reader->launches, (size_t)reader->launch_count, sizeof key, by_id);
-    if (!launch) return 0; /* came while this was reading */
+    if (!launch) return 0; /* of a gate */
     double time_ns = column_real(query, "time_ns");
     bool is_time = status_parse(status) == STATUS_OK && time_ns > 0;
     if (grow(timings, *count, sizeof **timings) != 0) return -1;

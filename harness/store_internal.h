@@ -130,6 +130,13 @@ void fields_hash(struct id_hash *hash, const struct field *fields, const void *b
 /* The run and its launches into a struct of zeros: no cases, no transaction of its own. */
 int store_read_head(struct store *store, const char *run_id, struct stored_run *run);
 
+/* --------------------------------------------------------------- gates -- */
+
+/* The launches of a gate or a calibration are runs of one launch each, told by their
+ * labels (gate_run.c makes them): half of them are of another program, so latest and
+ * the history pass over them. A condition in SQL on a row of run. */
+#define STORE_OF_GATE "label GLOB 'gate ???????? round *'"
+
 /* -------------------------------------------------------------- schema -- */
 
 /* Migration i, one SQL text, brings a database of user_version i to i + 1. */

@@ -13,6 +13,7 @@ static void read_timing(struct query *query, struct timing *timing)
     column_text(query, "status", word, sizeof word);
     timing->status = status_parse(word);
     column_text(query, "reason", timing->reason, sizeof timing->reason);
+    column_text(query, "group_label", timing->group, sizeof timing->group);
     timing->is_baseline = column_integer(query, "is_baseline") != 0;
     bool ok = timing->status == STATUS_OK;
     timing->time_ns = ok ? column_real(query, "time_ns") : NAN;
@@ -42,7 +43,8 @@ static int read_launch(struct store *store, const char *launch_id, int launch, i
     struct query query;
     query_open(&query, store, "read the times of a launch",
                "SELECT operation, variant, kind, place, shape, temperature, status, reason,"
-               " is_baseline, time_ns, lo_ns, hi_ns, sm_mhz, read_bytes + write_bytes AS bytes,"
+               " group_label, is_baseline, time_ns, lo_ns, hi_ns, sm_mhz, read_bytes + write_bytes "
+               "AS bytes,"
                " ops_fp32 + ops_tf32 + ops_bf16 + ops_fp16 + ops_int8 + ops_fp64 AS ops,"
                " clock_reasons, code_hash FROM result WHERE launch_id = :launch"
                " AND purpose = 'case' ORDER BY ordinal");

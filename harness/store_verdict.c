@@ -62,12 +62,11 @@ static int verdicts_write(struct store *store, const char *gate_id,
     return query_close(&query);
 }
 
-int store_add_gate(struct store *store, const char *comparability,
+int store_add_gate(struct store *store, const char *id, const char *comparability,
                    const struct comparison *comparison)
 {
     static const char purpose[] = "store a gate";
-    char id[ID_SIZE];
-    if (id_random(id) != 0 || store_begin(store, purpose) != 0) return -1;
+    if (store_begin(store, purpose) != 0) return -1;
     int status = gate_write(store, id, comparability, comparison);
     if (status == 0) status = verdicts_write(store, id, comparison);
     return store_finish(store, purpose, status);

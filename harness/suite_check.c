@@ -20,10 +20,9 @@ static const struct {
     bool may_be_zero;
     const char *unit;
 } settings[] = {
-    {"budget", 3600, false, "seconds"},
-    {"precision", 100, false, "per cent"},
-    {"energy", 3600, true, "seconds"},
-    {"timeout", 86400, false, "seconds"},
+    {"budget", 3600, false, "seconds"},     {"precision", 100, false, "per cent"},
+    {"energy", 3600, true, "seconds"},      {"timeout", 86400, false, "seconds"},
+    {"threshold", 1000, false, "per cent"},
 };
 enum { SETTINGS = sizeof settings / sizeof *settings };
 
@@ -205,6 +204,7 @@ static const struct {
     {"operation", check_nothing}, {"variants", check_variants}, {"temperature", check_temperature},
     {"device", check_device},     {"baseline", check_baseline}, {"budget", check_setting},
     {"precision", check_setting}, {"energy", check_setting},    {"timeout", check_setting},
+    {"threshold", check_setting},
 };
 
 static int check_dim(const struct assay_operation *operation, const struct suite_key *key,
@@ -253,8 +253,8 @@ int suite_check_group(const struct suite_group *group)
 
 int suite_check_head(const struct suite_group *head)
 {
-    static const char *const known[] = {"title",     "include", "budget",
-                                        "precision", "energy",  "timeout"};
+    static const char *const known[] = {"title",  "include", "budget",   "precision",
+                                        "energy", "timeout", "threshold"};
     enum { KNOWN = sizeof known / sizeof *known };
     for (int i = 0; i < head->key_count; i++) {
         const struct suite_key *key = &head->keys[i];

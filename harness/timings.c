@@ -67,7 +67,9 @@ int timings_append(struct timings *pool, struct timings *more)
     if (!launch || !row) return assay_error("out of memory for the times of a launch");
     if (pool->run.launch_count == 0) { /* the first lends its name and origin */
         pool->run.run = more->run.run;
-        pool->run.run.suite_text = NULL;
+        pool->run.suite_text = more->run.suite_text;
+        pool->run.run.suite_text = pool->run.suite_text;
+        more->run.suite_text = NULL;
         pool->run.program = more->run.program;
         pool->run.host = more->run.host;
         memcpy(pool->run.started_at, more->run.started_at, sizeof pool->run.started_at);

@@ -18,7 +18,7 @@ enum { MAX_LAUNCHES = 16 };
 
 static struct compare_options plain(void)
 {
-    return (struct compare_options){.threshold = 0.02};
+    return (struct compare_options){.threshold = 0.02, .otherwise = NAN, .fdr = NAN};
 }
 
 static void begin(struct timings *timings, const char *id, int launches, int cases)
@@ -252,7 +252,8 @@ static void a_change_that_is_the_clocks_is_unstable(void **state)
 static void the_threshold_is_wider_where_the_clock_moved(void **state)
 {
     struct timings base, candidate;
-    struct compare_options options = {.threshold = NAN};
+    struct compare_options options = plain();
+    options.threshold = NAN;
     (void)state;
     fill(&base, "a", 5, 1000);
     fill(&candidate, "b", 5, 1000);
@@ -265,6 +266,209 @@ static void the_threshold_is_wider_where_the_clock_moved(void **state)
     comparison_release(&comparison);
     timings_release(&base);
     timings_release(&candidate);
+}
+
+/* One case of six launches a side, as `change` makes it; the row it comes to. */
+static struct comparison_row judged(void (*change)(struct timings *base, struct timings *candidate,
+                                                   struct compare_options *options),
+                                    double ratio)
+{
+    struct timings base, candidate;
+    struct compare_options options = plain();
+    fill(&base, "a", 6, 1000);
+    fill(&candidate, "b", 6, 1000 * ratio);
+    change(&base, &candidate, &options);
+    struct comparison comparison = compare(&base, &candidate, &options);
+    assert_int_equal(comparison.count, 1);
+    struct comparison_row row = comparison.rows[0];
+    comparison_release(&comparison);
+    timings_release(&base);
+    timings_release(&candidate);
+    return row;
+}
+
+static void nothing(struct timings *base, struct timings *candidate,
+                    struct compare_options *options)
+{
+    (void)base, (void)candidate, (void)options;
+}
+
+static void throttled(struct timings *base, struct timings *candidate,
+                      struct compare_options *options)
+{
+    (void)base, (void)options;
+    candidate->rows[2].clock_reasons = 0x20; /* NVML: software thermal slow-down */
+}
+
+static void same_code(struct timings *base, struct timings *candidate,
+                      struct compare_options *options)
+{
+    (void)options;
+    strcpy(base->rows[0].code_hash, "c0de");
+    strcpy(candidate->rows[0].code_hash, "c0de");
+}
+
+static void other_driver(struct timings *base, struct timings *candidate,
+                         struct compare_options *options)
+{
+    (void)base;
+    strcpy(candidate->run.launches[1].device.driver, "590");
+    options->across = true;
+}
+
+static void in_two_modes(struct timings *base, struct timings *candidate,
+                         struct compare_options *options)
+{
+    (void)base, (void)options;
+    for (int i = 3; i < 6; i++)
+        candidate->rows[i].time_ns *= 1.04;
+}
+
+static void causes_are_tags_and_no_verdicts(void **state)
+{
+    (void)state;
+    assert_int_equal(judged(nothing, 1).tags, 0);
+    assert_int_equal(judged(throttled, 1).tags, TAG_THROTTLE);
+    assert_int_equal(judged(same_code, 1).tags, TAG_SAME_CODE);
+    assert_int_equal(judged(other_driver, 1).tags, TAG_DRIVER);
+    assert_int_equal(judged(in_two_modes, 1).tags, TAG_BIMODAL);
+    assert_int_equal(judged(throttled, 1).verdict, VERDICT_PASS);
+    assert_int_equal(judged(same_code, 1.1).verdict, VERDICT_REGRESSED);
+}
+
+static void unknown_work(struct timings *base, struct timings *candidate,
+                         struct compare_options *options)
+{
+    (void)options;
+    for (int i = 0; i < 6; i++)
+        base->rows[i].bytes = candidate->rows[i].bytes = NAN;
+}
+
+static void work_that_nobody_stated_is_no_other_work(void **state)
+{
+    (void)state;
+    assert_int_equal(judged(unknown_work, 1).verdict, VERDICT_PASS);
+}
+
+static void coarse_clock(struct timings *base, struct timings *candidate,
+                         struct compare_options *options)
+{
+    (void)candidate, (void)options;
+    base->run.launches[0].device.clock_step_ns = 32;
+}
+
+static void nothing_below_two_steps_of_the_clock_is_a_change(void **state)
+{
+    (void)state;
+    assert_int_equal(judged(nothing, 1.05).verdict, VERDICT_REGRESSED);
+    struct comparison_row row = judged(coarse_clock, 1.05);
+    assert_int_equal(row.verdict, VERDICT_PASS);
+    assert_true(fabs(row.floor - 0.064) < 1e-4); /* 2 x 32 of 1000 ns */
+}
+
+static void wide_group(struct timings *base, struct timings *candidate,
+                       struct compare_options *options)
+{
+    (void)base;
+    options->threshold = NAN;
+    candidate->run.suite_text = strdup("[group wide]\nthreshold = 10\n");
+    for (int i = 0; i < 6; i++)
+        strcpy(candidate->rows[i].group, "wide");
+}
+
+static void wide_group_overruled(struct timings *base, struct timings *candidate,
+                                 struct compare_options *options)
+{
+    wide_group(base, candidate, options);
+    options->threshold = 0.02;
+}
+
+static void a_group_s_threshold_holds_unless_the_command_line_has_one(void **state)
+{
+    (void)state;
+    assert_int_equal(judged(wide_group, 1.05).verdict, VERDICT_PASS);
+    assert_true(fabs(judged(wide_group, 1.05).threshold - 0.1) < 1e-12);
+    assert_int_equal(judged(wide_group_overruled, 1.05).verdict, VERDICT_REGRESSED);
+}
+
+static void every_tested_case_has_its_p_and_what_it_could_find(void **state)
+{
+    struct comparison_row row = judged(nothing, 1.05);
+    (void)state;
+    assert_true(fabs(row.p_slower - 1.0 / 924) < 1e-12); /* 12 over 6 ways, one as extreme */
+    assert_true(fabs(row.p_faster - 1) < 1e-12);
+    assert_true(row.mde > row.floor && row.mde < 0.03);
+}
+
+/* `count` cases, of which the first `slowed` are slower by 10 %. */
+static struct comparison slowed_cases(int count, int slowed, double fdr)
+{
+    struct timings base, candidate;
+    struct compare_options options = plain();
+    options.fdr = fdr;
+    begin(&base, "a", 5, count);
+    begin(&candidate, "b", 5, count);
+    for (int c = 0; c < count; c++) {
+        char name[16];
+        snprintf(name, sizeof name, "v%03d", c);
+        for (int i = 0; i < 5; i++) {
+            add(&base, i, name, 1000 + i);
+            add(&candidate, i, name, (c < slowed ? 1100 : 1000) + i);
+        }
+    }
+    struct comparison comparison = compare(&base, &candidate, &options);
+    timings_release(&base);
+    timings_release(&candidate);
+    return comparison;
+}
+
+static void a_rate_of_false_discoveries_asks_more_of_the_few_than_of_the_many(void **state)
+{
+    (void)state;
+    /* Five a side reach p = 1/252: of 100 cases at 5 % eight such make one another
+     * significant (8/100 of 5 % is 0.4 %), a single one does not. */
+    struct comparison one = slowed_cases(100, 1, 0.05), eight = slowed_cases(100, 8, 0.05);
+    struct comparison alone = slowed_cases(100, 1, NAN);
+    assert_int_equal(alone.counts[VERDICT_REGRESSED], 1);
+    assert_int_equal(one.counts[VERDICT_REGRESSED], 0);
+    assert_int_equal(one.counts[VERDICT_INCONCLUSIVE], 1);
+    assert_int_equal(eight.counts[VERDICT_REGRESSED], 8);
+    assert_int_equal(eight.counts[VERDICT_PASS], 92);
+    assert_non_null(strstr(eight.note[0], "100 tests taken together"));
+    comparison_release(&one);
+    comparison_release(&eight);
+    comparison_release(&alone);
+}
+
+static void swapping_the_runs_mirrors_every_verdict(void **state)
+{
+    static const enum verdict mirror[VERDICTS] = {
+        [VERDICT_REGRESSED] = VERDICT_IMPROVED, [VERDICT_IMPROVED] = VERDICT_REGRESSED,
+        [VERDICT_PASS] = VERDICT_PASS,          [VERDICT_INCONCLUSIVE] = VERDICT_INCONCLUSIVE,
+        [VERDICT_SUSPECT] = VERDICT_SUSPECT,
+    };
+    static const double ratios[] = {0.8, 0.97, 1, 1.01, 1.03, 1.3};
+    (void)state;
+    for (int launches = 1; launches < 9; launches++)
+        for (size_t i = 0; i < sizeof ratios / sizeof ratios[0]; i++) {
+            enum verdict there = verdict_at(ratios[i], launches, NULL);
+            assert_int_equal(verdict_at(1 / ratios[i], launches, NULL), mirror[there]);
+        }
+}
+
+static void other_driver_unasked(struct timings *base, struct timings *candidate,
+                                 struct compare_options *options)
+{
+    other_driver(base, candidate, options);
+    options->across = false;
+}
+
+static void another_driver_is_incomparable_and_tagged(void **state)
+{
+    struct comparison_row row = judged(other_driver_unasked, 1);
+    (void)state;
+    assert_int_equal(row.verdict, VERDICT_INCOMPARABLE);
+    assert_int_equal(row.tags, TAG_DRIVER);
 }
 
 static void two_modes_are_seen(void **state)
@@ -434,6 +638,14 @@ int main(void)
         cmocka_unit_test(the_ratio_to_the_baseline_cancels_the_clock),
         cmocka_unit_test(a_change_that_is_the_clocks_is_unstable),
         cmocka_unit_test(the_threshold_is_wider_where_the_clock_moved),
+        cmocka_unit_test(causes_are_tags_and_no_verdicts),
+        cmocka_unit_test(work_that_nobody_stated_is_no_other_work),
+        cmocka_unit_test(nothing_below_two_steps_of_the_clock_is_a_change),
+        cmocka_unit_test(a_group_s_threshold_holds_unless_the_command_line_has_one),
+        cmocka_unit_test(every_tested_case_has_its_p_and_what_it_could_find),
+        cmocka_unit_test(a_rate_of_false_discoveries_asks_more_of_the_few_than_of_the_many),
+        cmocka_unit_test(swapping_the_runs_mirrors_every_verdict),
+        cmocka_unit_test(another_driver_is_incomparable_and_tagged),
         cmocka_unit_test(two_modes_are_seen),
         cmocka_unit_test(geometric_means_are_by_operation),
         cmocka_unit_test(markdown_fits_a_comment_and_says_what_it_dropped),

@@ -11,7 +11,7 @@
 #include "gate_stats.h"
 #include "rng.h"
 
-enum { FIELDS = 8, VALUES = 128 };
+enum { FIELDS = 8, VALUES = 256 };
 
 static void near(double value, double expected, const char *line)
 {
@@ -120,22 +120,40 @@ static void the_rank_sum_interval_is_the_inverted_test(void **state)
     assert_true(each_line("move", check_move) > 15);
 }
 
-static void check_holm(char **field, const char *line)
+static void check_rejected(void (*reject)(const double *p, int count, double level, int *order,
+                                          bool *rejected),
+                           char **field, const char *line)
 {
     double p[VALUES], expected[VALUES];
     int order[VALUES];
     bool rejected[VALUES];
     int count = numbers(field[3], p);
     assert_int_equal(numbers(field[2], expected), count);
-    holm_reject(p, count, atof(field[1]), order, rejected);
+    reject(p, count, atof(field[1]), order, rejected);
     for (int i = 0; i < count; i++)
         near(rejected[i], expected[i], line);
+}
+
+static void check_holm(char **field, const char *line)
+{
+    check_rejected(holm_reject, field, line);
+}
+
+static void check_bh(char **field, const char *line)
+{
+    check_rejected(bh_reject, field, line);
 }
 
 static void holm_rejects_what_its_adjusted_p_values_do(void **state)
 {
     (void)state;
     assert_true(each_line("holm", check_holm) >= 10);
+}
+
+static void benjamini_hochberg_rejects_what_scipy_does(void **state)
+{
+    (void)state;
+    assert_true(each_line("bh", check_bh) >= 15);
 }
 
 static void check_normal(char **field, const char *line)
@@ -267,6 +285,7 @@ int main(void)
         cmocka_unit_test(the_rank_sum_p_is_that_of_every_choice),
         cmocka_unit_test(the_rank_sum_interval_is_the_inverted_test),
         cmocka_unit_test(holm_rejects_what_its_adjusted_p_values_do),
+        cmocka_unit_test(benjamini_hochberg_rejects_what_scipy_does),
         cmocka_unit_test(the_normal_quantile_is_scipys),
         cmocka_unit_test(turning_the_signs_turns_the_sides),
         cmocka_unit_test(swapping_the_samples_turns_the_sides),

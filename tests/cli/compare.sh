@@ -21,17 +21,9 @@ COMMIT;
 END
 check "there are 10,000 cases a run" gives 20000 query big.sqlite "SELECT count(*) FROM result"
 
-# within SECONDS COMMAND...: of processor time, as other processes share this machine.
-within() {
-    local limit=$1 used TIMEFORMAT='%U %S'
-    shift
-    used=$({ time run "$@" >/dev/null; } 2>&1)
-    echo "# $used s of processor time"
-    awk -v l="$limit" '{ exit !($1 + $2 < l) }' <<<"$used"
-}
 for format in table md json html; do
     check "$format takes less than a second" \
-        within 1 "$ASSAY" compare one two --db big.sqlite --format $format
+        takes_less_than 1 "$ASSAY" compare one two --db big.sqlite --format $format
 done
 check "Markdown says what it left out" says "more rows are left out" \
     "$ASSAY" compare one two --db big.sqlite --format md

@@ -12,11 +12,15 @@ build() {
 }
 export ASSAY
 
-# gate BASE CANDIDATE OPTION...
+# gate BASE CANDIDATE OPTION...; what it says stays in g.out and g.err.
 gate() {
-    local base=$1 candidate=$2
+    local base=$1 candidate=$2 ended=0
     shift 2
-    "$ASSAY" gate tiny --base "./$base" --cand "./$candidate" --threshold 2 --device host "$@"
+    "$ASSAY" gate tiny --base "./$base" --cand "./$candidate" --threshold 2 --device host "$@" \
+        >g.out 2>g.err || ended=$?
+    cat g.out
+    cat g.err >&2
+    return $ended
 }
 
 build plain
@@ -29,16 +33,22 @@ build driver DRIVER=2
 build nothing VARIANTS='""'
 build strangers VARIANTS='"x y"'
 build simulated SIMULATED=1
+build coded CODE=c0de
+build coded_slow CODE=c0de SLOW=b PACE=1.05
 printf '#!/bin/sh\nkill -SEGV $$\n' >dies
-printf '#!/bin/sh\nexec sleep 60\n' >hangs
+# shellcheck disable=SC2016
+printf '#!/bin/sh\necho $$ >hangs.pid\nexec sleep 60\n' >hangs
 printf '#!/bin/sh\nexit 0\n' >silent
 printf '#!/bin/sh\necho "what is run?" >&2\nexit 9\n' >refuses
 # shellcheck disable=SC2016
 printf '#!/bin/sh\nwhile [ "$1" != --db ]; do shift; done\nsqlite3 "$2" "PRAGMA application_id = 1095979865; PRAGMA user_version = 999; CREATE TABLE t (a)"\n' >newer
-chmod +x dies hangs silent refuses newer
+# shellcheck disable=SC2016
+printf '#!/bin/sh\nwhile [ "$1" != --db ]; do shift; done\necho garbage >"$2"\n' >garbles
+chmod +x dies hangs silent refuses newer garbles
+touch plain_file
 
 check "unchanged code is fine" exits 0 gate plain plain
-check "all its cases pass" says "3 PASS" gate plain plain
+check "all its cases pass" grep -qF -- "3 PASS" g.out
 check "a slower case is exit 1" exits 1 gate plain slow --junit j.xml --markdown m.md --json j.json --annotations
 check "the json has the exit code" grep -q '"exit": 1' j.json
 check "the json has one REGRESSED" grep -q '"REGRESSED": 1' j.json
@@ -46,48 +56,74 @@ check "it was confirmed on fresh rounds" grep -q '"confirmed": true' j.json
 check "the json is one document" [ "$(sqlite3 :memory: "SELECT json_valid(readfile('j.json'))")" = 1 ]
 check "junit has a failure" grep -q '<failure message="REGRESSED' j.xml
 check "markdown has the row" grep -q '| REGRESSED | 1\.0[45]' m.md
-check "an annotation is an error" warns "::error title=copy/b" gate plain slow --annotations
+check "an annotation is an error" grep -qF -- "::error title=copy/b" g.err
 check "a faster case is fine" exits 0 gate plain fast
-check "and IMPROVED" says "1 IMPROVED" gate plain fast
+check "and IMPROVED" grep -qF -- "1 IMPROVED" g.out
 check "swapped arms mirror the verdict" exits 1 gate fast plain
-check "no line is wider than 100 columns" fails grep -qE '^.{101}' said.out
+check "no line is wider than 100 columns" fails grep -qE '^.{101}' g.out
 check "every launch is in the database" gives "1" \
     query results/assay.sqlite "SELECT count(*) > 100 FROM run"
 check "so is the verdict" gives "REGRESSED" query results/assay.sqlite \
     "SELECT verdict FROM verdict JOIN gate ON id = gate_id WHERE exit = 1 AND variant = 'b' LIMIT 1"
+check "under the id that its launches have in their labels" gives "1" query results/assay.sqlite \
+    "SELECT count(*) = (SELECT count(*) FROM gate) FROM (SELECT DISTINCT gate.id FROM gate
+     JOIN run ON run.label LIKE 'gate ' || substr(gate.id, 1, 8) || ' round %')"
 check "the null arm is kept as noise" gives "1" query results/assay.sqlite \
     "SELECT count(*) > 0 FROM noise WHERE source = 'null'"
 
 check "a case that crashed is exit 5" exits 5 gate plain crashes
 check "a wrong answer is exit 5" exits 5 gate plain wrong
 check "a case that is missing is exit 5" exits 5 gate plain other
-check "it is named" says "MISSING" gate plain other
-check "a new case is told" says "1 NEW" gate plain other
+check "it is named" grep -qF -- "MISSING" g.out
+check "a new case is told" grep -qF -- "1 NEW" g.out
 check "nothing in common is exit 4" exits 4 gate plain strangers
-check "and said" warns "no case in common" gate plain strangers
+check "and said" grep -qF -- "no case in common" g.err
 check "another driver is exit 4" exits 4 gate plain driver
-check "and says which part differs" says "driver 1 and 2" gate plain driver
+check "and says which part differs" grep -qF -- "driver 1 and 2" g.out
 check "a program that measured nothing is exit 4" exits 4 gate plain nothing
 check "of the base, too" exits 4 gate nothing plain
 check "a program that dies is exit 5" exits 5 gate dies plain
-check "with its signal" warns "signal 11" gate dies plain
+check "with its signal" grep -qF -- "signal 11" g.err
 check "one that hangs is exit 5" exits 5 gate hangs plain --timeout 1
-check "with the limit" warns "still running after 1 s" gate hangs plain --timeout 1
+check "with the limit" grep -qF -- "still running after 1 s" g.err
 check "one that is no assay is exit 2" exits 2 gate silent plain
-check "it is asked whether it is" warns "is it an assay?" gate silent plain
+check "it is asked whether it is" grep -qF -- "is it an assay?" g.err
 check "what a program says is handed on" warns "what is run?" gate refuses plain
 check "one of another schema is exit 2" exits 2 gate newer plain
-check "and says so" warns "made by a newer assay" gate newer plain
+check "and says so" grep -qF -- "made by a newer assay" g.err
+check "one that stores no database is exit 2" exits 2 gate garbles plain
+check "and says so" grep -qF -- "not a database" g.err
 check "one that is not there is exit 2" exits 2 gate none plain
+check "with the reason" grep -qF -- "./none: cannot be started: No such file" g.err
+check "so is a file that is no program" exits 2 gate plain_file plain
+check "with its reason" grep -qF -- "cannot be started: Permission denied" g.err
+check "so is a folder" exits 2 gate . plain
 check "a simulated device is refused" exits 2 gate simulated simulated
 check "even by its name" exits 2 gate plain plain --device sim:seed=1
 check "unless it is allowed" exits 0 gate simulated simulated --allow-simulated
+
+check "identical machine code is told" says "SAME-CODE" gate coded coded --format json
+check "and harvested as noise" gives "3" query results/assay.sqlite \
+    "SELECT count(*) FROM noise WHERE source = 'code'"
+check "a slowdown of it is one still: of the launch, or of the host" exits 1 gate coded coded_slow
+
+mkdir folders
+TMPDIR=$PWD/folders "$ASSAY" gate tiny --base ./plain --cand ./hangs --db stopped.sqlite 2>stopped.err &
+gate_pid=$!
+check "its launch begins" wait_for 10 grep -q "round 1, candidate" stopped.err
+kill -INT $gate_pid
+wait $gate_pid
+stopped=$?
+check "a gate that is interrupted is exit 130" test $stopped -eq 130
+check "what was complete is stored" gives 1 query stopped.sqlite "SELECT count(*) FROM run"
+check "no launch of it goes on" is_gone "$(cat hangs.pid)"
+check "and it leaves no folder behind" rmdir folders
 
 check "an ack wants a reason" exits 2 "$ASSAY" ack 'copy/b*' --until 2099-01-01
 check "and an end" exits 2 "$ASSAY" ack 'copy/b*' --reason known
 check "with both it is taken" exits 0 "$ASSAY" ack 'copy/b*' --reason known --until 2099-01-01 --up-to 20
 check "an acknowledged slowdown is no reason to fail" exits 0 gate plain slow
-check "and is reported" says "acknowledged until 2099-01-01: known" gate plain slow
+check "and is reported" grep -qF -- "acknowledged until 2099-01-01: known" g.out
 check "up to its level" exits 0 "$ASSAY" ack 'copy/b*' --reason known --until 2099-01-01 --up-to 1
 check "beyond it fails" exits 1 gate plain slow
 check "an ack that has ended counts no more" exits 0 "$ASSAY" ack 'copy/b*' --reason known --until 2020-01-01
@@ -109,6 +145,13 @@ check "a baseline is dropped" exits 0 "$ASSAY" baseline drop pinned
 check "only once" exits 2 "$ASSAY" baseline drop pinned
 
 check "a run that is not there is exit 2" exits 2 "$ASSAY" compare nope one
+check "and is named" warns "there is no run 'nope'" "$ASSAY" compare nope one
+check "a database that is not there is exit 2" exits 2 "$ASSAY" compare one one --db none.sqlite
+check "and is named" warns "none.sqlite: there is no database" "$ASSAY" compare one one --db none.sqlite
+./strangers run other --db results/assay.sqlite --label other
+check "another suite without a common case is exit 4" exits 4 "$ASSAY" compare one other
+check "and said" warns "no case in common" "$ASSAY" compare one other
+check "with the suites" says "different suites: tiny and other" "$ASSAY" compare one other
 check "one run is a usage error" exits 2 "$ASSAY" compare one
 ./driver run tiny --db results/assay.sqlite --label two
 check "another key is exit 4" exits 4 "$ASSAY" compare one two

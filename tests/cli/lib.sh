@@ -96,6 +96,16 @@ gives() {
     [ "$(cat said.out)" = "$expected" ] || { echo "# wanted: $expected"; return 1; }
 }
 
+# takes_less_than SECONDS COMMAND...: of processor time, as other processes share
+# this machine.
+takes_less_than() {
+    local limit=$1 used TIMEFORMAT='%U %S'
+    shift
+    used=$({ time run "$@" >/dev/null; } 2>&1)
+    echo "# $used s of processor time"
+    awk -v l="$limit" '{ exit !($1 + $2 < l) }' <<<"$used"
+}
+
 # many_groups N FILE: write a suite of N small groups of two variants, which
 # takes some hundredths of a second a group on the host.
 many_groups() {

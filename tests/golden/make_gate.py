@@ -11,11 +11,13 @@ its fields separated by tabs:
     ranksum   side  shift  p  x  y
     move      confidence  mid  lo  hi  x  y
     holm      alpha  rejected  p values
+    bh        rate  rejected  p values
     normal    p  quantile
 
 Exact p values come from going through every arrangement there is, or from
 SciPy's exact distributions where there are no ties; intervals by inverting
-SciPy's tests, one shift between two neighbours at a time.
+SciPy's tests, one shift between two neighbours at a time. Beyond 32 values a side
+the rank sum is SciPy's asymptotic one, with its corrections for ties and continuity.
 """
 import itertools
 
@@ -87,6 +89,15 @@ def holm(p, alpha):
     return rejected
 
 
+def rank_sum_asymptotic(x, y, shift, side):
+    return stats.mannwhitneyu(y - shift, x, method="asymptotic", use_continuity=True,
+                              alternative="greater" if side > 0 else "less").pvalue
+
+
+def bh(p, rate):
+    return (stats.false_discovery_control(p, method="bh") <= rate).astype(int)
+
+
 def main():
     for count in range(1, 13):
         for kind in ("plain", "tied"):
@@ -134,6 +145,19 @@ def main():
             row("holm", text(alpha), " ".join(map(str, holm(p, alpha))), numbers(p))
     for p in (1e-9, 0.001, 0.025, 0.2, 0.5, 0.8, 0.975, 0.99995):
         row("normal", text(p), text(stats.norm.ppf(p)))
+    for count in (1, 2, 5, 20, 200):
+        p = np.round(rng.random(count) ** 6, 4)
+        for rate in (0.01, 0.05, 0.2):
+            row("bh", text(rate), " ".join(map(str, bh(p, rate))), numbers(p))
+    for x_count, y_count in ((33, 5), (40, 35), (6, 80)):
+        for kind in ("plain", "tied"):
+            x, y = rng.normal(0, 0.02, x_count), rng.normal(0.005, 0.02, y_count)
+            if kind == "tied":
+                x, y = np.round(x, 2), np.round(y, 2)
+            for side in (1, -1):
+                for shift in (0, 0.02):
+                    row("ranksum", side, text(shift),
+                        text(rank_sum_asymptotic(x, y, shift, side)), numbers(x), numbers(y))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,157 @@
+/*
+ * gate_stored.c - a gate whose base is a stored run. The launches of its two sides
+ * are not of one hour, so it asks for more: five launches a side, a base of two
+ * sessions, and a change beyond what the history of the case does by itself.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "commands.h"
+#include "gate_run_state.h"
+#include "history.h"
+#include "history_fence.h"
+#include "store_gate.h"
+#include "text.h"
+
+enum { LEAST_LAUNCHES = 5, LEAST_SESSIONS = 2 };
+
+/* ----------------------------------------------------------------- base -- */
+
+struct base_reader {
+    struct gate_run *run;
+    int sessions;
+};
+
+static int add_run(const char *id, void *context)
+{
+    struct base_reader *reader = context;
+    struct timings timings;
+    if (store_read_timings(reader->run->store, id, &timings) != 0) return -1;
+    reader->sessions += timings.run.launch_count > 0;
+    int status = timings_append(&reader->run->pool[ARM_BASE], &timings);
+    timings_release(&timings);
+    return status;
+}
+
+/* The run that was named, and what its very build measured of the suite on this
+ * device at other times. GATE_MADE, or an exit code. */
+static int read_base(struct gate_run *run, int *sessions)
+{
+    struct base_reader reader = {.run = run};
+    const char *name = run->options->baseline;
+    char id[STORE_ID];
+    if (store_find_run(run->store, name, id) != 0) return EXIT_NOTHING;
+    if (add_run(id, &reader) != 0) return EXIT_USAGE;
+    if (run->pool[ARM_BASE].run.launch_count == 0) {
+        assay_error("the baseline '%s' has no launch", name);
+        return EXIT_NOTHING;
+    }
+    if (store_each_sibling(run->store, id, add_run, &reader) != 0) return EXIT_USAGE;
+    *sessions = reader.sessions;
+    return GATE_MADE;
+}
+
+/* -------------------------------------------------------------- history -- */
+
+static int setting_of(struct history *history, const struct launch_info *launch)
+{
+    const struct device_info *device = &launch->device;
+    struct history_setting setting = {.clock = (int32_t)device->clock,
+                                      .flush_by_write = launch->flush_by_write,
+                                      .simulated = device->simulated};
+    text_copy(setting.name, sizeof setting.name, device->name);
+    text_copy(setting.uuid, sizeof setting.uuid, device->uuid);
+    text_copy(setting.vbios, sizeof setting.vbios, device->vbios);
+    text_copy(setting.driver, sizeof setting.driver, device->driver);
+    text_copy(setting.runtime, sizeof setting.runtime, device->runtime);
+    return history_setting_index(history, &setting);
+}
+
+static double fence_of(const struct history *history, const struct case_id *id, int setting)
+{
+    for (int i = 0; i < history->series_count; i++) {
+        const struct history_series *series = &history->series[i];
+        if (case_id_order(&series->id, id) == 0) return history_fence(series, setting);
+    }
+    return NAN;
+}
+
+/* A change that is no larger than those from run to run is not shown. */
+static void hold_against(struct comparison_row *row, double fence)
+{
+    bool changed = row->verdict == VERDICT_REGRESSED || row->verdict == VERDICT_IMPROVED ||
+                   row->verdict == VERDICT_SUSPECT;
+    row->fence = fence;
+    if (!changed || isnan(fence) || fabs(log(row->ratio.mid)) > log1p(fence)) return;
+    row->verdict = VERDICT_INCONCLUSIVE;
+    row->tags &= ~(unsigned)TAG_FASTER;
+    snprintf(row->reason, sizeof row->reason, "runs of this case differ by up to %.3g %% anyway",
+             100 * fence);
+}
+
+static int apply_fences(struct gate_run *run)
+{
+    const struct history_filter all = {.glob = "*"};
+    struct comparison *comparison = run->comparison;
+    struct history history;
+    int known = 0;
+    if (history_read(&history, run->store, &all) != 0) return -1;
+    int setting = setting_of(&history, &run->pool[ARM_BASE].run.launches[0]);
+    for (int i = 0; setting >= 0 && i < comparison->count; i++) {
+        struct comparison_row *row = &comparison->rows[i];
+        if (!gate_is_judged(row)) continue;
+        hold_against(row, fence_of(&history, &row->id, setting));
+        known += !isnan(row->fence);
+    }
+    history_release(&history);
+    if (setting < 0) return -1;
+    if (known == 0)
+        comparison_note(comparison,
+                        "no case has the %d changes of history that a fence is made from",
+                        FENCE_LEAST_CHANGES);
+    return 0;
+}
+
+/* ----------------------------------------------------------------- gate -- */
+
+static void make_notes(struct gate_run *run, int sessions)
+{
+    struct comparison *comparison = run->comparison;
+    comparison_note(comparison, "the base: %d launches of %d session%s",
+                    run->pool[ARM_BASE].run.launch_count, sessions, sessions == 1 ? "" : "s");
+    if (!run->options->allow_stored)
+        comparison_note(comparison,
+                        "the base was measured at another time: a change is SUSPECT at most");
+    else if (sessions < LEAST_SESSIONS)
+        comparison_note(comparison,
+                        "a base of one session proves nothing, in spite of --allow-stored-verdict: "
+                        "run the suite once more with the same build");
+    else
+        comparison_note(comparison, "the base was measured at another time, and "
+                                    "--allow-stored-verdict lets that count");
+}
+
+static int compare(struct gate_run *run, int sessions)
+{
+    run->compare.across = gate_is_simulated(run);
+    run->compare.noise = &run->noise;
+    run->compare.least_launches = LEAST_LAUNCHES;
+    run->compare.at_most_suspect = !run->options->allow_stored || sessions < LEAST_SESSIONS;
+    if (compare_runs(run->comparison, &run->pool[ARM_BASE], &run->pool[ARM_CANDIDATE],
+                     &run->compare) != 0)
+        return -1;
+    run->comparison->mode = "stored";
+    make_notes(run, sessions);
+    /* A fence is made of times. */
+    return run->options->speedup ? 0 : apply_fences(run);
+}
+
+int gate_stored(struct gate_run *run)
+{
+    int sessions, code = read_base(run, &sessions);
+    for (int round = 0; code == GATE_MADE && round < run->options->launches; round++)
+        code = gate_launch(run, ARM_CANDIDATE, round, run->options->filter);
+    if (code != GATE_MADE) return code;
+    if (gate_read_noise(run) != 0 || compare(run, sessions) != 0) return EXIT_USAGE;
+    return gate_finish(run) == 0 ? GATE_MADE : EXIT_USAGE;
+}

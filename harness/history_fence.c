@@ -1,0 +1,30 @@
+/* history_fence.c - see history_fence.h. */
+#include "history_fence.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "stats.h"
+
+static int ascending(const void *left, const void *right)
+{
+    double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+double history_fence(const struct history_series *series, int setting)
+{
+    double change[FENCE_MOST_CHANGES], newer = NAN;
+    int count = 0;
+    for (int i = series->point_count - 1; i >= 0 && count < FENCE_MOST_CHANGES; i--) {
+        if (series->points[i].setting != setting) continue;
+        double here = log(series->points[i].time_ns);
+        if (!isnan(newer)) change[count++] = fabs(newer - here);
+        newer = here;
+    }
+    if (count < FENCE_LEAST_CHANGES) return NAN;
+    qsort(change, (size_t)count, sizeof *change, ascending);
+    double q1 = stats_quantile_sorted(change, count, 0.25);
+    double q3 = stats_quantile_sorted(change, count, 0.75);
+    return expm1(q3 + 3 * (q3 - q1));
+}

@@ -1,0 +1,29 @@
+# shellcheck shell=bash
+# What the tests of the gate over the simulated device share; sourced after lib.sh.
+ten=$HERE/sim/cases10.ini
+export ASSAY_DB=$TMP/sim.sqlite # of gates alone
+
+# gate BASE CANDIDATE OPTION...: ten cases, each arm on a device of its own; the
+# JSON is in g.json. With one seed, so that it decides the same every time.
+gate() {
+    local base=$1 candidate=$2
+    shift 2
+    "$ASSAY" gate "$ten" --base "$ASSAY" --base-device "$base" --cand-device "$candidate" \
+        --allow-simulated --seed 1 --json g.json "$@"
+}
+# calm SEED REST: a device with half a percent between launches.
+calm() { echo "sim:seed=$1,launch=0.5,noise=0.5${2-}"; }
+# json PATH of the last gate.
+json() { sqlite3 -batch :memory: "SELECT json_extract(readfile('g.json'), '$1')"; }
+# rows WHERE: how many rows of the last gate, by the members of a row.
+rows() {
+    sqlite3 -batch :memory: "SELECT count(*) FROM json_each(readfile('g.json'), '$.rows') AS row
+        WHERE $1"
+}
+verdicts() { rows "value ->> 'verdict' = '$1' AND ${2-1}"; }
+more_than_none() { [ "$(rows "$1")" -gt 0 ]; }
+within() { # SECONDS COMMAND...
+    local end=$((SECONDS + $1))
+    shift
+    "$@" && [ $SECONDS -lt $end ]
+}

@@ -1,0 +1,98 @@
+#!/usr/bin/env bash
+# assay gate over the simulated device: real programs, real launches, known truth.
+. "$(dirname "$0")/lib.sh"
+
+# shellcheck source=tests/cli/gate/sim.sh
+. "$HERE/cli/gate/sim.sh"
+
+# ------------------------------------------------------- the issue's example
+
+check "a slowed family ends with 1" exits 1 "$ASSAY" gate smoke --base "$ASSAY" \
+    --base-device sim:seed=1,launch=0.5 --cand-device 'sim:seed=2,launch=0.5,slow=int8_quantize/*:10' \
+    --allow-simulated
+check "a simulated device is refused without being allowed" exits 2 "$ASSAY" gate smoke \
+    --base "$ASSAY" --device sim
+check "and the message says what to do" warns "--allow-simulated" "$ASSAY" gate smoke \
+    --base "$ASSAY" --device sim
+check "so it is where only one arm is" exits 2 "$ASSAY" gate smoke --base "$ASSAY" \
+    --base-device sim --cand-device host
+check "a stored base that is simulated is, too" exits 2 "$ASSAY" gate smoke --baseline x --device sim
+
+# ----------------------------------------------------------------- verdicts
+
+check "unchanged code is 0" exits 0 gate "$(calm 1)" "$(calm 2)"
+check "all of it PASS" gives 10 json '$.counts.PASS'
+check "every PASS says what it would have found" gives 10 rows "value ->> 'mde' > 0"
+check "it says that nothing was measured" gives 1 rows \
+    "1 AND key = 0 AND json_extract(readfile('g.json'), '$.base.simulated')"
+check "a slowed case is 1" exits 1 gate "$(calm 1)" "$(calm 2 ',slow=*_token/host_omp:10')"
+check "it is REGRESSED, alone" gives 1 verdicts REGRESSED "value ->> 'variant' = 'host_omp'"
+check "by about as much" gives 1 verdicts REGRESSED "abs(value ->> 'ratio' - 1.1) < 0.01"
+check "on rounds of its own" gives 1 rows "value ->> 'confirmed' AND value ->> 'launches' >= 10"
+check "the others PASS" gives 9 json '$.counts.PASS'
+check "its p is below what Holm asks of one suspect" gives 1 rows "value ->> 'p_slower' < 0.04"
+cp g.json slowed.json
+check "swapped arms are 0" exits 0 gate "$(calm 1 ',slow=*_token/host_omp:10')" "$(calm 2)"
+check "and IMPROVED" gives 1 verdicts IMPROVED "value ->> 'variant' = 'host_omp'"
+check "a change on the floor is neither" exits 0 gate "$(calm 1)" "$(calm 2 ',slow=*_token/host_omp:2')" \
+    --threshold 2
+check "but INCONCLUSIVE" gives 1 verdicts INCONCLUSIVE "value ->> 'variant' = 'host_omp'"
+check "3 on request" exits 3 gate "$(calm 1)" "$(calm 2 ',slow=*_token/host_omp:2')" --threshold 2 \
+    --fail-on INCONCLUSIVE --no-extension
+check "a crash is 5" exits 5 gate "$(calm 1)" "$(calm 2 ',crash=*_token/host_omp')"
+check "and ERROR, with its signal" gives 1 verdicts ERROR "value ->> 'reason' LIKE 'crashed: %signal 6%'"
+check "a hang is 5" exits 5 gate "$(calm 1)" "$(calm 2 ',hang=*_token/host_omp')" \
+    --filter '*_token/host_*'
+check "and ERROR, timeout" gives 1 verdicts ERROR "value ->> 'reason' LIKE 'timeout%'"
+check "a wrong answer is 5, however fast" exits 5 gate "$(calm 1)" "$(calm 2 ',wrong=*_token/host_omp')"
+check "and ERROR, wrong" gives 1 verdicts ERROR "value ->> 'reason' LIKE 'wrong: %expected%'"
+check "a missing case is 5" exits 5 gate "$(calm 1)" "$(calm 2 ',missing=*_token/host_omp')"
+check "and MISSING" gives 1 verdicts MISSING
+check "one that the base lacks is 0" exits 0 gate "$(calm 1 ',missing=*_token/host_omp')" "$(calm 2)"
+check "and NEW" gives 1 verdicts NEW
+check "one that the base crashed in is no error of the candidate" exits 0 \
+    gate "$(calm 1 ',crash=*_token/host_omp')" "$(calm 2)"
+check "but INCOMPARABLE" gives 1 verdicts INCOMPARABLE "value ->> 'reason' LIKE '%crashed%'"
+check "nothing measured on both sides is 4" exits 4 gate 'sim:missing=*' 'sim:missing=*'
+check "nothing measured by the candidate is 4" exits 4 gate "$(calm 1)" 'sim:missing=*'
+check "a device that throttles throughout proves nothing: 4 or UNSTABLE" exits 3 \
+    gate sim:throttle=1 sim:throttle=1 --fail-on UNSTABLE
+check "UNSTABLE" gives 10 json '$.counts.UNSTABLE'
+
+check "a host and a simulated device cannot be compared: 4" exits 4 \
+    gate host sim --filter 'int8_quantize_token/host_memcpy,*_token/host_copy*' --budget 0.01
+check "and it says why" gives 1 verdicts INCOMPARABLE "value ->> 'reason' LIKE '%real and simulated%'"
+
+# -------------------------------------------------------------------- tags
+
+check "throttling is told" exits 0 gate "$(calm 1)" "$(calm 2 ',throttle=0.2')"
+check "as THROTTLE" more_than_none "value ->> 'tags' LIKE '%THROTTLE%'"
+check "two modes do not fail" exits 0 gate sim:noise=0.1 sim:seed=2,noise=0.1,modes=0.4:4 --threshold 2
+check "and are told as BIMODAL" more_than_none "value ->> 'tags' LIKE '%BIMODAL%'"
+check "a drift falls on both arms" exits 0 gate "$(calm 1 ',drift=1')" "$(calm 2 ',drift=1')"
+check "so nothing changed" gives 10 json '$.counts.PASS'
+
+# ------------------------------------------------------------------ noise
+
+check "calibrating a simulated device wants to be allowed" exits 2 "$ASSAY" calibrate "$ten" --device sim
+check "then it is fine" exits 0 "$ASSAY" calibrate "$ten" --device "$(calm 3)" --allow-simulated --blocks 2
+check "each case has its blocks" gives "10|2" query "$ASSAY_DB" \
+    "SELECT count(DISTINCT operation || variant || shape), count(DISTINCT session) FROM noise
+     WHERE source = 'calibrate'"
+check "the next gate knows a floor of noise" exits 0 gate "$(calm 1)" "$(calm 2)"
+check "of every case" gives 10 rows "value ->> 'noise' > 0"
+check "a wild device is calibrated" exits 0 "$ASSAY" calibrate "$ten" \
+    --device sim:launch=30 --allow-simulated --db wild.sqlite
+check "a floor of noise above 2.5 thresholds" exits 3 gate "$(calm 1)" "$(calm 2 ',slow=*:50')" \
+    --db wild.sqlite --fail-on UNSTABLE --threshold 2
+check "is UNSTABLE" gives 10 verdicts UNSTABLE "value ->> 'reason' LIKE '%2.5 times%'"
+
+# ------------------------------------------------------------- 200 cases
+
+check "200 cases take seconds" within 20 exits 0 "$ASSAY" gate "$HERE/sim/cases200.ini" --base "$ASSAY" \
+    --base-device "$(calm 1)" --cand-device "$(calm 2)" --allow-simulated --seed 1 --json g.json
+check "all are judged" gives 200 json '$.counts.PASS'
+check "launches have their rounds in their labels" gives "6|6" query "$ASSAY_DB" \
+    "SELECT sum(label LIKE '%base'), sum(label LIKE '%candidate') FROM run JOIN launch ON run.id = run_id
+     JOIN (SELECT launch_id, count(*) AS cases FROM result GROUP BY 1) ON launch_id = launch.id
+     WHERE cases = 200"

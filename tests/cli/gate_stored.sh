@@ -1,0 +1,102 @@
+#!/usr/bin/env bash
+# What a gate leaves in the database, and what compares stored runs: latest, the history,
+# a stored base, thresholds of suites, --fdr; on the simulated device.
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/cli/gate/sim.sh
+. "$HERE/cli/gate/sim.sh"
+
+# ------------------------------------------------------- thresholds of suites
+
+{ sed '1,/^\[suite\]/!d' "$ten"; echo 'threshold = 30'; sed '1,/^\[suite\]/d' "$ten"; } >wide.ini
+check "a suite may say its threshold" exits 0 "$ASSAY" gate ./wide.ini --base "$ASSAY" \
+    --base-device "$(calm 1)" --cand-device "$(calm 2 ',slow=*:10')" --allow-simulated --json g.json
+check "which is the floor of its cases" gives 10 rows "abs(value ->> 'threshold' - 0.3) < 1e-9"
+check "the command line goes before it" exits 1 "$ASSAY" gate ./wide.ini --base "$ASSAY" \
+    --base-device "$(calm 1)" --cand-device "$(calm 2 ',slow=*:10')" --allow-simulated --threshold 2
+sed 's/threshold = 30/threshold = wide/' wide.ini >broken.ini
+check "one that is no number is refused with its line" warns "broken.ini:" "$ASSAY" run ./broken.ini --device sim
+
+# ----------------------------------------------------- latest and history
+
+# session SEED OPTION...: a run of the suite at another time, called base.
+session() {
+    "$ASSAY" run "$ten" --seed "$1" --device "$(calm 1)" --no-ceilings --label base "${@:2}"
+}
+check "a run" exits 0 session 1 --db latest.sqlite
+check "and a gate after it" exits 0 gate "$(calm 1)" "$(calm 2)" --db latest.sqlite
+check "latest is the run still" says '"base"' "$ASSAY" show latest --db latest.sqlite
+check "so is what no word names" says '"base"' "$ASSAY" show --db latest.sqlite
+check "latest~1 would be a launch of the gate" warns "there are 1 runs" "$ASSAY" show latest~1 --db latest.sqlite
+check "which its label names" exits 0 "$ASSAY" show --db latest.sqlite \
+    "$(query latest.sqlite "SELECT label FROM run WHERE label LIKE '%round 3, base'")"
+check "the history has the run alone" says "1 run" "$ASSAY" history '*_token/host_omp' --db latest.sqlite
+check "a database of launches of gates has no latest" warns "launches of gates are not counted" \
+    "$ASSAY" show --db sim.sqlite
+
+# ------------------------------------------------------------- stored mode
+
+export ASSAY_DB=$TMP/stored.sqlite
+check "a base of one launch" exits 0 session 1
+stored() { "$ASSAY" gate "$ten" --baseline base --allow-simulated --seed 1 --json g.json "$@"; }
+check "says too little" exits 0 stored --device "$(calm 1)"
+check "of every case" gives 10 verdicts INCONCLUSIVE "value ->> 'reason' LIKE '1 launches%'"
+rm "$ASSAY_DB"
+check "one session of five launches" exits 0 session 1 --launches 5
+check "shows unchanged code unchanged" exits 0 stored --device "$(calm 1)"
+check "PASS" gives 10 json '$.counts.PASS'
+slow=$(calm 1 ',slow=*_token/host_omp:10')
+check "shows a change, and is never sure of it" exits 0 stored --device "$slow"
+check "SUSPECT" gives 1 verdicts SUSPECT
+check "not even when it is allowed to" exits 0 stored --device "$slow" --allow-stored-verdict
+check "as one session proves nothing" grep -q "one session proves nothing" g.json
+check "a session more of the same build" exits 0 session 2 --launches 5
+check "joins the base" exits 1 stored --device "$slow" --allow-stored-verdict
+check "then a change is REGRESSED" gives 1 verdicts REGRESSED
+check "and the report says who let that count" grep -q "allow-stored-verdict lets" g.json
+check "without that it is SUSPECT" exits 0 stored --device "$slow"
+check "another device is no part of it" gives 10 json '$.base.launches'
+for seed in 1 2 3 4 5 6 7 8 9 10 11 12; do
+    run "$ASSAY" run "$ten" --device "sim:seed=1,launch=8" --seed $seed --no-ceilings
+done
+check "history that moves as much" exits 0 stored --device "$slow" --allow-stored-verdict
+check "takes the change back" gives 1 verdicts INCONCLUSIVE \
+    "value ->> 'variant' = 'host_omp' AND value ->> 'fence' > 0.1 AND value ->> 'reason' LIKE 'runs of this case%'"
+check "another suite has no case in common: 4" exits 4 "$ASSAY" gate smoke --filter 'memory/*' \
+    --baseline base --allow-simulated --device "$(calm 1)"
+check "and says that the suites differ" warns "no case in common" "$ASSAY" gate smoke --filter 'memory/*' \
+    --baseline base --allow-simulated --device "$(calm 1)"
+
+# ------------------------------------- what the order of things does not change
+
+for seed in 1 2; do
+    run "$ASSAY" run "$ten" --device "$(calm $seed)" --seed $seed --launches 5 --no-ceilings --label "side $seed" \
+        --db "side$seed.sqlite"
+done
+run "$ASSAY" merge side1.sqlite side2.sqlite --db ab.sqlite
+run "$ASSAY" merge side2.sqlite side1.sqlite --db ba.sqlite
+cp ab.sqlite renamed.sqlite
+query renamed.sqlite "UPDATE run SET label = CASE label WHEN 'side 1' THEN 'one' ELSE 'two' END"
+# The rows of a comparison, without what names the runs.
+table() { "$ASSAY" compare "$2" "$3" --db "$1" --format json | sed '/"\(id\|label\)":/d'; }
+table ab.sqlite "side 1" "side 2" >ab.json
+check "a comparison has its ten rows" gives 10 sqlite3 -batch :memory: \
+    "SELECT json_array_length(readfile('ab.json'), '$.rows')"
+check "merging in another order changes nothing" gives "$(cat ab.json)" table ba.sqlite "side 1" "side 2"
+check "nor does renaming the runs" gives "$(cat ab.json)" table renamed.sqlite one two
+cp ab.sqlite shuffled.sqlite
+query shuffled.sqlite "CREATE TEMP TABLE rows AS SELECT * FROM result ORDER BY random();
+    PRAGMA foreign_keys = OFF; DELETE FROM result; INSERT INTO result SELECT * FROM rows;"
+check "nor does the order of rows" gives "$(cat ab.json)" table shuffled.sqlite "side 1" "side 2"
+
+# ---------------------------------------------- many tests taken together
+
+run "$ASSAY" run "$ten" --device "$(calm 2 ',slow=*_token/host_omp:10')" --seed 2 --launches 6 --no-ceilings \
+    --label slowed --db side1.sqlite
+check "--fdr keeps what is there" exits 1 "$ASSAY" compare "side 1" slowed --db side1.sqlite --fdr 5
+check "and says what it did" says "10 tests taken together" "$ASSAY" compare "side 1" slowed \
+    --db side1.sqlite --fdr 5
+check "at a rate that five launches cannot reach nothing is left" exits 0 \
+    "$ASSAY" compare "side 1" slowed --db side1.sqlite --fdr 0.1
+check "but a word about it" says "not at the false discovery rate" \
+    "$ASSAY" compare "side 1" slowed --db side1.sqlite --fdr 0.1
+check "the gate has no such option" exits 2 "$ASSAY" gate "$ten" --base "$ASSAY" --fdr 5
