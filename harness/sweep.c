@@ -37,8 +37,7 @@ static bool is_size(const char *pair, int length)
 }
 
 /* The row's key when pair `swept` of its shape changes (-1: none does); false
- * when it has no such pair, that is no size, or the row moves no bytes: they are
- * the axis. */
+ * when it has no such pair, or that is no size. */
 static bool key_make(struct key *key, const struct view_row *row, int swept)
 {
     const struct case_id *id = &row->result.id;
@@ -47,7 +46,6 @@ static bool key_make(struct key *key, const struct view_row *row, int swept)
     size_t used = 0;
     key->dim[0] = '\0';
     if (swept >= 0) {
-        if (!(view_bytes(&row->result.work) > 0)) return false;
         if (!shape_pair(id->shape, swept, &pair, &length) || !is_size(pair, length)) return false;
         snprintf(key->dim, sizeof key->dim, "%.*s", (int)strcspn(pair, "="), pair);
     }
@@ -129,11 +127,58 @@ static struct sweep_curve *curve_for(struct sweep *sweep, const struct view_row 
     return curve;
 }
 
+/* The value of dim `name` of a shape; 0 without it. */
+static double dim_value(const char *shape, const char *name)
+{
+    const char *pair;
+    int length;
+    for (int i = 0; shape_pair(shape, i, &pair, &length); i++) {
+        size_t stem = strcspn(pair, "=");
+        if (stem == strlen(name) && !strncmp(pair, name, stem))
+            return strtod(pair + stem + 1, NULL);
+    }
+    return 0;
+}
+
+struct point {
+    const struct view_row *row;
+    double size;
+};
+
 static int by_size(const void *a, const void *b)
 {
-    const struct view_row *const *x = a, *const *y = b;
-    double p = view_bytes(&(*x)->result.work), q = view_bytes(&(*y)->result.work);
-    return p < q ? -1 : p > q;
+    const struct point *x = a, *y = b;
+    return x->size < y->size ? -1 : x->size > y->size;
+}
+
+/* A curve's rows by their size; -1 with assay_error. */
+static int curve_sort(const struct sweep *sweep, struct sweep_curve *curve)
+{
+    struct point *points = calloc((size_t)curve->count, sizeof *points);
+    if (!points) return assay_error("out of memory for %d rows", curve->count);
+    for (int i = 0; i < curve->count; i++)
+        points[i] =
+            (struct point){curve->rows[i], dim_value(curve->rows[i]->result.id.shape, sweep->dim)};
+    qsort(points, (size_t)curve->count, sizeof *points, by_size);
+    for (int i = 0; i < curve->count; i++)
+        curve->rows[i] = points[i].row;
+    free(points);
+    return 0;
+}
+
+/* Whether bytes can be the axis: they grow with the size, at least as its root.
+ * The tokens of a layer hardly add to the bytes of its weights. */
+static bool bytes_tell_sizes(const struct sweep *sweep)
+{
+    for (int c = 0; c < sweep->count; c++) {
+        const struct sweep_curve *curve = &sweep->curve[c];
+        const struct view_row *first = curve->rows[0], *last = curve->rows[curve->count - 1];
+        double from = dim_value(first->result.id.shape, sweep->dim);
+        double to = dim_value(last->result.id.shape, sweep->dim);
+        double least = view_bytes(&first->result.work), most = view_bytes(&last->result.work);
+        if (!(least > 0) || !(most >= least * sqrt(to / from))) return false;
+    }
+    return true;
 }
 
 static int by_standing(const void *a, const void *b)
@@ -193,9 +238,13 @@ int sweep_make(struct sweep *sweep, const struct view *view, const char *operati
     sweep->is_ops = 2 * ops > rows;
     for (int c = 0; c < sweep->count; c++) {
         struct sweep_curve *curve = &sweep->curve[c];
-        qsort(curve->rows, (size_t)curve->count, sizeof *curve->rows, by_size);
+        if (curve_sort(sweep, curve)) {
+            sweep_release(sweep);
+            return -1;
+        }
         curve_stand(sweep, curve);
     }
+    sweep->by_bytes = bytes_tell_sizes(sweep);
     qsort(sweep->curve, (size_t)sweep->count, sizeof *sweep->curve, by_standing);
     return 1;
 }
@@ -205,6 +254,12 @@ void sweep_release(struct sweep *sweep)
     for (int c = 0; c < sweep->count; c++)
         free(sweep->curve[c].rows);
     sweep->count = 0;
+}
+
+double sweep_x(const struct sweep *sweep, const struct view_row *row)
+{
+    return sweep->by_bytes ? view_bytes(&row->result.work)
+                           : dim_value(row->result.id.shape, sweep->dim);
 }
 
 double sweep_rate(const struct sweep *sweep, const struct view_row *row, double time_ns)

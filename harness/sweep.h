@@ -23,6 +23,7 @@ struct sweep {
     char dim[ASSAY_MAX_NAME];    /* that changes; "" none does */
     char panel[SWEEP_MAX_PANEL]; /* what stays: "input=fp32 cold" */
     int sizes;                   /* different values of dim */
+    bool by_bytes;               /* the axis is bytes; else the dim: sizes move like bytes */
     bool is_ops;                 /* its rates are operations, for the most of its rows */
     int count;
     struct sweep_curve curve[SWEEP_MAX_CURVES]; /* baselines, then the best standing first */
@@ -36,6 +37,9 @@ struct sweep {
 int sweep_make(struct sweep *sweep, const struct view *view, const char *operation,
                const char *only);
 void sweep_release(struct sweep *sweep);
+
+/* A row's place on the axis: bytes, or the value of the dim. */
+double sweep_x(const struct sweep *sweep, const struct view_row *row);
 
 /* The rate of a row in the sweep's unit, for a time of `time_ns`. */
 double sweep_rate(const struct sweep *sweep, const struct view_row *row, double time_ns);

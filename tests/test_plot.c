@@ -9,7 +9,7 @@
 
 #include "device.h"
 #include "fake_run.h"
-#include "plot.h"
+#include "plot_data.h"
 #include "sweep.h"
 
 static struct fake_run fake;
@@ -170,8 +170,8 @@ static void draw(const char *name, enum plot_outcome expected)
 {
     char output[128];
     snprintf(output, sizeof output, "%s", in_folder(name));
-    struct plot_options options = {.output = output, .keep_script = true};
-    enum plot_outcome outcome = plot_sweep(&fake.run, &options);
+    struct plot_request request = {.run = &fake.run, .output = output, .keep_script = true};
+    enum plot_outcome outcome = plot_draw(plot_find("sweep"), &request);
     if (outcome != expected) fail_msg("outcome %d: %s", outcome, assay_last_error());
 }
 
