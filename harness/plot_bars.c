@@ -1,8 +1,8 @@
-/* plot_bars.c - the data of plots/bars.gp: the variants of one size. */
+/* plot_bars.c - the data of plots/bars.gp: the variants of one group. */
 #include <math.h>
 
 #include "plot_data.h"
-#include "sweep.h"
+#include "plot_rows.h"
 #include "units.h"
 
 static void bar_label(FILE *out, const struct view_row *row)
@@ -28,44 +28,41 @@ static void bar(FILE *out, const struct view_row *row, double factor)
     fputc('\n', out);
 }
 
-static void write_bars(FILE *out, const struct view *view, const struct sweep *sweep)
+static void write_bars(FILE *out, const struct view *view, const struct plot_request *request,
+                       int group)
 {
-    char text[512];
+    char text[PLOT_MAX_COMMON + 64];
     double longest = 0;
-    int chars = 0;
-    for (int c = 0; c < sweep->count; c++) {
-        const struct case_result *result = &sweep->curve[c].rows[0]->result;
+    int chars = 0, rows = 0;
+    const struct case_id *id = NULL;
+    for (int i = 0; i < view->count; i++) {
+        const struct case_result *result = &view->rows[i].result;
+        if (view->rows[i].group != group || !plot_row_taken(request, &view->rows[i])) continue;
+        id = &result->id;
         longest = fmax(longest, plot_or(result->hi_ns, result->time_ns));
-        if (plot_width(result->id.variant) > chars) chars = plot_width(result->id.variant);
+        if (plot_width(id->variant) > chars) chars = plot_width(id->variant);
+        rows++;
     }
     const struct plot_scale *scale = plot_time(longest);
-    snprintf(text, sizeof text, "%s: time of each variant  (%s)", sweep->operation, sweep->panel);
+    snprintf(text, sizeof text, "%s: time of each variant  (%s %s)", id->operation, id->shape,
+             temperature_name((enum assay_temperature)id->temperature));
     plot_head(out, view->run, text, NULL);
-    plot_size_rows(out, sweep->count);
+    plot_size_rows(out, rows);
     plot_setting(out, "unit", scale->name);
     plot_setting_number(out, "chars", chars);
     plot_setting_number(out, "top", 1.2 * longest / scale->factor); /* room for the labels */
     plot_block_end(out);
-
-    /* The view's order is by time; the sweep's is not. */
     for (int i = 0; i < view->count; i++)
-        for (int c = 0; c < sweep->count; c++)
-            if (sweep->curve[c].rows[0] == &view->rows[i]) bar(out, &view->rows[i], scale->factor);
+        if (view->rows[i].group == group && plot_row_taken(request, &view->rows[i]))
+            bar(out, &view->rows[i], scale->factor);
 }
 
 enum plot_outcome plot_bars(FILE *out, const struct plot_request *request)
 {
     struct view view;
-    struct sweep sweep;
     if (view_make(&view, request->run)) return PLOT_FAILED;
-    enum plot_outcome outcome = PLOT_FAILED;
-    int found = sweep_make(&sweep, &view, request->operation, request->only);
-    if (found == 0) outcome = plot_nothing(request, "the run has no ok case");
-    if (found > 0) {
-        write_bars(out, &view, &sweep);
-        sweep_release(&sweep);
-        outcome = PLOT_DRAWN;
-    }
+    int group = plot_row_group(request, &view);
+    if (group >= 0) write_bars(out, &view, request, group);
     view_release(&view);
-    return outcome;
+    return group < 0 ? plot_nothing(request, "the run has no ok case") : PLOT_DRAWN;
 }

@@ -52,22 +52,29 @@ void plot_block_end(FILE *out)
     fputs("\n\n", out);
 }
 
-/* "NVIDIA H200, driver 580.159.04, clock cupti; run 3f2a91c0, 2026-01-02" */
+/* "NVIDIA H200, driver 580.159.04, clock cupti" */
+static void device_text(const struct device_info *device, char *out, size_t size)
+{
+    snprintf(out, size, "%s%s%s%s, clock %s", device->simulated ? "SIMULATED " : "", device->name,
+             !device->driver[0]            ? ""
+             : device->place == ASSAY_HOST ? ", kernel "
+                                           : ", driver ",
+             device->driver, clock_name((enum clock_source)device->clock));
+}
+
 void plot_head(FILE *out, const struct stored_run *run, const char *title, const char *note)
 {
-    char text[1024] = "";
-    size_t used = 0;
+    char device[512], text[1024];
     plot_setting(out, "title", title);
-    if (run && run->launch_count) {
-        const struct device_info *device = &run->launches[0].device;
-        used = (size_t)snprintf(text, sizeof text, "%s%s, %s %s, clock %s; ",
-                                device->simulated ? "SIMULATED " : "", device->name,
-                                device->place == ASSAY_HOST ? "kernel" : "driver", device->driver,
-                                clock_name((enum clock_source)device->clock));
+    if (run) {
+        snprintf(text, sizeof text, "run %.8s, %.10s", run->run.id, run->started_at);
+        if (run->launch_count) {
+            device_text(&run->launches[0].device, device, sizeof device);
+            snprintf(text, sizeof text, "%s; run %.8s, %.10s", device, run->run.id,
+                     run->started_at);
+        }
+        plot_setting(out, "subtitle", text);
     }
-    if (run)
-        snprintf(text + used, sizeof text - used, "run %.8s, %.10s", run->run.id, run->started_at);
-    plot_setting(out, "subtitle", text);
     plot_setting(out, "note", note ? note : "");
 }
 

@@ -22,5 +22,5 @@ unset key
 plot data index 1 using (0.5 * $3):0:(0):3:($0 - 0.36):($0 + 0.36):(paint(strcol(2))) \
          with boxxyerror linecolor rgb variable, \
      data index 1 using 3:0:4:5 with xerrorbars pointtype 0 linewidth 1.5 linecolor rgb ink, \
-     data index 1 using (0):0:1 with labels right offset character -1, 0 textcolor rgb ink, \
+     data index 1 using (0):0:(cut(strcol(1))) with labels right offset character -1, 0 textcolor rgb ink, \
      data index 1 using 5:0:6 with labels left offset character 1, 0 textcolor rgb ink

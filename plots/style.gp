@@ -71,5 +71,16 @@ set style fill solid 1.0 noborder
 
 # Charts with a line of text for each row: names left of the frame, figures right
 # of it, as labels, because a tic's text would be read as a format.
-left_of = number("chars") + (text_only ? 3 : 2)
+# In a terminal a name has a third of the line.
+most = text_only ? across / 3 : 80
+cut(name) = strlen(name) > most ? name[1:most - 3] . "..." : name
+left_of = (number("chars") < most ? found + 0 : most) + (text_only ? 3 : 2)
 right_of = number("right_chars") + 3
+
+# Tics of a logarithmic axis of ratios that spans so many times:
+#   set xtics (""  1); do for [t in ladder(span)] { set xtics add (t . "x" t + 0) }
+ladder(span) = span > 30 ? "0.001 0.01 0.1 1 10 100 1000" \
+    : span > 5 ? "0.02 0.05 0.1 0.2 0.5 1 2 5 10 20 50" \
+    : span > 1.7 ? "0.2 0.3 0.4 0.5 0.6 0.8 1 1.25 1.5 2 2.5 3 4 5" \
+    : span > 1.2 ? "0.6 0.7 0.8 0.9 1 1.1 1.2 1.3 1.4 1.5 1.6" \
+    : "0.84 0.88 0.92 0.94 0.96 0.98 1 1.02 1.04 1.06 1.08 1.12 1.16"

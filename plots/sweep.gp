@@ -41,8 +41,8 @@ if (number("by_bytes")) {
     set logscale x 2
     set format x "%.0b %BB"
 } else {
-    set logscale x 10
-    set format x "%.0s%c"
+    set logscale x right / left < 2000 ? 2 : 10
+    set format x right < 1e5 ? "%g" : "%.0s%c"
 }
 set xrange [left:right]
 if (number("is_time")) {
