@@ -74,7 +74,7 @@ set style fill solid 1.0 noborder
 # In a terminal a name has a third of the line.
 most = text_only ? across / 3 : 80
 cut(name) = strlen(name) > most ? name[1:most - 3] . "..." : name
-left_of = (number("chars") < most ? found + 0 : most) + (text_only ? 3 : 2)
+left_of = (number("chars") < most ? number("chars") : most) + (text_only ? 3 : 2)
 right_of = number("right_chars") + 3
 
 # Tics of a logarithmic axis of ratios that spans so many times:
