@@ -40,7 +40,7 @@ set format y "%.0s %c"
 first = text_only ? 0.10 : 0.075
 split = both ? 0.24 : 0
 last = text_only ? 1 - (number("right_chars") + 8) / (1.0 * across) : 1 - (number("right_chars") * 8 + 95) / wide
-set tmargin at screen (text_only ? 0.84 : 0.88)
+set tmargin at screen top_of
 set bmargin at screen (text_only ? 0.14 : 0.12)
 
 if (both) { set multiplot }

@@ -63,6 +63,8 @@ if (strlen(title) > (text_only ? across - 10 : wide / 13) && panel > 0) {
     title = title[1:panel - 1] . "\n" . title[panel + 2:*]
 }
 heading = title . "\n" . subtitle . (note eq "" ? "" : "\n" . note)
+heads = 2 + (strstrt(title, "\n") > 0) + (note ne "") # lines of it
+top_of = text_only ? 1 - (heads + 2.0) / number("lines") : 1 - (24.0 + 18 * heads) / high
 set title heading noenhanced textcolor rgb ink
 set border 3 linecolor rgb dim
 set tics out nomirror textcolor rgb ink
