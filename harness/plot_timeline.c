@@ -193,10 +193,10 @@ static int head(FILE *out, const struct plot_request *request, const struct time
     bool binned = line->points > MOST_POINTS;
     snprintf(title, sizeof title, "%d samples of %d cases in the order taken", line->points,
              line->cases);
-    used = snprintf(note, sizeof note, "%sbeyond the frame: %d; marked (throttled, incomplete): %d",
+    used = snprintf(note, sizeof note, "%sbeyond the frame: %d; marked: %d",
                     binned ? "line: median; band: the middle 90 %; " : "", beyond, marked);
     if (!clocks || !temperatures || !powers)
-        snprintf(note + used, sizeof note - (size_t)used, "; not measured:%s%s%s",
+        snprintf(note + used, sizeof note - (size_t)used, "; unknown:%s%s%s",
                  clocks ? "" : " clock", temperatures ? "" : " temperature",
                  powers ? "" : " power");
     plot_head(out, request->run, title, note);
