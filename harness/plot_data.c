@@ -5,8 +5,8 @@
 #include "plot_data.h"
 #include "text.h"
 
-/* gnuplot takes quotes for its own and a leading # for a comment, and has no
- * escape for either, so they are replaced by their look-alikes. */
+/* gnuplot takes quotes for its own, a leading # for a comment and \n in a label for
+ * a line end, and has no escape for them, so they are replaced by look-alikes. */
 void plot_text(FILE *out, const char *text)
 {
     if (*text == '#') fputs("\xef\xbc\x83", out), text++; /* U+FF03 */
@@ -14,6 +14,8 @@ void plot_text(FILE *out, const char *text)
         int length = text_utf8_length(text);
         if (*text == '"')
             fputs("\xe2\x80\x9d", out); /* U+201D */
+        else if (*text == '\\')
+            fputs("\xe2\x88\x96", out); /* U+2216 */
         else if (length == 0)
             fputc('?', out);
         else if ((unsigned char)*text < ' ' || *text == 127)

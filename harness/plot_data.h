@@ -23,8 +23,8 @@ enum plot_outcome plot_pareto(FILE *out, const struct plot_request *request);
 enum plot_outcome plot_pipeline(FILE *out, const struct plot_request *request);
 enum plot_outcome plot_noise(FILE *out, const struct plot_request *request);
 
-/* One field, safe for gnuplot: no tab, line end or quote ends it, and none can
- * begin a comment. What is not UTF-8 becomes "?". */
+/* One field, safe for gnuplot: no tab, line end or quote ends it, none can begin a
+ * comment or break a label. What is not UTF-8 becomes "?". */
 void plot_text(FILE *out, const char *text);
 
 void plot_setting(FILE *out, const char *name, const char *text);

@@ -15,7 +15,8 @@ set format y "%g %%"
 set xlabel "time of a launch"
 set ylabel "difference of unchanged code (0.001 % stands for none)"
 set key top right vertical Left reverse samplen 2
-set offsets graph 0.04, graph 0.04, graph 0.2, graph 0.04
+set offsets graph 0.04, graph 0.04, graph 0.2, graph 0
+set yrange [0.0005:*]
 
 plot data index 1 using ($1 * 1e-9):2 with points pointtype 7 pointsize 0.6 linecolor rgb "#0072B2" \
          title "spread between pairs of launches", \

@@ -23,7 +23,8 @@ set xlabel "time (" . find("unit") . "); tick: the longest stage"
 set xrange [0:number("top")]
 set yrange [batches - 0.4:-0.6]
 unset ytics
-set key below center horizontal samplen 1.5
+set bmargin (text_only ? 6 : 7.5)
+set key at screen 0.5, screen 0.02 center bottom horizontal maxcols 5 samplen 1.5
 
 plot for [s = 1:4] data index 1 using (from(s)):0:(from(s)):(from(s) + column(s + 1)):($0 - 0.36):($0 + 0.08) \
          with boxxyerror linecolor rgb Ink[s] title Stage[s], \

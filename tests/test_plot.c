@@ -139,7 +139,9 @@ static void text_cannot_leave_its_field(void **state)
     written("say \"x\"", "say \xe2\x80\x9dx\xe2\x80\x9d");
     written("#1 and #2", "\xef\xbc\x83"
                          "1 and #2");
-    written("100 % & <b> µ 'q' \\ {x}_y", "100 % & <b> µ 'q' \\ {x}_y");
+    written("a\\nb", "a\xe2\x88\x96nb");
+    written("a\xff", "a?");
+    written("100 % & <b> µ 'q' {x}_y", "100 % & <b> µ 'q' {x}_y");
 }
 
 static char *file_text(const char *path)
