@@ -30,7 +30,7 @@ left_of = left_of > 10 ? left_of : 10
 set lmargin left_of
 set rmargin 34
 set xrange [number("left"):number("right")]
-bottom = text_only ? 0.45 : (44.0 * curves + 70) / high
+bottom = text_only ? 0.45 : (44.0 * curves + 86) / high
 set multiplot
 
 set tmargin at screen top_of
@@ -44,7 +44,7 @@ plot for [i = 1:curves] data index i + 1 using 1:2 with steps linewidth 1.8 dash
 
 unset title; unset key; unset ylabel; unset ytics
 set tmargin at screen bottom
-set bmargin at screen (text_only ? 0.12 : 60.0 / high)
+set bmargin at screen (text_only ? 0.12 : 76.0 / high)
 set format x "%g"
 set xlabel "time (" . find("unit") . ")"
 set yrange [curves + 0.5:0.5]

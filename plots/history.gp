@@ -11,7 +11,7 @@
 data = ARG1; output = ARG2; columns = ARG3
 load "style.gp"
 panels = number("panels")
-foot = text_only ? 4.0 / number("lines") : 62.0 / high
+foot = text_only ? 4.0 / number("lines") : 76.0 / high
 each = (top_of - foot) / panels
 way(i) = Border[i] > 0 ? 3 : 1
 gap = panels == 1 ? 0 : text_only ? 2.0 / number("lines") : 26.0 / high

@@ -39,9 +39,9 @@ set logscale y
 set format y "%.0s %c"
 first = text_only ? 0.10 : 0.075
 split = both ? 0.24 : 0
-last = text_only ? 1 - (number("right_chars") + 8) / (1.0 * across) : 1 - (number("right_chars") * 8 + 95) / wide
+last = text_only ? 1 - (number("right_chars") + 8) / (1.0 * across) : 1 - (number("right_chars") * 8.0 + 95) / wide
 set tmargin at screen top_of
-set bmargin at screen (text_only ? 0.14 : 0.12)
+set bmargin at screen (text_only ? 0.14 : 76.0 / high)
 
 if (both) { set multiplot }
 if (moving > 0) {

@@ -17,7 +17,7 @@ stretches = STATS_records
 
 right = number("right"); binned = number("binned")
 below = (number("clocks") > 0) + (number("temperatures") > 0) + (number("powers") > 0)
-foot = text_only ? 4.0 / number("lines") : 60.0 / high
+foot = text_only ? 4.0 / number("lines") : 76.0 / high
 each = below ? (text_only ? 8.0 / number("lines") : 130.0 / high) : 0
 gap = text_only ? 0.03 : 18.0 / high
 
