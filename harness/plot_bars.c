@@ -47,7 +47,7 @@ static void write_bars(FILE *out, const struct view *view, const struct plot_req
     snprintf(text, sizeof text, "%s: time of each variant  (%s %s)", id->operation, id->shape,
              temperature_name((enum assay_temperature)id->temperature));
     plot_head(out, view->run, text, NULL);
-    plot_size_rows(out, rows);
+    plot_size_rows(out, rows, chars);
     plot_setting(out, "unit", scale->name);
     plot_setting_number(out, "chars", chars);
     plot_setting_number(out, "top", 1.2 * longest / scale->factor); /* room for the labels */

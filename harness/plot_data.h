@@ -37,8 +37,8 @@ void plot_head(FILE *out, const struct stored_run *run, const char *title, const
 
 /* The picture in pixels, and the lines of it in a terminal. */
 void plot_size(FILE *out, int wide, int high, int lines);
-/* The same for a chart with a line of text for each row. */
-void plot_size_rows(FILE *out, int rows);
+/* The same for a chart with a line of text for each row, `chars` long at most. */
+void plot_size_rows(FILE *out, int rows, int chars);
 
 /* Characters (not bytes) of a text. */
 int plot_width(const char *text);

@@ -125,7 +125,8 @@ static void page_note(const struct page *page, char *out, size_t size)
 }
 
 /* Beyond a factor of four an interval leaves the page. */
-static void write_head(FILE *out, const struct plot_request *request, const struct page *page)
+static void write_head(FILE *out, const struct plot_request *request, const struct page *page,
+                       int chars)
 {
     char title[PLOT_MAX_COMMON + 256], common[PLOT_MAX_COMMON], note[320];
     const struct comparison *c = page->comparison;
@@ -135,7 +136,7 @@ static void write_head(FILE *out, const struct plot_request *request, const stru
              common[0] ? "  (" : "", common, common[0] ? ")" : "");
     page_note(page, note, sizeof note);
     plot_head(out, request->run, title, note);
-    plot_size_rows(out, page->shown + 2);
+    plot_size_rows(out, page->shown + 2, chars);
     plot_setting_number(out, "left", fmax(page->least / 1.02, 0.2));
     plot_setting_number(out, "right", fmin(page->greatest * 1.02, 5));
     plot_setting(out, "better", strcmp(c->metric, "time") ? "faster" : "slower");
@@ -151,7 +152,7 @@ static void write_rows(FILE *out, const struct plot_request *request, const stru
         if (plot_width(name) > chars) chars = plot_width(name);
         if (plot_width(text) > right_chars) right_chars = plot_width(text);
     }
-    write_head(out, request, page);
+    write_head(out, request, page, chars);
     plot_setting_number(out, "chars", chars);
     plot_setting_number(out, "right_chars", right_chars);
     plot_block_end(out);

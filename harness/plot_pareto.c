@@ -170,6 +170,17 @@ static int front_mark(struct pareto *pareto)
 
 /* ------------------------------------------------------------------- writing -- */
 
+/* Errors go over decades, unless they do not, or there are none. */
+static bool is_logarithmic(const struct pareto *pareto)
+{
+    double least = INFINITY, most = 0;
+    for (int i = 0; i < pareto->count; i++) {
+        least = fmin(least, pareto->point[i].quality);
+        most = fmax(most, pareto->point[i].quality);
+    }
+    return !pareto->more_is_better && least > 0 && most > 10 * least;
+}
+
 static void head(FILE *out, const struct view *view, const struct pareto *pareto,
                  const struct plot_common *common, int front, int chars,
                  const struct plot_scale *scale)
@@ -191,11 +202,12 @@ static void head(FILE *out, const struct view *view, const struct pareto *pareto
                  pareto->others);
     plot_head(out, view->run, title, note);
     int entries = pareto->variants + (front < MOST_NAMED ? front : MOST_NAMED) + 4;
-    plot_size(out, 1200, 580 + 20 * (entries > 24 ? entries - 24 : 0), 36);
+    plot_size(out, 1200 + (chars > 50 ? 7 * (chars - 50) : 0),
+              580 + 20 * (entries > 24 ? entries - 24 : 0), 36);
     plot_setting(out, "metric", pareto->metric);
     plot_setting(out, "unit", scale->name);
     plot_setting_number(out, "more_is_better", pareto->more_is_better);
-    plot_setting_number(out, "logarithmic", !pareto->more_is_better);
+    plot_setting_number(out, "logarithmic", is_logarithmic(pareto));
     plot_setting_number(out, "right_chars", chars);
     plot_block_end(out);
 }

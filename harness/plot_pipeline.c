@@ -69,7 +69,7 @@ static void write_pipeline(FILE *out, const struct view *view, const struct batc
     snprintf(title, sizeof title, "stages of a batch  (%s)", text);
     if (more) snprintf(note, sizeof note, "%d more are not drawn (--case, --only choose)", more);
     plot_head(out, view->run, title, note);
-    plot_size_rows(out, count + 5);
+    plot_size_rows(out, count + 5, chars);
     plot_setting(out, "unit", scale->name);
     plot_setting_number(out, "chars", chars);
     plot_setting_number(out, "right_chars", right_chars);

@@ -8,7 +8,7 @@
 #include "plot.h"
 #include "view.h"
 
-enum { PLOT_MAX_NAME = 57, PLOT_MAX_COMMON = 512, PLOT_MAX_ROWS = 60 };
+enum { PLOT_MAX_NAME = 97, PLOT_MAX_COMMON = 512, PLOT_MAX_ROWS = 60 };
 
 /* Whether a row has a time to draw and is asked for. */
 bool plot_row_taken(const struct plot_request *request, const struct view_row *row);

@@ -108,7 +108,8 @@ static const char *baseline_name(const struct bars *bars)
     return bars->bar[0].row->baseline;
 }
 
-static void write_head(FILE *out, const struct view *view, const struct bars *bars, int shown)
+static void write_head(FILE *out, const struct view *view, const struct bars *bars, int shown,
+                       int chars)
 {
     char text[PLOT_MAX_COMMON + 128], what[PLOT_MAX_COMMON], note[160] = "";
     plot_common_text(&bars->common, what);
@@ -123,7 +124,7 @@ static void write_head(FILE *out, const struct view *view, const struct bars *ba
                  "%s%d more are not drawn (--case, --only choose)", note[0] ? "; " : "",
                  bars->count - shown);
     plot_head(out, view->run, text, note);
-    plot_size_rows(out, shown);
+    plot_size_rows(out, shown, chars);
 }
 
 static void write_bars(FILE *out, const struct view *view, const struct bars *bars)
@@ -140,7 +141,7 @@ static void write_bars(FILE *out, const struct view *view, const struct bars *ba
         least = fmin(least, bars->bar[i].lo);
         greatest = fmax(greatest, bars->bar[i].hi);
     }
-    write_head(out, view, bars, shown);
+    write_head(out, view, bars, shown, chars);
     plot_setting_number(out, "chars", chars);
     plot_setting_number(out, "right_chars", right_chars);
     plot_setting_number(out, "together", bars->together);

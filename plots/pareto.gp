@@ -17,7 +17,7 @@ stats data index 2 using (n = int($5), n > 0 ? (Name[n] = strcol(6), named = n) 
 
 paint(v) = v > bright ? grey : Colour[v]
 mark(v) = v > bright ? Hollow[(v - 1) % bright + 1] : Point[v]
-last = text_only ? 1 - (number("right_chars") + 8) / (1.0 * across) : 1 - (number("right_chars") * 7.4 + 70) / wide
+last = text_only ? 1 - ((number("right_chars") < most ? number("right_chars") : most) + 8) / (1.0 * across) : 1 - (number("right_chars") * 7.4 + 70) / wide
 set rmargin at screen last
 set key at screen 0.99, screen top_of right top vertical Left reverse samplen 1.5 spacing 1.1
 set logscale x
@@ -33,4 +33,4 @@ plot data index 2 using ($4 == 1 ? $2 : 1/0):3 with steps linewidth 1 linecolor 
          pointsize 0.8 linecolor rgb paint(v) title Variant[v], \
      data index 2 using 2:($5 > 0 ? $3 : NaN):(sprintf("%d", $5)) with labels offset character -1, 0.6 \
          textcolor rgb ink notitle, \
-     for [n = 1:named] keyentry with points pointtype 0 linecolor rgb "#ffffff" title sprintf("%d  %s", n, Name[n])
+     for [n = 1:named] keyentry with points pointtype 0 linecolor rgb "#ffffff" title sprintf("%d  %s", n, cut(Name[n]))

@@ -74,7 +74,7 @@ set style fill solid 1.0 noborder
 # Charts with a line of text for each row: names left of the frame, figures right
 # of it, as labels, because a tic's text would be read as a format.
 # In a terminal a name has a third of the line.
-most = text_only ? across / 3 : 80
+most = text_only ? across / 3 : 100
 cut(name) = strlen(name) > most ? name[1:most - 3] . "..." : name
 left_of = (number("chars") < most ? number("chars") : most) + (text_only ? 3 : 2)
 right_of = number("right_chars") + 3
