@@ -8,6 +8,8 @@
 # (in that order: gnuplot forgets the arguments while it loads). `data` is the
 # .tsv: its first block holds settings (name, value), read by find().
 
+set encoding locale
+reads_utf8 = GPVAL_ENCODING eq "utf8"
 set encoding utf8
 set datafile separator "\t"
 set datafile missing NaN
@@ -43,7 +45,11 @@ if (ending eq "svg") {
 }
 if (text_only) {
     across = columns + 0 > 40 ? columns + 0 : 100
-    set terminal dumb noenhanced mono size across, number("lines")
+    if (has("block") && reads_utf8) {
+        set terminal block braille noenhanced size across, number("lines") mono
+    } else {
+        set terminal dumb noenhanced mono size across, number("lines")
+    }
 } else {
     set output output
 }
