@@ -50,6 +50,19 @@ struct arguments {
     struct plot_request plot;
 };
 
+/* An option that the kind does not know would be a silent lie. */
+static int parse_fits(const struct arguments *arguments)
+{
+    const struct plot_kind *kind = arguments->kind;
+    if ((kind->needs & PLOT_AGAINST) && !arguments->against)
+        return assay_error("%s compares two runs: --against RUN", kind->name);
+    if (arguments->against && !(kind->needs & PLOT_TAKES_AGAINST))
+        return assay_error("%s takes no --against", kind->name);
+    if (arguments->plot.metric && !(kind->needs & PLOT_TAKES_METRIC))
+        return assay_error("%s takes no --metric", kind->name);
+    return 0;
+}
+
 /* KIND and RUN. */
 static int parse_names(int argc, char **argv, struct arguments *arguments)
 {
@@ -59,9 +72,7 @@ static int parse_names(int argc, char **argv, struct arguments *arguments)
     if (optind < argc) arguments->run = argv[optind++];
     if (optind < argc) return assay_error("one run only, not '%s' too", argv[optind]);
     if (!arguments->plot.output) return assay_error("where to? -o FILE.svg");
-    if ((arguments->kind->needs & PLOT_AGAINST) && !arguments->against)
-        return assay_error("%s compares two runs: --against RUN", arguments->kind->name);
-    return 0;
+    return parse_fits(arguments);
 }
 
 static void take(struct arguments *arguments, int option)

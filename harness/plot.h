@@ -36,8 +36,14 @@ struct plot_request {
 /* What a plot came to; all but PLOT_DRAWN after assay_error. */
 enum plot_outcome { PLOT_DRAWN, PLOT_FAILED, PLOT_NOTHING /* no such rows */ };
 
-/* What a kind cannot do without, bits. */
-enum plot_need { PLOT_RUN = 1, PLOT_AGAINST = 2, PLOT_STORE = 4 };
+/* What a kind cannot do without, and what it knows to use, bits. */
+enum plot_need {
+    PLOT_RUN = 1,
+    PLOT_AGAINST = 2,
+    PLOT_STORE = 4,
+    PLOT_TAKES_AGAINST = 8,
+    PLOT_TAKES_METRIC = 16,
+};
 
 struct plot_kind {
     const char *name;

@@ -216,7 +216,8 @@ enum plot_outcome plot_sweep(FILE *out, const struct plot_request *request)
     struct picture picture = {.view = &view};
     if (view_make(&view, request->run)) return PLOT_FAILED;
     enum plot_outcome outcome = PLOT_FAILED;
-    int found = sweep_make(&picture.sweep, &view, request->operation, request->only);
+    struct sweep_filter filter = {request->operation, request->cases, request->only};
+    int found = sweep_make(&picture.sweep, &view, &filter);
     if (found == 0) outcome = plot_nothing(request, "the run has no ok case");
     if (found > 0) {
         outcome = draw(out, &picture, request);

@@ -58,30 +58,34 @@ static bool key_make(struct key *key, const struct view_row *row, int swept)
     return true;
 }
 
-/* What belongs in a picture of `operation` at all. */
-static bool can_be_drawn(const struct view_row *row, const char *operation)
+/* What belongs in a picture at all. */
+static bool can_be_drawn(const struct view_row *row, const struct sweep_filter *filter)
 {
+    char name[2 * ASSAY_MAX_NAME];
+    const struct case_id *id = &row->result.id;
     if (row->result.status != STATUS_OK || row->is_ceiling || !(row->result.time_ns > 0))
         return false;
-    return !operation || !strcmp(row->result.id.operation, operation);
+    if (filter->operation && strcmp(id->operation, filter->operation) != 0) return false;
+    snprintf(name, sizeof name, "%s/%s", id->operation, id->variant);
+    return !filter->cases || text_glob(filter->cases, name);
 }
 
-static bool in_panel(const struct view_row *row, const char *operation, int swept,
+static bool in_panel(const struct view_row *row, const struct sweep_filter *filter, int swept,
                      const struct key *key)
 {
     struct key other;
-    return can_be_drawn(row, operation) && key_make(&other, row, swept) &&
+    return can_be_drawn(row, filter) && key_make(&other, row, swept) &&
            !strcmp(other.dim, key->dim) && !strcmp(other.panel, key->panel);
 }
 
 /* Rows of the panel and how many groups (sizes) they are in. */
-static void panel_count(const struct view *view, const char *operation, int swept,
+static void panel_count(const struct view *view, const struct sweep_filter *filter, int swept,
                         const struct key *key, int *rows, int *sizes)
 {
     int group = -1;
     *rows = *sizes = 0;
     for (int i = 0; i < view->count; i++) {
-        if (!in_panel(&view->rows[i], operation, swept, key)) continue;
+        if (!in_panel(&view->rows[i], filter, swept, key)) continue;
         *rows += 1;
         *sizes += view->rows[i].group != group;
         group = view->rows[i].group;
@@ -95,19 +99,20 @@ struct choice {
 };
 
 /* The first row of every group stands for it; ok rows come first. */
-static bool choose(struct choice *best, const struct view *view, const char *operation,
-                   const char *only)
+static bool choose(struct choice *best, const struct view *view, const struct sweep_filter *filter)
 {
+    struct sweep_filter own = *filter;
     *best = (struct choice){0};
     for (int i = 0; i < view->count; i++) {
         const struct view_row *row = &view->rows[i];
         struct choice c = {.operation = row->result.id.operation};
-        if (!can_be_drawn(row, operation)) continue;
+        if (!can_be_drawn(row, filter)) continue;
         if (i > 0 && view->rows[i - 1].group == row->group) continue;
         for (c.swept = -1; c.swept < ASSAY_MAX_DIMS; c.swept++) {
             if (!key_make(&c.key, row, c.swept)) continue;
-            if (only && !text_glob(only, c.key.panel)) continue;
-            panel_count(view, c.operation, c.swept, &c.key, &c.rows, &c.sizes);
+            if (filter->only && !text_glob(filter->only, c.key.panel)) continue;
+            own.operation = c.operation;
+            panel_count(view, &own, c.swept, &c.key, &c.rows, &c.sizes);
             if (c.sizes > best->sizes || (c.sizes == best->sizes && c.rows > best->rows)) *best = c;
         }
     }
@@ -210,20 +215,21 @@ static void curve_stand(const struct sweep *sweep, struct sweep_curve *curve)
     curve->standing = exp(sum / curve->count);
 }
 
-int sweep_make(struct sweep *sweep, const struct view *view, const char *operation,
-               const char *only)
+int sweep_make(struct sweep *sweep, const struct view *view, const struct sweep_filter *filter)
 {
     struct choice choice;
     int ops = 0, rows = 0;
     *sweep = (struct sweep){0};
-    if (!choose(&choice, view, operation, only)) return 0;
+    struct sweep_filter own = *filter;
+    if (!choose(&choice, view, filter)) return 0;
+    own.operation = choice.operation;
     sweep->operation = choice.operation;
     sweep->sizes = choice.sizes;
     memcpy(sweep->dim, choice.key.dim, sizeof sweep->dim);
     memcpy(sweep->panel, choice.key.panel, sizeof sweep->panel);
     for (int i = 0; i < view->count; i++) {
         const struct view_row *row = &view->rows[i];
-        if (!in_panel(row, choice.operation, choice.swept, &choice.key)) continue;
+        if (!in_panel(row, &own, choice.swept, &choice.key)) continue;
         struct sweep_curve *curve = curve_for(sweep, row);
         if (!curve) continue;
         if (!curve->rows) curve->rows = calloc((size_t)choice.rows, sizeof *curve->rows);

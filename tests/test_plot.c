@@ -50,7 +50,7 @@ static int choose(const char *operation, const char *only)
 {
     make_run();
     assert_int_equal(view_make(&view, &fake.run), 0);
-    return sweep_make(&sweep, &view, operation, only);
+    return sweep_make(&sweep, &view, &(struct sweep_filter){operation, NULL, only});
 }
 
 static void forget(void)
@@ -109,13 +109,24 @@ static void sweep_keeps_to_the_operation_and_the_panel_asked_for(void **state)
     forget();
 }
 
+static void sweep_keeps_to_the_cases_asked_for(void **state)
+{
+    (void)state;
+    make_run();
+    assert_int_equal(view_make(&view, &fake.run), 0);
+    struct sweep_filter filter = {.cases = "int8_quantize/[fs]*"};
+    assert_int_equal(sweep_make(&sweep, &view, &filter), 1);
+    assert_int_equal(sweep.count, 2);
+    forget();
+}
+
 static void sweep_leaves_out_what_has_no_time(void **state)
 {
     (void)state;
     fake_begin(&fake, 1);
     fake_failure(&fake, 0, "o", "n=1", "bad", STATUS_WRONG, "");
     assert_int_equal(view_make(&view, &fake.run), 0);
-    assert_int_equal(sweep_make(&sweep, &view, NULL, NULL), 0);
+    assert_int_equal(sweep_make(&sweep, &view, &(struct sweep_filter){0}), 0);
     forget();
 }
 
@@ -138,7 +149,7 @@ static void sweep_goes_by_the_dim_where_sizes_move_like_bytes(void **state)
         fake_case(&fake, 0, "layer", shape, "only", 1000)->work.read_bytes = 29e6 + 1e5 * rows;
     }
     assert_int_equal(view_make(&view, &fake.run), 0);
-    assert_int_equal(sweep_make(&sweep, &view, NULL, NULL), 1);
+    assert_int_equal(sweep_make(&sweep, &view, &(struct sweep_filter){0}), 1);
     assert_false(sweep.by_bytes);
     assert_float_equal(sweep_x(&sweep, sweep.curve[0].rows[0]), 1, 0);
     assert_float_equal(sweep_x(&sweep, sweep.curve[0].rows[2]), 16, 0);
@@ -387,6 +398,7 @@ int main(void)
         cmocka_unit_test(sweep_has_baselines_first_and_then_the_fastest),
         cmocka_unit_test(sweep_points_go_by_size),
         cmocka_unit_test(sweep_keeps_to_the_operation_and_the_panel_asked_for),
+        cmocka_unit_test(sweep_keeps_to_the_cases_asked_for),
         cmocka_unit_test(sweep_leaves_out_what_has_no_time),
         cmocka_unit_test(sweep_goes_by_bytes_where_they_grow_with_the_size),
         cmocka_unit_test(sweep_goes_by_the_dim_where_sizes_move_like_bytes),

@@ -125,6 +125,8 @@ check "an unknown kind is a usage error" exits 2 plot sweeep few -o x.svg
 check "one that is near is named" warns "did you mean 'sweep'" plot sweeep few -o x.svg
 check "a forest wants two runs" exits 2 plot forest few -o x.svg
 check "and says so" warns "--against" plot forest few -o x.svg
+check "no kind takes an option that it does not know" exits 2 plot dist few --against slower -o x.svg
+check "and names it" warns "dist takes no --metric" plot dist few --metric mse -o x.svg
 check "a run that is not there" exits 2 plot sweep nosuch -o x.svg
 check "an unknown metric of a sweep" exits 2 plot sweep few -o x.svg --metric furlongs
 check "names those there are" warns "bytes, ops or time" plot sweep few -o x.svg --metric furlongs
