@@ -78,44 +78,87 @@ static bool in_panel(const struct view_row *row, const struct sweep_filter *filt
            !strcmp(other.dim, key->dim) && !strcmp(other.panel, key->panel);
 }
 
-/* Rows of the panel and how many groups (sizes) they are in. */
-static void panel_count(const struct view *view, const struct sweep_filter *filter, int swept,
-                        const struct key *key, int *rows, int *sizes)
-{
-    int group = -1;
-    *rows = *sizes = 0;
-    for (int i = 0; i < view->count; i++) {
-        if (!in_panel(&view->rows[i], filter, swept, key)) continue;
-        *rows += 1;
-        *sizes += view->rows[i].group != group;
-        group = view->rows[i].group;
-    }
-}
-
 struct choice {
     const char *operation;
     struct key key;
     int swept, rows, sizes;
 };
 
-/* The first row of every group stands for it; ok rows come first. */
-static bool choose(struct choice *best, const struct view *view, const struct sweep_filter *filter)
+/* A row seen as a point of a sweep; entries of one sweep have one hash. */
+struct entry {
+    uint64_t hash;
+    int row, swept;
+};
+
+/* FNV-1a (Fowler, Noll, Vo), 64 bits, of a text and its end. */
+static uint64_t hash_add(uint64_t hash, const char *text)
 {
-    struct sweep_filter own = *filter;
-    *best = (struct choice){0};
-    for (int i = 0; i < view->count; i++) {
-        const struct view_row *row = &view->rows[i];
-        struct choice c = {.operation = row->result.id.operation};
-        if (!can_be_drawn(row, filter)) continue;
-        if (i > 0 && view->rows[i - 1].group == row->group) continue;
-        for (c.swept = -1; c.swept < ASSAY_MAX_DIMS; c.swept++) {
-            if (!key_make(&c.key, row, c.swept)) continue;
-            if (filter->only && !text_glob(filter->only, c.key.panel)) continue;
-            own.operation = c.operation;
-            panel_count(view, &own, c.swept, &c.key, &c.rows, &c.sizes);
-            if (c.sizes > best->sizes || (c.sizes == best->sizes && c.rows > best->rows)) *best = c;
-        }
+    do
+        hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
+    while (*text++);
+    return hash;
+}
+
+static int by_sweep(const void *a, const void *b)
+{
+    const struct entry *x = a, *y = b;
+    if (x->hash != y->hash) return x->hash < y->hash ? -1 : 1;
+    return x->row - y->row;
+}
+
+/* All sweeps that a row is a point of. */
+static int entries_add(struct entry *entries, const struct view *view, int row, const char *only)
+{
+    int count = 0;
+    struct key key;
+    for (int swept = -1; swept < ASSAY_MAX_DIMS; swept++) {
+        if (!key_make(&key, &view->rows[row], swept)) continue;
+        if (only && !text_glob(only, key.panel)) continue;
+        uint64_t hash = hash_add(0xcbf29ce484222325u, view->rows[row].result.id.operation);
+        hash = hash_add(hash_add(hash, key.dim), key.panel);
+        entries[count++] = (struct entry){hash, row, swept};
     }
+    return count;
+}
+
+/* Rows of a group stand together, so its sizes are where the group changes. */
+static void best_find(struct choice *best, const struct view *view, const struct entry *entries,
+                      int count)
+{
+    int best_first = 0;
+    for (int from = 0, to; from < count; from = to) {
+        int sizes = 0, group = -1;
+        for (to = from; to < count && entries[to].hash == entries[from].hash; to++) {
+            sizes += view->rows[entries[to].row].group != group;
+            group = view->rows[entries[to].row].group;
+        }
+        int rows = to - from;
+        int first = entries[from].row;
+        if (sizes < best->sizes) continue;
+        if (sizes == best->sizes && rows < best->rows) continue;
+        if (sizes == best->sizes && rows == best->rows && first >= best_first) continue;
+        best_first = first;
+        best->swept = entries[from].swept;
+        best->rows = rows;
+        best->sizes = sizes;
+        best->operation = view->rows[first].result.id.operation;
+        key_make(&best->key, &view->rows[first], best->swept);
+    }
+}
+
+/* 1: chosen, 0: there is none, -1 with assay_error. */
+static int choose(struct choice *best, const struct view *view, const struct sweep_filter *filter)
+{
+    int count = 0;
+    struct entry *entries = calloc((size_t)view->count * (ASSAY_MAX_DIMS + 1) + 1, sizeof *entries);
+    *best = (struct choice){0};
+    if (!entries) return assay_error("out of memory for %d rows", view->count);
+    for (int i = 0; i < view->count; i++)
+        if (can_be_drawn(&view->rows[i], filter))
+            count += entries_add(entries + count, view, i, filter->only);
+    qsort(entries, (size_t)count, sizeof *entries, by_sweep);
+    best_find(best, view, entries, count);
+    free(entries);
     return best->rows > 0;
 }
 
@@ -221,7 +264,8 @@ int sweep_make(struct sweep *sweep, const struct view *view, const struct sweep_
     int ops = 0, rows = 0;
     *sweep = (struct sweep){0};
     struct sweep_filter own = *filter;
-    if (!choose(&choice, view, filter)) return 0;
+    int found = choose(&choice, view, filter);
+    if (found <= 0) return found;
     own.operation = choice.operation;
     sweep->operation = choice.operation;
     sweep->sizes = choice.sizes;
