@@ -1,74 +1,103 @@
 /* cmd_plot.c - `assay plot`: a picture of a run. */
+#include <limits.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "commands.h"
 #include "device.h"
 #include "options.h"
 #include "plot.h"
 #include "run_choice.h"
-#include "text.h"
+#include "terminal.h"
 
 const char usage_plot[] =
-    "usage: assay plot KIND [RUN] -o FILE.svg|png|pdf [--operation NAME] [--only GLOB]\n"
-    "                  [--keep-script] [--db FILE]\n"
+    "usage: assay plot KIND [RUN] -o FILE.svg|png|pdf|- [--against RUN] [--operation NAME]\n"
+    "                  [--case GLOB] [--only GLOB] [--metric NAME] [--keep-script] [--db FILE]\n"
     "\n"
-    "Draw a run with gnuplot. KIND:\n"
+    "Draw a run with gnuplot. docs/plots.md says how to read each KIND:\n"
     "\n"
-    "  sweep  throughput against size, a curve a variant, with the ceilings that bind\n"
-    "         and the caches; time by variant when the run has one size\n"
+    "  roofline  every case under the ceilings that were measured; arrows with --against\n"
+    "  sweep     rate or time against size, a curve a variant; bars when there is one size\n"
+    "  bars      time of each variant at one size\n"
+    "  speedup   how many times faster than the baseline, with intervals\n"
+    "  forest    what changed since the run --against, coloured by verdict\n"
+    "  dist      how the samples of a case (or medians of its launches) are distributed\n"
+    "  timeline  samples in the order taken, over clock, temperature and power\n"
+    "  history   cases over all runs of the database, with changes and borders\n"
+    "  pareto    quality against time, and what nothing beats in both\n"
+    "  pipeline  stages of a batch, and how far they overlap\n"
+    "  noise     how far unchanged code differs from itself (after assay calibrate)\n"
     "\n"
     "RUN is an id or its beginning, a label, latest (the default) or latest~N;\n"
     "FILE.sqlite:RUN takes it from another database.\n"
     "\n"
-    "  -o, --output FILE  where to; the ending says what\n"
-    "  --operation NAME   which operation (default: the one with the most sizes)\n"
-    "  --only GLOB        which of its other dims and temperature: 'input=bf16 hot'\n"
+    "  -o, --output FILE  where to; the ending says what; - draws in the terminal\n"
+    "  --against RUN      the older run to compare with (roofline, forest)\n"
+    "  --operation NAME   this operation only (sweep, bars: default the one with most sizes)\n"
+    "  --case GLOB        on operation/variant: 'int8_quantize/rcp*'\n"
+    "  --only GLOB        on shape and temperature: '*n=50000000*cold'; for sweep and bars\n"
+    "                     on what stays: 'input=bf16 hot'\n"
+    "  --metric NAME      pareto: sqnr_db, mse, ...; sweep: bytes, ops or time\n"
     "  --keep-script      leave the data and the script beside FILE (.tsv, .gp)\n"
-    "  --db FILE          the database (default: ASSAY_DB, else results/assay.sqlite)\n";
+    "  --db FILE          the database (default: ASSAY_DB, else results/assay.sqlite)\n"
+    "\n"
+    "example: assay plot sweep latest -o sweep.svg\n"
+    "\n"
+    "Exit: 0 drawn, 2 usage or gnuplot failed, 4 the run has nothing of the kind.\n";
 
 struct arguments {
-    const char *run, *db;
+    const char *run, *against, *db;
     const struct plot_kind *kind;
-    struct plot_options plot;
+    struct plot_request plot;
 };
 
-enum { MOST_KINDS = 16 };
-
-static const struct plot_kind *kind_find(const char *name)
+/* An option that the kind does not know would be a silent lie. */
+static int parse_fits(const struct arguments *arguments)
 {
-    const char *names[MOST_KINDS];
-    int count = 0;
-    for (; plot_kinds[count].name && count < MOST_KINDS; count++) {
-        if (!strcmp(plot_kinds[count].name, name)) return &plot_kinds[count];
-        names[count] = plot_kinds[count].name;
-    }
-    const char *near = text_nearest(name, names, count);
-    if (near)
-        assay_error("no kind of plot '%s'; did you mean %s?", name, near);
-    else
-        assay_error("no kind of plot '%s'; there is %s", name, names[0]);
-    return NULL;
+    const struct plot_kind *kind = arguments->kind;
+    if ((kind->needs & PLOT_AGAINST) && !arguments->against)
+        return assay_error("%s compares two runs: --against RUN", kind->name);
+    if (arguments->against && !(kind->needs & PLOT_TAKES_AGAINST))
+        return assay_error("%s takes no --against", kind->name);
+    if (arguments->plot.metric && !(kind->needs & PLOT_TAKES_METRIC))
+        return assay_error("%s takes no --metric", kind->name);
+    return 0;
 }
 
 /* KIND and RUN. */
 static int parse_names(int argc, char **argv, struct arguments *arguments)
 {
     if (optind >= argc) return assay_error("which kind of plot?");
-    arguments->kind = kind_find(argv[optind++]);
+    arguments->kind = plot_find(argv[optind++]);
     if (!arguments->kind) return -1;
     if (optind < argc) arguments->run = argv[optind++];
     if (optind < argc) return assay_error("one run only, not '%s' too", argv[optind]);
     if (!arguments->plot.output) return assay_error("where to? -o FILE.svg");
-    return 0;
+    return parse_fits(arguments);
+}
+
+static void take(struct arguments *arguments, int option)
+{
+    struct plot_request *plot = &arguments->plot;
+    const char **const places[] = {
+        ['o'] = &plot->output,  ['p'] = &plot->operation, ['c'] = &plot->cases,
+        ['y'] = &plot->only,    ['m'] = &plot->metric,    ['a'] = &arguments->against,
+        ['d'] = &arguments->db,
+    };
+    if (option == 'k')
+        plot->keep_script = true;
+    else
+        *places[option] = optarg;
 }
 
 static int parse(int argc, char **argv, struct arguments *arguments)
 {
     static const struct option options[] = {
         {"output", required_argument, NULL, 'o'},
+        {"against", required_argument, NULL, 'a'},
         {"operation", required_argument, NULL, 'p'},
+        {"case", required_argument, NULL, 'c'},
         {"only", required_argument, NULL, 'y'},
+        {"metric", required_argument, NULL, 'm'},
         {"keep-script", no_argument, NULL, 'k'},
         {"db", required_argument, NULL, 'd'},
         {"help", no_argument, NULL, 'h'},
@@ -77,36 +106,53 @@ static int parse(int argc, char **argv, struct arguments *arguments)
     int option;
     optind = 0; /* start anew: main has parsed its own */
     while ((option = getopt_long(argc, argv, ":o:", options, NULL)) != -1) {
-        switch (option) {
-        case 'o':
-            arguments->plot.output = optarg;
-            break;
-        case 'p':
-            arguments->plot.operation = optarg;
-            break;
-        case 'y':
-            arguments->plot.only = optarg;
-            break;
-        case 'k':
-            arguments->plot.keep_script = true;
-            break;
-        case 'd':
-            arguments->db = optarg;
-            break;
-        case 'h':
-            return 1;
-        default:
-            return option_misused(argv, option, options);
-        }
+        if (option == 'h') return 1;
+        if (option == '?' || option == ':') return option_misused(argv, option, options);
+        take(arguments, option);
     }
     return parse_names(argc, argv, arguments);
+}
+
+/* The database that RUN is in. */
+static int open_store(struct store **store, const struct arguments *arguments)
+{
+    char path[PATH_MAX];
+    const char *name;
+    if (store_split_run(arguments->run ? arguments->run : "latest", command_database(arguments->db),
+                        path, sizeof path, &name))
+        return -1;
+    return store_open(store, path, STORE_READ);
+}
+
+/* Read what the kind needs and draw it. */
+static enum plot_outcome draw(struct arguments *arguments)
+{
+    struct stored_run run = {0}, against = {0};
+    struct plot_request *plot = &arguments->plot;
+    unsigned needs = arguments->kind->needs;
+    enum plot_outcome outcome = PLOT_FAILED;
+    if ((needs & PLOT_STORE) && open_store(&plot->store, arguments)) goto out;
+    if (needs & PLOT_RUN) {
+        if (run_choice_read(&run, arguments->run, arguments->db)) goto out;
+        plot->run = &run;
+    }
+    if (arguments->against) {
+        if (run_choice_read(&against, arguments->against, arguments->db)) goto out;
+        plot->against = &against;
+    }
+    plot->columns = terminal_columns();
+    outcome = plot_draw(arguments->kind, plot);
+out:
+    stored_run_release(&against);
+    stored_run_release(&run);
+    if (plot->store) store_close(plot->store);
+    return outcome;
 }
 
 int cmd_plot(int argc, char **argv)
 {
     static const int exit_codes[] = {
         [PLOT_DRAWN] = EXIT_FINE, [PLOT_FAILED] = EXIT_USAGE, [PLOT_NOTHING] = EXIT_NOTHING};
-    struct stored_run run;
     struct arguments arguments = {0};
     int parsed = parse(argc, argv, &arguments);
     if (parsed > 0) {
@@ -114,9 +160,7 @@ int cmd_plot(int argc, char **argv)
         return EXIT_FINE;
     }
     if (parsed < 0) return command_misused(argv[0], assay_last_error());
-    if (run_choice_read(&run, arguments.run, arguments.db)) return command_failed(argv[0]);
-    enum plot_outcome outcome = arguments.kind->draw(&run, &arguments.plot);
+    enum plot_outcome outcome = draw(&arguments);
     if (outcome != PLOT_DRAWN) command_failed(argv[0]);
-    stored_run_release(&run);
     return exit_codes[outcome];
 }

@@ -61,7 +61,7 @@ static void contender_begin(struct contender *contender, struct ring *ring, int 
     contender->index = index;
     contender->variant = ring->request->variant[index];
     contender->result = result;
-    contender->temperature_max_c = -INFINITY;
+    contender->temperature_max_c = NAN; /* fmax leaves it out */
     contender->call.shape = &ring->request->shape;
     contender->call.stream = ring->ops->stream(ring->device);
     memcpy(contender->call.buffer, ring->buffers.data, sizeof contender->call.buffer);

@@ -1,80 +1,53 @@
-/* plot_sweep.c - the data of plots/sweep.gp and, for one size, plots/bars.gp. */
+/* plot_sweep.c - the data of plots/sweep.gp: one operation over its sizes. */
 #include <math.h>
 #include <string.h>
 
-#include "plot.h"
+#include "plot_data.h"
 #include "sweep.h"
 #include "units.h"
+
+/* What the vertical axis is. */
+enum measure { MEASURE_BYTES, MEASURE_OPS, MEASURE_TIME, MEASURES };
+
+static const char *const measure_names[] = {"bytes", "ops", "time"};
+static const char *const measure_titles[] = {"throughput", "throughput", "time"};
+
+static const struct plot_scale *(*const measure_scale[])(double) = {plot_byte_rate, plot_op_rate,
+                                                                    plot_time};
 
 struct picture {
     const struct view *view;
     struct sweep sweep;
+    enum measure measure;
+    const struct plot_scale *scale;
+    double left, right, low, top; /* of the axes */
 };
 
-/* A unit and how many of the base unit it is. */
-struct scale {
-    double factor;
-    const char *name;
-};
+/* ---------------------------------------------------------------- measures -- */
 
-static const struct scale byte_rates[] = {{1e12, "TB/s"}, {1e9, "GB/s"}, {1e6, "MB/s"}, {1, "B/s"}};
-static const struct scale op_rates[] = {
-    {1e15, "PFLOP/s"}, {1e12, "TFLOP/s"}, {1e9, "GFLOP/s"}, {1, "FLOP/s"}};
-static const struct scale times[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}};
-
-enum { SCALES = 4 };
-
-/* The first unit of which `largest` is at least one. */
-static const struct scale *scale_for(const struct scale *scales, double largest)
+static double value(const struct picture *picture, const struct view_row *row, double time_ns)
 {
-    for (int i = 0; i < SCALES - 1; i++)
-        if (largest >= scales[i].factor) return &scales[i];
-    return &scales[SCALES - 1];
+    const struct assay_work *work = &row->result.work;
+    if (picture->measure == MEASURE_TIME) return time_ns;
+    return (picture->measure == MEASURE_OPS ? view_ops(work) : view_bytes(work)) / time_ns * 1e9;
 }
 
-/* ---------------------------------------------------------------- settings -- */
-
-static void setting(FILE *out, const char *name, const char *value)
+/* By name; else what its rates are, else time where it has no rates. -1 with assay_error. */
+static int measure_choose(struct picture *picture, const char *name)
 {
-    fprintf(out, "%s\t", name);
-    plot_text(out, value);
-    fputc('\n', out);
+    for (int i = 0; name && i < MEASURES; i++)
+        if (!strcmp(name, measure_names[i])) {
+            picture->measure = (enum measure)i;
+            return 0;
+        }
+    if (name) return assay_error("unknown metric '%s' of a sweep (bytes, ops or time)", name);
+    const struct view_row *row = picture->sweep.curve[0].rows[0];
+    picture->measure = picture->sweep.is_ops ? MEASURE_OPS : MEASURE_BYTES;
+    if (!(value(picture, row, row->result.time_ns) > 0)) picture->measure = MEASURE_TIME;
+    return 0;
 }
 
-static void setting_number(FILE *out, const char *name, double value)
-{
-    fprintf(out, "%s\t%.9g\n", name, value);
-}
-
-/* "NVIDIA H200, driver 580.159.04, clock cupti; run 3f2a91c0, 2026-01-02" */
-static void subtitle(FILE *out, const struct stored_run *run)
-{
-    char text[512];
-    const struct device_info *device = run->launch_count ? &run->launches[0].device : NULL;
-    int used = 0;
-    if (device)
-        used = snprintf(text, sizeof text, "%s%s, %s %s, clock %s; ",
-                        device->simulated ? "SIMULATED " : "", device->name,
-                        device->place == ASSAY_HOST ? "kernel" : "driver", device->driver,
-                        clock_name((enum clock_source)device->clock));
-    snprintf(text + used, sizeof text - (size_t)used, "run %.8s, %.10s", run->run.id,
-             run->started_at);
-    setting(out, "subtitle", text);
-}
-
-static void title(FILE *out, const struct sweep *sweep, const char *what)
-{
-    char text[512];
-    snprintf(text, sizeof text, "%s: %s  (%s)", sweep->operation, what, sweep->panel);
-    setting(out, "title", text);
-}
-
-static void block_end(FILE *out)
-{
-    fputs("\n\n", out);
-}
-
-/* ------------------------------------------------------------------- sweep -- */
+/* ---------------------------------------------------------------- ceilings -- */
 
 /* A ceiling is drawn when it binds a row of the picture. */
 static bool binds(const struct sweep *sweep, const char *ceiling)
@@ -85,45 +58,40 @@ static bool binds(const struct sweep *sweep, const char *ceiling)
     return false;
 }
 
-static bool ceiling_is_ops(const char *name)
+/* Ceilings of the picture's own unit only: the others have no place on its axis. */
+static bool is_drawn(const struct picture *picture, const struct ceiling *ceiling)
 {
-    for (int a = 0; a < ASSAY_ARITHMETICS; a++)
-        if (!strcmp(name, arithmetic_name((enum assay_arithmetic)a))) return true;
-    return false;
+    enum measure own = plot_ceiling_is_ops(ceiling->name) ? MEASURE_OPS : MEASURE_BYTES;
+    return picture->measure == own && binds(&picture->sweep, ceiling->name);
 }
 
-/* Ceilings of the sweep's own unit only: the others have no place on its axis. */
-static bool is_drawn(const struct sweep *sweep, const struct ceiling *ceiling)
+static void extent_add(struct picture *picture, const struct view_row *row)
 {
-    return binds(sweep, ceiling->name) && ceiling_is_ops(ceiling->name) == sweep->is_ops;
+    const struct case_result *result = &row->result;
+    double x = sweep_x(&picture->sweep, row);
+    double a = value(picture, row, plot_or(result->lo_ns, result->time_ns));
+    double b = value(picture, row, plot_or(result->hi_ns, result->time_ns));
+    picture->left = fmin(picture->left, x);
+    picture->right = fmax(picture->right, x);
+    picture->low = fmin(picture->low, fmin(a, b));
+    picture->top = fmax(picture->top, fmax(a, b));
 }
 
-struct extent {
-    double left, right, top;
-};
-
-static void extent_add(struct extent *extent, const struct sweep *sweep, const struct view_row *row)
-{
-    double bytes = view_bytes(&row->result.work);
-    double lo = row->result.lo_ns;
-    extent->left = fmin(extent->left, bytes);
-    extent->right = fmax(extent->right, bytes);
-    extent->top = fmax(extent->top, sweep_rate(sweep, row, isnan(lo) ? row->result.time_ns : lo));
-}
-
-static struct extent extent_of(const struct picture *picture)
+static void extent(struct picture *picture)
 {
     const struct sweep *sweep = &picture->sweep;
     const struct ceilings *ceilings = &picture->view->ceilings;
-    struct extent extent = {INFINITY, 0, 0};
+    picture->left = picture->low = INFINITY;
+    picture->right = picture->top = 0;
     for (int c = 0; c < sweep->count; c++)
         for (int i = 0; i < sweep->curve[c].count; i++)
-            extent_add(&extent, sweep, sweep->curve[c].rows[i]);
+            extent_add(picture, sweep->curve[c].rows[i]);
     for (int i = 0; i < ceilings->count; i++)
-        if (is_drawn(sweep, &ceilings->item[i]))
-            extent.top = fmax(extent.top, ceilings->item[i].rate);
-    return extent;
+        if (is_drawn(picture, &ceilings->item[i]))
+            picture->top = fmax(picture->top, ceilings->item[i].rate);
 }
+
+/* ------------------------------------------------------------------- lines -- */
 
 static void line(FILE *out, char way, double at, const char *label)
 {
@@ -132,7 +100,8 @@ static void line(FILE *out, char way, double at, const char *label)
     fputc('\n', out);
 }
 
-static void cache_lines(FILE *out, const struct device_info *device)
+/* Nothing but bytes can be held against the size of a memory. */
+static void memory_lines(FILE *out, const struct device_info *device)
 {
     char text[128], bytes[UNITS_MAX];
     bool host = device->place == ASSAY_HOST;
@@ -147,142 +116,111 @@ static void cache_lines(FILE *out, const struct device_info *device)
         snprintf(text, sizeof text, "%s: %s", host ? "last-level cache" : "L2", bytes);
         line(out, 'v', (double)device->cache_bytes, text);
     }
+    if (device->memory_bytes > 0) {
+        units_bytes(bytes, (double)device->memory_bytes);
+        snprintf(text, sizeof text, "memory: %s", bytes);
+        line(out, 'v', (double)device->memory_bytes, text);
+    }
 }
 
-static void ceiling_lines(FILE *out, const struct picture *picture, const struct scale *scale)
+static void ceiling_lines(FILE *out, const struct picture *picture)
 {
     const struct ceilings *ceilings = &picture->view->ceilings;
     for (int i = 0; i < ceilings->count; i++) {
         char text[128];
         const struct ceiling *c = &ceilings->item[i];
-        if (!is_drawn(&picture->sweep, c)) continue;
-        snprintf(text, sizeof text, "ceiling %s: %.3g %s", c->name, c->rate / scale->factor,
-                 scale->name);
-        line(out, 'h', c->rate / scale->factor, text);
+        if (!is_drawn(picture, c)) continue;
+        snprintf(text, sizeof text, "ceiling %s: %.3g %s", c->name,
+                 c->rate / picture->scale->factor, picture->scale->name);
+        line(out, 'h', c->rate / picture->scale->factor, text);
     }
 }
 
+/* ------------------------------------------------------------------ blocks -- */
+
+static void head(FILE *out, const struct picture *picture)
+{
+    char text[512];
+    const struct sweep *sweep = &picture->sweep;
+    const char *unit = picture->scale->name;
+    snprintf(text, sizeof text, "%s: %s against size  (%s)", sweep->operation,
+             measure_titles[picture->measure], sweep->panel);
+    plot_head(out, picture->view->run, text, NULL);
+    plot_size(out, 1100, 540 + 22 * (sweep->count > 16 ? sweep->count - 16 : 0),
+              sweep->count > 24 ? sweep->count + 8 : 32);
+    snprintf(text, sizeof text, "%s (%s)", measure_titles[picture->measure], unit);
+    plot_setting(out, "ylabel", text);
+    snprintf(text, sizeof text, "size: %s", sweep->dim);
+    plot_setting(out, "xlabel",
+                 sweep->by_bytes ? "bytes moved (least that the operation can read and write)"
+                                 : text);
+    plot_setting_number(out, "by_bytes", sweep->by_bytes);
+    plot_setting_number(out, "is_time", picture->measure == MEASURE_TIME);
+    plot_setting_number(out, "low", picture->low / picture->scale->factor);
+    plot_setting_number(out, "top", 1.05 * picture->top / picture->scale->factor);
+    plot_setting_number(out, "left", picture->left / 1.3);
+    plot_setting_number(out, "right", picture->right * 1.3);
+    plot_block_end(out);
+}
+
 /* A rate falls as a time rises, so the interval's ends change places. */
-static void point(FILE *out, const struct sweep *sweep, const struct view_row *row,
-                  const struct scale *scale)
+static void point(FILE *out, const struct picture *picture, const struct view_row *row)
 {
     const struct case_result *result = &row->result;
-    double lo = isnan(result->lo_ns) ? result->time_ns : result->lo_ns;
-    double hi = isnan(result->hi_ns) ? result->time_ns : result->hi_ns;
-    fprintf(out, "%.9g\t%.9g\t%.9g\t%.9g\t%.9g\t%.9g\t%.9g\n", view_bytes(&result->work),
-            sweep_rate(sweep, row, result->time_ns) / scale->factor,
-            sweep_rate(sweep, row, hi) / scale->factor, sweep_rate(sweep, row, lo) / scale->factor,
+    double lo = plot_or(result->lo_ns, result->time_ns);
+    double hi = plot_or(result->hi_ns, result->time_ns);
+    double a = value(picture, row, lo), b = value(picture, row, hi);
+    double factor = picture->scale->factor;
+    fprintf(out, "%.9g\t%.9g\t%.9g\t%.9g\t%.9g\t%.9g\t%.9g\n", sweep_x(&picture->sweep, row),
+            value(picture, row, result->time_ns) / factor, fmin(a, b) / factor, fmax(a, b) / factor,
             result->time_ns, lo, hi);
 }
 
-static int write_sweep(FILE *out, const void *context)
+static void write_sweep(FILE *out, const struct picture *picture)
 {
-    const struct picture *picture = context;
     const struct sweep *sweep = &picture->sweep;
     const struct stored_run *run = picture->view->run;
-    struct extent extent = extent_of(picture);
-    const struct scale *scale = scale_for(sweep->is_ops ? op_rates : byte_rates, extent.top);
-
-    title(out, sweep, "throughput against size");
-    subtitle(out, run);
-    setting(out, "unit", scale->name);
-    setting_number(out, "top", 1.05 * extent.top / scale->factor);
-    setting_number(out, "left", extent.left / 1.3);
-    setting_number(out, "right", extent.right * 1.3);
-    block_end(out);
-
+    head(out, picture);
     for (int c = 0; c < sweep->count; c++) {
         plot_text(out, sweep->curve[c].variant);
         fprintf(out, "\t%s\n", kind_name((enum assay_kind)sweep->curve[c].kind));
     }
-    block_end(out);
+    plot_block_end(out);
 
     line(out, '-', 0, "none"); /* gnuplot counts no block that is empty */
-    if (run->launch_count) cache_lines(out, &run->launches[0].device);
-    ceiling_lines(out, picture, scale);
-    block_end(out);
+    if (run->launch_count && sweep->by_bytes) memory_lines(out, &run->launches[0].device);
+    ceiling_lines(out, picture);
+    plot_block_end(out);
 
     for (int c = 0; c < sweep->count; c++) {
-        fprintf(out, "# %s\n", sweep->curve[c].variant);
         for (int i = 0; i < sweep->curve[c].count; i++)
-            point(out, sweep, sweep->curve[c].rows[i], scale);
-        block_end(out);
+            point(out, picture, sweep->curve[c].rows[i]);
+        plot_block_end(out);
     }
-    return 0;
 }
 
-/* -------------------------------------------------------------------- bars -- */
-
-static void bar_label(FILE *out, const struct view_row *row)
+static enum plot_outcome draw(FILE *out, struct picture *picture,
+                              const struct plot_request *request)
 {
-    char time[UNITS_MAX], ratio[UNITS_MAX];
-    units_time(time, row->result.time_ns);
-    units_ratio(ratio, row->speedup.mid);
-    plot_text(out, time);
-    if (row->result.is_baseline)
-        fputs("  base", out);
-    else if (!isnan(row->speedup.mid))
-        fprintf(out, "  %s", ratio);
+    if (picture->sweep.sizes < 2) return plot_nothing(request, "no operation with two sizes");
+    if (measure_choose(picture, request->metric)) return PLOT_FAILED;
+    extent(picture);
+    picture->scale = measure_scale[picture->measure](picture->top);
+    write_sweep(out, picture);
+    return PLOT_DRAWN;
 }
 
-static int write_bars(FILE *out, const void *context)
-{
-    const struct picture *picture = context;
-    const struct sweep *sweep = &picture->sweep;
-    const struct view *view = picture->view;
-    double longest = 0;
-    for (int c = 0; c < sweep->count; c++)
-        longest = fmax(longest, fmax(sweep->curve[c].rows[0]->result.time_ns,
-                                     sweep->curve[c].rows[0]->result.hi_ns));
-    const struct scale *scale = scale_for(times, longest);
-
-    title(out, sweep, "time of each variant");
-    subtitle(out, view->run);
-    setting(out, "unit", scale->name);
-    setting_number(out, "top", 1.2 * longest / scale->factor); /* room for the labels */
-    block_end(out);
-
-    /* The view's order is by time; the sweep's is not. */
-    for (int i = 0; i < view->count; i++)
-        for (int c = 0; c < sweep->count; c++) {
-            const struct view_row *row = sweep->curve[c].rows[0];
-            const struct case_result *result = &row->result;
-            if (row != &view->rows[i]) continue;
-            plot_text(out, result->id.variant);
-            fprintf(out, "\t%s\t%.9g\t%.9g\t%.9g\t", kind_name((enum assay_kind)result->id.kind),
-                    result->time_ns / scale->factor,
-                    (isnan(result->lo_ns) ? result->time_ns : result->lo_ns) / scale->factor,
-                    (isnan(result->hi_ns) ? result->time_ns : result->hi_ns) / scale->factor);
-            bar_label(out, row);
-            fputc('\n', out);
-        }
-    return 0;
-}
-
-/* ------------------------------------------------------------------- either -- */
-
-static enum plot_outcome nothing(const struct plot_options *options)
-{
-    assay_error("nothing to draw: the run has no ok case%s%s%s%s",
-                options->operation ? " of operation " : "",
-                options->operation ? options->operation : "", options->only ? " with " : "",
-                options->only ? options->only : "");
-    return PLOT_NOTHING;
-}
-
-enum plot_outcome plot_sweep(const struct stored_run *run, const struct plot_options *options)
+enum plot_outcome plot_sweep(FILE *out, const struct plot_request *request)
 {
     struct view view;
     struct picture picture = {.view = &view};
-    if (view_make(&view, run)) return PLOT_FAILED;
+    if (view_make(&view, request->run)) return PLOT_FAILED;
     enum plot_outcome outcome = PLOT_FAILED;
-    int found = sweep_make(&picture.sweep, &view, options->operation, options->only);
-    if (found == 0) outcome = nothing(options);
+    struct sweep_filter filter = {request->operation, request->cases, request->only};
+    int found = sweep_make(&picture.sweep, &view, &filter);
+    if (found == 0) outcome = plot_nothing(request, "the run has no ok case");
     if (found > 0) {
-        bool curves = picture.sweep.sizes > 1;
-        int failed = plot_draw(curves ? "sweep.gp" : "bars.gp", curves ? write_sweep : write_bars,
-                               &picture, options);
-        outcome = failed ? PLOT_FAILED : PLOT_DRAWN;
+        outcome = draw(out, &picture, request);
         sweep_release(&picture.sweep);
     }
     view_release(&view);

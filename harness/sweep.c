@@ -37,8 +37,7 @@ static bool is_size(const char *pair, int length)
 }
 
 /* The row's key when pair `swept` of its shape changes (-1: none does); false
- * when it has no such pair, that is no size, or the row moves no bytes: they are
- * the axis. */
+ * when it has no such pair, or that is no size. */
 static bool key_make(struct key *key, const struct view_row *row, int swept)
 {
     const struct case_id *id = &row->result.id;
@@ -47,7 +46,6 @@ static bool key_make(struct key *key, const struct view_row *row, int swept)
     size_t used = 0;
     key->dim[0] = '\0';
     if (swept >= 0) {
-        if (!(view_bytes(&row->result.work) > 0)) return false;
         if (!shape_pair(id->shape, swept, &pair, &length) || !is_size(pair, length)) return false;
         snprintf(key->dim, sizeof key->dim, "%.*s", (int)strcspn(pair, "="), pair);
     }
@@ -60,34 +58,24 @@ static bool key_make(struct key *key, const struct view_row *row, int swept)
     return true;
 }
 
-/* What belongs in a picture of `operation` at all. */
-static bool can_be_drawn(const struct view_row *row, const char *operation)
+/* What belongs in a picture at all. */
+static bool can_be_drawn(const struct view_row *row, const struct sweep_filter *filter)
 {
+    char name[2 * ASSAY_MAX_NAME];
+    const struct case_id *id = &row->result.id;
     if (row->result.status != STATUS_OK || row->is_ceiling || !(row->result.time_ns > 0))
         return false;
-    return !operation || !strcmp(row->result.id.operation, operation);
+    if (filter->operation && strcmp(id->operation, filter->operation) != 0) return false;
+    snprintf(name, sizeof name, "%s/%s", id->operation, id->variant);
+    return !filter->cases || text_glob(filter->cases, name);
 }
 
-static bool in_panel(const struct view_row *row, const char *operation, int swept,
+static bool in_panel(const struct view_row *row, const struct sweep_filter *filter, int swept,
                      const struct key *key)
 {
     struct key other;
-    return can_be_drawn(row, operation) && key_make(&other, row, swept) &&
+    return can_be_drawn(row, filter) && key_make(&other, row, swept) &&
            !strcmp(other.dim, key->dim) && !strcmp(other.panel, key->panel);
-}
-
-/* Rows of the panel and how many groups (sizes) they are in. */
-static void panel_count(const struct view *view, const char *operation, int swept,
-                        const struct key *key, int *rows, int *sizes)
-{
-    int group = -1;
-    *rows = *sizes = 0;
-    for (int i = 0; i < view->count; i++) {
-        if (!in_panel(&view->rows[i], operation, swept, key)) continue;
-        *rows += 1;
-        *sizes += view->rows[i].group != group;
-        group = view->rows[i].group;
-    }
 }
 
 struct choice {
@@ -96,23 +84,81 @@ struct choice {
     int swept, rows, sizes;
 };
 
-/* The first row of every group stands for it; ok rows come first. */
-static bool choose(struct choice *best, const struct view *view, const char *operation,
-                   const char *only)
+/* A row seen as a point of a sweep; entries of one sweep have one hash. */
+struct entry {
+    uint64_t hash;
+    int row, swept;
+};
+
+/* FNV-1a (Fowler, Noll, Vo), 64 bits, of a text and its end. */
+static uint64_t hash_add(uint64_t hash, const char *text)
 {
-    *best = (struct choice){0};
-    for (int i = 0; i < view->count; i++) {
-        const struct view_row *row = &view->rows[i];
-        struct choice c = {.operation = row->result.id.operation};
-        if (!can_be_drawn(row, operation)) continue;
-        if (i > 0 && view->rows[i - 1].group == row->group) continue;
-        for (c.swept = -1; c.swept < ASSAY_MAX_DIMS; c.swept++) {
-            if (!key_make(&c.key, row, c.swept)) continue;
-            if (only && !text_glob(only, c.key.panel)) continue;
-            panel_count(view, c.operation, c.swept, &c.key, &c.rows, &c.sizes);
-            if (c.sizes > best->sizes || (c.sizes == best->sizes && c.rows > best->rows)) *best = c;
-        }
+    do
+        hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
+    while (*text++);
+    return hash;
+}
+
+static int by_sweep(const void *a, const void *b)
+{
+    const struct entry *x = a, *y = b;
+    if (x->hash != y->hash) return x->hash < y->hash ? -1 : 1;
+    return x->row - y->row;
+}
+
+/* All sweeps that a row is a point of. */
+static int entries_add(struct entry *entries, const struct view *view, int row, const char *only)
+{
+    int count = 0;
+    struct key key;
+    for (int swept = -1; swept < ASSAY_MAX_DIMS; swept++) {
+        if (!key_make(&key, &view->rows[row], swept)) continue;
+        if (only && !text_glob(only, key.panel)) continue;
+        uint64_t hash = hash_add(0xcbf29ce484222325u, view->rows[row].result.id.operation);
+        hash = hash_add(hash_add(hash, key.dim), key.panel);
+        entries[count++] = (struct entry){hash, row, swept};
     }
+    return count;
+}
+
+/* Rows of a group stand together, so its sizes are where the group changes. */
+static void best_find(struct choice *best, const struct view *view, const struct entry *entries,
+                      int count)
+{
+    int best_first = 0;
+    for (int from = 0, to; from < count; from = to) {
+        int sizes = 0, group = -1;
+        for (to = from; to < count && entries[to].hash == entries[from].hash; to++) {
+            sizes += view->rows[entries[to].row].group != group;
+            group = view->rows[entries[to].row].group;
+        }
+        int rows = to - from;
+        int first = entries[from].row;
+        if (sizes < best->sizes) continue;
+        if (sizes == best->sizes && rows < best->rows) continue;
+        if (sizes == best->sizes && rows == best->rows && first >= best_first) continue;
+        best_first = first;
+        best->swept = entries[from].swept;
+        best->rows = rows;
+        best->sizes = sizes;
+        best->operation = view->rows[first].result.id.operation;
+        key_make(&best->key, &view->rows[first], best->swept);
+    }
+}
+
+/* 1: chosen, 0: there is none, -1 with assay_error. */
+static int choose(struct choice *best, const struct view *view, const struct sweep_filter *filter)
+{
+    int count = 0;
+    struct entry *entries = calloc((size_t)view->count * (ASSAY_MAX_DIMS + 1) + 1, sizeof *entries);
+    *best = (struct choice){0};
+    if (!entries) return assay_error("out of memory for %d rows", view->count);
+    for (int i = 0; i < view->count; i++)
+        if (can_be_drawn(&view->rows[i], filter))
+            count += entries_add(entries + count, view, i, filter->only);
+    qsort(entries, (size_t)count, sizeof *entries, by_sweep);
+    best_find(best, view, entries, count);
+    free(entries);
     return best->rows > 0;
 }
 
@@ -129,11 +175,58 @@ static struct sweep_curve *curve_for(struct sweep *sweep, const struct view_row 
     return curve;
 }
 
+/* The value of dim `name` of a shape; 0 without it. */
+static double dim_value(const char *shape, const char *name)
+{
+    const char *pair;
+    int length;
+    for (int i = 0; shape_pair(shape, i, &pair, &length); i++) {
+        size_t stem = strcspn(pair, "=");
+        if (stem == strlen(name) && !strncmp(pair, name, stem))
+            return strtod(pair + stem + 1, NULL);
+    }
+    return 0;
+}
+
+struct point {
+    const struct view_row *row;
+    double size;
+};
+
 static int by_size(const void *a, const void *b)
 {
-    const struct view_row *const *x = a, *const *y = b;
-    double p = view_bytes(&(*x)->result.work), q = view_bytes(&(*y)->result.work);
-    return p < q ? -1 : p > q;
+    const struct point *x = a, *y = b;
+    return x->size < y->size ? -1 : x->size > y->size;
+}
+
+/* A curve's rows by their size; -1 with assay_error. */
+static int curve_sort(const struct sweep *sweep, struct sweep_curve *curve)
+{
+    struct point *points = calloc((size_t)curve->count, sizeof *points);
+    if (!points) return assay_error("out of memory for %d rows", curve->count);
+    for (int i = 0; i < curve->count; i++)
+        points[i] =
+            (struct point){curve->rows[i], dim_value(curve->rows[i]->result.id.shape, sweep->dim)};
+    qsort(points, (size_t)curve->count, sizeof *points, by_size);
+    for (int i = 0; i < curve->count; i++)
+        curve->rows[i] = points[i].row;
+    free(points);
+    return 0;
+}
+
+/* Whether bytes can be the axis: they grow with the size, at least as its root.
+ * The tokens of a layer hardly add to the bytes of its weights. */
+static bool bytes_tell_sizes(const struct sweep *sweep)
+{
+    for (int c = 0; c < sweep->count; c++) {
+        const struct sweep_curve *curve = &sweep->curve[c];
+        const struct view_row *first = curve->rows[0], *last = curve->rows[curve->count - 1];
+        double from = dim_value(first->result.id.shape, sweep->dim);
+        double to = dim_value(last->result.id.shape, sweep->dim);
+        double least = view_bytes(&first->result.work), most = view_bytes(&last->result.work);
+        if (!(least > 0) || !(most >= least * sqrt(to / from))) return false;
+    }
+    return true;
 }
 
 static int by_standing(const void *a, const void *b)
@@ -165,20 +258,22 @@ static void curve_stand(const struct sweep *sweep, struct sweep_curve *curve)
     curve->standing = exp(sum / curve->count);
 }
 
-int sweep_make(struct sweep *sweep, const struct view *view, const char *operation,
-               const char *only)
+int sweep_make(struct sweep *sweep, const struct view *view, const struct sweep_filter *filter)
 {
     struct choice choice;
     int ops = 0, rows = 0;
     *sweep = (struct sweep){0};
-    if (!choose(&choice, view, operation, only)) return 0;
+    struct sweep_filter own = *filter;
+    int found = choose(&choice, view, filter);
+    if (found <= 0) return found;
+    own.operation = choice.operation;
     sweep->operation = choice.operation;
     sweep->sizes = choice.sizes;
     memcpy(sweep->dim, choice.key.dim, sizeof sweep->dim);
     memcpy(sweep->panel, choice.key.panel, sizeof sweep->panel);
     for (int i = 0; i < view->count; i++) {
         const struct view_row *row = &view->rows[i];
-        if (!in_panel(row, choice.operation, choice.swept, &choice.key)) continue;
+        if (!in_panel(row, &own, choice.swept, &choice.key)) continue;
         struct sweep_curve *curve = curve_for(sweep, row);
         if (!curve) continue;
         if (!curve->rows) curve->rows = calloc((size_t)choice.rows, sizeof *curve->rows);
@@ -193,9 +288,13 @@ int sweep_make(struct sweep *sweep, const struct view *view, const char *operati
     sweep->is_ops = 2 * ops > rows;
     for (int c = 0; c < sweep->count; c++) {
         struct sweep_curve *curve = &sweep->curve[c];
-        qsort(curve->rows, (size_t)curve->count, sizeof *curve->rows, by_size);
+        if (curve_sort(sweep, curve)) {
+            sweep_release(sweep);
+            return -1;
+        }
         curve_stand(sweep, curve);
     }
+    sweep->by_bytes = bytes_tell_sizes(sweep);
     qsort(sweep->curve, (size_t)sweep->count, sizeof *sweep->curve, by_standing);
     return 1;
 }
@@ -205,6 +304,12 @@ void sweep_release(struct sweep *sweep)
     for (int c = 0; c < sweep->count; c++)
         free(sweep->curve[c].rows);
     sweep->count = 0;
+}
+
+double sweep_x(const struct sweep *sweep, const struct view_row *row)
+{
+    return sweep->by_bytes ? view_bytes(&row->result.work)
+                           : dim_value(row->result.id.shape, sweep->dim);
 }
 
 double sweep_rate(const struct sweep *sweep, const struct view_row *row, double time_ns)

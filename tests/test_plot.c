@@ -9,7 +9,8 @@
 
 #include "device.h"
 #include "fake_run.h"
-#include "plot.h"
+#include "plot_data.h"
+#include "plot_rows.h"
 #include "sweep.h"
 
 static struct fake_run fake;
@@ -49,7 +50,7 @@ static int choose(const char *operation, const char *only)
 {
     make_run();
     assert_int_equal(view_make(&view, &fake.run), 0);
-    return sweep_make(&sweep, &view, operation, only);
+    return sweep_make(&sweep, &view, &(struct sweep_filter){operation, NULL, only});
 }
 
 static void forget(void)
@@ -108,14 +109,104 @@ static void sweep_keeps_to_the_operation_and_the_panel_asked_for(void **state)
     forget();
 }
 
+static void sweep_keeps_to_the_cases_asked_for(void **state)
+{
+    (void)state;
+    make_run();
+    assert_int_equal(view_make(&view, &fake.run), 0);
+    struct sweep_filter filter = {.cases = "int8_quantize/[fs]*"};
+    assert_int_equal(sweep_make(&sweep, &view, &filter), 1);
+    assert_int_equal(sweep.count, 2);
+    forget();
+}
+
 static void sweep_leaves_out_what_has_no_time(void **state)
 {
     (void)state;
     fake_begin(&fake, 1);
     fake_failure(&fake, 0, "o", "n=1", "bad", STATUS_WRONG, "");
     assert_int_equal(view_make(&view, &fake.run), 0);
-    assert_int_equal(sweep_make(&sweep, &view, NULL, NULL), 0);
+    assert_int_equal(sweep_make(&sweep, &view, &(struct sweep_filter){0}), 0);
     forget();
+}
+
+static void sweep_goes_by_bytes_where_they_grow_with_the_size(void **state)
+{
+    (void)state;
+    assert_int_equal(choose("int8_quantize", NULL), 1);
+    assert_true(sweep.by_bytes);
+    assert_float_equal(sweep_x(&sweep, sweep.curve[1].rows[0]), 5e6, 0);
+    forget();
+}
+
+static void sweep_goes_by_the_dim_where_sizes_move_like_bytes(void **state)
+{
+    (void)state;
+    fake_begin(&fake, 1);
+    for (int rows = 16; rows >= 1; rows /= 4) {
+        char shape[32];
+        snprintf(shape, sizeof shape, "rows=%d k=big", rows);
+        fake_case(&fake, 0, "layer", shape, "only", 1000)->work.read_bytes = 29e6 + 1e5 * rows;
+    }
+    assert_int_equal(view_make(&view, &fake.run), 0);
+    assert_int_equal(sweep_make(&sweep, &view, &(struct sweep_filter){0}), 1);
+    assert_false(sweep.by_bytes);
+    assert_float_equal(sweep_x(&sweep, sweep.curve[0].rows[0]), 1, 0);
+    assert_float_equal(sweep_x(&sweep, sweep.curve[0].rows[2]), 16, 0);
+    forget();
+}
+
+/* ------------------------------------------------------------------- names -- */
+
+static struct case_id id_of(const char *variant, const char *shape)
+{
+    struct case_id id = {.temperature = ASSAY_COLD};
+    snprintf(id.operation, sizeof id.operation, "op");
+    snprintf(id.variant, sizeof id.variant, "%s", variant);
+    snprintf(id.shape, sizeof id.shape, "%s", shape);
+    return id;
+}
+
+static void names_are_what_the_cases_do_not_share(void **state)
+{
+    (void)state;
+    struct plot_common common = {0};
+    struct case_id a = id_of("fast", "n=5 type=fp32"), b = id_of("slow", "n=50 type=fp32");
+    char text[PLOT_MAX_COMMON], name[PLOT_MAX_NAME];
+    plot_common_add(&common, &a);
+    plot_common_add(&common, &b);
+    plot_common_text(&common, text);
+    assert_string_equal(text, "op type=fp32 cold");
+    plot_common_rest(&common, &b, name);
+    assert_string_equal(name, "slow n=50");
+}
+
+static void a_case_alone_keeps_a_name(void **state)
+{
+    (void)state;
+    struct plot_common common = {0};
+    struct case_id a = id_of("fast", "n=5");
+    char name[PLOT_MAX_NAME];
+    plot_common_add(&common, &a);
+    plot_common_rest(&common, &a, name);
+    assert_string_equal(name, "op/fast");
+}
+
+static void the_group_of_most_variants_is_chosen_then_the_larger(void **state)
+{
+    (void)state;
+    struct plot_request request = {.run = &fake.run}, other = {.operation = "other"};
+    make_run();
+    assert_int_equal(view_make(&view, &fake.run), 0);
+    int group = plot_row_group(&request, &view);
+    for (int i = 0; i < view.count; i++)
+        if (view.rows[i].group == group)
+            assert_string_equal(view.rows[i].result.id.shape, "n=4000000 input=fp32");
+    assert_true(plot_row_group(&other, &view) >= 0);
+    other.cases = "nosuch/*";
+    assert_int_equal(plot_row_group(&other, &view), -1);
+    view_release(&view);
+    fake_end(&fake);
 }
 
 /* -------------------------------------------------------------------- data -- */
@@ -139,7 +230,9 @@ static void text_cannot_leave_its_field(void **state)
     written("say \"x\"", "say \xe2\x80\x9dx\xe2\x80\x9d");
     written("#1 and #2", "\xef\xbc\x83"
                          "1 and #2");
-    written("100 % & <b> µ 'q' \\ {x}_y", "100 % & <b> µ 'q' \\ {x}_y");
+    written("a\\nb", "a\xe2\x88\x96nb");
+    written("a\xff", "a?");
+    written("100 % & <b> µ 'q' {x}_y", "100 % & <b> µ 'q' {x}_y");
 }
 
 static char *file_text(const char *path)
@@ -170,8 +263,8 @@ static void draw(const char *name, enum plot_outcome expected)
 {
     char output[128];
     snprintf(output, sizeof output, "%s", in_folder(name));
-    struct plot_options options = {.output = output, .keep_script = true};
-    enum plot_outcome outcome = plot_sweep(&fake.run, &options);
+    struct plot_request request = {.run = &fake.run, .output = output, .keep_script = true};
+    enum plot_outcome outcome = plot_draw(plot_find("sweep"), &request);
     if (outcome != expected) fail_msg("outcome %d: %s", outcome, assay_last_error());
 }
 
@@ -305,7 +398,13 @@ int main(void)
         cmocka_unit_test(sweep_has_baselines_first_and_then_the_fastest),
         cmocka_unit_test(sweep_points_go_by_size),
         cmocka_unit_test(sweep_keeps_to_the_operation_and_the_panel_asked_for),
+        cmocka_unit_test(sweep_keeps_to_the_cases_asked_for),
         cmocka_unit_test(sweep_leaves_out_what_has_no_time),
+        cmocka_unit_test(sweep_goes_by_bytes_where_they_grow_with_the_size),
+        cmocka_unit_test(sweep_goes_by_the_dim_where_sizes_move_like_bytes),
+        cmocka_unit_test(names_are_what_the_cases_do_not_share),
+        cmocka_unit_test(a_case_alone_keeps_a_name),
+        cmocka_unit_test(the_group_of_most_variants_is_chosen_then_the_larger),
         cmocka_unit_test(text_cannot_leave_its_field),
         cmocka_unit_test(data_and_script_are_kept_and_hold_every_point),
         cmocka_unit_test(odd_names_reach_the_picture_as_they_are),

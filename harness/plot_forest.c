@@ -1,0 +1,182 @@
+/* plot_forest.c - the data of plots/forest.gp: what changed between two runs. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compare.h"
+#include "plot_data.h"
+#include "plot_rows.h"
+
+/* ------------------------------------------------------------------ timings -- */
+
+/* A stored run as comparing wants it: what store_read_timings reads, without the
+ * database. The launches stay the run's. */
+static int timings_of(struct timings *timings, const struct stored_run *run)
+{
+    timings->run = *run;
+    timings->rows = calloc((size_t)run->case_count + 1, sizeof *timings->rows);
+    if (!timings->rows) return assay_error("out of memory for %d cases", run->case_count);
+    for (int i = 0; i < run->case_count; i++) {
+        const struct stored_case *stored = &run->cases[i];
+        const struct case_result *r = &stored->result;
+        bool ok = r->status == STATUS_OK;
+        if (stored->purpose != PURPOSE_CASE) continue;
+        struct timing *row = &timings->rows[timings->count++];
+        *row = (struct timing){.id = r->id,
+                               .launch = stored->launch_number - 1,
+                               .status = r->status,
+                               .is_baseline = r->is_baseline,
+                               .time_ns = ok ? r->time_ns : NAN,
+                               .lo_ns = ok ? r->lo_ns : NAN,
+                               .hi_ns = ok ? r->hi_ns : NAN,
+                               .sm_mhz = r->sm_mhz,
+                               .bytes = view_bytes(&r->work),
+                               .ops = view_ops(&r->work),
+                               .clock_reasons = r->clock_reasons};
+        memcpy(row->reason, r->reason, sizeof row->reason);
+        memcpy(row->code_hash, r->code_hash, sizeof row->code_hash);
+        for (int l = 0; l < run->launch_count; l++)
+            if (!strcmp(run->launches[l].id, stored->launch_id)) row->launch = l;
+    }
+    qsort(timings->rows, (size_t)timings->count, sizeof *timings->rows, timing_order);
+    return 0;
+}
+
+static int compare(struct comparison *comparison, const struct plot_request *request)
+{
+    struct timings base = {0}, candidate = {0};
+    struct compare_options options = {.threshold = NAN};
+    int failed = timings_of(&base, request->against);
+    if (!failed) failed = timings_of(&candidate, request->run);
+    if (!failed) failed = compare_runs(comparison, &base, &candidate, &options);
+    free(base.rows);
+    free(candidate.rows);
+    return failed;
+}
+
+/* --------------------------------------------------------------------- rows -- */
+
+static bool is_taken(const struct plot_request *request, const struct comparison_row *row)
+{
+    return row->ratio.mid > 0 && plot_takes(request, &row->id);
+}
+
+/* "+3.4 %  [2.1, 4.7]" */
+static void figures(const struct comparison_row *row, char *out, size_t size)
+{
+    int used = snprintf(out, size, "%+.1f %%", 100 * (row->ratio.mid - 1));
+    if (!isnan(row->ratio.lo))
+        used += snprintf(out + used, size - (size_t)used, "  [%+.1f, %+.1f]",
+                         100 * (row->ratio.lo - 1), 100 * (row->ratio.hi - 1));
+    snprintf(out + used, size - (size_t)used, "  %s", verdict_name(row->verdict));
+}
+
+struct page {
+    const struct comparison *comparison;
+    const struct comparison_row *row[PLOT_MAX_ROWS];
+    int shown, taken, without; /* without: asked for, and no ratio */
+    int more[VERDICTS];        /* not shown */
+    struct plot_common common;
+    double least, greatest;
+};
+
+/* The rows are worst first, so those that are left out are the harmless ones. */
+static void page_make(struct page *page, const struct plot_request *request,
+                      const struct comparison *comparison)
+{
+    *page = (struct page){.comparison = comparison, .least = 0.98, .greatest = 1.02};
+    for (int i = 0; i < comparison->count; i++) {
+        const struct comparison_row *row = &comparison->rows[i];
+        if (!is_taken(request, row)) {
+            page->without += plot_takes(request, &row->id);
+            continue;
+        }
+        page->taken++;
+        if (page->shown == PLOT_MAX_ROWS) {
+            page->more[row->verdict]++;
+            continue;
+        }
+        page->row[page->shown++] = row;
+        plot_common_add(&page->common, &row->id);
+        page->least = fmin(page->least, plot_or(row->ratio.lo, row->ratio.mid));
+        page->greatest = fmax(page->greatest, plot_or(row->ratio.hi, row->ratio.mid));
+        page->least = fmin(page->least, 1 / (1 + row->floor));
+        page->greatest = fmax(page->greatest, 1 + row->floor);
+    }
+}
+
+/* "and 440 more: 438 PASS, 2 IMPROVED; 3 without a time on both sides" */
+static void page_note(const struct page *page, char *out, size_t size)
+{
+    size_t used = 0;
+    const char *before = ": ";
+    out[0] = '\0';
+    if (page->taken > page->shown)
+        used += (size_t)snprintf(out, size, "worst first, and %d more", page->taken - page->shown);
+    for (int v = 0; v < VERDICTS && used < size; v++) {
+        if (!page->more[v]) continue;
+        used += (size_t)snprintf(out + used, size - used, "%s%d %s", before, page->more[v],
+                                 verdict_name((enum verdict)v));
+        before = ", ";
+    }
+    if (page->without && used < size)
+        snprintf(out + used, size - used, "%s%d without a time on both sides", used ? "; " : "",
+                 page->without);
+}
+
+/* Beyond a factor of four an interval leaves the page. */
+static void write_head(FILE *out, const struct plot_request *request, const struct page *page,
+                       int chars)
+{
+    char title[PLOT_MAX_COMMON + 256], common[PLOT_MAX_COMMON], note[320];
+    const struct comparison *c = page->comparison;
+    plot_common_text(&page->common, common);
+    snprintf(title, sizeof title, "change of %s, run %.8s (%.10s) against %.8s (%.10s)%s%s%s",
+             c->metric, c->candidate.id, c->candidate.started_at, c->base.id, c->base.started_at,
+             common[0] ? "  (" : "", common, common[0] ? ")" : "");
+    page_note(page, note, sizeof note);
+    plot_head(out, request->run, title, note);
+    plot_size_rows(out, page->shown + 2, chars);
+    plot_setting_number(out, "left", fmax(page->least / 1.02, 0.2));
+    plot_setting_number(out, "right", fmin(page->greatest * 1.02, 5));
+    plot_setting(out, "better", strcmp(c->metric, "time") ? "faster" : "slower");
+}
+
+static void write_rows(FILE *out, const struct plot_request *request, const struct page *page)
+{
+    char name[PLOT_MAX_NAME], text[128];
+    int chars = 0, right_chars = 0;
+    for (int i = 0; i < page->shown; i++) {
+        plot_common_rest(&page->common, &page->row[i]->id, name);
+        figures(page->row[i], text, sizeof text);
+        if (plot_width(name) > chars) chars = plot_width(name);
+        if (plot_width(text) > right_chars) right_chars = plot_width(text);
+    }
+    write_head(out, request, page, chars);
+    plot_setting_number(out, "chars", chars);
+    plot_setting_number(out, "right_chars", right_chars);
+    plot_block_end(out);
+    for (int i = 0; i < page->shown; i++) {
+        const struct comparison_row *row = page->row[i];
+        plot_common_rest(&page->common, &row->id, name);
+        figures(row, text, sizeof text);
+        plot_text(out, name);
+        fprintf(out, "\t%s\t%.9g\t%.9g\t%.9g\t%.9g\t%.9g\t", verdict_name(row->verdict),
+                row->ratio.mid, plot_or(row->ratio.lo, row->ratio.mid),
+                plot_or(row->ratio.hi, row->ratio.mid), row->floor, plot_or(row->noise, 0));
+        plot_text(out, text);
+        fputc('\n', out);
+    }
+}
+
+enum plot_outcome plot_forest(FILE *out, const struct plot_request *request)
+{
+    struct comparison own = {0};
+    struct page page;
+    if (!request->comparison && compare(&own, request)) return PLOT_FAILED;
+    page_make(&page, request, request->comparison ? request->comparison : &own);
+    if (page.shown) write_rows(out, request, &page);
+    if (!request->comparison) comparison_release(&own);
+    if (!page.shown) return plot_nothing(request, "the two runs have no case that compares");
+    return PLOT_DRAWN;
+}

@@ -1,0 +1,41 @@
+# forest.gp - what changed between two runs: a row a case, its ratio of times with
+# the interval, over the floor (pale) and the noise (darker) in which it counts
+# as unchanged, coloured by verdict.
+#
+#   gnuplot -c forest.gp DATA.tsv OUTPUT.svg|png|pdf
+#
+# DATA has blocks, parted by two empty lines: settings (name, value), then rows
+# (name, verdict, ratio, its low and high end, floor and noise as fractions,
+# figures as text), worst first.
+
+data = ARG1; output = ARG2; columns = ARG3
+load "style.gp"
+stats data index 1 using 3 nooutput
+rows = STATS_records
+
+# The word stands at each row's end: colour is never all that tells.
+paint(v) = v eq "REGRESSED" ? 0xD55E00 : v eq "IMPROVED" ? 0x0072B2 : v eq "PASS" ? 0x009E73 \
+    : v eq "SUSPECT" ? 0xE69F00 : v eq "UNSTABLE" ? 0xCC79A7 : v eq "ERROR" || v eq "MISSING" ? 0x000000 : 0x808080
+
+set lmargin left_of
+set rmargin right_of
+set logscale x
+left = number("left"); right = number("right")
+set xrange [left:right]
+set yrange [rows - 0.4:-0.6]
+unset ytics
+unset key
+set xlabel "time against the base (log scale); right of the line is slower.\nBands: pale, smaller than what counts; darker, the noise of unchanged code"
+set xtics ()
+do for [t in ladder(right / left)] { set xtics add (sprintf("%+.3g %%%%", 100 * (t - 1)) t + 0) }
+set arrow from 1, graph 0 to 1, graph 1 nohead linewidth 1 linecolor rgb ink front
+end(x) = x < left ? left : x > right ? right : x
+
+plot data index 1 using (1):0:(end(1 / (1 + $6))):(end(1 + $6)):($0 - 0.5):($0 + 0.5) \
+         with boxxyerror linecolor rgb pale, \
+     data index 1 using (1):0:(end(1 / (1 + $7))):(end(1 + $7)):($0 - 0.5):($0 + 0.5) \
+         with boxxyerror linecolor rgb "#c8c8c8", \
+     data index 1 using 3:0:(end($4)):(end($5)):(paint(strcol(2))) with xerrorbars pointtype 7 \
+         pointsize 0.7 linewidth 2 linecolor rgb variable, \
+     data index 1 using (left):0:(cut(strcol(1))) with labels right offset character -1, 0 textcolor rgb ink, \
+     data index 1 using (right):0:8 with labels left offset character 1, 0 textcolor rgb ink

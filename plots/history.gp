@@ -1,0 +1,56 @@
+# history.gp - cases over runs, a panel each: the time of every run, the level it
+# belongs to, changes of level and borders (another device, driver, clock).
+#
+#   gnuplot -c history.gp DATA.tsv OUTPUT.svg|png|pdf
+#
+# DATA has blocks, parted by two empty lines: settings (name, value); then three
+# blocks a panel: its name, unit, runs, first and last day; changes (1 when a
+# border, place, label; the first line is none); runs (place, time, level, day,
+# run, commit).
+
+data = ARG1; output = ARG2; columns = ARG3
+load "style.gp"
+panels = number("panels")
+foot = text_only ? 4.0 / number("lines") : 76.0 / high
+each = (top_of - foot) / panels
+way(i) = Border[i] > 0 ? 3 : 1
+gap = panels == 1 ? 0 : text_only ? 2.0 / number("lines") : 26.0 / high
+
+set lmargin text_only ? 12 : 11
+set rmargin 4
+unset key
+set multiplot
+do for [p = 1:panels] {
+    stats data index 3 * p - 2 using (name = strcol(1), unit = strcol(2), runs = $3, \
+                                      from = strcol(4), to = strcol(5), 1) nooutput
+    array Border[100]; array At[100]; array Label[100]
+    stats data index 3 * p - 1 every ::0::98 using (Border[int($0) + 1] = $1, At[int($0) + 1] = $2, \
+                                      Label[int($0) + 1] = strcol(3), 1) nooutput
+    changes = STATS_records
+    unset label; unset arrow
+    set tmargin at screen foot + (panels - p + 1) * each - gap
+    set bmargin at screen foot + (panels - p) * each
+    set xrange [-0.5:runs - 0.5]
+    set offsets 0, 0, graph 0.12, graph (panels == 1 ? 0.12 : 0.35)
+    set format x (p == panels ? "%g" : "")
+    if (p == panels) { set xlabel sprintf("runs, oldest first (%s to %s)", from, to) } else { unset xlabel }
+    set ylabel "time (" . unit . ")"
+    set label 1000 name at graph 0, graph 1.0 left offset 0.5, character 0.7 textcolor rgb ink
+    row = 0; last_at = -1e9
+    do for [i = 2:changes] {
+        set arrow i from At[i], graph 0 to At[i], graph 1 nohead linewidth 1.3 \
+            dashtype way(i) linecolor rgb (Border[i] > 0 ? "#808080" : "#D55E00")
+        # Labels of changes that are close stand on lines of their own, three at most.
+        row = At[i] - last_at < 0.25 * runs ? row + 1 : 0
+        last_at = At[i]
+        if (row < 3) {
+            set label i Label[i] at At[i], graph (0.94 - 0.12 * row) offset character (At[i] > 0.6 * runs ? -0.7 : 0.7), 0 \
+                front textcolor rgb (Border[i] > 0 ? dim : "#A04000")
+            if (At[i] > 0.6 * runs) { set label i right } else { set label i left }
+        }
+    }
+    plot data index 3 * p using 1:2 with points pointtype 7 pointsize (runs > 300 ? 0.35 : 0.6) linecolor rgb "#56B4E9", \
+         data index 3 * p using 1:3 with steps linewidth 2 linecolor rgb "#0072B2"
+    unset title
+}
+unset multiplot

@@ -1,0 +1,201 @@
+#!/usr/bin/env bash
+# assay plot: every kind is drawn or says why not; what is odd in names, runs and
+# gnuplots ends with a message and the right exit code.
+. "$(dirname "$0")/lib.sh"
+command -v gnuplot >/dev/null || { check "gnuplot is there to be tested" false; exit; }
+plots=$(cd "$HERE/.." && pwd)/plots
+export ASSAY_DB=p.sqlite
+
+# measure LABEL SUITE LAUNCHES [KEYS]: a simulated run into p.sqlite.
+measure() {
+    "$ASSAY" run "$2" --label "$1" --launches "$3" --device "sim:seed=1${4:-}" --seed 7 >/dev/null 2>&1
+}
+cat >few.ini <<END
+[suite]
+title = a few cases
+budget = 0.02
+[group q]
+operation = int8_quantize
+variants = host_*
+baseline = host_memcpy
+n = 1M, 4M, 16M
+input = fp32
+END
+sed 's/^n = .*/n = 1Ki..64Mi*2/; s/input = .*/input = fp32, bf16/' few.ini >many.ini
+cat >>many.ini <<END
+[group t]
+operation = int8_quantize_token
+tokens = 1Ki
+hidden = 1Ki..40Ki+1Ki
+END
+measure few few.ini 1
+measure slower few.ini 1 ',slow=int8_quantize/host_omp:20'
+measure many many.ini 1
+measure base many.ini 6 ',launch=0.5'
+measure candidate many.ini 6 ',launch=0.5,slow=int8_quantize/host_omp:9'
+# Stages, quality and noise are made up: no suite has them on this device.
+query p.sqlite "INSERT OR REPLACE INTO metric
+    SELECT id, 1, 'h2d_ns', time_ns * 0.7 FROM result WHERE time_ns > 0 UNION ALL
+    SELECT id, 2, 'compute_ns', time_ns * 0.6 FROM result WHERE time_ns > 0 UNION ALL
+    SELECT id, 3, 'sqnr_db', 20 + ordinal FROM result WHERE time_ns > 0;
+    INSERT INTO noise SELECT lower(hex(randomblob(16))), l.comparability, 'made up', 'calibrate',
+    operation, variant, kind, place, shape, temperature, 'time', 6, time_ns, 0.001, 0.002, ''
+    FROM result r JOIN launch l ON l.id = r.launch_id JOIN run ON run.id = l.run_id
+    WHERE run.label IN ('few', 'many') AND r.time_ns > 0
+    GROUP BY operation, variant, shape, temperature, place"
+
+plot() { "$ASSAY" plot "$@"; }
+# drawn KIND ARGUMENTS...: exit 0, nothing said, KIND.svg is a picture.
+drawn() {
+    rm -f "$1.svg"
+    run "$ASSAY" plot "$@" -o "$1.svg"
+    [ "$code" -eq 0 ] && [ ! -s said.err ] && [ ! -s said.out ] && tail -n 3 "$1.svg" | grep -q '</svg>'
+}
+# well_formed FILE: its tags close and its text is escaped.
+well_formed() {
+    ! tr '\n' ' ' <"$1" | sed 's/<[^<>]*>//g' | grep -qE '<|&($|[^alg#]|[a-z]*[^a-z;])' &&
+        [ "$(grep -c '<svg\|</svg>' "$1")" -eq 2 ] && ! tr -d '\t\n\r' <"$1" | grep -q '[[:cntrl:]]'
+}
+kinds="roofline sweep bars speedup dist timeline history pareto pipeline noise"
+
+# ------------------------------------------------------------- every kind
+declare -A axis=([roofline]="FLOP/s" [sweep]="throughput (" [bars]="time (" [speedup]="times as fast"
+    [dist]="time (" [timeline]="median of its case" [history]="time (" [pareto]="higher is better"
+    [pipeline]="time (" [noise]=" %<")
+for kind in $kinds; do
+    check "$kind of a few cases" drawn "$kind" few
+    check "$kind is well-formed" well_formed "$kind.svg"
+    check "$kind says what its axis is" grep -qF "${axis[$kind]}" "$kind.svg"
+    check "$kind names the device" grep -qF 'SIMULATED simulated device' "$kind.svg"
+    check "$kind has a date" grep -qF "$(date -u +%Y)-" "$kind.svg"
+    check "$kind of hundreds" drawn "$kind" many
+done
+check "forest of a few cases" drawn forest slower --against few
+check "forest of hundreds" drawn forest candidate --against base
+check "it says what is not shown" grep -q 'worst first, and [0-9]* more: ' forest.svg
+check "it has the worst" grep -q REGRESSED forest.svg
+check "roofline with arrows" drawn roofline slower --against few
+check "it says from which run" grep -q 'arrows from run' roofline.svg
+check "time against size, when asked" drawn sweep few --metric time
+check "its axis says so" grep -q '>time (us)<' sweep.svg
+# quick ARGUMENTS...: in the time that a person waits.
+quick() {
+    local from
+    from=$(date +%s%N)
+    plot "$@" -o quick.svg >/dev/null && [ $((($(date +%s%N) - from) / 1000000)) -lt 2000 ]
+}
+for kind in $kinds; do
+    [ "$kind" = noise ] || check "$kind in under two seconds" quick "$kind" candidate
+done
+check "forest in under two seconds" quick forest candidate --against base
+
+# ---------------------------------------------------------------- outputs
+check "a PNG" exits 0 plot sweep few -o x.png
+check "it is one" grep -qa PNG x.png
+check "a PDF" exits 0 plot sweep few -o x.pdf
+check "it is one" grep -qa '^%PDF' x.pdf
+for kind in $kinds; do
+    check "$kind in the terminal" says "simulated device" plot "$kind" few -o -
+    check "with nothing on standard error" silent plot "$kind" few -o -
+done
+check "the forest in the terminal" says REGRESSED plot forest candidate --against base -o -
+check "an unknown ending is a usage error" exits 2 plot sweep few -o x.jpeg
+check "and says which there are" warns ".svg, .png or .pdf" plot sweep few -o x.jpeg
+check "no folder to write to" exits 2 plot sweep few -o nowhere/x.svg
+check "says so" warns "cannot write nowhere/x.svg: No such file" plot sweep few -o nowhere/x.svg
+mkdir -p x.d/taken.svg
+check "a folder in the place of the file" exits 2 plot sweep few -o x.d/taken.svg
+check "leaves nothing half done" gives taken.svg ls x.d
+check "no output is a usage error" warns "where to?" plot sweep few
+
+# ------------------------------------------------------------ kept scripts
+check "--keep-script draws too" exits 0 plot speedup few -o kept.svg --keep-script
+check "and leaves the data" grep -q "^title" kept.tsv
+mkdir away && cp kept.gp kept.tsv away
+again() { (cd away && gnuplot -d -c kept.gp kept.tsv again.svg); }
+check "and a script that draws, anywhere" again
+check "the same" cmp kept.svg away/again.svg
+check "the terminal has no place for them" warns "--keep-script" plot speedup few -o - --keep-script
+mkdir tmp
+check "without it nothing is left" exits 0 env TMPDIR="$PWD/tmp" "$ASSAY" plot speedup few -o x.svg
+check "in no folder" gives "" ls tmp
+
+# ------------------------------------------------------------------ choice
+check "an unknown kind is a usage error" exits 2 plot sweeep few -o x.svg
+check "one that is near is named" warns "did you mean 'sweep'" plot sweeep few -o x.svg
+check "a forest wants two runs" exits 2 plot forest few -o x.svg
+check "and says so" warns "--against" plot forest few -o x.svg
+check "no kind takes an option that it does not know" exits 2 plot dist few --against slower -o x.svg
+check "and names it" warns "dist takes no --metric" plot dist few --metric mse -o x.svg
+check "a run that is not there" exits 2 plot sweep nosuch -o x.svg
+check "an unknown metric of a sweep" exits 2 plot sweep few -o x.svg --metric furlongs
+check "names those there are" warns "bytes, ops or time" plot sweep few -o x.svg --metric furlongs
+check "an operation that the run has not is exit 4" exits 4 plot speedup few -o x.svg --operation none
+check "and is named" warns "operation none" plot speedup few -o x.svg --operation none
+check "--case chooses" drawn speedup few --case '*/host_omp'
+check "no other" fails grep -q host_scalar speedup.svg
+check "--only chooses" drawn timeline few --only 'n=1000000 *'
+check "as many" grep -q 'of 4 cases' timeline.svg
+check "the help has the last kind too" says "noise  " plot --help
+
+# -------------------------------------------------------- runs with little
+variation() { query p.sqlite "VACUUM INTO '$1'" && query "$1" "$2"; }
+variation skip.sqlite "UPDATE result SET status = 'skipped', time_ns = NULL, lo_ns = NULL, hi_ns = NULL"
+variation empty.sqlite "DELETE FROM metric; DELETE FROM sample; DELETE FROM result; DELETE FROM noise"
+variation one.sqlite "UPDATE sample SET time_ns = substr(time_ns, 1, 4), busy_ns = NULL, event_ns = NULL,
+    round = substr(round, 1, 2), mark = substr(mark, 1, 1), wall_ns = NULL, wall_round = NULL;
+    UPDATE result SET lo_ns = NULL, hi_ns = NULL"
+for kind in roofline sweep bars speedup dist timeline history pareto pipeline; do
+    check "$kind of skipped cases is exit 4" exits 4 plot "$kind" few --db skip.sqlite -o none.svg
+    check "in one line" one_line plot "$kind" few --db skip.sqlite -o none.svg
+    check "$kind of an empty run is exit 4" exits 4 plot "$kind" few --db empty.sqlite -o none.svg
+    check "$kind of one sample a case" drawn "$kind" few --db one.sqlite
+done
+check "no noise is exit 4" exits 4 plot noise few --db empty.sqlite -o none.svg
+check "and says how to get some" warns "assay calibrate" plot noise few --db empty.sqlite -o none.svg
+check "a forest of skipped cases is exit 4" \
+    exits 4 plot forest slower --against few --db skip.sqlite -o none.svg
+check "no file was left" fails test -e none.svg
+
+# --------------------------------------------------------------- odd names
+odd="a\"b'c&d%s{e}_f^g#<h>\\n\`µ\`@i|j"
+variation odd.sqlite "UPDATE result SET variant = '${odd//\'/\'\'}' WHERE variant = 'host_omp';
+    UPDATE device SET name = '#1 ${odd//\'/\'\'}'"
+for kind in roofline sweep bars speedup dist timeline history pareto pipeline; do
+    check "$kind with an odd name" drawn "$kind" few --db odd.sqlite
+    check "$kind is well-formed with it" well_formed "$kind.svg"
+done
+check "the forest with it" drawn forest slower --against few --db odd.sqlite
+check "the forest is well-formed with it" well_formed forest.svg
+for kind in sweep bars speedup dist forest pipeline; do
+    check "$kind shows it as it is" grep -qF "b'c&amp;d%s{e}_f^g#&lt;h>∖n\`µ\`@i|j" "$kind.svg"
+done
+
+# ----------------------------------------------------------- other gnuplots
+mkdir bin empty
+real=$(command -v gnuplot)
+# stub TEXT: a gnuplot that sees its script through this sed command.
+stub() {
+    printf '#!/bin/sh\nsed "%s" "$3" >stub.gp\nshift 3\nexec %s -d -c stub.gp "$@"\n' "$1" "$real" >bin/gnuplot
+    chmod +x bin/gnuplot
+}
+with_stub() { PATH=$PWD/bin:$PATH "$@"; }
+stub "s/GPVAL_TERMINALS/'dumb svg'/"
+check "a gnuplot without PDF" exits 2 with_stub "$ASSAY" plot sweep few -o old.pdf
+check "is told so" warns "built without pdfcairo" with_stub "$ASSAY" plot sweep few -o old.pdf
+check "and leaves no file" fails test -e old.pdf
+check "but draws what it can" exits 0 with_stub "$ASSAY" plot sweep few -o old.svg
+stub 's/GPVAL_VERSION/5.2/'
+check "an old gnuplot" exits 2 with_stub "$ASSAY" plot sweep few -o old2.svg
+check "is told so" warns "5.4 or newer" with_stub "$ASSAY" plot sweep few -o old2.svg
+printf '#!/bin/sh\nkill -9 $$\n' >bin/gnuplot
+check "a gnuplot that dies" warns "died of signal 9" with_stub "$ASSAY" plot sweep few -o old2.svg
+check "no gnuplot" exits 2 env PATH="$PWD/empty" "$ASSAY" plot sweep few -o none.svg
+check "says how to get it" \
+    warns "apt-get install gnuplot-nox" env PATH="$PWD/empty" "$ASSAY" plot sweep few -o none.svg
+
+# Every script is some kind's, and a kind without its script would have failed above.
+for script in "$plots"/*.gp; do
+    name=$(basename "$script" .gp)
+    [ "$name" = style ] || check "plots/$name.gp is a kind" says "  $name " plot --help
+done
