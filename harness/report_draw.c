@@ -1,0 +1,158 @@
+/* report_draw.c - the plots of a report, drawn into files of ours and read back. */
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "device.h"
+#include "plot.h"
+#include "report.h"
+#include "svg.h"
+
+/* A page with more would take longer to draw than to read. */
+enum { MOST_SWEEPS = 6 };
+
+static const struct plot_kind *kind_named(const char *name)
+{
+    for (const struct plot_kind *kind = plot_kinds; kind->name; kind++)
+        if (!strcmp(kind->name, name)) return kind;
+    return NULL;
+}
+
+/* The only place that knows how a plot is asked for. */
+static enum plot_outcome draw(const struct report *report, const char *kind_name,
+                              const char *operation, const char *output)
+{
+    const struct plot_kind *kind = kind_named(kind_name);
+    struct plot_options options = {.output = output, .operation = operation};
+    if (!kind) return PLOT_NOTHING;
+    return kind->draw(report->view->run, &options);
+}
+
+static char *read_whole(const char *path)
+{
+    FILE *in = fopen(path, "r");
+    char *text = NULL;
+    size_t size = 0;
+    ssize_t length = in ? getdelim(&text, &size, '\0', in) : -1;
+    if (in) fclose(in);
+    if (length >= 0) return text;
+    free(text);
+    assay_error("cannot read %s: %s", path, strerror(errno));
+    return NULL;
+}
+
+/* What a reader who does not see the picture is told. */
+static void describe(struct report_plot *plot, const struct view *view)
+{
+    const struct view_row *best = NULL;
+    int cases = 0;
+    for (int i = 0; i < view->count; i++) {
+        const struct view_row *row = &view->rows[i];
+        if (row->result.status != STATUS_OK || row->is_ceiling) continue;
+        if (plot->operation[0] && strcmp(row->result.id.operation, plot->operation)) continue;
+        cases++;
+        if (isnan(row->rate) || row->rate_is_ops) continue;
+        if (!best || row->rate > best->rate) best = row;
+    }
+    char rate[UNITS_MAX];
+    int used = snprintf(plot->text, sizeof plot->text, "%s, %d cases", plot->title, cases);
+    if (!best || used >= (int)sizeof plot->text) return;
+    units_rate(rate, best->rate);
+    snprintf(plot->text + used, sizeof plot->text - (size_t)used,
+             "; the highest rate is %s, of %s. All figures are in the table of cases.", rate,
+             best->result.id.variant);
+}
+
+/* 0: drawn or nothing to draw; -1: no plot will do. */
+static int add_plot(struct report *report, const char *folder, const char *kind,
+                    const char *operation)
+{
+    char path[PATH_MAX], prefix[16];
+    struct report_plot *plot = &report->plots[report->plot_count];
+    if (report->plot_count == REPORT_PLOTS) return 0;
+    snprintf(path, sizeof path, "%s/plot.svg", folder);
+    enum plot_outcome outcome = draw(report, kind, operation, path);
+    if (outcome == PLOT_NOTHING) return 0;
+    char *text = outcome == PLOT_DRAWN ? read_whole(path) : NULL;
+    unlink(path);
+    snprintf(prefix, sizeof prefix, "p%d-", report->plot_count);
+    *plot = (struct report_plot){.svg = text ? svg_inline(text, prefix) : NULL};
+    free(text);
+    if (!plot->svg) return -1;
+    snprintf(plot->title, sizeof plot->title, "%s%s%s", kind, operation ? " of " : "",
+             operation ? operation : "");
+    snprintf(plot->operation, sizeof plot->operation, "%s", operation ? operation : "");
+    describe(plot, report->view);
+    report->plot_count++;
+    return 0;
+}
+
+/* ------------------------------------------------------------------- which -- */
+
+struct chosen {
+    const char *operation;
+    int cases;
+};
+
+static int by_cases(const void *a, const void *b)
+{
+    const struct chosen *x = a, *y = b;
+    return y->cases != x->cases ? y->cases - x->cases : strcmp(x->operation, y->operation);
+}
+
+/* Operations with times, the ones with the most cases first. */
+static int operations_of(const struct view *view, struct chosen *list)
+{
+    int count = 0;
+    for (int i = 0; i < view->count; i++) {
+        const struct view_row *row = &view->rows[i];
+        int at = 0;
+        if (row->result.status != STATUS_OK || row->is_ceiling) continue;
+        while (at < count && strcmp(list[at].operation, row->result.id.operation))
+            at++;
+        if (at == count) list[count++] = (struct chosen){row->result.id.operation, 0};
+        list[at].cases++;
+    }
+    qsort(list, (size_t)count, sizeof *list, by_cases);
+    return count;
+}
+
+static int draw_all(struct report *report, const char *folder, struct chosen *operations)
+{
+    static const char *const whole[] = {"roofline", "speedup", "pareto"};
+    int count = operations_of(report->view, operations);
+    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
+        if (add_plot(report, folder, whole[i], NULL)) return -1;
+    for (int i = 0; i < count && i < MOST_SWEEPS; i++)
+        if (add_plot(report, folder, "sweep", operations[i].operation)) return -1;
+    if (count > MOST_SWEEPS)
+        snprintf(report->plots_lost, sizeof report->plots_lost,
+                 "The sweeps of the %d operations with the most cases, of %d.", MOST_SWEEPS, count);
+    return 0;
+}
+
+void report_draw(struct report *report)
+{
+    char folder[256];
+    const char *tmp = getenv("TMPDIR");
+    struct chosen *operations = calloc((size_t)report->view->count + 1, sizeof *operations);
+    snprintf(folder, sizeof folder, "%.200s/assay-report-XXXXXX", tmp && tmp[0] ? tmp : "/tmp");
+    bool made = operations && mkdtemp(folder) != NULL;
+    if (!made) assay_error("no room for them in %s: %s", folder, strerror(errno));
+    if (!made || draw_all(report, folder, operations))
+        snprintf(report->plots_lost, sizeof report->plots_lost,
+                 "Plots could not be drawn: %s. The tables have every figure.", assay_last_error());
+    if (made) rmdir(folder);
+    free(operations);
+    assay_clear_error();
+}
+
+void report_release(struct report *report)
+{
+    for (int i = 0; i < report->plot_count; i++)
+        free(report->plots[i].svg);
+    report->plot_count = 0;
+}
