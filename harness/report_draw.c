@@ -44,25 +44,25 @@ static char *read_whole(const char *path)
     return NULL;
 }
 
-/* What a reader who does not see the picture is told. */
-static void describe(struct report_plot *plot, const struct view *view)
+/* What a reader who does not see the picture is told, behind its title. */
+static void describe(const struct view *view, const char *operation, char out[ASSAY_MAX_REASON])
 {
     const struct view_row *best = NULL;
     int cases = 0;
     for (int i = 0; i < view->count; i++) {
         const struct view_row *row = &view->rows[i];
         if (row->result.status != STATUS_OK || row->is_ceiling) continue;
-        if (plot->operation[0] && strcmp(row->result.id.operation, plot->operation)) continue;
+        if (operation && strcmp(row->result.id.operation, operation)) continue;
         cases++;
         if (isnan(row->rate) || row->rate_is_ops) continue;
         if (!best || row->rate > best->rate) best = row;
     }
     char rate[UNITS_MAX];
-    int used = snprintf(plot->text, sizeof plot->text, "%s, %d cases", plot->title, cases);
-    if (!best || used >= (int)sizeof plot->text) return;
+    int used = snprintf(out, ASSAY_MAX_REASON, "%d cases with a time", cases);
+    if (!best) return;
     units_rate(rate, best->rate);
-    snprintf(plot->text + used, sizeof plot->text - (size_t)used,
-             "; the highest rate is %s, of %s. All figures are in the table of cases.", rate,
+    snprintf(out + used, ASSAY_MAX_REASON - (size_t)used,
+             "; the highest rate is %s, of %s. Every figure is in the table of cases.", rate,
              best->result.id.variant);
 }
 
@@ -85,7 +85,7 @@ static int add_plot(struct report *report, const char *folder, const char *kind,
     snprintf(plot->title, sizeof plot->title, "%s%s%s", kind, operation ? " of " : "",
              operation ? operation : "");
     snprintf(plot->operation, sizeof plot->operation, "%s", operation ? operation : "");
-    describe(plot, report->view);
+    describe(report->view, operation, plot->text);
     report->plot_count++;
     return 0;
 }

@@ -25,7 +25,7 @@ void report_html_head(FILE *out, const struct report *report)
     fprintf(out,
             "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
             "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-            "style-src 'unsafe-inline'; script-src 'sha256-%s'; base-uri 'none'; "
+            "style-src 'unsafe-inline'; img-src data:; script-src 'sha256-%s'; base-uri 'none'; "
             "form-action 'none'\">\n"
             "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
             "<meta name=\"color-scheme\" content=\"light dark\">\n"
@@ -60,10 +60,10 @@ static void summary(FILE *out, const struct report *report)
 static void contents(FILE *out, const struct report *report)
 {
     fputs("<nav aria-label=\"Contents\"><ul><li><a href=\"#problems\">Without a time</a></li>"
-          "<li><a href=\"#rows\">Cases</a></li><li><a href=\"#plots\">Plots</a></li>",
+          "<li><a href=\"#plots\">Plots</a></li>",
           out);
     if (report->comparison) fputs("<li><a href=\"#against\">Against a run</a></li>", out);
-    fputs("<li><a href=\"#claims\">Claims</a></li>"
+    fputs("<li><a href=\"#rows\">Cases</a></li><li><a href=\"#claims\">Claims</a></li>"
           "<li><a href=\"#ceilings\">Ceilings</a></li>"
           "<li><a href=\"#provenance\">Provenance</a></li></ul></nav>\n",
           out);

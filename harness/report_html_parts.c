@@ -62,8 +62,12 @@ static void plot_figure(FILE *out, const struct report *report, int index)
             "<figure id=\"plot%d\"><div class=\"scroll\" tabindex=\"0\" role=\"img\" "
             "aria-label=\"",
             index);
+    markup_xml(out, plot->title);
+    fputs(": ", out);
     markup_xml(out, plot->text);
-    fprintf(out, "\">%s</div><figcaption>", plot->svg);
+    fprintf(out, "\">%s</div><figcaption><b>", plot->svg);
+    markup_xml(out, plot->title);
+    fputs("</b>: ", out);
     markup_xml(out, plot->text);
     if (row >= 0) fprintf(out, " <a href=\"#r%d\">Its rows</a>", row);
     fputs("</figcaption></figure>\n", out);

@@ -96,6 +96,9 @@ gives() {
     [ "$(cat said.out)" = "$expected" ] || { echo "# wanted: $expected"; return 1; }
 }
 
+# skipped WHY: say, in the run's own output, that checks were left out.
+skipped() { echo "# skipped: $1"; }
+
 # many_groups N FILE: write a suite of N small groups of two variants, which
 # takes some hundredths of a second a group on the host.
 many_groups() {
