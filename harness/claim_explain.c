@@ -64,7 +64,7 @@ static void say_size(struct claim_finding *finding)
         say(finding, "the interval reaches from no effect to the claim");
     if (finding->verdict != CLAIM_FAILS) return;
     if (x->lo <= none && x->hi >= none)
-        say(finding, "no difference that can be told from 0");
+        say(finding, "no difference to be seen");
     else
         say(finding, x->mid < none ? "the other way round" : "not the claimed size");
 }

@@ -114,7 +114,7 @@ static void comparison_line(FILE *out, const struct comparison_row *row)
     units_percent(time, isnan(row->ratio.mid) ? NAN : row->floor);
     number_cell(out, time, isnan(row->ratio.mid) ? NAN : row->floor);
     why_text(row, text);
-    text_cell(out, "soft", text);
+    text_cell(out, "soft w", text);
     fputs("</tr>\n", out);
 }
 
@@ -152,7 +152,6 @@ static const char *claim_class(enum claim_verdict verdict)
 
 static void claim_line(FILE *out, const struct report *report, const struct claim_finding *finding)
 {
-    static const char *const sides[] = {[CLAIM_MORE] = "more", [CLAIM_LESS] = "less"};
     char text[CLAIM_WHY];
     fputs("<tr><th scope=\"row\">", out);
     markup_xml(out, finding->claim->id);
@@ -164,12 +163,15 @@ static void claim_line(FILE *out, const struct report *report, const struct clai
     claim_measured_text(finding, text, sizeof text);
     number_cell(out, text, finding->measured.mid);
     text_cell(out, claim_class(finding->verdict), claim_verdict_name(finding->verdict));
-    fputs("<td>", out);
+    fputs("<td class=\"w\">", out);
     markup_xml(out, finding->why);
-    for (int i = 0; i < CLAIM_SIDES; i++)
-        if (finding->row[i])
-            fprintf(out, " <a href=\"#r%d\">%s</a>", (int)(finding->row[i] - report->view->rows),
-                    sides[i]);
+    for (int i = 0; i < CLAIM_SIDES; i++) {
+        if (!finding->row[i]) continue;
+        fprintf(out, "%s<a href=\"#r%d\">",
+                i ? ", " : " Rows: ", (int)(finding->row[i] - report->view->rows));
+        markup_xml(out, finding->row[i]->result.id.variant);
+        fputs("</a>", out);
+    }
     fputs("</td></tr>\n", out);
 }
 
