@@ -66,28 +66,38 @@ static void describe(const struct view *view, const char *operation, char out[AS
              best->result.id.variant);
 }
 
-/* 0: drawn or nothing to draw; -1: no plot will do. */
-static int add_plot(struct report *report, const char *folder, const char *kind,
-                    const char *operation)
+/* A plot that fails is said and the others go on: without gnuplot all fail at once. */
+static void lost(struct report *report, const char *kind)
+{
+    if (report->plots_lost[0]) return;
+    snprintf(report->plots_lost, sizeof report->plots_lost,
+             "Plots could not be drawn, first %s: %s. The tables have every figure.", kind,
+             assay_last_error());
+}
+
+static void add_plot(struct report *report, const char *folder, const char *kind,
+                     const char *operation)
 {
     char path[PATH_MAX], prefix[16];
     struct report_plot *plot = &report->plots[report->plot_count];
-    if (report->plot_count == REPORT_PLOTS) return 0;
+    if (report->plot_count == REPORT_PLOTS) return;
     snprintf(path, sizeof path, "%s/plot.svg", folder);
     enum plot_outcome outcome = draw(report, kind, operation, path);
-    if (outcome == PLOT_NOTHING) return 0;
+    if (outcome == PLOT_NOTHING) return;
     char *text = outcome == PLOT_DRAWN ? read_whole(path) : NULL;
     unlink(path);
     snprintf(prefix, sizeof prefix, "p%d-", report->plot_count);
     *plot = (struct report_plot){.svg = text ? svg_inline(text, prefix) : NULL};
     free(text);
-    if (!plot->svg) return -1;
+    if (!plot->svg) {
+        lost(report, kind);
+        return;
+    }
     snprintf(plot->title, sizeof plot->title, "%s%s%s", kind, operation ? " of " : "",
              operation ? operation : "");
     snprintf(plot->operation, sizeof plot->operation, "%s", operation ? operation : "");
     describe(report->view, operation, plot->text);
     report->plot_count++;
-    return 0;
 }
 
 /* ------------------------------------------------------------------- which -- */
@@ -120,18 +130,18 @@ static int operations_of(const struct view *view, struct chosen *list)
     return count;
 }
 
-static int draw_all(struct report *report, const char *folder, struct chosen *operations)
+static void draw_all(struct report *report, const char *folder, struct chosen *operations)
 {
-    static const char *const whole[] = {"roofline", "speedup", "pareto"};
+    static const char *const whole[] = {"roofline", "speedup", "pareto", "pipeline"};
     int count = operations_of(report->view, operations);
+    if (report->comparison) add_plot(report, folder, "forest", NULL);
     for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
-        if (add_plot(report, folder, whole[i], NULL)) return -1;
+        add_plot(report, folder, whole[i], NULL);
     for (int i = 0; i < count && i < MOST_SWEEPS; i++)
-        if (add_plot(report, folder, "sweep", operations[i].operation)) return -1;
-    if (count > MOST_SWEEPS)
+        add_plot(report, folder, "sweep", operations[i].operation);
+    if (count > MOST_SWEEPS && !report->plots_lost[0])
         snprintf(report->plots_lost, sizeof report->plots_lost,
                  "The sweeps of the %d operations with the most cases, of %d.", MOST_SWEEPS, count);
-    return 0;
 }
 
 void report_draw(struct report *report)
@@ -140,12 +150,13 @@ void report_draw(struct report *report)
     const char *tmp = getenv("TMPDIR");
     struct chosen *operations = calloc((size_t)report->view->count + 1, sizeof *operations);
     snprintf(folder, sizeof folder, "%.200s/assay-report-XXXXXX", tmp && tmp[0] ? tmp : "/tmp");
-    bool made = operations && mkdtemp(folder) != NULL;
-    if (!made) assay_error("no room for them in %s: %s", folder, strerror(errno));
-    if (!made || draw_all(report, folder, operations))
-        snprintf(report->plots_lost, sizeof report->plots_lost,
-                 "Plots could not be drawn: %s. The tables have every figure.", assay_last_error());
-    if (made) rmdir(folder);
+    if (operations && mkdtemp(folder)) {
+        draw_all(report, folder, operations);
+        rmdir(folder);
+    } else {
+        assay_error("no room for them in %s: %s", folder, strerror(errno));
+        lost(report, "all");
+    }
     free(operations);
     assay_clear_error();
 }
