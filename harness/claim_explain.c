@@ -80,6 +80,8 @@ static void say_clock(struct claim_finding *finding)
                 : finding->row[CLAIM_LESS]->result.id.variant);
     else if (finding->claim->quantity == CLAIM_WALL)
         say(finding, "by the host's clock");
+    if (finding->apart && finding->claim->quantity <= CLAIM_WALL)
+        say(finding, "one after the other, not in turns");
 }
 
 static void say_launches(struct claim_finding *finding)

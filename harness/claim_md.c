@@ -43,11 +43,18 @@ static void foot(FILE *out, const struct claim_ledger *ledger, const struct view
     fprintf(out, "\n%s.", counts);
     for (int i = 0; i < count; i++) {
         const struct stored_run *run = views[i].run;
-        fprintf(out, "%s`%.8s` (", i ? ", " : " Runs: ", run->run.id);
+        char id[9], date[11];
+        snprintf(id, sizeof id, "%s", run->run.id);
+        snprintf(date, sizeof date, "%s", run->started_at);
+        fputs(i ? ", " : " Runs: ", out);
+        markup_md(out, id);
+        fputs(" (", out);
         markup_md(out, run->run.suite);
         fputs(", ", out);
         markup_md(out, run->launch_count ? run->launches[0].device.name : "no device");
-        fprintf(out, "%s, %.10s)", run->run.simulated ? ", SIMULATED" : "", run->started_at);
+        fputs(run->run.simulated ? ", SIMULATED, " : ", ", out);
+        markup_md(out, date);
+        fputs(")", out);
     }
     fputs(count ? ".\n" : "\n", out);
 }

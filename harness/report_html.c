@@ -8,6 +8,9 @@
 #include "report_page.h"
 #include "show.h"
 
+/* Cases of ceilings have no row of their own. */
+static const struct show_options rows_only = {.ceilings = false};
+
 /* -------------------------------------------------------------------- head -- */
 
 static void title(FILE *out, const struct report *report)
@@ -16,7 +19,10 @@ static void title(FILE *out, const struct report *report)
     markup_xml(out, run->run.suite);
     fputs(" on ", out);
     markup_xml(out, run->launch_count ? run->launches[0].device.name : "no device");
-    fprintf(out, ", %.10s", run->started_at[0] ? run->started_at : "no date");
+    char date[16];
+    snprintf(date, sizeof date, "%.10s", run->started_at[0] ? run->started_at : "no date");
+    fputs(", ", out);
+    markup_xml(out, date);
     if (run->run.simulated) fputs(" (simulated)", out);
 }
 
@@ -91,15 +97,14 @@ static int problems(FILE *out, const struct view *view)
         const char *class = list[i].status == STATUS_SKIPPED    ? "soft"
                             : list[i].status == STATUS_UNSTABLE ? "open"
                                                                 : "bad";
-        fprintf(out,
-                "<tr><td class=\"%s\">%s</td><td class=\"n\" data-v=\"%d\">%d</td>"
-                "<td><a href=\"#r%d\">",
-                class, status_name((enum case_status)list[i].status), list[i].cases, list[i].cases,
-                list[i].first_row);
+        fprintf(out, "<tr><td class=\"%s\">%s</td><td class=\"n\" data-v=\"%d\">%d</td><td>", class,
+                status_name((enum case_status)list[i].status), list[i].cases, list[i].cases);
+        bool has_row = show_has(view, list[i].first_row, &rows_only);
+        if (has_row) fprintf(out, "<a href=\"#r%d\">", list[i].first_row);
         markup_xml(out, list[i].operation);
         fputs("/", out);
         markup_xml(out, list[i].variant);
-        fputs("</a></td><td>", out);
+        fputs(has_row ? "</a></td><td>" : "</td><td>", out);
         markup_xml(out, list[i].reason);
         fputs("</td></tr>\n", out);
     }
