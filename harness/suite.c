@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "claim.h"
 #include "registry.h"
 #include "suite.h"
 #include "suite_check.h"
@@ -46,19 +47,38 @@ static int add_defaults(struct suite_group *group, const struct suite_group *hea
     return 0;
 }
 
-static int add_groups(struct suite *suite, struct suite_file *file)
+static int add_group(struct suite *suite, struct suite_group *group, const struct suite_group *head)
 {
-    if (!file->group_count) return 0;
-    size_t count = (size_t)suite->group_count + (size_t)file->group_count;
-    struct suite_group *groups = realloc(suite->groups, count * sizeof *groups);
+    struct suite_group *groups =
+        realloc(suite->groups, (size_t)(suite->group_count + 1) * sizeof *groups);
     if (!groups) return assay_error("out of memory");
     suite->groups = groups;
-    for (int i = 0; i < file->group_count; i++) {
-        struct suite_group *group = &file->groups[i];
-        if (suite_check_group(group) || add_defaults(group, &file->head)) return -1;
-        suite->groups[suite->group_count++] = *group;
-    }
+    if (suite_check_group(group) || add_defaults(group, head)) return -1;
+    groups[suite->group_count++] = *group;
     return 0;
+}
+
+/* What a claim needs is measured like any group. */
+static int add_claim(struct suite *suite, const struct suite_group *section,
+                     const struct suite_group *head)
+{
+    struct claim claim;
+    struct suite_group groups[CLAIM_SIDES];
+    if (claim_read(&claim, section)) return -1;
+    int count = claim_groups(&claim, groups), failed = 0;
+    for (int i = 0; i < count && !failed; i++)
+        failed = add_group(suite, &groups[i], head);
+    return failed;
+}
+
+static int add_groups(struct suite *suite, struct suite_file *file)
+{
+    int failed = 0;
+    for (int i = 0; i < file->group_count && !failed; i++)
+        failed = add_group(suite, &file->groups[i], &file->head);
+    for (int i = 0; i < file->claim_count && !failed; i++)
+        failed = add_claim(suite, &file->claims[i], &file->head);
+    return failed;
 }
 
 /* The run keeps every file's text: the suite's own as it is, then the includes,

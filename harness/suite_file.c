@@ -60,32 +60,39 @@ __attribute__((format(printf, 2, 3))) static int fail(struct reading *reading, c
     return suite_error(reading->file->path, reading->line, "%s", text);
 }
 
-static struct suite_group *add_group(struct suite_file *file)
-{
-    struct suite_group *groups =
-        realloc(file->groups, (size_t)(file->group_count + 1) * sizeof *groups);
-    if (!groups) return NULL;
-    file->groups = groups;
-    return &groups[file->group_count++];
-}
+/* The sections of one kind: [group LABEL] or [claim ID]. */
+struct labelled {
+    const char *word, *label;
+    size_t list, count; /* offsets in struct suite_file */
+};
+static const struct labelled kinds[] = {
+    {"group", "LABEL", offsetof(struct suite_file, groups),
+     offsetof(struct suite_file, group_count)},
+    {"claim", "ID", offsetof(struct suite_file, claims), offsetof(struct suite_file, claim_count)},
+};
 
-static int begin_group(struct reading *reading, const char *label)
+static int begin_labelled(struct reading *reading, const struct labelled *kind, const char *label)
 {
     struct suite_file *file = reading->file;
-    if (!*label) return fail(reading, "a group has a label: [group LABEL]");
-    if (file->group_count == SUITE_MAX_GROUPS)
-        return fail(reading, "more than %d groups", SUITE_MAX_GROUPS);
-    for (int i = 0; i < file->group_count; i++)
-        if (!strcmp(file->groups[i].label, label))
-            return fail(reading, "there is a [group %s] already, at line %d", label,
-                        file->groups[i].line);
-    struct suite_group *group = add_group(file);
-    if (!group) return fail(reading, "out of memory");
-    *group = (struct suite_group){.line = reading->line};
-    text_copy(group->file, sizeof group->file, file->path);
-    if (text_copy(group->label, sizeof group->label, label))
+    struct suite_group **list = (struct suite_group **)((char *)file + kind->list);
+    int *count = (int *)((char *)file + kind->count);
+    if (!*label)
+        return fail(reading, "a %s has a label: [%s %s]", kind->word, kind->word, kind->label);
+    if (*count == SUITE_MAX_GROUPS)
+        return fail(reading, "more than %d %ss", SUITE_MAX_GROUPS, kind->word);
+    for (int i = 0; i < *count; i++)
+        if (!strcmp((*list)[i].label, label))
+            return fail(reading, "there is a [%s %s] already, at line %d", kind->word, label,
+                        (*list)[i].line);
+    struct suite_group *sections = realloc(*list, (size_t)(*count + 1) * sizeof *sections);
+    if (!sections) return fail(reading, "out of memory");
+    *list = sections;
+    struct suite_group *section = &sections[(*count)++];
+    *section = (struct suite_group){.line = reading->line};
+    text_copy(section->file, sizeof section->file, file->path);
+    if (text_copy(section->label, sizeof section->label, label))
         return fail(reading, "the label is longer than %d characters", ASSAY_MAX_NAME - 1);
-    reading->section = group;
+    reading->section = section;
     return 0;
 }
 
@@ -112,9 +119,15 @@ static int begin_section(struct reading *reading, const char *line)
         close--;
     snprintf(name, sizeof name, "%.*s", (int)(close - start), start);
     if (!strcmp(name, "suite")) return begin_head(reading);
-    if (!strncmp(name, "group", 5) && (!name[5] || isspace((unsigned char)name[5])))
-        return begin_group(reading, name + 5 + strspn(name + 5, " \t"));
-    return fail(reading, "no section is called [%s] (there are [suite] and [group LABEL])", name);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        size_t length = strlen(kinds[i].word);
+        const char *rest = name + length;
+        if (!strncmp(name, kinds[i].word, length) && (!*rest || isspace((unsigned char)*rest)))
+            return begin_labelled(reading, &kinds[i], rest + strspn(rest, " \t"));
+    }
+    return fail(reading,
+                "no section is called [%s] (there are [suite], [group LABEL] and [claim ID])",
+                name);
 }
 
 /* ----------------------------------------------------------------- keys -- */
@@ -248,5 +261,6 @@ void suite_file_release(struct suite_file *file)
 {
     free(file->text);
     free(file->groups);
+    free(file->claims);
     *file = (struct suite_file){0};
 }

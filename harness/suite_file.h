@@ -13,6 +13,8 @@ struct suite_file {
     struct suite_group head; /* keys of [suite]; line 0: it has none */
     struct suite_group *groups;
     int group_count;
+    struct suite_group *claims; /* keys of each [claim ID]; claim.h reads them */
+    int claim_count;
 };
 
 /* -1 with assay_error("FILE:LINE: ..."); suite_file_release is for success only. */

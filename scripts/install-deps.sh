@@ -2,7 +2,8 @@
 # Install with apt what is missing of the things a task needs.
 #
 #   install-deps.sh TASK...      run: build, measure, draw; test: the tests;
-#                                style: clang-format and shellcheck
+#                                browser: Chromium, for the report's; style:
+#                                clang-format and shellcheck
 #
 # A thing is there when it works (the compiler finds the header, the command
 # runs), whichever package brought it. Nothing missing: silent, nothing asked of
@@ -42,6 +43,15 @@ need_to_test() {
     need sqlite3 command_works sqlite3
 }
 
+# On Ubuntu the package of this name is a snap, which a container cannot run: a
+# browser that is there under another name will do.
+need_a_browser() {
+    need chromium browser_found
+}
+browser_found() {
+    command_works chromium || command_works chromium-browser || command_works google-chrome
+}
+
 need_for_style() {
     need clang-format command_works clang-format
     need shellcheck command_works shellcheck
@@ -51,6 +61,7 @@ for task in "$@"; do
     case $task in
         run) need_to_run ;;
         test) need_to_test ;;
+        browser) need_a_browser ;;
         style) need_for_style ;;
         *) echo "install-deps.sh: no such task: $task" >&2; exit 2 ;;
     esac

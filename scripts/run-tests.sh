@@ -47,6 +47,7 @@ for test in "$@"; do
 
     if [ "$bad" -eq 0 ]; then
         printf '  ok    %-32s %4d checks  %3d s\n' "$name" "$good" $((SECONDS - started))
+        sed -n 's/^# skipped: /          left out: /p' "$log"
     else
         printf '  FAIL  %-32s %4d of %d failed (%s)\n' "$name" "$bad" $((good + bad)) "$why"
         sed 's/^/        | /' "$log"

@@ -106,6 +106,9 @@ takes_less_than() {
     awk -v l="$limit" '{ exit !($1 + $2 < l) }' <<<"$used"
 }
 
+# skipped WHY: say, in the run's own output, that checks were left out.
+skipped() { echo "# skipped: $1"; }
+
 # many_groups N FILE: write a suite of N small groups of two variants, which
 # takes some hundredths of a second a group on the host.
 many_groups() {

@@ -1,0 +1,202 @@
+#!/usr/bin/env bash
+# assay report: what is on the page, that nobody's names can act in it, that it keeps
+# to its figures, and, in a browser, that it opens, sorts and filters.
+. "$(dirname "$0")/lib.sh"
+export ASSAY_DB=r.sqlite
+
+# has FILE TEXT / lacks FILE TEXT
+has() { grep -qF -- "$2" "$1"; }
+lacks() { ! grep -qF -- "$2" "$1"; }
+
+cat >two.ini <<'END'
+[suite]
+title = two sizes
+budget = 0.02
+[group sizes]
+operation = int8_quantize
+n = 100k, 1M
+variants = host_scalar, host_omp, host_memcpy
+END
+for label in a b; do
+    "$ASSAY" run ./two.ini --device sim:seed=1 --label $label >/dev/null 2>&1
+done
+
+check "a report is written" exits 0 "$ASSAY" report a -o a.html
+check "without a word" silent "$ASSAY" report a -o a.html
+check "a simulated run says so" has a.html "(simulated)"
+check "it has every case" gives 6 grep -c '<tr id="r' a.html
+check "headings of columns are marked" has a.html '<th scope="col">'
+check "and of rows" has a.html '<th scope="row">'
+check "tables have captions" has a.html "<caption>"
+check "its plots are inside" has a.html '<svg aria-hidden="true"'
+check "with a text alternative" has a.html 'role="img" aria-label="sweep of int8_quantize'
+check "and a link to their rows" grep -qE '<a href="#r[0-9]+">Its rows</a>' a.html
+check "no address is fetched" lacks a.html "http-equiv=\"refresh\""
+check "and none is linked but in namespaces" gives "" bash -c \
+    "grep -oE '(src|href)=\"[^\"]*' a.html | grep -vE '=\"(#|data:,)' || true"
+check "it forbids every script but its own" has a.html "default-src 'none'"
+script_hash() {
+    awk '/<script>/ { on = 1; sub(/.*<script>/, "") } /<\/script>/ { on = 0 } on' a.html |
+        sha256sum | cut -d ' ' -f 1
+}
+policy_hash() {
+    sed -n "s/.*script-src 'sha256-\([^']*\)'.*/\1/p" a.html | base64 -d | od -An -tx1 | tr -d ' \n'
+}
+check "whose hash is right (else set report_script_hash to the base64 of the first)" \
+    gives "$(script_hash)" policy_hash
+check "against another run" exits 0 "$ASSAY" report b --against a -o b.html
+check "verdicts stand in it" has b.html '<h2 id="against">'
+check "for a job summary" exits 0 "$ASSAY" report a -o a.md
+check "the ending picks the format" has a.md "### The fastest of each group"
+check "to standard output" says "<!DOCTYPE html>" "$ASSAY" report a -o -
+check "without plots when asked" exits 0 "$ASSAY" report a -o n.html --no-plots
+check "it says so" has n.html "Left out, as asked for."
+check "the same run gives the same page" exits 0 "$ASSAY" report a -o again.html --no-plots
+check "byte for byte" cmp n.html again.html
+
+# ---------------------------------------------------------------- bad input
+mkdir empty-path
+ln -s "$(command -v true)" empty-path/true
+check "without gnuplot it goes on" exits 0 env PATH="$TMP/empty-path" "$ASSAY" report a -o g.html
+check "and says what is missing" has g.html "Plots could not be drawn"
+check "with every case" gives 6 grep -c '<tr id="r' g.html
+check "a place that cannot be written" exits 2 "$ASSAY" report a -o no/where.html
+check "no place" exits 2 "$ASSAY" report a
+check "an unknown run" exits 2 "$ASSAY" report nosuch -o x.html
+check "an unknown format" exits 2 "$ASSAY" report a -o x.html --format pdf
+check "a run to compare with that is not there" exits 2 "$ASSAY" report a --against nosuch -o x.html
+check "nothing is left behind" fails test -e x.html
+check "without a file of claims it goes on" exits 0 "$ASSAY" report a -o c.html --claims ./none.ini
+check "and says why" has c.html "Left out: cannot read"
+check "the help has an example" says "example:" "$ASSAY" help report
+
+# gbench NAME COUNT FILE: a file of Google Benchmark with so many cases.
+gbench() {
+    awk -v name="$1" -v count="$2" 'BEGIN {
+        printf "{\"context\":{\"date\":\"2026-02-03T04:05:06+01:00\",\"executable\":\"x\",\"num_cpus\":4}," \
+            "\"benchmarks\":["
+        for (i = 0; i < count; i++)
+            printf "%s{\"name\":\"%s/%d\",\"run_name\":\"%s/%d\",\"run_type\":\"iteration\"," \
+                "\"iterations\":9,\"real_time\":%d.5,\"cpu_time\":1,\"time_unit\":\"ns\"}", \
+                i ? "," : "", name, i, name, i, 1000 + i * 7919 % 4999
+        print "]}"
+    }' >"$3"
+}
+hostile='\\"><img src=x onerror=document.title=2>&%sé'
+gbench "$hostile" 3 hostile.json
+check "hostile names are imported" exits 0 "$ASSAY" import hostile.json
+check "and reported" exits 0 "$ASSAY" report hostile.json -o hostile.html
+check "as text" has hostile.html "&quot;&gt;&lt;img src=x onerror=document.title=2&gt;&amp;%sé"
+check "and nothing else" gives 1 grep -c "<script>" hostile.html
+check "no element comes of them" lacks hostile.html "<img"
+check "nor in markdown" exits 0 "$ASSAY" report hostile.json -o hostile.md
+check "where they are escaped too" fails grep -qE '(^|[^\\])<img' hostile.md
+
+# The same from a run of our own format, in every field of text.
+"$ASSAY" export a -o own.ndjson
+act='<img src=x onerror=document.title=2>'
+fields='started_at|label|command|cpu|os|version|git_commit|compiler|driver|note|reason'
+sed -E "s#\"($fields)\":\"[^\"]*\"#\"\\1\":\"$act\"#g" own.ndjson >sent.ndjson
+check "a run that was sent is taken" exits 0 "$ASSAY" import sent.ndjson --db sent.sqlite
+check "and reported" exits 0 "$ASSAY" report --db sent.sqlite -o sent.html
+check "its texts are there" has sent.html "&lt;img src=x onerror=document.title=2&gt;"
+check "as text" lacks sent.html "<img"
+
+gbench BM_Many 5000 many.json
+"$ASSAY" import many.json >/dev/null 2>&1
+# What plots take is theirs to test. Under a sanitiser tests have TEST_TIMEOUT's more time.
+started=$(date +%s%N)
+check "a run of 5,000 cases" exits 0 "$ASSAY" report many.json -o many.html --no-plots
+took=$((($(date +%s%N) - started) / 1000000))
+echo "# 5,000 cases: $took ms, $(wc -c <many.html) bytes"
+check "has them all" gives 5000 grep -c '<tr id="r' many.html
+check "in less than 15 s" [ "$took" -lt $((15000 * ${TEST_TIMEOUT:-120} / 120)) ]
+check "and less than 20 MB" [ "$(wc -c <many.html)" -lt 20000000 ]
+
+# ------------------------------------------------------------------ browser
+browser=""
+for name in chromium chromium-browser google-chrome; do
+    [ -n "$browser" ] || browser=$(command -v $name) || browser=""
+done
+if [ -z "$browser" ]; then
+    [ "${ASSAY_TEST_BROWSER:-}" != required ] ||
+        check "a browser is there (ASSAY_TEST_BROWSER=required)" false
+    skipped "what a report does in a browser: there is no Chromium (apt-get install chromium)"
+    exit
+fi
+# Ours are the only pages, so the sandbox, which containers lack, is not missed.
+chrome() {
+    timeout 60 "$browser" --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run \
+        --user-data-dir="$TMP/profile" --hide-scrollbars --virtual-time-budget=5000 "$@" 2>chrome.log
+}
+# page FILE: the page after its script; messages of its console are in chrome.log.
+page() { chrome --enable-logging=stderr --dump-dom "file://$TMP/$1" >dom.html; }
+no_complaint() { page "$1" && [ -s dom.html ] && ! grep -q ':CONSOLE' chrome.log; }
+
+check "it opens without a word on the console" no_complaint b.html
+check "the script ran: headings are buttons" has dom.html '<button type="button">time</button>'
+check "and counted the cases" has dom.html '6 of 6 cases shown'
+check "so does one of hostile names" no_complaint hostile.html
+check "whose title is its own" has dom.html "<title>assay: x on "
+# The same without the policy: the escaping alone must hold.
+sed 's/<meta http-equiv="Content-Security-Policy"[^>]*>//' hostile.html >open.html
+check "and without the page's policy" no_complaint open.html
+check "it is still its own" has dom.html "<title>assay: x on "
+sed 's/<meta http-equiv="Content-Security-Policy"[^>]*>//' sent.html >open.html
+check "nor does one that was sent act without the policy" no_complaint open.html
+check "its title is its own too" has dom.html "<title>assay: two on "
+
+# A driver presses what a person would; it may run where the policy is replaced.
+cat >driver.js <<'END'
+(function () {
+  var table = document.getElementById('cases'), said = [];
+  function names(at) {
+    return Array.prototype.filter.call(table.tBodies[0].rows, function (r) { return !r.hidden; })
+      .map(function (r) { return r.cells[at].getAttribute('data-v') || r.cells[at].textContent; });
+  }
+  function sorted(list, sign) {
+    return list.every(function (v, i) { return !i || sign * (v - list[i - 1]) >= 0; });
+  }
+  var time = table.tHead.rows[0].cells[6], button = time.querySelector('button');
+  button.focus();
+  said.push('focus ' + (document.activeElement === button));
+  button.click();
+  said.push('up ' + sorted(names(6).map(Number), 1) + ' ' + time.getAttribute('aria-sort'));
+  button.click();
+  said.push('down ' + sorted(names(6).map(Number), -1) + ' ' + time.getAttribute('aria-sort'));
+  table.tHead.rows[0].cells[3].querySelector('button').click();
+  said.push('one ' + table.querySelectorAll('[aria-sort]').length);
+  said.push('text ' + (names(3).join() === names(3).slice().sort().join()));
+  var words = document.getElementById('words');
+  words.value = 'OMP n=1000000';
+  words.dispatchEvent(new Event('input'));
+  said.push('shown ' + names(3).length + ' ' + document.getElementById('shown').textContent);
+  document.getElementById('state').value = 'wrong';
+  document.getElementById('state').dispatchEvent(new Event('change'));
+  said.push('none ' + names(3).length);
+  var wide = document.documentElement.scrollWidth <= window.innerWidth;
+  said.push('fits ' + wide);
+  document.body.setAttribute('data-said', said.join(';'));
+})();
+END
+# driven FILE: with the policy replaced and the driver at its end.
+driven() {
+    sed "s/script-src 'sha256-[^']*'/script-src 'unsafe-inline'/" "$1" >driven.html
+    { echo "<script>"; cat driver.js; echo "</script>"; } >>driven.html
+    chrome --window-size="$2" --dump-dom "file://$TMP/driven.html" >dom.html
+    grep -o 'data-said="[^"]*' dom.html >driven.txt
+}
+check "the page can be driven" driven b.html 1280,900
+check "a heading takes the keyboard" has driven.txt "focus true"
+check "it sorts by figures, upwards" has driven.txt "up true ascending"
+check "and downwards" has driven.txt "down true descending"
+check "by one column at a time" has driven.txt "one 1"
+check "by text" has driven.txt "text true"
+check "words filter the rows" has driven.txt "shown 1 1 of 6 cases shown"
+check "and the status does" has driven.txt "none 0"
+check "the page is no wider than the window" has driven.txt "fits true"
+check "nor than a phone's" driven b.html 500,900
+check "that one too" has driven.txt "fits true"
+check "pictures can be taken of it" chrome --window-size=500,2000 --screenshot="$TMP/phone.png" \
+    "file://$TMP/b.html"
+check "they are pictures" [ "$(wc -c <phone.png)" -gt 20000 ]
