@@ -140,6 +140,10 @@ struct assay_work {
     double read_bytes;
     double write_bytes;
     double ops[ASSAY_ARITHMETICS];
+    /* The bytes cross the host's link: what is written goes to the device, what is
+     * read comes from it, and the link's two directions are the limits. Follows
+     * from the operation and the shape, so results do not keep it. */
+    bool over_link;
 };
 
 /* --------------------------------------------------------------- checks -- */
