@@ -1,0 +1,42 @@
+/*
+ * codec_net_cuda.h - the codec's network (codec_net.h) on a GPU.
+ *
+ * A net holds the weights on the device that was current when it was made. Encode and
+ * decode only enqueue: they allocate nothing, may be captured in a graph, and may run
+ * side by side on several streams as long as each has its own workspace. All
+ * pointers are to device memory, aligned to 256 bytes. Products of convolutions are of
+ * tf32 operands with fp32 sums, all else is fp32.
+ */
+#ifndef CODEC_NET_CUDA_H
+#define CODEC_NET_CUDA_H
+
+#include <cuda_runtime_api.h>
+
+#include "codec_net.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct codec_net;
+
+/* 0, or -1 with assay_error and *net NULL. The weights may be released afterwards. */
+int codec_net_create(struct codec_net **net, const struct codec_weights *weights);
+
+/* NULL is fine. Nothing that uses the net may be under way. */
+void codec_net_destroy(struct codec_net *net);
+
+/* What `workspace` must hold for so many leaves, encoding or decoding. */
+size_t codec_net_workspace_bytes(int64_t leaves);
+
+/* leaves_dev [leaves][512], codes_dev [leaves][64]; no leaves at all are fine. */
+int codec_net_encode(struct codec_net *net, const float *leaves_dev, uint8_t *codes_dev,
+                     int64_t leaves, void *workspace, cudaStream_t stream);
+int codec_net_decode(struct codec_net *net, const uint8_t *codes_dev, float *leaves_dev,
+                     int64_t leaves, void *workspace, cudaStream_t stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,22 @@
+/* codec_net_internal.h - what the parts of the network's host side share. */
+#ifndef CODEC_NET_INTERNAL_H
+#define CODEC_NET_INTERNAL_H
+
+#include "codec_net.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What is searched for: z [LEAF_VECTORS][CODEWORD_LENGTH] of one leaf. */
+int codec_vectors_reference(const struct codec_weights *weights, const float *leaf, double *z);
+
+/* The weights that the operations use: made on the first call, kept for good. NULL with
+ * assay_error where memory is short. */
+const struct codec_weights *codec_weights_default(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
