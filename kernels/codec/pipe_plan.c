@@ -1,0 +1,57 @@
+/* pipe_plan.c - see pipe_plan.h. */
+#include "pipe_plan.h"
+
+#include <math.h>
+
+/* What cudaMalloc aligns to. */
+enum { ALIGNMENT = 256 };
+
+static int64_t place(struct pipe_block *block, int64_t bytes)
+{
+    int64_t at = block->bytes;
+    block->bytes += (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    return at;
+}
+
+struct pipe_block pipe_block(enum batch_way way, const struct pipe_axes *axes, int64_t leaves,
+                             int64_t workspace_bytes)
+{
+    struct pipe_block block = {0};
+    int64_t in_bytes = leaves * batch_in_bytes(way);
+    block.in = place(&block, in_bytes);
+    block.out = place(&block, leaves * batch_out_bytes(way));
+    block.extra = place(&block, axes->copies & PIPE_EXTRA ? in_bytes : 0);
+    block.wide =
+        place(&block,
+              axes->copies & PIPE_WIDEN ? leaves * LEAF_CODE_BYTES * (int64_t)sizeof(int64_t) : 0);
+    block.workspace = place(&block, workspace_bytes);
+    return block;
+}
+
+int64_t pipe_part(enum batch_way way, const struct pipe_axes *axes, int64_t leaves,
+                  int64_t free_bytes, int64_t (*workspace)(enum batch_way way, int64_t leaves),
+                  int64_t *needed)
+{
+    for (int64_t part = leaves;; part = (part + 1) / 2) {
+        *needed = axes->depth * pipe_block(way, axes, leaves, workspace(way, part)).bytes;
+        if (*needed <= free_bytes) return part;
+        if (part <= 1) return 0;
+    }
+}
+
+static double longest(const struct pipe_times *times)
+{
+    return fmax(times->compute_ns, fmax(times->h2d_ns, times->d2h_ns));
+}
+
+double pipe_bound_share(const struct pipe_times *times)
+{
+    return times->launch_ns > 0 ? longest(times) / times->launch_ns : NAN;
+}
+
+double pipe_overlap_share(const struct pipe_times *times)
+{
+    double sum = times->h2d_ns + times->compute_ns + times->d2h_ns;
+    double most = sum - longest(times);
+    return most > 0 ? (sum - times->launch_ns) / most : NAN;
+}
