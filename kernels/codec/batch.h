@@ -22,12 +22,6 @@ enum batch_way { BATCH_ENCODE, BATCH_DECODE };
 /* The leaf as voxels, and as codewords' numbers. */
 enum { LEAF_BYTES = 4 * LEAF_VOXELS, LEAF_CODE_BYTES = LEAF_VECTORS };
 
-/* The weights of the network that every variant and the reference have: made once, from
- * any thread, and kept; NULL with assay_error where memory is short. */
-enum { BATCH_WEIGHTS_SEED = 1 };
-struct codec_weights;
-const struct codec_weights *batch_weights(void);
-
 /* Leaf i of a volume is the volume's leaf BATCH_STRIDE i: a few leaves are from all over
  * it, and not its first corner alone. Odd, so that all are different. */
 enum { BATCH_STRIDE = 5077, BATCH_DISTINCT = 32 * 32 * 32 };

@@ -7,10 +7,9 @@
  * Bytes of a leaf, over the link: 64 to the device, 2048 from it. Operations of a leaf:
  * 114.1 M (codec_net.h). The network is that of codec_net.h with weights of a fixed seed.
  */
-#include <stdlib.h>
-
 #include "batch.h"
 #include "codec_net.h"
+#include "codec_net_internal.h"
 
 static const char *supports(const struct assay_shape *shape)
 {
@@ -44,7 +43,7 @@ static struct assay_work work(const struct assay_shape *shape)
 static int reference(const struct assay_shape *shape, const void *const in[], int buffer,
                      int64_t begin, int64_t end, double *expected, double *bound)
 {
-    const struct codec_weights *weights = batch_weights();
+    const struct codec_weights *weights = codec_weights_default();
     const uint8_t *codes = in[BATCH_IN];
     (void)shape;
     (void)buffer;

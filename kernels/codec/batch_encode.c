@@ -120,7 +120,7 @@ static int expect_leaf(const struct codec_weights *weights, const float *leaf,
 static int reference(const struct assay_shape *shape, const void *const in[], int buffer,
                      int64_t begin, int64_t end, double *expected, double *bound)
 {
-    const struct codec_weights *weights = batch_weights();
+    const struct codec_weights *weights = codec_weights_default();
     const float *leaves = in[BATCH_IN];
     (void)shape;
     (void)buffer;
@@ -167,7 +167,7 @@ enum { LOOKED_AT = 16 };
 static int compare_leaves(const float *leaves, const uint8_t *codes, int64_t count,
                           double *mismatches, double *mse)
 {
-    const struct codec_weights *weights = batch_weights();
+    const struct codec_weights *weights = codec_weights_default();
     uint8_t exact[LOOKED_AT * LEAF_VECTORS];
     double *restored = malloc(sizeof *restored * LOOKED_AT * LEAF_VOXELS);
     int status = weights && restored ? 0 : -1;

@@ -6,10 +6,11 @@
  */
 #include "batch.h"
 #include "codec_net.h"
+#include "codec_net_internal.h"
 
 static int setup(struct assay_call *call)
 {
-    call->state = (void *)batch_weights();
+    call->state = (void *)codec_weights_default();
     return call->state ? 0 : -1;
 }
 
