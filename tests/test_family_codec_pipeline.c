@@ -61,6 +61,15 @@ static void a_batch_that_does_not_fit_is_halved_until_it_does(void **state)
         pipe_part(BATCH_ENCODE, &axes, 100, 2 * (fixed + 1024), kilobyte_a_leaf, &needed), 1);
 }
 
+static void no_part_is_larger_than_the_axes_say(void **state)
+{
+    (void)state;
+    struct pipe_axes axes = {.depth = 1, .part = 30};
+    int64_t needed;
+    assert_int_equal(pipe_part(BATCH_ENCODE, &axes, 100, 1 << 20, kilobyte_a_leaf, &needed), 30);
+    assert_int_equal(pipe_part(BATCH_ENCODE, &axes, 20, 1 << 20, kilobyte_a_leaf, &needed), 20);
+}
+
 static void a_batch_larger_than_all_memory_says_what_it_needs(void **state)
 {
     (void)state;
@@ -293,6 +302,7 @@ int main(void)
         cmocka_unit_test(a_block_holds_its_parts_one_behind_the_other),
         cmocka_unit_test(a_batch_that_fits_is_not_split),
         cmocka_unit_test(a_batch_that_does_not_fit_is_halved_until_it_does),
+        cmocka_unit_test(no_part_is_larger_than_the_axes_say),
         cmocka_unit_test(a_batch_larger_than_all_memory_says_what_it_needs),
         cmocka_unit_test(the_bound_is_the_longest_stage),
         cmocka_unit_test(the_overlap_is_the_share_of_what_could_be_saved),

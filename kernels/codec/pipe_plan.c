@@ -32,7 +32,8 @@ int64_t pipe_part(enum batch_way way, const struct pipe_axes *axes, int64_t leav
                   int64_t free_bytes, int64_t (*workspace)(enum batch_way way, int64_t leaves),
                   int64_t *needed)
 {
-    for (int64_t part = leaves;; part = (part + 1) / 2) {
+    int64_t most = axes->part && axes->part < leaves ? axes->part : leaves;
+    for (int64_t part = most;; part = (part + 1) / 2) {
         *needed = axes->depth * pipe_block(way, axes, leaves, workspace(way, part)).bytes;
         if (*needed <= free_bytes) return part;
         if (part <= 1) return 0;
