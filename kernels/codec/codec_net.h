@@ -44,8 +44,12 @@ enum {
 #define NET_RESIDUAL_SCALE 0.1f
 
 /* Operations of a leaf, a multiply-add as two. */
-#define NET_ENCODER_OPS 30.6e6
-#define NET_DECODER_OPS 114.1e6
+#define NET_ENCODER_OPS 30588928.0
+#define NET_DECODER_OPS 114130944.0
+
+/* Numbers of either side's weights, the codebook in both. */
+#define NET_ENCODER_WEIGHTS 140232
+#define NET_DECODER_WEIGHTS 921329
 
 /* weight is [kernel^3 taps, x fastest][in][out], bias [out]. */
 struct codec_conv {

@@ -1,0 +1,121 @@
+/*
+ * codec_decode.c - operation `codec_decode`: codes to leaves by the decoder of
+ * codec_net.h.
+ *
+ * Bytes of a leaf: 64 read, 2048 written; the weights, 3.4 MB, are read once.
+ * Operations: 114.1 M.
+ *
+ * Bound: what a voxel errs by is at most a quarter of what its sum does, the slope of the
+ * sigmoid. Rounding the operands of every convolution to tf32, on the host, moved
+ * voxels by up to 4e-4; 2e-3 is allowed, and 1e-5 in fp32, which errs by 1e-6.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "codec_batch.h"
+#include "codec_net_internal.h"
+
+static const char *const types[] = {"fp32", "tf32", NULL};
+
+static int buffers(const struct assay_shape *shape, struct assay_buffer out[ASSAY_MAX_BUFFERS])
+{
+    const int64_t leaves = shape->value[BATCH_LEAVES];
+    const struct assay_fill any = {.kind = ASSAY_FILL_INTEGER, .a = 0, .b = CODEWORDS - 1};
+    out[DECODE_CODES] =
+        (struct assay_buffer){"codes", ASSAY_IN, ASSAY_U8, leaves * LEAF_VECTORS, any};
+    out[DECODE_LEAVES] = (struct assay_buffer){
+        .name = "leaves", .role = ASSAY_OUT, .type = ASSAY_F32, .count = leaves * LEAF_VOXELS};
+    return 2;
+}
+
+static struct assay_work work(const struct assay_shape *shape)
+{
+    const double leaves = (double)shape->value[BATCH_LEAVES];
+    struct assay_work work = {
+        .read_bytes = leaves * LEAF_VECTORS + 4.0 * NET_DECODER_WEIGHTS,
+        .write_bytes = 4.0 * leaves * LEAF_VOXELS,
+    };
+    work.ops[batch_arithmetic(shape)] = NET_DECODER_OPS * leaves;
+    return work;
+}
+
+static int reference(const struct assay_shape *shape, const void *const in[], int buffer,
+                     int64_t begin, int64_t end, double *expected, double *bound)
+{
+    const double allowed = shape->value[BATCH_TYPE] == BATCH_TF32 ? 2e-3 : 1e-5;
+    const struct codec_weights *weights = codec_weights_default();
+    const uint8_t *codes = in[DECODE_CODES];
+    (void)buffer;
+    if (!weights) return -1;
+    for (int64_t leaf = begin / LEAF_VOXELS; leaf * LEAF_VOXELS < end; leaf++) {
+        double mine[LEAF_VOXELS];
+        if (codec_decode_reference(weights, codes + leaf * LEAF_VECTORS, 1, mine)) return -1;
+        for (int64_t v = 0; v < LEAF_VOXELS; v++) {
+            const int64_t at = leaf * LEAF_VOXELS + v;
+            if (at < begin || at >= end) continue;
+            expected[at - begin] = mine[v];
+            bound[at - begin] = allowed;
+        }
+    }
+    return 0;
+}
+
+static double reference_cost(const struct assay_shape *shape)
+{
+    (void)shape;
+    return NET_DECODER_OPS / 2 / LEAF_VOXELS;
+}
+
+static int64_t reference_run(const struct assay_shape *shape)
+{
+    (void)shape;
+    return LEAF_VOXELS;
+}
+
+/* mse and psnr_db against the exact decoder, of a range of 1; max_error: the largest. */
+static int quality(const struct assay_shape *shape, const void *const host[],
+                   struct assay_metric out[ASSAY_MAX_METRICS])
+{
+    const struct codec_weights *weights = codec_weights_default();
+    const float *leaves = host[DECODE_LEAVES];
+    const int64_t batch = shape->value[BATCH_LEAVES];
+    const int64_t count = batch < BATCH_LOOKED_AT ? batch : BATCH_LOOKED_AT;
+    double *exact = malloc(sizeof *exact * LEAF_VOXELS * BATCH_LOOKED_AT), mse = 0, worst = 0;
+    const bool made =
+        weights && exact && codec_decode_reference(weights, host[DECODE_CODES], count, exact) == 0;
+    for (int64_t i = 0; made && i < count * LEAF_VOXELS; i++) {
+        const double off = fabs((double)leaves[i] - exact[i]);
+        mse += off * off / (double)(count * LEAF_VOXELS);
+        worst = fmax(worst, off);
+    }
+    free(exact);
+    if (!made) return 0;
+    out[0] = (struct assay_metric){"mse", mse};
+    out[1] = (struct assay_metric){"psnr_db", -10 * log10(mse)};
+    out[2] = (struct assay_metric){"max_error", worst};
+    return 3;
+}
+
+static const char *const baselines[] = {"unfused", "host_omp", NULL};
+
+static const struct assay_operation codec_decode = {
+    .name = "codec_decode",
+    .summary = "leaves of codes: codewords, convolutions, norms, attention, shuffle, sigmoid",
+    .dims = {[BATCH_LEAVES] = {.name = "leaves",
+                               .summary = "leaves of 64 codes",
+                               .fallback = 64,
+                               .min = 1,
+                               .max = 1 << 20},
+             [BATCH_TYPE] = {.name = "type",
+                             .summary = "arithmetic of the convolutions' products",
+                             .choices = types,
+                             .fallback = BATCH_TF32}},
+    .buffers = buffers,
+    .work = work,
+    .reference = reference,
+    .reference_cost = reference_cost,
+    .reference_run = reference_run,
+    .quality = quality,
+    .baselines = baselines,
+};
+ASSAY_REGISTER_OPERATION(codec_decode);

@@ -1,0 +1,246 @@
+/*
+ * codec_net_decode.cu - the whole decoder in one kernel: a block takes four leaves from
+ * codes to voxels, and what lies between stays in shared memory.
+ *
+ *   widen     a look-up a tap and voxel in the table of all codewords (codec_pack.h),
+ *             in fp32, 1 MB of cache a block in the place of 77 MFLOP
+ *   residual  tensor cores, tf32 (codec_net_tile.cuh)
+ *   expand    64 of its 256 channels at a time, which are 8 channels at 8^3; they go
+ *             through the shuffle to shared memory and into the sums of the last
+ *   last      fp32, a thread a row of eight voxels, whose sums it holds throughout
+ *
+ * Bytes of a leaf: 64 read, 2048 written. Operations: 114.1 M, of which 28.3 M become
+ * look-ups and 31 % of the rest would be on zeros of the border, left out: some 60 M.
+ * Weights, 2.7 MB, are read from L2 once a block; the next tap's while one is at work.
+ */
+#include "codec_net_fused.h"
+#include "codec_net_tile.cuh"
+
+constexpr int LAST_TAPS = 28;    /* 27 and one for alignment */
+constexpr int PASS_TILES = 8;    /* of eight channels in a pass of expand: 64 channels, */
+constexpr int PASS_CHANNELS = 8; /* which are so many at 8^3 */
+constexpr int PASSES = (int)NET_EXPANDED / (8 * PASS_TILES);
+constexpr int WIDE_PIECES = (int)NET_WIDE / 4;
+constexpr int LAST_NUMBERS = (int)NET_SHUFFLED * LAST_TAPS;
+
+struct decode_weights {
+    const float4 *table, *widen_bias;
+    struct norm_weights norm;
+    struct residual_weights residual;
+    struct attention_weights attention;
+    const uint4 *expand;
+    const float *expand_bias, *last, *last_bias;
+};
+
+struct decode_memory {
+    float4 x[SMALL_VOXELS * WIDE_PIECES];
+    float4 t[SMALL_VOXELS * WIDE_PIECES]; /* and the shuffled channels of a pass */
+    float4 last[LAST_NUMBERS / 4];
+    float scratch[2 * SMALL_LEAVES * NET_WIDE];
+    uint8_t codes[SMALL_LEAVES * LEAF_VECTORS];
+};
+
+/* x = conv3 of the codewords. Half a warp has a voxel, a lane four channels of it. */
+static __device__ __forceinline__ void widen(struct decode_memory *memory,
+                                             const struct decode_weights &weights)
+{
+    const int piece = threadIdx.x % WIDE_PIECES, row = threadIdx.x / WIDE_PIECES;
+    const uint8_t *codes = memory->codes + row / 4 * LEAF_VECTORS;
+    const int x = row % 4;
+    for (int cell = 0; cell < 16; cell++) {
+        float4 sum = weights.widen_bias[piece];
+        for (int dz = 0; dz < 3; dz++) {
+            const int z = cell / 4 + dz - 1;
+            if ((unsigned)z >= 4u) continue;
+            for (int dy = 0; dy < 3; dy++) {
+                const int y = cell % 4 + dy - 1;
+                if ((unsigned)y >= 4u) continue;
+#pragma unroll
+                for (int dx = 0; dx < 3; dx++) {
+                    if ((unsigned)(x + dx - 1) >= 4u) continue;
+                    const int code = codes[16 * z + 4 * y + x + dx - 1];
+                    const float4 v =
+                        __ldg(weights.table +
+                              (((dz * 3 + dy) * 3 + dx) * CODEWORDS + code) * WIDE_PIECES + piece);
+                    sum = make_float4(sum.x + v.x, sum.y + v.y, sum.z + v.z, sum.w + v.w);
+                }
+            }
+        }
+        memory->x[place<NET_WIDE>(16 * cell + row, piece)] = sum;
+    }
+}
+
+/* x = relu(norm(x)), unrounded: it is also what the residual block adds to. */
+static __device__ __forceinline__ void first_norm(float4 *x, struct norm_weights weights)
+{
+    enum { GROUPS = NET_DECODER_GROUPS, EACH = SMALL_LEAVES * GROUPS / NET_WARPS };
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    for (int i = 0; i < EACH; i++) {
+        const int leaf = (warp * EACH + i) / GROUPS, group = (warp * EACH + i) % GROUPS;
+        const int piece = 2 * group + lane % 2, row = 4 * leaf + lane / 2 % 4;
+        float4 v[4];
+#pragma unroll
+        for (int k = 0; k < 4; k++)
+            v[k] = x[place<NET_WIDE>(16 * (4 * k + lane / 8) + row, piece)];
+        norm_relu<4>(v, weights.gamma[piece], weights.beta[piece]);
+#pragma unroll
+        for (int k = 0; k < 4; k++)
+            x[place<NET_WIDE>(16 * (4 * k + lane / 8) + row, piece)] = v[k];
+    }
+}
+
+/* Where four voxels of a row at 8^3 lie, in pieces: the halves of rows 4 to 7 are swapped,
+ * so that eight threads read from all banks. */
+static __device__ __forceinline__ int large_place(int leaf, int channel, int z, int y, int half)
+{
+    return ((leaf * PASS_CHANNELS + channel) * 64 + z * 8 + y) * 2 + (half ^ (y >> 2 & 1));
+}
+
+/* The sums of a pass through the shuffle. A pair of channels is a pair of voxels. */
+static __device__ __forceinline__ void store_shuffled(float4 *large, const struct quarter &mine,
+                                                      int first, const float sum[4][4][4],
+                                                      const float *bias)
+{
+    const int g = threadIdx.x % 32 / 4, q = threadIdx.x % 4;
+#pragma unroll
+    for (int c = 0; c < 4; c++)
+#pragma unroll
+        for (int n = 0; n < 4; n++) {
+            const float2 add = *(const float2 *)(bias + 8 * (first + n) + 2 * q);
+#pragma unroll
+            for (int half = 0; half < 2; half++) {
+                const int cell = mine.cell(c / 2, c % 2), leaf = g / 4 + 2 * half, x = g % 4;
+                const int z = cell / 4 * 2 + q / 2, y = cell % 4 * 2 + q % 2;
+                float2 *to = (float2 *)(large + large_place(leaf, first + n, z, y, x / 2)) + x % 2;
+                *to = make_float2(sum[c][n][2 * half] + add.x, sum[c][n][2 * half + 1] + add.y);
+            }
+        }
+}
+
+/* The pass's share of the last convolution, for the thread's row of eight voxels. */
+static __device__ __forceinline__ void add_last(const struct decode_memory *memory, int pass,
+                                                float sum[8])
+{
+    const int leaf = threadIdx.x / 64, at_z = threadIdx.x / 8 % 8, at_y = threadIdx.x % 8;
+    for (int channel = 0; channel < PASS_CHANNELS; channel++) {
+        float w[LAST_TAPS];
+#pragma unroll
+        for (int i = 0; i < LAST_TAPS / 4; i++)
+            *(float4 *)(w + 4 * i) =
+                memory->last[(pass * PASS_CHANNELS + channel) * (LAST_TAPS / 4) + i];
+#pragma unroll
+        for (int tap = 0; tap < 9; tap++) {
+            const int z = at_z + tap / 3 - 1, y = at_y + tap % 3 - 1;
+            if ((unsigned)z >= 8u || (unsigned)y >= 8u) continue;
+            float row[10];
+            row[0] = row[9] = 0.0f;
+#pragma unroll
+            for (int half = 0; half < 2; half++) {
+                const float4 v = memory->t[large_place(leaf, channel, z, y, half)];
+                row[4 * half + 1] = v.x;
+                row[4 * half + 2] = v.y;
+                row[4 * half + 3] = v.z;
+                row[4 * half + 4] = v.w;
+            }
+#pragma unroll
+            for (int dx = 0; dx < 3; dx++)
+#pragma unroll
+                for (int x = 0; x < 8; x++)
+                    sum[x] = fmaf(row[x + dx], w[3 * tap + dx], sum[x]);
+        }
+    }
+}
+
+static __device__ __forceinline__ float sigmoid(float x)
+{
+    return 1.0f / (1.0f + expf(-x));
+}
+
+static __global__ void __launch_bounds__(NET_THREADS, 1)
+    decode(const __grid_constant__ struct decode_weights weights, const uint8_t *__restrict__ codes,
+           float4 *__restrict__ leaves_out, int64_t leaves)
+{
+    extern __shared__ float4 decode_shared[];
+    struct decode_memory *memory = (struct decode_memory *)decode_shared;
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const int64_t first_leaf = (int64_t)blockIdx.x * SMALL_LEAVES;
+    const int64_t code = first_leaf * LEAF_VECTORS + threadIdx.x;
+
+    /* A leaf behind the last is decoded from zeros and not written. */
+    memory->codes[threadIdx.x] = code < leaves * LEAF_VECTORS ? codes[code] : 0;
+    for (int i = threadIdx.x; i < LAST_NUMBERS; i += NET_THREADS)
+        ((float *)memory->last)[i] =
+            i % LAST_TAPS < 27 ? weights.last[i % LAST_TAPS * NET_SHUFFLED + i / LAST_TAPS] : 0.0f;
+    __syncthreads();
+    widen(memory, weights);
+    __syncthreads();
+    first_norm(memory->x, weights.norm);
+    residual_small<NET_WIDE>(memory->x, memory->t, weights.residual);
+    attend<NET_WIDE, true>(memory->x, memory->scratch, weights.attention);
+
+    const struct quarter mine(warp);
+    const int tile = warp / 4 * 4;
+    float out[8];
+#pragma unroll
+    for (int x = 0; x < 8; x++)
+        out[x] = weights.last_bias[0];
+#pragma unroll 1
+    for (int pass = 0; pass < PASSES; pass++) {
+        float sum[4][4][4];
+        clear<4, 4>(sum);
+        conv_quarter<NET_WIDE, 4>(memory->x,
+                                  weights.expand + (pass * PASS_TILES + tile) * 32 + lane,
+                                  NET_EXPANDED / 8, mine, sum);
+        __syncthreads(); /* the last pass has been read */
+        store_shuffled(memory->t, mine, tile, sum, weights.expand_bias + pass * 8 * PASS_TILES);
+        __syncthreads();
+        add_last(memory, pass, out);
+    }
+    if (first_leaf + threadIdx.x / 64 >= leaves) return;
+    float4 *to = leaves_out + first_leaf * (LEAF_VOXELS / 4) + threadIdx.x * 2;
+    to[0] = make_float4(sigmoid(out[0]), sigmoid(out[1]), sigmoid(out[2]), sigmoid(out[3]));
+    to[1] = make_float4(sigmoid(out[4]), sigmoid(out[5]), sigmoid(out[6]), sigmoid(out[7]));
+}
+
+/* ---------------------------------------------------------------- launch -- */
+
+static struct norm_weights norm_of(const struct fused_norm *norm)
+{
+    return {(const float4 *)norm->gamma, (const float4 *)norm->beta};
+}
+
+static struct residual_weights residual_of(const struct fused_residual *block)
+{
+    return {{norm_of(&block->norm[0]), norm_of(&block->norm[1])},
+            {(const uint4 *)block->conv[0].weight, (const uint4 *)block->conv[1].weight},
+            {block->conv[0].bias, block->conv[1].bias}};
+}
+
+static struct attention_weights attention_of(const struct fused_attention *attention)
+{
+    return {attention->squeeze.weight, attention->squeeze.bias, attention->excite.weight,
+            attention->excite.bias};
+}
+
+int fused_prepare_decode(void)
+{
+    return search_allow_shared((const void *)decode, (int)sizeof(struct decode_memory));
+}
+
+int fused_decode(const struct fused_decoder *weights, const uint8_t *codes, float *leaves_out,
+                 int64_t leaves, cudaStream_t stream)
+{
+    const struct decode_weights all = {(const float4 *)weights->table,
+                                       (const float4 *)weights->widen_bias,
+                                       norm_of(&weights->norm),
+                                       residual_of(&weights->residual),
+                                       attention_of(&weights->attention),
+                                       (const uint4 *)weights->expand.weight,
+                                       weights->expand.bias,
+                                       weights->last.weight,
+                                       weights->last.bias};
+    const unsigned blocks = (unsigned)((leaves + SMALL_LEAVES - 1) / SMALL_LEAVES);
+    decode<<<blocks, NET_THREADS, sizeof(struct decode_memory), stream>>>(
+        all, codes, (float4 *)leaves_out, leaves);
+    return assay_launched();
+}

@@ -1,0 +1,525 @@
+/*
+ * codec_net_encode.cu - the encoder in two kernels.
+ *
+ *   encode_large  a block takes two leaves through all that is at 8^3 and the
+ *                 convolution down to 4^3, whose result (8 KiB a leaf) goes to memory
+ *   encode_small  a block takes four leaves of it through the residual block and the
+ *                 attention, and searches
+ *
+ * The last convolution and the search are one product of 32 numbers a voxel
+ * (codec_pack.h), in fp32 by three products of tf32 parts: z is never made. All other
+ * convolutions are of tf32 operands.
+ *
+ * Bytes of a leaf: 2048 read, 64 written, 8192 between the kernels, in L2 for some 3000
+ * leaves. Operations: 30.6 M; done are some 0.8 of 18.9 at 8^3, 0.7 of 7.1 at 4^3,
+ * and 3 x 1.05 of tf32 in the place of 4.7.
+ */
+#include "codec_net_fused.h"
+#include "codec_net_tile.cuh"
+
+/* ------------------------------------------------------------------ at 8^3 -- */
+
+constexpr int EDGE = LEAF_EDGE + 2, PLANE = EDGE * EDGE, BORDERED = EDGE * PLANE;
+constexpr int STEM_PIECES = (int)NET_STEM / 4, DOWN_PIECES = (int)NET_DOWN / 4;
+
+struct large_weights {
+    const uint4 *stem, *conv[2], *down;
+    const float *stem_bias, *bias[2], *down_bias;
+    struct norm_weights stem_norm, norm[2];
+};
+
+struct large_memory {
+    float4 x[LARGE_VOXELS * STEM_PIECES];
+    float4 t[LARGE_VOXELS * STEM_PIECES]; /* and sums of parts of the last convolution */
+    float input[LARGE_LEAVES * BORDERED]; /* with a border of zeros */
+};
+
+static __device__ __forceinline__ void load_leaves(float *input, const float *__restrict__ from,
+                                                   int64_t first, int64_t leaves)
+{
+    for (int i = threadIdx.x; i < LARGE_LEAVES * BORDERED; i += NET_THREADS)
+        input[i] = 0.0f;
+    __syncthreads();
+    for (int i = threadIdx.x; i < LARGE_VOXELS; i += NET_THREADS) {
+        const int leaf = i / LEAF_VOXELS, x = i % 8, y = i / 8 % 8, z = i / 64 % 8;
+        if (first + leaf < leaves)
+            input[leaf * BORDERED + (z + 1) * PLANE + (y + 1) * EDGE + x + 1] =
+                from[first * LEAF_VOXELS + i];
+    }
+    __syncthreads();
+}
+
+/* x = conv3 of the input: the 27 taps are the channels of one product. A warp has a z. */
+static __device__ __forceinline__ void stem(struct large_memory *memory,
+                                            const struct large_weights &weights)
+{
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, q = lane % 4;
+    int offset[2][4];
+    uint4 b[2][2];
+#pragma unroll
+    for (int p = 0; p < 2; p++) {
+#pragma unroll
+        for (int j = 0; j < 4; j++) {
+            const int tap = min(16 * p + 4 * q + j, 26);
+            offset[p][j] = tap / 9 * PLANE + tap / 3 % 3 * EDGE + tap % 3 + g;
+        }
+#pragma unroll
+        for (int t = 0; t < 2; t++)
+            b[p][t] = __ldg(weights.stem + (p * 2 + t) * 32 + lane);
+    }
+    for (int y = 0; y < 8; y++) {
+        float sum[2][4] = {};
+        uint4 a[2][2];
+#pragma unroll
+        for (int p = 0; p < 2; p++)
+#pragma unroll
+            for (int leaf = 0; leaf < 2; leaf++) {
+                const float *from = memory->input + leaf * BORDERED + warp * PLANE + y * EDGE;
+                a[p][leaf] = make_uint4(mma_tf32(from[offset[p][0]]), mma_tf32(from[offset[p][1]]),
+                                        mma_tf32(from[offset[p][2]]), mma_tf32(from[offset[p][3]]));
+            }
+#pragma unroll
+        for (int p = 0; p < 2; p++)
+#pragma unroll
+            for (int half = 0; half < 2; half++)
+#pragma unroll
+                for (int t = 0; t < 2; t++)
+                    half_product(sum[t], a[p], b[p][t], half);
+#pragma unroll
+        for (int t = 0; t < 2; t++) {
+            const float2 bias = *(const float2 *)(weights.stem_bias + 8 * t + 2 * q);
+#pragma unroll
+            for (int leaf = 0; leaf < 2; leaf++)
+                *pair_at<NET_STEM>(memory->x, (8 * warp + y) * 16 + 8 * leaf + g, 8 * t + 2 * q) =
+                    make_float2(sum[t][2 * leaf] + bias.x, sum[t][2 * leaf + 1] + bias.y);
+        }
+    }
+}
+
+/* A warp has a leaf's group: four channels, one piece of each voxel. */
+struct large_group {
+    int piece, voxel; /* the lane's first; then every 64th */
+
+    __device__ __forceinline__ large_group()
+    {
+        const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+        piece = warp % NET_ENCODER_GROUPS;
+        voxel = lane / 8 * 16 + warp / NET_ENCODER_GROUPS * 8 + lane % 8;
+    }
+
+    __device__ __forceinline__ int at(int i) const
+    {
+        return place<NET_STEM>(voxel + 64 * i, piece);
+    }
+};
+
+/* x = relu(norm(x)), t = tf32(relu(norm(x))): both norms have the same groups. */
+static __device__ __forceinline__ void two_norms(float4 *x, float4 *t, struct norm_weights first,
+                                                 struct norm_weights second)
+{
+    const struct large_group mine;
+    float4 v[16];
+#pragma unroll
+    for (int i = 0; i < 16; i++)
+        v[i] = x[mine.at(i)];
+    norm_relu<16>(v, first.gamma[mine.piece], first.beta[mine.piece]);
+#pragma unroll
+    for (int i = 0; i < 16; i++)
+        x[mine.at(i)] = v[i];
+    norm_relu<16>(v, second.gamma[mine.piece], second.beta[mine.piece]);
+#pragma unroll
+    for (int i = 0; i < 16; i++)
+        t[mine.at(i)] = rounded(v[i]);
+}
+
+static __device__ __forceinline__ void one_norm(float4 *t, struct norm_weights weights)
+{
+    const struct large_group mine;
+    float4 v[16];
+#pragma unroll
+    for (int i = 0; i < 16; i++)
+        v[i] = t[mine.at(i)];
+    norm_relu<16>(v, weights.gamma[mine.piece], weights.beta[mine.piece]);
+#pragma unroll
+    for (int i = 0; i < 16; i++)
+        t[mine.at(i)] = rounded(v[i]);
+}
+
+/* An eighth of the cells at 8^3: two along z, and four along y counted from an edge. The
+ * pairs of an inner and an outer piece share a tensor core, since outer ones are less
+ * work. */
+struct eighth {
+    int first_z;
+    bool far_y;
+
+    __device__ __forceinline__ eighth(int warp)
+    {
+        first_z = 2 * (warp < 4 ? warp : (warp ^ 1) - 4);
+        far_y = warp >= 4;
+    }
+
+    __device__ __forceinline__ int y(int j) const
+    {
+        return far_y ? 7 - j : j;
+    }
+
+    /* i in 0, 1; j in 0 to 3. */
+    __device__ __forceinline__ int cell(int i, int j) const
+    {
+        return 8 * (first_z + i) + y(j);
+    }
+};
+
+/* sum[4 i + j] += conv3 of cell (i, j). The weights of nine taps are held in registers, and
+ * each row of the input is loaded once for them. */
+static __device__ __forceinline__ void conv_eighth(const float4 *tile,
+                                                   const uint4 *__restrict__ weights,
+                                                   const struct eighth &mine, float sum[8][2][4])
+{
+    const int lane = threadIdx.x % 32, g = lane / 4, q = lane % 4;
+#pragma unroll 1
+    for (int dx = 0; dx < 3; dx++) {
+        const bool inside = (unsigned)(g + dx - 1) < 8u;
+        const int row = inside ? g + dx - 1 : g;
+        uint4 b[3][3][2]; /* [tap along z][along y, from the edge][tile] */
+#pragma unroll
+        for (int dz = 0; dz < 3; dz++)
+#pragma unroll
+            for (int dy = 0; dy < 3; dy++) {
+                const int tap = 9 * dz + 3 * (mine.far_y ? 2 - dy : dy) + dx;
+#pragma unroll
+                for (int t = 0; t < 2; t++)
+                    b[dz][dy][t] = __ldg(weights + (2 * tap + t) * 32 + lane);
+            }
+#pragma unroll
+        for (int from_z = -1; from_z < 3; from_z++) {
+            if ((unsigned)(mine.first_z + from_z) >= 8u) continue;
+#pragma unroll
+            for (int from_y = 0; from_y < 5; from_y++) {
+                uint4 a[2];
+#pragma unroll
+                for (int half = 0; half < 2; half++) {
+                    const int voxel = 16 * mine.cell(from_z, from_y) + 8 * half + row;
+                    const float4 v = tile[place<NET_STEM>(voxel, q)];
+                    a[half] = inside ? bits_of(v) : make_uint4(0, 0, 0, 0);
+                }
+#pragma unroll
+                for (int half = 0; half < 2; half++)
+#pragma unroll
+                    for (int i = 0; i < 2; i++)
+#pragma unroll
+                        for (int j = 0; j < 4; j++) {
+                            const int dz = from_z - i + 1, dy = from_y - j + 1;
+                            if (dz < 0 || dz > 2 || dy < 0 || dy > 2) continue;
+#pragma unroll
+                            for (int t = 0; t < 2; t++)
+                                half_product(sum[4 * i + j][t], a, b[dz][dy][t], half);
+                        }
+            }
+        }
+    }
+}
+
+/* The residual block's two convolutions; t arrives normalised, x leaves rounded. */
+static __device__ __forceinline__ void residual_large(struct large_memory *memory,
+                                                      const struct large_weights &weights)
+{
+    const int warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4, q = threadIdx.x % 4;
+    const struct eighth mine(warp);
+    float sum[8][2][4];
+#pragma unroll 1
+    for (int conv = 0; conv < 2; conv++) {
+        __syncthreads();
+        clear<8, 2>(sum);
+        conv_eighth(memory->t, weights.conv[conv], mine, sum);
+        __syncthreads();
+#pragma unroll
+        for (int c = 0; c < 8; c++)
+#pragma unroll
+            for (int t = 0; t < 2; t++) {
+                const int channel = 8 * t + 2 * q;
+                const float2 bias = *(const float2 *)(weights.bias[conv] + channel);
+#pragma unroll
+                for (int half = 0; half < 2; half++) {
+                    const int voxel = 16 * mine.cell(c / 4, c % 4) + 8 * half + g;
+                    const float2 value =
+                        make_float2(sum[c][t][2 * half] + bias.x, sum[c][t][2 * half + 1] + bias.y);
+                    if (conv == 0) {
+                        *pair_at<NET_STEM>(memory->t, voxel, channel) = value;
+                    } else {
+                        float2 *to = pair_at<NET_STEM>(memory->x, voxel, channel);
+                        *to = make_float2(round_tf32(fmaf(NET_RESIDUAL_SCALE, value.x, to->x)),
+                                          round_tf32(fmaf(NET_RESIDUAL_SCALE, value.y, to->y)));
+                    }
+                }
+            }
+        __syncthreads();
+        if (conv == 0) one_norm(memory->t, weights.norm[1]);
+    }
+}
+
+/* sum[2 i + j]: 16 rows of the result are row 4 y' + x of two y of z = 2 group + i, y =
+ * 2 j + y', of one leaf, then of the other. A warp has the 16 taps of one dz. */
+static __device__ __forceinline__ void conv_down(const float4 *tile,
+                                                 const uint4 *__restrict__ weights, int dz,
+                                                 int group, float sum[4][4][4])
+{
+    enum { TILES = NET_DOWN / 8 };
+    const int lane = threadIdx.x % 32, g = lane / 4, q = lane % 4;
+    const uint4 *from = weights + dz * 16 * TILES * 32 + lane;
+#pragma unroll 1
+    for (int tap = 0; tap < 16; tap++, from += TILES * 32) {
+        uint4 b[TILES];
+        load_weights<TILES>(b, from);
+        const int x = 2 * (g % 4) + tap % 4 - 1;
+#pragma unroll
+        for (int c = 0; c < 4; c++) {
+            const int z = 2 * (2 * group + c / 2) + dz - 1;
+            const int y = 2 * (2 * (c % 2) + g / 4) + tap / 4 - 1;
+            if ((unsigned)z >= 8u) continue;
+            const bool inside = (unsigned)x < 8u && (unsigned)y < 8u;
+            uint4 a[2];
+#pragma unroll
+            for (int half = 0; half < 2; half++) {
+                const int voxel = inside ? 16 * (8 * z + y) + 8 * half + x : 0;
+                const float4 v = tile[place<NET_STEM>(voxel, q)];
+                a[half] = inside ? bits_of(v) : make_uint4(0, 0, 0, 0);
+            }
+#pragma unroll
+            for (int half = 0; half < 2; half++)
+#pragma unroll
+                for (int t = 0; t < TILES; t++)
+                    half_product(sum[c][t], a, b[t], half);
+        }
+    }
+}
+
+/* Convolution down, and the sum of its four parts along dz to memory as [voxel][channel]. */
+static __device__ __forceinline__ void down(struct large_memory *memory,
+                                            const struct large_weights &weights, float *to,
+                                            int64_t first, int64_t leaves)
+{
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    float sum[4][4][4];
+    clear<4, 4>(sum);
+    conv_down(memory->x, weights.down, warp / 2, warp % 2, sum);
+#pragma unroll
+    for (int i = 0; i < 16; i++)
+        memory->t[(warp * 16 + i) * 32 + lane] = *(const float4 *)sum[i / 4][i % 4];
+    __syncthreads();
+    for (int i = threadIdx.x; i < 2 * 16 * 32; i += NET_THREADS) {
+        const int group = i / 512, c = i / 128 % 4, t = i / 32 % 4, g = lane / 4, q = lane % 4;
+        float4 v = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+#pragma unroll
+        for (int dz = 0; dz < 4; dz++) {
+            const float4 part = memory->t[((2 * dz + group) * 16 + 4 * c + t) * 32 + lane];
+            v = make_float4(v.x + part.x, v.y + part.y, v.z + part.z, v.w + part.w);
+        }
+        const int channel = 8 * t + 2 * q;
+        const int voxel = 16 * (2 * group + c / 2) + 4 * (2 * (c % 2) + g / 4) + g % 4;
+        const float2 bias = *(const float2 *)(weights.down_bias + channel);
+        float *at = to + (first * LEAF_VECTORS + voxel) * NET_DOWN + channel;
+        if (first < leaves) *(float2 *)at = make_float2(v.x + bias.x, v.y + bias.y);
+        if (first + 1 < leaves)
+            *(float2 *)(at + LEAF_VECTORS * NET_DOWN) = make_float2(v.z + bias.x, v.w + bias.y);
+    }
+}
+
+static __global__ void __launch_bounds__(NET_THREADS, 1)
+    encode_large(const __grid_constant__ struct large_weights weights,
+                 const float *__restrict__ leaves_in, float *__restrict__ to, int64_t leaves)
+{
+    extern __shared__ float4 large_shared[];
+    struct large_memory *memory = (struct large_memory *)large_shared;
+    const int64_t first = (int64_t)blockIdx.x * LARGE_LEAVES;
+    load_leaves(memory->input, leaves_in, first, leaves);
+    stem(memory, weights);
+    __syncthreads();
+    two_norms(memory->x, memory->t, weights.stem_norm, weights.norm[0]);
+    residual_large(memory, weights);
+    down(memory, weights, to, first, leaves);
+}
+
+/* ------------------------------------------------------------------ at 4^3 -- */
+
+struct small_weights {
+    struct residual_weights residual;
+    struct attention_weights attention;
+    const uint4 *search_high, *search_low;
+    const float *search_bias;
+};
+
+struct small_memory {
+    float4 x[SMALL_VOXELS * DOWN_PIECES];
+    float4 t[SMALL_VOXELS * DOWN_PIECES];
+    float scratch[2 * SMALL_LEAVES * NET_DOWN];
+};
+
+static __device__ __forceinline__ void load_small(float4 *x, const float4 *__restrict__ from,
+                                                  int64_t first, int64_t leaves)
+{
+    for (int i = threadIdx.x; i < SMALL_VOXELS * DOWN_PIECES; i += NET_THREADS) {
+        const int piece = i % DOWN_PIECES, voxel = i / DOWN_PIECES % LEAF_VECTORS;
+        const int leaf = i / DOWN_PIECES / LEAF_VECTORS;
+        const bool there = first + leaf < leaves;
+        x[place<NET_DOWN>(voxel / 4 * 16 + 4 * leaf + voxel % 4, piece)] =
+            there ? from[first * LEAF_VECTORS * DOWN_PIECES + i]
+                  : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+    }
+}
+
+/* sum += a b in fp32, for tiles of eight codewords; a and b in parts of 11 bits. */
+template <int TILES>
+static __device__ __forceinline__ void product_3xtf32(float sum[TILES][4], const uint4 high[2],
+                                                      const uint4 low[2], const uint4 *b_high,
+                                                      const uint4 *b_low)
+{
+#pragma unroll
+    for (int half = 0; half < 2; half++) {
+#pragma unroll
+        for (int t = 0; t < TILES; t++)
+            half_product(sum[t], low, b_high[t], half);
+#pragma unroll
+        for (int t = 0; t < TILES; t++)
+            half_product(sum[t], high, b_low[t], half);
+#pragma unroll
+        for (int t = 0; t < TILES; t++)
+            half_product(sum[t], high, b_high[t], half);
+    }
+}
+
+static __device__ __forceinline__ void split(float4 v, uint4 *high, uint4 *low)
+{
+    *high = make_uint4(mma_tf32(v.x), mma_tf32(v.y), mma_tf32(v.z), mma_tf32(v.w));
+    *low = make_uint4(
+        mma_tf32(v.x - __uint_as_float(high->x)), mma_tf32(v.y - __uint_as_float(high->y)),
+        mma_tf32(v.z - __uint_as_float(high->z)), mma_tf32(v.w - __uint_as_float(high->w)));
+}
+
+/* A warp has two cells of 16 voxels against all codewords, two tiles of 8 at a time. */
+static __device__ __forceinline__ void search(const float4 *x, const struct small_weights &weights,
+                                              uint8_t *__restrict__ codes, int64_t first,
+                                              int64_t leaves)
+{
+    enum { TILES = 2, ALL = CODEWORDS / 8, STEPS = NET_DOWN / 16, CELLS = 16 / NET_WARPS };
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, q = lane % 4;
+    uint4 high[CELLS][STEPS][2], low[CELLS][STEPS][2];
+    struct search_best best[CELLS][2];
+#pragma unroll
+    for (int c = 0; c < CELLS; c++)
+#pragma unroll
+        for (int half = 0; half < 2; half++) {
+            const int voxel = 16 * (CELLS * warp + c) + 8 * half + g;
+#pragma unroll
+            for (int p = 0; p < STEPS; p++)
+                split(x[place<NET_DOWN>(voxel, 4 * p + q)], &high[c][p][half], &low[c][p][half]);
+            best[c][half].start();
+        }
+#pragma unroll 1
+    for (int tile = 0; tile < ALL; tile += TILES) {
+        float sum[CELLS][TILES][4];
+#pragma unroll
+        for (int t = 0; t < TILES; t++) {
+            const float2 bias = *(const float2 *)(weights.search_bias + 8 * (tile + t) + 2 * q);
+#pragma unroll
+            for (int c = 0; c < CELLS; c++) {
+                sum[c][t][0] = sum[c][t][2] = bias.x;
+                sum[c][t][1] = sum[c][t][3] = bias.y;
+            }
+        }
+#pragma unroll
+        for (int p = 0; p < STEPS; p++) {
+            uint4 b_high[TILES], b_low[TILES];
+            load_weights<TILES>(b_high, weights.search_high + (p * ALL + tile) * 32 + lane);
+            load_weights<TILES>(b_low, weights.search_low + (p * ALL + tile) * 32 + lane);
+#pragma unroll
+            for (int c = 0; c < CELLS; c++)
+                product_3xtf32<TILES>(sum[c], high[c][p], low[c][p], b_high, b_low);
+        }
+#pragma unroll
+        for (int t = 0; t < TILES; t++)
+#pragma unroll
+            for (int c = 0; c < CELLS; c++)
+#pragma unroll
+                for (int i = 0; i < 4; i++)
+                    best[c][i / 2].offer(sum[c][t][i], 8 * (tile + t) + 2 * q + i % 2);
+    }
+#pragma unroll
+    for (int c = 0; c < CELLS; c++)
+#pragma unroll
+        for (int half = 0; half < 2; half++) {
+            best[c][half].merge(1);
+            best[c][half].merge(2);
+            const int64_t leaf = first + g / 4 + 2 * half;
+            if (q == 0 && leaf < leaves)
+                codes[leaf * LEAF_VECTORS + 4 * (CELLS * warp + c) + g % 4] =
+                    (uint8_t)best[c][half].at;
+        }
+}
+
+static __global__ void __launch_bounds__(NET_THREADS, 2)
+    encode_small(const __grid_constant__ struct small_weights weights,
+                 const float4 *__restrict__ from, uint8_t *__restrict__ codes, int64_t leaves)
+{
+    extern __shared__ float4 small_shared[];
+    struct small_memory *memory = (struct small_memory *)small_shared;
+    const int64_t first = (int64_t)blockIdx.x * SMALL_LEAVES;
+    load_small(memory->x, from, first, leaves);
+    residual_small<NET_DOWN>(memory->x, memory->t, weights.residual);
+    attend<NET_DOWN, false>(memory->x, memory->scratch, weights.attention);
+    search(memory->x, weights, codes, first, leaves);
+}
+
+/* ---------------------------------------------------------------- launch -- */
+
+static struct norm_weights norm_of(const struct fused_norm *norm)
+{
+    return {(const float4 *)norm->gamma, (const float4 *)norm->beta};
+}
+
+static struct large_weights large_of(const struct fused_encoder *weights)
+{
+    const struct fused_residual *block = &weights->stem_residual;
+    return {(const uint4 *)weights->stem.weight,
+            {(const uint4 *)block->conv[0].weight, (const uint4 *)block->conv[1].weight},
+            (const uint4 *)weights->down.weight,
+            weights->stem.bias,
+            {block->conv[0].bias, block->conv[1].bias},
+            weights->down.bias,
+            norm_of(&weights->stem_norm),
+            {norm_of(&block->norm[0]), norm_of(&block->norm[1])}};
+}
+
+static struct small_weights small_of(const struct fused_encoder *weights)
+{
+    const struct fused_residual *block = &weights->down_residual;
+    const struct fused_attention *attention = &weights->attention;
+    return {{{norm_of(&block->norm[0]), norm_of(&block->norm[1])},
+             {(const uint4 *)block->conv[0].weight, (const uint4 *)block->conv[1].weight},
+             {block->conv[0].bias, block->conv[1].bias}},
+            {attention->squeeze.weight, attention->squeeze.bias, attention->excite.weight,
+             attention->excite.bias},
+            (const uint4 *)weights->search_high,
+            (const uint4 *)weights->search_low,
+            weights->search_bias};
+}
+
+int fused_prepare_encode(void)
+{
+    if (search_allow_shared((const void *)encode_large, (int)sizeof(struct large_memory)))
+        return -1;
+    return search_allow_shared((const void *)encode_small, (int)sizeof(struct small_memory));
+}
+
+int fused_encode(const struct fused_encoder *weights, const float *leaves_in, uint8_t *codes,
+                 int64_t leaves, float *workspace, cudaStream_t stream)
+{
+    const unsigned large = (unsigned)((leaves + LARGE_LEAVES - 1) / LARGE_LEAVES);
+    const unsigned small = (unsigned)((leaves + SMALL_LEAVES - 1) / SMALL_LEAVES);
+    encode_large<<<large, NET_THREADS, sizeof(struct large_memory), stream>>>(
+        large_of(weights), leaves_in, workspace, leaves);
+    if (assay_launched()) return -1;
+    encode_small<<<small, NET_THREADS, sizeof(struct small_memory), stream>>>(
+        small_of(weights), (const float4 *)workspace, codes, leaves);
+    return assay_launched();
+}

@@ -1,0 +1,339 @@
+/*
+ * codec_net_tile.cuh - convolution and norm of leaves that lie in shared memory, for the
+ * fused encoder and decoder. 256 threads a block.
+ *
+ * At 4^3 a block works on four leaves, at 8^3 on two. A cell is one (z, y): 16 rows of
+ * the product, at 4^3 row 4 l + x of leaf l, at 8^3 row 8 l + x. So all rows of a cell
+ * are inside or outside the leaf together when a tap shifts them along z or y, and
+ * products with the border are left out: at 4^3 100 of 144 remain, at 8^3 484 of 576.
+ * A shift along x moves the rows of a cell by one; rows that leave their leaf are zero.
+ *
+ * A voxel's channels lie in a row, in pieces of four that are permuted from voxel to voxel
+ * so that loads of A (16 bytes a lane), stores of sums (8) and norms meet no bank
+ * conflict.
+ *
+ * Fragments are those of vq_search_mma.cuh: lane 4 g + q loads channels 16 p + 4 q to
+ * 16 p + 4 q + 3 of rows g and g + 8 for two steps of eight.
+ */
+#ifndef CODEC_NET_TILE_CUH
+#define CODEC_NET_TILE_CUH
+
+#include "codec_net.h"
+#include "group_norm.h"
+#include "vq_search_mma.cuh"
+
+constexpr int NET_THREADS = 256, NET_WARPS = NET_THREADS / 32;
+constexpr int SMALL_LEAVES = 4, LARGE_LEAVES = 2; /* of a block at 4^3 and at 8^3 */
+constexpr int SMALL_VOXELS = SMALL_LEAVES * LEAF_VECTORS;
+constexpr int LARGE_VOXELS = LARGE_LEAVES * LEAF_VOXELS;
+
+/* ------------------------------------------------------------------ layout -- */
+
+/* Where `piece` of a voxel lies, in pieces. voxel = 16 cell + row. */
+template <int CHANNELS> static __device__ __forceinline__ int place(int voxel, int piece)
+{
+    const int swap = CHANNELS == 16 ? (voxel & 2) | (voxel >> 2 & 1)
+                                    : (voxel & 1) << 2 | (voxel & 2) | (voxel >> 2 & 1);
+    return voxel * (CHANNELS / 4) + (piece ^ swap);
+}
+
+/* The two neighbouring sums of a lane. `channel` is even. */
+template <int CHANNELS>
+static __device__ __forceinline__ float2 *pair_at(float4 *tile, int voxel, int channel)
+{
+    return (float2 *)(tile + place<CHANNELS>(voxel, channel / 4)) + channel / 2 % 2;
+}
+
+static __device__ __forceinline__ float round_tf32(float x)
+{
+    return __uint_as_float(mma_tf32(x));
+}
+
+static __device__ __forceinline__ uint4 bits_of(float4 v)
+{
+    return make_uint4(__float_as_uint(v.x), __float_as_uint(v.y), __float_as_uint(v.z),
+                      __float_as_uint(v.w));
+}
+
+/* The first or second step of eight channels. a[0] is row g, a[1] row g + 8. */
+static __device__ __forceinline__ void half_product(float sum[4], const uint4 a[2], const uint4 &b,
+                                                    int half)
+{
+    const uint32_t rows[4] = {half ? a[0].z : a[0].x, half ? a[1].z : a[1].x,
+                              half ? a[0].w : a[0].y, half ? a[1].w : a[1].y};
+    const uint32_t column[2] = {half ? b.z : b.x, half ? b.w : b.y};
+    mma_m16n8k8(sum, rows, column);
+}
+
+/* -------------------------------------------------------------- convolution -- */
+
+/* A quarter of the cells at 4^3, the 2 x 2 at a corner: seen from the corner, all four
+ * have the same work. Local cell (i, j) counts from the corner along z and y. */
+struct quarter {
+    int first, along_z, along_y; /* cells */
+    int tap_z, tap_y;            /* taps that a step away from the corner is */
+
+    __device__ __forceinline__ quarter(int corner)
+    {
+        const bool far_z = corner / 2 % 2, far_y = corner % 2;
+        first = (far_z ? 12 : 0) + (far_y ? 3 : 0);
+        along_z = far_z ? -4 : 4;
+        along_y = far_y ? -1 : 1;
+        tap_z = far_z ? -9 : 9;
+        tap_y = far_y ? -3 : 3;
+    }
+
+    /* i, j in 0 to 2, of which 0 and 1 are results. */
+    __device__ __forceinline__ int cell(int i, int j) const
+    {
+        return first + i * along_z + j * along_y;
+    }
+};
+
+template <int TILES>
+static __device__ __forceinline__ void load_weights(uint4 b[TILES], const uint4 *__restrict__ from)
+{
+#pragma unroll
+    for (int t = 0; t < TILES; t++)
+        b[t] = __ldg(from + t * 32);
+}
+
+/*
+ * sum[2 i + j] += conv3 of local cell (i, j), TILES times 8 channels of result. `weights`
+ * is packed (codec_pack.h), offset by the first of the TILES and by the lane; `all_tiles`
+ * is how many the convolution has. The nine input cells of a quarter are held in
+ * registers for all taps along z and y, weights are loaded one tap ahead.
+ */
+template <int CHANNELS, int TILES>
+static __device__ __forceinline__ void conv_quarter(const float4 *tile,
+                                                    const uint4 *__restrict__ weights,
+                                                    int all_tiles, const struct quarter &mine,
+                                                    float sum[4][TILES][4])
+{
+    enum { STEPS = CHANNELS / 16 };
+    const int g = threadIdx.x % 32 / 4, q = threadIdx.x % 4;
+    const int tap_words = STEPS * all_tiles * 32;
+    const uint4 *now = weights + 12 * tap_words;
+    uint4 b[2][TILES];
+    load_weights<TILES>(b[0], now - (mine.tap_z + mine.tap_y) * tap_words);
+#pragma unroll 1
+    for (int step = 0; step < 3 * STEPS; step++) {
+        const int dx = step / STEPS, p = step % STEPS, x = g % 4 + dx - 1;
+        const bool inside = (unsigned)x < 4u;
+        const int row = inside ? g + dx - 1 : g;
+        const int following = step + 1 < 3 * STEPS ? step + 1 : step;
+        const uint4 *next =
+            weights + (12 + following / STEPS) * tap_words + (following % STEPS) * all_tiles * 32;
+        uint4 a[9][2];
+#pragma unroll
+        for (int cell = 0; cell < 9; cell++)
+#pragma unroll
+            for (int half = 0; half < 2; half++) {
+                const int voxel = 16 * mine.cell(cell / 3, cell % 3) + row + 8 * half;
+                const float4 v = tile[place<CHANNELS>(voxel, 4 * p + q)];
+                a[cell][half] = inside ? bits_of(v) : make_uint4(0, 0, 0, 0);
+            }
+#pragma unroll
+        for (int tap = 0; tap < 9; tap++) {
+            const int dz = tap / 3 - 1, dy = tap % 3 - 1;
+            const int ahead_z = (tap + 1) % 9 / 3 - 1, ahead_y = (tap + 1) % 3 - 1;
+            /* An iteration has nine taps: odd, so the buffers swap roles with it. They
+             * are copied instead, which costs nothing once unrolled. */
+            load_weights<TILES>(b[1],
+                                (tap < 8 ? now : next) +
+                                    (ahead_z * mine.tap_z + ahead_y * mine.tap_y) * tap_words);
+#pragma unroll
+            for (int half = 0; half < 2; half++)
+#pragma unroll
+                for (int i = 0; i < 2; i++)
+#pragma unroll
+                    for (int j = 0; j < 2; j++) {
+                        if (i + dz < 0 || j + dy < 0) continue;
+#pragma unroll
+                        for (int t = 0; t < TILES; t++)
+                            half_product(sum[2 * i + j][t], a[3 * (i + dz) + j + dy], b[0][t],
+                                         half);
+                    }
+#pragma unroll
+            for (int t = 0; t < TILES; t++)
+                b[0][t] = b[1][t];
+        }
+        now = next;
+    }
+}
+
+template <int CELLS, int TILES>
+static __device__ __forceinline__ void clear(float sum[CELLS][TILES][4])
+{
+#pragma unroll
+    for (int i = 0; i < CELLS * TILES * 4; i++)
+        (&sum[0][0][0])[i] = 0.0f;
+}
+
+/* -------------------------------------------------------------------- norm -- */
+
+static __device__ __forceinline__ float warp_sum(float value)
+{
+#pragma unroll
+    for (int mask = 16; mask > 0; mask /= 2)
+        value += __shfl_xor_sync(0xffffffffu, value, mask);
+    return value;
+}
+
+/* v = relu(norm(v)) of a group that a warp holds, N pieces of four channels a lane; a lane
+ * holds the same four channels throughout. The variance is of the centred numbers. */
+template <int N>
+static __device__ __forceinline__ void norm_relu(float4 v[N], float4 gamma, float4 beta)
+{
+    float sum = 0.0f, squares = 0.0f;
+#pragma unroll
+    for (int i = 0; i < N; i++)
+        sum += (v[i].x + v[i].y) + (v[i].z + v[i].w);
+    const float mean = warp_sum(sum) / (float)(N * 128);
+#pragma unroll
+    for (int i = 0; i < N; i++) {
+        v[i] = make_float4(v[i].x - mean, v[i].y - mean, v[i].z - mean, v[i].w - mean);
+        squares += (v[i].x * v[i].x + v[i].y * v[i].y) + (v[i].z * v[i].z + v[i].w * v[i].w);
+    }
+    const float scale = rsqrtf(warp_sum(squares) / (float)(N * 128) + (float)NORM_EPSILON);
+#pragma unroll
+    for (int i = 0; i < N; i++)
+        v[i] = make_float4(fmaxf(fmaf(v[i].x * scale, gamma.x, beta.x), 0.0f),
+                           fmaxf(fmaf(v[i].y * scale, gamma.y, beta.y), 0.0f),
+                           fmaxf(fmaf(v[i].z * scale, gamma.z, beta.z), 0.0f),
+                           fmaxf(fmaf(v[i].w * scale, gamma.w, beta.w), 0.0f));
+}
+
+static __device__ __forceinline__ float4 rounded(float4 v)
+{
+    return make_float4(round_tf32(v.x), round_tf32(v.y), round_tf32(v.z), round_tf32(v.w));
+}
+
+struct norm_weights {
+    const float4 *gamma, *beta;
+};
+
+/* At 4^3, eight channels a group: `to` = tf32(relu(norm(from))). A warp takes whole
+ * groups, so `to` may be `from`. */
+template <int CHANNELS>
+static __device__ __forceinline__ void norm_small(const float4 *from, float4 *to,
+                                                  struct norm_weights weights)
+{
+    enum { GROUPS = CHANNELS / 8, EACH = SMALL_LEAVES * GROUPS / NET_WARPS };
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+#pragma unroll
+    for (int i = 0; i < EACH; i++) {
+        const int leaf = (warp * EACH + i) / GROUPS, group = (warp * EACH + i) % GROUPS;
+        const int piece = 2 * group + lane % 2;
+        float4 v[4];
+#pragma unroll
+        for (int k = 0; k < 4; k++)
+            v[k] = from[place<CHANNELS>(16 * (4 * k + lane / 8) + 4 * leaf + lane / 2 % 4, piece)];
+        norm_relu<4>(v, weights.gamma[piece], weights.beta[piece]);
+#pragma unroll
+        for (int k = 0; k < 4; k++)
+            to[place<CHANNELS>(16 * (4 * k + lane / 8) + 4 * leaf + lane / 2 % 4, piece)] =
+                rounded(v[k]);
+    }
+}
+
+/* --------------------------------------------------------------- attention -- */
+
+struct attention_weights {
+    const float *squeeze, *squeeze_bias, *excite, *excite_bias;
+};
+
+/* x *= its channel's factor, at 4^3. A thread has one channel of a leaf, or with fewer
+ * channels than threads some are idle. `scratch` is 2 * SMALL_LEAVES * CHANNELS floats.
+ * Ends with a barrier. */
+template <int CHANNELS, bool ROUND>
+static __device__ __forceinline__ void attend(float4 *x, float *scratch,
+                                              const struct attention_weights &weights)
+{
+    enum { HIDDEN = CHANNELS / NET_SQUEEZE };
+    float *mean = scratch, *hidden = scratch + SMALL_LEAVES * CHANNELS;
+    const int leaf = threadIdx.x / CHANNELS, channel = threadIdx.x % CHANNELS;
+    const bool busy = leaf < SMALL_LEAVES;
+    float sum = 0.0f;
+    for (int v = 0; busy && v < LEAF_VECTORS; v++)
+        sum += ((const float *)(x + place<CHANNELS>(v / 4 * 16 + 4 * leaf + v % 4,
+                                                    channel / 4)))[channel % 4];
+    if (busy) mean[threadIdx.x] = sum / (float)LEAF_VECTORS;
+    __syncthreads();
+    if (threadIdx.x < SMALL_LEAVES * HIDDEN) {
+        const int of = threadIdx.x / HIDDEN, h = threadIdx.x % HIDDEN;
+        float value = weights.squeeze_bias[h];
+        for (int c = 0; c < CHANNELS; c++)
+            value = fmaf(mean[of * CHANNELS + c], weights.squeeze[c * HIDDEN + h], value);
+        hidden[threadIdx.x] = fmaxf(value, 0.0f);
+    }
+    __syncthreads();
+    if (busy) {
+        float value = weights.excite_bias[channel];
+        for (int h = 0; h < HIDDEN; h++)
+            value = fmaf(hidden[leaf * HIDDEN + h], weights.excite[h * CHANNELS + channel], value);
+        const float factor = 1.0f / (1.0f + expf(-value));
+        for (int v = 0; v < LEAF_VECTORS; v++) {
+            float *number =
+                (float *)(x + place<CHANNELS>(v / 4 * 16 + 4 * leaf + v % 4, channel / 4)) +
+                channel % 4;
+            *number = ROUND ? round_tf32(*number * factor) : *number * factor;
+        }
+    }
+    __syncthreads();
+}
+
+/* ---------------------------------------------------------------- residual -- */
+
+struct residual_weights {
+    struct norm_weights norm[2];
+    const uint4 *conv[2];
+    const float *bias[2];
+};
+
+/* x += 0.1 conv3(relu(norm(conv3(relu(norm(x)))))) at 4^3; `t` is as large as x. Begins and
+ * ends with a barrier. A warp has a quarter of the cells and half of the channels. */
+template <int CHANNELS>
+static __device__ __forceinline__ void residual_small(float4 *x, float4 *t,
+                                                      const struct residual_weights &weights)
+{
+    enum { TILES = CHANNELS / 16 };
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, q = lane % 4;
+    const struct quarter mine(warp);
+    const int first = warp / 4 * TILES; /* tile of eight channels */
+    float sum[4][TILES][4];
+    __syncthreads();
+    norm_small<CHANNELS>(x, t, weights.norm[0]);
+#pragma unroll 1
+    for (int conv = 0; conv < 2; conv++) {
+        __syncthreads();
+        clear<4, TILES>(sum);
+        conv_quarter<CHANNELS, TILES>(t, weights.conv[conv] + first * 32 + lane, CHANNELS / 8, mine,
+                                      sum);
+        __syncthreads();
+#pragma unroll
+        for (int c = 0; c < 4; c++)
+#pragma unroll
+            for (int n = 0; n < TILES; n++) {
+                const int channel = 8 * (first + n) + 2 * q;
+                const float2 bias = *(const float2 *)(weights.bias[conv] + channel);
+#pragma unroll
+                for (int half = 0; half < 2; half++) {
+                    const int voxel = 16 * mine.cell(c / 2, c % 2) + g + 8 * half;
+                    const float2 value =
+                        make_float2(sum[c][n][2 * half] + bias.x, sum[c][n][2 * half + 1] + bias.y);
+                    if (conv == 0) {
+                        *pair_at<CHANNELS>(t, voxel, channel) = value;
+                    } else {
+                        float2 *to = pair_at<CHANNELS>(x, voxel, channel);
+                        *to = make_float2(fmaf(NET_RESIDUAL_SCALE, value.x, to->x),
+                                          fmaf(NET_RESIDUAL_SCALE, value.y, to->y));
+                    }
+                }
+            }
+        __syncthreads();
+        if (conv == 0) norm_small<CHANNELS>(t, t, weights.norm[1]);
+    }
+}
+
+#endif
