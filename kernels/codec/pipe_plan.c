@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-/* What cudaMalloc aligns to. */
-enum { ALIGNMENT = 256 };
+/* What cudaMalloc aligns to, and the network wants; so many leaves' codes. */
+enum { ALIGNMENT = 256, PART_STEP = ALIGNMENT / LEAF_CODE_BYTES };
 
 static int64_t place(struct pipe_block *block, int64_t bytes)
 {
@@ -13,13 +13,13 @@ static int64_t place(struct pipe_block *block, int64_t bytes)
     return at;
 }
 
-struct pipe_block pipe_block(enum batch_way way, const struct pipe_axes *axes, int64_t leaves,
+struct pipe_block pipe_block(enum pipe_way way, const struct pipe_axes *axes, int64_t leaves,
                              int64_t workspace_bytes)
 {
     struct pipe_block block = {0};
-    int64_t in_bytes = leaves * batch_in_bytes(way);
+    int64_t in_bytes = leaves * leaf_in_bytes(way);
     block.in = place(&block, in_bytes);
-    block.out = place(&block, leaves * batch_out_bytes(way));
+    block.out = place(&block, leaves * leaf_out_bytes(way));
     block.extra = place(&block, axes->copies & PIPE_EXTRA ? in_bytes : 0);
     block.wide =
         place(&block,
@@ -28,15 +28,15 @@ struct pipe_block pipe_block(enum batch_way way, const struct pipe_axes *axes, i
     return block;
 }
 
-int64_t pipe_part(enum batch_way way, const struct pipe_axes *axes, int64_t leaves,
-                  int64_t free_bytes, int64_t (*workspace)(enum batch_way way, int64_t leaves),
+int64_t pipe_part(enum pipe_way way, const struct pipe_axes *axes, int64_t leaves,
+                  int64_t free_bytes, int64_t (*workspace)(enum pipe_way way, int64_t leaves),
                   int64_t *needed)
 {
     int64_t most = axes->part && axes->part < leaves ? axes->part : leaves;
-    for (int64_t part = most;; part = (part + 1) / 2) {
+    for (int64_t part = most;; part = (part / 2 + PART_STEP - 1) / PART_STEP * PART_STEP) {
         *needed = axes->depth * pipe_block(way, axes, leaves, workspace(way, part)).bytes;
         if (*needed <= free_bytes) return part;
-        if (part <= 1) return 0;
+        if (part <= PART_STEP) return 0;
     }
 }
 

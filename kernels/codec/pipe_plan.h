@@ -5,7 +5,7 @@
 #ifndef CODEC_PIPE_PLAN_H
 #define CODEC_PIPE_PLAN_H
 
-#include "batch.h"
+#include "pipe_batch.h"
 
 /* Where the host's side of the copies lies. */
 enum pipe_host {
@@ -42,7 +42,7 @@ struct pipe_axes {
     unsigned copies;
     bool graph; /* the network's kernels launched as one graph; PIPE_PREALLOCATED only */
     bool all_gpus;
-    int64_t part; /* leaves that the network takes at a time, at most; 0: all of a batch */
+    int64_t part; /* leaves that the network takes at a time, at most: fours; 0: all of a batch */
 };
 
 /* A batch's block of device memory: where its parts begin, in bytes. Parts that the
@@ -52,17 +52,17 @@ struct pipe_block {
 };
 
 /* `leaves` a batch, and so many bytes of workspace for the network. */
-struct pipe_block pipe_block(enum batch_way way, const struct pipe_axes *axes, int64_t leaves,
+struct pipe_block pipe_block(enum pipe_way way, const struct pipe_axes *axes, int64_t leaves,
                              int64_t workspace_bytes);
 
 /*
  * How many leaves the network takes at a time: all of a batch (at most `axes->part`), or
- * a half, a quarter and so on, rounded up, until `axes->depth` blocks fit in `free_bytes`.
- * `workspace` gives the network's need for so many leaves and grows with them. 0 where not even one
- * leaf at a time fits; *needed is what the last try asked for.
+ * a half, a quarter and so on, rounded up to four, until `axes->depth` blocks fit in
+ * `free_bytes`. `workspace` gives the network's need for so many leaves and grows with
+ * them. 0 where not even four leaves at a time fit; *needed is what the last try asked for.
  */
-int64_t pipe_part(enum batch_way way, const struct pipe_axes *axes, int64_t leaves,
-                  int64_t free_bytes, int64_t (*workspace)(enum batch_way way, int64_t leaves),
+int64_t pipe_part(enum pipe_way way, const struct pipe_axes *axes, int64_t leaves,
+                  int64_t free_bytes, int64_t (*workspace)(enum pipe_way way, int64_t leaves),
                   int64_t *needed);
 
 /* Sums over the batches of one launch, each stage by itself, and a launch's time. */

@@ -1,5 +1,5 @@
 /*
- * batch_decode.c - operation `codec_decode_batch`: batches of codes from host memory to
+ * pipe_decode.c - operation `codec_decode_batch`: batches of codes from host memory to
  * leaves in host memory.
  *
  *   leaf = decoder(e of the leaf's 64 codes), each voxel in (0, 1)
@@ -7,33 +7,33 @@
  * Bytes of a leaf, over the link: 64 to the device, 2048 from it. Operations of a leaf:
  * 114.1 M (codec_net.h). The network is that of codec_net.h with weights of a fixed seed.
  */
-#include "batch.h"
+#include "pipe_batch.h"
 #include "codec_net.h"
 #include "codec_net_internal.h"
 
 static const char *supports(const struct assay_shape *shape)
 {
-    if (shape->value[BATCH_LEAVES] > BATCH_MOST_LEAVES / shape->value[BATCH_COUNT])
+    if (shape->value[PIPE_LEAVES] > PIPE_MOST_LEAVES / shape->value[PIPE_BATCHES])
         return "more than 2^32 leaves";
     return NULL;
 }
 
 static int buffers(const struct assay_shape *shape, struct assay_buffer out[ASSAY_MAX_BUFFERS])
 {
-    int64_t leaves = batch_leaves(shape);
-    out[BATCH_IN] = (struct assay_buffer){.name = "codes",
-                                          .role = ASSAY_IN,
-                                          .type = ASSAY_U8,
-                                          .count = leaves * LEAF_VECTORS,
-                                          .fill = {.kind = ASSAY_FILL_INTEGER, .b = CODEWORDS - 1}};
-    out[BATCH_OUT] = (struct assay_buffer){
+    int64_t leaves = pipe_leaves(shape);
+    out[PIPE_IN] = (struct assay_buffer){.name = "codes",
+                                         .role = ASSAY_IN,
+                                         .type = ASSAY_U8,
+                                         .count = leaves * LEAF_VECTORS,
+                                         .fill = {.kind = ASSAY_FILL_INTEGER, .b = CODEWORDS - 1}};
+    out[PIPE_OUT] = (struct assay_buffer){
         .name = "leaves", .role = ASSAY_OUT, .type = ASSAY_F32, .count = leaves * LEAF_VOXELS};
     return 2;
 }
 
 static struct assay_work work(const struct assay_shape *shape)
 {
-    double leaves = (double)batch_leaves(shape);
+    double leaves = (double)pipe_leaves(shape);
     return (struct assay_work){.read_bytes = LEAF_BYTES * leaves,
                                .write_bytes = LEAF_CODE_BYTES * leaves,
                                .ops[ASSAY_TF32] = NET_DECODER_OPS * leaves,
@@ -44,7 +44,7 @@ static int reference(const struct assay_shape *shape, const void *const in[], in
                      int64_t begin, int64_t end, double *expected, double *bound)
 {
     const struct codec_weights *weights = codec_weights_default();
-    const uint8_t *codes = in[BATCH_IN];
+    const uint8_t *codes = in[PIPE_IN];
     (void)shape;
     (void)buffer;
     (void)bound;
@@ -77,16 +77,16 @@ static const char *const baselines[] = {"serial", "host_openmp", NULL};
 static const struct assay_operation codec_decode_batch = {
     .name = "codec_decode_batch",
     .summary = "batches of 64 codes to 8^3 leaves, host memory to host memory",
-    .dims = {[BATCH_LEAVES] = {.name = "leaves",
-                               .summary = "leaves of 64 codes in a batch; 0: empty batches",
-                               .fallback = 64,
-                               .min = 0,
-                               .max = 1 << 24},
-             [BATCH_COUNT] = {.name = "batches",
-                              .summary = "batches in a launch",
-                              .fallback = 127,
-                              .min = 1,
-                              .max = 1 << 20}},
+    .dims = {[PIPE_LEAVES] = {.name = "leaves",
+                              .summary = "leaves of 64 codes in a batch; 0: empty batches",
+                              .fallback = 64,
+                              .min = 0,
+                              .max = 1 << 24},
+             [PIPE_BATCHES] = {.name = "batches",
+                               .summary = "batches in a launch",
+                               .fallback = 127,
+                               .min = 1,
+                               .max = 1 << 20}},
     .supports = supports,
     .buffers = buffers,
     .work = work,

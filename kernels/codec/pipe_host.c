@@ -1,10 +1,10 @@
 /*
- * batch_host.c - the batch operations on the host: the network in fp32, the leaves of a
+ * pipe_host.c - the batch operations on the host: the network in fp32, the leaves of a
  * batch spread over all cores by OpenMP. There is no link and no stage but one.
  *
  * Operations of a leaf: 30.6 M to encode, 114.1 M to decode (codec_net.h).
  */
-#include "batch.h"
+#include "pipe_batch.h"
 #include "codec_net.h"
 #include "codec_net_internal.h"
 
@@ -16,9 +16,9 @@ static int setup(struct assay_call *call)
 
 static int launch_encode(struct assay_call *call)
 {
-    int64_t leaves = call->shape->value[BATCH_LEAVES], batches = call->shape->value[BATCH_COUNT];
-    const float *in = call->buffer[BATCH_IN];
-    uint8_t *out = call->buffer[BATCH_OUT];
+    int64_t leaves = call->shape->value[PIPE_LEAVES], batches = call->shape->value[PIPE_BATCHES];
+    const float *in = call->buffer[PIPE_IN];
+    uint8_t *out = call->buffer[PIPE_OUT];
     for (int64_t b = 0; leaves && b < batches; b++)
         if (codec_encode_host(call->state, in + b * leaves * LEAF_VOXELS, leaves,
                               out + b * leaves * LEAF_VECTORS))
@@ -28,9 +28,9 @@ static int launch_encode(struct assay_call *call)
 
 static int launch_decode(struct assay_call *call)
 {
-    int64_t leaves = call->shape->value[BATCH_LEAVES], batches = call->shape->value[BATCH_COUNT];
-    const uint8_t *in = call->buffer[BATCH_IN];
-    float *out = call->buffer[BATCH_OUT];
+    int64_t leaves = call->shape->value[PIPE_LEAVES], batches = call->shape->value[PIPE_BATCHES];
+    const uint8_t *in = call->buffer[PIPE_IN];
+    float *out = call->buffer[PIPE_OUT];
     for (int64_t b = 0; leaves && b < batches; b++)
         if (codec_decode_host(call->state, in + b * leaves * LEAF_VECTORS, leaves,
                               out + b * leaves * LEAF_VOXELS))
