@@ -73,7 +73,8 @@ struct pipe_times {
     double launch_ns;
 };
 
-/* A pipeline is at best as fast as its longest stage: the share of that reached. */
+/* A pipeline is at best as fast as its longest stage: the share of that reached. Above 1
+ * where the networks of several small batches ran side by side. */
 double pipe_bound_share(const struct pipe_times *times);
 
 /* Of the time that overlapping could save, sum less longest, the share saved; below 0
