@@ -106,6 +106,8 @@ PIPELINE(pipelines_2,      "two streams with whole batches",                    
          PIPE_PINNED,         PIPE_PREALLOCATED, PIPE_WHOLE, 2, 0, false, false, 0);
 PIPELINE(pipelines_4,      "four streams with whole batches",                              ASSAY_KERNEL,
          PIPE_PINNED,         PIPE_PREALLOCATED, PIPE_WHOLE, 4, 0, false, false, 0);
+PIPELINE(pipelines_8,      "eight streams with whole batches",                             ASSAY_KERNEL,
+         PIPE_PINNED,         PIPE_PREALLOCATED, PIPE_WHOLE, 8, 0, false, false, 0);
 
 PIPELINE(extra_copy,       "serial, the input copied once more on the device",             ASSAY_KERNEL,
          PIPE_PINNED,         PIPE_PREALLOCATED, PIPE_WAIT,  1, PIPE_EXTRA, false, false, 0);
@@ -122,8 +124,8 @@ PIPELINE(all_off,          "pageable, malloc, one at a time, both needless copie
          PIPE_PAGEABLE,       PIPE_MALLOC,       PIPE_WAIT,  1, PIPE_EXTRA | PIPE_WIDEN, false, false, 0);
 PIPELINE(all_on,           "pinned, preallocated, three roles, no copies, graphs",         ASSAY_KERNEL,
          PIPE_PINNED,         PIPE_PREALLOCATED, PIPE_ROLES, 3, 0, true, false, 0);
-PIPELINE(best,             "four streams with whole batches, graphs",                      ASSAY_KERNEL,
-         PIPE_PINNED,         PIPE_PREALLOCATED, PIPE_WHOLE, 4, 0, true, false, 0);
+PIPELINE(best,             "eight streams with whole batches, graphs",                      ASSAY_KERNEL,
+         PIPE_PINNED,         PIPE_PREALLOCATED, PIPE_WHOLE, 8, 0, true, false, 0);
 PIPELINE(all_gpus,         "best, spread over the GPUs of this machine",                   ASSAY_KERNEL,
-         PIPE_PINNED,         PIPE_PREALLOCATED, PIPE_WHOLE, 4, 0, true, true, 0);
+         PIPE_PINNED,         PIPE_PREALLOCATED, PIPE_WHOLE, 8, 0, true, true, 0);
 /* clang-format on */
