@@ -4,8 +4,8 @@
  * Overlapped stages wait for each other, and an event pair around one would take in the
  * waiting. So each stage is timed by itself, in a pass that takes one batch after the
  * other: the stream is held, begin event, stage and end event are enqueued behind the
- * hold, and only then do they run, one directly behind the other. Pageable copies cannot
- * be enqueued behind a hold; theirs includes the host's copying, which is their nature.
+ * hold, and only then do they run, one directly behind the other. A pageable copy is not
+ * held: the driver would copy to its staging memory meanwhile, and that belongs to it.
  * Obtaining and returning memory is the host's time and is taken by its clock.
  */
 #include <math.h>
@@ -38,7 +38,7 @@ static int time_stage(stage_function *stage, struct pipe *pipe, struct pipe_slot
 {
     cudaStream_t stream = slot->net_stream;
     float ms;
-    if (pipe_hold(stream, hold_ns)) return -1;
+    if (hold_ns > 0 && pipe_hold(stream, hold_ns)) return -1;
     if (cuda_error(cudaEventRecord(watch->begin, stream), "an event")) return -1;
     if (stage(pipe, slot, stream)) return -1;
     if (cuda_error(cudaEventRecord(watch->end, stream), "an event")) return -1;
@@ -51,15 +51,16 @@ static int time_stage(stage_function *stage, struct pipe *pipe, struct pipe_slot
 static int time_batch(struct pipe *pipe, struct pipe_slot *slot, const struct watch *watch,
                       struct pipe_times *times)
 {
+    double hold_ns = pipe->axes->host == PIPE_PAGEABLE ? 0 : HOLD_COPY_NS;
     double start = host_ns();
     if (pipe_obtain_host(pipe, slot) || pipe_obtain_block(pipe, slot)) return -1;
     times->alloc_ns += host_ns() - start;
     if (slot->host_in) pipe_copy_in(pipe, slot);
     /* What a pool obtains is ordered by in_stream, the stages by net_stream. */
     if (cuda_error(cudaStreamSynchronize(slot->in_stream), "a block")) return -1;
-    if (time_stage(pipe_stage_in, pipe, slot, watch, HOLD_COPY_NS, &times->h2d_ns)) return -1;
+    if (time_stage(pipe_stage_in, pipe, slot, watch, hold_ns, &times->h2d_ns)) return -1;
     if (time_stage(pipe_stage_net, pipe, slot, watch, HOLD_NET_NS, &times->compute_ns)) return -1;
-    if (time_stage(pipe_stage_out, pipe, slot, watch, HOLD_COPY_NS, &times->d2h_ns)) return -1;
+    if (time_stage(pipe_stage_out, pipe, slot, watch, hold_ns, &times->d2h_ns)) return -1;
     if (slot->host_out) pipe_copy_out(pipe, slot);
     start = host_ns();
     if (pipe_return_block(pipe, slot) || pipe_return_host(pipe, slot)) return -1;
