@@ -128,21 +128,25 @@ static int launch_threepass(struct assay_call *call)
     return assay_launched();
 }
 
-template <int THREADS> static void enqueue_held(struct assay_call *call, const struct norm_job &job)
+int group_norm_relu_enqueue(const struct norm_job *job, const float *x, const float *gamma,
+                            const float *beta, float *y, void *stream)
 {
-    held<THREADS><<<(unsigned)job.groups, THREADS, 0, (cudaStream_t)call->stream>>>(
-        (const float4 *)call->buffer[NORM_X], (const float *)call->buffer[NORM_GAMMA],
-        (const float *)call->buffer[NORM_BETA], (float4 *)call->buffer[NORM_Y], job);
+    const unsigned groups = (unsigned)job->groups;
+    if (job->length <= HELD * 4 * 32)
+        held<32><<<groups, 32, 0, (cudaStream_t)stream>>>((const float4 *)x, gamma, beta,
+                                                          (float4 *)y, *job);
+    else
+        held<128><<<groups, 128, 0, (cudaStream_t)stream>>>((const float4 *)x, gamma, beta,
+                                                            (float4 *)y, *job);
+    return assay_launched();
 }
 
 static int launch_best(struct assay_call *call)
 {
     const struct norm_job job = norm_job(call->shape);
-    if (job.length <= HELD * 4 * 32)
-        enqueue_held<32>(call, job);
-    else
-        enqueue_held<128>(call, job);
-    return assay_launched();
+    return group_norm_relu_enqueue(
+        &job, (const float *)call->buffer[NORM_X], (const float *)call->buffer[NORM_GAMMA],
+        (const float *)call->buffer[NORM_BETA], (float *)call->buffer[NORM_Y], call->stream);
 }
 
 static const struct assay_variant variant_threepass = {

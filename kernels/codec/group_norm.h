@@ -35,4 +35,17 @@ static inline struct norm_job norm_job(const struct assay_shape *shape)
     return job;
 }
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Enqueue on `stream`, a cudaStream_t, the kernel `best`; voxels are a multiple of 4 and a
+ * group has at most 4096 numbers. */
+int group_norm_relu_enqueue(const struct norm_job *job, const float *x, const float *gamma,
+                            const float *beta, float *y, void *stream);
+
+#ifdef __cplusplus
+}
+#endif
+
 #endif

@@ -14,12 +14,13 @@
 enum { TENSOR_CORES = 4 }; /* of a multiprocessor */
 
 typedef int step_function(struct assay_call *call);
+typedef int allow_function(void);
 
-template <typename Policy> static int setup_both(struct assay_call *call)
+template <typename Policy> static int allow_both(void)
 {
     if (search_allow_shared((const void *)mma_search<Policy, 1>, mma_shared_bytes<Policy>()))
         return -1;
-    return mma_setup<Policy, 2>(call);
+    return search_allow_shared((const void *)mma_search<Policy, 2>, mma_shared_bytes<Policy>());
 }
 
 template <typename Policy> static int launch_fitting(struct assay_call *call)
@@ -29,11 +30,17 @@ template <typename Policy> static int launch_fitting(struct assay_call *call)
                                                                     : mma_launch<Policy, 2>(call);
 }
 
+int vq_search_prepare(enum search_type type)
+{
+    static allow_function *const table[SEARCH_TYPES] = {
+        allow_both<mma_policy_3xtf32>, allow_both<mma_policy_tf32>, allow_both<mma_policy_bf16>};
+    return table[type]();
+}
+
 static int setup(struct assay_call *call)
 {
-    static step_function *const table[SEARCH_TYPES] = {
-        setup_both<mma_policy_3xtf32>, setup_both<mma_policy_tf32>, setup_both<mma_policy_bf16>};
-    return table[call->shape->value[SEARCH_TYPE]](call);
+    if (vq_search_prepare((enum search_type)call->shape->value[SEARCH_TYPE])) return -1;
+    return search_plan_make(call);
 }
 
 static int launch(struct assay_call *call)
@@ -42,6 +49,18 @@ static int launch(struct assay_call *call)
                                                        launch_fitting<mma_policy_tf32>,
                                                        launch_fitting<mma_policy_bf16>};
     return table[call->shape->value[SEARCH_TYPE]](call);
+}
+
+int vq_search_enqueue(const float *z, const float *codebook, uint8_t *index, int64_t leaves,
+                      enum search_type type, int processors, void *stream)
+{
+    const struct assay_shape shape = {NULL, {leaves, type}};
+    struct search_plan plan = {processors};
+    struct assay_call call = {.shape = &shape, .state = &plan, .stream = stream};
+    call.buffer[SEARCH_Z] = (void *)z;
+    call.buffer[SEARCH_CODEBOOK] = (void *)codebook;
+    call.buffer[SEARCH_INDEX] = index;
+    return launch(&call);
 }
 
 static const struct assay_variant variant = {
