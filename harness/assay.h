@@ -33,7 +33,7 @@ extern "C" {
 enum {
     ASSAY_MAX_DIMS = 12,
     ASSAY_MAX_BUFFERS = 12,
-    ASSAY_MAX_METRICS = 8,
+    ASSAY_MAX_METRICS = 16,
     ASSAY_MAX_NAME = 48,
     ASSAY_MAX_REASON = 256,
 };
@@ -140,6 +140,10 @@ struct assay_work {
     double read_bytes;
     double write_bytes;
     double ops[ASSAY_ARITHMETICS];
+    /* The bytes cross the host's link: what is written goes to the device, what is
+     * read comes from it, and the link's two directions are the limits. Follows
+     * from the operation and the shape, so results do not keep it. */
+    bool over_link;
 };
 
 /* --------------------------------------------------------------- checks -- */
@@ -227,6 +231,11 @@ enum assay_place { ASSAY_HOST, ASSAY_CUDA };
  * from the call to the completed synchronisation. */
 enum assay_clock { ASSAY_CLOCK_DEVICE, ASSAY_CLOCK_WALL };
 
+/* What setup returns, after assay_error with the reason, where this machine lacks what
+ * the variant needs (a second GPU, memory): the case is skipped. What the shape alone
+ * decides belongs to `supports`. */
+enum { ASSAY_SKIP = 1 };
+
 /* What a variant is called with. */
 struct assay_call {
     const struct assay_shape *shape;
@@ -253,7 +262,7 @@ struct assay_variant {
     /* NULL, or why this shape is skipped. May be NULL. */
     const char *(*supports)(const struct assay_shape *shape);
 
-    int (*setup)(struct assay_call *call);  /* untimed; may be NULL */
+    int (*setup)(struct assay_call *call);  /* untimed; may be NULL; 0, -1 or ASSAY_SKIP */
     int (*launch)(struct assay_call *call); /* timed: only enqueues on call->stream */
     /* Frees what setup made; called once after setup, also after one that failed. */
     void (*teardown)(struct assay_call *call);
@@ -267,6 +276,11 @@ struct assay_variant {
     /* For results that are not in the operation's buffers: check them, poison
      * them again, and return 0 or assay_error("what is wrong"). May be NULL. */
     int (*check)(struct assay_call *call);
+
+    /* Figures of this variant's own, beside the operation's `quality` (the times of
+     * its stages, say): asked for once, after the last sample, and free to launch.
+     * Returns how many it wrote, at most `max`, or -1. May be NULL. Untimed. */
+    int (*figures)(struct assay_call *call, struct assay_metric *out, int max);
 };
 
 /* --------------------------------------------------------------- errors -- */

@@ -30,6 +30,9 @@ static const struct mix cache_mixes[MIXES] = {
     {1, "cache_write"},
 };
 
+/* The two directions of the link, which page-locked memory measures. */
+static const char link_up[] = "link_h2d", link_down[] = "link_d2h";
+
 static double work_bytes(const struct assay_work *work)
 {
     return work->read_bytes + work->write_bytes;
@@ -48,6 +51,8 @@ static double ceiling_amount(const char *name, const struct assay_work *work)
 {
     for (int i = 0; i < ASSAY_ARITHMETICS; i++)
         if (strcmp(name, arithmetic_name((enum assay_arithmetic)i)) == 0) return work->ops[i];
+    if (work->over_link && strcmp(name, link_up) == 0) return work->write_bytes;
+    if (work->over_link && strcmp(name, link_down) == 0) return work->read_bytes;
     return work_bytes(work);
 }
 
@@ -96,7 +101,10 @@ int ceilings_needed(const struct assay_work *work, enum assay_temperature temper
                     int64_t cache_bytes, const char *names[CEILING_MAX])
 {
     int count = 0;
-    if (work_bytes(work) > 0) {
+    if (work->over_link) {
+        if (work->write_bytes > 0) names[count++] = link_up;
+        if (work->read_bytes > 0) names[count++] = link_down;
+    } else if (work_bytes(work) > 0) {
         bool cached = stays_in_cache(work, temperature, cache_bytes);
         names[count++] = nearest_mix(cached ? cache_mixes : memory_mixes, work, NULL)->name;
     }
@@ -122,10 +130,15 @@ bool ceiling_binding(const struct ceilings *ceilings, const struct assay_work *w
                      enum assay_temperature temperature, int64_t cache_bytes, double time_ns,
                      char name[ASSAY_MAX_NAME], double *fraction)
 {
-    const char *candidate[1 + ASSAY_ARITHMETICS];
+    const char *candidate[2 + ASSAY_ARITHMETICS];
     int candidates = 0;
-    const char *bandwidth = measured_bandwidth(ceilings, work, temperature, cache_bytes);
-    if (bandwidth) candidate[candidates++] = bandwidth;
+    if (work->over_link) {
+        candidate[candidates++] = link_up;
+        candidate[candidates++] = link_down;
+    } else {
+        const char *bandwidth = measured_bandwidth(ceilings, work, temperature, cache_bytes);
+        if (bandwidth) candidate[candidates++] = bandwidth;
+    }
     for (int i = 0; i < ASSAY_ARITHMETICS; i++)
         candidate[candidates++] = arithmetic_name((enum assay_arithmetic)i);
 

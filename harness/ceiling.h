@@ -4,6 +4,8 @@
  * Memory ceilings by the share of bytes written: memory_read (0), memory_r4w1
  * (0.2), memory_copy (0.5), memory_write (1); the nearest measured one binds.
  * Work that is hot and fits in the cache is held against cache_read and so on.
+ * Work over the host's link is held against link_h2d and link_d2h, each for its own
+ * direction's bytes: both run at once, so the longer one binds.
  * Arithmetic ceilings carry the arithmetic's name: fp32, tf32, bf16, fp16, int8.
  */
 #ifndef CEILING_H

@@ -58,15 +58,25 @@ static int step_failed(struct contender *contender, struct ring *ring, enum boar
     return memory_is_short(ring) ? assay_error("no device memory is left") : 0;
 }
 
+/* The variant's setup found that this machine lacks what it needs. */
+static int step_skipped(struct contender *contender, struct ring *ring)
+{
+    put_out(contender, STATUS_SKIPPED, NULL, assay_last_error());
+    contender_teardown(contender, ring);
+    return ring->ops->synchronize(ring->device);
+}
+
 /* ------------------------------------------------------------- preparing -- */
 
+/* 0, -1, or ASSAY_SKIP. */
 static int set_up(struct contender *contender, struct ring *ring)
 {
     const struct assay_variant *variant = contender->variant;
     contender->set_up = true;
     if (variant->setup == NULL) return 0;
     int64_t before = ring->ops->free_bytes(ring->device);
-    if (variant->setup(&contender->call) < 0) return -1;
+    int status = variant->setup(&contender->call);
+    if (status) return status;
     if (ring->ops->synchronize(ring->device) < 0) return -1;
     int64_t after = ring->ops->free_bytes(ring->device);
     if (memory_is_short(ring) && before - after > after)
@@ -105,6 +115,25 @@ static int check(struct contender *contender, struct ring *ring)
     result->near_share = judged ? verdict.near_share : NAN;
     result->max_abs_error = measured ? fmax(verdict.max_abs_error, result->max_abs_error) : NAN;
     result->max_rel_error = measured ? fmax(verdict.max_rel_error, result->max_rel_error) : NAN;
+    return 0;
+}
+
+/* The variant's own figures, behind those of the operation. */
+static int take_figures(struct contender *contender, struct ring *ring)
+{
+    const struct assay_variant *variant = contender->variant;
+    struct case_result *result = contender->result;
+    struct assay_metric figure[ASSAY_MAX_METRICS];
+    int room = ASSAY_MAX_METRICS - result->metric_count;
+    if (variant->figures == NULL || room == 0) return 0;
+    announce(ring, contender, STEP_SAMPLE);
+    int count = variant->figures(&contender->call, figure, room);
+    if (count < 0 || ring->ops->synchronize(ring->device) < 0) return -1;
+    for (int i = 0; i < count && i < room; i++) {
+        struct metric *metric = &result->metrics[result->metric_count++];
+        snprintf(metric->name, sizeof metric->name, "%s", figure[i].name);
+        metric->value = figure[i].value;
+    }
     return 0;
 }
 
@@ -158,7 +187,9 @@ int contender_prepare(struct contender *contender, struct ring *ring)
 
     announce(ring, contender, STEP_SETUP);
     double start = now_s(ring);
-    if (set_up(contender, ring) < 0) return step_failed(contender, ring, STEP_SETUP);
+    int status = set_up(contender, ring);
+    if (status < 0) return step_failed(contender, ring, STEP_SETUP);
+    if (status == ASSAY_SKIP) return step_skipped(contender, ring);
     double setup_s = now_s(ring) - start;
     /* After setup, which may try algorithms out on the real output. */
     if (buffers_poison(&ring->buffers, POISON_FIRST) < 0) return -1;
@@ -174,7 +205,10 @@ int contender_prepare(struct contender *contender, struct ring *ring)
     if (contender->phase == CONTENDER_OUT) return 0;
     if (verifier_quality(&ring->verifier, result) < 0)
         return step_failed(contender, ring, STEP_CHECK);
-    if (ring->request->check_only) return 0;
+    if (ring->request->check_only) {
+        if (take_figures(contender, ring) < 0) return step_failed(contender, ring, STEP_CHECK);
+        return 0;
+    }
 
     announce(ring, contender, STEP_SAMPLE);
     if (size_block(contender, ring) < 0) return step_failed(contender, ring, STEP_SAMPLE);
@@ -275,7 +309,9 @@ int contender_finish(struct contender *contender, struct ring *ring, int round)
     if (contender_block(contender, ring, round) < 0) return -1;
     if (contender->phase == CONTENDER_OUT) return 0;
     if (check(contender, ring) < 0) return step_failed(contender, ring, STEP_CHECK);
-    if (contender->phase == CONTENDER_OUT || ring->request->energy_s <= 0) return 0;
+    if (contender->phase == CONTENDER_OUT) return 0;
+    if (take_figures(contender, ring) < 0) return step_failed(contender, ring, STEP_SAMPLE);
+    if (ring->request->energy_s <= 0) return 0;
 
     announce(ring, contender, STEP_ENERGY);
     struct block block = block_of(contender, ring, 1);

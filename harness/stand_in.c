@@ -93,5 +93,6 @@ struct assay_variant stand_in_variant(const struct assay_variant *variant, enum 
     other.teardown = NULL;
     other.model = NULL;
     other.check = NULL;
+    other.figures = NULL;
     return other;
 }

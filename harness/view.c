@@ -199,6 +199,17 @@ static const char *ceiling_measured(const struct case_id *id)
     return operation->ceiling(&shape, (enum assay_temperature)id->temperature);
 }
 
+/* The work as it was stored, and its path, which only the operation knows. */
+static struct assay_work work_of(const struct case_result *result)
+{
+    struct assay_work work = result->work;
+    const struct assay_operation *operation = registry_operation(result->id.operation);
+    struct assay_shape shape;
+    if (operation && operation->work && !shape_parse(operation, result->id.shape, &shape))
+        work.over_link = operation->work(&shape).over_link;
+    return work;
+}
+
 static void collect_ceilings(struct view *view)
 {
     for (int i = 0; i < view->run->case_count; i++) {
@@ -283,9 +294,10 @@ static void row_ceiling(struct view_row *row, const struct view *view)
     }
     const struct launch_info *launch = launch_of(view->run, row->stored);
     if (own || !launch) return;
-    if (!ceiling_binding(&view->ceilings, &result->work,
-                         (enum assay_temperature)result->id.temperature, launch->device.cache_bytes,
-                         result->time_ns, row->ceiling, &row->ceiling_fraction)) {
+    const struct assay_work work = work_of(result);
+    if (!ceiling_binding(&view->ceilings, &work, (enum assay_temperature)result->id.temperature,
+                         launch->device.cache_bytes, result->time_ns, row->ceiling,
+                         &row->ceiling_fraction)) {
         row->ceiling[0] = '\0';
         row->ceiling_fraction = NAN;
     }

@@ -134,6 +134,51 @@ static void hot_work_of_half_the_cache_is_held_against_the_cache(void **state)
     assert_string_equal(one_needed(0, 1, ASSAY_HOT), "cache_write");
 }
 
+static struct assay_work crosses(double down_bytes, double up_bytes)
+{
+    return (struct assay_work){
+        .read_bytes = down_bytes, .write_bytes = up_bytes, .over_link = true};
+}
+
+static void work_over_the_link_needs_the_directions_that_it_uses(void **state)
+{
+    (void)state;
+    const char *names[CEILING_MAX];
+    struct assay_work up = crosses(0, 5), down = crosses(5, 0), both = crosses(5, 5);
+    assert_int_equal(ceilings_needed(&up, ASSAY_HOT, cache_bytes, names), 1);
+    assert_string_equal(names[0], "link_h2d");
+    assert_int_equal(ceilings_needed(&down, ASSAY_COLD, cache_bytes, names), 1);
+    assert_string_equal(names[0], "link_d2h");
+    assert_int_equal(ceilings_needed(&both, ASSAY_COLD, cache_bytes, names), 2);
+}
+
+static void the_slower_direction_of_the_link_binds_and_memory_does_not(void **state)
+{
+    (void)state;
+    struct ceilings ceilings = {0};
+    measure(&ceilings, "memory_copy", 1000e9);
+    measure(&ceilings, "memory_write", 1e9);
+    measure(&ceilings, "link_h2d", 50e9);
+    measure(&ceilings, "link_d2h", 25e9);
+    /* 100 bytes up take 2 ns, 100 down take 4. */
+    assert_binding(&ceilings, crosses(0, 100), ASSAY_HOT, 4, "link_h2d", 0.5);
+    assert_binding(&ceilings, crosses(100, 100), ASSAY_COLD, 8, "link_d2h", 0.5);
+    assert_binding(&ceilings, crosses(3, 100), ASSAY_COLD, 4, "link_h2d", 0.5);
+    /* The link of a case that measures another thing does not bind. */
+    assert_binding(&ceilings, moves(500, 500), ASSAY_COLD, 2, "memory_copy", 0.5);
+}
+
+static void work_over_a_link_that_was_not_measured_has_no_bandwidth_to_reach(void **state)
+{
+    (void)state;
+    struct ceilings ceilings = {0};
+    measure(&ceilings, "memory_copy", 1000e9);
+    char name[ASSAY_MAX_NAME];
+    double fraction;
+    struct assay_work work = crosses(100, 100);
+    assert_false(ceiling_binding(&ceilings, &work, ASSAY_COLD, cache_bytes, 1, name, &fraction));
+}
+
 static void each_arithmetic_used_is_needed(void **state)
 {
     (void)state;
@@ -243,6 +288,9 @@ int main(void)
         cmocka_unit_test(a_full_table_takes_better_rates_but_no_new_names),
         cmocka_unit_test(the_nearest_mix_of_reads_and_writes_is_needed),
         cmocka_unit_test(hot_work_of_half_the_cache_is_held_against_the_cache),
+        cmocka_unit_test(work_over_the_link_needs_the_directions_that_it_uses),
+        cmocka_unit_test(the_slower_direction_of_the_link_binds_and_memory_does_not),
+        cmocka_unit_test(work_over_a_link_that_was_not_measured_has_no_bandwidth_to_reach),
         cmocka_unit_test(each_arithmetic_used_is_needed),
         cmocka_unit_test(work_that_is_not_known_needs_nothing),
         cmocka_unit_test(the_share_is_of_the_nearest_mix_that_was_measured),

@@ -178,6 +178,20 @@ static int refuse(struct assay_call *call)
     return assay_error("no");
 }
 
+static int lack(struct assay_call *call)
+{
+    (void)call;
+    assay_error("needs two, has one");
+    return ASSAY_SKIP;
+}
+
+static int count_launches(struct assay_call *call, struct assay_metric *out, int max)
+{
+    (void)call;
+    out[0] = (struct assay_metric){"stage_ns", 12.5};
+    return max < 1 ? -1 : 1;
+}
+
 static int teardowns;
 static void count_teardown(struct assay_call *call)
 {
@@ -189,7 +203,13 @@ static const struct assay_variant plain = {.operation = "half",
                                            .name = "plain",
                                            .kind = ASSAY_BASELINE,
                                            .launch = halve,
-                                           .teardown = count_teardown};
+                                           .teardown = count_teardown,
+                                           .figures = count_launches};
+static const struct assay_variant lacking = {.operation = "half",
+                                             .name = "lacking",
+                                             .setup = lack,
+                                             .launch = halve,
+                                             .teardown = count_teardown};
 static const struct assay_variant lazy = {
     .operation = "half", .name = "lazy", .launch = halve_once};
 static const struct assay_variant refusing = {.operation = "half",
@@ -198,7 +218,7 @@ static const struct assay_variant refusing = {.operation = "half",
                                               .launch = halve,
                                               .teardown = count_teardown};
 
-static void measure_half(struct case_result results[3])
+static void measure_half(struct case_result results[4])
 {
     const struct device_ops *ops;
     struct device *device;
@@ -211,9 +231,9 @@ static void measure_half(struct case_result results[3])
                                       .precision_pct = 0.5,
                                       .baseline = "",
                                       .seed = 3,
-                                      .count = 3,
-                                      .variant = {&plain, &lazy, &refusing}};
-    for (int i = 0; i < 3; i++)
+                                      .count = 4,
+                                      .variant = {&plain, &lazy, &refusing, &lacking}};
+    for (int i = 0; i < 4; i++)
         result_init(&results[i]);
     teardowns = 0;
     assert_int_equal(device_open(&options, &ops, &device), 0);
@@ -224,22 +244,25 @@ static void measure_half(struct case_result results[3])
 
 static void each_variant_of_a_group_has_its_own_outcome(void **state)
 {
-    struct case_result results[3];
+    struct case_result results[4];
     (void)state;
     measure_half(results);
     assert_int_equal(results[0].status, STATUS_OK);
     assert_int_equal(results[1].status, STATUS_WRONG); /* only the second check can tell */
     assert_int_equal(results[2].status, STATUS_CRASHED);
     assert_string_equal(results[2].reason, "setup: no");
+    assert_int_equal(results[3].status, STATUS_SKIPPED);
+    assert_string_equal(results[3].reason, "needs two, has one");
     assert_true(isnan(results[1].time_ns) && isnan(results[2].time_ns));
-    assert_int_equal(teardowns, 2); /* also after a setup that failed */
-    for (int i = 0; i < 3; i++)
+    assert_true(isnan(results[3].time_ns));
+    assert_int_equal(teardowns, 3); /* also after a setup that failed */
+    for (int i = 0; i < 4; i++)
         samples_release(&results[i].samples);
 }
 
 static void an_ok_case_has_every_sample_and_its_interval(void **state)
 {
-    struct case_result results[3];
+    struct case_result results[4];
     (void)state;
     measure_half(results);
     const struct case_result *ok = &results[0];
@@ -251,7 +274,21 @@ static void an_ok_case_has_every_sample_and_its_interval(void **state)
     assert_int_equal(ok->checked, 4099);
     assert_true(isnan(ok->energy_mj) && isnan(ok->event_ns));
     assert_string_equal(ok->id.shape, "n=4099");
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 4; i++)
+        samples_release(&results[i].samples);
+}
+
+static void a_variants_own_figures_stand_behind_the_operations(void **state)
+{
+    struct case_result results[4];
+    (void)state;
+    measure_half(results);
+    assert_int_equal(results[0].metric_count, 1);
+    assert_string_equal(results[0].metrics[0].name, "stage_ns");
+    assert_true(results[0].metrics[0].value == 12.5);
+    for (int i = 1; i < 4; i++)
+        assert_int_equal(results[i].metric_count, 0);
+    for (int i = 0; i < 4; i++)
         samples_release(&results[i].samples);
 }
 
@@ -267,6 +304,7 @@ int main(void)
         cmocka_unit_test(a_cut_case_is_refused),
         cmocka_unit_test(a_dead_peer_is_an_error_and_no_signal),
         cmocka_unit_test(each_variant_of_a_group_has_its_own_outcome),
+        cmocka_unit_test(a_variants_own_figures_stand_behind_the_operations),
         cmocka_unit_test(an_ok_case_has_every_sample_and_its_interval),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

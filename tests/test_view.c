@@ -26,6 +26,28 @@ static const struct assay_operation fake_memory = {
 };
 ASSAY_REGISTER_OPERATION(fake_memory);
 
+/* What a case moves over the link is not stored: its operation says so. */
+static struct assay_work crossing_work(const struct assay_shape *shape)
+{
+    (void)shape;
+    return (struct assay_work){.read_bytes = 20e6, .write_bytes = 5e6, .over_link = true};
+}
+
+static const char *link_ceiling(const struct assay_shape *shape, enum assay_temperature temperature)
+{
+    (void)temperature;
+    return shape->value[0] == 1 ? "link_d2h" : NULL;
+}
+
+static const struct assay_operation fake_link = {
+    .name = "fake_link",
+    .summary = "crosses the link; measures it where n is 1",
+    .dims = {{.name = "n", .fallback = 1}},
+    .work = crossing_work,
+    .ceiling = link_ceiling,
+};
+ASSAY_REGISTER_OPERATION(fake_link);
+
 static struct fake_run fake;
 
 static const struct view_row *row_named(const struct view *view, const char *variant)
@@ -189,6 +211,23 @@ static void share_of_a_ceiling_comes_from_the_cases_that_measure_it(void **state
     fake_end(&fake);
 }
 
+static void what_crosses_the_link_is_held_against_the_link_and_not_against_memory(void **state)
+{
+    (void)state;
+    struct view view;
+    fake_begin(&fake, 1);
+    fake_case(&fake, 0, "fake_memory", "n=1", "r4w1", 5000);
+    fake_case(&fake, 0, "fake_link", "n=1", "pinned", 250000)->work.write_bytes = 0;
+    fake_case(&fake, 0, "fake_link", "n=2", "pageable", 500000);
+    assert_int_equal(view_make(&view, &fake.run), 0);
+    const struct view_row *row = row_named(&view, "pageable");
+    assert_string_equal(row->ceiling, "link_d2h");
+    assert_float_equal(row->ceiling_fraction, 0.5, 1e-6); /* 20 MB down; the other way is free */
+    assert_float_equal(row_named(&view, "pinned")->ceiling_fraction, 1, 1e-6);
+    view_release(&view);
+    fake_end(&fake);
+}
+
 static void a_ceiling_of_a_case_that_was_wrong_is_none(void **state)
 {
     (void)state;
@@ -272,6 +311,7 @@ int main(void)
         cmocka_unit_test(rows_go_by_time_and_failures_last_worst_first),
         cmocka_unit_test(groups_keep_the_order_in_which_they_were_measured),
         cmocka_unit_test(share_of_a_ceiling_comes_from_the_cases_that_measure_it),
+        cmocka_unit_test(what_crosses_the_link_is_held_against_the_link_and_not_against_memory),
         cmocka_unit_test(a_ceiling_of_a_case_that_was_wrong_is_none),
         cmocka_unit_test(much_arithmetic_a_byte_is_counted_in_operations),
         cmocka_unit_test(exit_code_is_the_worst_outcome),

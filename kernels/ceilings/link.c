@@ -55,8 +55,9 @@ static int fill(const struct assay_shape *shape, int buffer, uint64_t seed, void
 static struct assay_work work(const struct assay_shape *shape)
 {
     double bytes = (double)shape->value[LINK_BYTES];
-    if (shape->value[LINK_DIRECTION] == LINK_H2D) return (struct assay_work){.write_bytes = bytes};
-    return (struct assay_work){.read_bytes = bytes};
+    bool up = shape->value[LINK_DIRECTION] == LINK_H2D;
+    return (struct assay_work){
+        .read_bytes = up ? 0 : bytes, .write_bytes = up ? bytes : 0, .over_link = true};
 }
 
 /* Only h2d has an output of the operation; d2h is checked by its variants. */

@@ -65,7 +65,8 @@ static struct assay_work work(const struct assay_shape *shape)
 {
     double bytes = (double)shape->value[TRANSFER_BYTES];
     return (struct assay_work){.read_bytes = transfer_down(shape) ? bytes : 0,
-                               .write_bytes = transfer_up(shape) ? bytes : 0};
+                               .write_bytes = transfer_up(shape) ? bytes : 0,
+                               .over_link = true};
 }
 
 /* Only the device's side; the host's is checked by the variants. */

@@ -1,0 +1,109 @@
+/*
+ * pipe_cuda.c - a launch of a batch pipeline: which batch when, on which stream.
+ *
+ * A slot's input is free again once its batch has been through the network, and its
+ * output once that is in host memory. Where a slot has one stream, the stream's order
+ * says so; with three, each stage waits for the events that do.
+ */
+#include "baselines/cuda_error.h"
+#include "pipe.h"
+
+static int wait_for(cudaStream_t stream, cudaEvent_t event)
+{
+    return cuda_error(cudaStreamWaitEvent(stream, event, 0), "waiting for a stage");
+}
+
+static int mark(cudaEvent_t event, cudaStream_t stream)
+{
+    return cuda_error(cudaEventRecord(event, stream), "marking a stage");
+}
+
+/* The host's part after a batch: it must be there, and where it was staged it moves to
+ * where it belongs. */
+static int collect(struct pipe *pipe, struct pipe_slot *slot)
+{
+    if (slot->batch < 0) return 0;
+    if (cuda_error(cudaEventSynchronize(slot->stored), "a batch")) return -1;
+    if (slot->host_out) pipe_copy_out(pipe, slot);
+    slot->batch = -1;
+    return pipe_return_host(pipe, slot);
+}
+
+/* In one stream the slot's own order holds, and no event is needed. */
+static int enqueue_in_order(struct pipe *pipe, struct pipe_slot *slot)
+{
+    cudaStream_t stream = slot->net_stream;
+    if (pipe_stage_in(pipe, slot, stream) || pipe_stage_net(pipe, slot, stream)) return -1;
+    return pipe_stage_out(pipe, slot, stream);
+}
+
+static int enqueue_by_roles(struct pipe *pipe, struct pipe_slot *slot)
+{
+    /* An event that was never recorded is waited for in no time: the first round. */
+    if (wait_for(slot->in_stream, slot->computed)) return -1;
+    if (pipe_stage_in(pipe, slot, slot->in_stream)) return -1;
+    if (mark(slot->loaded, slot->in_stream) || wait_for(slot->net_stream, slot->loaded)) return -1;
+    if (wait_for(slot->net_stream, slot->stored)) return -1;
+    if (pipe_stage_net(pipe, slot, slot->net_stream)) return -1;
+    if (mark(slot->computed, slot->net_stream)) return -1;
+    if (wait_for(slot->out_stream, slot->computed)) return -1;
+    return pipe_stage_out(pipe, slot, slot->out_stream);
+}
+
+static int begin(struct pipe *pipe, struct pipe_slot *slot, int64_t batch)
+{
+    slot->batch = batch;
+    if (pipe_obtain_host(pipe, slot) || pipe_obtain_block(pipe, slot)) return -1;
+    if (slot->host_in) pipe_copy_in(pipe, slot);
+    bool roles = pipe->axes->streams == PIPE_ROLES;
+    if (roles ? enqueue_by_roles(pipe, slot) : enqueue_in_order(pipe, slot)) return -1;
+    if (mark(slot->stored, slot->out_stream)) return -1;
+    return pipe_return_block(pipe, slot);
+}
+
+/* A slot whose last batch the host still has to see to, before it takes another. */
+static bool host_is_wanted(const struct pipe *pipe)
+{
+    return pipe->axes->streams == PIPE_WAIT || pipe_is_staged(pipe->axes);
+}
+
+static int run(struct pipe *pipe)
+{
+    int64_t turn = 0;
+    for (int64_t batch = pipe->first; batch < pipe->beyond; batch += pipe->step, turn++) {
+        struct pipe_slot *slot = &pipe->slot[turn % pipe->slot_count];
+        if (host_is_wanted(pipe) && collect(pipe, slot)) return -1;
+        if (begin(pipe, slot, batch)) return -1;
+        if (pipe->axes->streams == PIPE_WAIT && collect(pipe, slot)) return -1;
+    }
+    for (int i = 0; i < pipe->slot_count; i++)
+        if (collect(pipe, &pipe->slot[i])) return -1;
+    return 0;
+}
+
+/* One host thread a GPU, as enqueuing for all of them would hold each of them up. An
+ * error's words stay with their thread, so they are told again. */
+static int run_all(struct pipes *pipes)
+{
+    int failed = -1;
+    cudaError_t error = cudaSuccess;
+#pragma omp parallel for num_threads(pipes->count) schedule(static, 1)
+    for (int i = 0; i < pipes->count; i++) {
+        struct pipe *pipe = &pipes->pipe[i];
+        if (cudaSetDevice(pipe->device) == cudaSuccess && run(pipe) == 0) continue;
+#pragma omp critical(pipe_failed)
+        {
+            failed = pipe->device;
+            error = cudaPeekAtLastError();
+        }
+    }
+    if (cuda_error(cudaSetDevice(pipes->home), "choosing the GPU")) return -1;
+    if (failed < 0) return 0;
+    return assay_error("the pipeline of GPU %d: %s", failed, cudaGetErrorString(error));
+}
+
+int pipes_launch(struct pipes *pipes)
+{
+    if (pipes->source_bytes == 0) return 0;
+    return pipes->count == 1 ? run(&pipes->pipe[0]) : run_all(pipes);
+}

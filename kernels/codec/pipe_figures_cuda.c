@@ -1,0 +1,137 @@
+/*
+ * pipe_figures_cuda.c - the times of a batch pipeline's stages, by the GPU's clock.
+ *
+ * Overlapped stages wait for each other, and an event pair around one would take in the
+ * waiting. So each stage is timed by itself, in a pass that takes one batch after the
+ * other: the stream is held, begin event, stage and end event are enqueued behind the
+ * hold, and only then do they run, one directly behind the other. A pageable copy is not
+ * held: the driver would copy to its staging memory meanwhile, and that belongs to it.
+ * Obtaining and returning memory is the host's time and is taken by its clock.
+ */
+#include <math.h>
+#include <time.h>
+
+#include "baselines/cuda_error.h"
+#include "pipe.h"
+
+enum { LAUNCHES = 3 };
+
+/* The host enqueues a stage in less than this, even the many kernels of the network. */
+static const double HOLD_COPY_NS = 20e3, HOLD_NET_NS = 300e3;
+
+struct watch {
+    cudaEvent_t begin, end;
+};
+
+static double host_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return 1e9 * (double)now.tv_sec + (double)now.tv_nsec;
+}
+
+typedef int stage_function(const struct pipe *pipe, const struct pipe_slot *slot,
+                           cudaStream_t stream);
+
+static int time_stage(stage_function *stage, struct pipe *pipe, struct pipe_slot *slot,
+                      const struct watch *watch, double hold_ns, double *sum_ns)
+{
+    cudaStream_t stream = slot->net_stream;
+    float ms;
+    if (hold_ns > 0 && pipe_hold(stream, hold_ns)) return -1;
+    if (cuda_error(cudaEventRecord(watch->begin, stream), "an event")) return -1;
+    if (stage(pipe, slot, stream)) return -1;
+    if (cuda_error(cudaEventRecord(watch->end, stream), "an event")) return -1;
+    if (cuda_error(cudaEventSynchronize(watch->end), "a stage")) return -1;
+    if (cuda_error(cudaEventElapsedTime(&ms, watch->begin, watch->end), "a stage")) return -1;
+    *sum_ns += 1e6 * (double)ms;
+    return 0;
+}
+
+static int time_batch(struct pipe *pipe, struct pipe_slot *slot, const struct watch *watch,
+                      struct pipe_times *times)
+{
+    double hold_ns = pipe->axes->host == PIPE_PAGEABLE ? 0 : HOLD_COPY_NS;
+    double start = host_ns();
+    if (pipe_obtain_host(pipe, slot) || pipe_obtain_block(pipe, slot)) return -1;
+    times->alloc_ns += host_ns() - start;
+    if (slot->host_in) pipe_copy_in(pipe, slot);
+    /* What a pool obtains is ordered by in_stream, the stages by net_stream. */
+    if (cuda_error(cudaStreamSynchronize(slot->in_stream), "a block")) return -1;
+    if (time_stage(pipe_stage_in, pipe, slot, watch, hold_ns, &times->h2d_ns)) return -1;
+    if (time_stage(pipe_stage_net, pipe, slot, watch, HOLD_NET_NS, &times->compute_ns)) return -1;
+    if (time_stage(pipe_stage_out, pipe, slot, watch, hold_ns, &times->d2h_ns)) return -1;
+    if (slot->host_out) pipe_copy_out(pipe, slot);
+    start = host_ns();
+    if (pipe_return_block(pipe, slot) || pipe_return_host(pipe, slot)) return -1;
+    times->alloc_ns += host_ns() - start;
+    times->calls++;
+    return 0;
+}
+
+static int time_pipe(struct pipe *pipe, struct pipe_times *times)
+{
+    struct watch watch = {0};
+    struct pipe_slot *slot = &pipe->slot[0];
+    int status = cuda_error(cudaEventCreate(&watch.begin), "an event");
+    if (status == 0) status = cuda_error(cudaEventCreate(&watch.end), "an event");
+    for (slot->batch = pipe->first; status == 0 && slot->batch < pipe->beyond;
+         slot->batch += pipe->step)
+        status = time_batch(pipe, slot, &watch, times);
+    slot->batch = -1;
+    if (watch.begin) cudaEventDestroy(watch.begin);
+    if (watch.end) cudaEventDestroy(watch.end);
+    return status;
+}
+
+/* A launch's time: the least of a few, as it is held against a bound. */
+static int time_launches(struct pipes *pipes, double *least_ns)
+{
+    *least_ns = INFINITY;
+    for (int i = 0; i < LAUNCHES; i++) {
+        double start = host_ns();
+        if (pipes_launch(pipes)) return -1;
+        *least_ns = fmin(*least_ns, host_ns() - start);
+    }
+    return 0;
+}
+
+static int time_all(struct pipes *pipes, struct pipe_times *times, double *bound_ns)
+{
+    *bound_ns = 0;
+    for (int i = 0; i < pipes->count; i++) {
+        struct pipe_times own = {0};
+        if (cuda_error(cudaSetDevice(pipes->pipe[i].device), "choosing the GPU")) return -1;
+        if (time_pipe(&pipes->pipe[i], &own)) return -1;
+        *bound_ns = fmax(*bound_ns, fmax(own.compute_ns, fmax(own.h2d_ns, own.d2h_ns)));
+        times->calls += own.calls;
+        times->h2d_ns += own.h2d_ns;
+        times->compute_ns += own.compute_ns;
+        times->d2h_ns += own.d2h_ns;
+        times->alloc_ns += own.alloc_ns;
+    }
+    return cuda_error(cudaSetDevice(pipes->home), "choosing the GPU");
+}
+
+int pipes_figures(struct pipes *pipes, struct assay_metric *out, int max)
+{
+    struct pipe_times times = {0};
+    double bound_ns;
+    if (pipes->source_bytes == 0) return 0;
+    if (time_all(pipes, &times, &bound_ns) || time_launches(pipes, &times.launch_ns)) return -1;
+    /* GPUs overlap one another: then the bound is the slowest GPU's. */
+    bool one = pipes->count == 1;
+    const struct assay_metric figure[] = {
+        {"calls", (double)times.calls},
+        {"h2d_ns", times.h2d_ns},
+        {"compute_ns", times.compute_ns},
+        {"d2h_ns", times.d2h_ns},
+        {"alloc_ns", times.alloc_ns},
+        {"bound_share", one ? pipe_bound_share(&times) : bound_ns / times.launch_ns},
+        {"overlap_share", one ? pipe_overlap_share(&times) : NAN},
+    };
+    int count = (int)(sizeof figure / sizeof *figure);
+    for (int i = 0; i < count && i < max; i++)
+        out[i] = figure[i];
+    return count < max ? count : max;
+}

@@ -1,0 +1,58 @@
+/* pipe_plan.c - see pipe_plan.h. */
+#include "pipe_plan.h"
+
+#include <math.h>
+
+/* What cudaMalloc aligns to, and the network wants; so many leaves' codes. */
+enum { ALIGNMENT = 256, PART_STEP = ALIGNMENT / LEAF_CODE_BYTES };
+
+static int64_t place(struct pipe_block *block, int64_t bytes)
+{
+    int64_t at = block->bytes;
+    block->bytes += (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    return at;
+}
+
+struct pipe_block pipe_block(enum pipe_way way, const struct pipe_axes *axes, int64_t leaves,
+                             int64_t workspace_bytes)
+{
+    struct pipe_block block = {0};
+    int64_t in_bytes = leaves * leaf_in_bytes(way);
+    block.in = place(&block, in_bytes);
+    block.out = place(&block, leaves * leaf_out_bytes(way));
+    block.extra = place(&block, axes->copies & PIPE_EXTRA ? in_bytes : 0);
+    block.wide =
+        place(&block,
+              axes->copies & PIPE_WIDEN ? leaves * LEAF_CODE_BYTES * (int64_t)sizeof(int64_t) : 0);
+    block.workspace = place(&block, workspace_bytes);
+    return block;
+}
+
+int64_t pipe_part(enum pipe_way way, const struct pipe_axes *axes, int64_t leaves,
+                  int64_t free_bytes, int64_t (*workspace)(enum pipe_way way, int64_t leaves),
+                  int64_t *needed)
+{
+    int64_t most = axes->part && axes->part < leaves ? axes->part : leaves;
+    for (int64_t part = most;; part = (part / 2 + PART_STEP - 1) / PART_STEP * PART_STEP) {
+        *needed = axes->depth * pipe_block(way, axes, leaves, workspace(way, part)).bytes;
+        if (*needed <= free_bytes) return part;
+        if (part <= PART_STEP) return 0;
+    }
+}
+
+static double longest(const struct pipe_times *times)
+{
+    return fmax(times->compute_ns, fmax(times->h2d_ns, times->d2h_ns));
+}
+
+double pipe_bound_share(const struct pipe_times *times)
+{
+    return times->launch_ns > 0 ? longest(times) / times->launch_ns : NAN;
+}
+
+double pipe_overlap_share(const struct pipe_times *times)
+{
+    double sum = times->h2d_ns + times->compute_ns + times->d2h_ns;
+    double most = sum - longest(times);
+    return most > 0 ? (sum - times->launch_ns) / most : NAN;
+}

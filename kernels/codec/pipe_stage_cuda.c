@@ -1,0 +1,122 @@
+/*
+ * pipe_stage_cuda.c - what one stage of one batch enqueues; see pipe.h.
+ *
+ * Bytes of a leaf over the link: 2048 one way and 64 the other. Operations: codec_net.h.
+ */
+#include <string.h>
+
+#include "baselines/cuda_error.h"
+#include "pipe.h"
+
+/* --------------------------------------------------------------------- host -- */
+
+void pipe_copy_in(const struct pipe *pipe, const struct pipe_slot *slot)
+{
+    size_t bytes = (size_t)pipe_in_bytes(pipe);
+    memcpy(slot->host_in, pipe->source + (size_t)slot->batch * bytes, bytes);
+}
+
+void pipe_copy_out(const struct pipe *pipe, const struct pipe_slot *slot)
+{
+    size_t bytes = (size_t)pipe_out_bytes(pipe);
+    memcpy(pipe->result + (size_t)slot->batch * bytes, slot->host_out, bytes);
+}
+
+/* --------------------------------------------------------------------- link -- */
+
+int pipe_stage_in(const struct pipe *pipe, const struct pipe_slot *slot, cudaStream_t stream)
+{
+    int64_t bytes = pipe_in_bytes(pipe);
+    const unsigned char *from = slot->host_in ? slot->host_in : pipe->source + slot->batch * bytes;
+    return cuda_error(cudaMemcpyAsync(slot->block + pipe->layout.in, from, (size_t)bytes,
+                                      cudaMemcpyHostToDevice, stream),
+                      "a batch to the device");
+}
+
+int pipe_stage_out(const struct pipe *pipe, const struct pipe_slot *slot, cudaStream_t stream)
+{
+    int64_t bytes = pipe_out_bytes(pipe);
+    unsigned char *to = slot->host_out ? slot->host_out : pipe->result + slot->batch * bytes;
+    return cuda_error(cudaMemcpyAsync(to, slot->block + pipe->layout.out, (size_t)bytes,
+                                      cudaMemcpyDeviceToHost, stream),
+                      "a batch to the host");
+}
+
+/* ------------------------------------------------------------------ network -- */
+
+static int through_int64(const struct pipe *pipe, const struct pipe_slot *slot, void *codes,
+                         cudaStream_t stream)
+{
+    int64_t *wide = (int64_t *)(slot->block + pipe->layout.wide);
+    int64_t count = pipe->leaves * LEAF_CODE_BYTES;
+    if (pipe_widen(codes, wide, count, stream)) return -1;
+    return pipe_narrow(wide, codes, count, stream);
+}
+
+static int encode(const struct pipe *pipe, const struct pipe_slot *slot, const void *in,
+                  cudaStream_t stream)
+{
+    uint8_t *codes = slot->block + pipe->layout.out;
+    for (int64_t at = 0; at < pipe->leaves; at += pipe->part) {
+        int64_t count = pipe->leaves - at < pipe->part ? pipe->leaves - at : pipe->part;
+        if (codec_net_encode(pipe->net, (const float *)in + at * LEAF_VOXELS,
+                             codes + at * LEAF_VECTORS, count, slot->block + pipe->layout.workspace,
+                             stream))
+            return -1;
+    }
+    return pipe->axes->copies & PIPE_WIDEN ? through_int64(pipe, slot, codes, stream) : 0;
+}
+
+static int decode(const struct pipe *pipe, const struct pipe_slot *slot, void *in,
+                  cudaStream_t stream)
+{
+    float *leaves = (float *)(slot->block + pipe->layout.out);
+    if (pipe->axes->copies & PIPE_WIDEN && through_int64(pipe, slot, in, stream)) return -1;
+    for (int64_t at = 0; at < pipe->leaves; at += pipe->part) {
+        int64_t count = pipe->leaves - at < pipe->part ? pipe->leaves - at : pipe->part;
+        if (codec_net_decode(pipe->net, (const uint8_t *)in + at * LEAF_VECTORS,
+                             leaves + at * LEAF_VOXELS, count, slot->block + pipe->layout.workspace,
+                             stream))
+            return -1;
+    }
+    return 0;
+}
+
+static int enqueue_net(const struct pipe *pipe, const struct pipe_slot *slot, cudaStream_t stream)
+{
+    void *in = slot->block + pipe->layout.in;
+    if (pipe->axes->copies & PIPE_EXTRA) {
+        void *extra = slot->block + pipe->layout.extra;
+        if (cuda_error(cudaMemcpyAsync(extra, in, (size_t)pipe_in_bytes(pipe),
+                                       cudaMemcpyDeviceToDevice, stream),
+                       "the extra copy"))
+            return -1;
+        in = extra;
+    }
+    return pipe->way == PIPE_ENCODE ? encode(pipe, slot, in, stream)
+                                    : decode(pipe, slot, in, stream);
+}
+
+int pipe_stage_net(const struct pipe *pipe, const struct pipe_slot *slot, cudaStream_t stream)
+{
+    if (slot->graph) return cuda_error(cudaGraphLaunch(slot->graph, stream), "the batch's graph");
+    return enqueue_net(pipe, slot, stream);
+}
+
+int pipe_record_graph(const struct pipe *pipe, struct pipe_slot *slot)
+{
+    cudaGraph_t graph = NULL;
+    cudaStream_t stream = slot->net_stream;
+    /* Kernels are loaded by their first launch, which a capture need not allow. */
+    if (enqueue_net(pipe, slot, stream)) return -1;
+    if (cuda_error(cudaStreamSynchronize(stream), "the network")) return -1;
+    if (cuda_error(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "capture"))
+        return -1;
+    int status = enqueue_net(pipe, slot, stream);
+    cudaError_t error = cudaStreamEndCapture(stream, &graph);
+    if (status == 0) status = cuda_error(error, "capture");
+    if (status == 0)
+        status = cuda_error(cudaGraphInstantiate(&slot->graph, graph, 0), "the batch's graph");
+    if (graph) cudaGraphDestroy(graph);
+    return status;
+}

@@ -1,0 +1,131 @@
+/*
+ * pipe_variants_cuda.c - the named batch pipelines on a GPU.
+ *
+ * `serial` is the middle: page-locked memory, preallocated blocks, one call at a time.
+ * Every axis of struct pipe_axes is varied from there by itself; all_off and all_on
+ * vary all of them, and `best` is what goes fastest.
+ *
+ * Bytes of a leaf over the link: 2048 one way and 64 the other. Operations of a leaf:
+ * 30.6 M to encode, 114.1 M to decode (codec_net.h).
+ */
+#include "baselines/cuda_error.h"
+#include "pipe.h"
+
+static int launch(struct assay_call *call)
+{
+    return pipes_launch(call->state);
+}
+
+static void teardown(struct assay_call *call)
+{
+    pipes_close(call->state);
+}
+
+/* The batches' output comes to the operation's buffer, where it is judged, and what is
+ * in host memory is spoilt, so that the next launch has to write it again. */
+static int check(struct assay_call *call)
+{
+    struct pipes *pipes = call->state;
+    size_t bytes = (size_t)pipes->result_bytes;
+    if (bytes == 0) return 0;
+    if (cuda_error(cudaMemcpy(call->buffer[PIPE_OUT], pipes->result, bytes, cudaMemcpyHostToDevice),
+                   "the output"))
+        return -1;
+    for (size_t i = 0; i < bytes; i++)
+        pipes->result[i] = (unsigned char)~pipes->result[i];
+    return 0;
+}
+
+static int figures(struct assay_call *call, struct assay_metric *out, int max)
+{
+    return pipes_figures(call->state, out, max);
+}
+
+/* A row of the table: the same pipeline for both operations. */
+#define PIPELINE(label, what, is, ...)                                                             \
+    static const struct pipe_axes axes_##label = {__VA_ARGS__};                                    \
+    static int setup_encode_##label(struct assay_call *call)                                       \
+    {                                                                                              \
+        return pipes_open((struct pipes **)&call->state, call, PIPE_ENCODE, &axes_##label);        \
+    }                                                                                              \
+    static int setup_decode_##label(struct assay_call *call)                                       \
+    {                                                                                              \
+        return pipes_open((struct pipes **)&call->state, call, PIPE_DECODE, &axes_##label);        \
+    }                                                                                              \
+    static const struct assay_variant encode_##label = {.operation = "codec_encode_batch",         \
+                                                        .name = #label,                            \
+                                                        .summary = what,                           \
+                                                        .kind = is,                                \
+                                                        .place = ASSAY_CUDA,                       \
+                                                        .clock = ASSAY_CLOCK_WALL,                 \
+                                                        .setup = setup_encode_##label,             \
+                                                        .launch = launch,                          \
+                                                        .teardown = teardown,                      \
+                                                        .check = check,                            \
+                                                        .figures = figures};                       \
+    ASSAY_REGISTER_VARIANT(encode_##label);                                                        \
+    static const struct assay_variant decode_##label = {.operation = "codec_decode_batch",         \
+                                                        .name = #label,                            \
+                                                        .summary = what,                           \
+                                                        .kind = is,                                \
+                                                        .place = ASSAY_CUDA,                       \
+                                                        .clock = ASSAY_CLOCK_WALL,                 \
+                                                        .setup = setup_decode_##label,             \
+                                                        .launch = launch,                          \
+                                                        .teardown = teardown,                      \
+                                                        .check = check,                            \
+                                                        .figures = figures};                       \
+    ASSAY_REGISTER_VARIANT(decode_##label)
+
+/* clang-format off */
+/*       name              what it is                                                    */
+PIPELINE(serial,           "the middle: pinned, preallocated, one batch at a time",        ASSAY_BASELINE,
+         PIPE_PINNED,         PIPE_PREALLOCATED, PIPE_WAIT,  1, 0, false, false, 0);
+
+PIPELINE(pageable,         "serial from and to ordinary host memory",                      ASSAY_KERNEL,
+         PIPE_PAGEABLE,       PIPE_PREALLOCATED, PIPE_WAIT,  1, 0, false, false, 0);
+PIPELINE(staged,           "serial, copied by the host through kept pinned memory",        ASSAY_KERNEL,
+         PIPE_STAGED,         PIPE_PREALLOCATED, PIPE_WAIT,  1, 0, false, false, 0);
+PIPELINE(pinned_each,      "serial, the same but pinned anew for each batch",              ASSAY_KERNEL,
+         PIPE_PINNED_EACH,    PIPE_PREALLOCATED, PIPE_WAIT,  1, 0, false, false, 0);
+PIPELINE(write_combined,   "serial, input in write-combined memory",                       ASSAY_KERNEL,
+         PIPE_WRITE_COMBINED, PIPE_PREALLOCATED, PIPE_WAIT,  1, 0, false, false, 0);
+
+PIPELINE(malloc,           "serial, cudaMalloc and cudaFree for each batch",               ASSAY_KERNEL,
+         PIPE_PINNED,         PIPE_MALLOC,       PIPE_WAIT,  1, 0, false, false, 0);
+PIPELINE(malloc_async_0,   "serial, from a pool that is trimmed at each synchronisation",  ASSAY_KERNEL,
+         PIPE_PINNED,         PIPE_ASYNC_0,      PIPE_WAIT,  1, 0, false, false, 0);
+PIPELINE(malloc_async_max, "serial, from a pool that keeps its memory",                    ASSAY_KERNEL,
+         PIPE_PINNED,         PIPE_ASYNC_MAX,    PIPE_WAIT,  1, 0, false, false, 0);
+
+PIPELINE(one_stream,       "one stream, all batches enqueued ahead",                       ASSAY_KERNEL,
+         PIPE_PINNED,         PIPE_PREALLOCATED, PIPE_AHEAD, 1, 0, false, false, 0);
+PIPELINE(roles,            "three streams: in, network, out; three batches in flight",     ASSAY_KERNEL,
+         PIPE_PINNED,         PIPE_PREALLOCATED, PIPE_ROLES, 3, 0, false, false, 0);
+PIPELINE(pipelines_2,      "two streams with whole batches",                               ASSAY_KERNEL,
+         PIPE_PINNED,         PIPE_PREALLOCATED, PIPE_WHOLE, 2, 0, false, false, 0);
+PIPELINE(pipelines_4,      "four streams with whole batches",                              ASSAY_KERNEL,
+         PIPE_PINNED,         PIPE_PREALLOCATED, PIPE_WHOLE, 4, 0, false, false, 0);
+PIPELINE(pipelines_8,      "eight streams with whole batches",                             ASSAY_KERNEL,
+         PIPE_PINNED,         PIPE_PREALLOCATED, PIPE_WHOLE, 8, 0, false, false, 0);
+
+PIPELINE(extra_copy,       "serial, the input copied once more on the device",             ASSAY_KERNEL,
+         PIPE_PINNED,         PIPE_PREALLOCATED, PIPE_WAIT,  1, PIPE_EXTRA, false, false, 0);
+PIPELINE(widened,          "serial, the codes widened to int64 and back",                  ASSAY_KERNEL,
+         PIPE_PINNED,         PIPE_PREALLOCATED, PIPE_WAIT,  1, PIPE_WIDEN, false, false, 0);
+
+PIPELINE(graph,            "serial, the network's kernels as one graph",                   ASSAY_KERNEL,
+         PIPE_PINNED,         PIPE_PREALLOCATED, PIPE_WAIT,  1, 0, true, false, 0);
+
+PIPELINE(small_parts,      "serial, the network 512 leaves at a time",                     ASSAY_KERNEL,
+         PIPE_PINNED,         PIPE_PREALLOCATED, PIPE_WAIT,  1, 0, false, false, 512);
+
+PIPELINE(all_off,          "pageable, malloc, one at a time, both needless copies",        ASSAY_KERNEL,
+         PIPE_PAGEABLE,       PIPE_MALLOC,       PIPE_WAIT,  1, PIPE_EXTRA | PIPE_WIDEN, false, false, 0);
+PIPELINE(all_on,           "pinned, preallocated, three roles, no copies, graphs",         ASSAY_KERNEL,
+         PIPE_PINNED,         PIPE_PREALLOCATED, PIPE_ROLES, 3, 0, true, false, 0);
+PIPELINE(best,             "eight streams with whole batches, graphs",                      ASSAY_KERNEL,
+         PIPE_PINNED,         PIPE_PREALLOCATED, PIPE_WHOLE, 8, 0, true, false, 0);
+PIPELINE(all_gpus,         "best, spread over the GPUs of this machine",                   ASSAY_KERNEL,
+         PIPE_PINNED,         PIPE_PREALLOCATED, PIPE_WHOLE, 8, 0, true, true, 0);
+/* clang-format on */

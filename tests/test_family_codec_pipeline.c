@@ -1,0 +1,323 @@
+/*
+ * test_family_codec_pipeline.c - the batch operations on the host, what a pipeline's plan
+ * and its stages' times come to, and the kinds of bad input.
+ */
+#include <stdio.h>
+#include <unistd.h>
+
+#include "codec_bench.h"
+#include "device.h"
+#include "kernels/codec/codec_net.h"
+#include "kernels/codec/codec_net_internal.h"
+#include "kernels/codec/leaves.h"
+#include "kernels/codec/pipe_plan.h"
+#include "plan.h"
+
+/* ----------------------------------------------------------------- the plan -- */
+
+static void a_block_holds_its_parts_one_behind_the_other(void **state)
+{
+    (void)state;
+    struct pipe_axes plain = {.depth = 1}, full = {.depth = 1, .copies = PIPE_EXTRA | PIPE_WIDEN};
+    struct pipe_block block = pipe_block(PIPE_ENCODE, &plain, 3, 1000);
+    assert_int_equal(block.in, 0);
+    assert_int_equal(block.out, 6144);
+    assert_int_equal(block.workspace, 6144 + 256); /* 192 bytes, rounded up */
+    assert_int_equal(block.bytes, 6400 + 1024);
+    block = pipe_block(PIPE_DECODE, &full, 4, 0);
+    assert_int_equal(block.out, 256);
+    assert_int_equal(block.extra, 256 + 8192);
+    assert_int_equal(block.wide, 8448 + 256);
+    assert_int_equal(block.workspace, 8704 + 2048); /* an int64 for each of 256 codes */
+    assert_int_equal(block.bytes, 10752);
+}
+
+static int64_t kilobyte_a_leaf(enum pipe_way way, int64_t leaves)
+{
+    (void)way;
+    return 1024 * leaves;
+}
+
+static void a_batch_that_fits_is_not_split(void **state)
+{
+    (void)state;
+    struct pipe_axes axes = {.depth = 2};
+    int64_t needed, whole = 2 * (100 * 2048 + 6400 + 102400);
+    assert_int_equal(pipe_part(PIPE_ENCODE, &axes, 100, whole, kilobyte_a_leaf, &needed), 100);
+    assert_int_equal(needed, whole);
+}
+
+static void a_batch_that_does_not_fit_is_halved_until_it_does(void **state)
+{
+    (void)state;
+    struct pipe_axes axes = {.depth = 2};
+    const int64_t part[] = {100, 52, 28, 16, 8, 4};
+    int64_t needed, fixed = 100 * 2048 + 6400;
+    for (int i = 0; i < 5; i++) {
+        int64_t whole = 2 * (fixed + 1024 * part[i]);
+        assert_int_equal(pipe_part(PIPE_ENCODE, &axes, 100, whole, kilobyte_a_leaf, &needed),
+                         part[i]);
+        assert_int_equal(pipe_part(PIPE_ENCODE, &axes, 100, whole - 1, kilobyte_a_leaf, &needed),
+                         part[i + 1]);
+    }
+}
+
+static void no_part_is_larger_than_the_axes_say(void **state)
+{
+    (void)state;
+    struct pipe_axes axes = {.depth = 1, .part = 32};
+    int64_t needed;
+    assert_int_equal(pipe_part(PIPE_ENCODE, &axes, 100, 1 << 20, kilobyte_a_leaf, &needed), 32);
+    assert_int_equal(pipe_part(PIPE_ENCODE, &axes, 20, 1 << 20, kilobyte_a_leaf, &needed), 20);
+}
+
+static void a_batch_larger_than_all_memory_says_what_it_needs(void **state)
+{
+    (void)state;
+    struct pipe_axes axes = {.depth = 2};
+    int64_t needed = 0, least = 2 * (100 * 2048 + 6400 + 4096);
+    assert_int_equal(pipe_part(PIPE_ENCODE, &axes, 100, least - 1, kilobyte_a_leaf, &needed), 0);
+    assert_int_equal(needed, least);
+    assert_int_equal(pipe_part(PIPE_ENCODE, &axes, 100, -1, kilobyte_a_leaf, &needed), 0);
+}
+
+/* ---------------------------------------------------------------- the times -- */
+
+static void the_bound_is_the_longest_stage(void **state)
+{
+    (void)state;
+    struct pipe_times times = {.h2d_ns = 30, .compute_ns = 50, .d2h_ns = 20, .launch_ns = 100};
+    assert_true(fabs(pipe_bound_share(&times) - 0.5) < 1e-12);
+    times.d2h_ns = 80;
+    assert_true(fabs(pipe_bound_share(&times) - 0.8) < 1e-12);
+    times.launch_ns = 0;
+    assert_true(isnan(pipe_bound_share(&times)));
+}
+
+static void the_overlap_is_the_share_of_what_could_be_saved(void **state)
+{
+    (void)state;
+    struct pipe_times times = {.h2d_ns = 30, .compute_ns = 50, .d2h_ns = 20};
+    times.launch_ns = 50;
+    assert_true(fabs(pipe_overlap_share(&times) - 1) < 1e-12);
+    times.launch_ns = 75;
+    assert_true(fabs(pipe_overlap_share(&times) - 0.5) < 1e-12);
+    times.launch_ns = 100;
+    assert_true(fabs(pipe_overlap_share(&times)) < 1e-12);
+    times.launch_ns = 150;
+    assert_true(pipe_overlap_share(&times) < 0);
+    times.h2d_ns = times.d2h_ns = 0;
+    assert_true(isnan(pipe_overlap_share(&times)));
+}
+
+/* --------------------------------------------------------------- the batches -- */
+
+static void host_pipelines_agree_with_the_reference_on_every_volume(void **state)
+{
+    (void)state;
+    int64_t near;
+    for (int volume = LEAF_SMOKE; volume < LEAF_KINDS; volume++) {
+        assert_int_equal(bench_run_host(bench_shape("codec_encode_batch", 5, 3, volume), &near), 1);
+        assert_true(near <= 5 * 3 * LEAF_VECTORS / 50);
+    }
+    assert_int_equal(bench_run_host(bench_shape("codec_decode_batch", 5, 3, 0), NULL), 1);
+}
+
+static void an_empty_batch_is_no_error_and_writes_nothing(void **state)
+{
+    (void)state;
+    assert_int_equal(bench_run_host(bench_shape("codec_encode_batch", 0, 7, LEAF_SMOKE), NULL), 1);
+    assert_int_equal(bench_run_host(bench_shape("codec_decode_batch", 0, 7, 0), NULL), 1);
+    struct assay_shape empty = bench_shape("codec_encode_batch", 0, 7, LEAF_SMOKE);
+    struct assay_metric metric[ASSAY_MAX_METRICS];
+    const void *host[ASSAY_MAX_BUFFERS] = {NULL};
+    assert_int_equal(empty.operation->quality(&empty, host, metric), 0);
+}
+
+static void a_batch_gives_the_same_codes_wherever_its_leaves_are_cut(void **state)
+{
+    (void)state;
+    struct bench one, many;
+    struct assay_call call = {0};
+    bench_init(&one, bench_shape("codec_encode_batch", 12, 1, LEAF_SDF));
+    bench_init(&many, bench_shape("codec_encode_batch", 3, 4, LEAF_SDF));
+    assert_memory_equal(one.memory[PIPE_IN], many.memory[PIPE_IN], 12 * LEAF_BYTES);
+    const struct assay_variant *list[BENCH_MOST_VARIANTS];
+    int count = registry_variants("codec_encode_batch", list, BENCH_MOST_VARIANTS);
+    for (int i = 0; i < count; i++) {
+        if (list[i]->place != ASSAY_HOST) continue;
+        struct bench *benches[] = {&one, &many};
+        for (int b = 0; b < 2; b++) {
+            call = (struct assay_call){.shape = &benches[b]->shape};
+            memcpy(call.buffer, benches[b]->memory, sizeof call.buffer);
+            assert_int_equal(list[i]->setup(&call), 0);
+            assert_int_equal(list[i]->launch(&call), 0);
+        }
+        assert_memory_equal(one.memory[PIPE_OUT], many.memory[PIPE_OUT], 12 * LEAF_CODE_BYTES);
+    }
+    bench_release(&one);
+    bench_release(&many);
+}
+
+static void more_leaves_than_there_are_different_ones_begin_again(void **state)
+{
+    (void)state;
+    struct assay_shape shape = bench_shape("codec_encode_batch", PIPE_DISTINCT + 2, 1, LEAF_NOISE);
+    float *leaves = malloc((size_t)LEAF_BYTES * (PIPE_DISTINCT + 2));
+    assert_non_null(leaves);
+    assert_int_equal(shape.operation->fill(&shape, PIPE_IN, 3, leaves), 0);
+    assert_memory_equal(leaves, leaves + (size_t)LEAF_VOXELS * PIPE_DISTINCT, 2 * LEAF_BYTES);
+    assert_memory_not_equal(leaves, leaves + LEAF_VOXELS, LEAF_BYTES);
+    assert_memory_not_equal(leaves, leaves + (size_t)LEAF_VOXELS * (PIPE_DISTINCT - 1), LEAF_BYTES);
+    free(leaves);
+}
+
+static void quality_counts_mismatches_and_a_compression_of_32(void **state)
+{
+    (void)state;
+    struct bench bench;
+    struct assay_metric metric[ASSAY_MAX_METRICS];
+    bench_init(&bench, bench_shape("codec_encode_batch", 2, 1, LEAF_NOISE));
+    uint8_t *codes = bench.memory[PIPE_OUT];
+    assert_int_equal(
+        codec_encode_reference(codec_weights_default(), bench.memory[PIPE_IN], 2, codes, NULL), 0);
+    const void *const *host = (const void *const *)bench.memory;
+    assert_int_equal(bench.shape.operation->quality(&bench.shape, host, metric), 4);
+    assert_string_equal(metric[0].name, "mismatch_rate");
+    assert_true(metric[0].value == 0);
+    codes[5]++;
+    assert_int_equal(bench.shape.operation->quality(&bench.shape, host, metric), 4);
+    assert_true(metric[0].value == 1.0 / 128);
+    assert_true(metric[1].value > 0 && isfinite(metric[2].value));
+    assert_true(metric[3].value == 32);
+    bench_release(&bench);
+}
+
+static void work_is_the_bytes_over_the_link_and_the_networks_operations(void **state)
+{
+    (void)state;
+    struct assay_shape up = bench_shape("codec_encode_batch", 64, 127, LEAF_SMOKE);
+    struct assay_shape down = bench_shape("codec_decode_batch", 64, 127, 0);
+    struct assay_work encode = up.operation->work(&up), decode = down.operation->work(&down);
+    assert_true(encode.over_link && decode.over_link);
+    assert_true(encode.write_bytes == 127 * 64 * 2048.0 && encode.read_bytes == 127 * 64 * 64.0);
+    assert_true(decode.write_bytes == 127 * 64 * 64.0 && decode.read_bytes == 127 * 64 * 2048.0);
+    assert_true(encode.ops[ASSAY_TF32] == 127 * 64 * NET_ENCODER_OPS);
+    assert_true(decode.ops[ASSAY_TF32] == 127 * 64 * NET_DECODER_OPS);
+}
+
+/* ----------------------------------------------------------------- bad input -- */
+
+static void too_many_leaves_are_refused_before_anything_is_counted(void **state)
+{
+    (void)state;
+    struct assay_shape shape = bench_shape("codec_encode_batch", 1 << 24, 257, LEAF_SMOKE);
+    assert_non_null(shape.operation->supports(&shape));
+    shape.value[PIPE_BATCHES] = 256;
+    assert_null(shape.operation->supports(&shape));
+}
+
+/* The first voxels of a volume from a file with `bytes` bytes of `data`. */
+static int fill_from_file(const void *data, size_t bytes, const char *edges, float *leaves)
+{
+    struct assay_shape shape = bench_shape("codec_encode_batch", 3, 1, LEAF_KINDS);
+    char path[] = "/tmp/grid.XXXXXX";
+    int descriptor = mkstemp(path);
+    assert_true(descriptor >= 0);
+    assert_int_equal(write(descriptor, data, bytes), bytes);
+    close(descriptor);
+    setenv("ASSAY_GRID", path, 1);
+    setenv("ASSAY_GRID_VOXELS", edges, 1);
+    assay_clear_error();
+    int status = shape.operation->fill(&shape, PIPE_IN, 1, leaves);
+    unlink(path);
+    unsetenv("ASSAY_GRID");
+    unsetenv("ASSAY_GRID_VOXELS");
+    return status;
+}
+
+static float grid[16 * LEAF_EDGE * LEAF_EDGE];
+static float leaves[3 * LEAF_VOXELS];
+
+static void a_grid_fills_the_batches_and_begins_again(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 16 * 8 * 8; i++)
+        grid[i] = (float)i;
+    assert_int_equal(fill_from_file(grid, sizeof grid, "16x8x8", leaves), 0);
+    assert_true(leaves[1] == 1 && leaves[8] == 16 && leaves[LEAF_VOXELS] == 8);
+    assert_memory_equal(leaves, leaves + 2 * LEAF_VOXELS, LEAF_BYTES); /* the grid has two */
+}
+
+static void a_grid_of_another_size_or_with_a_nan_is_refused_with_the_reason(void **state)
+{
+    (void)state;
+    memset(grid, 0, sizeof grid);
+    assert_int_equal(fill_from_file(grid, sizeof grid - 4, "16x8x8", leaves), -1);
+    assert_non_null(strstr(assay_last_error(), "truncated"));
+    assert_int_equal(fill_from_file(grid, sizeof grid, "8x8x8", leaves), -1);
+    assert_non_null(strstr(assay_last_error(), "oversized"));
+    grid[3] = NAN;
+    assert_int_equal(fill_from_file(grid, sizeof grid, "16x8x8", leaves), -1);
+    assert_non_null(strstr(assay_last_error(), "voxel (3, 0, 0) is NaN"));
+}
+
+static void a_grid_whose_edges_are_no_edges_is_refused(void **state)
+{
+    (void)state;
+    const char *const bad[] = {"", "16", "16x8", "16x8x8x8", "axbxc", "16x8x0", "16x-8x8"};
+    memset(grid, 0, sizeof grid);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(fill_from_file(grid, sizeof grid, bad[i], leaves), -1);
+}
+
+static void a_grid_that_nobody_named_is_refused(void **state)
+{
+    (void)state;
+    struct assay_shape shape = bench_shape("codec_encode_batch", 3, 1, LEAF_KINDS);
+    unsetenv("ASSAY_GRID");
+    assert_int_equal(shape.operation->fill(&shape, PIPE_IN, 1, leaves), -1);
+    assert_non_null(strstr(assay_last_error(), "ASSAY_GRID"));
+}
+
+/* ---------------------------------------------------------------- the table -- */
+
+static void every_pipeline_of_the_device_does_both_ways_and_waits_on_the_host(void **state)
+{
+    (void)state;
+    const struct assay_variant *encode[BENCH_MOST_VARIANTS], *decode[BENCH_MOST_VARIANTS];
+    int count = registry_variants("codec_encode_batch", encode, BENCH_MOST_VARIANTS);
+    assert_int_equal(registry_variants("codec_decode_batch", decode, BENCH_MOST_VARIANTS), count);
+    assert_true(count <= PLAN_MAX_VARIANTS);
+    for (int i = 0; i < count; i++) {
+        assert_string_equal(encode[i]->name, decode[i]->name);
+        assert_int_equal(encode[i]->clock, ASSAY_CLOCK_WALL);
+        assert_true((encode[i]->place == ASSAY_CUDA) == (encode[i]->figures != NULL));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_block_holds_its_parts_one_behind_the_other),
+        cmocka_unit_test(a_batch_that_fits_is_not_split),
+        cmocka_unit_test(a_batch_that_does_not_fit_is_halved_until_it_does),
+        cmocka_unit_test(no_part_is_larger_than_the_axes_say),
+        cmocka_unit_test(a_batch_larger_than_all_memory_says_what_it_needs),
+        cmocka_unit_test(the_bound_is_the_longest_stage),
+        cmocka_unit_test(the_overlap_is_the_share_of_what_could_be_saved),
+        cmocka_unit_test(host_pipelines_agree_with_the_reference_on_every_volume),
+        cmocka_unit_test(an_empty_batch_is_no_error_and_writes_nothing),
+        cmocka_unit_test(a_batch_gives_the_same_codes_wherever_its_leaves_are_cut),
+        cmocka_unit_test(more_leaves_than_there_are_different_ones_begin_again),
+        cmocka_unit_test(quality_counts_mismatches_and_a_compression_of_32),
+        cmocka_unit_test(work_is_the_bytes_over_the_link_and_the_networks_operations),
+        cmocka_unit_test(too_many_leaves_are_refused_before_anything_is_counted),
+        cmocka_unit_test(a_grid_fills_the_batches_and_begins_again),
+        cmocka_unit_test(a_grid_of_another_size_or_with_a_nan_is_refused_with_the_reason),
+        cmocka_unit_test(a_grid_whose_edges_are_no_edges_is_refused),
+        cmocka_unit_test(a_grid_that_nobody_named_is_refused),
+        cmocka_unit_test(every_pipeline_of_the_device_does_both_ways_and_waits_on_the_host),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
