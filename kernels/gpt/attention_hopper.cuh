@@ -57,6 +57,18 @@ static __device__ __forceinline__ void arrival_wait(uint32_t barrier, uint32_t p
                      : "memory");
 }
 
+static __device__ __forceinline__ void shared_put(uint32_t at, int value)
+{
+    asm volatile("st.shared.s32 [%0], %1;" ::"r"(at), "r"(value) : "memory");
+}
+
+static __device__ __forceinline__ int shared_get(uint32_t at)
+{
+    int value;
+    asm volatile("ld.shared.s32 %0, [%1];" : "=r"(value) : "r"(at) : "memory");
+    return value;
+}
+
 /* ------------------------------------------------------------ the copy engine -- */
 
 static __device__ __forceinline__ void tensor_prefetch(const CUtensorMap *map)

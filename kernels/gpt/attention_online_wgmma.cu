@@ -33,6 +33,7 @@
 
 #include "attention.cuh"
 #include "attention_hopper.cuh"
+#include "attention_order.h"
 
 enum {
     KEYS = 128, /* a tile */
@@ -51,42 +52,35 @@ template <int SIZE, int GROUPS, int STAGES> struct online_layout {
     static const int values_at = keys_at + STAGES * key_bytes;
     static const int barriers_at = values_at + STAGES * key_bytes;
     static const int slack = 1024; /* to begin at a multiple of this */
-    static const int bytes = slack + barriers_at + (2 + 4 * STAGES) * 8;
+    static const int bytes = slack + barriers_at + (2 + 4 * STAGES) * 8 + 8;
 };
 
-/* The order of the work. Sequences and heads are taken `together` at a time, as many as have
- * their keys and values in L2, and of those the last queries first, which have the most
- * keys. */
-struct online_order {
-    int lines; /* sequences times heads */
-    int blocks, together;
-    int total;
-};
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
+/* A work as the kernel goes over it. */
 struct online_work {
     int batch, head;
     int first; /* query */
     int tiles; /* of keys */
 };
 
-#ifdef __CUDA_ARCH_FEAT_SM90_ALL
-
-/* Blocks take the work in turns, forth and back, so that none gets the longest each time. */
-static __device__ __forceinline__ int online_index(int turn)
+static __device__ __forceinline__ struct online_work online_work_at(
+    const struct attention &args, const struct attention_order &order, int index)
 {
-    int place = turn % 2 ? (int)(gridDim.x - 1 - blockIdx.x) : (int)blockIdx.x;
-    return turn * (int)gridDim.x + place;
+    struct attention_work at = attention_order_at(&order, index);
+    int keys = min(at.first + order.queries, args.tokens);
+    return (struct online_work){at.line / args.heads, at.line % args.heads, at.first,
+                                (keys + KEYS - 1) / KEYS};
 }
 
-static __device__ __forceinline__ struct online_work online_work_at(
-    const struct attention &args, const struct online_order &order, int index, int queries)
+/* The next work that no block has taken; the first ones go by the number of the block. As
+ * many are asked for as there are works, whatever the grid, and the last to ask leaves the
+ * count as the next launch wants it. */
+static __device__ __forceinline__ int online_next(int *taken, int works)
 {
-    int chunk = order.together * order.blocks, begin = index / chunk * order.together;
-    int width = min(order.together, order.lines - begin), rest = index % chunk;
-    int line = begin + rest % width, first = (order.blocks - 1 - rest / width) * queries;
-    int keys = min(first + queries, args.tokens);
-    return (struct online_work){line / args.heads, line % args.heads, first,
-                                (keys + KEYS - 1) / KEYS};
+    int before = atomicAdd(taken, 1);
+    if (before == works - 1) *taken = 0;
+    return (int)gridDim.x + before;
 }
 
 /* The largest, and the sum, of a value over the four lanes that share a row. */
@@ -164,6 +158,10 @@ template <int SIZE, int GROUPS, int STAGES> struct online_memory {
     {
         return barrier(2 + 3 * STAGES + stage);
     }
+    __device__ uint32_t index(void) const
+    {
+        return barrier(2 + 4 * STAGES); /* of the work whose queries are there */
+    }
 };
 
 /* A place in the ring of stages: `phase` is the parity of the rounds gone through. */
@@ -184,12 +182,14 @@ template <int STAGES> struct online_ring {
 template <int SIZE, int GROUPS, int STAGES>
 static __device__ __forceinline__ void online_produce(
     const online_memory<SIZE, GROUPS, STAGES> memory, const CUtensorMap &queries,
-    const CUtensorMap &tiles, const struct attention &args, const struct online_order &order)
+    const CUtensorMap &tiles, const struct attention &args, const struct attention_order &order,
+    int *taken)
 {
     typedef online_layout<SIZE, GROUPS, STAGES> layout;
     online_ring<STAGES> key = {0, 0}, value = {0, 0};
-    for (int turn = 0, index; (index = online_index(turn)) < order.total; turn++) {
-        struct online_work work = online_work_at(args, order, index, layout::queries);
+    int index = (int)blockIdx.x, free = 1; /* the parity that query_free has where they are */
+    for (; index < order.works; index = online_next(taken, order.works), free ^= 1) {
+        struct online_work work = online_work_at(args, order, index);
 
         auto fetch = [&](uint32_t to, uint32_t there, int head, int tile) {
             arrival_expect(there, layout::key_bytes);
@@ -211,7 +211,8 @@ static __device__ __forceinline__ void online_produce(
         };
 
         fetch_key(work.tiles - 1);
-        arrival_wait(memory.query_free(), (turn & 1) ^ 1);
+        arrival_wait(memory.query_free(), free);
+        shared_put(memory.index(), index);
         arrival_expect(memory.query_there(), GROUPS * layout::query_bytes);
         for (int group = 0; group < GROUPS; group++)
 #pragma unroll
@@ -224,6 +225,9 @@ static __device__ __forceinline__ void online_produce(
             fetch_value(tile);
         }
     }
+    arrival_wait(memory.query_free(), free);
+    shared_put(memory.index(), index);
+    arrival_arrive(memory.query_there()); /* no queries: the work is over */
 }
 
 /* ---------------------------------------------------------------- consumers -- */
@@ -322,7 +326,7 @@ static __device__ __forceinline__ void online_settle(float (&sum)[COUNT], uint32
 template <int SIZE, int GROUPS, int STAGES, bool TURNS, bool LAZY>
 static __device__ __forceinline__ void online_consume(
     const online_memory<SIZE, GROUPS, STAGES> memory, const struct attention &args,
-    const struct online_order &order, float scale, int group)
+    const struct attention_order &order, float scale, int group)
 {
     typedef online_layout<SIZE, GROUPS, STAGES> layout;
     int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
@@ -331,8 +335,11 @@ static __device__ __forceinline__ void online_consume(
     int last = 0;                      /* stage of the values that the product under way reads */
     if (TURNS && group == 1) turn_pass(1, 2 * GROUP_THREADS);
 
-    for (int turn = 0, index; (index = online_index(turn)) < order.total; turn++) {
-        struct online_work work = online_work_at(args, order, index, layout::queries);
+    for (int there = 0;; there ^= 1) {
+        arrival_wait(memory.query_there(), there);
+        int index = __shfl_sync(0xffffffffu, shared_get(memory.index()), 0);
+        if (index >= order.works) break;
+        struct online_work work = online_work_at(args, order, index);
         int own = work.first + group * ROWS, top = min(own / KEYS, work.tiles - 1);
         int row = own + warp * 16 + lane / 4;
         float s[KEYS / 2], sum[SIZE / 2], keep[2];
@@ -342,7 +349,6 @@ static __device__ __forceinline__ void online_consume(
         for (int i = 0; i < SIZE / 2; i++)
             sum[i] = 0.0f;
 
-        arrival_wait(memory.query_there(), turn & 1);
         for (int tile = work.tiles - 1; tile > top; tile--) { /* for other warpgroups */
             arrival_wait(memory.key_there(ring.stage), ring.phase);
             arrival_wait(memory.value_there(ring.stage), ring.phase);
@@ -426,7 +432,7 @@ template <int SIZE, int GROUPS, int STAGES, bool TURNS, bool LAZY>
 static __global__ void __launch_bounds__(GROUP_THREADS *(GROUPS + 1), 1)
     online(const __grid_constant__ CUtensorMap queries, const __grid_constant__ CUtensorMap tiles,
            const __grid_constant__ struct attention args,
-           const __grid_constant__ struct online_order order, float scale)
+           const __grid_constant__ struct attention_order order, int *taken, float scale)
 {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
     typedef online_layout<SIZE, GROUPS, STAGES> layout;
@@ -452,7 +458,7 @@ static __global__ void __launch_bounds__(GROUP_THREADS *(GROUPS + 1), 1)
     if (group == GROUPS) {
         group_shrink<GROUPS == 2 ? 24 : 32>();
         if (threadIdx.x % GROUP_THREADS == 0)
-            online_produce<SIZE, GROUPS, STAGES>(memory, queries, tiles, args, order);
+            online_produce<SIZE, GROUPS, STAGES>(memory, queries, tiles, args, order, taken);
     } else {
         group_grow<GROUPS == 2 ? 240 : 160>();
         online_consume<SIZE, GROUPS, STAGES, TURNS, LAZY>(memory, args, order, scale, group);
@@ -465,8 +471,8 @@ static __global__ void __launch_bounds__(GROUP_THREADS *(GROUPS + 1), 1)
 /* ---------------------------------------------------------------- host side -- */
 
 typedef void online_kernel(const CUtensorMap queries, const CUtensorMap tiles,
-                           const struct attention args, const struct online_order order,
-                           float scale);
+                           const struct attention args, const struct attention_order order,
+                           int *taken, float scale);
 
 struct choice {
     online_kernel *kernel;
@@ -517,24 +523,11 @@ static int map_init(CUtensorMap *map, tensor_encode encode, const struct attenti
     return 0;
 }
 
-/* Bytes of keys and values that stay in L2 while all blocks go over them. */
-enum { TOGETHER_BYTES = 24 << 20 };
-
-static struct online_order order_of(const struct attention *args, int queries)
-{
-    int lines = args->batch * args->heads;
-    int64_t line_bytes = 4 * (int64_t)args->tokens * args->size;
-    int64_t together = TOGETHER_BYTES / line_bytes;
-    if (together < 1) together = 1;
-    if (together > lines) together = lines;
-    int blocks = (int)gpt_blocks(args->tokens, queries);
-    return (struct online_order){lines, blocks, (int)together, lines * blocks};
-}
-
 struct plan {
     struct choice choice;
-    struct online_order order;
+    struct attention_order order;
     tensor_encode encode;
+    int *taken; /* on the device: works taken beside the first ones; 0 between launches */
     int grid;
 };
 
@@ -548,7 +541,8 @@ static const char *supports(const struct assay_shape *shape)
 static int prepare(struct plan *plan, const struct attention *args)
 {
     plan->choice = args->size == 64 ? size_64 : size_128;
-    plan->order = order_of(args, plan->choice.queries);
+    plan->order = attention_order_of(args->batch * args->heads, args->tokens, 4 * args->size,
+                                     plan->choice.queries);
     cudaFuncAttributes attributes;
     if (assay_cuda(cudaFuncGetAttributes(&attributes, plan->choice.kernel),
                    "cudaFuncGetAttributes"))
@@ -565,17 +559,20 @@ static int prepare(struct plan *plan, const struct attention *args)
     if (assay_cuda(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
                    "cudaDeviceGetAttribute"))
         return -1;
-    plan->grid = plan->order.total < processors ? plan->order.total : processors;
+    plan->grid = plan->order.works < processors ? plan->order.works : processors;
     return load_encode(&plan->encode);
 }
 
 static int setup(struct assay_call *call)
 {
     struct attention args = attention_args(call);
-    struct plan *plan = (struct plan *)malloc(sizeof *plan);
+    struct plan *plan = (struct plan *)calloc(1, sizeof *plan);
     if (!plan) return assay_error("out of memory");
     call->state = plan;
-    return prepare(plan, &args);
+    if (prepare(plan, &args)) return -1;
+    call->workspace_bytes += sizeof *plan->taken;
+    if (assay_cuda(cudaMalloc((void **)&plan->taken, sizeof *plan->taken), "cudaMalloc")) return -1;
+    return assay_cuda(cudaMemset(plan->taken, 0, sizeof *plan->taken), "cudaMemset");
 }
 
 static int launch(struct assay_call *call)
@@ -587,13 +584,16 @@ static int launch(struct assay_call *call)
     if (map_init(&queries, plan->encode, &args, ROWS)) return -1;
     if (map_init(&tiles, plan->encode, &args, KEYS)) return -1;
     plan->choice.kernel<<<plan->grid, plan->choice.threads, plan->choice.bytes,
-                          (cudaStream_t)call->stream>>>(queries, tiles, args, plan->order, scale);
+                          (cudaStream_t)call->stream>>>(queries, tiles, args, plan->order,
+                                                        plan->taken, scale);
     return assay_launched();
 }
 
 static void teardown(struct assay_call *call)
 {
-    free(call->state);
+    struct plan *plan = (struct plan *)call->state;
+    if (plan) (void)cudaFree(plan->taken);
+    free(plan);
 }
 
 static const struct assay_variant variant = {
