@@ -4,7 +4,7 @@
  * its own order.
  */
 #include "gpt_bench.h"
-#include "../kernels/gpt/attention_order.h"
+#include "kernels/gpt/attention_order.h"
 
 static void every_attention_is_right_from_one_token_up_at_any_head_size(void **state)
 {

@@ -275,24 +275,27 @@ static __device__ __forceinline__ void online_softmax(float (&s)[KEYS / 2],
                                                       struct online_rows &rows, float (&keep)[2],
                                                       float scale)
 {
+    /* Columns 0 and 1 of every pair apart: twice as many chains, half as long. */
+    float most[2][2] = {{rows.peak[0], rows.peak[0]}, {rows.peak[1], rows.peak[1]}};
+    float fresh[2][2] = {}, shift[2];
+#pragma unroll
+    for (int i = 0; i < KEYS / 2; i++)
+        most[i % 4 / 2][i % 2] = fmaxf(most[i % 4 / 2][i % 2], s[i]);
 #pragma unroll
     for (int half = 0; half < 2; half++) {
-        float most = rows.peak[half];
-#pragma unroll
-        for (int i = 2 * half; i < KEYS / 2; i += 4)
-            most = fmaxf(most, fmaxf(s[i], s[i + 1]));
-        most = row_max(most);
-        keep[half] = attention_exp2((rows.peak[half] - most) * scale);
-        rows.peak[half] = most;
-        float shift = most * scale, fresh = 0.0f;
-#pragma unroll
-        for (int i = 2 * half; i < KEYS / 2; i += 4) {
-            s[i] = attention_exp2(fmaf(s[i], scale, -shift));
-            s[i + 1] = attention_exp2(fmaf(s[i + 1], scale, -shift));
-            fresh += s[i] + s[i + 1];
-        }
-        rows.total[half] = fmaf(rows.total[half], keep[half], fresh);
+        float peak = row_max(fmaxf(most[half][0], most[half][1]));
+        keep[half] = attention_exp2((rows.peak[half] - peak) * scale);
+        shift[half] = peak * scale;
+        rows.peak[half] = peak;
     }
+#pragma unroll
+    for (int i = 0; i < KEYS / 2; i++) {
+        s[i] = attention_exp2(fmaf(s[i], scale, -shift[i % 4 / 2]));
+        fresh[i % 4 / 2][i % 2] += s[i];
+    }
+#pragma unroll
+    for (int half = 0; half < 2; half++)
+        rows.total[half] = fmaf(rows.total[half], keep[half], fresh[half][0] + fresh[half][1]);
 }
 
 /* The accumulators of the first product, in pairs, are the left operand of the second. */
