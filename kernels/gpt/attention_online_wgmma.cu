@@ -51,8 +51,10 @@ static __global__ void __launch_bounds__(GROUP_THREADS *(GROUPS + 1), 1)
     if (threadIdx.x == 0) {
         tensor_prefetch(&queries);
         tensor_prefetch(&tiles);
-        arrival_init(memory.query_there(), 1);
-        arrival_init(memory.query_free(), 4 * GROUPS);
+        for (int stage = 0; stage < 2; stage++) {
+            arrival_init(memory.query_there(stage), 1);
+            arrival_init(memory.query_free(stage), 4 * GROUPS);
+        }
         for (int stage = 0; stage < STAGES; stage++) {
             arrival_init(memory.key_there(stage), 1);
             arrival_init(memory.key_free(stage), 4 * GROUPS);

@@ -25,11 +25,11 @@ template <int SIZE, int GROUPS, int STAGES> struct online_layout {
     static const int threads = GROUP_THREADS * (GROUPS + 1);
     static const int queries = ROWS * GROUPS;
     static const int query_bytes = ROWS * SIZE * 2, key_bytes = KEYS * SIZE * 2;
-    static const int keys_at = GROUPS * query_bytes;
+    static const int keys_at = 2 * GROUPS * query_bytes;
     static const int values_at = keys_at + STAGES * key_bytes;
     static const int barriers_at = values_at + STAGES * key_bytes;
     static const int slack = 1024; /* to begin at a multiple of this */
-    static const int bytes = slack + barriers_at + (2 + 4 * STAGES) * 8 + 8;
+    static const int bytes = slack + barriers_at + (6 + 4 * STAGES) * 8;
 };
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
@@ -50,12 +50,11 @@ static __device__ __forceinline__ struct online_work online_work_at(
                                 (keys + KEYS - 1) / KEYS};
 }
 
-/* The next work that no block has taken; the first ones go by the number of the block. As
- * many are asked for as there are works, whatever the grid, and the last to ask leaves the
- * count as the next launch wants it. */
-static __device__ __forceinline__ int online_next(int *taken, int works)
+/* The next work that no block has taken, by what `taken` was before this block added 1: the
+ * first works go by the number of the block. As many are asked for as there are works,
+ * whatever the grid, and the last to ask leaves the count as the next launch wants it. */
+static __device__ __forceinline__ int online_next(int *taken, int works, int before)
 {
-    int before = atomicAdd(taken, 1);
     if (before == works - 1) *taken = 0;
     return (int)gridDim.x + before;
 }
@@ -95,9 +94,9 @@ template <int SIZE, int GROUPS, int STAGES> struct online_memory {
     typedef online_layout<SIZE, GROUPS, STAGES> layout;
     uint32_t base;
 
-    __device__ uint32_t query(int group) const
+    __device__ uint32_t query(int stage, int group) const
     {
-        return base + group * layout::query_bytes;
+        return base + (stage * GROUPS + group) * layout::query_bytes;
     }
     __device__ uint32_t key(int stage) const
     {
@@ -111,33 +110,33 @@ template <int SIZE, int GROUPS, int STAGES> struct online_memory {
     {
         return base + layout::barriers_at + index * 8;
     }
-    __device__ uint32_t query_there(void) const
+    __device__ uint32_t query_there(int stage) const
     {
-        return barrier(0);
+        return barrier(stage);
     }
-    __device__ uint32_t query_free(void) const
-    {
-        return barrier(1);
-    }
-    __device__ uint32_t key_there(int stage) const
+    __device__ uint32_t query_free(int stage) const
     {
         return barrier(2 + stage);
     }
+    __device__ uint32_t index(int stage) const
+    {
+        return barrier(4 + stage); /* not a barrier: the work whose queries are there */
+    }
+    __device__ uint32_t key_there(int stage) const
+    {
+        return barrier(6 + stage);
+    }
     __device__ uint32_t key_free(int stage) const
     {
-        return barrier(2 + STAGES + stage);
+        return barrier(6 + STAGES + stage);
     }
     __device__ uint32_t value_there(int stage) const
     {
-        return barrier(2 + 2 * STAGES + stage);
+        return barrier(6 + 2 * STAGES + stage);
     }
     __device__ uint32_t value_free(int stage) const
     {
-        return barrier(2 + 3 * STAGES + stage);
-    }
-    __device__ uint32_t index(void) const
-    {
-        return barrier(2 + 4 * STAGES); /* of the work whose queries are there */
+        return barrier(6 + 3 * STAGES + stage);
     }
 };
 
@@ -164,8 +163,10 @@ static __device__ __forceinline__ void online_produce(
 {
     typedef online_layout<SIZE, GROUPS, STAGES> layout;
     online_ring<STAGES> key = {0, 0}, value = {0, 0};
-    int index = (int)blockIdx.x, free = 1; /* the parity that query_free has where they are */
-    for (; index < order.works; index = online_next(taken, order.works), free ^= 1) {
+    online_ring<2> query = {0, 0};
+    int index = (int)blockIdx.x, before;
+    for (; index < order.works; index = online_next(taken, order.works, before)) {
+        before = atomicAdd(taken, 1); /* asked early, so that the answer is there when wanted */
         struct online_work work = online_work_at(args, order, index);
 
         auto fetch = [&](uint32_t to, uint32_t there, int head, int tile) {
@@ -188,23 +189,24 @@ static __device__ __forceinline__ void online_produce(
         };
 
         fetch_key(work.tiles - 1);
-        arrival_wait(memory.query_free(), free);
-        shared_put(memory.index(), index);
-        arrival_expect(memory.query_there(), GROUPS * layout::query_bytes);
+        arrival_wait(memory.query_free(query.stage), query.phase ^ 1);
+        shared_put(memory.index(query.stage), index);
+        arrival_expect(memory.query_there(query.stage), GROUPS * layout::query_bytes);
         for (int group = 0; group < GROUPS; group++)
 #pragma unroll
             for (int panel = 0; panel < SIZE / PANEL; panel++)
-                tensor_load(memory.query(group) + panel * ROWS * 128, &queries,
-                            memory.query_there(), panel * PANEL, work.head,
+                tensor_load(memory.query(query.stage, group) + panel * ROWS * 128, &queries,
+                            memory.query_there(query.stage), panel * PANEL, work.head,
                             work.first + group * ROWS, work.batch);
+        query.advance();
         for (int tile = work.tiles - 1; tile >= 0; tile--) {
             if (tile > 0) fetch_key(tile - 1);
             fetch_value(tile);
         }
     }
-    arrival_wait(memory.query_free(), free);
-    shared_put(memory.index(), index);
-    arrival_arrive(memory.query_there()); /* no queries: the work is over */
+    arrival_wait(memory.query_free(query.stage), query.phase ^ 1);
+    shared_put(memory.index(query.stage), index);
+    arrival_arrive(memory.query_there(query.stage)); /* no queries: the work is over */
 }
 
 /* ---------------------------------------------------------------- consumers -- */
@@ -353,9 +355,9 @@ static __device__ __forceinline__ void online_consume(
     int last = 0;                      /* stage of the values that the product under way reads */
     if (TURNS && group == 1) turn_pass(1, 2 * GROUP_THREADS);
 
-    for (int there = 0;; there ^= 1) {
-        arrival_wait(memory.query_there(), there);
-        int index = __shfl_sync(0xffffffffu, shared_get(memory.index()), 0);
+    for (online_ring<2> query = {0, 0};; query.advance()) {
+        arrival_wait(memory.query_there(query.stage), query.phase);
+        int index = __shfl_sync(0xffffffffu, shared_get(memory.index(query.stage)), 0);
         if (index >= order.works) break;
         struct online_work work = online_work_at(args, order, index);
         int own = work.first + group * ROWS, top = min(own / KEYS, work.tiles - 1);
@@ -377,7 +379,7 @@ static __device__ __forceinline__ void online_consume(
 
         arrival_wait(memory.key_there(ring.stage), ring.phase);
         if (TURNS) turn_wait(1 + group, 2 * GROUP_THREADS);
-        online_scores<SIZE>(s, memory.query(group), memory.key(ring.stage));
+        online_scores<SIZE>(s, memory.query(query.stage, group), memory.key(ring.stage));
         if (TURNS) turn_pass(2 - group, 2 * GROUP_THREADS);
         product_wait<0>();
         pin(s);
@@ -394,7 +396,7 @@ static __device__ __forceinline__ void online_consume(
             if (speaker && tile < top) arrival_arrive(memory.value_free(last));
             arrival_wait(memory.key_there(next.stage), next.phase);
             if (TURNS) turn_wait(1 + group, 2 * GROUP_THREADS);
-            online_scores<SIZE>(s, memory.query(group), memory.key(next.stage));
+            online_scores<SIZE>(s, memory.query(query.stage, group), memory.key(next.stage));
             arrival_wait(memory.value_there(ring.stage), ring.phase);
             online_weigh(sum, p, memory.value(ring.stage));
             if (TURNS) turn_pass(2 - group, 2 * GROUP_THREADS);
@@ -406,7 +408,7 @@ static __device__ __forceinline__ void online_consume(
             ring = next;
         }
 
-        if (speaker) arrival_arrive(memory.query_free());
+        if (speaker) arrival_arrive(memory.query_free(query.stage));
         online_settle<LAZY>(sum, p, s, keep);
         if (speaker && top > 0) arrival_arrive(memory.value_free(last));
         arrival_wait(memory.value_there(ring.stage), ring.phase);
