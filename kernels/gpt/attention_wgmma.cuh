@@ -19,8 +19,9 @@ enum {
     GROUP_THREADS = 128,
 };
 
-/* What a block has in shared memory. Queries: a tile of ROWS a warpgroup. A tile is SIZE /
- * PANEL panels. Barriers: of the queries, then of each stage. */
+/* What a block has in shared memory: queries of two works, each a tile of ROWS a warpgroup, so
+ * that those of the next come early; stages of keys, and of values; barriers. A tile is
+ * SIZE / PANEL panels. */
 template <int SIZE, int GROUPS, int STAGES> struct online_layout {
     static const int threads = GROUP_THREADS * (GROUPS + 1);
     static const int queries = ROWS * GROUPS;
@@ -288,7 +289,7 @@ static __device__ __forceinline__ void online_pack(uint32_t (&p)[KEYS / 4],
 
 /* Waits for the product under way, whose sums are then scaled to the latest largest score,
  * and packs the weights for the next. */
-template <bool LAZY, int COUNT>
+template <int COUNT>
 static __device__ __forceinline__ void online_settle(float (&sum)[COUNT], uint32_t (&p)[KEYS / 4],
                                                      float (&s)[KEYS / 2], const float (&keep)[2])
 {
@@ -296,7 +297,7 @@ static __device__ __forceinline__ void online_settle(float (&sum)[COUNT], uint32
     product_wait<0>();
     pin(sum);
     pin(p);
-    if (!LAZY || __any_sync(0xffffffffu, keep[0] != 1.0f || keep[1] != 1.0f))
+    if (__any_sync(0xffffffffu, keep[0] != 1.0f || keep[1] != 1.0f))
 #pragma unroll
         for (int i = 0; i < COUNT; i++)
             sum[i] *= keep[i % 4 / 2];
@@ -342,18 +343,19 @@ static __device__ __forceinline__ void online_store(const struct attention &args
     }
 }
 
-/* TURNS: two warpgroups issue their products by turns, so that one's exponentials run
- * beside the other's products. */
-template <int SIZE, int GROUPS, int STAGES, bool TURNS, bool LAZY>
+/* Two warpgroups issue their products by turns, so that one's exponentials run beside the
+ * other's products; three find such an order by themselves. */
+template <int SIZE, int GROUPS, int STAGES>
 static __device__ __forceinline__ void online_consume(
     const online_memory<SIZE, GROUPS, STAGES> memory, const struct attention &args,
     const struct attention_order &order, float scale, int group)
 {
+    const bool turns = GROUPS == 2;
     int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
     bool speaker = lane == 0;
     online_ring<STAGES> ring = {0, 0}; /* of the values; keys are one tile ahead */
     int last = 0;                      /* stage of the values that the product under way reads */
-    if (TURNS && group == 1) turn_pass(1, 2 * GROUP_THREADS);
+    if (turns && group == 1) turn_pass(1, 2 * GROUP_THREADS);
 
     for (online_ring<2> query = {0, 0};; query.advance()) {
         arrival_wait(memory.query_there(query.stage), query.phase);
@@ -378,9 +380,9 @@ static __device__ __forceinline__ void online_consume(
         }
 
         arrival_wait(memory.key_there(ring.stage), ring.phase);
-        if (TURNS) turn_wait(1 + group, 2 * GROUP_THREADS);
+        if (turns) turn_wait(1 + group, 2 * GROUP_THREADS);
         online_scores<SIZE>(s, memory.query(query.stage, group), memory.key(ring.stage));
-        if (TURNS) turn_pass(2 - group, 2 * GROUP_THREADS);
+        if (turns) turn_pass(2 - group, 2 * GROUP_THREADS);
         product_wait<0>();
         pin(s);
         if (speaker) arrival_arrive(memory.key_free(ring.stage));
@@ -392,14 +394,14 @@ static __device__ __forceinline__ void online_consume(
         for (int tile = top; tile > 0; tile--) {
             online_ring<STAGES> next = ring;
             next.advance();
-            online_settle<LAZY>(sum, p, s, keep);
+            online_settle(sum, p, s, keep);
             if (speaker && tile < top) arrival_arrive(memory.value_free(last));
             arrival_wait(memory.key_there(next.stage), next.phase);
-            if (TURNS) turn_wait(1 + group, 2 * GROUP_THREADS);
+            if (turns) turn_wait(1 + group, 2 * GROUP_THREADS);
             online_scores<SIZE>(s, memory.query(query.stage, group), memory.key(next.stage));
             arrival_wait(memory.value_there(ring.stage), ring.phase);
             online_weigh(sum, p, memory.value(ring.stage));
-            if (TURNS) turn_pass(2 - group, 2 * GROUP_THREADS);
+            if (turns) turn_pass(2 - group, 2 * GROUP_THREADS);
             product_wait<1>();
             pin(s);
             if (speaker) arrival_arrive(memory.key_free(next.stage));
@@ -409,7 +411,7 @@ static __device__ __forceinline__ void online_consume(
         }
 
         if (speaker) arrival_arrive(memory.query_free(query.stage));
-        online_settle<LAZY>(sum, p, s, keep);
+        online_settle(sum, p, s, keep);
         if (speaker && top > 0) arrival_arrive(memory.value_free(last));
         arrival_wait(memory.value_there(ring.stage), ring.phase);
         online_weigh(sum, p, memory.value(ring.stage));
@@ -419,7 +421,7 @@ static __device__ __forceinline__ void online_consume(
         ring.advance();
         online_store(args, work, row, lane, sum, rows);
     }
-    if (TURNS && group == 0) turn_wait(1, 2 * GROUP_THREADS); /* the turn passed last */
+    if (turns && group == 0) turn_wait(1, 2 * GROUP_THREADS); /* the turn passed last */
 }
 
 #endif
