@@ -4,6 +4,7 @@
  * its own order.
  */
 #include "gpt_bench.h"
+#include "kernels/gpt/attention_order.h"
 
 static void every_attention_is_right_from_one_token_up_at_any_head_size(void **state)
 {
@@ -105,6 +106,69 @@ static void work_is_half_the_square_and_half_the_diagonal(void **state)
     assert_true(work.read_bytes == 3 * 2 * 3 * 16 * 2 && work.write_bytes == 2 * 3 * 16 * 2);
 }
 
+/* Shapes of the Hopper kernel: lines, tokens, bytes of a token's keys and values, queries a
+ * block. Lines of 8 MiB, of which four are taken together; short ones; one of one token. */
+static const int order_shapes[][4] = {
+    {16, 16384, 512, 128}, {17, 2048, 512, 192}, {1, 1, 256, 192}, {256, 513, 256, 128}};
+
+static struct attention_order order_at(int index)
+{
+    const int *s = order_shapes[index];
+    return attention_order_of(s[0], s[1], s[2], s[3]);
+}
+
+static void every_block_of_queries_of_every_line_is_worked_on_once(void **state)
+{
+    (void)state;
+    enum { MOST_LINES = 256, MOST_BLOCKS = 128 };
+    static int taken[MOST_LINES][MOST_BLOCKS];
+    for (int i = 0; i < 4; i++) {
+        struct attention_order order = order_at(i);
+        memset(taken, 0, sizeof taken);
+        for (int index = 0; index < order.works; index++) {
+            struct attention_work work = attention_order_at(&order, index);
+            assert_in_range(work.line, 0, order.lines - 1);
+            assert_int_equal(work.first % order.queries, 0);
+            taken[work.line][work.first / order.queries]++;
+        }
+        for (int line = 0; line < MOST_LINES; line++)
+            for (int block = 0; block < MOST_BLOCKS; block++)
+                assert_int_equal(taken[line][block], line < order.lines && block < order.blocks);
+    }
+}
+
+static void multiprocessors_end_within_a_fiftieth_of_each_other(void **state)
+{
+    (void)state;
+    enum { PROCESSORS = 132 };
+    struct attention_order order = order_at(0);
+    int64_t until[PROCESSORS] = {0}, most = 0, sum = 0;
+    for (int index = 0; index < order.works; index++) {
+        int first = 0; /* to get free */
+        for (int i = 1; i < PROCESSORS; i++)
+            if (until[i] < until[first]) first = i;
+        int64_t cost = attention_order_at(&order, index).first + order.queries;
+        until[first] += cost;
+        sum += cost;
+        most = until[first] > most ? until[first] : most;
+    }
+    assert_true(most * 50 * PROCESSORS < sum * 51);
+}
+
+static void lines_taken_together_fit_l2_and_their_last_queries_come_first(void **state)
+{
+    (void)state;
+    struct attention_order order = order_at(0);
+    assert_int_equal(order.together, 4);
+    for (int i = 0; i < 4 * order.blocks; i++) {
+        struct attention_work work = attention_order_at(&order, i);
+        assert_in_range(work.line, 0, 3);
+        assert_int_equal(work.first, (order.blocks - 1 - i / 4) * order.queries);
+    }
+    assert_int_equal(attention_order_at(&order, 4 * order.blocks).line, 4);
+    assert_int_equal(attention_order_at(&order, order.works - 1).line, 15);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -113,6 +177,9 @@ int main(void)
         cmocka_unit_test(tiles_with_bf16_weights_are_within_the_bound),
         cmocka_unit_test(a_key_too_many_or_a_sum_not_rescaled_is_wrong),
         cmocka_unit_test(work_is_half_the_square_and_half_the_diagonal),
+        cmocka_unit_test(every_block_of_queries_of_every_line_is_worked_on_once),
+        cmocka_unit_test(multiprocessors_end_within_a_fiftieth_of_each_other),
+        cmocka_unit_test(lines_taken_together_fit_l2_and_their_last_queries_come_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
