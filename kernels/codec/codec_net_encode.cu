@@ -21,7 +21,6 @@
 
 constexpr int EDGE = LEAF_EDGE + 2, PLANE = EDGE * EDGE, BORDERED = EDGE * PLANE;
 constexpr int STEM_PIECES = (int)NET_STEM / 4, DOWN_PIECES = (int)NET_DOWN / 4;
-constexpr int CONV_WORDS = 27 * (int)NET_STEM * STEM_PIECES; /* of 16 bytes */
 
 struct large_weights {
     const uint4 *stem, *conv[2], *down;
@@ -32,7 +31,6 @@ struct large_weights {
 struct large_memory {
     float4 x[LARGE_VOXELS * STEM_PIECES];
     float4 t[LARGE_VOXELS * STEM_PIECES]; /* and sums of parts of the last convolution */
-    uint4 conv[2][CONV_WORDS];            /* weights of the residual block */
     float input[LARGE_LEAVES * BORDERED]; /* with a border of zeros */
 };
 
@@ -174,7 +172,8 @@ struct eighth {
 
 /* sum[4 i + j] += conv3 of cell (i, j). The weights of nine taps are held in registers, and
  * each row of the input is loaded once for them. */
-static __device__ __forceinline__ void conv_eighth(const float4 *tile, const uint4 *weights,
+static __device__ __forceinline__ void conv_eighth(const float4 *tile,
+                                                   const uint4 *__restrict__ weights,
                                                    const struct eighth &mine, float sum[8][2][4])
 {
     const int lane = threadIdx.x % 32, g = lane / 4, q = lane % 4;
@@ -190,7 +189,7 @@ static __device__ __forceinline__ void conv_eighth(const float4 *tile, const uin
                 const int tap = 9 * dz + 3 * (mine.far_y ? 2 - dy : dy) + dx;
 #pragma unroll
                 for (int t = 0; t < 2; t++)
-                    b[dz][dy][t] = weights[(2 * tap + t) * 32 + lane];
+                    b[dz][dy][t] = __ldg(weights + (2 * tap + t) * 32 + lane);
             }
 #pragma unroll
         for (int from_z = -1; from_z < 3; from_z++) {
@@ -232,7 +231,7 @@ static __device__ __forceinline__ void residual_large(struct large_memory *memor
     for (int conv = 0; conv < 2; conv++) {
         __syncthreads();
         clear<8, 2>(sum);
-        conv_eighth(memory->t, memory->conv[conv], mine, sum);
+        conv_eighth(memory->t, weights.conv[conv], mine, sum);
         __syncthreads();
 #pragma unroll
         for (int c = 0; c < 8; c++)
@@ -338,13 +337,8 @@ static __global__ void __launch_bounds__(NET_THREADS, 1)
     extern __shared__ float4 large_shared[];
     struct large_memory *memory = (struct large_memory *)large_shared;
     const int64_t first = (int64_t)blockIdx.x * LARGE_LEAVES;
-    for (int i = threadIdx.x; i < CONV_WORDS; i += NET_THREADS) {
-        copy_begin(&memory->conv[0][i], weights.conv[0] + i);
-        copy_begin(&memory->conv[1][i], weights.conv[1] + i);
-    }
     load_leaves(memory->input, leaves_in, first, leaves);
     stem(memory, weights);
-    copies_wait();
     __syncthreads();
     two_norms(memory->x, memory->t, weights.stem_norm, weights.norm[0]);
     residual_large(memory, weights);
