@@ -11,7 +11,7 @@
  *
  * Bytes of a leaf: 64 read, 2048 written. Operations: 114.1 M, of which 28.3 M become
  * look-ups and 31 % of the rest would be on zeros of the border, left out: some 60 M.
- * Weights, 2.7 MB, are read from L2 once a block, a step ahead of their use.
+ * Weights, 2.7 MB, are read from L2 once a block; the next tap's while one is at work.
  */
 #include "codec_net_fused.h"
 #include "codec_net_tile.cuh"
@@ -35,7 +35,6 @@ struct decode_weights {
 struct decode_memory {
     float4 x[SMALL_VOXELS * WIDE_PIECES];
     float4 t[SMALL_VOXELS * WIDE_PIECES]; /* and the shuffled channels of a pass */
-    struct weight_stages<NET_WIDE> stages;
     float4 last[LAST_NUMBERS / 4];
     float scratch[2 * SMALL_LEAVES * NET_WIDE];
     uint8_t codes[SMALL_LEAVES * LEAF_VECTORS];
@@ -163,7 +162,7 @@ static __global__ void __launch_bounds__(NET_THREADS, 1)
 {
     extern __shared__ float4 decode_shared[];
     struct decode_memory *memory = (struct decode_memory *)decode_shared;
-    const int warp = threadIdx.x / 32;
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int64_t first_leaf = (int64_t)blockIdx.x * SMALL_LEAVES;
     const int64_t code = first_leaf * LEAF_VECTORS + threadIdx.x;
 
@@ -176,7 +175,7 @@ static __global__ void __launch_bounds__(NET_THREADS, 1)
     widen(memory, weights);
     __syncthreads();
     first_norm(memory->x, weights.norm);
-    residual_small<NET_WIDE>(memory->x, memory->t, &memory->stages, weights.residual);
+    residual_small<NET_WIDE>(memory->x, memory->t, weights.residual);
     attend<NET_WIDE, true>(memory->x, memory->scratch, weights.attention);
 
     const struct quarter mine(warp);
@@ -189,8 +188,9 @@ static __global__ void __launch_bounds__(NET_THREADS, 1)
     for (int pass = 0; pass < PASSES; pass++) {
         float sum[4][4][4];
         clear<4, 4>(sum);
-        conv_quarter<NET_WIDE, 4>(memory->x, weights.expand + pass * PASS_TILES * 32,
-                                  NET_EXPANDED / 8, tile, &memory->stages, mine, sum);
+        conv_quarter<NET_WIDE, 4>(memory->x,
+                                  weights.expand + (pass * PASS_TILES + tile) * 32 + lane,
+                                  NET_EXPANDED / 8, mine, sum);
         __syncthreads(); /* the last pass has been read */
         store_shuffled(memory->t, mine, tile, sum, weights.expand_bias + pass * 8 * PASS_TILES);
         __syncthreads();

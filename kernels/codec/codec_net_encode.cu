@@ -267,15 +267,10 @@ static __device__ __forceinline__ void conv_down(const float4 *tile,
     enum { TILES = NET_DOWN / 8 };
     const int lane = threadIdx.x % 32, g = lane / 4, q = lane % 4;
     const uint4 *from = weights + dz * 16 * TILES * 32 + lane;
-    uint4 next[TILES];
-    load_weights<TILES>(next, from);
 #pragma unroll 1
-    for (int tap = 0; tap < 16; tap++) {
+    for (int tap = 0; tap < 16; tap++, from += TILES * 32) {
         uint4 b[TILES];
-#pragma unroll
-        for (int t = 0; t < TILES; t++)
-            b[t] = next[t];
-        if (tap < 15) load_weights<TILES>(next, from + (tap + 1) * TILES * 32);
+        load_weights<TILES>(b, from);
         const int x = 2 * (g % 4) + tap % 4 - 1;
 #pragma unroll
         for (int c = 0; c < 4; c++) {
@@ -354,18 +349,11 @@ struct small_weights {
     const float *search_bias;
 };
 
-constexpr int SEARCH_WORDS = (int)NET_DOWN * (int)CODEWORDS / 4; /* of 16 bytes */
-
 struct small_memory {
     float4 x[SMALL_VOXELS * DOWN_PIECES];
-    float4 t[SMALL_VOXELS * DOWN_PIECES];  /* then the high parts that are searched with, */
-    struct weight_stages<NET_DOWN> stages; /* and the low */
+    float4 t[SMALL_VOXELS * DOWN_PIECES];
     float scratch[2 * SMALL_LEAVES * NET_DOWN];
 };
-
-static_assert(sizeof(uint4) * SEARCH_WORDS <= sizeof(small_memory::t) &&
-                  sizeof(uint4) * SEARCH_WORDS <= sizeof(small_memory::stages),
-              "both parts of the search fit where they are put");
 
 static __device__ __forceinline__ void load_small(float4 *x, const float4 *__restrict__ from,
                                                   int64_t first, int64_t leaves)
@@ -409,15 +397,12 @@ static __device__ __forceinline__ void split(float4 v, uint4 *high, uint4 *low)
 }
 
 /* A warp has two cells of 16 voxels against all codewords, two tiles of 8 at a time. */
-static __device__ __forceinline__ void search(const struct small_memory *memory,
-                                              const float *__restrict__ all_bias,
+static __device__ __forceinline__ void search(const float4 *x, const struct small_weights &weights,
                                               uint8_t *__restrict__ codes, int64_t first,
                                               int64_t leaves)
 {
     enum { TILES = 2, ALL = CODEWORDS / 8, STEPS = NET_DOWN / 16, CELLS = 16 / NET_WARPS };
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, q = lane % 4;
-    const uint4 *high_parts = (const uint4 *)memory->t;
-    const uint4 *low_parts = &memory->stages.stage[0][0];
     uint4 high[CELLS][STEPS][2], low[CELLS][STEPS][2];
     struct search_best best[CELLS][2];
 #pragma unroll
@@ -427,8 +412,7 @@ static __device__ __forceinline__ void search(const struct small_memory *memory,
             const int voxel = 16 * (CELLS * warp + c) + 8 * half + g;
 #pragma unroll
             for (int p = 0; p < STEPS; p++)
-                split(memory->x[place<NET_DOWN>(voxel, 4 * p + q)], &high[c][p][half],
-                      &low[c][p][half]);
+                split(x[place<NET_DOWN>(voxel, 4 * p + q)], &high[c][p][half], &low[c][p][half]);
             best[c][half].start();
         }
 #pragma unroll 1
@@ -436,7 +420,7 @@ static __device__ __forceinline__ void search(const struct small_memory *memory,
         float sum[CELLS][TILES][4];
 #pragma unroll
         for (int t = 0; t < TILES; t++) {
-            const float2 bias = *(const float2 *)(all_bias + 8 * (tile + t) + 2 * q);
+            const float2 bias = *(const float2 *)(weights.search_bias + 8 * (tile + t) + 2 * q);
 #pragma unroll
             for (int c = 0; c < CELLS; c++) {
                 sum[c][t][0] = sum[c][t][2] = bias.x;
@@ -446,8 +430,8 @@ static __device__ __forceinline__ void search(const struct small_memory *memory,
 #pragma unroll
         for (int p = 0; p < STEPS; p++) {
             uint4 b_high[TILES], b_low[TILES];
-            load_weights<TILES>(b_high, high_parts + (p * ALL + tile) * 32 + lane);
-            load_weights<TILES>(b_low, low_parts + (p * ALL + tile) * 32 + lane);
+            load_weights<TILES>(b_high, weights.search_high + (p * ALL + tile) * 32 + lane);
+            load_weights<TILES>(b_low, weights.search_low + (p * ALL + tile) * 32 + lane);
 #pragma unroll
             for (int c = 0; c < CELLS; c++)
                 product_3xtf32<TILES>(sum[c], high[c][p], low[c][p], b_high, b_low);
@@ -481,15 +465,9 @@ static __global__ void __launch_bounds__(NET_THREADS, 2)
     struct small_memory *memory = (struct small_memory *)small_shared;
     const int64_t first = (int64_t)blockIdx.x * SMALL_LEAVES;
     load_small(memory->x, from, first, leaves);
-    residual_small<NET_DOWN>(memory->x, memory->t, &memory->stages, weights.residual);
-    for (int i = threadIdx.x; i < SEARCH_WORDS; i += NET_THREADS) {
-        copy_begin((uint4 *)memory->t + i, weights.search_high + i);
-        copy_begin(&memory->stages.stage[0][0] + i, weights.search_low + i);
-    }
+    residual_small<NET_DOWN>(memory->x, memory->t, weights.residual);
     attend<NET_DOWN, false>(memory->x, memory->scratch, weights.attention);
-    copies_wait();
-    __syncthreads();
-    search(memory, weights.search_bias, codes, first, leaves);
+    search(memory->x, weights, codes, first, leaves);
 }
 
 /* ---------------------------------------------------------------- launch -- */

@@ -91,73 +91,40 @@ struct quarter {
 };
 
 template <int TILES>
-static __device__ __forceinline__ void load_weights(uint4 b[TILES], const uint4 *from)
+static __device__ __forceinline__ void load_weights(uint4 b[TILES], const uint4 *__restrict__ from)
 {
 #pragma unroll
     for (int t = 0; t < TILES; t++)
-        b[t] = from[t * 32];
+        b[t] = __ldg(from + t * 32);
 }
-
-/* 16 bytes from memory to shared memory, under way until copies_wait. */
-static __device__ __forceinline__ void copy_begin(uint4 *to, const uint4 *from)
-{
-    asm volatile(
-        "cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((uint32_t)__cvta_generic_to_shared(to)),
-        "l"(from)
-        : "memory");
-}
-
-/* For all copies of this thread; a barrier makes them the block's. */
-static __device__ __forceinline__ void copies_wait(void)
-{
-    asm volatile("cp.async.wait_all;" ::: "memory");
-}
-
-/* Weights of a step: nine taps along z and y of sixteen channels of input, for as many
- * tiles of result as the block works on. */
-template <int CHANNELS> struct weight_stages {
-    static constexpr int TILES = CHANNELS / 8, WORDS = 9 * TILES * 32;
-    uint4 stage[2][WORDS];
-
-    /* Step = (dx, sixteen channels). `from` is packed (codec_pack.h), at the first of the
-     * block's tiles; `all_tiles` is how many the convolution has. */
-    __device__ __forceinline__ void begin(const uint4 *__restrict__ from, int all_tiles, int step)
-    {
-        constexpr int STEPS = CHANNELS / 16;
-        for (int i = threadIdx.x; i < WORDS; i += NET_THREADS) {
-            const int tap = i / (TILES * 32) * 3 + step / STEPS;
-            copy_begin(&stage[step % 2][i],
-                       from + (tap * STEPS + step % STEPS) * all_tiles * 32 + i % (TILES * 32));
-        }
-    }
-};
 
 /*
- * sum[2 i + j] += conv3 of local cell (i, j), tiles `first` to first + TILES - 1 of the
- * block's. The nine input cells of a quarter are held in registers for all taps along z
- * and y. The next step's weights are on their way to shared memory while this one's are
- * at work; all threads of a block come here together.
+ * sum[2 i + j] += conv3 of local cell (i, j), TILES times 8 channels of result. `weights`
+ * is packed (codec_pack.h), offset by the first of the TILES and by the lane; `all_tiles`
+ * is how many the convolution has. The nine input cells of a quarter are held in
+ * registers for all taps along z and y, weights are loaded one tap ahead.
  */
 template <int CHANNELS, int TILES>
-static __device__ __forceinline__ void conv_quarter(
-    const float4 *tile, const uint4 *__restrict__ weights, int all_tiles, int first,
-    struct weight_stages<CHANNELS> *stages, const struct quarter &mine, float sum[4][TILES][4])
+static __device__ __forceinline__ void conv_quarter(const float4 *tile,
+                                                    const uint4 *__restrict__ weights,
+                                                    int all_tiles, const struct quarter &mine,
+                                                    float sum[4][TILES][4])
 {
-    constexpr int STEPS = CHANNELS / 16, TAP = weight_stages<CHANNELS>::TILES * 32;
-    const int lane = threadIdx.x % 32, g = lane / 4, q = lane % 4;
-    const int tap_z = mine.tap_z / 3 * TAP, tap_y = mine.tap_y / 3 * TAP;
-    stages->begin(weights, all_tiles, 0);
+    enum { STEPS = CHANNELS / 16 };
+    const int g = threadIdx.x % 32 / 4, q = threadIdx.x % 4;
+    const int tap_words = STEPS * all_tiles * 32;
+    const uint4 *now = weights + 12 * tap_words;
+    uint4 b[2][TILES];
+    load_weights<TILES>(b[0], now - (mine.tap_z + mine.tap_y) * tap_words);
 #pragma unroll 1
     for (int step = 0; step < 3 * STEPS; step++) {
-        const int dx = step / STEPS, p = step % STEPS;
-        const bool inside = (unsigned)(g % 4 + dx - 1) < 4u;
+        const int dx = step / STEPS, p = step % STEPS, x = g % 4 + dx - 1;
+        const bool inside = (unsigned)x < 4u;
         const int row = inside ? g + dx - 1 : g;
-        const uint4 *middle = stages->stage[step % 2] + 4 * TAP + first * 32 + lane;
-        copies_wait();
-        __syncthreads();
-        if (step + 1 < 3 * STEPS) stages->begin(weights, all_tiles, step + 1);
-        uint4 a[9][2], b[2][TILES];
-        load_weights<TILES>(b[0], middle - tap_z - tap_y);
+        const int following = step + 1 < 3 * STEPS ? step + 1 : step;
+        const uint4 *next =
+            weights + (12 + following / STEPS) * tap_words + (following % STEPS) * all_tiles * 32;
+        uint4 a[9][2];
 #pragma unroll
         for (int cell = 0; cell < 9; cell++)
 #pragma unroll
@@ -169,9 +136,12 @@ static __device__ __forceinline__ void conv_quarter(
 #pragma unroll
         for (int tap = 0; tap < 9; tap++) {
             const int dz = tap / 3 - 1, dy = tap % 3 - 1;
-            if (tap < 8)
-                load_weights<TILES>(b[(tap + 1) % 2], middle + ((tap + 1) / 3 - 1) * tap_z +
-                                                          ((tap + 1) % 3 - 1) * tap_y);
+            const int ahead_z = (tap + 1) % 9 / 3 - 1, ahead_y = (tap + 1) % 3 - 1;
+            /* An iteration has nine taps: odd, so the buffers swap roles with it. They
+             * are copied instead, which costs nothing once unrolled. */
+            load_weights<TILES>(b[1],
+                                (tap < 8 ? now : next) +
+                                    (ahead_z * mine.tap_z + ahead_y * mine.tap_y) * tap_words);
 #pragma unroll
             for (int half = 0; half < 2; half++)
 #pragma unroll
@@ -181,10 +151,14 @@ static __device__ __forceinline__ void conv_quarter(
                         if (i + dz < 0 || j + dy < 0) continue;
 #pragma unroll
                         for (int t = 0; t < TILES; t++)
-                            half_product(sum[2 * i + j][t], a[3 * (i + dz) + j + dy], b[tap % 2][t],
+                            half_product(sum[2 * i + j][t], a[3 * (i + dz) + j + dy], b[0][t],
                                          half);
                     }
+#pragma unroll
+            for (int t = 0; t < TILES; t++)
+                b[0][t] = b[1][t];
         }
+        now = next;
     }
 }
 
@@ -321,11 +295,10 @@ struct residual_weights {
  * ends with a barrier. A warp has a quarter of the cells and half of the channels. */
 template <int CHANNELS>
 static __device__ __forceinline__ void residual_small(float4 *x, float4 *t,
-                                                      struct weight_stages<CHANNELS> *stages,
                                                       const struct residual_weights &weights)
 {
     enum { TILES = CHANNELS / 16 };
-    const int warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4, q = threadIdx.x % 4;
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, q = lane % 4;
     const struct quarter mine(warp);
     const int first = warp / 4 * TILES; /* tile of eight channels */
     float sum[4][TILES][4];
@@ -335,7 +308,7 @@ static __device__ __forceinline__ void residual_small(float4 *x, float4 *t,
     for (int conv = 0; conv < 2; conv++) {
         __syncthreads();
         clear<4, TILES>(sum);
-        conv_quarter<CHANNELS, TILES>(t, weights.conv[conv], CHANNELS / 8, first, stages, mine,
+        conv_quarter<CHANNELS, TILES>(t, weights.conv[conv] + first * 32 + lane, CHANNELS / 8, mine,
                                       sum);
         __syncthreads();
 #pragma unroll
