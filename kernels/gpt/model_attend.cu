@@ -1,0 +1,382 @@
+/*
+ * model_attend.cu - causal attention for short sequences, straight from the buffer that
+ * the qkv product wrote: no copies, no scores in memory.
+ *
+ *   tensor  a warp takes 16 queries, a block two warps, so that 8 x 4 heads of 128
+ *           tokens already are 128 blocks. Keys and values pass through shared
+ *           memory by tiles of 64, as fp32; bf16 is widened, which tf32 holds exactly.
+ *           Scores and sums stay in registers, the softmax is taken as keys come
+ *           (Milakov and Gimelshein 2018; Dao et al. 2022). Accumulators hold columns 2t and
+ *           2t + 1 where the next operand wants rows t and t + 4 of the values: values are
+ *           read in that order instead.
+ *   plain   fp32 on the ordinary cores: four lanes a query and a quarter of the head each,
+ *           32 queries a block of 128 threads.
+ *   any     a block a query, any head size, warps share the keys; for odd sizes, and for
+ *           one query a sequence.
+ *
+ * Operations: 4 size a pair of the tiles touched, and an exponential. Bytes: q and y once, k
+ * and v once a block of queries, from L2.
+ */
+#include "mma.cuh"
+#include "model_cuda.h"
+#include "model_launch.cuh"
+
+struct attend_args {
+    const void *qkv;
+    void *y;
+    int tokens, heads, size;
+    float scale; /* log2(e) / sqrt(size): powers of two in the place of e */
+};
+
+static __device__ __forceinline__ float power(float x)
+{
+    float y;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+
+/* Four neighbours as fp32. */
+static __device__ __forceinline__ float4 fetch(const float *from)
+{
+    return *(const float4 *)from;
+}
+
+static __device__ __forceinline__ float4 fetch(const uint16_t *from)
+{
+    uint2 raw = *(const uint2 *)from;
+    return make_float4(__uint_as_float(raw.x << 16), __uint_as_float(raw.x & 0xffff0000u),
+                       __uint_as_float(raw.y << 16), __uint_as_float(raw.y & 0xffff0000u));
+}
+
+/* q of token 0 of this block's sequence and head; k is c behind, v 2 c. */
+template <typename T>
+static __device__ __forceinline__ const T *head_of(const attend_args &args, int index)
+{
+    int64_t c = (int64_t)args.heads * args.size;
+    return (const T *)args.qkv + (int64_t)(index / args.heads) * args.tokens * 3 * c +
+           (int64_t)(index % args.heads) * args.size;
+}
+
+template <typename T>
+static __device__ __forceinline__ T *out_of(const attend_args &args, int index)
+{
+    int64_t c = (int64_t)args.heads * args.size;
+    return (T *)args.y + (int64_t)(index / args.heads) * args.tokens * c +
+           (int64_t)(index % args.heads) * args.size;
+}
+
+/* ---------------------------------------------------------------- tensor -- */
+
+enum { SHARED_PLAIN = 48 << 10 }; /* what a kernel may take unasked */
+enum { MMA_WARPS = 2, MMA_THREADS = 32 * MMA_WARPS, MMA_QUERIES = 16 * MMA_WARPS, MMA_KEYS = 64 };
+
+template <typename T, int SIZE>
+static __global__ void __launch_bounds__(MMA_THREADS) attend_tensor(struct attend_args args)
+{
+    const int pitch = SIZE + 4, vectors = SIZE / 4;
+    extern __shared__ __align__(16) float shared[];
+    float *keys = shared, *values = shared + MMA_KEYS * pitch;
+    const int64_t c = (int64_t)args.heads * SIZE, stride = 3 * c;
+    int lane = threadIdx.x % 32, warp = threadIdx.x / 32, g = lane / 4, t = lane % 4;
+    int first = (gridDim.y - 1 - blockIdx.y) * MMA_QUERIES; /* the longest first */
+    int query = first + 16 * warp + g;                      /* and query + 8 */
+    model_release();
+    model_wait();
+    const T *head = head_of<T>(args, blockIdx.x);
+
+    uint32_t q[SIZE / 8][4];
+#pragma unroll
+    for (int i = 0; i < SIZE / 8; i++)
+#pragma unroll
+        for (int r = 0; r < 4; r++) {
+            int row = min(query + r % 2 * 8, args.tokens - 1), at = 8 * i + t + r / 2 * 4;
+            q[i][r] = __float_as_uint(gpt_float(head[row * stride + at]) * args.scale);
+        }
+    float sum[SIZE / 8][4] = {}, peak[2] = {-INFINITY, -INFINITY}, total[2] = {};
+
+    int end = min(first + MMA_QUERIES, args.tokens);
+    for (int key0 = 0; key0 < end; key0 += MMA_KEYS) {
+        __syncthreads();
+        int count = min(MMA_KEYS, (end - key0 + 7) / 8 * 8);
+        for (int i = threadIdx.x; i < count * vectors; i += MMA_THREADS) {
+            int row = i / vectors, column = i % vectors * 4;
+            const T *from = head + min(key0 + row, args.tokens - 1) * stride + column;
+            *(float4 *)(keys + row * pitch + column) = fetch(from + c);
+            *(float4 *)(values + row * pitch + column) = fetch(from + 2 * c);
+        }
+        __syncthreads();
+        float p[MMA_KEYS / 8][4];
+        float most[2] = {peak[0], peak[1]};
+#pragma unroll
+        for (int j = 0; j < MMA_KEYS / 8; j++) {
+#pragma unroll
+            for (int e = 0; e < 4; e++)
+                p[j][e] = 0.0f;
+            if (8 * j < count) {
+                const float *from = keys + (8 * j + g) * pitch + t;
+#pragma unroll
+                for (int i = 0; i < SIZE / 8; i++)
+                    mma_step(float(), p[j], q[i], __float_as_uint(from[8 * i]),
+                             __float_as_uint(from[8 * i + 4]));
+            }
+#pragma unroll
+            for (int e = 0; e < 4; e++) {
+                if (key0 + 8 * j + 2 * t + e % 2 > query + e / 2 * 8) p[j][e] = -INFINITY;
+                most[e / 2] = fmaxf(most[e / 2], p[j][e]);
+            }
+        }
+#pragma unroll
+        for (int r = 0; r < 2; r++) {
+            most[r] = fmaxf(most[r], __shfl_xor_sync(0xffffffffu, most[r], 1));
+            most[r] = fmaxf(most[r], __shfl_xor_sync(0xffffffffu, most[r], 2));
+            float keep = power(peak[r] - most[r]);
+            peak[r] = most[r];
+            total[r] *= keep;
+#pragma unroll
+            for (int i = 0; i < SIZE / 8; i++) {
+                sum[i][2 * r] *= keep;
+                sum[i][2 * r + 1] *= keep;
+            }
+        }
+#pragma unroll
+        for (int j = 0; j < MMA_KEYS / 8; j++) {
+            if (8 * j >= count) continue;
+#pragma unroll
+            for (int e = 0; e < 4; e++) {
+                p[j][e] = power(p[j][e] - peak[e / 2]);
+                total[e / 2] += p[j][e];
+            }
+            /* Columns 2t and 2t + 1 stand for rows t and t + 4 of the values. */
+            const uint32_t a[4] = {__float_as_uint(p[j][0]), __float_as_uint(p[j][2]),
+                                   __float_as_uint(p[j][1]), __float_as_uint(p[j][3])};
+            const float *from = values + (8 * j + 2 * t) * pitch + g;
+#pragma unroll
+            for (int i = 0; i < SIZE / 8; i++)
+                mma_step(float(), sum[i], a, __float_as_uint(from[8 * i]),
+                         __float_as_uint(from[8 * i + pitch]));
+        }
+    }
+
+    T *y = out_of<T>(args, blockIdx.x);
+#pragma unroll
+    for (int r = 0; r < 2; r++) {
+        total[r] += __shfl_xor_sync(0xffffffffu, total[r], 1);
+        total[r] += __shfl_xor_sync(0xffffffffu, total[r], 2);
+        int row = query + 8 * r;
+        if (row >= args.tokens) continue;
+#pragma unroll
+        for (int i = 0; i < SIZE / 8; i++)
+#pragma unroll
+            for (int e = 0; e < 2; e++)
+                gpt_put(y + row * c + 8 * i + 2 * t + e, sum[i][2 * r + e] / total[r]);
+    }
+}
+
+/* ----------------------------------------------------------------- plain -- */
+
+enum { FMA_THREADS = 128, FMA_PARTS = 4, FMA_QUERIES = 32, FMA_KEYS = 32, FMA_BATCH = 8 };
+
+static __device__ __forceinline__ float dot(float4 a, float4 b, float sum)
+{
+    return fmaf(a.x, b.x, fmaf(a.y, b.y, fmaf(a.z, b.z, fmaf(a.w, b.w, sum))));
+}
+
+template <int SIZE>
+static __global__ void __launch_bounds__(FMA_THREADS) attend_plain(struct attend_args args)
+{
+    const int vectors = SIZE / 4, own = vectors / FMA_PARTS;
+    __shared__ float4 keys[FMA_KEYS][vectors], values[FMA_KEYS][vectors];
+    const int64_t c = (int64_t)args.heads * SIZE, stride = 3 * c;
+    int first = (gridDim.y - 1 - blockIdx.y) * FMA_QUERIES;
+    int part = threadIdx.x % FMA_PARTS, query = first + threadIdx.x / FMA_PARTS;
+    model_release();
+    model_wait();
+    const float *head = head_of<float>(args, blockIdx.x);
+    const float4 *from = (const float4 *)(head + min(query, args.tokens - 1) * stride);
+    float4 q[own], sum[own];
+    float peak = -INFINITY, total = 0.0f;
+#pragma unroll
+    for (int i = 0; i < own; i++) {
+        float4 raw = from[part + FMA_PARTS * i];
+        q[i] = make_float4(raw.x * args.scale, raw.y * args.scale, raw.z * args.scale,
+                           raw.w * args.scale);
+        sum[i] = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+    }
+    int end = min(first + FMA_QUERIES, args.tokens);
+    for (int key0 = 0; key0 < end; key0 += FMA_KEYS) {
+        __syncthreads();
+        for (int at = threadIdx.x; at < FMA_KEYS * vectors; at += FMA_THREADS) {
+            int row = at / vectors, column = at % vectors;
+            const float *token = head + min(key0 + row, args.tokens - 1) * stride + 4 * column;
+            keys[row][column] = fetch(token + c);
+            values[row][column] = fetch(token + 2 * c);
+        }
+        __syncthreads();
+        for (int j0 = 0; j0 < FMA_KEYS && key0 + j0 < end; j0 += FMA_BATCH) {
+            float p[FMA_BATCH], most = peak;
+#pragma unroll
+            for (int j = 0; j < FMA_BATCH; j++) {
+                p[j] = 0.0f;
+#pragma unroll
+                for (int i = 0; i < own; i++)
+                    p[j] = dot(q[i], keys[j0 + j][part + FMA_PARTS * i], p[j]);
+                p[j] += __shfl_xor_sync(0xffffffffu, p[j], 1);
+                p[j] += __shfl_xor_sync(0xffffffffu, p[j], 2);
+                if (key0 + j0 + j > query) p[j] = -INFINITY;
+                most = fmaxf(most, p[j]);
+            }
+            float keep = power(peak - most);
+            peak = most;
+            total *= keep;
+#pragma unroll
+            for (int i = 0; i < own; i++)
+                sum[i] =
+                    make_float4(sum[i].x * keep, sum[i].y * keep, sum[i].z * keep, sum[i].w * keep);
+#pragma unroll
+            for (int j = 0; j < FMA_BATCH; j++) {
+                float weight = power(p[j] - most);
+                total += weight;
+#pragma unroll
+                for (int i = 0; i < own; i++) {
+                    float4 v = values[j0 + j][part + FMA_PARTS * i];
+                    sum[i] = make_float4(fmaf(weight, v.x, sum[i].x), fmaf(weight, v.y, sum[i].y),
+                                         fmaf(weight, v.z, sum[i].z), fmaf(weight, v.w, sum[i].w));
+                }
+            }
+        }
+    }
+    if (query >= args.tokens) return;
+    float4 *to = (float4 *)(out_of<float>(args, blockIdx.x) + query * c);
+    float r = 1.0f / total;
+#pragma unroll
+    for (int i = 0; i < own; i++)
+        to[part + FMA_PARTS * i] =
+            make_float4(sum[i].x * r, sum[i].y * r, sum[i].z * r, sum[i].w * r);
+}
+
+/* ------------------------------------------------------------------- any -- */
+
+enum { ANY_WARPS = 8, ANY_THREADS = 32 * ANY_WARPS, ANY_SIZE = 256, ANY_LANE = ANY_SIZE / 32 };
+
+/* A block one query; warp w takes keys w, w + 8, ...; lanes lie along the head. `first` and
+ * `step` say which token row blockIdx.y of a sequence is. */
+template <typename T>
+static __global__ void __launch_bounds__(ANY_THREADS)
+    attend_any(struct attend_args args, int first, int step)
+{
+    __shared__ float sums[ANY_WARPS][ANY_SIZE], peaks[ANY_WARPS], totals[ANY_WARPS];
+    const int64_t c = (int64_t)args.heads * args.size, stride = 3 * c;
+    int lane = threadIdx.x % 32, warp = threadIdx.x / 32, size = args.size;
+    int query = first + blockIdx.y * step;
+    model_release();
+    model_wait();
+    const T *head = head_of<T>(args, blockIdx.x);
+    float q[ANY_LANE], sum[ANY_LANE] = {}, peak = -INFINITY, total = 0.0f;
+#pragma unroll
+    for (int i = 0; i < ANY_LANE; i++)
+        q[i] = lane + 32 * i < size ? gpt_float(head[query * stride + lane + 32 * i]) * args.scale
+                                    : 0.0f;
+    for (int key = warp; key <= query; key += ANY_WARPS) {
+        const T *k = head + c + key * stride, *v = k + c;
+        float score = 0.0f;
+#pragma unroll
+        for (int i = 0; i < ANY_LANE; i++)
+            if (lane + 32 * i < size) score = fmaf(q[i], gpt_float(k[lane + 32 * i]), score);
+        score = gpt_warp_sum(score);
+        float most = fmaxf(peak, score), keep = power(peak - most), weight = power(score - most);
+        peak = most;
+        total = total * keep + weight;
+#pragma unroll
+        for (int i = 0; i < ANY_LANE; i++)
+            if (lane + 32 * i < size)
+                sum[i] = fmaf(weight, gpt_float(v[lane + 32 * i]), sum[i] * keep);
+    }
+    if (lane == 0) peaks[warp] = peak, totals[warp] = total;
+#pragma unroll
+    for (int i = 0; i < ANY_LANE; i++)
+        if (lane + 32 * i < size) sums[warp][lane + 32 * i] = sum[i];
+    __syncthreads();
+    float most = -INFINITY, all = 0.0f;
+    for (int w = 0; w < ANY_WARPS; w++)
+        most = fmaxf(most, peaks[w]);
+    for (int w = 0; w < ANY_WARPS; w++)
+        all += totals[w] * power(peaks[w] - most);
+    int64_t row = (int64_t)(blockIdx.x / args.heads) * gridDim.y + blockIdx.y;
+    T *y = (T *)args.y + row * c + (int64_t)(blockIdx.x % args.heads) * size;
+    for (int i = threadIdx.x; i < size; i += ANY_THREADS) {
+        float value = 0.0f;
+        for (int w = 0; w < ANY_WARPS; w++)
+            value += sums[w][i] * power(peaks[w] - most);
+        gpt_put(y + i, value / all);
+    }
+}
+
+/* ---------------------------------------------------------------- launch -- */
+
+static struct attend_args args_of(const struct model_attend *attend)
+{
+    struct attend_args args = {};
+    args.qkv = attend->qkv;
+    args.y = attend->y;
+    args.tokens = (int)attend->tokens;
+    args.heads = (int)attend->heads;
+    args.size = (int)attend->size;
+    args.scale = 1.4426950408889634f / sqrtf((float)attend->size);
+    return args;
+}
+
+const char *model_attend_tile_refused(const struct model_attend *attend)
+{
+    int64_t size = attend->size;
+    if (attend->last) return "one query a sequence";
+    if (size != 16 && size != 32 && size != 64 && size != 128)
+        return "made for head sizes 16, 32, 64 and 128";
+    return NULL;
+}
+
+template <typename T, int SIZE> static int tensor(const struct model_attend *attend, void *stream)
+{
+    const size_t shared = MMA_KEYS * 2 * (SIZE + 4) * sizeof(float);
+    dim3 grid((unsigned)(attend->batch * attend->heads), gpt_blocks(attend->tokens, MMA_QUERIES));
+    if (shared > SHARED_PLAIN &&
+        assay_cuda(cudaFuncSetAttribute(attend_tensor<T, SIZE>,
+                                        cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared),
+                   "shared memory of the attention") < 0)
+        return -1;
+    return model_launch(attend_tensor<T, SIZE>, grid, MMA_THREADS, shared, stream, args_of(attend));
+}
+
+template <int SIZE> static int plain(const struct model_attend *attend, void *stream)
+{
+    dim3 grid((unsigned)(attend->batch * attend->heads), gpt_blocks(attend->tokens, FMA_QUERIES));
+    return model_launch(attend_plain<SIZE>, grid, FMA_THREADS, 0, stream, args_of(attend));
+}
+
+int model_attend_tile(const struct model_attend *attend, void *stream)
+{
+    typedef int function(const struct model_attend *attend, void *stream);
+    static function *const functions[][4] = {
+        {plain<16>, plain<32>, plain<64>, plain<128>},
+        {tensor<float, 16>, tensor<float, 32>, tensor<float, 64>, tensor<float, 128>},
+        {tensor<uint16_t, 16>, tensor<uint16_t, 32>, tensor<uint16_t, 64>, tensor<uint16_t, 128>}};
+    int size = attend->size == 16 ? 0 : attend->size == 32 ? 1 : attend->size == 64 ? 2 : 3;
+    return functions[attend->precision][size](attend, stream);
+}
+
+int model_attend_any(const struct model_attend *attend, void *stream)
+{
+    int tokens = (int)attend->tokens;
+    int first = attend->last ? tokens - 1 : 0, step = attend->last ? tokens : 1;
+    dim3 grid((unsigned)(attend->batch * attend->heads), attend->last ? 1 : (unsigned)tokens);
+    if (attend->precision == GPT_BF16)
+        return model_launch(attend_any<uint16_t>, grid, ANY_THREADS, 0, stream, args_of(attend),
+                            first, step);
+    return model_launch(attend_any<float>, grid, ANY_THREADS, 0, stream, args_of(attend), first,
+                        step);
+}
+
+int model_attend_own(const struct model_attend *attend, void *stream)
+{
+    return model_attend_tile_refused(attend) ? model_attend_any(attend, stream)
+                                             : model_attend_tile(attend, stream);
+}
