@@ -70,32 +70,106 @@ static __device__ __forceinline__ void tile_copy(uint32_t *to, int pitch, const 
     }
 }
 
+/* WIDTH neighbours as floats: one element, or sixteen bytes. */
+template <int WIDTH> struct tile_piece {
+    float v[WIDTH];
+};
+
+static __device__ __forceinline__ void tile_get(tile_piece<1> &piece, const float *from)
+{
+    piece.v[0] = *from;
+}
+
+static __device__ __forceinline__ void tile_get(tile_piece<1> &piece, const uint16_t *from)
+{
+    piece.v[0] = gpt_float(*from);
+}
+
+static __device__ __forceinline__ void tile_get(tile_piece<4> &piece, const float *from)
+{
+    float4 raw = *(const float4 *)from;
+    piece = {raw.x, raw.y, raw.z, raw.w};
+}
+
+static __device__ __forceinline__ void tile_get(tile_piece<8> &piece, const uint16_t *from)
+{
+    uint4 raw = *(const uint4 *)from;
+    const uint32_t word[4] = {raw.x, raw.y, raw.z, raw.w};
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        piece.v[2 * i] = __uint_as_float(word[i] << 16);
+        piece.v[2 * i + 1] = __uint_as_float(word[i] & 0xffff0000u);
+    }
+}
+
+static __device__ __forceinline__ void tile_set(float *to, const tile_piece<1> &piece)
+{
+    *to = piece.v[0];
+}
+
+static __device__ __forceinline__ void tile_set(uint16_t *to, const tile_piece<1> &piece)
+{
+    gpt_put(to, piece.v[0]);
+}
+
+static __device__ __forceinline__ void tile_set(float *to, const tile_piece<4> &piece)
+{
+    *(float4 *)to = make_float4(piece.v[0], piece.v[1], piece.v[2], piece.v[3]);
+}
+
+static __device__ __forceinline__ void tile_set(uint16_t *to, const tile_piece<8> &piece)
+{
+    *(uint4 *)to = make_uint4(gpt_pack(piece.v[0], piece.v[1]), gpt_pack(piece.v[2], piece.v[3]),
+                              gpt_pack(piece.v[4], piece.v[5]), gpt_pack(piece.v[6], piece.v[7]));
+}
+
+/* The sum over eight neighbouring lanes, in each of them. */
+static __device__ __forceinline__ float tile_lanes_sum(float value)
+{
+#pragma unroll
+    for (int step = 4; step > 0; step /= 2)
+        value += __shfl_xor_sync(0xffffffffu, value, step);
+    return value;
+}
+
 /* Normalise `rows` rows of k in shared memory, in place, eight lanes a row. */
-template <typename T, int THREADS>
+template <typename T, int THREADS, int WIDTH>
 static __device__ __forceinline__ void tile_normalise(T *x, int pitch, int rows, int k,
                                                       const T *scale, const T *shift)
 {
-    int lane = threadIdx.x % 8;
+    int first = threadIdx.x % 8 * WIDTH;
     for (int row = threadIdx.x / 8; row < rows; row += THREADS / 8) {
         T *at = x + row * pitch;
         float sum = 0.0f, squares = 0.0f;
-        for (int i = lane; i < k; i += 8)
-            sum += gpt_float(at[i]);
+#pragma unroll 4
+        for (int i = first; i < k; i += 8 * WIDTH) {
+            tile_piece<WIDTH> piece;
+            tile_get(piece, at + i);
 #pragma unroll
-        for (int step = 4; step > 0; step /= 2)
-            sum += __shfl_xor_sync(0xffffffffu, sum, step);
-        float mean = sum / (float)k;
-        for (int i = lane; i < k; i += 8) {
-            float d = gpt_float(at[i]) - mean;
-            squares += d * d;
+            for (int j = 0; j < WIDTH; j++)
+                sum += piece.v[j];
         }
+        float mean = tile_lanes_sum(sum) / (float)k;
+#pragma unroll 4
+        for (int i = first; i < k; i += 8 * WIDTH) {
+            tile_piece<WIDTH> piece;
+            tile_get(piece, at + i);
 #pragma unroll
-        for (int step = 4; step > 0; step /= 2)
-            squares += __shfl_xor_sync(0xffffffffu, squares, step);
-        float r = rsqrtf(squares / (float)k + GPT_LAYERNORM_EPSILON);
-        for (int i = lane; i < k; i += 8)
-            gpt_put(at + i, (gpt_float(at[i]) - mean) * r * gpt_float(__ldg(scale + i)) +
-                                gpt_float(__ldg(shift + i)));
+            for (int j = 0; j < WIDTH; j++)
+                squares += (piece.v[j] - mean) * (piece.v[j] - mean);
+        }
+        float r = rsqrtf(tile_lanes_sum(squares) / (float)k + GPT_LAYERNORM_EPSILON);
+#pragma unroll 4
+        for (int i = first; i < k; i += 8 * WIDTH) {
+            tile_piece<WIDTH> piece, w, b;
+            tile_get(piece, at + i);
+            tile_get(w, scale + i);
+            tile_get(b, shift + i);
+#pragma unroll
+            for (int j = 0; j < WIDTH; j++)
+                piece.v[j] = (piece.v[j] - mean) * r * w.v[j] + b.v[j];
+            tile_set(at + i, piece);
+        }
     }
 }
 
@@ -234,8 +308,9 @@ static __global__ void __launch_bounds__(32 * WARPS_M * WARPS_N) tile_kernel(str
         mma_copy_commit();
         mma_copy_wait<0>();
         __syncthreads();
-        tile_normalise<T, threads>((T *)x_stages, x_pitch * width, ROWS, args.k,
-                                   (const T *)args.scale, (const T *)args.shift);
+        tile_normalise<T, threads, ALIGNED ? 4 * width : 1>((T *)x_stages, x_pitch * width, ROWS,
+                                                            args.k, (const T *)args.scale,
+                                                            (const T *)args.shift);
         mma_copy_commit();
     } else {
         copy_x(0);
