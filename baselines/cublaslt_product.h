@@ -58,7 +58,8 @@ int lt_product_open(struct lt_product *lt, const struct lt_request *request,
 int lt_product_launch(const struct lt_product *lt);
 void lt_product_release(struct lt_product *lt);
 
-/* The same product and algorithm on other memory: bias, x, w, residual, y and stream of `ask`. */
+/* The same product and algorithm on other memory: bias, x, w, residual with its ldr, y and
+ * stream of `ask`. */
 int lt_product_launch_at(const struct lt_product *lt, const struct lt_request *ask);
 
 /* An attribute of the chosen algorithm; -1 where the library does not say. */

@@ -107,19 +107,20 @@ static int lt_list(const struct lt_product *lt, struct candidate candidates[CAND
 /* ---------------------------------------------------------------- launch -- */
 
 static cublasStatus_t lt_launch_on(const struct lt_product *lt, const struct lt_request *ask,
+                                   cublasLtMatrixLayout_t residual_layout,
                                    const cublasLtMatmulAlgo_t *algorithm)
 {
     const struct lt_request *own = &lt->request;
     const union lt_factor *keep = ask->residual ? &own->one : &own->zero;
     const void *residual = ask->residual ? ask->residual : ask->y;
     return lt->api->matmul(lt->handle, lt->desc, &own->one, ask->w, lt->w, ask->x, lt->x, keep,
-                           residual, lt->residual, ask->y, lt->y, algorithm, lt->workspace,
+                           residual, residual_layout, ask->y, lt->y, algorithm, lt->workspace,
                            LT_WORKSPACE_BYTES, ask->stream);
 }
 
 static cublasStatus_t lt_launch(const struct lt_product *lt, const cublasLtMatmulAlgo_t *algorithm)
 {
-    return lt_launch_on(lt, &lt->request, algorithm);
+    return lt_launch_on(lt, &lt->request, lt->residual, algorithm);
 }
 
 /* ---------------------------------------------------------------- choice -- */
@@ -238,7 +239,17 @@ int lt_product_launch_at(const struct lt_product *lt, const struct lt_request *a
     if (ask->bias &&
         lt_set(lt, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &ask->bias, sizeof ask->bias, "bias"))
         return -1;
-    return cublas_error(lt_launch_on(lt, ask, &lt->algorithm), "cublasLtMatmul");
+    cublasLtMatrixLayout_t residual = lt->residual, own = NULL;
+    if (ask->ldr != lt->request.ldr) {
+        if (cublas_error(lt->api->layout_create(&own, ask->out, (uint64_t)ask->n, (uint64_t)ask->m,
+                                                ask->ldr ? ask->ldr : ask->n),
+                         "layout of the residual"))
+            return -1;
+        residual = own;
+    }
+    int status = cublas_error(lt_launch_on(lt, ask, residual, &lt->algorithm), "cublasLtMatmul");
+    if (own) lt->api->layout_destroy(own);
+    return status;
 }
 
 int lt_product_launch(const struct lt_product *lt)

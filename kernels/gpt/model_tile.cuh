@@ -3,7 +3,7 @@
  * models that are too small to fill the device with large tiles.
  *
  * A block computes ROWS x COLUMNS outputs by WARPS_M x WARPS_N warps. w comes by cp.async,
- * three stages of 128 bytes along k; it depends on no kernel before, so its first stages are
+ * four stages of 128 bytes along k; it depends on no kernel before, so its first stages are
  * under way before the block waits for x (model_launch.cuh). x comes the same way, or,
  * where it is normalised, whole rows at once: eight lanes take a row, find its mean and then
  * the squares about it, and write it back normalised; each block of columns does that
@@ -22,7 +22,7 @@
 #include "model_cuda.h"
 #include "model_launch.cuh"
 
-enum { TILE_STAGES = 3, TILE_WORDS = 32, TILE_PITCH = TILE_WORDS + 4 };
+enum { TILE_STAGES = 4, TILE_WORDS = 32, TILE_PITCH = TILE_WORDS + 4 };
 
 /* Which cores: the choice of a kernel's arithmetic. */
 enum tile_cores { TILE_PLAIN, TILE_TENSOR };
@@ -297,9 +297,10 @@ static __global__ void __launch_bounds__(32 * WARPS_M * WARPS_N) tile_kernel(str
                                        chunk * TILE_WORDS, TILE_WORDS, args.k);
     };
 
-    /* One group a stage, empty behind the last; the first two have w before the wait. */
-    copy_w(0);
-    if (chunks > 1) copy_w(1);
+    /* w of all but one stage before the wait, in the first group; then a group a stage. */
+#pragma unroll
+    for (int chunk = 0; chunk < TILE_STAGES - 1; chunk++)
+        if (chunk < chunks) copy_w(chunk);
     model_release();
     model_wait();
     if (NORM) {
@@ -311,11 +312,10 @@ static __global__ void __launch_bounds__(32 * WARPS_M * WARPS_N) tile_kernel(str
         tile_normalise<T, threads, ALIGNED ? 4 * width : 1>((T *)x_stages, x_pitch * width, ROWS,
                                                             args.k, (const T *)args.scale,
                                                             (const T *)args.shift);
-        mma_copy_commit();
-    } else {
-        copy_x(0);
-        mma_copy_commit();
-        if (chunks > 1) copy_x(1);
+    }
+#pragma unroll
+    for (int chunk = 0; chunk < TILE_STAGES - 1; chunk++) {
+        if (!NORM && chunk < chunks) copy_x(chunk);
         mma_copy_commit();
     }
 
@@ -324,9 +324,10 @@ static __global__ void __launch_bounds__(32 * WARPS_M * WARPS_N) tile_kernel(str
     for (int chunk = 0; chunk < chunks; chunk++) {
         mma_copy_wait<TILE_STAGES - 2>();
         __syncthreads(); /* the stage is there, and the one before it is done with */
-        if (chunk + 2 < chunks) {
-            copy_w(chunk + 2);
-            if (!NORM) copy_x(chunk + 2);
+        int next = chunk + TILE_STAGES - 1;
+        if (next < chunks) {
+            copy_w(next);
+            if (!NORM) copy_x(next);
         }
         mma_copy_commit();
         int stage = chunk % TILE_STAGES;
