@@ -2,15 +2,16 @@
  * model_attend.cu - causal attention for short sequences, straight from the buffer that
  * the qkv product wrote: no copies, no scores in memory.
  *
- *   tensor  a warp takes 16 queries, a block two warps, so that 8 x 4 heads of 128
- *           tokens already are 128 blocks. Keys and values pass through shared
- *           memory by tiles of 64, as fp32; bf16 is widened, which tf32 holds exactly.
+ *   tensor  a block takes 32 queries, so that 8 x 4 heads of 128 tokens already are 128
+ *           blocks; two warps share 16 of them and halve each tile of 64 keys, and put
+ *           their halves together at the end. Keys and values pass through shared memory as
+ *           fp32; bf16 is widened, which tf32 holds exactly.
  *           Scores and sums stay in registers, the softmax is taken as keys come
  *           (Milakov and Gimelshein 2018; Dao et al. 2022). Accumulators hold columns 2t and
  *           2t + 1 where the next operand wants rows t and t + 4 of the values: values are
  *           read in that order instead.
  *   plain   fp32 on the ordinary cores: four lanes a query and a quarter of the head each,
- *           32 queries a block of 128 threads.
+ *           32 queries a block; two halves of the block share the keys.
  *   any     a block a query, any head size, warps share the keys; for odd sizes, and for
  *           one query a sequence.
  *
@@ -68,7 +69,8 @@ static __device__ __forceinline__ T *out_of(const attend_args &args, int index)
 /* ---------------------------------------------------------------- tensor -- */
 
 enum { SHARED_PLAIN = 48 << 10 }; /* what a kernel may take unasked */
-enum { MMA_WARPS = 2, MMA_THREADS = 32 * MMA_WARPS, MMA_QUERIES = 16 * MMA_WARPS, MMA_KEYS = 64 };
+enum { MMA_WARPS = 4, MMA_THREADS = 32 * MMA_WARPS, MMA_QUERIES = 32, MMA_KEYS = 64 };
+enum { MMA_HALF = MMA_KEYS / 2 };
 
 template <typename T, int SIZE>
 static __global__ void __launch_bounds__(MMA_THREADS) attend_tensor(struct attend_args args)
@@ -78,8 +80,9 @@ static __global__ void __launch_bounds__(MMA_THREADS) attend_tensor(struct atten
     float *keys = shared, *values = shared + MMA_KEYS * pitch;
     const int64_t c = (int64_t)args.heads * SIZE, stride = 3 * c;
     int lane = threadIdx.x % 32, warp = threadIdx.x / 32, g = lane / 4, t = lane % 4;
+    int half = warp / 2 * MMA_HALF; /* this warp's keys of a tile start there */
     int first = (gridDim.y - 1 - blockIdx.y) * MMA_QUERIES; /* the longest first */
-    int query = first + 16 * warp + g;                      /* and query + 8 */
+    int query = first + 16 * (warp % 2) + g;                /* and query + 8 */
     model_release();
     model_wait();
     const T *head = head_of<T>(args, blockIdx.x);
@@ -98,22 +101,23 @@ static __global__ void __launch_bounds__(MMA_THREADS) attend_tensor(struct atten
     for (int key0 = 0; key0 < end; key0 += MMA_KEYS) {
         __syncthreads();
         int count = min(MMA_KEYS, (end - key0 + 7) / 8 * 8);
-        for (int i = threadIdx.x; i < count * vectors; i += MMA_THREADS) {
+#pragma unroll 4
+        for (int i = threadIdx.x; i < MMA_KEYS * vectors; i += MMA_THREADS) {
             int row = i / vectors, column = i % vectors * 4;
             const T *from = head + min(key0 + row, args.tokens - 1) * stride + column;
             *(float4 *)(keys + row * pitch + column) = fetch(from + c);
             *(float4 *)(values + row * pitch + column) = fetch(from + 2 * c);
         }
         __syncthreads();
-        float p[MMA_KEYS / 8][4];
-        float most[2] = {peak[0], peak[1]};
+        float p[MMA_HALF / 8][4];
+        float most[2] = {peak[0], peak[1]}, base[2];
 #pragma unroll
-        for (int j = 0; j < MMA_KEYS / 8; j++) {
+        for (int j = 0; j < MMA_HALF / 8; j++) {
 #pragma unroll
             for (int e = 0; e < 4; e++)
                 p[j][e] = 0.0f;
-            if (8 * j < count) {
-                const float *from = keys + (8 * j + g) * pitch + t;
+            if (half + 8 * j < count) {
+                const float *from = keys + (half + 8 * j + g) * pitch + t;
 #pragma unroll
                 for (int i = 0; i < SIZE / 8; i++)
                     mma_step(float(), p[j], q[i], __float_as_uint(from[8 * i]),
@@ -121,7 +125,8 @@ static __global__ void __launch_bounds__(MMA_THREADS) attend_tensor(struct atten
             }
 #pragma unroll
             for (int e = 0; e < 4; e++) {
-                if (key0 + 8 * j + 2 * t + e % 2 > query + e / 2 * 8) p[j][e] = -INFINITY;
+                int key = key0 + half + 8 * j + 2 * t + e % 2;
+                if (key > query + e / 2 * 8) p[j][e] = -INFINITY;
                 most[e / 2] = fmaxf(most[e / 2], p[j][e]);
             }
         }
@@ -129,7 +134,8 @@ static __global__ void __launch_bounds__(MMA_THREADS) attend_tensor(struct atten
         for (int r = 0; r < 2; r++) {
             most[r] = fmaxf(most[r], __shfl_xor_sync(0xffffffffu, most[r], 1));
             most[r] = fmaxf(most[r], __shfl_xor_sync(0xffffffffu, most[r], 2));
-            float keep = power(peak[r] - most[r]);
+            base[r] = most[r] == -INFINITY ? 0.0f : most[r]; /* no key yet */
+            float keep = power(peak[r] - base[r]);
             peak[r] = most[r];
             total[r] *= keep;
 #pragma unroll
@@ -139,17 +145,17 @@ static __global__ void __launch_bounds__(MMA_THREADS) attend_tensor(struct atten
             }
         }
 #pragma unroll
-        for (int j = 0; j < MMA_KEYS / 8; j++) {
-            if (8 * j >= count) continue;
+        for (int j = 0; j < MMA_HALF / 8; j++) {
+            if (half + 8 * j >= count) continue;
 #pragma unroll
             for (int e = 0; e < 4; e++) {
-                p[j][e] = power(p[j][e] - peak[e / 2]);
+                p[j][e] = power(p[j][e] - base[e / 2]);
                 total[e / 2] += p[j][e];
             }
             /* Columns 2t and 2t + 1 stand for rows t and t + 4 of the values. */
             const uint32_t a[4] = {__float_as_uint(p[j][0]), __float_as_uint(p[j][2]),
                                    __float_as_uint(p[j][1]), __float_as_uint(p[j][3])};
-            const float *from = values + (8 * j + 2 * t) * pitch + g;
+            const float *from = values + (half + 8 * j + 2 * t) * pitch + g;
 #pragma unroll
             for (int i = 0; i < SIZE / 8; i++)
                 mma_step(float(), sum[i], a, __float_as_uint(from[8 * i]),
@@ -157,9 +163,34 @@ static __global__ void __launch_bounds__(MMA_THREADS) attend_tensor(struct atten
         }
     }
 
+    /* The second half's warps hand over; the first half's put both together. */
+    __syncthreads();
+    float *mine = shared + threadIdx.x % (MMA_THREADS / 2);
+    if (half > 0)
+#pragma unroll
+        for (int r = 0; r < 2; r++) {
+            mine[r * MMA_THREADS / 2] = peak[r];
+            mine[(2 + r) * MMA_THREADS / 2] = total[r];
+#pragma unroll
+            for (int i = 0; i < SIZE / 8; i++)
+#pragma unroll
+                for (int e = 0; e < 2; e++)
+                    mine[(4 + 4 * i + 2 * r + e) * MMA_THREADS / 2] = sum[i][2 * r + e];
+        }
+    __syncthreads();
+    if (half > 0) return;
     T *y = out_of<T>(args, blockIdx.x);
 #pragma unroll
     for (int r = 0; r < 2; r++) {
+        float other = mine[r * MMA_THREADS / 2], most = fmaxf(peak[r], other);
+        float keep = power(peak[r] - most), add = power(other - most);
+        total[r] = total[r] * keep + mine[(2 + r) * MMA_THREADS / 2] * add;
+#pragma unroll
+        for (int i = 0; i < SIZE / 8; i++)
+#pragma unroll
+            for (int e = 0; e < 2; e++)
+                sum[i][2 * r + e] = sum[i][2 * r + e] * keep +
+                                    mine[(4 + 4 * i + 2 * r + e) * MMA_THREADS / 2] * add;
         total[r] += __shfl_xor_sync(0xffffffffu, total[r], 1);
         total[r] += __shfl_xor_sync(0xffffffffu, total[r], 2);
         int row = query + 8 * r;
@@ -174,7 +205,7 @@ static __global__ void __launch_bounds__(MMA_THREADS) attend_tensor(struct atten
 
 /* ----------------------------------------------------------------- plain -- */
 
-enum { FMA_THREADS = 128, FMA_PARTS = 4, FMA_QUERIES = 32, FMA_KEYS = 32, FMA_BATCH = 8 };
+enum { FMA_THREADS = 256, FMA_HALF = 128, FMA_PARTS = 4, FMA_QUERIES = 32, FMA_BATCH = 8 };
 
 static __device__ __forceinline__ float dot(float4 a, float4 b, float sum)
 {
@@ -185,10 +216,13 @@ template <int SIZE>
 static __global__ void __launch_bounds__(FMA_THREADS) attend_plain(struct attend_args args)
 {
     const int vectors = SIZE / 4, own = vectors / FMA_PARTS;
-    __shared__ float4 keys[FMA_KEYS][vectors], values[FMA_KEYS][vectors];
+    const int tile_keys = SIZE > 64 ? 32 : 64;
+    __shared__ float4 keys[2 * tile_keys][vectors]; /* and values behind them */
+    float4(*values)[vectors] = keys + tile_keys;
     const int64_t c = (int64_t)args.heads * SIZE, stride = 3 * c;
     int first = (gridDim.y - 1 - blockIdx.y) * FMA_QUERIES;
-    int part = threadIdx.x % FMA_PARTS, query = first + threadIdx.x / FMA_PARTS;
+    int part = threadIdx.x % FMA_PARTS, query = first + threadIdx.x % FMA_HALF / FMA_PARTS;
+    int half = threadIdx.x / FMA_HALF * (tile_keys / 2);
     model_release();
     model_wait();
     const float *head = head_of<float>(args, blockIdx.x);
@@ -203,16 +237,17 @@ static __global__ void __launch_bounds__(FMA_THREADS) attend_plain(struct attend
         sum[i] = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
     }
     int end = min(first + FMA_QUERIES, args.tokens);
-    for (int key0 = 0; key0 < end; key0 += FMA_KEYS) {
+    for (int key0 = 0; key0 < end; key0 += tile_keys) {
         __syncthreads();
-        for (int at = threadIdx.x; at < FMA_KEYS * vectors; at += FMA_THREADS) {
+#pragma unroll
+        for (int at = threadIdx.x; at < tile_keys * vectors; at += FMA_THREADS) {
             int row = at / vectors, column = at % vectors;
             const float *token = head + min(key0 + row, args.tokens - 1) * stride + 4 * column;
             keys[row][column] = fetch(token + c);
             values[row][column] = fetch(token + 2 * c);
         }
         __syncthreads();
-        for (int j0 = 0; j0 < FMA_KEYS && key0 + j0 < end; j0 += FMA_BATCH) {
+        for (int j0 = half; j0 < half + tile_keys / 2 && key0 + j0 < end; j0 += FMA_BATCH) {
             float p[FMA_BATCH], most = peak;
 #pragma unroll
             for (int j = 0; j < FMA_BATCH; j++) {
@@ -225,7 +260,8 @@ static __global__ void __launch_bounds__(FMA_THREADS) attend_plain(struct attend
                 if (key0 + j0 + j > query) p[j] = -INFINITY;
                 most = fmaxf(most, p[j]);
             }
-            float keep = power(peak - most);
+            float base = most == -INFINITY ? 0.0f : most; /* no key yet */
+            float keep = power(peak - base);
             peak = most;
             total *= keep;
 #pragma unroll
@@ -234,7 +270,7 @@ static __global__ void __launch_bounds__(FMA_THREADS) attend_plain(struct attend
                     make_float4(sum[i].x * keep, sum[i].y * keep, sum[i].z * keep, sum[i].w * keep);
 #pragma unroll
             for (int j = 0; j < FMA_BATCH; j++) {
-                float weight = power(p[j] - most);
+                float weight = power(p[j] - base);
                 total += weight;
 #pragma unroll
                 for (int i = 0; i < own; i++) {
@@ -245,13 +281,29 @@ static __global__ void __launch_bounds__(FMA_THREADS) attend_plain(struct attend
             }
         }
     }
-    if (query >= args.tokens) return;
-    float4 *to = (float4 *)(out_of<float>(args, blockIdx.x) + query * c);
-    float r = 1.0f / total;
+    /* The second half of the block hands over. */
+    __syncthreads();
+    float4 *mine = &keys[0][0] + threadIdx.x % FMA_HALF;
+    if (half > 0) {
+        mine[0] = make_float4(peak, total, 0.0f, 0.0f);
 #pragma unroll
-    for (int i = 0; i < own; i++)
-        to[part + FMA_PARTS * i] =
-            make_float4(sum[i].x * r, sum[i].y * r, sum[i].z * r, sum[i].w * r);
+        for (int i = 0; i < own; i++)
+            mine[(1 + i) * FMA_HALF] = sum[i];
+    }
+    __syncthreads();
+    if (half > 0 || query >= args.tokens) return;
+    float4 other = mine[0];
+    float most = fmaxf(peak, other.x), keep = power(peak - most), add = power(other.x - most);
+    float r = 1.0f / (total * keep + other.y * add);
+    keep *= r;
+    add *= r;
+    float4 *to = (float4 *)(out_of<float>(args, blockIdx.x) + query * c);
+#pragma unroll
+    for (int i = 0; i < own; i++) {
+        float4 a = sum[i], b = mine[(1 + i) * FMA_HALF];
+        to[part + FMA_PARTS * i] = make_float4(a.x * keep + b.x * add, a.y * keep + b.y * add,
+                                               a.z * keep + b.z * add, a.w * keep + b.w * add);
+    }
 }
 
 /* ------------------------------------------------------------------- any -- */

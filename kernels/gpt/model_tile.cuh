@@ -3,7 +3,7 @@
  * models that are too small to fill the device with large tiles.
  *
  * A block computes ROWS x COLUMNS outputs by WARPS_M x WARPS_N warps. w comes by cp.async,
- * four stages of 128 bytes along k; it depends on no kernel before, so its first stages are
+ * six stages of 128 bytes along k; it depends on no kernel before, so its first stages are
  * under way before the block waits for x (model_launch.cuh). x comes the same way, or,
  * where it is normalised, whole rows at once: eight lanes take a row, find its mean and then
  * the squares about it, and write it back normalised; each block of columns does that
@@ -22,7 +22,7 @@
 #include "model_cuda.h"
 #include "model_launch.cuh"
 
-enum { TILE_STAGES = 4, TILE_WORDS = 32, TILE_PITCH = TILE_WORDS + 4 };
+enum { TILE_STAGES = 6, TILE_WORDS = 32, TILE_PITCH = TILE_WORDS + 4 };
 
 /* Which cores: the choice of a kernel's arithmetic. */
 enum tile_cores { TILE_PLAIN, TILE_TENSOR };
