@@ -12,29 +12,12 @@
  *           read in that order instead.
  *   plain   fp32 on the ordinary cores: four lanes a query and a quarter of the head each,
  *           32 queries a block; two halves of the block share the keys.
- *   any     a block a query, any head size, warps share the keys; for odd sizes, and for
- *           one query a sequence.
  *
  * Operations: 4 size a pair of the tiles touched, and an exponential. Bytes: q and y once, k
  * and v once a block of queries, from L2.
  */
 #include "mma.cuh"
-#include "model_cuda.h"
-#include "model_launch.cuh"
-
-struct attend_args {
-    const void *qkv;
-    void *y;
-    int tokens, heads, size;
-    float scale; /* log2(e) / sqrt(size): powers of two in the place of e */
-};
-
-static __device__ __forceinline__ float power(float x)
-{
-    float y;
-    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-    return y;
-}
+#include "model_attend.cuh"
 
 /* Four neighbours as fp32. */
 static __device__ __forceinline__ float4 fetch(const float *from)
@@ -47,15 +30,6 @@ static __device__ __forceinline__ float4 fetch(const uint16_t *from)
     uint2 raw = *(const uint2 *)from;
     return make_float4(__uint_as_float(raw.x << 16), __uint_as_float(raw.x & 0xffff0000u),
                        __uint_as_float(raw.y << 16), __uint_as_float(raw.y & 0xffff0000u));
-}
-
-/* q of token 0 of this block's sequence and head; k is c behind, v 2 c. */
-template <typename T>
-static __device__ __forceinline__ const T *head_of(const attend_args &args, int index)
-{
-    int64_t c = (int64_t)args.heads * args.size;
-    return (const T *)args.qkv + (int64_t)(index / args.heads) * args.tokens * 3 * c +
-           (int64_t)(index % args.heads) * args.size;
 }
 
 template <typename T>
@@ -306,76 +280,7 @@ static __global__ void __launch_bounds__(FMA_THREADS) attend_plain(struct attend
     }
 }
 
-/* ------------------------------------------------------------------- any -- */
-
-enum { ANY_WARPS = 8, ANY_THREADS = 32 * ANY_WARPS, ANY_SIZE = 256, ANY_LANE = ANY_SIZE / 32 };
-
-/* A block one query; warp w takes keys w, w + 8, ...; lanes lie along the head. `first` and
- * `step` say which token row blockIdx.y of a sequence is. */
-template <typename T>
-static __global__ void __launch_bounds__(ANY_THREADS)
-    attend_any(struct attend_args args, int first, int step)
-{
-    __shared__ float sums[ANY_WARPS][ANY_SIZE], peaks[ANY_WARPS], totals[ANY_WARPS];
-    const int64_t c = (int64_t)args.heads * args.size, stride = 3 * c;
-    int lane = threadIdx.x % 32, warp = threadIdx.x / 32, size = args.size;
-    int query = first + blockIdx.y * step;
-    model_release();
-    model_wait();
-    const T *head = head_of<T>(args, blockIdx.x);
-    float q[ANY_LANE], sum[ANY_LANE] = {}, peak = -INFINITY, total = 0.0f;
-#pragma unroll
-    for (int i = 0; i < ANY_LANE; i++)
-        q[i] = lane + 32 * i < size ? gpt_float(head[query * stride + lane + 32 * i]) * args.scale
-                                    : 0.0f;
-    for (int key = warp; key <= query; key += ANY_WARPS) {
-        const T *k = head + c + key * stride, *v = k + c;
-        float score = 0.0f;
-#pragma unroll
-        for (int i = 0; i < ANY_LANE; i++)
-            if (lane + 32 * i < size) score = fmaf(q[i], gpt_float(k[lane + 32 * i]), score);
-        score = gpt_warp_sum(score);
-        float most = fmaxf(peak, score), keep = power(peak - most), weight = power(score - most);
-        peak = most;
-        total = total * keep + weight;
-#pragma unroll
-        for (int i = 0; i < ANY_LANE; i++)
-            if (lane + 32 * i < size)
-                sum[i] = fmaf(weight, gpt_float(v[lane + 32 * i]), sum[i] * keep);
-    }
-    if (lane == 0) peaks[warp] = peak, totals[warp] = total;
-#pragma unroll
-    for (int i = 0; i < ANY_LANE; i++)
-        if (lane + 32 * i < size) sums[warp][lane + 32 * i] = sum[i];
-    __syncthreads();
-    float most = -INFINITY, all = 0.0f;
-    for (int w = 0; w < ANY_WARPS; w++)
-        most = fmaxf(most, peaks[w]);
-    for (int w = 0; w < ANY_WARPS; w++)
-        all += totals[w] * power(peaks[w] - most);
-    int64_t row = (int64_t)(blockIdx.x / args.heads) * gridDim.y + blockIdx.y;
-    T *y = (T *)args.y + row * c + (int64_t)(blockIdx.x % args.heads) * size;
-    for (int i = threadIdx.x; i < size; i += ANY_THREADS) {
-        float value = 0.0f;
-        for (int w = 0; w < ANY_WARPS; w++)
-            value += sums[w][i] * power(peaks[w] - most);
-        gpt_put(y + i, value / all);
-    }
-}
-
 /* ---------------------------------------------------------------- launch -- */
-
-static struct attend_args args_of(const struct model_attend *attend)
-{
-    struct attend_args args = {};
-    args.qkv = attend->qkv;
-    args.y = attend->y;
-    args.tokens = (int)attend->tokens;
-    args.heads = (int)attend->heads;
-    args.size = (int)attend->size;
-    args.scale = 1.4426950408889634f / sqrtf((float)attend->size);
-    return args;
-}
 
 const char *model_attend_tile_refused(const struct model_attend *attend)
 {
@@ -413,18 +318,6 @@ int model_attend_tile(const struct model_attend *attend, void *stream)
         {tensor<uint16_t, 16>, tensor<uint16_t, 32>, tensor<uint16_t, 64>, tensor<uint16_t, 128>}};
     int size = attend->size == 16 ? 0 : attend->size == 32 ? 1 : attend->size == 64 ? 2 : 3;
     return functions[attend->precision][size](attend, stream);
-}
-
-int model_attend_any(const struct model_attend *attend, void *stream)
-{
-    int tokens = (int)attend->tokens;
-    int first = attend->last ? tokens - 1 : 0, step = attend->last ? tokens : 1;
-    dim3 grid((unsigned)(attend->batch * attend->heads), attend->last ? 1 : (unsigned)tokens);
-    if (attend->precision == GPT_BF16)
-        return model_launch(attend_any<uint16_t>, grid, ANY_THREADS, 0, stream, args_of(attend),
-                            first, step);
-    return model_launch(attend_any<float>, grid, ANY_THREADS, 0, stream, args_of(attend), first,
-                        step);
 }
 
 int model_attend_own(const struct model_attend *attend, void *stream)
