@@ -10,25 +10,24 @@
  * the sum of their choices is verified as this variant's output. The note says what was
  * chosen: qkv, proj, fc, fc2, head; a tile's size, `lt`, or `warp`.
  *
- * 8 x 128 tokens on an H200, microseconds, predicted before the first run, and measured
- * in it. Predicted: five kernels a layer; one that finds all in L2 takes about 2.5 from the end of
- * the one before to its own end (0.8 to start, with programmatic dependence; one round
- * of blocks; two passages of L2), and what its operations take at about 25 (fp32), 60
- * (tf32) or 90 (bf16) TFLOP/s in tiles this small.
+ * 8 x 128 tokens on an H200, microseconds, predicted before the first run, and
+ * measured. Predicted: five kernels a layer; one that finds all in L2 takes about 2.5 from the end
+ * of the one before to its own end (0.8 to start, with programmatic dependence; one round of
+ * blocks; two passages of L2), and what its operations take at about 25 (fp32), 60 (tf32) or 90
+ * (bf16) TFLOP/s in tiles this small.
  *
  *                predicted            measured
  *                fp32   tf32   bf16   fp32   tf32   bf16
- *   nano           45     41     40    103     75     59
- *   micro         120     85     80    190    138    119
- *   mini          300    175    150    441    245    182
- *   tile_small     70     58     55    143    105     78
- *   tile_medium   180    128    120    285    207    159
- *   tile_large    600    320    260    756    362    250
- *   gpt2         4300   1250    750      -      -      -   (cublasLt's products)
+ *   nano           45     41     40     81     71     58
+ *   micro         120     85     80    182    125    119
+ *   mini          300    175    150    417    232    167
+ *   tile_small     70     58     55    117     97     77
+ *   tile_medium   180    128    120    274    197    144
+ *   tile_large    600    320    260    736    356    231
+ *   gpt2         4300   1250    750   5210   1330    760   (cublasLt's products)
  *
  * The prediction forgot that a passage of L2 is paid again for every few stages of k, and that
- * the attention's chain of tiles is one too: 8 to 20 of the measured microseconds a layer
- * in fp32. More stages and shared keys came after that run.
+ * the attention's tiles are such a chain too: 9 to 16 microseconds a layer in fp32.
  */
 #include <stdio.h>
 #include <stdlib.h>
