@@ -34,8 +34,11 @@ struct lt_request {
     cublasLtEpilogue_t epilogue;
     const void *bias; /* NULL without one; of the type of y */
     const void *x, *w;
+    const void *residual; /* added to y; NULL: nothing. May be y */
     void *y;
+    int64_t ldx, ldr, ldy; /* elements from row to row; 0: rows are packed */
     cudaStream_t stream;
+    void *workspace; /* LT_WORKSPACE_BYTES of the caller's; NULL: its own */
 };
 
 struct lt_product {
@@ -43,8 +46,8 @@ struct lt_product {
     const struct cublaslt *api;
     cublasLtHandle_t handle;
     cublasLtMatmulDesc_t desc;
-    cublasLtMatrixLayout_t w, x, y; /* as cublasLt sees them */
-    void *workspace;
+    cublasLtMatrixLayout_t w, x, residual, y; /* as cublasLt sees them */
+    void *workspace, *owned;
     cublasLtMatmulAlgo_t algorithm;
 };
 
@@ -54,6 +57,10 @@ int lt_product_open(struct lt_product *lt, const struct lt_request *request,
                     struct assay_call *call);
 int lt_product_launch(const struct lt_product *lt);
 void lt_product_release(struct lt_product *lt);
+
+/* The same product and algorithm on other memory: bias, x, w, residual with its ldr, y and
+ * stream of `ask`. */
+int lt_product_launch_at(const struct lt_product *lt, const struct lt_request *ask);
 
 /* An attribute of the chosen algorithm; -1 where the library does not say. */
 int lt_product_config(const struct lt_product *lt, cublasLtMatmulAlgoConfigAttributes_t attribute);

@@ -23,12 +23,13 @@ struct candidate {
 
 void lt_product_release(struct lt_product *lt)
 {
+    if (lt->residual) lt->api->layout_destroy(lt->residual);
     if (lt->y) lt->api->layout_destroy(lt->y);
     if (lt->x) lt->api->layout_destroy(lt->x);
     if (lt->w) lt->api->layout_destroy(lt->w);
     if (lt->desc) lt->api->desc_destroy(lt->desc);
     if (lt->handle) lt->api->destroy(lt->handle);
-    cudaFree(lt->workspace);
+    cudaFree(lt->owned);
 }
 
 /* ----------------------------------------------------------- description -- */
@@ -56,8 +57,13 @@ static int lt_describe(struct lt_product *lt)
     if (cublas_error(lt->api->layout_create(&lt->w, ask->in, ask->transposed ? n : k,
                                             ask->transposed ? k : n, ask->leading),
                      "layout of w") ||
-        cublas_error(lt->api->layout_create(&lt->x, ask->in, k, m, ask->k), "layout of x") ||
-        cublas_error(lt->api->layout_create(&lt->y, ask->out, n, m, ask->n), "layout of y"))
+        cublas_error(lt->api->layout_create(&lt->x, ask->in, k, m, ask->ldx ? ask->ldx : ask->k),
+                     "layout of x") ||
+        cublas_error(
+            lt->api->layout_create(&lt->residual, ask->out, n, m, ask->ldr ? ask->ldr : ask->n),
+            "layout of the residual") ||
+        cublas_error(lt->api->layout_create(&lt->y, ask->out, n, m, ask->ldy ? ask->ldy : ask->n),
+                     "layout of y"))
         return -1;
     return 0;
 }
@@ -87,8 +93,8 @@ static int lt_list(const struct lt_product *lt, struct candidate candidates[CAND
     if (cublas_error(lt->api->preference_create(&preference), "preference")) return -1;
     int failed = preference_fill(lt, preference);
     if (!failed)
-        failed = cublas_error(lt->api->heuristic(lt->handle, lt->desc, lt->w, lt->x, lt->y, lt->y,
-                                                 preference, CANDIDATES, results, &listed),
+        failed = cublas_error(lt->api->heuristic(lt->handle, lt->desc, lt->w, lt->x, lt->residual,
+                                                 lt->y, preference, CANDIDATES, results, &listed),
                               "list of algorithms");
     lt->api->preference_destroy(preference);
     if (failed) return -1;
@@ -100,12 +106,21 @@ static int lt_list(const struct lt_product *lt, struct candidate candidates[CAND
 
 /* ---------------------------------------------------------------- launch -- */
 
+static cublasStatus_t lt_launch_on(const struct lt_product *lt, const struct lt_request *ask,
+                                   cublasLtMatrixLayout_t residual_layout,
+                                   const cublasLtMatmulAlgo_t *algorithm)
+{
+    const struct lt_request *own = &lt->request;
+    const union lt_factor *keep = ask->residual ? &own->one : &own->zero;
+    const void *residual = ask->residual ? ask->residual : ask->y;
+    return lt->api->matmul(lt->handle, lt->desc, &own->one, ask->w, lt->w, ask->x, lt->x, keep,
+                           residual, residual_layout, ask->y, lt->y, algorithm, lt->workspace,
+                           LT_WORKSPACE_BYTES, ask->stream);
+}
+
 static cublasStatus_t lt_launch(const struct lt_product *lt, const cublasLtMatmulAlgo_t *algorithm)
 {
-    const struct lt_request *ask = &lt->request;
-    return lt->api->matmul(lt->handle, lt->desc, &ask->one, ask->w, lt->w, ask->x, lt->x,
-                           &ask->zero, ask->y, lt->y, ask->y, lt->y, algorithm, lt->workspace,
-                           LT_WORKSPACE_BYTES, ask->stream);
+    return lt_launch_on(lt, &lt->request, lt->residual, algorithm);
 }
 
 /* ---------------------------------------------------------------- choice -- */
@@ -206,13 +221,35 @@ int lt_product_open(struct lt_product *lt, const struct lt_request *request,
     lt->api = cublaslt_load();
     if (!lt->api) return -1;
     if (cublas_error(lt->api->create(&lt->handle), "cublasLtCreate")) return -1;
-    if (cuda_error(cudaMalloc(&lt->workspace, LT_WORKSPACE_BYTES), "workspace")) return -1;
-    call->workspace_bytes += LT_WORKSPACE_BYTES;
+    lt->workspace = request->workspace;
+    if (!lt->workspace) {
+        if (cuda_error(cudaMalloc(&lt->owned, LT_WORKSPACE_BYTES), "workspace")) return -1;
+        lt->workspace = lt->owned;
+        call->workspace_bytes += LT_WORKSPACE_BYTES;
+    }
     if (lt_describe(lt)) return -1;
     int count = lt_list(lt, candidates);
     if (count < 0 || lt_choose(lt, candidates, count)) return -1;
     lt_note(lt, count, call);
     return 0;
+}
+
+int lt_product_launch_at(const struct lt_product *lt, const struct lt_request *ask)
+{
+    if (ask->bias &&
+        lt_set(lt, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &ask->bias, sizeof ask->bias, "bias"))
+        return -1;
+    cublasLtMatrixLayout_t residual = lt->residual, own = NULL;
+    if (ask->ldr != lt->request.ldr) {
+        if (cublas_error(lt->api->layout_create(&own, ask->out, (uint64_t)ask->n, (uint64_t)ask->m,
+                                                ask->ldr ? ask->ldr : ask->n),
+                         "layout of the residual"))
+            return -1;
+        residual = own;
+    }
+    int status = cublas_error(lt_launch_on(lt, ask, residual, &lt->algorithm), "cublasLtMatmul");
+    if (own) lt->api->layout_destroy(own);
+    return status;
 }
 
 int lt_product_launch(const struct lt_product *lt)

@@ -1,0 +1,159 @@
+/*
+ * model_cublas_cuda.c - models with every product by cublasGemmEx, the library's own
+ * choice of algorithm: layernorm, bias with gelu, and bias with residual are the family's kernels,
+ * as is the attention (cuBLAS has none). Eager, and as one CUDA graph.
+ *
+ * Eleven kernels a layer: norm, product, bias; attention; product, bias and residual; norm,
+ * product, bias and gelu; product, bias and residual.
+ */
+#include "cublas_session.h"
+
+#ifdef CUBLAS_HEADERS
+
+#include <stdlib.h>
+
+#include "cuda_error.h"
+#include "kernels/gpt/model_cuda.h"
+
+struct cublas_model {
+    struct cublas_session session;
+    struct model_run run;
+    struct model_provider provider;
+    struct model_graph graph;
+    enum model_context context;
+    void *normed;
+};
+
+static int product(void *self, const struct model_step *step, void *stream)
+{
+    const struct cublas_model *own = self;
+    const struct cublas_types types = cublas_types(step->precision);
+    const float one = 1, zero = 0;
+    const void *x = step->x;
+    int64_t ldx = step->ldx;
+    struct model_step behind = *step;
+    if (step->scale) {
+        if (model_norm(step, own->normed, stream)) return -1;
+        x = own->normed;
+        ldx = step->k;
+    }
+    /* A residual that is y itself must outlive the product. */
+    bool in_place = step->residual == step->y;
+    if (in_place) behind.y = own->normed, behind.ldy = step->n;
+    if (cublas_error(own->session.api->gemm_ex(own->session.handle, CUBLAS_OP_T, CUBLAS_OP_N,
+                                               (int)step->n, (int)step->m, (int)step->k, &one,
+                                               step->w, types.data, (int)step->k, x, types.data,
+                                               (int)ldx, &zero, behind.y, types.data,
+                                               (int)behind.ldy, types.compute, CUBLAS_GEMM_DEFAULT),
+                     "cublasGemmEx"))
+        return -1;
+    if (!step->bias && !step->gelu && !step->residual) return 0;
+    return model_finish(&behind, step->bias, step->gelu, step->residual, step->y, step->ldy,
+                        stream);
+}
+
+static int attend(void *self, const struct model_attend *attend, void *stream)
+{
+    (void)self;
+    return model_attend_own(attend, stream);
+}
+
+static int enqueue(const void *what, void *stream)
+{
+    const struct cublas_model *own = what;
+    if (cublas_error(own->session.api->set_stream(own->session.handle, stream), "stream") ||
+        cublas_error(own->session.api->set_workspace(own->session.handle, own->session.workspace,
+                                                     CUBLAS_SESSION_BYTES),
+                     "workspace"))
+        return -1;
+    return model_run_enqueue(&own->run, &own->provider, own->context, stream);
+}
+
+static int open_model(struct assay_call *call, bool cached)
+{
+    struct cublas_model *own = call->state = calloc(1, sizeof *own);
+    if (!own) return assay_error("out of memory");
+    own->provider = (struct model_provider){product, attend, own};
+    own->context = cached ? MODEL_CACHED : MODEL_RECOMPUTE;
+    if (model_run_init(&own->run, call, cached)) return -1;
+    const struct model *model = &own->run.model;
+    int64_t bytes = model->rows * model->channels * gpt_bytes(model->precision);
+    if (cuda_error(cudaMalloc(&own->normed, (size_t)bytes), "cudaMalloc")) return -1;
+    call->workspace_bytes += bytes;
+    if (cublas_session_open(&own->session, model->precision, call)) return -1;
+    return cached ? model_run_enqueue(&own->run, &own->provider, MODEL_PREFILL, call->stream) : 0;
+}
+
+static int setup(struct assay_call *call)
+{
+    return open_model(call, false);
+}
+
+static int setup_graph(struct assay_call *call)
+{
+    if (open_model(call, false)) return -1;
+    struct cublas_model *own = call->state;
+    return model_graph_init(&own->graph, enqueue, own);
+}
+
+static int setup_cached(struct assay_call *call)
+{
+    if (open_model(call, true)) return -1;
+    struct cublas_model *own = call->state;
+    return model_graph_init(&own->graph, enqueue, own);
+}
+
+static int launch(struct assay_call *call)
+{
+    const struct cublas_model *own = call->state;
+    return model_run_enqueue(&own->run, &own->provider, own->context, call->stream);
+}
+
+static int launch_graph(struct assay_call *call)
+{
+    const struct cublas_model *own = call->state;
+    return model_graph_launch(&own->graph, call->stream);
+}
+
+static void teardown(struct assay_call *call)
+{
+    struct cublas_model *own = call->state;
+    if (!own) return;
+    model_graph_release(&own->graph);
+    cublas_session_release(&own->session);
+    model_run_release(&own->run);
+    cudaFree(own->normed);
+    free(own);
+}
+
+static const char *supports(const struct assay_shape *shape)
+{
+    (void)shape;
+    return cublas_missing();
+}
+
+#define CUBLAS(operation_name, variant_name, text, setup_with, launch_with)                        \
+    static const struct assay_variant variant_name##_##operation_name = {                          \
+        .operation = #operation_name,                                                              \
+        .name = #variant_name,                                                                     \
+        .summary = text,                                                                           \
+        .kind = ASSAY_BASELINE,                                                                    \
+        .place = ASSAY_CUDA,                                                                       \
+        .clock = ASSAY_CLOCK_DEVICE,                                                               \
+        .supports = supports,                                                                      \
+        .setup = setup_with,                                                                       \
+        .launch = launch_with,                                                                     \
+        .teardown = teardown,                                                                      \
+    };                                                                                             \
+    ASSAY_REGISTER_VARIANT(variant_name##_##operation_name)
+
+CUBLAS(gpt_forward, cublas, "products by cublasGemmEx, launched one by one", setup, launch);
+CUBLAS(gpt_forward, cublas_graph, "cublas in one CUDA graph", setup_graph, launch_graph);
+CUBLAS(gpt_block, cublas, "products by cublasGemmEx, launched one by one", setup, launch);
+CUBLAS(gpt_block, cublas_graph, "cublas in one CUDA graph", setup_graph, launch_graph);
+CUBLAS(gpt_decode, cublas_graph, "no cache: cuBLAS over the whole context, one graph", setup_graph,
+       launch_graph);
+CUBLAS(gpt_decode, cublas_cached_graph, "keys and values kept, products by cuBLAS, one graph",
+       setup_cached, launch_graph);
+
+#endif

@@ -1,0 +1,332 @@
+/*
+ * model_best_cuda.c - `best`: for each product of a layer the fastest of what there is,
+ * measured in setup on the step itself, twenty times in a CUDA graph, and then all
+ * layers in one graph. What there is: the fused tiles (model_tile.cuh), for a few rows a
+ * warp an output, and cublasLt, algorithm by measured search, with bias, gelu (tanh form) and
+ * residual in its epilogue, behind a layernorm of its own where one is due. Attention: the
+ * tiles, or a block a query.
+ *
+ * Every candidate is an implementation that the other variants have verified;
+ * the sum of their choices is verified as this variant's output. The note says what was
+ * chosen: qkv, proj, fc, fc2, head; a tile's size, `lt`, or `warp`.
+ *
+ * 8 x 128 tokens on an H200, microseconds, predicted before the first run, and
+ * measured. Predicted: five kernels a layer; one that finds all in L2 takes about 2.5 from the end
+ * of the one before to its own end (0.8 to start, with programmatic dependence; one round of
+ * blocks; two passages of L2), and what its operations take at about 25 (fp32), 60 (tf32) or 90
+ * (bf16) TFLOP/s in tiles this small.
+ *
+ *                predicted            measured
+ *                fp32   tf32   bf16   fp32   tf32   bf16
+ *   nano           45     41     40     81     71     58
+ *   micro         120     85     80    182    125    119
+ *   mini          300    175    150    417    232    167
+ *   tile_small     70     58     55    117     97     77
+ *   tile_medium   180    128    120    274    197    144
+ *   tile_large    600    320    260    736    356    231
+ *   gpt2         4300   1250    750   5210   1330    760   (cublasLt's products)
+ *
+ * The prediction forgot that a passage of L2 is paid again for every few stages of k, and that
+ * the attention's tiles are such a chain too: 9 to 16 microseconds a layer in fp32.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "baselines/cublas_session.h"
+#include "baselines/cuda_error.h"
+#include "model_cuda.h"
+#ifdef CUBLAS_HEADERS
+#include "baselines/cublaslt_product.h"
+#endif
+
+/* How a product is done: a tile's number, or one of these. */
+enum { BY_LIBRARY = -1, BY_WARPS = -2, UNKNOWN = -3 };
+
+struct best {
+    struct model_run run;
+    struct model_provider provider;
+    struct model_graph graph;
+    enum model_context context;
+    struct assay_call *call; /* during setup alone */
+    void *normed;
+    int choice[MODEL_PRODUCTS];
+    bool any_attend, attend_known;
+#ifdef CUBLAS_HEADERS
+    struct lt_product library[MODEL_PRODUCTS];
+    bool opened[MODEL_PRODUCTS];
+    void *workspace;
+#endif
+};
+
+/* --------------------------------------------------------------- library -- */
+
+#ifdef CUBLAS_HEADERS
+
+static struct lt_request request_of(const struct best *best, const struct model_step *step,
+                                    void *stream)
+{
+    const struct cublas_types types = cublas_types(step->precision);
+    return (struct lt_request){
+        .in = types.data,
+        .out = types.data,
+        .scale = CUDA_R_32F,
+        .compute = types.compute,
+        .half = step->precision == GPT_BF16,
+        .one = {.f32 = 1},
+        .zero = {.f32 = 0},
+        .m = step->m,
+        .n = step->n,
+        .k = step->k,
+        .leading = step->k,
+        .epilogue = step->gelu   ? CUBLASLT_EPILOGUE_GELU_BIAS
+                    : step->bias ? CUBLASLT_EPILOGUE_BIAS
+                                 : CUBLASLT_EPILOGUE_DEFAULT,
+        .bias = step->bias,
+        .x = step->scale ? best->normed : step->x,
+        .w = step->w,
+        .residual = step->residual,
+        .y = step->y,
+        .ldx = step->scale ? step->k : step->ldx,
+        .ldr = step->ldr,
+        .ldy = step->ldy,
+        .stream = stream,
+        .workspace = best->workspace,
+    };
+}
+
+static int library_enqueue(const struct best *best, const struct model_step *step, void *stream)
+{
+    if (step->scale && model_norm(step, best->normed, stream)) return -1;
+    const struct lt_request request = request_of(best, step, stream);
+    return lt_product_launch_at(&best->library[step->product], &request);
+}
+
+/* The search adds to y where it stands, again and again: its values do not matter yet. */
+static bool library_open(struct best *best, const struct model_step *step, void *stream)
+{
+    if (cublas_missing()) return false;
+    const struct lt_request request = request_of(best, step, stream);
+    best->opened[step->product] = true;
+    return lt_product_open(&best->library[step->product], &request, best->call) == 0;
+}
+
+static int library_prepare(struct best *best, struct assay_call *call)
+{
+    if (cublas_missing()) return 0;
+    if (cuda_error(cudaMalloc(&best->workspace, LT_WORKSPACE_BYTES), "workspace")) return -1;
+    call->workspace_bytes += LT_WORKSPACE_BYTES;
+    return 0;
+}
+
+static void library_release(struct best *best)
+{
+    for (int p = 0; p < MODEL_PRODUCTS; p++)
+        if (best->opened[p]) lt_product_release(&best->library[p]);
+    cudaFree(best->workspace);
+}
+
+#else
+
+static int library_enqueue(const struct best *best, const struct model_step *step, void *stream)
+{
+    (void)best, (void)step, (void)stream;
+    return assay_error("built without cuBLAS");
+}
+
+static bool library_open(struct best *best, const struct model_step *step, void *stream)
+{
+    (void)best, (void)step, (void)stream;
+    return false;
+}
+
+static int library_prepare(struct best *best, struct assay_call *call)
+{
+    (void)best, (void)call;
+    return 0;
+}
+
+static void library_release(struct best *best)
+{
+    (void)best;
+}
+
+#endif
+
+/* ---------------------------------------------------------------- choice -- */
+
+/* One candidate for one step. */
+struct trial {
+    const struct best *best;
+    const struct model_step *step;
+    int choice;
+};
+
+static int enqueue_choice(const struct best *best, const struct model_step *step, int choice,
+                          void *stream)
+{
+    if (choice == BY_LIBRARY) return library_enqueue(best, step, stream);
+    if (choice == BY_WARPS) return model_gemv_enqueue(step, stream);
+    return model_tile_enqueue(step, choice, stream);
+}
+
+static int enqueue_trial(const void *what, void *stream)
+{
+    const struct trial *trial = what;
+    return enqueue_choice(trial->best, trial->step, trial->choice, stream);
+}
+
+static bool possible(struct best *best, const struct model_step *step, int choice, void *stream)
+{
+    if (choice == BY_LIBRARY) return library_open(best, step, stream);
+    if (choice == BY_WARPS) return model_gemv_refused(step) == NULL;
+    return model_tile_refused(step, choice) == NULL;
+}
+
+/* The first layer's step decides for all: they differ in nothing but their memory. */
+static int choose(struct best *best, const struct model_step *step, void *stream)
+{
+    double least = INFINITY;
+    int tiles = model_tiles(step->precision);
+    for (int choice = BY_WARPS; choice < tiles; choice++) {
+        if (!possible(best, step, choice, stream)) continue;
+        struct trial trial = {best, step, choice};
+        double us = model_time(enqueue_trial, &trial, stream);
+        if (us < least) least = us, best->choice[step->product] = choice;
+    }
+    if (isinf(least))
+        return assay_error("no way to do a product of %lld x %lld", (long long)step->n,
+                           (long long)step->k);
+    return 0;
+}
+
+static int product(void *self, const struct model_step *step, void *stream)
+{
+    struct best *best = self;
+    if (best->choice[step->product] == UNKNOWN && choose(best, step, stream)) return -1;
+    return enqueue_choice(best, step, best->choice[step->product], stream);
+}
+
+struct attend_trial {
+    const struct model_attend *attend;
+    bool any;
+};
+
+static int enqueue_attend(const void *what, void *stream)
+{
+    const struct attend_trial *trial = what;
+    return trial->any ? model_attend_any(trial->attend, stream)
+                      : model_attend_tile(trial->attend, stream);
+}
+
+static int attend(void *self, const struct model_attend *attend, void *stream)
+{
+    struct best *best = self;
+    if (model_attend_tile_refused(attend)) return model_attend_any(attend, stream);
+    if (!best->attend_known) {
+        struct attend_trial any = {attend, true}, tile = {attend, false};
+        best->any_attend =
+            model_time(enqueue_attend, &any, stream) < model_time(enqueue_attend, &tile, stream);
+        best->attend_known = true;
+    }
+    return best->any_attend ? model_attend_any(attend, stream) : model_attend_tile(attend, stream);
+}
+
+static void note(const struct best *best, struct assay_call *call)
+{
+    const struct model *model = &best->run.model;
+    size_t used = 0;
+    int products = model->vocabulary > 0 ? (int)MODEL_PRODUCTS : (int)MODEL_P_HEAD;
+    call->note[0] = '\0';
+    for (int p = 0; p < products && used < sizeof call->note; p++) {
+        int choice = best->choice[p];
+        const char *name = choice == BY_LIBRARY ? "lt"
+                           : choice == BY_WARPS ? "warp"
+                                                : model_tile_name(model->precision, choice);
+        used += (size_t)snprintf(call->note + used, sizeof call->note - used, "%s%s", p ? " " : "",
+                                 name);
+    }
+}
+
+/* -------------------------------------------------------------- variants -- */
+
+static int enqueue(const void *what, void *stream)
+{
+    const struct best *best = what;
+    return model_run_enqueue(&best->run, &best->provider, best->context, stream);
+}
+
+static int setup_as(struct assay_call *call, enum model_context context)
+{
+    struct best *best = call->state = calloc(1, sizeof *best);
+    if (!best) return assay_error("out of memory");
+    bool cached = context == MODEL_CACHED;
+    best->call = call;
+    best->context = context;
+    best->provider = (struct model_provider){product, attend, best};
+    for (int p = 0; p < MODEL_PRODUCTS; p++)
+        best->choice[p] = UNKNOWN;
+    if (model_run_init(&best->run, call, cached)) return -1;
+    const struct model *model = &best->run.model;
+    int64_t bytes = model->rows * model->channels * gpt_bytes(model->precision);
+    if (cuda_error(cudaMalloc(&best->normed, (size_t)bytes), "cudaMalloc")) return -1;
+    call->workspace_bytes += bytes;
+    if (model_tiles_allow() || library_prepare(best, call)) return -1;
+    if (cached) {
+        const struct model_provider prefill = {model_tile_product, attend, best};
+        if (model_run_enqueue(&best->run, &prefill, MODEL_PREFILL, call->stream)) return -1;
+        best->attend_known = false; /* of many queries */
+    }
+    /* Eager once, which chooses; then for good. */
+    if (enqueue(best, call->stream)) return -1;
+    if (cuda_error(cudaStreamSynchronize(call->stream), "the first run")) return -1;
+    note(best, call);
+    return model_graph_init(&best->graph, enqueue, best);
+}
+
+static int setup(struct assay_call *call)
+{
+    return setup_as(call, MODEL_RECOMPUTE);
+}
+
+static int setup_cached(struct assay_call *call)
+{
+    return setup_as(call, MODEL_CACHED);
+}
+
+static int launch(struct assay_call *call)
+{
+    const struct best *best = call->state;
+    return model_graph_launch(&best->graph, call->stream);
+}
+
+static void teardown(struct assay_call *call)
+{
+    struct best *best = call->state;
+    if (!best) return;
+    model_graph_release(&best->graph);
+    library_release(best);
+    model_run_release(&best->run);
+    cudaFree(best->normed);
+    free(best);
+}
+
+#define BEST(operation_name, variant_name, text, setup_with)                                       \
+    static const struct assay_variant variant_name##_##operation_name = {                          \
+        .operation = #operation_name,                                                              \
+        .name = #variant_name,                                                                     \
+        .summary = text,                                                                           \
+        .kind = ASSAY_KERNEL,                                                                      \
+        .place = ASSAY_CUDA,                                                                       \
+        .clock = ASSAY_CLOCK_DEVICE,                                                               \
+        .min_sm = 80,                                                                              \
+        .supports = model_tiles_supports,                                                          \
+        .setup = setup_with,                                                                       \
+        .launch = launch,                                                                          \
+        .teardown = teardown,                                                                      \
+    };                                                                                             \
+    ASSAY_REGISTER_VARIANT(variant_name##_##operation_name)
+
+BEST(gpt_forward, best, "each product the fastest way measured, one CUDA graph", setup);
+BEST(gpt_block, best, "each product the fastest way measured, one CUDA graph", setup);
+BEST(gpt_decode, best, "keys and values kept, each product the fastest way, one graph",
+     setup_cached);

@@ -1,0 +1,122 @@
+/*
+ * model_cuda.h - a model on the GPU: what a product and an attention are asked for, and the
+ * run that asks for them layer by layer. Whoever answers, an own kernel or a library, is a
+ * provider; variants are providers, launched one by one or replayed in a CUDA graph.
+ */
+#ifndef MODEL_CUDA_H
+#define MODEL_CUDA_H
+
+#include "model.h"
+
+/* y = residual + act(norm(x) w^T + bias) for m rows; ld: elements from row to row. What is
+ * NULL is left out. residual may be y itself. */
+struct model_step {
+    enum model_product product;
+    int64_t layer, precision;
+    int64_t m, n, k;
+    const void *x, *w, *bias;
+    const void *scale, *shift; /* of the norm: both or neither */
+    const void *residual;
+    void *y;
+    int64_t ldx, ldr, ldy;
+    bool gelu;
+};
+
+/* Causal attention from qkv [batch][tokens][3][heads][size] into y, rows packed: all
+ * queries, or those of each sequence's last token. */
+struct model_attend {
+    const void *qkv;
+    void *y;
+    int64_t batch, tokens, heads, size, precision;
+    bool last;
+};
+
+struct model_provider {
+    int (*product)(void *self, const struct model_step *step, void *stream);
+    int (*attend)(void *self, const struct model_attend *attend, void *stream);
+    void *self;
+};
+
+/* How gpt_decode treats its context. */
+enum model_context { MODEL_RECOMPUTE, MODEL_PREFILL, MODEL_CACHED };
+
+struct model_run {
+    struct model model;
+    void *const *buffer;              /* the call's */
+    void *memory;                     /* all that is below */
+    void *x, *tail, *attended, *wide; /* rows [c], batch [c], rows [c], rows [4 c] */
+    void *cache;                      /* [layers][rows][3 c]; NULL without one */
+};
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Refuses ids outside the vocabulary; allocates, and adds to call->workspace_bytes. A run
+ * that starts as zeros may be released after a failure too. */
+int model_run_init(struct model_run *run, struct assay_call *call, bool cache);
+void model_run_release(struct model_run *run);
+
+/* Enqueue the whole model. With a cache: PREFILL writes keys and values of the context,
+ * CACHED computes the last token from them. */
+int model_run_enqueue(const struct model_run *run, const struct model_provider *provider,
+                      enum model_context context, void *stream);
+
+/* A CUDA graph of what `enqueue` puts on a stream. */
+struct model_graph {
+    void *graph, *exec, *stream;
+};
+int model_graph_init(struct model_graph *graph, int (*enqueue)(const void *what, void *stream),
+                     const void *what);
+int model_graph_launch(const struct model_graph *graph, void *stream);
+void model_graph_release(struct model_graph *graph);
+
+/* Microseconds of one step, warm, in a graph of twenty; INFINITY if it is refused. */
+double model_time(int (*enqueue)(const void *what, void *stream), const void *what, void *stream);
+
+/* ----------------------------------------------------------- own kernels -- */
+
+/* How many tiles there are for a precision, and one's name ("32x64"). */
+int model_tiles(int64_t precision);
+const char *model_tile_name(int64_t precision, int tile);
+
+/* Once, in setup: lets the kernels take the shared memory they need. */
+int model_tiles_allow(void);
+
+/* NULL, or why the step is not for the fused kernels. */
+const char *model_tile_refused(const struct model_step *step, int tile);
+int model_tile_enqueue(const struct model_step *step, int tile, void *stream);
+/* A provider's product by the default tile. */
+int model_tile_product(void *self, const struct model_step *step, void *stream);
+/* A variant's `supports`: the norm keeps whole rows in shared memory. */
+const char *model_tiles_supports(const struct assay_shape *shape);
+/* The tile that fills the device without waste, as far as one can say beforehand. */
+int model_tile_default(const struct model_step *step);
+
+/* A warp an output, for up to MODEL_GEMV_ROWS rows. */
+enum { MODEL_GEMV_ROWS = 8 };
+const char *model_gemv_refused(const struct model_step *step);
+int model_gemv_enqueue(const struct model_step *step, void *stream);
+
+/* Tensor cores for tf32 and bf16, head sizes 16, 32, 64 and 128; any size by threads. */
+const char *model_attend_tile_refused(const struct model_attend *attend);
+int model_attend_tile(const struct model_attend *attend, void *stream);
+int model_attend_any(const struct model_attend *attend, void *stream);
+/* The first that takes it. */
+int model_attend_own(const struct model_attend *attend, void *stream);
+
+/* x [rows][c] = wte[ids] + wpe, or of the last token of each sequence. */
+int model_embed(const struct model *model, const int32_t *ids, const void *wte, const void *wpe,
+                void *x, bool last, void *stream);
+
+/* Kernels of their own: y = norm(x), rows packed; out = act(y + bias) + residual, y and its
+ * rows those of the step, out with rows `ld` apart, which may be y. */
+int model_norm(const struct model_step *step, void *y, void *stream);
+int model_finish(const struct model_step *step, const void *bias, bool gelu, const void *residual,
+                 void *out, int64_t ld, void *stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

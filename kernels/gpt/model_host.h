@@ -1,0 +1,21 @@
+/*
+ * model_host.h - a model on the host, over a product that the caller brings.
+ */
+#ifndef MODEL_HOST_H
+#define MODEL_HOST_H
+
+#include "model.h"
+
+/* y [rows, n] = x [rows, k] w^T + b in fp32; b may be NULL. */
+typedef void model_host_product(const float *x, const float *w, const float *b, float *y,
+                                int64_t rows, int64_t n, int64_t k);
+
+/* In setup: weights and vectors as fp32, once, and room for what is between the layers. */
+int model_host_setup(struct assay_call *call);
+
+/* All layers by `product`; `parallel`: the rest on every core too. */
+int model_host_run(struct assay_call *call, model_host_product *product, bool parallel);
+
+void model_host_teardown(struct assay_call *call);
+
+#endif

@@ -1,0 +1,181 @@
+/*
+ * test_family_gpt_models.c - whole models on the host: variants against the reference,
+ * and bounds that tell right from wrong.
+ */
+#include "gpt_bench.h"
+#include "kernels/gpt/model_host.h"
+
+#if ASSAY_HAVE_OPENBLAS
+enum { HOST_FP32 = 3, HOST_BF16 = 2 };
+#else
+enum { HOST_FP32 = 2, HOST_BF16 = 2 };
+#endif
+
+static int64_t host_variants(int64_t precision)
+{
+    return precision == GPT_BF16 ? HOST_BF16 : HOST_FP32;
+}
+
+/* heads, channels, batch, tokens, type, layers, vocabulary */
+static void every_forward_is_right_at_odd_shapes(void **state)
+{
+    (void)state;
+    const int64_t shapes[][6] = {{1, 1, 1, 1, 1, 0},   {1, 7, 1, 1, 2, 3},
+                                 {3, 21, 2, 5, 2, 0},  {2, 16, 3, 33, 3, 0},
+                                 {4, 52, 1, 3, 1, 11}, {3, 48, 2, 17, 4, 101}};
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        for (int64_t precision = GPT_FP32; precision <= GPT_BF16; precision++) {
+            const int64_t *shape = shapes[i];
+            const int64_t value[] = {shape[0],  shape[1], shape[2], shape[3],
+                                     precision, shape[4], shape[5]};
+            assert_int_equal(bench_run("gpt_forward", value, 7), host_variants(precision));
+        }
+}
+
+static void a_block_is_a_forward_of_one_layer(void **state)
+{
+    (void)state;
+    for (int64_t precision = GPT_FP32; precision <= GPT_BF16; precision++) {
+        const int64_t value[] = {3, 21, 2, 5, precision};
+        assert_int_equal(bench_run("gpt_block", value, 5), host_variants(precision));
+    }
+}
+
+static void decode_is_right_with_and_without_a_vocabulary(void **state)
+{
+    (void)state;
+    for (int64_t vocabulary = 0; vocabulary <= 13; vocabulary += 13)
+        for (int64_t precision = GPT_FP32; precision <= GPT_BF16; precision++) {
+            const int64_t value[] = {2, 16, 3, 6, precision, 2, vocabulary};
+            assert_int_equal(bench_run("gpt_decode", value, 7), host_variants(precision));
+        }
+}
+
+/* A forward that is right, of a model that `spoil` changed before it ran. */
+static int64_t wrong_with(int64_t precision, void (*spoil)(struct bench *bench))
+{
+    struct bench bench;
+    const int64_t value[] = {4, 64, 2, 16, precision, 3, 0};
+    bench_init(&bench, "gpt_forward", value, 7);
+    void *kept[ASSAY_MAX_BUFFERS] = {0};
+    for (int b = 0; b < bench.count; b++) {
+        if (bench.buffer[b].role != ASSAY_IN) continue;
+        kept[b] = malloc(bench_bytes(&bench, b));
+        assert_non_null(kept[b]);
+        memcpy(kept[b], bench.memory[b], bench_bytes(&bench, b));
+    }
+    spoil(&bench);
+    const struct assay_variant *variants[64];
+    int count = registry_variants("gpt_forward", variants, 64);
+    for (int v = 0; v < count; v++) {
+        if (strcmp(variants[v]->name, "host_omp") != 0) continue;
+        struct assay_call call = bench_call(&bench);
+        assert_int_equal(variants[v]->setup(&call), 0);
+        assert_int_equal(variants[v]->launch(&call), 0);
+        variants[v]->teardown(&call);
+    }
+    for (int b = 0; b < bench.count; b++)
+        if (kept[b]) memcpy(bench.memory[b], kept[b], bench_bytes(&bench, b));
+    int64_t wrong = bench_wrong(&bench);
+    for (int b = 0; b < bench.count; b++)
+        free(kept[b]);
+    bench_release(&bench);
+    return wrong;
+}
+
+static void spoil_nothing(struct bench *bench)
+{
+    (void)bench;
+}
+
+static void clear(struct bench *bench, int buffer, int64_t first, int64_t count)
+{
+    size_t bytes = assay_type_bytes(bench->buffer[buffer].type);
+    memset((char *)bench->memory[buffer] + (size_t)first * bytes, 0, (size_t)count * bytes);
+}
+
+/* The projection's bias of the first layer. */
+static void spoil_bias(struct bench *bench)
+{
+    clear(bench, MODEL_BIAS, MODEL_BIAS_PROJ * 64, 64);
+}
+
+/* One layer's part of the products. */
+static void spoil_fc2(struct bench *bench)
+{
+    clear(bench, MODEL_FC2, 4 * 64 * 64, 4 * 64 * 64);
+}
+
+static void spoil_values(struct bench *bench)
+{
+    clear(bench, MODEL_QKV, 2 * 64 * 64, 64 * 64);
+}
+
+/* Every weight loses the bits that tf32 does not keep. */
+static void spoil_to_tf32(struct bench *bench)
+{
+    for (int b = MODEL_QKV; b <= MODEL_FC2; b++)
+        for (int64_t i = 0; i < bench->buffer[b].count; i++)
+            ((uint32_t *)bench->memory[b])[i] &= 0xffffe000u;
+}
+
+static void what_is_left_out_is_found_at_every_precision(void **state)
+{
+    (void)state;
+    const int64_t elements = 2 * 16 * 64;
+    for (int64_t precision = GPT_FP32; precision <= GPT_BF16; precision++) {
+        assert_int_equal(wrong_with(precision, spoil_nothing), 0);
+        assert_true(wrong_with(precision, spoil_bias) > elements / 4);
+        assert_true(wrong_with(precision, spoil_fc2) > elements / 4);
+        assert_true(wrong_with(precision, spoil_values) > elements / 4);
+    }
+}
+
+static void tf32_in_the_place_of_fp32_is_wrong(void **state)
+{
+    (void)state;
+    assert_true(wrong_with(GPT_FP32, spoil_to_tf32) > 2 * 16 * 64 / 4);
+    assert_int_equal(wrong_with(GPT_TF32, spoil_to_tf32), 0);
+}
+
+static void heads_that_do_not_divide_the_channels_are_refused(void **state)
+{
+    (void)state;
+    struct assay_shape shape = {registry_operation("gpt_forward"), {5, 48, 1, 1, GPT_FP32, 1, 0}};
+    assert_non_null(shape.operation);
+    assert_string_equal(shape.operation->supports(&shape), "heads do not divide the channels");
+    shape.value[MODEL_HEADS] = 3;
+    assert_null(shape.operation->supports(&shape));
+}
+
+static void an_id_outside_the_vocabulary_is_refused_before_launch(void **state)
+{
+    (void)state;
+    struct bench bench;
+    const int64_t value[] = {1, 8, 1, 4, GPT_FP32, 1, 10};
+    const struct assay_variant *variants[64];
+    bench_init(&bench, "gpt_forward", value, 7);
+    ((int32_t *)bench.memory[MODEL_IN])[2] = 10;
+    int count = registry_variants("gpt_forward", variants, 64);
+    for (int v = 0; v < count; v++) {
+        if (variants[v]->place != ASSAY_HOST) continue;
+        struct assay_call call = bench_call(&bench);
+        assert_int_equal(variants[v]->setup(&call), -1);
+        variants[v]->teardown(&call);
+    }
+    bench_release(&bench);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_forward_is_right_at_odd_shapes),
+        cmocka_unit_test(a_block_is_a_forward_of_one_layer),
+        cmocka_unit_test(decode_is_right_with_and_without_a_vocabulary),
+        cmocka_unit_test(what_is_left_out_is_found_at_every_precision),
+        cmocka_unit_test(tf32_in_the_place_of_fp32_is_wrong),
+        cmocka_unit_test(heads_that_do_not_divide_the_channels_are_refused),
+        cmocka_unit_test(an_id_outside_the_vocabulary_is_refused_before_launch),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
