@@ -245,6 +245,7 @@ struct assay_variant {
     enum assay_place place;
     enum assay_clock clock;
     int min_sm; /* compute capability x 10; 0: any */
+    int max_sm; /* where its instructions are one generation's alone; 0: any */
 
     /* True for a bound that moves the same bytes but computes something else (a
      * copy). It is then judged by `model` or `check` alone, never skipped. */

@@ -178,6 +178,16 @@ static int list_operations(struct json *json, const char *database)
 
 /* -------------------------------------------------------------- variants -- */
 
+/* A compute capability x 10, null for any. */
+static void write_capability(struct json *json, const char *key, int capability)
+{
+    json_key(json, key);
+    if (capability)
+        json_int(json, capability);
+    else
+        json_null(json);
+}
+
 static void write_variant(struct json *json, const struct assay_variant *variant)
 {
     const struct {
@@ -192,11 +202,8 @@ static void write_variant(struct json *json, const struct assay_variant *variant
         json_key(json, members[i].key);
         json_string(json, members[i].value);
     }
-    json_key(json, "min_sm");
-    if (variant->min_sm)
-        json_int(json, variant->min_sm);
-    else
-        json_null(json);
+    write_capability(json, "min_sm", variant->min_sm);
+    write_capability(json, "max_sm", variant->max_sm);
     json_end(json);
 }
 

@@ -36,6 +36,11 @@ static void variant_reason(const struct assay_variant *variant, const struct ass
         snprintf(reason, ASSAY_MAX_REASON, "needs compute capability %d.%d, the device has %d.%d",
                  variant->min_sm / 10, variant->min_sm % 10, device->compute_capability / 10,
                  device->compute_capability % 10);
+    else if (variant->max_sm > 0 && variant->max_sm < device->compute_capability)
+        snprintf(reason, ASSAY_MAX_REASON,
+                 "for compute capability %d.%d at most, the device has %d.%d", variant->max_sm / 10,
+                 variant->max_sm % 10, device->compute_capability / 10,
+                 device->compute_capability % 10);
     else if (why)
         text_copy(reason, ASSAY_MAX_REASON, why);
 }

@@ -72,8 +72,8 @@ FAKE_VARIANT(scale_plain, .operation = "scale", .name = "plain", .place = ASSAY_
 FAKE_VARIANT(scale_library, .operation = "scale", .name = "library", .place = ASSAY_HOST,
              .kind = ASSAY_BASELINE);
 FAKE_VARIANT(scale_cuda_fast, .operation = "scale", .name = "fast", .place = ASSAY_CUDA);
-FAKE_VARIANT(scale_cuda_tma, .operation = "scale", .name = "tma", .place = ASSAY_CUDA,
-             .min_sm = 90);
+FAKE_VARIANT(scale_cuda_tma, .operation = "scale", .name = "tma", .place = ASSAY_CUDA, .min_sm = 90,
+             .max_sm = 90);
 
 /* --------------------------------------------------------------- stream -- */
 

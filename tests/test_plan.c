@@ -154,6 +154,12 @@ static void what_cannot_run_is_skipped_with_its_reason(void **state)
     plan = make(text, &fake_cuda, &whole);
     expect_variants(&plan.groups[1], "fast tma(needs compute capability 9.0, the device has 8.0)");
     plan_release(&plan);
+    struct device_info newer = fake_cuda;
+    newer.compute_capability = 100;
+    plan = make(text, &newer, &whole);
+    expect_variants(&plan.groups[1],
+                    "fast tma(for compute capability 9.0 at most, the device has 10.0)");
+    plan_release(&plan);
 }
 
 static void a_shape_larger_than_the_memory_is_skipped(void **state)
