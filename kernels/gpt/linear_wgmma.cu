@@ -39,9 +39,9 @@ static constexpr struct lwg_kernel lwg_kernel_of(enum gpt_precision precision, d
 }
 
 static const struct lwg_kernel kernels[] = {
-    lwg_kernel_of<uint16_t, 256, 2>(GPT_BF16, 1.0), lwg_kernel_of<uint16_t, 128, 1>(GPT_BF16, 0.8),
-    lwg_kernel_of<uint16_t, 64, 1>(GPT_BF16, 0.5),  lwg_kernel_of<float, 256, 2>(GPT_TF32, 1.0),
-    lwg_kernel_of<float, 128, 1>(GPT_TF32, 0.8),    lwg_kernel_of<float, 64, 1>(GPT_TF32, 0.5),
+    lwg_kernel_of<uint16_t, 256, 2>(GPT_BF16, 1.0), lwg_kernel_of<uint16_t, 128, 2>(GPT_BF16, 0.93),
+    lwg_kernel_of<uint16_t, 64, 1>(GPT_BF16, 0.56), lwg_kernel_of<float, 256, 2>(GPT_TF32, 1.0),
+    lwg_kernel_of<float, 128, 2>(GPT_TF32, 0.87),   lwg_kernel_of<float, 64, 1>(GPT_TF32, 0.48),
 };
 
 struct linear_wgmma {

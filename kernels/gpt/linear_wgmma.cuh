@@ -11,8 +11,8 @@
  *
  * The grid is as many blocks as fit, and each goes through tiles in the order of
  * linear_order.h: while the sums are written out, the next tile's operands arrive.
- * Outputs go by the copy engine, 16 rows of 128 bytes a warp, or straight from registers
- * where a row of y does not start on 16 bytes.
+ * Outputs go through shared memory, 16 rows of 128 bytes a warp at a time, and from there by
+ * the copy engine, or by the warp where a row of y does not start on 16 bytes.
  *
  * Producer and consumers in warpgroups of their own, persistent tiles: as NVIDIA's CUTLASS 3
  * describes (documentation, "Efficient GEMM in CUDA", Hopper warp specialization).
@@ -161,22 +161,40 @@ static __device__ __forceinline__ void lwg_multiply(float (&sum)[COLUMNS / 2], i
     lwg_give_back<CLUSTER>(empty, before, lane);
 }
 
-/* What follows the sums of a tile, in registers. */
+/* A lane's share of a tile's biases: loaded before the products, so that nothing waits. */
 template <typename T, int COLUMNS>
-static __device__ __forceinline__ void lwg_finish(const struct lwg_plan &plan,
-                                                  float (&sum)[COLUMNS / 2], int column0, int lane)
+static __device__ __forceinline__ void lwg_load_bias(const struct lwg_plan &plan,
+                                                     float (&share)[COLUMNS / 32], int column0,
+                                                     int lane)
 {
     const T *bias = (const T *)plan.operands.bias;
-    if (bias) {
 #pragma unroll
-        for (int j = 0; j < COLUMNS / 8; j++) {
-            int column = column0 + 8 * j + mma_column(lane, 0);
-            float2 add = linear_bias_pair(bias, column, (int)plan.operands.n);
-            for (int half = 0; half < 2; half++) {
-                sum[4 * j + 2 * half] += add.x;
-                sum[4 * j + 2 * half + 1] += add.y;
-            }
+    for (int i = 0; i < COLUMNS / 32; i++) {
+        int column = column0 + 32 * i + lane;
+        share[i] = bias && column < plan.operands.n ? gpt_float(__ldg(bias + column)) : 0.0f;
+    }
+}
+
+/* What follows the sums of a tile, in registers; the biases change lanes through `out`. */
+template <int COLUMNS>
+static __device__ __forceinline__ void lwg_finish(const struct lwg_plan &plan,
+                                                  float (&sum)[COLUMNS / 2],
+                                                  const float (&share)[COLUMNS / 32],
+                                                  unsigned char *out, int lane)
+{
+    float *bias = (float *)out;
+    if (plan.operands.bias) {
+#pragma unroll
+        for (int i = 0; i < COLUMNS / 32; i++)
+            bias[32 * i + lane] = share[i];
+        __syncwarp();
+#pragma unroll
+        for (int i = 0; i < COLUMNS / 4; i++) {
+            float2 add = *(const float2 *)(bias + i / 2 * 8 + mma_column(lane, 0));
+            sum[2 * i] += add.x;
+            sum[2 * i + 1] += add.y;
         }
+        __syncwarp();
     }
     if (plan.finish == LINEAR_GELU) {
 #pragma unroll
@@ -185,8 +203,46 @@ static __device__ __forceinline__ void lwg_finish(const struct lwg_plan &plan,
     }
 }
 
-/* A warp's 16 rows out by the copy engine, 128 bytes of each at a time: one buffer is
- * written while the other is read. */
+/* Where byte `byte` of row `row` lies in a buffer for the engine. */
+static __device__ __forceinline__ unsigned char *lwg_place(unsigned char *buffer, int row, int byte)
+{
+    return buffer + row * WGMMA_ROW_BYTES + mma_swizzle(row, byte / 16) * 16 + byte % 16;
+}
+
+/* One row of a buffer to y: a row that starts on an odd element is out of step with pairs. */
+static __device__ __forceinline__ void lwg_copy_row(uint16_t *y, unsigned char *buffer, int row,
+                                                    int count, int lane)
+{
+    auto element = [&](int i) { return *(const uint16_t *)lwg_place(buffer, row, 2 * i); };
+    int odd = (uintptr_t)y / 2 % 2, first = 2 * lane - odd;
+    if (first >= 0 && first + 1 < count)
+        *(uint32_t *)(y + first) = element(first) | (uint32_t)element(first + 1) << 16;
+    else if (first >= 0 && first < count)
+        y[first] = element(first);
+    if (odd && lane == 0) y[0] = element(0);
+    if (odd && lane == 0 && count == 64) y[63] = element(63); /* behind the last lane's pair */
+}
+
+static __device__ __forceinline__ void lwg_copy_row(float *y, unsigned char *buffer, int row,
+                                                    int count, int lane)
+{
+    if (lane < count) y[lane] = *(const float *)lwg_place(buffer, row, 4 * lane);
+}
+
+/* A buffer to y without the engine, for any n. */
+template <typename T>
+static __device__ __forceinline__ void lwg_copy(const struct lwg_plan &plan, unsigned char *buffer,
+                                                int row0, int column0, int lane)
+{
+    int rows = min((int)plan.operands.m - row0, (int)LWG_OUT_ROWS);
+    int count = min((int)plan.operands.n - column0, WGMMA_ROW_BYTES / (int)sizeof(T));
+    for (int row = 0; row < rows; row++)
+        lwg_copy_row((T *)plan.operands.y + (row0 + row) * plan.operands.n + column0, buffer, row,
+                     count, lane);
+}
+
+/* A warp's 16 rows out, 128 bytes of each at a time: one buffer is written while the
+ * other is read. */
 template <typename T, int COLUMNS>
 static __device__ __forceinline__ void lwg_store(const struct lwg_plan &plan,
                                                  const float (&sum)[COLUMNS / 2], int row0,
@@ -196,36 +252,25 @@ static __device__ __forceinline__ void lwg_store(const struct lwg_plan &plan,
     if (row0 >= plan.operands.m) return;
 #pragma unroll
     for (int part = 0; part < COLUMNS / width; part++) {
-        if (column0 + part * width >= plan.operands.n) break;
+        int column = column0 + part * width;
+        if (column >= plan.operands.n) break;
         unsigned char *buffer = out + part % LWG_OUT_BUFFERS * LWG_OUT_BYTES;
         if (lane == 0) hopper_store_wait<LWG_OUT_BUFFERS - 1>();
         __syncwarp();
 #pragma unroll
         for (int i = 0; i < width / 4; i++) {
             const float *two = sum + 2 * (part * (width / 4) + i);
-            int row = mma_row(lane, i % 2 * 2);
             int byte = (i / 2 * 8 + mma_column(lane, 0)) * (int)sizeof(T);
-            unsigned char *at =
-                buffer + row * WGMMA_ROW_BYTES + mma_swizzle(row, byte / 16) * 16 + byte % 16;
-            linear_put_pair((T *)at, make_float2(two[0], two[1]));
+            linear_put_pair((T *)lwg_place(buffer, mma_row(lane, i % 2 * 2), byte),
+                            make_float2(two[0], two[1]));
         }
-        hopper_store_fence();
+        if (plan.engine_stores) hopper_store_fence();
         __syncwarp();
-        if (lane == 0) hopper_store(&plan.y, hopper_shared(buffer), column0 + part * width, row0);
+        if (!plan.engine_stores)
+            lwg_copy<T>(plan, buffer, row0, column, lane);
+        else if (lane == 0)
+            hopper_store(&plan.y, hopper_shared(buffer), column, row0);
     }
-}
-
-/* The same straight from registers, for any n. */
-template <typename T, int COLUMNS>
-static __device__ __forceinline__ void lwg_scatter(const struct lwg_plan &plan,
-                                                   const float (&sum)[COLUMNS / 2], int row0,
-                                                   int column0, int lane)
-{
-#pragma unroll
-    for (int i = 0; i < COLUMNS / 4; i++)
-        linear_write_pair<T>(plan.operands, row0 + mma_row(lane, i % 2 * 2),
-                             column0 + i / 2 * 8 + mma_column(lane, 0),
-                             make_float2(sum[2 * i], sum[2 * i + 1]));
 }
 
 /* A warpgroup: the products and outputs of every tile of this block. */
@@ -241,14 +286,14 @@ static __device__ void lwg_consume(const struct lwg_plan &plan, uint32_t ring, u
     for (int index = blockIdx.x / CLUSTER; index < plan.bands * plan.columns;
          index += gridDim.x / CLUSTER) {
         struct lwg_corner tile = lwg_corner_of<COLUMNS, CLUSTER>(plan, index, rank);
-        float sum[COLUMNS / 2];
+        float sum[COLUMNS / 2], share[COLUMNS / 32];
+        lwg_load_bias<T, COLUMNS>(plan, share, tile.column, lane);
         lwg_multiply<T, COLUMNS, CLUSTER>(sum, plan.depth, ring, group, full, empty, at, lane);
-        lwg_finish<T, COLUMNS>(plan, sum, tile.column, lane);
-        int row0 = tile.row + group * WGMMA_ROWS + warp * LWG_OUT_ROWS;
-        if (plan.engine_stores)
-            lwg_store<T, COLUMNS>(plan, sum, row0, tile.column, out, lane);
-        else
-            lwg_scatter<T, COLUMNS>(plan, sum, row0, tile.column, lane);
+        if (lane == 0) hopper_store_wait<0>(); /* the last tile's */
+        __syncwarp();
+        lwg_finish<COLUMNS>(plan, sum, share, out, lane);
+        lwg_store<T, COLUMNS>(plan, sum, tile.row + group * WGMMA_ROWS + warp * LWG_OUT_ROWS,
+                              tile.column, out, lane);
     }
     if (lane == 0) hopper_store_wait<0>();
 }
