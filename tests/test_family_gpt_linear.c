@@ -3,6 +3,7 @@
  * odd shapes, and bounds that tell right from wrong.
  */
 #include "gpt_bench.h"
+#include "kernels/gpt/linear_order.h"
 
 static void every_linear_is_right_at_odd_shapes(void **state)
 {
@@ -60,12 +61,51 @@ static void work_counts_operands_once(void **state)
     assert_true(work.ops[ASSAY_BF16_OPS] == 60 && work.ops[ASSAY_FP32] == 6);
 }
 
+/* bands x columns tiles in groups of `group`: each once, and none outside. */
+static void check_order(int bands, int columns, int group)
+{
+    int count = bands * columns;
+    bool *seen = calloc((size_t)count, sizeof *seen);
+    assert_non_null(seen);
+    for (int index = 0; index < count; index++) {
+        struct linear_tile tile = linear_order(index, bands, columns, group);
+        assert_in_range(tile.band, 0, bands - 1);
+        assert_in_range(tile.column, 0, columns - 1);
+        assert_false(seen[tile.band * columns + tile.column]);
+        seen[tile.band * columns + tile.column] = true;
+    }
+    free(seen);
+}
+
+static void every_tile_is_taken_once(void **state)
+{
+    (void)state;
+    const int sizes[] = {1, 2, 7, 8, 9, 17};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (size_t j = 0; j < sizeof sizes / sizeof *sizes; j++)
+            for (int group = 1; group <= 9; group++)
+                check_order(sizes[i], sizes[j], group);
+}
+
+static void the_order_goes_down_a_group_before_the_next_column(void **state)
+{
+    (void)state;
+    const int expected[][2] = {{0, 0}, {1, 0}, {0, 1}, {1, 1}, {2, 0}, {2, 1}}; /* 3 x 2, by 2 */
+    for (int index = 0; index < 6; index++) {
+        struct linear_tile tile = linear_order(index, 3, 2, 2);
+        assert_int_equal(tile.band, expected[index][0]);
+        assert_int_equal(tile.column, expected[index][1]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_linear_is_right_at_odd_shapes),
         cmocka_unit_test(the_bound_passes_what_is_right_and_nothing_that_is_off),
         cmocka_unit_test(work_counts_operands_once),
+        cmocka_unit_test(every_tile_is_taken_once),
+        cmocka_unit_test(the_order_goes_down_a_group_before_the_next_column),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,4 +22,13 @@ int linear_bf16_128_allow(void);
 int linear_bf16_128(const struct linear_operands *operands, enum linear_finish finish,
                     cudaStream_t stream);
 
+/* Hopper's tensor cores (linear_wgmma.cu), for tf32 and bf16, k as above, w as it lies: a
+ * product of operands that stay where they are. init leaves something to be released, also
+ * where it fails. */
+struct linear_wgmma;
+int linear_wgmma_init(struct linear_wgmma **product, const struct linear_operands *operands,
+                      enum gpt_precision precision, enum linear_finish finish);
+int linear_wgmma_enqueue(const struct linear_wgmma *product, cudaStream_t stream);
+void linear_wgmma_release(struct linear_wgmma *product);
+
 #endif

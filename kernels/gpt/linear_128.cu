@@ -1,5 +1,6 @@
 /*
- * linear_128.cuh - the tensor-core product by tiles of 128 x 128 outputs.
+ * linear_128.cu - the tensor-core product by tiles of 128 x 128 outputs, mma.sync
+ * m16n8k16 (bf16_128) and m16n8k8 (tf32_128).
  *
  * A block is four warps, each with 64 x 64 outputs in registers. Operands come by
  * cp.async, three stages of 128 bytes along k (64 bf16 or 32 tf32) and 32 KiB each,
@@ -9,13 +10,15 @@
  * products run. T is uint16_t (bf16) or float (tf32, whose low bits the tensor
  * core ignores).
  *
- * Blocks go down eight tiles of rows before the next tile of columns, so that those
- * that run together share operands in L2.
+ * Blocks take tiles in the order of linear_order.h, eight bands a group.
+ *
+ * Operations: 2 m n k. Bytes from L2: x n / 128 times and w m / 128 times. mma.sync reaches
+ * some five eighths of what Hopper's own wgmma does (linear_wgmma.cuh), so that share of the
+ * vendor's library is the most to hope for there; it is for Ampere, and takes a
+ * transposed weight.
  */
-#ifndef LINEAR_128_CUH
-#define LINEAR_128_CUH
-
 #include "linear.cuh"
+#include "linear_order.h"
 #include "linear_products.h"
 #include "mma.cuh"
 
@@ -119,41 +122,6 @@ static __device__ __forceinline__ void l128_load(struct l128_fragments &f, uint3
         l128_load_rows(f.b, stage + L128_OPERAND_BYTES, column0, mma_place_b(lane), step);
 }
 
-static __device__ __forceinline__ void l128_put(uint16_t *y, float first, float second)
-{
-    *(uint32_t *)y = gpt_pack(first, second);
-}
-
-static __device__ __forceinline__ void l128_put(float *y, float first, float second)
-{
-    *(float2 *)y = make_float2(first, second);
-}
-
-/* Two neighbouring outputs; a row of y starts on a pair only where n is even. */
-template <typename T>
-static __device__ __forceinline__ void l128_finish(const struct linear_operands &operands,
-                                                   enum linear_finish finish, int64_t row,
-                                                   int64_t column, float first, float second)
-{
-    if (row >= operands.m || column >= operands.n) return;
-    bool both = column + 1 < operands.n;
-    if (operands.bias) {
-        first += gpt_float(__ldg((const T *)operands.bias + column));
-        if (both) second += gpt_float(__ldg((const T *)operands.bias + column + 1));
-    }
-    if (finish == LINEAR_GELU) {
-        first = gpt_gelu_fast(first);
-        second = gpt_gelu_fast(second);
-    }
-    T *y = (T *)operands.y + row * operands.n + column;
-    if (both && operands.n % 2 == 0) {
-        l128_put(y, first, second);
-        return;
-    }
-    gpt_put(y, first);
-    if (both) gpt_put(y + 1, second);
-}
-
 template <typename T, bool TRANSPOSED>
 static __global__ void __launch_bounds__(L128_THREADS, 2)
     linear_128(struct linear_operands operands, enum linear_finish finish)
@@ -163,13 +131,10 @@ static __global__ void __launch_bounds__(L128_THREADS, 2)
     const uint32_t memory = mma_shared(l128_memory);
     const T *x = (const T *)operands.x, *w = (const T *)operands.w;
 
-    int64_t tiles_m = (operands.m + L128_TILE - 1) / L128_TILE;
-    int64_t tiles_n = (operands.n + L128_TILE - 1) / L128_TILE;
-    int64_t group = blockIdx.x / (L128_GROUP * tiles_n);
-    int64_t inside = blockIdx.x % (L128_GROUP * tiles_n);
-    int64_t height = min(tiles_m - group * L128_GROUP, (int64_t)L128_GROUP);
-    int64_t m0 = (group * L128_GROUP + inside % height) * L128_TILE;
-    int64_t n0 = inside / height * L128_TILE;
+    int bands = (int)((operands.m + L128_TILE - 1) / L128_TILE);
+    int columns = (int)((operands.n + L128_TILE - 1) / L128_TILE);
+    struct linear_tile at = linear_order(blockIdx.x, bands, columns, L128_GROUP);
+    int64_t m0 = (int64_t)at.band * L128_TILE, n0 = (int64_t)at.column * L128_TILE;
 
     int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     int row0 = warp / 2 * 64, column0 = warp % 2 * 64;
@@ -218,17 +183,14 @@ static __global__ void __launch_bounds__(L128_THREADS, 2)
 #pragma unroll
         for (int j = 0; j < 8; j++)
 #pragma unroll
-            for (int half = 0; half < 2; half++)
-                l128_finish<T>(operands, finish, m0 + row0 + 16 * i + mma_row(lane, 2 * half),
-                               n0 + column0 + 8 * j + mma_column(lane, 0), sum[i][j][2 * half],
-                               sum[i][j][2 * half + 1]);
-}
-
-/* Why this kernel cannot take k, or NULL: rows must start on 16 bytes. */
-static inline const char *l128_refuses(int64_t k, int64_t precision)
-{
-    if (precision == GPT_BF16) return k % 8 ? "k is no multiple of 8" : NULL;
-    return k % 4 ? "k is no multiple of 4" : NULL;
+            for (int half = 0; half < 2; half++) {
+                int column = (int)n0 + column0 + 8 * j + mma_column(lane, 0);
+                float2 bias = linear_bias_pair((const T *)operands.bias, column, (int)operands.n);
+                float2 pair =
+                    linear_finish_pair(finish, sum[i][j][2 * half], sum[i][j][2 * half + 1], bias);
+                linear_write_pair<T>(operands, m0 + row0 + 16 * i + mma_row(lane, 2 * half), column,
+                                     pair);
+            }
 }
 
 /* Once, in setup: a block may have more than 48 KiB. */
@@ -256,4 +218,94 @@ static int l128_enqueue(const struct linear_operands *operands, enum linear_fini
     return assay_launched();
 }
 
-#endif
+int linear_bf16_128_allow(void)
+{
+    return l128_allow<uint16_t>();
+}
+
+int linear_bf16_128(const struct linear_operands *operands, enum linear_finish finish,
+                    cudaStream_t stream)
+{
+    return l128_enqueue<uint16_t>(operands, finish, stream);
+}
+
+int linear_tf32_128_allow(void)
+{
+    return l128_allow<float>();
+}
+
+int linear_tf32_128(const struct linear_operands *operands, enum linear_finish finish,
+                    cudaStream_t stream)
+{
+    return l128_enqueue<float>(operands, finish, stream);
+}
+
+/* --------------------------------------------------------------- variants -- */
+
+static const char *bf16_supports(const struct assay_shape *shape)
+{
+    const char *other = linear_only(shape, GPT_BF16, "bf16 only");
+    return other ? other : linear_unaligned(shape);
+}
+
+static const char *tf32_supports(const struct assay_shape *shape)
+{
+    const char *other = linear_only(shape, GPT_TF32, "tf32 only");
+    return other ? other : linear_unaligned(shape);
+}
+
+static int setup(struct assay_call *call)
+{
+    if (linear_bf16_128_allow() < 0 || linear_tf32_128_allow() < 0) return -1;
+    return linear_setup(call);
+}
+
+static int bf16_product(const struct linear_operands *operands, cudaStream_t stream)
+{
+    return linear_bf16_128(operands, LINEAR_PLAIN, stream);
+}
+
+static int tf32_product(const struct linear_operands *operands, cudaStream_t stream)
+{
+    return linear_tf32_128(operands, LINEAR_PLAIN, stream);
+}
+
+static int bf16_launch(struct assay_call *call)
+{
+    return linear_launch(call, bf16_product);
+}
+
+static int tf32_launch(struct assay_call *call)
+{
+    return linear_launch(call, tf32_product);
+}
+
+static const struct assay_variant bf16 = {
+    .operation = "linear",
+    .name = "bf16_128",
+    .summary = "tensor cores by mma.sync, tiles of 128 x 128, three stages",
+    .kind = ASSAY_KERNEL,
+    .place = ASSAY_CUDA,
+    .clock = ASSAY_CLOCK_DEVICE,
+    .min_sm = 80,
+    .supports = bf16_supports,
+    .setup = setup,
+    .launch = bf16_launch,
+    .teardown = linear_teardown,
+};
+ASSAY_REGISTER_VARIANT(bf16);
+
+static const struct assay_variant tf32 = {
+    .operation = "linear",
+    .name = "tf32_128",
+    .summary = "tensor cores by mma.sync, tiles of 128 x 128, three stages",
+    .kind = ASSAY_KERNEL,
+    .place = ASSAY_CUDA,
+    .clock = ASSAY_CLOCK_DEVICE,
+    .min_sm = 80,
+    .supports = tf32_supports,
+    .setup = setup,
+    .launch = tf32_launch,
+    .teardown = linear_teardown,
+};
+ASSAY_REGISTER_VARIANT(tf32);

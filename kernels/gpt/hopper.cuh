@@ -1,0 +1,159 @@
+/*
+ * hopper.cuh - tiles between device memory and shared memory by Hopper's copy engine,
+ * the mbarriers on which they land, clusters, and registers passed between warpgroups.
+ * PTX ISA 8.0; the bodies that include this are compiled for sm_90a alone
+ * (HOPPER_CODE), since no other machine code has wgmma and setmaxnreg.
+ *
+ * Addresses are those of the shared window (32 bits). A barrier's phase ends when its
+ * arrivals and the bytes it was told to expect are all in.
+ */
+#ifndef HOPPER_CUH
+#define HOPPER_CUH
+
+#include <cuda.h>
+#include <stdint.h>
+
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+#define HOPPER_CODE 1
+#endif
+
+static __device__ __forceinline__ uint32_t hopper_shared(const void *pointer)
+{
+    return (uint32_t)__cvta_generic_to_shared(pointer);
+}
+
+/* --------------------------------------------------------------- barriers -- */
+
+static __device__ __forceinline__ void hopper_barrier_init(uint32_t barrier, int arrivals)
+{
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals)
+                 : "memory");
+}
+
+/* The barriers made by this thread are there for the cluster and for the engine. */
+static __device__ __forceinline__ void hopper_barrier_publish(void)
+{
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+}
+
+/* Arrive, and expect so many bytes in this phase. */
+static __device__ __forceinline__ void hopper_barrier_expect(uint32_t barrier, uint32_t bytes)
+{
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
+                 : "memory");
+}
+
+/* Arrive at this barrier in block `rank` of the cluster. What it says is that products have
+ * read their tiles, which is done where their batch has been waited for: no ordinary write
+ * need be seen in the other block, and to ask for that order costs a fence of the whole
+ * device (500 ns a stage on an H200). */
+static __device__ __forceinline__ void hopper_barrier_arrive(uint32_t barrier, uint32_t rank)
+{
+    asm volatile("{\n"
+                 " .reg .b32 remote;\n"
+                 " mapa.shared::cluster.u32 remote, %0, %1;\n"
+                 " mbarrier.arrive.shared::cluster.b64 _, [remote];\n"
+                 "}" ::"r"(barrier),
+                 "r"(rank)
+                 : "memory");
+}
+
+/* Until the phase of this parity has ended. */
+static __device__ __forceinline__ void hopper_barrier_wait(uint32_t barrier, uint32_t parity)
+{
+    uint32_t done = 0;
+    while (!done)
+        asm volatile("{\n"
+                     " .reg .pred p;\n"
+                     " mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+                     " selp.u32 %0, 1, 0, p;\n"
+                     "}"
+                     : "=r"(done)
+                     : "r"(barrier), "r"(parity)
+                     : "memory");
+}
+
+/* ---------------------------------------------------------------- cluster -- */
+
+static __device__ __forceinline__ uint32_t hopper_cluster_rank(void)
+{
+    uint32_t rank;
+    asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+    return rank;
+}
+
+/* Every thread of the cluster arrives; the warps need not be whole. */
+static __device__ __forceinline__ void hopper_cluster_sync(void)
+{
+    asm volatile("barrier.cluster.arrive.release;\n barrier.cluster.wait.acquire;" ::: "memory");
+}
+
+/* ------------------------------------------------------------------ tiles -- */
+
+/* The box at (inner, outer) of the map's matrix, zeros outside it. */
+static __device__ __forceinline__ void hopper_load(uint32_t to, const CUtensorMap *map,
+                                                   int32_t inner, int32_t outer, uint32_t barrier)
+{
+    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes "
+                 "[%0], [%1, {%2, %3}], [%4];" ::"r"(to),
+                 "l"(map), "r"(inner), "r"(outer), "r"(barrier)
+                 : "memory");
+}
+
+/* The same into the blocks of the cluster whose bits are set, at this address and barrier in
+ * each. */
+static __device__ __forceinline__ void hopper_load_to(uint32_t to, const CUtensorMap *map,
+                                                      int32_t inner, int32_t outer,
+                                                      uint32_t barrier, uint16_t blocks)
+{
+    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes"
+                 ".multicast::cluster [%0], [%1, {%2, %3}], [%4], %5;" ::"r"(to),
+                 "l"(map), "r"(inner), "r"(outer), "r"(barrier), "h"(blocks)
+                 : "memory");
+}
+
+/* What lies inside the matrix is written. Each store is a group of its own. */
+static __device__ __forceinline__ void hopper_store(const CUtensorMap *map, uint32_t from,
+                                                    int32_t inner, int32_t outer)
+{
+    asm volatile(
+        "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%1, %2}], [%3];" ::"l"(map),
+        "r"(inner), "r"(outer), "r"(from)
+        : "memory");
+    asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+}
+
+/* Until all but PENDING of this thread's stores have read their shared memory. */
+template <int PENDING> static __device__ __forceinline__ void hopper_store_wait(void)
+{
+    asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(PENDING) : "memory");
+}
+
+/* This thread's ordinary writes to shared memory become visible to the engine. */
+static __device__ __forceinline__ void hopper_store_fence(void)
+{
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
+static __device__ __forceinline__ void hopper_prefetch(const CUtensorMap *map)
+{
+    asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
+}
+
+/* -------------------------------------------------------------- registers -- */
+
+template <int COUNT> static __device__ __forceinline__ void hopper_registers_take(void)
+{
+#ifdef HOPPER_CODE
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(COUNT));
+#endif
+}
+
+template <int COUNT> static __device__ __forceinline__ void hopper_registers_give(void)
+{
+#ifdef HOPPER_CODE
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(COUNT));
+#endif
+}
+
+#endif

@@ -1,0 +1,28 @@
+/*
+ * linear_order.h - in which order the tiles of a product are taken: down `group` bands
+ * (rows of tiles), then the next column of tiles, so that tiles that are worked on together
+ * share operands in L2. Pure, for the host too.
+ */
+#ifndef LINEAR_ORDER_H
+#define LINEAR_ORDER_H
+
+#ifdef __CUDACC__
+#define LINEAR_ORDER_FUNCTION static __host__ __device__ __forceinline__
+#else
+#define LINEAR_ORDER_FUNCTION static inline
+#endif
+
+struct linear_tile {
+    int band, column;
+};
+
+/* Tile `index` of bands x columns; the last group may be lower. */
+LINEAR_ORDER_FUNCTION struct linear_tile linear_order(int index, int bands, int columns, int group)
+{
+    int first = index / (group * columns) * group, inside = index % (group * columns);
+    int height = bands - first < group ? bands - first : group;
+    struct linear_tile tile = {first + inside % height, inside / height};
+    return tile;
+}
+
+#endif

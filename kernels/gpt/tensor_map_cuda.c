@@ -1,0 +1,53 @@
+/* tensor_map_cuda.c - see tensor_map.h. CUDA driver API, "Tensor Map Object Management". */
+#include <cuda_runtime_api.h>
+#include <stddef.h>
+
+#include "assay.h"
+#include "tensor_map.h"
+
+enum { BOX_BYTES = 128, ENCODE_VERSION = 12000 };
+
+typedef CUresult encode_function(CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank,
+                                 void *base, const cuuint64_t *sizes, const cuuint64_t *strides,
+                                 const cuuint32_t *box, const cuuint32_t *element_strides,
+                                 CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
+                                 CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill outside);
+
+/* NULL, and an error, where the driver is too old. */
+static encode_function *encode_find(void)
+{
+    const char *name = "cuTensorMapEncodeTiled";
+    void *found = NULL;
+    enum cudaDriverEntryPointQueryResult answer = cudaDriverEntryPointSymbolNotFound;
+#if CUDART_VERSION >= 12050
+    cudaError_t error =
+        cudaGetDriverEntryPointByVersion(name, &found, ENCODE_VERSION, cudaEnableDefault, &answer);
+#else
+    cudaError_t error = cudaGetDriverEntryPoint(name, &found, cudaEnableDefault, &answer);
+#endif
+    if (error == cudaSuccess && answer == cudaDriverEntryPointSuccess && found)
+        return (encode_function *)found;
+    assay_error("%s: %s", name,
+                error == cudaSuccess ? "the driver has none" : cudaGetErrorString(error));
+    return NULL;
+}
+
+int tensor_map_init(CUtensorMap *map, const struct tensor_map_matrix *matrix, int box_rows)
+{
+    encode_function *encode = encode_find();
+    if (!encode) return -1;
+    CUtensorMapDataType type = matrix->element_bytes == 2 ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
+                                                          : CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
+    const cuuint64_t sizes[] = {(cuuint64_t)matrix->columns, (cuuint64_t)matrix->rows};
+    const cuuint64_t strides[] = {(cuuint64_t)(matrix->columns * matrix->element_bytes)};
+    const cuuint32_t box[] = {(cuuint32_t)(BOX_BYTES / matrix->element_bytes),
+                              (cuuint32_t)box_rows};
+    const cuuint32_t every[] = {1, 1};
+    CUresult result = encode(map, type, 2, matrix->base, sizes, strides, box, every,
+                             CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+                             CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+    if (result != CUDA_SUCCESS)
+        return assay_error("tensor map of %lld x %lld: driver error %d", (long long)matrix->rows,
+                           (long long)matrix->columns, (int)result);
+    return 0;
+}

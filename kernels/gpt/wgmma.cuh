@@ -1,0 +1,119 @@
+/*
+ * wgmma.cuh - Hopper's tensor cores: d += a b^T by a warpgroup, 64 rows of a, 64 to 256
+ * rows of b, both in shared memory along k. PTX ISA 8.0, wgmma.mma_async; sm_90a alone.
+ *
+ * A tile is rows of 128 bytes of k, 1024-byte aligned, its 16-byte chunks swizzled by
+ * the row's lowest three bits as the copy engine writes them (CU_TENSOR_MAP_SWIZZLE_128B,
+ * mma_swizzle of mma_layout.h). Eight such rows are the 1024 bytes from one core-matrix row
+ * to the next. One step of k is 32 bytes: 16 bf16 or 8 tf32.
+ *
+ * A warp holds rows 16 w to 16 w + 15 of d; of each 8 columns, d[4 j .. 4 j + 3] lie as
+ * those of mma.sync (mma_row, mma_column).
+ */
+#ifndef WGMMA_CUH
+#define WGMMA_CUH
+
+#include "hopper.cuh"
+
+static constexpr int WGMMA_ROWS = 64;       /* of a, a product */
+static constexpr int WGMMA_THREADS = 128;   /* a warpgroup */
+static constexpr int WGMMA_ROW_BYTES = 128; /* of k, a row of a tile */
+static constexpr int WGMMA_STEP_BYTES = 32; /* of k, a product */
+
+/* The descriptor of a tile (PTX ISA, "Matrix descriptor"): address and stride in units of
+ * 16 bytes, swizzle mode 1 at bit 62. The leading stride has no meaning in this mode. */
+static __device__ __forceinline__ uint64_t wgmma_tile(uint32_t address)
+{
+    const uint64_t eight_rows = 8 * WGMMA_ROW_BYTES / 16;
+    return (uint64_t)1 << 62 | eight_rows << 32 | (uint64_t)1 << 16 | (address & 0x3ffff) >> 4;
+}
+
+/* The same tile, so many steps further along k. */
+static __device__ __forceinline__ uint64_t wgmma_ahead(uint64_t tile, int steps)
+{
+    return tile + steps * (WGMMA_STEP_BYTES / 16);
+}
+
+/* Before the first product of a batch: registers and shared memory are settled. */
+static __device__ __forceinline__ void wgmma_begin(void)
+{
+#ifdef HOPPER_CODE
+    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+#endif
+}
+
+static __device__ __forceinline__ void wgmma_commit(void)
+{
+#ifdef HOPPER_CODE
+    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+#endif
+}
+
+/* Until at most PENDING batches are under way. */
+template <int PENDING> static __device__ __forceinline__ void wgmma_wait(void)
+{
+#ifdef HOPPER_CODE
+    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(PENDING) : "memory");
+#endif
+}
+
+/* ------------------------------------------------------------ one step of k -- */
+
+/* clang-format off */
+#define WGMMA_REGISTERS_0 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, " \
+    "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+#define WGMMA_REGISTERS_32 "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, " \
+    "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+#define WGMMA_REGISTERS_64 "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, " \
+    "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"
+#define WGMMA_REGISTERS_96 "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, " \
+    "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
+#define WGMMA_UP_TO_32  WGMMA_REGISTERS_0
+#define WGMMA_UP_TO_64  WGMMA_UP_TO_32 ", " WGMMA_REGISTERS_32
+#define WGMMA_UP_TO_128 WGMMA_UP_TO_64 ", " WGMMA_REGISTERS_64 ", " WGMMA_REGISTERS_96
+
+#define WGMMA_SUM_4(i)   "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3])
+#define WGMMA_SUM_16(i)  WGMMA_SUM_4(i), WGMMA_SUM_4(i + 4), WGMMA_SUM_4(i + 8), WGMMA_SUM_4(i + 12)
+#define WGMMA_SUM_32(i)  WGMMA_SUM_16(i), WGMMA_SUM_16(i + 16)
+#define WGMMA_SUM_64(i)  WGMMA_SUM_32(i), WGMMA_SUM_32(i + 32)
+#define WGMMA_SUM_128(i) WGMMA_SUM_64(i), WGMMA_SUM_64(i + 64)
+/* clang-format on */
+
+/* d = a b^T, or d += a b^T where `adds`. The tag says what the operands are, the length of d
+ * how many rows b has. The operands behind the COUNT sums are numbered A, B and ADDS. */
+#ifdef HOPPER_CODE
+#define WGMMA_STEP(TAG, COUNT, SHAPE, MODES, A, B, ADDS)                                           \
+    static __device__ __forceinline__ void wgmma_step(TAG, float(&d)[COUNT], uint64_t a,           \
+                                                      uint64_t b, int adds)                        \
+    {                                                                                              \
+        asm volatile("{\n"                                                                         \
+                     " .reg .pred p;\n"                                                            \
+                     " setp.ne.b32 p, " ADDS ", 0;\n"                                              \
+                     " wgmma.mma_async.sync.aligned." SHAPE " {" WGMMA_UP_TO_##COUNT               \
+                     "}, " A ", " B ", p, " MODES ";\n"                                            \
+                     "}"                                                                           \
+                     : WGMMA_SUM_##COUNT(0)                                                        \
+                     : "l"(a), "l"(b), "r"(adds));                                                 \
+    }
+#else
+#define WGMMA_STEP(TAG, COUNT, SHAPE, MODES, A, B, ADDS)                                           \
+    static __device__ __forceinline__ void wgmma_step(TAG, float(&)[COUNT], uint64_t, uint64_t,    \
+                                                      int)                                         \
+    {                                                                                              \
+    }
+#endif
+
+/* Neither operand negated; bf16 could also lie across k, and does not. */
+#define WGMMA_BF16(COUNT, N, A, B, ADDS)                                                           \
+    WGMMA_STEP(uint16_t, COUNT, "m64n" N "k16.f32.bf16.bf16", "1, 1, 0, 0", A, B, ADDS)
+#define WGMMA_TF32(COUNT, N, A, B, ADDS)                                                           \
+    WGMMA_STEP(float, COUNT, "m64n" N "k8.f32.tf32.tf32", "1, 1", A, B, ADDS)
+
+WGMMA_BF16(32, "64", "%32", "%33", "%34")
+WGMMA_BF16(64, "128", "%64", "%65", "%66")
+WGMMA_BF16(128, "256", "%128", "%129", "%130")
+WGMMA_TF32(32, "64", "%32", "%33", "%34")
+WGMMA_TF32(64, "128", "%64", "%65", "%66")
+WGMMA_TF32(128, "256", "%128", "%129", "%130")
+
+#endif
