@@ -112,7 +112,7 @@ static int read_timings(const char *spec, const char *db, struct timings *timing
 static int compare(const struct arguments *arguments, struct comparison *comparison)
 {
     struct timings base = {0}, candidate = {0};
-    const struct compare_options options = {.threshold = NAN};
+    const struct compare_options options = compare_defaults;
     int status = read_timings(arguments->against, arguments->db, &base);
     if (status == 0) status = read_timings(arguments->run, arguments->db, &candidate);
     if (status == 0) status = compare_runs(comparison, &base, &candidate, &options);

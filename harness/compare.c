@@ -109,6 +109,8 @@ static void make_notes(const struct comparing *comparing)
         comparison_note(comparison, "both sides are the same run");
 }
 
+const struct compare_options compare_defaults = {.threshold = NAN, .otherwise = NAN, .fdr = NAN};
+
 int compare_runs(struct comparison *comparison, const struct timings *base,
                  const struct timings *candidate, const struct compare_options *options)
 {

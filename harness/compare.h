@@ -25,6 +25,9 @@ struct compare_options {
     bool at_most_suspect;      /* launches of other sessions prove no change */
 };
 
+/* Nothing asked for: start from this, not from zeros, which are rates and thresholds. */
+extern const struct compare_options compare_defaults;
+
 /* The smallest change that counts when nobody says: where the SM clock stayed
  * the same over all launches (or is the simulator's), and otherwise. */
 #define COMPARE_STEADY_THRESHOLD 0.02

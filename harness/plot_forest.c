@@ -45,7 +45,7 @@ static int timings_of(struct timings *timings, const struct stored_run *run)
 static int compare(struct comparison *comparison, const struct plot_request *request)
 {
     struct timings base = {0}, candidate = {0};
-    struct compare_options options = {.threshold = NAN};
+    struct compare_options options = compare_defaults;
     int failed = timings_of(&base, request->against);
     if (!failed) failed = timings_of(&candidate, request->run);
     if (!failed) failed = compare_runs(comparison, &base, &candidate, &options);
