@@ -155,7 +155,7 @@ enum assay_match { ASSAY_EXACT, ASSAY_NEAR, ASSAY_WRONG };
 
 struct assay_tolerance {
     double abs, rel;   /* |got - expected| <= abs + rel |expected| is EXACT */
-    double near_share; /* more NEAR elements than this share: wrong */
+    double near_share; /* more NEAR elements than this share, give or take: wrong */
 };
 
 /* A figure of quality, beside the time: {"mse", 0.0123}. */

@@ -291,6 +291,12 @@ static int check_chunk(const struct verifier *verifier, const struct assay_varia
     return status;
 }
 
+int64_t verify_near_limit(int64_t checked, double share)
+{
+    double expected = share * (double)checked;
+    return (int64_t)fmax(1.0, expected + 3.0 * sqrt(expected));
+}
+
 static void finish_verdict(const struct verifier *verifier, struct verdict *verdict)
 {
     const struct assay_operation *operation = verifier->buffers->shape->operation;
@@ -300,8 +306,8 @@ static void finish_verdict(const struct verifier *verifier, struct verdict *verd
         size_t used = strlen(verdict->reason);
         snprintf(verdict->reason + used, sizeof verdict->reason - used, " (%lld of %lld wrong)",
                  (long long)verdict->wrong, (long long)verifier->checked);
-    } else if (verdict->near > 1 && verdict->near_share > operation->tolerance.near_share) {
-        /* One is chance, whatever share of a small output it is. */
+    } else if (verdict->near >
+               verify_near_limit(verifier->checked, operation->tolerance.near_share)) {
         snprintf(verdict->reason, sizeof verdict->reason,
                  "%.3g of the elements differ at a tie, %.3g are allowed", verdict->near_share,
                  operation->tolerance.near_share);

@@ -56,6 +56,10 @@ enum assay_match verify_element(const struct assay_operation *operation,
                                 const struct assay_shape *shape, int buffer, double expected,
                                 double bound, double got);
 
+/* How many of the checked elements may differ at a tie where `share` of all may:
+ * three standard deviations above the mean, for a small output has more by chance. */
+int64_t verify_near_limit(int64_t checked, double share);
+
 /* Chunks for an output of `count` elements checked in runs of `run`, at most
  * about `budget` elements. Pure; returns how many (at most VERIFY_CHUNKS). */
 enum { VERIFY_CHUNKS = 256 };

@@ -98,6 +98,15 @@ static void nan_is_right_only_where_nan_is_expected(void **state)
     assert_int_equal(judge(NAN, NAN, 1), ASSAY_WRONG);
 }
 
+static void a_small_output_may_have_more_ties_by_chance(void **state)
+{
+    (void)state;
+    assert_int_equal(verify_near_limit(1, 0.01), 1);
+    assert_int_equal(verify_near_limit(128, 0.01), 4);
+    assert_int_equal(verify_near_limit(1000000, 0.01), 10300);
+    assert_int_equal(verify_near_limit(1000000, 0.0), 1);
+}
+
 static void an_infinity_is_right_only_with_its_sign(void **state)
 {
     (void)state;
@@ -268,6 +277,7 @@ int main(void)
         cmocka_unit_test(an_element_s_own_bound_comes_before_the_tolerance),
         cmocka_unit_test(nan_is_right_only_where_nan_is_expected),
         cmocka_unit_test(an_infinity_is_right_only_with_its_sign),
+        cmocka_unit_test(a_small_output_may_have_more_ties_by_chance),
         cmocka_unit_test(a_right_output_passes),
         cmocka_unit_test(a_poisoned_output_fails),
         cmocka_unit_test(one_wrong_element_is_found_and_named),
