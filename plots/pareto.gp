@@ -17,7 +17,7 @@ stats data index 2 using (n = int($5), n > 0 ? (Name[n] = strcol(6), named = n) 
 
 paint(v) = v > bright ? grey : Colour[v]
 mark(v) = v > bright ? Hollow[(v - 1) % bright + 1] : Point[v]
-last = text_only ? 1 - ((number("right_chars") < most ? number("right_chars") : most) + 8) / (1.0 * across) : 1 - (number("right_chars") * 7.4 + 70) / wide
+last = text_only ? 1 - ((number("right_chars") < most ? number("right_chars") : most) + 8) / (1.0 * across) : 1 - (number("right_chars") * 8.8 + 70) / wide
 set rmargin at screen last
 set key at screen 0.99, screen top_of right top vertical Left reverse samplen 1.5 spacing 1.1
 set logscale x
