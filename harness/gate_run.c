@@ -51,7 +51,7 @@ int gate_launch(struct gate_run *run, enum arm arm, int round, const char *filte
         .suite = options->suite,
         .device = device,
         .filter = filter,
-        .budget = options->budget,
+        .budget = options->budget ? options->budget : GATE_BUDGET_S,
         .precision = options->precision,
         .label = label,
         .seed = seed_of(run, arm, round, device),
