@@ -465,7 +465,7 @@ static __global__ void __launch_bounds__(NET_THREADS, 2)
     struct small_memory *memory = (struct small_memory *)small_shared;
     const int64_t first = (int64_t)blockIdx.x * SMALL_LEAVES;
     load_small(memory->x, from, first, leaves);
-    residual_small<NET_DOWN>(memory->x, memory->t, weights.residual);
+    residual_small<NET_DOWN>(team_alone(), memory->x, memory->t, weights.residual);
     attend<NET_DOWN, false>(memory->x, memory->scratch, weights.attention);
     search(memory->x, weights, codes, first, leaves);
 }
