@@ -6,6 +6,9 @@
  * other: the stream is held, begin event, stage and end event are enqueued behind the
  * hold, and only then do they run, one directly behind the other. A pageable copy is not
  * held: the driver would copy to its staging memory meanwhile, and that belongs to it.
+ * An event pair also takes in what the queue needs to change engines for a copy and back,
+ * some 5 us: so a copy is what a second one behind it adds, and the network is its pair
+ * less a pair around nothing.
  * Obtaining and returning memory is the host's time and is taken by its clock.
  */
 #include <math.h>
@@ -30,21 +33,34 @@ static double host_ns(void)
     return 1e9 * (double)now.tv_sec + (double)now.tv_nsec;
 }
 
-typedef int stage_function(const struct pipe *pipe, const struct pipe_slot *slot,
-                           cudaStream_t stream);
-
-static int time_stage(stage_function *stage, struct pipe *pipe, struct pipe_slot *slot,
-                      const struct watch *watch, double hold_ns, double *sum_ns)
+/* From event to event around `times` of the stage in a row. */
+static int time_pair(pipe_stage_function *stage, int times, struct pipe *pipe,
+                     struct pipe_slot *slot, const struct watch *watch, double hold_ns, double *ns)
 {
     cudaStream_t stream = slot->net_stream;
     float ms;
     if (hold_ns > 0 && pipe_hold(stream, hold_ns)) return -1;
     if (cuda_error(cudaEventRecord(watch->begin, stream), "an event")) return -1;
-    if (stage(pipe, slot, stream)) return -1;
+    for (int i = 0; i < times; i++)
+        if (stage(pipe, slot, stream)) return -1;
     if (cuda_error(cudaEventRecord(watch->end, stream), "an event")) return -1;
     if (cuda_error(cudaEventSynchronize(watch->end), "a stage")) return -1;
     if (cuda_error(cudaEventElapsedTime(&ms, watch->begin, watch->end), "a stage")) return -1;
-    *sum_ns += 1e6 * (double)ms;
+    *ns = 1e6 * (double)ms;
+    return 0;
+}
+
+/* `*sum_ns` grows by what the stage takes, which is what `times` of it take longer than
+ * one fewer. */
+static int time_stage(pipe_stage_function *stage, int times, struct pipe *pipe,
+                      struct pipe_slot *slot, const struct watch *watch, double hold_ns,
+                      double *sum_ns)
+{
+    double fewer_ns, ns;
+    if (time_pair(stage, times - 1, pipe, slot, watch, fmin(hold_ns, HOLD_COPY_NS), &fewer_ns))
+        return -1;
+    if (time_pair(stage, times, pipe, slot, watch, hold_ns, &ns)) return -1;
+    *sum_ns += ns - fewer_ns;
     return 0;
 }
 
@@ -58,9 +74,10 @@ static int time_batch(struct pipe *pipe, struct pipe_slot *slot, const struct wa
     if (slot->host_in) pipe_copy_in(pipe, slot);
     /* What a pool obtains is ordered by in_stream, the stages by net_stream. */
     if (cuda_error(cudaStreamSynchronize(slot->in_stream), "a block")) return -1;
-    if (time_stage(pipe_stage_in, pipe, slot, watch, hold_ns, &times->h2d_ns)) return -1;
-    if (time_stage(pipe_stage_net, pipe, slot, watch, HOLD_NET_NS, &times->compute_ns)) return -1;
-    if (time_stage(pipe_stage_out, pipe, slot, watch, hold_ns, &times->d2h_ns)) return -1;
+    if (time_stage(pipe_stage_in, 2, pipe, slot, watch, hold_ns, &times->h2d_ns)) return -1;
+    if (time_stage(pipe_stage_net, 1, pipe, slot, watch, HOLD_NET_NS, &times->compute_ns))
+        return -1;
+    if (time_stage(pipe_stage_out, 2, pipe, slot, watch, hold_ns, &times->d2h_ns)) return -1;
     if (slot->host_out) pipe_copy_out(pipe, slot);
     start = host_ns();
     if (pipe_return_block(pipe, slot) || pipe_return_host(pipe, slot)) return -1;
@@ -84,6 +101,33 @@ static int time_pipe(struct pipe *pipe, struct pipe_times *times)
     return status;
 }
 
+/* All networks alone, side by side on the slots' streams as a launch has them: what
+ * they take together bounds a launch, and the sum of each by itself does not. The input
+ * of each slot is the last that was copied there. */
+static int networks_launch(struct pipe *pipe)
+{
+    int64_t turn = 0;
+    for (int64_t batch = pipe->first; batch < pipe->beyond; batch += pipe->step, turn++) {
+        struct pipe_slot *slot = &pipe->slot[turn % pipe->slot_count];
+        if (pipe_stage_net(pipe, slot, slot->net_stream)) return -1;
+    }
+    for (int i = 0; i < pipe->slot_count; i++)
+        if (cuda_error(cudaStreamSynchronize(pipe->slot[i].net_stream), "the networks")) return -1;
+    return 0;
+}
+
+/* The least of a few, as for launches. */
+static int time_networks(struct pipe *pipe, double *least_ns)
+{
+    *least_ns = INFINITY;
+    for (int i = 0; i < LAUNCHES; i++) {
+        double start = host_ns();
+        if (networks_launch(pipe)) return -1;
+        *least_ns = fmin(*least_ns, host_ns() - start);
+    }
+    return 0;
+}
+
 /* A launch's time: the least of a few, as it is held against a bound. */
 static int time_launches(struct pipes *pipes, double *least_ns)
 {
@@ -96,14 +140,22 @@ static int time_launches(struct pipes *pipes, double *least_ns)
     return 0;
 }
 
+/* On the pipe's GPU: its stages' times, and what its networks take as they overlap. */
+static int time_one(struct pipe *pipe, struct pipe_times *own)
+{
+    if (time_pipe(pipe, own)) return -1;
+    own->networks_ns = own->compute_ns;
+    return pipe_networks_overlap(pipe->axes) ? time_networks(pipe, &own->networks_ns) : 0;
+}
+
 static int time_all(struct pipes *pipes, struct pipe_times *times, double *bound_ns)
 {
     *bound_ns = 0;
     for (int i = 0; i < pipes->count; i++) {
         struct pipe_times own = {0};
         if (cuda_error(cudaSetDevice(pipes->pipe[i].device), "choosing the GPU")) return -1;
-        if (time_pipe(&pipes->pipe[i], &own)) return -1;
-        *bound_ns = fmax(*bound_ns, fmax(own.compute_ns, fmax(own.h2d_ns, own.d2h_ns)));
+        if (time_one(&pipes->pipe[i], &own)) return -1;
+        *bound_ns = fmax(*bound_ns, pipe_bound_ns(&own));
         times->calls += own.calls;
         times->h2d_ns += own.h2d_ns;
         times->compute_ns += own.compute_ns;
@@ -119,16 +171,16 @@ int pipes_figures(struct pipes *pipes, struct assay_metric *out, int max)
     double bound_ns;
     if (pipes->source_bytes == 0) return 0;
     if (time_all(pipes, &times, &bound_ns) || time_launches(pipes, &times.launch_ns)) return -1;
-    /* GPUs overlap one another: then the bound is the slowest GPU's. */
-    bool one = pipes->count == 1;
+    /* What could be saved is a question for one GPU's stages, each at its own time. */
+    bool plain = pipes->count == 1 && !pipe_networks_overlap(&pipes->axes);
     const struct assay_metric figure[] = {
         {"calls", (double)times.calls},
         {"h2d_ns", times.h2d_ns},
         {"compute_ns", times.compute_ns},
         {"d2h_ns", times.d2h_ns},
         {"alloc_ns", times.alloc_ns},
-        {"bound_share", one ? pipe_bound_share(&times) : bound_ns / times.launch_ns},
-        {"overlap_share", one ? pipe_overlap_share(&times) : NAN},
+        {"bound_share", pipe_share(bound_ns, times.launch_ns)},
+        {"overlap_share", plain ? pipe_overlap_share(&times) : NAN},
     };
     int count = (int)(sizeof figure / sizeof *figure);
     for (int i = 0; i < count && i < max; i++)
