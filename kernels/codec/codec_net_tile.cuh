@@ -51,20 +51,30 @@ static __device__ __forceinline__ float round_tf32(float x)
     return __uint_as_float(mma_tf32(x));
 }
 
-static __device__ __forceinline__ uint4 bits_of(float4 v)
-{
-    return make_uint4(__float_as_uint(v.x), __float_as_uint(v.y), __float_as_uint(v.z),
-                      __float_as_uint(v.w));
-}
+/* A of the two steps of eight channels, in the order that the instruction takes: of row g,
+ * then of row g + 8. `mask` is all ones, or zero for rows outside the leaf: as a result of
+ * an operation each number has one register, where it is used from. Picked by a
+ * condition, it was copied there before each product. */
+struct fragments {
+    uint32_t of[2][4];
 
-/* The first or second step of eight channels. a[0] is row g, a[1] row g + 8. */
-static __device__ __forceinline__ void half_product(float sum[4], const uint4 a[2], const uint4 &b,
-                                                    int half)
+    __device__ __forceinline__ void load(float4 low, float4 high, uint32_t mask)
+    {
+        const float from[2][4] = {{low.x, high.x, low.y, high.y}, {low.z, high.z, low.w, high.w}};
+#pragma unroll
+        for (int half = 0; half < 2; half++)
+#pragma unroll
+            for (int i = 0; i < 4; i++)
+                of[half][i] = __float_as_uint(from[half][i]) & mask;
+    }
+};
+
+/* The first or second step of eight channels. */
+static __device__ __forceinline__ void half_product(float sum[4], const struct fragments &a,
+                                                    const uint4 &b, int half)
 {
-    const uint32_t rows[4] = {half ? a[0].z : a[0].x, half ? a[1].z : a[1].x,
-                              half ? a[0].w : a[0].y, half ? a[1].w : a[1].y};
     const uint32_t column[2] = {half ? b.z : b.x, half ? b.w : b.y};
-    mma_m16n8k8(sum, rows, column);
+    mma_m16n8k8(sum, a.of[half], column);
 }
 
 /* -------------------------------------------------------------- convolution -- */
@@ -141,18 +151,17 @@ static __device__ __forceinline__ void conv_quarter(const float4 *tile,
         const int dx = step / STEPS, p = step % STEPS, x = g % 4 + dx - 1;
         const bool inside = (unsigned)x < 4u;
         const int row = inside ? g + dx - 1 : g;
+        const uint32_t mask = inside ? 0xffffffffu : 0;
         const int following = step + 1 < 3 * STEPS ? step + 1 : step;
         const uint4 *next =
             weights + (12 + following / STEPS) * tap_words + (following % STEPS) * all_tiles * 32;
-        uint4 a[9][2];
+        struct fragments a[9];
 #pragma unroll
-        for (int cell = 0; cell < 9; cell++)
-#pragma unroll
-            for (int half = 0; half < 2; half++) {
-                const int voxel = 16 * mine.cell(cell / 3, cell % 3) + row + 8 * half;
-                const float4 v = tile[place<CHANNELS>(voxel, 4 * p + q)];
-                a[cell][half] = inside ? bits_of(v) : make_uint4(0, 0, 0, 0);
-            }
+        for (int cell = 0; cell < 9; cell++) {
+            const int voxel = 16 * mine.cell(cell / 3, cell % 3) + row;
+            a[cell].load(tile[place<CHANNELS>(voxel, 4 * p + q)],
+                         tile[place<CHANNELS>(voxel + 8, 4 * p + q)], mask);
+        }
 #pragma unroll
         for (int turn = 0; turn < 9; turn++) {
             const int dz = tap_in_turn(turn) / 3 - 1, dy = tap_in_turn(turn) % 3 - 1;
