@@ -84,6 +84,13 @@ static inline int64_t pipe_out_bytes(const struct pipe *pipe)
     return pipe->leaves * leaf_out_bytes(pipe->way);
 }
 
+/* How many batches are this GPU's. */
+static inline int64_t pipe_batches(const struct pipe *pipe)
+{
+    int64_t span = pipe->beyond - pipe->first;
+    return span > 0 ? (span + pipe->step - 1) / pipe->step : 0;
+}
+
 /* Whether batches reach the GPU by way of page-locked memory of their own. */
 static inline bool pipe_is_staged(const struct pipe_axes *axes)
 {

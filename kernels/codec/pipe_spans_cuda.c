@@ -36,17 +36,11 @@ static int trace_make(struct pipe_trace *trace, int64_t batches)
     return 0;
 }
 
-static int64_t batches_of(const struct pipe *pipe)
-{
-    return pipe->beyond > pipe->first ? (pipe->beyond - pipe->first + pipe->step - 1) / pipe->step
-                                      : 0;
-}
-
 static int open_traces(struct pipes *pipes, struct pipe_trace *trace, int64_t most)
 {
     for (int i = 0; i < pipes->count; i++) {
         struct pipe *pipe = &pipes->pipe[i];
-        int64_t batches = batches_of(pipe) < most ? batches_of(pipe) : most;
+        int64_t batches = pipe_batches(pipe) < most ? pipe_batches(pipe) : most;
         if (cuda_error(cudaSetDevice(pipe->device), "choosing the GPU")) return -1;
         pipe->trace = &trace[i];
         if (trace_make(pipe->trace, batches)) return -1;
