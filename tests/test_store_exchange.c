@@ -63,7 +63,8 @@ static void an_export_of_an_import_is_the_same_text(void **state)
     struct store *b = fixture_open(state, "b.sqlite", STORE_WRITE);
     struct run_info run = fixture_run(a, "label with \"quotes\" and \n");
     char *first = exported(a, run.id, store_export_ndjson);
-    /* header, environment, run, device, launch, 2 expected, 2 results, 6 metrics, 2 spans, 2 samples */
+    /* header, environment, run, device, launch, 2 expected, 2 results, 6 metrics, 2 spans, 2
+     * samples */
     int lines = 0;
     for (const char *c = first; *c; c++)
         lines += *c == '\n';

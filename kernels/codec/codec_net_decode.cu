@@ -62,8 +62,8 @@ static __device__ __forceinline__ void widen(struct decode_memory *memory,
                 v[tap] = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
                 if ((unsigned)y >= 4u || (unsigned)from_x >= 4u) continue;
                 const int code = codes[16 * z + 4 * y + from_x];
-                v[tap] =
-                    __ldg(weights.table + ((9 * dz + tap) * CODEWORDS + code) * WIDE_PIECES + piece);
+                v[tap] = __ldg(weights.table + ((9 * dz + tap) * CODEWORDS + code) * WIDE_PIECES +
+                               piece);
             }
 #pragma unroll
             for (int tap = 0; tap < 9; tap++)
@@ -282,9 +282,9 @@ static int decode_by_clusters(const struct decode_weights &weights, const uint8_
     config.stream = stream;
     config.attrs = &cluster;
     config.numAttrs = 1;
-    return assay_cuda(cudaLaunchKernelEx(&config, decode_shared_out<BLOCKS>, weights, codes,
-                                         leaves_out, leaves),
-                      "launch");
+    return assay_cuda(
+        cudaLaunchKernelEx(&config, decode_shared_out<BLOCKS>, weights, codes, leaves_out, leaves),
+        "launch");
 }
 
 int fused_decode(const struct fused_decoder *weights, const uint8_t *codes, float *leaves_out,

@@ -300,7 +300,8 @@ static __device__ __forceinline__ void attend(float4 *x, float *scratch,
     float value = part ? 0.0f : weights.squeeze_bias[h];
 #pragma unroll
     for (int c = 0; c < CHANNELS; c += PARTS)
-        value = fmaf(mean[of * CHANNELS + c + part], weights.squeeze[(c + part) * HIDDEN + h], value);
+        value =
+            fmaf(mean[of * CHANNELS + c + part], weights.squeeze[(c + part) * HIDDEN + h], value);
 #pragma unroll
     for (int mask = PARTS / 2; mask > 0; mask /= 2)
         value += __shfl_xor_sync(0xffffffffu, value, mask);

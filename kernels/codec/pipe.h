@@ -58,7 +58,7 @@ struct pipe {
     int slot_count, stream_count;
     struct pipe_slot slot[PIPE_MOST_SLOTS];
     cudaStream_t stream[PIPE_MOST_SLOTS];
-    struct pipe_trace *trace; /* NULL but while spans are taken */
+    struct pipe_trace *trace;    /* NULL but while spans are taken */
     const unsigned char *source; /* all batches' input and output in host memory */
     unsigned char *result;
 };

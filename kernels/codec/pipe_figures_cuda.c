@@ -8,7 +8,8 @@
  * held: the driver would copy to its staging memory meanwhile, and that belongs to it.
  * An event pair also takes in what the queue needs to change engines for a copy and back,
  * some 5 us: so a copy is what a second one behind it adds, and the network is its pair
- * less a pair around nothing.
+ * less a pair around nothing. So is a pageable copy, of which a second one would find
+ * its memory in the host's caches.
  * Obtaining and returning memory is the host's time and is taken by its clock.
  */
 #include <math.h>
@@ -68,6 +69,7 @@ static int time_batch(struct pipe *pipe, struct pipe_slot *slot, const struct wa
                       struct pipe_times *times)
 {
     double hold_ns = pipe->axes->host == PIPE_PAGEABLE ? 0 : HOLD_COPY_NS;
+    int copies = pipe->axes->host == PIPE_PAGEABLE ? 1 : 2;
     double parts = (double)((pipe->leaves + pipe->part - 1) / pipe->part);
     double start = host_ns();
     if (pipe_obtain_host(pipe, slot) || pipe_obtain_block(pipe, slot)) return -1;
@@ -75,11 +77,11 @@ static int time_batch(struct pipe *pipe, struct pipe_slot *slot, const struct wa
     if (slot->host_in) pipe_copy_in(pipe, slot);
     /* What a pool obtains is ordered by in_stream, the stages by net_stream. */
     if (cuda_error(cudaStreamSynchronize(slot->in_stream), "a block")) return -1;
-    if (time_stage(pipe_stage_in, 2, pipe, slot, watch, hold_ns, &times->h2d_ns)) return -1;
+    if (time_stage(pipe_stage_in, copies, pipe, slot, watch, hold_ns, &times->h2d_ns)) return -1;
     if (time_stage(pipe_stage_net, 1, pipe, slot, watch, HOLD_COPY_NS + parts * HOLD_PART_NS,
                    &times->compute_ns))
         return -1;
-    if (time_stage(pipe_stage_out, 2, pipe, slot, watch, hold_ns, &times->d2h_ns)) return -1;
+    if (time_stage(pipe_stage_out, copies, pipe, slot, watch, hold_ns, &times->d2h_ns)) return -1;
     if (slot->host_out) pipe_copy_out(pipe, slot);
     start = host_ns();
     if (pipe_return_block(pipe, slot) || pipe_return_host(pipe, slot)) return -1;

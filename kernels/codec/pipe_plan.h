@@ -73,7 +73,7 @@ struct pipe_times {
     int64_t calls;
     double h2d_ns, compute_ns, d2h_ns;
     double networks_ns; /* all networks as a launch has them: compute_ns, or side by side */
-    double alloc_ns; /* by the host's clock */
+    double alloc_ns;    /* by the host's clock */
     double launch_ns;
 };
 

@@ -78,8 +78,8 @@ static int read_span(const struct pipe *pipe, int64_t turn, enum pipe_stage stag
         cuda_error(cudaEventElapsedTime(&end_ms, trace->start, trace->mark[turn][stage].end),
                    "a stage's end"))
         return -1;
-    *out = (struct assay_span){stage_name[stage], lane_of(pipe, turn, stage), 1e6 * (double)begin_ms,
-                               1e6 * (double)end_ms};
+    *out = (struct assay_span){stage_name[stage], lane_of(pipe, turn, stage),
+                               1e6 * (double)begin_ms, 1e6 * (double)end_ms};
     return 0;
 }
 
