@@ -34,6 +34,7 @@ enum {
     ASSAY_MAX_DIMS = 12,
     ASSAY_MAX_BUFFERS = 12,
     ASSAY_MAX_METRICS = 16,
+    ASSAY_MAX_SPANS = 256,
     ASSAY_MAX_NAME = 48,
     ASSAY_MAX_REASON = 256,
 };
@@ -164,6 +165,14 @@ struct assay_metric {
     double value;
 };
 
+/* When a stage of a launch ran, from the launch's begin: {"h2d", 0, 1200, 9800}. A lane
+ * is what its stages follow one another in, a stream say; from 0. */
+struct assay_span {
+    const char *name;
+    int lane;
+    double begin_ns, end_ns;
+};
+
 /* ------------------------------------------------------------ operation -- */
 
 struct assay_operation {
@@ -282,6 +291,10 @@ struct assay_variant {
      * its stages, say): asked for once, after the last sample, and free to launch.
      * Returns how many it wrote, at most `max`, or -1. May be NULL. Untimed. */
     int (*figures)(struct assay_call *call, struct assay_metric *out, int max);
+
+    /* When the stages of one launch ran, those of its first batches where there are more
+     * than `max`; asked for behind `figures`, on the same terms. May be NULL. */
+    int (*spans)(struct assay_call *call, struct assay_span *out, int max);
 };
 
 /* --------------------------------------------------------------- errors -- */

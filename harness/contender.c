@@ -137,6 +137,29 @@ static int take_figures(struct contender *contender, struct ring *ring)
     return 0;
 }
 
+/* When the stages of a launch ran. */
+static int take_spans(struct contender *contender, struct ring *ring)
+{
+    const struct assay_variant *variant = contender->variant;
+    struct samples *samples = &contender->result->samples;
+    struct assay_span span[ASSAY_MAX_SPANS];
+    if (variant->spans == NULL) return 0;
+    int count = variant->spans(&contender->call, span, ASSAY_MAX_SPANS);
+    if (count < 0 || ring->ops->synchronize(ring->device) < 0) return -1;
+    if (count == 0) return 0;
+    samples->span = calloc((size_t)count, sizeof *samples->span);
+    if (!samples->span) return assay_error("out of host memory for the spans of a case");
+    samples->span_count = count;
+    for (int i = 0; i < count; i++) {
+        struct stage_span *to = &samples->span[i];
+        snprintf(to->name, sizeof to->name, "%s", span[i].name);
+        to->lane = span[i].lane;
+        to->begin_ns = span[i].begin_ns;
+        to->end_ns = span[i].end_ns;
+    }
+    return 0;
+}
+
 /* How long the host takes to enqueue one launch, and a whole launch takes. */
 static int warm(struct contender *contender, struct ring *ring, double *enqueue_s, double *launch_s)
 {
@@ -206,7 +229,8 @@ int contender_prepare(struct contender *contender, struct ring *ring)
     if (verifier_quality(&ring->verifier, result) < 0)
         return step_failed(contender, ring, STEP_CHECK);
     if (ring->request->check_only) {
-        if (take_figures(contender, ring) < 0) return step_failed(contender, ring, STEP_CHECK);
+        if (take_figures(contender, ring) < 0 || take_spans(contender, ring) < 0)
+            return step_failed(contender, ring, STEP_CHECK);
         return 0;
     }
 
@@ -310,7 +334,8 @@ int contender_finish(struct contender *contender, struct ring *ring, int round)
     if (contender->phase == CONTENDER_OUT) return 0;
     if (check(contender, ring) < 0) return step_failed(contender, ring, STEP_CHECK);
     if (contender->phase == CONTENDER_OUT) return 0;
-    if (take_figures(contender, ring) < 0) return step_failed(contender, ring, STEP_SAMPLE);
+    if (take_figures(contender, ring) < 0 || take_spans(contender, ring) < 0)
+        return step_failed(contender, ring, STEP_SAMPLE);
     if (ring->request->energy_s <= 0) return 0;
 
     announce(ring, contender, STEP_ENERGY);

@@ -71,6 +71,7 @@ void samples_release(struct samples *samples)
     free(samples->mark);
     free(samples->wall_ns);
     free(samples->wall_round);
+    free(samples->span);
     memset(samples, 0, sizeof *samples);
 }
 

@@ -13,7 +13,8 @@ enum {
     RESULT_MAX_SHAPE = 256,
     RESULT_MAX_PROPERTY = 128,
     RESULT_MAX_HASH = 33,
-    RESULT_MAX_SPEC = 256
+    RESULT_MAX_SPEC = 256,
+    RESULT_MAX_STAGE = 16,
 };
 
 /* What became of a case. Only STATUS_OK has a time that is shown as one. */
@@ -42,6 +43,13 @@ enum sample_mark {
     MARK_INCOMPLETE = 2, /* the clock's records of this sample were lost */
 };
 
+/* When a stage of one launch ran, from the launch's begin (struct assay_span). */
+struct stage_span {
+    char name[RESULT_MAX_STAGE];
+    int32_t lane;
+    double begin_ns, end_ns;
+};
+
 /* Every sample of a case, in the order taken. Arrays are `count` long; the ones
  * whose clock was not read are NULL. Owned by the struct: samples_release. */
 struct samples {
@@ -54,6 +62,8 @@ struct samples {
     int wall_count;  /* host clock, call to completed synchronisation: one a round */
     float *wall_ns;
     uint16_t *wall_round;
+    int span_count; /* of one more launch, not timed: its stages */
+    struct stage_span *span;
 };
 
 /* State of the device around a block, from NVML. NAN where not readable. */

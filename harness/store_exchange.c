@@ -40,6 +40,10 @@ const struct exchange exchange_tables[] = {
      "JOIN result ON result.id = result_id JOIN launch ON launch.id = result.launch_id"
      " WHERE launch.run_id = :run ORDER BY launch.number, result.ordinal, metric.ordinal",
      "ON CONFLICT (result_id, name) DO NOTHING"},
+    {"span",
+     "JOIN result ON result.id = result_id JOIN launch ON launch.id = result.launch_id"
+     " WHERE launch.run_id = :run ORDER BY launch.number, result.ordinal, span.ordinal",
+     "ON CONFLICT (result_id, ordinal) DO NOTHING"},
     {"sample",
      "JOIN result ON result.id = result_id JOIN launch ON launch.id = result.launch_id"
      " WHERE launch.run_id = :run ORDER BY launch.number, result.ordinal",

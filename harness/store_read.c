@@ -62,6 +62,28 @@ static int read_samples(struct store *store, const char *result_id, struct sampl
     return query_close(&query);
 }
 
+static int read_spans(struct store *store, const char *result_id, struct samples *samples)
+{
+    struct query query;
+    query_open(&query, store, "read the spans of stages",
+               "SELECT lane, name, begin_ns, end_ns FROM span WHERE result_id = :result_id"
+               " ORDER BY ordinal");
+    query_text(&query, ":result_id", result_id);
+    while (query_step(&query) == 1) {
+        struct stage_span *span =
+            grow((void **)&samples->span, &samples->span_count, sizeof *samples->span);
+        if (!span) {
+            query.rc = SQLITE_NOMEM;
+            break;
+        }
+        span->lane = (int32_t)column_integer(&query, "lane");
+        column_text(&query, "name", span->name, sizeof span->name);
+        span->begin_ns = column_real(&query, "begin_ns");
+        span->end_ns = column_real(&query, "end_ns");
+    }
+    return query_close(&query);
+}
+
 static int read_metrics(struct store *store, const char *result_id, struct case_result *result)
 {
     struct query query;
@@ -92,7 +114,9 @@ static int read_case(struct query *query, bool with_samples, struct stored_case 
     fields_read(query, result_fields, &stored->result);
     if (query->rc != SQLITE_OK) return -1;
     if (read_metrics(query->store, id, &stored->result) != 0) return -1;
-    return with_samples ? read_samples(query->store, id, &stored->result.samples) : 0;
+    if (!with_samples) return 0;
+    if (read_samples(query->store, id, &stored->result.samples) != 0) return -1;
+    return read_spans(query->store, id, &stored->result.samples);
 }
 
 static int read_cases(struct store *store, const char *run_id, bool with_samples,

@@ -160,6 +160,25 @@ static int samples_write(struct store *store, const char *result_id, const struc
     return query_run(&query);
 }
 
+static int spans_write(struct store *store, const char *result_id, const struct samples *samples)
+{
+    struct query query;
+    query_open(&query, store, "store a stage's span",
+               "INSERT INTO span (result_id, ordinal, lane, name, begin_ns, end_ns)"
+               " VALUES (:result_id, :ordinal, :lane, :name, :begin_ns, :end_ns)");
+    for (int i = 0; i < samples->span_count; i++) {
+        query_text(&query, ":result_id", result_id);
+        query_integer(&query, ":ordinal", i + 1);
+        query_integer(&query, ":lane", samples->span[i].lane);
+        query_text(&query, ":name", samples->span[i].name);
+        query_real(&query, ":begin_ns", samples->span[i].begin_ns);
+        query_real(&query, ":end_ns", samples->span[i].end_ns);
+        if (query_step(&query) != 0) break;
+        query_reset(&query);
+    }
+    return query_close(&query);
+}
+
 static void result_id(const struct result_row *row, char id[ID_SIZE])
 {
     struct id_hash hash;
@@ -205,5 +224,6 @@ int result_write(struct store *store, const struct result_row *row, bool *added)
     *added = sqlite3_changes(store->db) > 0;
     if (!*added) return 0;
     if (metrics_write(store, id, row->result) != 0) return -1;
+    if (spans_write(store, id, &row->result->samples) != 0) return -1;
     return samples_write(store, id, &row->result->samples);
 }

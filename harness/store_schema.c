@@ -186,6 +186,17 @@ static const char version_1[] =
     "    PRIMARY KEY (result_id, name)\n"
     ") STRICT, WITHOUT ROWID;\n"
 
+    /* When the stages of one launch ran. */
+    "CREATE TABLE span (\n"
+    "    result_id TEXT NOT NULL REFERENCES result (id),\n"
+    "    ordinal INTEGER NOT NULL CHECK (ordinal >= 1),\n"
+    "    lane INTEGER NOT NULL CHECK (lane >= 0),\n"
+    "    name TEXT NOT NULL,\n"
+    "    begin_ns REAL NOT NULL,\n"
+    "    end_ns REAL NOT NULL,\n"
+    "    PRIMARY KEY (result_id, ordinal)\n"
+    ") STRICT, WITHOUT ROWID;\n"
+
     "CREATE TABLE sample (\n"
     "    result_id TEXT PRIMARY KEY NOT NULL REFERENCES result (id),\n"
     "    time_ns BLOB,\n"

@@ -82,7 +82,7 @@ int wire_receive(int fd, enum wire_type *type, void **data, size_t *bytes)
 /* ---------------------------------------------------------------- cases -- */
 
 /* The sample arrays of a case, in the order they travel. */
-enum { SERIES = 7 };
+enum { SERIES = 8 };
 
 struct series {
     void **array;
@@ -99,6 +99,8 @@ static void list_series(struct samples *samples, struct series out[SERIES])
     out[4] = (struct series){(void **)&samples->mark, sizeof(uint8_t), samples->count};
     out[5] = (struct series){(void **)&samples->wall_ns, sizeof(float), samples->wall_count};
     out[6] = (struct series){(void **)&samples->wall_round, sizeof(uint16_t), samples->wall_count};
+    out[7] =
+        (struct series){(void **)&samples->span, sizeof(struct stage_span), samples->span_count};
 }
 
 int wire_send_case(int fd, const struct wire_case *message)

@@ -223,7 +223,10 @@ static inline void fixture_samples(struct samples *samples)
         .wall_count = FIXTURE_WALLS,
         .wall_ns = malloc(FIXTURE_WALLS * sizeof(float)),
         .wall_round = malloc(FIXTURE_WALLS * sizeof(uint16_t)),
+        .span_count = 1,
+        .span = malloc(sizeof(struct stage_span)),
     };
+    *samples->span = (struct stage_span){"compute", 2, 1.0 / 3, nextafter(1e5, 1e6)};
     for (int i = 0; i < FIXTURE_SAMPLES; i++) {
         samples->time_ns[i] = nextafterf(2016.1f * (float)(i + 1), 1e9f);
         samples->event_ns[i] = i == 3 ? NAN : 1e-40f * (float)(i + 1); /* denormals too */

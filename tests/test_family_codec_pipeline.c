@@ -86,12 +86,27 @@ static void a_batch_larger_than_all_memory_says_what_it_needs(void **state)
 static void the_bound_is_the_longest_stage(void **state)
 {
     (void)state;
-    struct pipe_times times = {.h2d_ns = 30, .compute_ns = 50, .d2h_ns = 20, .launch_ns = 100};
-    assert_true(fabs(pipe_bound_share(&times) - 0.5) < 1e-12);
+    struct pipe_times times = {.h2d_ns = 30, .compute_ns = 50, .networks_ns = 50, .d2h_ns = 20};
+    assert_true(pipe_bound_ns(&times) == 50);
     times.d2h_ns = 80;
-    assert_true(fabs(pipe_bound_share(&times) - 0.8) < 1e-12);
-    times.launch_ns = 0;
-    assert_true(isnan(pipe_bound_share(&times)));
+    assert_true(pipe_bound_ns(&times) == 80);
+    assert_true(fabs(pipe_share(80, 100) - 0.8) < 1e-12);
+    assert_true(isnan(pipe_share(80, 0)));
+}
+
+/* Eight networks of few blocks each take as long as one: their sum is no bound. */
+static void networks_side_by_side_bound_by_what_they_take_together(void **state)
+{
+    (void)state;
+    struct pipe_times times = {.h2d_ns = 10, .compute_ns = 800, .networks_ns = 110, .d2h_ns = 10};
+    struct pipe_axes axes = {.streams = PIPE_WHOLE, .depth = 8};
+    assert_true(pipe_bound_ns(&times) == 110);
+    assert_true(pipe_networks_overlap(&axes));
+    axes.depth = 1;
+    assert_false(pipe_networks_overlap(&axes));
+    axes.depth = 3;
+    axes.streams = PIPE_ROLES;
+    assert_false(pipe_networks_overlap(&axes));
 }
 
 static void the_overlap_is_the_share_of_what_could_be_saved(void **state)
@@ -305,6 +320,7 @@ int main(void)
         cmocka_unit_test(no_part_is_larger_than_the_axes_say),
         cmocka_unit_test(a_batch_larger_than_all_memory_says_what_it_needs),
         cmocka_unit_test(the_bound_is_the_longest_stage),
+        cmocka_unit_test(networks_side_by_side_bound_by_what_they_take_together),
         cmocka_unit_test(the_overlap_is_the_share_of_what_could_be_saved),
         cmocka_unit_test(host_pipelines_agree_with_the_reference_on_every_volume),
         cmocka_unit_test(an_empty_batch_is_no_error_and_writes_nothing),

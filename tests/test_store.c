@@ -94,6 +94,12 @@ static void every_field_of_a_case_comes_back(void **state)
         assert_same_real(stored.cases[0].result.metrics[i].value, result.metrics[i].value);
     }
     assert_same_samples(&stored.cases[0].result.samples, &result.samples);
+    const struct stage_span *span = stored.cases[0].result.samples.span;
+    assert_int_equal(stored.cases[0].result.samples.span_count, 1);
+    assert_string_equal(span->name, result.samples.span->name);
+    assert_int_equal(span->lane, result.samples.span->lane);
+    assert_same_real(span->begin_ns, result.samples.span->begin_ns);
+    assert_same_real(span->end_ns, result.samples.span->end_ns);
     assert_string_equal(stored.cases[1].result.id.variant, "slow");
     samples_release(&result.samples);
     stored_run_release(&stored);

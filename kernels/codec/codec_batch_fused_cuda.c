@@ -6,10 +6,10 @@
  */
 #include <stdlib.h>
 
-#include "baselines/cuda_error.h"
 #include "codec_batch.h"
 #include "codec_net_cuda.h"
 #include "codec_net_internal.h"
+#include "codec_room.h"
 
 struct fused {
     struct codec_net *net;
@@ -27,9 +27,9 @@ static int setup(struct assay_call *call)
     }
     call->state = fused;
     if (codec_net_create(&fused->net, weights)) return -1;
-    if (cuda_error(cudaMalloc(&fused->workspace, bytes), "workspace")) return -1;
-    call->workspace_bytes += (int64_t)bytes;
-    return 0;
+    int status = codec_room(&fused->workspace, (int64_t)bytes, "activations between the kernels");
+    if (status == 0) call->workspace_bytes += (int64_t)bytes;
+    return status;
 }
 
 static int launch_encode(struct assay_call *call)

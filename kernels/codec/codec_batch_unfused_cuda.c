@@ -12,6 +12,7 @@
 #include "channel_attention.h"
 #include "codec_batch.h"
 #include "codec_net_internal.h"
+#include "codec_room.h"
 #include "codec_unfused.h"
 #include "conv3d.h"
 #include "group_norm.h"
@@ -25,7 +26,7 @@ enum { MOST = NET_SHUFFLED * LEAF_VOXELS, LAYERS = 3, SMALL = LEAF_EDGE / 2 };
 struct unfused {
     const struct codec_weights *weights; /* pointers into `storage` of the host: see at() */
     float *storage;                      /* the same on the device */
-    float *layer[LAYERS];                /* x, and two between */
+    float *layers, *layer[LAYERS];       /* one piece: x, and two between */
     int64_t leaves;
     int processors;
     void *stream;
@@ -34,7 +35,6 @@ struct unfused {
 static int setup(struct assay_call *call)
 {
     const int64_t leaves = call->shape->value[BATCH_LEAVES];
-    const size_t bytes = sizeof(float) * MOST * (size_t)leaves;
     struct unfused *net = calloc(1, sizeof *net);
     int device;
     if (!net) return assay_error("out of memory");
@@ -54,9 +54,12 @@ static int setup(struct assay_call *call)
             cudaMemcpy(net->storage, net->weights->storage, weight_bytes, cudaMemcpyHostToDevice),
             "weights"))
         return -1;
+    const int64_t bytes = (int64_t)sizeof(float) * MOST * leaves;
+    int status = codec_room((void **)&net->layers, LAYERS * bytes, "layers");
+    if (status) return status;
     for (int i = 0; i < LAYERS; i++)
-        if (cuda_error(cudaMalloc((void **)&net->layer[i], bytes), "layers")) return -1;
-    call->workspace_bytes += LAYERS * (int64_t)bytes;
+        net->layer[i] = net->layers + i * MOST * leaves;
+    call->workspace_bytes += LAYERS * bytes;
     return 0;
 }
 
@@ -64,8 +67,7 @@ static void teardown(struct assay_call *call)
 {
     struct unfused *net = call->state;
     if (!net) return;
-    for (int i = 0; i < LAYERS; i++)
-        cudaFree(net->layer[i]);
+    cudaFree(net->layers);
     cudaFree(net->storage);
     free(net);
 }

@@ -15,6 +15,8 @@ struct codec_net {
     void *memory;
     struct fused_encoder encoder;
     struct fused_decoder decoder;
+    int processors; /* that blocks may be spread over in clusters; 1: the GPU has none */
+    int side_by_side;
 };
 
 /* The device's memory as it is laid out. Without `host` it is only counted. */
@@ -160,13 +162,29 @@ static int net_fill(struct codec_net *net, const struct codec_weights *weights)
     return status;
 }
 
+/* Clusters came with compute capability 9.0. */
+static int net_processors(struct codec_net *net)
+{
+    int device, major;
+    net->processors = 1;
+    if (cuda_error(cudaGetDevice(&device), "the current device")) return -1;
+    if (cuda_error(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device),
+                   "compute capability"))
+        return -1;
+    if (major < 9) return 0;
+    return cuda_error(
+        cudaDeviceGetAttribute(&net->processors, cudaDevAttrMultiProcessorCount, device),
+        "multiprocessors");
+}
+
 int codec_net_create(struct codec_net **net, const struct codec_weights *weights)
 {
     *net = NULL;
     if (fused_prepare_encode() || fused_prepare_decode()) return -1;
     struct codec_net *made = calloc(1, sizeof *made);
     if (!made) return assay_error("out of memory");
-    if (net_fill(made, weights)) {
+    made->side_by_side = 1;
+    if (net_processors(made) || net_fill(made, weights)) {
         codec_net_destroy(made);
         return -1;
     }
@@ -179,6 +197,11 @@ void codec_net_destroy(struct codec_net *net)
     if (!net) return;
     cudaFree(net->memory);
     free(net);
+}
+
+void codec_net_side_by_side(struct codec_net *net, int calls)
+{
+    net->side_by_side = calls;
 }
 
 size_t codec_net_workspace_bytes(int64_t leaves)
@@ -198,5 +221,6 @@ int codec_net_decode(struct codec_net *net, const uint8_t *codes_dev, float *lea
 {
     (void)workspace;
     if (leaves <= 0) return 0;
-    return fused_decode(&net->decoder, codes_dev, leaves_dev, leaves, stream);
+    return fused_decode(&net->decoder, codes_dev, leaves_dev, leaves,
+                        net->processors / net->side_by_side, stream);
 }

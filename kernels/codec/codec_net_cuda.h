@@ -26,6 +26,10 @@ int codec_net_create(struct codec_net **net, const struct codec_weights *weights
 /* NULL is fine. Nothing that uses the net may be under way. */
 void codec_net_destroy(struct codec_net *net);
 
+/* So many calls will be under way at once, 1 unless told: few leaves are spread over what
+ * that leaves of the GPU. Alone they are done soonest so; side by side, most are done. */
+void codec_net_side_by_side(struct codec_net *net, int calls);
+
 /* What `workspace` must hold for so many leaves, encoding or decoding. */
 size_t codec_net_workspace_bytes(int64_t leaves);
 

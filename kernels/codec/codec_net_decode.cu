@@ -40,52 +40,37 @@ struct decode_memory {
     uint8_t codes[SMALL_LEAVES * LEAF_VECTORS];
 };
 
-/* x = conv3 of the codewords. Half a warp has a voxel, a lane four channels of it. */
+/* x = conv3 of the codewords, of the block's share of the channels. A thread has four of
+ * them of a voxel, and nine look-ups under way. */
+template <int PIECES>
 static __device__ __forceinline__ void widen(struct decode_memory *memory,
-                                             const struct decode_weights &weights)
+                                             const struct decode_weights &weights, int first)
 {
-    const int piece = threadIdx.x % WIDE_PIECES, row = threadIdx.x / WIDE_PIECES;
-    const uint8_t *codes = memory->codes + row / 4 * LEAF_VECTORS;
-    const int x = row % 4;
-    for (int cell = 0; cell < 16; cell++) {
+    const int piece = first + threadIdx.x % PIECES;
+    for (int voxel = threadIdx.x / PIECES; voxel < SMALL_VOXELS; voxel += NET_THREADS / PIECES) {
+        const int cell = voxel / 16, row = voxel % 16, x = row % 4;
+        const uint8_t *codes = memory->codes + row / 4 * LEAF_VECTORS;
         float4 sum = weights.widen_bias[piece];
+#pragma unroll
         for (int dz = 0; dz < 3; dz++) {
             const int z = cell / 4 + dz - 1;
             if ((unsigned)z >= 4u) continue;
-            for (int dy = 0; dy < 3; dy++) {
-                const int y = cell % 4 + dy - 1;
-                if ((unsigned)y >= 4u) continue;
+            float4 v[9];
 #pragma unroll
-                for (int dx = 0; dx < 3; dx++) {
-                    if ((unsigned)(x + dx - 1) >= 4u) continue;
-                    const int code = codes[16 * z + 4 * y + x + dx - 1];
-                    const float4 v =
-                        __ldg(weights.table +
-                              (((dz * 3 + dy) * 3 + dx) * CODEWORDS + code) * WIDE_PIECES + piece);
-                    sum = make_float4(sum.x + v.x, sum.y + v.y, sum.z + v.z, sum.w + v.w);
-                }
+            for (int tap = 0; tap < 9; tap++) {
+                const int y = cell % 4 + tap / 3 - 1, from_x = x + tap % 3 - 1;
+                v[tap] = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+                if ((unsigned)y >= 4u || (unsigned)from_x >= 4u) continue;
+                const int code = codes[16 * z + 4 * y + from_x];
+                v[tap] = __ldg(weights.table + ((9 * dz + tap) * CODEWORDS + code) * WIDE_PIECES +
+                               piece);
             }
+#pragma unroll
+            for (int tap = 0; tap < 9; tap++)
+                sum = make_float4(sum.x + v[tap].x, sum.y + v[tap].y, sum.z + v[tap].z,
+                                  sum.w + v[tap].w);
         }
-        memory->x[place<NET_WIDE>(16 * cell + row, piece)] = sum;
-    }
-}
-
-/* x = relu(norm(x)), unrounded: it is also what the residual block adds to. */
-static __device__ __forceinline__ void first_norm(float4 *x, struct norm_weights weights)
-{
-    enum { GROUPS = NET_DECODER_GROUPS, EACH = SMALL_LEAVES * GROUPS / NET_WARPS };
-    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    for (int i = 0; i < EACH; i++) {
-        const int leaf = (warp * EACH + i) / GROUPS, group = (warp * EACH + i) % GROUPS;
-        const int piece = 2 * group + lane % 2, row = 4 * leaf + lane / 2 % 4;
-        float4 v[4];
-#pragma unroll
-        for (int k = 0; k < 4; k++)
-            v[k] = x[place<NET_WIDE>(16 * (4 * k + lane / 8) + row, piece)];
-        norm_relu<4>(v, weights.gamma[piece], weights.beta[piece]);
-#pragma unroll
-        for (int k = 0; k < 4; k++)
-            x[place<NET_WIDE>(16 * (4 * k + lane / 8) + row, piece)] = v[k];
+        memory->x[place<NET_WIDE>(voxel, piece)] = sum;
     }
 }
 
@@ -156,14 +141,48 @@ static __device__ __forceinline__ float sigmoid(float x)
     return 1.0f / (1.0f + expf(-x));
 }
 
-static __global__ void __launch_bounds__(NET_THREADS, 1)
-    decode(const __grid_constant__ struct decode_weights weights, const uint8_t *__restrict__ codes,
-           float4 *__restrict__ leaves_out, int64_t leaves)
+/* The block's voxels of the sums that the team's blocks have parts of, to the leaves: those
+ * of SMALL_LEAVES / SIZE leaves, a run of `EACH` a thread. */
+template <class Team>
+static __device__ __forceinline__ void store_leaves(const Team &team, struct decode_memory *memory,
+                                                    const float out[8],
+                                                    float *__restrict__ leaves_out, int64_t first,
+                                                    int64_t leaves)
 {
+    enum { EACH = 8 / Team::SIZE, VOXELS = SMALL_LEAVES * LEAF_VOXELS / Team::SIZE };
+    float *parts = (float *)memory->x;
+    float4 *mine = (float4 *)(parts + threadIdx.x * 8);
+    mine[0] = make_float4(out[0], out[1], out[2], out[3]);
+    mine[1] = make_float4(out[4], out[5], out[6], out[7]);
+    team.wait();
+    const int at = team.rank() * VOXELS + threadIdx.x * EACH;
+    float sum[EACH] = {};
+    for (int block = 0; block < Team::SIZE; block++) {
+        const float *part = team.of(parts, block) + at;
+#pragma unroll
+        for (int i = 0; i < EACH; i++)
+            sum[i] += part[i];
+    }
+    if (first + at / LEAF_VOXELS < leaves)
+#pragma unroll
+        for (int i = 0; i < EACH; i += 2)
+            *(float2 *)(leaves_out + first * LEAF_VOXELS + at + i) =
+                make_float2(sigmoid(sum[i]), sigmoid(sum[i + 1]));
+    team.wait(); /* a block that ended could not be read */
+}
+
+template <class Team>
+static __device__ __forceinline__ void decode_leaves(const Team &team,
+                                                     const struct decode_weights &weights,
+                                                     const uint8_t *__restrict__ codes,
+                                                     float *__restrict__ leaves_out, int64_t leaves)
+{
+    enum { PIECES = WIDE_PIECES / Team::SIZE, SHARE = PASSES / Team::SIZE };
+    enum { GROUPS = NET_DECODER_GROUPS / Team::SIZE };
     extern __shared__ float4 decode_shared[];
     struct decode_memory *memory = (struct decode_memory *)decode_shared;
-    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    const int64_t first_leaf = (int64_t)blockIdx.x * SMALL_LEAVES;
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, rank = team.rank();
+    const int64_t first_leaf = (int64_t)(blockIdx.x / Team::SIZE) * SMALL_LEAVES;
     const int64_t code = first_leaf * LEAF_VECTORS + threadIdx.x;
 
     /* A leaf behind the last is decoded from zeros and not written. */
@@ -172,10 +191,11 @@ static __global__ void __launch_bounds__(NET_THREADS, 1)
         ((float *)memory->last)[i] =
             i % LAST_TAPS < 27 ? weights.last[i % LAST_TAPS * NET_SHUFFLED + i / LAST_TAPS] : 0.0f;
     __syncthreads();
-    widen(memory, weights);
+    widen<PIECES>(memory, weights, rank * PIECES);
     __syncthreads();
-    first_norm(memory->x, weights.norm);
-    residual_small<NET_WIDE>(memory->x, memory->t, weights.residual);
+    /* Unrounded: it is also what the residual block adds to. */
+    norm_small<NET_WIDE, GROUPS, false>(memory->x, memory->x, weights.norm, rank * GROUPS);
+    residual_small<NET_WIDE>(team, memory->x, memory->t, weights.residual);
     attend<NET_WIDE, true>(memory->x, memory->scratch, weights.attention);
 
     const struct quarter mine(warp);
@@ -183,9 +203,9 @@ static __global__ void __launch_bounds__(NET_THREADS, 1)
     float out[8];
 #pragma unroll
     for (int x = 0; x < 8; x++)
-        out[x] = weights.last_bias[0];
+        out[x] = rank == 0 ? weights.last_bias[0] : 0.0f;
 #pragma unroll 1
-    for (int pass = 0; pass < PASSES; pass++) {
+    for (int pass = rank * SHARE; pass < (rank + 1) * SHARE; pass++) {
         float sum[4][4][4];
         clear<4, 4>(sum);
         conv_quarter<NET_WIDE, 4>(memory->x,
@@ -196,10 +216,26 @@ static __global__ void __launch_bounds__(NET_THREADS, 1)
         __syncthreads();
         add_last(memory, pass, out);
     }
-    if (first_leaf + threadIdx.x / 64 >= leaves) return;
-    float4 *to = leaves_out + first_leaf * (LEAF_VOXELS / 4) + threadIdx.x * 2;
-    to[0] = make_float4(sigmoid(out[0]), sigmoid(out[1]), sigmoid(out[2]), sigmoid(out[3]));
-    to[1] = make_float4(sigmoid(out[4]), sigmoid(out[5]), sigmoid(out[6]), sigmoid(out[7]));
+    store_leaves(team, memory, out, leaves_out, first_leaf, leaves);
+}
+
+static __global__ void __launch_bounds__(NET_THREADS, 1)
+    decode(const __grid_constant__ struct decode_weights weights, const uint8_t *__restrict__ codes,
+           float *__restrict__ leaves_out, int64_t leaves)
+{
+    decode_leaves(team_alone(), weights, codes, leaves_out, leaves);
+}
+
+/* Launched as clusters of BLOCKS. */
+template <int BLOCKS>
+static __global__ void __launch_bounds__(NET_THREADS, 1)
+    decode_shared_out(const __grid_constant__ struct decode_weights weights,
+                      const uint8_t *__restrict__ codes, float *__restrict__ leaves_out,
+                      int64_t leaves)
+{
+#if __CUDA_ARCH__ >= 900
+    decode_leaves(team_cluster<BLOCKS>(), weights, codes, leaves_out, leaves);
+#endif
 }
 
 /* ---------------------------------------------------------------- launch -- */
@@ -224,11 +260,35 @@ static struct attention_weights attention_of(const struct fused_attention *atten
 
 int fused_prepare_decode(void)
 {
-    return search_allow_shared((const void *)decode, (int)sizeof(struct decode_memory));
+    const int bytes = (int)sizeof(struct decode_memory);
+    if (search_allow_shared((const void *)decode, bytes)) return -1;
+    if (search_allow_shared((const void *)decode_shared_out<2>, bytes)) return -1;
+    return search_allow_shared((const void *)decode_shared_out<4>, bytes);
+}
+
+template <int BLOCKS>
+static int decode_by_clusters(const struct decode_weights &weights, const uint8_t *codes,
+                              float *leaves_out, int64_t leaves, unsigned clusters,
+                              cudaStream_t stream)
+{
+    cudaLaunchAttribute cluster = {};
+    cluster.id = cudaLaunchAttributeClusterDimension;
+    cluster.val.clusterDim.x = BLOCKS;
+    cluster.val.clusterDim.y = cluster.val.clusterDim.z = 1;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3(clusters * BLOCKS);
+    config.blockDim = dim3(NET_THREADS);
+    config.dynamicSmemBytes = sizeof(struct decode_memory);
+    config.stream = stream;
+    config.attrs = &cluster;
+    config.numAttrs = 1;
+    return assay_cuda(
+        cudaLaunchKernelEx(&config, decode_shared_out<BLOCKS>, weights, codes, leaves_out, leaves),
+        "launch");
 }
 
 int fused_decode(const struct fused_decoder *weights, const uint8_t *codes, float *leaves_out,
-                 int64_t leaves, cudaStream_t stream)
+                 int64_t leaves, int blocks_at_once, cudaStream_t stream)
 {
     const struct decode_weights all = {(const float4 *)weights->table,
                                        (const float4 *)weights->widen_bias,
@@ -239,8 +299,12 @@ int fused_decode(const struct fused_decoder *weights, const uint8_t *codes, floa
                                        weights->expand.bias,
                                        weights->last.weight,
                                        weights->last.bias};
-    const unsigned blocks = (unsigned)((leaves + SMALL_LEAVES - 1) / SMALL_LEAVES);
-    decode<<<blocks, NET_THREADS, sizeof(struct decode_memory), stream>>>(
-        all, codes, (float4 *)leaves_out, leaves);
+    const int64_t blocks = (leaves + SMALL_LEAVES - 1) / SMALL_LEAVES;
+    if (4 * blocks <= blocks_at_once)
+        return decode_by_clusters<4>(all, codes, leaves_out, leaves, (unsigned)blocks, stream);
+    if (2 * blocks <= blocks_at_once)
+        return decode_by_clusters<2>(all, codes, leaves_out, leaves, (unsigned)blocks, stream);
+    decode<<<(unsigned)blocks, NET_THREADS, sizeof(struct decode_memory), stream>>>(
+        all, codes, leaves_out, leaves);
     return assay_launched();
 }

@@ -69,14 +69,15 @@ static __device__ __forceinline__ void stem(struct large_memory *memory,
     }
     for (int y = 0; y < 8; y++) {
         float sum[2][4] = {};
-        uint4 a[2][2];
+        struct fragments a[2];
 #pragma unroll
         for (int p = 0; p < 2; p++)
 #pragma unroll
             for (int leaf = 0; leaf < 2; leaf++) {
                 const float *from = memory->input + leaf * BORDERED + warp * PLANE + y * EDGE;
-                a[p][leaf] = make_uint4(mma_tf32(from[offset[p][0]]), mma_tf32(from[offset[p][1]]),
-                                        mma_tf32(from[offset[p][2]]), mma_tf32(from[offset[p][3]]));
+#pragma unroll
+                for (int j = 0; j < 4; j++)
+                    a[p].of[j / 2][j % 2 * 2 + leaf] = mma_tf32(from[offset[p][j]]);
             }
 #pragma unroll
         for (int p = 0; p < 2; p++)
@@ -181,6 +182,7 @@ static __device__ __forceinline__ void conv_eighth(const float4 *tile,
     for (int dx = 0; dx < 3; dx++) {
         const bool inside = (unsigned)(g + dx - 1) < 8u;
         const int row = inside ? g + dx - 1 : g;
+        const uint32_t mask = inside ? 0xffffffffu : 0;
         uint4 b[3][3][2]; /* [tap along z][along y, from the edge][tile] */
 #pragma unroll
         for (int dz = 0; dz < 3; dz++)
@@ -196,13 +198,9 @@ static __device__ __forceinline__ void conv_eighth(const float4 *tile,
             if ((unsigned)(mine.first_z + from_z) >= 8u) continue;
 #pragma unroll
             for (int from_y = 0; from_y < 5; from_y++) {
-                uint4 a[2];
-#pragma unroll
-                for (int half = 0; half < 2; half++) {
-                    const int voxel = 16 * mine.cell(from_z, from_y) + 8 * half + row;
-                    const float4 v = tile[place<NET_STEM>(voxel, q)];
-                    a[half] = inside ? bits_of(v) : make_uint4(0, 0, 0, 0);
-                }
+                struct fragments a;
+                const int voxel = 16 * mine.cell(from_z, from_y) + row;
+                a.load(tile[place<NET_STEM>(voxel, q)], tile[place<NET_STEM>(voxel + 8, q)], mask);
 #pragma unroll
                 for (int half = 0; half < 2; half++)
 #pragma unroll
@@ -278,13 +276,10 @@ static __device__ __forceinline__ void conv_down(const float4 *tile,
             const int y = 2 * (2 * (c % 2) + g / 4) + tap / 4 - 1;
             if ((unsigned)z >= 8u) continue;
             const bool inside = (unsigned)x < 8u && (unsigned)y < 8u;
-            uint4 a[2];
-#pragma unroll
-            for (int half = 0; half < 2; half++) {
-                const int voxel = inside ? 16 * (8 * z + y) + 8 * half + x : 0;
-                const float4 v = tile[place<NET_STEM>(voxel, q)];
-                a[half] = inside ? bits_of(v) : make_uint4(0, 0, 0, 0);
-            }
+            struct fragments a;
+            const int voxel = inside ? 16 * (8 * z + y) + x : 0;
+            a.load(tile[place<NET_STEM>(voxel, q)], tile[place<NET_STEM>(voxel + 8, q)],
+                   inside ? 0xffffffffu : 0);
 #pragma unroll
             for (int half = 0; half < 2; half++)
 #pragma unroll
@@ -370,9 +365,10 @@ static __device__ __forceinline__ void load_small(float4 *x, const float4 *__res
 
 /* sum += a b in fp32, for tiles of eight codewords; a and b in parts of 11 bits. */
 template <int TILES>
-static __device__ __forceinline__ void product_3xtf32(float sum[TILES][4], const uint4 high[2],
-                                                      const uint4 low[2], const uint4 *b_high,
-                                                      const uint4 *b_low)
+static __device__ __forceinline__ void product_3xtf32(float sum[TILES][4],
+                                                      const struct fragments &high,
+                                                      const struct fragments &low,
+                                                      const uint4 *b_high, const uint4 *b_low)
 {
 #pragma unroll
     for (int half = 0; half < 2; half++) {
@@ -388,12 +384,17 @@ static __device__ __forceinline__ void product_3xtf32(float sum[TILES][4], const
     }
 }
 
-static __device__ __forceinline__ void split(float4 v, uint4 *high, uint4 *low)
+/* `row` 0 is row g, 1 is row g + 8. */
+static __device__ __forceinline__ void split(float4 v, int row, struct fragments *high,
+                                             struct fragments *low)
 {
-    *high = make_uint4(mma_tf32(v.x), mma_tf32(v.y), mma_tf32(v.z), mma_tf32(v.w));
-    *low = make_uint4(
-        mma_tf32(v.x - __uint_as_float(high->x)), mma_tf32(v.y - __uint_as_float(high->y)),
-        mma_tf32(v.z - __uint_as_float(high->z)), mma_tf32(v.w - __uint_as_float(high->w)));
+    const float from[4] = {v.x, v.y, v.z, v.w};
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        const uint32_t top = mma_tf32(from[i]);
+        high->of[i / 2][i % 2 * 2 + row] = top;
+        low->of[i / 2][i % 2 * 2 + row] = mma_tf32(from[i] - __uint_as_float(top));
+    }
 }
 
 /* A warp has two cells of 16 voxels against all codewords, two tiles of 8 at a time. */
@@ -403,7 +404,7 @@ static __device__ __forceinline__ void search(const float4 *x, const struct smal
 {
     enum { TILES = 2, ALL = CODEWORDS / 8, STEPS = NET_DOWN / 16, CELLS = 16 / NET_WARPS };
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, q = lane % 4;
-    uint4 high[CELLS][STEPS][2], low[CELLS][STEPS][2];
+    struct fragments high[CELLS][STEPS], low[CELLS][STEPS];
     struct search_best best[CELLS][2];
 #pragma unroll
     for (int c = 0; c < CELLS; c++)
@@ -412,7 +413,7 @@ static __device__ __forceinline__ void search(const float4 *x, const struct smal
             const int voxel = 16 * (CELLS * warp + c) + 8 * half + g;
 #pragma unroll
             for (int p = 0; p < STEPS; p++)
-                split(x[place<NET_DOWN>(voxel, 4 * p + q)], &high[c][p][half], &low[c][p][half]);
+                split(x[place<NET_DOWN>(voxel, 4 * p + q)], half, &high[c][p], &low[c][p]);
             best[c][half].start();
         }
 #pragma unroll 1
@@ -465,7 +466,7 @@ static __global__ void __launch_bounds__(NET_THREADS, 2)
     struct small_memory *memory = (struct small_memory *)small_shared;
     const int64_t first = (int64_t)blockIdx.x * SMALL_LEAVES;
     load_small(memory->x, from, first, leaves);
-    residual_small<NET_DOWN>(memory->x, memory->t, weights.residual);
+    residual_small<NET_DOWN>(team_alone(), memory->x, memory->t, weights.residual);
     attend<NET_DOWN, false>(memory->x, memory->scratch, weights.attention);
     search(memory->x, weights, codes, first, leaves);
 }

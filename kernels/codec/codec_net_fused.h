@@ -57,11 +57,12 @@ enum { FUSED_LEAF_BYTES = 4 * NET_DOWN * LEAF_VECTORS };
 int fused_prepare_encode(void);
 int fused_prepare_decode(void);
 
-/* Enqueue; `leaves` is at least 1. */
+/* Enqueue; `leaves` is at least 1. Few leaves are decoded by several blocks each four, as
+ * many as `blocks_at_once` allows (multiprocessors that are free; 1: none to spare). */
 int fused_encode(const struct fused_encoder *weights, const float *leaves_in, uint8_t *codes,
                  int64_t leaves, float *workspace, cudaStream_t stream);
 int fused_decode(const struct fused_decoder *weights, const uint8_t *codes, float *leaves_out,
-                 int64_t leaves, cudaStream_t stream);
+                 int64_t leaves, int blocks_at_once, cudaStream_t stream);
 
 #ifdef __cplusplus
 }

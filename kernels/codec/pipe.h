@@ -6,6 +6,7 @@
  *   pipe_stage_cuda.c    what one stage of one batch enqueues
  *   pipe_memory_cuda.c   host memory, device memory, streams: all that is kept
  *   pipe_figures_cuda.c  the stages' times
+ *   pipe_spans_cuda.c    when the stages of the first batches ran
  *   pipe_kernels.cu      the small kernels around the network
  *   pipe_variants_cuda.c the named variants
  */
@@ -19,7 +20,18 @@
 extern "C" {
 #endif
 
-enum { PIPE_MOST_GPUS = 16 };
+enum { PIPE_MOST_GPUS = 16, PIPE_TRACED = 24 };
+
+enum pipe_stage { PIPE_STAGE_IN, PIPE_STAGE_NET, PIPE_STAGE_OUT, PIPE_STAGES };
+
+/* Events around the stages of a launch's first batches, and before them all. */
+struct pipe_trace {
+    int64_t batches; /* at most PIPE_TRACED */
+    cudaEvent_t start;
+    struct {
+        cudaEvent_t begin, end;
+    } mark[PIPE_TRACED][PIPE_STAGES];
+};
 
 /* A place for one batch in flight. Streams are the pipe's; with one stream all three
  * are the same. */
@@ -46,6 +58,7 @@ struct pipe {
     int slot_count, stream_count;
     struct pipe_slot slot[PIPE_MOST_SLOTS];
     cudaStream_t stream[PIPE_MOST_SLOTS];
+    struct pipe_trace *trace;    /* NULL but while spans are taken */
     const unsigned char *source; /* all batches' input and output in host memory */
     unsigned char *result;
 };
@@ -69,6 +82,13 @@ static inline int64_t pipe_in_bytes(const struct pipe *pipe)
 static inline int64_t pipe_out_bytes(const struct pipe *pipe)
 {
     return pipe->leaves * leaf_out_bytes(pipe->way);
+}
+
+/* How many batches are this GPU's. */
+static inline int64_t pipe_batches(const struct pipe *pipe)
+{
+    int64_t span = pipe->beyond - pipe->first;
+    return span > 0 ? (span + pipe->step - 1) / pipe->step : 0;
 }
 
 /* Whether batches reach the GPU by way of page-locked memory of their own. */
@@ -95,9 +115,9 @@ int pipe_return_host(struct pipe *pipe, struct pipe_slot *slot);
 /* ------------------------------------------------------------------ stages -- */
 
 /* Enqueue one stage of the slot's batch on `stream`. */
-int pipe_stage_in(const struct pipe *pipe, const struct pipe_slot *slot, cudaStream_t stream);
-int pipe_stage_net(const struct pipe *pipe, const struct pipe_slot *slot, cudaStream_t stream);
-int pipe_stage_out(const struct pipe *pipe, const struct pipe_slot *slot, cudaStream_t stream);
+typedef int pipe_stage_function(const struct pipe *pipe, const struct pipe_slot *slot,
+                                cudaStream_t stream);
+pipe_stage_function pipe_stage_in, pipe_stage_net, pipe_stage_out;
 
 /* The host's share of a staged batch: in before stage_in, out once stage_out is done. */
 void pipe_copy_in(const struct pipe *pipe, const struct pipe_slot *slot);
@@ -114,6 +134,7 @@ int pipes_launch(struct pipes *pipes);
 /* ----------------------------------------------------------------- figures -- */
 
 int pipes_figures(struct pipes *pipes, struct assay_metric *out, int max);
+int pipes_spans(struct pipes *pipes, struct assay_span *out, int max);
 
 /* ----------------------------------------------------------------- kernels -- */
 

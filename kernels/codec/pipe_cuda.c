@@ -29,25 +29,42 @@ static int collect(struct pipe *pipe, struct pipe_slot *slot)
     return pipe_return_host(pipe, slot);
 }
 
+/* A stage, and the events around it where the batch is traced. */
+static int enqueue(struct pipe *pipe, struct pipe_slot *slot, enum pipe_stage stage,
+                   cudaStream_t stream)
+{
+    static pipe_stage_function *const enqueue_stage[PIPE_STAGES] = {
+        [PIPE_STAGE_IN] = pipe_stage_in,
+        [PIPE_STAGE_NET] = pipe_stage_net,
+        [PIPE_STAGE_OUT] = pipe_stage_out,
+    };
+    int64_t turn = (slot->batch - pipe->first) / pipe->step;
+    bool traced = pipe->trace && turn < pipe->trace->batches;
+    if (traced && mark(pipe->trace->mark[turn][stage].begin, stream)) return -1;
+    if (enqueue_stage[stage](pipe, slot, stream)) return -1;
+    return traced ? mark(pipe->trace->mark[turn][stage].end, stream) : 0;
+}
+
 /* In one stream the slot's own order holds, and no event is needed. */
 static int enqueue_in_order(struct pipe *pipe, struct pipe_slot *slot)
 {
     cudaStream_t stream = slot->net_stream;
-    if (pipe_stage_in(pipe, slot, stream) || pipe_stage_net(pipe, slot, stream)) return -1;
-    return pipe_stage_out(pipe, slot, stream);
+    if (enqueue(pipe, slot, PIPE_STAGE_IN, stream)) return -1;
+    if (enqueue(pipe, slot, PIPE_STAGE_NET, stream)) return -1;
+    return enqueue(pipe, slot, PIPE_STAGE_OUT, stream);
 }
 
 static int enqueue_by_roles(struct pipe *pipe, struct pipe_slot *slot)
 {
     /* An event that was never recorded is waited for in no time: the first round. */
     if (wait_for(slot->in_stream, slot->computed)) return -1;
-    if (pipe_stage_in(pipe, slot, slot->in_stream)) return -1;
+    if (enqueue(pipe, slot, PIPE_STAGE_IN, slot->in_stream)) return -1;
     if (mark(slot->loaded, slot->in_stream) || wait_for(slot->net_stream, slot->loaded)) return -1;
     if (wait_for(slot->net_stream, slot->stored)) return -1;
-    if (pipe_stage_net(pipe, slot, slot->net_stream)) return -1;
+    if (enqueue(pipe, slot, PIPE_STAGE_NET, slot->net_stream)) return -1;
     if (mark(slot->computed, slot->net_stream)) return -1;
     if (wait_for(slot->out_stream, slot->computed)) return -1;
-    return pipe_stage_out(pipe, slot, slot->out_stream);
+    return enqueue(pipe, slot, PIPE_STAGE_OUT, slot->out_stream);
 }
 
 static int begin(struct pipe *pipe, struct pipe_slot *slot, int64_t batch)
@@ -70,6 +87,7 @@ static bool host_is_wanted(const struct pipe *pipe)
 static int run(struct pipe *pipe)
 {
     int64_t turn = 0;
+    if (pipe->trace && mark(pipe->trace->start, pipe->stream[0])) return -1;
     for (int64_t batch = pipe->first; batch < pipe->beyond; batch += pipe->step, turn++) {
         struct pipe_slot *slot = &pipe->slot[turn % pipe->slot_count];
         if (host_is_wanted(pipe) && collect(pipe, slot)) return -1;

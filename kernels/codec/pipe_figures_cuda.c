@@ -6,6 +6,10 @@
  * other: the stream is held, begin event, stage and end event are enqueued behind the
  * hold, and only then do they run, one directly behind the other. A pageable copy is not
  * held: the driver would copy to its staging memory meanwhile, and that belongs to it.
+ * An event pair also takes in what the queue needs to change engines for a copy and back,
+ * some 5 us: so a copy is what a second one behind it adds, and the network is its pair
+ * less a pair around nothing. So is a pageable copy, of which a second one would find
+ * its memory in the host's caches.
  * Obtaining and returning memory is the host's time and is taken by its clock.
  */
 #include <math.h>
@@ -14,10 +18,10 @@
 #include "baselines/cuda_error.h"
 #include "pipe.h"
 
-enum { LAUNCHES = 3 };
+enum { LAUNCHES = 3, MOST_TIMED = 256 }; /* batches; of more, every so many-th is timed */
 
-/* The host enqueues a stage in less than this, even the many kernels of the network. */
-static const double HOLD_COPY_NS = 20e3, HOLD_NET_NS = 300e3;
+/* The host enqueues a copy, and the network's kernels for a part of a batch, in less. */
+static const double HOLD_COPY_NS = 20e3, HOLD_PART_NS = 20e3;
 
 struct watch {
     cudaEvent_t begin, end;
@@ -30,21 +34,34 @@ static double host_ns(void)
     return 1e9 * (double)now.tv_sec + (double)now.tv_nsec;
 }
 
-typedef int stage_function(const struct pipe *pipe, const struct pipe_slot *slot,
-                           cudaStream_t stream);
-
-static int time_stage(stage_function *stage, struct pipe *pipe, struct pipe_slot *slot,
-                      const struct watch *watch, double hold_ns, double *sum_ns)
+/* From event to event around `times` of the stage in a row. */
+static int time_pair(pipe_stage_function *stage, int times, struct pipe *pipe,
+                     struct pipe_slot *slot, const struct watch *watch, double hold_ns, double *ns)
 {
     cudaStream_t stream = slot->net_stream;
     float ms;
     if (hold_ns > 0 && pipe_hold(stream, hold_ns)) return -1;
     if (cuda_error(cudaEventRecord(watch->begin, stream), "an event")) return -1;
-    if (stage(pipe, slot, stream)) return -1;
+    for (int i = 0; i < times; i++)
+        if (stage(pipe, slot, stream)) return -1;
     if (cuda_error(cudaEventRecord(watch->end, stream), "an event")) return -1;
     if (cuda_error(cudaEventSynchronize(watch->end), "a stage")) return -1;
     if (cuda_error(cudaEventElapsedTime(&ms, watch->begin, watch->end), "a stage")) return -1;
-    *sum_ns += 1e6 * (double)ms;
+    *ns = 1e6 * (double)ms;
+    return 0;
+}
+
+/* `*sum_ns` grows by what the stage takes, which is what `times` of it take longer than
+ * one fewer. */
+static int time_stage(pipe_stage_function *stage, int times, struct pipe *pipe,
+                      struct pipe_slot *slot, const struct watch *watch, double hold_ns,
+                      double *sum_ns)
+{
+    double fewer_ns, ns;
+    if (time_pair(stage, times - 1, pipe, slot, watch, fmin(hold_ns, HOLD_COPY_NS), &fewer_ns))
+        return -1;
+    if (time_pair(stage, times, pipe, slot, watch, hold_ns, &ns)) return -1;
+    *sum_ns += ns - fewer_ns;
     return 0;
 }
 
@@ -52,15 +69,19 @@ static int time_batch(struct pipe *pipe, struct pipe_slot *slot, const struct wa
                       struct pipe_times *times)
 {
     double hold_ns = pipe->axes->host == PIPE_PAGEABLE ? 0 : HOLD_COPY_NS;
+    int copies = pipe->axes->host == PIPE_PAGEABLE ? 1 : 2;
+    double parts = (double)((pipe->leaves + pipe->part - 1) / pipe->part);
     double start = host_ns();
     if (pipe_obtain_host(pipe, slot) || pipe_obtain_block(pipe, slot)) return -1;
     times->alloc_ns += host_ns() - start;
     if (slot->host_in) pipe_copy_in(pipe, slot);
     /* What a pool obtains is ordered by in_stream, the stages by net_stream. */
     if (cuda_error(cudaStreamSynchronize(slot->in_stream), "a block")) return -1;
-    if (time_stage(pipe_stage_in, pipe, slot, watch, hold_ns, &times->h2d_ns)) return -1;
-    if (time_stage(pipe_stage_net, pipe, slot, watch, HOLD_NET_NS, &times->compute_ns)) return -1;
-    if (time_stage(pipe_stage_out, pipe, slot, watch, hold_ns, &times->d2h_ns)) return -1;
+    if (time_stage(pipe_stage_in, copies, pipe, slot, watch, hold_ns, &times->h2d_ns)) return -1;
+    if (time_stage(pipe_stage_net, 1, pipe, slot, watch, HOLD_COPY_NS + parts * HOLD_PART_NS,
+                   &times->compute_ns))
+        return -1;
+    if (time_stage(pipe_stage_out, copies, pipe, slot, watch, hold_ns, &times->d2h_ns)) return -1;
     if (slot->host_out) pipe_copy_out(pipe, slot);
     start = host_ns();
     if (pipe_return_block(pipe, slot) || pipe_return_host(pipe, slot)) return -1;
@@ -69,19 +90,59 @@ static int time_batch(struct pipe *pipe, struct pipe_slot *slot, const struct wa
     return 0;
 }
 
+/* All batches' times, from those of the timed. */
+static void times_scale(struct pipe_times *times, int64_t batches)
+{
+    double scale = times->calls ? (double)batches / (double)times->calls : 0;
+    times->calls = batches;
+    times->h2d_ns *= scale;
+    times->compute_ns *= scale;
+    times->d2h_ns *= scale;
+    times->alloc_ns *= scale;
+}
+
 static int time_pipe(struct pipe *pipe, struct pipe_times *times)
 {
     struct watch watch = {0};
     struct pipe_slot *slot = &pipe->slot[0];
+    int64_t batches = pipe_batches(pipe), stride = (batches + MOST_TIMED - 1) / MOST_TIMED;
     int status = cuda_error(cudaEventCreate(&watch.begin), "an event");
     if (status == 0) status = cuda_error(cudaEventCreate(&watch.end), "an event");
     for (slot->batch = pipe->first; status == 0 && slot->batch < pipe->beyond;
-         slot->batch += pipe->step)
+         slot->batch += stride * pipe->step)
         status = time_batch(pipe, slot, &watch, times);
     slot->batch = -1;
+    times_scale(times, batches);
     if (watch.begin) cudaEventDestroy(watch.begin);
     if (watch.end) cudaEventDestroy(watch.end);
     return status;
+}
+
+/* All networks alone, side by side on the slots' streams as a launch has them: what
+ * they take together bounds a launch, and the sum of each by itself does not. The input
+ * of each slot is the last that was copied there. */
+static int networks_launch(struct pipe *pipe)
+{
+    int64_t turn = 0;
+    for (int64_t batch = pipe->first; batch < pipe->beyond; batch += pipe->step, turn++) {
+        struct pipe_slot *slot = &pipe->slot[turn % pipe->slot_count];
+        if (pipe_stage_net(pipe, slot, slot->net_stream)) return -1;
+    }
+    for (int i = 0; i < pipe->slot_count; i++)
+        if (cuda_error(cudaStreamSynchronize(pipe->slot[i].net_stream), "the networks")) return -1;
+    return 0;
+}
+
+/* The least of a few, as for launches. */
+static int time_networks(struct pipe *pipe, double *least_ns)
+{
+    *least_ns = INFINITY;
+    for (int i = 0; i < LAUNCHES; i++) {
+        double start = host_ns();
+        if (networks_launch(pipe)) return -1;
+        *least_ns = fmin(*least_ns, host_ns() - start);
+    }
+    return 0;
 }
 
 /* A launch's time: the least of a few, as it is held against a bound. */
@@ -96,14 +157,22 @@ static int time_launches(struct pipes *pipes, double *least_ns)
     return 0;
 }
 
+/* On the pipe's GPU: its stages' times, and what its networks take as they overlap. */
+static int time_one(struct pipe *pipe, struct pipe_times *own)
+{
+    if (time_pipe(pipe, own)) return -1;
+    own->networks_ns = own->compute_ns;
+    return pipe_networks_overlap(pipe->axes) ? time_networks(pipe, &own->networks_ns) : 0;
+}
+
 static int time_all(struct pipes *pipes, struct pipe_times *times, double *bound_ns)
 {
     *bound_ns = 0;
     for (int i = 0; i < pipes->count; i++) {
         struct pipe_times own = {0};
         if (cuda_error(cudaSetDevice(pipes->pipe[i].device), "choosing the GPU")) return -1;
-        if (time_pipe(&pipes->pipe[i], &own)) return -1;
-        *bound_ns = fmax(*bound_ns, fmax(own.compute_ns, fmax(own.h2d_ns, own.d2h_ns)));
+        if (time_one(&pipes->pipe[i], &own)) return -1;
+        *bound_ns = fmax(*bound_ns, pipe_bound_ns(&own));
         times->calls += own.calls;
         times->h2d_ns += own.h2d_ns;
         times->compute_ns += own.compute_ns;
@@ -119,16 +188,16 @@ int pipes_figures(struct pipes *pipes, struct assay_metric *out, int max)
     double bound_ns;
     if (pipes->source_bytes == 0) return 0;
     if (time_all(pipes, &times, &bound_ns) || time_launches(pipes, &times.launch_ns)) return -1;
-    /* GPUs overlap one another: then the bound is the slowest GPU's. */
-    bool one = pipes->count == 1;
+    /* What could be saved is a question for one GPU's stages, each at its own time. */
+    bool plain = pipes->count == 1 && !pipe_networks_overlap(&pipes->axes);
     const struct assay_metric figure[] = {
         {"calls", (double)times.calls},
         {"h2d_ns", times.h2d_ns},
         {"compute_ns", times.compute_ns},
         {"d2h_ns", times.d2h_ns},
         {"alloc_ns", times.alloc_ns},
-        {"bound_share", one ? pipe_bound_share(&times) : bound_ns / times.launch_ns},
-        {"overlap_share", one ? pipe_overlap_share(&times) : NAN},
+        {"bound_share", pipe_share(bound_ns, times.launch_ns)},
+        {"overlap_share", plain ? pipe_overlap_share(&times) : NAN},
     };
     int count = (int)(sizeof figure / sizeof *figure);
     for (int i = 0; i < count && i < max; i++)

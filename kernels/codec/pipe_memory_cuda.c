@@ -210,6 +210,7 @@ static int pipe_open(struct pipe *pipe)
 {
     const struct codec_weights *weights = codec_weights_default();
     if (!weights || codec_net_create(&pipe->net, weights)) return -1;
+    if (pipe_networks_overlap(pipe->axes)) codec_net_side_by_side(pipe->net, pipe->axes->depth);
     int status = fit(pipe);
     if (status) return status;
     if (pool_make(pipe) || streams_make(pipe)) return -1;

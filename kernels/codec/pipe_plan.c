@@ -45,9 +45,19 @@ static double longest(const struct pipe_times *times)
     return fmax(times->compute_ns, fmax(times->h2d_ns, times->d2h_ns));
 }
 
-double pipe_bound_share(const struct pipe_times *times)
+bool pipe_networks_overlap(const struct pipe_axes *axes)
 {
-    return times->launch_ns > 0 ? longest(times) / times->launch_ns : NAN;
+    return axes->streams == PIPE_WHOLE && axes->depth > 1;
+}
+
+double pipe_bound_ns(const struct pipe_times *times)
+{
+    return fmax(times->networks_ns, fmax(times->h2d_ns, times->d2h_ns));
+}
+
+double pipe_share(double bound_ns, double launch_ns)
+{
+    return launch_ns > 0 ? bound_ns / launch_ns : NAN;
 }
 
 double pipe_overlap_share(const struct pipe_times *times)

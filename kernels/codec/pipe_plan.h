@@ -65,17 +65,24 @@ int64_t pipe_part(enum pipe_way way, const struct pipe_axes *axes, int64_t leave
                   int64_t free_bytes, int64_t (*workspace)(enum pipe_way way, int64_t leaves),
                   int64_t *needed);
 
+/* Whether batches' networks run side by side on one GPU. */
+bool pipe_networks_overlap(const struct pipe_axes *axes);
+
 /* Sums over the batches of one launch, each stage by itself, and a launch's time. */
 struct pipe_times {
     int64_t calls;
     double h2d_ns, compute_ns, d2h_ns;
-    double alloc_ns; /* by the host's clock */
+    double networks_ns; /* all networks as a launch has them: compute_ns, or side by side */
+    double alloc_ns;    /* by the host's clock */
     double launch_ns;
 };
 
-/* A pipeline is at best as fast as its longest stage: the share of that reached. Above 1
- * where the networks of several small batches ran side by side. */
-double pipe_bound_share(const struct pipe_times *times);
+/* A pipeline is at best as fast as its longest stage: h2d, the networks as they run in a
+ * launch, or d2h. GPUs' pipelines overlap: of several the longest bound holds. */
+double pipe_bound_ns(const struct pipe_times *times);
+
+/* The share of the bound that a launch reached; NAN without a launch's time. */
+double pipe_share(double bound_ns, double launch_ns);
 
 /* Of the time that overlapping could save, sum less longest, the share saved; below 0
  * where the launch took longer than all stages in turn; NAN where nothing could. */

@@ -41,6 +41,11 @@ static int figures(struct assay_call *call, struct assay_metric *out, int max)
     return pipes_figures(call->state, out, max);
 }
 
+static int spans(struct assay_call *call, struct assay_span *out, int max)
+{
+    return pipes_spans(call->state, out, max);
+}
+
 /* A row of the table: the same pipeline for both operations. */
 #define PIPELINE(label, what, is, ...)                                                             \
     static const struct pipe_axes axes_##label = {__VA_ARGS__};                                    \
@@ -62,7 +67,8 @@ static int figures(struct assay_call *call, struct assay_metric *out, int max)
                                                         .launch = launch,                          \
                                                         .teardown = teardown,                      \
                                                         .check = check,                            \
-                                                        .figures = figures};                       \
+                                                        .figures = figures,                        \
+                                                        .spans = spans};                           \
     ASSAY_REGISTER_VARIANT(encode_##label);                                                        \
     static const struct assay_variant decode_##label = {.operation = "codec_decode_batch",         \
                                                         .name = #label,                            \
@@ -74,7 +80,8 @@ static int figures(struct assay_call *call, struct assay_metric *out, int max)
                                                         .launch = launch,                          \
                                                         .teardown = teardown,                      \
                                                         .check = check,                            \
-                                                        .figures = figures};                       \
+                                                        .figures = figures,                        \
+                                                        .spans = spans};                           \
     ASSAY_REGISTER_VARIANT(decode_##label)
 
 /* clang-format off */

@@ -78,6 +78,13 @@ check "roofline with arrows" drawn roofline slower --against few
 check "it says from which run" grep -q 'arrows from run' roofline.svg
 check "time against size, when asked" drawn sweep few --metric time
 check "its axis says so" grep -q '>time (us)<' sweep.svg
+sqlite3 p.sqlite ".backup spans.sqlite"
+query spans.sqlite "INSERT INTO span
+    SELECT r.id, 3 * i.value + s.key + 1, s.key, s.value, 1e3 * (i.value + s.key), 1e3 * (i.value + s.key + 1)
+    FROM result r, json_each('[0,1,2,3]') i, json_each('[\"h2d\",\"compute\",\"d2h\"]') s WHERE r.time_ns > 0"
+check "stages with spans stand on a time axis" drawn pipeline few --db spans.sqlite
+check "which says so" grep -q 'time from the launch' pipeline.svg
+check "and is well-formed" well_formed pipeline.svg
 # quick ARGUMENTS...: in the time that a person waits.
 quick() {
     local from
