@@ -246,7 +246,7 @@ static enum verdict judge(struct comparison_row *row, const struct comparing *co
 /* The command line goes before the suite, and the suite before the clocks. */
 static double threshold_of(const struct comparing *comparing, const struct side_figures *candidate)
 {
-    if (!isnan(comparing->options->threshold) || candidate->count == 0) return comparing->threshold;
+    if (comparing->options->threshold > 0 || candidate->count == 0) return comparing->threshold;
     double own = suite_threshold_of(&comparing->thresholds, candidate->rows[0].group);
     return isnan(own) ? comparing->threshold : own;
 }

@@ -51,7 +51,7 @@ static int needs_check(const struct plot_kind *kind, const struct plot_request *
 {
     if ((kind->needs & PLOT_RUN) && !request->run)
         return assay_error("a plot '%s' wants a run", kind->name);
-    if ((kind->needs & PLOT_AGAINST) && !request->against && !request->comparison)
+    if ((kind->needs & PLOT_AGAINST) && !request->comparison)
         return assay_error("a plot '%s' compares two runs: name the older one with --against",
                            kind->name);
     if ((kind->needs & PLOT_STORE) && !request->store)
