@@ -5,6 +5,7 @@
 
 #include "json_member.h"
 #include "json_shape.h"
+#include "provenance.h"
 #include "show.h"
 
 enum { FORMAT = 1 };
@@ -171,10 +172,12 @@ static void row_object(struct json *json, const struct view_row *row)
 
 int show_json(FILE *out, const struct view *view, const struct show_options *options)
 {
+    struct program_info program;
     struct json json;
+    provenance_program(&program);
     json_begin(&json, out, 2);
     json_begin_object(&json);
-    json_text_member(&json, "assay", view->run->program.version);
+    json_known_member(&json, "assay", program.version);
     json_int_member(&json, "format", FORMAT);
     run_member(&json, view);
     json_key(&json, "rows");
