@@ -36,14 +36,19 @@ enum { MOST_KINDS = 16 };
 const struct plot_kind *plot_find(const char *name)
 {
     const char *names[MOST_KINDS];
+    char all[256] = "";
     int count = 0;
     for (; plot_kinds[count].name && count < MOST_KINDS; count++) {
+        size_t used = strlen(all);
         if (!strcmp(plot_kinds[count].name, name)) return &plot_kinds[count];
         names[count] = plot_kinds[count].name;
+        snprintf(all + used, sizeof all - used, "%s%s", used ? ", " : "", names[count]);
     }
     const char *near = text_nearest(name, names, count);
-    assay_error("no kind of plot '%s'%s%s%s", name, near ? "; did you mean '" : "",
-                near ? near : "", near ? "'?" : "");
+    if (near)
+        assay_error("no kind of plot '%s'; did you mean '%s'?", name, near);
+    else
+        assay_error("no kind of plot '%s' (there are %s)", name, all);
     return NULL;
 }
 
