@@ -24,8 +24,8 @@ gate() {
 }
 
 build plain
-build slow SLOW=b PACE=1.05
-build fast SLOW=b PACE=0.95
+build slow SLOW=b PACE=105
+build fast SLOW=b PACE=95
 build other VARIANTS='"a c d"'
 build crashes CRASHED=c
 build wrong WRONG=a
@@ -34,7 +34,7 @@ build nothing VARIANTS='""'
 build strangers VARIANTS='"x y"'
 build simulated SIMULATED=1
 build coded CODE=c0de
-build coded_slow CODE=c0de SLOW=b PACE=1.05
+build coded_slow CODE=c0de SLOW=b PACE=105
 printf '#!/bin/sh\nkill -SEGV $$\n' >dies
 # shellcheck disable=SC2016
 printf '#!/bin/sh\necho $$ >hangs.pid\nexec sleep 60\n' >hangs
