@@ -1,6 +1,5 @@
 /* plot_forest.c - the data of plots/forest.gp: what changed between two runs. */
 #include <math.h>
-#include <string.h>
 
 #include "plot_data.h"
 #include "plot_rows.h"
@@ -90,7 +89,6 @@ static void write_head(FILE *out, const struct plot_request *request, const stru
     plot_size_rows(out, page->shown + 2, chars);
     plot_setting_number(out, "left", fmax(page->least / 1.02, 0.2));
     plot_setting_number(out, "right", fmin(page->greatest * 1.02, 5));
-    plot_setting(out, "better", strcmp(c->metric, "time") ? "faster" : "slower");
 }
 
 static void write_rows(FILE *out, const struct plot_request *request, const struct page *page)
