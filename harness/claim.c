@@ -221,8 +221,10 @@ void claim_claimed_text(const struct claim *claim, char *out, size_t size)
         snprintf(out, size, "at least %s", least);
     else if (claim->least == claim->most)
         snprintf(out, size, "%s", least);
-    else
+    else if (claim->rule == RULE_RATIO)
         snprintf(out, size, "%g to %s", claim->least, most);
+    else
+        snprintf(out, size, "%s to %s", least, most);
 }
 
 /* --------------------------------------------------------------- section -- */

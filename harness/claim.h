@@ -95,7 +95,7 @@ int claim_groups(const struct claim *claim, struct suite_group groups[CLAIM_SIDE
 /* "operation/variant dim=value ..., cold", every dim; as written when unknown. */
 void claim_case_text(const struct claim_case *side, char *out, size_t size);
 
-/* "7 to 8x", "at most 5e-07"; "" for no range. */
+/* "7 to 8x", "10.0 us to 2.00 ms", "at most 5e-07"; "" for no range. */
 void claim_claimed_text(const struct claim *claim, char *out, size_t size);
 
 /* A figure of the claim in its unit: "8x", "1.23 us", "2.00 MiB", "0.0712". */
@@ -107,8 +107,9 @@ const char *claim_verdict_name(enum claim_verdict verdict);
 /* The verdict on a measured figure. A range is widened by a tenth of its
  * distance from 1 at either end, since documents round (and by half a hundredth at least). HOLDS:
  * the figure is inside, and where the range itself excludes 1 the interval does too. IN DIRECTION:
- * outside, but all of the interval is on the claimed side of 1. A figure inside whose interval
- * reaches 1 is INCOMPARABLE: too uncertain to say. A difference likewise, about 0. */
+ * outside, but all of the interval is on the claimed side of 1 ("1x" and "at most 2x" claim none).
+ * A figure inside whose interval reaches 1 is INCOMPARABLE: too uncertain to say. A difference
+ * likewise, about 0. */
 enum claim_verdict claim_judge(const struct claim *claim, struct interval measured);
 
 #endif

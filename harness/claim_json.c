@@ -1,24 +1,12 @@
 /* claim_json.c - a ledger as one JSON document. The names are a public contract:
  * format 1 may gain members, and never loses or changes one. */
 #include "claim_ledger.h"
-#include "json.h"
+#include "json_member.h"
 #include "json_shape.h"
 #include "plan.h"
 #include "provenance.h"
 
 enum { FORMAT = 1 };
-
-static void text_member(struct json *json, const char *key, const char *text)
-{
-    json_key(json, key);
-    json_string(json, text && text[0] ? text : NULL);
-}
-
-static void number_member(struct json *json, const char *key, double value)
-{
-    json_key(json, key);
-    json_number(json, value);
-}
 
 static void case_member(struct json *json, const char *key, const struct claim_case *side)
 {
@@ -29,8 +17,8 @@ static void case_member(struct json *json, const char *key, const struct claim_c
         return;
     }
     json_begin_object(json);
-    text_member(json, "operation", side->operation);
-    text_member(json, "variant", side->variant);
+    json_known_member(json, "operation", side->operation);
+    json_known_member(json, "variant", side->variant);
     json_key(json, "shape");
     if (side->shape.operation) {
         shape_text(&side->shape, shape, sizeof shape);
@@ -38,7 +26,7 @@ static void case_member(struct json *json, const char *key, const struct claim_c
     } else {
         json_null(json);
     }
-    text_member(json, "temperature", temperature_name(side->temperature));
+    json_known_member(json, "temperature", temperature_name(side->temperature));
     json_end(json);
 }
 
@@ -47,21 +35,22 @@ static void finding_element(struct json *json, const struct claim_finding *findi
     const struct claim *claim = finding->claim;
     bool is_metric = claim->quantity == CLAIM_METRIC;
     json_begin_object(json);
-    text_member(json, "id", claim->id);
-    text_member(json, "document", claim->document);
-    text_member(json, "says", claim->says);
-    text_member(json, "conditions", claim->conditions);
-    text_member(json, "quantity", is_metric ? claim->metric : claim_quantity_name(claim->quantity));
-    number_member(json, "claimed_least", claim->least);
-    number_member(json, "claimed_most", claim->most);
+    json_known_member(json, "id", claim->id);
+    json_known_member(json, "document", claim->document);
+    json_known_member(json, "says", claim->says);
+    json_known_member(json, "conditions", claim->conditions);
+    json_known_member(json, "quantity",
+                      is_metric ? claim->metric : claim_quantity_name(claim->quantity));
+    json_number_member(json, "claimed_least", claim->least);
+    json_number_member(json, "claimed_most", claim->most);
     case_member(json, "more", &claim->side[CLAIM_MORE]);
     case_member(json, "less", &claim->side[CLAIM_LESS]);
-    number_member(json, "measured", finding->measured.mid);
-    number_member(json, "measured_lo", finding->measured.lo);
-    number_member(json, "measured_hi", finding->measured.hi);
-    text_member(json, "verdict", claim_verdict_name(finding->verdict));
-    text_member(json, "why", finding->why);
-    text_member(json, "run", finding->view ? finding->view->run->run.id : NULL);
+    json_number_member(json, "measured", finding->measured.mid);
+    json_number_member(json, "measured_lo", finding->measured.lo);
+    json_number_member(json, "measured_hi", finding->measured.hi);
+    json_known_member(json, "verdict", claim_verdict_name(finding->verdict));
+    json_known_member(json, "why", finding->why);
+    json_known_member(json, "run", finding->view ? finding->view->run->run.id : NULL);
     json_end(json);
 }
 
@@ -74,20 +63,18 @@ int claim_ledger_json(FILE *out, const struct claim_ledger *ledger, const struct
     provenance_program(&program);
     json_begin(&json, out, 2);
     json_begin_object(&json);
-    text_member(&json, "assay", program.version);
-    json_key(&json, "format");
-    json_int(&json, FORMAT);
+    json_known_member(&json, "assay", program.version);
+    json_int_member(&json, "format", FORMAT);
     json_key(&json, "runs");
     json_begin_array(&json);
     for (int i = 0; i < count; i++) {
         const struct stored_run *run = views[i].run;
         json_begin_object(&json);
-        text_member(&json, "id", run->run.id);
-        text_member(&json, "suite", run->run.suite);
-        text_member(&json, "started_at", run->started_at);
-        text_member(&json, "device", run->launch_count ? run->launches[0].device.name : NULL);
-        json_key(&json, "simulated");
-        json_bool(&json, run->run.simulated);
+        json_known_member(&json, "id", run->run.id);
+        json_known_member(&json, "suite", run->run.suite);
+        json_known_member(&json, "started_at", run->started_at);
+        json_known_member(&json, "device", run->launch_count ? run->launches[0].device.name : NULL);
+        json_bool_member(&json, "simulated", run->run.simulated);
         json_end(&json);
     }
     json_end(&json);

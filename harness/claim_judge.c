@@ -36,9 +36,10 @@ static enum claim_verdict judge(const struct claim *claim, double least, double 
 {
     double lo = isnan(x.lo) ? x.mid : x.lo;
     bool claims_effect = claim->least > none;
+    bool claims_side = claim->least >= none && !(claim->most <= none);
     if (is_inside(x.mid, least, most))
         return !claims_effect || lo > none ? CLAIM_HOLDS : CLAIM_INCOMPARABLE;
-    return lo > none ? CLAIM_IN_DIRECTION : CLAIM_FAILS;
+    return claims_side && lo > none ? CLAIM_IN_DIRECTION : CLAIM_FAILS;
 }
 
 enum claim_verdict claim_judge(const struct claim *claim, struct interval measured)

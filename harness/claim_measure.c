@@ -173,20 +173,23 @@ static int measure_ratio(struct claim_finding *finding)
     const struct stored_run *run = finding->view->run;
     const struct view_row *more = finding->row[CLAIM_MORE], *less = finding->row[CLAIM_LESS];
     double *mids = malloc(((size_t)run->case_count + 1) * sizeof *mids);
-    struct interval ratio = {NAN, NAN, NAN};
+    struct interval only = {NAN, NAN, NAN};
     int count = 0;
     if (!mids) return assay_error("out of memory for %d cases", run->case_count);
     const struct stored_case *a = run->cases;
     for (; (a = stored_of(run, more, NULL, a)); a++) {
         const struct stored_case *b = stored_of(run, less, a, run->cases);
         if (!b) continue;
+        struct interval ratio;
         if (launch_ratio(finding, a, b, &ratio)) {
             free(mids);
             return -1;
         }
-        if (!isnan(ratio.mid)) mids[count++] = ratio.mid;
+        if (isnan(ratio.mid)) continue;
+        mids[count++] = ratio.mid;
+        only = ratio;
     }
-    finding->measured = count > 1 ? over_launches(mids, count) : ratio;
+    finding->measured = count > 1 ? over_launches(mids, count) : only;
     free(mids);
     return 0;
 }

@@ -133,7 +133,9 @@ int cmd_ack(int argc, char **argv)
         return EXIT_FINE;
     }
     if (parsed < 0) return command_misused(argv[0], assay_last_error());
-    enum store_mode mode = arguments.list ? STORE_READ : STORE_WRITE;
+    enum store_mode mode = arguments.list   ? STORE_READ
+                           : arguments.drop ? STORE_CHANGE
+                                            : STORE_WRITE;
     if (store_open(&store, command_database(arguments.db), mode) != 0)
         return command_failed(argv[0]);
     int status = arguments.list   ? store_each_ack(store, print_ack, NULL)

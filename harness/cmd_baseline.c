@@ -26,10 +26,20 @@ static int print_line(const struct baseline_line *line, void *context)
     return 0;
 }
 
+/* What RUN means otherwise cannot be a name: it would never be found by it. */
+static int check_name(const char *name)
+{
+    if (strlen(name) >= ASSAY_MAX_NAME)
+        return assay_error("a name has %d characters at most", ASSAY_MAX_NAME - 1);
+    if (!name[0] || strchr(name, ':') || strncmp(name, "latest", strlen("latest")) == 0)
+        return assay_error("'%s' cannot name a baseline (not empty, no ':', not latest...)", name);
+    return 0;
+}
+
 static int set(struct store *store, char **words, const char *note)
 {
     char id[STORE_ID];
-    if (strlen(words[0]) >= ASSAY_MAX_NAME) return assay_error("the name is too long");
+    if (check_name(words[0]) != 0) return -1;
     if (store_find_run(store, words[1], id) != 0) return -1;
     return store_set_baseline(store, words[0], id, note);
 }
@@ -80,7 +90,7 @@ int cmd_baseline(int argc, char **argv)
     }
     const char *wrong = misuse(argv + optind, argc - optind);
     if (wrong) return command_misused(argv[0], wrong);
-    enum store_mode mode = argv[optind][0] == 'l' ? STORE_READ : STORE_WRITE;
+    enum store_mode mode = argv[optind][0] == 'l' ? STORE_READ : STORE_CHANGE;
     if (store_open(&store, command_database(db), mode) != 0) return command_failed(argv[0]);
     int status = act(store, argv + optind, note);
     store_close(store);

@@ -1,14 +1,12 @@
 /* cmd_compare.c - `assay compare`: two stored runs, case by case. */
-#include <limits.h>
-#include <math.h>
 #include <stdio.h>
 
 #include "commands.h"
-#include "compare.h"
 #include "device.h"
 #include "options.h"
 #include "out_file.h"
 #include "report_options.h"
+#include "run_choice.h"
 #include "terminal.h"
 
 const char usage_compare[] =
@@ -96,25 +94,13 @@ static int parse(int argc, char **argv, struct arguments *arguments)
     return 0;
 }
 
-static int read_side(const char *spec, const char *db, struct timings *timings)
-{
-    char path[PATH_MAX], id[STORE_ID];
-    const char *name;
-    struct store *store;
-    if (store_split_run(spec, command_database(db), path, sizeof path, &name) != 0) return -1;
-    if (store_open(&store, path, STORE_READ) != 0) return -1;
-    int status = store_find_run(store, name, id);
-    if (status == 0) status = store_read_timings(store, id, timings);
-    store_close(store);
-    return status;
-}
-
-static int compare(const struct arguments *arguments, const struct timings *base,
-                   const struct timings *candidate, int *code)
+static int compare(const struct arguments *arguments, int *code)
 {
     struct comparison comparison;
     struct out_file file;
-    if (compare_runs(&comparison, base, candidate, &arguments->compare) != 0) return -1;
+    if (run_choice_compare(&comparison, arguments->run[0], arguments->run[1], arguments->db,
+                           &arguments->compare) != 0)
+        return -1;
     int status = out_file_open(&file, arguments->output);
     if (status == 0)
         status =
@@ -129,9 +115,7 @@ static int compare(const struct arguments *arguments, const struct timings *base
 
 int cmd_compare(int argc, char **argv)
 {
-    struct timings base = {0}, candidate = {0};
     struct arguments arguments = {
-        .compare = {.threshold = NAN, .otherwise = NAN, .fdr = NAN},
         .show = {.format = "table", .colour = terminal_colour(), .width = terminal_columns()},
     };
     int parsed = parse(argc, argv, &arguments), code = EXIT_FINE;
@@ -141,11 +125,6 @@ int cmd_compare(int argc, char **argv)
     }
     if (parsed < 0) return command_misused(argv[0], assay_last_error());
     if (arguments.output) arguments.show.colour = false;
-    if (read_side(arguments.run[0], arguments.db, &base) != 0 ||
-        read_side(arguments.run[1], arguments.db, &candidate) != 0 ||
-        compare(&arguments, &base, &candidate, &code) != 0)
-        code = command_failed(argv[0]);
-    timings_release(&base);
-    timings_release(&candidate);
+    if (compare(&arguments, &code) != 0) code = command_failed(argv[0]);
     return code;
 }

@@ -55,6 +55,8 @@ struct arguments {
     bool annotations;
 };
 
+enum { STORED_LAUNCHES = 6 }; /* of the candidate against a stored run, unless told */
+
 enum {
     OPT_BASE = 256,
     OPT_CAND,
@@ -197,6 +199,10 @@ static int check(struct arguments *arguments)
     if (!gate->base && !gate->baseline)
         return assay_error("compare with what? (--base PROGRAM or --baseline NAME)");
     if (gate->base && gate->baseline) return assay_error("--base or --baseline, not both");
+    if (gate->base && gate->launches) return assay_error("--launches is for --baseline alone");
+    if (gate->base && gate->allow_stored)
+        return assay_error("--allow-stored-verdict is for --baseline alone");
+    if (!gate->launches) gate->launches = STORED_LAUNCHES;
     bool simulated = strncmp(gate->candidate_device, "sim", 3) == 0 ||
                      (gate->base && strncmp(gate->base_device, "sim", 3) == 0);
     if (simulated && !gate->allow_simulated)
@@ -252,7 +258,7 @@ int cmd_gate(int argc, char **argv)
     struct store *store;
     struct comparison comparison;
     struct arguments arguments = {
-        .gate = {.threshold = NAN, .extend = true, .launches = 6, .timeout_s = 3600},
+        .gate = {.threshold = NAN, .extend = true, .timeout_s = 3600},
         .show = {.format = "table", .colour = terminal_colour(), .width = terminal_columns()},
         .device = "auto",
     };

@@ -127,7 +127,9 @@ static int open_store(struct store **store, const struct arguments *arguments)
 /* Read what the kind needs and draw it. */
 static enum plot_outcome draw(struct arguments *arguments)
 {
+    static const struct compare_options as_compare_does = {0};
     struct stored_run run = {0}, against = {0};
+    struct comparison comparison = {0};
     struct plot_request *plot = &arguments->plot;
     unsigned needs = arguments->kind->needs;
     enum plot_outcome outcome = PLOT_FAILED;
@@ -136,13 +138,19 @@ static enum plot_outcome draw(struct arguments *arguments)
         if (run_choice_read(&run, arguments->run, arguments->db)) goto out;
         plot->run = &run;
     }
-    if (arguments->against) {
+    if (needs & PLOT_AGAINST) {
+        if (run_choice_compare(&comparison, arguments->against, arguments->run, arguments->db,
+                               &as_compare_does))
+            goto out;
+        plot->comparison = &comparison;
+    } else if (arguments->against) {
         if (run_choice_read(&against, arguments->against, arguments->db)) goto out;
         plot->against = &against;
     }
     plot->columns = terminal_columns();
     outcome = plot_draw(arguments->kind, plot);
 out:
+    comparison_release(&comparison);
     stored_run_release(&against);
     stored_run_release(&run);
     if (plot->store) store_close(plot->store);

@@ -1,12 +1,9 @@
 /* cmd_report.c - `assay report`: a run as one page. */
-#include <limits.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "commands.h"
-#include "compare.h"
 #include "device.h"
 #include "options.h"
 #include "out_file.h"
@@ -93,34 +90,6 @@ static int parse(int argc, char **argv, struct arguments *arguments)
     return finish(argc, argv, arguments);
 }
 
-/* ------------------------------------------------------------- the other run -- */
-
-static int read_timings(const char *spec, const char *db, struct timings *timings)
-{
-    char path[PATH_MAX], id[STORE_ID];
-    const char *name;
-    struct store *store;
-    if (store_split_run(spec ? spec : "latest", command_database(db), path, sizeof path, &name))
-        return -1;
-    if (store_open(&store, path, STORE_READ)) return -1;
-    int status = store_find_run(store, name, id);
-    if (status == 0) status = store_read_timings(store, id, timings);
-    store_close(store);
-    return status;
-}
-
-static int compare(const struct arguments *arguments, struct comparison *comparison)
-{
-    struct timings base = {0}, candidate = {0};
-    const struct compare_options options = compare_defaults;
-    int status = read_timings(arguments->against, arguments->db, &base);
-    if (status == 0) status = read_timings(arguments->run, arguments->db, &candidate);
-    if (status == 0) status = compare_runs(comparison, &base, &candidate, &options);
-    timings_release(&base);
-    timings_release(&candidate);
-    return status;
-}
-
 /* ------------------------------------------------------------------- report -- */
 
 static int write_report(const struct arguments *arguments, const struct report *report)
@@ -141,6 +110,8 @@ static void settle(const struct arguments *arguments, struct report *report, str
         report->ledger = ledger;
 }
 
+static const struct compare_options as_compare_does = {0};
+
 static int report_run(const struct arguments *arguments, const struct stored_run *run)
 {
     struct view view;
@@ -150,7 +121,9 @@ static int report_run(const struct arguments *arguments, const struct stored_run
     struct report report = {.view = &view};
     int status = -1;
     if (view_make(&view, run)) return -1;
-    if (arguments->against && compare(arguments, &comparison)) goto out;
+    if (arguments->against && run_choice_compare(&comparison, arguments->against, arguments->run,
+                                                 arguments->db, &as_compare_does))
+        goto out;
     if (arguments->against) report.comparison = &comparison;
     settle(arguments, &report, &claims, &ledger);
     bool draws = !arguments->no_plots && !strcmp(arguments->format, "html");

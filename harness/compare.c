@@ -109,8 +109,6 @@ static void make_notes(const struct comparing *comparing)
         comparison_note(comparison, "both sides are the same run");
 }
 
-const struct compare_options compare_defaults = {.threshold = NAN, .otherwise = NAN, .fdr = NAN};
-
 int compare_runs(struct comparison *comparison, const struct timings *base,
                  const struct timings *candidate, const struct compare_options *options)
 {
@@ -120,9 +118,9 @@ int compare_runs(struct comparison *comparison, const struct timings *base,
     int status = -1;
     *comparison = (struct comparison){.mode = options->at_most_suspect ? "stored" : "compare",
                                       .metric = options->speedup ? "speedup" : "time",
-                                      .fdr = options->fdr};
-    comparing.threshold = !isnan(options->threshold)           ? options->threshold
-                          : !isnan(options->otherwise)         ? options->otherwise
+                                      .fdr = options->fdr > 0 ? options->fdr : NAN};
+    comparing.threshold = options->threshold > 0               ? options->threshold
+                          : options->otherwise > 0             ? options->otherwise
                           : clocks_are_steady(base, candidate) ? COMPARE_STEADY_THRESHOLD
                                                                : COMPARE_LOOSE_THRESHOLD;
     comparison->threshold = comparing.threshold;
@@ -140,7 +138,7 @@ int compare_runs(struct comparison *comparison, const struct timings *base,
     comparison_side_of(&comparison->candidate, &candidate->run);
     find_difference(&comparing);
     if (compare_cases(&comparing) != 0) goto out;
-    if (!isnan(options->fdr) && compare_fdr(comparison, options->fdr) != 0) goto out;
+    if (options->fdr > 0 && compare_fdr(comparison, options->fdr) != 0) goto out;
     make_notes(&comparing);
     status = comparison_finish(comparison, options->fail_on);
 out:

@@ -13,20 +13,18 @@
 #include "noise.h"
 #include "timings.h"
 
+/* All zero: what `assay compare` does without options. NAN is as good as 0. */
 struct compare_options {
     bool speedup;              /* compare ratios to the baseline of the same launch */
     bool across;               /* also where the comparability differs */
-    double threshold;          /* smallest change that counts, a fraction; NAN: the suite's */
-    double otherwise;          /* where the suite says nothing; NAN: by the clocks */
-    double fdr;                /* Benjamini-Hochberg at this rate; NAN: each case by itself */
+    double threshold;          /* smallest change that counts, a fraction; 0: the suite's */
+    double otherwise;          /* where the suite says nothing; 0: by the clocks */
+    double fdr;                /* Benjamini-Hochberg at this rate; 0: each case by itself */
     const struct noise *noise; /* NULL: nothing known */
     unsigned fail_on;          /* bits 1 << verdict */
     int least_launches;        /* a side, to say anything; 0: as few as there are */
     bool at_most_suspect;      /* launches of other sessions prove no change */
 };
-
-/* Nothing asked for: start from this, not from zeros, which are rates and thresholds. */
-extern const struct compare_options compare_defaults;
 
 /* The smallest change that counts when nobody says: where the SM clock stayed
  * the same over all launches (or is the simulator's), and otherwise. */

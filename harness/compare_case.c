@@ -1,6 +1,5 @@
 /* compare_case.c - one case of two runs: from its rows to a verdict. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "compare_parts.h"
@@ -17,12 +16,6 @@ static const double POWER = 0.8;
 double clock_quantum(const struct device_info *device, double time_ns)
 {
     return device->clock_step_ns > 0 && time_ns > 0 ? 2 * device->clock_step_ns / time_ns : 0;
-}
-
-static int ascending(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
 }
 
 /* ---------------------------------------------------------------- sides -- */
@@ -165,8 +158,8 @@ static int find_change(struct comparison_row *row, const struct comparing *compa
         return -1;
     row->evidence = isnan(change->lo) ? EVIDENCE_RANGE : EVIDENCE_LAUNCHES;
     if (row->evidence == EVIDENCE_RANGE) {
-        qsort(base->logs, (size_t)base->valid, sizeof(double), ascending);
-        qsort(candidate->logs, (size_t)candidate->valid, sizeof(double), ascending);
+        stats_sort(base->logs, base->valid);
+        stats_sort(candidate->logs, candidate->valid);
         change->lo = candidate->logs[0] - base->logs[base->valid - 1];
         change->hi = candidate->logs[candidate->valid - 1] - base->logs[0];
     }
@@ -246,7 +239,7 @@ static enum verdict judge(struct comparison_row *row, const struct comparing *co
 /* The command line goes before the suite, and the suite before the clocks. */
 static double threshold_of(const struct comparing *comparing, const struct side_figures *candidate)
 {
-    if (!isnan(comparing->options->threshold) || candidate->count == 0) return comparing->threshold;
+    if (comparing->options->threshold > 0 || candidate->count == 0) return comparing->threshold;
     double own = suite_threshold_of(&comparing->thresholds, candidate->rows[0].group);
     return isnan(own) ? comparing->threshold : own;
 }

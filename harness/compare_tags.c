@@ -1,6 +1,5 @@
 /* compare_tags.c - causes that a comparison tells beside its verdicts. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "compare_parts.h"
@@ -9,19 +8,13 @@
 /* Above this many operations a byte a case follows the clock. */
 static const double OPS_PER_BYTE = 16;
 
-static int ascending(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
 /* The widest gap parts them, when each side of it has two or more, it is at least
  * a percent, and neither side is a third as wide. */
 bool is_bimodal(double *logs, int count)
 {
     int at = 0;
     if (count < 6) return false;
-    qsort(logs, (size_t)count, sizeof *logs, ascending);
+    stats_sort(logs, count);
     for (int i = 2; i <= count - 2; i++)
         if (at == 0 || logs[i] - logs[i - 1] > logs[at] - logs[at - 1]) at = i;
     double gap = logs[at] - logs[at - 1];

@@ -53,7 +53,8 @@ static void testcase(FILE *out, const struct comparison_row *row)
     markup_xml(out, row->id.operation);
     fputs("\" name=\"", out);
     markup_xml(out, name);
-    fprintf(out, "\" time=\"%.9f\"", row->candidate_ns > 0 ? row->candidate_ns * 1e-9 : 0.0);
+    fputs("\"", out);
+    if (row->candidate_ns > 0) fprintf(out, " time=\"%.9f\"", row->candidate_ns * 1e-9);
     message_text(row, message);
     enum outcome outcome = outcome_of(row);
     if (outcome == OUTCOME_GOOD) {

@@ -3,53 +3,29 @@
 #include <math.h>
 
 #include "comparison.h"
+#include "json_member.h"
 #include "json_shape.h"
 #include "provenance.h"
 
 enum { FORMAT = 1 };
 
-/* "" is what nobody could tell: null. */
-static void text_member(struct json *json, const char *key, const char *text)
-{
-    json_key(json, key);
-    json_string(json, text[0] ? text : NULL);
-}
-
-static void number_member(struct json *json, const char *key, double value)
-{
-    json_key(json, key);
-    json_number(json, value);
-}
-
-static void int_member(struct json *json, const char *key, int value)
-{
-    json_key(json, key);
-    json_int(json, value);
-}
-
-static void bool_member(struct json *json, const char *key, bool value)
-{
-    json_key(json, key);
-    json_bool(json, value);
-}
-
 static void side_member(struct json *json, const char *key, const struct comparison_side *side)
 {
     json_key(json, key);
     json_begin_object(json);
-    text_member(json, "id", side->id);
-    text_member(json, "suite", side->suite);
-    text_member(json, "label", side->label);
-    text_member(json, "program", side->program);
-    text_member(json, "version", side->version);
-    text_member(json, "commit", side->commit);
-    text_member(json, "diff_hash", side->diff_hash);
-    text_member(json, "device", side->device);
-    text_member(json, "uuid", side->uuid);
-    text_member(json, "driver", side->driver);
-    text_member(json, "started_at", side->started_at);
-    int_member(json, "launches", side->launches);
-    bool_member(json, "simulated", side->simulated);
+    json_known_member(json, "id", side->id);
+    json_known_member(json, "suite", side->suite);
+    json_known_member(json, "label", side->label);
+    json_known_member(json, "program", side->program);
+    json_known_member(json, "version", side->version);
+    json_known_member(json, "commit", side->commit);
+    json_known_member(json, "diff_hash", side->diff_hash);
+    json_known_member(json, "device", side->device);
+    json_known_member(json, "uuid", side->uuid);
+    json_known_member(json, "driver", side->driver);
+    json_known_member(json, "started_at", side->started_at);
+    json_int_member(json, "launches", side->launches);
+    json_bool_member(json, "simulated", side->simulated);
     json_end(json);
 }
 
@@ -65,31 +41,32 @@ static void tags_member(struct json *json, unsigned tags)
 static void row_object(struct json *json, const struct comparison_row *row)
 {
     json_begin_object(json);
-    text_member(json, "operation", row->id.operation);
-    text_member(json, "variant", row->id.variant);
-    text_member(json, "kind", kind_name((enum assay_kind)row->id.kind));
-    text_member(json, "device", place_name((enum assay_place)row->id.place));
+    json_known_member(json, "operation", row->id.operation);
+    json_known_member(json, "variant", row->id.variant);
+    json_known_member(json, "kind", kind_name((enum assay_kind)row->id.kind));
+    json_known_member(json, "device", place_name((enum assay_place)row->id.place));
     json_key(json, "shape");
     json_shape(json, row->id.shape);
-    text_member(json, "temperature", temperature_name((enum assay_temperature)row->id.temperature));
-    text_member(json, "verdict", verdict_name(row->verdict));
+    json_known_member(json, "temperature",
+                      temperature_name((enum assay_temperature)row->id.temperature));
+    json_known_member(json, "verdict", verdict_name(row->verdict));
     tags_member(json, row->tags);
-    text_member(json, "reason", row->reason);
-    number_member(json, "ratio", row->ratio.mid);
-    number_member(json, "ratio_lo", row->ratio.lo);
-    number_member(json, "ratio_hi", row->ratio.hi);
-    text_member(json, "evidence", evidence_name(row->evidence));
-    number_member(json, "base_ns", row->base_ns);
-    number_member(json, "candidate_ns", row->candidate_ns);
-    number_member(json, "p_slower", row->p_slower);
-    number_member(json, "p_faster", row->p_faster);
-    number_member(json, "threshold", row->threshold);
-    number_member(json, "floor", row->floor);
-    number_member(json, "noise", row->noise);
-    number_member(json, "fence", row->fence);
-    number_member(json, "mde", row->mde);
-    int_member(json, "launches", row->launches);
-    bool_member(json, "confirmed", row->confirmed);
+    json_known_member(json, "reason", row->reason);
+    json_number_member(json, "ratio", row->ratio.mid);
+    json_number_member(json, "ratio_lo", row->ratio.lo);
+    json_number_member(json, "ratio_hi", row->ratio.hi);
+    json_known_member(json, "evidence", evidence_name(row->evidence));
+    json_number_member(json, "base_ns", row->base_ns);
+    json_number_member(json, "candidate_ns", row->candidate_ns);
+    json_number_member(json, "p_slower", row->p_slower);
+    json_number_member(json, "p_faster", row->p_faster);
+    json_number_member(json, "threshold", row->threshold);
+    json_number_member(json, "floor", row->floor);
+    json_number_member(json, "noise", row->noise);
+    json_number_member(json, "fence", row->fence);
+    json_number_member(json, "mde", row->mde);
+    json_int_member(json, "launches", row->launches);
+    json_bool_member(json, "confirmed", row->confirmed);
     json_end(json);
 }
 
@@ -99,9 +76,9 @@ static void families_member(struct json *json, const struct comparison *comparis
     json_begin_array(json);
     for (int i = 0; i < comparison->family_count; i++) {
         json_begin_object(json);
-        text_member(json, "operation", comparison->families[i].operation);
-        number_member(json, "ratio", comparison->families[i].ratio);
-        int_member(json, "cases", comparison->families[i].cases);
+        json_known_member(json, "operation", comparison->families[i].operation);
+        json_number_member(json, "ratio", comparison->families[i].ratio);
+        json_int_member(json, "cases", comparison->families[i].cases);
         json_end(json);
     }
     json_end(json);
@@ -116,12 +93,12 @@ int comparison_json(FILE *out, const struct comparison *comparison,
     provenance_program(&program);
     json_begin(&json, out, 2);
     json_begin_object(&json);
-    text_member(&json, "assay", program.version);
-    int_member(&json, "format", FORMAT);
-    text_member(&json, "mode", comparison->mode);
-    text_member(&json, "metric", comparison->metric);
-    number_member(&json, "threshold", comparison->threshold);
-    number_member(&json, "fdr", comparison->fdr);
+    json_known_member(&json, "assay", program.version);
+    json_int_member(&json, "format", FORMAT);
+    json_known_member(&json, "mode", comparison->mode);
+    json_known_member(&json, "metric", comparison->metric);
+    json_number_member(&json, "threshold", comparison->threshold);
+    json_number_member(&json, "fdr", comparison->fdr);
     side_member(&json, "base", &comparison->base);
     side_member(&json, "candidate", &comparison->candidate);
     json_key(&json, "notes");
@@ -138,9 +115,9 @@ int comparison_json(FILE *out, const struct comparison *comparison,
     json_key(&json, "counts");
     json_begin_object(&json);
     for (int i = 0; i < VERDICTS; i++)
-        int_member(&json, verdict_name((enum verdict)i), comparison->counts[i]);
+        json_int_member(&json, verdict_name((enum verdict)i), comparison->counts[i]);
     json_end(&json);
-    int_member(&json, "exit", comparison->exit);
+    json_int_member(&json, "exit", comparison->exit);
     json_end(&json);
     return json_finish(&json);
 }

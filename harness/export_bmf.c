@@ -7,22 +7,16 @@
 #include <math.h>
 
 #include "export.h"
-
-static void number_member(struct json *json, const char *key, double value)
-{
-    if (!isfinite(value)) return; /* an end that is not known is left out */
-    json_key(json, key);
-    json_number(json, value);
-}
+#include "json_member.h"
 
 static void measure(struct json *json, const char *name, double value, double lower, double upper)
 {
     if (!isfinite(value)) return;
     json_key(json, name);
     json_begin_object(json);
-    number_member(json, "value", value);
-    number_member(json, "lower_value", lower);
-    number_member(json, "upper_value", upper);
+    json_number_member(json, "value", value);
+    json_number_member(json, "lower_value", lower);
+    json_number_member(json, "upper_value", upper);
     json_end(json);
 }
 

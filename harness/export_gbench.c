@@ -10,18 +10,7 @@
 #include <string.h>
 
 #include "export.h"
-
-static void text_member(struct json *json, const char *key, const char *text)
-{
-    json_key(json, key);
-    json_string(json, text);
-}
-
-static void int_member(struct json *json, const char *key, int64_t value)
-{
-    json_key(json, key);
-    json_int(json, value);
-}
+#include "json_member.h"
 
 /* A counter that is not known is left out: the format has no null. */
 static void counter(struct json *json, const char *key, double value)
@@ -38,10 +27,10 @@ static void caches_member(struct json *json, const struct device_info *device)
     json_begin_array(json);
     if (device->cache_bytes > 0) {
         json_begin_object(json);
-        text_member(json, "type", "Unified");
-        int_member(json, "level", device->place == ASSAY_CUDA ? 2 : 3);
-        int_member(json, "size", device->cache_bytes);
-        int_member(json, "num_sharing", device->multiprocessors);
+        json_text_member(json, "type", "Unified");
+        json_int_member(json, "level", device->place == ASSAY_CUDA ? 2 : 3);
+        json_int_member(json, "size", device->cache_bytes);
+        json_int_member(json, "num_sharing", device->multiprocessors);
         json_end(json);
     }
     json_end(json);
@@ -53,19 +42,19 @@ static void context_member(struct json *json, const struct stored_run *run)
     const struct device_info *device = run->launch_count > 0 ? &run->launches[0].device : &none;
     json_key(json, "context");
     json_begin_object(json);
-    text_member(json, "date", run->started_at);
-    text_member(json, "host_name", run->host.hostname);
-    text_member(json, "executable", "assay");
-    int_member(json, "num_cpus", run->host.cores > 0 ? run->host.cores : 0);
+    json_text_member(json, "date", run->started_at);
+    json_text_member(json, "host_name", run->host.hostname);
+    json_text_member(json, "executable", "assay");
+    json_int_member(json, "num_cpus", run->host.cores > 0 ? run->host.cores : 0);
     caches_member(json, device);
-    text_member(json, "library_version", run->program.version);
-    text_member(json, "library_build_type", "release");
-    int_member(json, "json_schema_version", 1);
-    text_member(json, "assay_run", run->run.id);
-    text_member(json, "assay_suite", run->run.suite);
-    text_member(json, "assay_device", device->name);
-    text_member(json, "assay_driver", device->driver);
-    text_member(json, "assay_commit", run->program.commit);
+    json_text_member(json, "library_version", run->program.version);
+    json_text_member(json, "library_build_type", "release");
+    json_int_member(json, "json_schema_version", 1);
+    json_text_member(json, "assay_run", run->run.id);
+    json_text_member(json, "assay_suite", run->run.suite);
+    json_text_member(json, "assay_device", device->name);
+    json_text_member(json, "assay_driver", device->driver);
+    json_text_member(json, "assay_commit", run->program.commit);
     json_end(json);
 }
 
@@ -75,18 +64,18 @@ static void benchmark_value(struct json *json, const struct view_row *row, int i
     char name[EXPORT_NAME];
     export_name(row, name);
     json_begin_object(json);
-    text_member(json, "name", name);
-    int_member(json, "family_index", row->group);
-    int_member(json, "per_family_instance_index", index);
-    text_member(json, "run_name", name);
-    text_member(json, "run_type", "iteration");
-    int_member(json, "repetitions", 1);
-    int_member(json, "repetition_index", 0);
-    int_member(json, "threads", 1);
-    int_member(json, "iterations", row->samples);
+    json_text_member(json, "name", name);
+    json_int_member(json, "family_index", row->group);
+    json_int_member(json, "per_family_instance_index", index);
+    json_text_member(json, "run_name", name);
+    json_text_member(json, "run_type", "iteration");
+    json_int_member(json, "repetitions", 1);
+    json_int_member(json, "repetition_index", 0);
+    json_int_member(json, "threads", 1);
+    json_int_member(json, "iterations", row->samples);
     counter(json, "real_time", result->time_ns);
     counter(json, "cpu_time", result->time_ns);
-    text_member(json, "time_unit", "ns");
+    json_text_member(json, "time_unit", "ns");
     counter(json, "lower_time", result->lo_ns);
     counter(json, "upper_time", result->hi_ns);
     counter(json, "launches", row->launches);

@@ -233,8 +233,6 @@ int gate_begin(struct gate_run *run, struct store *store, const struct gate_opti
         .comparison = comparison,
         .compare = {.speedup = options->speedup,
                     .threshold = options->threshold,
-                    .otherwise = NAN,
-                    .fdr = NAN,
                     .fail_on = options->fail_on},
         .rules = {.alpha = ALPHA, .extend = options->extend},
     };

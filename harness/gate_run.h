@@ -23,7 +23,7 @@ struct gate_options {
     bool extend;
     bool allow_simulated, allow_stored;
     unsigned fail_on;
-    int launches; /* of the candidate, in stored mode */
+    int launches; /* of the candidate, in stored mode only */
     int timeout_s;
     bool has_seed; /* else a random one */
     uint64_t seed; /* those of all launches follow from it */

@@ -18,12 +18,6 @@ enum {
     RANK_SUMS = BOTH_MAX * (BOTH_MAX + 1) + 1,
 };
 
-static int ascending(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
 /* The doubled mid-rank of every value among all of them. */
 static void doubled_ranks(const double *values, int count, int *rank)
 {
@@ -110,7 +104,7 @@ struct interval signed_rank_interval(const double *differences, int count, doubl
     for (int i = 0; i < count; i++)
         for (int j = 0; j <= i; j++)
             mean[means++] = 0.5 * (differences[i] + differences[j]);
-    qsort(mean, (size_t)means, sizeof *mean, ascending);
+    stats_sort(mean, means);
     return order_interval(mean, means, signed_rank_outside(count, confidence));
 }
 
@@ -236,7 +230,7 @@ int rank_sum_interval(const double *x, int x_count, const double *y, int y_count
     for (int i = 0; i < x_count; i++)
         for (int j = 0; j < y_count; j++)
             difference[count++] = y[j] - x[i];
-    qsort(difference, (size_t)count, sizeof *difference, ascending);
+    stats_sort(difference, count);
     *shift = order_interval(difference, count, rank_sum_outside(x_count, y_count, confidence));
     free(difference);
     return 0;

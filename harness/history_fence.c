@@ -2,15 +2,8 @@
 #include "history_fence.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "stats.h"
-
-static int ascending(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
 
 double history_fence(const struct history_series *series, int setting)
 {
@@ -23,7 +16,7 @@ double history_fence(const struct history_series *series, int setting)
         newer = here;
     }
     if (count < FENCE_LEAST_CHANGES) return NAN;
-    qsort(change, (size_t)count, sizeof *change, ascending);
+    stats_sort(change, count);
     double q1 = stats_quantile_sorted(change, count, 0.25);
     double q3 = stats_quantile_sorted(change, count, 0.75);
     return expm1(q3 + 3 * (q3 - q1));

@@ -2,41 +2,22 @@
  * contract: format 1 may gain members, and never loses or changes one. */
 #include "device.h"
 #include "history.h"
-#include "json.h"
+#include "json_member.h"
 #include "json_shape.h"
 #include "provenance.h"
 
 enum { FORMAT = 1 };
 
-static void text_member(struct json *json, const char *key, const char *text)
-{
-    json_key(json, key);
-    json_string(json, text[0] ? text : NULL);
-}
-
-static void number_member(struct json *json, const char *key, double value)
-{
-    json_key(json, key);
-    json_number(json, value);
-}
-
-static void int_member(struct json *json, const char *key, int64_t value)
-{
-    json_key(json, key);
-    json_int(json, value);
-}
-
 static void setting_members(struct json *json, const struct history_setting *setting)
 {
-    text_member(json, "device", setting->name);
-    text_member(json, "uuid", setting->uuid);
-    text_member(json, "firmware", setting->vbios);
-    text_member(json, "driver", setting->driver);
-    text_member(json, "runtime", setting->runtime);
-    text_member(json, "clock", clock_name((enum clock_source)setting->clock));
-    text_member(json, "flush", setting->flush_by_write ? "write" : "read");
-    json_key(json, "simulated");
-    json_bool(json, setting->simulated);
+    json_known_member(json, "device", setting->name);
+    json_known_member(json, "uuid", setting->uuid);
+    json_known_member(json, "firmware", setting->vbios);
+    json_known_member(json, "driver", setting->driver);
+    json_known_member(json, "runtime", setting->runtime);
+    json_known_member(json, "clock", clock_name((enum clock_source)setting->clock));
+    json_known_member(json, "flush", setting->flush_by_write ? "write" : "read");
+    json_bool_member(json, "simulated", setting->simulated);
 }
 
 static void point_value(struct json *json, const struct history *history,
@@ -44,13 +25,13 @@ static void point_value(struct json *json, const struct history *history,
 {
     const struct history_run *run = &history->runs[point->run];
     json_begin_object(json);
-    text_member(json, "run", run->id);
-    text_member(json, "started_at", run->started_at);
-    text_member(json, "label", run->label);
-    text_member(json, "commit", run->commit);
-    int_member(json, "launches", point->launches);
-    number_member(json, "time_ns", point->time_ns);
-    int_member(json, "setting", point->setting);
+    json_known_member(json, "run", run->id);
+    json_known_member(json, "started_at", run->started_at);
+    json_known_member(json, "label", run->label);
+    json_known_member(json, "commit", run->commit);
+    json_int_member(json, "launches", point->launches);
+    json_number_member(json, "time_ns", point->time_ns);
+    json_int_member(json, "setting", point->setting);
     json_end(json);
 }
 
@@ -60,20 +41,20 @@ static void change_value(struct json *json, const struct history *history,
 {
     const struct history_run *run = &history->runs[series->points[change->at].run];
     json_begin_object(json);
-    int_member(json, "at", change->at);
-    text_member(json, "kind", change->causes ? "border" : "change");
+    json_int_member(json, "at", change->at);
+    json_known_member(json, "kind", change->causes ? "border" : "change");
     json_key(json, "causes");
     json_begin_array(json);
     for (int bit = 0; bit < HISTORY_CAUSES; bit++)
         if (change->causes >> bit & 1)
             json_string(json, history_cause_name((enum history_cause)(1 << bit)));
     json_end(json);
-    text_member(json, "run", run->id);
-    text_member(json, "started_at", run->started_at);
-    text_member(json, "commit", run->commit);
-    number_member(json, "before_ns", change->before_ns);
-    number_member(json, "after_ns", change->after_ns);
-    number_member(json, "ratio", change->after_ns / change->before_ns);
+    json_known_member(json, "run", run->id);
+    json_known_member(json, "started_at", run->started_at);
+    json_known_member(json, "commit", run->commit);
+    json_number_member(json, "before_ns", change->before_ns);
+    json_number_member(json, "after_ns", change->after_ns);
+    json_number_member(json, "ratio", change->after_ns / change->before_ns);
     json_end(json);
 }
 
@@ -85,9 +66,9 @@ static void acks_member(struct json *json, const struct history *history, const 
         const struct ack *ack = &history->acks[i];
         if (!history_ack_covers(ack, id)) continue;
         json_begin_object(json);
-        text_member(json, "reason", ack->reason);
-        text_member(json, "set_at", ack->set_at);
-        text_member(json, "expires_at", ack->expires_at);
+        json_known_member(json, "reason", ack->reason);
+        json_known_member(json, "set_at", ack->set_at);
+        json_known_member(json, "expires_at", ack->expires_at);
         json_end(json);
     }
     json_end(json);
@@ -98,14 +79,15 @@ static void series_value(struct json *json, const struct history *history,
 {
     const struct case_id *id = &series->id;
     json_begin_object(json);
-    text_member(json, "operation", id->operation);
-    text_member(json, "variant", id->variant);
+    json_known_member(json, "operation", id->operation);
+    json_known_member(json, "variant", id->variant);
     json_key(json, "shape");
     json_shape(json, id->shape);
-    text_member(json, "temperature", temperature_name((enum assay_temperature)id->temperature));
-    text_member(json, "place", place_name((enum assay_place)id->place));
-    int_member(json, "runs", series->point_count);
-    int_member(json, "failed", series->failed);
+    json_known_member(json, "temperature",
+                      temperature_name((enum assay_temperature)id->temperature));
+    json_known_member(json, "place", place_name((enum assay_place)id->place));
+    json_int_member(json, "runs", series->point_count);
+    json_int_member(json, "failed", series->failed);
     json_key(json, "changes");
     json_begin_array(json);
     for (int i = 0; i < series->change_count; i++)
@@ -127,8 +109,8 @@ int history_print_json(FILE *out, const struct history *history)
     provenance_program(&program);
     json_begin(&json, out, 2);
     json_begin_object(&json);
-    text_member(&json, "assay", program.version);
-    int_member(&json, "format", FORMAT);
+    json_known_member(&json, "assay", program.version);
+    json_int_member(&json, "format", FORMAT);
     json_key(&json, "settings");
     json_begin_array(&json);
     for (int i = 0; i < history->setting_count; i++) {

@@ -60,12 +60,6 @@ static int first_block(const struct noise *noise, const struct case_id *id)
     return from;
 }
 
-static int ascending(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
 static double own_floor(const struct noise *noise, const struct case_id *id, int rounds)
 {
     double shift[MOST_BLOCKS];
@@ -80,7 +74,7 @@ static double own_floor(const struct noise *noise, const struct case_id *id, int
         shift[count++] = block->shift * sqrt((double)block->rounds / rounds);
     }
     if (count < LEAST_BLOCKS || sessions < LEAST_SESSIONS) return NAN;
-    qsort(shift, (size_t)count, sizeof *shift, ascending);
+    stats_sort(shift, count);
     return stats_quantile_sorted(shift, count, 0.95);
 }
 

@@ -36,14 +36,19 @@ enum { MOST_KINDS = 16 };
 const struct plot_kind *plot_find(const char *name)
 {
     const char *names[MOST_KINDS];
+    char all[256] = "";
     int count = 0;
     for (; plot_kinds[count].name && count < MOST_KINDS; count++) {
+        size_t used = strlen(all);
         if (!strcmp(plot_kinds[count].name, name)) return &plot_kinds[count];
         names[count] = plot_kinds[count].name;
+        snprintf(all + used, sizeof all - used, "%s%s", used ? ", " : "", names[count]);
     }
     const char *near = text_nearest(name, names, count);
-    assay_error("no kind of plot '%s'%s%s%s", name, near ? "; did you mean '" : "",
-                near ? near : "", near ? "'?" : "");
+    if (near)
+        assay_error("no kind of plot '%s'; did you mean '%s'?", name, near);
+    else
+        assay_error("no kind of plot '%s' (there are %s)", name, all);
     return NULL;
 }
 
@@ -51,7 +56,7 @@ static int needs_check(const struct plot_kind *kind, const struct plot_request *
 {
     if ((kind->needs & PLOT_RUN) && !request->run)
         return assay_error("a plot '%s' wants a run", kind->name);
-    if ((kind->needs & PLOT_AGAINST) && !request->against && !request->comparison)
+    if ((kind->needs & PLOT_AGAINST) && !request->comparison)
         return assay_error("a plot '%s' compares two runs: name the older one with --against",
                            kind->name);
     if ((kind->needs & PLOT_STORE) && !request->store)

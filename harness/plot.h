@@ -20,8 +20,7 @@ struct plot_request {
     const struct stored_run *against; /* an older run to compare with; NULL: none */
     struct store *store;              /* of the run; open for reading */
 
-    /* Of the two runs; NULL: made from them, without knowledge of the noise. */
-    const struct comparison *comparison;
+    const struct comparison *comparison; /* of the run with an older one; NULL: none */
 
     const char *operation; /* only this one; NULL: any */
     const char *cases;     /* glob on operation/variant; NULL: any */

@@ -33,12 +33,6 @@ struct dist {
 
 /* -------------------------------------------------------------------- values -- */
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
 static bool is_case(const struct stored_case *stored, const struct view_row *row)
 {
     const struct case_id *a = &stored->result.id, *b = &row->result.id;
@@ -77,7 +71,7 @@ static int curve_make(struct dist *dist, struct curve *curve, const struct view_
         if (is_case(&dist->run->cases[i], row))
             curve->count +=
                 values_of(&dist->run->cases[i], dist->launches, curve->value + curve->count);
-    qsort(curve->value, (size_t)curve->count, sizeof *curve->value, ascending);
+    stats_sort(curve->value, curve->count);
     return 0;
 }
 

@@ -1,58 +1,8 @@
 /* plot_forest.c - the data of plots/forest.gp: what changed between two runs. */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "compare.h"
 #include "plot_data.h"
 #include "plot_rows.h"
-
-/* ------------------------------------------------------------------ timings -- */
-
-/* A stored run as comparing wants it: what store_read_timings reads, without the
- * database. The launches stay the run's. */
-static int timings_of(struct timings *timings, const struct stored_run *run)
-{
-    timings->run = *run;
-    timings->rows = calloc((size_t)run->case_count + 1, sizeof *timings->rows);
-    if (!timings->rows) return assay_error("out of memory for %d cases", run->case_count);
-    for (int i = 0; i < run->case_count; i++) {
-        const struct stored_case *stored = &run->cases[i];
-        const struct case_result *r = &stored->result;
-        bool ok = r->status == STATUS_OK;
-        if (stored->purpose != PURPOSE_CASE) continue;
-        struct timing *row = &timings->rows[timings->count++];
-        *row = (struct timing){.id = r->id,
-                               .launch = stored->launch_number - 1,
-                               .status = r->status,
-                               .is_baseline = r->is_baseline,
-                               .time_ns = ok ? r->time_ns : NAN,
-                               .lo_ns = ok ? r->lo_ns : NAN,
-                               .hi_ns = ok ? r->hi_ns : NAN,
-                               .sm_mhz = r->sm_mhz,
-                               .bytes = view_bytes(&r->work),
-                               .ops = view_ops(&r->work),
-                               .clock_reasons = r->clock_reasons};
-        memcpy(row->reason, r->reason, sizeof row->reason);
-        memcpy(row->code_hash, r->code_hash, sizeof row->code_hash);
-        for (int l = 0; l < run->launch_count; l++)
-            if (!strcmp(run->launches[l].id, stored->launch_id)) row->launch = l;
-    }
-    qsort(timings->rows, (size_t)timings->count, sizeof *timings->rows, timing_order);
-    return 0;
-}
-
-static int compare(struct comparison *comparison, const struct plot_request *request)
-{
-    struct timings base = {0}, candidate = {0};
-    struct compare_options options = compare_defaults;
-    int failed = timings_of(&base, request->against);
-    if (!failed) failed = timings_of(&candidate, request->run);
-    if (!failed) failed = compare_runs(comparison, &base, &candidate, &options);
-    free(base.rows);
-    free(candidate.rows);
-    return failed;
-}
 
 /* --------------------------------------------------------------------- rows -- */
 
@@ -139,7 +89,6 @@ static void write_head(FILE *out, const struct plot_request *request, const stru
     plot_size_rows(out, page->shown + 2, chars);
     plot_setting_number(out, "left", fmax(page->least / 1.02, 0.2));
     plot_setting_number(out, "right", fmin(page->greatest * 1.02, 5));
-    plot_setting(out, "better", strcmp(c->metric, "time") ? "faster" : "slower");
 }
 
 static void write_rows(FILE *out, const struct plot_request *request, const struct page *page)
@@ -171,12 +120,9 @@ static void write_rows(FILE *out, const struct plot_request *request, const stru
 
 enum plot_outcome plot_forest(FILE *out, const struct plot_request *request)
 {
-    struct comparison own = {0};
     struct page page;
-    if (!request->comparison && compare(&own, request)) return PLOT_FAILED;
-    page_make(&page, request, request->comparison ? request->comparison : &own);
-    if (page.shown) write_rows(out, request, &page);
-    if (!request->comparison) comparison_release(&own);
+    page_make(&page, request, request->comparison);
     if (!page.shown) return plot_nothing(request, "the two runs have no case that compares");
+    write_rows(out, request, &page);
     return PLOT_DRAWN;
 }

@@ -129,12 +129,6 @@ static int by_place(const void *a, const void *b)
     return x->at < y->at ? -1 : x->at > y->at;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* A bin: where, the median, the middle nine tenths, and how many were marked. */
 static void bin_write(FILE *out, const struct point *point, int count, double *scratch)
 {
@@ -143,7 +137,7 @@ static void bin_write(FILE *out, const struct point *point, int count, double *s
         scratch[i] = point[i].ratio;
         marked += point[i].marked;
     }
-    qsort(scratch, (size_t)count, sizeof *scratch, ascending);
+    stats_sort(scratch, count);
     fprintf(out, "%.9g\t%.6g\t%.6g\t%.6g\t%d\n", point[count / 2].at,
             stats_quantile_sorted(scratch, count, 0.5), stats_quantile_sorted(scratch, count, 0.05),
             stats_quantile_sorted(scratch, count, 0.95), marked);
@@ -168,7 +162,7 @@ static int frame(const struct timeline *line, double *low, double *top)
     if (!ratio) return assay_error("out of memory for a plot");
     for (int i = 0; i < line->points; i++)
         ratio[i] = line->point[i].ratio;
-    qsort(ratio, (size_t)line->points, sizeof *ratio, ascending);
+    stats_sort(ratio, line->points);
     *low = fmin(0.98, stats_quantile_sorted(ratio, line->points, 0.01) - 0.005);
     *top = fmax(1.02, stats_quantile_sorted(ratio, line->points, 0.99) + 0.005);
     free(ratio);

@@ -4,15 +4,47 @@
 #include "commands.h"
 #include "run_choice.h"
 
-int run_choice_read(struct stored_run *run, const char *spec, const char *db)
+/* Open the database that the run is in, and find its id. -1: nothing is open. */
+static int find(struct store **store, const char *spec, const char *db, char id[STORE_ID])
 {
-    char path[PATH_MAX], id[STORE_ID];
+    char path[PATH_MAX];
     const char *name;
-    struct store *store;
     if (store_split_run(spec ? spec : "latest", command_database(db), path, sizeof path, &name))
         return -1;
-    if (store_open(&store, path, STORE_READ)) return -1;
-    int failed = store_find_run(store, name, id) || store_read_run(store, id, true, run) ? -1 : 0;
+    if (store_open(store, path, STORE_READ)) return -1;
+    if (store_find_run(*store, name, id) == 0) return 0;
+    store_close(*store);
+    return -1;
+}
+
+int run_choice_read(struct stored_run *run, const char *spec, const char *db)
+{
+    char id[STORE_ID];
+    struct store *store;
+    if (find(&store, spec, db, id)) return -1;
+    int status = store_read_run(store, id, true, run);
     store_close(store);
-    return failed;
+    return status;
+}
+
+static int read_timings(struct timings *timings, const char *spec, const char *db)
+{
+    char id[STORE_ID];
+    struct store *store;
+    if (find(&store, spec, db, id)) return -1;
+    int status = store_read_timings(store, id, timings);
+    store_close(store);
+    return status;
+}
+
+int run_choice_compare(struct comparison *comparison, const char *base, const char *candidate,
+                       const char *db, const struct compare_options *options)
+{
+    struct timings left = {0}, right = {0};
+    int status = read_timings(&left, base, db);
+    if (status == 0) status = read_timings(&right, candidate, db);
+    if (status == 0) status = compare_runs(comparison, &left, &right, options);
+    timings_release(&left);
+    timings_release(&right);
+    return status;
 }

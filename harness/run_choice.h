@@ -1,14 +1,18 @@
 /*
- * run_choice.h - the run that a command's argument names, read from its database.
+ * run_choice.h - the runs that a command's arguments name, read from their databases.
+ * A run is [PATH.sqlite:]RUN (NULL: the latest), of the database that --db (NULL: not
+ * given) or the environment names.
  */
 #ifndef RUN_CHOICE_H
 #define RUN_CHOICE_H
 
-#include "store.h"
+#include "compare.h"
 
-/* Read [PATH.sqlite:]RUN (NULL: the latest) with its samples, from the database
- * that --db (NULL: not given) or the environment names. stored_run_release
- * frees; -1 with assay_error. */
+/* Read a run with its samples. stored_run_release frees; -1 with assay_error. */
 int run_choice_read(struct stored_run *run, const char *spec, const char *db);
+
+/* Compare two runs. comparison_release frees; -1 with assay_error. */
+int run_choice_compare(struct comparison *comparison, const char *base, const char *candidate,
+                       const char *db, const struct compare_options *options);
 
 #endif

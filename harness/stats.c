@@ -12,7 +12,7 @@ static int ascending(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-static void sort(double *values, int count)
+void stats_sort(double *values, int count)
 {
     qsort(values, (size_t)count, sizeof *values, ascending);
 }
@@ -26,7 +26,7 @@ static double median_of_sorted(const double *sorted, int count)
 double stats_median(double *values, int count)
 {
     if (count <= 0) return NAN;
-    sort(values, count);
+    stats_sort(values, count);
     return median_of_sorted(values, count);
 }
 

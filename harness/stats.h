@@ -14,6 +14,9 @@ struct interval {
     double mid, lo, hi;
 };
 
+/* Ascending; no NAN among them. */
+void stats_sort(double *values, int count);
+
 /* Median; sorts `values` in place. NAN for none. */
 double stats_median(double *values, int count);
 

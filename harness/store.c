@@ -68,7 +68,7 @@ static int check_path(const char *path, enum store_mode mode)
     }
     if (errno != ENOENT)
         return assay_error("%s: cannot open the database: %s", path, strerror(errno));
-    if (mode == STORE_READ)
+    if (mode != STORE_WRITE)
         return assay_error("%s: there is no database (assay run makes one)", path);
     return make_folder(path);
 }
@@ -274,7 +274,7 @@ int store_open(struct store **out, const char *path, enum store_mode mode)
 
     if (open_connection(store, mode) != 0 ||
         store_exec(store, "open the database", "PRAGMA foreign_keys = ON") != 0 ||
-        (mode == STORE_WRITE ? prepare_writing(store) : prepare_reading(store)) != 0 ||
+        (mode == STORE_READ ? prepare_reading(store) : prepare_writing(store)) != 0 ||
         exchange_functions(store) != 0) {
         store_close(store);
         return -1;

@@ -19,9 +19,13 @@ enum { STORE_ID = 33 }; /* 32 hex digits and the end */
 
 struct store;
 
-enum store_mode { STORE_READ, STORE_WRITE };
+enum store_mode {
+    STORE_READ,
+    STORE_CHANGE, /* write to a database that is there */
+    STORE_WRITE,  /* the same; create it where it is not */
+};
 
-/* Open (STORE_WRITE: create and migrate) the database at `path`. */
+/* Open the database at `path`, and bring an older one to this version. */
 int store_open(struct store **store, const char *path, enum store_mode mode);
 void store_close(struct store *store);
 

@@ -15,168 +15,10 @@
 
 #include "device.h"
 #include "stats.h"
-#include "store_foreign.h"
+#include "store_gbench.h"
 #include "text.h"
 
-enum { MAX_INSTANCE = 2048 };
 static const char purpose[] = "read a Google Benchmark file";
-
-/* One instance of a benchmark, gathered from its entries. */
-struct instance {
-    char name[MAX_INSTANCE]; /* run_name */
-    double *time_ns;         /* of each repetition */
-    int count;
-    double median_ns, mean_ns; /* as aggregates; NAN: not in the file */
-    double cpu_ns, bytes_per_s, items_per_s, lower_ns, upper_ns;
-    double iterations;
-    bool failed, skipped;
-    char reason[ASSAY_MAX_REASON];
-};
-
-struct instances {
-    struct instance *list;
-    int count;
-};
-
-static void instances_release(struct instances *instances)
-{
-    for (int i = 0; i < instances->count; i++)
-        free(instances->list[i].time_ns);
-    free(instances->list);
-}
-
-/* The newest are looked at first: repetitions follow each other mostly. */
-static struct instance *instance_named(struct instances *instances, const char *name)
-{
-    for (int i = instances->count - 1; i >= 0; i--)
-        if (strcmp(instances->list[i].name, name) == 0) return &instances->list[i];
-    size_t count = (size_t)instances->count + 1;
-    struct instance *grown = realloc(instances->list, count * sizeof *grown);
-    if (!grown) {
-        assay_error("out of memory for %zu benchmarks", count);
-        return NULL;
-    }
-    instances->list = grown;
-    struct instance *instance = &grown[instances->count++];
-    *instance = (struct instance){.median_ns = NAN, .mean_ns = NAN};
-    instance->cpu_ns = instance->bytes_per_s = instance->items_per_s = NAN;
-    instance->lower_ns = instance->upper_ns = instance->iterations = NAN;
-    snprintf(instance->name, sizeof instance->name, "%s", name);
-    return instance;
-}
-
-/* -------------------------------------------------------------- entries -- */
-
-/* Nanoseconds in a unit; NAN for one that the format does not have. */
-static double unit_ns(const char *unit)
-{
-    static const struct {
-        const char *name;
-        double ns;
-    } units[] = {{"", 1}, {"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
-        if (strcmp(unit, units[i].name) == 0) return units[i].ns;
-    return NAN;
-}
-
-static int add_time(struct instance *instance, double time_ns)
-{
-    size_t count = (size_t)instance->count + 1;
-    double *grown = realloc(instance->time_ns, count * sizeof *grown);
-    if (!grown) return assay_error("out of memory for %zu repetitions", count);
-    instance->time_ns = grown;
-    instance->time_ns[instance->count++] = time_ns;
-    return 0;
-}
-
-static void add_counters(struct instance *instance, struct query *query, double unit)
-{
-    instance->cpu_ns = unit * column_real(query, "cpu_time");
-    instance->bytes_per_s = column_real(query, "bytes_per_second");
-    instance->items_per_s = column_real(query, "items_per_second");
-    instance->lower_ns = unit * column_real(query, "lower_time");
-    instance->upper_ns = unit * column_real(query, "upper_time");
-    instance->iterations = column_real(query, "iterations");
-}
-
-/* stddev, cv, BigO and RMS say nothing that is kept. */
-static bool is_kept(const char *type, const char *aggregate)
-{
-    return strcmp(type, "aggregate") != 0 || strcmp(aggregate, "median") == 0 ||
-           strcmp(aggregate, "mean") == 0;
-}
-
-static void add_aggregate(struct instance *instance, struct query *query, const char *aggregate,
-                          double time_ns, double unit)
-{
-    if (strcmp(aggregate, "median") == 0)
-        instance->median_ns = time_ns;
-    else
-        instance->mean_ns = time_ns;
-    if (instance->count == 0) add_counters(instance, query, unit);
-}
-
-static int add_entry(struct instances *instances, struct query *query)
-{
-    char name[MAX_INSTANCE], unit_name[16], type[16], aggregate[32];
-    column_text(query, "name", name, sizeof name);
-    column_text(query, "time_unit", unit_name, sizeof unit_name);
-    column_text(query, "run_type", type, sizeof type);
-    column_text(query, "aggregate_name", aggregate, sizeof aggregate);
-    if (!name[0]) return assay_error("the entry has no name");
-    if (!is_kept(type, aggregate)) return 0;
-
-    struct instance *instance = instance_named(instances, name);
-    if (!instance) return -1;
-    if (column_integer(query, "failed") || column_integer(query, "skipped")) {
-        instance->failed |= column_integer(query, "failed") != 0;
-        instance->skipped |= column_integer(query, "skipped") != 0;
-        column_text(query, "reason", instance->reason, sizeof instance->reason);
-        return 0;
-    }
-    double unit = unit_ns(unit_name);
-    double time_ns = unit * column_real(query, "real_time");
-    if (isnan(unit)) return assay_error("'%s' is no unit of time", unit_name);
-    if (strcmp(type, "aggregate") == 0) {
-        add_aggregate(instance, query, aggregate, time_ns, unit);
-        return 0;
-    }
-    if (!(time_ns > 0) || isinf(time_ns))
-        return assay_error("real_time must be a number above zero");
-    add_counters(instance, query, unit);
-    return add_time(instance, time_ns);
-}
-
-/* ->> gives text for text: a number in quotes is none here, so it is not taken. */
-static int read_entries(struct foreign *foreign, struct instances *instances)
-{
-    struct query query;
-    int status = 0;
-    query_open(&query, foreign->store, purpose,
-               "SELECT key, coalesce(value ->> '$.run_name', value ->> '$.name') AS name,"
-               " value ->> '$.run_type' AS run_type,"
-               " value ->> '$.aggregate_name' AS aggregate_name,"
-               " iif(json_type(value, '$.real_time') IN ('integer', 'real'),"
-               "     value ->> '$.real_time', NULL) AS real_time,"
-               " value ->> '$.cpu_time' AS cpu_time, value ->> '$.time_unit' AS time_unit,"
-               " value ->> '$.iterations' AS iterations,"
-               " value ->> '$.bytes_per_second' AS bytes_per_second,"
-               " value ->> '$.items_per_second' AS items_per_second,"
-               " value ->> '$.lower_time' AS lower_time, value ->> '$.upper_time' AS upper_time,"
-               " coalesce(value ->> '$.error_occurred', 0) AS failed,"
-               " coalesce(value ->> '$.skipped', 0) AS skipped,"
-               " coalesce(value ->> '$.error_message', value ->> '$.skip_message', '') AS reason"
-               " FROM json_each(:text, '$.benchmarks')");
-    query_text(&query, ":text", foreign->text);
-    while (status == 0 && query_step(&query) == 1) {
-        long long key = (long long)column_integer(&query, "key");
-        char why[1024];
-        if (add_entry(instances, &query) == 0) continue;
-        snprintf(why, sizeof why, "%s", assay_last_error());
-        status = assay_error("%s: benchmarks[%lld]: %s", foreign->name, key, why);
-    }
-    return query_close(&query) == 0 ? status : -1;
-}
 
 /* ---------------------------------------------------------------- names -- */
 
@@ -214,7 +56,7 @@ static void add_part(struct case_id *id, char *part, int *unnamed)
 
 static void read_name(const char *text, struct case_id *id)
 {
-    char name[MAX_INSTANCE], *rest = name;
+    char name[GBENCH_MAX_NAME], *rest = name;
     int unnamed = 0;
     snprintf(name, sizeof name, "%s", text);
     foreign_name(id->operation, sizeof id->operation, strsep(&rest, "/"));
@@ -235,7 +77,7 @@ static void read_name(const char *text, struct case_id *id)
 
 /* Repetitions are rounds: those of other benchmarks are not their pairs, as
  * they may have run at any time, but nothing of this file is a baseline. */
-static int keep_samples(struct case_result *result, const struct instance *instance)
+static int keep_samples(struct case_result *result, const struct gbench_instance *instance)
 {
     struct samples *samples = &result->samples;
     size_t count = (size_t)instance->count;
@@ -252,7 +94,7 @@ static int keep_samples(struct case_result *result, const struct instance *insta
     return 0;
 }
 
-static int set_time(struct case_result *result, struct instance *instance)
+static int set_time(struct case_result *result, struct gbench_instance *instance)
 {
     const char *what = "median of repetitions";
     struct interval median = {NAN, instance->lower_ns, instance->upper_ns};
@@ -275,7 +117,7 @@ static int set_time(struct case_result *result, struct instance *instance)
     return 0;
 }
 
-static void set_status(struct case_result *result, const struct instance *instance)
+static void set_status(struct case_result *result, const struct gbench_instance *instance)
 {
     if (!instance->failed && !instance->skipped && result->time_ns > 0) {
         result->status = STATUS_OK;
@@ -289,7 +131,7 @@ static void set_status(struct case_result *result, const struct instance *instan
                                                     : "the file has no time for it");
 }
 
-static int add_case(struct foreign_run *run, struct instance *instance)
+static int add_case(struct foreign_run *run, struct gbench_instance *instance)
 {
     struct case_result *result = foreign_case_add(run);
     if (!result) return -1;
@@ -378,9 +220,9 @@ static int check_file(struct foreign *foreign)
     return 0;
 }
 
-static int read_run(struct foreign *foreign, struct instances *instances)
+static int read_run(struct foreign *foreign, struct gbench *instances)
 {
-    if (read_entries(foreign, instances) != 0) return -1;
+    if (gbench_read(instances, foreign) != 0) return -1;
     if (instances->count == 0) return assay_error("%s: there is no result in it", foreign->name);
     struct foreign_run *run = foreign_run_add(foreign);
     if (!run || read_context(foreign, run) != 0) return -1;
@@ -392,13 +234,13 @@ static int read_run(struct foreign *foreign, struct instances *instances)
 int store_import_gbench(struct store *store, const char *name, FILE *in, int *rows_added)
 {
     struct foreign foreign;
-    struct instances instances = {0};
+    struct gbench instances = {0};
     *rows_added = 0;
     int status = foreign_open(&foreign, store, name, in);
     if (status == 0) status = check_file(&foreign);
     if (status == 0) status = read_run(&foreign, &instances);
     if (status == 0) status = foreign_store(&foreign, rows_added);
-    instances_release(&instances);
+    gbench_release(&instances);
     foreign_release(&foreign);
     return status;
 }

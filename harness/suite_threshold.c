@@ -26,13 +26,14 @@ static struct suite_threshold *add(struct suite_thresholds *thresholds, int file
     return section;
 }
 
-/* "[group LABEL]", blanks as they come; "" for [suite]. */
+/* "[group LABEL]" or "[claim ID]", whose groups have that label, blanks as they
+ * come; "" for [suite]. */
 static void take_heading(struct suite_threshold *section, const char *line)
 {
     char label[ASSAY_MAX_NAME] = "";
     const char *at = line + 1 + strspn(line + 1, " \t");
-    if (!begins_with(at, "group")) return;
-    at += strlen("group");
+    if (!begins_with(at, "group") && !begins_with(at, "claim")) return;
+    at += strlen("group"); /* or claim, as long */
     at += strspn(at, " \t");
     size_t length = strcspn(at, "]\n");
     while (length > 0 && strchr(" \t", at[length - 1]))

@@ -9,7 +9,7 @@
 #include "assay.h"
 
 struct suite_threshold {
-    char group[ASSAY_MAX_NAME]; /* label; "" of the [suite] itself */
+    char group[ASSAY_MAX_NAME]; /* label, or a claim's id; "" of the [suite] itself */
     int file;                   /* how many included files are before it in the text */
     double threshold;           /* a fraction; NAN: says nothing */
 };

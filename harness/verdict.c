@@ -86,7 +86,8 @@ int verdict_set_parse(const char *text, unsigned *set)
         if (verdict < 0) {
             const char *near = text_nearest(word, names, VERDICTS);
             return near ? assay_error("there is no verdict '%s'; did you mean %s?", word, near)
-                        : assay_error("there is no verdict '%s'", word);
+                        : assay_error("there is no verdict '%s' (SUSPECT, UNSTABLE, ..., or any)",
+                                      word);
         }
         *set |= 1u << verdict;
     }

@@ -157,6 +157,29 @@ static void the_claimed_side_of_1_is_the_direction(void **state)
     (void)state;
     assert_int_equal(judged(6, 6, 1.02, 1.01, 1.03), CLAIM_IN_DIRECTION);
     assert_int_equal(judged(6, 6, 60, 50, 70), CLAIM_IN_DIRECTION);
+    assert_int_equal(judged(1, 1.1, 1.3, 1.2, 1.4), CLAIM_IN_DIRECTION);
+}
+
+static void no_difference_and_at_most_claim_no_side(void **state)
+{
+    (void)state;
+    assert_int_equal(judged(1, 1, 1.5, 1.4, 1.6), CLAIM_FAILS);
+    assert_int_equal(judged(NAN, 2, 3, 2.9, 3.1), CLAIM_FAILS);
+    assert_int_equal(judged(0.9, 1.1, 1.5, 1.4, 1.6), CLAIM_FAILS);
+}
+
+static void both_ends_of_a_range_have_the_figures_unit(void **state)
+{
+    struct claim claim = {.least = 10e3, .most = 2e6, .rule = RULE_DIFFERENCE};
+    char text[64];
+    (void)state;
+    claim_claimed_text(&claim, text, sizeof text);
+    assert_string_equal(text, "10.0 us to 2.00 ms");
+    claim.rule = RULE_RATIO;
+    claim.least = 7;
+    claim.most = 8;
+    claim_claimed_text(&claim, text, sizeof text);
+    assert_string_equal(text, "7 to 8x");
 }
 
 static void no_difference_and_the_other_direction_do_not_hold(void **state)
@@ -345,6 +368,8 @@ int main(void)
         cmocka_unit_test(a_figure_inside_the_range_holds),
         cmocka_unit_test(a_range_is_widened_by_a_tenth_of_its_distance_from_1),
         cmocka_unit_test(the_claimed_side_of_1_is_the_direction),
+        cmocka_unit_test(no_difference_and_at_most_claim_no_side),
+        cmocka_unit_test(both_ends_of_a_range_have_the_figures_unit),
         cmocka_unit_test(no_difference_and_the_other_direction_do_not_hold),
         cmocka_unit_test(an_interval_from_no_effect_to_the_claim_settles_nothing),
         cmocka_unit_test(a_value_is_inside_or_not),

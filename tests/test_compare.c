@@ -18,7 +18,7 @@ enum { MAX_LAUNCHES = 16 };
 
 static struct compare_options plain(void)
 {
-    return (struct compare_options){.threshold = 0.02, .otherwise = NAN, .fdr = NAN};
+    return (struct compare_options){.threshold = 0.02};
 }
 
 static void begin(struct timings *timings, const char *id, int launches, int cases)
@@ -440,6 +440,22 @@ static void a_rate_of_false_discoveries_asks_more_of_the_few_than_of_the_many(vo
     comparison_release(&alone);
 }
 
+static void options_that_nobody_gave_are_zero(void **state)
+{
+    const struct compare_options nothing_said = {0};
+    struct timings base, candidate;
+    (void)state;
+    fill(&base, "a", 5, 1000);
+    fill(&candidate, "b", 5, 1050);
+    struct comparison comparison = compare(&base, &candidate, &nothing_said);
+    assert_true(comparison.threshold == COMPARE_STEADY_THRESHOLD);
+    assert_true(isnan(comparison.fdr));
+    assert_int_equal(comparison.rows[0].verdict, VERDICT_REGRESSED);
+    comparison_release(&comparison);
+    timings_release(&base);
+    timings_release(&candidate);
+}
+
 static void swapping_the_runs_mirrors_every_verdict(void **state)
 {
     static const enum verdict mirror[VERDICTS] = {
@@ -644,6 +660,7 @@ int main(void)
         cmocka_unit_test(a_group_s_threshold_holds_unless_the_command_line_has_one),
         cmocka_unit_test(every_tested_case_has_its_p_and_what_it_could_find),
         cmocka_unit_test(a_rate_of_false_discoveries_asks_more_of_the_few_than_of_the_many),
+        cmocka_unit_test(options_that_nobody_gave_are_zero),
         cmocka_unit_test(swapping_the_runs_mirrors_every_verdict),
         cmocka_unit_test(another_driver_is_incomparable_and_tagged),
         cmocka_unit_test(two_modes_are_seen),

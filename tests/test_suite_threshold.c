@@ -69,6 +69,19 @@ static void a_second_suite_in_a_row_is_another_file(void **state)
     suite_thresholds_release(&thresholds);
 }
 
+static void a_claim_is_a_group_of_its_file(void **state)
+{
+    struct suite_thresholds thresholds;
+    (void)state;
+    assert_int_equal(suite_thresholds_read(&thresholds,
+                                           "[suite]\nthreshold = 3\n[claim D1]\nclaimed = 2\n"
+                                           "[group after]\noperation = copy\n"),
+                     0);
+    near(&thresholds, "D1", 3);
+    near(&thresholds, "after", 3);
+    suite_thresholds_release(&thresholds);
+}
+
 static void where_nothing_is_said_there_is_none(void **state)
 {
     static const char *const texts[] = {NULL,
@@ -93,6 +106,7 @@ int main(void)
         cmocka_unit_test(a_group_has_its_own_else_that_of_its_file_else_that_of_the_suite),
         cmocka_unit_test(of_two_groups_of_one_label_the_smaller_holds),
         cmocka_unit_test(a_second_suite_in_a_row_is_another_file),
+        cmocka_unit_test(a_claim_is_a_group_of_its_file),
         cmocka_unit_test(where_nothing_is_said_there_is_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,7 +16,7 @@ tree() {
 }
 tree base
 tree head
-tree slow SLOW=b PACE=1.08
+tree slow SLOW=b PACE=108
 mkdir broken
 printf 'all:\n\tfalse\n' >broken/Makefile
 

@@ -24,8 +24,8 @@ gate() {
 }
 
 build plain
-build slow SLOW=b PACE=1.05
-build fast SLOW=b PACE=0.95
+build slow SLOW=b PACE=105
+build fast SLOW=b PACE=95
 build other VARIANTS='"a c d"'
 build crashes CRASHED=c
 build wrong WRONG=a
@@ -34,7 +34,7 @@ build nothing VARIANTS='""'
 build strangers VARIANTS='"x y"'
 build simulated SIMULATED=1
 build coded CODE=c0de
-build coded_slow CODE=c0de SLOW=b PACE=1.05
+build coded_slow CODE=c0de SLOW=b PACE=105
 printf '#!/bin/sh\nkill -SEGV $$\n' >dies
 # shellcheck disable=SC2016
 printf '#!/bin/sh\necho $$ >hangs.pid\nexec sleep 60\n' >hangs
@@ -143,6 +143,12 @@ check "which ends with 3 on request" exits 3 \
 check "a baseline that is not there is exit 4" exits 4 "$ASSAY" gate tiny --baseline nope --cand ./plain
 check "a baseline is dropped" exits 0 "$ASSAY" baseline drop pinned
 check "only once" exits 2 "$ASSAY" baseline drop pinned
+for name in '' latest latest~1 a.sqlite:b; do
+    check "'$name' is no name of a baseline" warns "cannot name a baseline" "$ASSAY" baseline set "$name" one
+done
+check "dropping makes no database" exits 2 "$ASSAY" baseline drop pinned --db typo.sqlite
+check "nor does setting" exits 2 "$ASSAY" baseline set pinned one --db typo.sqlite
+check "there is none" fails test -e typo.sqlite
 
 check "a run that is not there is exit 2" exits 2 "$ASSAY" compare nope one
 check "and is named" warns "there is no run 'nope'" "$ASSAY" compare nope one
@@ -174,6 +180,8 @@ check "a file that is no database is refused" exits 2 "$ASSAY" merge m.md --db a
 check "itself is refused" exits 2 "$ASSAY" merge all.sqlite --db all.sqlite
 
 check "no base is a usage error" exits 2 "$ASSAY" gate tiny
+check "what is for a stored base is refused beside a program" warns "--launches is for --baseline alone" \
+    "$ASSAY" gate tiny --base x --launches 3
 check "two kinds of base are one" exits 2 "$ASSAY" gate tiny --base x --baseline y
 check "a verdict that is none gets a suggestion" warns "did you mean SUSPECT" \
     "$ASSAY" gate tiny --base x --fail-on SUSPEKT

@@ -46,6 +46,12 @@ check "whose hash is right (else set report_script_hash to the base64 of the fir
     gives "$(script_hash)" policy_hash
 check "against another run" exits 0 "$ASSAY" report b --against a -o b.html
 check "verdicts stand in it" has b.html '<h2 id="against">'
+"$ASSAY" run ./two.ini --device 'sim:seed=1,slow=*/host_omp:10' --launches 5 --label slow >/dev/null 2>&1
+"$ASSAY" run ./two.ini --device sim:seed=1 --launches 5 --label calm >/dev/null 2>&1
+check "they are those of compare" exits 0 "$ASSAY" report slow --against calm -o slow.html --no-plots
+counts=$("$ASSAY" compare calm slow | tail -n 1)
+check "which finds what is slower" grep -q '2 REGRESSED' <<<"$counts"
+check "all of them" has slow.html ": $counts."
 check "for a job summary" exits 0 "$ASSAY" report a -o a.md
 check "the ending picks the format" has a.md "### The fastest of each group"
 check "to standard output" says "<!DOCTYPE html>" "$ASSAY" report a -o -

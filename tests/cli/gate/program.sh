@@ -1,17 +1,18 @@
 #!/usr/bin/env bash
 # A program that the gate can run, without measuring: `run SUITE --db FILE ...`
 # stores one launch whose times are drawn from a seeded noise. Behaviour by
-# environment, so that a copy that sets it is another build:
+# environment, so that a copy that sets it is another build. Starts no program but
+# the import, since the tests launch it hundreds of times:
 #
 #   ASSAY      the program that imports the rows
-#   PACE       factor on the times of the cases that match SLOW (default 1)
+#   PACE       per cent of their times that the cases of SLOW take (default 100)
 #   SLOW       variant (default none); NOISE: half width in parts of 10000 (20)
 #   DRIVER     driver's version (1)
 #   VARIANTS   names (a b c); CRASHED, WRONG: variants with these outcomes
 #   SIMULATED  1: says so; COMMIT: what it was built from,
 #              CODE: hash of its machine code (both default unknown)
 set -u
-: "${ASSAY:?}" "${CODE:=}" "${COMMIT:=}" "${PACE:=1}" "${SLOW:=}" "${NOISE:=20}" "${DRIVER:=1}"
+: "${ASSAY:?}" "${CODE:=}" "${COMMIT:=}" "${PACE:=100}" "${SLOW:=}" "${NOISE:=20}" "${DRIVER:=1}"
 VARIANTS=${VARIANTS-a b c}
 : "${CRASHED:=}" "${WRONG:=}" "${SIMULATED:=0}"
 db='' label='' seed=1 filter='' suite=${2-}
@@ -28,9 +29,11 @@ while [ $# -gt 0 ]; do
     shift
 done
 
-id() { od -An -N16 -tx1 /dev/urandom | tr -d ' \n'; }
-run_id=$(id)
-launch_id=$(id)
+# id VARIABLE: a random one.
+id() { printf -v "$1" '%08x%08x%08x%08x' "$SRANDOM" "$SRANDOM" "$SRANDOM" "$SRANDOM"; }
+run_id='' launch_id='' result_id=''
+id run_id
+id launch_id
 seed=000$seed
 RANDOM=$((10#${seed: -4} + $$)) # its own in every launch
 
@@ -44,13 +47,15 @@ RANDOM=$((10#${seed: -4} + $$)) # its own in every launch
     for variant in $VARIANTS; do
         case ",$filter," in ",," | *",copy/$variant,"*) ;; *) continue ;; esac
         ordinal=$((ordinal + 1))
-        status=ok pace=1
+        status=ok pace=100
         [ "$variant" = "$SLOW" ] && pace=$PACE
         [ "$variant" = "$CRASHED" ] && status=crashed
         [ "$variant" = "$WRONG" ] && status=wrong
-        time=$(awk -v p="$pace" -v n="$NOISE" -v r=$RANDOM \
-            'BEGIN { printf "%.6f", 50000 * p * (1 + n / 10000 * (2 * r / 32768 - 1)) }')
+        picoseconds=$((500000 * pace)) # of 50 us
+        picoseconds=$((picoseconds + picoseconds * NOISE * (2 * RANDOM - 32768) / 32768 / 10000))
+        printf -v time '%d.%03d' $((picoseconds / 1000)) $((picoseconds % 1000))
+        id result_id
         [ $status = ok ] || time=null
-        echo "{\"assay_ndjson\":1,\"table\":\"result\",\"id\":\"$(id)\",\"launch_id\":\"$launch_id\",\"ordinal\":$ordinal,\"measured_at\":\"\",\"purpose\":\"case\",\"group_label\":\"g\",\"operation\":\"copy\",\"variant\":\"$variant\",\"kind\":\"kernel\",\"place\":\"host\",\"shape\":\"n=10\",\"temperature\":\"cold\",\"status\":\"$status\",\"reason\":\"\",\"note\":\"\",\"clock\":\"host\",\"is_baseline\":$((ordinal == 1)),\"time_ns\":$time,\"lo_ns\":$time,\"hi_ns\":$time,\"busy_ns\":null,\"event_ns\":null,\"wall_ns\":null,\"first_call_ns\":null,\"read_bytes\":40.0,\"write_bytes\":40.0,\"ops_fp32\":0.0,\"ops_tf32\":0.0,\"ops_bf16\":0.0,\"ops_fp16\":0.0,\"ops_int8\":0.0,\"ops_fp64\":0.0,\"workspace_bytes\":0,\"kernels\":1,\"energy_mj\":null,\"power_w\":null,\"sm_mhz\":null,\"temperature_c\":null,\"clock_reasons\":0,\"outputs\":10,\"checked\":10,\"max_abs_error\":0.0,\"max_rel_error\":0.0,\"near_share\":0.0,\"code_hash\":\"$CODE\",\"registers\":null,\"shared_bytes\":null,\"local_bytes\":null}"
+        echo "{\"assay_ndjson\":1,\"table\":\"result\",\"id\":\"$result_id\",\"launch_id\":\"$launch_id\",\"ordinal\":$ordinal,\"measured_at\":\"\",\"purpose\":\"case\",\"group_label\":\"g\",\"operation\":\"copy\",\"variant\":\"$variant\",\"kind\":\"kernel\",\"place\":\"host\",\"shape\":\"n=10\",\"temperature\":\"cold\",\"status\":\"$status\",\"reason\":\"\",\"note\":\"\",\"clock\":\"host\",\"is_baseline\":$((ordinal == 1)),\"time_ns\":$time,\"lo_ns\":$time,\"hi_ns\":$time,\"busy_ns\":null,\"event_ns\":null,\"wall_ns\":null,\"first_call_ns\":null,\"read_bytes\":40.0,\"write_bytes\":40.0,\"ops_fp32\":0.0,\"ops_tf32\":0.0,\"ops_bf16\":0.0,\"ops_fp16\":0.0,\"ops_int8\":0.0,\"ops_fp64\":0.0,\"workspace_bytes\":0,\"kernels\":1,\"energy_mj\":null,\"power_w\":null,\"sm_mhz\":null,\"temperature_c\":null,\"clock_reasons\":0,\"outputs\":10,\"checked\":10,\"max_abs_error\":0.0,\"max_rel_error\":0.0,\"near_share\":0.0,\"code_hash\":\"$CODE\",\"registers\":null,\"shared_bytes\":null,\"local_bytes\":null}"
     done
 } | "$ASSAY" import - --db "$db" 2>/dev/null

@@ -22,8 +22,3 @@ rows() {
 }
 verdicts() { rows "value ->> 'verdict' = '$1' AND ${2-1}"; }
 more_than_none() { [ "$(rows "$1")" -gt 0 ]; }
-within() { # SECONDS COMMAND...
-    local end=$((SECONDS + $1))
-    shift
-    "$@" && [ $SECONDS -lt $end ]
-}
