@@ -39,6 +39,14 @@ const char usage_compare[] =
     "Exit: 0 fine, 1 a case REGRESSED, 2 usage, 3 by --fail-on, 4 nothing comparable,\n"
     "5 a case of the candidate failed or is missing.\n";
 
+const struct option options_compare[] = {
+    {"metric", required_argument, NULL, 'm'},  {"threshold", required_argument, NULL, 't'},
+    {"fdr", required_argument, NULL, 'r'},     {"across", no_argument, NULL, 'x'},
+    {"fail-on", required_argument, NULL, 'l'}, {"format", required_argument, NULL, 'f'},
+    {"output", required_argument, NULL, 'o'},  {"db", required_argument, NULL, 'd'},
+    {"help", no_argument, NULL, 'h'},          {0},
+};
+
 struct arguments {
     const char *run[2], *db, *output;
     struct compare_options compare;
@@ -75,18 +83,11 @@ static int take(struct arguments *arguments, int option)
 
 static int parse(int argc, char **argv, struct arguments *arguments)
 {
-    static const struct option options[] = {
-        {"metric", required_argument, NULL, 'm'},  {"threshold", required_argument, NULL, 't'},
-        {"fdr", required_argument, NULL, 'r'},     {"across", no_argument, NULL, 'x'},
-        {"fail-on", required_argument, NULL, 'l'}, {"format", required_argument, NULL, 'f'},
-        {"output", required_argument, NULL, 'o'},  {"db", required_argument, NULL, 'd'},
-        {"help", no_argument, NULL, 'h'},          {0},
-    };
     int option;
     optind = 0;
-    while ((option = getopt_long(argc, argv, ":o:", options, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, ":o:", options_compare, NULL)) != -1) {
         if (option == 'h') return 1;
-        if (option == '?' || option == ':') return option_misused(argv, option, options);
+        if (option == '?' || option == ':') return option_misused(argv, option, options_compare);
         if (take(arguments, option) != 0) return -1;
     }
     if (argc - optind < 2) return assay_error("which two runs? (assay list runs)");

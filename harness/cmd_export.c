@@ -33,6 +33,12 @@ const char usage_export[] =
     "example: assay export latest -o results/h200/int8.ndjson\n"
     "         assay export latest -o /var/lib/node_exporter/textfile/assay.prom\n";
 
+const struct option options_export[] = {{"format", required_argument, NULL, 'f'},
+                                        {"output", required_argument, NULL, 'o'},
+                                        {"db", required_argument, NULL, 'd'},
+                                        {"help", no_argument, NULL, 'h'},
+                                        {0}};
+
 struct arguments {
     const char *run, *format, *output, *database;
     bool help;
@@ -40,14 +46,9 @@ struct arguments {
 
 static int parse(int argc, char **argv, struct arguments *arguments)
 {
-    static const struct option longs[] = {{"format", required_argument, NULL, 'f'},
-                                          {"output", required_argument, NULL, 'o'},
-                                          {"db", required_argument, NULL, 'd'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {0}};
     optind = 0; /* start anew: main has parsed its own */
     opterr = 0;
-    for (int c; (c = getopt_long(argc, argv, ":o:h", longs, NULL)) != -1;) {
+    for (int c; (c = getopt_long(argc, argv, ":o:h", options_export, NULL)) != -1;) {
         if (c == 'f')
             arguments->format = optarg;
         else if (c == 'o')
@@ -57,7 +58,7 @@ static int parse(int argc, char **argv, struct arguments *arguments)
         else if (c == 'h')
             arguments->help = true;
         else
-            return option_misused(argv, c, longs);
+            return option_misused(argv, c, options_export);
     }
     arguments->run = optind < argc ? argv[optind++] : "";
     return optind < argc ? assay_error("one run at a time, not '%s' too", argv[optind]) : 0;

@@ -82,7 +82,7 @@ enum {
     OPT_DB,
 };
 
-static const struct option options[] = {
+const struct option options_gate[] = {
     {"base", required_argument, NULL, OPT_BASE},
     {"cand", required_argument, NULL, OPT_CAND},
     {"baseline", required_argument, NULL, OPT_BASELINE},
@@ -208,9 +208,9 @@ static int parse(int argc, char **argv, struct arguments *arguments)
 {
     int option;
     optind = 0;
-    while ((option = getopt_long(argc, argv, ":o:", options, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, ":o:", options_gate, NULL)) != -1) {
         if (option == 'h') return 1;
-        if (option == '?' || option == ':') return option_misused(argv, option, options);
+        if (option == '?' || option == ':') return option_misused(argv, option, options_gate);
         if (take(arguments, option) != 0) return -1;
     }
     if (optind == argc) return assay_error("which suite? (assay list suites)");

@@ -30,6 +30,9 @@ const char usage_list[] =
     "  --format table|json   default table\n"
     "  --db FILE             of runs; default $ASSAY_DB or results/assay.sqlite\n";
 
+const struct option options_list[] = {
+    {"format", required_argument, NULL, 'f'}, {"db", required_argument, NULL, 'd'}, {0}};
+
 /* ---------------------------------------------------------------- suites -- */
 
 /* One line of the list; a suite with an error is listed with it. */
@@ -354,8 +357,6 @@ int cmd_list(int argc, char **argv)
 {
     static const char *const options[] = {"--format", "--db"};
     static const char *const formats[] = {"table", "json"};
-    static const struct option longs[] = {
-        {"format", required_argument, NULL, 'f'}, {"db", required_argument, NULL, 'd'}, {0}};
     const char *names[LISTS];
     const char *format = "table", *database = NULL;
     for (int i = 0; i < LISTS; i++)
@@ -363,7 +364,7 @@ int cmd_list(int argc, char **argv)
 
     opterr = 0;
     optind = 1;
-    for (int c; (c = getopt_long(argc, argv, ":", longs, NULL)) != -1;) {
+    for (int c; (c = getopt_long(argc, argv, ":", options_list, NULL)) != -1;) {
         if (c == 'f')
             format = optarg;
         else if (c == 'd')

@@ -102,7 +102,7 @@ enum {
     OPT_DRY_RUN,
 };
 
-static const struct option options[] = {
+const struct option options_run[] = {
     {"device", required_argument, NULL, OPT_DEVICE},
     {"filter", required_argument, NULL, OPT_FILTER},
     {"launches", required_argument, NULL, OPT_LAUNCHES},
@@ -188,8 +188,9 @@ static int parse_arguments(int argc, char **argv, struct run_arguments *argument
     int option;
     opterr = 0;
     optind = 0;
-    while ((option = getopt_long(argc, argv, ":", options, NULL)) != -1) {
-        if (option == '?' || option == ':') return command_bad_option("run", argv, options, option);
+    while ((option = getopt_long(argc, argv, ":", options_run, NULL)) != -1) {
+        if (option == '?' || option == ':')
+            return command_bad_option("run", argv, options_run, option);
         const char *wrong = take_option(arguments, option, optarg);
         if (wrong) return command_misused("run", wrong);
     }

@@ -220,3 +220,12 @@ int gnuplot_draw(const char *script, const char *tsv, size_t size,
     files_remove(&files);
     return failed;
 }
+
+bool gnuplot_version(char *out, size_t size)
+{
+    FILE *answer = popen("gnuplot --version 2>/dev/null", "r");
+    bool said = answer && fgets(out, (int)size, answer);
+    if (answer && pclose(answer) != 0) said = false;
+    if (said) out[strcspn(out, "\n")] = '\0';
+    return said;
+}
