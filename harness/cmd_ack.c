@@ -25,8 +25,8 @@ const char usage_ack[] =
     "  --up-to PCT    only as long as the case is at most so much slower\n"
     "  --commit ID    which commit brought it\n"
     "\n"
-    "example: assay ack 'int8_quantize/best *, cold' --reason \"exact rounding\" --until "
-    "2027-01-01\n";
+    "example: assay ack 'int8_quantize/best *' --reason rounding --until $(date -d +30days +%F)\n"
+    "         assay ack --list\n";
 
 const struct option options_ack[] = {
     {"reason", required_argument, NULL, 'r'},

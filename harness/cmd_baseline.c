@@ -16,7 +16,8 @@ const char usage_baseline[] =
     "moves it. RUN is an id or its beginning, a label, latest or latest~N. As the base of\n"
     "a gate it stands for its build: other runs of that build join it (docs/gate.md).\n"
     "\n"
-    "example: assay baseline set release-1.2 latest --note \"as shipped\"\n";
+    "example: assay baseline set release-1.2 latest --note \"as shipped\"\n"
+    "         assay baseline list\n";
 
 const struct option options_baseline[] = {{"note", required_argument, NULL, 'n'},
                                           {"db", required_argument, NULL, 'd'},

@@ -31,10 +31,11 @@ const char usage_compare[] =
     "  --across         compare also where device, driver, clock or flush differ\n"
     "  --fail-on LIST   verdicts that end with 3: SUSPECT,UNSTABLE, or any\n"
     "  --format F       table (default), md, json or html\n"
-    "  -o FILE          write there\n"
+    "  -o, --output F   write there\n"
     "  --db FILE        the database (default: ASSAY_DB, else results/assay.sqlite)\n"
     "\n"
     "example: assay compare latest~1 latest\n"
+    "         assay compare release-1.2 latest --format md -o changes.md\n"
     "\n"
     "Exit: 0 fine, 1 a case REGRESSED, 2 usage, 3 by --fail-on, 4 nothing comparable,\n"
     "5 a case of the candidate failed or is missing.\n";

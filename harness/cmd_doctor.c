@@ -19,7 +19,9 @@ const char usage_doctor[] =
     "  --db FILE        the database to look at (default: ASSAY_DB, else\n"
     "                   results/assay.sqlite)\n"
     "\n"
-    "Exit code: 0 when a device can be measured, 4 when none can.\n";
+    "example: assay doctor\n"
+    "\n"
+    "Exit: 0 when a device can be measured, 4 when none can.\n";
 
 const struct option options_doctor[] = {{"device", required_argument, NULL, 'd'},
                                         {"format", required_argument, NULL, 'f'},

@@ -27,11 +27,11 @@ const char usage_export[] =
     "                 default) or latest~N; PATH.sqlite:RUN takes another database\n"
     "  --format NAME  by default what FILE ends in (.ndjson, .csv, .json: gbench,\n"
     "                 .bmf.json, .prom), else ndjson\n"
-    "  -o FILE        write there, whole or not at all; by default standard output\n"
+    "  -o, --output F  write there, whole or not at all; by default standard output\n"
     "  --db FILE      the database (default: $ASSAY_DB, else results/assay.sqlite)\n"
     "\n"
-    "example: assay export latest -o results/h200/int8.ndjson\n"
-    "         assay export latest -o /var/lib/node_exporter/textfile/assay.prom\n";
+    "example: assay export latest -o int8.ndjson\n"
+    "         assay export latest -o assay.prom\n";
 
 const struct option options_export[] = {{"format", required_argument, NULL, 'f'},
                                         {"output", required_argument, NULL, 'o'},

@@ -31,7 +31,7 @@ const char usage_history[] =
     "  --format NAME  table (default) or json\n"
     "  --db FILE      the database (default: $ASSAY_DB, else results/assay.sqlite)\n"
     "\n"
-    "example: assay history 'int8_quantize/*' n=50000000 cold\n"
+    "example: assay history 'int8_quantize/*' n=5000000 cold\n"
     "\n"
     "Exit: 0 fine, 2 usage, 4 no case matches.\n";
 

@@ -22,7 +22,7 @@ const char usage_import[] =
     "  --format NAME  ndjson, csv, nvbench or gbench; by default what its content shows\n"
     "  --db FILE      the database (default: $ASSAY_DB, else results/assay.sqlite)\n"
     "\n"
-    "example: assay import results/h200/*.ndjson\n"
+    "example: assay import int8.ndjson\n"
     "         ./copy_bench --json copy.json && assay import copy.json\n";
 
 const struct option options_import[] = {{"format", required_argument, NULL, 'f'},

@@ -21,6 +21,8 @@ enum { WIDTH = 100 };
 const char usage_list[] =
     "usage: assay list suites|operations|variants|devices|runs [options]\n"
     "\n"
+    "What there is to run, and what was run.\n"
+    "\n"
     "  suites      the suites that `assay run NAME` finds, with their titles\n"
     "  operations  what can be measured: formula and dims\n"
     "  variants    the implementations of each operation\n"
@@ -28,7 +30,12 @@ const char usage_list[] =
     "  runs        the runs in the database, newest first\n"
     "\n"
     "  --format table|json   default table\n"
-    "  --db FILE             of runs; default $ASSAY_DB or results/assay.sqlite\n";
+    "  --db FILE             of runs; default $ASSAY_DB or results/assay.sqlite\n"
+    "\n"
+    "example: assay list suites\n"
+    "         assay list runs --format json\n"
+    "\n"
+    "Exit: 0 fine, 2 usage, or there is no database.\n";
 
 const struct option options_list[] = {
     {"format", required_argument, NULL, 'f'}, {"db", required_argument, NULL, 'd'}, {0}};

@@ -41,6 +41,8 @@ const char usage_plot[] =
     "  --db FILE          the database (default: ASSAY_DB, else results/assay.sqlite)\n"
     "\n"
     "example: assay plot sweep latest -o sweep.svg\n"
+    "         assay plot forest latest --against latest~1 -o changes.svg\n"
+    "         assay plot dist latest --case 'int8_quantize/*' -o -\n"
     "\n"
     "Exit: 0 drawn, 2 usage or gnuplot failed, 4 the run has nothing of the kind.\n";
 

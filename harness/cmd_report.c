@@ -31,6 +31,7 @@ const char usage_report[] =
     "  --db FILE          the database (default: ASSAY_DB, else results/assay.sqlite)\n"
     "\n"
     "example: assay report latest --against latest~1 -o report.html\n"
+    "         assay report latest --format md -o summary.md\n"
     "\n"
     "Exit: 0 written (whatever is in it), 2 usage, or it cannot be written.\n";
 

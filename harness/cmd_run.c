@@ -35,8 +35,10 @@ const char usage_run[] =
     "  --dry-run        print what would be measured\n"
     "\n"
     "example: assay run smoke --device host\n"
+    "         assay run int8 --filter 'int8_quantize/*' --launches 3 --label before\n"
+    "         assay run core --dry-run\n"
     "\n"
-    "Exit status: 0 fine, 1 a wrong answer, 2 usage, 4 nothing measured, 5 a case\n"
+    "Exit: 0 fine, 1 a wrong answer, 2 usage, 4 nothing measured, 5 a case\n"
     "crashed or timed out, 130 interrupted (what was complete is stored).\n";
 
 struct run_arguments {

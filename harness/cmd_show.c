@@ -21,6 +21,9 @@ const char usage_show[] =
     "  --ceilings     also the cases that were measured for their ceiling only\n"
     "  --db FILE      the database (default: ASSAY_DB, else results/assay.sqlite)\n"
     "\n"
+    "example: assay show\n"
+    "         assay show latest~1 --format csv\n"
+    "\n"
     "Exit: 0 fine, 1 a case is wrong, 2 usage, 4 nothing was measured, 5 a case\n"
     "crashed, timed out or is missing.\n";
 

@@ -77,7 +77,7 @@ static void put_text(FILE *out, struct piece text, bool *literal)
 /* Lines that stand as they are, less `indent` leading characters. */
 static const char *put_verbatim(FILE *out, const char *text, size_t indent)
 {
-    fputs(".PP\n.nf\n", out);
+    fputs(".nf\n", out);
     for (struct piece line = line_at(text); line.length; line = line_at(text)) {
         size_t cut = line.length < indent ? line.length : indent;
         text = after(line);
@@ -121,7 +121,6 @@ static const char *put_list(FILE *out, const char *text)
 static const char *put_prose(FILE *out, const char *text)
 {
     bool literal = false;
-    fputs(".PP\n", out);
     for (struct piece line = line_at(text); line.length; line = line_at(text)) {
         put_text(out, line, &literal);
         text = after(line);
@@ -132,19 +131,25 @@ static const char *put_prose(FILE *out, const char *text)
 void manual_text(FILE *out, const char *text)
 {
     static const char usage[] = "usage: ", example[] = "example: ";
-    while (*text) {
+    for (bool first = true; *text; first = false) {
         struct piece line = line_at(text);
-        if (line.length == 0)
+        if (line.length == 0) {
             text = after(line);
-        else if (begins(line, usage))
-            text = put_verbatim(out, text, strlen(usage));
-        else if (begins(line, example)) {
-            fputs(".PP\nExample:\n", out);
-            text = put_verbatim(out, text, strlen(example));
-        } else if (is_term(line))
+            continue;
+        }
+        if (is_term(line)) {
             text = put_list(out, text);
-        else
+            continue;
+        }
+        if (!first) fputs(".PP\n", out);
+        if (begins(line, usage)) {
+            text = put_verbatim(out, text, strlen(usage));
+        } else if (begins(line, example)) {
+            fputs("Example:\n.PP\n", out);
+            text = put_verbatim(out, text, strlen(example));
+        } else {
             text = put_prose(out, text);
+        }
     }
 }
 
