@@ -23,7 +23,7 @@ mkdir -p "$work/debian" "$root/DEBIAN"
 umask 022
 # Built it is: -o, so that it is not built again with other flags.
 make --no-print-directory -s -o "$build/assay" -o "$build/assay.1" install BUILD="$build" CUDA=0 \
-    DESTDIR="$root" PREFIX=/usr ZSH_COMPLETIONS=share/zsh/vendor-completions
+    DESTDIR="$root" PREFIX=/usr ZSH_COMPLETIONS=share/zsh/vendor-completions >/dev/null
 strip --strip-unneeded "$root/usr/bin/assay"
 
 # What Debian's policy asks of a package's documents.
