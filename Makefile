@@ -240,7 +240,8 @@ INSTALLED = $(BUILD)/assay>bin>assay>755 \
     $(call share,share/assay/suites,$(wildcard suites/*.ini)) \
     $(call share,share/assay/plots,$(wildcard plots/*.gp)) \
     $(call share,share/doc/assay,README.md LICENSE CHANGELOG.md) \
-    $(call share,share/doc/assay/docs,$(wildcard docs/*.md docs/*.svg)) \
+    $(call share,share/doc/assay/docs,$(wildcard docs/*.md)) \
+    $(call share,share/doc/assay/docs/images,$(wildcard docs/images/*.svg)) \
     $(call share,share/doc/assay/results,results/README.md) \
     $(call share,share/doc/assay/results/h200,$(wildcard results/h200/*.svg)) \
     $(call share,share/doc/assay/harness,harness/assay.h)
