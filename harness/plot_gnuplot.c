@@ -108,9 +108,12 @@ static int file_write(const char *path, const char *text, size_t size)
 {
     FILE *out = fopen(path, "w");
     if (!out) return assay_error("cannot write %s: %s", path, strerror(errno));
-    bool failed = fwrite(text, 1, size, out) != size;
-    if (fclose(out)) failed = true;
-    return failed ? assay_error("cannot write %s: %s", path, strerror(errno)) : 0;
+    int failed = fwrite(text, 1, size, out) != size;
+    if (fclose(out)) failed = 1;
+    if (!failed) return 0;
+    failed = assay_error("cannot write %s: %s", path, strerror(errno));
+    unlink(path);
+    return failed;
 }
 
 /* Append a script to `out`, with style.gp in the place of the line that loads it:
