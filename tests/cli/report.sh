@@ -68,6 +68,18 @@ check "a run to compare with that is not there" exits 2 "$ASSAY" report a --agai
 check "nothing is left behind" fails test -e x.html
 check "without a file of claims it goes on" exits 0 "$ASSAY" report a -o c.html --claims ./none.ini
 check "and says why" has c.html "Left out: cannot read"
+# What was measured and then lost, and what was all skipped.
+cp r.sqlite none.sqlite
+query none.sqlite "DELETE FROM metric; DELETE FROM sample; DELETE FROM result"
+check "a run without a case" exits 0 "$ASSAY" report a --db none.sqlite -o none.html
+check "says that they are missing" has none.html "missing"
+check "in markdown too" exits 0 "$ASSAY" report a --db none.sqlite -o none.md
+check "without a table of nothing" lacks none.md "The fastest"
+cp r.sqlite skip.sqlite
+query skip.sqlite "UPDATE result SET status = 'skipped', reason = 'no time'"
+check "a run of skipped cases" exits 0 "$ASSAY" report a --db skip.sqlite -o skip.html
+check "says why" has skip.html "no time"
+check "and has no picture of them" lacks skip.html '<svg aria-hidden="true"'
 check "the help has an example" says "example:" "$ASSAY" help report
 
 # gbench NAME COUNT FILE: a file of Google Benchmark with so many cases.
