@@ -6,15 +6,18 @@ int store_each_case_name(struct store *store, int (*each)(const char *name, void
 {
     /* A seek in the index a name, where DISTINCT would walk through every result. */
     static const char sql[] =
-        "WITH RECURSIVE pair (operation, variant) AS ("
-        " SELECT * FROM (SELECT operation, variant FROM result ORDER BY operation, variant LIMIT 1)"
-        " UNION ALL SELECT"
-        " (SELECT operation FROM result WHERE (operation, variant) > (pair.operation, pair.variant)"
-        "  ORDER BY operation, variant LIMIT 1),"
-        " (SELECT variant FROM result WHERE (operation, variant) > (pair.operation, pair.variant)"
-        "  ORDER BY operation, variant LIMIT 1)"
-        " FROM pair WHERE pair.operation IS NOT NULL)"
-        " SELECT operation || '/' || variant AS name FROM pair WHERE operation IS NOT NULL";
+        "WITH RECURSIVE one (operation) AS ("
+        " SELECT min(operation) FROM result"
+        " UNION ALL SELECT (SELECT min(operation) FROM result WHERE operation > one.operation)"
+        " FROM one WHERE operation IS NOT NULL),"
+        " pair (operation, variant) AS ("
+        " SELECT operation, (SELECT min(variant) FROM result WHERE operation = one.operation)"
+        " FROM one WHERE operation IS NOT NULL"
+        " UNION ALL SELECT operation, (SELECT min(variant) FROM result"
+        "  WHERE operation = pair.operation AND variant > pair.variant)"
+        " FROM pair WHERE variant IS NOT NULL)"
+        " SELECT operation || '/' || variant AS name FROM pair WHERE variant IS NOT NULL"
+        " ORDER BY operation, variant";
     struct query query;
     int status = 0;
     query_open(&query, store, "read the names of cases", sql);
