@@ -197,7 +197,7 @@ RUN_TESTS = ASSAY=$(abspath $(BUILD)/assay) FAULTS=$(abspath $(BUILD)/assay-faul
     scripts/run-tests.sh
 
 .PHONY: check
-check: $(BUILD)/assay $(BUILD)/assay-faults $(TESTS) ## unit and command tests; need no GPU
+check: $(BUILD)/assay $(BUILD)/assay.1 $(BUILD)/assay-faults $(TESTS) ## unit and command tests; need no GPU
 	@$(RUN_TESTS) $(TESTS) $(filter-out %/lib.sh,$(wildcard tests/cli/*.sh))
 
 .PHONY: check-stats
@@ -230,13 +230,44 @@ format: ## lay the sources out with clang-format
 check-format: ## say what `make format` would change
 	@$(CLANG_FORMAT) --dry-run --Werror $(SOURCES)
 
+# Where everything goes: "source>folder below PREFIX>name>mode".
+ZSH_COMPLETIONS ?= share/zsh/site-functions
+share = $(foreach f,$(2),$(f)>$(1)>$(notdir $(f))>644)
+INSTALLED = $(BUILD)/assay>bin>assay>755 \
+    $(BUILD)/assay.1>share/man/man1>assay.1>644 \
+    completions/assay.bash>share/bash-completion/completions>assay>644 \
+    completions/_assay>$(ZSH_COMPLETIONS)>_assay>644 \
+    $(call share,share/assay/suites,$(wildcard suites/*.ini)) \
+    $(call share,share/assay/plots,$(wildcard plots/*.gp)) \
+    $(call share,share/doc/assay,README.md LICENSE CHANGELOG.md) \
+    $(call share,share/doc/assay/docs,$(wildcard docs/*.md)) \
+    $(call share,share/doc/assay/docs/images,$(wildcard docs/images/*.svg)) \
+    $(call share,share/doc/assay/results,results/README.md) \
+    $(call share,share/doc/assay/results/h200,$(wildcard results/h200/*.svg)) \
+    $(call share,share/doc/assay/harness,harness/assay.h)
+field = $(word $(2),$(subst >, ,$(1)))
+installed_as = "$(DESTDIR)$(PREFIX)/$(call field,$(1),2)/$(call field,$(1),3)"
+
+# The man page is the help of the commands.
+$(BUILD)/assay.1: $(BUILD)/assay
+	$(Q)$(BUILD)/assay help --man >$@
+
 .PHONY: install
-install: $(BUILD)/assay ## install below PREFIX (default /usr/local), inside DESTDIR
-	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin share/assay/suites share/assay/plots share/doc/assay)
-	install -m 755 $(BUILD)/assay $(DESTDIR)$(PREFIX)/bin/assay
-	install -m 644 $(wildcard suites/*.ini) $(DESTDIR)$(PREFIX)/share/assay/suites
-	install -m 644 $(wildcard plots/*.gp) $(DESTDIR)$(PREFIX)/share/assay/plots
-	install -m 644 README.md LICENSE CHANGELOG.md $(wildcard docs/*.md) $(DESTDIR)$(PREFIX)/share/doc/assay
+install: $(BUILD)/assay $(BUILD)/assay.1 ## install below PREFIX (default /usr/local), inside DESTDIR
+	$(Q)set -e; $(foreach f,$(INSTALLED),install -D -m $(call field,$(f),4) $(call field,$(f),1) $(call installed_as,$(f));)
+	$(call say,INST,"$(DESTDIR)$(PREFIX)/bin/assay")
+
+.PHONY: uninstall
+uninstall: ## remove what install put there
+	$(Q)rm -f $(foreach f,$(INSTALLED),$(call installed_as,$(f)))
+	$(Q)for folder in share/assay share/doc/assay; do \
+	    [ ! -d "$(DESTDIR)$(PREFIX)/$$folder" ] || \
+	    find "$(DESTDIR)$(PREFIX)/$$folder" -depth -type d -empty -delete; done
+
+.PHONY: deb
+deb: $(BUILD)/assay $(BUILD)/assay.1 ## make a package for Debian and Ubuntu: build/assay_*.deb
+	@scripts/install-deps.sh deb
+	@scripts/deb.sh $(BUILD) $(VERSION) $(if $(filter 1,$(CUDA)),cuda,host)
 
 .PHONY: clean
 clean: ## remove everything built; results stay

@@ -25,8 +25,20 @@ const char usage_ack[] =
     "  --up-to PCT    only as long as the case is at most so much slower\n"
     "  --commit ID    which commit brought it\n"
     "\n"
-    "example: assay ack 'int8_quantize/best *, cold' --reason \"exact rounding\" --until "
-    "2027-01-01\n";
+    "example: assay ack 'int8_quantize/best *' --reason rounding --until $(date -d +30days +%F)\n"
+    "         assay ack --list\n";
+
+const struct option options_ack[] = {
+    {"reason", required_argument, NULL, 'r'},
+    {"until", required_argument, NULL, 'u'},
+    {"up-to", required_argument, NULL, 'p'},
+    {"commit", required_argument, NULL, 'c'},
+    {"list", no_argument, NULL, 'l'},
+    {"drop", no_argument, NULL, 'x'},
+    {"db", required_argument, NULL, 'd'},
+    {"help", no_argument, NULL, 'h'},
+    {0},
+};
 
 struct arguments {
     struct ack ack;
@@ -102,22 +114,11 @@ static int check(struct arguments *arguments, char **words, int count)
 
 static int parse(int argc, char **argv, struct arguments *arguments)
 {
-    static const struct option options[] = {
-        {"reason", required_argument, NULL, 'r'},
-        {"until", required_argument, NULL, 'u'},
-        {"up-to", required_argument, NULL, 'p'},
-        {"commit", required_argument, NULL, 'c'},
-        {"list", no_argument, NULL, 'l'},
-        {"drop", no_argument, NULL, 'x'},
-        {"db", required_argument, NULL, 'd'},
-        {"help", no_argument, NULL, 'h'},
-        {0},
-    };
     int option;
     optind = 0;
-    while ((option = getopt_long(argc, argv, ":", options, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, ":", options_ack, NULL)) != -1) {
         if (option == 'h') return 1;
-        if (option == '?' || option == ':') return option_misused(argv, option, options);
+        if (option == '?' || option == ':') return option_misused(argv, option, options_ack);
         if (take(arguments, option) != 0) return -1;
     }
     return check(arguments, argv + optind, argc - optind);

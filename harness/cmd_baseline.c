@@ -16,7 +16,13 @@ const char usage_baseline[] =
     "moves it. RUN is an id or its beginning, a label, latest or latest~N. As the base of\n"
     "a gate it stands for its build: other runs of that build join it (docs/gate.md).\n"
     "\n"
-    "example: assay baseline set release-1.2 latest --note \"as shipped\"\n";
+    "example: assay baseline set release-1.2 latest --note \"as shipped\"\n"
+    "         assay baseline list\n";
+
+const struct option options_baseline[] = {{"note", required_argument, NULL, 'n'},
+                                          {"db", required_argument, NULL, 'd'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {0}};
 
 static int print_line(const struct baseline_line *line, void *context)
 {
@@ -68,15 +74,11 @@ static int act(struct store *store, char **words, const char *note)
 
 int cmd_baseline(int argc, char **argv)
 {
-    static const struct option options[] = {{"note", required_argument, NULL, 'n'},
-                                            {"db", required_argument, NULL, 'd'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {0}};
     const char *db = NULL, *note = "";
     struct store *store;
     int option;
     optind = 0;
-    while ((option = getopt_long(argc, argv, ":", options, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, ":", options_baseline, NULL)) != -1) {
         if (option == 'h') {
             fputs(usage_baseline, stdout);
             return EXIT_FINE;
@@ -86,7 +88,7 @@ int cmd_baseline(int argc, char **argv)
         else if (option == 'd')
             db = optarg;
         else
-            return command_bad_option(argv[0], argv, options, option);
+            return command_bad_option(argv[0], argv, options_baseline, option);
     }
     const char *wrong = misuse(argv + optind, argc - optind);
     if (wrong) return command_misused(argv[0], wrong);

@@ -26,6 +26,15 @@ const char usage_calibrate[] =
     "\n"
     "example: assay calibrate smoke --device host\n";
 
+const struct option options_calibrate[] = {
+    {"blocks", required_argument, NULL, 'n'}, {"rounds", required_argument, NULL, 'r'},
+    {"device", required_argument, NULL, 'v'}, {"filter", required_argument, NULL, 'f'},
+    {"budget", required_argument, NULL, 'b'}, {"precision", required_argument, NULL, 'p'},
+    {"metric", required_argument, NULL, 'm'}, {"timeout", required_argument, NULL, 't'},
+    {"db", required_argument, NULL, 'd'},     {"allow-simulated", no_argument, NULL, 's'},
+    {"help", no_argument, NULL, 'h'},         {0},
+};
+
 struct arguments {
     struct gate_options gate;
     const char *device, *db;
@@ -67,19 +76,11 @@ static int take(struct arguments *arguments, int option)
 
 static int parse(int argc, char **argv, struct arguments *arguments)
 {
-    static const struct option options[] = {
-        {"blocks", required_argument, NULL, 'n'}, {"rounds", required_argument, NULL, 'r'},
-        {"device", required_argument, NULL, 'v'}, {"filter", required_argument, NULL, 'f'},
-        {"budget", required_argument, NULL, 'b'}, {"precision", required_argument, NULL, 'p'},
-        {"metric", required_argument, NULL, 'm'}, {"timeout", required_argument, NULL, 't'},
-        {"db", required_argument, NULL, 'd'},     {"allow-simulated", no_argument, NULL, 's'},
-        {"help", no_argument, NULL, 'h'},         {0},
-    };
     int option;
     optind = 0;
-    while ((option = getopt_long(argc, argv, ":", options, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, ":", options_calibrate, NULL)) != -1) {
         if (option == 'h') return 1;
-        if (option == '?' || option == ':') return option_misused(argv, option, options);
+        if (option == '?' || option == ':') return option_misused(argv, option, options_calibrate);
         if (take(arguments, option) != 0) return -1;
     }
     if (optind == argc) return assay_error("which suite? (assay list suites)");

@@ -36,6 +36,12 @@ const char usage_claims[] =
     "\n"
     "Exit: 0 fine (whatever the verdicts), 2 usage, 4 no claim was measured.\n";
 
+const struct option options_claims[] = {
+    {"format", required_argument, NULL, 'f'}, {"output", required_argument, NULL, 'o'},
+    {"claims", required_argument, NULL, 'c'}, {"db", required_argument, NULL, 'd'},
+    {"help", no_argument, NULL, 'h'},         {0},
+};
+
 struct arguments {
     const char *db, *file, *output;
     struct claim_options show;
@@ -43,14 +49,9 @@ struct arguments {
 
 static int parse(int argc, char **argv, struct arguments *arguments)
 {
-    static const struct option options[] = {
-        {"format", required_argument, NULL, 'f'}, {"output", required_argument, NULL, 'o'},
-        {"claims", required_argument, NULL, 'c'}, {"db", required_argument, NULL, 'd'},
-        {"help", no_argument, NULL, 'h'},         {0},
-    };
     int option;
     optind = 0; /* start anew: main has parsed its own */
-    while ((option = getopt_long(argc, argv, ":o:", options, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, ":o:", options_claims, NULL)) != -1) {
         switch (option) {
         case 'f':
             arguments->show.format = optarg;
@@ -68,7 +69,7 @@ static int parse(int argc, char **argv, struct arguments *arguments)
         case 'h':
             return 1;
         default:
-            return option_misused(argv, option, options);
+            return option_misused(argv, option, options_claims);
         }
     }
     return 0;

@@ -29,13 +29,22 @@ const char usage_compare[] =
     "  --across         compare also where device, driver, clock or flush differ\n"
     "  --fail-on LIST   verdicts that end with 3: SUSPECT,UNSTABLE, or any\n"
     "  --format F       table (default), md, json or html\n"
-    "  -o FILE          write there\n"
+    "  -o, --output F   write there\n"
     "  --db FILE        the database (default: ASSAY_DB, else results/assay.sqlite)\n"
     "\n"
     "example: assay compare latest~1 latest\n"
+    "         assay compare release-1.2 latest --format md -o changes.md\n"
     "\n"
     "Exit: 0 fine, 1 a case REGRESSED, 2 usage, 3 by --fail-on, 4 nothing comparable,\n"
     "5 a case of the candidate failed or is missing.\n";
+
+const struct option options_compare[] = {
+    {"metric", required_argument, NULL, 'm'},  {"threshold", required_argument, NULL, 't'},
+    {"fdr", required_argument, NULL, 'r'},     {"across", no_argument, NULL, 'x'},
+    {"fail-on", required_argument, NULL, 'l'}, {"format", required_argument, NULL, 'f'},
+    {"output", required_argument, NULL, 'o'},  {"db", required_argument, NULL, 'd'},
+    {"help", no_argument, NULL, 'h'},          {0},
+};
 
 struct arguments {
     const char *run[2], *db, *output;
@@ -73,18 +82,11 @@ static int take(struct arguments *arguments, int option)
 
 static int parse(int argc, char **argv, struct arguments *arguments)
 {
-    static const struct option options[] = {
-        {"metric", required_argument, NULL, 'm'},  {"threshold", required_argument, NULL, 't'},
-        {"fdr", required_argument, NULL, 'r'},     {"across", no_argument, NULL, 'x'},
-        {"fail-on", required_argument, NULL, 'l'}, {"format", required_argument, NULL, 'f'},
-        {"output", required_argument, NULL, 'o'},  {"db", required_argument, NULL, 'd'},
-        {"help", no_argument, NULL, 'h'},          {0},
-    };
     int option;
     optind = 0;
-    while ((option = getopt_long(argc, argv, ":o:", options, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, ":o:", options_compare, NULL)) != -1) {
         if (option == 'h') return 1;
-        if (option == '?' || option == ':') return option_misused(argv, option, options);
+        if (option == '?' || option == ':') return option_misused(argv, option, options_compare);
         if (take(arguments, option) != 0) return -1;
     }
     if (argc - optind < 2) return assay_error("which two runs? (assay list runs)");

@@ -19,7 +19,14 @@ const char usage_doctor[] =
     "  --db FILE        the database to look at (default: ASSAY_DB, else\n"
     "                   results/assay.sqlite)\n"
     "\n"
-    "Exit code: 0 when a device can be measured, 4 when none can.\n";
+    "example: assay doctor\n"
+    "\n"
+    "Exit: 0 when a device can be measured, 4 when none can.\n";
+
+const struct option options_doctor[] = {{"device", required_argument, NULL, 'd'},
+                                        {"format", required_argument, NULL, 'f'},
+                                        {"db", required_argument, NULL, 'b'},
+                                        {0}};
 
 /* Which devices `spec` names; false when it names none. */
 static bool choose(const char *spec, struct doctor_options *options)
@@ -58,12 +65,8 @@ static int report(const struct doctor_options *options, bool as_json)
 
 int cmd_doctor(int argc, char **argv)
 {
-    static const struct option longs[] = {{"device", required_argument, NULL, 'd'},
-                                          {"format", required_argument, NULL, 'f'},
-                                          {"db", required_argument, NULL, 'b'},
-                                          {0}};
     const char *device = "auto", *format = "table", *database = NULL;
-    for (int c; (c = getopt_long(argc, argv, ":", longs, NULL)) != -1;) {
+    for (int c; (c = getopt_long(argc, argv, ":", options_doctor, NULL)) != -1;) {
         if (c == 'd')
             device = optarg;
         else if (c == 'f')
@@ -71,7 +74,7 @@ int cmd_doctor(int argc, char **argv)
         else if (c == 'b')
             database = optarg;
         else
-            return command_bad_option("doctor", argv, longs, c);
+            return command_bad_option("doctor", argv, options_doctor, c);
     }
     struct doctor_options options = {.database = command_database(database), .root = ""};
     if (optind < argc) return misused("unexpected argument", argv[optind], "it takes options only");

@@ -27,11 +27,17 @@ const char usage_export[] =
     "                 default) or latest~N; PATH.sqlite:RUN takes another database\n"
     "  --format NAME  by default what FILE ends in (.ndjson, .csv, .json: gbench,\n"
     "                 .bmf.json, .prom), else ndjson\n"
-    "  -o FILE        write there, whole or not at all; by default standard output\n"
+    "  -o, --output F  write there, whole or not at all; by default standard output\n"
     "  --db FILE      the database (default: $ASSAY_DB, else results/assay.sqlite)\n"
     "\n"
-    "example: assay export latest -o results/h200/int8.ndjson\n"
-    "         assay export latest -o /var/lib/node_exporter/textfile/assay.prom\n";
+    "example: assay export latest -o int8.ndjson\n"
+    "         assay export latest -o assay.prom\n";
+
+const struct option options_export[] = {{"format", required_argument, NULL, 'f'},
+                                        {"output", required_argument, NULL, 'o'},
+                                        {"db", required_argument, NULL, 'd'},
+                                        {"help", no_argument, NULL, 'h'},
+                                        {0}};
 
 struct arguments {
     const char *run, *format, *output, *database;
@@ -40,14 +46,9 @@ struct arguments {
 
 static int parse(int argc, char **argv, struct arguments *arguments)
 {
-    static const struct option longs[] = {{"format", required_argument, NULL, 'f'},
-                                          {"output", required_argument, NULL, 'o'},
-                                          {"db", required_argument, NULL, 'd'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {0}};
     optind = 0; /* start anew: main has parsed its own */
     opterr = 0;
-    for (int c; (c = getopt_long(argc, argv, ":o:h", longs, NULL)) != -1;) {
+    for (int c; (c = getopt_long(argc, argv, ":o:h", options_export, NULL)) != -1;) {
         if (c == 'f')
             arguments->format = optarg;
         else if (c == 'o')
@@ -57,7 +58,7 @@ static int parse(int argc, char **argv, struct arguments *arguments)
         else if (c == 'h')
             arguments->help = true;
         else
-            return option_misused(argv, c, longs);
+            return option_misused(argv, c, options_export);
     }
     arguments->run = optind < argc ? argv[optind++] : "";
     return optind < argc ? assay_error("one run at a time, not '%s' too", argv[optind]) : 0;

@@ -16,9 +16,6 @@ const char usage_gate[] =
     "usage: assay gate SUITE --base PROGRAM [--cand PROGRAM] [options]\n"
     "       assay gate SUITE --baseline NAME [--cand PROGRAM] [options]\n"
     "\n"
-    "Exit: 0 fine, 1 a case REGRESSED, 2 usage or set-up, 3 undecided (by --fail-on),\n"
-    "4 nothing measured or comparable, 5 a case of the candidate failed or is missing.\n"
-    "\n"
     "Runs two builds in turns on one device: six launches of each screen every case, ten\n"
     "or more fresh ones confirm what looks changed. A gate of unchanged code says\n"
     "REGRESSED in at most 5 % of its runs, whatever the number of cases (docs/gate.md).\n"
@@ -41,12 +38,17 @@ const char usage_gate[] =
     "  --allow-simulated   gate a simulated device\n"
     "  --timeout S         longest launch (default 3600)\n"
     "  --seed N            of all launches (default: random)\n"
-    "  --format F          table (default), md, json or html; -o FILE\n"
+    "  --format F          table (default), md, json or html\n"
+    "  -o, --output FILE   write that there\n"
     "  --junit FILE        also as JUnit XML; --markdown FILE as Markdown; --json FILE\n"
     "  --annotations       also as GitHub annotations, on standard error\n"
     "  --db FILE           the database (default: ASSAY_DB, else results/assay.sqlite)\n"
     "\n"
-    "example: assay gate smoke --base ../main/build/assay --device host\n";
+    "example: assay gate smoke --base ../main/build/assay --device host\n"
+    "         assay gate smoke --baseline release-1.2 --device host --markdown gate.md\n"
+    "\n"
+    "Exit: 0 fine, 1 a case REGRESSED, 2 usage or set-up, 3 undecided (by --fail-on),\n"
+    "4 nothing measured or comparable, 5 a case of the candidate failed or is missing.\n";
 
 struct arguments {
     struct gate_options gate;
@@ -84,7 +86,7 @@ enum {
     OPT_DB,
 };
 
-static const struct option options[] = {
+const struct option options_gate[] = {
     {"base", required_argument, NULL, OPT_BASE},
     {"cand", required_argument, NULL, OPT_CAND},
     {"baseline", required_argument, NULL, OPT_BASELINE},
@@ -214,9 +216,9 @@ static int parse(int argc, char **argv, struct arguments *arguments)
 {
     int option;
     optind = 0;
-    while ((option = getopt_long(argc, argv, ":o:", options, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, ":o:", options_gate, NULL)) != -1) {
         if (option == 'h') return 1;
-        if (option == '?' || option == ':') return option_misused(argv, option, options);
+        if (option == '?' || option == ':') return option_misused(argv, option, options_gate);
         if (take(arguments, option) != 0) return -1;
     }
     if (optind == argc) return assay_error("which suite? (assay list suites)");

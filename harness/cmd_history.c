@@ -31,9 +31,15 @@ const char usage_history[] =
     "  --format NAME  table (default) or json\n"
     "  --db FILE      the database (default: $ASSAY_DB, else results/assay.sqlite)\n"
     "\n"
-    "example: assay history 'int8_quantize/*' n=50000000 cold\n"
+    "example: assay history 'int8_quantize/*' n=5000000 cold\n"
     "\n"
     "Exit: 0 fine, 2 usage, 4 no case matches.\n";
+
+const struct option options_history[] = {{"last", required_argument, NULL, 'n'},
+                                         {"format", required_argument, NULL, 'f'},
+                                         {"db", required_argument, NULL, 'd'},
+                                         {"help", no_argument, NULL, 'h'},
+                                         {0}};
 
 enum { MARGIN = 4, DEFAULT_WIDTH = 80 };
 
@@ -89,14 +95,9 @@ static int parse_words(int argc, char **argv, struct arguments *arguments)
 
 static int parse(int argc, char **argv, struct arguments *arguments)
 {
-    static const struct option longs[] = {{"last", required_argument, NULL, 'n'},
-                                          {"format", required_argument, NULL, 'f'},
-                                          {"db", required_argument, NULL, 'd'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {0}};
     optind = 0; /* start anew: main has parsed its own */
     opterr = 0;
-    for (int c; (c = getopt_long(argc, argv, ":h", longs, NULL)) != -1;) {
+    for (int c; (c = getopt_long(argc, argv, ":h", options_history, NULL)) != -1;) {
         if (c == 'f')
             arguments->format = optarg;
         else if (c == 'd')
@@ -104,7 +105,7 @@ static int parse(int argc, char **argv, struct arguments *arguments)
         else if (c == 'h')
             arguments->help = true;
         else if (c != 'n')
-            return option_misused(argv, c, longs);
+            return option_misused(argv, c, options_history);
         else if (parse_last(optarg, &arguments->last) != 0)
             return -1;
     }

@@ -22,8 +22,13 @@ const char usage_import[] =
     "  --format NAME  ndjson, csv, nvbench or gbench; by default what its content shows\n"
     "  --db FILE      the database (default: $ASSAY_DB, else results/assay.sqlite)\n"
     "\n"
-    "example: assay import results/h200/*.ndjson\n"
+    "example: assay import int8.ndjson\n"
     "         ./copy_bench --json copy.json && assay import copy.json\n";
+
+const struct option options_import[] = {{"format", required_argument, NULL, 'f'},
+                                        {"db", required_argument, NULL, 'd'},
+                                        {"help", no_argument, NULL, 'h'},
+                                        {0}};
 
 struct arguments {
     const char *database;
@@ -33,13 +38,9 @@ struct arguments {
 
 static int parse(int argc, char **argv, struct arguments *arguments)
 {
-    static const struct option longs[] = {{"format", required_argument, NULL, 'f'},
-                                          {"db", required_argument, NULL, 'd'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {0}};
     optind = 0; /* start anew: main has parsed its own */
     opterr = 0;
-    for (int c; (c = getopt_long(argc, argv, ":h", longs, NULL)) != -1;) {
+    for (int c; (c = getopt_long(argc, argv, ":h", options_import, NULL)) != -1;) {
         if (c == 'f') {
             arguments->format = exchange_format_named(optarg, EXCHANGE_IN);
             if (!arguments->format) return -1;
@@ -48,7 +49,7 @@ static int parse(int argc, char **argv, struct arguments *arguments)
         else if (c == 'h')
             arguments->help = true;
         else
-            return option_misused(argv, c, longs);
+            return option_misused(argv, c, options_import);
     }
     return arguments->help || optind < argc ? 0 : assay_error("say which files");
 }

@@ -21,6 +21,8 @@ enum { WIDTH = 100 };
 const char usage_list[] =
     "usage: assay list suites|operations|variants|devices|runs [options]\n"
     "\n"
+    "What there is to run, and what was run.\n"
+    "\n"
     "  suites      the suites that `assay run NAME` finds, with their titles\n"
     "  operations  what can be measured: formula and dims\n"
     "  variants    the implementations of each operation\n"
@@ -28,7 +30,15 @@ const char usage_list[] =
     "  runs        the runs in the database, newest first\n"
     "\n"
     "  --format table|json   default table\n"
-    "  --db FILE             of runs; default $ASSAY_DB or results/assay.sqlite\n";
+    "  --db FILE             of runs; default $ASSAY_DB or results/assay.sqlite\n"
+    "\n"
+    "example: assay list suites\n"
+    "         assay list runs --format json\n"
+    "\n"
+    "Exit: 0 fine, 2 usage, or there is no database.\n";
+
+const struct option options_list[] = {
+    {"format", required_argument, NULL, 'f'}, {"db", required_argument, NULL, 'd'}, {0}};
 
 /* ---------------------------------------------------------------- suites -- */
 
@@ -354,8 +364,6 @@ int cmd_list(int argc, char **argv)
 {
     static const char *const options[] = {"--format", "--db"};
     static const char *const formats[] = {"table", "json"};
-    static const struct option longs[] = {
-        {"format", required_argument, NULL, 'f'}, {"db", required_argument, NULL, 'd'}, {0}};
     const char *names[LISTS];
     const char *format = "table", *database = NULL;
     for (int i = 0; i < LISTS; i++)
@@ -363,7 +371,7 @@ int cmd_list(int argc, char **argv)
 
     opterr = 0;
     optind = 1;
-    for (int c; (c = getopt_long(argc, argv, ":", longs, NULL)) != -1;) {
+    for (int c; (c = getopt_long(argc, argv, ":", options_list, NULL)) != -1;) {
         if (c == 'f')
             format = optarg;
         else if (c == 'd')

@@ -20,6 +20,9 @@ const char usage_merge[] =
     "\n"
     "example: assay merge node1.sqlite node2.sqlite --db all.sqlite\n";
 
+const struct option options_merge[] = {
+    {"db", required_argument, NULL, 'd'}, {"help", no_argument, NULL, 'h'}, {0}};
+
 static int merge(struct store *store, const char *target, const char *path)
 {
     char from[PATH_MAX], to[PATH_MAX];
@@ -33,18 +36,16 @@ static int merge(struct store *store, const char *target, const char *path)
 
 int cmd_merge(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"db", required_argument, NULL, 'd'}, {"help", no_argument, NULL, 'h'}, {0}};
     const char *db = NULL;
     struct store *store;
     int option, status = 0;
     optind = 0;
-    while ((option = getopt_long(argc, argv, ":", options, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, ":", options_merge, NULL)) != -1) {
         if (option == 'h') {
             fputs(usage_merge, stdout);
             return EXIT_FINE;
         }
-        if (option != 'd') return command_bad_option(argv[0], argv, options, option);
+        if (option != 'd') return command_bad_option(argv[0], argv, options_merge, option);
         db = optarg;
     }
     if (optind == argc) return command_misused(argv[0], "which databases?");

@@ -41,8 +41,23 @@ const char usage_plot[] =
     "  --db FILE          the database (default: ASSAY_DB, else results/assay.sqlite)\n"
     "\n"
     "example: assay plot sweep latest -o sweep.svg\n"
+    "         assay plot forest latest --against latest~1 -o changes.svg\n"
+    "         assay plot dist latest --case 'int8_quantize/*' -o -\n"
     "\n"
     "Exit: 0 drawn, 2 usage or gnuplot failed, 4 the run has nothing of the kind.\n";
+
+const struct option options_plot[] = {
+    {"output", required_argument, NULL, 'o'},
+    {"against", required_argument, NULL, 'a'},
+    {"operation", required_argument, NULL, 'p'},
+    {"case", required_argument, NULL, 'c'},
+    {"only", required_argument, NULL, 'y'},
+    {"metric", required_argument, NULL, 'm'},
+    {"keep-script", no_argument, NULL, 'k'},
+    {"db", required_argument, NULL, 'd'},
+    {"help", no_argument, NULL, 'h'},
+    {0},
+};
 
 struct arguments {
     const char *run, *against, *db;
@@ -91,23 +106,11 @@ static void take(struct arguments *arguments, int option)
 
 static int parse(int argc, char **argv, struct arguments *arguments)
 {
-    static const struct option options[] = {
-        {"output", required_argument, NULL, 'o'},
-        {"against", required_argument, NULL, 'a'},
-        {"operation", required_argument, NULL, 'p'},
-        {"case", required_argument, NULL, 'c'},
-        {"only", required_argument, NULL, 'y'},
-        {"metric", required_argument, NULL, 'm'},
-        {"keep-script", no_argument, NULL, 'k'},
-        {"db", required_argument, NULL, 'd'},
-        {"help", no_argument, NULL, 'h'},
-        {0},
-    };
     int option;
     optind = 0; /* start anew: main has parsed its own */
-    while ((option = getopt_long(argc, argv, ":o:", options, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, ":o:", options_plot, NULL)) != -1) {
         if (option == 'h') return 1;
-        if (option == '?' || option == ':') return option_misused(argv, option, options);
+        if (option == '?' || option == ':') return option_misused(argv, option, options_plot);
         take(arguments, option);
     }
     return parse_names(argc, argv, arguments);

@@ -28,8 +28,16 @@ const char usage_report[] =
     "  --db FILE          the database (default: ASSAY_DB, else results/assay.sqlite)\n"
     "\n"
     "example: assay report latest --against latest~1 -o report.html\n"
+    "         assay report latest --format md -o summary.md\n"
     "\n"
     "Exit: 0 written (whatever is in it), 2 usage, or it cannot be written.\n";
+
+const struct option options_report[] = {
+    {"output", required_argument, NULL, 'o'}, {"against", required_argument, NULL, 'a'},
+    {"format", required_argument, NULL, 'f'}, {"no-plots", no_argument, NULL, 'n'},
+    {"claims", required_argument, NULL, 'c'}, {"db", required_argument, NULL, 'd'},
+    {"help", no_argument, NULL, 'h'},         {0},
+};
 
 struct arguments {
     const char *run, *against, *output, *format, *claims, *db;
@@ -53,15 +61,9 @@ static int finish(int argc, char **argv, struct arguments *arguments)
 
 static int parse(int argc, char **argv, struct arguments *arguments)
 {
-    static const struct option options[] = {
-        {"output", required_argument, NULL, 'o'}, {"against", required_argument, NULL, 'a'},
-        {"format", required_argument, NULL, 'f'}, {"no-plots", no_argument, NULL, 'n'},
-        {"claims", required_argument, NULL, 'c'}, {"db", required_argument, NULL, 'd'},
-        {"help", no_argument, NULL, 'h'},         {0},
-    };
     int option;
     optind = 0; /* start anew: main has parsed its own */
-    while ((option = getopt_long(argc, argv, ":o:", options, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, ":o:", options_report, NULL)) != -1) {
         switch (option) {
         case 'o':
             arguments->output = optarg;
@@ -84,7 +86,7 @@ static int parse(int argc, char **argv, struct arguments *arguments)
         case 'h':
             return 1;
         default:
-            return option_misused(argv, option, options);
+            return option_misused(argv, option, options_report);
         }
     }
     return finish(argc, argv, arguments);

@@ -35,8 +35,10 @@ const char usage_run[] =
     "  --dry-run        print what would be measured\n"
     "\n"
     "example: assay run smoke --device host\n"
+    "         assay run int8 --filter 'int8_quantize/*' --launches 3 --label before\n"
+    "         assay run core --dry-run\n"
     "\n"
-    "Exit status: 0 fine, 1 a wrong answer, 2 usage, 4 nothing measured, 5 a case\n"
+    "Exit: 0 fine, 1 a wrong answer, 2 usage, 4 nothing measured, 5 a case\n"
     "crashed or timed out, 130 interrupted (what was complete is stored).\n";
 
 struct run_arguments {
@@ -102,7 +104,7 @@ enum {
     OPT_DRY_RUN,
 };
 
-static const struct option options[] = {
+const struct option options_run[] = {
     {"device", required_argument, NULL, OPT_DEVICE},
     {"filter", required_argument, NULL, OPT_FILTER},
     {"launches", required_argument, NULL, OPT_LAUNCHES},
@@ -188,8 +190,9 @@ static int parse_arguments(int argc, char **argv, struct run_arguments *argument
     int option;
     opterr = 0;
     optind = 0;
-    while ((option = getopt_long(argc, argv, ":", options, NULL)) != -1) {
-        if (option == '?' || option == ':') return command_bad_option("run", argv, options, option);
+    while ((option = getopt_long(argc, argv, ":", options_run, NULL)) != -1) {
+        if (option == '?' || option == ':')
+            return command_bad_option("run", argv, options_run, option);
         const char *wrong = take_option(arguments, option, optarg);
         if (wrong) return command_misused("run", wrong);
     }

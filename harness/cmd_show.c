@@ -21,8 +21,19 @@ const char usage_show[] =
     "  --ceilings     also the cases that were measured for their ceiling only\n"
     "  --db FILE      the database (default: ASSAY_DB, else results/assay.sqlite)\n"
     "\n"
+    "example: assay show\n"
+    "         assay show latest~1 --format csv\n"
+    "\n"
     "Exit: 0 fine, 1 a case is wrong, 2 usage, 4 nothing was measured, 5 a case\n"
     "crashed, timed out or is missing.\n";
+
+const struct option options_show[] = {
+    {"format", required_argument, NULL, 'f'},
+    {"ceilings", no_argument, NULL, 'c'},
+    {"db", required_argument, NULL, 'd'},
+    {"help", no_argument, NULL, 'h'},
+    {0},
+};
 
 struct arguments {
     const char *run, *db;
@@ -31,16 +42,9 @@ struct arguments {
 
 static int parse(int argc, char **argv, struct arguments *arguments)
 {
-    static const struct option options[] = {
-        {"format", required_argument, NULL, 'f'},
-        {"ceilings", no_argument, NULL, 'c'},
-        {"db", required_argument, NULL, 'd'},
-        {"help", no_argument, NULL, 'h'},
-        {0},
-    };
     int option;
     optind = 0; /* start anew: main has parsed its own */
-    while ((option = getopt_long(argc, argv, ":", options, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, ":", options_show, NULL)) != -1) {
         switch (option) {
         case 'f':
             arguments->show.format = optarg;
@@ -54,7 +58,7 @@ static int parse(int argc, char **argv, struct arguments *arguments)
         case 'h':
             return 1;
         default:
-            return option_misused(argv, option, options);
+            return option_misused(argv, option, options_show);
         }
     }
     if (optind < argc) arguments->run = argv[optind++];

@@ -11,28 +11,36 @@
 #include "text.h"
 
 const struct command commands[] = {
-    {"run", cmd_run, "measure suites, store every sample, print the table", usage_run},
-    {"show", cmd_show, "a run's rows: time, rate, share of the ceiling, ratio", usage_show},
-    {"compare", cmd_compare, "two stored runs, case by case, with intervals", usage_compare},
-    {"gate", cmd_gate, "is this build slower than that one, with known error rates", usage_gate},
-    {"calibrate", cmd_calibrate, "how far unchanged code differs from itself", usage_calibrate},
-    {"baseline", cmd_baseline, "names for runs to compare with", usage_baseline},
-    {"ack", cmd_ack, "take a known slowdown on for a while", usage_ack},
-    {"list", cmd_list, "suites, operations, variants, runs, devices", usage_list},
-    {"plot", cmd_plot, "draw a run with gnuplot", usage_plot},
-    {"history", cmd_history, "a case over runs, and where its level changed", usage_history},
+    {"run", cmd_run, "measure suites, store every sample, print the table", usage_run, options_run},
+    {"show", cmd_show, "a run's rows: time, rate, share of the ceiling, ratio", usage_show,
+     options_show},
+    {"compare", cmd_compare, "two stored runs, case by case, with intervals", usage_compare,
+     options_compare},
+    {"gate", cmd_gate, "is this build slower than that one, with known error rates", usage_gate,
+     options_gate},
+    {"calibrate", cmd_calibrate, "how far unchanged code differs from itself", usage_calibrate,
+     options_calibrate},
+    {"baseline", cmd_baseline, "names for runs to compare with", usage_baseline, options_baseline},
+    {"ack", cmd_ack, "take a known slowdown on for a while", usage_ack, options_ack},
+    {"list", cmd_list, "suites, operations, variants, runs, devices", usage_list, options_list},
+    {"plot", cmd_plot, "draw a run with gnuplot", usage_plot, options_plot},
+    {"history", cmd_history, "a case over runs, and where its level changed", usage_history,
+     options_history},
     {"claims", cmd_claims, "what the documents said, what was measured, and the verdict",
-     usage_claims},
-    {"report", cmd_report, "a run as one page that needs nothing else", usage_report},
+     usage_claims, options_claims},
+    {"report", cmd_report, "a run as one page that needs nothing else", usage_report,
+     options_report},
     {"export", cmd_export, "write a run for other tools: ndjson, csv, gbench, bmf, prometheus",
-     usage_export},
+     usage_export, options_export},
     {"import", cmd_import, "take such files, or those of NVBench and Google Benchmark",
-     usage_import},
-    {"merge", cmd_merge, "other databases into one", usage_merge},
-    {"doctor", cmd_doctor, "what this machine can and cannot measure", usage_doctor},
-    {"help", cmd_help, "the manual of a command", "usage: assay help [COMMAND]\n"},
-    {"worker", cmd_worker, NULL, ""},
-    {NULL, NULL, NULL, NULL},
+     usage_import, options_import},
+    {"merge", cmd_merge, "other databases into one", usage_merge, options_merge},
+    {"doctor", cmd_doctor, "what this machine can and cannot measure", usage_doctor,
+     options_doctor},
+    {"help", cmd_help, "the manual of a command", usage_help, options_help},
+    {"worker", cmd_worker, NULL, "", NULL},
+    {"complete", cmd_complete, NULL, "", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
 };
 
 int command_misused(const char *name, const char *message)
@@ -62,19 +70,11 @@ int program_itself(char *path, size_t size)
     return 0;
 }
 
-static const struct command *find_command(const char *name)
+const struct command *command_find(const char *name)
 {
     for (const struct command *command = commands; command->name; command++)
         if (strcmp(command->name, name) == 0 && command->summary) return command;
     return NULL;
-}
-
-static void print_summary(FILE *out)
-{
-    fprintf(out, "usage: assay COMMAND [arguments]\n\n");
-    for (const struct command *command = commands; command->name; command++)
-        if (command->summary) fprintf(out, "  %-9s %s\n", command->name, command->summary);
-    fprintf(out, "\nStart with: assay doctor, assay run smoke\n");
 }
 
 int command_unknown(const char *name)
@@ -87,17 +87,4 @@ int command_unknown(const char *name)
     fprintf(stderr, "assay: there is no command '%s'%s%s%s (see: assay help)\n", name,
             near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
     return EXIT_USAGE;
-}
-
-int cmd_help(int argc, char **argv)
-{
-    if (argc > 2) return command_misused("help", "one command at a time");
-    if (argc < 2) {
-        print_summary(stdout);
-        return EXIT_FINE;
-    }
-    const struct command *command = find_command(argv[1]);
-    if (command == NULL) return command_unknown(argv[1]);
-    fputs(command->usage, stdout);
-    return EXIT_FINE;
 }

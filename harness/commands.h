@@ -3,7 +3,8 @@
  * one module and returns an exit code; the work is in the module.
  *
  * To add one: write harness/cmd_NAME.c, declare it here and give it a row in
- * commands.c.
+ * commands.c; what its words and values may be, in complete.c. The man page and
+ * the completion of the shells follow from these.
  */
 #ifndef COMMANDS_H
 #define COMMANDS_H
@@ -26,7 +27,8 @@ struct command {
     const char *name;
     int (*run)(int argc, char **argv); /* argv[0] is the command's name */
     const char *summary;               /* one line; NULL hides it from help */
-    const char *usage;                 /* all of `assay help NAME` */
+    const char *usage;                 /* all of `assay help NAME`; manual.h says of what form */
+    const struct option *options;      /* what it takes, for completion too */
 };
 
 extern const struct command commands[]; /* ended by a NULL name */
@@ -48,12 +50,18 @@ int cmd_export(int argc, char **argv);
 int cmd_import(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_help(int argc, char **argv);
-int cmd_worker(int argc, char **argv); /* the child of a run */
+int cmd_worker(int argc, char **argv);   /* the child of a run */
+int cmd_complete(int argc, char **argv); /* for the shells' completion */
 
-/* The usage texts live beside their commands. */
+/* The usage texts and the options live beside their commands. */
 extern const char usage_list[], usage_run[], usage_show[], usage_plot[], usage_history[],
     usage_export[], usage_import[], usage_doctor[], usage_compare[], usage_gate[],
-    usage_calibrate[], usage_baseline[], usage_ack[], usage_merge[], usage_claims[], usage_report[];
+    usage_calibrate[], usage_baseline[], usage_ack[], usage_merge[], usage_claims[], usage_report[],
+    usage_help[];
+extern const struct option options_list[], options_run[], options_show[], options_plot[],
+    options_history[], options_export[], options_import[], options_doctor[], options_compare[],
+    options_gate[], options_calibrate[], options_baseline[], options_ack[], options_merge[],
+    options_claims[], options_report[], options_help[];
 
 /* "assay NAME: MESSAGE" on standard error and a hint at the help; returns
  * EXIT_USAGE. */
@@ -61,6 +69,9 @@ int command_misused(const char *name, const char *message);
 
 /* The same for what getopt_long refused: `kind` is its '?' or ':'. */
 int command_bad_option(const char *name, char **argv, const struct option *options, int kind);
+
+/* The command of this name, not a hidden one; NULL when there is none. */
+const struct command *command_find(const char *name);
 
 /* The same for a command that does not exist. */
 int command_unknown(const char *name);

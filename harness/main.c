@@ -5,17 +5,8 @@
 
 #include "commands.h"
 #include "device.h"
-#include "provenance.h"
 #include "registry.h"
-
-static int print_version(void)
-{
-    struct program_info program;
-    provenance_program(&program);
-    printf("assay %s (%s%s)\n", program.version, program.commit,
-           program.diff_hash[0] ? ", modified" : "");
-    return EXIT_FINE;
-}
+#include "version.h"
 
 static int dispatch(int argc, char **argv)
 {
@@ -23,7 +14,10 @@ static int dispatch(int argc, char **argv)
         fprintf(stderr, "assay: which command? (see: assay help)\n");
         return EXIT_USAGE;
     }
-    if (strcmp(argv[1], "--version") == 0) return print_version();
+    if (strcmp(argv[1], "--version") == 0) {
+        version_print(stdout);
+        return EXIT_FINE;
+    }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) return cmd_help(1, argv + 1);
     for (const struct command *command = commands; command->name; command++) {
         if (strcmp(command->name, argv[1]) != 0) continue;

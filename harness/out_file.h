@@ -1,6 +1,7 @@
 /*
  * out_file.h - a file that appears whole or not at all: written beside its
- * place under another name, and renamed once all of it is on the disk.
+ * place under another name, and renamed once all of it is on the disk. What is no
+ * file (a device, a pipe) is written to as it is, and a link is followed.
  */
 #ifndef OUT_FILE_H
 #define OUT_FILE_H
@@ -11,8 +12,9 @@ enum { OUT_FILE_PATH = 4096 };
 
 struct out_file {
     FILE *stream;
-    const char *path; /* borrowed; NULL: standard output */
-    char partial[OUT_FILE_PATH + 32];
+    const char *path;                 /* borrowed; NULL: standard output */
+    char place[OUT_FILE_PATH];        /* the file that `path` leads to */
+    char partial[OUT_FILE_PATH + 32]; /* "": written in its place */
 };
 
 /* `path` NULL or "-" is standard output. 0, or -1 with assay_error. */

@@ -108,9 +108,12 @@ static int file_write(const char *path, const char *text, size_t size)
 {
     FILE *out = fopen(path, "w");
     if (!out) return assay_error("cannot write %s: %s", path, strerror(errno));
-    bool failed = fwrite(text, 1, size, out) != size;
-    if (fclose(out)) failed = true;
-    return failed ? assay_error("cannot write %s: %s", path, strerror(errno)) : 0;
+    int failed = fwrite(text, 1, size, out) != size;
+    if (fclose(out)) failed = 1;
+    if (!failed) return 0;
+    failed = assay_error("cannot write %s: %s", path, strerror(errno));
+    unlink(path);
+    return failed;
 }
 
 /* Append a script to `out`, with style.gp in the place of the line that loads it:
@@ -219,4 +222,13 @@ int gnuplot_draw(const char *script, const char *tsv, size_t size,
         failed = assay_error("cannot write %s: %s", request->output, strerror(errno));
     files_remove(&files);
     return failed;
+}
+
+bool gnuplot_version(char *out, size_t size)
+{
+    FILE *answer = popen("gnuplot --version 2>/dev/null", "r");
+    bool said = answer && fgets(out, (int)size, answer);
+    if (answer && pclose(answer) != 0) said = false;
+    if (said) out[strcspn(out, "\n")] = '\0';
+    return said;
 }

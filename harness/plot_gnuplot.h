@@ -16,4 +16,7 @@ int gnuplot_output_check(const char *output);
 int gnuplot_draw(const char *script, const char *tsv, size_t size,
                  const struct plot_request *request);
 
+/* "gnuplot 5.4 patchlevel 4"; false where there is none. */
+bool gnuplot_version(char *out, size_t size);
+
 #endif

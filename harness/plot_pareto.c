@@ -100,28 +100,50 @@ static bool has_size(const struct view_row *row, const char *size)
     return !strcmp(own, size);
 }
 
-/* The size with the most cases, the larger of equals. */
-static void size_choose(const struct plot_request *request, const struct view *view,
-                        const char *operation, const char *metric, char out[RESULT_MAX_SHAPE])
+struct sized {
+    char size[RESULT_MAX_SHAPE];
+    double bytes; /* of its first case */
+    int row;
+};
+
+static int by_size(const void *a, const void *b)
 {
-    int most = 0;
-    double most_bytes = 0;
-    out[0] = '\0';
+    const struct sized *x = a, *y = b;
+    int order = strcmp(x->size, y->size);
+    return order ? order : x->row - y->row;
+}
+
+/* The size with the most cases, the larger of equals, the earlier of those. */
+static int size_choose(const struct plot_request *request, const struct view *view,
+                       const char *operation, const char *metric, char out[RESULT_MAX_SHAPE])
+{
+    int count = 0, most = 0, begin = 0;
+    const struct sized *best = NULL;
+    struct sized *list = calloc((size_t)view->count + 1, sizeof *list);
+    if (!list) return assay_error("out of memory for the sizes");
     for (int i = 0; i < view->count; i++) {
-        char size[RESULT_MAX_SHAPE];
-        int count = 0;
-        double bytes = view_bytes(&view->rows[i].result.work);
+        const struct case_result *result = &view->rows[i].result;
         if (!is_taken(request, &view->rows[i], operation, metric)) continue;
-        if (i > 0 && view->rows[i - 1].group == view->rows[i].group) continue;
-        size_of(view->rows[i].result.id.shape, size);
-        for (int j = 0; j < view->count; j++)
-            count += is_taken(request, &view->rows[j], operation, metric) &&
-                     has_size(&view->rows[j], size);
-        if (count < most || (count == most && bytes <= most_bytes)) continue;
-        most = count;
-        most_bytes = bytes;
-        memcpy(out, size, sizeof size);
+        size_of(result->id.shape, list[count].size);
+        list[count].bytes = view_bytes(&result->work);
+        list[count++].row = i;
     }
+    qsort(list, (size_t)count, sizeof *list, by_size);
+    for (int i = 1; i <= count; i++) {
+        if (i < count && !strcmp(list[i].size, list[begin].size)) continue;
+        const struct sized *first = &list[begin];
+        int cases = i - begin;
+        bool more = cases > most || (cases == most && first->bytes > best->bytes) ||
+                    (cases == most && first->bytes == best->bytes && first->row < best->row);
+        if (more) {
+            best = first;
+            most = cases;
+        }
+        begin = i;
+    }
+    snprintf(out, RESULT_MAX_SHAPE, "%s", best ? best->size : "");
+    free(list);
+    return 0;
 }
 
 static int variant_of(struct pareto *pareto, const char *variant)
@@ -260,7 +282,7 @@ enum plot_outcome plot_pareto(FILE *out, const struct plot_request *request)
         pareto.metric = preferred[i];
         operation = operation_choose(request, &view, preferred[i]);
     }
-    if (operation) size_choose(request, &view, operation, pareto.metric, size);
+    if (operation && size_choose(request, &view, operation, pareto.metric, size)) goto out;
     for (int i = 0; operation && i < view.count; i++) {
         if (!is_taken(request, &view.rows[i], operation, pareto.metric)) continue;
         if (has_size(&view.rows[i], size))

@@ -36,16 +36,17 @@ static int problems(FILE *out, const struct view *view)
 static void fastest(FILE *out, const struct view *view)
 {
     static const struct show_options rows_only = {.ceilings = false};
+    static const char head[] =
+        "\n### The fastest of each group\n\n| operation | shape | caches | variant | time | ± | "
+        "of ceiling | speed-up |\n|:--|:--|:--|:--|--:|--:|--:|:--|\n";
     int group = -1;
-    fputs("\n### The fastest of each group\n\n| operation | shape | caches | variant | time | ± | "
-          "of ceiling | speed-up |\n|:--|:--|:--|:--|--:|--:|--:|:--|\n",
-          out);
     for (int i = 0; i < view->count; i++) {
         const struct view_row *row = &view->rows[i];
         struct show_words words;
         if (row->group == group || row->result.status != STATUS_OK ||
             !show_has(view, i, &rows_only))
             continue;
+        if (group < 0) fputs(head, out);
         group = row->group;
         show_words(&words, view, row);
         fputs("| ", out);

@@ -147,6 +147,13 @@ struct run_line {
 int store_each_run(struct store *store, int (*each)(const struct run_line *line, void *context),
                    void *context);
 
+/* "operation/variant" of every result, sorted; stops when `each` returns -1. */
+int store_each_case_name(struct store *store, int (*each)(const char *name, void *context),
+                         void *context);
+
+/* The version of SQLite that runs. */
+const char *store_library(void);
+
 /* Lossless exchange, one JSON object a line; import is idempotent. `name` is
  * what messages call the input. */
 int store_export_ndjson(struct store *store, const char *run_id, FILE *out);

@@ -3,7 +3,8 @@
 #
 #   install-deps.sh TASK...      run: build, measure, draw; test: the tests;
 #                                browser: Chromium, for the report's; style:
-#                                clang-format and shellcheck
+#                                clang-format and shellcheck; deb: make a package;
+#                                shells: what the man page and completion are tried in
 #
 # A thing is there when it works (the compiler finds the header, the command
 # runs), whichever package brought it. Nothing missing: silent, nothing asked of
@@ -57,12 +58,25 @@ need_for_style() {
     need shellcheck command_works shellcheck
 }
 
+need_for_deb() {
+    need dpkg-dev command_works dpkg-shlibdeps
+    need binutils command_works strip
+}
+
+need_shells() {
+    need man-db command_works man
+    need groff-base command_works groff
+    need zsh command_works zsh
+}
+
 for task in "$@"; do
     case $task in
         run) need_to_run ;;
         test) need_to_test ;;
         browser) need_a_browser ;;
         style) need_for_style ;;
+        deb) need_for_deb ;;
+        shells) need_shells ;;
         *) echo "install-deps.sh: no such task: $task" >&2; exit 2 ;;
     esac
 done

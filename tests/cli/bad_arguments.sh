@@ -46,6 +46,28 @@ if [ -w /dev/full ]; then
         exits 2 bash -c '"$0" run small.ini --device host --no-ceilings --db full.sqlite >/dev/full' "$ASSAY"
     check "which is stored all the same" gives complete query full.sqlite "SELECT status FROM run"
 fi
+
+# What is no file is written to and stays what it is, and a link stays a link.
+for command in "export latest" "report latest --no-plots" "claims latest"; do
+    mkfifo pipe
+    cat pipe >piped &
+    # shellcheck disable=SC2086 # a list of words
+    run "$ASSAY" $command --db clock.sqlite -o pipe
+    check "$command: a pipe is written to" wait $!
+    check "and stays a pipe: $command" test -p pipe -a -s piped
+    rm pipe
+done
+: >behind.ndjson
+ln -s behind.ndjson link.ndjson
+check "a link is followed" exits 0 "$ASSAY" export latest --db clock.sqlite -o link.ndjson
+check "and stays one" test -L link.ndjson -a -s behind.ndjson
+if [ -w /dev/full ]; then
+    ln -s /dev/full full.html
+    check "a full disk under a report" \
+        warns "No space left" "$ASSAY" report latest --db clock.sqlite --no-plots -o full.html
+    check "is exit 2" exits 2 "$ASSAY" report latest --db clock.sqlite --no-plots -o full.html
+    check "and it is the device that it was" test -c full.html
+fi
 check "a reader that goes away does not hang a run" \
     timeout 20 bash -c '"$0" run many.ini --device host --no-ceilings --db pipe.sqlite | head -n 1' "$ASSAY"
 check "nor show" timeout 20 bash -c '"$0" show --db pipe.sqlite | head -n 1' "$ASSAY"
