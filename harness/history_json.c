@@ -34,7 +34,7 @@ static void setting_members(struct json *json, const struct history_setting *set
     text_member(json, "driver", setting->driver);
     text_member(json, "runtime", setting->runtime);
     text_member(json, "clock", clock_name((enum clock_source)setting->clock));
-    text_member(json, "flush", setting->flush_by_write ? "write" : "read");
+    text_member(json, "flush", flush_name((enum cache_flush)setting->flush));
     json_key(json, "simulated");
     json_bool(json, setting->simulated);
 }

@@ -116,7 +116,7 @@ static void launches_member(struct json *json, const struct stored_run *run)
         text_member(json, "id", launch->id);
         count_member(json, "number", launch->number);
         text_member(json, "seed", seed);
-        text_member(json, "flush", launch->flush_by_write ? "write" : "read");
+        text_member(json, "flush", flush_name((enum cache_flush)launch->device.flush));
         device_member(json, &launch->device);
         json_end(json);
     }
