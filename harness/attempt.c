@@ -84,7 +84,7 @@ enum attempt_end ensure_child(struct runner *runner, bool use_events)
     const struct runner_options *options = runner->options;
     runner->child_uses_events = use_events;
     struct wire_open open = {
-        .use_events = use_events, .flush_by_write = options->flush_by_write, .seed = options->seed};
+        .use_events = use_events, .flush = options->flush, .seed = options->seed};
     /* A fresh worker opens the device that the first one found. */
     const char *spec = runner->launch.device.spec[0] ? runner->launch.device.spec : options->device;
     if (text_copy(open.spec, sizeof open.spec, spec) < 0) {

@@ -27,7 +27,8 @@ const char usage_run[] =
     "  --resume         go on with the newest unfinished run of the suite\n"
     "  --shard I/N      only part I of N of the groups\n"
     "  --clock C        cupti (default where it works) or event\n"
-    "  --flush F        read (default) or write: how cold caches are made\n"
+    "  --flush F        how cold caches are made: read, write, or, on a host, lines\n"
+    "                   (default: lines where the processor can, else read)\n"
     "  --seed N         of the inputs and the order of measuring\n"
     "  --no-ceilings    do not measure the ceilings that the suite needs\n"
     "  --format F       table (default), md, csv or json\n"
@@ -174,8 +175,8 @@ static const char *take_option(struct run_arguments *arguments, int option, cons
         fine = parse_choice(value, "cupti", "event", &run->use_events);
         return fine ? NULL : "--clock is cupti or event";
     case OPT_FLUSH:
-        fine = parse_choice(value, "read", "write", &run->flush_by_write);
-        return fine ? NULL : "--flush is read or write";
+        run->flush = flush_parse(value);
+        return run->flush >= 0 ? NULL : "--flush is read, write or lines";
     case OPT_SEED:
         fine = parse_seed(value, &run->seed);
         return fine ? NULL : "--seed wants a whole number";
@@ -239,6 +240,7 @@ int cmd_run(int argc, char **argv)
         .format = "table",
         .runner = {.device = "auto",
                    .launches = 1,
+                   .flush = -1,
                    .command = command,
                    .plan = {.shard = 1, .shards = 1, .with_ceilings = true}},
     };

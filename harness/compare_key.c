@@ -26,6 +26,6 @@ void comparability_difference(const struct launch_info *a, const struct launch_i
     differ(out, size, "runtime", x->runtime, y->runtime);
     differ(out, size, "clock", clock_name((enum clock_source)x->clock),
            clock_name((enum clock_source)y->clock));
-    differ(out, size, "flush", a->flush_by_write ? "write" : "read",
-           b->flush_by_write ? "write" : "read");
+    differ(out, size, "flush", flush_name((enum cache_flush)x->flush),
+           flush_name((enum cache_flush)y->flush));
 }

@@ -17,7 +17,7 @@ struct measure_request; /* measure.h */
 struct device_options {
     const char *spec; /* "auto", "host", "cuda:0", "sim:seed=1" */
     bool use_events;  /* --clock event: never load CUPTI */
-    bool flush_by_write;
+    int32_t flush;    /* enum cache_flush; -1: the device's own choice */
     uint64_t seed;
 };
 

@@ -117,10 +117,12 @@ static int open_clock(struct device *device)
 
 static int cuda_open(const struct device_options *options, struct device **out)
 {
+    if (options->flush == FLUSH_LINES)
+        return assay_error("a GPU's cache is flushed by read or write: it evicts no single lines");
     struct device *device = calloc(1, sizeof *device);
     if (device == NULL) return assay_error("out of memory for the device");
     device->event_floor_ns = device->kernel_floor_ns = NAN;
-    device->flush_by_write = options->flush_by_write;
+    device->flush_by_write = options->flush == FLUSH_WRITE;
 
     /* CUPTI first: it must see the context come and the modules load. */
     if (!options->use_events) device->cupti = cupti_open() == 0;
@@ -167,6 +169,7 @@ static void cuda_describe(struct device *device, struct device_info *info)
     info->ecc = properties->ECCEnabled;
     info->mig = -1;
     info->clock = device->cupti ? CLOCK_CUPTI : CLOCK_EVENT;
+    info->flush = device->flush_by_write ? FLUSH_WRITE : FLUSH_READ;
     info->event_floor_ns = device->event_floor_ns;
     info->kernel_floor_ns = device->kernel_floor_ns;
     info->clock_step_ns = NAN;

@@ -15,7 +15,7 @@ struct device {
     int index;
     bool cupti, nvml;
     bool recording; /* CUPTI makes records now */
-    bool flush_by_write;
+    bool flush_by_write; /* --flush write */
     struct cudaDeviceProp properties;
     cudaStream_t stream;
     cudaEvent_t before[MAX_BLOCK], after[MAX_BLOCK];

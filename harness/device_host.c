@@ -10,6 +10,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "cache_lines.h"
 #include "clock.h"
 #include "device_kinds.h"
 #include "host_cache.h"
@@ -23,7 +24,7 @@ enum {
 };
 
 struct device {
-    bool flush_by_write;
+    enum cache_flush how;
     bool warm;
     int64_t cache_bytes;
     size_t flush_bytes;
@@ -48,11 +49,23 @@ static const char *host_describe_cpu(char *out, size_t size)
     return out;
 }
 
+/* 0, or -1 when what was asked for cannot be had here. */
+static int choose_flush(int32_t asked, enum cache_flush *how)
+{
+    bool lines = cache_lines_can_evict();
+    if (asked == FLUSH_LINES && !lines)
+        return assay_error("this processor lets no program evict a cache line (--flush read)");
+    *how = asked >= 0 ? (enum cache_flush)asked : lines ? FLUSH_LINES : FLUSH_READ;
+    return 0;
+}
+
 static int host_open(const struct device_options *options, struct device **out)
 {
+    enum cache_flush how;
+    if (choose_flush(options->flush, &how) < 0) return -1;
     struct device *device = calloc(1, sizeof *device);
     if (device == NULL) return assay_error("out of memory for the host device");
-    device->flush_by_write = options->flush_by_write;
+    device->how = how;
     device->cache_bytes = host_cache_bytes();
     if (device->cache_bytes < 0) device->cache_bytes = (int64_t)FALLBACK_CACHE_MIB << 20;
     device->flush_bytes = 2 * (size_t)device->cache_bytes;
@@ -99,6 +112,7 @@ static void host_describe(struct device *device, struct device_info *info)
     info->sm_mhz_max = info->memory_mhz_max = info->power_limit_w = NAN;
     info->ecc = info->mig = -1;
     info->clock = CLOCK_HOST;
+    info->flush = device->how;
     info->event_floor_ns = info->kernel_floor_ns = NAN;
     info->clock_step_ns = clock_step_ns();
 }
@@ -117,9 +131,12 @@ static int host_synchronize(struct device *device)
     return 0;
 }
 
+/* ----------------------------------------------------------------- cold -- */
+
+/* Everything goes, whoever's it is. */
 static void clear_caches(struct device *device)
 {
-    if (device->flush_by_write) {
+    if (device->how == FLUSH_WRITE) {
 #pragma omp parallel for schedule(static)
         for (size_t i = 0; i < device->flush_bytes; i += 64)
             device->flush[i]++;
@@ -130,6 +147,47 @@ static void clear_caches(struct device *device)
     for (size_t i = 0; i < device->flush_bytes; i += 64)
         total += (unsigned char)device->flush[i];
     device->flush_sum += total;
+}
+
+struct operands {
+    int count;
+    size_t total; /* bytes */
+    size_t bytes[ASSAY_MAX_BUFFERS];
+};
+
+static void find_operands(const struct assay_shape *shape, struct operands *operands)
+{
+    struct assay_buffer spec[ASSAY_MAX_BUFFERS];
+    memset(spec, 0, sizeof spec);
+    memset(operands, 0, sizeof *operands);
+    if (shape->operation->buffers == NULL) return;
+    operands->count = shape->operation->buffers(shape, spec);
+    for (int i = 0; i < operands->count; i++) {
+        operands->bytes[i] = (size_t)spec[i].count * assay_type_bytes(spec[i].type);
+        operands->total += operands->bytes[i];
+    }
+}
+
+/* Line by line where all that the variant works on is known and is less to walk over
+ * than the buffer is: a line costs about the same either way. What setup allocated has
+ * no address here, so a variant with a workspace gets everything cleared. By sizes
+ * alone, so that a case is always treated alike. */
+static bool by_lines(const struct device *device, const struct assay_call *call,
+                     const struct operands *operands)
+{
+    return device->how == FLUSH_LINES && call->workspace_bytes == 0 &&
+           operands->total <= device->flush_bytes;
+}
+
+static void make_cold(struct device *device, const struct assay_call *call,
+                      const struct operands *operands)
+{
+    if (!by_lines(device, call, operands)) {
+        clear_caches(device);
+        return;
+    }
+    for (int i = 0; i < operands->count; i++)
+        cache_lines_evict(call->buffer[i], operands->bytes[i]);
 }
 
 /* Once is enough: a CPU's clock settles in milliseconds and stays up while the
@@ -149,9 +207,11 @@ static int host_sample(struct device *device, const struct block *block, struct 
     *wall_ns = NAN;
     memset(code, 0, sizeof *code);
     code->kernels = code->registers = code->shared_bytes = code->local_bytes = -1;
+    struct operands operands;
+    find_operands(block->call->shape, &operands);
     if (block->temperature == ASSAY_HOT && block->variant->launch(block->call) < 0) return -1;
     for (int i = 0; i < block->count; i++) {
-        if (block->temperature == ASSAY_COLD) clear_caches(device);
+        if (block->temperature == ASSAY_COLD) make_cold(device, block->call, &operands);
         nvtx_push(NVTX_LAUNCH, block->variant->name);
         double start = clock_ns();
         int status = block->variant->launch(block->call);

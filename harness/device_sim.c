@@ -31,6 +31,7 @@ struct role {
 struct device {
     char text[RESULT_MAX_SPEC];
     struct sim_spec spec;
+    int32_t flush;         /* enum cache_flush: what was asked for; nothing is flushed */
     double start_s, now_s; /* simulated time: of this launch's beginning, and in it */
     bool throttled;        /* in the last block */
     struct assay_operation operation;
@@ -49,6 +50,7 @@ static int sim_open(const struct device_options *options, struct device **out)
         free(device);
         return -1;
     }
+    device->flush = options->flush >= 0 ? options->flush : FLUSH_READ;
     *out = device;
     return 0;
 }
@@ -81,6 +83,7 @@ static void sim_describe(struct device *device, struct device_info *info)
     info->sm_mhz_max = info->memory_mhz_max = info->power_limit_w = NAN;
     info->ecc = info->mig = -1;
     info->clock = CLOCK_SIM;
+    info->flush = device->flush;
     info->event_floor_ns = info->kernel_floor_ns = info->clock_step_ns = NAN;
     if (hangs_at_all(&device->spec)) info->step_limit_s = HANG_LIMIT_S;
 }

@@ -14,7 +14,7 @@ enum { MAX_DEVICES = 64 };
 int devices_probe(const char *spec, struct device_info *info)
 {
     struct child child;
-    struct wire_open open = {.seed = 1};
+    struct wire_open open = {.flush = -1, .seed = 1};
     if (text_copy(open.spec, sizeof open.spec, spec) < 0)
         return assay_error("a device is named in at most %d characters", RESULT_MAX_SPEC - 1);
     if (child_start(&child, &open) < 0) return -1;

@@ -56,9 +56,8 @@ static int read_base(struct gate_run *run, int *sessions)
 static int setting_of(struct history *history, const struct launch_info *launch)
 {
     const struct device_info *device = &launch->device;
-    struct history_setting setting = {.clock = (int32_t)device->clock,
-                                      .flush_by_write = launch->flush_by_write,
-                                      .simulated = device->simulated};
+    struct history_setting setting = {
+        .clock = (int32_t)device->clock, .flush = device->flush, .simulated = device->simulated};
     text_copy(setting.name, sizeof setting.name, device->name);
     text_copy(setting.uuid, sizeof setting.uuid, device->uuid);
     text_copy(setting.vbios, sizeof setting.vbios, device->vbios);

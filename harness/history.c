@@ -63,8 +63,7 @@ static unsigned causes_between(const struct history_setting *a, const struct his
     return (strcmp(a->vbios, b->vbios) != 0 ? CAUSE_FIRMWARE : 0) |
            (strcmp(a->driver, b->driver) != 0 ? CAUSE_DRIVER : 0) |
            (strcmp(a->runtime, b->runtime) != 0 ? CAUSE_RUNTIME : 0) |
-           (a->clock != b->clock ? CAUSE_CLOCK : 0) |
-           (a->flush_by_write != b->flush_by_write ? CAUSE_FLUSH : 0);
+           (a->clock != b->clock ? CAUSE_CLOCK : 0) | (a->flush != b->flush ? CAUSE_FLUSH : 0);
 }
 
 const char *history_cause_name(enum history_cause cause)
@@ -100,7 +99,7 @@ const char *history_cause_value(enum history_cause cause, const struct history_s
     case CAUSE_CLOCK:
         return clock_name((enum clock_source)setting->clock);
     case CAUSE_FLUSH:
-        return setting->flush_by_write ? "write" : "read";
+        return flush_name((enum cache_flush)setting->flush);
     }
     return "";
 }

@@ -35,7 +35,8 @@ struct history_setting {
     char name[RESULT_MAX_PROPERTY], uuid[RESULT_MAX_PROPERTY], vbios[RESULT_MAX_PROPERTY];
     char driver[RESULT_MAX_PROPERTY], runtime[RESULT_MAX_PROPERTY];
     int32_t clock; /* enum clock_source, -1 unknown */
-    bool flush_by_write, simulated;
+    int32_t flush; /* enum cache_flush */
+    bool simulated;
 };
 
 struct history_point {

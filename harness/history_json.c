@@ -16,7 +16,7 @@ static void setting_members(struct json *json, const struct history_setting *set
     json_known_member(json, "driver", setting->driver);
     json_known_member(json, "runtime", setting->runtime);
     json_known_member(json, "clock", clock_name((enum clock_source)setting->clock));
-    json_known_member(json, "flush", setting->flush_by_write ? "write" : "read");
+    json_known_member(json, "flush", flush_name((enum cache_flush)setting->flush));
     json_bool_member(json, "simulated", setting->simulated);
 }
 

@@ -88,8 +88,8 @@ static void of_launch(const struct facts *facts, const struct launch_info *launc
     const struct device_state *start = &launch->start;
     snprintf(name, sizeof name, "launch %d", launch->number);
     size_t used =
-        (size_t)snprintf(text, sizeof text, "seed %llu%s", (unsigned long long)launch->seed,
-                         launch->flush_by_write ? ", flushed by writing" : "");
+        (size_t)snprintf(text, sizeof text, "seed %llu, flush %s", (unsigned long long)launch->seed,
+                         flush_name((enum cache_flush)launch->device.flush));
     if (!isnan(start->sm_mhz))
         used += (size_t)snprintf(text + used, sizeof text - used, ", %.0f MHz", start->sm_mhz);
     if (!isnan(start->temperature_c))

@@ -10,6 +10,7 @@
 static const char *const statuses[STATUSES] = {"ok",       "skipped", "wrong",
                                                "unstable", "crashed", "timeout"};
 static const char *const clocks[CLOCKS] = {"cupti", "event", "host", "sim"};
+static const char *const flushes[FLUSHES] = {"read", "write", "lines"};
 static const char *const kinds[] = {"kernel", "baseline", "reference"};
 static const char *const places[] = {"host", "cuda"};
 static const char *const temperatures[] = {"cold", "hot"};
@@ -85,6 +86,11 @@ const char *clock_name(enum clock_source clock)
     return word(clocks, CLOCKS, (int)clock);
 }
 
+const char *flush_name(enum cache_flush flush)
+{
+    return word(flushes, FLUSHES, (int)flush);
+}
+
 const char *kind_name(enum assay_kind kind)
 {
     return word(kinds, KINDS, (int)kind);
@@ -113,6 +119,11 @@ int status_parse(const char *name)
 int clock_parse(const char *name)
 {
     return parse(clocks, CLOCKS, name);
+}
+
+int flush_parse(const char *name)
+{
+    return parse(flushes, FLUSHES, name);
 }
 
 int kind_parse(const char *name)

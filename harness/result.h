@@ -37,6 +37,14 @@ enum clock_source {
     CLOCKS,
 };
 
+/* How cold samples are made cold. */
+enum cache_flush {
+    FLUSH_READ,  /* by reading a buffer larger than the cache: clean lines */
+    FLUSH_WRITE, /* by writing it: dirty lines, which the code under test pays for */
+    FLUSH_LINES, /* by evicting the operands' own lines (device_host.c) */
+    FLUSHES,
+};
+
 /* Sample marks, a bit each. A marked sample is kept and left out of the median. */
 enum sample_mark {
     MARK_THROTTLED = 1,  /* a hardware slow-down was reported in its block */
@@ -147,6 +155,7 @@ struct device_info {
     double power_limit_w;
     int32_t ecc, mig;       /* 1 on, 0 off, -1 unknown */
     int32_t clock;          /* enum clock_source that times device variants */
+    int32_t flush;          /* enum cache_flush of cold samples */
     double event_floor_ns;  /* event pair around an empty kernel; NAN unknown */
     double kernel_floor_ns; /* the empty kernel itself, by CLOCK_CUPTI */
     double clock_step_ns;   /* resolution of the clock, as seen */
@@ -161,6 +170,7 @@ void samples_release(struct samples *samples);
 /* The words used in the table, the store and JSON; "" for a value of -1. */
 const char *status_name(enum case_status status);
 const char *clock_name(enum clock_source clock);
+const char *flush_name(enum cache_flush flush);
 const char *kind_name(enum assay_kind kind);
 const char *place_name(enum assay_place place);
 const char *temperature_name(enum assay_temperature temperature);
@@ -169,6 +179,7 @@ const char *arithmetic_name(enum assay_arithmetic arithmetic);
 /* The value of a word in a NULL-free table as above, or -1. */
 int status_parse(const char *name);
 int clock_parse(const char *name);
+int flush_parse(const char *name);
 int kind_parse(const char *name);
 int place_parse(const char *name);
 int temperature_parse(const char *name);

@@ -29,7 +29,6 @@ static int begin_launch(struct runner *runner, const struct plan *plan, int numb
     if (runner->resuming) return 0; /* goes on with the launch it found */
     runner->launch.number = number;
     runner->launch.seed = rng_mix(runner->options->seed, (uint64_t)number);
-    runner->launch.flush_by_write = runner->options->flush_by_write;
     snprintf(runner->launch.run_id, sizeof runner->launch.run_id, "%s", runner->run.id);
     return store_begin_launch(runner->store, &runner->launch, plan);
 }
@@ -62,9 +61,9 @@ static int check_same_conditions(const struct runner *runner)
         return assay_error("run %.8s was begun with the clock %s, which is %s now", runner->run.id,
                            clock_name((enum clock_source)then->clock),
                            clock_name((enum clock_source)now->clock));
-    if (runner->launch.flush_by_write != runner->options->flush_by_write)
+    if (then->flush != now->flush)
         return assay_error("run %.8s was begun with --flush %s", runner->run.id,
-                           runner->launch.flush_by_write ? "write" : "read");
+                           flush_name((enum cache_flush)then->flush));
     return 0;
 }
 

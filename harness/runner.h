@@ -20,7 +20,8 @@ struct runner_options {
     struct plan_options plan;
     int launches;
     bool resume; /* go on with the newest unfinished run of the suite */
-    bool use_events, flush_by_write;
+    bool use_events;
+    int32_t flush; /* enum cache_flush; -1: the device's own choice */
     bool check_only; /* check every answer, time nothing */
     bool dry_run;    /* print the plan on standard output, measure nothing */
     uint64_t seed;

@@ -83,7 +83,7 @@ static void launches_member(struct json *json, const struct stored_run *run)
         json_text_member(json, "id", launch->id);
         json_count_member(json, "number", launch->number);
         json_text_member(json, "seed", seed);
-        json_text_member(json, "flush", launch->flush_by_write ? "write" : "read");
+        json_text_member(json, "flush", flush_name((enum cache_flush)launch->device.flush));
         device_member(json, &launch->device);
         json_end(json);
     }

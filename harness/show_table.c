@@ -60,7 +60,8 @@ static void head_device(const struct table *table, const struct launch_info *lau
     part(text, ", ", host ? "kernel %s" : "driver %s", device->driver);
     part(text, ", ", "CUDA %s", device->runtime);
     part(text, ", ", "clock %s", clock_name((enum clock_source)device->clock));
-    if (launch->flush_by_write) part(text, ", ", "%s", "flushed by writing");
+    if (device->flush == FLUSH_WRITE) part(text, ", ", "%s", "flushed by writing");
+    if (device->flush == FLUSH_LINES) part(text, ", ", "%s", "flushed by lines");
     line(table, table->paint.bold, text);
     if (device->clock == CLOCK_EVENT && !isnan(device->event_floor_ns)) {
         char floor[UNITS_MAX];

@@ -65,7 +65,6 @@ struct launch_info {
     char run_id[STORE_ID];
     int32_t number; /* 1-based within the run */
     uint64_t seed;
-    bool flush_by_write;
     struct device_info device;
     struct device_state start;
 };

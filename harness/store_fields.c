@@ -18,6 +18,11 @@ static const char *clock_word(int value)
     return clock_name((enum clock_source)value);
 }
 
+static const char *flush_word(int value)
+{
+    return flush_name((enum cache_flush)value);
+}
+
 static const char *kind_word(int value)
 {
     return kind_name((enum assay_kind)value);
@@ -46,6 +51,7 @@ static int purpose_parse(const char *name)
 
 static const struct vocabulary status_words = {"status", status_word, status_parse};
 static const struct vocabulary clock_words = {"clock", clock_word, clock_parse};
+static const struct vocabulary flush_words = {"flush", flush_word, flush_parse};
 static const struct vocabulary kind_words = {"kind", kind_word, kind_parse};
 static const struct vocabulary place_words = {"place", place_word, place_parse};
 static const struct vocabulary temperature_words = {"temperature", temperature_word,
@@ -114,6 +120,7 @@ const struct field session_fields[] = {
     COUNT(device_info, ecc),
     COUNT(device_info, mig),
     WORD(device_info, clock, clock_words),
+    WORD(device_info, flush, flush_words),
     REAL(device_info, event_floor_ns),
     REAL(device_info, kernel_floor_ns),
     REAL(device_info, clock_step_ns),
@@ -123,7 +130,6 @@ const struct field session_fields[] = {
 const struct field launch_fields[] = {
     COUNT(launch_info, number),
     BITS(launch_info, seed),
-    FLAG(launch_info, flush_by_write),
     {0},
 };
 

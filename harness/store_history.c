@@ -70,7 +70,7 @@ static int add_run(struct history *history, struct query *query)
 static int add_setting(struct history *history, struct query *query, int *index)
 {
     struct history_setting setting = {0};
-    char clock[16];
+    char clock[16], flush[16];
     column_text(query, "name", setting.name, sizeof setting.name);
     column_text(query, "uuid", setting.uuid, sizeof setting.uuid);
     column_text(query, "vbios", setting.vbios, sizeof setting.vbios);
@@ -78,7 +78,8 @@ static int add_setting(struct history *history, struct query *query, int *index)
     column_text(query, "runtime", setting.runtime, sizeof setting.runtime);
     column_text(query, "clock", clock, sizeof clock);
     setting.clock = clock_parse(clock);
-    setting.flush_by_write = column_integer(query, "flush_by_write") != 0;
+    column_text(query, "flush", flush, sizeof flush);
+    setting.flush = flush_parse(flush);
     setting.simulated = column_integer(query, "simulated") != 0;
     *index = history_setting_index(history, &setting);
     return *index < 0 ? -1 : 0;
@@ -97,7 +98,7 @@ static int read_launches(struct reader *reader)
                "SELECT launch.id, run.id AS run_id, run.suite, run.label, run.started_at,"
                " environment.git_commit, device.name, device.uuid, device.vbios,"
                " device.simulated, launch.driver, launch.runtime, launch.clock,"
-               " launch.flush_by_write"
+               " launch.flush"
                " FROM run JOIN launch ON launch.run_id = run.id"
                " JOIN device ON device.id = launch.device_id"
                " JOIN environment ON environment.id = run.environment_id"

@@ -181,12 +181,24 @@ static int line_table(struct importer *importer, const char *line, char *table, 
                : assay_error("not a line of an assay export (assay_ndjson or table is missing)");
 }
 
+/* What a launch has in exports of schema 1: 1, flushed by writing, or 0. */
+static int bind_former_flush(struct importer_table *table, struct query *parse)
+{
+    int column = find_column(table, "flush"), value = column_index(parse, "value");
+    if (column < 0 || value < 0) return assay_error("the table has no column 'flush_by_write'");
+    bool by_write = sqlite3_column_int(parse->statement, value) != 0;
+    const char *word = flush_name(by_write ? FLUSH_WRITE : FLUSH_READ);
+    int rc = sqlite3_bind_text(table->insert.statement, column + 1, word, -1, SQLITE_STATIC);
+    return rc == SQLITE_OK ? 0 : assay_error("flush_by_write cannot be read");
+}
+
 static int import_member(struct importer_table *table, struct query *parse)
 {
     char name[MAX_COLUMN_NAME + 1], type[16];
     column_text(parse, "key", name, sizeof name);
     column_text(parse, "type", type, sizeof type);
     if (strcmp(name, "assay_ndjson") == 0 || strcmp(name, "table") == 0) return 0;
+    if (strcmp(name, "flush_by_write") == 0) return bind_former_flush(table, parse);
     int column = find_column(table, name);
     if (column < 0) return assay_error("the table has no column '%s'", name);
 

@@ -318,7 +318,7 @@ static int read_runs(struct foreign *foreign)
         struct foreign_run *run = foreign_run_add(foreign);
         status = run ? read_meta(foreign, run) : -1;
         if (status != 0) break;
-        run->launch.flush_by_write = true; /* NVBench sets L2 to zeros before each sample */
+        run->launch.device.flush = FLUSH_WRITE; /* NVBench sets L2 to zeros before each sample */
         read_device(&query, &run->launch.device);
         status = read_states(foreign, run, column_integer(&query, "id"));
         if (status == 0 && run->case_count == 0) foreign->run_count--; /* nothing ran there */

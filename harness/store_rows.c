@@ -90,7 +90,7 @@ static void comparability(const struct launch_info *launch, char key[ID_SIZE])
     id_hash_text(&hash, device->driver);
     id_hash_text(&hash, device->runtime);
     id_hash_text(&hash, clock_name((enum clock_source)device->clock));
-    id_hash_text(&hash, launch->flush_by_write ? "write" : "read");
+    id_hash_text(&hash, flush_name((enum cache_flush)device->flush));
     id_hash_end(&hash, key);
 }
 

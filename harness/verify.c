@@ -104,6 +104,20 @@ static int copy_inputs(struct verifier *verifier)
     return 0;
 }
 
+/* Once for all checks: memory given back and taken again is cleared by the system. */
+static int make_room(struct verifier *verifier)
+{
+    size_t most = 0;
+    for (int i = 0; i < verifier->chunk_count; i++) {
+        const struct chunk *chunk = &verifier->chunks[i];
+        size_t element = assay_type_bytes(verifier->buffers->spec[chunk->buffer].type);
+        size_t bytes = (size_t)(chunk->end - chunk->begin) * element;
+        if (bytes > most) most = bytes;
+    }
+    verifier->got = malloc(most + 1);
+    return verifier->got ? 0 : assay_error("out of host memory for a check");
+}
+
 /* Call `reference` for one chunk, in pieces that keep its runs whole. */
 static int expect_chunk(struct verifier *verifier, const struct chunk *chunk)
 {
@@ -147,7 +161,7 @@ int verifier_init(struct verifier *verifier, const struct buffers *buffers)
     verifier->buffers = buffers;
     verifier->models = calloc(1, sizeof *verifier->models);
     if (verifier->models == NULL) return assay_error("out of host memory for the models");
-    if (choose_chunks(verifier) < 0) return -1;
+    if (choose_chunks(verifier) < 0 || make_room(verifier) < 0) return -1;
     if (copy_inputs(verifier) < 0) return -1;
     return compute_expected(verifier);
 }
@@ -158,6 +172,7 @@ void verifier_release(struct verifier *verifier)
         free((void *)verifier->input[b]);
     models_release(verifier->models, verifier);
     free(verifier->chunks);
+    free(verifier->got);
     free(verifier->expected);
     free(verifier->bound);
     memset(verifier, 0, sizeof *verifier);
@@ -281,13 +296,10 @@ static int check_chunk(const struct verifier *verifier, const struct assay_varia
     size_t element = assay_type_bytes(buffers->spec[chunk->buffer].type);
     size_t bytes = (size_t)(chunk->end - chunk->begin) * element;
     const char *from = (const char *)buffers->data[chunk->buffer] + (size_t)chunk->begin * element;
-    void *got = malloc(bytes + 1);
-    if (got == NULL) return assay_error("out of host memory for a check");
-    int status = buffers->ops->to_host(buffers->device, got, from, bytes);
+    int status = buffers->ops->to_host(buffers->device, verifier->got, from, bytes);
     if (status == 0 && !variant->apart && verifier->expected)
-        status = compare_reference(verifier, chunk, got, verdict);
-    if (status == 0 && model) compare_model(verifier, chunk, model, got, verdict);
-    free(got);
+        status = compare_reference(verifier, chunk, verifier->got, verdict);
+    if (status == 0 && model) compare_model(verifier, chunk, model, verifier->got, verdict);
     return status;
 }
 

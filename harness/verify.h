@@ -30,6 +30,7 @@ struct verifier {
     double *bound; /* absolute; NAN where the operation's tolerance or match holds */
     int64_t outputs, checked;
     int64_t piece;         /* elements that one thread computes at a time: whole runs */
+    void *got;             /* one chunk of an output, as the device has it */
     struct models *models; /* models.h */
 };
 

@@ -31,7 +31,7 @@ enum wire_type {
 struct wire_open {
     char spec[RESULT_MAX_SPEC];
     bool use_events;
-    bool flush_by_write;
+    int32_t flush; /* enum cache_flush; -1: the device's own choice */
     uint64_t seed;
 };
 

@@ -66,7 +66,7 @@ static int open_device(struct worker *worker, const struct wire_open *request)
 {
     struct device_options options = {.spec = request->spec,
                                      .use_events = request->use_events,
-                                     .flush_by_write = request->flush_by_write,
+                                     .flush = request->flush,
                                      .seed = request->seed};
     if (device_open(&options, &worker->ops, &worker->device) < 0) {
         const char *why = assay_last_error();

@@ -24,10 +24,10 @@ INSERT INTO environment VALUES ('e', '1', 'c0ffee', '', '', '', '', '', '', '', 
 INSERT INTO device VALUES ('d', 'cuda', 0, 'Made-up GPU', 'GPU-1', 'fw', 90, 132, 1, 1, 1, 1, 1);
 INSERT INTO run SELECT printf('%032x', i), 'e', 'made_up', '', '', '', 0, 'complete',
     strftime('%Y-%m-%dT%H:%M:%fZ', '2026-01-01', i || ' hours'), NULL FROM r;
-INSERT INTO launch (id, run_id, number, device_id, comparability, seed, flush_by_write, spec,
+INSERT INTO launch (id, run_id, number, device_id, comparability, seed, flush, spec,
     driver, runtime, library, lost, clock, started_at, start_clock_reasons)
     SELECT printf('%032x', 1000003 * i + 1), printf('%032x', i), 1, 'd',
-    iif(4 * i < 3 * :runs, 'a', 'b'), 1, 0, 'cuda:0', iif(4 * i < 3 * :runs, '570', '580'),
+    iif(4 * i < 3 * :runs, 'a', 'b'), 1, 'read', 'cuda:0', iif(4 * i < 3 * :runs, '570', '580'),
     '13.0', '', '', 'cupti', strftime('%Y-%m-%dT%H:%M:%fZ', '2026-01-01', i || ' hours'), 0 FROM r;
 INSERT INTO result (id, launch_id, ordinal, measured_at, purpose, group_label, operation, variant,
     kind, place, shape, temperature, status, reason, note, clock, is_baseline, time_ns,

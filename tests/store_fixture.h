@@ -146,6 +146,7 @@ static inline struct device_info fixture_device(void)
         .ecc = 1,
         .mig = -1,
         .clock = CLOCK_CUPTI,
+        .flush = FLUSH_WRITE,
         .event_floor_ns = 3104.1,
         .kernel_floor_ns = NAN,
         .clock_step_ns = 32,
@@ -157,7 +158,6 @@ static inline struct launch_info fixture_launch(const char *run_id, int number)
     struct launch_info launch = {
         .number = number,
         .seed = 0xfedcba9876543210,
-        .flush_by_write = true,
         .device = fixture_device(),
         .start = {1980, 3201, 35, 120.5, NAN, 4},
     };

@@ -305,7 +305,7 @@ static void what_changes_times_changes_the_comparability_key(void **state)
     assert_string_not_equal(key, first);
 
     launch = fixture_launch(run.id, launch.number + 1);
-    launch.flush_by_write = false;
+    launch.device.flush = FLUSH_LINES;
     key_of(store, &launch, key);
     assert_string_not_equal(key, first);
     store_close(store);

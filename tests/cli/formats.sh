@@ -35,7 +35,7 @@ check "what was skipped has its reason and no time" gives "skipped|not built for
 check "the program is the suite" gives copy_bench query f.sqlite "SELECT DISTINCT suite FROM run"
 check "the device is described" gives "Made-up GPU|90|132|1980.0" query f.sqlite \
     "SELECT name, compute_capability, multiprocessors, sm_mhz_max FROM device"
-check "L2 was flushed by writing" gives 1 query f.sqlite "SELECT DISTINCT flush_by_write FROM launch"
+check "L2 was flushed by writing" gives write query f.sqlite "SELECT DISTINCT flush FROM launch"
 rm -r nvbench.json-bin
 check "without its files of samples too" exits 0 "$ASSAY" import renamed.txt --db bare.sqlite
 check "then the mean is the time" gives "2400.0||mean of 9" query bare.sqlite \

@@ -51,7 +51,7 @@ check "another choice of cases is not resumed" exits 2 "$ASSAY" run many.ini --d
     --no-ceilings --db INT.sqlite --resume --filter '*/host_scalar'
 check "and is told what it began with" warns "(assay run many.ini --device host --no-ceilings" "$ASSAY" \
     run many.ini --device host --no-ceilings --db INT.sqlite --resume --filter '*/host_scalar'
-check "another flush is not resumed" warns "--flush read" "$ASSAY" run many.ini --device host \
+check "another flush is not resumed" warns "begun with --flush" "$ASSAY" run many.ini --device host \
     --no-ceilings --db INT.sqlite --resume --flush write
 check "--resume completes the run" exits 0 "$ASSAY" run many.ini --device host --no-ceilings \
     --db INT.sqlite --resume

@@ -1,0 +1,211 @@
+/* test_cache_lines.c - what the host's flushes leave in the caches: nothing. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness/cache_lines.h"
+#include "harness/clock.h"
+#include "harness/device.h"
+#include "harness/device_kinds.h"
+#include "harness/rng.h"
+
+/* A closed walk through every line of a piece that any L2 holds, in an order that no
+ * prefetcher guesses: a step waits for the one before it, 5 ns or so from L2 and some
+ * 100 from memory. COLDER is far below the one and far above noise. */
+enum { LINE = 64, LINES = 2048, WALK_BYTES = LINE * LINES, REPEATS = 25 };
+static const double COLDER = 3;
+
+static void lay_walk(void *memory)
+{
+    struct rng rng;
+    int order[LINES];
+    uint64_t *word = memory;
+    rng_seed(&rng, 7);
+    for (int i = 0; i < LINES; i++)
+        order[i] = i;
+    rng_shuffle(&rng, order, LINES);
+    for (int i = 0; i < LINES; i++)
+        word[order[i] * LINE / 8] = (uint64_t)(order[(i + 1) % LINES] * LINE / 8);
+}
+
+static uint64_t walk(const void *memory)
+{
+    const volatile uint64_t *word = memory;
+    uint64_t at = 0;
+    for (int i = 0; i < LINES; i++)
+        at = word[at];
+    return at;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *values)
+{
+    qsort(values, REPEATS, sizeof *values, by_value);
+    return values[REPEATS / 2];
+}
+
+static double time_walk(const void *memory)
+{
+    double start = clock_ns();
+    assert_int_equal(walk(memory), 0); /* closed */
+    return clock_ns() - start;
+}
+
+static void *new_walk(void)
+{
+    void *memory = aligned_alloc(4096, WALK_BYTES);
+    assert_non_null(memory);
+    lay_walk(memory);
+    return memory;
+}
+
+static void need_eviction(void)
+{
+    if (!cache_lines_can_evict()) skip();
+}
+
+static void evicted_lines_come_from_memory(void **state)
+{
+    (void)state;
+    need_eviction();
+    double hot[REPEATS], cold[REPEATS];
+    void *memory = new_walk();
+    for (int i = 0; i < REPEATS; i++) {
+        walk(memory);
+        hot[i] = time_walk(memory);
+        cache_lines_evict(memory, WALK_BYTES);
+        cold[i] = time_walk(memory);
+    }
+    double quick = median(hot), slow = median(cold);
+    if (slow < COLDER * quick) fail_msg("%.0f ns after eviction, %.0f before", slow, quick);
+    free(memory);
+}
+
+static void eviction_changes_no_byte(void **state)
+{
+    (void)state;
+    need_eviction();
+    enum { BYTES = 20 << 20 }; /* several threads' worth */
+    static const size_t offset[] = {0, 1, 63, 64, 4095};
+    unsigned char *memory = malloc(BYTES);
+    assert_non_null(memory);
+    for (size_t i = 0; i < BYTES; i++)
+        memory[i] = (unsigned char)(i * 31 >> 3);
+    for (size_t i = 0; i < sizeof offset / sizeof *offset; i++)
+        cache_lines_evict(memory + offset[i], BYTES - 2 * offset[i]);
+    cache_lines_evict(memory + 5, 0);
+    for (size_t i = 0; i < BYTES; i++)
+        if (memory[i] != (unsigned char)(i * 31 >> 3)) fail_msg("byte %zu has changed", i);
+    free(memory);
+}
+
+/* ------------------------------------------------------- the host's samples -- */
+
+static int walk_buffers(const struct assay_shape *shape, struct assay_buffer out[ASSAY_MAX_BUFFERS])
+{
+    (void)shape;
+    out[0] = (struct assay_buffer){
+        .name = "walk", .role = ASSAY_IN, .type = ASSAY_I64, .count = WALK_BYTES / 8};
+    return 1;
+}
+
+static int launch_over_buffer(struct assay_call *call)
+{
+    return walk(call->buffer[0]) == 0 ? 0 : -1;
+}
+
+static int launch_over_workspace(struct assay_call *call)
+{
+    return walk(call->state) == 0 ? 0 : -1;
+}
+
+static const struct assay_operation walking = {.name = "walking", .buffers = walk_buffers};
+static const struct assay_shape shape = {.operation = &walking};
+
+/* Median time of samples on a host that flushes so. */
+static double sample_time(enum cache_flush flush, enum assay_temperature temperature,
+                          bool in_workspace)
+{
+    struct device_options options = {.spec = "host", .flush = flush};
+    struct device *device;
+    struct block_sample samples[REPEATS];
+    struct code_seen code;
+    double times[REPEATS], wall_ns;
+    struct assay_variant variant = {
+        .name = "walk", .launch = in_workspace ? launch_over_workspace : launch_over_buffer};
+    struct assay_call call = {.shape = &shape, .workspace_bytes = in_workspace ? WALK_BYTES : 0};
+    struct block block = {
+        .variant = &variant, .call = &call, .temperature = temperature, .count = REPEATS};
+    call.buffer[0] = new_walk();
+    call.state = new_walk();
+    assert_int_equal(device_host.open(&options, &device), 0);
+    assert_int_equal(device_host.sample(device, &block, samples, &wall_ns, &code), 0);
+    device_host.close(device);
+    for (int i = 0; i < REPEATS; i++)
+        times[i] = samples[i].time_ns;
+    free(call.buffer[0]);
+    free(call.state);
+    return median(times);
+}
+
+static void each_flush_makes_the_operands_cold(void **state)
+{
+    (void)state;
+    double hot = sample_time(FLUSH_READ, ASSAY_HOT, false);
+    for (int flush = 0; flush < FLUSHES; flush++) {
+        if (flush == FLUSH_LINES && !cache_lines_can_evict()) continue;
+        double cold = sample_time((enum cache_flush)flush, ASSAY_COLD, false);
+        if (cold < COLDER * hot)
+            fail_msg("%s: %.0f ns cold, %.0f hot", flush_name((enum cache_flush)flush), cold, hot);
+    }
+}
+
+static void a_workspace_is_cold_too(void **state)
+{
+    (void)state;
+    need_eviction();
+    double hot = sample_time(FLUSH_LINES, ASSAY_HOT, true);
+    double cold = sample_time(FLUSH_LINES, ASSAY_COLD, true);
+    if (cold < COLDER * hot) fail_msg("%.0f ns cold, %.0f hot", cold, hot);
+}
+
+static void the_host_says_how_it_flushes(void **state)
+{
+    (void)state;
+    const int own = cache_lines_can_evict() ? FLUSH_LINES : FLUSH_READ;
+    const struct {
+        int asked, got;
+    } cases[] = {{-1, own}, {FLUSH_READ, FLUSH_READ}, {FLUSH_WRITE, FLUSH_WRITE}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct device_options options = {.spec = "host", .flush = cases[i].asked};
+        struct device_info info;
+        struct device *device;
+        assert_int_equal(device_host.open(&options, &device), 0);
+        device_host.describe(device, &info);
+        assert_int_equal(info.flush, cases[i].got);
+        device_host.close(device);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(evicted_lines_come_from_memory),
+        cmocka_unit_test(eviction_changes_no_byte),
+        cmocka_unit_test(each_flush_makes_the_operands_cold),
+        cmocka_unit_test(a_workspace_is_cold_too),
+        cmocka_unit_test(the_host_says_how_it_flushes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
