@@ -40,6 +40,7 @@ int cmd_merge(int argc, char **argv);
 int cmd_list(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_show(int argc, char **argv);
+int cmd_profile(int argc, char **argv);
 int cmd_plot(int argc, char **argv);
 int cmd_history(int argc, char **argv);
 int cmd_claims(int argc, char **argv);
@@ -53,7 +54,8 @@ int cmd_worker(int argc, char **argv); /* the child of a run */
 /* The usage texts live beside their commands. */
 extern const char usage_list[], usage_run[], usage_show[], usage_plot[], usage_history[],
     usage_export[], usage_import[], usage_doctor[], usage_compare[], usage_gate[],
-    usage_calibrate[], usage_baseline[], usage_ack[], usage_merge[], usage_claims[], usage_report[];
+    usage_calibrate[], usage_baseline[], usage_ack[], usage_merge[], usage_claims[], usage_report[],
+    usage_profile[];
 
 /* "assay NAME: MESSAGE" on standard error and a hint at the help; returns
  * EXIT_USAGE. */

@@ -51,6 +51,8 @@ SAME_PLACE(registersPerThread);
 SAME_PLACE(start);
 SAME_PLACE(end);
 SAME_PLACE(streamId);
+SAME_PLACE(gridX);
+SAME_PLACE(blockZ);
 SAME_PLACE(staticSharedMemory);
 SAME_PLACE(dynamicSharedMemory);
 SAME_PLACE(localMemoryPerThread);
@@ -139,6 +141,9 @@ static void keep_kernel(const CUpti_ActivityKernel4 *activity)
         .registers = activity->registersPerThread,
         .shared_bytes = activity->staticSharedMemory + activity->dynamicSharedMemory,
         .local_bytes = (int32_t)activity->localMemoryPerThread,
+        .dynamic_shared_bytes = activity->dynamicSharedMemory,
+        .grid = {activity->gridX, activity->gridY, activity->gridZ},
+        .block = {activity->blockX, activity->blockY, activity->blockZ},
     });
 }
 
@@ -156,6 +161,9 @@ static void keep_transfer(enum cupti_kind kind, uint64_t start, uint64_t end, ui
         .registers = -1,
         .shared_bytes = -1,
         .local_bytes = -1,
+        .dynamic_shared_bytes = -1,
+        .grid = {-1, -1, -1},
+        .block = {-1, -1, -1},
     });
 }
 

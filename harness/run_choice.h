@@ -11,4 +11,9 @@
  * frees; -1 with assay_error. */
 int run_choice_read(struct stored_run *run, const char *spec, const char *db);
 
+/* The same with the profiles of its cases (store_read_profiles); store_profiles_release
+ * them before the run. */
+int run_choice_read_profiles(struct stored_run *run, struct profile ***profiles, const char *spec,
+                             const char *db);
+
 #endif
