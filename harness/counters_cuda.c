@@ -46,6 +46,8 @@ struct counters_api {
     __typeof__(cuptiRangeProfilerSetConfig) *set_config;
     __typeof__(cuptiRangeProfilerStart) *start;
     __typeof__(cuptiRangeProfilerStop) *stop;
+    __typeof__(cuptiRangeProfilerPushRange) *push;
+    __typeof__(cuptiRangeProfilerPopRange) *pop;
     __typeof__(cuptiRangeProfilerDecodeData) *decode;
     __typeof__(cuptiRangeProfilerGetCounterDataInfo) *data_info;
 };
@@ -71,6 +73,8 @@ static const struct library_symbol api_symbols[] = {
     {"cuptiRangeProfilerSetConfig", NULL, AT(set_config), false},
     {"cuptiRangeProfilerStart", NULL, AT(start), false},
     {"cuptiRangeProfilerStop", NULL, AT(stop), false},
+    {"cuptiRangeProfilerPushRange", NULL, AT(push), false},
+    {"cuptiRangeProfilerPopRange", NULL, AT(pop), false},
     {"cuptiRangeProfilerDecodeData", NULL, AT(decode), false},
     {"cuptiRangeProfilerGetCounterDataInfo", NULL, AT(data_info), false},
 };
@@ -89,6 +93,7 @@ struct counters {
     CUpti_RangeProfiler_Object *profiler;
     struct image availability, config, data;
     int passes, max_ranges;
+    enum counters_range range;
     int asked;          /* names asked for */
     const char **names; /* as asked; borrowed texts */
     int count;          /* names known */
@@ -235,7 +240,7 @@ static int configure(struct counters *counters)
         .pConfig = counters->config.bytes,
         .counterDataImageSize = counters->data.size,
         .pCounterDataImage = counters->data.bytes,
-        .range = CUPTI_AutoRange,
+        .range = counters->range == COUNTERS_WHOLE_LAUNCH ? CUPTI_UserRange : CUPTI_AutoRange,
         .replayMode = CUPTI_UserReplay,
         .maxRangesPerPass = (size_t)counters->max_ranges,
         .numNestingLevels = 1,
@@ -280,11 +285,12 @@ static int initialize(struct counters *counters)
 }
 
 int counters_open(struct counters **out, const char *const *names, int count, int device,
-                  int max_ranges)
+                  enum counters_range range, int max_ranges)
 {
     struct counters *counters = make(names, count, max_ranges);
     *out = NULL;
     if (counters == NULL) return assay_error("out of memory for counters");
+    counters->range = range;
     if (initialize(counters) || read_availability(counters) || open_host(counters, device) ||
         add_metrics(counters) || make_config(counters) || enable(counters) || make_data(counters) ||
         configure(counters)) {
@@ -335,7 +341,13 @@ int counters_begin(struct counters *counters)
     CUpti_RangeProfiler_Start_Params params = {.structSize =
                                                    CUpti_RangeProfiler_Start_Params_STRUCT_SIZE,
                                                .pRangeProfilerObject = counters->profiler};
-    return cupti_check(counters->api.start(&params), "cuptiRangeProfilerStart");
+    if (cupti_check(counters->api.start(&params), "cuptiRangeProfilerStart")) return -1;
+    if (counters->range == COUNTERS_EACH_KERNEL) return 0;
+    CUpti_RangeProfiler_PushRange_Params push = {
+        .structSize = CUpti_RangeProfiler_PushRange_Params_STRUCT_SIZE,
+        .pRangeProfilerObject = counters->profiler,
+        .pRangeName = "launch"};
+    return cupti_check(counters->api.push(&push), "cuptiRangeProfilerPushRange");
 }
 
 int counters_end(struct counters *counters, bool *done)
@@ -343,6 +355,12 @@ int counters_end(struct counters *counters, bool *done)
     CUpti_RangeProfiler_Stop_Params params = {.structSize =
                                                   CUpti_RangeProfiler_Stop_Params_STRUCT_SIZE,
                                               .pRangeProfilerObject = counters->profiler};
+    CUpti_RangeProfiler_PopRange_Params pop = {.structSize =
+                                                   CUpti_RangeProfiler_PopRange_Params_STRUCT_SIZE,
+                                               .pRangeProfilerObject = counters->profiler};
+    if (counters->range == COUNTERS_WHOLE_LAUNCH &&
+        cupti_check(counters->api.pop(&pop), "cuptiRangeProfilerPopRange"))
+        return -1;
     if (cupti_check(counters->api.stop(&params), "cuptiRangeProfilerStop")) return -1;
     *done = params.isAllPassSubmitted;
     return 0;
@@ -413,9 +431,9 @@ void counters_unknown(const struct counters *counters, char *out, size_t size)
 #else /* CUPTI is absent, or older than CUDA 12.6 */
 
 int counters_open(struct counters **out, const char *const *names, int count, int device,
-                  int max_ranges)
+                  enum counters_range range, int max_ranges)
 {
-    (void)names, (void)count, (void)device, (void)max_ranges;
+    (void)names, (void)count, (void)device, (void)range, (void)max_ranges;
     *out = NULL;
     return assay_error("built without CUPTI's range profiler (CUDA 12.6 or later)");
 }

@@ -210,6 +210,26 @@ int profile_take_counters(struct profile *profile, const struct cupti_record *re
                : assay_error("CUPTI counted %d kernels where %d were recorded", ranges, kernels);
 }
 
+int profile_take_whole(struct profile *profile, const double *values, int ranges)
+{
+    if (ranges != 1) return assay_error("CUPTI counted %d launches where there is one", ranges);
+    memcpy(profile->whole, values, (size_t)profile->counter_count * sizeof *values);
+    if (profile->kernel_count == 1 && profile->left_out == 0)
+        memcpy(profile->kernels[0].counter, profile->whole, sizeof profile->whole);
+    return 0;
+}
+
+bool profile_is_graph(const struct cupti_record *records, int count)
+{
+    const struct cupti_record *before = NULL;
+    for (int i = 0; i < count; i++) {
+        if (records[i].kind != CUPTI_KERNEL) continue;
+        if (before && before->correlation == records[i].correlation) return true;
+        before = &records[i];
+    }
+    return false;
+}
+
 double profile_counter(const struct profile *profile, const double *values, const char *metric)
 {
     for (int i = 0; i < profile->counter_count; i++)

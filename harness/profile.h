@@ -61,6 +61,12 @@ void profile_take_records(struct profile *profile, const struct cupti_record *re
 int profile_take_counters(struct profile *profile, const struct cupti_record *records, int count,
                           const int *places, const double *values, int ranges);
 
+/* The same for counters of the launch as a whole: of one range. */
+int profile_take_whole(struct profile *profile, const double *values, int ranges);
+
+/* Whether two kernels came of one call. */
+bool profile_is_graph(const struct cupti_record *records, int count);
+
 /* Kernels among the records. */
 int profile_count_kernels(const struct cupti_record *records, int count);
 

@@ -94,49 +94,79 @@ static int run_passes(struct device *device, const struct block *block, struct c
     return 1;
 }
 
-static int deal(struct counters *counters, const struct cupti_record *records, int count,
-                const int *places, int kernels, struct profile *profile)
+/* What of the counters goes where. */
+struct counted {
+    const struct cupti_record *records;
+    int count;
+    const int *places;
+    enum counters_range range;
+    int kernels;
+};
+
+static int deal(struct counters *counters, const struct counted *counted, struct profile *profile)
 {
     int ranges = 0, status = 1;
-    size_t slots = (size_t)kernels * (size_t)profile->counter_count;
+    size_t slots = (size_t)counted->kernels * (size_t)profile->counter_count;
     double *values = malloc((slots + 1) * sizeof *values);
     if (values == NULL) return assay_error("out of memory for counters");
-    if (counters_read(counters, values, &ranges) == 0 &&
-        profile_take_counters(profile, records, count, places, values, ranges) == 0)
-        status = 0;
+    if (counters_read(counters, values, &ranges) < 0) {
+        status = 1;
+    } else if (counted->range == COUNTERS_WHOLE_LAUNCH) {
+        status = profile_take_whole(profile, values, ranges) < 0;
+    } else {
+        status = profile_take_counters(profile, counted->records, counted->count, counted->places,
+                                       values, ranges) < 0;
+    }
     free(values);
     return status;
 }
 
 /* As run_passes. */
-static int read_counters(struct device *device, const struct block *block,
-                         const struct cupti_record *records, int count, const int *places,
-                         struct profile *profile)
+static int count_launches(struct device *device, const struct block *block,
+                          const struct counted *counted, struct profile *profile)
 {
     const char *names[PROFILE_MAX_COUNTERS];
     struct counters *counters;
-    int passes = 0, kernels = profile_count_kernels(records, count);
-    if (profile->counter_count == 0) return 0;
-    if (kernels == 0 || kernels > MAX_COUNTED) {
-        assay_error(kernels ? "counters are read of at most %d kernels a launch"
-                            : "the launch has no kernel",
-                    MAX_COUNTED);
-        return 1;
-    }
+    int passes = 0;
     for (int i = 0; i < profile->counter_count; i++)
         names[i] = profile->counter[i];
-    if (counters_open(&counters, names, profile->counter_count, device->index, kernels) < 0)
+    if (counters_open(&counters, names, profile->counter_count, device->index, counted->range,
+                      counted->kernels) < 0)
         return 1;
     char unknown[ASSAY_MAX_REASON / 2];
     counters_unknown(counters, unknown, sizeof unknown);
-    if (unknown[0])
-        snprintf(profile->counters_lost, sizeof profile->counters_lost, "not known to this GPU: %s",
-                 unknown);
     int status = run_passes(device, block, counters, &passes);
-    if (status == 0) status = deal(counters, records, count, places, kernels, profile);
-    if (status == 0) profile->passes = passes;
+    if (status == 0) status = deal(counters, counted, profile);
     counters_close(counters);
-    return status;
+    if (status != 0) return status;
+    profile->passes = passes;
+    bool whole = counted->range == COUNTERS_WHOLE_LAUNCH && profile->activities > 1;
+    snprintf(profile->counters_lost, sizeof profile->counters_lost, "%s%s%s%s",
+             whole ? "of the launch as a whole, which cannot be counted by kernels" : "",
+             whole && unknown[0] ? "; " : "", unknown[0] ? "not known to this GPU: " : "", unknown);
+    return 0;
+}
+
+/* As run_passes. Kernels of one call are a graph's; a graph of one kernel shows only
+ * when counting it by kernels fails. */
+static int read_counters(struct device *device, const struct block *block, struct counted *counted,
+                         struct profile *profile)
+{
+    if (profile->counter_count == 0) return 0;
+    counted->kernels = profile_count_kernels(counted->records, counted->count);
+    if (counted->kernels == 0) {
+        assay_error("the launch has no kernel");
+        return 1;
+    }
+    int status = 1;
+    if (counted->kernels <= MAX_COUNTED && !profile_is_graph(counted->records, counted->count)) {
+        counted->range = COUNTERS_EACH_KERNEL;
+        status = count_launches(device, block, counted, profile);
+    }
+    if (status <= 0) return status;
+    counted->range = COUNTERS_WHOLE_LAUNCH;
+    counted->kernels = 1;
+    return count_launches(device, block, counted, profile);
 }
 
 int cuda_profile(struct device *device, const struct block *block, struct profile *profile)
@@ -152,7 +182,8 @@ int cuda_profile(struct device *device, const struct block *block, struct profil
         goto out;
     }
     profile_take_records(profile, records, count, readable_name, places);
-    status = read_counters(device, block, records, count, places, profile);
+    struct counted counted = {.records = records, .count = count, .places = places};
+    status = read_counters(device, block, &counted, profile);
     if (status > 0) {
         snprintf(profile->counters_lost, sizeof profile->counters_lost, "%s", assay_last_error());
         status = cuda_synchronize(device);

@@ -171,12 +171,11 @@ const char *profile_top_stall(const struct profile *profile, const double *value
     return found;
 }
 
-void profile_verdict(const struct profile *profile, const struct profile_kernel *kernel,
+void profile_verdict(const struct profile *profile, const double *values, double time_ns,
                      char out[PROFILE_MAX_WORDS])
 {
-    const double *values = kernel->counter;
     struct figures f = {
-        .time_ns = kernel->count > 0 ? kernel->busy_ns / kernel->count : NAN,
+        .time_ns = time_ns,
         .dram = profile_counter(profile, values, COUNTER_DRAM),
         .l2 = profile_counter(profile, values, COUNTER_L2),
         .sm = profile_counter(profile, values, COUNTER_SM),
@@ -186,14 +185,29 @@ void profile_verdict(const struct profile *profile, const struct profile_kernel 
         .occupancy = profile_counter(profile, values, COUNTER_OCCUPANCY),
     };
     f.stall = profile_top_stall(profile, values, 0, &f.stall_cycles);
-    out[0] = '\0';
-    if (kernel->activity != CUPTI_KERNEL) return;
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         if (!rules[i].holds(&f)) continue;
         rules[i].say(&f, out, PROFILE_MAX_WORDS);
         return;
     }
     snprintf(out, PROFILE_MAX_WORDS, "unknown: its counters were not read");
+}
+
+bool profile_is_whole(const struct profile *profile)
+{
+    if (profile->passes < 0 || profile->kernel_count < 2) return false;
+    for (int k = 0; k < profile->kernel_count; k++)
+        for (int i = 0; i < profile->counter_count; i++)
+            if (!isnan(profile->kernels[k].counter[i])) return false;
+    return true;
+}
+
+void profile_kernel_verdict(const struct profile *profile, const struct profile_kernel *kernel,
+                            char out[PROFILE_MAX_WORDS])
+{
+    out[0] = '\0';
+    if (kernel->activity != CUPTI_KERNEL || profile_is_whole(profile)) return;
+    profile_verdict(profile, kernel->counter, kernel->busy_ns / kernel->count, out);
 }
 
 double profile_traffic_ratio(const struct profile *profile, const struct assay_work *work)

@@ -74,13 +74,13 @@ void profile_traffic_text(char *out, size_t size, const struct profile *profile,
 }
 
 void profile_stalls_text(char *out, size_t size, const struct profile *profile,
-                         const struct profile_kernel *kernel)
+                         const double *values)
 {
     size_t used = 0;
     out[0] = '\0';
     for (int i = 0; i < 3 && used < size; i++) {
         double cycles;
-        const char *stall = profile_top_stall(profile, kernel->counter, i, &cycles);
+        const char *stall = profile_top_stall(profile, values, i, &cycles);
         if (stall == NULL || cycles < 0.05) break;
         used +=
             (size_t)snprintf(out + used, size - used, "%s%s %.1f", used ? ", " : "", stall, cycles);

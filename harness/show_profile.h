@@ -33,6 +33,6 @@ void profile_traffic_text(char *out, size_t size, const struct profile *profile,
 
 /* "memory 12.1, fixed latency 3.0": the greatest three; "" unknown. */
 void profile_stalls_text(char *out, size_t size, const struct profile *profile,
-                         const struct profile_kernel *kernel);
+                         const double *values);
 
 #endif

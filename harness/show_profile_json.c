@@ -58,7 +58,7 @@ static void kernel_value(struct json *json, const struct profile *profile,
                          const struct profile_kernel *kernel)
 {
     char verdict[PROFILE_MAX_WORDS];
-    profile_verdict(profile, kernel, verdict);
+    profile_kernel_verdict(profile, kernel, verdict);
     json_begin_object(json);
     text_member(json, "activity", activity_name(kernel->activity));
     text_member(json, "name", kernel->name[0] ? kernel->name : NULL);

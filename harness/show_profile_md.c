@@ -34,7 +34,7 @@ static void one_kernel(FILE *out, const struct profile *profile,
     units_time(time, kernel->busy_ns);
     snprintf(count, sizeof count, "%d", kernel->count);
     snprintf(share, sizeof share, "%.1f %%", 100 * kernel->busy_ns / profile->busy_ns);
-    profile_verdict(profile, kernel, verdict);
+    profile_kernel_verdict(profile, kernel, verdict);
     cell(out, kernel->activity == CUPTI_KERNEL ? kernel->name : activity_name(kernel->activity));
     cell(out, count);
     cell(out, shape);

@@ -20,9 +20,37 @@ static void head(FILE *out, const struct case_result *result, const struct case_
             temperature_name((enum assay_temperature)result->id.temperature));
 }
 
+/* One figure, in a line that goes on in the next where it is full. */
+static void figure(FILE *out, int *column, const char *label, const char *text)
+{
+    int length = (int)(strlen(label) + strlen(text)) + 3;
+    if (*column > 0 && *column + length > WIDTH) {
+        fprintf(out, "\n");
+        *column = 0;
+    }
+    *column += *column == 0 ? fprintf(out, "      %s %s", label, text)
+                            : fprintf(out, ", %s %s", label, text);
+}
+
+static void counters(FILE *out, const struct profile *profile, const double *values)
+{
+    char text[48], stalls[160];
+    int column = 0;
+    for (int i = 0; i < profile->counter_count; i++) {
+        struct counter_label label = counter_label(profile->counter[i]);
+        if (label.unit == COUNTER_CYCLES || isnan(values[i])) continue;
+        counter_text(text, sizeof text, label.unit, values[i]);
+        figure(out, &column, label.label, text);
+    }
+    if (column > 0) fprintf(out, "\n");
+    profile_stalls_text(stalls, sizeof stalls, profile, values);
+    if (stalls[0]) fprintf(out, "      waits, in cycles an instruction: %s\n", stalls);
+}
+
 static void summary(FILE *out, const struct case_result *result, const struct profile *profile)
 {
-    char span[UNITS_MAX], idle[UNITS_MAX], time[UNITS_MAX], traffic[128];
+    char span[UNITS_MAX], idle[UNITS_MAX], time[UNITS_MAX], traffic[128],
+        verdict[PROFILE_MAX_WORDS];
     units_time(span, profile->span_ns);
     units_time(idle, profile->idle_ns);
     units_time(time, result->time_ns);
@@ -37,33 +65,10 @@ static void summary(FILE *out, const struct case_result *result, const struct pr
     if (profile->counters_lost[0])
         fprintf(out, "  %s: %s\n", profile->passes < 0 ? "no counters" : "counters",
                 profile->counters_lost);
-}
-
-/* One figure, in a line that goes on in the next where it is full. */
-static void figure(FILE *out, int *column, const char *label, const char *text)
-{
-    int length = (int)(strlen(label) + strlen(text)) + 3;
-    if (*column > 0 && *column + length > WIDTH) {
-        fprintf(out, "\n");
-        *column = 0;
-    }
-    *column += *column == 0 ? fprintf(out, "      %s %s", label, text)
-                            : fprintf(out, ", %s %s", label, text);
-}
-
-static void counters(FILE *out, const struct profile *profile, const struct profile_kernel *kernel)
-{
-    char text[48], stalls[160];
-    int column = 0;
-    for (int i = 0; i < profile->counter_count; i++) {
-        struct counter_label label = counter_label(profile->counter[i]);
-        if (label.unit == COUNTER_CYCLES || isnan(kernel->counter[i])) continue;
-        counter_text(text, sizeof text, label.unit, kernel->counter[i]);
-        figure(out, &column, label.label, text);
-    }
-    if (column > 0) fprintf(out, "\n");
-    profile_stalls_text(stalls, sizeof stalls, profile, kernel);
-    if (stalls[0]) fprintf(out, "      waits, in cycles an instruction: %s\n", stalls);
+    if (!profile_is_whole(profile)) return;
+    profile_verdict(profile, profile->whole, profile->span_ns, verdict);
+    fprintf(out, "      %s\n", verdict);
+    counters(out, profile, profile->whole);
 }
 
 static void resources(FILE *out, const struct profile_kernel *kernel)
@@ -91,9 +96,9 @@ static void one_kernel(FILE *out, const struct profile *profile,
     }
     fprintf(out, "%.*s%s\n", SHOWN_NAME, kernel->name, cut ? "..." : "");
     resources(out, kernel);
-    profile_verdict(profile, kernel, verdict);
-    fprintf(out, "      %s\n", verdict);
-    counters(out, profile, kernel);
+    profile_kernel_verdict(profile, kernel, verdict);
+    if (verdict[0]) fprintf(out, "      %s\n", verdict);
+    counters(out, profile, kernel->counter);
 }
 
 int show_profile_text(FILE *out, const struct stored_run *run, struct profile *const *profiles)
