@@ -76,7 +76,11 @@ static const struct {
     {CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED,
      "CUPTI is taken by another profiler or debugger of this process"},
     {CUPTI_ERROR_INSUFFICIENT_PRIVILEGES,
-     "CUPTI is refused to this user (the driver's option NVreg_RestrictProfilingToAdminUsers)"},
+     "CUPTI is refused to this user: the driver keeps it for administrators; run as root (in a"
+     " container with --cap-add SYS_ADMIN), or load the module nvidia with"
+     " NVreg_RestrictProfilingToAdminUsers=0"},
+    {CUPTI_ERROR_HARDWARE_BUSY,
+     "the GPU's counters are taken by another process (a profiler, or DCGM)"},
     {CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED, "CUPTI does not work on this virtual GPU"},
 };
 
