@@ -135,6 +135,7 @@ static int print_profile(const struct profile_arguments *arguments, const char *
     if (code == EXIT_FINE && show_profile_count(&run, profiles) == 0) code = EXIT_NOTHING;
     store_profiles_release(&run, profiles);
     stored_run_release(&run);
+    fflush(stdout); /* in the order said, where both are one terminal */
     fprintf(stderr, "assay: run %.8s is in %s\n", run_id, arguments->runner.database);
     return status < 0 ? -1 : code;
 }

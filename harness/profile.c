@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "counter_sets.h"
 #include "profile.h"
 
 static const char *const activity_names[] = {
@@ -175,6 +176,15 @@ static int list_kernels(struct launched *list, const struct cupti_record *record
     return kernels;
 }
 
+/* A kernel's time alone on the device, as it was counted; a record's may hold a wait for
+ * the kernel before, beside which it was started early. */
+static double weight_of(const struct profile *profile, const double *row,
+                        const struct cupti_record *record)
+{
+    double counted_ns = profile_counter(profile, row, COUNTER_TIME);
+    return fmax(isnan(counted_ns) ? (double)(record->end_ns - record->start_ns) : counted_ns, 1);
+}
+
 /* One counter of every kernel; places[i] is where record i was counted. */
 static void gather_counter(struct profile *profile, int counter, const struct launched *list,
                            int kernels, const int *places, const double *values)
@@ -184,9 +194,8 @@ static void gather_counter(struct profile *profile, int counter, const struct la
     for (int k = 0; k < PROFILE_MAX_KERNELS; k++)
         kernel[k] = (struct gathered){.is_total = total};
     for (int i = 0; i < kernels; i++) {
-        const struct cupti_record *record = list[i].record;
-        double value = values[(size_t)i * (size_t)profile->counter_count + (size_t)counter];
-        double weight = fmax((double)(record->end_ns - record->start_ns), 1);
+        const double *row = values + (size_t)i * (size_t)profile->counter_count;
+        double value = row[counter], weight = weight_of(profile, row, list[i].record);
         int at = places[list[i].order];
         gather(&whole, value, weight);
         if (at >= 0) gather(&kernel[at], value, weight);

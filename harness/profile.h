@@ -56,8 +56,8 @@ void profile_take_records(struct profile *profile, const struct cupti_record *re
 
 /* Deal the counters out: values[i * counter_count + c] is counter c of the i-th
  * kernel in order of launch. Totals (".sum") add up; all else is the mean weighted
- * by the kernels' times. -1 with assay_error when there are not as many ranges as
- * kernels. Pure. */
+ * by the kernels' times, as counted where that is among the counters. -1 with assay_error when
+ * there are not as many ranges as kernels. Pure. */
 int profile_take_counters(struct profile *profile, const struct cupti_record *records, int count,
                           const int *places, const double *values, int ranges);
 

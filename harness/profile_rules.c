@@ -207,7 +207,11 @@ void profile_kernel_verdict(const struct profile *profile, const struct profile_
 {
     out[0] = '\0';
     if (kernel->activity != CUPTI_KERNEL || profile_is_whole(profile)) return;
-    profile_verdict(profile, kernel->counter, kernel->busy_ns / kernel->count, out);
+    /* The record's time may hold a wait for the kernel before, the counted one holds the
+     * counting: the truth is below both. */
+    double counted_ns = profile_counter(profile, kernel->counter, COUNTER_TIME);
+    profile_verdict(profile, kernel->counter, fmin(kernel->busy_ns, counted_ns) / kernel->count,
+                    out);
 }
 
 double profile_traffic_ratio(const struct profile *profile, const struct assay_work *work)

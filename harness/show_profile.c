@@ -70,7 +70,8 @@ void profile_traffic_text(char *out, size_t size, const struct profile *profile,
     counter_text(moved, sizeof moved, COUNTER_BYTES, bytes);
     counter_text(needed, sizeof needed, COUNTER_BYTES, least);
     units_ratio(ratio, profile_traffic_ratio(profile, &result->work));
-    snprintf(out, size, "DRAM moved %s where %s are needed: %s", moved, needed, ratio);
+    snprintf(out, size, "DRAM moved %s where %s are needed: %s%s", moved, needed, ratio,
+             bytes < 0.98 * least ? " (the caches had or kept the rest)" : "");
 }
 
 void profile_stalls_text(char *out, size_t size, const struct profile *profile,

@@ -49,7 +49,7 @@ static void counters(FILE *out, const struct profile *profile, const double *val
 
 static void summary(FILE *out, const struct case_result *result, const struct profile *profile)
 {
-    char span[UNITS_MAX], idle[UNITS_MAX], time[UNITS_MAX], traffic[128],
+    char span[UNITS_MAX], busy[UNITS_MAX], idle[UNITS_MAX], time[UNITS_MAX], traffic[128],
         verdict[PROFILE_MAX_WORDS];
     units_time(span, profile->span_ns);
     units_time(idle, profile->idle_ns);
@@ -59,6 +59,10 @@ static void summary(FILE *out, const struct case_result *result, const struct pr
     if (profile->activities > 1)
         fprintf(out, ", %s of it in gaps (%.1f %%)", idle,
                 100 * profile->idle_ns / fmax(profile->span_ns, 1));
+    if (profile->busy_ns > 1.02 * profile->span_ns) {
+        units_time(busy, profile->busy_ns);
+        fprintf(out, ", overlapping (%s together)", busy);
+    }
     fprintf(out, "; %s is its time\n", time);
     profile_traffic_text(traffic, sizeof traffic, profile, result);
     if (traffic[0]) fprintf(out, "  %s\n", traffic);
