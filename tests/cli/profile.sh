@@ -14,7 +14,7 @@ refused() {
 }
 check "no suite at all" refused "which suite?"
 check "a suite that is not there" refused "nosuch" nosuch
-check "an unknown option gets a suggestion" refused "did you mean '--counters'" small.ini --counter x
+check "an unknown option gets a suggestion" refused "did you mean --counters" small.ini --countres all
 check "an option without its value" refused "--counters" small.ini --counters
 check "an unknown set names those there are" refused "default, memory, compute" small.ini --counters everything
 check "a set nearly right gets a suggestion" refused "did you mean 'memory'" small.ini --counters memry
@@ -46,6 +46,6 @@ check "in Markdown too" says "| fill(float*) | 1 | 8 x 128 |" "$ASSAY" show --pr
 check "and as JSON" says '"bound": "memory: DRAM at 91 % of its peak"' \
     "$ASSAY" show --profile --format json --db a.sqlite
 if command -v python3 >/dev/null; then
-    check "which is whole" python3 -c 'import json; json.load(open("said.json"))' \
-        < <("$ASSAY" show --profile --format json --db a.sqlite >said.json)
+    "$ASSAY" show --profile --format json --db a.sqlite >whole.json
+    check "which is whole" python3 -c 'import json; json.load(open("whole.json"))'
 fi
