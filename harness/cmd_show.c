@@ -37,12 +37,9 @@ struct arguments {
 static int parse(int argc, char **argv, struct arguments *arguments)
 {
     static const struct option options[] = {
-        {"format", required_argument, NULL, 'f'},
-        {"ceilings", no_argument, NULL, 'c'},
-        {"profile", no_argument, NULL, 'p'},
-        {"db", required_argument, NULL, 'd'},
-        {"help", no_argument, NULL, 'h'},
-        {0},
+        {"format", required_argument, NULL, 'f'}, {"ceilings", no_argument, NULL, 'c'},
+        {"profile", no_argument, NULL, 'p'},      {"db", required_argument, NULL, 'd'},
+        {"help", no_argument, NULL, 'h'},         {0},
     };
     int option;
     optind = 0; /* start anew: main has parsed its own */
