@@ -130,12 +130,19 @@ static int print_profile(const struct profile_arguments *arguments, const char *
     struct stored_run run;
     struct profile **profiles;
     if (run_choice_read_profiles(&run, &profiles, run_id, arguments->runner.database)) return -1;
+    int shown = show_profile_count(&run, profiles), ok = 0;
+    for (int i = 0; i < run.case_count; i++)
+        ok += run.cases[i].result.status == STATUS_OK;
     int status = show_profiles(stdout, &run, profiles, arguments->format);
     int code = view_exit_code(&run);
-    if (code == EXIT_FINE && show_profile_count(&run, profiles) == 0) code = EXIT_NOTHING;
+    if (code == EXIT_FINE && shown == 0) code = EXIT_NOTHING;
     store_profiles_release(&run, profiles);
     stored_run_release(&run);
     fflush(stdout); /* in the order said, where both are one terminal */
+    if (shown < ok)
+        fprintf(stderr,
+                "assay profile: %d of %d cases have no profile: no records of their launch\n",
+                ok - shown, ok);
     fprintf(stderr, "assay: run %.8s is in %s\n", run_id, arguments->runner.database);
     return status < 0 ? -1 : code;
 }

@@ -84,7 +84,8 @@ struct device_ops {
     void (*state)(struct device *device, struct device_state *state);
 
     /* Take one launch of the case apart, into a profile that names the counters
-     * wanted (profile.h). Counters that are refused cost only themselves. NULL: there
+     * wanted (profile.h). Counters that are refused cost only themselves; records
+     * that were lost leave it without activities. NULL: there
      * is nothing to take apart here. */
     int (*profile)(struct device *device, const struct block *block, struct profile *profile);
 };

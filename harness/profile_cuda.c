@@ -20,7 +20,9 @@
 enum {
     MAX_COUNTED = 2000, /* kernels of one launch whose counters are read */
     MAX_PASSES = 200,
+    MAX_ATTEMPTS = 3, /* at the records of a launch */
 };
+static const double MAX_COUNTING_S = 20; /* less than a step of a case may take */
 
 /* Of the C++ runtime, which nvcc links: "The Itanium C++ ABI", section 3.4. */
 char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status);
@@ -55,7 +57,8 @@ static const struct cupti_record *behind_mark(const struct cupti_record *records
     return records + at + 1;
 }
 
-/* The records of one launch, copied: the next collect reuses theirs. */
+/* The records of one launch, copied: the next collect reuses theirs. *count is -1 when
+ * some were lost. */
 static int record_launch(struct device *device, const struct block *block,
                          struct cupti_record **out, int *count)
 {
@@ -65,9 +68,11 @@ static int record_launch(struct device *device, const struct block *block,
     if (kernel_hold(device->stream, block->hold_ns) < 0) return -1;
     if (block->variant->launch(block->call) < 0 || cuda_synchronize(device) < 0) return -1;
     if (cupti_collect(&records, count, &lost) < 0 || cuda_record(device, false) < 0) return -1;
-    if (lost > 0) return assay_error("%d records of the launch were lost", lost);
-    records = behind_mark(records, count);
-    if (records == NULL) return assay_error("the launch's records have no mark");
+    if (lost == 0) records = behind_mark(records, count);
+    if (lost > 0 || records == NULL) {
+        *count = -1;
+        return 0;
+    }
     *out = malloc(((size_t)*count + 1) * sizeof **out);
     if (*out == NULL) return assay_error("out of memory for a profile");
     memcpy(*out, records, (size_t)*count * sizeof **out);
@@ -121,6 +126,16 @@ static int deal(struct counters *counters, const struct counted *counted, struct
     return status;
 }
 
+/* 1: so long a launch would take the counters' many for ever. A hot one is made twice. */
+static int check_length(const struct counters *counters, const struct profile *profile)
+{
+    double counting_s = 2e-9 * profile->span_ns * counters_passes(counters);
+    if (counting_s <= MAX_COUNTING_S) return 0;
+    assay_error("they take %d launches of %.2g s each; ask for fewer with --counters",
+                counters_passes(counters), 1e-9 * profile->span_ns);
+    return 1;
+}
+
 /* As run_passes. */
 static int count_launches(struct device *device, const struct block *block,
                           const struct counted *counted, struct profile *profile)
@@ -135,7 +150,8 @@ static int count_launches(struct device *device, const struct block *block,
         return 1;
     char unknown[ASSAY_MAX_REASON / 2];
     counters_unknown(counters, unknown, sizeof unknown);
-    int status = run_passes(device, block, counters, &passes);
+    int status = check_length(counters, profile);
+    if (status == 0) status = run_passes(device, block, counters, &passes);
     if (status == 0) status = deal(counters, counted, profile);
     counters_close(counters);
     if (status != 0) return status;
@@ -175,7 +191,11 @@ int cuda_profile(struct device *device, const struct block *block, struct profil
     int count = 0, status = -1;
     if (!device->cupti)
         return assay_error("a profile needs CUPTI's kernel records, which are not to be had here");
-    if (record_launch(device, block, &records, &count) < 0) return -1;
+    for (int attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+        if (record_launch(device, block, &records, &count) < 0) return -1;
+        if (count >= 0) break;
+    }
+    if (count <= 0) return 0; /* the case stays; it has no profile */
     int *places = malloc(((size_t)count + 1) * sizeof *places);
     if (places == NULL) {
         assay_error("out of memory for a profile");
