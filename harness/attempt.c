@@ -67,6 +67,7 @@ struct attempt {
     int count;
     int index[PLAN_MAX_VARIANTS]; /* into group->variant */
     bool received[PLAN_MAX_VARIANTS];
+    struct profile **profiles;   /* as they come; NULL where there is none */
     struct case_result *results; /* as they come; stored when the group is through */
 };
 
@@ -95,12 +96,23 @@ enum attempt_end ensure_child(struct runner *runner, bool use_events)
     return interrupt_signal() != 0 ? ATTEMPT_STOPPED : ATTEMPT_FAILED;
 }
 
+/* A process whose counters were read times nothing more: the next group gets a fresh one. */
+static void leave_child(struct runner *runner)
+{
+    struct device_state state;
+    if (runner->child.pid <= 0 || runner->child.socket < 0) return;
+    state = runner->child.state;
+    child_quit(&runner->child, &state);
+    runner->child.state = state;
+}
+
 /* Where the host's clock is the only one, a recorder of kernels would be heard in
  * every launch (half a microsecond) and tell nothing: such a group gets a worker
  * that never loaded it. */
 static bool wants_events(const struct runner *runner, const struct attempt *attempt)
 {
     if (runner->options->use_events) return true;
+    if (runner->options->profile) return false; /* its kernels are wanted above all */
     if (runner->launch.device.place != ASSAY_CUDA) return false;
     for (int i = 0; i < attempt->count; i++)
         if (attempt->group->variant[attempt->index[i]]->clock != ASSAY_CLOCK_WALL) return false;
@@ -121,6 +133,11 @@ static int send_group(struct runner *runner, const struct attempt *attempt)
     snprintf(message->baseline, sizeof message->baseline, "%s", group->baseline);
     message->seed = rng_mix(runner->launch.seed, (uint64_t)(group - runner->plan.groups));
     message->check_only = runner->options->check_only;
+    message->profile = runner->options->profile;
+    if (runner->options->counters)
+        snprintf(message->counters, sizeof message->counters, "%s", runner->options->counters);
+    else
+        snprintf(message->counters, sizeof message->counters, "default");
     message->launch = runner->launch.number;
     message->launch_seed = runner->launch.seed;
     message->variant_count = attempt->count;
@@ -174,6 +191,19 @@ static enum attempt_end blame_timeout(struct runner *runner, const struct attemp
     return end;
 }
 
+static int take_profile(struct attempt *attempt, const void *data, size_t bytes)
+{
+    const struct wire_profile *message = data;
+    if (bytes != sizeof *message || message->index < 0 || message->index >= attempt->count)
+        return assay_error("a malformed profile from the worker");
+    struct profile *copy = malloc(sizeof *copy);
+    if (copy == NULL) return assay_error("out of memory for a profile");
+    *copy = message->profile;
+    free(attempt->profiles[message->index]);
+    attempt->profiles[message->index] = copy;
+    return 0;
+}
+
 /* Takes the message over. -1: it makes no sense. */
 static int take_message(struct attempt *attempt, enum wire_type type, const void *data,
                         size_t bytes, struct culprit *culprit, bool *ended)
@@ -190,6 +220,8 @@ static int take_message(struct attempt *attempt, enum wire_type type, const void
         attempt->results[message.index] = message.result;
         attempt->received[message.index] = true;
         return 0;
+    case WIRE_PROFILE:
+        return take_profile(attempt, data, bytes);
     case WIRE_BROKEN:
         if (bytes != sizeof(struct wire_broken)) return assay_error("a malformed message");
         culprit->at = ((const struct wire_broken *)data)->index;
@@ -289,6 +321,10 @@ static int keep_all(struct runner *runner, const struct attempt *attempt)
     int status = store_cases(runner->store, runner->launch.id, attempt->group->purpose,
                              attempt->group->label, reported, count);
     free(reported);
+    for (int i = 0; i < attempt->count && status == 0; i++)
+        if (attempt->profiles[i] && attempt->received[i])
+            status = store_profile(runner->store, runner->launch.id, &attempt->results[i].id,
+                                   attempt->profiles[i]);
     return status;
 }
 
@@ -297,6 +333,8 @@ static void drop_results(struct attempt *attempt)
     for (int i = 0; i < attempt->count; i++) {
         samples_release(&attempt->results[i].samples);
         result_init(&attempt->results[i]);
+        free(attempt->profiles[i]);
+        attempt->profiles[i] = NULL;
     }
     memset(attempt->received, 0, sizeof attempt->received);
 }
@@ -360,7 +398,9 @@ static int begin_attempt(struct runner *runner, const struct group *group, struc
             return -1;
     }
     attempt->results = calloc((size_t)attempt->count + 1, sizeof *attempt->results);
-    if (attempt->results == NULL) return assay_error("out of memory for results");
+    attempt->profiles = calloc((size_t)attempt->count + 1, sizeof *attempt->profiles);
+    if (attempt->results == NULL || attempt->profiles == NULL)
+        return assay_error("out of memory for results");
     for (int i = 0; i < attempt->count; i++)
         result_init(&attempt->results[i]);
     return 0;
@@ -376,9 +416,13 @@ enum attempt_end attempt_group(struct runner *runner, const struct group *group)
     if (begin_attempt(runner, group, &attempt) < 0) return ATTEMPT_FAILED;
     int begun = attempt.count;
     enum attempt_end end = measure(runner, &attempt);
-    for (int i = 0; i < begun; i++)
+    for (int i = 0; i < begun; i++) {
         samples_release(&attempt.results[i].samples);
+        free(attempt.profiles[i]);
+    }
     free(attempt.results);
+    free(attempt.profiles);
+    if (runner->options->profile && end == ATTEMPT_DONE) leave_child(runner);
     progress_group_end(&runner->progress, clock_s() - start);
     return end;
 }

@@ -5,11 +5,13 @@
 #include "device.h"
 #include "options.h"
 #include "run_choice.h"
+#include "show_profile.h"
 #include "terminal.h"
 #include "view.h"
 
 const char usage_show[] =
-    "usage: assay show [RUN] [--format table|md|csv|json] [--ceilings] [--db FILE]\n"
+    "usage: assay show [RUN] [--format table|md|csv|json] [--ceilings | --profile]\n"
+    "                  [--db FILE]\n"
     "\n"
     "Print the rows of a run: time with its interval, rate, share of the ceiling\n"
     "that binds, and speed-up against the group's baseline.\n"
@@ -19,6 +21,8 @@ const char usage_show[] =
     "\n"
     "  --format NAME  table (default), md, csv or json\n"
     "  --ceilings     also the cases that were measured for their ceiling only\n"
+    "  --profile      what assay profile found instead: kernels, counters, what bounds\n"
+    "                 them (table, md or json)\n"
     "  --db FILE      the database (default: ASSAY_DB, else results/assay.sqlite)\n"
     "\n"
     "example: assay show\n"
@@ -30,6 +34,7 @@ const char usage_show[] =
 const struct option options_show[] = {
     {"format", required_argument, NULL, 'f'},
     {"ceilings", no_argument, NULL, 'c'},
+    {"profile", no_argument, NULL, 'p'},
     {"db", required_argument, NULL, 'd'},
     {"help", no_argument, NULL, 'h'},
     {0},
@@ -38,6 +43,7 @@ const struct option options_show[] = {
 struct arguments {
     const char *run, *db;
     struct show_options show;
+    bool profile;
 };
 
 static int parse(int argc, char **argv, struct arguments *arguments)
@@ -51,6 +57,9 @@ static int parse(int argc, char **argv, struct arguments *arguments)
             break;
         case 'c':
             arguments->show.ceilings = true;
+            break;
+        case 'p':
+            arguments->profile = true;
             break;
         case 'd':
             arguments->db = optarg;
@@ -66,6 +75,28 @@ static int parse(int argc, char **argv, struct arguments *arguments)
     return 0;
 }
 
+/* The exit code. */
+static int show_the_profiles(const char *name, const struct arguments *arguments)
+{
+    struct stored_run run;
+    struct profile **profiles;
+    int code = EXIT_FINE;
+    if (!show_profile_knows_format(arguments->show.format))
+        return command_misused(name, assay_last_error());
+    if (run_choice_read_profiles(&run, &profiles, arguments->run, arguments->db))
+        return command_failed(name);
+    if (show_profile_count(&run, profiles) == 0) {
+        fprintf(stderr, "assay %s: run %.8s has no profile; assay profile SUITE makes one\n", name,
+                run.run.id);
+        code = EXIT_NOTHING;
+    } else if (show_profiles(stdout, &run, profiles, arguments->show.format)) {
+        code = command_failed(name);
+    }
+    store_profiles_release(&run, profiles);
+    stored_run_release(&run);
+    return code;
+}
+
 int cmd_show(int argc, char **argv)
 {
     struct stored_run run;
@@ -78,6 +109,7 @@ int cmd_show(int argc, char **argv)
         return EXIT_FINE;
     }
     if (parsed < 0) return command_misused(argv[0], assay_last_error());
+    if (arguments.profile) return show_the_profiles(argv[0], &arguments);
     if (run_choice_read(&run, arguments.run, arguments.db)) return command_failed(argv[0]);
     int failed = show_run(stdout, &run, &arguments.show);
     int code = failed ? command_failed(argv[0]) : view_exit_code(&run);

@@ -14,6 +14,8 @@ const struct command commands[] = {
     {"run", cmd_run, "measure suites, store every sample, print the table", usage_run, options_run},
     {"show", cmd_show, "a run's rows: time, rate, share of the ceiling, ratio", usage_show,
      options_show},
+    {"profile", cmd_profile, "a launch of each case taken apart: kernels, counters, what bounds",
+     usage_profile, options_profile},
     {"compare", cmd_compare, "two stored runs, case by case, with intervals", usage_compare,
      options_compare},
     {"gate", cmd_gate, "is this build slower than that one, with known error rates", usage_gate,

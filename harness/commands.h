@@ -42,6 +42,7 @@ int cmd_merge(int argc, char **argv);
 int cmd_list(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_show(int argc, char **argv);
+int cmd_profile(int argc, char **argv);
 int cmd_plot(int argc, char **argv);
 int cmd_history(int argc, char **argv);
 int cmd_claims(int argc, char **argv);
@@ -57,11 +58,11 @@ int cmd_complete(int argc, char **argv); /* for the shells' completion */
 extern const char usage_list[], usage_run[], usage_show[], usage_plot[], usage_history[],
     usage_export[], usage_import[], usage_doctor[], usage_compare[], usage_gate[],
     usage_calibrate[], usage_baseline[], usage_ack[], usage_merge[], usage_claims[], usage_report[],
-    usage_help[];
+    usage_help[], usage_profile[];
 extern const struct option options_list[], options_run[], options_show[], options_plot[],
     options_history[], options_export[], options_import[], options_doctor[], options_compare[],
     options_gate[], options_calibrate[], options_baseline[], options_ack[], options_merge[],
-    options_claims[], options_report[], options_help[];
+    options_claims[], options_report[], options_help[], options_profile[];
 
 /* "assay NAME: MESSAGE" on standard error and a hint at the help; returns
  * EXIT_USAGE. */

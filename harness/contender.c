@@ -349,6 +349,15 @@ int contender_finish(struct contender *contender, struct ring *ring, int round)
     return 0;
 }
 
+int contender_profile(struct contender *contender, struct ring *ring, struct profile *profile)
+{
+    struct block block = block_of(contender, ring, 1);
+    announce(ring, contender, STEP_PROFILE);
+    assay_clear_error();
+    if (ring->ops->profile(ring->device, &block, profile) == 0) return 0;
+    return step_failed(contender, ring, STEP_PROFILE);
+}
+
 /* ----------------------------------------------------------------- ending -- */
 
 void contender_teardown(struct contender *contender, struct ring *ring)

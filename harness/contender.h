@@ -64,6 +64,10 @@ int contender_block(struct contender *contender, struct ring *ring, int round);
 /* Poison, one last timed block, check again; then the energy, if asked for. */
 int contender_finish(struct contender *contender, struct ring *ring, int round);
 
+/* Take one launch apart, into a profile that names the counters wanted; a launch that
+ * fails puts the contender out. -1 when the device is broken. */
+int contender_profile(struct contender *contender, struct ring *ring, struct profile *profile);
+
 /* Reduce the samples into the result. */
 int contender_summarise(struct contender *contender, const struct ring *ring);
 

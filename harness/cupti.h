@@ -20,6 +20,8 @@ struct cupti_record {
     uint32_t stream;
     const char *name; /* a kernel's mangled name; owned by cupti.c until close */
     int32_t registers, shared_bytes, local_bytes;
+    int32_t dynamic_shared_bytes; /* of shared_bytes */
+    int32_t grid[3], block[3];    /* of a kernel; -1 otherwise */
 };
 
 /* Load CUPTI and start recording kernels, copies and sets. Call before the CUDA

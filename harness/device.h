@@ -13,6 +13,7 @@
 
 struct device;          /* each implementation's own */
 struct measure_request; /* measure.h */
+struct profile;         /* profile.h */
 
 struct device_options {
     const char *spec; /* "auto", "host", "cuda:0", "sim:seed=1" */
@@ -81,6 +82,12 @@ struct device_ops {
     int (*energy)(struct device *device, const struct block *block, double ns, int *launches,
                   double *energy_mj);
     void (*state)(struct device *device, struct device_state *state);
+
+    /* Take one launch of the case apart, into a profile that names the counters
+     * wanted (profile.h). Counters that are refused cost only themselves; records
+     * that were lost leave it without activities. NULL: there
+     * is nothing to take apart here. */
+    int (*profile)(struct device *device, const struct block *block, struct profile *profile);
 };
 
 /* The tables, NULL-terminated, best first; "auto" takes the first that opens. */

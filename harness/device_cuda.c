@@ -277,4 +277,5 @@ const struct device_ops device_cuda = {
     .sample = cuda_sample,
     .energy = cuda_energy,
     .state = cuda_state,
+    .profile = cuda_profile,
 };

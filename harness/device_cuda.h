@@ -42,12 +42,21 @@ static inline int cuda_synchronize(struct device *device)
     return cuda_check(cudaGetLastError(), "the GPU");
 }
 
+/* Push everything else out of L2, as the options say. Only enqueues. */
+int cuda_flush(struct device *device);
+
+/* Record or not, and start from an empty list, so that marks can be counted. */
+int cuda_record(struct device *device, bool on);
+
 /* The clocks' entries in the table of the device; see device.h. */
 int cuda_warm_up(struct device *device);
 int cuda_sample(struct device *device, const struct block *block, struct block_sample *out,
                 double *wall_ns, struct code_seen *code);
 int cuda_energy(struct device *device, const struct block *block, double ns, int *launches,
                 double *energy_mj);
+
+/* profile_cuda.c */
+int cuda_profile(struct device *device, const struct block *block, struct profile *profile);
 
 /* The empty kernel by both clocks. Where CUPTI opened and yet gives no records,
  * its use ends here: *deaf is set. */

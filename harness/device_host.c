@@ -61,7 +61,7 @@ static int choose_flush(int32_t asked, enum cache_flush *how)
 
 static int host_open(const struct device_options *options, struct device **out)
 {
-    enum cache_flush how;
+    enum cache_flush how = FLUSH_READ;
     if (choose_flush(options->flush, &how) < 0) return -1;
     struct device *device = calloc(1, sizeof *device);
     if (device == NULL) return assay_error("out of memory for the host device");

@@ -6,6 +6,7 @@
 
 #include "clock.h"
 #include "contender.h"
+#include "counter_sets.h"
 #include "nvtx.h"
 #include "rng.h"
 #include "stats.h"
@@ -193,11 +194,28 @@ static int time_all(struct ring *ring, struct contender *contenders, int *culpri
     return 0;
 }
 
+/* After all timing: whatever counting leaves behind is in nobody's time. */
+static int profile_all(struct ring *ring, struct contender *contenders, int *culprit)
+{
+    const struct measure_request *request = ring->request;
+    for (int i = 0; i < request->count; i++) {
+        struct profile *profile = &request->profiles[i];
+        profile_init(profile);
+        if (contenders[i].phase == CONTENDER_OUT) continue;
+        *culprit = i;
+        profile->counter_count = counter_list(request->counters, profile->counter);
+        if (profile->counter_count < 0) return -1;
+        if (contender_profile(&contenders[i], ring, profile) < 0) return -1;
+    }
+    return 0;
+}
+
 static int run_group(struct ring *ring, struct contender *contenders, int *culprit)
 {
     if (prepare_all(ring, contenders, culprit) < 0) return -1;
     bool timed = !ring->request->check_only;
     if (timed && time_all(ring, contenders, culprit) < 0) return -1;
+    if (ring->request->profiles && profile_all(ring, contenders, culprit) < 0) return -1;
     for (int i = 0; i < ring->request->count; i++) {
         *culprit = i;
         contender_teardown(&contenders[i], ring);

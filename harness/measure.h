@@ -22,6 +22,8 @@ struct measure_request {
     uint64_t launch_seed; /* the same for every group of the launch */
     int count;
     const struct assay_variant *variant[PLAN_MAX_VARIANTS];
+    const char *counters;         /* of the profiles: counter_list of counter_sets.h */
+    struct profile *profiles;     /* one a variant, filled where it is ok; NULL: not wanted */
     bool lost[PLAN_MAX_VARIANTS]; /* its result is not sent: a device that plays a lost case */
 };
 

@@ -17,14 +17,31 @@ static int find(struct store **store, const char *spec, const char *db, char id[
     return -1;
 }
 
-int run_choice_read(struct stored_run *run, const char *spec, const char *db)
+/* `profiles` NULL: not wanted. */
+static int read_chosen(struct stored_run *run, struct profile ***profiles, const char *spec,
+                       const char *db)
 {
     char id[STORE_ID];
     struct store *store;
     if (find(&store, spec, db, id)) return -1;
-    int status = store_read_run(store, id, true, run);
+    int failed = store_read_run(store, id, true, run);
+    if (!failed && profiles && store_read_profiles(store, run, profiles)) {
+        stored_run_release(run);
+        failed = -1;
+    }
     store_close(store);
-    return status;
+    return failed;
+}
+
+int run_choice_read(struct stored_run *run, const char *spec, const char *db)
+{
+    return read_chosen(run, NULL, spec, db);
+}
+
+int run_choice_read_profiles(struct stored_run *run, struct profile ***profiles, const char *spec,
+                             const char *db)
+{
+    return read_chosen(run, profiles, spec, db);
 }
 
 static int read_timings(struct timings *timings, const char *spec, const char *db)

@@ -123,6 +123,19 @@ static void say_losses(const struct device_info *device)
     if (device->lost[0]) fprintf(stderr, "assay: not measured here: %s\n", device->lost);
 }
 
+static int check_profilable(const struct device_info *device)
+{
+    if (device->simulated)
+        return assay_error("a simulated device runs no kernels: there is nothing to profile");
+    if (device->place != ASSAY_CUDA)
+        return assay_error("the host has no kernel records and no GPU counters to profile by;"
+                           " assay run --device host times it, and perf(1) looks inside");
+    if (device->clock != CLOCK_CUPTI)
+        return assay_error("a profile needs CUPTI's kernel records; not measured here: %s",
+                           device->lost);
+    return 0;
+}
+
 static enum runner_end run(struct runner *runner)
 {
     int first = 1;
@@ -130,7 +143,10 @@ static enum runner_end run(struct runner *runner)
     interrupt_catch();
     enum attempt_end end = ensure_child(runner, runner->options->use_events);
     if (end == ATTEMPT_STOPPED) return RUNNER_INTERRUPTED;
-    if (end == ATTEMPT_FAILED || run_plan_make(runner) < 0) return RUNNER_FAILED;
+    if (end == ATTEMPT_FAILED) return RUNNER_FAILED;
+    if (runner->options->profile && check_profilable(&runner->child.device) < 0)
+        return RUNNER_NOTHING;
+    if (run_plan_make(runner) < 0) return RUNNER_FAILED;
     if (runner->options->dry_run) {
         run_plan_print(&runner->plan);
         return RUNNER_COMPLETE;

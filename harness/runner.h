@@ -21,9 +21,11 @@ struct runner_options {
     int launches;
     bool resume; /* go on with the newest unfinished run of the suite */
     bool use_events;
-    int32_t flush; /* enum cache_flush; -1: the device's own choice */
-    bool check_only; /* check every answer, time nothing */
-    bool dry_run;    /* print the plan on standard output, measure nothing */
+    int32_t flush;        /* enum cache_flush; -1: the device's own choice */
+    bool check_only;      /* check every answer, time nothing */
+    bool profile;         /* take a launch of every case apart, in a fresh worker a group */
+    const char *counters; /* counter_list of counter_sets.h; NULL: its default */
+    bool dry_run;         /* print the plan on standard output, measure nothing */
     uint64_t seed;
 };
 
@@ -31,6 +33,7 @@ struct runner_options {
 enum runner_end {
     RUNNER_COMPLETE,
     RUNNER_INTERRUPTED, /* by SIGINT or SIGTERM; what is complete is stored */
+    RUNNER_NOTHING,     /* nothing can be profiled here; assay_error says why */
     RUNNER_FAILED,      /* assay_error says why */
 };
 

@@ -26,7 +26,7 @@ enum {
     WARM_LIMIT_MS = 400, /* warming up ends here, steady or not */
 };
 
-static int flush(struct device *device)
+int cuda_flush(struct device *device)
 {
     if (device->flush_by_write)
         return kernel_flush_write(device->stream, device->flush, device->flush_bytes);
@@ -43,7 +43,7 @@ int cuda_warm_up(struct device *device)
         double slice = clock_s();
         while (clock_s() - slice < WARM_SLICE_MS * 1e-3) {
             for (int i = 0; i < 16; i++)
-                if (flush(device) < 0) return -1;
+                if (cuda_flush(device) < 0) return -1;
             if (cuda_check(cudaStreamSynchronize(device->stream), "warming up") < 0) return -1;
         }
         struct device_state state;
@@ -60,7 +60,7 @@ int cuda_warm_up(struct device *device)
 /* Enqueue one sample behind its mark. */
 static int enqueue(struct device *device, const struct block *block, int i)
 {
-    if (block->temperature == ASSAY_COLD && flush(device) < 0) return -1;
+    if (block->temperature == ASSAY_COLD && cuda_flush(device) < 0) return -1;
     if (kernel_hold(device->stream, block->hold_ns) < 0) return -1;
     if (cuda_check(cudaEventRecord(device->before[i], device->stream), "recording an event") < 0)
         return -1;
@@ -74,7 +74,7 @@ static int enqueue(struct device *device, const struct block *block, int i)
 /* One launch by the host clock: from the call to the completed synchronisation. */
 static int wall_sample(struct device *device, const struct block *block, double *wall_ns)
 {
-    if (block->temperature == ASSAY_COLD && flush(device) < 0) return -1;
+    if (block->temperature == ASSAY_COLD && cuda_flush(device) < 0) return -1;
     if (kernel_hold(device->stream, 0) < 0) return -1;
     if (cuda_synchronize(device) < 0) return -1;
     double start = clock_ns();
@@ -98,8 +98,7 @@ static int read_events(struct device *device, int count, double *event_ns)
     return 0;
 }
 
-/* Record or not, and start from an empty list, so that marks can be counted. */
-static int record(struct device *device, bool on)
+int cuda_record(struct device *device, bool on)
 {
     const struct cupti_record *records;
     int count, lost;
@@ -135,7 +134,7 @@ static int unstretch(struct device *device, const struct block *block, struct bl
                      double *event_ns, struct code_seen *code)
 {
     double overhead_ns = device->event_floor_ns - device->kernel_floor_ns;
-    if (record(device, false) < 0 || run_block(device, block, event_ns) < 0) return -1;
+    if (cuda_record(device, false) < 0 || run_block(device, block, event_ns) < 0) return -1;
     code->stretched = spans_stretched(out, event_ns, block->count, overhead_ns);
     for (int i = 0; code->stretched && i < block->count; i++)
         out[i].time_ns = event_ns[i] - overhead_ns;
@@ -147,7 +146,7 @@ static int sample_device_clock(struct device *device, const struct block *block,
 {
     double event_ns[MAX_BLOCK];
     if (block->temperature == ASSAY_HOT && block->variant->launch(block->call) < 0) return -1;
-    if (cuda_synchronize(device) < 0 || record(device, true) < 0) return -1;
+    if (cuda_synchronize(device) < 0 || cuda_record(device, true) < 0) return -1;
     if (run_block(device, block, event_ns) < 0) return -1;
     for (int i = 0; i < block->count; i++)
         out[i] = (struct block_sample){.time_ns = event_ns[i], .busy_ns = NAN};
@@ -165,7 +164,7 @@ static int see_once(struct device *device, const struct block *block, struct cod
     struct block_sample unused[1];
     double wall_ns;
     if (!device->cupti || code->kernels > 0) return 0;
-    if (record(device, true) < 0 || wall_sample(device, block, &wall_ns) < 0) return -1;
+    if (cuda_record(device, true) < 0 || wall_sample(device, block, &wall_ns) < 0) return -1;
     return deal_records(1, unused, code);
 }
 
@@ -174,7 +173,7 @@ static int sample_wall_clock(struct device *device, const struct block *block,
 {
     if (see_once(device, block, code) < 0) return -1;
     if (block->temperature == ASSAY_HOT && block->variant->launch(block->call) < 0) return -1;
-    if (cuda_synchronize(device) < 0 || record(device, false) < 0) return -1;
+    if (cuda_synchronize(device) < 0 || cuda_record(device, false) < 0) return -1;
     for (int i = 0; i < block->count; i++) {
         out[i] = (struct block_sample){.busy_ns = NAN, .event_ns = NAN};
         if (wall_sample(device, block, &out[i].time_ns) < 0) return -1;
@@ -194,7 +193,7 @@ int cuda_sample(struct device *device, const struct block *block, struct block_s
         *wall_ns = out[block->count - 1].time_ns;
     } else {
         status = sample_device_clock(device, block, out, code);
-        if (status == 0) status = record(device, false);
+        if (status == 0) status = cuda_record(device, false);
         if (status == 0) status = wall_sample(device, block, wall_ns);
     }
     device->worked_s = clock_s();

@@ -84,6 +84,11 @@ int store_cases(struct store *store, const char *launch_id, enum group_purpose p
 int store_case(struct store *store, const char *launch_id, enum group_purpose purpose,
                const char *group_label, const struct case_result *result);
 
+/* What a launch of that case, which is stored already, was found to consist of. */
+struct profile;
+int store_profile(struct store *store, const char *launch_id, const struct case_id *id,
+                  const struct profile *profile);
+
 int store_end_launch(struct store *store, const char *launch_id, const struct device_state *end);
 /* status: "complete" or "interrupted". */
 int store_end_run(struct store *store, const char *run_id, const char *status);
@@ -131,6 +136,16 @@ struct stored_run {
     struct stored_case *cases; /* in the order measured */
     int expected_count;        /* cases the plans of its launches named */
 };
+
+/* The profile of a stored case; *found is false where it has none. */
+int store_read_profile(struct store *store, const char *launch_id, const struct case_id *id,
+                       struct profile *profile, bool *found);
+
+/* All profiles of a run that was read, one a case, in its order; NULL where a case
+ * has none. store_profiles_release frees. */
+int store_read_profiles(struct store *store, const struct stored_run *run,
+                        struct profile ***profiles);
+void store_profiles_release(const struct stored_run *run, struct profile **profiles);
 
 int store_read_run(struct store *store, const char *run_id, bool with_samples,
                    struct stored_run *run);

@@ -48,6 +48,19 @@ const struct exchange exchange_tables[] = {
      "JOIN result ON result.id = result_id JOIN launch ON launch.id = result.launch_id"
      " WHERE launch.run_id = :run ORDER BY launch.number, result.ordinal",
      "ON CONFLICT (result_id) DO NOTHING"},
+    {"profile",
+     "JOIN result ON result.id = result_id JOIN launch ON launch.id = result.launch_id"
+     " WHERE launch.run_id = :run ORDER BY launch.number, result.ordinal",
+     "ON CONFLICT (result_id) DO NOTHING"},
+    {"profile_kernel",
+     "JOIN result ON result.id = result_id JOIN launch ON launch.id = result.launch_id"
+     " WHERE launch.run_id = :run ORDER BY launch.number, result.ordinal, profile_kernel.ordinal",
+     "ON CONFLICT (result_id, ordinal) DO NOTHING"},
+    {"profile_counter",
+     "JOIN result ON result.id = result_id JOIN launch ON launch.id = result.launch_id"
+     " WHERE launch.run_id = :run ORDER BY launch.number, result.ordinal, kernel,"
+     " profile_counter.ordinal",
+     "ON CONFLICT (result_id, kernel, metric) DO NOTHING"},
     {0},
 };
 

@@ -66,6 +66,17 @@ void symbol_see(struct symbol *symbol, struct code_hash code)
     }
 }
 
+static void see_function(const char *name, struct code_hash hash, void *context)
+{
+    struct symbol *symbol = symbols_intern(context, name);
+    if (symbol) symbol_see(symbol, hash);
+}
+
+void symbols_see_module(struct symbols *symbols, const void *cubin, size_t size)
+{
+    cubin_each_function(cubin, size, see_function, symbols);
+}
+
 void symbols_release(struct symbols *symbols)
 {
     for (size_t i = 0; i < symbols->capacity; i++)

@@ -35,6 +35,10 @@ const struct symbol *symbols_find(const struct symbols *symbols, const char *nam
 /* Note code that was seen under this name. */
 void symbol_see(struct symbol *symbol, struct code_hash code);
 
+/* Note the code of every function of a module (its cubin). One that cannot be read is
+ * passed over: its kernels stay without a hash. */
+void symbols_see_module(struct symbols *symbols, const void *cubin, size_t size);
+
 void symbols_release(struct symbols *symbols);
 
 #endif

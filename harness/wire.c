@@ -18,10 +18,11 @@ enum { WIRE_MAX_BYTES = 1 << 30 };
 const char *step_name(enum board_step step)
 {
     static const char *const names[STEPS] = {
-        [STEP_IDLE] = "idle",     [STEP_PREPARE] = "preparing the inputs",
-        [STEP_SETUP] = "setup",   [STEP_FIRST_LAUNCH] = "first launch",
-        [STEP_CHECK] = "check",   [STEP_SAMPLE] = "timed launches",
-        [STEP_ENERGY] = "energy", [STEP_TEARDOWN] = "teardown",
+        [STEP_IDLE] = "idle",         [STEP_PREPARE] = "preparing the inputs",
+        [STEP_SETUP] = "setup",       [STEP_FIRST_LAUNCH] = "first launch",
+        [STEP_CHECK] = "check",       [STEP_SAMPLE] = "timed launches",
+        [STEP_ENERGY] = "energy",     [STEP_PROFILE] = "profile",
+        [STEP_TEARDOWN] = "teardown",
     };
     return names[step];
 }

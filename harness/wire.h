@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 
 #include "plan.h"
+#include "profile.h"
 #include "result.h"
 
 enum wire_type {
@@ -20,12 +21,13 @@ enum wire_type {
     WIRE_GROUP,    /* struct wire_group */
     WIRE_QUIT,     /* nothing */
     /* worker to runner */
-    WIRE_READY,  /* struct device_info */
-    WIRE_FAILED, /* text: the device did not open */
-    WIRE_STATE,  /* struct device_state, once before the first group and after the last */
-    WIRE_CASE,   /* struct wire_case, then its sample arrays */
-    WIRE_BROKEN, /* struct wire_broken: this worker can go on no more */
-    WIRE_DONE,   /* nothing: the group is complete */
+    WIRE_READY,   /* struct device_info */
+    WIRE_FAILED,  /* text: the device did not open */
+    WIRE_STATE,   /* struct device_state, once before the first group and after the last */
+    WIRE_CASE,    /* struct wire_case, then its sample arrays */
+    WIRE_BROKEN,  /* struct wire_broken: this worker can go on no more */
+    WIRE_PROFILE, /* struct wire_profile, before the case that it belongs to */
+    WIRE_DONE,    /* nothing: the group is complete */
 };
 
 struct wire_open {
@@ -43,7 +45,9 @@ struct wire_group {
     char baseline[ASSAY_MAX_NAME]; /* "" the operation's own choice */
     uint64_t seed;
     bool check_only; /* check the answers, time nothing */
-    int32_t launch;  /* number in the run, from 1 */
+    bool profile;    /* take a launch of every case apart */
+    char counters[PROFILE_MAX_LIST];
+    int32_t launch; /* number in the run, from 1 */
     uint64_t launch_seed;
     int32_t variant_count;
     char variant[PLAN_MAX_VARIANTS][ASSAY_MAX_NAME];
@@ -52,6 +56,11 @@ struct wire_group {
 struct wire_case {
     int32_t index; /* into wire_group.variant */
     struct case_result result;
+};
+
+struct wire_profile {
+    int32_t index; /* into wire_group.variant */
+    struct profile profile;
 };
 
 struct wire_broken {
@@ -68,6 +77,7 @@ enum board_step {
     STEP_CHECK,
     STEP_SAMPLE,
     STEP_ENERGY,
+    STEP_PROFILE,
     STEP_TEARDOWN,
     STEPS,
 };

@@ -122,6 +122,7 @@ static int read_request(struct worker *worker, const struct wire_group *group,
     request->baseline = group->baseline;
     request->seed = group->seed;
     request->check_only = group->check_only;
+    request->counters = group->counters;
     request->launch = group->launch;
     request->launch_seed = group->launch_seed;
     enum assay_place place = place_of(worker);
@@ -135,11 +136,24 @@ static int read_request(struct worker *worker, const struct wire_group *group,
     return worker->ops->stage ? worker->ops->stage(worker->device, request) : 0;
 }
 
+static int send_profile(struct worker *worker, const struct measure_request *request, int index)
+{
+    if (request->profiles == NULL || request->profiles[index].activities == 0) return 0;
+    struct wire_profile *message = malloc(sizeof *message);
+    if (message == NULL) return assay_error("out of host memory for a profile");
+    message->index = index;
+    message->profile = request->profiles[index];
+    int status = wire_send(worker->socket, WIRE_PROFILE, message, sizeof *message);
+    free(message);
+    return status;
+}
+
 static int send_results(struct worker *worker, const struct measure_request *request,
                         struct case_result *results)
 {
     for (int i = 0; i < request->count; i++) {
         if (request->lost[i]) continue;
+        if (send_profile(worker, request, i) < 0) return -1;
         struct wire_case message = {.index = i, .result = results[i]};
         if (wire_send_case(worker->socket, &message) < 0) return -1;
     }
@@ -175,6 +189,13 @@ static int serve_group(struct worker *worker, const struct wire_group *group)
         send_broken(worker, -1, assay_last_error());
         goto out;
     }
+    if (group->profile && worker->ops->profile) {
+        request->profiles = calloc((size_t)group->variant_count + 1, sizeof *request->profiles);
+        if (request->profiles == NULL) {
+            send_broken(worker, -1, "out of host memory for profiles");
+            goto out;
+        }
+    }
     if (measure_group(worker->ops, worker->device, worker->board, request, results, &outcome) < 0)
         status = send_no_room(worker, request, results);
     else if (outcome.broken)
@@ -186,6 +207,7 @@ out:
     for (int i = 0; results && i < group->variant_count; i++)
         samples_release(&results[i].samples);
     free(results);
+    if (request) free(request->profiles);
     free(request);
     return status;
 }

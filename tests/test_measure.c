@@ -218,7 +218,9 @@ static const struct assay_variant refusing = {.operation = "half",
                                               .launch = halve,
                                               .teardown = count_teardown};
 
-static void measure_half(struct case_result results[4])
+/* With profiles wanted (not NULL), taken by `take`. */
+static void measure_half_with(struct case_result results[4], struct profile *profiles,
+                              int (*take)(struct device *, const struct block *, struct profile *))
 {
     const struct device_ops *ops;
     struct device *device;
@@ -231,15 +233,24 @@ static void measure_half(struct case_result results[4])
                                       .precision_pct = 0.5,
                                       .baseline = "",
                                       .seed = 3,
+                                      .counters = "dram__bytes.sum",
+                                      .profiles = profiles,
                                       .count = 4,
                                       .variant = {&plain, &lazy, &refusing, &lacking}};
     for (int i = 0; i < 4; i++)
         result_init(&results[i]);
     teardowns = 0;
     assert_int_equal(device_open(&options, &ops, &device), 0);
-    assert_int_equal(measure_group(ops, device, &board, &request, results, &outcome), 0);
+    struct device_ops profiling = *ops;
+    profiling.profile = take;
+    assert_int_equal(measure_group(&profiling, device, &board, &request, results, &outcome), 0);
     assert_false(outcome.broken);
     ops->close(device);
+}
+
+static void measure_half(struct case_result results[4])
+{
+    measure_half_with(results, NULL, NULL);
 }
 
 static void each_variant_of_a_group_has_its_own_outcome(void **state)
@@ -292,6 +303,55 @@ static void a_variants_own_figures_stand_behind_the_operations(void **state)
         samples_release(&results[i].samples);
 }
 
+static const struct assay_variant *profiled;
+static int take_profile(struct device *device, const struct block *block, struct profile *profile)
+{
+    (void)device;
+    assert_null(profiled); /* one case is left to be taken */
+    profiled = block->variant;
+    assert_int_equal(profile->counter_count, 1);
+    assert_string_equal(profile->counter[0], "dram__bytes.sum");
+    assert_int_equal(teardowns, 2); /* of those that are out already */
+    profile->activities = 7;
+    return 0;
+}
+
+static void only_a_case_that_is_right_is_profiled(void **state)
+{
+    struct case_result results[4];
+    struct profile *profiles = calloc(4, sizeof *profiles);
+    (void)state;
+    profiled = NULL;
+    measure_half_with(results, profiles, take_profile);
+    assert_ptr_equal(profiled, &plain);
+    assert_int_equal(profiles[0].activities, 7);
+    for (int i = 1; i < 4; i++)
+        assert_int_equal(profiles[i].activities, 0);
+    assert_true(results[0].time_ns > 0);
+    for (int i = 0; i < 4; i++)
+        samples_release(&results[i].samples);
+    free(profiles);
+}
+
+static int fail_profile(struct device *device, const struct block *block, struct profile *profile)
+{
+    (void)device, (void)block, (void)profile;
+    return assay_error("the launch failed");
+}
+
+static void a_launch_that_fails_in_its_profile_is_a_crash(void **state)
+{
+    struct case_result results[4];
+    struct profile *profiles = calloc(4, sizeof *profiles);
+    (void)state;
+    measure_half_with(results, profiles, fail_profile);
+    assert_int_equal(results[0].status, STATUS_CRASHED);
+    assert_string_equal(results[0].reason, "profile: the launch failed");
+    for (int i = 0; i < 4; i++)
+        samples_release(&results[i].samples);
+    free(profiles);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -305,6 +365,8 @@ int main(void)
         cmocka_unit_test(a_dead_peer_is_an_error_and_no_signal),
         cmocka_unit_test(each_variant_of_a_group_has_its_own_outcome),
         cmocka_unit_test(a_variants_own_figures_stand_behind_the_operations),
+        cmocka_unit_test(only_a_case_that_is_right_is_profiled),
+        cmocka_unit_test(a_launch_that_fails_in_its_profile_is_a_crash),
         cmocka_unit_test(an_ok_case_has_every_sample_and_its_interval),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

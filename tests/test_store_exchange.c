@@ -1,5 +1,6 @@
 /* test_store_exchange.c - runs leave by NDJSON and CSV and come back the same. */
 #include "csv.h"
+#include "profile.h"
 #include "store_csv.h"
 #include "tests/store_fixture.h"
 
@@ -50,6 +51,29 @@ static char *contents(struct store *store)
     return text;
 }
 
+/* A profile of the first launch's fast case. */
+static void add_profile(struct store *store)
+{
+    struct case_result fast = fixture_result("fast");
+    struct profile *profile = malloc(sizeof *profile);
+    struct query query;
+    char launch[STORE_ID] = "";
+    query_open(&query, store, "find the launch", "SELECT id FROM launch");
+    if (query_step(&query) == 1) column_text(&query, "id", launch, sizeof launch);
+    FINE(query_close(&query));
+
+    profile_init(profile);
+    profile->activities = profile->kernel_count = profile->counter_count = 1;
+    profile->span_ns = profile->busy_ns = 1.0 / 3;
+    profile->idle_ns = 0;
+    profile->passes = 2;
+    strcpy(profile->kernels[0].name, "void fill<float>(float*, \"odd\")");
+    strcpy(profile->counter[0], "dram__bytes_read.sum");
+    profile->kernels[0].counter[0] = 2.0 / 3; /* and of the whole none: NULL */
+    FINE(store_profile(store, launch, &fast.id, profile));
+    free(profile);
+}
+
 static void latest_id(struct store *store, char id[STORE_ID])
 {
     FINE(store_find_run(store, "latest", id));
@@ -83,6 +107,7 @@ static void every_stored_bit_survives_ndjson(void **state)
     struct store *a = fixture_open(state, "a.sqlite", STORE_WRITE);
     struct store *b = fixture_open(state, "b.sqlite", STORE_WRITE);
     struct run_info run = fixture_run(a, "");
+    add_profile(a);
     char *text = exported(a, run.id, store_export_ndjson), attach[256];
     imported(b, text, store_import_ndjson);
     free(text);

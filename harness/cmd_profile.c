@@ -1,0 +1,181 @@
+/* cmd_profile.c - `assay profile`: a run whose cases are also taken apart. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "commands.h"
+#include "counter_sets.h"
+#include "device.h"
+#include "options.h"
+#include "run_choice.h"
+#include "runner.h"
+#include "show_profile.h"
+#include "view.h"
+
+const char usage_profile[] =
+    "usage: assay profile SUITE|FILE.ini ... [options]\n"
+    "\n"
+    "Checks and times every case as assay run does, then takes one launch of each\n"
+    "apart: its kernels by CUPTI's records, their hardware counters, and a line on\n"
+    "what bounds each. Stored with the run; assay show RUN --profile shows it again.\n"
+    "\n"
+    "  --filter GLOB    only cases whose operation/variant matches; GLOB,GLOB: any of them\n"
+    "  --counters LIST  sets (default, memory, compute, stalls, all, none) and metrics by\n"
+    "                   NVIDIA's names (dram__bytes_read.sum), a comma between\n"
+    "  --device D       auto (default) or cuda:N; the host has nothing to profile by\n"
+    "  --format F       table (default), md or json\n"
+    "  --label TEXT     a name for the run\n"
+    "  --db FILE        the database (default results/assay.sqlite, or ASSAY_DB)\n"
+    "  --seed N         of the inputs and the order of measuring\n"
+    "\n"
+    "Counters take a launch a pass, a few dozen for the default set, each from caches\n"
+    "in the case's own state. Clocks are left alone. Where the driver keeps counters\n"
+    "for administrators the kernels are shown without them, and how to get them.\n"
+    "\n"
+    "example: assay profile int8 --filter 'int8_quantize/rcp4*'\n"
+    "\n"
+    "Exit: as of assay run; 4 where the device has nothing to profile by.\n";
+
+struct profile_arguments {
+    struct runner_options runner;
+    const char *database, *format;
+};
+
+enum { OPT_DEVICE = 256, OPT_FILTER, OPT_COUNTERS, OPT_FORMAT, OPT_LABEL, OPT_DB, OPT_SEED };
+
+const struct option options_profile[] = {
+    {"device", required_argument, NULL, OPT_DEVICE},
+    {"filter", required_argument, NULL, OPT_FILTER},
+    {"counters", required_argument, NULL, OPT_COUNTERS},
+    {"format", required_argument, NULL, OPT_FORMAT},
+    {"label", required_argument, NULL, OPT_LABEL},
+    {"db", required_argument, NULL, OPT_DB},
+    {"seed", required_argument, NULL, OPT_SEED},
+    {NULL, 0, NULL, 0},
+};
+
+static bool parse_seed(const char *text, uint64_t *seed)
+{
+    char *end;
+    errno = 0;
+    *seed = strtoull(text, &end, 0);
+    return errno == 0 && end != text && *end == '\0' && text[0] != '-';
+}
+
+/* NULL, or what is wrong with the option's value. */
+static const char *take_option(struct profile_arguments *arguments, int option, const char *value)
+{
+    static char counters[PROFILE_MAX_COUNTERS][PROFILE_MAX_METRIC]; /* only looked at */
+    struct runner_options *run = &arguments->runner;
+    switch (option) {
+    case OPT_DEVICE:
+        run->device = value;
+        return NULL;
+    case OPT_FILTER:
+        run->plan.filter = value;
+        return NULL;
+    case OPT_COUNTERS:
+        run->counters = value;
+        if (strlen(value) >= PROFILE_MAX_LIST) return "--counters is too long";
+        return counter_list(value, counters) < 0 ? assay_last_error() : NULL;
+    case OPT_FORMAT:
+        arguments->format = value;
+        return show_profile_knows_format(value) ? NULL : assay_last_error();
+    case OPT_LABEL:
+        run->label = value;
+        return NULL;
+    case OPT_DB:
+        arguments->database = value;
+        return NULL;
+    case OPT_SEED:
+        return parse_seed(value, &run->seed) ? NULL : "--seed wants a whole number";
+    default:
+        return "";
+    }
+}
+
+/* 0, or the exit code of a misuse. */
+static int parse_arguments(int argc, char **argv, struct profile_arguments *arguments)
+{
+    int option;
+    opterr = 0;
+    optind = 0;
+    while ((option = getopt_long(argc, argv, ":", options_profile, NULL)) != -1) {
+        if (option == '?' || option == ':')
+            return command_bad_option("profile", argv, options_profile, option);
+        const char *wrong = take_option(arguments, option, optarg);
+        if (wrong) return command_misused("profile", wrong);
+    }
+    int count = argc - optind;
+    if (count == 0) return command_misused("profile", "which suite? assay list suites names them");
+    if (count > RUNNER_MAX_SUITES) return command_misused("profile", "too many suites");
+    for (int i = 0; i < count; i++)
+        arguments->runner.suites[i] = argv[optind + i];
+    arguments->runner.suite_count = count;
+    return 0;
+}
+
+static void join_command(int argc, char **argv, char *out, size_t size)
+{
+    size_t used = (size_t)snprintf(out, size, "assay");
+    for (int i = 0; i < argc && used < size; i++)
+        used += (size_t)snprintf(out + used, size - used, " %s", argv[i]);
+}
+
+/* Print what was stored; the exit code, or -1. */
+static int print_profile(const struct profile_arguments *arguments, const char *run_id)
+{
+    struct stored_run run;
+    struct profile **profiles;
+    if (run_choice_read_profiles(&run, &profiles, run_id, arguments->runner.database)) return -1;
+    int shown = show_profile_count(&run, profiles), ok = 0;
+    for (int i = 0; i < run.case_count; i++)
+        ok += run.cases[i].result.status == STATUS_OK;
+    int status = show_profiles(stdout, &run, profiles, arguments->format);
+    int code = view_exit_code(&run);
+    if (code == EXIT_FINE && shown == 0) code = EXIT_NOTHING;
+    store_profiles_release(&run, profiles);
+    stored_run_release(&run);
+    fflush(stdout); /* in the order said, where both are one terminal */
+    if (shown < ok)
+        fprintf(stderr,
+                "assay profile: %d of %d cases have no profile: no records of their launch\n",
+                ok - shown, ok);
+    fprintf(stderr, "assay: run %.8s is in %s\n", run_id, arguments->runner.database);
+    return status < 0 ? -1 : code;
+}
+
+int cmd_profile(int argc, char **argv)
+{
+    char command[512], run_id[STORE_ID];
+    struct profile_arguments arguments = {
+        .format = "table",
+        .runner = {.device = "auto",
+                   .launches = 1,
+                   .profile = true,
+                   .command = command,
+                   .plan = {.shard = 1, .shards = 1}},
+    };
+    if (getrandom(&arguments.runner.seed, sizeof arguments.runner.seed, 0) < 0)
+        arguments.runner.seed = 1;
+    join_command(argc, argv, command, sizeof command); /* getopt is going to reorder them */
+    int misuse = parse_arguments(argc, argv, &arguments);
+    if (misuse != 0) return misuse;
+    arguments.runner.database = command_database(arguments.database);
+
+    enum runner_end end = runner_run(&arguments.runner, run_id);
+    if (end == RUNNER_FAILED) return command_failed("profile");
+    if (end == RUNNER_NOTHING) {
+        command_failed("profile");
+        return EXIT_NOTHING;
+    }
+    if (run_id[0] == '\0') {
+        fprintf(stderr, "assay profile: interrupted before the first case\n");
+        return EXIT_INTERRUPTED;
+    }
+    int code = print_profile(&arguments, run_id);
+    if (code < 0) return command_failed("profile");
+    return end == RUNNER_INTERRUPTED ? EXIT_INTERRUPTED : code;
+}
