@@ -5,6 +5,7 @@
  */
 #include "gpt_bench.h"
 #include "kernels/gpt/attention_order.h"
+#include "kernels/gpt/attention_ways.h"
 
 static void every_attention_is_right_from_one_token_up_at_any_head_size(void **state)
 {
@@ -169,6 +170,34 @@ static void lines_taken_together_fit_l2_and_their_last_queries_come_first(void *
     assert_int_equal(attention_order_at(&order, order.works - 1).line, 15);
 }
 
+static void the_largest_division_that_fills_the_device_is_taken(void **state)
+{
+    (void)state;
+    const int queries[] = {16, 32, 64, 128};
+    assert_int_equal(attention_division(queries, 4, 1024, 128), 3);
+    assert_int_equal(attention_division(queries, 4, 128, 128), 3);
+    assert_int_equal(attention_division(queries, 4, 127, 128), 2);
+    assert_int_equal(attention_division(queries, 4, 64, 128), 2);
+    assert_int_equal(attention_division(queries, 4, 32, 128), 1);
+}
+
+static void the_smallest_division_is_taken_where_none_fills_the_device(void **state)
+{
+    (void)state;
+    const int queries[] = {16, 32, 64};
+    assert_int_equal(attention_division(queries, 3, 6, 128), 0);
+    assert_int_equal(attention_division(queries, 3, 1, 1), 0);
+    assert_int_equal(attention_division(queries, 1, 1000, 1000), 0);
+}
+
+static void a_part_of_a_block_counts_as_a_block(void **state)
+{
+    (void)state;
+    const int queries[] = {16, 32};
+    assert_int_equal(attention_division(queries, 2, 64, 33), 1);
+    assert_int_equal(attention_division(queries, 2, 64, 32), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -180,6 +209,9 @@ int main(void)
         cmocka_unit_test(every_block_of_queries_of_every_line_is_worked_on_once),
         cmocka_unit_test(multiprocessors_end_within_a_fiftieth_of_each_other),
         cmocka_unit_test(lines_taken_together_fit_l2_and_their_last_queries_come_first),
+        cmocka_unit_test(the_largest_division_that_fills_the_device_is_taken),
+        cmocka_unit_test(the_smallest_division_is_taken_where_none_fills_the_device),
+        cmocka_unit_test(a_part_of_a_block_counts_as_a_block),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

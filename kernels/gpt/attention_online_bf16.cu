@@ -3,7 +3,7 @@
  * "FlashAttention-2" (ICLR 2024, algorithm 1): a block of queries, each warp its own rows of
  * them, goes over the keys; scores, weights and sums stay in registers.
  *
- * Four warps of 16 TILES queries. Keys and values come by cp.async in tiles of 64, the
+ * WARPS warps of 16 TILES queries. Keys and values come by cp.async in tiles of 64, the
  * next while this one is worked on, swizzled so that ldmatrix meets no bank twice. The scores'
  * accumulators, packed in pairs, are the left operand of the second product as they lie
  * (mma_layout.h and its test). exp2 in the place of exp; rows are rescaled when a
@@ -16,10 +16,13 @@
  * At head size 128 with 32 queries a warp 255 registers are not enough: 80 bytes are spilt,
  * some ten local accesses a tile beside its 256 products.
  */
-#include "attention.cuh"
-#include "mma.cuh"
+#include <stdio.h>
 
-enum { WARPS = 4, THREADS = 32 * WARPS, KEYS = 64 };
+#include "attention_ways.cuh"
+#include "mma.cuh"
+#include "model_launch.cuh"
+
+enum { KEYS = 64 };
 
 /* Where chunk `chunk` of row `row` lies in a tile whose rows have SIZE bf16. */
 template <int SIZE> static __device__ __forceinline__ uint32_t place(int row, int chunk)
@@ -31,7 +34,7 @@ template <int SIZE> static __device__ __forceinline__ uint32_t place(int row, in
 
 /* A thread keeps its chunk and goes down the rows by a multiple of eight, which leaves the
  * swizzle alone: one running address, because registers are short. */
-template <int SIZE, int ROWS>
+template <int SIZE, int ROWS, int THREADS>
 static __device__ __forceinline__ void copy_tile(uint32_t to, const uint16_t *from, int first,
                                                  const struct attention &args)
 {
@@ -61,16 +64,18 @@ static __device__ __forceinline__ float row_sum(float value)
     return value + __shfl_xor_sync(0xffffffffu, value, 2);
 }
 
-template <int SIZE, int TILES> struct online_layout {
+template <int SIZE, int TILES, int WARPS> struct online_layout {
+    static const int threads = 32 * WARPS;
     static const int queries = 16 * TILES * WARPS;
     static const int query_bytes = queries * SIZE * 2, key_bytes = KEYS * SIZE * 2;
     static const int bytes = query_bytes + 4 * key_bytes; /* k and v, two stages */
 };
 
-template <int SIZE, int TILES>
-static __global__ void __launch_bounds__(THREADS, 2) online(struct attention args, float scale)
+template <int SIZE, int TILES, int WARPS>
+static __global__ void __launch_bounds__(32 * WARPS, 2)
+    online(const struct attention args, float scale)
 {
-    typedef online_layout<SIZE, TILES> layout;
+    typedef online_layout<SIZE, TILES, WARPS> layout;
     extern __shared__ __align__(128) unsigned char attention_memory[];
     const uint32_t queries = mma_shared(attention_memory);
     const uint32_t stages = queries + layout::query_bytes;
@@ -81,16 +86,18 @@ static __global__ void __launch_bounds__(THREADS, 2) online(struct attention arg
     int own = first + warp * 16 * TILES; /* the warp's first query */
     int tiles = (min(first + layout::queries, args.tokens) + KEYS - 1) / KEYS;
 
+    model_release();
+    model_wait();
     auto fetch = [&](int tile) {
         uint32_t stage = stages + tile % 2 * 2 * layout::key_bytes;
         if (tile < tiles) {
-            copy_tile<SIZE, KEYS>(stage, k, tile * KEYS, args);
-            copy_tile<SIZE, KEYS>(stage + layout::key_bytes, v, tile * KEYS, args);
+            copy_tile<SIZE, KEYS, layout::threads>(stage, k, tile * KEYS, args);
+            copy_tile<SIZE, KEYS, layout::threads>(stage + layout::key_bytes, v, tile * KEYS, args);
         }
         mma_copy_commit();
     };
 
-    copy_tile<SIZE, layout::queries>(queries, head, first, args);
+    copy_tile<SIZE, layout::queries, layout::threads>(queries, head, first, args);
     fetch(0); /* the queries are in its group */
 
     float sum[TILES][SIZE / 8][4] = {};
@@ -212,34 +219,22 @@ static __global__ void __launch_bounds__(THREADS, 2) online(struct attention arg
 
 /* ------------------------------------------------------------- host side -- */
 
-typedef void online_kernel(struct attention args, float scale);
+#define WAY(NAME, SIZE, TILES, WARPS)                                                              \
+    {                                                                                              \
+        NAME, SIZE, online<SIZE, TILES, WARPS>, online_layout<SIZE, TILES, WARPS>::threads,        \
+            online_layout<SIZE, TILES, WARPS>::queries, online_layout<SIZE, TILES, WARPS>::bytes   \
+    }
 
-struct choice {
-    online_kernel *kernel;
-    int queries, bytes;
+static const struct attention_way ways[] = {
+    WAY("32x64", 16, 1, 2),  WAY("64x64", 16, 1, 4),   WAY("128x64", 16, 2, 4),
+    WAY("32x64", 32, 1, 2),  WAY("64x64", 32, 1, 4),   WAY("128x64", 32, 2, 4),
+    WAY("32x64", 64, 1, 2),  WAY("64x64", 64, 1, 4),   WAY("128x64", 64, 2, 4),
+    WAY("64x64", 128, 1, 4), WAY("128x64", 128, 2, 4),
 };
 
-/* By head size, and for few or for many queries a block. */
-static const struct choice choices[][2] = {
-    {{online<16, 1>, online_layout<16, 1>::queries, online_layout<16, 1>::bytes},
-     {online<16, 2>, online_layout<16, 2>::queries, online_layout<16, 2>::bytes}},
-    {{online<32, 1>, online_layout<32, 1>::queries, online_layout<32, 1>::bytes},
-     {online<32, 2>, online_layout<32, 2>::queries, online_layout<32, 2>::bytes}},
-    {{online<64, 1>, online_layout<64, 1>::queries, online_layout<64, 1>::bytes},
-     {online<64, 2>, online_layout<64, 2>::queries, online_layout<64, 2>::bytes}},
-    {{online<128, 1>, online_layout<128, 1>::queries, online_layout<128, 1>::bytes},
-     {online<128, 2>, online_layout<128, 2>::queries, online_layout<128, 2>::bytes}},
-};
-
-/* Blocks below which the smaller ones spread the work better: two a multiprocessor. */
-enum { FEW_BLOCKS = 264 };
-
-static struct choice choose(const struct attention *args)
+struct attention_ways attention_ways_bf16(void)
 {
-    int index = args->size == 16 ? 0 : args->size == 32 ? 1 : args->size == 64 ? 2 : 3;
-    struct choice many = choices[index][1];
-    int64_t blocks = (int64_t)gpt_blocks(args->tokens, many.queries) * args->batch * args->heads;
-    return blocks < FEW_BLOCKS ? choices[index][0] : many;
+    return (struct attention_ways){ways, sizeof ways / sizeof *ways};
 }
 
 static const char *supports(const struct assay_shape *shape)
@@ -251,20 +246,17 @@ static const char *supports(const struct assay_shape *shape)
 static int setup(struct assay_call *call)
 {
     struct attention args = attention_args(call);
-    struct choice choice = choose(&args);
-    return assay_cuda(cudaFuncSetAttribute(
-                          choice.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, choice.bytes),
-                      "cudaFuncSetAttribute");
+    const struct attention_way *way = attention_way_default(attention_ways_bf16(), &args);
+    if (!way) return assay_error("no kernel for head size %d", args.size);
+    (void)snprintf(call->note, sizeof call->note, "%s", way->name);
+    return attention_way_allow(way);
 }
 
 static int launch(struct assay_call *call)
 {
     struct attention args = attention_args(call);
-    struct choice choice = choose(&args);
-    float scale = 1.4426950408889634f / sqrtf((float)args.size);
-    dim3 grid(args.batch * args.heads, gpt_blocks(args.tokens, choice.queries));
-    choice.kernel<<<grid, THREADS, choice.bytes, (cudaStream_t)call->stream>>>(args, scale);
-    return assay_launched();
+    const struct attention_way *way = attention_way_default(attention_ways_bf16(), &args);
+    return attention_way_launch(way, &args, false, call->stream);
 }
 
 static const struct assay_variant variant = {

@@ -4,11 +4,11 @@
  * layers in one graph. What there is: the fused tiles (model_tile.cuh), for a few rows a
  * warp an output, and cublasLt, algorithm by measured search, with bias, gelu (tanh form) and
  * residual in its epilogue, behind a layernorm of its own where one is due. Attention: the
- * tiles, or a block a query.
+ * divisions of attention_ways.cuh, or a block a query.
  *
  * Every candidate is an implementation that the other variants have verified;
  * the sum of their choices is verified as this variant's output. The note says what was
- * chosen: qkv, proj, fc, fc2, head; a tile's size, `lt`, or `warp`.
+ * chosen: qkv, proj, fc, fc2, head; a tile's size, `lt`, or `warp`; then the attention.
  *
  * 8 x 128 tokens on an H200, microseconds, predicted before the first run, and
  * measured. Predicted: five kernels a layer; one that finds all in L2 takes about 2.5 from the end
@@ -41,6 +41,8 @@
 
 /* How a product is done: a tile's number, or one of these. */
 enum { BY_LIBRARY = -1, BY_WARPS = -2, UNKNOWN = -3 };
+/* How the attention is done: the number of a division of a block, UNKNOWN, or this. */
+enum { BY_QUERY = -1 };
 
 struct best {
     struct model_run run;
@@ -50,7 +52,7 @@ struct best {
     struct assay_call *call; /* during setup alone */
     void *normed;
     int choice[MODEL_PRODUCTS];
-    bool any_attend, attend_known;
+    int attend_choice;
 #ifdef CUBLAS_HEADERS
     struct lt_product library[MODEL_PRODUCTS];
     bool opened[MODEL_PRODUCTS];
@@ -208,27 +210,36 @@ static int product(void *self, const struct model_step *step, void *stream)
 
 struct attend_trial {
     const struct model_attend *attend;
-    bool any;
+    int choice;
 };
 
 static int enqueue_attend(const void *what, void *stream)
 {
     const struct attend_trial *trial = what;
-    return trial->any ? model_attend_any(trial->attend, stream)
-                      : model_attend_tile(trial->attend, stream);
+    return trial->choice == BY_QUERY ? model_attend_any(trial->attend, stream)
+                                     : model_attend_by(trial->attend, trial->choice, stream);
+}
+
+/* The first layer's decides for all. */
+static int choose_attend(const struct model_attend *attend, void *stream)
+{
+    double least = INFINITY;
+    int best = BY_QUERY, ways = model_attend_ways(attend->precision);
+    for (int choice = BY_QUERY; choice < ways; choice++) {
+        if (choice != BY_QUERY && model_attend_refused(attend, choice)) continue;
+        struct attend_trial trial = {attend, choice};
+        double us = model_time(enqueue_attend, &trial, stream);
+        if (us < least) least = us, best = choice;
+    }
+    return best;
 }
 
 static int attend(void *self, const struct model_attend *attend, void *stream)
 {
     struct best *best = self;
-    if (model_attend_tile_refused(attend)) return model_attend_any(attend, stream);
-    if (!best->attend_known) {
-        struct attend_trial any = {attend, true}, tile = {attend, false};
-        best->any_attend =
-            model_time(enqueue_attend, &any, stream) < model_time(enqueue_attend, &tile, stream);
-        best->attend_known = true;
-    }
-    return best->any_attend ? model_attend_any(attend, stream) : model_attend_tile(attend, stream);
+    if (best->attend_choice == UNKNOWN) best->attend_choice = choose_attend(attend, stream);
+    const struct attend_trial trial = {attend, attend->last ? BY_QUERY : best->attend_choice};
+    return enqueue_attend(&trial, stream);
 }
 
 static void note(const struct best *best, struct assay_call *call)
@@ -245,6 +256,11 @@ static void note(const struct best *best, struct assay_call *call)
         used += (size_t)snprintf(call->note + used, sizeof call->note - used, "%s%s", p ? " " : "",
                                  name);
     }
+    if (used < sizeof call->note)
+        (void)snprintf(call->note + used, sizeof call->note - used, ", attention %s",
+                       best->attend_choice < 0
+                           ? "query"
+                           : model_attend_name(model->precision, best->attend_choice));
 }
 
 /* -------------------------------------------------------------- variants -- */
@@ -262,6 +278,7 @@ static int setup_as(struct assay_call *call, enum model_context context)
     bool cached = context == MODEL_CACHED;
     best->call = call;
     best->context = context;
+    best->attend_choice = UNKNOWN;
     best->provider = (struct model_provider){product, attend, best};
     for (int p = 0; p < MODEL_PRODUCTS; p++)
         best->choice[p] = UNKNOWN;
@@ -274,7 +291,7 @@ static int setup_as(struct assay_call *call, enum model_context context)
     if (cached) {
         const struct model_provider prefill = {model_tile_product, attend, best};
         if (model_run_enqueue(&best->run, &prefill, MODEL_PREFILL, call->stream)) return -1;
-        best->attend_known = false; /* of many queries */
+        best->attend_choice = UNKNOWN; /* that was of many queries */
     }
     /* Eager once, which chooses; then for good. */
     if (enqueue(best, call->stream)) return -1;

@@ -98,11 +98,15 @@ enum { MODEL_GEMV_ROWS = 8 };
 const char *model_gemv_refused(const struct model_step *step);
 int model_gemv_enqueue(const struct model_step *step, void *stream);
 
-/* Tensor cores for tf32 and bf16, head sizes 16, 32, 64 and 128; any size by threads. */
-const char *model_attend_tile_refused(const struct model_attend *attend);
-int model_attend_tile(const struct model_attend *attend, void *stream);
+/* The kernels of attention_ways.cuh for a precision, by number: a division of a block
+ * ("32x64") for a head size of 16, 32, 64 or 128. */
+int model_attend_ways(int64_t precision);
+const char *model_attend_name(int64_t precision, int way);
+const char *model_attend_refused(const struct model_attend *attend, int way);
+int model_attend_by(const struct model_attend *attend, int way, void *stream);
+/* A block a query, for any head size and for one query a sequence. */
 int model_attend_any(const struct model_attend *attend, void *stream);
-/* The first that takes it. */
+/* The division to take unmeasured where there is one, else a block a query. */
 int model_attend_own(const struct model_attend *attend, void *stream);
 
 /* x [rows][c] = wte[ids] + wpe, or of the last token of each sequence. */

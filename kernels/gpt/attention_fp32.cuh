@@ -1,0 +1,278 @@
+/*
+ * attention_fp32.cuh - causal attention in fp32 on the ordinary cores, in register tiles: keys
+ * and values by tiles through shared memory, the softmax taken as they come (Milakov and
+ * Gimelshein, "Online normalizer calculation for softmax", 2018; Dao et al., "FlashAttention",
+ * NeurIPS 2022, algorithm 1). q, k and v are read where they lie.
+ *
+ * A warp has 4 ROWS queries and 8 COLUMNS keys of a tile. Lane 8 a + b has queries a, a + 4, ...
+ * and keys b, b + 8, ...: a vector of four of the head from ROWS rows of q and COLUMNS of k
+ * makes 4 ROWS COLUMNS multiply-adds, 256 for 16 loads where both are 8, and no two rows a warp
+ * reads at a time meet in a bank. The weights change their owner through the warp's own part of
+ * shared memory, and the sums are a product of the same shape. WARPS_Q warps have other queries
+ * of the block, WARPS_K other keys of the tile; these put their softmaxes together at the end,
+ * which is for short sequences, where one block a head would leave the device idle.
+ *
+ * While scores are made the tile's values come, while sums are made the next tile's keys.
+ *
+ * Operations: 4 d a pair of the tiles touched, and an exponential. Bytes: q and y once, k and v
+ * once a block of queries, from L2.
+ */
+#ifndef ATTENTION_FP32_CUH
+#define ATTENTION_FP32_CUH
+
+#include "attention.cuh"
+#include "mma.cuh"
+#include "model_launch.cuh"
+
+template <int SIZE, int ROWS, int COLUMNS, int WARPS_Q, int WARPS_K> struct fp32_layout {
+    static const int threads = 32 * WARPS_Q * WARPS_K;
+    static const int warp_queries = 4 * ROWS, warp_keys = 8 * COLUMNS;
+    static const int queries = warp_queries * WARPS_Q, keys = warp_keys * WARPS_K;
+    /* Floats from row to row: consecutive rows of q and k begin four banks apart, of the
+     * weights eight. */
+    static const int pitch = SIZE + 4, weight_pitch = warp_keys + 8;
+    static const int weights = warp_queries * weight_pitch; /* of a warp */
+    static const int floats = (queries + keys) * pitch + keys * SIZE + WARPS_Q * WARPS_K * weights;
+    static const int bytes = 4 * floats;
+    /* Columns of y a lane has, in vectors of `wide`. */
+    static const int wide = SIZE < 32 ? 2 : 4, vectors = SIZE / 8 / wide;
+    /* What a warp hands over at the end: a peak and a total a row, and its sums. */
+    static const int handed = 32 * ROWS * (2 + vectors * wide);
+    static_assert((WARPS_K - 1) * WARPS_Q * handed <= floats);
+};
+
+/* Rows first to first + COUNT of q, k or v into shared memory; zeros behind the last token. */
+template <int SIZE, int PITCH, int COUNT, int THREADS>
+static __device__ __forceinline__ void attention_rows(float *to, const float *from, int first,
+                                                      const struct attention &args)
+{
+    const int chunks = SIZE / 4;
+#pragma unroll 4
+    for (int i = threadIdx.x; i < COUNT * chunks; i += THREADS) {
+        int row = i / chunks, chunk = i % chunks;
+        bool valid = first + row < args.tokens;
+        const float *at = valid ? from + (first + row) * args.stride + 4 * chunk : from;
+        mma_copy(mma_shared(to + row * PITCH + 4 * chunk), at, valid);
+    }
+}
+
+static __device__ __forceinline__ void vector_get(float out[4], const float *at)
+{
+    float4 v = *(const float4 *)at;
+    out[0] = v.x, out[1] = v.y, out[2] = v.z, out[3] = v.w;
+}
+
+static __device__ __forceinline__ void vector_get(float out[2], const float *at, int)
+{
+    float2 v = *(const float2 *)at;
+    out[0] = v.x, out[1] = v.y;
+}
+
+/* One of the query's lanes' largest, and the sum over them: eight neighbours. */
+static __device__ __forceinline__ float eight_max(float value)
+{
+#pragma unroll
+    for (int step = 4; step > 0; step /= 2)
+        value = fmaxf(value, __shfl_xor_sync(0xffffffffu, value, step));
+    return value;
+}
+
+static __device__ __forceinline__ float eight_sum(float value)
+{
+#pragma unroll
+    for (int step = 4; step > 0; step /= 2)
+        value += __shfl_xor_sync(0xffffffffu, value, step);
+    return value;
+}
+
+template <int SIZE, int ROWS, int COLUMNS, int WARPS_Q, int WARPS_K, int BLOCKS>
+static __global__ void __launch_bounds__(32 * WARPS_Q * WARPS_K, BLOCKS)
+    attention_fp32(const __grid_constant__ struct attention args, float scale)
+{
+    typedef fp32_layout<SIZE, ROWS, COLUMNS, WARPS_Q, WARPS_K> layout;
+    const int wide = layout::wide, vectors = layout::vectors, pitch = layout::pitch;
+    extern __shared__ __align__(16) float attention_floats[];
+    float *queries = attention_floats, *keys = queries + layout::queries * pitch;
+    float *values = keys + layout::keys * pitch;
+    int lane = threadIdx.x % 32, warp = threadIdx.x / 32, a = lane / 8, b = lane % 8;
+    int part = warp / WARPS_Q; /* of the tile's keys */
+    float *weights = values + layout::keys * SIZE + warp * layout::weights;
+    int first = (gridDim.y - 1 - blockIdx.y) * layout::queries; /* the longest first */
+    int own = first + warp % WARPS_Q * layout::warp_queries;
+    model_release();
+    model_wait();
+    const float *head = attention_head<float>(args, blockIdx.x);
+    const float *k = head + args.stride_y, *v = k + args.stride_y;
+
+    attention_rows<SIZE, pitch, layout::queries, layout::threads>(queries, head, first, args);
+    attention_rows<SIZE, pitch, layout::keys, layout::threads>(keys, k, 0, args);
+    mma_copy_commit();
+    attention_rows<SIZE, SIZE, layout::keys, layout::threads>(values, v, 0, args);
+    mma_copy_commit();
+
+    float sum[ROWS][vectors][wide] = {}, peak[ROWS], total[ROWS] = {};
+#pragma unroll
+    for (int r = 0; r < ROWS; r++)
+        peak[r] = -INFINITY;
+    const float *my_queries = queries + (warp % WARPS_Q * layout::warp_queries + a) * pitch;
+    const float *my_keys = keys + (part * layout::warp_keys + b) * pitch;
+    const float *my_values = values + part * layout::warp_keys * SIZE + b * wide;
+    int end = min(first + layout::queries, args.tokens);
+
+    for (int tile = 0; tile < end; tile += layout::keys) {
+        int key0 = tile + part * layout::warp_keys;
+        bool idle = key0 >= own + layout::warp_queries;
+        if (tile == 0) {
+            mma_copy_wait<1>();
+            __syncthreads();
+        } else {
+            mma_copy_wait<0>();
+            __syncthreads(); /* the keys are there; the values of the tile before are read */
+            attention_rows<SIZE, SIZE, layout::keys, layout::threads>(values, v, tile, args);
+            mma_copy_commit();
+        }
+
+        float s[ROWS][COLUMNS] = {};
+        if (!idle) {
+#pragma unroll 2
+            for (int d = 0; d < SIZE; d += 4) {
+                float q4[ROWS][4], k4[COLUMNS][4];
+#pragma unroll
+                for (int r = 0; r < ROWS; r++)
+                    vector_get(q4[r], my_queries + 4 * r * pitch + d);
+#pragma unroll
+                for (int c = 0; c < COLUMNS; c++)
+                    vector_get(k4[c], my_keys + 8 * c * pitch + d);
+#pragma unroll
+                for (int i = 0; i < 4; i++)
+#pragma unroll
+                    for (int r = 0; r < ROWS; r++)
+#pragma unroll
+                        for (int c = 0; c < COLUMNS; c++)
+                            s[r][c] = fmaf(q4[r][i], k4[c][i], s[r][c]);
+            }
+            bool diagonal = key0 + layout::warp_keys > own;
+#pragma unroll
+            for (int r = 0; r < ROWS; r++) {
+                float most = peak[r];
+#pragma unroll
+                for (int c = 0; c < COLUMNS; c++) {
+                    if (diagonal && key0 + b + 8 * c > own + a + 4 * r) s[r][c] = -INFINITY;
+                    most = fmaxf(most, s[r][c]);
+                }
+                most = eight_max(most);
+                float shift = most == -INFINITY ? 0.0f : most * scale; /* no key yet */
+                float keep = attention_exp2(fmaf(peak[r], scale, -shift));
+                peak[r] = most;
+                total[r] *= keep;
+#pragma unroll
+                for (int c = 0; c < COLUMNS; c++) {
+                    float weight = attention_exp2(fmaf(s[r][c], scale, -shift));
+                    total[r] += weight;
+                    weights[(a + 4 * r) * layout::weight_pitch + b + 8 * c] = weight;
+                }
+#pragma unroll
+                for (int i = 0; i < vectors; i++)
+#pragma unroll
+                    for (int e = 0; e < wide; e++)
+                        sum[r][i][e] *= keep;
+            }
+        }
+        mma_copy_wait<0>();
+        __syncthreads(); /* the values are there; the keys are read; so are the weights written */
+        if (tile + layout::keys < end) {
+            attention_rows<SIZE, pitch, layout::keys, layout::threads>(keys, k, tile + layout::keys,
+                                                                       args);
+            mma_copy_commit();
+        }
+        if (idle) continue;
+#pragma unroll 2
+        for (int j = 0; j < layout::warp_keys; j += 4) {
+            float p4[ROWS][4];
+#pragma unroll
+            for (int r = 0; r < ROWS; r++)
+                vector_get(p4[r], weights + (a + 4 * r) * layout::weight_pitch + j);
+#pragma unroll
+            for (int i = 0; i < 4; i++)
+#pragma unroll
+                for (int x = 0; x < vectors; x++) {
+                    float v4[wide];
+                    const float *at = my_values + (j + i) * SIZE + 8 * wide * x;
+                    if constexpr (wide == 4)
+                        vector_get(v4, at);
+                    else
+                        vector_get(v4, at, 0);
+#pragma unroll
+                    for (int r = 0; r < ROWS; r++)
+#pragma unroll
+                        for (int e = 0; e < wide; e++)
+                            sum[r][x][e] = fmaf(p4[r][i], v4[e], sum[r][x][e]);
+                }
+        }
+    }
+
+#pragma unroll
+    for (int r = 0; r < ROWS; r++)
+        total[r] = eight_sum(total[r]);
+    if (WARPS_K > 1) {
+        const int row_floats = 2 + vectors * wide;
+        __syncthreads();
+        float *mine = attention_floats + warp % WARPS_Q * layout::handed + lane;
+        if (part > 0) {
+            float *to = mine + (part - 1) * WARPS_Q * layout::handed;
+#pragma unroll
+            for (int r = 0; r < ROWS; r++) {
+                to[32 * r * row_floats] = peak[r];
+                to[32 * (r * row_floats + 1)] = total[r];
+#pragma unroll
+                for (int i = 0; i < vectors * wide; i++)
+                    to[32 * (r * row_floats + 2 + i)] = sum[r][i / wide][i % wide];
+            }
+        }
+        __syncthreads();
+        if (part > 0) return;
+#pragma unroll
+        for (int r = 0; r < ROWS; r++) {
+            const float *from = mine + 32 * r * row_floats;
+            float most = peak[r];
+#pragma unroll
+            for (int w = 0; w < WARPS_K - 1; w++)
+                most = fmaxf(most, from[w * WARPS_Q * layout::handed]);
+            float keep = attention_exp2((peak[r] - most) * scale);
+            total[r] *= keep;
+#pragma unroll
+            for (int i = 0; i < vectors * wide; i++)
+                sum[r][i / wide][i % wide] *= keep;
+#pragma unroll
+            for (int w = 0; w < WARPS_K - 1; w++) {
+                const float *other = from + w * WARPS_Q * layout::handed;
+                float add = attention_exp2((other[0] - most) * scale);
+                total[r] = fmaf(other[32], add, total[r]);
+#pragma unroll
+                for (int i = 0; i < vectors * wide; i++)
+                    sum[r][i / wide][i % wide] =
+                        fmaf(other[32 * (2 + i)], add, sum[r][i / wide][i % wide]);
+            }
+        }
+    }
+
+    float *y = attention_out<float>(args, blockIdx.x) + b * wide;
+#pragma unroll
+    for (int r = 0; r < ROWS; r++) {
+        int query = own + a + 4 * r;
+        if (query >= args.tokens) continue;
+        float inverse = 1.0f / total[r];
+        float *to = y + query * args.stride_y;
+#pragma unroll
+        for (int x = 0; x < vectors; x++) {
+            const float *from = sum[r][x];
+            if constexpr (wide == 4)
+                *(float4 *)(to + 32 * x) = make_float4(from[0] * inverse, from[1] * inverse,
+                                                       from[2] * inverse, from[3] * inverse);
+            else
+                *(float2 *)(to + 16 * x) = make_float2(from[0] * inverse, from[1] * inverse);
+        }
+    }
+}
+
+#endif

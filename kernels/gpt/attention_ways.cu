@@ -1,0 +1,42 @@
+/*
+ * attention_ways.cu - see attention_ways.cuh.
+ */
+#include "attention_ways.cuh"
+#include "model_launch.cuh"
+
+enum { WAYS_MAX = 16 };
+
+const struct attention_way *attention_way_default(struct attention_ways ways,
+                                                  const struct attention *args)
+{
+    const struct attention_way *fit[WAYS_MAX];
+    int queries[WAYS_MAX], count = 0;
+    for (int i = 0; i < ways.count && count < WAYS_MAX; i++)
+        if (ways.list[i].size == args->size) {
+            fit[count] = &ways.list[i];
+            queries[count++] = ways.list[i].queries;
+        }
+    if (count == 0) return NULL;
+    int64_t lines = (int64_t)args->batch * args->heads;
+    return fit[attention_division(queries, count, lines, args->tokens)];
+}
+
+int attention_way_allow(const struct attention_way *way)
+{
+    return assay_cuda(
+        cudaFuncSetAttribute(way->kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, way->bytes),
+        "shared memory of the attention");
+}
+
+int attention_way_launch(const struct attention_way *way, const struct attention *args, bool early,
+                         void *stream)
+{
+    /* Powers of two in the place of e. */
+    float scale = 1.4426950408889634f / sqrtf((float)args->size);
+    dim3 grid((unsigned)(args->batch * args->heads), gpt_blocks(args->tokens, way->queries));
+    if (early)
+        return model_launch(way->kernel, grid, way->threads, (size_t)way->bytes, stream, *args,
+                            scale);
+    way->kernel<<<grid, way->threads, way->bytes, (cudaStream_t)stream>>>(*args, scale);
+    return assay_launched();
+}
