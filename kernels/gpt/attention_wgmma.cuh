@@ -359,7 +359,10 @@ static __device__ __forceinline__ void online_consume(
 
     for (online_ring<2> query = {0, 0};; query.advance()) {
         arrival_wait(memory.query_there(query.stage), query.phase);
-        int index = __shfl_sync(0xffffffffu, shared_get(memory.index(query.stage)), 0);
+        /* Only the lane that gives the stage back reads it: nothing else orders the
+         * other lanes' reads before the next work is put there. */
+        int index = speaker ? shared_get(memory.index(query.stage)) : 0;
+        index = __shfl_sync(0xffffffffu, index, 0);
         if (index >= order.works) break;
         struct online_work work = online_work_at(args, order, index);
         int own = work.first + group * ROWS, top = min(own / KEYS, work.tiles - 1);
