@@ -47,35 +47,35 @@ static __global__ void __launch_bounds__(GROUP_THREADS *(GROUPS + 1), 1)
            const __grid_constant__ struct attention args,
            const __grid_constant__ struct attention_order order, int *taken, float scale)
 {
-#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+#ifdef HOPPER_CODE
     typedef online_layout<SIZE, GROUPS, STAGES> layout;
     extern __shared__ unsigned char attention_memory[];
     uint32_t start = (uint32_t)__cvta_generic_to_shared(attention_memory);
     online_memory<SIZE, GROUPS, STAGES> memory = {(start + layout::slack - 1) / layout::slack *
                                                   layout::slack};
     if (threadIdx.x == 0) {
-        tensor_prefetch(&queries);
-        tensor_prefetch(&tiles);
+        hopper_prefetch(&queries);
+        hopper_prefetch(&tiles);
         for (int stage = 0; stage < 2; stage++) {
-            arrival_init(memory.query_there(stage), 1);
-            arrival_init(memory.query_free(stage), 4 * GROUPS);
+            hopper_barrier_init(memory.query_there(stage), 1);
+            hopper_barrier_init(memory.query_free(stage), 4 * GROUPS);
         }
         for (int stage = 0; stage < STAGES; stage++) {
-            arrival_init(memory.key_there(stage), 1);
-            arrival_init(memory.key_free(stage), 4 * GROUPS);
-            arrival_init(memory.value_there(stage), 1);
-            arrival_init(memory.value_free(stage), 4 * GROUPS);
+            hopper_barrier_init(memory.key_there(stage), 1);
+            hopper_barrier_init(memory.key_free(stage), 4 * GROUPS);
+            hopper_barrier_init(memory.value_there(stage), 1);
+            hopper_barrier_init(memory.value_free(stage), 4 * GROUPS);
         }
-        arrival_init_fence();
+        hopper_barrier_publish();
     }
     __syncthreads();
     int group = __shfl_sync(0xffffffffu, threadIdx.x / GROUP_THREADS, 0);
     if (group == GROUPS) {
-        group_shrink<GROUPS == 2 ? 24 : 32>();
+        hopper_registers_give<GROUPS == 2 ? 24 : 32>();
         if (threadIdx.x % GROUP_THREADS == 0)
             online_produce<SIZE, GROUPS, STAGES>(memory, queries, tiles, args, order, taken);
     } else {
-        group_grow<GROUPS == 2 ? 240 : 160>();
+        hopper_registers_take<GROUPS == 2 ? 240 : 160>();
         online_consume<SIZE, GROUPS, STAGES>(memory, args, order, scale, group);
     }
 #else

@@ -9,8 +9,8 @@
 #define ATTENTION_WGMMA_CUH
 
 #include "attention.cuh"
-#include "attention_hopper.cuh"
 #include "attention_order.h"
+#include "wgmma.cuh"
 
 enum {
     KEYS = 128, /* a tile */
@@ -33,7 +33,7 @@ template <int SIZE, int GROUPS, int STAGES> struct online_layout {
     static const int bytes = slack + barriers_at + (6 + 4 * STAGES) * 8;
 };
 
-#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+#ifdef HOPPER_CODE
 
 /* A work as the kernel goes over it. */
 struct online_work {
@@ -171,32 +171,32 @@ static __device__ __forceinline__ void online_produce(
         struct online_work work = online_work_at(args, order, index);
 
         auto fetch = [&](uint32_t to, uint32_t there, int head, int tile) {
-            arrival_expect(there, layout::key_bytes);
+            hopper_barrier_expect(there, layout::key_bytes);
 #pragma unroll
             for (int panel = 0; panel < SIZE / PANEL; panel++)
-                tensor_load(to + panel * KEYS * 128, &tiles, there, panel * PANEL, head,
+                hopper_load(to + panel * KEYS * 128, &tiles, there, panel * PANEL, head,
                             tile * KEYS, work.batch);
         };
         auto fetch_key = [&](int tile) {
-            arrival_wait(memory.key_free(key.stage), key.phase ^ 1);
+            hopper_barrier_wait(memory.key_free(key.stage), key.phase ^ 1);
             fetch(memory.key(key.stage), memory.key_there(key.stage), args.heads + work.head, tile);
             key.advance();
         };
         auto fetch_value = [&](int tile) {
-            arrival_wait(memory.value_free(value.stage), value.phase ^ 1);
+            hopper_barrier_wait(memory.value_free(value.stage), value.phase ^ 1);
             fetch(memory.value(value.stage), memory.value_there(value.stage),
                   2 * args.heads + work.head, tile);
             value.advance();
         };
 
         fetch_key(work.tiles - 1);
-        arrival_wait(memory.query_free(query.stage), query.phase ^ 1);
-        shared_put(memory.index(query.stage), index);
-        arrival_expect(memory.query_there(query.stage), GROUPS * layout::query_bytes);
+        hopper_barrier_wait(memory.query_free(query.stage), query.phase ^ 1);
+        hopper_put(memory.index(query.stage), index);
+        hopper_barrier_expect(memory.query_there(query.stage), GROUPS * layout::query_bytes);
         for (int group = 0; group < GROUPS; group++)
 #pragma unroll
             for (int panel = 0; panel < SIZE / PANEL; panel++)
-                tensor_load(memory.query(query.stage, group) + panel * ROWS * 128, &queries,
+                hopper_load(memory.query(query.stage, group) + panel * ROWS * 128, &queries,
                             memory.query_there(query.stage), panel * PANEL, work.head,
                             work.first + group * ROWS, work.batch);
         query.advance();
@@ -205,9 +205,9 @@ static __device__ __forceinline__ void online_produce(
             fetch_value(tile);
         }
     }
-    arrival_wait(memory.query_free(query.stage), query.phase ^ 1);
-    shared_put(memory.index(query.stage), index);
-    arrival_arrive(memory.query_there(query.stage)); /* no queries: the work is over */
+    hopper_barrier_wait(memory.query_free(query.stage), query.phase ^ 1);
+    hopper_put(memory.index(query.stage), index);
+    hopper_barrier_arrive(memory.query_there(query.stage)); /* no queries: the work is over */
 }
 
 /* ---------------------------------------------------------------- consumers -- */
@@ -217,16 +217,16 @@ template <int SIZE>
 static __device__ __forceinline__ void online_scores(float (&s)[KEYS / 2], uint32_t query,
                                                      uint32_t key)
 {
-    uint64_t a = operand(query, 0), b = operand(key, 0);
-    pin(s);
-    product_fence();
+    uint64_t a = wgmma_tile(query), b = wgmma_tile(key);
+    wgmma_pin(s);
+    wgmma_begin();
 #pragma unroll
     for (int step = 0; step < SIZE / 16; step++) {
         int panel = step * 16 / PANEL, inside = step * 16 % PANEL * 2;
-        product_128(s, a + (panel * ROWS * 128 + inside) / 16,
-                    b + (panel * KEYS * 128 + inside) / 16, step > 0);
+        wgmma_step(uint16_t(), s, a + (panel * ROWS * 128 + inside) / 16,
+                   b + (panel * KEYS * 128 + inside) / 16, step > 0);
     }
-    product_commit();
+    wgmma_commit();
 }
 
 /* Adds the weighted values of a tile. */
@@ -234,14 +234,14 @@ template <int COUNT>
 static __device__ __forceinline__ void online_weigh(float (&sum)[COUNT], uint32_t (&p)[KEYS / 4],
                                                     uint32_t value)
 {
-    uint64_t b = operand(value, KEYS * 128);
-    pin(sum);
-    pin(p);
-    product_fence();
+    uint64_t b = wgmma_tile_across(value, KEYS * 128);
+    wgmma_pin(sum);
+    wgmma_pin(p);
+    wgmma_begin();
 #pragma unroll
     for (int step = 0; step < KEYS / 16; step++)
-        product_across(sum, p + 4 * step, b + step * 16 * 128 / 16);
-    product_commit();
+        wgmma_across(sum, p + 4 * step, b + step * 16 * 128 / 16);
+    wgmma_commit();
 }
 
 /* A thread's two rows: largest score and sum of weights of its own columns. */
@@ -293,17 +293,17 @@ template <int COUNT>
 static __device__ __forceinline__ void online_settle(float (&sum)[COUNT], uint32_t (&p)[KEYS / 4],
                                                      float (&s)[KEYS / 2], const float (&keep)[2])
 {
-    pin(s);
-    product_wait<0>();
-    pin(sum);
-    pin(p);
+    wgmma_pin(s);
+    wgmma_wait<0>();
+    wgmma_pin(sum);
+    wgmma_pin(p);
     if (__any_sync(0xffffffffu, keep[0] != 1.0f || keep[1] != 1.0f))
 #pragma unroll
         for (int i = 0; i < COUNT; i++)
             sum[i] *= keep[i % 4 / 2];
     online_pack(p, s);
-    pin(sum);
-    pin(p);
+    wgmma_pin(sum);
+    wgmma_pin(p);
 }
 
 /* Hides the keys behind a thread's queries. `key` is the column that its first row sees
@@ -355,13 +355,13 @@ static __device__ __forceinline__ void online_consume(
     bool speaker = lane == 0;
     online_ring<STAGES> ring = {0, 0}; /* of the values; keys are one tile ahead */
     int last = 0;                      /* stage of the values that the product under way reads */
-    if (turns && group == 1) turn_pass(1, 2 * GROUP_THREADS);
+    if (turns && group == 1) hopper_turn_pass(1, 2 * GROUP_THREADS);
 
     for (online_ring<2> query = {0, 0};; query.advance()) {
-        arrival_wait(memory.query_there(query.stage), query.phase);
+        hopper_barrier_wait(memory.query_there(query.stage), query.phase);
         /* Only the lane that gives the stage back reads it: nothing else orders the
          * other lanes' reads before the next work is put there. */
-        int index = speaker ? shared_get(memory.index(query.stage)) : 0;
+        int index = speaker ? hopper_get(memory.index(query.stage)) : 0;
         index = __shfl_sync(0xffffffffu, index, 0);
         if (index >= order.works) break;
         struct online_work work = online_work_at(args, order, index);
@@ -375,20 +375,20 @@ static __device__ __forceinline__ void online_consume(
             sum[i] = 0.0f;
 
         for (int tile = work.tiles - 1; tile > top; tile--) { /* for other warpgroups */
-            arrival_wait(memory.key_there(ring.stage), ring.phase);
-            arrival_wait(memory.value_there(ring.stage), ring.phase);
-            if (speaker) arrival_arrive(memory.key_free(ring.stage));
-            if (speaker) arrival_arrive(memory.value_free(ring.stage));
+            hopper_barrier_wait(memory.key_there(ring.stage), ring.phase);
+            hopper_barrier_wait(memory.value_there(ring.stage), ring.phase);
+            if (speaker) hopper_barrier_arrive(memory.key_free(ring.stage));
+            if (speaker) hopper_barrier_arrive(memory.value_free(ring.stage));
             ring.advance();
         }
 
-        arrival_wait(memory.key_there(ring.stage), ring.phase);
-        if (turns) turn_wait(1 + group, 2 * GROUP_THREADS);
+        hopper_barrier_wait(memory.key_there(ring.stage), ring.phase);
+        if (turns) hopper_turn_wait(1 + group, 2 * GROUP_THREADS);
         online_scores<SIZE>(s, memory.query(query.stage, group), memory.key(ring.stage));
-        if (turns) turn_pass(2 - group, 2 * GROUP_THREADS);
-        product_wait<0>();
-        pin(s);
-        if (speaker) arrival_arrive(memory.key_free(ring.stage));
+        if (turns) hopper_turn_pass(2 - group, 2 * GROUP_THREADS);
+        wgmma_wait<0>();
+        wgmma_pin(s);
+        if (speaker) hopper_barrier_arrive(memory.key_free(ring.stage));
         online_mask(s, row - top * KEYS - lane % 4 * 2);
         online_softmax(s, rows, keep, scale);
 
@@ -398,33 +398,33 @@ static __device__ __forceinline__ void online_consume(
             online_ring<STAGES> next = ring;
             next.advance();
             online_settle(sum, p, s, keep);
-            if (speaker && tile < top) arrival_arrive(memory.value_free(last));
-            arrival_wait(memory.key_there(next.stage), next.phase);
-            if (turns) turn_wait(1 + group, 2 * GROUP_THREADS);
+            if (speaker && tile < top) hopper_barrier_arrive(memory.value_free(last));
+            hopper_barrier_wait(memory.key_there(next.stage), next.phase);
+            if (turns) hopper_turn_wait(1 + group, 2 * GROUP_THREADS);
             online_scores<SIZE>(s, memory.query(query.stage, group), memory.key(next.stage));
-            arrival_wait(memory.value_there(ring.stage), ring.phase);
+            hopper_barrier_wait(memory.value_there(ring.stage), ring.phase);
             online_weigh(sum, p, memory.value(ring.stage));
-            if (turns) turn_pass(2 - group, 2 * GROUP_THREADS);
-            product_wait<1>();
-            pin(s);
-            if (speaker) arrival_arrive(memory.key_free(next.stage));
+            if (turns) hopper_turn_pass(2 - group, 2 * GROUP_THREADS);
+            wgmma_wait<1>();
+            wgmma_pin(s);
+            if (speaker) hopper_barrier_arrive(memory.key_free(next.stage));
             online_softmax(s, rows, keep, scale);
             last = ring.stage;
             ring = next;
         }
 
-        if (speaker) arrival_arrive(memory.query_free(query.stage));
+        if (speaker) hopper_barrier_arrive(memory.query_free(query.stage));
         online_settle(sum, p, s, keep);
-        if (speaker && top > 0) arrival_arrive(memory.value_free(last));
-        arrival_wait(memory.value_there(ring.stage), ring.phase);
+        if (speaker && top > 0) hopper_barrier_arrive(memory.value_free(last));
+        hopper_barrier_wait(memory.value_there(ring.stage), ring.phase);
         online_weigh(sum, p, memory.value(ring.stage));
-        product_wait<0>();
-        pin(sum);
-        if (speaker) arrival_arrive(memory.value_free(ring.stage));
+        wgmma_wait<0>();
+        wgmma_pin(sum);
+        if (speaker) hopper_barrier_arrive(memory.value_free(ring.stage));
         ring.advance();
         online_store(args, work, row, lane, sum, rows);
     }
-    if (turns && group == 0) turn_wait(1, 2 * GROUP_THREADS); /* the turn passed last */
+    if (turns && group == 0) hopper_turn_wait(1, 2 * GROUP_THREADS); /* the turn passed last */
 }
 
 #endif

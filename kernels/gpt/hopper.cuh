@@ -58,7 +58,13 @@ static __device__ __forceinline__ void hopper_barrier_arrive(uint32_t barrier, u
                  : "memory");
 }
 
-/* Until the phase of this parity has ended. */
+/* The same in this block. */
+static __device__ __forceinline__ void hopper_barrier_arrive(uint32_t barrier)
+{
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+}
+
+/* Until the phase of this parity has ended; the one before the first has, and has parity 1. */
 static __device__ __forceinline__ void hopper_barrier_wait(uint32_t barrier, uint32_t parity)
 {
     uint32_t done = 0;
@@ -71,6 +77,30 @@ static __device__ __forceinline__ void hopper_barrier_wait(uint32_t barrier, uin
                      : "=r"(done)
                      : "r"(barrier), "r"(parity)
                      : "memory");
+}
+
+/* Named barriers 1 to 15: wait until `threads` have come, or come without waiting. */
+static __device__ __forceinline__ void hopper_turn_wait(int barrier, int threads)
+{
+    asm volatile("bar.sync %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
+}
+
+static __device__ __forceinline__ void hopper_turn_pass(int barrier, int threads)
+{
+    asm volatile("bar.arrive %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
+}
+
+/* A word of shared memory that a barrier guards. */
+static __device__ __forceinline__ void hopper_put(uint32_t at, int value)
+{
+    asm volatile("st.shared.s32 [%0], %1;" ::"r"(at), "r"(value) : "memory");
+}
+
+static __device__ __forceinline__ int hopper_get(uint32_t at)
+{
+    int value;
+    asm volatile("ld.shared.s32 %0, [%1];" : "=r"(value) : "r"(at) : "memory");
+    return value;
 }
 
 /* ---------------------------------------------------------------- cluster -- */
@@ -100,7 +130,17 @@ static __device__ __forceinline__ void hopper_load(uint32_t to, const CUtensorMa
                  : "memory");
 }
 
-/* The same into the blocks of the cluster whose bits are set, at this address and barrier in
+/* The box at (x, y, z, w) of a map of four dimensions, innermost first. */
+static __device__ __forceinline__ void hopper_load(uint32_t to, const CUtensorMap *map,
+                                                   uint32_t barrier, int x, int y, int z, int w)
+{
+    asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes"
+                 " [%0], [%1, {%3, %4, %5, %6}], [%2];" ::"r"(to),
+                 "l"(map), "r"(barrier), "r"(x), "r"(y), "r"(z), "r"(w)
+                 : "memory");
+}
+
+/* A matrix's box into the blocks of the cluster whose bits are set, at this address and barrier in
  * each. */
 static __device__ __forceinline__ void hopper_load_to(uint32_t to, const CUtensorMap *map,
                                                       int32_t inner, int32_t outer,

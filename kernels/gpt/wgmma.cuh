@@ -1,6 +1,7 @@
 /*
  * wgmma.cuh - Hopper's tensor cores: d += a b^T by a warpgroup, 64 rows of a, 64 to 256
- * rows of b, both in shared memory along k. PTX ISA 8.0, wgmma.mma_async; sm_90a alone.
+ * rows of b, both in shared memory along k; and d += a b, bf16, a in registers and b's rows
+ * along n. PTX ISA 8.0, wgmma.mma_async; sm_90a alone.
  *
  * A tile is rows of 128 bytes of k, 1024-byte aligned, its 16-byte chunks swizzled by
  * the row's lowest three bits as the copy engine writes them (CU_TENSOR_MAP_SWIZZLE_128B,
@@ -32,6 +33,31 @@ static __device__ __forceinline__ uint64_t wgmma_tile(uint32_t address)
 static __device__ __forceinline__ uint64_t wgmma_ahead(uint64_t tile, int steps)
 {
     return tile + steps * (WGMMA_STEP_BYTES / 16);
+}
+
+/* Of bf16 whose rows are k and have 128 bytes of n: eight rows from one core matrix to the next,
+ * and the next 64 numbers of n in the panel so many bytes behind. */
+static __device__ __forceinline__ uint64_t wgmma_tile_across(uint32_t address, uint32_t panel)
+{
+    const uint64_t eight_rows = 8 * WGMMA_ROW_BYTES / 16;
+    return (uint64_t)1 << 62 | eight_rows << 32 | (uint64_t)(panel >> 4) << 16 |
+           (address & 0x3ffff) >> 4;
+}
+
+/* The compiler may neither move accesses of these registers across this point, nor believe
+ * to know what they hold. Stands where products under way read or write them. */
+template <int COUNT> static __device__ __forceinline__ void wgmma_pin(float (&r)[COUNT])
+{
+#pragma unroll
+    for (int i = 0; i < COUNT; i++)
+        asm volatile("" : "+f"(r[i])::"memory");
+}
+
+template <int COUNT> static __device__ __forceinline__ void wgmma_pin(uint32_t (&r)[COUNT])
+{
+#pragma unroll
+    for (int i = 0; i < COUNT; i++)
+        asm volatile("" : "+r"(r[i])::"memory");
 }
 
 /* Before the first product of a batch: registers and shared memory are settled. */
@@ -115,5 +141,32 @@ WGMMA_BF16(128, "256", "%128", "%129", "%130")
 WGMMA_TF32(32, "64", "%32", "%33", "%34")
 WGMMA_TF32(64, "128", "%64", "%65", "%66")
 WGMMA_TF32(128, "256", "%128", "%129", "%130")
+
+/* d += a b: a, 16 of k, in four registers as the sums of d lie, packed in pairs; b across. */
+#ifdef HOPPER_CODE
+#define WGMMA_ACROSS(COUNT, SHAPE, A, B)                                                           \
+    static __device__ __forceinline__ void wgmma_across(float(&d)[COUNT], const uint32_t *a,       \
+                                                        uint64_t b)                                \
+    {                                                                                              \
+        asm volatile("{\n"                                                                         \
+                     " .reg .pred p;\n"                                                            \
+                     " setp.eq.b32 p, 0, 0;\n"                                                     \
+                     " wgmma.mma_async.sync.aligned." SHAPE ".f32.bf16.bf16 {" WGMMA_UP_TO_##COUNT \
+                     "}, {" A "}, " B ", p, 1, 1, 1;\n"                                            \
+                     "}"                                                                           \
+                     : WGMMA_SUM_##COUNT(0)                                                        \
+                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b)                          \
+                     : "memory");                                                                  \
+    }
+#else
+#define WGMMA_ACROSS(COUNT, SHAPE, A, B)                                                           \
+    static __device__ __forceinline__ void wgmma_across(float(&)[COUNT], const uint32_t *,         \
+                                                        uint64_t)                                  \
+    {                                                                                              \
+    }
+#endif
+
+WGMMA_ACROSS(32, "m64n64k16", "%32, %33, %34, %35", "%36")
+WGMMA_ACROSS(64, "m64n128k16", "%64, %65, %66, %67", "%68")
 
 #endif

@@ -9,7 +9,7 @@ budget = 5
 precision = 0.0001
 [group a]
 operation = fault_double
-n = 100000
+n = 2000000
 variants = right
 END
 # ticks PID: its processor time so far, in clock ticks.
