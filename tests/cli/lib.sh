@@ -106,6 +106,11 @@ takes_less_than() {
     awk -v l="$limit" '{ exit !($1 + $2 < l) }' <<<"$used"
 }
 
+# once_in_three COMMAND...: what others do to the caches can only make a time longer.
+once_in_three() {
+    "$@" || "$@" || "$@"
+}
+
 # skipped WHY: say, in the run's own output, that checks were left out.
 skipped() { echo "# skipped: $1"; }
 
