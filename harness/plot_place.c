@@ -66,7 +66,7 @@ static bool axis_has(const struct axis *axis, double pixel)
 /* false: outside the frame, or of no frame. */
 static bool place_turn(struct plot_place *place, const struct frame *frame, double high)
 {
-    bool is_line = isnan(place->x);
+    bool is_line = !isnan(place->high);
     double x = is_line ? NAN : axis_pixel(&frame->x, place->x);
     double y = axis_pixel(&frame->y, place->y);
     if (!axis_has(&frame->y, y) || (!is_line && !axis_has(&frame->x, x))) return false;
