@@ -74,6 +74,7 @@ enum plot_outcome plot_draw(const struct plot_kind *kind, const struct plot_requ
         assay_error("out of memory for a plot");
         return PLOT_FAILED;
     }
+    if (request->places) plot_places_release(request->places);
     plot_setting(out, "kind", kind->name);
     enum plot_outcome outcome = kind->query(out, request);
     bool broken = ferror(out) != 0;

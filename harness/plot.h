@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "comparison.h"
+#include "plot_place.h"
 #include "store.h"
 
 /* What to draw of what. Everything is borrowed; what a kind does not need may be NULL. */
@@ -30,6 +31,10 @@ struct plot_request {
     const char *output; /* ends in .svg, .png or .pdf; "-": the terminal */
     int columns;        /* of the terminal; 0: 100 */
     bool keep_script;   /* leave OUTPUT's .tsv and .gp beside it */
+
+    /* Filled with where the cases lie in an SVG, none for a kind that does not say;
+     * the caller's to release. Not with keep_script. NULL: nobody asks. */
+    struct plot_places *places;
 };
 
 /* What a plot came to; all but PLOT_DRAWN after assay_error. */

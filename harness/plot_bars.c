@@ -52,9 +52,12 @@ static void write_bars(FILE *out, const struct view *view, const struct plot_req
     plot_setting_number(out, "chars", chars);
     plot_setting_number(out, "top", 1.2 * longest / scale->factor); /* room for the labels */
     plot_block_end(out);
-    for (int i = 0; i < view->count; i++)
-        if (view->rows[i].group == group && plot_row_taken(request, &view->rows[i]))
-            bar(out, &view->rows[i], scale->factor);
+    rows = 0;
+    for (int i = 0; i < view->count; i++) {
+        if (view->rows[i].group != group || !plot_row_taken(request, &view->rows[i])) continue;
+        plot_place_line(request->places, i, 1, rows++);
+        bar(out, &view->rows[i], scale->factor);
+    }
 }
 
 enum plot_outcome plot_bars(FILE *out, const struct plot_request *request)

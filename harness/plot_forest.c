@@ -118,11 +118,25 @@ static void write_rows(FILE *out, const struct plot_request *request, const stru
     }
 }
 
+/* Where the rows lie, by the cases of the run. */
+static int places_add(const struct plot_request *request, const struct page *page)
+{
+    struct view view;
+    if (view_make(&view, request->run)) return -1;
+    for (int i = 0; i < page->shown; i++) {
+        int row = plot_row_find(&view, &page->row[i]->id);
+        if (row >= 0) plot_place_line(request->places, row, 1, i);
+    }
+    view_release(&view);
+    return 0;
+}
+
 enum plot_outcome plot_forest(FILE *out, const struct plot_request *request)
 {
     struct page page;
     page_make(&page, request, request->comparison);
     if (!page.shown) return plot_nothing(request, "the two runs have no case that compares");
+    if (request->places && places_add(request, &page)) return PLOT_FAILED;
     write_rows(out, request, &page);
     return PLOT_DRAWN;
 }

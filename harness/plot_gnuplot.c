@@ -67,12 +67,13 @@ struct files {
     char folder[256]; /* of ours, removed at the end; "" when the files are kept */
     char data[PATH_MAX], script[PATH_MAX];
     char picture[PATH_MAX]; /* what gnuplot draws into; "-" the terminal */
+    char frames[PATH_MAX];  /* where it says where its axes lie; "" nobody asks */
 };
 
 static int files_choose(struct files *files, const struct plot_request *request)
 {
     const char *tmp = getenv("TMPDIR");
-    files->folder[0] = '\0';
+    files->folder[0] = files->frames[0] = '\0';
     if (is_terminal(request->output))
         strcpy(files->picture, "-");
     else if (partial_name(files->picture, request->output))
@@ -92,6 +93,7 @@ static int files_choose(struct files *files, const struct plot_request *request)
     }
     snprintf(files->data, sizeof files->data, "%s/data.tsv", files->folder);
     snprintf(files->script, sizeof files->script, "%s/script.gp", files->folder);
+    if (request->places) snprintf(files->frames, sizeof files->frames, "%s/frames", files->folder);
     return 0;
 }
 
@@ -101,6 +103,7 @@ static void files_remove(const struct files *files)
     if (!files->folder[0]) return;
     unlink(files->data);
     unlink(files->script);
+    if (files->frames[0]) unlink(files->frames);
     rmdir(files->folder);
 }
 
@@ -186,9 +189,15 @@ static int spawn(pid_t *child, char *const argv[], int errors, bool draws_here)
 static int gnuplot(const struct files *files, int columns)
 {
     char wide[16], said[1024];
-    char *const argv[] = {
-        "gnuplot", "-d", "-c", (char *)files->script, (char *)files->data, (char *)files->picture,
-        wide,      NULL};
+    char *const argv[] = {"gnuplot",
+                          "-d",
+                          "-c",
+                          (char *)files->script,
+                          (char *)files->data,
+                          (char *)files->picture,
+                          wide,
+                          (char *)files->frames,
+                          NULL};
     int ends[2], status;
     pid_t child;
     snprintf(wide, sizeof wide, "%d", columns > 0 ? columns : 100);
@@ -218,6 +227,7 @@ int gnuplot_draw(const char *script, const char *tsv, size_t size,
     int failed = file_write(files.data, tsv, size);
     if (!failed) failed = script_write(files.script, script);
     if (!failed) failed = gnuplot(&files, request->columns);
+    if (!failed && files.frames[0]) failed = plot_places_read(request->places, files.frames);
     if (!failed && !is_terminal(request->output) && rename(files.picture, request->output))
         failed = assay_error("cannot write %s: %s", request->output, strerror(errno));
     files_remove(&files);

@@ -234,7 +234,8 @@ static void head(FILE *out, const struct view *view, const struct pareto *pareto
     plot_block_end(out);
 }
 
-static void write_pareto(FILE *out, const struct view *view, struct pareto *pareto)
+static void write_pareto(FILE *out, const struct view *view, struct pareto *pareto,
+                         struct plot_places *places)
 {
     struct plot_common common = {0};
     char name[PLOT_MAX_NAME];
@@ -257,6 +258,8 @@ static void write_pareto(FILE *out, const struct view *view, struct pareto *pare
         const struct point *p = &pareto->point[i];
         int number = p->front && named < MOST_NAMED ? ++named : 0;
         plot_common_rest(&common, &p->row->result.id, name);
+        plot_place_point(places, (int)(p->row - view->rows), 0, p->time_ns / scale->factor,
+                         p->quality);
         fprintf(out, "%d\t%.9g\t%.9g\t%d\t%d\t", variant_of(pareto, p->row->result.id.variant) + 1,
                 p->time_ns / scale->factor, p->quality, p->front, number);
         plot_text(out, name);
@@ -292,7 +295,7 @@ enum plot_outcome plot_pareto(FILE *out, const struct plot_request *request)
     }
     if (pareto.count) {
         pareto.more_is_better = more_is_better(pareto.metric);
-        write_pareto(out, &view, &pareto);
+        write_pareto(out, &view, &pareto, request->places);
         outcome = PLOT_DRAWN;
     } else {
         outcome = plot_nothing(request, "no ok case has such a metric of quality");

@@ -195,6 +195,7 @@ static void point_write(FILE *out, struct roofline *roof, const struct view_row 
     double bytes = view_bytes(&result->work), ops = view_ops(&result->work);
     double x = moves_only(row) ? bytes : ops / bytes;
     double y = rate_of(moves_only(row) ? bytes : ops, result);
+    plot_place_point(roof->request->places, (int)(row - roof->view->rows), moves_only(row), x, y);
     fprintf(out, "%d\t%d\t%d\t%.9g\t%.9g\t", f + 1, moves_only(row), id->kind == ASSAY_BASELINE, x,
             y);
     plot_text(out, id->operation);
@@ -205,20 +206,12 @@ static void point_write(FILE *out, struct roofline *roof, const struct view_row 
     fprintf(out, " %s\n", temperature_name((enum assay_temperature)id->temperature));
 }
 
-static bool is_same_case(const struct case_id *a, const struct case_id *b)
-{
-    return a->temperature == b->temperature && a->place == b->place &&
-           !strcmp(a->operation, b->operation) && !strcmp(a->variant, b->variant) &&
-           !strcmp(a->shape, b->shape);
-}
-
+/* What the case was in the older run; NULL: nothing to compare with. */
 static const struct view_row *older_of(const struct roofline *roof, const struct case_id *id)
 {
-    for (int i = 0; roof->older && i < roof->older->count; i++)
-        if (is_same_case(&roof->older->rows[i].result.id, id) &&
-            plot_row_taken(roof->request, &roof->older->rows[i]))
-            return &roof->older->rows[i];
-    return NULL;
+    int at = roof->older ? plot_row_find(roof->older, id) : -1;
+    const struct view_row *row = at < 0 ? NULL : &roof->older->rows[at];
+    return row && plot_row_taken(roof->request, row) ? row : NULL;
 }
 
 /* From where the case was to where it is; a change below 1 % has no length to see. */

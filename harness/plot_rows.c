@@ -11,6 +11,20 @@ bool plot_row_taken(const struct plot_request *request, const struct view_row *r
            plot_takes(request, &row->result.id);
 }
 
+static bool is_same_case(const struct case_id *a, const struct case_id *b)
+{
+    return a->temperature == b->temperature && a->place == b->place &&
+           !strcmp(a->operation, b->operation) && !strcmp(a->variant, b->variant) &&
+           !strcmp(a->shape, b->shape);
+}
+
+int plot_row_find(const struct view *view, const struct case_id *id)
+{
+    for (int i = 0; i < view->count; i++)
+        if (is_same_case(&view->rows[i].result.id, id)) return i;
+    return -1;
+}
+
 static double row_work(const struct view_row *row)
 {
     return view_bytes(&row->result.work) + view_ops(&row->result.work);

@@ -13,6 +13,9 @@ enum { PLOT_MAX_NAME = 97, PLOT_MAX_COMMON = 512, PLOT_MAX_ROWS = 60 };
 /* Whether a row has a time to draw and is asked for. */
 bool plot_row_taken(const struct plot_request *request, const struct view_row *row);
 
+/* The row of this case; -1: there is none. */
+int plot_row_find(const struct view *view, const struct case_id *id);
+
 /* The group with the most such rows, then the most work; -1: there is none. */
 int plot_row_group(const struct plot_request *request, const struct view *view);
 

@@ -127,7 +127,8 @@ static void write_head(FILE *out, const struct view *view, const struct bars *ba
     plot_size_rows(out, shown, chars);
 }
 
-static void write_bars(FILE *out, const struct view *view, const struct bars *bars)
+static void write_bars(FILE *out, const struct view *view, const struct bars *bars,
+                       struct plot_places *places)
 {
     char name[PLOT_MAX_NAME], figures[96];
     int shown = bars->count < PLOT_MAX_ROWS ? bars->count : PLOT_MAX_ROWS;
@@ -152,6 +153,7 @@ static void write_bars(FILE *out, const struct view *view, const struct bars *ba
         const struct bar *bar = &bars->bar[i];
         bar_name(bars, bar, name);
         bar_figures(bars, bar, figures, sizeof figures);
+        plot_place_line(places, (int)(bar->row - view->rows), bar->cases, i);
         plot_text(out, name);
         fprintf(out, "\t%s\t%.9g\t%.9g\t%.9g\t%s\t%d\n",
                 kind_name((enum assay_kind)bar->row->result.id.kind), bar->mid, bar->lo, bar->hi,
@@ -168,7 +170,7 @@ enum plot_outcome plot_speedup(FILE *out, const struct plot_request *request)
     int rows = bars_make(&bars, request, &view);
     if (rows == 0) outcome = plot_nothing(request, "no ok case has a baseline in its group");
     if (rows > 0) {
-        write_bars(out, &view, &bars);
+        write_bars(out, &view, &bars, request->places);
         outcome = PLOT_DRAWN;
     }
     free(bars.bar);

@@ -21,6 +21,7 @@ struct picture {
     enum measure measure;
     const struct plot_scale *scale;
     double left, right, low, top; /* of the axes */
+    struct plot_places *places;   /* NULL: nobody asks */
 };
 
 /* ---------------------------------------------------------------- measures -- */
@@ -171,9 +172,10 @@ static void point(FILE *out, const struct picture *picture, const struct view_ro
     double hi = plot_or(result->hi_ns, result->time_ns);
     double a = value(picture, row, lo), b = value(picture, row, hi);
     double factor = picture->scale->factor;
-    fprintf(out, "%.9g\t%.9g\t%.9g\t%.9g\t%.9g\t%.9g\t%.9g\n", sweep_x(&picture->sweep, row),
-            value(picture, row, result->time_ns) / factor, fmin(a, b) / factor, fmax(a, b) / factor,
-            result->time_ns, lo, hi);
+    double x = sweep_x(&picture->sweep, row), y = value(picture, row, result->time_ns) / factor;
+    plot_place_point(picture->places, (int)(row - picture->view->rows), 0, x, y);
+    fprintf(out, "%.9g\t%.9g\t%.9g\t%.9g\t%.9g\t%.9g\t%.9g\n", x, y, fmin(a, b) / factor,
+            fmax(a, b) / factor, result->time_ns, lo, hi);
 }
 
 static void write_sweep(FILE *out, const struct picture *picture)
@@ -213,7 +215,7 @@ static enum plot_outcome draw(FILE *out, struct picture *picture,
 enum plot_outcome plot_sweep(FILE *out, const struct plot_request *request)
 {
     struct view view;
-    struct picture picture = {.view = &view};
+    struct picture picture = {.view = &view, .places = request->places};
     if (view_make(&view, request->run)) return PLOT_FAILED;
     enum plot_outcome outcome = PLOT_FAILED;
     struct sweep_filter filter = {request->operation, request->cases, request->only};

@@ -14,15 +14,18 @@
 
 #include "claim_ledger.h"
 #include "comparison.h"
+#include "plot_place.h"
 #include "view.h"
 
-enum { REPORT_PLOTS = 12, REPORT_SENTENCE = 640, REPORT_SENTENCES = 3 };
+/* A plot with more links than REPORT_LINKS says how many more cases it shows. */
+enum { REPORT_PLOTS = 12, REPORT_LINKS = 2000, REPORT_SENTENCE = 640, REPORT_SENTENCES = 3 };
 
 struct report_plot {
     char title[2 * ASSAY_MAX_NAME]; /* "sweep of int8_quantize" */
     char operation[ASSAY_MAX_NAME]; /* whose rows it shows; "" all */
     char text[ASSAY_MAX_REASON];    /* the text alternative */
     char *svg;                      /* owned */
+    struct plot_places places;      /* of the cases in it, owned */
 };
 
 struct report {

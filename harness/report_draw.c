@@ -15,12 +15,13 @@
 enum { MOST_SWEEPS = 6 };
 
 static enum plot_outcome draw(const struct report *report, const char *kind, const char *operation,
-                              const char *output)
+                              const char *output, struct plot_places *places)
 {
     const struct plot_request request = {.run = report->view->run,
                                          .comparison = report->comparison,
                                          .operation = operation,
-                                         .output = output};
+                                         .output = output,
+                                         .places = places};
     const struct plot_kind *found = plot_find(kind);
     return found ? plot_draw(found, &request) : PLOT_FAILED;
 }
@@ -76,14 +77,19 @@ static void add_plot(struct report *report, const char *folder, const char *kind
     struct report_plot *plot = &report->plots[report->plot_count];
     if (report->plot_count == REPORT_PLOTS) return;
     snprintf(path, sizeof path, "%s/plot.svg", folder);
-    enum plot_outcome outcome = draw(report, kind, operation, path);
-    if (outcome == PLOT_NOTHING) return;
+    *plot = (struct report_plot){0};
+    enum plot_outcome outcome = draw(report, kind, operation, path, &plot->places);
+    if (outcome == PLOT_NOTHING) {
+        plot_places_release(&plot->places);
+        return;
+    }
     char *text = outcome == PLOT_DRAWN ? read_whole(path) : NULL;
     unlink(path);
     snprintf(prefix, sizeof prefix, "p%d-", report->plot_count);
-    *plot = (struct report_plot){.svg = text ? svg_inline(text, prefix) : NULL};
+    plot->svg = text ? svg_inline(text, prefix) : NULL;
     free(text);
     if (!plot->svg) {
+        plot_places_release(&plot->places);
         lost(report, kind);
         return;
     }
@@ -157,7 +163,9 @@ void report_draw(struct report *report)
 
 void report_release(struct report *report)
 {
-    for (int i = 0; i < report->plot_count; i++)
+    for (int i = 0; i < report->plot_count; i++) {
         free(report->plots[i].svg);
+        plot_places_release(&report->plots[i].places);
+    }
     report->plot_count = 0;
 }

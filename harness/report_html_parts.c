@@ -1,6 +1,5 @@
-/* report_html_parts.c - plots, the comparison with another run, and the claims. */
+/* report_html_parts.c - the comparison with another run, and the claims. */
 #include <math.h>
-#include <string.h>
 
 #include "comparison_words.h"
 #include "markup.h"
@@ -39,52 +38,6 @@ static void begin_table(FILE *out, const char *name, const char *caption, const 
 static void end_table(FILE *out)
 {
     fputs("</tbody></table></div>\n", out);
-}
-
-/* ------------------------------------------------------------------- plots -- */
-
-/* The first row of an operation, for a link; -1: none. */
-static int first_row(const struct view *view, const char *operation)
-{
-    static const struct show_options rows_only = {.ceilings = false};
-    for (int i = 0; i < view->count; i++)
-        if (show_has(view, i, &rows_only) &&
-            (!operation[0] || !strcmp(view->rows[i].result.id.operation, operation)))
-            return i;
-    return -1;
-}
-
-static void plot_figure(FILE *out, const struct report *report, int index)
-{
-    const struct report_plot *plot = &report->plots[index];
-    int row = first_row(report->view, plot->operation);
-    fprintf(out,
-            "<figure id=\"plot%d\"><div class=\"scroll\" tabindex=\"0\" role=\"img\" "
-            "aria-label=\"",
-            index);
-    markup_xml(out, plot->title);
-    fputs(": ", out);
-    markup_xml(out, plot->text);
-    fprintf(out, "\">%s</div><figcaption><b>", plot->svg);
-    markup_xml(out, plot->title);
-    fputs("</b>: ", out);
-    markup_xml(out, plot->text);
-    if (row >= 0) fprintf(out, " <a href=\"#r%d\">Its rows</a>", row);
-    fputs("</figcaption></figure>\n", out);
-}
-
-void report_html_plots(FILE *out, const struct report *report)
-{
-    fputs("<h2 id=\"plots\">Plots</h2>\n", out);
-    if (report->plots_lost[0]) {
-        fputs("<p>", out);
-        markup_xml(out, report->plots_lost);
-        fputs("</p>\n", out);
-    }
-    if (!report->plot_count && !report->plots_lost[0])
-        fputs("<p>There is nothing to draw.</p>\n", out);
-    for (int i = 0; i < report->plot_count; i++)
-        plot_figure(out, report, i);
 }
 
 /* -------------------------------------------------------------- comparison -- */

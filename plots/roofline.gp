@@ -9,7 +9,7 @@
 # 1 when a baseline, operations a byte or else bytes, rate, name); arrows (1
 # slower, from x, y, to x, y).
 
-data = ARG1; output = ARG2; columns = ARG3
+data = ARG1; output = ARG2; columns = ARG3; frames = ARG4
 load "style.gp"
 array Family[32]; array Cases[32]
 array Way[40]; array Rate[40]; array Label[40]
@@ -64,6 +64,7 @@ if (moving > 0) {
          for [f = 1:families] keyentry with points pointtype mark(f, 0) linecolor rgb paint(f) \
              title sprintf("%s (%d)", Family[f], Cases[f]), \
          keyentry with points pointtype 6 linecolor rgb dim title "hollow: baselines"
+    eval frame(1, 1, 1)
 }
 if (rows > 0) {
     set title heading noenhanced textcolor rgb ink
@@ -94,5 +95,6 @@ if (rows > 0) {
          for [f = 1:families] keyentry with points pointtype mark(f, 0) linecolor rgb paint(f) \
              title sprintf("%s (%d)", Family[f], Cases[f]), \
          keyentry with points pointtype 6 linecolor rgb dim title "hollow: baselines"
+    eval frame(0, 1, 1)
 }
 if (both) { unset multiplot }

@@ -8,7 +8,7 @@
 # 95 % quantile, how many were marked); cases (from, to, SM clock in MHz, temperature
 # in degrees Celsius, power in W). Places are rounds, counted through the run.
 
-data = ARG1; output = ARG2; columns = ARG3
+data = ARG1; output = ARG2; columns = ARG3; frames = ARG4
 load "style.gp"
 array From[32]; array To[32]; array Name[32]
 stats data index 1 using (From[int($0) + 1] = $1, To[int($0) + 1] = $2, \

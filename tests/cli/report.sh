@@ -46,6 +46,81 @@ check "whose hash is right (else set report_script_hash to the base64 of the fir
     gives "$(script_hash)" policy_hash
 check "against another run" exits 0 "$ASSAY" report b --against a -o b.html
 check "verdicts stand in it" has b.html '<h2 id="against">'
+# figure KIND FILE: the first such plot. links KIND FILE: how many links lie over it.
+figure() { awk -v title="aria-label=\"Plot: $1[ \"]" '/<figure/ { on = $0 ~ title } on { print }
+    on && /<\/figure>/ { exit }' "$2"; }
+links() { figure "$1" "$2" | grep -c '<a href="#r[0-9]*"><title>'; }
+check "every line of the forest is a link" gives 6 links forest b.html
+check "every point of the roofline" gives 6 links roofline b.html
+check "every bar of the speedup, which has none for baselines" gives 4 links speedup b.html
+check "every point of a sweep" gives 6 links sweep b.html
+check "a figure says so" has b.html "each mark is a link to its own"
+check "a link says what it leads to" has b.html \
+    "<title>int8_quantize/host_omp n=1000000 input=fp32 scale=odd cold: "
+# links_are_right FILE: the row that a link leads to is there, and is the case that it names.
+links_are_right() {
+    awk 'match($0, /<tr id="r[0-9]+"/) {
+            id = substr($0, 9, RLENGTH - 9); split($0, cell, /<\/t[dh]>/)
+            for (i = 1; i <= 4; i++) sub(/.*>/, "", cell[i])
+            row[id] = cell[1] "/" cell[4] " " cell[2] " " cell[3] ":" }
+        match($0, /<a href="#r[0-9]+"><title>/) {
+            link++; at[link] = substr($0, RSTART + 10, RLENGTH - 19)
+            says[link] = substr($0, RSTART + RLENGTH) }
+        END {
+            for (i = 1; i <= link; i++) if (!(at[i] in row) || index(says[i], row[at[i]]) != 1) {
+                print "# " at[i] ": " says[i]; bad = 1 }
+            exit bad || !link }' "$1"
+}
+check "it leads there" links_are_right b.html
+# on_marks KIND FILE: each link of a point lies on a mark that gnuplot drew, near enough.
+on_marks() {
+    figure "$1" "$2" | awk '
+        match($0, /gpPt[0-9]+.* transform=.translate\([-0-9.]+,[-0-9.]+/) {
+            split(substr($0, RSTART, RLENGTH), part, "("); mark[++marks] = part[2] }
+        match($0, /<circle cx="[0-9.]+" cy="[0-9.]+" r=/) {
+            split(substr($0, RSTART), part, "\""); links++; found = 0
+            for (i = 1; i <= marks; i++) { split(mark[i], p, ",")
+                found += (p[1] - part[2]) ^ 2 + (p[2] - part[4]) ^ 2 < 0.1 }
+            if (!found) { print "# no mark at " part[2] ", " part[4]; bad = 1 } }
+        END { exit bad || !links }'
+}
+check "links of a roofline lie on its marks" on_marks roofline b.html
+check "so do those of a sweep" on_marks sweep b.html
+# on_lines KIND FILE: each link of a bar covers the line on which gnuplot wrote its name.
+on_lines() {
+    figure "$1" "$2" | awk '
+        match($0, /<g transform="translate\([-0-9.]+,[-0-9.]+/) {
+            split(substr($0, RSTART, RLENGTH), part, ","); y = part[2] }
+        match($0, /<text>host_[a-z]+ n=[0-9]+/) {
+            name[++names] = substr($0, RSTART + 6, RLENGTH - 6); at[names] = y }
+        match($0, /<rect x="2" y="[0-9.]+" width="[0-9]+" height="[0-9.]+"/) {
+            split(substr($0, RSTART), part, "\""); links++; found = 0
+            for (i = 1; i <= names; i++) found += index($0, "/" name[i] " ") > 0 &&
+                at[i] > part[4] + 0 && at[i] < part[4] + part[8]
+            if (found != 1) { print "# " $0; bad = 1 } }
+        END { exit bad || !links }'
+}
+cat >panels.ini <<'END'
+[suite]
+title = two panels
+budget = 0.02
+[group counts]
+operation = int8_quantize
+n = 100k, 1M
+variants = host_scalar, host_memcpy
+[group moves]
+operation = memory
+mix = copy
+variants = memcpy
+bytes = 2Mi, 8Mi, 32Mi
+END
+"$ASSAY" run ./panels.ini --device sim:seed=1 --label panels >/dev/null 2>&1
+check "a roofline of two panels" exits 0 "$ASSAY" report panels -o panels.html
+check "has links in both" gives 7 links roofline panels.html
+check "on their marks" on_marks roofline panels.html
+check "and those of a pareto" on_marks pareto panels.html
+check "links of a speedup lie on its bars" on_lines speedup b.html
+check "those of a forest on its lines" on_lines forest b.html
 "$ASSAY" run ./two.ini --device 'sim:seed=1,slow=*/host_omp:10' --launches 5 --label slow >/dev/null 2>&1
 "$ASSAY" run ./two.ini --device sim:seed=1 --launches 5 --label calm >/dev/null 2>&1
 check "they are those of compare" exits 0 "$ASSAY" report slow --against calm -o slow.html --no-plots
@@ -120,6 +195,15 @@ check "and reported" exits 0 "$ASSAY" report --db sent.sqlite -o sent.html
 check "its texts are there" has sent.html "&lt;img src=x onerror=document.title=2&gt;"
 check "as text" lacks sent.html "<img"
 
+# And as the name of a variant, which has plots, and links over them.
+sed 's/"variant":"host_omp"/"variant":"\\"><img src=x onerror=document.title=2>\&%sé"/g' own.ndjson >named.ndjson
+check "a run with such a variant is taken" exits 0 "$ASSAY" import named.ndjson --db named.sqlite
+check "and reported" exits 0 "$ASSAY" report --db named.sqlite -o named.html
+check "links name it, as text" has named.html \
+    '"><title>int8_quantize/&quot;&gt;&lt;img src=x onerror=document.title=2&gt;&amp;%sé n=100000 '
+check "as many as elsewhere" gives 6 links roofline named.html
+check "no element comes of it" lacks named.html "<img"
+
 # With their plots, 4 cases a size. Under a sanitiser tests have TEST_TIMEOUT's more time.
 # in_time LIMIT_MS CASES: a report of so many cases keeps to the limit.
 in_time() {
@@ -135,13 +219,20 @@ in_time() {
     echo "# $2 cases: $took ms, $(wc -c <many.html) bytes, $(grep -c '<svg aria' many.html) plots"
     [ "$code" -eq 0 ] && [ "$took" -lt $(($1 * ${TEST_TIMEOUT:-120} / 120)) ]
 }
+most_links() {
+    awk '/<figure/ { count = 0 } /<a href="#r[0-9]+"><title>/ { if (++count > most) most = count }
+        END { print most + 0 }' "$1"
+}
 for limit in "3000 500" "15000 5000"; do
     # shellcheck disable=SC2086 # two words
     check "a report of ${limit#* } cases in less than ${limit% *} ms" in_time $limit
     check "has them all" gives "${limit#* }" grep -c '<tr id="r' many.html
     check "and plots" [ "$(grep -c '<svg aria' many.html)" -ge 2 ]
+    check "links of no plot are more than 2,000" [ "$(most_links many.html)" -le 2000 ]
+    check "and all lead to their rows" links_are_right many.html
     check "in less than 20 MB" [ "$(wc -c <many.html)" -lt 20000000 ]
 done
+check "the rest of the links is stated" has many.html "the first 2000 of 5000 marks are links"
 # Runs that came from elsewhere, too.
 gbench BM_Many 5000 many.json
 "$ASSAY" import many.json >/dev/null 2>&1
@@ -180,6 +271,9 @@ check "it is still its own" has dom.html "<title>assay: x on "
 sed 's/<meta http-equiv="Content-Security-Policy"[^>]*>//' sent.html >open.html
 check "nor does one that was sent act without the policy" no_complaint open.html
 check "its title is its own too" has dom.html "<title>assay: two on "
+sed 's/<meta http-equiv="Content-Security-Policy"[^>]*>//' named.html >open.html
+check "nor does a variant's name, in a link either" no_complaint open.html
+check "nor is the title another" has dom.html "<title>assay: two on "
 
 # A driver presses what a person would; it may run where the policy is replaced.
 cat >driver.js <<'END'
@@ -211,7 +305,22 @@ cat >driver.js <<'END'
   said.push('none ' + names(3).length);
   var wide = document.documentElement.scrollWidth <= window.innerWidth;
   said.push('fits ' + wide);
-  document.body.setAttribute('data-said', said.join(';'));
+  // The topmost mark of a plot, with every row hidden: the way to its row clears that.
+  var all = document.querySelectorAll('.links circle'), mark = all[all.length - 1];
+  var link = mark.parentNode, row = document.querySelector(link.getAttribute('href'));
+  link.focus();
+  said.push('link ' + (document.activeElement === link) + ' ' + getComputedStyle(mark).strokeWidth);
+  mark.scrollIntoView({block: 'center', inline: 'center'});
+  var box = mark.getBoundingClientRect();
+  var hit = document.elementFromPoint(box.left + box.width / 2, box.top + box.height / 2);
+  said.push('hit ' + (hit === mark));
+  hit.dispatchEvent(new MouseEvent('click', {bubbles: true, cancelable: true, view: window}));
+  setTimeout(function () {
+    var at = row.getBoundingClientRect();
+    said.push('there ' + (location.hash === '#' + row.id) + ' ' +
+      (!row.hidden && at.height > 0 && at.top > -1 && at.bottom <= window.innerHeight));
+    document.body.setAttribute('data-said', said.join(';'));
+  }, 500);
 })();
 END
 # driven FILE: with the policy replaced and the driver at its end.
@@ -230,8 +339,13 @@ check "by text" has driven.txt "text true"
 check "words filter the rows" has driven.txt "shown 1 1 of 6 cases shown"
 check "and the status does" has driven.txt "none 0"
 check "the page is no wider than the window" has driven.txt "fits true"
+check "a link over a mark takes the keyboard, and is seen to" has driven.txt "link true 3px"
+check "it lies on top of the picture" has driven.txt "hit true"
+check "pressed, it leads to its row, a hidden one too" has driven.txt "there true true"
 check "nor than a phone's" driven b.html 500,900
 check "that one too" has driven.txt "fits true"
+check "where the links lie on their marks as well" has driven.txt "hit true"
+check "and lead to their rows" has driven.txt "there true true"
 check "pictures can be taken of it" chrome --window-size=500,2000 --screenshot="$TMP/phone.png" \
     "file://$TMP/b.html"
 check "they are pictures" [ "$(wc -c <phone.png)" -gt 20000 ]
