@@ -32,12 +32,9 @@ const char usage_show[] =
     "crashed, timed out or is missing.\n";
 
 const struct option options_show[] = {
-    {"format", required_argument, NULL, 'f'},
-    {"ceilings", no_argument, NULL, 'c'},
-    {"profile", no_argument, NULL, 'p'},
-    {"db", required_argument, NULL, 'd'},
-    {"help", no_argument, NULL, 'h'},
-    {0},
+    {"format", required_argument, NULL, 'f'}, {"ceilings", no_argument, NULL, 'c'},
+    {"profile", no_argument, NULL, 'p'},      {"db", required_argument, NULL, 'd'},
+    {"help", no_argument, NULL, 'h'},         {0},
 };
 
 struct arguments {

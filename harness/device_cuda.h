@@ -14,7 +14,7 @@ enum { MAX_BLOCK = 64 }; /* samples; the events made for them */
 struct device {
     int index;
     bool cupti, nvml;
-    bool recording; /* CUPTI makes records now */
+    bool recording;      /* CUPTI makes records now */
     bool flush_by_write; /* --flush write */
     struct cudaDeviceProp properties;
     cudaStream_t stream;

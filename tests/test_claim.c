@@ -260,9 +260,13 @@ static void fake_run(struct fake *fake)
         result->lo_ns = result->time_ns - 1;
         result->hi_ns = result->time_ns + 1;
         result->wall_ns = i ? 1010 : 2010;
-        result->samples =
-            (struct samples){ROUNDS,     fake->time[i], NULL,          NULL,       fake->round,
-                             fake->mark, ROUNDS,        fake->wall[i], fake->round};
+        result->samples = (struct samples){.count = ROUNDS,
+                                           .time_ns = fake->time[i],
+                                           .round = fake->round,
+                                           .mark = fake->mark,
+                                           .wall_count = ROUNDS,
+                                           .wall_ns = fake->wall[i],
+                                           .wall_round = fake->round};
     }
 }
 
