@@ -1,5 +1,5 @@
 /*
- * test_counters.c - reading hardware counters, against a library made on the spot: a
+ * test_counters_cuda.c - reading hardware counters, against a library made on the spot: a
  * GPU with two kernels a launch and three metrics, which take two passes. It finds
  * the fields of CUPTI's parameters by place, and not by a header both sides share.
  */
@@ -16,13 +16,7 @@
 #include "device.h"
 #include "shared_object.h"
 
-#ifdef ASSAY_HAVE_CUDA
 #if __has_include(<cupti_range_profiler.h>)
-#define COUNTERS_ARE_BUILT 1
-#endif
-#endif
-
-#ifdef COUNTERS_ARE_BUILT
 
 /* Every parameter struct is {size_t size; void *reserved; ...}: P(n) is the n-th word
  * after those. */
@@ -292,9 +286,22 @@ int main(void)
 
 #else
 
+static void a_build_without_the_range_profiler_says_so(void **state)
+{
+    const char *const names[] = {"gpu__time_duration.sum"};
+    struct counters *counters;
+    (void)state;
+    assert_int_equal(counters_open(&counters, names, 1, 0, COUNTERS_EACH_KERNEL, 1), -1);
+    assert_non_null(strstr(assay_last_error(), "CUDA 12.6"));
+    assert_null(counters);
+}
+
 int main(void)
 {
-    return 0; /* nothing to test: CUPTI's headers are not here */
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_build_without_the_range_profiler_says_so),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }
 
 #endif
