@@ -1,16 +1,14 @@
 /* cmd_profile.c - `assay profile`: a run whose cases are also taken apart. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "commands.h"
 #include "counter_sets.h"
 #include "device.h"
 #include "options.h"
 #include "run_choice.h"
-#include "runner.h"
+#include "run_command.h"
 #include "show_profile.h"
 #include "view.h"
 
@@ -56,14 +54,6 @@ const struct option options_profile[] = {
     {NULL, 0, NULL, 0},
 };
 
-static bool parse_seed(const char *text, uint64_t *seed)
-{
-    char *end;
-    errno = 0;
-    *seed = strtoull(text, &end, 0);
-    return errno == 0 && end != text && *end == '\0' && text[0] != '-';
-}
-
 /* NULL, or what is wrong with the option's value. */
 static const char *take_option(struct profile_arguments *arguments, int option, const char *value)
 {
@@ -90,7 +80,7 @@ static const char *take_option(struct profile_arguments *arguments, int option, 
         arguments->database = value;
         return NULL;
     case OPT_SEED:
-        return parse_seed(value, &run->seed) ? NULL : "--seed wants a whole number";
+        return run_command_seed(value, &run->seed) ? NULL : "--seed wants a whole number";
     default:
         return "";
     }
@@ -108,20 +98,7 @@ static int parse_arguments(int argc, char **argv, struct profile_arguments *argu
         const char *wrong = take_option(arguments, option, optarg);
         if (wrong) return command_misused("profile", wrong);
     }
-    int count = argc - optind;
-    if (count == 0) return command_misused("profile", "which suite? assay list suites names them");
-    if (count > RUNNER_MAX_SUITES) return command_misused("profile", "too many suites");
-    for (int i = 0; i < count; i++)
-        arguments->runner.suites[i] = argv[optind + i];
-    arguments->runner.suite_count = count;
-    return 0;
-}
-
-static void join_command(int argc, char **argv, char *out, size_t size)
-{
-    size_t used = (size_t)snprintf(out, size, "assay");
-    for (int i = 0; i < argc && used < size; i++)
-        used += (size_t)snprintf(out + used, size - used, " %s", argv[i]);
+    return run_command_suites(&arguments->runner, "profile", argc, argv);
 }
 
 /* Print what was stored; the exit code, or -1. */
@@ -149,18 +126,10 @@ static int print_profile(const struct profile_arguments *arguments, const char *
 
 int cmd_profile(int argc, char **argv)
 {
-    char command[512], run_id[STORE_ID];
-    struct profile_arguments arguments = {
-        .format = "table",
-        .runner = {.device = "auto",
-                   .launches = 1,
-                   .profile = true,
-                   .command = command,
-                   .plan = {.shard = 1, .shards = 1}},
-    };
-    if (getrandom(&arguments.runner.seed, sizeof arguments.runner.seed, 0) < 0)
-        arguments.runner.seed = 1;
-    join_command(argc, argv, command, sizeof command); /* getopt is going to reorder them */
+    char command[RUN_COMMAND_MAX], run_id[STORE_ID];
+    struct profile_arguments arguments = {.format = "table"};
+    run_command_init(&arguments.runner, command, argc, argv);
+    arguments.runner.profile = true;
     int misuse = parse_arguments(argc, argv, &arguments);
     if (misuse != 0) return misuse;
     arguments.runner.database = command_database(arguments.database);

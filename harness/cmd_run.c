@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "commands.h"
 #include "device.h"
-#include "runner.h"
+#include "options.h"
+#include "run_command.h"
 #include "terminal.h"
 #include "view.h"
 
@@ -61,14 +61,6 @@ static bool parse_shard(const char *text, struct plan_options *plan)
     int used = 0;
     return sscanf(text, "%d/%d%n", &plan->shard, &plan->shards, &used) == 2 && text[used] == '\0' &&
            plan->shard >= 1 && plan->shard <= plan->shards;
-}
-
-static bool parse_seed(const char *text, uint64_t *seed)
-{
-    char *end;
-    errno = 0;
-    *seed = strtoull(text, &end, 0);
-    return errno == 0 && end != text && *end == '\0' && text[0] != '-';
 }
 
 static bool parse_launches(const char *text, int *launches)
@@ -178,7 +170,7 @@ static const char *take_option(struct run_arguments *arguments, int option, cons
         run->flush = flush_parse(value);
         return run->flush >= 0 ? NULL : "--flush is read, write or lines";
     case OPT_SEED:
-        fine = parse_seed(value, &run->seed);
+        fine = run_command_seed(value, &run->seed);
         return fine ? NULL : "--seed wants a whole number";
     default:
         return "";
@@ -197,20 +189,7 @@ static int parse_arguments(int argc, char **argv, struct run_arguments *argument
         const char *wrong = take_option(arguments, option, optarg);
         if (wrong) return command_misused("run", wrong);
     }
-    int count = argc - optind;
-    if (count == 0) return command_misused("run", "which suite? assay list suites names them");
-    if (count > RUNNER_MAX_SUITES) return command_misused("run", "too many suites");
-    for (int i = 0; i < count; i++)
-        arguments->runner.suites[i] = argv[optind + i];
-    arguments->runner.suite_count = count;
-    return 0;
-}
-
-static void join_command(int argc, char **argv, char *out, size_t size)
-{
-    size_t used = (size_t)snprintf(out, size, "assay");
-    for (int i = 0; i < argc && used < size; i++)
-        used += (size_t)snprintf(out + used, size - used, " %s", argv[i]);
+    return run_command_suites(&arguments->runner, "run", argc, argv);
 }
 
 /* Print the run as it is stored: what is shown is what was kept. */
@@ -235,37 +214,23 @@ static int print_run(const struct run_arguments *arguments, const char *run_id)
 
 int cmd_run(int argc, char **argv)
 {
-    char command[512], run_id[STORE_ID];
-    struct run_arguments arguments = {
-        .format = "table",
-        .runner = {.device = "auto",
-                   .launches = 1,
-                   .flush = -1,
-                   .command = command,
-                   .plan = {.shard = 1, .shards = 1, .with_ceilings = true}},
-    };
-    if (getrandom(&arguments.runner.seed, sizeof arguments.runner.seed, 0) < 0)
-        arguments.runner.seed = 1;
-    join_command(argc, argv, command, sizeof command); /* getopt is going to reorder them */
+    char command[RUN_COMMAND_MAX], run_id[STORE_ID];
+    struct run_arguments arguments = {.format = "table"};
+    run_command_init(&arguments.runner, command, argc, argv);
+    arguments.runner.plan.with_ceilings = true;
     int misuse = parse_arguments(argc, argv, &arguments);
     if (misuse != 0) return misuse;
     if (!show_knows_format(arguments.format)) return command_misused("run", assay_last_error());
     arguments.runner.database = command_database(arguments.database);
 
     enum runner_end end = runner_run(&arguments.runner, run_id);
-    if (end == RUNNER_FAILED) {
-        fprintf(stderr, "assay run: %s\n", assay_last_error());
-        return EXIT_USAGE;
-    }
+    if (end == RUNNER_FAILED) return command_failed("run");
     if (end == RUNNER_INTERRUPTED && run_id[0] == '\0') {
         fprintf(stderr, "assay run: interrupted before the first case\n");
         return EXIT_INTERRUPTED;
     }
     if (arguments.runner.dry_run) return EXIT_FINE;
     int code = print_run(&arguments, run_id);
-    if (code < 0) {
-        fprintf(stderr, "assay run: %s\n", assay_last_error());
-        return EXIT_USAGE;
-    }
+    if (code < 0) return command_failed("run");
     return end == RUNNER_INTERRUPTED ? EXIT_INTERRUPTED : code;
 }

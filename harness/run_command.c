@@ -1,0 +1,42 @@
+/* run_command.c - see run_command.h. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "commands.h"
+#include "run_command.h"
+
+void run_command_init(struct runner_options *runner, char command[RUN_COMMAND_MAX], int argc,
+                      char **argv)
+{
+    *runner = (struct runner_options){.device = "auto",
+                                      .launches = 1,
+                                      .flush = -1,
+                                      .command = command,
+                                      .plan = {.shard = 1, .shards = 1}};
+    if (getrandom(&runner->seed, sizeof runner->seed, 0) < 0) runner->seed = 1;
+    size_t used = (size_t)snprintf(command, RUN_COMMAND_MAX, "assay");
+    for (int i = 0; i < argc && used < RUN_COMMAND_MAX; i++)
+        used += (size_t)snprintf(command + used, RUN_COMMAND_MAX - used, " %s", argv[i]);
+}
+
+int run_command_suites(struct runner_options *runner, const char *name, int argc, char **argv)
+{
+    int count = argc - optind;
+    if (count == 0) return command_misused(name, "which suite? assay list suites names them");
+    if (count > RUNNER_MAX_SUITES) return command_misused(name, "too many suites");
+    for (int i = 0; i < count; i++)
+        runner->suites[i] = argv[optind + i];
+    runner->suite_count = count;
+    return 0;
+}
+
+bool run_command_seed(const char *text, uint64_t *seed)
+{
+    char *end;
+    errno = 0;
+    *seed = strtoull(text, &end, 0);
+    return errno == 0 && end != text && *end == '\0' && text[0] != '-';
+}
