@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "codec_batch.h"
+#include "codec_expect.h"
 #include "codec_net_internal.h"
 
 static const char *const types[] = {"fp32", "tf32", NULL};
@@ -43,33 +44,10 @@ static int reference(const struct assay_shape *shape, const void *const in[], in
                      int64_t begin, int64_t end, double *expected, double *bound)
 {
     const double allowed = shape->value[BATCH_TYPE] == BATCH_TF32 ? 2e-3 : 1e-5;
-    const struct codec_weights *weights = codec_weights_default();
-    const uint8_t *codes = in[DECODE_CODES];
     (void)buffer;
-    if (!weights) return -1;
-    for (int64_t leaf = begin / LEAF_VOXELS; leaf * LEAF_VOXELS < end; leaf++) {
-        double mine[LEAF_VOXELS];
-        if (codec_decode_reference(weights, codes + leaf * LEAF_VECTORS, 1, mine)) return -1;
-        for (int64_t v = 0; v < LEAF_VOXELS; v++) {
-            const int64_t at = leaf * LEAF_VOXELS + v;
-            if (at < begin || at >= end) continue;
-            expected[at - begin] = mine[v];
-            bound[at - begin] = allowed;
-        }
-    }
-    return 0;
-}
-
-static double reference_cost(const struct assay_shape *shape)
-{
-    (void)shape;
-    return NET_DECODER_OPS / 2 / LEAF_VOXELS;
-}
-
-static int64_t reference_run(const struct assay_shape *shape)
-{
-    (void)shape;
-    return LEAF_VOXELS;
+    for (int64_t i = 0; i < end - begin; i++)
+        bound[i] = allowed;
+    return codec_expect_voxels(in[DECODE_CODES], begin, end, expected);
 }
 
 /* mse and psnr_db against the exact decoder, of a range of 1; max_error: the largest. */
@@ -113,8 +91,8 @@ static const struct assay_operation codec_decode = {
     .buffers = buffers,
     .work = work,
     .reference = reference,
-    .reference_cost = reference_cost,
-    .reference_run = reference_run,
+    .reference_cost = codec_voxel_cost,
+    .reference_run = codec_voxel_run,
     .quality = quality,
     .baselines = baselines,
 };

@@ -8,8 +8,7 @@
  * 114.1 M (codec_net.h). The network is that of codec_net.h with weights of a fixed seed.
  */
 #include "pipe_batch.h"
-#include "codec_net.h"
-#include "codec_net_internal.h"
+#include "codec_expect.h"
 
 static const char *supports(const struct assay_shape *shape)
 {
@@ -43,33 +42,10 @@ static struct assay_work work(const struct assay_shape *shape)
 static int reference(const struct assay_shape *shape, const void *const in[], int buffer,
                      int64_t begin, int64_t end, double *expected, double *bound)
 {
-    const struct codec_weights *weights = codec_weights_default();
-    const uint8_t *codes = in[PIPE_IN];
     (void)shape;
     (void)buffer;
     (void)bound;
-    if (!weights) return -1;
-    for (int64_t leaf = begin / LEAF_VOXELS; leaf * LEAF_VOXELS < end; leaf++) {
-        double whole[LEAF_VOXELS];
-        if (codec_decode_reference(weights, codes + leaf * LEAF_VECTORS, 1, whole)) return -1;
-        for (int v = 0; v < LEAF_VOXELS; v++) {
-            int64_t at = leaf * LEAF_VOXELS + v;
-            if (at >= begin && at < end) expected[at - begin] = whole[v];
-        }
-    }
-    return 0;
-}
-
-static double reference_cost(const struct assay_shape *shape)
-{
-    (void)shape;
-    return NET_DECODER_OPS / 2 / LEAF_VOXELS;
-}
-
-static int64_t reference_run(const struct assay_shape *shape)
-{
-    (void)shape;
-    return LEAF_VOXELS;
+    return codec_expect_voxels(in[PIPE_IN], begin, end, expected);
 }
 
 static const char *const baselines[] = {"serial", "host_openmp", NULL};
@@ -91,8 +67,8 @@ static const struct assay_operation codec_decode_batch = {
     .buffers = buffers,
     .work = work,
     .reference = reference,
-    .reference_cost = reference_cost,
-    .reference_run = reference_run,
+    .reference_cost = codec_voxel_cost,
+    .reference_run = codec_voxel_run,
     /* tf32 in the convolutions, six of them one behind the other; the sigmoid's slope is
      * at most a quarter. */
     .tolerance = {.abs = 4e-3},

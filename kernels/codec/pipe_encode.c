@@ -12,23 +12,16 @@
  * same again, or with volume=grid those of a file: ASSAY_GRID is its path and
  * ASSAY_GRID_VOXELS its edges, as in 512x512x256.
  */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "pipe_batch.h"
-#include "codec_net.h"
-#include "codec_net_internal.h"
+#include "codec_expect.h"
 #include "leaves.h"
-#include "vq_search.h"
 
 static const char *const volumes[] = {"smoke", "sdf", "noise", "grid", NULL};
 enum { VOLUME_GRID = LEAF_KINDS };
-
-/* How far apart two distances must be for the order to be certain where operands of
- * convolutions are tf32: as in codec_encode.c. */
-static const double NEAR_TIE = 2e-3;
 
 static const char *supports(const struct assay_shape *shape)
 {
@@ -96,114 +89,26 @@ static struct assay_work work(const struct assay_shape *shape)
                                .over_link = true};
 }
 
-/* --------------------------------------------------------------- reference -- */
-
-/* What is expected of a leaf's codes, a number each as search_expect makes it. */
-static int expect_leaf(const struct codec_weights *weights, const float *leaf,
-                       double expected[LEAF_VECTORS])
-{
-    double *z = malloc(sizeof *z * LEAF_VECTORS * CODEWORD_LENGTH);
-    if (!z) return assay_error("out of memory");
-    int status = codec_vectors_reference(weights, leaf, z);
-    for (int v = 0; status == 0 && v < LEAF_VECTORS; v++) {
-        float vector[CODEWORD_LENGTH];
-        double distance[CODEWORDS];
-        for (int i = 0; i < CODEWORD_LENGTH; i++)
-            vector[i] = (float)z[v * CODEWORD_LENGTH + i];
-        search_distances(vector, weights->codebook, distance);
-        expected[v] = search_expect(distance, NEAR_TIE);
-    }
-    free(z);
-    return status;
-}
+/* ---------------------------------------------------------------- judgement -- */
 
 static int reference(const struct assay_shape *shape, const void *const in[], int buffer,
                      int64_t begin, int64_t end, double *expected, double *bound)
 {
-    const struct codec_weights *weights = codec_weights_default();
-    const float *leaves = in[PIPE_IN];
     (void)shape;
     (void)buffer;
     (void)bound;
-    if (!weights) return -1;
-    for (int64_t leaf = begin / LEAF_VECTORS; leaf * LEAF_VECTORS < end; leaf++) {
-        double whole[LEAF_VECTORS];
-        if (expect_leaf(weights, leaves + leaf * LEAF_VOXELS, whole)) return -1;
-        for (int v = 0; v < LEAF_VECTORS; v++) {
-            int64_t at = leaf * LEAF_VECTORS + v;
-            if (at >= begin && at < end) expected[at - begin] = whole[v];
-        }
-    }
-    return 0;
+    return codec_expect_codes(in[PIPE_IN], begin, end, CODEC_NEAR_TF32, expected);
 }
 
-static double reference_cost(const struct assay_shape *shape)
-{
-    (void)shape;
-    return NET_ENCODER_OPS / 2 / LEAF_VECTORS;
-}
-
-static int64_t reference_run(const struct assay_shape *shape)
-{
-    (void)shape;
-    return LEAF_VECTORS;
-}
-
-static enum assay_match match(const struct assay_shape *shape, int buffer, double expected,
-                              double got)
-{
-    (void)shape;
-    (void)buffer;
-    return search_match(expected, got);
-}
-
-/* ----------------------------------------------------------------- quality -- */
-
-/* Of the first leaves, which come from all over the volume. mismatch_rate: codes that
- * are not the exact nearest; mse, psnr_db: of the leaf that the exact decoder makes of
- * the codes, against the input and its range; compression_ratio: bytes in over bytes out. */
+/* Of the first leaves, which come from all over the volume. */
 enum { LOOKED_AT = 16 };
-
-static int compare_leaves(const float *leaves, const uint8_t *codes, int64_t count,
-                          double *mismatches, double *mse, double *range)
-{
-    const struct codec_weights *weights = codec_weights_default();
-    uint8_t exact[LOOKED_AT * LEAF_VECTORS];
-    double *restored = malloc(sizeof *restored * LOOKED_AT * LEAF_VOXELS);
-    int status = weights && restored ? 0 : -1;
-    if (status == 0) status = codec_encode_reference(weights, leaves, count, exact, NULL);
-    if (status == 0) status = codec_decode_reference(weights, codes, count, restored);
-    *mismatches = *mse = 0;
-    for (int64_t i = 0; status == 0 && i < count * LEAF_VECTORS; i++)
-        *mismatches += codes[i] != exact[i];
-    double least = INFINITY, most = -INFINITY;
-    for (int64_t i = 0; status == 0 && i < count * LEAF_VOXELS; i++) {
-        double value = (double)leaves[i], off = restored[i] - value;
-        *mse += off * off;
-        least = fmin(least, value);
-        most = fmax(most, value);
-    }
-    *range = most - least;
-    *mismatches /= (double)(count * LEAF_VECTORS);
-    *mse /= (double)(count * LEAF_VOXELS);
-    free(restored);
-    return status;
-}
 
 static int quality(const struct assay_shape *shape, const void *const host[],
                    struct assay_metric out[ASSAY_MAX_METRICS])
 {
     int64_t leaves = pipe_leaves(shape);
-    double mismatches, mse, range;
-    if (leaves == 0) return 0;
-    if (compare_leaves(host[PIPE_IN], host[PIPE_OUT], leaves < LOOKED_AT ? leaves : LOOKED_AT,
-                       &mismatches, &mse, &range))
-        return 0;
-    out[0] = (struct assay_metric){"mismatch_rate", mismatches};
-    out[1] = (struct assay_metric){"mse", mse};
-    out[2] = (struct assay_metric){"psnr_db", range > 0 ? 10 * log10(range * range / mse) : NAN};
-    out[3] = (struct assay_metric){"compression_ratio", (double)LEAF_BYTES / LEAF_CODE_BYTES};
-    return 4;
+    return codec_code_quality(host[PIPE_IN], host[PIPE_OUT],
+                              leaves < LOOKED_AT ? leaves : LOOKED_AT, out);
 }
 
 static const char *const baselines[] = {"serial", "host_openmp", NULL};
@@ -230,10 +135,10 @@ static const struct assay_operation codec_encode_batch = {
     .fill = fill,
     .work = work,
     .reference = reference,
-    .reference_cost = reference_cost,
-    .reference_run = reference_run,
+    .reference_cost = codec_code_cost,
+    .reference_run = codec_code_run,
     .tolerance = {.near_share = 1e-2},
-    .match = match,
+    .match = codec_code_match,
     .quality = quality,
     .baselines = baselines,
 };
