@@ -16,8 +16,6 @@
  * At head size 128 with 32 queries a warp 255 registers are not enough: 80 bytes are spilt,
  * some ten local accesses a tile beside its 256 products.
  */
-#include <stdio.h>
-
 #include "attention_ways.cuh"
 #include "mma.cuh"
 #include "model_launch.cuh"
@@ -245,18 +243,12 @@ static const char *supports(const struct assay_shape *shape)
 
 static int setup(struct assay_call *call)
 {
-    struct attention args = attention_args(call);
-    const struct attention_way *way = attention_way_default(attention_ways_bf16(), &args);
-    if (!way) return assay_error("no kernel for head size %d", args.size);
-    (void)snprintf(call->note, sizeof call->note, "%s", way->name);
-    return attention_way_allow(way);
+    return attention_ways_setup(attention_ways_bf16(), call);
 }
 
 static int launch(struct assay_call *call)
 {
-    struct attention args = attention_args(call);
-    const struct attention_way *way = attention_way_default(attention_ways_bf16(), &args);
-    return attention_way_launch(way, &args, false, call->stream);
+    return attention_ways_launch(attention_ways_bf16(), call);
 }
 
 static const struct assay_variant variant = {

@@ -2,8 +2,6 @@
  * attention_online_tf32.cu - one kernel, causal attention in tf32: attention_tf32.cuh in the
  * divisions below, for the variant and for the models.
  */
-#include <stdio.h>
-
 #include "attention_tf32.cuh"
 #include "attention_ways.cuh"
 
@@ -39,18 +37,12 @@ static const char *supports(const struct assay_shape *shape)
 
 static int setup(struct assay_call *call)
 {
-    struct attention args = attention_args(call);
-    const struct attention_way *way = attention_way_default(attention_ways_tf32(), &args);
-    if (!way) return assay_error("no kernel for head size %d", args.size);
-    (void)snprintf(call->note, sizeof call->note, "%s", way->name);
-    return attention_way_allow(way);
+    return attention_ways_setup(attention_ways_tf32(), call);
 }
 
 static int launch(struct assay_call *call)
 {
-    struct attention args = attention_args(call);
-    const struct attention_way *way = attention_way_default(attention_ways_tf32(), &args);
-    return attention_way_launch(way, &args, false, call->stream);
+    return attention_ways_launch(attention_ways_tf32(), call);
 }
 
 static const struct assay_variant variant = {

@@ -1,6 +1,8 @@
 /*
  * attention_ways.cu - see attention_ways.cuh.
  */
+#include <stdio.h>
+
 #include "attention_ways.cuh"
 #include "model_launch.cuh"
 
@@ -39,4 +41,19 @@ int attention_way_launch(const struct attention_way *way, const struct attention
                             scale);
     way->kernel<<<grid, way->threads, way->bytes, (cudaStream_t)stream>>>(*args, scale);
     return assay_launched();
+}
+
+int attention_ways_setup(struct attention_ways ways, struct assay_call *call)
+{
+    struct attention args = attention_args(call);
+    const struct attention_way *way = attention_way_default(ways, &args);
+    if (!way) return assay_error("no kernel for head size %d", args.size);
+    (void)snprintf(call->note, sizeof call->note, "%s", way->name);
+    return attention_way_allow(way);
+}
+
+int attention_ways_launch(struct attention_ways ways, struct assay_call *call)
+{
+    struct attention args = attention_args(call);
+    return attention_way_launch(attention_way_default(ways, &args), &args, false, call->stream);
 }

@@ -39,4 +39,9 @@ int attention_way_allow(const struct attention_way *way);
 int attention_way_launch(const struct attention_way *way, const struct attention *args, bool early,
                          void *stream);
 
+/* setup and launch of an attention variant that takes the default division, which its
+ * note names. */
+int attention_ways_setup(struct attention_ways ways, struct assay_call *call);
+int attention_ways_launch(struct attention_ways ways, struct assay_call *call);
+
 #endif
