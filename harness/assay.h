@@ -284,7 +284,8 @@ struct assay_variant {
                  int64_t end, void *out);
 
     /* For results that are not in the operation's buffers: check them, poison
-     * them again, and return 0 or assay_error("what is wrong"). May be NULL. */
+     * them again, and return 0 or assay_error("what is wrong"). May copy them to the
+     * operation's buffers instead, which are judged once the device is idle. May be NULL. */
     int (*check)(struct assay_call *call);
 
     /* Figures of this variant's own, beside the operation's `quality` (the times of

@@ -334,6 +334,9 @@ int verifier_check(const struct verifier *verifier, const struct assay_variant *
         assay_clear_error();
         if (variant->check(call) < 0)
             snprintf(verdict->reason, sizeof verdict->reason, "%s", assay_last_error());
+        /* A copy to the device returns when the host's side is read, not when it is there,
+         * and what reads the output below is not ordered behind it. */
+        if (verifier->buffers->ops->synchronize(verifier->buffers->device) < 0) return -1;
     }
     if (verdict->reason[0] || (variant->apart && variant->model == NULL)) return 0;
     unsigned char *const *model = NULL;

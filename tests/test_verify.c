@@ -217,6 +217,41 @@ static void one_wrong_element_is_found_and_named(void **state)
     bench_close(&bench);
 }
 
+/* A check whose copy to the output is under way when it returns, as a small one to a GPU
+ * is, and a device on which it lands when that is waited for. */
+static struct bench *in_flight;
+
+static int check_that_copies(struct assay_call *call)
+{
+    in_flight = call->state;
+    return 0;
+}
+
+static int land(struct device *device)
+{
+    (void)device;
+    if (in_flight) write_right(in_flight);
+    return 0;
+}
+
+static void what_a_check_copies_has_landed_before_it_is_judged(void **state)
+{
+    struct bench bench;
+    struct verdict verdict;
+    const struct assay_variant copies = {
+        .operation = "triple", .name = "copies", .check = check_that_copies};
+    (void)state;
+    bench_open(&bench, 10007);
+    struct device_ops slow = *bench.ops;
+    slow.synchronize = land;
+    bench.buffers.ops = &slow;
+    bench.call.state = &bench;
+    assert_int_equal(verifier_check(&bench.verifier, &copies, &bench.call, &verdict), 0);
+    assert_string_equal(verdict.reason, "");
+    bench.buffers.ops = bench.ops;
+    bench_close(&bench);
+}
+
 /* ---------------------------------------------------------------- guards -- */
 
 static void untouched_guards_are_intact(void **state)
@@ -281,6 +316,7 @@ int main(void)
         cmocka_unit_test(a_right_output_passes),
         cmocka_unit_test(a_poisoned_output_fails),
         cmocka_unit_test(one_wrong_element_is_found_and_named),
+        cmocka_unit_test(what_a_check_copies_has_landed_before_it_is_judged),
         cmocka_unit_test(untouched_guards_are_intact),
         cmocka_unit_test(a_byte_outside_a_buffer_is_found_and_mended),
         cmocka_unit_test(a_changed_input_is_found_and_restored),
