@@ -1,19 +1,20 @@
 #!/usr/bin/env bash
 # Every kernel under compute-sanitizer, memcheck and racecheck, at odd shapes:
 # sanitize.sh [SUITE.ini ...]. Two processes a suite, side by side, for the
-# checking is the host's work. LIMIT_S bounds each (0: no bound).
+# checking is the host's work; SHARDS of them (default 1) for each tool.
+# LIMIT_S bounds each (0: no bound).
 # The event clock: the sanitizer and CUPTI cannot share a process.
 set -u
 folder=$(dirname "$0")
 [ $# -gt 0 ] || set -- "$folder"/odd*.ini
 limit=${LIMIT_S:-0}
+shards=${SHARDS:-1}
 
-check() { # TOOL SUITE
-    local tool=$1 suite=$2 name log code found
-    name=$tool-$(basename "$suite" .ini) log=$TMP/$tool-$(basename "$suite" .ini).log
+check() { # TOOL SUITE SHARD NAME
+    local tool=$1 suite=$2 shard=$3 name=$4 log=$TMP/$4.log code found
     timeout -s INT "$limit" compute-sanitizer --tool "$tool" --target-processes all --error-exitcode 99 \
         "$ASSAY" run "$suite" --check --device cuda:0 --clock event --seed 7 \
-        --db "$TMP/$name.sqlite" >"$log" 2>&1
+        --shard "$shard/$shards" --db "$TMP/$name.sqlite" >"$log" 2>&1
     code=$?
     # cuBLAS is not ours to check; an error in a kernel of ours is.
     found=$(grep -c 'ERROR SUMMARY: [1-9]\|RACECHECK SUMMARY: [1-9]' "$log")
@@ -31,8 +32,11 @@ jobs=()
 failed=0
 for suite in "$@"; do
     for tool in ${TOOLS:-memcheck racecheck}; do
-        check "$tool" "$suite" >"$TMP/$tool-$(basename "$suite" .ini).said" 2>&1 &
-        jobs+=("$! $TMP/$tool-$(basename "$suite" .ini).said")
+        for ((shard = 1; shard <= shards; shard++)); do
+            name=$tool-$(basename "$suite" .ini)-$shard
+            check "$tool" "$suite" "$shard" "$name" >"$TMP/$name.said" 2>&1 &
+            jobs+=("$! $TMP/$name.said")
+        done
     done
 done
 for job in "${jobs[@]}"; do
