@@ -2,13 +2,14 @@
  * model_best_cuda.c - `best`: for each product of a layer the fastest of what there is,
  * measured in setup on the step itself, twenty times in a CUDA graph, and then all
  * layers in one graph. What there is: the fused tiles (model_tile.cuh), for a few rows a
- * warp an output, and cublasLt, algorithm by measured search, with bias, gelu (tanh form) and
- * residual in its epilogue, behind a layernorm of its own where one is due. Attention: the
- * divisions of attention_ways.cuh, or a block a query.
+ * warp an output, Hopper's wgmma (model_wgmma.cu), and cublasLt, algorithm by measured search, with
+ * bias, gelu (tanh form) and residual in its epilogue, behind a layernorm of its own where one is
+ * due. Attention: the divisions of attention_ways.cuh, or a block a query.
  *
  * Every candidate is an implementation that the other variants have verified;
  * the sum of their choices is verified as this variant's output. The note says what was
- * chosen: qkv, proj, fc, fc2, head; a tile's size, `lt`, or `warp`; then the attention.
+ * chosen: qkv, proj, fc, fc2, head; a tile's size, `lt`, `wgmma` or `warp`;
+ * then the attention.
  *
  * 8 x 128 tokens on an H200, microseconds, predicted before the first run, and
  * measured. Predicted: five kernels a layer; one that finds all in L2 takes about 2.5 from the end
@@ -40,7 +41,7 @@
 #endif
 
 /* How a product is done: a tile's number, or one of these. */
-enum { BY_LIBRARY = -1, BY_WARPS = -2, UNKNOWN = -3 };
+enum { BY_LIBRARY = -1, BY_WGMMA = -2, BY_WARPS = -3, UNKNOWN = -4 };
 /* How the attention is done: the number of a division of a block, UNKNOWN, or this. */
 enum { BY_QUERY = -1 };
 
@@ -167,6 +168,7 @@ static int enqueue_choice(const struct best *best, const struct model_step *step
                           void *stream)
 {
     if (choice == BY_LIBRARY) return library_enqueue(best, step, stream);
+    if (choice == BY_WGMMA) return model_wgmma_enqueue(step, best->normed, stream);
     if (choice == BY_WARPS) return model_gemv_enqueue(step, stream);
     return model_tile_enqueue(step, choice, stream);
 }
@@ -180,6 +182,7 @@ static int enqueue_trial(const void *what, void *stream)
 static bool possible(struct best *best, const struct model_step *step, int choice, void *stream)
 {
     if (choice == BY_LIBRARY) return library_open(best, step, stream);
+    if (choice == BY_WGMMA) return model_wgmma_refused(step) == NULL;
     if (choice == BY_WARPS) return model_gemv_refused(step) == NULL;
     return model_tile_refused(step, choice) == NULL;
 }
@@ -251,6 +254,7 @@ static void note(const struct best *best, struct assay_call *call)
     for (int p = 0; p < products && used < sizeof call->note; p++) {
         int choice = best->choice[p];
         const char *name = choice == BY_LIBRARY ? "lt"
+                           : choice == BY_WGMMA ? "wgmma"
                            : choice == BY_WARPS ? "warp"
                                                 : model_tile_name(model->precision, choice);
         used += (size_t)snprintf(call->note + used, sizeof call->note - used, "%s%s", p ? " " : "",

@@ -98,6 +98,10 @@ enum { MODEL_GEMV_ROWS = 8 };
 const char *model_gemv_refused(const struct model_step *step);
 int model_gemv_enqueue(const struct model_step *step, void *stream);
 
+/* Hopper's tensor cores; `normed` has room for m rows of k where the step has a norm. */
+const char *model_wgmma_refused(const struct model_step *step);
+int model_wgmma_enqueue(const struct model_step *step, void *normed, void *stream);
+
 /* The kernels of attention_ways.cuh for a precision, by number: a division of a block
  * ("32x64") for a head size of 16, 32, 64 or 128. */
 int model_attend_ways(int64_t precision);
