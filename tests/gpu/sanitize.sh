@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Every kernel under compute-sanitizer, memcheck and racecheck, at odd shapes:
-# sanitize.sh [SUITE.ini ...]. Two processes a suite, side by side, for the
+# sanitize.sh [SUITE.ini ...], without a suite those that end in minutes. Two processes a suite, side by side, for the
 # checking is the host's work; SHARDS of them (default 1) for each tool.
 # LIMIT_S bounds each (0: no bound).
 # The event clock: the sanitizer and CUPTI cannot share a process.
 set -u
 folder=$(dirname "$0")
-[ $# -gt 0 ] || set -- "$folder"/odd*.ini
+[ $# -gt 0 ] || set -- "$folder"/odd.ini "$folder"/odd_{lattice,codec}.ini "$folder"/sanitize_*.ini
 limit=${LIMIT_S:-0}
 shards=${SHARDS:-1}
 
@@ -22,7 +22,8 @@ check() { # TOOL SUITE SHARD NAME
         echo "ok - $name finds nothing: $(grep -E '^[0-9]+ ok' "$log") in $SECONDS s"
     else
         echo "not ok - $name (exit $code, $found processes with errors, $SECONDS s)"
-        grep -A12 'Invalid\|Race reported\|ERROR SUMMARY\|RACECHECK SUMMARY' "$log" | head -n 40
+        grep -v 'Host Frame' "$log" | grep -A12 -m 3 '^=========  *[A-Z]' | head -n 40
+        grep 'ERROR SUMMARY\|RACECHECK SUMMARY' "$log"
         tail -n 8 "$log"
         return 1
     fi
