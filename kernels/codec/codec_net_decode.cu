@@ -185,6 +185,7 @@ static __device__ __forceinline__ void decode_leaves(const Team &team,
     const int64_t first_leaf = (int64_t)(blockIdx.x / Team::SIZE) * SMALL_LEAVES;
     const int64_t code = first_leaf * LEAF_VECTORS + threadIdx.x;
 
+    team.begin();
     /* A leaf behind the last is decoded from zeros and not written. */
     memory->codes[threadIdx.x] = code < leaves * LEAF_VECTORS ? codes[code] : 0;
     for (int i = threadIdx.x; i < LAST_NUMBERS; i += NET_THREADS)
@@ -195,6 +196,7 @@ static __device__ __forceinline__ void decode_leaves(const Team &team,
     __syncthreads();
     /* Unrounded: it is also what the residual block adds to. */
     norm_small<NET_WIDE, GROUPS, false>(memory->x, memory->x, weights.norm, rank * GROUPS);
+    team.wait_begun();
     residual_small<NET_WIDE>(team, memory->x, memory->t, weights.residual);
     attend<NET_WIDE, true>(memory->x, memory->scratch, weights.attention);
 

@@ -338,6 +338,13 @@ struct team_alone {
         return 0;
     }
 
+    __device__ __forceinline__ void begin() const
+    {
+    }
+    __device__ __forceinline__ void wait_begun() const
+    {
+    }
+
     __device__ __forceinline__ void wait() const
     {
         __syncthreads();
@@ -363,6 +370,18 @@ template <int BLOCKS> struct team_cluster {
     __device__ __forceinline__ int rank() const
     {
         return (int)cooperative_groups::this_cluster().block_rank();
+    }
+
+    /* Another block's memory may be touched once that block runs, which it says by
+     * `begin`; between the two there is work that needs none of it. */
+    __device__ __forceinline__ void begin() const
+    {
+        (void)cooperative_groups::this_cluster().barrier_arrive();
+    }
+
+    __device__ __forceinline__ void wait_begun() const
+    {
+        cooperative_groups::this_cluster().barrier_wait();
     }
 
     __device__ __forceinline__ void wait() const
@@ -401,8 +420,8 @@ struct residual_weights {
 };
 
 /*
- * x += 0.1 conv3(relu(norm(conv3(relu(norm(x)))))) at 4^3; `t` is as large as x. Begins and
- * ends with a barrier of the team.
+ * x += 0.1 conv3(relu(norm(conv3(relu(norm(x)))))) at 4^3; `t` is as large as x. Begins with
+ * a barrier of the block, ends with one of the team, all of which have begun.
  *
  * A team is the block alone, or a cluster of SIZE blocks with the same leaves: each makes
  * its share of the channels, in x and t, and t goes to all before it is convolved. A
