@@ -240,7 +240,8 @@ static void host_variants_are_exact_for_every_lattice_code_and_index(void **stat
 static void seed_sizes_are_exact(void **state)
 {
     (void)state;
-    static const int64_t sizes[][3] = {{2, 16, 8}, {4, 32, 16}, {8, 64, 32}, {16, 128, 64}};
+    static const int64_t sizes[][3] = {
+        {2, 16, 8}, {4, 32, 16}, {8, 64, 32}, {16, 128, 64}, {32, 256, 128}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         const int64_t dims[] = {sizes[i][0], sizes[i][1], sizes[i][2], CODEBOOK_E8, 0, LUT_INT8, 0};
         assert_true(run_host_variants("lut_matmul", dims) >= 3);
@@ -270,6 +271,61 @@ static void linear_layers_are_exact_on_the_host(void **state)
         const int64_t dims[] = {5, 203, 7, CODEBOOK_E8, code, LUT_PACKED, 0};
         assert_int_equal(run_host_variants("quantized_linear", dims), 2);
     }
+}
+
+/* C of a layer by the reference; the caller frees it. */
+static double *layer(const struct problem *problem)
+{
+    int64_t count = problem_outputs(problem);
+    double *expected = calloc((size_t)count, sizeof *expected);
+    double *bound = calloc((size_t)count, sizeof *bound);
+    assert_int_equal(problem->shape.operation->reference(&problem->shape,
+                                                         (const void *const *)problem->call.buffer,
+                                                         LINEAR_C, 0, count, expected, bound),
+                     0);
+    free(bound);
+    return expected;
+}
+
+static void activations_that_are_no_numbers_are_zeros_to_their_block_alone(void **state)
+{
+    (void)state;
+    static const float hard[] = {NAN, INFINITY, -INFINITY, 3e38f, 2e6f};
+    const int64_t dims[] = {3, 203, 7, CODEBOOK_E8, 1, LUT_PACKED, 0};
+    struct problem problem;
+    problem_init(&problem, "quantized_linear", dims);
+    float *x = problem.call.buffer[LINEAR_X];
+    for (size_t i = 0; i < sizeof hard / sizeof *hard; i++) {
+        memset(x + 203 + 40, 0, 8 * sizeof *x);
+        double *zeros = layer(&problem);
+        for (int at = 0; at < 8; at++)
+            x[203 + 40 + at] = at == 3 ? hard[i] : 0.75f;
+        double *lost = layer(&problem);
+        assert_memory_equal(zeros, lost, 3 * 7 * sizeof *lost);
+        free(lost);
+        free(zeros);
+    }
+    problem_release(&problem);
+}
+
+static void no_number_of_b_stays_in_its_column(void **state)
+{
+    (void)state;
+    const int64_t dims[] = {5, 203, 7, CODEBOOK_E8, 1, LUT_PACKED, 0};
+    struct problem problem;
+    problem_init(&problem, "lut_matmul_onesided", dims);
+    ((float *)problem.call.buffer[LUT_B])[2 * 203 + 100] = NAN;
+    ((float *)problem.call.buffer[LUT_B])[4 * 203 + 202] = INFINITY;
+    const struct assay_variant *variants[8];
+    int count = registry_variants("lut_matmul_onesided", variants, 8);
+    for (int i = 0; i < count; i++)
+        if (variants[i]->place == ASSAY_HOST)
+            assert_int_equal(variants[i]->launch(&problem.call), 0);
+    for (int at = 0; at < 5 * 7; at++) {
+        bool finite = isfinite(((float *)problem.call.buffer[LUT_C])[at]);
+        assert_int_equal(finite, at % 7 != 2 && at % 7 != 4);
+    }
+    problem_release(&problem);
 }
 
 static void one_sided_products_are_within_their_bound(void **state)
@@ -485,6 +541,8 @@ int main(void)
         cmocka_unit_test(seed_sizes_are_exact),
         cmocka_unit_test(encoding_inverts_decoding_for_every_codeword),
         cmocka_unit_test(linear_layers_are_exact_on_the_host),
+        cmocka_unit_test(activations_that_are_no_numbers_are_zeros_to_their_block_alone),
+        cmocka_unit_test(no_number_of_b_stays_in_its_column),
         cmocka_unit_test(one_sided_products_are_within_their_bound),
         cmocka_unit_test(row_sums_catch_one_wrong_element),
         cmocka_unit_test(gemv_adds_up_to_the_exact_sum),
