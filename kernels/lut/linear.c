@@ -27,16 +27,10 @@ static const char *supports(const struct assay_shape *shape)
 static int buffers(const struct assay_shape *shape, struct assay_buffer out[ASSAY_MAX_BUFFERS])
 {
     struct lut_geometry geometry = lut_geometry(shape);
-    out[LINEAR_X] = (struct assay_buffer){.name = "x",
-                                          .role = ASSAY_IN,
-                                          .type = ASSAY_F32,
-                                          .count = geometry.rows * geometry.k,
-                                          .fill = {.kind = ASSAY_FILL_CUSTOM}};
+    out[LINEAR_X] = lut_entries_buffer("x", ASSAY_IN, geometry.rows, geometry.k);
+    out[LINEAR_X].fill.kind = ASSAY_FILL_CUSTOM;
     out[LINEAR_W] = lut_codes_buffer(&geometry, "w", geometry.columns);
-    out[LINEAR_C] = (struct assay_buffer){.name = "c",
-                                          .role = ASSAY_OUT,
-                                          .type = ASSAY_F32,
-                                          .count = geometry.rows * geometry.columns};
+    out[LINEAR_C] = lut_entries_buffer("c", ASSAY_OUT, geometry.rows, geometry.columns);
     return 3;
 }
 
@@ -62,13 +56,8 @@ static int fill(const struct assay_shape *shape, int buffer, uint64_t seed, void
 static struct assay_work work(const struct assay_shape *shape)
 {
     struct lut_geometry geometry = lut_geometry(shape);
-    double rows = (double)geometry.rows, columns = (double)geometry.columns;
-    double k = (double)geometry.k;
-    return (struct assay_work){
-        .read_bytes = 4 * rows * k + columns * (double)geometry.stride_bytes,
-        .write_bytes = 4 * rows * columns,
-        .ops = {[ASSAY_INT8_OPS] = 2 * rows * columns * k},
-    };
+    return lut_work(&geometry, 4.0 * (double)geometry.k, (double)geometry.stride_bytes,
+                    ASSAY_INT8_OPS);
 }
 
 /* One block of X encoded and decoded in double, doubled coordinates. */
