@@ -217,7 +217,7 @@ struct assay_operation {
                               double got);
 
     /* Figures of quality from host copies of every buffer; returns how many it
-     * wrote. May be NULL. Untimed. */
+     * wrote. May be NULL. Untimed; not of variants that compute something else. */
     int (*quality)(const struct assay_shape *shape, const void *const host[],
                    struct assay_metric out[ASSAY_MAX_METRICS]);
 

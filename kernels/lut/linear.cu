@@ -50,6 +50,7 @@ static __global__ void __launch_bounds__(THREADS)
 #pragma unroll
     for (int i = 0; i < 8; i++)
         entries[i] = block * 8 + i < geometry.k ? x[row * geometry.k + block * 8 + i] : 0.0f;
+    lut_drop_lost(entries);
     for (int m = 0; m < geometry.levels; m++)
         put(geometry, codes + row * geometry.stride_bytes, block * geometry.levels + m,
             lut_encode_e8(entries, geometry.q, &dither));

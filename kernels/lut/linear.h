@@ -4,6 +4,8 @@
  *   C = decode(encode(X)) . decode(W)^T,  X [rows, K] fp32, W [columns, K/8] codes
  *
  * lut_encode_e8 is a level of the paper's algorithm 1 with beta = 1, on the host and in CUDA alike.
+ * A block is lost if an entry is NaN or infinite or the sum of squares is 2^40 or more: it
+ * is encoded as 0. No other block is touched.
  */
 #ifndef LUT_LINEAR_H
 #define LUT_LINEAR_H
@@ -67,6 +69,18 @@ LUT_FUNCTION void lut_closest_e8(const float x[8], const struct lut_dither *dith
     LUT_UNROLL
     for (int i = 0; i < 8; i++)
         out[i] = to_half < to_whole ? 2 * (int)half[i] + 1 : 2 * (int)whole[i];
+}
+
+/* The entries of a block, zeros if it is lost. */
+LUT_FUNCTION void lut_drop_lost(float x[8])
+{
+    float norm = 0;
+    LUT_UNROLL
+    for (int i = 0; i < 8; i++)
+        norm += x[i] * x[i];
+    LUT_UNROLL
+    for (int i = 0; i < 8; i++)
+        if (!(norm < 0x1p40f)) x[i] = 0;
 }
 
 /* The index of a point in doubled coordinates. G^-1 by running sums: the last digit

@@ -96,7 +96,7 @@ LUT_FUNCTION int lut_shift(int divisor)
 extern "C" {
 #endif
 
-/* ---- lut_matmul.c: shapes */
+/* ---- shape.c: shapes, buffers, work */
 
 extern const char *const lut_code_names[];   /* "q2m1", ... ended by NULL */
 extern const char *const lut_index_names[];  /* fp32, int32, int8, packed */
@@ -112,11 +112,20 @@ const struct codebook *lut_codebook(const struct assay_shape *shape);
 /* Bytes and elements of `rows` rows of codes, as a buffer. */
 struct assay_buffer lut_codes_buffer(const struct lut_geometry *geometry, const char *name,
                                      int64_t rows);
+/* rows x columns of fp32. */
+struct assay_buffer lut_entries_buffer(const char *name, enum assay_role role, int64_t rows,
+                                       int64_t columns);
 /* A 64-bit hash of (seed, index). */
 uint64_t lut_mix(uint64_t seed, uint64_t index);
 /* Write codes that no integer fill can: packed, with zero padding. */
 void lut_fill_codes(const struct lut_geometry *geometry, int64_t rows, uint64_t seed, void *host);
 void lut_fill_scales(int64_t count, uint64_t seed, float beta, float *host);
+
+/* Work of a product whose operands have so many bytes a row. */
+struct assay_work lut_work(const struct lut_geometry *geometry, double a_row_bytes,
+                           double b_row_bytes, enum assay_arithmetic arithmetic);
+/* assay_operation.reference_cost: an element is K multiply-adds. */
+double lut_reference_cost(const struct assay_shape *shape);
 
 /* Why the codes of this shape cannot be stored, or NULL. */
 const char *lut_index_unsupported(const struct assay_shape *shape);

@@ -17,15 +17,9 @@ static int buffers(const struct assay_shape *shape, struct assay_buffer out[ASSA
 {
     struct lut_geometry geometry = lut_geometry(shape);
     out[LUT_A] = lut_codes_buffer(&geometry, "a", geometry.rows);
-    out[LUT_B] = (struct assay_buffer){.name = "b",
-                                       .role = ASSAY_IN,
-                                       .type = ASSAY_F32,
-                                       .count = geometry.columns * geometry.k,
-                                       .fill = {.kind = ASSAY_FILL_NORMAL, .b = 1}};
-    out[LUT_C] = (struct assay_buffer){.name = "c",
-                                       .role = ASSAY_OUT,
-                                       .type = ASSAY_F32,
-                                       .count = geometry.rows * geometry.columns};
+    out[LUT_B] = lut_entries_buffer("b", ASSAY_IN, geometry.columns, geometry.k);
+    out[LUT_B].fill = (struct assay_fill){.kind = ASSAY_FILL_NORMAL, .b = 1};
+    out[LUT_C] = lut_entries_buffer("c", ASSAY_OUT, geometry.rows, geometry.columns);
     return 3;
 }
 
@@ -40,13 +34,7 @@ static int fill(const struct assay_shape *shape, int buffer, uint64_t seed, void
 static struct assay_work work(const struct assay_shape *shape)
 {
     struct lut_geometry geometry = lut_geometry(shape);
-    double rows = (double)geometry.rows, columns = (double)geometry.columns;
-    double k = (double)geometry.k;
-    return (struct assay_work){
-        .read_bytes = rows * (double)geometry.stride_bytes + 4 * columns * k,
-        .write_bytes = 4 * rows * columns,
-        .ops = {[ASSAY_FP32] = 2 * rows * columns * k},
-    };
+    return lut_work(&geometry, (double)geometry.stride_bytes, 4.0 * (double)geometry.k, ASSAY_FP32);
 }
 
 /* One element in double; *magnitude is a bound of the sum of |terms|, whether levels
@@ -90,11 +78,6 @@ static int reference(const struct assay_shape *shape, const void *const in[], in
     return 0;
 }
 
-static double reference_cost(const struct assay_shape *shape)
-{
-    return (double)shape->value[LUT_K];
-}
-
 static int launch_host(struct assay_call *call)
 {
     struct lut_geometry geometry = lut_geometry(call->shape);
@@ -121,7 +104,7 @@ static const struct assay_operation operation = {
     .fill = fill,
     .work = work,
     .reference = reference,
-    .reference_cost = reference_cost,
+    .reference_cost = lut_reference_cost,
     .baselines = baselines,
 };
 ASSAY_REGISTER_OPERATION(operation);
