@@ -34,6 +34,16 @@ static double host_ns(void)
     return 1e9 * (double)now.tv_sec + (double)now.tv_nsec;
 }
 
+/* What the host copies for a batch. */
+static void time_staging(void (*copy)(const struct pipe *, const struct pipe_slot *),
+                         const struct pipe *pipe, const struct pipe_slot *slot, double *sum_ns)
+{
+    if (!pipe_is_staged(pipe->axes)) return;
+    double start = host_ns();
+    copy(pipe, slot);
+    *sum_ns += host_ns() - start;
+}
+
 /* From event to event around `times` of the stage in a row. */
 static int time_pair(pipe_stage_function *stage, int times, struct pipe *pipe,
                      struct pipe_slot *slot, const struct watch *watch, double hold_ns, double *ns)
@@ -74,7 +84,7 @@ static int time_batch(struct pipe *pipe, struct pipe_slot *slot, const struct wa
     double start = host_ns();
     if (pipe_obtain_host(pipe, slot) || pipe_obtain_block(pipe, slot)) return -1;
     times->alloc_ns += host_ns() - start;
-    if (slot->host_in) pipe_copy_in(pipe, slot);
+    time_staging(pipe_copy_in, pipe, slot, &times->staging_ns);
     /* What a pool obtains is ordered by in_stream, the stages by net_stream. */
     if (cuda_error(cudaStreamSynchronize(slot->in_stream), "a block")) return -1;
     if (time_stage(pipe_stage_in, copies, pipe, slot, watch, hold_ns, &times->h2d_ns)) return -1;
@@ -82,7 +92,7 @@ static int time_batch(struct pipe *pipe, struct pipe_slot *slot, const struct wa
                    &times->compute_ns))
         return -1;
     if (time_stage(pipe_stage_out, copies, pipe, slot, watch, hold_ns, &times->d2h_ns)) return -1;
-    if (slot->host_out) pipe_copy_out(pipe, slot);
+    time_staging(pipe_copy_out, pipe, slot, &times->staging_ns);
     start = host_ns();
     if (pipe_return_block(pipe, slot) || pipe_return_host(pipe, slot)) return -1;
     times->alloc_ns += host_ns() - start;
@@ -98,20 +108,23 @@ static void times_scale(struct pipe_times *times, int64_t batches)
     times->h2d_ns *= scale;
     times->compute_ns *= scale;
     times->d2h_ns *= scale;
+    times->staging_ns *= scale;
     times->alloc_ns *= scale;
 }
 
+/* In the slots that a launch has them in: each has host memory of its own. */
 static int time_pipe(struct pipe *pipe, struct pipe_times *times)
 {
     struct watch watch = {0};
-    struct pipe_slot *slot = &pipe->slot[0];
     int64_t batches = pipe_batches(pipe), stride = (batches + MOST_TIMED - 1) / MOST_TIMED;
     int status = cuda_error(cudaEventCreate(&watch.begin), "an event");
     if (status == 0) status = cuda_error(cudaEventCreate(&watch.end), "an event");
-    for (slot->batch = pipe->first; status == 0 && slot->batch < pipe->beyond;
-         slot->batch += stride * pipe->step)
+    for (int64_t turn = 0; status == 0 && turn < batches; turn += stride) {
+        struct pipe_slot *slot = &pipe->slot[turn % pipe->slot_count];
+        slot->batch = pipe->first + turn * pipe->step;
         status = time_batch(pipe, slot, &watch, times);
-    slot->batch = -1;
+        slot->batch = -1;
+    }
     times_scale(times, batches);
     if (watch.begin) cudaEventDestroy(watch.begin);
     if (watch.end) cudaEventDestroy(watch.end);
@@ -165,21 +178,25 @@ static int time_one(struct pipe *pipe, struct pipe_times *own)
     return pipe_networks_overlap(pipe->axes) ? time_networks(pipe, &own->networks_ns) : 0;
 }
 
+/* The pipes' GPUs one after the other, and then the harness's again. */
 static int time_all(struct pipes *pipes, struct pipe_times *times, double *bound_ns)
 {
+    int status = 0;
     *bound_ns = 0;
-    for (int i = 0; i < pipes->count; i++) {
+    for (int i = 0; status == 0 && i < pipes->count; i++) {
         struct pipe_times own = {0};
-        if (cuda_error(cudaSetDevice(pipes->pipe[i].device), "choosing the GPU")) return -1;
-        if (time_one(&pipes->pipe[i], &own)) return -1;
+        status = cuda_error(cudaSetDevice(pipes->pipe[i].device), "choosing the GPU");
+        if (status == 0) status = time_one(&pipes->pipe[i], &own);
         *bound_ns = fmax(*bound_ns, pipe_bound_ns(&own));
         times->calls += own.calls;
         times->h2d_ns += own.h2d_ns;
         times->compute_ns += own.compute_ns;
+        times->networks_ns += own.networks_ns;
         times->d2h_ns += own.d2h_ns;
+        times->staging_ns += own.staging_ns;
         times->alloc_ns += own.alloc_ns;
     }
-    return cuda_error(cudaSetDevice(pipes->home), "choosing the GPU");
+    return pipes_go_home(pipes, status);
 }
 
 int pipes_figures(struct pipes *pipes, struct assay_metric *out, int max)
@@ -195,6 +212,7 @@ int pipes_figures(struct pipes *pipes, struct assay_metric *out, int max)
         {"h2d_ns", times.h2d_ns},
         {"compute_ns", times.compute_ns},
         {"d2h_ns", times.d2h_ns},
+        {"staging_ns", pipe_is_staged(&pipes->axes) ? times.staging_ns : NAN},
         {"alloc_ns", times.alloc_ns},
         {"bound_share", pipe_share(bound_ns, times.launch_ns)},
         {"overlap_share", plain ? pipe_overlap_share(&times) : NAN},
