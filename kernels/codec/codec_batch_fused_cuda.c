@@ -1,6 +1,6 @@
 /*
  * codec_batch_fused_cuda.c - the codec's network by its fused kernels: the encoder in two,
- * the decoder in one (codec_net_encode.cu, codec_net_decode.cu).
+ * the decoder in one (codec_net_encode_*.cu, codec_net_decode.cu).
  *
  * Bytes and operations of a leaf stand there.
  */
