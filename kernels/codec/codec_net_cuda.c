@@ -219,9 +219,8 @@ int codec_net_encode(struct codec_net *net, const float *leaves_dev, uint8_t *co
 }
 
 int codec_net_decode(struct codec_net *net, const uint8_t *codes_dev, float *leaves_dev,
-                     int64_t leaves, void *workspace, cudaStream_t stream)
+                     int64_t leaves, cudaStream_t stream)
 {
-    (void)workspace;
     if (leaves <= 0) return 0;
     return fused_decode(&net->decoder, codes_dev, leaves_dev, leaves,
                         net->processors / net->side_by_side, stream);

@@ -178,8 +178,7 @@ static void slot_release(struct pipe_slot *slot)
 
 static int64_t net_bytes(enum pipe_way way, int64_t leaves)
 {
-    (void)way;
-    return (int64_t)codec_net_workspace_bytes(leaves);
+    return way == PIPE_ENCODE ? (int64_t)codec_net_workspace_bytes(leaves) : 0;
 }
 
 /* As much of a batch at a time as the GPU has room for. 0, -1 or ASSAY_SKIP. */
