@@ -66,7 +66,6 @@ static void contender_begin(struct contender *contender, struct ring *ring, int 
     contender->call.shape = &ring->request->shape;
     contender->call.stream = ring->ops->stream(ring->device);
     memcpy(contender->call.buffer, ring->buffers.data, sizeof contender->call.buffer);
-    describe_case(ring->request, contender->variant, result);
     result->status = STATUS_OK; /* until something puts it out */
 }
 
@@ -235,6 +234,8 @@ int measure_group(const struct device_ops *ops, struct device *device, struct bo
     memset(outcome, 0, sizeof *outcome);
     outcome->culprit = -1;
     if (contenders == NULL) return assay_error("out of host memory for a group");
+    for (int i = 0; i < request->count; i++)
+        describe_case(request, request->variant[i], &results[i]);
 
     char heading[RESULT_MAX_SHAPE];
     shape_text(&request->shape, heading, sizeof heading);

@@ -36,7 +36,8 @@ struct measure_outcome {
 
 /* Fill results[i] for each variant (call result_init first). When the outcome
  * is broken the results are not to be used. -1 with assay_error when the group
- * could not begin (no memory for its buffers). */
+ * could not begin (no memory for its buffers, no input); the results then say
+ * what they are of, and nothing more. */
 int measure_group(const struct device_ops *ops, struct device *device, struct board *board,
                   const struct measure_request *request, struct case_result *results,
                   struct measure_outcome *outcome);

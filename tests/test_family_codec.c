@@ -292,6 +292,22 @@ static void a_byte_that_did_not_arrive_is_found(void **state)
     assert_int_equal(transfer_host_check(host, 1000), -1);
 }
 
+/* Large enough that all cores look for it. */
+static void the_first_wrong_byte_of_many_is_told(void **state)
+{
+    (void)state;
+    const int64_t bytes = (2 << 20) + 13;
+    uint8_t *host = malloc((size_t)bytes);
+    assert_non_null(host);
+    transfer_host_source(host, bytes);
+    assert_int_equal(transfer_host_check(host, bytes), 0);
+    host[bytes - 1] ^= 1;
+    host[1234567] ^= 1;
+    assert_int_equal(transfer_host_check(host, bytes), -1);
+    assert_non_null(strstr(assay_last_error(), "host byte 1234567 "));
+    free(host);
+}
+
 static void every_host_way_to_memory_gives_some(void **state)
 {
     (void)state;
@@ -319,6 +335,7 @@ int main(void)
         cmocka_unit_test(every_host_transfer_arrives_both_ways),
         cmocka_unit_test(a_transfer_uses_the_sides_of_its_direction),
         cmocka_unit_test(a_byte_that_did_not_arrive_is_found),
+        cmocka_unit_test(the_first_wrong_byte_of_many_is_told),
         cmocka_unit_test(every_host_way_to_memory_gives_some),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

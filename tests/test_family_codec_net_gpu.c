@@ -58,8 +58,7 @@ static void lane_fill(struct lane *lane, unsigned seed)
 /* There and back: the codes of what its codes decode to. */
 static void enqueue(struct codec_net *net, const struct lane *lane)
 {
-    FINE(codec_net_decode(net, lane->codes, lane->leaves, MOST_LEAVES, lane->workspace,
-                          lane->stream));
+    FINE(codec_net_decode(net, lane->codes, lane->leaves, MOST_LEAVES, lane->stream));
     FINE(codec_net_encode(net, lane->leaves, lane->codes, MOST_LEAVES, lane->workspace,
                           lane->stream));
 }
@@ -163,8 +162,7 @@ static void spread_over_clusters_leaves_are_the_same_but_for_rounding(void **sta
         lane_fill(&lane, 3);
         FINE(cudaDeviceSynchronize());
         codec_net_side_by_side(net, i ? 1000 : 1);
-        FINE(codec_net_decode(net, lane.codes, lane.leaves, MOST_LEAVES, lane.workspace,
-                              lane.stream));
+        FINE(codec_net_decode(net, lane.codes, lane.leaves, MOST_LEAVES, lane.stream));
         output[i] = output_of(&lane);
     }
     for (int i = 0; i < LEAF_VOXELS * MOST_LEAVES; i++)

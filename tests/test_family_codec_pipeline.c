@@ -86,7 +86,7 @@ static void a_batch_larger_than_all_memory_says_what_it_needs(void **state)
 static void the_bound_is_the_longest_stage(void **state)
 {
     (void)state;
-    struct pipe_times times = {.h2d_ns = 30, .compute_ns = 50, .networks_ns = 50, .d2h_ns = 20};
+    struct pipe_times times = {.h2d_ns = 30, .networks_ns = 50, .d2h_ns = 20};
     assert_true(pipe_bound_ns(&times) == 50);
     times.d2h_ns = 80;
     assert_true(pipe_bound_ns(&times) == 80);
@@ -109,10 +109,22 @@ static void networks_side_by_side_bound_by_what_they_take_together(void **state)
     assert_false(pipe_networks_overlap(&axes));
 }
 
+/* The host's copies take their time beside the link's and the network's. */
+static void what_the_host_copies_is_a_stage(void **state)
+{
+    (void)state;
+    struct pipe_times times = {.h2d_ns = 10, .networks_ns = 50, .d2h_ns = 5, .staging_ns = 45};
+    times.launch_ns = 65;
+    assert_true(pipe_bound_ns(&times) == 50);
+    assert_true(fabs(pipe_overlap_share(&times) - 0.75) < 1e-12); /* 45 of 60 */
+    times.staging_ns = 70;
+    assert_true(pipe_bound_ns(&times) == 70);
+}
+
 static void the_overlap_is_the_share_of_what_could_be_saved(void **state)
 {
     (void)state;
-    struct pipe_times times = {.h2d_ns = 30, .compute_ns = 50, .d2h_ns = 20};
+    struct pipe_times times = {.h2d_ns = 30, .networks_ns = 50, .d2h_ns = 20};
     times.launch_ns = 50;
     assert_true(fabs(pipe_overlap_share(&times) - 1) < 1e-12);
     times.launch_ns = 75;
@@ -321,6 +333,7 @@ int main(void)
         cmocka_unit_test(a_batch_larger_than_all_memory_says_what_it_needs),
         cmocka_unit_test(the_bound_is_the_longest_stage),
         cmocka_unit_test(networks_side_by_side_bound_by_what_they_take_together),
+        cmocka_unit_test(what_the_host_copies_is_a_stage),
         cmocka_unit_test(the_overlap_is_the_share_of_what_could_be_saved),
         cmocka_unit_test(host_pipelines_agree_with_the_reference_on_every_volume),
         cmocka_unit_test(an_empty_batch_is_no_error_and_writes_nothing),

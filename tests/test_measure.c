@@ -164,6 +164,29 @@ static int halve(struct assay_call *call)
     return 0;
 }
 
+/* The same, from a file that is not there. */
+static int absent_buffers(const struct assay_shape *shape,
+                          struct assay_buffer out[ASSAY_MAX_BUFFERS])
+{
+    int count = half_buffers(shape, out);
+    out[0].fill.kind = ASSAY_FILL_CUSTOM;
+    return count;
+}
+
+static int absent_fill(const struct assay_shape *shape, int buffer, uint64_t seed, void *host)
+{
+    (void)shape, (void)buffer, (void)seed, (void)host;
+    return assay_error("no such file");
+}
+
+static const struct assay_operation absent = {.name = "absent",
+                                              .dims = {{.name = "n"}},
+                                              .buffers = absent_buffers,
+                                              .fill = absent_fill,
+                                              .reference = half_reference};
+static const struct assay_variant never = {
+    .operation = "absent", .name = "never", .kind = ASSAY_BASELINE, .launch = halve};
+
 /* Right the first time, then it stops writing. */
 static int halve_once(struct assay_call *call)
 {
@@ -271,6 +294,32 @@ static void each_variant_of_a_group_has_its_own_outcome(void **state)
         samples_release(&results[i].samples);
 }
 
+static void a_group_that_cannot_begin_still_says_what_its_cases_are(void **state)
+{
+    const struct device_ops *ops;
+    struct device *device;
+    struct board board = {0};
+    struct case_result result;
+    struct measure_outcome outcome;
+    struct device_options options = {.spec = "host"};
+    struct measure_request request = {.shape = {&absent, {7}},
+                                      .temperature = ASSAY_HOT,
+                                      .baseline = "",
+                                      .count = 1,
+                                      .variant = {&never}};
+    (void)state;
+    result_init(&result);
+    assert_int_equal(device_open(&options, &ops, &device), 0);
+    assert_int_equal(measure_group(ops, device, &board, &request, &result, &outcome), -1);
+    assert_non_null(strstr(assay_last_error(), "no such file"));
+    assert_string_equal(result.id.operation, "absent");
+    assert_string_equal(result.id.variant, "never");
+    assert_string_equal(result.id.shape, "n=7");
+    assert_int_equal(result.id.kind, ASSAY_BASELINE);
+    assert_int_equal(result.id.temperature, ASSAY_HOT);
+    ops->close(device);
+}
+
 static void an_ok_case_has_every_sample_and_its_interval(void **state)
 {
     struct case_result results[4];
@@ -364,6 +413,7 @@ int main(void)
         cmocka_unit_test(a_cut_case_is_refused),
         cmocka_unit_test(a_dead_peer_is_an_error_and_no_signal),
         cmocka_unit_test(each_variant_of_a_group_has_its_own_outcome),
+        cmocka_unit_test(a_group_that_cannot_begin_still_says_what_its_cases_are),
         cmocka_unit_test(a_variants_own_figures_stand_behind_the_operations),
         cmocka_unit_test(only_a_case_that_is_right_is_profiled),
         cmocka_unit_test(a_launch_that_fails_in_its_profile_is_a_crash),

@@ -1,6 +1,6 @@
 /*
  * codec_batch_fused_cuda.c - the codec's network by its fused kernels: the encoder in two,
- * the decoder in one (codec_net_encode.cu, codec_net_decode.cu).
+ * the decoder in one (codec_net_encode_*.cu, codec_net_decode.cu).
  *
  * Bytes and operations of a leaf stand there.
  */
@@ -13,12 +13,11 @@
 
 struct fused {
     struct codec_net *net;
-    void *workspace;
+    void *workspace; /* the encoder's */
 };
 
-static int setup(struct assay_call *call)
+static int setup_net(struct assay_call *call)
 {
-    const size_t bytes = codec_net_workspace_bytes(call->shape->value[BATCH_LEAVES]);
     const struct codec_weights *weights = codec_weights_default();
     struct fused *fused = calloc(1, sizeof *fused);
     if (!fused || !weights) {
@@ -26,7 +25,14 @@ static int setup(struct assay_call *call)
         return assay_error("out of memory");
     }
     call->state = fused;
-    if (codec_net_create(&fused->net, weights)) return -1;
+    return codec_net_create(&fused->net, weights);
+}
+
+static int setup_encode(struct assay_call *call)
+{
+    const size_t bytes = codec_net_workspace_bytes(call->shape->value[BATCH_LEAVES]);
+    if (setup_net(call)) return -1;
+    struct fused *fused = call->state;
     int status = codec_room(&fused->workspace, (int64_t)bytes, "activations between the kernels");
     if (status == 0) call->workspace_bytes += (int64_t)bytes;
     return status;
@@ -43,7 +49,7 @@ static int launch_decode(struct assay_call *call)
 {
     const struct fused *fused = call->state;
     return codec_net_decode(fused->net, call->buffer[DECODE_CODES], call->buffer[DECODE_LEAVES],
-                            call->shape->value[BATCH_LEAVES], fused->workspace, call->stream);
+                            call->shape->value[BATCH_LEAVES], call->stream);
 }
 
 static void teardown(struct assay_call *call)
@@ -64,7 +70,7 @@ static const struct assay_variant encode_fused = {
     .clock = ASSAY_CLOCK_DEVICE,
     .min_sm = 80,
     .supports = batch_only_tf32,
-    .setup = setup,
+    .setup = setup_encode,
     .launch = launch_encode,
     .teardown = teardown,
 };
@@ -79,7 +85,7 @@ static const struct assay_variant decode_fused = {
     .clock = ASSAY_CLOCK_DEVICE,
     .min_sm = 80,
     .supports = batch_only_tf32,
-    .setup = setup,
+    .setup = setup_net,
     .launch = launch_decode,
     .teardown = teardown,
 };

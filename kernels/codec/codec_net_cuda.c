@@ -180,7 +180,8 @@ static int net_processors(struct codec_net *net)
 int codec_net_create(struct codec_net **net, const struct codec_weights *weights)
 {
     *net = NULL;
-    if (fused_prepare_encode() || fused_prepare_decode()) return -1;
+    if (fused_prepare_encode_large() || fused_prepare_encode_small() || fused_prepare_decode())
+        return -1;
     struct codec_net *made = calloc(1, sizeof *made);
     if (!made) return assay_error("out of memory");
     made->side_by_side = 1;
@@ -213,13 +214,13 @@ int codec_net_encode(struct codec_net *net, const float *leaves_dev, uint8_t *co
                      int64_t leaves, void *workspace, cudaStream_t stream)
 {
     if (leaves <= 0) return 0;
-    return fused_encode(&net->encoder, leaves_dev, codes_dev, leaves, workspace, stream);
+    if (fused_encode_large(&net->encoder, leaves_dev, workspace, leaves, stream)) return -1;
+    return fused_encode_small(&net->encoder, workspace, codes_dev, leaves, stream);
 }
 
 int codec_net_decode(struct codec_net *net, const uint8_t *codes_dev, float *leaves_dev,
-                     int64_t leaves, void *workspace, cudaStream_t stream)
+                     int64_t leaves, cudaStream_t stream)
 {
-    (void)workspace;
     if (leaves <= 0) return 0;
     return fused_decode(&net->decoder, codes_dev, leaves_dev, leaves,
                         net->processors / net->side_by_side, stream);

@@ -3,7 +3,7 @@
  *
  * A net holds the weights on the device that was current when it was made. Encode and
  * decode only enqueue: they allocate nothing, may be captured in a graph, and may run
- * side by side on several streams as long as each has its own workspace. All
+ * side by side on several streams as long as each encoder has its own workspace. All
  * pointers are to device memory, aligned to 256 bytes. Products of convolutions are of
  * tf32 operands with fp32 sums, all else is fp32.
  */
@@ -30,14 +30,14 @@ void codec_net_destroy(struct codec_net *net);
  * that leaves of the GPU. Alone they are done soonest so; side by side, most are done. */
 void codec_net_side_by_side(struct codec_net *net, int calls);
 
-/* What `workspace` must hold for so many leaves, encoding or decoding. */
+/* What `workspace` must hold to encode so many leaves; decoding needs none. */
 size_t codec_net_workspace_bytes(int64_t leaves);
 
 /* leaves_dev [leaves][512], codes_dev [leaves][64]; no leaves at all are fine. */
 int codec_net_encode(struct codec_net *net, const float *leaves_dev, uint8_t *codes_dev,
                      int64_t leaves, void *workspace, cudaStream_t stream);
 int codec_net_decode(struct codec_net *net, const uint8_t *codes_dev, float *leaves_dev,
-                     int64_t leaves, void *workspace, cudaStream_t stream);
+                     int64_t leaves, cudaStream_t stream);
 
 #ifdef __cplusplus
 }

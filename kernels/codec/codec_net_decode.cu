@@ -4,7 +4,7 @@
  *
  *   widen     a look-up a tap and voxel in the table of all codewords (codec_pack.h),
  *             in fp32, 1 MB of cache a block in the place of 77 MFLOP
- *   residual  tensor cores, tf32 (codec_net_tile.cuh)
+ *   residual  tensor cores, tf32 (codec_net_small.cuh)
  *   expand    64 of its 256 channels at a time, which are 8 channels at 8^3; they go
  *             through the shuffle to shared memory and into the sums of the last
  *   last      fp32, a thread a row of eight voxels, whose sums it holds throughout
@@ -13,8 +13,7 @@
  * look-ups and 31 % of the rest would be on zeros of the border, left out: some 60 M.
  * Weights, 2.7 MB, are read from L2 once a block; the next tap's while one is at work.
  */
-#include "codec_net_fused.h"
-#include "codec_net_tile.cuh"
+#include "codec_net_small.cuh"
 
 constexpr int LAST_TAPS = 28;    /* 27 and one for alignment */
 constexpr int PASS_TILES = 8;    /* of eight channels in a pass of expand: 64 channels, */
@@ -241,24 +240,6 @@ static __global__ void __launch_bounds__(NET_THREADS, 1)
 }
 
 /* ---------------------------------------------------------------- launch -- */
-
-static struct norm_weights norm_of(const struct fused_norm *norm)
-{
-    return {(const float4 *)norm->gamma, (const float4 *)norm->beta};
-}
-
-static struct residual_weights residual_of(const struct fused_residual *block)
-{
-    return {{norm_of(&block->norm[0]), norm_of(&block->norm[1])},
-            {(const uint4 *)block->conv[0].weight, (const uint4 *)block->conv[1].weight},
-            {block->conv[0].bias, block->conv[1].bias}};
-}
-
-static struct attention_weights attention_of(const struct fused_attention *attention)
-{
-    return {attention->squeeze.weight, attention->squeeze.bias, attention->excite.weight,
-            attention->excite.bias};
-}
 
 int fused_prepare_decode(void)
 {

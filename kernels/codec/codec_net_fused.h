@@ -54,13 +54,18 @@ struct fused_decoder {
 enum { FUSED_LEAF_BYTES = 4 * NET_DOWN * LEAF_VECTORS };
 
 /* Once for the current device, before the first launch: allow the shared memory. */
-int fused_prepare_encode(void);
+int fused_prepare_encode_large(void);
+int fused_prepare_encode_small(void);
 int fused_prepare_decode(void);
 
-/* Enqueue; `leaves` is at least 1. Few leaves are decoded by several blocks each four, as
- * many as `blocks_at_once` allows (multiprocessors that are free; 1: none to spare). */
-int fused_encode(const struct fused_encoder *weights, const float *leaves_in, uint8_t *codes,
-                 int64_t leaves, float *workspace, cudaStream_t stream);
+/* Enqueue; `leaves` is at least 1. The encoder is what is at 8^3 and the convolution down,
+ * to FUSED_LEAF_BYTES a leaf, and what is at 4^3 from there. Few leaves are decoded by
+ * several blocks each four, as many as `blocks_at_once` allows (multiprocessors that are
+ * free; 1: none to spare). */
+int fused_encode_large(const struct fused_encoder *weights, const float *leaves_in, float *to,
+                       int64_t leaves, cudaStream_t stream);
+int fused_encode_small(const struct fused_encoder *weights, const float *from, uint8_t *codes,
+                       int64_t leaves, cudaStream_t stream);
 int fused_decode(const struct fused_decoder *weights, const uint8_t *codes, float *leaves_out,
                  int64_t leaves, int blocks_at_once, cudaStream_t stream);
 

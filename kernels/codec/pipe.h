@@ -105,6 +105,9 @@ int pipes_open(struct pipes **pipes, struct assay_call *call, enum pipe_way way,
                const struct pipe_axes *axes);
 void pipes_close(struct pipes *pipes);
 
+/* Make the harness's GPU current again; `status`, or -1 where that fails. */
+int pipes_go_home(const struct pipes *pipes, int status);
+
 /* A batch's own memory, where the axes ask for that, and its way back. The device block
  * is ordered by the slot's streams. */
 int pipe_obtain_host(struct pipe *pipe, struct pipe_slot *slot);

@@ -115,8 +115,8 @@ static int run_all(struct pipes *pipes)
             error = cudaPeekAtLastError();
         }
     }
-    if (cuda_error(cudaSetDevice(pipes->home), "choosing the GPU")) return -1;
-    if (failed < 0) return 0;
+    if (failed < 0) return pipes_go_home(pipes, 0);
+    pipes_go_home(pipes, -1);
     return assay_error("the pipeline of GPU %d: %s", failed, cudaGetErrorString(error));
 }
 

@@ -178,8 +178,7 @@ static void slot_release(struct pipe_slot *slot)
 
 static int64_t net_bytes(enum pipe_way way, int64_t leaves)
 {
-    (void)way;
-    return (int64_t)codec_net_workspace_bytes(leaves);
+    return way == PIPE_ENCODE ? (int64_t)codec_net_workspace_bytes(leaves) : 0;
 }
 
 /* As much of a batch at a time as the GPU has room for. 0, -1 or ASSAY_SKIP. */
@@ -240,7 +239,7 @@ static int count_gpus(struct pipes *pipes)
     if (pipes->axes.all_gpus && cuda_error(cudaGetDeviceCount(&count), "counting the GPUs"))
         return -1;
     if (pipes->axes.all_gpus && count < 2) {
-        assay_error("spreads over several GPUs, and this machine has one");
+        assay_error("spreads over several GPUs, and there is one");
         return ASSAY_SKIP;
     }
     pipes->count = count < PIPE_MOST_GPUS ? count : PIPE_MOST_GPUS;
@@ -300,10 +299,16 @@ int pipes_open(struct pipes **out, struct assay_call *call, enum pipe_way way,
                               cudaMemcpyDeviceToHost),
                    "the batches"))
         return -1;
-    status = open_all(pipes, call->shape);
-    if (cuda_error(cudaSetDevice(pipes->home), "choosing the GPU") && status == 0) status = -1;
+    status = pipes_go_home(pipes, open_all(pipes, call->shape));
     if (status == 0) tell(pipes, call);
     return status;
+}
+
+int pipes_go_home(const struct pipes *pipes, int status)
+{
+    cudaError_t error = cudaSetDevice(pipes->home);
+    if (status) return status; /* its words stay */
+    return cuda_error(error, "choosing the GPU");
 }
 
 void pipes_close(struct pipes *pipes)

@@ -40,11 +40,6 @@ int64_t pipe_part(enum pipe_way way, const struct pipe_axes *axes, int64_t leave
     }
 }
 
-static double longest(const struct pipe_times *times)
-{
-    return fmax(times->compute_ns, fmax(times->h2d_ns, times->d2h_ns));
-}
-
 bool pipe_networks_overlap(const struct pipe_axes *axes)
 {
     return axes->streams == PIPE_WHOLE && axes->depth > 1;
@@ -52,7 +47,8 @@ bool pipe_networks_overlap(const struct pipe_axes *axes)
 
 double pipe_bound_ns(const struct pipe_times *times)
 {
-    return fmax(times->networks_ns, fmax(times->h2d_ns, times->d2h_ns));
+    double copies_ns = fmax(times->staging_ns, fmax(times->h2d_ns, times->d2h_ns));
+    return fmax(times->networks_ns, copies_ns);
 }
 
 double pipe_share(double bound_ns, double launch_ns)
@@ -62,7 +58,7 @@ double pipe_share(double bound_ns, double launch_ns)
 
 double pipe_overlap_share(const struct pipe_times *times)
 {
-    double sum = times->h2d_ns + times->compute_ns + times->d2h_ns;
-    double most = sum - longest(times);
+    double sum = times->staging_ns + times->h2d_ns + times->networks_ns + times->d2h_ns;
+    double most = sum - pipe_bound_ns(times);
     return most > 0 ? (sum - times->launch_ns) / most : NAN;
 }

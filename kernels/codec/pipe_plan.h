@@ -73,12 +73,14 @@ struct pipe_times {
     int64_t calls;
     double h2d_ns, compute_ns, d2h_ns;
     double networks_ns; /* all networks as a launch has them: compute_ns, or side by side */
+    double staging_ns;  /* the host's copies of staged batches, by its clock; else 0 */
     double alloc_ns;    /* by the host's clock */
     double launch_ns;
 };
 
 /* A pipeline is at best as fast as its longest stage: h2d, the networks as they run in a
- * launch, or d2h. GPUs' pipelines overlap: of several the longest bound holds. */
+ * launch, d2h, or what the host copies. GPUs' pipelines overlap: of several the longest
+ * bound holds. */
 double pipe_bound_ns(const struct pipe_times *times);
 
 /* The share of the bound that a launch reached; NAN without a launch's time. */

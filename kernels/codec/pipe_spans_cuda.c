@@ -38,14 +38,15 @@ static int trace_make(struct pipe_trace *trace, int64_t batches)
 
 static int open_traces(struct pipes *pipes, struct pipe_trace *trace, int64_t most)
 {
-    for (int i = 0; i < pipes->count; i++) {
+    int status = 0;
+    for (int i = 0; status == 0 && i < pipes->count; i++) {
         struct pipe *pipe = &pipes->pipe[i];
         int64_t batches = pipe_batches(pipe) < most ? pipe_batches(pipe) : most;
-        if (cuda_error(cudaSetDevice(pipe->device), "choosing the GPU")) return -1;
         pipe->trace = &trace[i];
-        if (trace_make(pipe->trace, batches)) return -1;
+        status = cuda_error(cudaSetDevice(pipe->device), "choosing the GPU");
+        if (status == 0) status = trace_make(pipe->trace, batches);
     }
-    return cuda_error(cudaSetDevice(pipes->home), "choosing the GPU");
+    return pipes_go_home(pipes, status);
 }
 
 static void close_traces(struct pipes *pipes)

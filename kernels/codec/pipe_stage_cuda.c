@@ -75,8 +75,7 @@ static int decode(const struct pipe *pipe, const struct pipe_slot *slot, void *i
     for (int64_t at = 0; at < pipe->leaves; at += pipe->part) {
         int64_t count = pipe->leaves - at < pipe->part ? pipe->leaves - at : pipe->part;
         if (codec_net_decode(pipe->net, (const uint8_t *)in + at * LEAF_VECTORS,
-                             leaves + at * LEAF_VOXELS, count, slot->block + pipe->layout.workspace,
-                             stream))
+                             leaves + at * LEAF_VOXELS, count, stream))
             return -1;
     }
     return 0;

@@ -93,6 +93,8 @@ PIPELINE(pageable,         "serial from and to ordinary host memory",           
          PIPE_PAGEABLE,       PIPE_PREALLOCATED, PIPE_WAIT,  1, 0, false, false, 0);
 PIPELINE(staged,           "serial, copied by the host through kept pinned memory",        ASSAY_KERNEL,
          PIPE_STAGED,         PIPE_PREALLOCATED, PIPE_WAIT,  1, 0, false, false, 0);
+PIPELINE(staged_roles,     "staged, three roles: the host copies while the GPU works",     ASSAY_KERNEL,
+         PIPE_STAGED,         PIPE_PREALLOCATED, PIPE_ROLES, 3, 0, false, false, 0);
 PIPELINE(pinned_each,      "serial, the same but pinned anew for each batch",              ASSAY_KERNEL,
          PIPE_PINNED_EACH,    PIPE_PREALLOCATED, PIPE_WAIT,  1, 0, false, false, 0);
 PIPELINE(write_combined,   "serial, input in write-combined memory",                       ASSAY_KERNEL,

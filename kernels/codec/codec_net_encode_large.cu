@@ -1,26 +1,15 @@
 /*
- * codec_net_encode.cu - the encoder in two kernels.
+ * codec_net_encode_large.cu - the encoder's first kernel: a block takes two leaves through
+ * all that is at 8^3 and the convolution down to 4^3.
  *
- *   encode_large  a block takes two leaves through all that is at 8^3 and the
- *                 convolution down to 4^3, whose result (8 KiB a leaf) goes to memory
- *   encode_small  a block takes four leaves of it through the residual block and the
- *                 attention, and searches
- *
- * The last convolution and the search are one product of 32 numbers a voxel
- * (codec_pack.h), in fp32 by three products of tf32 parts: z is never made. All other
- * convolutions are of tf32 operands.
- *
- * Bytes of a leaf: 2048 read, 64 written, 8192 between the kernels, in L2 for some 3000
- * leaves. Operations: 30.6 M; done are some 0.8 of 18.9 at 8^3, 0.7 of 7.1 at 4^3,
- * and 3 x 1.05 of tf32 in the place of 4.7.
+ * Bytes of a leaf: 2048 read, 8192 written, for codec_net_encode_small.cu; they stay in L2
+ * up to some 3000 leaves. Operations: 18.8 M; 16 % of the residual block's 14.2 M would be
+ * on zeros of the border and are left out. Convolutions are of tf32 operands.
  */
-#include "codec_net_fused.h"
 #include "codec_net_tile.cuh"
 
-/* ------------------------------------------------------------------ at 8^3 -- */
-
 constexpr int EDGE = LEAF_EDGE + 2, PLANE = EDGE * EDGE, BORDERED = EDGE * PLANE;
-constexpr int STEM_PIECES = (int)NET_STEM / 4, DOWN_PIECES = (int)NET_DOWN / 4;
+constexpr int STEM_PIECES = (int)NET_STEM / 4;
 
 struct large_weights {
     const uint4 *stem, *conv[2], *down;
@@ -335,148 +324,7 @@ static __global__ void __launch_bounds__(NET_THREADS, 1)
     down(memory, weights, to, first, leaves);
 }
 
-/* ------------------------------------------------------------------ at 4^3 -- */
-
-struct small_weights {
-    struct residual_weights residual;
-    struct attention_weights attention;
-    const uint4 *search_high, *search_low;
-    const float *search_bias;
-};
-
-struct small_memory {
-    float4 x[SMALL_VOXELS * DOWN_PIECES];
-    float4 t[SMALL_VOXELS * DOWN_PIECES];
-    float scratch[2 * SMALL_LEAVES * NET_DOWN];
-};
-
-static __device__ __forceinline__ void load_small(float4 *x, const float4 *__restrict__ from,
-                                                  int64_t first, int64_t leaves)
-{
-    for (int i = threadIdx.x; i < SMALL_VOXELS * DOWN_PIECES; i += NET_THREADS) {
-        const int piece = i % DOWN_PIECES, voxel = i / DOWN_PIECES % LEAF_VECTORS;
-        const int leaf = i / DOWN_PIECES / LEAF_VECTORS;
-        const bool there = first + leaf < leaves;
-        x[place<NET_DOWN>(voxel / 4 * 16 + 4 * leaf + voxel % 4, piece)] =
-            there ? from[first * LEAF_VECTORS * DOWN_PIECES + i]
-                  : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-    }
-}
-
-/* sum += a b in fp32, for tiles of eight codewords; a and b in parts of 11 bits. */
-template <int TILES>
-static __device__ __forceinline__ void product_3xtf32(float sum[TILES][4],
-                                                      const struct fragments &high,
-                                                      const struct fragments &low,
-                                                      const uint4 *b_high, const uint4 *b_low)
-{
-#pragma unroll
-    for (int half = 0; half < 2; half++) {
-#pragma unroll
-        for (int t = 0; t < TILES; t++)
-            half_product(sum[t], low, b_high[t], half);
-#pragma unroll
-        for (int t = 0; t < TILES; t++)
-            half_product(sum[t], high, b_low[t], half);
-#pragma unroll
-        for (int t = 0; t < TILES; t++)
-            half_product(sum[t], high, b_high[t], half);
-    }
-}
-
-/* `row` 0 is row g, 1 is row g + 8. */
-static __device__ __forceinline__ void split(float4 v, int row, struct fragments *high,
-                                             struct fragments *low)
-{
-    const float from[4] = {v.x, v.y, v.z, v.w};
-#pragma unroll
-    for (int i = 0; i < 4; i++) {
-        const uint32_t top = mma_tf32(from[i]);
-        high->of[i / 2][i % 2 * 2 + row] = top;
-        low->of[i / 2][i % 2 * 2 + row] = mma_tf32(from[i] - __uint_as_float(top));
-    }
-}
-
-/* A warp has two cells of 16 voxels against all codewords, two tiles of 8 at a time. */
-static __device__ __forceinline__ void search(const float4 *x, const struct small_weights &weights,
-                                              uint8_t *__restrict__ codes, int64_t first,
-                                              int64_t leaves)
-{
-    enum { TILES = 2, ALL = CODEWORDS / 8, STEPS = NET_DOWN / 16, CELLS = 16 / NET_WARPS };
-    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, q = lane % 4;
-    struct fragments high[CELLS][STEPS], low[CELLS][STEPS];
-    struct search_best best[CELLS][2];
-#pragma unroll
-    for (int c = 0; c < CELLS; c++)
-#pragma unroll
-        for (int half = 0; half < 2; half++) {
-            const int voxel = 16 * (CELLS * warp + c) + 8 * half + g;
-#pragma unroll
-            for (int p = 0; p < STEPS; p++)
-                split(x[place<NET_DOWN>(voxel, 4 * p + q)], half, &high[c][p], &low[c][p]);
-            best[c][half].start();
-        }
-#pragma unroll 1
-    for (int tile = 0; tile < ALL; tile += TILES) {
-        float sum[CELLS][TILES][4];
-#pragma unroll
-        for (int t = 0; t < TILES; t++) {
-            const float2 bias = *(const float2 *)(weights.search_bias + 8 * (tile + t) + 2 * q);
-#pragma unroll
-            for (int c = 0; c < CELLS; c++) {
-                sum[c][t][0] = sum[c][t][2] = bias.x;
-                sum[c][t][1] = sum[c][t][3] = bias.y;
-            }
-        }
-#pragma unroll
-        for (int p = 0; p < STEPS; p++) {
-            uint4 b_high[TILES], b_low[TILES];
-            load_weights<TILES>(b_high, weights.search_high + (p * ALL + tile) * 32 + lane);
-            load_weights<TILES>(b_low, weights.search_low + (p * ALL + tile) * 32 + lane);
-#pragma unroll
-            for (int c = 0; c < CELLS; c++)
-                product_3xtf32<TILES>(sum[c], high[c][p], low[c][p], b_high, b_low);
-        }
-#pragma unroll
-        for (int t = 0; t < TILES; t++)
-#pragma unroll
-            for (int c = 0; c < CELLS; c++)
-#pragma unroll
-                for (int i = 0; i < 4; i++)
-                    best[c][i / 2].offer(sum[c][t][i], 8 * (tile + t) + 2 * q + i % 2);
-    }
-#pragma unroll
-    for (int c = 0; c < CELLS; c++)
-#pragma unroll
-        for (int half = 0; half < 2; half++) {
-            best[c][half].merge(1);
-            best[c][half].merge(2);
-            const int64_t leaf = first + g / 4 + 2 * half;
-            if (q == 0 && leaf < leaves)
-                codes[leaf * LEAF_VECTORS + 4 * (CELLS * warp + c) + g % 4] =
-                    (uint8_t)best[c][half].at;
-        }
-}
-
-static __global__ void __launch_bounds__(NET_THREADS, 2)
-    encode_small(const __grid_constant__ struct small_weights weights,
-                 const float4 *__restrict__ from, uint8_t *__restrict__ codes, int64_t leaves)
-{
-    extern __shared__ float4 small_shared[];
-    struct small_memory *memory = (struct small_memory *)small_shared;
-    const int64_t first = (int64_t)blockIdx.x * SMALL_LEAVES;
-    load_small(memory->x, from, first, leaves);
-    residual_small<NET_DOWN>(team_alone(), memory->x, memory->t, weights.residual);
-    attend<NET_DOWN, false>(memory->x, memory->scratch, weights.attention);
-    search(memory->x, weights, codes, first, leaves);
-}
-
 /* ---------------------------------------------------------------- launch -- */
-
-static struct norm_weights norm_of(const struct fused_norm *norm)
-{
-    return {(const float4 *)norm->gamma, (const float4 *)norm->beta};
-}
 
 static struct large_weights large_of(const struct fused_encoder *weights)
 {
@@ -491,36 +339,16 @@ static struct large_weights large_of(const struct fused_encoder *weights)
             {norm_of(&block->norm[0]), norm_of(&block->norm[1])}};
 }
 
-static struct small_weights small_of(const struct fused_encoder *weights)
+int fused_prepare_encode_large(void)
 {
-    const struct fused_residual *block = &weights->down_residual;
-    const struct fused_attention *attention = &weights->attention;
-    return {{{norm_of(&block->norm[0]), norm_of(&block->norm[1])},
-             {(const uint4 *)block->conv[0].weight, (const uint4 *)block->conv[1].weight},
-             {block->conv[0].bias, block->conv[1].bias}},
-            {attention->squeeze.weight, attention->squeeze.bias, attention->excite.weight,
-             attention->excite.bias},
-            (const uint4 *)weights->search_high,
-            (const uint4 *)weights->search_low,
-            weights->search_bias};
+    return search_allow_shared((const void *)encode_large, (int)sizeof(struct large_memory));
 }
 
-int fused_prepare_encode(void)
+int fused_encode_large(const struct fused_encoder *weights, const float *leaves_in, float *to,
+                       int64_t leaves, cudaStream_t stream)
 {
-    if (search_allow_shared((const void *)encode_large, (int)sizeof(struct large_memory)))
-        return -1;
-    return search_allow_shared((const void *)encode_small, (int)sizeof(struct small_memory));
-}
-
-int fused_encode(const struct fused_encoder *weights, const float *leaves_in, uint8_t *codes,
-                 int64_t leaves, float *workspace, cudaStream_t stream)
-{
-    const unsigned large = (unsigned)((leaves + LARGE_LEAVES - 1) / LARGE_LEAVES);
-    const unsigned small = (unsigned)((leaves + SMALL_LEAVES - 1) / SMALL_LEAVES);
-    encode_large<<<large, NET_THREADS, sizeof(struct large_memory), stream>>>(
-        large_of(weights), leaves_in, workspace, leaves);
-    if (assay_launched()) return -1;
-    encode_small<<<small, NET_THREADS, sizeof(struct small_memory), stream>>>(
-        small_of(weights), (const float4 *)workspace, codes, leaves);
+    const unsigned blocks = (unsigned)((leaves + LARGE_LEAVES - 1) / LARGE_LEAVES);
+    encode_large<<<blocks, NET_THREADS, sizeof(struct large_memory), stream>>>(
+        large_of(weights), leaves_in, to, leaves);
     return assay_launched();
 }

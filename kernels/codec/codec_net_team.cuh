@@ -1,0 +1,94 @@
+/*
+ * codec_net_team.cuh - the blocks that share the work on the same few leaves at 4^3: one
+ * alone, or a cluster by way of distributed shared memory (compute capability 9.0).
+ */
+#ifndef CODEC_NET_TEAM_CUH
+#define CODEC_NET_TEAM_CUH
+
+#include <cooperative_groups.h>
+
+#include "codec_net_tile.cuh"
+
+/* One. */
+struct team_alone {
+    enum { SIZE = 1 };
+
+    __device__ __forceinline__ int rank() const
+    {
+        return 0;
+    }
+
+    __device__ __forceinline__ void begin() const
+    {
+    }
+    __device__ __forceinline__ void wait_begun() const
+    {
+    }
+
+    __device__ __forceinline__ void wait() const
+    {
+        __syncthreads();
+    }
+
+    /* Where `memory` of this block lies in another's. */
+    __device__ __forceinline__ float *of(float *memory, int) const
+    {
+        return memory;
+    }
+
+    /* What this block made of `tile` is in every block's; ends with a barrier. */
+    template <int CHANNELS> __device__ __forceinline__ void spread(float4 *) const
+    {
+        __syncthreads();
+    }
+};
+
+/* The blocks of a cluster, and each has the same leaves and a share of the channels. */
+template <int BLOCKS> struct team_cluster {
+    enum { SIZE = BLOCKS };
+
+    __device__ __forceinline__ int rank() const
+    {
+        return (int)cooperative_groups::this_cluster().block_rank();
+    }
+
+    /* Another block's memory may be touched once that block runs, which it says by
+     * `begin`; between the two there is work that needs none of it. */
+    __device__ __forceinline__ void begin() const
+    {
+        (void)cooperative_groups::this_cluster().barrier_arrive();
+    }
+
+    __device__ __forceinline__ void wait_begun() const
+    {
+        cooperative_groups::this_cluster().barrier_wait();
+    }
+
+    __device__ __forceinline__ void wait() const
+    {
+        cooperative_groups::this_cluster().sync();
+    }
+
+    __device__ __forceinline__ float *of(float *memory, int block) const
+    {
+        return cooperative_groups::this_cluster().map_shared_rank(memory, (unsigned)block);
+    }
+
+    template <int CHANNELS> __device__ __forceinline__ void spread(float4 *tile) const
+    {
+        enum { PIECES = CHANNELS / 4 / BLOCKS };
+        const int first = rank() * PIECES;
+        __syncthreads();
+        for (int other = 1; other < BLOCKS; other++) {
+            float4 *to = cooperative_groups::this_cluster().map_shared_rank(
+                tile, (unsigned)(first / PIECES + other) % BLOCKS);
+            for (int i = threadIdx.x; i < SMALL_VOXELS * PIECES; i += NET_THREADS) {
+                const int at = place<CHANNELS>(i / PIECES, first + i % PIECES);
+                to[at] = tile[at];
+            }
+        }
+        wait();
+    }
+};
+
+#endif
