@@ -97,7 +97,7 @@ enum plot_outcome plot_bars(FILE *out, const struct plot_request *request)
     struct bars bars = {0};
     enum plot_outcome outcome = PLOT_FAILED;
     if (view_make(&view, request->run)) return PLOT_FAILED;
-    int group = plot_row_group(request, &view);
+    int group = plot_row_group(request, &view, INFINITY);
     if (group < 0) {
         outcome = plot_nothing(request, "the run has no ok case");
     } else if (bars_make(&bars, &view, request, group) == 0) {
