@@ -11,7 +11,7 @@
 
 enum {
     MOST_OPERATIONS = 64,
-    MOST_BESIDE = 24, /* entries of a key that stands beside the picture; a longer one is below */
+    MOST_BESIDE = 14, /* entries of a key that stands beside the picture; a longer one is below */
     KEY_COLUMNS = 4,  /* of one below, as in roofline.gp */
 };
 

@@ -36,7 +36,9 @@ slope = 0
 do for [i = 1:lines] { if (Way[i] eq "d" && Rate[i] > slope) { slope = Rate[i] } }
 
 # A key longer than the picture is high stands below it, in four columns of labels and
-# arrows: gnuplot breaks its own where the axes end. The first panel draws it.
+# arrows: gnuplot breaks its own where the axes end. The first panel draws it. Two hues
+# that nobody can tell apart, because the svg terminal joins arrows of one colour in one
+# path, which has one dash.
 below = text_only ? 0 : number("key_rows")
 key_beside = below ? "unset key" \
     : "set key at screen 0.985, screen (text_only ? 0.8 : 0.9) right top vertical Left reverse samplen 2 spacing 1.1"
@@ -46,7 +48,7 @@ do for [i = 2:(below ? lines : 0)] {
     e = i - 1
     set label 100 + i Label[i] at screen key_x(e) + 0.035, screen key_y(e) textcolor rgb ink
     set arrow 100 + i from screen key_x(e), screen key_y(e) to screen key_x(e) + 0.03, screen key_y(e) \
-        nohead linewidth 1.2 dashtype dash(i) linecolor rgb (Way[i] eq "h" ? ink : dim)
+        nohead linewidth 1.2 dashtype dash(i) linecolor rgb (Way[i] eq "h" ? 0x202020 : 0x606060) + i % 2
 }
 do for [f = 1:(below ? families : 0)] {
     e = lines - 1 + f
@@ -64,7 +66,7 @@ first = text_only ? 0.10 : 0.075
 split = both ? 0.24 : 0
 last = below ? 0.965 : text_only ? 1 - (number("right_chars") + 8) / (1.0 * across) : 1 - (number("right_chars") * 8.0 + 95) / wide
 set tmargin at screen top_of
-set bmargin at screen (text_only ? 5.0 / number("lines") : (76 + 20.0 * below) / high)
+set bmargin at screen (text_only ? 5.0 / number("lines") : (76 + (below ? 12 + 20.0 * below : 0)) / high)
 
 if (both) { set multiplot }
 if (moving > 0) {
