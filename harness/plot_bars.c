@@ -78,7 +78,8 @@ static void write_bars(FILE *out, const struct view *view, const struct plot_req
     const struct plot_scale *scale = plot_time(bars->longest);
     snprintf(text, sizeof text, "%s: time of each variant  (%s %s)", id->operation, id->shape,
              temperature_name((enum assay_temperature)id->temperature));
-    if (bars->broken) snprintf(note, sizeof note, "broken, for they are too long: %d", bars->broken);
+    if (bars->broken)
+        snprintf(note, sizeof note, "broken, for they are too long: %d", bars->broken);
     plot_head(out, view->run, text, note);
     plot_size_rows(out, bars->count, bars->chars);
     plot_setting(out, "unit", scale->name);

@@ -1,6 +1,5 @@
 /* plot_forest.c - the data of plots/forest.gp: what changed between two runs. */
 #include <math.h>
-#include <string.h>
 
 #include "comparison_words.h"
 #include "plot_data.h"
@@ -133,30 +132,11 @@ static int places_add(const struct plot_request *request, const struct page *pag
     return 0;
 }
 
-/* The reason that most rows give; "" none. Rows of one cause mostly stand together. */
-static const char *reason_most(const struct plot_request *request)
-{
-    const struct comparison *c = request->comparison;
-    const char *most = "";
-    int most_rows = 0;
-    for (int i = 0; i < c->count; i++) {
-        int rows = 0;
-        if (!c->rows[i].reason[0] || !plot_takes(request, &c->rows[i].id)) continue;
-        if (!strcmp(c->rows[i].reason, most)) continue;
-        for (int j = i; j < c->count; j++)
-            rows += !strcmp(c->rows[i].reason, c->rows[j].reason) &&
-                    plot_takes(request, &c->rows[j].id);
-        if (rows > most_rows) most = c->rows[i].reason;
-        most_rows = rows > most_rows ? rows : most_rows;
-    }
-    return most;
-}
-
 /* "... no case that compares (163 INCOMPARABLE, 10 NEW; most: another GPU)" */
 static enum plot_outcome nothing(const struct plot_request *request)
 {
     char what[WORDS_LINE + ASSAY_MAX_REASON + 64], counts[WORDS_LINE];
-    const char *reason = reason_most(request);
+    const char *reason = reason_of_most(request->comparison);
     counts_text(request->comparison, counts);
     snprintf(what, sizeof what, "the two runs have no case that compares%s%s%s%s%s",
              counts[0] ? " (" : "", counts, reason[0] ? "; most: " : "", reason,

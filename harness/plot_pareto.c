@@ -166,7 +166,7 @@ static void point_add(struct pareto *pareto, const struct view_row *row)
         return;
     }
     variant_of(pareto, row->result.id.variant);
-    pareto->point[pareto->count++] = 
+    pareto->point[pareto->count++] =
         (struct point){.row = row, .time_ns = row->result.time_ns, .quality = quality};
 }
 

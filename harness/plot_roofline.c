@@ -245,13 +245,12 @@ static void note_write(const struct roofline *roof, char *out, size_t size)
     size_t used = 0;
     out[0] = '\0';
     if (roof->older)
-        used += (size_t)snprintf(out, size,
-                                 "arrows from run %.8s, %.10s: blue faster, vermillion slower",
-                                 roof->request->against->run.id, roof->request->against->started_at);
+        used += (size_t)snprintf(
+            out, size, "arrows from run %.8s, %.10s: blue faster, vermillion slower",
+            roof->request->against->run.id, roof->request->against->started_at);
     if (roof->left_out)
-        used += (size_t)snprintf(out + used, size - used,
-                                 "%sleft out, for they count no work: %d", used ? "; " : "",
-                                 roof->left_out);
+        used += (size_t)snprintf(out + used, size - used, "%sleft out, for they count no work: %d",
+                                 used ? "; " : "", roof->left_out);
     if (roof->crowded_out)
         snprintf(out + used, size - used, "%sof operations that have no more room: %d",
                  used ? "; " : "", roof->crowded_out);
