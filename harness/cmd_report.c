@@ -117,16 +117,21 @@ static const struct compare_options as_compare_does = {0};
 static int report_run(const struct arguments *arguments, const struct stored_run *run)
 {
     struct view view;
+    struct stored_run base = {0};
     struct comparison comparison = {0};
     struct claims claims = {0};
     struct claim_ledger ledger = {0};
     struct report report = {.view = &view};
     int status = -1;
     if (view_make(&view, run)) return -1;
-    if (arguments->against && run_choice_compare(&comparison, arguments->against, arguments->run,
-                                                 arguments->db, &as_compare_does))
-        goto out;
-    if (arguments->against) report.comparison = &comparison;
+    if (arguments->against) {
+        if (run_choice_read(&base, arguments->against, arguments->db) ||
+            run_choice_compare(&comparison, arguments->against, arguments->run, arguments->db,
+                               &as_compare_does))
+            goto out;
+        report.base = &base;
+        report.comparison = &comparison;
+    }
     settle(arguments, &report, &claims, &ledger);
     bool draws = !arguments->no_plots && !strcmp(arguments->format, "html");
     if (draws) report_draw(&report);
@@ -137,6 +142,7 @@ out:
     claim_ledger_release(&ledger);
     claims_release(&claims);
     comparison_release(&comparison);
+    stored_run_release(&base);
     view_release(&view);
     return status;
 }

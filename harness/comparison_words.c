@@ -43,6 +43,22 @@ void counts_text(const struct comparison *comparison, char out[WORDS_LINE])
     if (!out[0]) snprintf(out, WORDS_LINE, "no case on either side");
 }
 
+const char *reason_of_most(const struct comparison *comparison)
+{
+    const char *most = "";
+    int most_rows = 0;
+    for (int i = 0; i < comparison->count; i++) {
+        const char *reason = comparison->rows[i].reason;
+        int rows = 0;
+        if (!reason[0] || !strcmp(reason, most)) continue;
+        for (int j = i; j < comparison->count; j++)
+            rows += !strcmp(reason, comparison->rows[j].reason);
+        if (rows > most_rows) most = reason;
+        if (rows > most_rows) most_rows = rows;
+    }
+    return most;
+}
+
 void why_text(const struct comparison_row *row, char out[WORDS_LINE])
 {
     char tags[128];

@@ -12,6 +12,8 @@ enum { WORDS_LINE = 512 };
 void side_text(const struct comparison_side *side, char out[WORDS_LINE]);
 /* "2 REGRESSED, 1 INCONCLUSIVE, 197 PASS". */
 void counts_text(const struct comparison *comparison, char out[WORDS_LINE]);
+/* The reason that most rows give; "" none gives one. */
+const char *reason_of_most(const struct comparison *comparison);
 /* The reason and the tags; "" none. */
 void why_text(const struct comparison_row *row, char out[WORDS_LINE]);
 

@@ -1,9 +1,14 @@
 /* plot_bars.c - the data of plots/bars.gp: the variants of one group. */
 #include <math.h>
+#include <stdlib.h>
 
 #include "plot_data.h"
 #include "plot_rows.h"
 #include "units.h"
+
+/* Bars longer than this many times the middle one would squeeze the others to nothing,
+ * so they are broken. */
+static const double longest_whole = 20;
 
 static void bar_label(FILE *out, const struct view_row *row)
 {
@@ -28,44 +33,79 @@ static void bar(FILE *out, const struct view_row *row, double factor)
     fputc('\n', out);
 }
 
-static void write_bars(FILE *out, const struct view *view, const struct plot_request *request,
-                       int group)
+/* The rows of one group, fastest first. */
+struct bars {
+    int *row; /* of the view */
+    int count, chars;
+    double longest; /* that is drawn whole, ns */
+    int broken;
+};
+
+static double end_of(const struct view *view, int row)
 {
-    char text[PLOT_MAX_COMMON + 64];
-    double longest = 0;
-    int chars = 0, rows = 0;
-    const struct case_id *id = NULL;
+    const struct case_result *result = &view->rows[row].result;
+    return plot_or(result->hi_ns, result->time_ns);
+}
+
+static int bars_make(struct bars *bars, const struct view *view, const struct plot_request *request,
+                     int group)
+{
+    *bars = (struct bars){.row = calloc((size_t)view->count + 1, sizeof *bars->row)};
+    if (!bars->row) return assay_error("out of memory for %d rows", view->count);
     for (int i = 0; i < view->count; i++) {
-        const struct case_result *result = &view->rows[i].result;
-        if (view->rows[i].group != group || !plot_row_taken(request, &view->rows[i])) continue;
-        id = &result->id;
-        longest = fmax(longest, plot_or(result->hi_ns, result->time_ns));
-        if (plot_width(id->variant) > chars) chars = plot_width(id->variant);
-        rows++;
+        const struct view_row *row = &view->rows[i];
+        if (row->group != group || !plot_row_taken(request, row)) continue;
+        int width = plot_width(row->result.id.variant);
+        if (width > bars->chars) bars->chars = width;
+        bars->row[bars->count++] = i;
     }
-    const struct plot_scale *scale = plot_time(longest);
+    double middle = end_of(view, bars->row[bars->count / 2]);
+    for (int i = 0; i < bars->count; i++) {
+        double end = end_of(view, bars->row[i]);
+        if (end > longest_whole * middle)
+            bars->broken++;
+        else
+            bars->longest = fmax(bars->longest, end);
+    }
+    return 0;
+}
+
+static void write_bars(FILE *out, const struct view *view, const struct plot_request *request,
+                       const struct bars *bars)
+{
+    char text[PLOT_MAX_COMMON + 64], note[64] = "";
+    const struct case_id *id = &view->rows[bars->row[0]].result.id;
+    const struct plot_scale *scale = plot_time(bars->longest);
     snprintf(text, sizeof text, "%s: time of each variant  (%s %s)", id->operation, id->shape,
              temperature_name((enum assay_temperature)id->temperature));
-    plot_head(out, view->run, text, NULL);
-    plot_size_rows(out, rows, chars);
+    if (bars->broken)
+        snprintf(note, sizeof note, "broken, for they are too long: %d", bars->broken);
+    plot_head(out, view->run, text, note);
+    plot_size_rows(out, bars->count, bars->chars);
     plot_setting(out, "unit", scale->name);
-    plot_setting_number(out, "chars", chars);
-    plot_setting_number(out, "top", 1.2 * longest / scale->factor); /* room for the labels */
+    plot_setting_number(out, "chars", bars->chars);
+    plot_setting_number(out, "longest", bars->longest / scale->factor);
     plot_block_end(out);
-    rows = 0;
-    for (int i = 0; i < view->count; i++) {
-        if (view->rows[i].group != group || !plot_row_taken(request, &view->rows[i])) continue;
-        plot_place_line(request->places, i, 1, rows++);
-        bar(out, &view->rows[i], scale->factor);
+    for (int i = 0; i < bars->count; i++) {
+        plot_place_line(request->places, bars->row[i], 1, i);
+        bar(out, &view->rows[bars->row[i]], scale->factor);
     }
 }
 
 enum plot_outcome plot_bars(FILE *out, const struct plot_request *request)
 {
     struct view view;
+    struct bars bars = {0};
+    enum plot_outcome outcome = PLOT_FAILED;
     if (view_make(&view, request->run)) return PLOT_FAILED;
-    int group = plot_row_group(request, &view);
-    if (group >= 0) write_bars(out, &view, request, group);
+    int group = plot_row_group(request, &view, INFINITY);
+    if (group < 0) {
+        outcome = plot_nothing(request, "the run has no ok case");
+    } else if (bars_make(&bars, &view, request, group) == 0) {
+        write_bars(out, &view, request, &bars);
+        outcome = PLOT_DRAWN;
+    }
+    free(bars.row);
     view_release(&view);
-    return group < 0 ? plot_nothing(request, "the run has no ok case") : PLOT_DRAWN;
+    return outcome;
 }

@@ -238,7 +238,7 @@ enum plot_outcome plot_dist(FILE *out, const struct plot_request *request)
     struct dist dist = {.run = request->run};
     enum plot_outcome outcome = PLOT_FAILED;
     if (view_make(&view, request->run)) return PLOT_FAILED;
-    int group = plot_row_group(request, &view);
+    int group = plot_row_group(request, &view, widest);
     if (group < 0) {
         outcome = plot_nothing(request, "the run has no ok case");
     } else if (dist_make(&dist, request, &view, group) == 0) {

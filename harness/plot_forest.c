@@ -1,6 +1,7 @@
 /* plot_forest.c - the data of plots/forest.gp: what changed between two runs. */
 #include <math.h>
 
+#include "comparison_words.h"
 #include "plot_data.h"
 #include "plot_rows.h"
 
@@ -131,11 +132,23 @@ static int places_add(const struct plot_request *request, const struct page *pag
     return 0;
 }
 
+/* "... no case that compares (163 INCOMPARABLE, 10 NEW; most: another GPU)" */
+static enum plot_outcome nothing(const struct plot_request *request)
+{
+    char what[WORDS_LINE + ASSAY_MAX_REASON + 64], counts[WORDS_LINE];
+    const char *reason = reason_of_most(request->comparison);
+    counts_text(request->comparison, counts);
+    snprintf(what, sizeof what, "the two runs have no case that compares%s%s%s%s%s",
+             counts[0] ? " (" : "", counts, reason[0] ? "; most: " : "", reason,
+             counts[0] ? ")" : "");
+    return plot_nothing(request, what);
+}
+
 enum plot_outcome plot_forest(FILE *out, const struct plot_request *request)
 {
     struct page page;
     page_make(&page, request, request->comparison);
-    if (!page.shown) return plot_nothing(request, "the two runs have no case that compares");
+    if (!page.shown) return nothing(request);
     if (request->places && places_add(request, &page)) return PLOT_FAILED;
     write_rows(out, request, &page);
     return PLOT_DRAWN;

@@ -152,20 +152,36 @@ static int script_write(const char *path, const char *script)
 
 /* ----------------------------------------------------------------- running -- */
 
-/* All that can be read, as one line; what does not fit is dropped. */
-static void read_line(int from, char *out, size_t size)
+/* Add a line to a text, its runs of blanks and controls as one blank. */
+static void line_add(char *out, size_t size, const char *line)
 {
-    size_t used = 0;
-    char buffer[1024];
-    ssize_t count;
-    while ((count = read(from, buffer, sizeof buffer)) > 0 || (count < 0 && errno == EINTR))
-        for (ssize_t i = 0; i < count && used + 1 < size; i++) {
-            char c = (unsigned char)buffer[i] < ' ' ? ' ' : buffer[i];
-            if (c != ' ' || (used && out[used - 1] != ' ')) out[used++] = c;
-        }
-    while (used > 0 && out[used - 1] == ' ')
-        used--;
+    size_t used = strlen(out);
+    for (; *line && used + 1 < size; line++) {
+        char c = (unsigned char)*line < ' ' ? ' ' : *line;
+        if (c != ' ' || (used && out[used - 1] != ' ')) out[used++] = c;
+    }
     out[used] = '\0';
+}
+
+/* What gnuplot says, as one line, to its end; warnings are not why it failed. Closes
+ * `from`; -1 with assay_error. */
+static int read_said(int from, char *out, size_t size)
+{
+    char *line = NULL;
+    size_t room = 0;
+    FILE *in = fdopen(from, "r");
+    out[0] = '\0';
+    if (!in) {
+        close(from);
+        return assay_error("cannot read from gnuplot: %s", strerror(errno));
+    }
+    while (getline(&line, &room, in) >= 0)
+        if (!strstr(line, "warning: ")) line_add(out, size, line);
+    free(line);
+    fclose(in);
+    size_t used = strlen(out);
+    if (used && out[used - 1] == ' ') out[used - 1] = '\0';
+    return 0;
 }
 
 /* Start gnuplot without a shell, with `errors` as its standard error; an errno. */
@@ -210,10 +226,10 @@ static int gnuplot(const struct files *files, int columns)
         if (failed != ENOENT) return assay_error("cannot start gnuplot: %s", strerror(failed));
         return assay_error("gnuplot is not installed: apt-get install gnuplot-nox");
     }
-    read_line(ends[0], said, sizeof said);
-    close(ends[0]);
+    int unread = read_said(ends[0], said, sizeof said);
     while (waitpid(child, &status, 0) < 0)
         if (errno != EINTR) return assay_error("cannot wait for gnuplot: %s", strerror(errno));
+    if (unread) return -1;
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return 0;
     if (WIFSIGNALED(status)) return assay_error("gnuplot died of signal %d", WTERMSIG(status));
     return assay_error("gnuplot failed: %s", said[0] ? said : "it did not say why");

@@ -53,7 +53,7 @@ static int panels_choose(struct panel **panels, const struct plot_request *reque
 
 /* ------------------------------------------------------------------- writing -- */
 
-/* "+10.0 %" of a change; "driver 570 -> 580" of a border. */
+/* "+10.0 %" of a change; "driver 570 to 580" or "another device" of a border. */
 static void change_label(const struct history *history, const struct history_series *series,
                          const struct history_change *change, char *out, size_t size)
 {
@@ -69,9 +69,14 @@ static void change_label(const struct history *history, const struct history_ser
     for (int i = 0; i < HISTORY_CAUSES && used < size; i++) {
         enum history_cause cause = (enum history_cause)(1u << i);
         if (!(change->causes & (unsigned)cause)) continue;
-        used += (size_t)snprintf(out + used, size - used, "%s%s %s to %s", used ? ", " : "",
-                                 history_cause_name(cause), history_cause_value(cause, before),
-                                 history_cause_value(cause, after));
+        const char *from = history_cause_value(cause, before);
+        const char *to = history_cause_value(cause, after);
+        if (strcmp(from, to) != 0)
+            used += (size_t)snprintf(out + used, size - used, "%s%s %s to %s", used ? ", " : "",
+                                     history_cause_name(cause), from, to);
+        else /* the name is the same, the card is not */
+            used += (size_t)snprintf(out + used, size - used, "%sanother %s", used ? ", " : "",
+                                     history_cause_name(cause));
     }
 }
 

@@ -19,6 +19,8 @@ struct point {
     const struct view_row *row;
     double time_ns, quality;
     bool front;
+    int number;     /* on the front, from 1; 0: it is not named */
+    char label[16]; /* of it and those too near to have their own; "" none */
 };
 
 struct pareto {
@@ -164,7 +166,8 @@ static void point_add(struct pareto *pareto, const struct view_row *row)
         return;
     }
     variant_of(pareto, row->result.id.variant);
-    pareto->point[pareto->count++] = (struct point){row, row->result.time_ns, quality, false};
+    pareto->point[pareto->count++] =
+        (struct point){.row = row, .time_ns = row->result.time_ns, .quality = quality};
 }
 
 static int by_time(const void *a, const void *b)
@@ -203,6 +206,60 @@ static bool is_logarithmic(const struct pareto *pareto)
     return !pareto->more_is_better && least > 0 && most > 10 * least;
 }
 
+/* The extents of all points: of log(time), and of the metric as the axis has it. */
+struct extents {
+    double least_time, time, least_quality, quality;
+    bool logarithmic;
+};
+
+static double height(const struct extents *e, double quality)
+{
+    return e->logarithmic ? log(quality) : quality;
+}
+
+static void extents_make(struct extents *e, const struct pareto *pareto)
+{
+    double most_time = -INFINITY, most = -INFINITY;
+    *e = (struct extents){INFINITY, 0, INFINITY, 0, is_logarithmic(pareto)};
+    for (int i = 0; i < pareto->count; i++) {
+        double time = log(pareto->point[i].time_ns), high = height(e, pareto->point[i].quality);
+        e->least_time = fmin(e->least_time, time);
+        most_time = fmax(most_time, time);
+        e->least_quality = fmin(e->least_quality, high);
+        most = fmax(most, high);
+    }
+    e->time = most_time - e->least_time;
+    e->quality = most - e->least_quality;
+}
+
+/* Two points so near that numbers beside them would overlap. */
+static bool is_near(const struct extents *e, const struct point *a, const struct point *b)
+{
+    return fabs(log(a->time_ns / b->time_ns)) < 0.035 * e->time &&
+           fabs(height(e, a->quality) - height(e, b->quality)) < 0.04 * e->quality;
+}
+
+/* The number of each named point; points too near to each other have one label, "4-6", at
+ * the first. */
+static void labels_make(struct pareto *pareto)
+{
+    struct extents extents;
+    struct point *first = NULL, *last = NULL;
+    int named = 0;
+    extents_make(&extents, pareto);
+    for (int i = 0; i < pareto->count && named < MOST_NAMED; i++) {
+        struct point *p = &pareto->point[i];
+        if (!p->front) continue;
+        p->number = ++named;
+        if (!last || !is_near(&extents, last, p)) first = p;
+        last = p;
+        if (first == p)
+            snprintf(first->label, sizeof first->label, "%d", p->number);
+        else
+            snprintf(first->label, sizeof first->label, "%d-%d", first->number, p->number);
+    }
+}
+
 static void head(FILE *out, const struct view *view, const struct pareto *pareto,
                  const struct plot_common *common, int front, int chars,
                  const struct plot_scale *scale)
@@ -212,7 +269,8 @@ static void head(FILE *out, const struct view *view, const struct pareto *pareto
     plot_common_text(common, text);
     snprintf(title, sizeof title, "%s against time, %d cases  (%s)", pareto->metric, pareto->count,
              text);
-    used = snprintf(note, sizeof note, "line: nothing is both faster and better (%d cases)", front);
+    used = snprintf(note, sizeof note, "line: nothing is both faster and better (%d case%s)", front,
+                    front == 1 ? "" : "s");
     if (front > MOST_NAMED)
         used += snprintf(note + used, sizeof note - (size_t)used, ", %d of them are not named",
                          front - MOST_NAMED);
@@ -239,7 +297,8 @@ static void write_pareto(FILE *out, const struct view *view, struct pareto *pare
 {
     struct plot_common common = {0};
     char name[PLOT_MAX_NAME];
-    int front = front_mark(pareto), named = 0, chars = 12;
+    int front = front_mark(pareto), chars = 12;
+    labels_make(pareto);
     for (int i = 0; i < pareto->count; i++)
         plot_common_add(&common, &pareto->point[i].row->result.id);
     for (int i = 0; i < pareto->count; i++) {
@@ -256,12 +315,12 @@ static void write_pareto(FILE *out, const struct view *view, struct pareto *pare
     plot_block_end(out);
     for (int i = 0; i < pareto->count; i++) {
         const struct point *p = &pareto->point[i];
-        int number = p->front && named < MOST_NAMED ? ++named : 0;
         plot_common_rest(&common, &p->row->result.id, name);
         plot_place_point(places, (int)(p->row - view->rows), 0, p->time_ns / scale->factor,
                          p->quality);
-        fprintf(out, "%d\t%.9g\t%.9g\t%d\t%d\t", variant_of(pareto, p->row->result.id.variant) + 1,
-                p->time_ns / scale->factor, p->quality, p->front, number);
+        fprintf(out, "%d\t%.9g\t%.9g\t%d\t%d\t%s\t",
+                variant_of(pareto, p->row->result.id.variant) + 1, p->time_ns / scale->factor,
+                p->quality, p->front, p->number, p->label[0] ? p->label : "-");
         plot_text(out, name);
         fputc('\n', out);
     }

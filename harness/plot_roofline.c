@@ -9,7 +9,11 @@
 #include "plot_rows.h"
 #include "units.h"
 
-enum { MOST_OPERATIONS = 32 };
+enum {
+    MOST_OPERATIONS = 64,
+    MOST_BESIDE = 14, /* entries of a key that stands beside the picture; a longer one is below */
+    KEY_COLUMNS = 4,  /* of one below, as in roofline.gp */
+};
 
 /* The rows of one operation have one colour. */
 struct family {
@@ -24,6 +28,7 @@ struct roofline {
     struct family family[MOST_OPERATIONS];
     int families;
     int rows, moving, left_out;   /* with operations and bytes; only bytes; neither */
+    int crowded_out;              /* of operations that there is no more room for */
     double left, right, low, top; /* of the axes */
     double moving_left, moving_right, moving_low, moving_top; /* of the second panel */
 };
@@ -66,7 +71,7 @@ static void row_add(struct roofline *roof, const struct view_row *row)
     }
     if (f < 0) {
         if (roof->families == MOST_OPERATIONS) {
-            roof->left_out++;
+            roof->crowded_out++;
             return;
         }
         f = roof->families++;
@@ -234,25 +239,43 @@ static void arrows_write(FILE *out, const struct roofline *roof)
     plot_block_end(out);
 }
 
+/* "arrows from run 1a2b3c4d, 2026-11-21: ...; left out, for they count no work: 3" */
+static void note_write(const struct roofline *roof, char *out, size_t size)
+{
+    size_t used = 0;
+    out[0] = '\0';
+    if (roof->older)
+        used += (size_t)snprintf(
+            out, size, "arrows from run %.8s, %.10s: blue faster, vermillion slower",
+            roof->request->against->run.id, roof->request->against->started_at);
+    if (roof->left_out)
+        used += (size_t)snprintf(out + used, size - used, "%sleft out, for they count no work: %d",
+                                 used ? "; " : "", roof->left_out);
+    if (roof->crowded_out)
+        snprintf(out + used, size - used, "%sof operations that have no more room: %d",
+                 used ? "; " : "", roof->crowded_out);
+}
+
+/* Rows of a key below the picture; 0: it stands beside it, as in the terminal always. */
+static int key_rows(int entries)
+{
+    return entries > MOST_BESIDE ? (entries + KEY_COLUMNS - 1) / KEY_COLUMNS : 0;
+}
+
 static void head(FILE *out, const struct roofline *roof, const struct lines *lines)
 {
-    char title[160], note[200] = "";
-    int chars = lines->chars;
+    char title[160], note[240];
+    int chars = lines->chars, entries = roof->families + lines->count + 1;
     for (int f = 0; f < roof->families; f++)
         if (plot_width(roof->family[f].operation) + 6 > chars)
             chars = plot_width(roof->family[f].operation) + 6;
-    int entries = roof->families + lines->count + 3;
     snprintf(title, sizeof title, "roofline of %d cases%s%s", roof->rows + roof->moving,
              roof->request->operation ? " of " : "",
              roof->request->operation ? roof->request->operation : "");
-    if (roof->older)
-        snprintf(note, sizeof note, "arrows from run %.8s, %.10s: blue faster, vermillion slower",
-                 roof->request->against->run.id, roof->request->against->started_at);
-    if (roof->left_out)
-        snprintf(note + strlen(note), sizeof note - strlen(note),
-                 "%sleft out, for they count no work: %d", note[0] ? "; " : "", roof->left_out);
+    note_write(roof, note, sizeof note);
     plot_head(out, roof->view->run, title, note);
-    plot_size(out, 1200, 600 + 20 * (entries > 22 ? entries - 22 : 0), 36);
+    plot_size(out, 1200, 620 + 20 * key_rows(entries), entries > MOST_BESIDE ? entries + 14 : 36);
+    plot_setting_number(out, "key_rows", key_rows(entries));
     plot_setting_number(out, "right_chars", chars);
     plot_setting_number(out, "rows", roof->rows);
     plot_setting_number(out, "moving", roof->moving);

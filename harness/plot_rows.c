@@ -1,4 +1,5 @@
 /* plot_rows.c - see plot_rows.h. */
+#include <math.h>
 #include <string.h>
 
 #include "plot_data.h"
@@ -30,17 +31,20 @@ static double row_work(const struct view_row *row)
     return view_bytes(&row->result.work) + view_ops(&row->result.work);
 }
 
-int plot_row_group(const struct plot_request *request, const struct view *view)
+int plot_row_group(const struct plot_request *request, const struct view *view, double widest)
 {
     int best = -1, best_rows = 0;
     double best_work = 0;
     for (int from = 0, to; from < view->count; from = to) {
         int rows = 0;
-        double work = 0;
+        double work = 0, fastest = INFINITY; /* rows of a group are by time */
         for (to = from; to < view->count && view->rows[to].group == view->rows[from].group; to++) {
-            if (!plot_row_taken(request, &view->rows[to])) continue;
+            const struct view_row *row = &view->rows[to];
+            if (!plot_row_taken(request, row)) continue;
+            fastest = fmin(fastest, row->result.time_ns);
+            if (row->result.time_ns > widest * fastest) continue;
             rows++;
-            work = row_work(&view->rows[to]);
+            work = row_work(row);
         }
         if (rows > best_rows || (rows == best_rows && rows > 0 && work > best_work)) {
             best = view->rows[from].group;

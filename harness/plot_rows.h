@@ -16,8 +16,9 @@ bool plot_row_taken(const struct plot_request *request, const struct view_row *r
 /* The row of this case; -1: there is none. */
 int plot_row_find(const struct view *view, const struct case_id *id);
 
-/* The group with the most such rows, then the most work; -1: there is none. */
-int plot_row_group(const struct plot_request *request, const struct view *view);
+/* The group with the most such rows that are no more than `widest` times as slow as its
+ * fastest, then the one with the most work; -1: there is none. */
+int plot_row_group(const struct plot_request *request, const struct view *view, double widest);
 
 /* Words (operation, variant, pairs of the shape, temperature) that all cases share. */
 struct plot_common {

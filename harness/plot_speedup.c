@@ -86,17 +86,29 @@ static void bar_name(const struct bars *bars, const struct bar *bar, char out[PL
         plot_common_rest(common, id, out);
 }
 
-/* "1.02x [0.999, 1.003]", "0.95x (12 cases, 0.9 to 1.1)" */
+/* Four digits, one more than the ratio has: an interval is often narrower than three. */
+static void end_text(char out[UNITS_MAX], double ratio)
+{
+    snprintf(out, UNITS_MAX, ratio < 1000 ? "%#.4g" : "%.0f", ratio);
+}
+
+/* "1.02x  [0.9990, 1.030]", "0.950x  (12 cases, 0.900x to 1.10x)" */
 static void bar_figures(const struct bars *bars, const struct bar *bar, char *out, size_t size)
 {
-    char mid[UNITS_MAX];
+    char mid[UNITS_MAX], lo[UNITS_MAX], hi[UNITS_MAX];
     units_ratio(mid, bar->mid);
-    if (bars->together && bar->cases > 1)
-        snprintf(out, size, "%s  (%d cases, %.3g to %.3g)", mid, bar->cases, bar->lo, bar->hi);
-    else if (isnan(bar->row->speedup.lo))
+    if (bars->together && bar->cases > 1) {
+        units_ratio(lo, bar->lo);
+        units_ratio(hi, bar->hi);
+        snprintf(out, size, "%s  (%d cases, %s to %s)", mid, bar->cases, lo, hi);
+        return;
+    }
+    end_text(lo, bar->row->speedup.lo);
+    end_text(hi, bar->row->speedup.hi);
+    if (isnan(bar->row->speedup.lo))
         snprintf(out, size, "%s", mid);
     else
-        snprintf(out, size, "%s  [%.4g, %.4g]", mid, bar->row->speedup.lo, bar->row->speedup.hi);
+        snprintf(out, size, "%s  [%s, %s]", mid, lo, hi);
 }
 
 /* Who the bars are against: one name, or "its group's baseline". */

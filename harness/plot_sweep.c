@@ -128,13 +128,23 @@ static void ceiling_lines(FILE *out, const struct picture *picture)
 {
     const struct ceilings *ceilings = &picture->view->ceilings;
     for (int i = 0; i < ceilings->count; i++) {
-        char text[128];
+        char text[128], rate[UNITS_MAX];
         const struct ceiling *c = &ceilings->item[i];
         if (!is_drawn(picture, c)) continue;
-        snprintf(text, sizeof text, "ceiling %s: %.3g %s", c->name,
-                 c->rate / picture->scale->factor, picture->scale->name);
+        if (picture->measure == MEASURE_OPS)
+            units_ops(rate, c->rate, !strcmp(c->name, "int8"));
+        else
+            units_rate(rate, c->rate);
+        snprintf(text, sizeof text, "ceiling %s: %s", c->name, rate);
         line(out, 'h', c->rate / picture->scale->factor, text);
     }
+}
+
+/* Times go over decades; rates mostly do not, and where they do, an axis from 0 would hide
+ * the lower ones. */
+static bool is_logarithmic(const struct picture *picture)
+{
+    return picture->measure == MEASURE_TIME || picture->top > 10 * picture->low;
 }
 
 /* ------------------------------------------------------------------ blocks -- */
@@ -156,9 +166,9 @@ static void head(FILE *out, const struct picture *picture)
                  sweep->by_bytes ? "bytes moved (least that the operation can read and write)"
                                  : text);
     plot_setting_number(out, "by_bytes", sweep->by_bytes);
-    plot_setting_number(out, "is_time", picture->measure == MEASURE_TIME);
+    plot_setting_number(out, "logarithmic", is_logarithmic(picture));
     plot_setting_number(out, "low", picture->low / picture->scale->factor);
-    plot_setting_number(out, "top", 1.05 * picture->top / picture->scale->factor);
+    plot_setting_number(out, "top", picture->top / picture->scale->factor);
     plot_setting_number(out, "left", picture->left / 1.3);
     plot_setting_number(out, "right", picture->right * 1.3);
     plot_block_end(out);

@@ -11,7 +11,7 @@
 enum {
     MOST_POINTS = 4000, /* more samples are gathered in bins */
     BINS = 500,
-    MOST_BORDERS = 24, /* where operations change */
+    MOST_BORDERS = 400, /* where operations change; more are one stretch */
 };
 
 /* A sample: its round, counted through the run, and its time over its case's median. */
@@ -84,7 +84,11 @@ static void case_add(struct timeline *line, const struct stored_case *stored, do
 static void border_add(struct timeline *line, double at, const char *operation)
 {
     const struct border *last = line->borders ? &line->border[line->borders - 1] : NULL;
-    if ((last && !strcmp(last->operation, operation)) || line->borders == MOST_BORDERS) return;
+    if (last && !strcmp(last->operation, operation)) return;
+    if (line->borders == MOST_BORDERS) {
+        line->border[MOST_BORDERS - 1].operation = "several";
+        return;
+    }
     line->border[line->borders++] = (struct border){at, operation};
 }
 

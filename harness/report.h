@@ -31,6 +31,7 @@ struct report_plot {
 struct report {
     const struct view *view;
     const struct comparison *comparison; /* against another run; NULL: none */
+    const struct stored_run *base;       /* that other run; NULL: none */
     const struct claim_ledger *ledger;   /* NULL: claims_lost says why */
     char claims_lost[ASSAY_MAX_REASON];
     struct report_plot plots[REPORT_PLOTS];

@@ -18,6 +18,7 @@ static enum plot_outcome draw(const struct report *report, const char *kind, con
                               const char *output, struct plot_places *places)
 {
     const struct plot_request request = {.run = report->view->run,
+                                         .against = report->base,
                                          .comparison = report->comparison,
                                          .operation = operation,
                                          .output = output,
@@ -39,26 +40,57 @@ static char *read_whole(const char *path)
     return NULL;
 }
 
-/* What a reader who does not see the picture is told, behind its title. */
-static void describe(const struct view *view, const char *operation, char out[ASSAY_MAX_REASON])
+/* What the picture shows, for a reader who does not see it, and whether its message is the
+ * highest rate or the greatest ratio. */
+struct content {
+    const char *kind, *text;
+    enum message { NO_FIGURE, HIGHEST_RATE, GREATEST_RATIO } message;
+};
+
+static const struct content contents[] = {
+    {"forest", "what changed since the other run, worst first", NO_FIGURE},
+    {"roofline", "the rate of every case under the measured ceilings", HIGHEST_RATE},
+    {"speedup", "how many times as fast as the baseline of its group", GREATEST_RATIO},
+    {"pareto", "quality against time, and the line of what nothing beats in both", NO_FIGURE},
+    {"pipeline", "when the stages of a batch ran, and what overlapped", NO_FIGURE},
+    {"sweep", "rate against size, a curve a variant; the time of each where there is one size", HIGHEST_RATE},
+    {0},
+};
+
+static double figure(enum message message, const struct view_row *row)
 {
+    if (message == GREATEST_RATIO) return row->result.is_baseline ? NAN : row->speedup.mid;
+    return message == HIGHEST_RATE && !row->rate_is_ops ? row->rate : NAN;
+}
+
+/* "...; of 173 cases with a time, the highest rate is 5.92 TB/s, of memory/best. ..." */
+static void describe(const struct view *view, const char *kind, const char *operation,
+                     char out[ASSAY_MAX_REASON])
+{
+    const struct content *content = contents;
     const struct view_row *best = NULL;
+    char value[UNITS_MAX] = "";
     int cases = 0;
-    for (int i = 0; i < view->count; i++) {
+    while (content->kind && strcmp(content->kind, kind) != 0)
+        content++;
+    for (int i = 0; content->kind && i < view->count; i++) {
         const struct view_row *row = &view->rows[i];
         if (row->result.status != STATUS_OK || row->is_ceiling) continue;
         if (operation && strcmp(row->result.id.operation, operation)) continue;
         cases++;
-        if (isnan(row->rate) || row->rate_is_ops) continue;
-        if (!best || row->rate > best->rate) best = row;
+        if (isnan(figure(content->message, row))) continue;
+        if (!best || figure(content->message, row) > figure(content->message, best)) best = row;
     }
-    char rate[UNITS_MAX];
-    int used = snprintf(out, ASSAY_MAX_REASON, "%d cases with a time", cases);
-    if (!best) return;
-    units_rate(rate, best->rate);
+    if (best && content->message == HIGHEST_RATE) units_rate(value, best->rate);
+    if (best && content->message == GREATEST_RATIO) units_ratio(value, best->speedup.mid);
+    int used = snprintf(out, ASSAY_MAX_REASON, "%s", content->kind ? content->text : kind);
+    if (best)
+        used += snprintf(out + used, ASSAY_MAX_REASON - (size_t)used,
+                         "; of %d cases with a time, the %s is %s, of %s/%s", cases,
+                         content->message == HIGHEST_RATE ? "highest rate" : "greatest ratio",
+                         value, best->result.id.operation, best->result.id.variant);
     snprintf(out + used, ASSAY_MAX_REASON - (size_t)used,
-             "; the highest rate is %s, of %s. Every figure is in the table of cases.", rate,
-             best->result.id.variant);
+             ". Every figure is in the table of cases.");
 }
 
 /* A plot that fails is said and the others go on: without gnuplot all fail at once. */
@@ -96,7 +128,7 @@ static void add_plot(struct report *report, const char *folder, const char *kind
     snprintf(plot->title, sizeof plot->title, "%s%s%s", kind, operation ? " of " : "",
              operation ? operation : "");
     snprintf(plot->operation, sizeof plot->operation, "%s", operation ? operation : "");
-    describe(report->view, operation, plot->text);
+    describe(report->view, kind, operation, plot->text);
     report->plot_count++;
 }
 

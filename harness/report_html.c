@@ -8,6 +8,8 @@
 #include "report_page.h"
 #include "show.h"
 
+enum { MOST_UNFOLDED = 12 }; /* lines of what was skipped */
+
 /* Cases of ceilings have no row of their own. */
 static const struct show_options rows_only = {.ceilings = false};
 
@@ -75,10 +77,44 @@ static void contents(FILE *out, const struct report *report)
           out);
 }
 
+static void problem_line(FILE *out, const struct view *view, const struct report_problem *problem)
+{
+    const char *class = problem->status == STATUS_SKIPPED    ? "soft"
+                        : problem->status == STATUS_UNSTABLE ? "open"
+                                                             : "bad";
+    bool has_row = show_has(view, problem->first_row, &rows_only);
+    fprintf(out, "<tr><td class=\"%s\">%s</td><td class=\"n\" data-v=\"%d\">%d</td><td>", class,
+            status_name((enum case_status)problem->status), problem->cases, problem->cases);
+    if (has_row) fprintf(out, "<a href=\"#r%d\">", problem->first_row);
+    markup_xml(out, problem->operation);
+    fputs("/", out);
+    markup_xml(out, problem->variant);
+    fputs(has_row ? "</a></td><td>" : "</td><td>", out);
+    markup_xml(out, problem->reason);
+    fputs("</td></tr>\n", out);
+}
+
+static void problem_table(FILE *out, const struct view *view, const struct report_problem *list,
+                          int count, const char *caption)
+{
+    if (!count) return;
+    fprintf(out,
+            "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"%s\">"
+            "<table class=\"sortable\"><caption>%s, and why</caption>\n"
+            "<thead><tr><th scope=\"col\">status</th><th scope=\"col\">cases</th>"
+            "<th scope=\"col\">of</th><th scope=\"col\">why</th></tr></thead>\n<tbody>\n",
+            caption, caption);
+    for (int i = 0; i < count; i++)
+        problem_line(out, view, &list[i]);
+    fputs("</tbody></table></div>\n", out);
+}
+
+/* What failed is always seen. What was skipped says what a variant is not made for; a long
+ * list of it is folded. */
 static int problems(FILE *out, const struct view *view)
 {
     struct report_problem *list;
-    int count = report_problems(view, &list);
+    int count = report_problems(view, &list), failed = 0, skipped = 0;
     int missing = view->run->expected_count - view->run->case_count;
     if (count < 0) return -1;
     fputs("<h2 id=\"problems\">Without a time</h2>\n", out);
@@ -86,29 +122,18 @@ static int problems(FILE *out, const struct view *view)
         fprintf(out, "<p class=\"bad\">%d planned case%s missing: the run did not finish.</p>\n",
                 missing, missing == 1 ? " is" : "s are");
     if (count == 0) fputs("<p>Every case has one.</p>\n", out);
-    if (count > 0)
-        fputs("<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
-              "aria-label=\"Cases without a time\"><table class=\"sortable\">"
-              "<caption>What was wrong, lost or skipped, and why</caption>\n"
-              "<thead><tr><th scope=\"col\">status</th><th scope=\"col\">cases</th>"
-              "<th scope=\"col\">of</th><th scope=\"col\">why</th></tr></thead>\n<tbody>\n",
-              out);
-    for (int i = 0; i < count; i++) {
-        const char *class = list[i].status == STATUS_SKIPPED    ? "soft"
-                            : list[i].status == STATUS_UNSTABLE ? "open"
-                                                                : "bad";
-        fprintf(out, "<tr><td class=\"%s\">%s</td><td class=\"n\" data-v=\"%d\">%d</td><td>", class,
-                status_name((enum case_status)list[i].status), list[i].cases, list[i].cases);
-        bool has_row = show_has(view, list[i].first_row, &rows_only);
-        if (has_row) fprintf(out, "<a href=\"#r%d\">", list[i].first_row);
-        markup_xml(out, list[i].operation);
-        fputs("/", out);
-        markup_xml(out, list[i].variant);
-        fputs(has_row ? "</a></td><td>" : "</td><td>", out);
-        markup_xml(out, list[i].reason);
-        fputs("</td></tr>\n", out);
-    }
-    if (count > 0) fputs("</tbody></table></div>\n", out);
+    while (failed < count && list[failed].status != STATUS_SKIPPED)
+        failed++;
+    for (int i = failed; i < count; i++)
+        skipped += list[i].cases;
+    bool folds = count - failed > MOST_UNFOLDED;
+    problem_table(out, view, list, failed, "What was wrong or lost");
+    if (folds)
+        fprintf(out,
+                "<details><summary>%d cases were skipped, of %d variants and reasons</summary>\n",
+                skipped, count - failed);
+    problem_table(out, view, list + failed, count - failed, "What was skipped");
+    if (folds) fputs("</details>\n", out);
     free(list);
     return 0;
 }

@@ -21,6 +21,7 @@ const char report_style[] =
     "border-top:1px solid var(--line)}"
     "thead th{background:var(--band);white-space:nowrap}tbody th{font-weight:600}"
     "td.n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}"
+    "details{margin-top:.6rem}summary{cursor:pointer;margin-bottom:.4rem}"
     "td.s{min-width:11rem}td.w{min-width:17rem}"
     "th button{font:inherit;font-weight:600;color:inherit;background:none;border:0;padding:0;"
     "cursor:pointer;text-align:left}"

@@ -105,14 +105,27 @@ static void against_baselines(const struct view *view, char *out)
 
 /* ----------------------------------------------------- another run, or claims -- */
 
+/* Where no time is beside another, why not is the whole message. */
+static void against_run(const struct comparison *comparison, char *out)
+{
+    char counts[WORDS_LINE];
+    const char *reason = reason_of_most(comparison);
+    bool any = false;
+    for (int i = 0; i < comparison->count; i++)
+        any |= comparison->rows[i].ratio.mid > 0;
+    counts_text(comparison, counts);
+    if (any || !reason[0])
+        add(out, "Against run %.8s: %s.", comparison->base.id, counts);
+    else
+        add(out, "Against run %.8s nothing can be compared: %s (most: %s).", comparison->base.id,
+            counts, reason);
+}
+
 static void beside(const struct report *report, char *out)
 {
     const struct claim_ledger *ledger = report->ledger;
     if (report->comparison) {
-        char counts[WORDS_LINE];
-        counts_text(report->comparison, counts);
-        add(out, "Against run %.8s: %s.", report->comparison->base.id,
-            counts[0] ? counts : "nothing can be compared");
+        against_run(report->comparison, out);
         return;
     }
     int settled = 0;

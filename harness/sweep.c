@@ -26,14 +26,18 @@ static bool shape_pair(const char *shape, int index, const char **pair, int *len
     }
 }
 
-/* Whether "n=5000000" is a size: a whole number. */
+/* Whether "n=5000000" is a size: a whole number, and not 0, which stands for "none" and has
+ * no place on a logarithmic axis. */
 static bool is_size(const char *pair, int length)
 {
+    bool positive = false;
     const char *value = memchr(pair, '=', (size_t)length);
-    if (!value || value + 1 == pair + length) return false;
-    for (value++; value < pair + length; value++)
+    if (!value) return false;
+    for (value++; value < pair + length; value++) {
         if (!isdigit((unsigned char)*value)) return false;
-    return true;
+        positive |= *value != '0';
+    }
+    return positive;
 }
 
 /* The row's key when pair `swept` of its shape changes (-1: none does); false

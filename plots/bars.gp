@@ -14,14 +14,21 @@ paint(kind) = kind eq "baseline" ? 0x999999 : kind eq "reference" ? 0xD0D0D0 : 0
 
 set lmargin left_of
 set xlabel "time (" . find("unit") . "), with its interval; baselines are grey"
-set xrange [0:number("top")]
+# A bar that is too long ends a little behind the longest whole one, with a gap in it.
+longest = number("longest")
+edge = 1.06 * longest
+end(x) = x > longest ? edge : x
+broken(x) = x > longest
+set xrange [0:1.27 * longest] # room for the figures
 set yrange [bars - 0.4:-0.6]
 unset ytics
 unset key
 
-plot data index 1 using (0.5 * $3):0:(0):3:($0 - 0.36):($0 + 0.36):(paint(strcol(2))) \
+plot data index 1 using (0.5 * end($3)):0:(0):(end($3)):($0 - 0.36):($0 + 0.36):(paint(strcol(2))) \
          with boxxyerror linecolor rgb variable, \
-     data index 1 using 3:0:4:5 with xerrorbars pointtype 0 linewidth 1.5 linecolor rgb ink, \
+     data index 1 using (broken($3) ? 1.02 * longest : NaN):0:(1.01 * longest):(1.03 * longest):($0 - 0.4):($0 + 0.4) \
+         with boxxyerror linecolor rgb "#ffffff", \
+     data index 1 using (broken($3) ? NaN : $3):0:4:5 with xerrorbars pointtype 0 linewidth 1.5 linecolor rgb ink, \
      data index 1 using (0):0:(cut(strcol(1))) with labels right offset character -1, 0 textcolor rgb ink, \
-     data index 1 using 5:0:6 with labels left offset character 1, 0 textcolor rgb ink
+     data index 1 using (end($5)):0:6 with labels left offset character 1, 0 textcolor rgb ink
 eval frame(0, 0, 0)

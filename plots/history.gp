@@ -12,15 +12,17 @@ data = ARG1; output = ARG2; columns = ARG3; frames = ARG4
 load "style.gp"
 panels = number("panels")
 foot = text_only ? 4.0 / number("lines") : 76.0 / high
-each = (top_of - foot) / panels
+gap = panels == 1 ? 16.0 / high : text_only ? 2.0 / number("lines") : 26.0 / high
+each = (top_of - foot - gap / 2) / panels
+set title offset character 0, 1.2 # above the first panel's name
 way(i) = Border[i] > 0 ? 3 : 1
-gap = panels == 1 ? 0 : text_only ? 2.0 / number("lines") : 26.0 / high
 
-set lmargin text_only ? 12 : 11
+set lmargin text_only ? 12 : 13
 set rmargin 4
 unset key
 set multiplot
 do for [p = 1:panels] {
+    set autoscale xy # or stats would leave out what the last panel's axes do
     stats data index 3 * p - 2 using (name = strcol(1), unit = strcol(2), runs = $3, \
                                       from = strcol(4), to = strcol(5), 1) nooutput
     array Border[100]; array At[100]; array Label[100]
@@ -30,27 +32,35 @@ do for [p = 1:panels] {
     unset label; unset arrow
     set tmargin at screen foot + (panels - p + 1) * each - gap
     set bmargin at screen foot + (panels - p) * each
+    # Changes below one per cent stay small to the eye.
+    stats data index 3 * p using 2 nooutput
+    low = STATS_min; span = STATS_max - STATS_min
+    if (span < 0.02 * STATS_max) { low = low - (0.02 * STATS_max - span) / 2; span = 0.02 * STATS_max }
     set xrange [-0.5:runs - 0.5]
-    set offsets 0, 0, graph 0.12, graph (panels == 1 ? 0.12 : 0.35)
+    set yrange [low - 0.12 * span:low + (panels == 1 ? 1.12 : 1.35) * span]
+    if (runs <= 12) { set xtics 1 } else { set xtics autofreq }
     set format x (p == panels ? "%g" : "")
     if (p == panels) { set xlabel sprintf("runs, oldest first (%s to %s)", from, to) } else { unset xlabel }
     set ylabel "time (" . unit . ")"
     set label 1000 name at graph 0, graph 1.0 left offset 0.5, character 0.7 textcolor rgb ink
-    row = 0; last_at = -1e9
+    # A label stands in the first of three lines where none is in its way.
+    array Taken[3] = [-1e9, -1e9, -1e9]
     do for [i = 2:changes] {
         set arrow i from At[i], graph 0 to At[i], graph 1 nohead linewidth 1.3 \
             dashtype way(i) linecolor rgb (Border[i] > 0 ? "#808080" : "#D55E00")
-        # Labels of changes that are close stand on lines of their own, three at most.
-        row = At[i] - last_at < 0.25 * runs ? row + 1 : 0
-        last_at = At[i]
+        wide_in_runs = (strlen(Label[i]) + 2.0) * runs / (text_only ? across - 16 : (wide - 150) / 8.0)
+        leftwards = At[i] + wide_in_runs > runs - 0.5
+        begin = leftwards ? At[i] - wide_in_runs : At[i]
+        row = begin > Taken[1] ? 0 : begin > Taken[2] ? 1 : begin > Taken[3] ? 2 : 3
         if (row < 3) {
-            set label i Label[i] at At[i], graph (0.94 - 0.12 * row) offset character (At[i] > 0.6 * runs ? -0.7 : 0.7), 0 \
+            Taken[row + 1] = begin + wide_in_runs
+            set label i Label[i] at At[i], graph (0.94 - 0.12 * row) offset character (leftwards ? -0.7 : 0.7), 0 \
                 front textcolor rgb (Border[i] > 0 ? dim : "#A04000")
-            if (At[i] > 0.6 * runs) { set label i right } else { set label i left }
+            if (leftwards) { set label i right } else { set label i left }
         }
     }
-    plot data index 3 * p using 1:2 with points pointtype 7 pointsize (runs > 300 ? 0.35 : 0.6) linecolor rgb "#56B4E9", \
-         data index 3 * p using 1:3 with steps linewidth 2 linecolor rgb "#0072B2"
+    plot data index 3 * p using 1:2 with points pointtype 7 pointsize (runs > 300 ? 0.35 : runs > 60 ? 0.6 : 0.9) linecolor rgb "#56B4E9", \
+         data index 3 * p using ($1 - 0.5):3:(1):(0) with vectors nohead linewidth 2 linecolor rgb "#0072B2"
     unset title
 }
 unset multiplot

@@ -11,7 +11,7 @@
 
 data = ARG1; output = ARG2; columns = ARG3; frames = ARG4
 load "style.gp"
-array Family[32]; array Cases[32]
+array Family[64]; array Cases[64]
 array Way[40]; array Rate[40]; array Label[40]
 stats data index 1 using (Family[int($0) + 1] = strcol(1), Cases[int($0) + 1] = $2, 1) nooutput
 families = STATS_records
@@ -22,9 +22,10 @@ rows = number("rows"); moving = number("moving")
 both = rows > 0 && moving > 0
 small = rows + moving > 200 ? 0.5 : 0.9
 
-# Six operations have colours, the rest is grey; baselines are hollow.
-paint(f) = f > bright ? grey : Colour[f]
-mark(f, base) = base ? Hollow[(f - 1) % bright + 1] : Point[(f - 1) % bright + 1]
+# Each operation has a colour and a shape of its own, 36 of them; baselines are hollow.
+paint(f) = f > bright * bright ? grey : Colour[(f - 1) % bright + 1]
+shape(f) = (f - 1 + (f - 1) / bright) % bright + 1
+mark(f, base) = base ? Hollow[shape(f)] : Point[shape(f)]
 pick(f, base, where) = $1 == f && $3 == base && $2 == where ? $5 : NaN
 bytes(i) = Way[i] eq "d" || Way[i] eq "m"
 dash(i) = i % 4 + 1
@@ -34,20 +35,44 @@ peak = roof > 0 ? roof : 1e300
 slope = 0
 do for [i = 1:lines] { if (Way[i] eq "d" && Rate[i] > slope) { slope = Rate[i] } }
 
-set key at screen 0.985, screen (text_only ? 0.8 : 0.9) right top vertical Left reverse samplen 2 spacing 1.1
+# A key longer than the picture is high stands below it, in four columns of labels and
+# arrows: gnuplot breaks its own where the axes end. The first panel draws it. Two hues
+# that nobody can tell apart, because the svg terminal joins arrows of one colour in one
+# path, which has one dash.
+below = text_only ? 0 : number("key_rows")
+key_beside = below ? "unset key" \
+    : "set key at screen 0.985, screen (text_only ? 0.8 : 0.9) right top vertical Left reverse samplen 2 spacing 1.1"
+key_x(e) = 0.03 + 0.245 * ((e - 1) / below)
+key_y(e) = (20.0 * (below - 1 - (e - 1) % below) + 14) / high
+do for [i = 2:(below ? lines : 0)] {
+    e = i - 1
+    set label 100 + i Label[i] at screen key_x(e) + 0.035, screen key_y(e) textcolor rgb ink
+    set arrow 100 + i from screen key_x(e), screen key_y(e) to screen key_x(e) + 0.03, screen key_y(e) \
+        nohead linewidth 1.2 dashtype dash(i) linecolor rgb (Way[i] eq "h" ? 0x202020 : 0x606060) + i % 2
+}
+do for [f = 1:(below ? families : 0)] {
+    e = lines - 1 + f
+    set label 200 + f sprintf("%s (%d)", Family[f], Cases[f]) at screen key_x(e) + 0.015, screen key_y(e) \
+        point pointtype mark(f, 0) linecolor rgb paint(f) offset character 2.5, -0.15 textcolor rgb ink
+}
+if (below) {
+    e = lines + families
+    set label 300 "hollow: baselines" at screen key_x(e) + 0.015, screen key_y(e) \
+        point pointtype 6 linecolor rgb dim offset character 2.5, -0.15 textcolor rgb ink
+}
 set logscale y
 set format y "%.0s %c"
 first = text_only ? 0.10 : 0.075
 split = both ? 0.24 : 0
-last = text_only ? 1 - (number("right_chars") + 8) / (1.0 * across) : 1 - (number("right_chars") * 8.0 + 95) / wide
+last = below ? 0.965 : text_only ? 1 - (number("right_chars") + 8) / (1.0 * across) : 1 - (number("right_chars") * 8.0 + 95) / wide
 set tmargin at screen top_of
-set bmargin at screen (text_only ? 0.14 : 76.0 / high)
+set bmargin at screen (text_only ? 5.0 / number("lines") : (76 + (below ? 12 + 20.0 * below : 0)) / high)
 
 if (both) { set multiplot }
 if (moving > 0) {
     set lmargin at screen first
     set rmargin at screen (both ? split - 0.02 : last)
-    if (both) { unset title; unset key }
+    if (both) { unset title; unset key } else { eval key_beside }
     set xlabel both ? "bytes, no operations" : "bytes moved (cases that count no operations)"
     set logscale x
     if (both) { set xtics 1, 1000 }
@@ -68,7 +93,8 @@ if (moving > 0) {
 }
 if (rows > 0) {
     set title heading noenhanced textcolor rgb ink
-    set key at screen 0.985, screen (text_only ? 0.8 : 0.9) right top vertical Left reverse samplen 2 spacing 1.1
+    eval key_beside
+    if (both) { unset label; unset arrow }
     set lmargin at screen (both ? split + 0.06 : first)
     set rmargin at screen last
     set xlabel "operations a byte (least that the operation can read and write)"

@@ -18,7 +18,8 @@ paint(kind, ratio, lo, hi) = kind eq "baseline" ? 0x999999 \
 
 set lmargin left_of
 set rmargin right_of
-set xlabel "times as fast as the baseline (log scale); right of the line is faster"
+set xlabel "times as fast as the baseline (log scale); right of the line is faster.\n" \
+    . (number("together") ? "Grey: another baseline" : "Pale: the interval holds 1x; grey: another baseline")
 set logscale x
 left = number("left"); right = number("right")
 set xrange [left:right]

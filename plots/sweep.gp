@@ -20,11 +20,12 @@ left = number("left"); right = number("right")
 
 # The best variants have colours, the rest is grey; baselines are black and dashed.
 rank = 0; base = 0
+array Crosses[5] = [2, 4, 1, 3, 8]
 array Paint[64]; array Width[64]; array Dash[64]; array Mark[64]
 do for [i = 1:curves] {
     if (Kind[i] eq "baseline") {
         base = base + 1
-        Paint[i] = "#000000"; Width[i] = 2; Dash[i] = base % 4 + 1; Mark[i] = (base + 1) % 4
+        Paint[i] = "#000000"; Width[i] = 2; Dash[i] = base % 4 + 1; Mark[i] = Crosses[(base - 1) % 5 + 1]
     } else {
         rank = rank + 1
         k = (rank - 1) % bright + 1
@@ -38,18 +39,32 @@ set key outside right top vertical Left reverse samplen 2 spacing 1.15
 set xlabel find("xlabel")
 set ylabel find("ylabel")
 if (number("by_bytes")) {
+    # gnuplot's own prefix of 1024 is a small k.
     set logscale x 2
-    set format x "%.0b %BB"
+    array Unit[6] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"]
+    first = int(ceil(log(left) / log(2))); last = int(floor(log(right) / log(2)))
+    set xtics ()
+    do for [e = (first < 0 ? 0 : first):(last > 59 ? 59 : last):(last - first) / 12 + 1] {
+        set xtics add (sprintf("%d %s", 2**(e % 10), Unit[e / 10 + 1]) 2**e)
+    }
 } else {
     set logscale x right / left < 2000 ? 2 : 10
     set format x right < 1e5 ? "%g" : "%.0s%c"
 }
 set xrange [left:right]
-if (number("is_time")) {
+logarithmic = int(number("logarithmic"))
+low = number("low"); high_end = number("top")
+if (logarithmic) {
     set logscale y
-    set yrange [number("low") / 1.3:number("top") * 1.3]
+    set yrange [low / 1.3:high_end * 1.3]
+    if (high_end / low < 200) { # decades alone would leave too few tics
+        set ytics ()
+        do for [t in "0.001 0.002 0.005 0.01 0.02 0.05 0.1 0.2 0.5 1 2 5 10 20 50 100 200 500 1000 2000 5000"] {
+            if (t > low / 1.3 && t < high_end * 1.3) { set ytics add (t t + 0) }
+        }
+    }
 } else {
-    set yrange [0:number("top")]
+    set yrange [0:high_end * 1.05]
 }
 
 do for [i = 1:lines] {
@@ -62,7 +77,7 @@ do for [i = 1:lines] {
 
 # Drawn from the last to the first, so that the best lie on top and the baseline
 # over them; the key has them in order.
-plot for [i = 1:lines] (Way[i] eq "h" ? At[i] : NaN) with lines linewidth 1.5 dashtype 4 \
+plot for [i = 1:lines] (Way[i] eq "h" ? At[i] : NaN) with lines linewidth 1.5 dashtype i % 4 + 2 \
          linecolor rgb dim title (Way[i] eq "h" ? Label[i] : ""), \
      for [i = curves:1:-1] data index i + 2 using 1:2:3:4 with yerrorbars pointtype 0 \
          linewidth 1 linecolor rgb Paint[i] notitle, \
@@ -71,4 +86,4 @@ plot for [i = 1:lines] (Way[i] eq "h" ? At[i] : NaN) with lines linewidth 1.5 da
      for [i = 1:curves] keyentry with linespoints linewidth Width[i] dashtype Dash[i] \
          pointtype Mark[i] pointsize 0.8 linecolor rgb Paint[i] \
          title Curve[i] . (Kind[i] eq "baseline" ? " (baseline)" : "")
-eval frame(0, 1, int(number("is_time")))
+eval frame(0, 1, logarithmic)

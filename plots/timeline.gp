@@ -10,10 +10,19 @@
 
 data = ARG1; output = ARG2; columns = ARG3; frames = ARG4
 load "style.gp"
-array From[32]; array To[32]; array Name[32]
+array From[400]; array To[400]; array Name[400]
 stats data index 1 using (From[int($0) + 1] = $1, To[int($0) + 1] = $2, \
                           Name[int($0) + 1] = strcol(3), 1) nooutput
 stretches = STATS_records
+array Has[3] = [number("clocks"), number("temperatures"), number("powers")]
+array Low[3]; array High[3]
+array Least[3] = [20, 10, 20] # that an axis spans, lest a step of the sensor fill it
+do for [k = 1:3] {
+    if (Has[k] > 0) {
+        stats data index 3 using (column(k + 2)) nooutput
+        Low[k] = STATS_min; High[k] = STATS_max
+    }
+}
 
 right = number("right"); binned = number("binned")
 below = (number("clocks") > 0) + (number("temperatures") > 0) + (number("powers") > 0)
@@ -27,11 +36,13 @@ set xrange [0:right]
 unset key
 set multiplot
 
-# An operation's name stands where there is room for it.
+# An operation's name stands where there is room for it, on a card of its own.
+set style textbox opaque fillcolor rgb "#ffffff" noborder margins 0.4, 0.2
+boxed = text_only ? "" : "boxed"
 room(i) = 1.0 * (To[i] - From[i]) / right * (text_only ? across - 15 : wide - 130) > (text_only ? 1 : 8) * strlen(Name[i])
 do for [i = 1:stretches] {
     if (i > 1) { set arrow from From[i], graph 0 to From[i], graph 1 nohead linewidth 0.8 dashtype 3 linecolor rgb "#808080" }
-    if (room(i)) { set label i Name[i] at (From[i] + To[i]) / 2, graph 0.96 center front textcolor rgb dim }
+    if (room(i)) { set label i Name[i] at (From[i] + To[i]) / 2, graph 0.96 center front @boxed textcolor rgb dim }
 }
 set tmargin at screen top_of
 set bmargin at screen foot + below * each + (below ? gap : 0)
@@ -48,11 +59,7 @@ if (binned) {
 }
 do for [i = 1:stretches] { unset label i }
 unset title
-set offsets 0, 0, graph 0.15, graph 0.15
-set yrange [*:*]
-set ytics 5
 drawn = 0
-array Has[3] = [number("clocks"), number("temperatures"), number("powers")]
 array What[3] = ["SM MHz", "deg C", "W"]
 array Ink[3] = ["#009E73", "#D55E00", "#000000"]
 do for [k = 1:3] {
@@ -60,8 +67,12 @@ do for [k = 1:3] {
         drawn = drawn + 1
         set tmargin at screen foot + (below - drawn + 1) * each
         set bmargin at screen foot + (below - drawn) * each + (drawn < below ? gap : 0)
+        span = High[k] - Low[k]
+        room = span < Least[k] ? (Least[k] - span) / 2.0 : 0.15 * span
+        set yrange [Low[k] - room:High[k] + room]
         set ylabel What[k]
         set ytics autofreq
+        set format y "%g"
         if (drawn == below) {
             set format x "%g"
             set xlabel "rounds of measuring, through the run"

@@ -1,4 +1,5 @@
 /* test_plot.c - what a sweep takes from a run, its .tsv, and gnuplot's part. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -156,6 +157,22 @@ static void sweep_goes_by_the_dim_where_sizes_move_like_bytes(void **state)
     forget();
 }
 
+static void sweep_takes_no_size_of_zero(void **state)
+{
+    (void)state;
+    fake_begin(&fake, 1);
+    for (int vocabulary = 0; vocabulary <= 200; vocabulary += 100) {
+        char shape[48];
+        snprintf(shape, sizeof shape, "layers=12 vocabulary=%d", vocabulary);
+        fake_case(&fake, 0, "model", shape, "only", 1000)->work.read_bytes = 1e6 + vocabulary;
+    }
+    assert_int_equal(view_make(&view, &fake.run), 0);
+    assert_int_equal(sweep_make(&sweep, &view, &(struct sweep_filter){0}), 1);
+    assert_string_equal(sweep.dim, "vocabulary");
+    assert_int_equal(sweep.sizes, 2);
+    forget();
+}
+
 /* ------------------------------------------------------------------- names -- */
 
 static struct case_id id_of(const char *variant, const char *shape)
@@ -198,13 +215,35 @@ static void the_group_of_most_variants_is_chosen_then_the_larger(void **state)
     struct plot_request request = {.run = &fake.run}, other = {.operation = "other"};
     make_run();
     assert_int_equal(view_make(&view, &fake.run), 0);
-    int group = plot_row_group(&request, &view);
+    int group = plot_row_group(&request, &view, INFINITY);
     for (int i = 0; i < view.count; i++)
         if (view.rows[i].group == group)
             assert_string_equal(view.rows[i].result.id.shape, "n=4000000 input=fp32");
-    assert_true(plot_row_group(&other, &view) >= 0);
+    assert_true(plot_row_group(&other, &view, INFINITY) >= 0);
     other.cases = "nosuch/*";
-    assert_int_equal(plot_row_group(&other, &view), -1);
+    assert_int_equal(plot_row_group(&other, &view, INFINITY), -1);
+    view_release(&view);
+    fake_end(&fake);
+}
+
+static void only_variants_near_the_fastest_count_where_asked(void **state)
+{
+    (void)state;
+    struct plot_request request = {.run = &fake.run};
+    fake_begin(&fake, 1);
+    sized("wide", "", 1000000, "a", 1000);
+    sized("wide", "", 1000000, "b", 5000);
+    sized("wide", "", 1000000, "c", 9000);
+    sized("close", "", 1000000, "a", 1000);
+    sized("close", "", 1000000, "b", 1100);
+    assert_int_equal(view_make(&view, &fake.run), 0);
+    int widest = plot_row_group(&request, &view, INFINITY);
+    int near = plot_row_group(&request, &view, 1.6);
+    for (int i = 0; i < view.count; i++) {
+        const char *operation = view.rows[i].result.id.operation;
+        if (view.rows[i].group == widest) assert_string_equal(operation, "wide");
+        if (view.rows[i].group == near) assert_string_equal(operation, "close");
+    }
     view_release(&view);
     fake_end(&fake);
 }
@@ -402,9 +441,11 @@ int main(void)
         cmocka_unit_test(sweep_leaves_out_what_has_no_time),
         cmocka_unit_test(sweep_goes_by_bytes_where_they_grow_with_the_size),
         cmocka_unit_test(sweep_goes_by_the_dim_where_sizes_move_like_bytes),
+        cmocka_unit_test(sweep_takes_no_size_of_zero),
         cmocka_unit_test(names_are_what_the_cases_do_not_share),
         cmocka_unit_test(a_case_alone_keeps_a_name),
         cmocka_unit_test(the_group_of_most_variants_is_chosen_then_the_larger),
+        cmocka_unit_test(only_variants_near_the_fastest_count_where_asked),
         cmocka_unit_test(text_cannot_leave_its_field),
         cmocka_unit_test(data_and_script_are_kept_and_hold_every_point),
         cmocka_unit_test(odd_names_reach_the_picture_as_they_are),

@@ -148,6 +148,23 @@ variation empty.sqlite "DELETE FROM metric; DELETE FROM sample; DELETE FROM resu
 variation one.sqlite "UPDATE sample SET time_ns = substr(time_ns, 1, 4), busy_ns = NULL, event_ns = NULL,
     round = substr(round, 1, 2), mark = substr(mark, 1, 1), wall_ns = NULL, wall_round = NULL;
     UPDATE result SET lo_ns = NULL, hi_ns = NULL"
+variation long.sqlite "UPDATE result SET time_ns = time_ns * 1e4, lo_ns = lo_ns * 1e4, hi_ns = hi_ns * 1e4
+    WHERE variant = 'host_scalar'"
+check "a bar that dwarfs the others is drawn" drawn bars few --db long.sqlite
+check "broken" grep -q 'broken, for they are too long: 1' bars.svg
+variation other.sqlite "INSERT INTO device SELECT 'other', place, simulated, name, 'GPU-other', vbios,
+        compute_capability, multiprocessors, l1_bytes, cache_bytes, memory_bytes, sm_mhz_max, memory_mhz_max
+        FROM device LIMIT 1;
+    UPDATE launch SET device_id = 'other', comparability = 'other'
+        WHERE run_id IN (SELECT id FROM run WHERE label = 'slower')"
+check "a forest over two cards is exit 4" exits 4 plot forest slower --against few --db other.sqlite -o none.svg
+check "and names what parts them" warns "INCOMPARABLE; most: device uuid" \
+    plot forest slower --against few --db other.sqlite -o none.svg
+variation wide.sqlite "UPDATE result SET operation = 'operation_' || (ordinal % 30) WHERE time_ns > 0"
+check "thirty operations have a roofline" drawn roofline many --db wide.sqlite
+for i in 0 7 29; do
+    check "with operation $i in its key" gives 1 grep -c ">operation_$i (" roofline.svg
+done
 for kind in roofline sweep bars speedup dist timeline history pareto pipeline; do
     check "$kind of skipped cases is exit 4" exits 4 plot "$kind" few --db skip.sqlite -o none.svg
     check "in one line" one_line plot "$kind" few --db skip.sqlite -o none.svg

@@ -52,6 +52,7 @@ figure() { awk -v title="aria-label=\"Plot: $1[ \"]" '/<figure/ { on = $0 ~ titl
 links() { figure "$1" "$2" | grep -c '<a href="#r[0-9]*"><title>'; }
 check "every line of the forest is a link" gives 6 links forest b.html
 check "every point of the roofline" gives 6 links roofline b.html
+check "which has arrows from the other run" has b.html "arrows from run"
 check "every bar of the speedup, which has none for baselines" gives 4 links speedup b.html
 check "every point of a sweep" gives 6 links sweep b.html
 check "a figure says so" has b.html "each mark is a link to its own"
@@ -160,8 +161,18 @@ cp r.sqlite skip.sqlite
 query skip.sqlite "UPDATE result SET status = 'skipped', reason = 'no time'"
 check "a run of skipped cases" exits 0 "$ASSAY" report a --db skip.sqlite -o skip.html
 check "says why" has skip.html "no time"
+check "a few of them openly" lacks skip.html "<details>"
 check "and has no picture of them" lacks skip.html '<svg aria-hidden="true"'
 check "the help has an example" says "example:" "$ASSAY" help report
+
+cp r.sqlite other.sqlite
+query other.sqlite "INSERT INTO device SELECT 'other', place, simulated, name, 'GPU-other', vbios,
+        compute_capability, multiprocessors, l1_bytes, cache_bytes, memory_bytes, sm_mhz_max, memory_mhz_max
+        FROM device LIMIT 1;
+    UPDATE launch SET device_id = 'other', comparability = 'other'
+        WHERE run_id IN (SELECT id FROM run WHERE label = 'b')"
+check "against a run on another card" exits 0 "$ASSAY" report b --against a --db other.sqlite -o other.html --no-plots
+check "it says what parts them" has other.html "nothing can be compared: 6 INCOMPARABLE (most: device uuid"
 
 # gbench NAME COUNT FILE: a file of Google Benchmark with so many cases.
 gbench() {
@@ -238,6 +249,11 @@ gbench BM_Many 5000 many.json
 "$ASSAY" import many.json >/dev/null 2>&1
 check "a run of 5,000 cases of another tool" exits 0 "$ASSAY" report many.json -o many.html
 check "has them all" gives 5000 grep -c '<tr id="r' many.html
+query r.sqlite "UPDATE result SET status = 'skipped', time_ns = NULL, reason = 'reason ' || ordinal
+    WHERE ordinal <= 20 AND operation LIKE 'BM_Many%'"
+check "a long list of what was skipped" exits 0 "$ASSAY" report many.json -o folded.html --no-plots
+check "is folded" has folded.html "<details><summary>20 cases were skipped, of 20 variants and reasons</summary>"
+check "and whole" gives 20 grep -c '</a></td><td>reason ' folded.html
 
 # ------------------------------------------------------------------ browser
 browser=""
