@@ -197,6 +197,11 @@ int gate_finish(struct gate_run *run)
              options->candidate);
     comparison->candidate.label[0] = '\0'; /* each launch had its own */
     if (!options->baseline) comparison->base.label[0] = '\0';
+    if (run->noise.count == 0)
+        comparison_note(comparison,
+                        "no noise floor is known for this device: assay calibrate "
+                        "%.60s makes one",
+                        options->suite);
     if (store_apply_acks(run->store, comparison) != 0) return -1;
     if (comparison_finish(comparison, options->fail_on) != 0) return -1;
     return store_add_gate(run->store, run->session, run->comparability, comparison);
@@ -215,11 +220,6 @@ static int paired(struct gate_run *run)
         code = second_stage(run, suspects);
         if (code != GATE_MADE) return code;
     }
-    if (run->noise.count == 0)
-        comparison_note(run->comparison,
-                        "no noise floor is known for this device: assay calibrate "
-                        "%.60s makes one",
-                        run->options->suite);
     if (keep_noise(run) != 0) return EXIT_USAGE;
     return gate_finish(run) == 0 ? GATE_MADE : EXIT_USAGE;
 }
@@ -233,6 +233,7 @@ int gate_begin(struct gate_run *run, struct store *store, const struct gate_opti
         .comparison = comparison,
         .compare = {.speedup = options->speedup,
                     .threshold = options->threshold,
+                    .noise = &run->noise,
                     .fail_on = options->fail_on},
         .rules = {.alpha = ALPHA, .extend = options->extend},
     };

@@ -10,11 +10,22 @@
 
 enum { LEAST_BLOCKS = 20, LEAST_SESSIONS = 3, MOST_BLOCKS = 1024 };
 
+static int number_order(double a, double b)
+{
+    return (a > b) - (a < b);
+}
+
+/* 0 for the same block only: a session may have a null arm of a case and one of
+ * identical code. */
 static int block_order(const void *a, const void *b)
 {
     const struct noise_block *x = a, *y = b;
     int order = case_id_order(&x->id, &y->id);
-    return order ? order : strcmp(x->session, y->session);
+    if (order == 0) order = strcmp(x->session, y->session);
+    if (order == 0) order = number_order(x->rounds, y->rounds);
+    if (order == 0) order = number_order(x->shift, y->shift);
+    if (order == 0) order = number_order(x->spread, y->spread);
+    return order ? order : number_order(x->time_ns, y->time_ns);
 }
 
 static int decade(double time_ns)
@@ -38,6 +49,34 @@ int noise_prepare(struct noise *noise)
     if (noise->count)
         qsort(noise->blocks, (size_t)noise->count, sizeof *noise->blocks, block_order);
     return 0;
+}
+
+int noise_merge(struct noise *noise, const struct noise *more)
+{
+    size_t count = (size_t)noise->count + (size_t)more->count;
+    struct noise_block *blocks = realloc(noise->blocks, (count + 1) * sizeof *blocks);
+    if (!blocks) return assay_error("out of memory for the noise of unchanged code");
+    noise->blocks = blocks;
+    if (more->count)
+        memcpy(blocks + noise->count, more->blocks, (size_t)more->count * sizeof *blocks);
+    qsort(blocks, count, sizeof *blocks, block_order);
+    noise->count = 0;
+    for (size_t i = 0; i < count; i++)
+        if (noise->count == 0 || block_order(&blocks[noise->count - 1], &blocks[i]) != 0)
+            blocks[noise->count++] = blocks[i];
+    return noise_prepare(noise);
+}
+
+int noise_sessions(const struct noise *noise)
+{
+    int sessions = 0;
+    for (int i = 0; i < noise->count; i++) {
+        int j = 0;
+        while (j < i && strcmp(noise->blocks[j].session, noise->blocks[i].session) != 0)
+            j++;
+        sessions += j == i;
+    }
+    return sessions;
 }
 
 void noise_release(struct noise *noise)

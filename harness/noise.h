@@ -30,6 +30,13 @@ struct noise {
 int noise_prepare(struct noise *noise);
 void noise_release(struct noise *noise);
 
+/* Add the blocks of `more`, those that are in both once, and prepare. -1 with
+ * assay_error when out of memory. */
+int noise_merge(struct noise *noise, const struct noise *more);
+
+/* From how many sessions the blocks are. */
+int noise_sessions(const struct noise *noise);
+
 /* The floor of a case that takes time_ns, for an estimate from `rounds` rounds,
  * as a log ratio: the 95th percentile of the shifts of 20 or more blocks from 3
  * or more sessions, each scaled to as many rounds; until there are those, three standard

@@ -88,6 +88,28 @@ query shuffled.sqlite "CREATE TEMP TABLE rows AS SELECT * FROM result ORDER BY r
     PRAGMA foreign_keys = OFF; DELETE FROM result; INSERT INTO result SELECT * FROM rows;"
 check "nor does the order of rows" gives "$(cat ab.json)" table shuffled.sqlite "side 1" "side 2"
 
+# ---------------------------------------------------- noise that is known
+
+run "$ASSAY" run "$ten" --device "$(calm 1 ',slow=*:4')" --seed 3 --launches 5 --no-ceilings \
+    --label slower --db side1.sqlite
+check "four per cent are a change" exits 1 "$ASSAY" compare "side 1" slower --db side1.sqlite --threshold 2
+# Blocks of so much spread that five launches a side are known to 4.8 % only.
+query side1.sqlite "INSERT INTO noise SELECT DISTINCT lower(hex(operation || variant || shape)), comparability,
+    'made up', 'calibrate', operation, variant, kind, place, shape, temperature, 'time', 10, time_ns, 0.01,
+    0.035, '' FROM cases GROUP BY operation, variant, shape, temperature"
+check "not where the device is known to differ from itself by more" exits 0 \
+    "$ASSAY" compare "side 1" slower --db side1.sqlite --threshold 2 --format json -o noise.json
+check "the floor of each case is its noise" gives "10" sqlite3 -batch :memory: "SELECT count(*) FROM
+    json_each(readfile('noise.json'), '$.rows') WHERE abs(value ->> 'floor' - 0.048) < 0.001
+    AND value ->> 'floor' = value ->> 'noise'"
+check "and the report says so" says "the noise of unchanged code here: 10 blocks" \
+    "$ASSAY" compare "side 1" slower --db side1.sqlite
+check "whichever database of the two knows it" exits 0 \
+    "$ASSAY" compare "side2.sqlite:side 2" side1.sqlite:slower --threshold 2
+check "another metric has a noise of its own" fails says "noise of unchanged code" \
+    "$ASSAY" compare "side 1" slower --db side1.sqlite --metric speedup
+query side1.sqlite "DELETE FROM noise"
+
 # ---------------------------------------------- many tests taken together
 
 run "$ASSAY" run "$ten" --device "$(calm 2 ',slow=*_token/host_omp:10')" --seed 2 --launches 6 --no-ceilings \
