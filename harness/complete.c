@@ -126,7 +126,7 @@ static int offer_run(const struct run_line *line, void *context)
     if (offers->left-- == 0) return -1;
     snprintf(id, sizeof id, "%.8s", line->id);
     offer(offers->completion, id);
-    if (line->label[0]) offer(offers->completion, line->label);
+    if (line->label[0] && !line->gate[0]) offer(offers->completion, line->label);
     return 0;
 }
 
@@ -152,7 +152,7 @@ static void offer_runs(struct completion *completion)
     offer(completion, "latest");
     offer(completion, "latest~1");
     store_each_baseline(store, offer_baseline, completion);
-    store_each_run(store, offer_run, &offers);
+    store_each_run(store, true, offer_run, &offers);
     store_close(store);
 }
 

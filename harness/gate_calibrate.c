@@ -8,6 +8,7 @@ int calibrate_run(struct store *store, const struct gate_options *options, int r
     struct comparison comparison;
     *cases = 0;
     if (gate_begin(&run, store, options, &comparison) != 0) return EXIT_USAGE;
+    run.is_calibration = true;
     int code = gate_launch_rounds(&run, 0, rounds, false, options->filter);
     if (code == GATE_MADE) code = gate_read_noise(&run) == 0 ? EXIT_FINE : EXIT_USAGE;
     const struct timings *base = &run.pool[ARM_BASE];

@@ -39,13 +39,15 @@ static uint64_t seed_of(const struct gate_run *run, enum arm arm, int round, con
 
 int gate_launch(struct gate_run *run, enum arm arm, int round, const char *filter)
 {
-    static const char *const names[ARMS] = {"base", "candidate", "base again"};
+    static const char *const arms[ARMS] = {"base", "candidate", "base again"};
+    static const char *const unchanged[ARMS] = {"unchanged", "unchanged again"};
+    const char *name = (run->is_calibration ? unchanged : arms)[arm];
     const struct gate_options *options = run->options;
     bool is_base = arm != ARM_CANDIDATE;
     const char *device = is_base ? options->base_device : options->candidate_device;
     char label[64];
     struct timings timings;
-    snprintf(label, sizeof label, "gate %.8s round %d, %s", run->session, round + 1, names[arm]);
+    snprintf(label, sizeof label, "gate %.8s round %d, %s", run->session, round + 1, name);
     const struct program_call call = {
         .program = is_base ? options->base : options->candidate,
         .suite = options->suite,
@@ -57,7 +59,7 @@ int gate_launch(struct gate_run *run, enum arm arm, int round, const char *filte
         .seed = seed_of(run, arm, round, device),
         .timeout_s = options->timeout_s,
     };
-    fprintf(stderr, "assay: round %d, %s\n", round + 1, names[arm]);
+    fprintf(stderr, "assay: round %d, %s\n", round + 1, name);
     enum launch_end end = program_launch(&call, run->store, &timings);
     if (end != LAUNCH_DONE) return exit_of(end);
     if (timings.run.run.simulated && !options->allow_simulated) {

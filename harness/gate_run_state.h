@@ -19,6 +19,7 @@ struct gate_run {
     struct compare_options compare;
     struct gate_rules rules;
     struct comparison *comparison;
+    bool is_calibration;       /* both programs are one, and nothing is decided */
     struct timings pool[ARMS]; /* launch i is that of round i; of the null arm: of
                                   round screen_rounds + i */
     int screen_rounds;

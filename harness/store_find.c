@@ -161,34 +161,3 @@ int store_find_unfinished(struct store *store, const char *suite, char id[STORE_
                            store->path, suite);
     return found == 1 ? 0 : -1;
 }
-
-int store_each_run(struct store *store, int (*each)(const struct run_line *line, void *context),
-                   void *context)
-{
-    struct query query;
-    struct run_line line;
-    query_open(&query, store, "list the runs",
-               "SELECT run.id, run.suite, run.label, run.started_at, run.status,"
-               " coalesce((SELECT device.name FROM launch JOIN device"
-               "   ON device.id = launch.device_id WHERE launch.run_id = run.id"
-               "   ORDER BY launch.number LIMIT 1), '') AS device,"
-               " (SELECT count(*) FROM launch WHERE launch.run_id = run.id) AS launches,"
-               " (SELECT count(*) FROM launch JOIN result ON result.launch_id = launch.id"
-               "   WHERE launch.run_id = run.id) AS cases,"
-               " (SELECT count(*) FROM launch JOIN result ON result.launch_id = launch.id"
-               "   WHERE launch.run_id = run.id AND result.status = 'ok') AS ok"
-               " FROM run ORDER BY run.started_at DESC, run.rowid DESC");
-    while (query_step(&query) == 1) {
-        column_text(&query, "id", line.id, sizeof line.id);
-        column_text(&query, "suite", line.suite, sizeof line.suite);
-        column_text(&query, "label", line.label, sizeof line.label);
-        column_text(&query, "device", line.device, sizeof line.device);
-        column_text(&query, "started_at", line.started_at, sizeof line.started_at);
-        column_text(&query, "status", line.status, sizeof line.status);
-        line.launches = (int)column_integer(&query, "launches");
-        line.cases = (int)column_integer(&query, "cases");
-        line.ok = (int)column_integer(&query, "ok");
-        if (each(&line, context) != 0) break;
-    }
-    return query_close(&query);
-}

@@ -30,6 +30,20 @@ check "latest~1 would be a launch of the gate" warns "there are 1 runs" "$ASSAY"
 check "which its label names" exits 0 "$ASSAY" show --db latest.sqlite \
     "$(query latest.sqlite "SELECT label FROM run WHERE label LIKE '%round 3, base'")"
 check "the history has the run alone" says "1 run" "$ASSAY" history '*_token/host_omp' --db latest.sqlite
+
+# list WORD...: how many entries `assay list runs` has; they are in l.json.
+list() { "$ASSAY" list runs --format json "$@" >l.json && sqlite3 :memory: "SELECT json_array_length(readfile('l.json'))"; }
+check "the list has one line for all launches of a gate" gives 2 list --db latest.sqlite
+check "with what it came to" says "paired, exit 0" "$ASSAY" list runs --db latest.sqlite
+check "in JSON, too" gives "12|paired|0" query :memory: "SELECT value ->> 'launches', value ->> 'gate_mode',
+    value ->> 'gate_exit' FROM json_each(readfile('l.json')) WHERE value ->> 'gate' IS NOT NULL"
+check "each of them on request" gives 13 list --db latest.sqlite --all
+"$ASSAY" claims --db latest.sqlite --format json >claims.json
+check "claims look at the run, too" gives base query latest.sqlite "SELECT label FROM run WHERE id =
+    json_extract(readfile('claims.json'), '$.runs[0].id')"
+run "$ASSAY" calibrate "$ten" --device "$(calm 1)" --allow-simulated --rounds 5 --db latest.sqlite
+check "a calibration is one line as well" gives 3 list --db latest.sqlite
+check "and called so" says ": calibrate" "$ASSAY" list runs --db latest.sqlite
 check "a database of launches of gates has no latest" warns "launches of gates are not counted" \
     "$ASSAY" show --db sim.sqlite
 
