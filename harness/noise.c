@@ -28,7 +28,7 @@ static int block_order(const void *a, const void *b)
     return order ? order : number_order(x->time_ns, y->time_ns);
 }
 
-static int decade(double time_ns)
+int noise_decade(double time_ns)
 {
     if (!(time_ns >= 1)) return 0;
     int power = (int)floor(log10(time_ns));
@@ -42,7 +42,8 @@ int noise_prepare(struct noise *noise)
     for (int d = 0; d < NOISE_DECADES; d++) {
         int count = 0;
         for (int i = 0; i < noise->count; i++)
-            if (decade(noise->blocks[i].time_ns) == d) values[count++] = noise->blocks[i].spread;
+            if (noise_decade(noise->blocks[i].time_ns) == d)
+                values[count++] = noise->blocks[i].spread;
         noise->pooled[d] = stats_median(values, count);
     }
     free(values);
@@ -121,5 +122,10 @@ double noise_floor(const struct noise *noise, const struct case_id *id, double t
 {
     if (!noise || noise->count == 0 || rounds < 1) return NAN;
     double own = own_floor(noise, id, rounds);
-    return isnan(own) ? 3 * noise->pooled[decade(time_ns)] / sqrt(rounds) : own;
+    if (!isnan(own)) return own;
+    /* A case near a power of ten is in the decade that its own blocks are in. */
+    int first = first_block(noise, id);
+    bool has_blocks = first < noise->count && case_id_order(&noise->blocks[first].id, id) == 0;
+    int like = noise_decade(has_blocks ? noise->blocks[first].time_ns : time_ns);
+    return 3 * noise->pooled[like] / sqrt(rounds);
 }

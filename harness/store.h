@@ -102,6 +102,9 @@ int store_find_run(struct store *store, const char *spec, char id[STORE_ID]);
 int store_split_run(const char *spec, const char *default_path, char *path, size_t path_size,
                     const char **run);
 
+/* The newest run with that label. 1: found, 0: there is none, -1: reported. */
+int store_find_label(struct store *store, const char *label, char id[STORE_ID]);
+
 /* The newest run of a suite that did not complete, for --resume. */
 int store_find_unfinished(struct store *store, const char *suite, char id[STORE_ID]);
 

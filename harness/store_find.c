@@ -136,16 +136,21 @@ static int not_found(struct store *store, const char *spec)
     return status;
 }
 
-int store_find_run(struct store *store, const char *spec, char id[STORE_ID])
+int store_find_label(struct store *store, const char *label, char id[STORE_ID])
 {
     static const char by_label[] =
         "SELECT id FROM run WHERE label = :name ORDER BY started_at DESC, rowid DESC LIMIT 1";
+    return find_one(store, by_label, label, id);
+}
+
+int store_find_run(struct store *store, const char *spec, char id[STORE_ID])
+{
     static const char by_baseline[] = "SELECT run_id AS id FROM baseline WHERE name = :name";
     int back;
     if (parse_latest(spec, &back)) return find_latest(store, back, id);
 
     int found = is_prefix(spec) ? find_prefix(store, spec, id) : 0;
-    if (found == 0 && *spec) found = find_one(store, by_label, spec, id);
+    if (found == 0 && *spec) found = store_find_label(store, spec, id);
     if (found == 0) found = find_one(store, by_baseline, spec, id);
     if (found == 0) return not_found(store, spec);
     return found == 1 ? 0 : -1;

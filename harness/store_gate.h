@@ -47,11 +47,17 @@ int store_apply_acks(struct store *store, struct comparison *comparison);
 /* The key under which a launch's noise and verdicts are kept. */
 int store_comparability(struct store *store, const char *launch_id, char key[STORE_ID]);
 
+/* A block that is there gives way to the same one of more rounds. */
 int store_add_noise(struct store *store, const char *comparability, const char *source,
                     const char *metric, const struct noise_block *block);
 /* All blocks of the key; noise_release frees. */
 int store_read_noise(struct store *store, const char *comparability, const char *metric,
                      struct noise *noise);
+
+/* The session of the suite's newest calibration, and the number of its last round; -1 with
+ * assay_error where there is none. */
+int store_last_calibration(struct store *store, const char *suite, char session[STORE_ID],
+                           int *last);
 
 /* The rows of a comparison that the gate `id` made. */
 int store_add_gate(struct store *store, const char *id, const char *comparability,
