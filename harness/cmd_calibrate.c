@@ -6,11 +6,13 @@
 #include "commands.h"
 #include "device.h"
 #include "gate_calibrate.h"
+#include "noise_show.h"
 #include "options.h"
 #include "report_options.h"
 
 const char usage_calibrate[] =
     "usage: assay calibrate SUITE [options]\n"
+    "       assay calibrate --show [--format F] [--db FILE]\n"
     "\n"
     "Launches this program against itself, in turns, and stores how far its times\n"
     "differ: the noise floor of `assay gate` and `assay compare`. A floor of a case's own\n"
@@ -25,14 +27,17 @@ const char usage_calibrate[] =
     "  --filter GLOB, --budget S, --precision PCT, --metric M   as in assay gate\n"
     "  --timeout S   longest launch (default 3600)\n"
     "  --allow-simulated   also a simulated device\n"
+    "  --show        what the database knows, by how long cases take; measures nothing\n"
+    "  --format F    of --show: table (default), md or json\n"
     "  --db FILE     the database (default: ASSAY_DB, else results/assay.sqlite)\n"
     "\n"
     "example: assay calibrate smoke --device host\n"
     "         assay calibrate core --limit 120\n"
     "         assay calibrate core --resume\n"
+    "         assay calibrate --show --format md\n"
     "\n"
-    "Exit: 0 a block or more is stored, 2 usage or set-up, 4 too little for a block, 5 a\n"
-    "launch failed, 130 interrupted; what was measured before is kept.\n";
+    "Exit: 0 a block or more is stored, 2 usage or set-up, 4 too little for a block (or\n"
+    "to show), 5 a launch failed, 130 interrupted; what was measured before is kept.\n";
 
 const struct option options_calibrate[] = {
     {"blocks", required_argument, NULL, 'n'}, {"rounds", required_argument, NULL, 'r'},
@@ -41,13 +46,15 @@ const struct option options_calibrate[] = {
     {"metric", required_argument, NULL, 'm'}, {"timeout", required_argument, NULL, 't'},
     {"db", required_argument, NULL, 'd'},     {"allow-simulated", no_argument, NULL, 's'},
     {"limit", required_argument, NULL, 'l'},  {"resume", no_argument, NULL, 'e'},
+    {"show", no_argument, NULL, 'w'},         {"format", required_argument, NULL, 'o'},
     {"help", no_argument, NULL, 'h'},         {0},
 };
 
 struct arguments {
     struct gate_options gate;
     struct calibrate_options calibrate;
-    const char *device, *db;
+    const char *device, *db, *format;
+    bool show;
 };
 
 static int take(struct arguments *arguments, int option)
@@ -76,6 +83,12 @@ static int take(struct arguments *arguments, int option)
         return 0;
     case 'l':
         return option_count("limit", optarg, 1, 1000000, &arguments->calibrate.limit_s);
+    case 'w':
+        arguments->show = true;
+        return 0;
+    case 'o':
+        arguments->format = optarg;
+        return noise_show_format(optarg);
     case 'e':
         arguments->calibrate.resume = true;
         return 0;
@@ -97,6 +110,10 @@ static int parse(int argc, char **argv, struct arguments *arguments)
         if (option == '?' || option == ':') return option_misused(argv, option, options_calibrate);
         if (take(arguments, option) != 0) return -1;
     }
+    if (arguments->show && optind < argc)
+        return assay_error("--show has all that is known: not '%s'", argv[optind]);
+    if (arguments->show) return 0;
+    if (arguments->format) return assay_error("--format is for --show alone");
     if (optind == argc) return assay_error("which suite? (assay list suites)");
     if (argc - optind > 1) return assay_error("one suite only, not '%s' too", argv[optind + 1]);
     arguments->gate.suite = argv[optind];
@@ -121,6 +138,18 @@ static void tell(const struct calibration *made)
     fputc('\n', stderr);
 }
 
+static int show(const char *db, const char *format)
+{
+    struct store *store;
+    const char *path = command_database(db);
+    if (store_open(&store, path, STORE_READ) != 0) return command_failed("calibrate");
+    int shown = noise_show(stdout, store, format ? format : "table");
+    store_close(store);
+    if (shown < 0) return command_failed("calibrate");
+    if (shown > 0) fprintf(stderr, "assay calibrate: %s: no noise is stored in it\n", path);
+    return shown > 0 ? EXIT_NOTHING : EXIT_FINE;
+}
+
 int cmd_calibrate(int argc, char **argv)
 {
     char itself[PATH_MAX];
@@ -135,6 +164,7 @@ int cmd_calibrate(int argc, char **argv)
         return EXIT_FINE;
     }
     if (parsed < 0) return command_misused(argv[0], assay_last_error());
+    if (arguments.show) return show(arguments.db, arguments.format);
     if (program_itself(itself, sizeof itself) != 0) return command_failed(argv[0]);
     arguments.gate.base = arguments.gate.candidate = itself;
     arguments.gate.base_device = arguments.gate.candidate_device = arguments.device;

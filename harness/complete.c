@@ -187,6 +187,7 @@ static const struct option_rule {
     {"doctor", "format", {NULL, "table json"}},
     {"history", "format", {NULL, "table json"}},
     {"claims", "format", {NULL, "table md json"}},
+    {"calibrate", "format", {NULL, "table md json"}},
     {"report", "format", {NULL, "html md"}},
     {"export", "format", {NULL, "ndjson csv gbench bmf prometheus"}},
     {"import", "format", {NULL, "ndjson csv nvbench gbench"}},

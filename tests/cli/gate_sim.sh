@@ -86,38 +86,6 @@ check "each case has its blocks, of one session" gives "20|10|1" query "$ASSAY_D
      WHERE source = 'calibrate'"
 check "the next gate knows a floor of noise" exits 0 gate "$(calm 1)" "$(calm 2)"
 check "of every case" gives 10 rows "value ->> 'noise' > 0"
-# calibrate OPTION...: in a database of its own; pairs: how many launches it has, over two.
-calibrate() { "$ASSAY" calibrate "$ten" --device "$(calm 3)" --allow-simulated --db c.sqlite "$@"; }
-rounds() { query c.sqlite "SELECT group_concat(DISTINCT rounds) FROM noise"; }
-pairs() { query c.sqlite "SELECT count(*) / 2 FROM run"; }
-check "nothing to go on with is 2" exits 2 calibrate --resume
-check "and said" warns "there is no calibration of 'cases10' to go on with" calibrate --resume
-"$ASSAY" calibrate "$ten" --device "$(calm 3)" --allow-simulated --db c.sqlite --rounds 64 2>c.err &
-calibrate_pid=$!
-check "a calibration goes on for a while" wait_for 10 grep -qs "round 3, unchanged again" c.err
-kill -INT $calibrate_pid
-wait $calibrate_pid
-stopped=$?
-check "interrupted it is 130" test $stopped -eq 130
-check "its launches are kept" test "$(query c.sqlite "SELECT count(*) > 2 FROM run")" -eq 1
-check "and gone on with" exits 0 calibrate --resume --rounds 6
-check "to as many pairs as were asked for" gives 6 rounds
-check "none of which was made twice" test "$(pairs)" -le 7
-check "once more it is full already" exits 0 calibrate --resume --rounds 6
-check "and makes no launch" fails warns "assay: round" calibrate --resume --rounds 6
-check "more pairs make the same block better" exits 0 calibrate --resume --rounds 8
-check "which gives way to it" gives 8 rounds
-check "a second block of the session begins behind it" exits 0 calibrate --resume --rounds 8 --blocks 2
-check "with its own pairs" gives "20|10" query c.sqlite \
-    "SELECT count(*), count(DISTINCT operation || variant || shape) FROM noise WHERE rounds = 8"
-check "a limit ends it" exits 0 calibrate --limit 2 --rounds 64
-check "with what there was time for" test "$(query c.sqlite "SELECT max(rounds) BETWEEN 5 AND 63 FROM noise")" -eq 1
-short() { "$ASSAY" calibrate smoke --limit 1 --filter memory/memcpy --device host --budget 0.3 --db c.sqlite; }
-check "a limit too short for a block is 4" exits 4 short
-check "and says what to do" warns "--resume goes on" short
-check "another device is none to go on with" exits 2 "$ASSAY" calibrate smoke --resume --filter 'memory/memcpy' \
-    --device sim --allow-simulated --db c.sqlite
-
 check "a wild device is calibrated" exits 0 "$ASSAY" calibrate "$ten" \
     --device sim:launch=30 --allow-simulated --db wild.sqlite
 check "a floor of noise above 2.5 thresholds" exits 3 gate "$(calm 1)" "$(calm 2 ',slow=*:50')" \
