@@ -5,26 +5,39 @@
 
 #include "commands.h"
 #include "device.h"
-#include "gate_run.h"
+#include "gate_calibrate.h"
+#include "noise_show.h"
 #include "options.h"
 #include "report_options.h"
 
 const char usage_calibrate[] =
     "usage: assay calibrate SUITE [options]\n"
+    "       assay calibrate --show [--format F] [--db FILE]\n"
     "\n"
     "Launches this program against itself, in turns, and stores how far its times\n"
-    "differ: the noise floor of `assay gate`. A floor of a case's own needs twenty blocks\n"
-    "from three sessions; before that it is estimated from cases that take as long.\n"
+    "differ: the noise floor of `assay gate` and `assay compare`. A floor of a case's own\n"
+    "needs twenty blocks from three sessions (calls of this command); before that it is\n"
+    "estimated from cases that take as long. Every launch is kept, whatever comes after.\n"
     "\n"
     "  --blocks N    how many blocks (default 1)\n"
     "  --rounds N    pairs of launches a block (default 10, at least 5)\n"
+    "  --limit S     end in about so many seconds; five pairs or more make a block\n"
+    "  --resume      go on with the suite's last calibration\n"
     "  --device D    auto (default), cuda:N, host\n"
     "  --filter GLOB, --budget S, --precision PCT, --metric M   as in assay gate\n"
     "  --timeout S   longest launch (default 3600)\n"
     "  --allow-simulated   also a simulated device\n"
+    "  --show        what the database knows, by how long cases take; measures nothing\n"
+    "  --format F    of --show: table (default), md or json\n"
     "  --db FILE     the database (default: ASSAY_DB, else results/assay.sqlite)\n"
     "\n"
-    "example: assay calibrate smoke --device host\n";
+    "example: assay calibrate smoke --device host\n"
+    "         assay calibrate core --limit 120\n"
+    "         assay calibrate core --resume\n"
+    "         assay calibrate --show --format md\n"
+    "\n"
+    "Exit: 0 a block or more is stored, 2 usage or set-up, 4 too little for a block (or\n"
+    "to show), 5 a launch failed, 130 interrupted; what was measured before is kept.\n";
 
 const struct option options_calibrate[] = {
     {"blocks", required_argument, NULL, 'n'}, {"rounds", required_argument, NULL, 'r'},
@@ -32,13 +45,16 @@ const struct option options_calibrate[] = {
     {"budget", required_argument, NULL, 'b'}, {"precision", required_argument, NULL, 'p'},
     {"metric", required_argument, NULL, 'm'}, {"timeout", required_argument, NULL, 't'},
     {"db", required_argument, NULL, 'd'},     {"allow-simulated", no_argument, NULL, 's'},
+    {"limit", required_argument, NULL, 'l'},  {"resume", no_argument, NULL, 'e'},
+    {"show", no_argument, NULL, 'w'},         {"format", required_argument, NULL, 'o'},
     {"help", no_argument, NULL, 'h'},         {0},
 };
 
 struct arguments {
     struct gate_options gate;
-    const char *device, *db;
-    int blocks, rounds;
+    struct calibrate_options calibrate;
+    const char *device, *db, *format;
+    bool show;
 };
 
 static int take(struct arguments *arguments, int option)
@@ -46,9 +62,9 @@ static int take(struct arguments *arguments, int option)
     struct gate_options *gate = &arguments->gate;
     switch (option) {
     case 'n':
-        return option_count("blocks", optarg, 1, 1000, &arguments->blocks);
+        return option_count("blocks", optarg, 1, 1000, &arguments->calibrate.blocks);
     case 'r':
-        return option_count("rounds", optarg, 5, 64, &arguments->rounds);
+        return option_count("rounds", optarg, 5, 64, &arguments->calibrate.rounds);
     case 't':
         return option_count("timeout", optarg, 1, 1000000, &gate->timeout_s);
     case 'm':
@@ -64,6 +80,17 @@ static int take(struct arguments *arguments, int option)
         return 0;
     case 'p':
         gate->precision = optarg;
+        return 0;
+    case 'l':
+        return option_count("limit", optarg, 1, 1000000, &arguments->calibrate.limit_s);
+    case 'w':
+        arguments->show = true;
+        return 0;
+    case 'o':
+        arguments->format = optarg;
+        return noise_show_format(optarg);
+    case 'e':
+        arguments->calibrate.resume = true;
         return 0;
     case 's':
         gate->allow_simulated = true;
@@ -83,35 +110,68 @@ static int parse(int argc, char **argv, struct arguments *arguments)
         if (option == '?' || option == ':') return option_misused(argv, option, options_calibrate);
         if (take(arguments, option) != 0) return -1;
     }
+    if (arguments->show && optind < argc)
+        return assay_error("--show has all that is known: not '%s'", argv[optind]);
+    if (arguments->show) return 0;
+    if (arguments->format) return assay_error("--format is for --show alone");
     if (optind == argc) return assay_error("which suite? (assay list suites)");
     if (argc - optind > 1) return assay_error("one suite only, not '%s' too", argv[optind + 1]);
     arguments->gate.suite = argv[optind];
     return 0;
 }
 
+static const char *plural(int count)
+{
+    return count == 1 ? "" : "s";
+}
+
+/* What there is now, also after a failure. */
+static void tell(const struct calibration *made)
+{
+    if (made->pairs == 0) return;
+    fprintf(stderr, "assay calibrate: %d pair%s of launches", made->pairs, plural(made->pairs));
+    if (made->resumed > 0) fprintf(stderr, ", of which %d before", made->resumed);
+    if (made->blocks > 0)
+        fprintf(stderr, "; %d block%s of noise, %d case%s", made->blocks, plural(made->blocks),
+                made->cases, plural(made->cases));
+    if (made->pair_s > 0) fprintf(stderr, "; a pair took %.3g s", made->pair_s);
+    fputc('\n', stderr);
+}
+
+static int show(const char *db, const char *format)
+{
+    struct store *store;
+    const char *path = command_database(db);
+    if (store_open(&store, path, STORE_READ) != 0) return command_failed("calibrate");
+    int shown = noise_show(stdout, store, format ? format : "table");
+    store_close(store);
+    if (shown < 0) return command_failed("calibrate");
+    if (shown > 0) fprintf(stderr, "assay calibrate: %s: no noise is stored in it\n", path);
+    return shown > 0 ? EXIT_NOTHING : EXIT_FINE;
+}
+
 int cmd_calibrate(int argc, char **argv)
 {
     char itself[PATH_MAX];
     struct store *store;
-    struct arguments arguments = {
-        .gate = {.threshold = NAN, .timeout_s = 3600}, .device = "auto", .blocks = 1, .rounds = 10};
-    int parsed = parse(argc, argv, &arguments), code = EXIT_FINE, cases = 0;
+    struct calibration made;
+    struct arguments arguments = {.gate = {.threshold = NAN, .timeout_s = 3600},
+                                  .calibrate = {.blocks = 1, .rounds = 10},
+                                  .device = "auto"};
+    int parsed = parse(argc, argv, &arguments);
     if (parsed > 0) {
         fputs(usage_calibrate, stdout);
         return EXIT_FINE;
     }
     if (parsed < 0) return command_misused(argv[0], assay_last_error());
+    if (arguments.show) return show(arguments.db, arguments.format);
     if (program_itself(itself, sizeof itself) != 0) return command_failed(argv[0]);
     arguments.gate.base = arguments.gate.candidate = itself;
     arguments.gate.base_device = arguments.gate.candidate_device = arguments.device;
     if (store_open(&store, command_database(arguments.db), STORE_WRITE) != 0)
         return command_failed(argv[0]);
-    for (int i = 0; i < arguments.blocks && code == EXIT_FINE; i++) {
-        code = calibrate_run(store, &arguments.gate, arguments.rounds, &cases);
-        if (code == EXIT_FINE)
-            fprintf(stderr, "assay calibrate: block %d of %d: %d cases\n", i + 1, arguments.blocks,
-                    cases);
-    }
+    int code = calibrate_run(store, &arguments.gate, &arguments.calibrate, &made);
+    tell(&made);
     if (code != EXIT_FINE) command_failed(argv[0]);
     store_close(store);
     return code;

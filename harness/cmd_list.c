@@ -8,10 +8,10 @@
 #include "device.h"
 #include "devices.h"
 #include "json.h"
+#include "list_runs.h"
 #include "registry.h"
 #include "result.h"
 #include "shape.h"
-#include "store.h"
 #include "suite.h"
 #include "table.h"
 #include "text.h"
@@ -27,10 +27,11 @@ const char usage_list[] =
     "  operations  what can be measured: formula and dims\n"
     "  variants    the implementations of each operation\n"
     "  devices     what --device takes on this machine\n"
-    "  runs        the runs in the database, newest first\n"
+    "  runs        the runs in the database, newest first; the launches of a gate as one\n"
     "\n"
     "  --format table|json   default table\n"
     "  --db FILE             of runs; default $ASSAY_DB or results/assay.sqlite\n"
+    "  --all                 of runs: each launch of a gate as well\n"
     "\n"
     "example: assay list suites\n"
     "         assay list runs --format json\n"
@@ -38,7 +39,11 @@ const char usage_list[] =
     "Exit: 0 fine, 2 usage, or there is no database.\n";
 
 const struct option options_list[] = {
-    {"format", required_argument, NULL, 'f'}, {"db", required_argument, NULL, 'd'}, {0}};
+    {"format", required_argument, NULL, 'f'},
+    {"db", required_argument, NULL, 'd'},
+    {"all", no_argument, NULL, 'a'},
+    {0},
+};
 
 /* ---------------------------------------------------------------- suites -- */
 
@@ -56,12 +61,12 @@ static void suite_line(const char *name, char *title, size_t size, int *groups)
     suite_release(&suite);
 }
 
-static int list_suites(struct json *json, const char *database)
+static int list_suites(struct json *json, const struct list_options *options)
 {
     static const char *const headings[] = {"suite", ">groups", "title"};
     char(*names)[ASSAY_MAX_NAME];
     int count;
-    (void)database;
+    (void)options;
     if (suite_names(&names, &count)) return -1;
     struct table table;
     table_init(&table, headings, 3);
@@ -162,13 +167,13 @@ static void tabulate_dim(struct table *table, const struct assay_dim *dim)
     table_cell(table, "%s%s%s", takes, *takes ? ": " : "", dim->summary);
 }
 
-static int list_operations(struct json *json, const char *database)
+static int list_operations(struct json *json, const struct list_options *options)
 {
     static const char *const headings[] = {"operation, its dims", "default", "what it is"};
     const struct assay_operation *const *operations;
     int count = registry_operations(&operations);
     struct table table;
-    (void)database;
+    (void)options;
     table_init(&table, headings, 3);
     for (int i = 0; i < count; i++) {
         if (json) {
@@ -217,13 +222,13 @@ static void write_variant(struct json *json, const struct assay_variant *variant
     json_end(json);
 }
 
-static int list_variants(struct json *json, const char *database)
+static int list_variants(struct json *json, const struct list_options *options)
 {
     static const char *const headings[] = {"operation", "variant", "kind", "device", "summary"};
     const struct assay_operation *const *operations;
     int count = registry_operations(&operations);
     struct table table;
-    (void)database;
+    (void)options;
     table_init(&table, headings, 5);
     for (int i = 0; i < count; i++) {
         const struct assay_variant *variants[REGISTRY_MAX_VARIANTS];
@@ -245,73 +250,12 @@ static int list_variants(struct json *json, const char *database)
     return failed;
 }
 
-/* ------------------------------------------------------------------ runs -- */
-
-struct run_list {
-    struct json *json;
-    struct table table;
-};
-
-static int write_run(struct json *json, const struct run_line *line)
-{
-    const struct {
-        const char *key, *text;
-    } texts[] = {
-        {"run", line->id},      {"started_at", line->started_at}, {"suite", line->suite},
-        {"label", line->label}, {"device", line->device},         {"status", line->status},
-    };
-    const struct {
-        const char *key;
-        int count;
-    } counts[] = {{"launches", line->launches}, {"cases", line->cases}, {"ok", line->ok}};
-    json_begin_object(json);
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        json_key(json, texts[i].key);
-        json_string(json, texts[i].text);
-    }
-    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
-        json_key(json, counts[i].key);
-        json_int(json, counts[i].count);
-    }
-    json_end(json);
-    return 0;
-}
-
-static int list_run(const struct run_line *line, void *context)
-{
-    struct run_list *list = context;
-    if (list->json) return write_run(list->json, line);
-    table_cell(&list->table, "%.8s", line->id);
-    table_cell(&list->table, "%.19s", line->started_at);
-    table_cell(&list->table, "%s", line->suite);
-    table_cell(&list->table, "%s", line->status);
-    table_cell(&list->table, "%d", line->launches);
-    table_cell(&list->table, "%d/%d", line->ok, line->cases);
-    table_cell(&list->table, "%s%s%s", line->device, *line->label ? "; " : "", line->label);
-    return 0;
-}
-
-static int list_runs(struct json *json, const char *database)
-{
-    static const char *const headings[] = {"run",       "started (UTC)", "suite",        "status",
-                                           ">launches", ">ok/cases",     "device; label"};
-    struct store *store;
-    if (store_open(&store, database, STORE_READ)) return -1;
-    struct run_list list = {.json = json};
-    table_init(&list.table, headings, 7);
-    int failed = store_each_run(store, list_run, &list);
-    store_close(store);
-    if (!failed && !json) failed = table_print(&list.table, stdout, WIDTH);
-    table_release(&list.table);
-    return failed;
-}
-
 /* --------------------------------------------------------------- command -- */
 
 /* What can be listed; `list` writes a table, or the members of an array. */
 static const struct {
     const char *name;
-    int (*list)(struct json *json, const char *database);
+    int (*list)(struct json *json, const struct list_options *options);
 } lists[] = {
     {"suites", list_suites},     {"operations", list_operations},
     {"variants", list_variants}, {"devices", NULL}, /* devices_list writes its own document */
@@ -333,7 +277,7 @@ static int misused(const char *what, const char *word, const char *const *words,
 }
 
 /* Through memory, so that a list that fails half way prints nothing. */
-static int print_json(int which, const char *database)
+static int print_json(int which, const struct list_options *options)
 {
     char *text = NULL;
     size_t size = 0;
@@ -342,7 +286,7 @@ static int print_json(int which, const char *database)
     struct json json;
     json_begin(&json, out, 2);
     json_begin_array(&json);
-    int failed = lists[which].list(&json, database);
+    int failed = lists[which].list(&json, options);
     if (!failed) json_end(&json);
     if (!failed) failed = json_finish(&json);
     if (fclose(out) && !failed) failed = assay_error("out of memory");
@@ -352,20 +296,21 @@ static int print_json(int which, const char *database)
     return failed;
 }
 
-static int print_list(int which, const char *format, const char *database)
+static int print_list(int which, const char *format, const struct list_options *options)
 {
     if (!lists[which].list) return devices_list(stdout, format);
     if (registry_check()) return -1;
-    if (!strcmp(format, "json")) return print_json(which, database);
-    return lists[which].list(NULL, database);
+    if (!strcmp(format, "json")) return print_json(which, options);
+    return lists[which].list(NULL, options);
 }
 
 int cmd_list(int argc, char **argv)
 {
-    static const char *const options[] = {"--format", "--db"};
+    static const char *const words[] = {"--format", "--db", "--all"};
     static const char *const formats[] = {"table", "json"};
     const char *names[LISTS];
-    const char *format = "table", *database = NULL;
+    const char *format = "table";
+    struct list_options options = {.database = NULL};
     for (int i = 0; i < LISTS; i++)
         names[i] = lists[i].name;
 
@@ -375,11 +320,13 @@ int cmd_list(int argc, char **argv)
         if (c == 'f')
             format = optarg;
         else if (c == 'd')
-            database = optarg;
+            options.database = optarg;
+        else if (c == 'a')
+            options.all = true;
         else if (c == ':')
             return misused("a value is missing after", argv[optind - 1], NULL, 0);
         else
-            return misused("unknown option", argv[optind - 1], options, 2);
+            return misused("unknown option", argv[optind - 1], words, 3);
     }
     if (strcmp(format, "table") && strcmp(format, "json"))
         return misused("unknown format", format, formats, 2);
@@ -391,7 +338,8 @@ int cmd_list(int argc, char **argv)
     while (which < LISTS && strcmp(names[which], argv[optind]))
         which++;
     if (which == LISTS) return misused("there is no list", argv[optind], names, LISTS);
-    if (!print_list(which, format, command_database(database))) return EXIT_FINE;
+    options.database = command_database(options.database);
+    if (!print_list(which, format, &options)) return EXIT_FINE;
     fprintf(stderr, "assay list: %s\n", assay_last_error());
     return EXIT_USAGE;
 }

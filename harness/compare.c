@@ -96,6 +96,14 @@ static void make_notes(const struct comparing *comparing)
                         "%d and %d launches: too few for 95 %% intervals (4 a side), so "
                         "they show smallest to largest",
                         b, c);
+    const struct noise *noise = comparing->options->noise;
+    int sessions = noise ? noise_sessions(noise) : 0;
+    if (sessions > 0)
+        comparison_note(comparison,
+                        "no floor is below the noise of unchanged code here: %d block%s of "
+                        "launches, %d session%s",
+                        noise->count, noise->count == 1 ? "" : "s", sessions,
+                        sessions == 1 ? "" : "s");
     if (comparison->base.simulated || comparison->candidate.simulated)
         comparison_note(comparison, "SIMULATED: no hardware was measured");
     if (strcmp(comparison->base.suite, comparison->candidate.suite) != 0)

@@ -126,7 +126,7 @@ static int offer_run(const struct run_line *line, void *context)
     if (offers->left-- == 0) return -1;
     snprintf(id, sizeof id, "%.8s", line->id);
     offer(offers->completion, id);
-    if (line->label[0]) offer(offers->completion, line->label);
+    if (line->label[0] && !line->gate[0]) offer(offers->completion, line->label);
     return 0;
 }
 
@@ -152,7 +152,7 @@ static void offer_runs(struct completion *completion)
     offer(completion, "latest");
     offer(completion, "latest~1");
     store_each_baseline(store, offer_baseline, completion);
-    store_each_run(store, offer_run, &offers);
+    store_each_run(store, true, offer_run, &offers);
     store_close(store);
 }
 
@@ -187,6 +187,7 @@ static const struct option_rule {
     {"doctor", "format", {NULL, "table json"}},
     {"history", "format", {NULL, "table json"}},
     {"claims", "format", {NULL, "table md json"}},
+    {"calibrate", "format", {NULL, "table md json"}},
     {"report", "format", {NULL, "html md"}},
     {"export", "format", {NULL, "ndjson csv gbench bmf prometheus"}},
     {"import", "format", {NULL, "ndjson csv nvbench gbench"}},

@@ -1,30 +1,181 @@
-/* gate_calibrate.c - launches of one program against itself: what noise looks like. */
+/* gate_calibrate.c - see gate_calibrate.h. */
+#include "gate_calibrate.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "clock.h"
 #include "commands.h"
 #include "gate_run_state.h"
+#include "store_gate.h"
+#include "suite_find.h"
 
-int calibrate_run(struct store *store, const struct gate_options *options, int rounds, int *cases)
-{
+struct calibrating {
     struct gate_run run;
-    struct comparison comparison;
-    *cases = 0;
-    if (gate_begin(&run, store, options, &comparison) != 0) return EXIT_USAGE;
-    int code = gate_launch_rounds(&run, 0, rounds, false, options->filter);
-    if (code == GATE_MADE) code = gate_read_noise(&run) == 0 ? EXIT_FINE : EXIT_USAGE;
-    const struct timings *base = &run.pool[ARM_BASE];
-    for (int i = 0; code == EXIT_FINE && i < base->count; i++) {
+    const struct calibrate_options *options;
+    struct calibration *made;
+    double start_s;
+};
+
+/* ---------------------------------------------------------------- resume -- */
+
+/* The stored launch of an arm. 1: found, 0: there is none, or it is of another device, driver
+ * or clock than those before it; -1 with assay_error. */
+static int find_launch(struct gate_run *run, enum arm arm, int round, struct timings *timings)
+{
+    char label[GATE_LABEL], id[STORE_ID], key[STORE_ID];
+    gate_label(run, arm, round, label);
+    int found = store_find_label(run->store, label, id);
+    if (found != 1) return found;
+    if (store_read_timings(run->store, id, timings) != 0) return -1;
+    if (timings->run.launch_count == 0) found = 0;
+    if (found == 1 && store_comparability(run->store, timings->run.launches[0].id, key) != 0)
+        found = -1;
+    if (found == 1 && !run->comparability[0]) strcpy(run->comparability, key);
+    if (found == 1 && strcmp(run->comparability, key) != 0) found = 0;
+    if (found != 1) timings_release(timings);
+    return found;
+}
+
+/* A launch without its other half is of another hour than whatever could be put beside it. */
+static int take_pair(struct gate_run *run, int round)
+{
+    struct timings base = {0}, candidate = {0};
+    int found = find_launch(run, ARM_BASE, round, &base);
+    if (found == 1) found = find_launch(run, ARM_CANDIDATE, round, &candidate);
+    if (found == 1 && (timings_append(&run->pool[ARM_BASE], &base) != 0 ||
+                       timings_append(&run->pool[ARM_CANDIDATE], &candidate) != 0))
+        found = -1;
+    timings_release(&base);
+    timings_release(&candidate);
+    return found;
+}
+
+/* The suite's last calibration becomes this one. */
+static int resume(struct calibrating *calibrating)
+{
+    struct gate_run *run = &calibrating->run;
+    struct calibration *made = calibrating->made;
+    char suite[ASSAY_MAX_NAME];
+    int last;
+    suite_name_of(run->options->suite, suite);
+    if (store_last_calibration(run->store, suite, run->session, &last) != 0) return -1;
+    for (int round = 0; round < last; round++) {
+        int found = take_pair(run, round);
+        if (found < 0) return -1;
+        made->pairs += found;
+    }
+    made->resumed = made->pairs;
+    run->label_skip = last - made->pairs;
+    return 0;
+}
+
+/* What the launches are kept under; those that were resumed have it from another time. */
+static int check_device(struct gate_run *run)
+{
+    const struct timings *base = &run->pool[ARM_BASE];
+    char key[STORE_ID];
+    const char *newest = base->run.launches[base->run.launch_count - 1].id;
+    if (store_comparability(run->store, newest, key) != 0) return -1;
+    if (!run->comparability[0]) strcpy(run->comparability, key);
+    if (strcmp(run->comparability, key) == 0) return 0;
+    return assay_error("what is to be gone on with is of another device, driver or clock");
+}
+
+/* ---------------------------------------------------------------- blocks -- */
+
+/* Over the launches [from, to) of a case whose rows begin there. */
+static double median_time(const struct timing *row, const struct timing *end, int from, int to)
+{
+    double time[SIGNED_RANK_MAX];
+    const struct case_id *id = &row->id;
+    int count = 0;
+    for (; row < end && case_id_order(&row->id, id) == 0 && count < SIGNED_RANK_MAX; row++)
+        if (row->launch >= from && row->launch < to && row->time_ns > 0)
+            time[count++] = row->time_ns;
+    return stats_median(time, count);
+}
+
+/* The blocks of all cases over rounds [from, to). */
+static int keep_block(struct calibrating *calibrating, int from, int to)
+{
+    struct gate_run *run = &calibrating->run;
+    const struct timings *base = &run->pool[ARM_BASE];
+    int cases = 0;
+    if (to - from < GATE_LEAST_ROUNDS) return 0;
+    for (int i = 0; i < base->count; i++) {
         const struct timing *row = &base->rows[i];
         struct gate_rounds block;
         if (i > 0 && case_id_order(&row->id, &base->rows[i - 1].id) == 0) continue;
-        gate_collect(&block, &run, ARM_CANDIDATE, &row->id, 0, rounds);
-        if (!(row->time_ns > 0)) continue;
-        if (gate_keep_block(&run, &row->id, row->time_ns, &block, "calibrate") != 0)
-            code = EXIT_USAGE;
-        *cases += block.count >= GATE_LEAST_ROUNDS;
+        gate_collect(&block, run, ARM_CANDIDATE, &row->id, from, to);
+        double time_ns = median_time(row, base->rows + base->count, from, to);
+        if (!(time_ns > 0)) continue;
+        if (gate_keep_block(run, &row->id, time_ns, &block, "calibrate", from) != 0) return -1;
+        cases += block.count >= GATE_LEAST_ROUNDS;
     }
-    if (code == EXIT_FINE && *cases == 0) {
+    if (cases == 0) return 0;
+    calibrating->made->blocks++;
+    calibrating->made->cases = cases;
+    return 0;
+}
+
+static bool has_time_for_another(const struct calibrating *calibrating)
+{
+    int limit_s = calibrating->options->limit_s;
+    double pair_s = calibrating->made->pair_s;
+    if (limit_s == 0 || isnan(pair_s)) return true;
+    return clock_s() - calibrating->start_s + pair_s <= limit_s;
+}
+
+/* Pairs up to `full`, the end of the block. GATE_MADE, also where the limit came before, or the
+ * exit code of a failure. */
+static int fill_block(struct calibrating *calibrating, int full)
+{
+    struct calibration *made = calibrating->made;
+    while (made->pairs < full && has_time_for_another(calibrating)) {
+        double start_s = clock_s();
+        int code = gate_launch_rounds(&calibrating->run, made->pairs, made->pairs + 1, false,
+                                      calibrating->run.options->filter);
+        if (code != GATE_MADE) return code;
+        if (check_device(&calibrating->run) != 0) return EXIT_USAGE;
+        made->pairs++;
+        made->pair_s = clock_s() - start_s;
+    }
+    return GATE_MADE;
+}
+
+static int make_blocks(struct calibrating *calibrating)
+{
+    const struct calibrate_options *options = calibrating->options;
+    struct calibration *made = calibrating->made;
+    int code = GATE_MADE;
+    for (int block = 0; block < options->blocks && code == GATE_MADE; block++) {
+        int from = block * options->rounds, full = from + options->rounds;
+        code = fill_block(calibrating, full);
+        if (keep_block(calibrating, from, made->pairs < full ? made->pairs : full) != 0)
+            return EXIT_USAGE;
+        if (made->pairs < full) break;
+    }
+    if (code != GATE_MADE) return code;
+    if (made->blocks > 0) return EXIT_FINE;
+    if (made->pairs < GATE_LEAST_ROUNDS)
+        assay_error("%d pair%s in %d s: a block needs %d (--resume goes on with them)", made->pairs,
+                    made->pairs == 1 ? "" : "s", options->limit_s, GATE_LEAST_ROUNDS);
+    else
         assay_error("no case had a time in %d pairs of launches", GATE_LEAST_ROUNDS);
-        code = EXIT_NOTHING;
-    }
-    gate_end(&run);
+    return EXIT_NOTHING;
+}
+
+int calibrate_run(struct store *store, const struct gate_options *gate,
+                  const struct calibrate_options *options, struct calibration *made)
+{
+    struct calibrating calibrating = {.options = options, .made = made, .start_s = clock_s()};
+    struct comparison comparison;
+    *made = (struct calibration){.pair_s = NAN};
+    if (gate_begin(&calibrating.run, store, gate, &comparison) != 0) return EXIT_USAGE;
+    calibrating.run.is_calibration = true;
+    int code =
+        options->resume && resume(&calibrating) != 0 ? EXIT_USAGE : make_blocks(&calibrating);
+    gate_end(&calibrating.run);
     return code;
 }

@@ -37,15 +37,27 @@ static uint64_t seed_of(const struct gate_run *run, enum arm arm, int round, con
     return rng_mix(run->seed, 2 * (uint64_t)round + (arm == ARM_NULL));
 }
 
+static const char *arm_name(const struct gate_run *run, enum arm arm)
+{
+    static const char *const arms[ARMS] = {"base", "candidate", "base again"};
+    static const char *const unchanged[ARMS] = {"unchanged", "unchanged again"};
+    return (run->is_calibration ? unchanged : arms)[arm];
+}
+
+void gate_label(const struct gate_run *run, enum arm arm, int round, char out[GATE_LABEL])
+{
+    snprintf(out, GATE_LABEL, "gate %.8s round %d, %s", run->session, round + 1 + run->label_skip,
+             arm_name(run, arm));
+}
+
 int gate_launch(struct gate_run *run, enum arm arm, int round, const char *filter)
 {
-    static const char *const names[ARMS] = {"base", "candidate", "base again"};
     const struct gate_options *options = run->options;
     bool is_base = arm != ARM_CANDIDATE;
     const char *device = is_base ? options->base_device : options->candidate_device;
-    char label[64];
+    char label[GATE_LABEL];
     struct timings timings;
-    snprintf(label, sizeof label, "gate %.8s round %d, %s", run->session, round + 1, names[arm]);
+    gate_label(run, arm, round, label);
     const struct program_call call = {
         .program = is_base ? options->base : options->candidate,
         .suite = options->suite,
@@ -57,7 +69,7 @@ int gate_launch(struct gate_run *run, enum arm arm, int round, const char *filte
         .seed = seed_of(run, arm, round, device),
         .timeout_s = options->timeout_s,
     };
-    fprintf(stderr, "assay: round %d, %s\n", round + 1, names[arm]);
+    fprintf(stderr, "assay: round %d, %s\n", round + 1, arm_name(run, arm));
     enum launch_end end = program_launch(&call, run->store, &timings);
     if (end != LAUNCH_DONE) return exit_of(end);
     if (timings.run.run.simulated && !options->allow_simulated) {
@@ -158,9 +170,10 @@ static int second_stage(struct gate_run *run, int suspects)
 /* --------------------------------------------------------------- keeping -- */
 
 int gate_keep_block(const struct gate_run *run, const struct case_id *id, double time_ns,
-                    const struct gate_rounds *rounds, const char *source)
+                    const struct gate_rounds *rounds, const char *source, int first)
 {
-    struct noise_block block = {.id = *id, .rounds = rounds->count, .time_ns = time_ns};
+    struct noise_block block = {
+        .id = *id, .first = first, .rounds = rounds->count, .time_ns = time_ns};
     double copy[SIGNED_RANK_MAX];
     if (rounds->count < GATE_LEAST_ROUNDS) return 0;
     snprintf(block.session, sizeof block.session, "%s", run->session);
@@ -179,9 +192,9 @@ static int keep_noise(const struct gate_run *run)
         const struct comparison_row *row = &run->comparison->rows[i];
         const struct gate_case *one = &run->cases[i];
         if (!gate_is_judged(row)) continue;
-        if (gate_keep_block(run, &row->id, row->base_ns, &one->null, "null") != 0) return -1;
+        if (gate_keep_block(run, &row->id, row->base_ns, &one->null, "null", 0) != 0) return -1;
         if ((row->tags & TAG_SAME_CODE) &&
-            gate_keep_block(run, &row->id, row->base_ns, &one->screen, "code") != 0)
+            gate_keep_block(run, &row->id, row->base_ns, &one->screen, "code", 0) != 0)
             return -1;
     }
     return 0;
@@ -197,6 +210,11 @@ int gate_finish(struct gate_run *run)
              options->candidate);
     comparison->candidate.label[0] = '\0'; /* each launch had its own */
     if (!options->baseline) comparison->base.label[0] = '\0';
+    if (run->noise.count == 0)
+        comparison_note(comparison,
+                        "no noise floor is known for this device: assay calibrate "
+                        "%.60s makes one",
+                        options->suite);
     if (store_apply_acks(run->store, comparison) != 0) return -1;
     if (comparison_finish(comparison, options->fail_on) != 0) return -1;
     return store_add_gate(run->store, run->session, run->comparability, comparison);
@@ -215,11 +233,6 @@ static int paired(struct gate_run *run)
         code = second_stage(run, suspects);
         if (code != GATE_MADE) return code;
     }
-    if (run->noise.count == 0)
-        comparison_note(run->comparison,
-                        "no noise floor is known for this device: assay calibrate "
-                        "%.60s makes one",
-                        run->options->suite);
     if (keep_noise(run) != 0) return EXIT_USAGE;
     return gate_finish(run) == 0 ? GATE_MADE : EXIT_USAGE;
 }
@@ -233,6 +246,7 @@ int gate_begin(struct gate_run *run, struct store *store, const struct gate_opti
         .comparison = comparison,
         .compare = {.speedup = options->speedup,
                     .threshold = options->threshold,
+                    .noise = &run->noise,
                     .fail_on = options->fail_on},
         .rules = {.alpha = ALPHA, .extend = options->extend},
     };

@@ -34,8 +34,4 @@ struct gate_options {
 int gate_run(struct store *store, const struct gate_options *options,
              struct comparison *comparison);
 
-/* A/A: `rounds` pairs of launches of one program, stored as noise; *cases: how many
- * blocks. An exit code, EXIT_FINE when all is well. */
-int calibrate_run(struct store *store, const struct gate_options *options, int rounds, int *cases);
-
 #endif

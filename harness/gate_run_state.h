@@ -19,6 +19,8 @@ struct gate_run {
     struct compare_options compare;
     struct gate_rules rules;
     struct comparison *comparison;
+    bool is_calibration;       /* both programs are one, and nothing is decided */
+    int label_skip;            /* rounds that labels count beside those of the pool */
     struct timings pool[ARMS]; /* launch i is that of round i; of the null arm: of
                                   round screen_rounds + i */
     int screen_rounds;
@@ -38,6 +40,10 @@ int gate_begin(struct gate_run *run, struct store *store, const struct gate_opti
                struct comparison *comparison);
 void gate_end(struct gate_run *run);
 
+enum { GATE_LABEL = 64 };
+/* "gate 1a2b3c4d round 3, base", which the launch is stored under. */
+void gate_label(const struct gate_run *run, enum arm arm, int round, char out[GATE_LABEL]);
+
 /* One launch; and rounds [from, to) of both programs, with the null arm or without. */
 int gate_launch(struct gate_run *run, enum arm arm, int round, const char *filter);
 int gate_launch_rounds(struct gate_run *run, int from, int to, bool with_null, const char *filter);
@@ -47,9 +53,10 @@ int gate_stored(struct gate_run *run);
 
 /* The noise of the base's device; needs a launch of it. 0, or -1. */
 int gate_read_noise(struct gate_run *run);
-/* Keep a block of unchanged code where it has rounds enough. 0, or -1. */
+/* Keep a block of unchanged code where it has rounds enough; `first`: the first of them, among
+ * the session's blocks of this source. 0, or -1. */
 int gate_keep_block(const struct gate_run *run, const struct case_id *id, double time_ns,
-                    const struct gate_rounds *rounds, const char *source);
+                    const struct gate_rounds *rounds, const char *source, int first);
 /* Acks, exit code, and the verdicts into the database. 0, or -1. */
 int gate_finish(struct gate_run *run);
 

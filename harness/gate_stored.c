@@ -133,7 +133,6 @@ static void make_notes(struct gate_run *run, int sessions)
 static int compare(struct gate_run *run, int sessions)
 {
     run->compare.across = gate_is_simulated(run);
-    run->compare.noise = &run->noise;
     run->compare.least_launches = LEAST_LAUNCHES;
     run->compare.at_most_suspect = !run->options->allow_stored || sessions < LEAST_SESSIONS;
     if (compare_runs(run->comparison, &run->pool[ARM_BASE], &run->pool[ARM_CANDIDATE],

@@ -10,14 +10,25 @@
 
 enum { LEAST_BLOCKS = 20, LEAST_SESSIONS = 3, MOST_BLOCKS = 1024 };
 
+static int number_order(double a, double b)
+{
+    return (a > b) - (a < b);
+}
+
+/* 0 for the same block only: a session may have a null arm of a case and one of
+ * identical code. */
 static int block_order(const void *a, const void *b)
 {
     const struct noise_block *x = a, *y = b;
     int order = case_id_order(&x->id, &y->id);
-    return order ? order : strcmp(x->session, y->session);
+    if (order == 0) order = strcmp(x->session, y->session);
+    if (order == 0) order = number_order(x->rounds, y->rounds);
+    if (order == 0) order = number_order(x->shift, y->shift);
+    if (order == 0) order = number_order(x->spread, y->spread);
+    return order ? order : number_order(x->time_ns, y->time_ns);
 }
 
-static int decade(double time_ns)
+int noise_decade(double time_ns)
 {
     if (!(time_ns >= 1)) return 0;
     int power = (int)floor(log10(time_ns));
@@ -31,13 +42,42 @@ int noise_prepare(struct noise *noise)
     for (int d = 0; d < NOISE_DECADES; d++) {
         int count = 0;
         for (int i = 0; i < noise->count; i++)
-            if (decade(noise->blocks[i].time_ns) == d) values[count++] = noise->blocks[i].spread;
+            if (noise_decade(noise->blocks[i].time_ns) == d)
+                values[count++] = noise->blocks[i].spread;
         noise->pooled[d] = stats_median(values, count);
     }
     free(values);
     if (noise->count)
         qsort(noise->blocks, (size_t)noise->count, sizeof *noise->blocks, block_order);
     return 0;
+}
+
+int noise_merge(struct noise *noise, const struct noise *more)
+{
+    size_t count = (size_t)noise->count + (size_t)more->count;
+    struct noise_block *blocks = realloc(noise->blocks, (count + 1) * sizeof *blocks);
+    if (!blocks) return assay_error("out of memory for the noise of unchanged code");
+    noise->blocks = blocks;
+    if (more->count)
+        memcpy(blocks + noise->count, more->blocks, (size_t)more->count * sizeof *blocks);
+    qsort(blocks, count, sizeof *blocks, block_order);
+    noise->count = 0;
+    for (size_t i = 0; i < count; i++)
+        if (noise->count == 0 || block_order(&blocks[noise->count - 1], &blocks[i]) != 0)
+            blocks[noise->count++] = blocks[i];
+    return noise_prepare(noise);
+}
+
+int noise_sessions(const struct noise *noise)
+{
+    int sessions = 0;
+    for (int i = 0; i < noise->count; i++) {
+        int j = 0;
+        while (j < i && strcmp(noise->blocks[j].session, noise->blocks[i].session) != 0)
+            j++;
+        sessions += j == i;
+    }
+    return sessions;
 }
 
 void noise_release(struct noise *noise)
@@ -82,5 +122,10 @@ double noise_floor(const struct noise *noise, const struct case_id *id, double t
 {
     if (!noise || noise->count == 0 || rounds < 1) return NAN;
     double own = own_floor(noise, id, rounds);
-    return isnan(own) ? 3 * noise->pooled[decade(time_ns)] / sqrt(rounds) : own;
+    if (!isnan(own)) return own;
+    /* A case near a power of ten is in the decade that its own blocks are in. */
+    int first = first_block(noise, id);
+    bool has_blocks = first < noise->count && case_id_order(&noise->blocks[first].id, id) == 0;
+    int like = noise_decade(has_blocks ? noise->blocks[first].time_ns : time_ns);
+    return 3 * noise->pooled[like] / sqrt(rounds);
 }

@@ -12,6 +12,7 @@
 struct noise_block {
     struct case_id id;
     char session[STORE_ID]; /* of one `assay calibrate` or gate */
+    int32_t first;          /* round of it that the block begins with; not stored apart */
     int32_t rounds;
     double time_ns;
     double shift;  /* |Hodges-Lehmann estimate| of the log ratios */
@@ -26,14 +27,25 @@ struct noise {
     double pooled[NOISE_DECADES]; /* median spread by decade of the time in ns; NAN none */
 };
 
+/* Which of the pools a time belongs to: its power of ten in ns. */
+int noise_decade(double time_ns);
+
 /* Sort and pool. -1 with assay_error when out of memory. */
 int noise_prepare(struct noise *noise);
 void noise_release(struct noise *noise);
 
+/* Add the blocks of `more`, those that are in both once, and prepare. -1 with
+ * assay_error when out of memory. */
+int noise_merge(struct noise *noise, const struct noise *more);
+
+/* From how many sessions the blocks are. */
+int noise_sessions(const struct noise *noise);
+
 /* The floor of a case that takes time_ns, for an estimate from `rounds` rounds,
  * as a log ratio: the 95th percentile of the shifts of 20 or more blocks from 3
  * or more sessions, each scaled to as many rounds; until there are those, three standard
- * errors by the pooled spread of cases that take as long. NAN: nothing known. */
+ * errors by the pooled spread of cases that take as long (as this case did in its own
+ * blocks, if it has any). NAN: nothing known. */
 double noise_floor(const struct noise *noise, const struct case_id *id, double time_ns, int rounds);
 
 #endif

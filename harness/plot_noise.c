@@ -22,24 +22,12 @@ static int taken(const struct plot_request *request, const struct noise *noise)
     return count;
 }
 
-static int sessions_of(const struct noise *noise)
-{
-    int count = 0;
-    for (int i = 0; i < noise->count; i++) {
-        int j = 0;
-        while (j < i && strcmp(noise->blocks[j].session, noise->blocks[i].session) != 0)
-            j++;
-        count += j == i;
-    }
-    return count;
-}
-
 static void write_noise(FILE *out, const struct plot_request *request, const struct noise *noise,
                         int count)
 {
     char title[160];
     snprintf(title, sizeof title, "noise of unchanged code: %d blocks of launches, %d sessions",
-             count, sessions_of(noise));
+             count, noise_sessions(noise));
     plot_head(out, request->run, title, NULL);
     plot_size(out, 1000, 540, 34);
     plot_block_end(out);

@@ -3,6 +3,7 @@
 
 #include "commands.h"
 #include "run_choice.h"
+#include "store_gate.h"
 
 /* Open the database that the run is in, and find its id. -1: nothing is open. */
 static int find(struct store **store, const char *spec, const char *db, char id[STORE_ID])
@@ -44,24 +45,46 @@ int run_choice_read_profiles(struct stored_run *run, struct profile ***profiles,
     return read_chosen(run, profiles, spec, db);
 }
 
-static int read_timings(struct timings *timings, const char *spec, const char *db)
+/* What the run's database knows of unchanged code on the device of its first launch. */
+static int add_noise(struct noise *noise, struct store *store, const struct timings *timings,
+                     const char *metric)
+{
+    char key[STORE_ID];
+    struct noise own;
+    if (timings->run.launch_count == 0) return 0;
+    if (store_comparability(store, timings->run.launches[0].id, key)) return -1;
+    if (store_read_noise(store, key, metric, &own)) return -1;
+    int failed = noise_merge(noise, &own);
+    noise_release(&own);
+    return failed;
+}
+
+static int read_timings(struct timings *timings, struct noise *noise, const char *metric,
+                        const char *spec, const char *db)
 {
     char id[STORE_ID];
     struct store *store;
     if (find(&store, spec, db, id)) return -1;
-    int status = store_read_timings(store, id, timings);
+    int failed = store_read_timings(store, id, timings);
+    if (!failed) failed = add_noise(noise, store, timings, metric);
     store_close(store);
-    return status;
+    return failed;
 }
 
+/* The noise is both sides': which of them is the base must not matter. */
 int run_choice_compare(struct comparison *comparison, const char *base, const char *candidate,
                        const char *db, const struct compare_options *options)
 {
     struct timings left = {0}, right = {0};
-    int status = read_timings(&left, base, db);
-    if (status == 0) status = read_timings(&right, candidate, db);
-    if (status == 0) status = compare_runs(comparison, &left, &right, options);
+    struct noise noise = {0};
+    struct compare_options with_noise = *options;
+    const char *metric = options->speedup ? "speedup" : "time";
+    with_noise.noise = &noise;
+    int status = read_timings(&left, &noise, metric, base, db);
+    if (status == 0) status = read_timings(&right, &noise, metric, candidate, db);
+    if (status == 0) status = compare_runs(comparison, &left, &right, &with_noise);
     timings_release(&left);
     timings_release(&right);
+    noise_release(&noise);
     return status;
 }

@@ -16,7 +16,8 @@ int run_choice_read(struct stored_run *run, const char *spec, const char *db);
 int run_choice_read_profiles(struct stored_run *run, struct profile ***profiles, const char *spec,
                              const char *db);
 
-/* Compare two runs. comparison_release frees; -1 with assay_error. */
+/* Compare two runs, by the noise floors that their databases know (options->noise is not
+ * looked at). comparison_release frees; -1 with assay_error. */
 int run_choice_compare(struct comparison *comparison, const char *base, const char *candidate,
                        const char *db, const struct compare_options *options);
 

@@ -30,6 +30,7 @@ struct latest {
 static int take(const struct run_line *line, void *context)
 {
     struct latest *latest = context;
+    if (line->gate[0]) return 0; /* half of a gate's launches are of another program */
     if (latest->seen++ == 0) memcpy(latest->device, line->device, sizeof latest->device);
     if (strcmp(latest->device, line->device) || latest->count == RUN_SET_MAX) return 0;
     for (int i = 0; i < latest->count; i++)
@@ -45,9 +46,10 @@ static int add_latest(struct run_set *set, const char *db)
     struct latest latest = {0};
     const char *path = command_database(db);
     if (store_open(&store, path, STORE_READ)) return -1;
-    int failed = store_each_run(store, take, &latest);
+    int failed = store_each_run(store, true, take, &latest);
     store_close(store);
-    if (!failed && !latest.count) failed = assay_error("%s: there is no run in it", path);
+    if (!failed && !latest.count)
+        failed = assay_error("%s: there is no run in it (launches of gates are not counted)", path);
     for (int i = 0; i < latest.count && !failed; i++)
         failed = add(set, latest.id[i], db);
     return failed;

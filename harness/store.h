@@ -102,6 +102,9 @@ int store_find_run(struct store *store, const char *spec, char id[STORE_ID]);
 int store_split_run(const char *spec, const char *default_path, char *path, size_t path_size,
                     const char **run);
 
+/* The newest run with that label. 1: found, 0: there is none, -1: reported. */
+int store_find_label(struct store *store, const char *label, char id[STORE_ID]);
+
 /* The newest run of a suite that did not complete, for --resume. */
 int store_find_unfinished(struct store *store, const char *suite, char id[STORE_ID]);
 
@@ -151,15 +154,20 @@ int store_read_run(struct store *store, const char *run_id, bool with_samples,
                    struct stored_run *run);
 void stored_run_release(struct stored_run *run);
 
-/* A line for each run, newest first, through `each`; stops when it returns -1. */
+/* A line for each run, newest first, through `each`; stops when it returns -1. The
+ * launches of a gate or a calibration are runs of their own, of which `gates_as_one`
+ * makes one line: id, label and start are those of the first. */
 struct run_line {
     char id[STORE_ID], suite[ASSAY_MAX_NAME], label[RESULT_MAX_PROPERTY],
         device[RESULT_MAX_PROPERTY];
     char started_at[32], status[24];
+    char gate[9];       /* whose launch it is, as labels have it; "" nobody's */
+    char gate_mode[16]; /* "paired", "stored", "calibrate"; "" the gate did not come to an end */
+    int gate_exit;      /* what it came to; -1: to nothing */
     int launches, cases, ok;
 };
-int store_each_run(struct store *store, int (*each)(const struct run_line *line, void *context),
-                   void *context);
+int store_each_run(struct store *store, bool gates_as_one,
+                   int (*each)(const struct run_line *line, void *context), void *context);
 
 /* "operation/variant" of every result, sorted; stops when `each` returns -1. */
 int store_each_case_name(struct store *store, int (*each)(const char *name, void *context),

@@ -136,16 +136,21 @@ static int not_found(struct store *store, const char *spec)
     return status;
 }
 
-int store_find_run(struct store *store, const char *spec, char id[STORE_ID])
+int store_find_label(struct store *store, const char *label, char id[STORE_ID])
 {
     static const char by_label[] =
         "SELECT id FROM run WHERE label = :name ORDER BY started_at DESC, rowid DESC LIMIT 1";
+    return find_one(store, by_label, label, id);
+}
+
+int store_find_run(struct store *store, const char *spec, char id[STORE_ID])
+{
     static const char by_baseline[] = "SELECT run_id AS id FROM baseline WHERE name = :name";
     int back;
     if (parse_latest(spec, &back)) return find_latest(store, back, id);
 
     int found = is_prefix(spec) ? find_prefix(store, spec, id) : 0;
-    if (found == 0 && *spec) found = find_one(store, by_label, spec, id);
+    if (found == 0 && *spec) found = store_find_label(store, spec, id);
     if (found == 0) found = find_one(store, by_baseline, spec, id);
     if (found == 0) return not_found(store, spec);
     return found == 1 ? 0 : -1;
@@ -160,35 +165,4 @@ int store_find_unfinished(struct store *store, const char *suite, char id[STORE_
         return assay_error("%s: no run of '%s' is unfinished: there is nothing to resume",
                            store->path, suite);
     return found == 1 ? 0 : -1;
-}
-
-int store_each_run(struct store *store, int (*each)(const struct run_line *line, void *context),
-                   void *context)
-{
-    struct query query;
-    struct run_line line;
-    query_open(&query, store, "list the runs",
-               "SELECT run.id, run.suite, run.label, run.started_at, run.status,"
-               " coalesce((SELECT device.name FROM launch JOIN device"
-               "   ON device.id = launch.device_id WHERE launch.run_id = run.id"
-               "   ORDER BY launch.number LIMIT 1), '') AS device,"
-               " (SELECT count(*) FROM launch WHERE launch.run_id = run.id) AS launches,"
-               " (SELECT count(*) FROM launch JOIN result ON result.launch_id = launch.id"
-               "   WHERE launch.run_id = run.id) AS cases,"
-               " (SELECT count(*) FROM launch JOIN result ON result.launch_id = launch.id"
-               "   WHERE launch.run_id = run.id AND result.status = 'ok') AS ok"
-               " FROM run ORDER BY run.started_at DESC, run.rowid DESC");
-    while (query_step(&query) == 1) {
-        column_text(&query, "id", line.id, sizeof line.id);
-        column_text(&query, "suite", line.suite, sizeof line.suite);
-        column_text(&query, "label", line.label, sizeof line.label);
-        column_text(&query, "device", line.device, sizeof line.device);
-        column_text(&query, "started_at", line.started_at, sizeof line.started_at);
-        column_text(&query, "status", line.status, sizeof line.status);
-        line.launches = (int)column_integer(&query, "launches");
-        line.cases = (int)column_integer(&query, "cases");
-        line.ok = (int)column_integer(&query, "ok");
-        if (each(&line, context) != 0) break;
-    }
-    return query_close(&query);
 }

@@ -8,6 +8,7 @@
 
 #include "comparison.h"
 #include "noise.h"
+#include "noise_bands.h"
 #include "store.h"
 
 /* Names of runs. Setting one that exists moves it. */
@@ -47,11 +48,32 @@ int store_apply_acks(struct store *store, struct comparison *comparison);
 /* The key under which a launch's noise and verdicts are kept. */
 int store_comparability(struct store *store, const char *launch_id, char key[STORE_ID]);
 
+/* A block that is there gives way to the same one of more rounds. */
 int store_add_noise(struct store *store, const char *comparability, const char *source,
                     const char *metric, const struct noise_block *block);
 /* All blocks of the key; noise_release frees. */
 int store_read_noise(struct store *store, const char *comparability, const char *metric,
                      struct noise *noise);
+
+/* The devices of which there are blocks, as a launch describes them. Stops when `each`
+ * returns other than 0, which is its own to report. */
+struct noise_device {
+    char comparability[STORE_ID], name[RESULT_MAX_PROPERTY], driver[RESULT_MAX_PROPERTY];
+    char clock[16], flush[16];
+    bool simulated;
+};
+int store_each_noise_device(struct store *store,
+                            int (*each)(const struct noise_device *device, void *context),
+                            void *context);
+
+/* Every pair of launches of unchanged code that is stored with its times; free *pairs. */
+int store_read_noise_pairs(struct store *store, const char *comparability,
+                           struct noise_pair **pairs, int *count);
+
+/* The session of the suite's newest calibration, and the number of its last round; -1 with
+ * assay_error where there is none. */
+int store_last_calibration(struct store *store, const char *suite, char session[STORE_ID],
+                           int *last);
 
 /* The rows of a comparison that the gate `id` made. */
 int store_add_gate(struct store *store, const char *id, const char *comparability,

@@ -21,11 +21,14 @@ static void block_id(const struct noise_block *block, const char *source, const 
                      char id[ID_SIZE])
 {
     struct id_hash hash;
+    char first[16];
+    snprintf(first, sizeof first, "%d", block->first);
     id_hash_begin(&hash);
     id_hash_text(&hash, block->session);
     id_hash_text(&hash, source);
     id_hash_text(&hash, metric);
     fields_hash(&hash, case_fields, &block->id);
+    if (block->first > 0) id_hash_text(&hash, first);
     id_hash_end(&hash, id);
 }
 
@@ -41,7 +44,9 @@ int store_add_noise(struct store *store, const char *comparability, const char *
                " place, shape, temperature, metric, rounds, time_ns, shift, spread, measured_at)"
                " VALUES (:id, :comparability, :session, :source, :operation, :variant, :kind,"
                " :place, :shape, :temperature, :metric, :rounds, :time_ns, :shift, :spread, :now)"
-               " ON CONFLICT (id) DO NOTHING");
+               " ON CONFLICT (id) DO UPDATE SET rounds = excluded.rounds,"
+               " time_ns = excluded.time_ns, shift = excluded.shift, spread = excluded.spread,"
+               " measured_at = excluded.measured_at WHERE excluded.rounds > rounds");
     query_text(&query, ":id", id);
     query_text(&query, ":comparability", comparability);
     query_text(&query, ":session", block->session);
@@ -89,4 +94,43 @@ int store_read_noise(struct store *store, const char *comparability, const char 
     if (status == 0) status = noise_prepare(noise);
     if (status != 0) noise_release(noise);
     return status;
+}
+
+/* ---------------------------------------------------------- calibrations -- */
+
+/* Labels have the first eight digits of a session; its blocks, if any, the others. */
+static int complete_session(struct store *store, char session[STORE_ID])
+{
+    struct query query;
+    query_open(&query, store, "look for a calibration",
+               "SELECT session FROM noise WHERE session >= :from AND session < :from || 'g'"
+               " LIMIT 1");
+    query_text(&query, ":from", session);
+    int found = query_step(&query);
+    if (found == 1) column_text(&query, "session", session, STORE_ID);
+    if (query_close(&query) != 0) return -1;
+    if (found == 1) return 0;
+    char random[STORE_ID];
+    if (id_random(random) != 0) return -1;
+    snprintf(session + 8, STORE_ID - 8, "%s", random + 8);
+    return 0;
+}
+
+int store_last_calibration(struct store *store, const char *suite, char session[STORE_ID],
+                           int *last)
+{
+    struct query query;
+    query_open(&query, store, "look for a calibration",
+               "SELECT substr(label, 6, 8) AS session, max(CAST(substr(label, 21) AS INTEGER)) AS"
+               " last FROM run WHERE label GLOB 'gate ???????? round *, unchanged*'"
+               " AND suite = :suite GROUP BY session ORDER BY max(started_at) DESC LIMIT 1");
+    query_text(&query, ":suite", suite);
+    int found = query_step(&query);
+    if (found == 1) {
+        column_text(&query, "session", session, STORE_ID);
+        *last = (int)column_integer(&query, "last");
+    }
+    if (query_close(&query) != 0) return -1;
+    if (found == 1) return complete_session(store, session);
+    return assay_error("%s: there is no calibration of '%s' to go on with", store->path, suite);
 }

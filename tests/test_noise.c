@@ -64,6 +64,17 @@ static void fewer_blocks_or_sessions_give_that_of_the_decade(void **state)
     }
 }
 
+static void a_case_near_a_power_of_ten_is_where_its_blocks_are(void **state)
+{
+    struct noise noise = blocks(1, 1);
+    struct case_id id = case_named("fast"), other = case_named("other");
+    (void)state;
+    double pooled = 3 * 0.01 / sqrt(10);
+    assert_true(fabs(noise_floor(&noise, &id, 999, 10) - pooled) < 1e-12);
+    assert_true(isnan(noise_floor(&noise, &other, 999, 10)));
+    noise_release(&noise);
+}
+
 static void nothing_measured_is_not_a_floor_of_zero(void **state)
 {
     struct noise none = {0};
@@ -73,6 +84,21 @@ static void nothing_measured_is_not_a_floor_of_zero(void **state)
     assert_true(isnan(noise_floor(&none, &id, 5000, 10)));
     assert_true(isnan(noise_floor(NULL, &id, 5000, 10)));
     noise_release(&none);
+}
+
+static void merged_noise_has_every_block_once(void **state)
+{
+    struct noise all = {0}, one = blocks(20, 3), two = blocks(25, 3);
+    struct case_id id = case_named("fast");
+    (void)state;
+    assert_int_equal(noise_merge(&all, &one), 0);
+    assert_int_equal(noise_merge(&all, &two), 0); /* its first twenty are those of `one` */
+    assert_int_equal(all.count, 25);
+    assert_int_equal(noise_sessions(&all), 3);
+    assert_true(noise_floor(&all, &id, 5000, 10) == noise_floor(&two, &id, 5000, 10));
+    noise_release(&all);
+    noise_release(&one);
+    noise_release(&two);
 }
 
 static void noise_is_kept_by_comparability_and_metric(void **state)
@@ -139,7 +165,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(twenty_blocks_of_three_sessions_give_a_case_its_own_floor),
         cmocka_unit_test(fewer_blocks_or_sessions_give_that_of_the_decade),
+        cmocka_unit_test(a_case_near_a_power_of_ten_is_where_its_blocks_are),
         cmocka_unit_test(nothing_measured_is_not_a_floor_of_zero),
+        cmocka_unit_test(merged_noise_has_every_block_once),
         TEST(noise_is_kept_by_comparability_and_metric),
         TEST(a_merge_takes_everything_once),
         TEST(a_baseline_moves_only_when_it_is_set_again),

@@ -428,13 +428,42 @@ static void runs_are_listed_newest_first_until_told_to_stop(void **state)
     int calls = 0;
     fixture_run(store, "old");
     fixture_run(store, "new");
-    FINE(store_each_run(store, count_line, &sum));
+    FINE(store_each_run(store, false, count_line, &sum));
     assert_int_equal(sum.launches, 2);
     assert_int_equal(sum.cases, 4);
     assert_int_equal(sum.ok, 4);
     assert_string_equal(sum.label, "old");
-    FINE(store_each_run(store, stop, &calls));
+    FINE(store_each_run(store, false, stop, &calls));
     assert_int_equal(calls, 1);
+    store_close(store);
+}
+
+static int last_line(const struct run_line *line, void *context)
+{
+    struct run_line *last = context;
+    int count = last->launches + 1;
+    *last = *line;
+    last->launches = count; /* how many lines there were */
+    return 0;
+}
+
+static void launches_of_a_gate_are_one_line_when_asked_for(void **state)
+{
+    struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
+    struct run_line apart = {0}, together = {0};
+    struct run_info first = fixture_run(store, "gate 0123abcd round 1, base");
+    fixture_run(store, "gate 0123abcd round 1, candidate");
+    fixture_run(store, "another");
+    fixture_run(store, "gate 4567cdef round 1, unchanged");
+    FINE(store_each_run(store, false, last_line, &apart));
+    assert_int_equal(apart.launches, 4);
+    FINE(store_each_run(store, true, last_line, &together));
+    assert_int_equal(together.launches, 3);
+    assert_string_equal(together.id, first.id);
+    assert_string_equal(together.gate, "0123abcd");
+    assert_string_equal(together.gate_mode, ""); /* nothing was decided */
+    assert_int_equal(together.gate_exit, -1);
+    assert_int_equal(together.cases, 4); /* of both */
     store_close(store);
 }
 
@@ -511,6 +540,7 @@ int main(void)
         TEST(an_ambiguous_prefix_lists_the_runs),
         TEST(the_path_before_a_run_picks_the_database),
         TEST(runs_are_listed_newest_first_until_told_to_stop),
+        TEST(launches_of_a_gate_are_one_line_when_asked_for),
         TEST(views_derive_rates_and_ratios),
         TEST(views_show_no_time_of_a_case_that_is_not_ok),
     };

@@ -116,6 +116,7 @@ wait $gate_pid
 stopped=$?
 check "a gate that is interrupted is exit 130" test $stopped -eq 130
 check "what was complete is stored" gives 1 query stopped.sqlite "SELECT count(*) FROM run"
+check "the list says that it decided nothing" says "no decision" "$ASSAY" list runs --db stopped.sqlite
 check "no launch of it goes on" is_gone "$(cat hangs.pid)"
 check "and it leaves no folder behind" rmdir folders
 

@@ -81,8 +81,8 @@ check "so nothing changed" gives 10 json '$.counts.PASS'
 
 check "calibrating a simulated device wants to be allowed" exits 2 "$ASSAY" calibrate "$ten" --device sim
 check "then it is fine" exits 0 "$ASSAY" calibrate "$ten" --device "$(calm 3)" --allow-simulated --blocks 2
-check "each case has its blocks" gives "10|2" query "$ASSAY_DB" \
-    "SELECT count(DISTINCT operation || variant || shape), count(DISTINCT session) FROM noise
+check "each case has its blocks, of one session" gives "20|10|1" query "$ASSAY_DB" \
+    "SELECT count(*), count(DISTINCT operation || variant || shape), count(DISTINCT session) FROM noise
      WHERE source = 'calibrate'"
 check "the next gate knows a floor of noise" exits 0 gate "$(calm 1)" "$(calm 2)"
 check "of every case" gives 10 rows "value ->> 'noise' > 0"

@@ -30,6 +30,20 @@ check "latest~1 would be a launch of the gate" warns "there are 1 runs" "$ASSAY"
 check "which its label names" exits 0 "$ASSAY" show --db latest.sqlite \
     "$(query latest.sqlite "SELECT label FROM run WHERE label LIKE '%round 3, base'")"
 check "the history has the run alone" says "1 run" "$ASSAY" history '*_token/host_omp' --db latest.sqlite
+
+# list WORD...: how many entries `assay list runs` has; they are in l.json.
+list() { "$ASSAY" list runs --format json "$@" >l.json && sqlite3 :memory: "SELECT json_array_length(readfile('l.json'))"; }
+check "the list has one line for all launches of a gate" gives 2 list --db latest.sqlite
+check "with what it came to" says "paired, exit 0" "$ASSAY" list runs --db latest.sqlite
+check "in JSON, too" gives "12|paired|0" query :memory: "SELECT value ->> 'launches', value ->> 'gate_mode',
+    value ->> 'gate_exit' FROM json_each(readfile('l.json')) WHERE value ->> 'gate' IS NOT NULL"
+check "each of them on request" gives 13 list --db latest.sqlite --all
+"$ASSAY" claims --db latest.sqlite --format json >claims.json
+check "claims look at the run, too" gives base query latest.sqlite "SELECT label FROM run WHERE id =
+    json_extract(readfile('claims.json'), '$.runs[0].id')"
+run "$ASSAY" calibrate "$ten" --device "$(calm 1)" --allow-simulated --rounds 5 --db latest.sqlite
+check "a calibration is one line as well" gives 3 list --db latest.sqlite
+check "and called so" says ": calibrate" "$ASSAY" list runs --db latest.sqlite
 check "a database of launches of gates has no latest" warns "launches of gates are not counted" \
     "$ASSAY" show --db sim.sqlite
 
@@ -87,6 +101,28 @@ cp ab.sqlite shuffled.sqlite
 query shuffled.sqlite "CREATE TEMP TABLE rows AS SELECT * FROM result ORDER BY random();
     PRAGMA foreign_keys = OFF; DELETE FROM result; INSERT INTO result SELECT * FROM rows;"
 check "nor does the order of rows" gives "$(cat ab.json)" table shuffled.sqlite "side 1" "side 2"
+
+# ---------------------------------------------------- noise that is known
+
+run "$ASSAY" run "$ten" --device "$(calm 1 ',slow=*:4')" --seed 3 --launches 5 --no-ceilings \
+    --label slower --db side1.sqlite
+check "four per cent are a change" exits 1 "$ASSAY" compare "side 1" slower --db side1.sqlite --threshold 2
+# Blocks of so much spread that five launches a side are known to 4.8 % only.
+query side1.sqlite "INSERT INTO noise SELECT DISTINCT lower(hex(operation || variant || shape)), comparability,
+    'made up', 'calibrate', operation, variant, kind, place, shape, temperature, 'time', 10, time_ns, 0.01,
+    0.035, '' FROM cases GROUP BY operation, variant, shape, temperature"
+check "not where the device is known to differ from itself by more" exits 0 \
+    "$ASSAY" compare "side 1" slower --db side1.sqlite --threshold 2 --format json -o noise.json
+check "the floor of each case is its noise" gives "10" sqlite3 -batch :memory: "SELECT count(*) FROM
+    json_each(readfile('noise.json'), '$.rows') WHERE abs(value ->> 'floor' - 0.048) < 0.001
+    AND value ->> 'floor' = value ->> 'noise'"
+check "and the report says so" says "the noise of unchanged code here: 10 blocks" \
+    "$ASSAY" compare "side 1" slower --db side1.sqlite
+check "whichever database of the two knows it" exits 0 \
+    "$ASSAY" compare "side2.sqlite:side 2" side1.sqlite:slower --threshold 2
+check "another metric has a noise of its own" fails says "noise of unchanged code" \
+    "$ASSAY" compare "side 1" slower --db side1.sqlite --metric speedup
+query side1.sqlite "DELETE FROM noise"
 
 # ---------------------------------------------- many tests taken together
 

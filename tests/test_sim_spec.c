@@ -1,0 +1,138 @@
+/* test_sim_spec.c - the words of a simulated device: keys, globs, and what is refused. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "device.h"
+#include "sim_spec.h"
+
+static struct sim_spec parsed(const char *text)
+{
+    struct sim_spec spec;
+    if (sim_spec_parse(text, &spec) < 0) fail_msg("%s: %s", text, assay_last_error());
+    return spec;
+}
+
+static void a_bare_name_is_a_device_with_a_little_noise(void **state)
+{
+    (void)state;
+    struct sim_spec spec = parsed("sim");
+    assert_int_equal(spec.seed, 1);
+    assert_true(spec.noise_pct == 1);
+    assert_true(spec.launch_pct == 0 && spec.drift_pct == 0 && spec.mode_share == 0);
+    assert_true(spec.throttle_share == 0 && spec.rule_count == 0);
+}
+
+static void every_key_is_read(void **state)
+{
+    (void)state;
+    struct sim_spec spec =
+        parsed("sim:seed=18446744073709551615,noise=1.5,launch=.5,drift=-0.25,modes=0.2:4,"
+               "throttle=0.1,slow=a/b:10,crash=c/*,hang=d/?,wrong=*,missing=[ef]/g");
+    assert_true(spec.seed == UINT64_MAX);
+    assert_true(spec.noise_pct == 1.5 && spec.launch_pct == 0.5 && spec.drift_pct == -0.25);
+    assert_true(spec.mode_share == 0.2 && spec.mode_pct == 4 && spec.throttle_share == 0.1);
+    static const struct sim_rule rules[] = {{SIM_SLOW, "a/b", 10},
+                                            {SIM_CRASH, "c/*", 0},
+                                            {SIM_HANG, "d/?", 0},
+                                            {SIM_WRONG, "*", 0},
+                                            {SIM_MISSING, "[ef]/g", 0}};
+    assert_int_equal(spec.rule_count, 5);
+    for (int i = 0; i < 5; i++) {
+        assert_int_equal(spec.rules[i].fate, rules[i].fate);
+        assert_string_equal(spec.rules[i].glob, rules[i].glob);
+        assert_true(spec.rules[i].pct == rules[i].pct);
+    }
+}
+
+static void globs_match_operation_and_variant(void **state)
+{
+    (void)state;
+    struct sim_spec spec = parsed("sim:crash=scale/w*,crash=stream/omp,wrong=scale/fast");
+    assert_true(sim_spec_has(&spec, SIM_CRASH, "scale", "wide"));
+    assert_true(sim_spec_has(&spec, SIM_CRASH, "stream", "omp"));
+    assert_true(sim_spec_has(&spec, SIM_WRONG, "scale", "fast"));
+    assert_false(sim_spec_has(&spec, SIM_CRASH, "scale", "fast"));
+    assert_false(sim_spec_has(&spec, SIM_HANG, "scale", "wide"));
+}
+
+static void slow_downs_of_one_case_multiply(void **state)
+{
+    (void)state;
+    struct sim_spec spec = parsed("sim:slow=scale/*:10,slow=*/fast:50,slow=stream/*:-20");
+    assert_true(sim_spec_slowdown(&spec, "scale", "fast") == 1.1 * 1.5);
+    assert_true(sim_spec_slowdown(&spec, "scale", "wide") == 1.1);
+    assert_true(sim_spec_slowdown(&spec, "stream", "omp") == 0.8);
+    assert_true(sim_spec_slowdown(&spec, "product", "loop") == 1);
+}
+
+static void what_is_typed_wrong_gets_one_line_that_says_what_is_right(void **state)
+{
+    static const struct {
+        const char *text, *says;
+    } wrong[] = {
+        {"sim:", "as in sim:seed=1"},
+        {"sim:seed=1,", "KEY=VALUE is missing"},
+        {"sim:nois=1", "did you mean 'noise'?"},
+        {"sim:colour=red", "(seed, noise, launch, drift, modes, throttle, slow, crash"},
+        {"sim:noise", "noise=: it wants per cent"},
+        {"sim:noise=", "noise=: it wants per cent"},
+        {"sim:noise=abc", "noise=abc: it wants per cent from 0 to 100"},
+        {"sim:noise=1x", "noise=1x"},
+        {"sim:noise=nan", "noise=nan"},
+        {"sim:noise=-1", "from 0 to 100"},
+        {"sim:noise=101", "from 0 to 100"},
+        {"sim:launch=-0.1", "launch=-0.1: it wants per cent"},
+        {"sim:drift=-11", "per cent a minute"},
+        {"sim:seed=-1", "seed=-1: it wants a whole number"},
+        {"sim:seed=1.5", "a whole number"},
+        {"sim:seed=18446744073709551616", "a whole number"},
+        {"sim:seed=1,seed=2", "'seed' is given twice"},
+        {"sim:modes=0.2", "SHARE:PCT"},
+        {"sim:modes=2:4", "a share from 0 to 1"},
+        {"sim:modes=0.2:-95", "modes=0.2:-95: it wants"},
+        {"sim:throttle=20", "a share from 0 to 1"},
+        {"sim:slow=scale/fast", "GLOB:PCT"},
+        {"sim:slow=:10", "GLOB:PCT"},
+        {"sim:slow=scale/fast:", "GLOB:PCT"},
+        {"sim:slow=scale/fast:-91", "from -90 to 10000"},
+        {"sim:crash=", "a glob on operation/variant"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct sim_spec spec;
+        assay_clear_error();
+        if (sim_spec_parse(wrong[i].text, &spec) == 0) fail_msg("%s was taken", wrong[i].text);
+        const char *said = assay_last_error();
+        if (strstr(said, wrong[i].says) == NULL) fail_msg("%s: %s", wrong[i].text, said);
+        assert_null(strchr(said, '\n'));
+    }
+}
+
+static void more_rules_than_there_is_room_for_are_refused(void **state)
+{
+    char text[16 * SIM_MAX_RULES] = "sim:crash=a/b";
+    struct sim_spec spec;
+    (void)state;
+    for (int i = 1; i < SIM_MAX_RULES; i++)
+        strcat(text, ",crash=a/b");
+    assert_int_equal(sim_spec_parse(text, &spec), 0);
+    strcat(text, ",crash=a/b");
+    assert_int_equal(sim_spec_parse(text, &spec), -1);
+    assert_non_null(strstr(assay_last_error(), "more than 32"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_bare_name_is_a_device_with_a_little_noise),
+        cmocka_unit_test(every_key_is_read),
+        cmocka_unit_test(globs_match_operation_and_variant),
+        cmocka_unit_test(slow_downs_of_one_case_multiply),
+        cmocka_unit_test(what_is_typed_wrong_gets_one_line_that_says_what_is_right),
+        cmocka_unit_test(more_rules_than_there_is_room_for_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
