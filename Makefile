@@ -206,7 +206,8 @@ check-stats: $(BENCH_O:.c.o=) ## error rates of the gate, by simulation (minutes
 
 .PHONY: check-gpu
 check-gpu: $(BUILD)/assay $(BUILD)/assay-faults ## tests that need a GPU
-	@$(RUN_TESTS) $(wildcard tests/gpu/*.sh)
+	@. tests/gpu/env.sh && export PATH LD_LIBRARY_PATH && TEST_TIMEOUT=3600 \
+	$(RUN_TESTS) $(filter-out %/env.sh %/session.sh,$(wildcard tests/gpu/*.sh))
 
 # No limit of the address space holds under it (worker.c), so a greedy variant
 # meets this one: less than the gibibyte that it asks for at a time.

@@ -60,7 +60,7 @@ static void probe(struct doctor_device *device, bool is_asked, const char *spec)
     device->is_asked = is_asked;
     if (!is_asked) return;
     assay_clear_error();
-    device->is_open = devices_probe(spec, &device->info) == 0;
+    device->is_open = devices_probe(spec, true, &device->info) == 0;
     if (!device->is_open) snprintf(device->error, sizeof device->error, "%s", assay_last_error());
 }
 
@@ -78,18 +78,9 @@ static void find_driver(struct doctor_facts *facts, const char *root)
     }
 }
 
-static void find_permissions(struct doctor_facts *facts, const char *root)
+static void find_device_node(struct doctor_facts *facts, const char *root)
 {
-    enum { CAP_SYS_ADMIN_BIT = 21 }; /* capabilities(7), linux/capability.h */
-    char text[FILE_START], path[PATH_MAX];
-    read_start(root, "/proc/driver/nvidia/params", text);
-    const char *value = after(text, "RmProfilingAdminOnly:");
-    facts->counters_restricted = value ? strtol(value, NULL, 10) != 0 : -1;
-
-    read_start(root, "/proc/self/status", text);
-    value = after(text, "CapEff:");
-    facts->is_administrator = value && strtoull(value, NULL, 16) >> CAP_SYS_ADMIN_BIT & 1;
-
+    char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/dev/nvidiactl", root);
     facts->has_device_node = access(path, F_OK) == 0;
 }
@@ -235,7 +226,7 @@ void doctor_gather(struct doctor_facts *facts, const struct doctor_options *opti
     find_program(facts);
     find_host(facts, options->root);
     find_driver(facts, options->root);
-    find_permissions(facts, options->root);
+    find_device_node(facts, options->root);
     find_database(facts, options->database);
     find_gnuplot(facts);
     probe(&facts->host, options->host, "host");

@@ -66,6 +66,7 @@ static int open_device(struct worker *worker, const struct wire_open *request)
 {
     struct device_options options = {.spec = request->spec,
                                      .use_events = request->use_events,
+                                     .try_counters = request->try_counters,
                                      .flush = request->flush,
                                      .seed = request->seed};
     if (device_open(&options, &worker->ops, &worker->device) < 0) {

@@ -25,7 +25,6 @@ static struct doctor_facts healthy(void)
         .gpu = {.is_asked = true, .is_open = true},
         .driver = "580.95.05",
         .has_device_node = true,
-        .counters_restricted = 0,
         .has_nvml = true,
         .state = {345, 3201, 35, 75, 1e9, 0x1},
         .persistence = 1,
@@ -187,23 +186,29 @@ static void lost_timestamps_say_what_events_cost_and_what_to_do(void **state)
     }
 }
 
-static void counters_are_open_to_administrators_or_when_not_restricted(void **state)
+static void counters_can_be_read_unless_the_device_says_why_not(void **state)
 {
     (void)state;
     const struct {
-        int restricted;
-        bool is_administrator;
-        enum doctor_state state;
+        const char *why, *remedy;
     } cases[] = {
-        {0, false, DOCTOR_OK}, {1, true, DOCTOR_OK},       {-1, true, DOCTOR_OK},
-        {0, true, DOCTOR_OK},  {1, false, DOCTOR_LIMITED}, {-1, false, DOCTOR_LIMITED},
+        {"CUPTI is refused to this user: load it with NVreg_RestrictProfilingToAdminUsers=0",
+         "SYS_ADMIN"},
+        {"the GPU's counters are taken by another process (a profiler, or DCGM)", "dcgmi"},
+        {"a profile needs CUPTI's kernel records, which are not to be had here", "above"},
+        {"built without CUPTI's range profiler (CUDA 12.6 or later)", "build again"},
+        {"it has no function cuptiRangeProfilerEnable", "ASSAY_CUPTI"},
+        {"CUPTI does not work on this virtual GPU", "virtual GPUs"},
+        {"CUPTI: cuptiRangeProfilerEnable: CUPTI_ERROR_UNKNOWN (999)", "must suit both"},
     };
+    struct doctor_facts facts = healthy();
+    strcpy(facts.gpu.info.lost, "clocks, power, energy (NVML): gone");
+    expect(&facts, "hardware counters", DOCTOR_OK, "can be read", "");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct doctor_facts facts = healthy();
-        facts.counters_restricted = cases[i].restricted;
-        facts.is_administrator = cases[i].is_administrator;
-        expect(&facts, "hardware counters", cases[i].state, "",
-               cases[i].state == DOCTOR_OK ? "" : "NVreg_RestrictProfilingToAdminUsers=0");
+        snprintf(facts.gpu.info.lost, sizeof facts.gpu.info.lost,
+                 "clocks, power, energy (NVML): gone\nhardware counters: %s", cases[i].why);
+        expect(&facts, "hardware counters", DOCTOR_LIMITED, cases[i].why, cases[i].remedy);
+        assert_string_equal(find(&facts, "hardware counters")->found, cases[i].why);
     }
 }
 
@@ -379,11 +384,12 @@ static struct doctor_facts ailing(void)
     facts.gpu.info.clock = CLOCK_EVENT;
     strcpy(facts.gpu.info.lost,
            "kernel timestamps (CUPTI): CUPTI is refused to this user (the driver's option "
-           "NVreg_RestrictProfilingToAdminUsers)");
+           "NVreg_RestrictProfilingToAdminUsers)\n"
+           "hardware counters: a profile needs CUPTI's kernel records, which are not to be had "
+           "here");
     facts.gpu.info.library[0] = facts.host.info.library[0] = '\0';
     facts.gpu.info.ecc = 0;
     facts.gpu.info.mig = 1;
-    facts.counters_restricted = 1;
     facts.state.clock_reasons = 0x1ff;
     facts.persistence = 0;
     facts.gpu_processes = 3;
@@ -507,9 +513,7 @@ static void what_is_nowhere_to_be_found_is_unknown(void **state)
     assert_string_equal(facts.driver, "");
     assert_string_equal(facts.governor, "");
     assert_false(facts.has_device_node);
-    assert_false(facts.is_administrator);
     assert_false(facts.has_nvml);
-    assert_int_equal(facts.counters_restricted, -1);
     assert_int_equal(facts.turbo, -1);
     assert_int_equal(facts.persistence, -1);
     assert_int_equal(facts.gpu_processes, -1);
@@ -523,8 +527,6 @@ static void facts_are_read_from_the_kernels_files(void **state)
     put("/proc/driver/nvidia/version",
         "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.95.05  Release Build\n"
         "GCC version:  gcc version 12.3.0\n");
-    put("/proc/driver/nvidia/params", "ResmanDebugLevel: 4294967295\nRmProfilingAdminOnly: 1\n");
-    put("/proc/self/status", "Name:\tassay\nCapEff:\t0000000000200000\n");
     put("/proc/loadavg", "1.25 0.80 0.50 2/300 4242\n");
     put("/dev/nvidiactl", "");
     put("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "schedutil\n");
@@ -532,8 +534,6 @@ static void facts_are_read_from_the_kernels_files(void **state)
     put("/sys/fs/cgroup/cpu.max", "150000 100000\n");
     struct doctor_facts facts = gather("/assay.sqlite");
     assert_string_equal(facts.driver, "580.95.05");
-    assert_int_equal(facts.counters_restricted, 1);
-    assert_true(facts.is_administrator);
     assert_true(facts.has_device_node);
     assert_true(facts.load == 1.25);
     assert_string_equal(facts.governor, "schedutil");
@@ -544,13 +544,9 @@ static void facts_are_read_from_the_kernels_files(void **state)
 static void a_machine_without_limits_is_read_as_such(void **state)
 {
     (void)state;
-    put("/proc/driver/nvidia/params", "RmProfilingAdminOnly: 0\n");
-    put("/proc/self/status", "CapEff:\t00000000000005fb\n");
     put("/sys/devices/system/cpu/cpufreq/boost", "1\n");
     put("/sys/fs/cgroup/cpu.max", "max 100000\n");
     struct doctor_facts facts = gather("/assay.sqlite");
-    assert_int_equal(facts.counters_restricted, 0);
-    assert_false(facts.is_administrator);
     assert_int_equal(facts.turbo, 1);
     assert_true(isnan(facts.quota_cores));
 }
@@ -597,7 +593,7 @@ int main(void)
         cmocka_unit_test(a_driver_older_than_its_cuda_needs_is_missing),
         cmocka_unit_test(a_driver_without_its_device_file_hints_at_the_container),
         cmocka_unit_test(lost_timestamps_say_what_events_cost_and_what_to_do),
-        cmocka_unit_test(counters_are_open_to_administrators_or_when_not_restricted),
+        cmocka_unit_test(counters_can_be_read_unless_the_device_says_why_not),
         cmocka_unit_test(a_card_that_cannot_be_read_is_missing_its_state),
         cmocka_unit_test(only_a_slowdown_of_the_hardware_limits_the_clocks),
         cmocka_unit_test(settings_of_the_card_are_told_when_known),
