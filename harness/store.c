@@ -89,7 +89,10 @@ static int open_frozen(struct store *store)
     struct stat about;
     char log[STORE_MAX_PATH + 8];
     snprintf(log, sizeof log, "%s-wal", store->path);
-    if (stat(log, &about) == 0 && about.st_size > 0) return -1;
+    if (stat(log, &about) == 0 && about.st_size > 0)
+        return assay_error("%s: its newest rows are in its log (-wal), which cannot be read where "
+                           "no file may be made: copy both files to a folder of yours",
+                           store->path);
 
     sqlite3_str *uri = sqlite3_str_new(NULL);
     sqlite3_str_appendall(uri, "file:");
@@ -119,8 +122,11 @@ static int open_connection(struct store *store, enum store_mode mode)
     int rc = sqlite3_exec(store->db, touch, NULL, NULL, NULL);
     bool frozen = mode == STORE_READ && access(store->path, R_OK) == 0 &&
                   ((rc & 0xff) == SQLITE_CANTOPEN || (rc & 0xff) == SQLITE_READONLY);
-    if (frozen && open_frozen(store) == 0) rc = SQLITE_OK;
-    if (rc != SQLITE_OK) return store_failed(store, rc, "open the database");
+    if (frozen) {
+        if (open_frozen(store) != 0) return -1;
+    } else if (rc != SQLITE_OK) {
+        return store_failed(store, rc, "open the database");
+    }
     return store_integer(store, "open the database", touch, &pages);
 }
 
