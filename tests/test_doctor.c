@@ -318,8 +318,8 @@ static void a_database_must_be_writable_and_local(void **state)
     expect(&facts, "database", DOCTOR_OK, "can be made", "");
     facts.database_exists = true;
     expect(&facts, "database", DOCTOR_OK, "can be written", "");
-    facts.is_network_disk = true;
-    expect(&facts, "database", DOCTOR_LIMITED, "network file system", "local disk");
+    strcpy(facts.shared_disk, "NFS");
+    expect(&facts, "database", DOCTOR_LIMITED, "NFS, which hosts may share", "local disk");
     strcpy(facts.database_error, "results: Permission denied");
     expect(&facts, "database", DOCTOR_MISSING, "Permission denied", "ASSAY_DB");
 }
@@ -399,7 +399,7 @@ static struct doctor_facts ailing(void)
     facts.free_bytes = 1e6;
     facts.has_nvtx = false;
     memset(facts.database, 'x', 250); /* no blank to break at */
-    facts.is_network_disk = true;
+    strcpy(facts.shared_disk, "NFS");
     return facts;
 }
 
