@@ -33,10 +33,36 @@ int run_command_suites(struct runner_options *runner, const char *name, int argc
     return 0;
 }
 
-bool run_command_seed(const char *text, uint64_t *seed)
+/* A whole number, 0x... too. */
+static bool parse_seed(const char *text, uint64_t *seed)
 {
     char *end;
     errno = 0;
     *seed = strtoull(text, &end, 0);
     return errno == 0 && end != text && *end == '\0' && text[0] != '-';
+}
+
+const char *run_command_option(struct runner_options *runner, int option, const char *value)
+{
+    switch (option) {
+    case RUN_COMMAND_DEVICE:
+        runner->device = value;
+        return NULL;
+    case RUN_COMMAND_FILTER:
+        runner->plan.filter = value;
+        return NULL;
+    case RUN_COMMAND_LABEL:
+        runner->label = value;
+        return NULL;
+    case RUN_COMMAND_SEED:
+        return parse_seed(value, &runner->seed) ? NULL : "--seed wants a whole number";
+    default:
+        return "";
+    }
+}
+
+int run_command_interrupted(const char *name)
+{
+    fprintf(stderr, "assay %s: interrupted before the first case\n", name);
+    return EXIT_INTERRUPTED;
 }
