@@ -141,13 +141,6 @@ void progress_group_end(struct progress *progress, double seconds)
     fflush(progress->out);
 }
 
-void progress_say(struct progress *progress, const char *message)
-{
-    erase(progress);
-    fprintf(progress->out, "%s\n", message);
-    draw(progress, true);
-}
-
 void progress_end(struct progress *progress)
 {
     erase(progress);

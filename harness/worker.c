@@ -230,7 +230,8 @@ static int serve_one(struct worker *worker, enum wire_type type, const void *dat
     }
 }
 
-int worker_serve(int socket, int board)
+/* Serve until told to quit; the process's exit status. */
+static int serve(int socket, int board)
 {
     struct worker worker = {.socket = socket};
     settle_process();
@@ -256,5 +257,5 @@ int worker_serve(int socket, int board)
 int cmd_worker(int argc, char **argv)
 {
     (void)argc, (void)argv;
-    return worker_serve(WORKER_SOCKET, WORKER_BOARD);
+    return serve(WORKER_SOCKET, WORKER_BOARD);
 }
