@@ -59,6 +59,12 @@ for command in "export latest" "report latest --no-plots" "claims latest"; do
     check "and stays a pipe: $command" test -p pipe -a -s piped
     rm pipe
 done
+mkdir kept
+echo old >kept/run.ndjson
+chmod 640 kept/run.ndjson
+check "a file is replaced" exits 0 "$ASSAY" export latest --db clock.sqlite -o kept/run.ndjson
+check "and keeps its permissions" [ "$(stat -c %a kept/run.ndjson)" = 640 ]
+check "with nothing beside it" [ "$(ls kept)" = run.ndjson ]
 : >behind.ndjson
 ln -s behind.ndjson link.ndjson
 check "a link is followed" exits 0 "$ASSAY" export latest --db clock.sqlite -o link.ndjson
