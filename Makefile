@@ -206,17 +206,27 @@ check-stats: $(BENCH_O:.c.o=) ## error rates of the gate, by simulation (minutes
 
 .PHONY: check-gpu
 check-gpu: $(BUILD)/assay $(BUILD)/assay-faults ## tests that need a GPU
-	@$(RUN_TESTS) $(wildcard tests/gpu/*.sh)
+	@. tests/gpu/env.sh && export PATH LD_LIBRARY_PATH && TEST_TIMEOUT=3600 \
+	$(RUN_TESTS) $(filter-out %/env.sh %/session.sh,$(wildcard tests/gpu/*.sh))
 
 # No limit of the address space holds under it (worker.c), so a greedy variant
 # meets this one: less than the gibibyte that it asks for at a time.
 ASAN_MEMORY = allocator_may_return_null=1:max_allocation_size_mb=1000
 
-.PHONY: check-sanitize
+SANITIZED = ASAN_OPTIONS=handle_segv=0:handle_sigbus=0:handle_abort=0:$(ASAN_MEMORY) \
+    UBSAN_OPTIONS=print_stacktrace=1 TEST_TIMEOUT=600 $(again) SANITIZE=1
+
+.PHONY: check-sanitize check-sanitize-cuda check-cupti
 check-sanitize: ## the same as check, under AddressSanitizer and UndefinedBehaviorSanitizer
-	@ASAN_OPTIONS=handle_segv=0:handle_sigbus=0:handle_abort=0:$(ASAN_MEMORY) \
-	UBSAN_OPTIONS=print_stacktrace=1 TEST_TIMEOUT=600 \
-	$(again) check BUILD=$(BUILD)/sanitize SANITIZE=1 CUDA=0
+	@$(SANITIZED) check BUILD=$(BUILD)/sanitize CUDA=0
+
+# What a build without CUDA leaves out of these tests, and no GPU is needed for.
+check-sanitize-cuda: ## the tests of CUPTI under the same (needs nvcc)
+	@$(SANITIZED) check-cupti BUILD=$(BUILD)/sanitize-cuda CUDA=1 ARCH=90
+
+CUPTI_TESTS = $(filter %/test_cupti %_cuda,$(TESTS))
+check-cupti: $(CUPTI_TESTS)
+	@$(RUN_TESTS) $(CUPTI_TESTS)
 
 # ------------------------------------------------------------------- rest --
 
@@ -276,6 +286,6 @@ clean: ## remove everything built; results stay
 .PHONY: help
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
-	    while IFS='|' read -r target text; do printf '%-20s %s\n' "$$target" "$$text"; done
+	    while IFS='|' read -r target text; do printf '%-22s %s\n' "$$target" "$$text"; done
 
 -include $(patsubst %.o,%.d,$(HARNESS_O) $(FAMILY_O) $(FAULT_O) $(TEST_O) $(BENCH_O))

@@ -21,17 +21,6 @@ static size_t block_bytes(const struct assay_buffer *spec)
     return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-int64_t buffers_bytes(const struct assay_shape *shape)
-{
-    struct assay_buffer spec[ASSAY_MAX_BUFFERS];
-    memset(spec, 0, sizeof spec);
-    int count = shape->operation->buffers ? shape->operation->buffers(shape, spec) : 0;
-    int64_t bytes = 0;
-    for (int i = 0; i < count; i++)
-        bytes += (int64_t)block_bytes(&spec[i]);
-    return bytes;
-}
-
 static int fill_custom(struct buffers *buffers, int index)
 {
     const struct assay_buffer *spec = &buffers->spec[index];

@@ -26,9 +26,6 @@ struct buffers {
 /* Two poisons, so that an element nobody wrote cannot pass twice. */
 enum { POISON_FIRST = 0xff, POISON_LAST = 0x7d };
 
-/* Bytes that the buffers of this shape take, guards included. */
-int64_t buffers_bytes(const struct assay_shape *shape);
-
 /* Allocate and fill. -1 with assay_error; buffers_release is safe either way. */
 int buffers_init(struct buffers *buffers, const struct device_ops *ops, struct device *device,
                  const struct assay_shape *shape, uint64_t seed);

@@ -4,13 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "commands.h"
 #include "device.h"
 #include "history.h"
 #include "options.h"
+#include "terminal.h"
 #include "text.h"
 
 const char usage_history[] =
@@ -62,8 +61,7 @@ static bool writes_utf8(void)
 
 static int line_width(void)
 {
-    struct winsize size;
-    int columns = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+    int columns = terminal_width(stdout, 0);
     return (columns > 2 * MARGIN ? columns : DEFAULT_WIDTH) - MARGIN;
 }
 

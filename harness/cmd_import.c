@@ -98,7 +98,8 @@ int cmd_import(int argc, char **argv)
         fputs(usage_import, stdout);
         return EXIT_FINE;
     }
-    int status = store_open(&store, command_database(arguments.database), STORE_WRITE);
+    int status = option_check_readable(argv + optind, argc - optind);
+    if (status == 0) status = store_open(&store, command_database(arguments.database), STORE_WRITE);
     for (int i = optind; status == 0 && i < argc; i++)
         status = import_file(store, argv[i], arguments.format);
     store_close(store);

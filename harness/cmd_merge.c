@@ -49,7 +49,9 @@ int cmd_merge(int argc, char **argv)
         db = optarg;
     }
     if (optind == argc) return command_misused(argv[0], "which databases?");
-    if (store_open(&store, command_database(db), STORE_WRITE) != 0) return command_failed(argv[0]);
+    if (option_check_readable(argv + optind, argc - optind) != 0 ||
+        store_open(&store, command_database(db), STORE_WRITE) != 0)
+        return command_failed(argv[0]);
     for (int i = optind; i < argc && status == 0; i++)
         status = merge(store, command_database(db), argv[i]);
     store_close(store);

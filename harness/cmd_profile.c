@@ -41,16 +41,16 @@ struct profile_arguments {
     const char *database, *format;
 };
 
-enum { OPT_DEVICE = 256, OPT_FILTER, OPT_COUNTERS, OPT_FORMAT, OPT_LABEL, OPT_DB, OPT_SEED };
+enum { OPT_COUNTERS = RUN_COMMAND_OWN, OPT_FORMAT, OPT_DB };
 
 const struct option options_profile[] = {
-    {"device", required_argument, NULL, OPT_DEVICE},
-    {"filter", required_argument, NULL, OPT_FILTER},
+    {"device", required_argument, NULL, RUN_COMMAND_DEVICE},
+    {"filter", required_argument, NULL, RUN_COMMAND_FILTER},
     {"counters", required_argument, NULL, OPT_COUNTERS},
     {"format", required_argument, NULL, OPT_FORMAT},
-    {"label", required_argument, NULL, OPT_LABEL},
+    {"label", required_argument, NULL, RUN_COMMAND_LABEL},
     {"db", required_argument, NULL, OPT_DB},
-    {"seed", required_argument, NULL, OPT_SEED},
+    {"seed", required_argument, NULL, RUN_COMMAND_SEED},
     {NULL, 0, NULL, 0},
 };
 
@@ -60,12 +60,6 @@ static const char *take_option(struct profile_arguments *arguments, int option, 
     static char counters[PROFILE_MAX_COUNTERS][PROFILE_MAX_METRIC]; /* only looked at */
     struct runner_options *run = &arguments->runner;
     switch (option) {
-    case OPT_DEVICE:
-        run->device = value;
-        return NULL;
-    case OPT_FILTER:
-        run->plan.filter = value;
-        return NULL;
     case OPT_COUNTERS:
         run->counters = value;
         if (strlen(value) >= PROFILE_MAX_LIST) return "--counters is too long";
@@ -73,16 +67,11 @@ static const char *take_option(struct profile_arguments *arguments, int option, 
     case OPT_FORMAT:
         arguments->format = value;
         return show_profile_knows_format(value) ? NULL : assay_last_error();
-    case OPT_LABEL:
-        run->label = value;
-        return NULL;
     case OPT_DB:
         arguments->database = value;
         return NULL;
-    case OPT_SEED:
-        return run_command_seed(value, &run->seed) ? NULL : "--seed wants a whole number";
     default:
-        return "";
+        return run_command_option(run, option, value);
     }
 }
 
@@ -140,10 +129,7 @@ int cmd_profile(int argc, char **argv)
         command_failed("profile");
         return EXIT_NOTHING;
     }
-    if (run_id[0] == '\0') {
-        fprintf(stderr, "assay profile: interrupted before the first case\n");
-        return EXIT_INTERRUPTED;
-    }
+    if (run_id[0] == '\0') return run_command_interrupted("profile");
     int code = print_profile(&arguments, run_id);
     if (code < 0) return command_failed("profile");
     return end == RUNNER_INTERRUPTED ? EXIT_INTERRUPTED : code;

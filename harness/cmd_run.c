@@ -79,18 +79,14 @@ static bool parse_choice(const char *text, const char *no, const char *yes, bool
 }
 
 enum {
-    OPT_DEVICE = 256,
-    OPT_FILTER,
-    OPT_LAUNCHES,
+    OPT_LAUNCHES = RUN_COMMAND_OWN,
     OPT_BUDGET,
     OPT_PRECISION,
-    OPT_LABEL,
     OPT_DB,
     OPT_RESUME,
     OPT_SHARD,
     OPT_CLOCK,
     OPT_FLUSH,
-    OPT_SEED,
     OPT_NO_CEILINGS,
     OPT_FORMAT,
     OPT_CHECK,
@@ -98,18 +94,18 @@ enum {
 };
 
 const struct option options_run[] = {
-    {"device", required_argument, NULL, OPT_DEVICE},
-    {"filter", required_argument, NULL, OPT_FILTER},
+    {"device", required_argument, NULL, RUN_COMMAND_DEVICE},
+    {"filter", required_argument, NULL, RUN_COMMAND_FILTER},
     {"launches", required_argument, NULL, OPT_LAUNCHES},
     {"budget", required_argument, NULL, OPT_BUDGET},
     {"precision", required_argument, NULL, OPT_PRECISION},
-    {"label", required_argument, NULL, OPT_LABEL},
+    {"label", required_argument, NULL, RUN_COMMAND_LABEL},
     {"db", required_argument, NULL, OPT_DB},
     {"resume", no_argument, NULL, OPT_RESUME},
     {"shard", required_argument, NULL, OPT_SHARD},
     {"clock", required_argument, NULL, OPT_CLOCK},
     {"flush", required_argument, NULL, OPT_FLUSH},
-    {"seed", required_argument, NULL, OPT_SEED},
+    {"seed", required_argument, NULL, RUN_COMMAND_SEED},
     {"no-ceilings", no_argument, NULL, OPT_NO_CEILINGS},
     {"format", required_argument, NULL, OPT_FORMAT},
     {"check", no_argument, NULL, OPT_CHECK},
@@ -123,15 +119,6 @@ static const char *take_option(struct run_arguments *arguments, int option, cons
     struct runner_options *run = &arguments->runner;
     bool fine = true;
     switch (option) {
-    case OPT_DEVICE:
-        run->device = value;
-        return NULL;
-    case OPT_FILTER:
-        run->plan.filter = value;
-        return NULL;
-    case OPT_LABEL:
-        run->label = value;
-        return NULL;
     case OPT_DB:
         arguments->database = value;
         return NULL;
@@ -169,11 +156,8 @@ static const char *take_option(struct run_arguments *arguments, int option, cons
     case OPT_FLUSH:
         run->flush = flush_parse(value);
         return run->flush >= 0 ? NULL : "--flush is read, write or lines";
-    case OPT_SEED:
-        fine = run_command_seed(value, &run->seed);
-        return fine ? NULL : "--seed wants a whole number";
     default:
-        return "";
+        return run_command_option(run, option, value);
     }
 }
 
@@ -225,10 +209,7 @@ int cmd_run(int argc, char **argv)
 
     enum runner_end end = runner_run(&arguments.runner, run_id);
     if (end == RUNNER_FAILED) return command_failed("run");
-    if (end == RUNNER_INTERRUPTED && run_id[0] == '\0') {
-        fprintf(stderr, "assay run: interrupted before the first case\n");
-        return EXIT_INTERRUPTED;
-    }
+    if (end == RUNNER_INTERRUPTED && run_id[0] == '\0') return run_command_interrupted("run");
     if (arguments.runner.dry_run) return EXIT_FINE;
     int code = print_run(&arguments, run_id);
     if (code < 0) return command_failed("run");

@@ -23,6 +23,9 @@ static const struct {
     {{COUNTER_L2, "L2", COUNTER_PCT}, DEFAULT | MEMORY},
     {{COUNTER_L2_HIT, "L2 hits", COUNTER_PCT}, DEFAULT | MEMORY},
     {{COUNTER_SM, "SM", COUNTER_PCT}, DEFAULT | COMPUTE},
+    {{COUNTER_AT_WORK, "SMs at work", COUNTER_PCT}, DEFAULT | COMPUTE},
+    /* Of mma (HMMA, IMMA) and of wgmma (GMMA) alike: both end in this pipe. What counts
+     * the HMMA instructions or their operations leaves wgmma out. */
     {{COUNTER_TENSOR, "tensor pipe", COUNTER_PCT}, DEFAULT | COMPUTE},
     {{COUNTER_FMA, "FMA pipe", COUNTER_PCT}, DEFAULT | COMPUTE},
     {{COUNTER_ISSUE, "issue slots", COUNTER_PCT}, DEFAULT | COMPUTE | STALLS},

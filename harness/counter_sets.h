@@ -15,6 +15,7 @@
 #define COUNTER_L2         "lts__throughput.avg.pct_of_peak_sustained_elapsed"
 #define COUNTER_L2_HIT     "lts__t_sector_hit_rate.pct"
 #define COUNTER_SM         "sm__throughput.avg.pct_of_peak_sustained_elapsed"
+#define COUNTER_AT_WORK    "sm__cycles_active.avg.pct_of_peak_sustained_elapsed"
 #define COUNTER_TENSOR     "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active"
 #define COUNTER_FMA        "sm__pipe_fma_cycles_active.avg.pct_of_peak_sustained_active"
 #define COUNTER_ISSUE      "smsp__issue_active.avg.pct_of_peak_sustained_active"

@@ -14,71 +14,14 @@
 #if __has_include(<cupti_range_profiler.h>)
 
 #include <cuda.h>
-#include <cupti_range_profiler.h>
-#include <cupti_target.h>
 #include <dlfcn.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cupti_host_abi.h"
+#include "counters_api.h"
 #include "cupti_library.h"
-#include "library.h"
-
-struct counters_api {
-    __typeof__(cuptiProfilerInitialize) *initialize;
-    __typeof__(cuptiProfilerDeInitialize) *deinitialize;
-    __typeof__(cuptiProfilerGetCounterAvailability) *availability;
-    __typeof__(cuptiDeviceGetChipName) *chip_name;
-    CUptiResult (*host_initialize)(struct host_initialize *params);
-    CUptiResult (*host_deinitialize)(struct host_deinitialize *params);
-    CUptiResult (*host_metric)(struct host_metric *params);
-    CUptiResult (*host_add_metrics)(struct host_add_metrics *params);
-    CUptiResult (*host_config_size)(struct host_config_size *params);
-    CUptiResult (*host_config)(struct host_config *params);
-    CUptiResult (*host_passes)(struct host_passes *params);
-    CUptiResult (*host_evaluate)(struct host_evaluate *params);
-    __typeof__(cuptiRangeProfilerEnable) *enable;
-    __typeof__(cuptiRangeProfilerDisable) *disable;
-    __typeof__(cuptiRangeProfilerGetCounterDataSize) *data_size;
-    __typeof__(cuptiRangeProfilerCounterDataImageInitialize) *data_initialize;
-    __typeof__(cuptiRangeProfilerSetConfig) *set_config;
-    __typeof__(cuptiRangeProfilerStart) *start;
-    __typeof__(cuptiRangeProfilerStop) *stop;
-    __typeof__(cuptiRangeProfilerPushRange) *push;
-    __typeof__(cuptiRangeProfilerPopRange) *pop;
-    __typeof__(cuptiRangeProfilerDecodeData) *decode;
-    __typeof__(cuptiRangeProfilerGetCounterDataInfo) *data_info;
-};
-
-#define AT(member) offsetof(struct counters_api, member)
-static const struct library_symbol api_symbols[] = {
-    {"cuptiProfilerInitialize", NULL, AT(initialize), false},
-    {"cuptiProfilerDeInitialize", NULL, AT(deinitialize), false},
-    {"cuptiProfilerGetCounterAvailability", NULL, AT(availability), false},
-    {"cuptiDeviceGetChipName", NULL, AT(chip_name), false},
-    {"cuptiProfilerHostInitialize", NULL, AT(host_initialize), false},
-    {"cuptiProfilerHostDeinitialize", NULL, AT(host_deinitialize), false},
-    {"cuptiProfilerHostGetMetricProperties", NULL, AT(host_metric), false},
-    {"cuptiProfilerHostConfigAddMetrics", NULL, AT(host_add_metrics), false},
-    {"cuptiProfilerHostGetConfigImageSize", NULL, AT(host_config_size), false},
-    {"cuptiProfilerHostGetConfigImage", NULL, AT(host_config), false},
-    {"cuptiProfilerHostGetNumOfPasses", NULL, AT(host_passes), false},
-    {"cuptiProfilerHostEvaluateToGpuValues", NULL, AT(host_evaluate), false},
-    {"cuptiRangeProfilerEnable", NULL, AT(enable), false},
-    {"cuptiRangeProfilerDisable", NULL, AT(disable), false},
-    {"cuptiRangeProfilerGetCounterDataSize", NULL, AT(data_size), false},
-    {"cuptiRangeProfilerCounterDataImageInitialize", NULL, AT(data_initialize), false},
-    {"cuptiRangeProfilerSetConfig", NULL, AT(set_config), false},
-    {"cuptiRangeProfilerStart", NULL, AT(start), false},
-    {"cuptiRangeProfilerStop", NULL, AT(stop), false},
-    {"cuptiRangeProfilerPushRange", NULL, AT(push), false},
-    {"cuptiRangeProfilerPopRange", NULL, AT(pop), false},
-    {"cuptiRangeProfilerDecodeData", NULL, AT(decode), false},
-    {"cuptiRangeProfilerGetCounterDataInfo", NULL, AT(data_info), false},
-};
-#undef AT
 
 /* A byte image that CUPTI fills. */
 struct image {
@@ -275,10 +218,7 @@ static int initialize(struct counters *counters)
 {
     CUpti_Profiler_Initialize_Params params = {.structSize =
                                                    CUpti_Profiler_Initialize_Params_STRUCT_SIZE};
-    void *library = cupti_library();
-    if (library == NULL || library_bind(library, api_symbols,
-                                        sizeof api_symbols / sizeof *api_symbols, &counters->api))
-        return -1;
+    if (counters_api_load(&counters->api) < 0) return -1;
     if (cupti_check(counters->api.initialize(&params), "cuptiProfilerInitialize")) return -1;
     counters->initialized = true;
     return 0;
@@ -426,52 +366,6 @@ void counters_unknown(const struct counters *counters, char *out, size_t size)
                                      counters->names[i]);
         }
     }
-}
-
-#else /* CUPTI is absent, or older than CUDA 12.6 */
-
-int counters_open(struct counters **out, const char *const *names, int count, int device,
-                  enum counters_range range, int max_ranges)
-{
-    (void)names, (void)count, (void)device, (void)range, (void)max_ranges;
-    *out = NULL;
-    return assay_error("built without CUPTI's range profiler (CUDA 12.6 or later)");
-}
-
-void counters_close(struct counters *counters)
-{
-    (void)counters;
-}
-
-int counters_passes(const struct counters *counters)
-{
-    (void)counters;
-    return 0;
-}
-
-int counters_begin(struct counters *counters)
-{
-    (void)counters;
-    return -1;
-}
-
-int counters_end(struct counters *counters, bool *done)
-{
-    (void)counters, (void)done;
-    return -1;
-}
-
-int counters_read(struct counters *counters, double *values, int *ranges)
-{
-    (void)counters, (void)values;
-    *ranges = 0;
-    return -1;
-}
-
-void counters_unknown(const struct counters *counters, char *out, size_t size)
-{
-    (void)counters;
-    if (size > 0) out[0] = '\0';
 }
 
 #endif

@@ -16,9 +16,11 @@ struct measure_request; /* measure.h */
 struct profile;         /* profile.h */
 
 struct device_options {
-    const char *spec; /* "auto", "host", "cuda:0", "sim:seed=1" */
-    bool use_events;  /* --clock event: never load CUPTI */
-    int32_t flush;    /* enum cache_flush; -1: the device's own choice */
+    const char *spec;  /* "auto", "host", "cuda:0", "sim:seed=1" */
+    bool use_events;   /* --clock event: never load CUPTI */
+    bool try_counters; /* find out whether hardware counters can be read: a line of
+                        * device_info.lost where not. Such a device times nothing after. */
+    int32_t flush;     /* enum cache_flush; -1: the device's own choice */
     uint64_t seed;
 };
 

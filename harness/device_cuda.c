@@ -135,6 +135,7 @@ static int cuda_open(const struct device_options *options, struct device **out)
     if (!device->nvml) lose(device, "clocks, power, energy (NVML)");
     if (make_resources(device) < 0) goto fail;
     if (open_clock(device) < 0) goto fail;
+    if (options->try_counters && cuda_try_counters(device) < 0) lose(device, "hardware counters");
     *out = device;
     return 0;
 

@@ -58,6 +58,9 @@ int cuda_energy(struct device *device, const struct block *block, double ns, int
 /* profile_cuda.c */
 int cuda_profile(struct device *device, const struct block *block, struct profile *profile);
 
+/* Whether cuda_profile could read a counter here; -1 with assay_error: why not. */
+int cuda_try_counters(struct device *device);
+
 /* The empty kernel by both clocks. Where CUPTI opened and yet gives no records,
  * its use ends here: *deaf is set. */
 int cuda_measure_floors(struct device *device, bool *deaf);

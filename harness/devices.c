@@ -11,10 +11,10 @@
 
 enum { MAX_DEVICES = 64 };
 
-int devices_probe(const char *spec, struct device_info *info)
+int devices_probe(const char *spec, bool try_counters, struct device_info *info)
 {
     struct child child;
-    struct wire_open open = {.flush = -1, .seed = 1};
+    struct wire_open open = {.try_counters = try_counters, .flush = -1, .seed = 1};
     if (text_copy(open.spec, sizeof open.spec, spec) < 0)
         return assay_error("a device is named in at most %d characters", RESULT_MAX_SPEC - 1);
     if (child_start(&child, &open) < 0) return -1;
@@ -31,10 +31,10 @@ static int find_devices(struct device_info infos[MAX_DEVICES])
     for (int i = 0; count < MAX_DEVICES - 1; i++) {
         char spec[RESULT_MAX_SPEC];
         snprintf(spec, sizeof spec, "cuda:%d", i);
-        if (devices_probe(spec, &infos[count]) < 0) break;
+        if (devices_probe(spec, false, &infos[count]) < 0) break;
         count++;
     }
-    if (devices_probe("host", &infos[count]) == 0) count++;
+    if (devices_probe("host", false, &infos[count]) == 0) count++;
     return count;
 }
 

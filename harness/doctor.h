@@ -34,8 +34,6 @@ struct doctor_facts {
     /* around the GPU */
     char driver[RESULT_MAX_PROPERTY]; /* of the loaded kernel module */
     bool has_device_node;             /* /dev/nvidiactl */
-    int counters_restricted;          /* to administrators: 1, 0 */
-    bool is_administrator;            /* CAP_SYS_ADMIN */
     bool has_nvml;
     char nvml_error[DOCTOR_TEXT];
     struct device_state state; /* of the idle GPU */
@@ -55,7 +53,7 @@ struct doctor_facts {
     char database[PATH_MAX];
     bool database_exists;
     char database_error[DOCTOR_TEXT]; /* "": it can be written */
-    bool is_network_disk;
+    char shared_disk[16]; /* "NFS"; "": a disk of this host */
     double free_bytes;
 };
 

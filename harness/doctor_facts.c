@@ -4,12 +4,10 @@
  */
 #include <errno.h>
 #include <math.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "device.h"
@@ -20,22 +18,7 @@
 #include "nvtx.h"
 #include "provenance.h"
 #include "store.h"
-
-enum { FILE_START = 4096 };
-
-/* The start of a file below root; false and "" when it cannot be read. */
-static bool read_start(const char *root, const char *path, char text[FILE_START])
-{
-    char full[PATH_MAX];
-    text[0] = '\0';
-    snprintf(full, sizeof full, "%s%s", root, path);
-    FILE *file = fopen(full, "r");
-    if (!file) return false;
-    size_t length = fread(text, 1, FILE_START - 1, file);
-    fclose(file);
-    text[length] = '\0';
-    return true;
-}
+#include "system_file.h"
 
 /* What follows `key` in `text`, or NULL. */
 static const char *after(const char *text, const char *key)
@@ -47,8 +30,8 @@ static const char *after(const char *text, const char *key)
 /* The only number of a file as a whole; `unknown` when there is none. */
 static long read_number(const char *root, const char *path, long unknown)
 {
-    char text[FILE_START], *end;
-    read_start(root, path, text);
+    char text[SYSTEM_FILE_START], *end;
+    system_file_read(root, path, text, sizeof text);
     long value = strtol(text, &end, 10);
     return end == text ? unknown : value;
 }
@@ -60,7 +43,7 @@ static void probe(struct doctor_device *device, bool is_asked, const char *spec)
     device->is_asked = is_asked;
     if (!is_asked) return;
     assay_clear_error();
-    device->is_open = devices_probe(spec, &device->info) == 0;
+    device->is_open = devices_probe(spec, true, &device->info) == 0;
     if (!device->is_open) snprintf(device->error, sizeof device->error, "%s", assay_last_error());
 }
 
@@ -68,8 +51,8 @@ static void probe(struct doctor_device *device, bool is_asked, const char *spec)
  * the first word that is a number of three digits and a dot. */
 static void find_driver(struct doctor_facts *facts, const char *root)
 {
-    char text[FILE_START], *rest;
-    read_start(root, "/proc/driver/nvidia/version", text);
+    char text[SYSTEM_FILE_START], *rest;
+    system_file_read(root, "/proc/driver/nvidia/version", text, sizeof text);
     for (char *word = strtok_r(text, " \t\n", &rest); word; word = strtok_r(NULL, " \t\n", &rest)) {
         char *end;
         if (strtol(word, &end, 10) < 100 || *end != '.') continue;
@@ -78,18 +61,9 @@ static void find_driver(struct doctor_facts *facts, const char *root)
     }
 }
 
-static void find_permissions(struct doctor_facts *facts, const char *root)
+static void find_device_node(struct doctor_facts *facts, const char *root)
 {
-    enum { CAP_SYS_ADMIN_BIT = 21 }; /* capabilities(7), linux/capability.h */
-    char text[FILE_START], path[PATH_MAX];
-    read_start(root, "/proc/driver/nvidia/params", text);
-    const char *value = after(text, "RmProfilingAdminOnly:");
-    facts->counters_restricted = value ? strtol(value, NULL, 10) != 0 : -1;
-
-    read_start(root, "/proc/self/status", text);
-    value = after(text, "CapEff:");
-    facts->is_administrator = value && strtoull(value, NULL, 16) >> CAP_SYS_ADMIN_BIT & 1;
-
+    char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/dev/nvidiactl", root);
     facts->has_device_node = access(path, F_OK) == 0;
 }
@@ -115,9 +89,9 @@ static void find_card_state(struct doctor_facts *facts)
 /* cgroup version 2: "QUOTA PERIOD" in microseconds, or "max PERIOD". */
 static double find_quota(const char *root)
 {
-    char text[FILE_START];
+    char text[SYSTEM_FILE_START];
     double quota, period;
-    read_start(root, "/sys/fs/cgroup/cpu.max", text);
+    system_file_read(root, "/sys/fs/cgroup/cpu.max", text, sizeof text);
     if (sscanf(text, "%lf %lf", &quota, &period) != 2 || period <= 0) return NAN;
     return quota / period;
 }
@@ -133,19 +107,20 @@ static int find_turbo(const char *root)
 
 static void find_host(struct doctor_facts *facts, const char *root)
 {
-    char text[FILE_START];
+    char text[SYSTEM_FILE_START];
     struct host_info host;
     host_describe_below(&host, root);
     snprintf(facts->container, sizeof facts->container, "%s", host.container);
 
-    read_start(root, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", text);
+    system_file_read(root, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", text,
+                     sizeof text);
     snprintf(facts->governor, sizeof facts->governor, "%.*s", (int)strcspn(text, "\n"), text);
     facts->turbo = find_turbo(root);
     facts->quota_cores = find_quota(root);
 
-    cpu_set_t allowed;
-    facts->cores = sched_getaffinity(0, sizeof allowed, &allowed) ? -1 : CPU_COUNT(&allowed);
-    if (!read_start(root, "/proc/loadavg", text) || sscanf(text, "%lf", &facts->load) != 1)
+    facts->cores = host.cores;
+    if (!system_file_read(root, "/proc/loadavg", text, sizeof text) ||
+        sscanf(text, "%lf", &facts->load) != 1)
         facts->load = NAN;
 }
 
@@ -173,15 +148,11 @@ static int existing_folder(const char *path, char folder[PATH_MAX])
 
 static void find_disk(struct doctor_facts *facts, const char *folder)
 {
-    /* statfs(2), f_type: NFS, CIFS, SMB2, 9P, Ceph */
-    static const uint32_t networks[] = {0x6969, 0xff534d42, 0xfe534d42, 0x01021997, 0x00c36400};
     struct statvfs space;
-    struct statfs kind;
     if (statvfs(folder, &space) == 0)
         facts->free_bytes = (double)space.f_bavail * (double)space.f_frsize;
-    if (statfs(folder, &kind)) return;
-    for (size_t i = 0; i < sizeof networks / sizeof *networks; i++)
-        if ((uint32_t)kind.f_type == networks[i]) facts->is_network_disk = true;
+    const char *shared = system_disk_shared(folder);
+    snprintf(facts->shared_disk, sizeof facts->shared_disk, "%s", shared ? shared : "");
 }
 
 /* Opening it for writing would make it; the doctor changes nothing. */
@@ -235,7 +206,7 @@ void doctor_gather(struct doctor_facts *facts, const struct doctor_options *opti
     find_program(facts);
     find_host(facts, options->root);
     find_driver(facts, options->root);
-    find_permissions(facts, options->root);
+    find_device_node(facts, options->root);
     find_database(facts, options->database);
     find_gnuplot(facts);
     probe(&facts->host, options->host, "host");

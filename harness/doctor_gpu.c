@@ -98,33 +98,55 @@ static bool judge_gpu(const struct doctor_facts *facts, struct doctor_finding *f
 
 /* ------------------------------------------------------------ measuring -- */
 
-/* What a device says of the loss of CUPTI, and what to do about it; the last
- * suits every other one. */
-static const struct {
-    const char *word;
-    const char *remedy;
-} cupti_losses[] = {
+/* A loss by a word of what the device says of it, and what to do about it; the
+ * last, without a word, suits every other one. */
+struct loss {
+    const char *word, *remedy;
+};
+
+static const char be_permitted[] =
+    "run as root, or set the driver's option NVreg_RestrictProfilingToAdminUsers=0 (in "
+    "/etc/modprobe.d) and load it again; in a container add the capability SYS_ADMIN";
+static const char see_versions[] =
+    "see which CUDA toolkit and driver are installed: CUPTI must suit both";
+
+static const struct loss timestamp_losses[] = {
     {"another profiler", "run outside the profiler, debugger or sanitizer"},
-    {"NVreg_RestrictProfilingToAdminUsers",
-     "run as root, or set the driver's option NVreg_RestrictProfilingToAdminUsers=0 (in "
-     "/etc/modprobe.d) and load it again; in a container add the capability SYS_ADMIN"},
+    {"NVreg_RestrictProfilingToAdminUsers", be_permitted},
     {"cannot be loaded", "install CUPTI (cuda-cupti of the CUDA packages), or name its file in "
                          "ASSAY_CUPTI"},
     {"headers", "install CUPTI's headers (cuda-cupti-dev) and build again"},
-    {"", "see which CUDA toolkit and driver are installed: CUPTI must suit both"},
+    {"", see_versions},
 };
 
-/* The line of `lost` with `word`; "" when there is none. */
-static void lost_line(const char *lost, const char *word, char *out, size_t size)
+static const struct loss counter_losses[] = {
+    {"kernel records", "see the kernel timestamps, above"},
+    {"NVreg_RestrictProfilingToAdminUsers", be_permitted},
+    {"another process", "stop the other profiler (of DCGM: dcgmi profile --pause)"},
+    {"CUDA 12.6", "build again with CUDA 12.6 or later"},
+    {"no function", "install CUPTI of CUDA 12.6 or later, or name its file in ASSAY_CUPTI"},
+    {"virtual GPU", "ask whoever runs the host to allow profiling of its virtual GPUs"},
+    {"", see_versions},
+};
+
+/* The line of `lost` about `what`; false and "" when it was not lost. */
+static bool lost_line(const char *lost, const char *what, char *out, size_t size)
 {
-    out[0] = '\0';
     for (const char *line = lost; *line; line += *line == '\n') {
         size_t length = strcspn(line, "\n");
         snprintf(out, size, "%.*s", (int)length, line);
-        if (strstr(out, word)) return;
+        if (strncmp(out, what, strlen(what)) == 0) return true;
         line += length;
     }
     out[0] = '\0';
+    return false;
+}
+
+static const char *remedy_of(const struct loss *loss, const char *line)
+{
+    while (loss->word[0] && !strstr(line, loss->word))
+        loss++;
+    return loss->remedy;
 }
 
 static bool judge_timestamps(const struct doctor_facts *facts, struct doctor_finding *finding)
@@ -138,13 +160,10 @@ static bool judge_timestamps(const struct doctor_facts *facts, struct doctor_fin
         return true;
     }
     char line[DOCTOR_TEXT];
-    lost_line(info->lost, "CUPTI", line, sizeof line);
+    lost_line(info->lost, "kernel timestamps", line, sizeof line);
     doctor_find(finding, DOCTOR_LIMITED, "%s", line[0] ? line : "no kernel timestamps");
-    int cause = 0;
-    while (cupti_losses[cause].word[0] && !strstr(line, cupti_losses[cause].word))
-        cause++;
     units_time(floor, info->event_floor_ns);
-    doctor_advise(finding, "", cupti_losses[cause].remedy);
+    doctor_advise(finding, "", remedy_of(timestamp_losses, line));
     snprintf(finding->means, sizeof finding->means,
              "times come from event pairs, which count launch overhead in (%s for an empty "
              "kernel); short kernels look slower than they are",
@@ -152,21 +171,22 @@ static bool judge_timestamps(const struct doctor_facts *facts, struct doctor_fin
     return true;
 }
 
+/* The device was opened with try_counters: what it does not say is lost can be read. */
 static bool judge_counters(const struct doctor_facts *facts, struct doctor_finding *finding)
 {
+    static const char what[] = "hardware counters";
+    char line[DOCTOR_TEXT];
     if (!facts->gpu.is_open) return false;
-    if (facts->is_administrator || facts->counters_restricted == 0) {
-        doctor_find(finding, DOCTOR_OK, "open to this user");
-    } else {
-        doctor_find(finding, DOCTOR_LIMITED,
-                    facts->counters_restricted == 1
-                        ? "restricted to administrators"
-                        : "cannot tell whether this user may read them");
-        doctor_advise(finding, "profilers may be refused; times do not need them",
-                      "run as root, or set the driver's option "
-                      "NVreg_RestrictProfilingToAdminUsers=0 (in /etc/modprobe.d) and load it "
-                      "again; in a container add the capability SYS_ADMIN");
+    if (!lost_line(facts->gpu.info.lost, what, line, sizeof line)) {
+        doctor_find(finding, DOCTOR_OK, "can be read (assay profile)");
+        return true;
     }
+    const char *why = line + strlen(what);
+    doctor_find(finding, DOCTOR_LIMITED, "%s", why + strspn(why, ": "));
+    doctor_advise(finding,
+                  "assay profile tells kernels and their times, and not what bounds them; times "
+                  "do not need counters",
+                  remedy_of(counter_losses, line));
     return true;
 }
 

@@ -114,8 +114,9 @@ static bool judge_database(const struct doctor_facts *facts, struct doctor_findi
         doctor_find(finding, DOCTOR_MISSING, "%s", facts->database_error);
         doctor_advise(finding, "a run has nowhere to keep its samples, and will not start",
                       "name another file with --db or in ASSAY_DB");
-    } else if (facts->is_network_disk) {
-        doctor_find(finding, DOCTOR_LIMITED, "%.200s is on a network file system", facts->database);
+    } else if (facts->shared_disk[0]) {
+        doctor_find(finding, DOCTOR_LIMITED, "%.200s is on %s, which hosts may share",
+                    facts->database, facts->shared_disk);
         doctor_advise(finding,
                       "its locks are not to be relied on: two runs at once may damage the file",
                       "keep the database on a local disk (--db or ASSAY_DB); move runs by export "

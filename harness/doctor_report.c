@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "doctor.h"
-#include "json.h"
+#include "json_member.h"
 
 enum { WIDTH = 100, TEXT_COLUMN = 29 };
 
@@ -49,35 +49,29 @@ void doctor_write_table(FILE *out, const struct doctor_facts *facts,
             gpu[0] || host[0] ? host : "nothing");
 }
 
-static void write_text(struct json *json, const char *key, const char *text)
-{
-    json_key(json, key);
-    json_string(json, text[0] ? text : NULL);
-}
-
 static void write_device(struct json *json, const char *spec, const struct doctor_device *device)
 {
     if (!device->is_asked) return;
     json_begin_object(json);
-    write_text(json, "device", device->is_open ? device->info.spec : spec);
+    json_known_member(json, "device", device->is_open ? device->info.spec : spec);
     json_key(json, "measurable");
     json_bool(json, device->is_open);
-    write_text(json, "name", device->info.name);
-    write_text(json, "uuid", device->info.uuid);
+    json_known_member(json, "name", device->info.name);
+    json_known_member(json, "uuid", device->info.uuid);
     json_key(json, "clock");
     json_string(json, device->is_open ? clock_name((enum clock_source)device->info.clock) : NULL);
-    write_text(json, "reason", device->error);
+    json_known_member(json, "reason", device->error);
     json_end(json);
 }
 
 static void write_finding(struct json *json, const struct doctor_finding *finding)
 {
     json_begin_object(json);
-    write_text(json, "name", finding->name);
-    write_text(json, "state", doctor_state_name(finding->state));
-    write_text(json, "found", finding->found);
-    write_text(json, "means", finding->means);
-    write_text(json, "remedy", finding->remedy);
+    json_known_member(json, "name", finding->name);
+    json_known_member(json, "state", doctor_state_name(finding->state));
+    json_known_member(json, "found", finding->found);
+    json_known_member(json, "means", finding->means);
+    json_known_member(json, "remedy", finding->remedy);
     json_end(json);
 }
 
@@ -87,7 +81,7 @@ int doctor_write_json(FILE *out, const struct doctor_facts *facts,
     struct json json;
     json_begin(&json, out, 2);
     json_begin_object(&json);
-    write_text(&json, "assay", facts->version);
+    json_known_member(&json, "assay", facts->version);
     json_key(&json, "format");
     json_int(&json, 1);
     json_key(&json, "devices");

@@ -7,21 +7,19 @@
 #include <unistd.h>
 
 #include "host_cache.h"
+#include "system_file.h"
 
 enum { MAX_PROCESSORS = 4096, MAX_INDEX = 16, TEXT = 256 };
 
 /* The first line of one file of a cache; false when it is not there. */
 static bool read_file(const char *root, int processor, int index, const char *name, char text[TEXT])
 {
-    char path[512];
-    snprintf(path, sizeof path, "%s/sys/devices/system/cpu/cpu%d/cache/index%d/%s", root, processor,
-             index, name);
-    FILE *file = fopen(path, "r");
-    if (file == NULL) return false;
-    bool there = fgets(text, TEXT, file) != NULL;
-    fclose(file);
-    if (there) text[strcspn(text, "\n")] = '\0';
-    return there;
+    char path[128];
+    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/cache/index%d/%s", processor, index,
+             name);
+    if (!system_file_read(root, path, text, TEXT) || text[0] == '\0') return false;
+    text[strcspn(text, "\n")] = '\0';
+    return true;
 }
 
 /* "32768K", "1M". */

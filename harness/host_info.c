@@ -10,25 +10,7 @@
 #include <unistd.h>
 
 #include "host_info.h"
-
-enum { FILE_START = 16384 }; /* what is looked for stands in the first bytes of each file */
-
-/* The start of a file below root, with NULs (arguments, tables) made newlines;
- * "" when it is not there. Returns whether it is. */
-static bool read_start(const char *root, const char *path, char text[FILE_START])
-{
-    char full[512];
-    text[0] = '\0';
-    snprintf(full, sizeof full, "%s%s", root, path);
-    FILE *file = fopen(full, "r");
-    if (!file) return false;
-    size_t length = fread(text, 1, FILE_START - 1, file);
-    fclose(file);
-    for (size_t i = 0; i < length; i++)
-        if (text[i] == '\0') text[i] = '\n';
-    text[length] = '\0';
-    return true;
-}
+#include "system_file.h"
 
 /* What follows `key` and its separators on the first line that starts with it;
  * quotes around it are left out. "" when no line does. */
@@ -84,22 +66,24 @@ static const struct trace machine_traces[] = {
 /* The name of the first trace that is found, or "". */
 static const char *traced(const char *root, const struct trace *traces)
 {
-    char text[FILE_START];
+    char text[SYSTEM_FILE_START];
     for (const struct trace *t = traces; t->file; t++)
-        if (read_start(root, t->file, text) && (!t->word || strstr(text, t->word))) return t->name;
+        if (system_file_read(root, t->file, text, sizeof text) &&
+            (!t->word || strstr(text, t->word)))
+            return t->name;
     return "";
 }
 
 static void describe_container(struct host_info *info, const char *root)
 {
-    char text[FILE_START], container[64];
+    char text[SYSTEM_FILE_START], container[64];
 
     /* systemd's convention for container managers; then init's environment
      * (readable by root alone); then what each kind leaves behind. */
-    read_start(root, "/run/systemd/container", text);
+    system_file_read(root, "/run/systemd/container", text, sizeof text);
     value_of(text, "", container, sizeof container);
     if (!container[0]) {
-        read_start(root, "/proc/1/environ", text);
+        system_file_read(root, "/proc/1/environ", text, sizeof text);
         value_of(text, "container=", container, sizeof container);
     }
     if (!container[0]) snprintf(container, sizeof container, "%s", traced(root, container_traces));
@@ -111,8 +95,8 @@ static void describe_container(struct host_info *info, const char *root)
 
 static void describe_cpu(struct host_info *info, const char *root, const char *architecture)
 {
-    char text[FILE_START];
-    read_start(root, "/proc/cpuinfo", text);
+    char text[SYSTEM_FILE_START];
+    system_file_read(root, "/proc/cpuinfo", text, sizeof text);
     value_of(text, "model name", info->cpu, sizeof info->cpu);
     /* Arm's kernel names no model. */
     if (!info->cpu[0]) snprintf(info->cpu, sizeof info->cpu, "%s", architecture);
@@ -120,8 +104,8 @@ static void describe_cpu(struct host_info *info, const char *root, const char *a
 
 static void describe_memory(struct host_info *info, const char *root)
 {
-    char text[FILE_START], number[64], *end;
-    read_start(root, "/proc/meminfo", text);
+    char text[SYSTEM_FILE_START], number[64], *end;
+    system_file_read(root, "/proc/meminfo", text, sizeof text);
     value_of(text, "MemTotal", number, sizeof number);
     long long kib = strtoll(number, &end, 10);
     info->memory_bytes = end != number && kib > 0 ? kib * 1024 : -1;
@@ -129,8 +113,9 @@ static void describe_memory(struct host_info *info, const char *root)
 
 static void describe_os(struct host_info *info, const char *root)
 {
-    char text[FILE_START];
-    if (!read_start(root, "/etc/os-release", text)) read_start(root, "/usr/lib/os-release", text);
+    char text[SYSTEM_FILE_START];
+    if (!system_file_read(root, "/etc/os-release", text, sizeof text))
+        system_file_read(root, "/usr/lib/os-release", text, sizeof text);
     value_of(text, "PRETTY_NAME", info->os, sizeof info->os);
 }
 

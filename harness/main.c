@@ -1,7 +1,9 @@
 /* main.c - finds the command, runs it, and sees that its output arrived. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "commands.h"
 #include "device.h"
@@ -31,8 +33,19 @@ static int dispatch(int argc, char **argv)
     return command_unknown(argv[1]);
 }
 
+/* What a caller closed gets a descriptor of its own, else the next file opened (the
+ * database) would take its place. What is written to a closed output still fails. */
+static void settle_streams(void)
+{
+    static const int modes[] = {
+        [STDIN_FILENO] = O_RDONLY, [STDOUT_FILENO] = O_RDONLY, [STDERR_FILENO] = O_WRONLY};
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", modes[fd]) != fd) _exit(EXIT_USAGE);
+}
+
 int main(int argc, char **argv)
 {
+    settle_streams();
     if (registry_check() < 0) {
         fprintf(stderr, "assay: %s\n", assay_last_error());
         return EXIT_USAGE;

@@ -1,6 +1,8 @@
 /* options.c - see options.h. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "commands.h"
 #include "device.h"
@@ -26,6 +28,14 @@ int option_misused(char **argv, int returned, const struct option *options)
     const char *near = text_nearest(word, names, count);
     if (near) return assay_error("unknown option '--%s'; did you mean --%s?", word, near);
     return assay_error("unknown option '--%s'", word);
+}
+
+int option_check_readable(char *const *paths, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (strcmp(paths[i], "-") && access(paths[i], R_OK))
+            return assay_error("%s: cannot be read: %s", paths[i], strerror(errno));
+    return 0;
 }
 
 int command_failed(const char *name)

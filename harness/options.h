@@ -11,6 +11,10 @@
  * that was likely meant. */
 int option_misused(char **argv, int returned, const struct option *options);
 
+/* Whether each of the files named can be read ("-" is standard input), before anything is
+ * made for their sake; -1 with assay_error, which names the first that cannot. */
+int option_check_readable(char *const *paths, int count);
+
 /* "assay NAME: " and the last error on standard error; returns EXIT_USAGE. For
  * what failed after the arguments were understood, where command_misused would
  * point at the help in vain. */

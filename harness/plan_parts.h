@@ -8,9 +8,6 @@
 
 enum { PLAN_MAX_GROUPS = 4096 };
 
-/* Room for the guards around all buffers of a case, in which stray writes are seen. */
-enum { PLAN_GUARD_BYTES = 1 << 20 };
-
 /* The group with this shape and temperature, or NULL. */
 struct group *plan_find(const struct plan *plan, const struct assay_shape *shape,
                         enum assay_temperature temperature);

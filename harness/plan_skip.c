@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "buffers.h"
 #include "plan_parts.h"
 #include "shape.h"
 #include "text.h"
@@ -18,7 +19,7 @@ static void group_reason(const struct group *group, const struct device_info *de
         text_copy(reason, ASSAY_MAX_REASON, why);
         return;
     }
-    double needed = shape_buffer_bytes(&group->shape) + PLAN_GUARD_BYTES;
+    double needed = shape_buffer_bytes(&group->shape) + 2.0 * GUARD_BYTES * ASSAY_MAX_BUFFERS;
     if (device->memory_bytes > 0 && !(needed <= (double)device->memory_bytes)) {
         char need[UNITS_MAX], have[UNITS_MAX];
         units_bytes(need, needed);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "counter_sets.h"
 #include "counters.h"
 #include "cupti.h"
 #include "device_cuda.h"
@@ -185,12 +186,32 @@ static int read_counters(struct device *device, const struct block *block, struc
     return count_launches(device, block, counted, profile);
 }
 
+static int need_records(const struct device *device)
+{
+    return device->cupti
+               ? 0
+               : assay_error(
+                     "a profile needs CUPTI's kernel records, which are not to be had here");
+}
+
+/* A session for one metric, in which nothing is launched: opening it is what asks for
+ * permission. */
+int cuda_try_counters(struct device *device)
+{
+    const char *const name = COUNTER_TIME;
+    struct counters *counters;
+    if (need_records(device) < 0 || cuda_record(device, false) < 0 ||
+        counters_open(&counters, &name, 1, device->index, COUNTERS_WHOLE_LAUNCH, 1) < 0)
+        return -1;
+    counters_close(counters);
+    return 0;
+}
+
 int cuda_profile(struct device *device, const struct block *block, struct profile *profile)
 {
     struct cupti_record *records = NULL;
     int count = 0, status = -1;
-    if (!device->cupti)
-        return assay_error("a profile needs CUPTI's kernel records, which are not to be had here");
+    if (need_records(device) < 0) return -1;
     for (int attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
         if (record_launch(device, block, &records, &count) < 0) return -1;
         if (count >= 0) break;

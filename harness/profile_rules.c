@@ -7,14 +7,18 @@
 #include "profile_rules.h"
 #include "units.h"
 
-/* Where a rule begins to hold. A unit at four fifths of its peak has no more to give
- * that a kernel could count on; DRAM's own peak is reached to some nine tenths. */
-static const double BUSY_PCT = 80, IDLE_PCT = 60, LAUNCH_NS = 3000;
+/* Where a rule begins to hold; docs/profile.md says what stands behind each.
+ * BUSY: a unit with no more to give that a kernel could count on (DRAM's own ceiling is
+ * some 88 % of its peak). IDLE: below it a unit is not what holds a kernel up. Both
+ * are where Nsight Compute draws its lines. LAUNCH: twice what a copy takes beyond its
+ * bytes over the bandwidth, so more than half is start and end. */
+static const double BUSY_PCT = 80, IDLE_PCT = 60, LAUNCH_NS = 2200;
 
 struct figures {
     double time_ns; /* of one kernel, by its record */
-    double dram, l2, sm, tensor, fma, issue, occupancy;
-    const char *stall; /* the first; NULL unknown */
+    double dram, l2, sm, at_work, occupancy;
+    double tensor, fma, issue; /* while a multiprocessor has work, which is at_work % of the time */
+    const char *stall;         /* the first; NULL unknown */
     double stall_cycles;
 };
 
@@ -50,6 +54,28 @@ static bool is_dram(const struct figures *f)
 static void say_dram(const struct figures *f, char *out, size_t size)
 {
     say_pct(out, size, "memory", "DRAM", f->dram);
+}
+
+/* A figure of the multiprocessors that have work, over all of them and all the time. */
+static double over_all(const struct figures *f, double pct)
+{
+    return isnan(f->at_work) ? pct : pct * f->at_work / 100;
+}
+
+static bool is_partial(const struct figures *f)
+{
+    double most = fmax(f->tensor, fmax(f->fma, f->issue));
+    return most >= BUSY_PCT && over_all(f, most) < IDLE_PCT;
+}
+
+static void say_partial(const struct figures *f, char *out, size_t size)
+{
+    char text[32];
+    counter_text(text, sizeof text, COUNTER_PCT, f->at_work);
+    snprintf(out, size,
+             "parallelism: busy multiprocessors, of whose time only %s has work:"
+             " too few blocks, or uneven ones",
+             text);
 }
 
 static bool is_tensor(const struct figures *f)
@@ -104,7 +130,7 @@ static void say_sm(const struct figures *f, char *out, size_t size)
 
 static double busiest(const struct figures *f)
 {
-    return fmax(fmax(f->dram, f->l2), fmax(f->sm, f->tensor));
+    return fmax(fmax(f->dram, f->l2), fmax(f->sm, over_all(f, f->tensor)));
 }
 
 static bool is_latency(const struct figures *f)
@@ -139,9 +165,10 @@ static void say_mixed(const struct figures *f, char *out, size_t size)
 }
 
 static const struct rule rules[] = {
-    {is_short, say_short}, {is_dram, say_dram},       {is_tensor, say_tensor},
-    {is_fma, say_fma},     {is_issue, say_issue},     {is_l2, say_l2},
-    {is_sm, say_sm},       {is_latency, say_latency}, {is_mixed, say_mixed},
+    {is_short, say_short},   {is_dram, say_dram}, {is_partial, say_partial},
+    {is_tensor, say_tensor}, {is_fma, say_fma},   {is_issue, say_issue},
+    {is_l2, say_l2},         {is_sm, say_sm},     {is_latency, say_latency},
+    {is_mixed, say_mixed},
 };
 
 /* "not selected" is a warp that could go: no reason to wait. */
@@ -179,6 +206,7 @@ void profile_verdict(const struct profile *profile, const double *values, double
         .dram = profile_counter(profile, values, COUNTER_DRAM),
         .l2 = profile_counter(profile, values, COUNTER_L2),
         .sm = profile_counter(profile, values, COUNTER_SM),
+        .at_work = profile_counter(profile, values, COUNTER_AT_WORK),
         .tensor = profile_counter(profile, values, COUNTER_TENSOR),
         .fma = profile_counter(profile, values, COUNTER_FMA),
         .issue = profile_counter(profile, values, COUNTER_ISSUE),

@@ -10,9 +10,9 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "commands.h"
 #include "device.h"
 #include "interrupt.h"
@@ -105,9 +105,7 @@ static int spawn(const struct program_call *call, const struct scratch *scratch,
 
 static long now_ms(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    return (long)(1e3 * clock_s());
 }
 
 /* Wait up to `ms` for the end. 1: it ended, 0: time is over, -1: a signal came. A

@@ -1,30 +1,14 @@
 /* progress.c - see progress.h. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <time.h>
-#include <unistd.h>
 
+#include "clock.h"
 #include "progress.h"
+#include "terminal.h"
 
 enum { BAR = 20, COLUMNS = 80 };
 
 static const double REDRAW_S = 0.2;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static int columns_of(FILE *out)
-{
-    struct winsize size;
-    if (ioctl(fileno(out), TIOCGWINSZ, &size) || size.ws_col == 0) return COLUMNS;
-    return size.ws_col;
-}
 
 /* ---------------------------------------------------------------- drawing -- */
 
@@ -72,10 +56,10 @@ static void erase(struct progress *progress)
 static void draw(struct progress *progress, bool at_once)
 {
     char line[PROGRESS_LINE];
-    double now_s = now();
+    double now_s = clock_s();
     if (!progress->terminal) return;
     if (!at_once && now_s - progress->drawn_s < REDRAW_S) return;
-    progress_line(progress, now_s, columns_of(progress->out), line);
+    progress_line(progress, now_s, terminal_width(progress->out, COLUMNS), line);
     fprintf(progress->out, "\r%s\033[K", line);
     fflush(progress->out);
     progress->drawn_s = now_s;
@@ -86,12 +70,10 @@ static void draw(struct progress *progress, bool at_once)
 
 void progress_begin(struct progress *progress, FILE *out, int groups, int cases)
 {
-    const char *term = getenv("TERM");
-    const char *no_colour = getenv("NO_COLOR");
     *progress = (struct progress){.out = out, .groups = groups, .cases = cases};
-    progress->terminal = isatty(fileno(out)) && term && strcmp(term, "dumb");
-    progress->colour = progress->terminal && !(no_colour && no_colour[0]);
-    progress->started_s = now();
+    progress->terminal = terminal_is_live(out);
+    progress->colour = terminal_has_colour(out);
+    progress->started_s = clock_s();
     progress->drawn_s = -INFINITY;
 }
 
@@ -157,13 +139,6 @@ void progress_group_end(struct progress *progress, double seconds)
     fprintf(progress->out, "[%d/%d] %s: %s%s%.2f s\n", progress->group, progress->groups,
             progress->text, counts, counts[0] ? ", " : "", seconds);
     fflush(progress->out);
-}
-
-void progress_say(struct progress *progress, const char *message)
-{
-    erase(progress);
-    fprintf(progress->out, "%s\n", message);
-    draw(progress, true);
 }
 
 void progress_end(struct progress *progress)

@@ -36,8 +36,6 @@ void progress_step(struct progress *progress, const char *step);
 void progress_case(struct progress *progress, const char *variant, const char *outcome, bool fine);
 /* The group ended after `seconds`; off a terminal this prints its line. */
 void progress_group_end(struct progress *progress, double seconds);
-/* A message above the bar. */
-void progress_say(struct progress *progress, const char *message);
 void progress_end(struct progress *progress);
 
 /* The bar at `now_s` (as started_s), at most `columns` wide. Pure. The time left

@@ -18,7 +18,19 @@ void run_command_init(struct runner_options *runner, char command[RUN_COMMAND_MA
 /* The arguments from optind on are suites. 0, or the exit code of a misuse of `name`. */
 int run_command_suites(struct runner_options *runner, const char *name, int argc, char **argv);
 
-/* A whole number, 0x... too. */
-bool run_command_seed(const char *text, uint64_t *seed);
+/* The options that such commands have alike; a command's own begin behind them. */
+enum {
+    RUN_COMMAND_DEVICE = 256,
+    RUN_COMMAND_FILTER,
+    RUN_COMMAND_LABEL,
+    RUN_COMMAND_SEED,
+    RUN_COMMAND_OWN,
+};
+
+/* Take one of these; NULL, or what is wrong with its value. */
+const char *run_command_option(struct runner_options *runner, int option, const char *value);
+
+/* "assay NAME: interrupted before the first case"; the exit code of that. */
+int run_command_interrupted(const char *name);
 
 #endif

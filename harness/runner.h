@@ -13,7 +13,7 @@ enum { RUNNER_MAX_SUITES = 16 };
 struct runner_options {
     const char *suites[RUNNER_MAX_SUITES]; /* names or paths */
     int suite_count;
-    const char *device; /* --device: auto, cuda:N, host */
+    const char *device; /* --device: auto, cuda:N, host, sim:... */
     const char *database;
     const char *label;
     const char *command; /* as typed, for the record */
@@ -32,7 +32,7 @@ struct runner_options {
 /* How a run ended. */
 enum runner_end {
     RUNNER_COMPLETE,
-    RUNNER_INTERRUPTED, /* by SIGINT or SIGTERM; what is complete is stored */
+    RUNNER_INTERRUPTED, /* by a signal (interrupt.h); what is complete is stored */
     RUNNER_NOTHING,     /* nothing can be profiled here; assay_error says why */
     RUNNER_FAILED,      /* assay_error says why */
 };

@@ -39,7 +39,7 @@ void group_heading(const struct group *group, char *out, size_t size);
 /* How measuring a group ended. */
 enum attempt_end {
     ATTEMPT_DONE,    /* every case has an outcome, stored */
-    ATTEMPT_CULPRIT, /* a variant took the worker down; only inside attempt.c */
+    ATTEMPT_CULPRIT, /* a variant took the worker down; only inside an attempt */
     ATTEMPT_STOPPED, /* by a signal */
     ATTEMPT_FAILED,  /* assay_error says why */
 };

@@ -3,34 +3,12 @@
 #include <stdio.h>
 
 #include "counter_sets.h"
-#include "json.h"
+#include "json_member.h"
 #include "json_shape.h"
 #include "profile_rules.h"
 #include "show_profile.h"
 
 enum { FORMAT = 1 };
-
-static void text_member(struct json *json, const char *key, const char *text)
-{
-    json_key(json, key);
-    json_string(json, text);
-}
-
-static void number_member(struct json *json, const char *key, double value)
-{
-    json_key(json, key);
-    json_number(json, value);
-}
-
-/* -1 is not known: null. */
-static void count_member(struct json *json, const char *key, int64_t value)
-{
-    json_key(json, key);
-    if (value < 0)
-        json_null(json);
-    else
-        json_int(json, value);
-}
 
 static void dims_member(struct json *json, const char *key, const int32_t dims[3])
 {
@@ -50,7 +28,7 @@ static void counters_member(struct json *json, const struct profile *profile, co
     json_key(json, "counters");
     json_begin_object(json);
     for (int i = 0; i < profile->counter_count; i++)
-        number_member(json, profile->counter[i], values[i]);
+        json_number_member(json, profile->counter[i], values[i]);
     json_end(json);
 }
 
@@ -60,21 +38,21 @@ static void kernel_value(struct json *json, const struct profile *profile,
     char verdict[PROFILE_MAX_WORDS];
     profile_kernel_verdict(profile, kernel, verdict);
     json_begin_object(json);
-    text_member(json, "activity", activity_name(kernel->activity));
-    text_member(json, "name", kernel->name[0] ? kernel->name : NULL);
+    json_text_member(json, "activity", activity_name(kernel->activity));
+    json_text_member(json, "name", kernel->name[0] ? kernel->name : NULL);
     json_key(json, "count");
     json_int(json, kernel->count);
     dims_member(json, "grid", kernel->grid);
     dims_member(json, "block", kernel->block);
-    count_member(json, "registers", kernel->registers);
-    count_member(json, "static_shared_bytes", kernel->static_shared_bytes);
-    count_member(json, "dynamic_shared_bytes", kernel->dynamic_shared_bytes);
-    count_member(json, "local_bytes", kernel->local_bytes);
-    number_member(json, "busy_ns", kernel->busy_ns);
-    number_member(json, "min_ns", kernel->min_ns);
-    number_member(json, "max_ns", kernel->max_ns);
-    number_member(json, "share", kernel->busy_ns / profile->busy_ns);
-    text_member(json, "bound", verdict[0] ? verdict : NULL);
+    json_count_member(json, "registers", kernel->registers);
+    json_count_member(json, "static_shared_bytes", kernel->static_shared_bytes);
+    json_count_member(json, "dynamic_shared_bytes", kernel->dynamic_shared_bytes);
+    json_count_member(json, "local_bytes", kernel->local_bytes);
+    json_number_member(json, "busy_ns", kernel->busy_ns);
+    json_number_member(json, "min_ns", kernel->min_ns);
+    json_number_member(json, "max_ns", kernel->max_ns);
+    json_number_member(json, "share", kernel->busy_ns / profile->busy_ns);
+    json_text_member(json, "bound", verdict[0] ? verdict : NULL);
     counters_member(json, profile, kernel->counter);
     json_end(json);
 }
@@ -83,24 +61,25 @@ static void row_value(struct json *json, const struct case_result *result,
                       const struct profile *profile)
 {
     json_begin_object(json);
-    text_member(json, "operation", result->id.operation);
-    text_member(json, "variant", result->id.variant);
+    json_text_member(json, "operation", result->id.operation);
+    json_text_member(json, "variant", result->id.variant);
     json_key(json, "shape");
     json_shape(json, result->id.shape);
-    text_member(json, "temperature",
-                temperature_name((enum assay_temperature)result->id.temperature));
-    number_member(json, "time_ns", result->time_ns);
-    number_member(json, "span_ns", profile->span_ns);
-    number_member(json, "busy_ns", profile->busy_ns);
-    number_member(json, "idle_ns", profile->idle_ns);
+    json_text_member(json, "temperature",
+                     temperature_name((enum assay_temperature)result->id.temperature));
+    json_number_member(json, "time_ns", result->time_ns);
+    json_number_member(json, "span_ns", profile->span_ns);
+    json_number_member(json, "busy_ns", profile->busy_ns);
+    json_number_member(json, "idle_ns", profile->idle_ns);
     json_key(json, "activities");
     json_int(json, profile->activities);
     json_key(json, "left_out");
     json_int(json, profile->left_out);
-    count_member(json, "passes", profile->passes);
-    text_member(json, "counters_lost", profile->counters_lost[0] ? profile->counters_lost : NULL);
-    number_member(json, "needed_bytes", result->work.read_bytes + result->work.write_bytes);
-    number_member(json, "traffic_ratio", profile_traffic_ratio(profile, &result->work));
+    json_count_member(json, "passes", profile->passes);
+    json_text_member(json, "counters_lost",
+                     profile->counters_lost[0] ? profile->counters_lost : NULL);
+    json_number_member(json, "needed_bytes", result->work.read_bytes + result->work.write_bytes);
+    json_number_member(json, "traffic_ratio", profile_traffic_ratio(profile, &result->work));
     counters_member(json, profile, profile->whole);
     json_key(json, "kernels");
     json_begin_array(json);
@@ -115,11 +94,11 @@ int show_profile_json(FILE *out, const struct stored_run *run, struct profile *c
     struct json json;
     json_begin(&json, out, 2);
     json_begin_object(&json);
-    text_member(&json, "assay", run->program.version);
+    json_text_member(&json, "assay", run->program.version);
     json_key(&json, "format");
     json_int(&json, FORMAT);
-    text_member(&json, "run", run->run.id);
-    text_member(&json, "device", run->launch_count ? run->launches[0].device.name : NULL);
+    json_text_member(&json, "run", run->run.id);
+    json_text_member(&json, "device", run->launch_count ? run->launches[0].device.name : NULL);
     json_key(&json, "rows");
     json_begin_array(&json);
     for (int i = 0; i < run->case_count; i++)

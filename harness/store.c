@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "store_internal.h"
+#include "system_file.h"
 
 enum { TIMEOUT_MS = 10000, MAX_BACKUPS = 99 };
 
@@ -21,26 +21,6 @@ static int timeout_ms(void)
     if (!text || !*text) return TIMEOUT_MS;
     long value = strtol(text, &end, 10);
     return *end || value < 0 || value > 3600000 ? TIMEOUT_MS : (int)value;
-}
-
-/* File systems of the network, by statfs(2): the write-ahead log needs memory
- * that all its processes share, which these do not give across hosts. */
-static bool is_remote(const char *path)
-{
-    static const unsigned long remote[] = {
-        0x6969,     /* NFS */
-        0x517b,     /* SMB */
-        0xff534d42, /* CIFS */
-        0xfe534d42, /* SMB2 */
-        0x0bd00bd0, /* Lustre */
-        0x47504653, /* GPFS */
-        0x65735546, /* FUSE: sshfs and the like */
-    };
-    struct statfs about;
-    if (statfs(path, &about) != 0) return false;
-    for (size_t i = 0; i < sizeof remote / sizeof remote[0]; i++)
-        if ((unsigned long)about.f_type == remote[i]) return true;
-    return false;
 }
 
 /* The folder of a new database: made if missing, one level (results/). */
@@ -89,7 +69,10 @@ static int open_frozen(struct store *store)
     struct stat about;
     char log[STORE_MAX_PATH + 8];
     snprintf(log, sizeof log, "%s-wal", store->path);
-    if (stat(log, &about) == 0 && about.st_size > 0) return -1;
+    if (stat(log, &about) == 0 && about.st_size > 0)
+        return assay_error("%s: its newest rows are in its log (-wal), which cannot be read where "
+                           "no file may be made: copy both files to a folder of yours",
+                           store->path);
 
     sqlite3_str *uri = sqlite3_str_new(NULL);
     sqlite3_str_appendall(uri, "file:");
@@ -119,8 +102,11 @@ static int open_connection(struct store *store, enum store_mode mode)
     int rc = sqlite3_exec(store->db, touch, NULL, NULL, NULL);
     bool frozen = mode == STORE_READ && access(store->path, R_OK) == 0 &&
                   ((rc & 0xff) == SQLITE_CANTOPEN || (rc & 0xff) == SQLITE_READONLY);
-    if (frozen && open_frozen(store) == 0) rc = SQLITE_OK;
-    if (rc != SQLITE_OK) return store_failed(store, rc, "open the database");
+    if (frozen) {
+        if (open_frozen(store) != 0) return -1;
+    } else if (rc != SQLITE_OK) {
+        return store_failed(store, rc, "open the database");
+    }
     return store_integer(store, "open the database", touch, &pages);
 }
 
@@ -188,14 +174,19 @@ static int apply(struct store *store, const char *const *migrations, int64_t fro
     return store_exec(store, "bring the database to this version", version);
 }
 
+/* What the file is: not a stranger's, and no newer than `newest`. */
+static int look(struct store *store, int newest, int64_t *version, bool *empty)
+{
+    if (check_kind(store, empty) != 0 || user_version(store, version) != 0) return -1;
+    return check_version(store, *version, newest);
+}
+
 static int migrate_locked(struct store *store, const char *const *migrations, int count)
 {
     int64_t version;
     bool empty;
     /* Another process may have migrated while this one waited for the lock. */
-    if (check_kind(store, &empty) != 0 || user_version(store, &version) != 0 ||
-        check_version(store, version, count) != 0)
-        return -1;
+    if (look(store, count, &version, &empty) != 0) return -1;
     if (version == count) return 0;
     if (!empty && back_up(store, version) != 0) return -1;
     return apply(store, migrations, version, count);
@@ -221,9 +212,10 @@ static int set_journal(struct store *store)
     if (query_step(&query) == 1) column_text(&query, "journal_mode", mode, sizeof mode);
     if (query_close(&query) != 0) return -1;
 
-    /* Refused (another process is in it just now, or no shared memory) is no
-     * failure: the journal that it has serves as well. */
-    if (strcmp(mode, "wal") != 0 && !is_remote(store->path)) {
+    /* The log needs memory that all processes share, which hosts do not. Refused
+     * (another process is in it just now, or no shared memory) is no failure: the
+     * journal that it has serves as well. */
+    if (strcmp(mode, "wal") != 0 && !system_disk_shared(store->path)) {
         sqlite3_stmt *change;
         if (sqlite3_prepare_v2(store->db, "PRAGMA journal_mode = WAL", -1, &change, NULL) ==
                 SQLITE_OK &&
@@ -240,9 +232,7 @@ static int prepare_writing(struct store *store)
 {
     int64_t version;
     bool empty;
-    if (check_kind(store, &empty) != 0 || user_version(store, &version) != 0 ||
-        check_version(store, version, store_version) != 0)
-        return -1;
+    if (look(store, store_version, &version, &empty) != 0) return -1;
     if (sqlite3_db_readonly(store->db, "main"))
         return store_failed(store, SQLITE_READONLY, "write to it");
     if (set_journal(store) != 0) return -1;
@@ -254,9 +244,7 @@ static int prepare_reading(struct store *store)
 {
     int64_t version;
     bool empty;
-    if (check_kind(store, &empty) != 0 || user_version(store, &version) != 0 ||
-        check_version(store, version, store_version) != 0)
-        return -1;
+    if (look(store, store_version, &version, &empty) != 0) return -1;
     if (empty) return assay_error("%s is empty: there is no run in it", store->path);
     if (version < store_version && store_migrate(store, store_migrations, store_version) != 0)
         return -1;

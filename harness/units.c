@@ -20,7 +20,6 @@ static const struct scale flop_scale = {
     6, {" FLOP/s", " kFLOP/s", " MFLOP/s", " GFLOP/s", " TFLOP/s", " PFLOP/s"}};
 static const struct scale op_scale = {6,
                                       {" OP/s", " kOP/s", " MOP/s", " GOP/s", " TOP/s", " POP/s"}};
-static const struct scale count_scale = {5, {"", "k", "M", "G", "T"}};
 static const struct scale percent_scale = {1, {" %"}};
 static const struct scale ratio_scale = {1, {"x"}};
 
@@ -92,12 +91,4 @@ void units_bytes(char out[UNITS_MAX], double bytes)
         snprintf(out, UNITS_MAX, "%.0f%s", bytes, byte_scales[unit].unit[0]);
     else
         write_figure(out, bytes, &byte_scales[unit]);
-}
-
-void units_count(char out[UNITS_MAX], double count)
-{
-    if (fabs(count) < 1000 && is_whole(count))
-        snprintf(out, UNITS_MAX, "%.0f", count);
-    else
-        write_figure(out, count, &count_scale);
 }

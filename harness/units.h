@@ -33,7 +33,4 @@ void units_ratio(char out[UNITS_MAX], double ratio);
  * have no decimals: "512 B", "1016 KiB". */
 void units_bytes(char out[UNITS_MAX], double bytes);
 
-/* "12.3k", "5.00M", as suites write counts; a whole number below 1000 as it is. */
-void units_count(char out[UNITS_MAX], double count);
-
 #endif

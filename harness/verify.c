@@ -248,8 +248,8 @@ static void judge_chunk(const struct verifier *verifier, const struct chunk *chu
     }
 }
 
-static int compare_reference(const struct verifier *verifier, const struct chunk *chunk,
-                             const void *got, struct verdict *verdict)
+static void compare_reference(const struct verifier *verifier, const struct chunk *chunk,
+                              const void *got, struct verdict *verdict)
 {
     const struct assay_operation *operation = verifier->buffers->shape->operation;
     struct tally tally = {0};
@@ -265,7 +265,6 @@ static int compare_reference(const struct verifier *verifier, const struct chunk
         snprintf(verdict->reason, sizeof verdict->reason, "%s[%lld] is %.9g, expected %.9g",
                  verifier->buffers->spec[chunk->buffer].name, (long long)tally.first_wrong,
                  tally.first_got, tally.first_expected);
-    return 0;
 }
 
 static void compare_model(const struct verifier *verifier, const struct chunk *chunk,
@@ -297,10 +296,14 @@ static int check_chunk(const struct verifier *verifier, const struct assay_varia
     size_t bytes = (size_t)(chunk->end - chunk->begin) * element;
     const char *from = (const char *)buffers->data[chunk->buffer] + (size_t)chunk->begin * element;
     int status = buffers->ops->to_host(buffers->device, verifier->got, from, bytes);
-    if (status == 0 && !variant->apart && verifier->expected)
-        status = compare_reference(verifier, chunk, verifier->got, verdict);
-    if (status == 0 && model) compare_model(verifier, chunk, model, verifier->got, verdict);
-    return status;
+    if (status < 0) return -1;
+    int64_t wrong = verdict->wrong;
+    if (!variant->apart && verifier->expected)
+        compare_reference(verifier, chunk, verifier->got, verdict);
+    /* An element that both call wrong is one. */
+    if (model && verdict->wrong == wrong)
+        compare_model(verifier, chunk, model, verifier->got, verdict);
+    return 0;
 }
 
 int64_t verify_near_limit(int64_t checked, double share)

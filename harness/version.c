@@ -5,17 +5,15 @@
 #include "provenance.h"
 #include "registry.h"
 #include "store.h"
+#include "system_file.h"
 #include "version.h"
 
 /* The driver's version as its kernel module tells it; false where it is not there. */
 static bool driver_version(char *out, size_t size)
 {
-    FILE *file = fopen("/sys/module/nvidia/version", "r");
-    if (!file) return false;
-    bool said = fgets(out, (int)size, file) != NULL;
-    fclose(file);
-    if (said) out[strcspn(out, "\n")] = '\0';
-    return said;
+    if (!system_file_read("", "/sys/module/nvidia/version", out, size)) return false;
+    out[strcspn(out, "\n")] = '\0';
+    return out[0] != '\0';
 }
 
 static void print_cuda(FILE *out, const struct program_info *program)

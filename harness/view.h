@@ -56,9 +56,6 @@ int view_row_order(const void *a, const void *b);
 double view_bytes(const struct assay_work *work);
 double view_ops(const struct assay_work *work);
 
-/* How a command that measured or showed this run ends (EXIT_ of commands.h). */
-int view_exit_code(const struct stored_run *run);
-
 struct show_options {
     const char *format; /* table, md, csv, json */
     bool colour;

@@ -32,7 +32,7 @@ enum wire_type {
 
 struct wire_open {
     char spec[RESULT_MAX_SPEC];
-    bool use_events;
+    bool use_events, try_counters;
     int32_t flush; /* enum cache_flush; -1: the device's own choice */
     uint64_t seed;
 };

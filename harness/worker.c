@@ -66,6 +66,7 @@ static int open_device(struct worker *worker, const struct wire_open *request)
 {
     struct device_options options = {.spec = request->spec,
                                      .use_events = request->use_events,
+                                     .try_counters = request->try_counters,
                                      .flush = request->flush,
                                      .seed = request->seed};
     if (device_open(&options, &worker->ops, &worker->device) < 0) {
@@ -229,7 +230,8 @@ static int serve_one(struct worker *worker, enum wire_type type, const void *dat
     }
 }
 
-int worker_serve(int socket, int board)
+/* Serve until told to quit; the process's exit status. */
+static int serve(int socket, int board)
 {
     struct worker worker = {.socket = socket};
     settle_process();
@@ -255,5 +257,5 @@ int worker_serve(int socket, int board)
 int cmd_worker(int argc, char **argv)
 {
     (void)argc, (void)argv;
-    return worker_serve(WORKER_SOCKET, WORKER_BOARD);
+    return serve(WORKER_SOCKET, WORKER_BOARD);
 }

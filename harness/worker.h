@@ -1,7 +1,7 @@
 /*
  * worker.h - the child process that owns a device and measures groups on it.
  *
- * It is this program again, started as `assay worker`, with its socket on file
+ * It is this program again, started as `assay worker` (cmd_worker), with its socket on file
  * descriptor WORKER_SOCKET and the board's memory on WORKER_BOARD. It answers
  * messages (wire.h) until it is told to quit, its parent dies, or a variant
  * takes it down.
@@ -10,8 +10,5 @@
 #define WORKER_H
 
 enum { WORKER_SOCKET = 3, WORKER_BOARD = 4 };
-
-/* Serve until told to quit; the process's exit status. */
-int worker_serve(int socket, int board);
 
 #endif

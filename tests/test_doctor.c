@@ -1,4 +1,4 @@
-/* test_doctor.c - each rule of the doctor, how it is told, and where facts come from. */
+/* test_doctor.c - each rule of the doctor, and how it is told. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <cmocka.h>
 
 #include "commands.h"
@@ -25,7 +24,6 @@ static struct doctor_facts healthy(void)
         .gpu = {.is_asked = true, .is_open = true},
         .driver = "580.95.05",
         .has_device_node = true,
-        .counters_restricted = 0,
         .has_nvml = true,
         .state = {345, 3201, 35, 75, 1e9, 0x1},
         .persistence = 1,
@@ -187,23 +185,29 @@ static void lost_timestamps_say_what_events_cost_and_what_to_do(void **state)
     }
 }
 
-static void counters_are_open_to_administrators_or_when_not_restricted(void **state)
+static void counters_can_be_read_unless_the_device_says_why_not(void **state)
 {
     (void)state;
     const struct {
-        int restricted;
-        bool is_administrator;
-        enum doctor_state state;
+        const char *why, *remedy;
     } cases[] = {
-        {0, false, DOCTOR_OK}, {1, true, DOCTOR_OK},       {-1, true, DOCTOR_OK},
-        {0, true, DOCTOR_OK},  {1, false, DOCTOR_LIMITED}, {-1, false, DOCTOR_LIMITED},
+        {"CUPTI is refused to this user: load it with NVreg_RestrictProfilingToAdminUsers=0",
+         "SYS_ADMIN"},
+        {"the GPU's counters are taken by another process (a profiler, or DCGM)", "dcgmi"},
+        {"a profile needs CUPTI's kernel records, which are not to be had here", "above"},
+        {"built without CUPTI's range profiler (CUDA 12.6 or later)", "build again"},
+        {"it has no function cuptiRangeProfilerEnable", "ASSAY_CUPTI"},
+        {"CUPTI does not work on this virtual GPU", "virtual GPUs"},
+        {"CUPTI: cuptiRangeProfilerEnable: CUPTI_ERROR_UNKNOWN (999)", "must suit both"},
     };
+    struct doctor_facts facts = healthy();
+    strcpy(facts.gpu.info.lost, "clocks, power, energy (NVML): gone");
+    expect(&facts, "hardware counters", DOCTOR_OK, "can be read", "");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct doctor_facts facts = healthy();
-        facts.counters_restricted = cases[i].restricted;
-        facts.is_administrator = cases[i].is_administrator;
-        expect(&facts, "hardware counters", cases[i].state, "",
-               cases[i].state == DOCTOR_OK ? "" : "NVreg_RestrictProfilingToAdminUsers=0");
+        snprintf(facts.gpu.info.lost, sizeof facts.gpu.info.lost,
+                 "clocks, power, energy (NVML): gone\nhardware counters: %s", cases[i].why);
+        expect(&facts, "hardware counters", DOCTOR_LIMITED, cases[i].why, cases[i].remedy);
+        assert_string_equal(find(&facts, "hardware counters")->found, cases[i].why);
     }
 }
 
@@ -314,8 +318,8 @@ static void a_database_must_be_writable_and_local(void **state)
     expect(&facts, "database", DOCTOR_OK, "can be made", "");
     facts.database_exists = true;
     expect(&facts, "database", DOCTOR_OK, "can be written", "");
-    facts.is_network_disk = true;
-    expect(&facts, "database", DOCTOR_LIMITED, "network file system", "local disk");
+    strcpy(facts.shared_disk, "NFS");
+    expect(&facts, "database", DOCTOR_LIMITED, "NFS, which hosts may share", "local disk");
     strcpy(facts.database_error, "results: Permission denied");
     expect(&facts, "database", DOCTOR_MISSING, "Permission denied", "ASSAY_DB");
 }
@@ -379,11 +383,12 @@ static struct doctor_facts ailing(void)
     facts.gpu.info.clock = CLOCK_EVENT;
     strcpy(facts.gpu.info.lost,
            "kernel timestamps (CUPTI): CUPTI is refused to this user (the driver's option "
-           "NVreg_RestrictProfilingToAdminUsers)");
+           "NVreg_RestrictProfilingToAdminUsers)\n"
+           "hardware counters: a profile needs CUPTI's kernel records, which are not to be had "
+           "here");
     facts.gpu.info.library[0] = facts.host.info.library[0] = '\0';
     facts.gpu.info.ecc = 0;
     facts.gpu.info.mig = 1;
-    facts.counters_restricted = 1;
     facts.state.clock_reasons = 0x1ff;
     facts.persistence = 0;
     facts.gpu_processes = 3;
@@ -394,7 +399,7 @@ static struct doctor_facts ailing(void)
     facts.free_bytes = 1e6;
     facts.has_nvtx = false;
     memset(facts.database, 'x', 250); /* no blank to break at */
-    facts.is_network_disk = true;
+    strcpy(facts.shared_disk, "NFS");
     return facts;
 }
 
@@ -454,140 +459,6 @@ static void json_has_every_check_and_null_where_there_is_nothing_to_say(void **s
     free(text);
 }
 
-/* ------------------------------------------------------------------ facts -- */
-
-static char root[] = "/tmp/assay-doctor-XXXXXX";
-
-static void put(const char *path, const char *text)
-{
-    char full[512];
-    snprintf(full, sizeof full, "%s%s", root, path);
-    for (char *slash = strchr(full + strlen(root) + 1, '/'); slash;
-         slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        mkdir(full, 0700);
-        *slash = '/';
-    }
-    FILE *file = fopen(full, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
-}
-
-static int make_root(void **state)
-{
-    (void)state;
-    strcpy(root, "/tmp/assay-doctor-XXXXXX");
-    return mkdtemp(root) ? 0 : -1;
-}
-
-static int remove_root(void **state)
-{
-    (void)state;
-    char command[128];
-    snprintf(command, sizeof command, "rm -r %s", root);
-    return system(command);
-}
-
-/* Asks no device, so no worker is started. */
-static struct doctor_facts gather(const char *database)
-{
-    char path[512];
-    snprintf(path, sizeof path, "%s%s", root, database);
-    struct doctor_options options = {.gpu_spec = "cuda:0", .database = path, .root = root};
-    struct doctor_facts facts;
-    doctor_gather(&facts, &options);
-    return facts;
-}
-
-static void what_is_nowhere_to_be_found_is_unknown(void **state)
-{
-    (void)state;
-    struct doctor_facts facts = gather("/results/assay.sqlite");
-    assert_string_equal(facts.driver, "");
-    assert_string_equal(facts.governor, "");
-    assert_false(facts.has_device_node);
-    assert_false(facts.is_administrator);
-    assert_false(facts.has_nvml);
-    assert_int_equal(facts.counters_restricted, -1);
-    assert_int_equal(facts.turbo, -1);
-    assert_int_equal(facts.persistence, -1);
-    assert_int_equal(facts.gpu_processes, -1);
-    assert_true(isnan(facts.quota_cores) && isnan(facts.load) && isnan(facts.state.sm_mhz));
-    assert_false(facts.host.is_asked || facts.gpu.is_asked);
-}
-
-static void facts_are_read_from_the_kernels_files(void **state)
-{
-    (void)state;
-    put("/proc/driver/nvidia/version",
-        "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.95.05  Release Build\n"
-        "GCC version:  gcc version 12.3.0\n");
-    put("/proc/driver/nvidia/params", "ResmanDebugLevel: 4294967295\nRmProfilingAdminOnly: 1\n");
-    put("/proc/self/status", "Name:\tassay\nCapEff:\t0000000000200000\n");
-    put("/proc/loadavg", "1.25 0.80 0.50 2/300 4242\n");
-    put("/dev/nvidiactl", "");
-    put("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "schedutil\n");
-    put("/sys/devices/system/cpu/intel_pstate/no_turbo", "1\n");
-    put("/sys/fs/cgroup/cpu.max", "150000 100000\n");
-    struct doctor_facts facts = gather("/assay.sqlite");
-    assert_string_equal(facts.driver, "580.95.05");
-    assert_int_equal(facts.counters_restricted, 1);
-    assert_true(facts.is_administrator);
-    assert_true(facts.has_device_node);
-    assert_true(facts.load == 1.25);
-    assert_string_equal(facts.governor, "schedutil");
-    assert_int_equal(facts.turbo, 0);
-    assert_true(facts.quota_cores == 1.5);
-}
-
-static void a_machine_without_limits_is_read_as_such(void **state)
-{
-    (void)state;
-    put("/proc/driver/nvidia/params", "RmProfilingAdminOnly: 0\n");
-    put("/proc/self/status", "CapEff:\t00000000000005fb\n");
-    put("/sys/devices/system/cpu/cpufreq/boost", "1\n");
-    put("/sys/fs/cgroup/cpu.max", "max 100000\n");
-    struct doctor_facts facts = gather("/assay.sqlite");
-    assert_int_equal(facts.counters_restricted, 0);
-    assert_false(facts.is_administrator);
-    assert_int_equal(facts.turbo, 1);
-    assert_true(isnan(facts.quota_cores));
-}
-
-static void looking_at_a_database_that_is_not_there_makes_nothing(void **state)
-{
-    (void)state;
-    struct doctor_facts facts = gather("/results/deep/assay.sqlite");
-    assert_string_equal(facts.database_error, "");
-    assert_false(facts.database_exists);
-    assert_true(facts.free_bytes > 0);
-    char folder[128];
-    struct stat info;
-    snprintf(folder, sizeof folder, "%s/results", root);
-    assert_int_equal(stat(folder, &info), -1);
-}
-
-static void a_database_below_a_file_cannot_be_made(void **state)
-{
-    (void)state;
-    put("/file", "");
-    struct doctor_facts facts = gather("/file/deep/assay.sqlite");
-    assert_non_null(strstr(facts.database_error, "Not a directory"));
-    assert_true(isnan(facts.free_bytes));
-}
-
-static void a_file_that_is_no_database_is_told(void **state)
-{
-    (void)state;
-    put("/notes.txt", "these are some notes, and long enough to be taken for a header of a file\n");
-    struct doctor_facts facts = gather("/notes.txt");
-    assert_true(facts.database_exists);
-    assert_string_not_equal(facts.database_error, "");
-}
-
-#define WITH_ROOT(test) cmocka_unit_test_setup_teardown(test, make_root, remove_root)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -597,7 +468,7 @@ int main(void)
         cmocka_unit_test(a_driver_older_than_its_cuda_needs_is_missing),
         cmocka_unit_test(a_driver_without_its_device_file_hints_at_the_container),
         cmocka_unit_test(lost_timestamps_say_what_events_cost_and_what_to_do),
-        cmocka_unit_test(counters_are_open_to_administrators_or_when_not_restricted),
+        cmocka_unit_test(counters_can_be_read_unless_the_device_says_why_not),
         cmocka_unit_test(a_card_that_cannot_be_read_is_missing_its_state),
         cmocka_unit_test(only_a_slowdown_of_the_hardware_limits_the_clocks),
         cmocka_unit_test(settings_of_the_card_are_told_when_known),
@@ -614,12 +485,6 @@ int main(void)
         cmocka_unit_test(the_table_is_at_most_100_columns_wide),
         cmocka_unit_test(the_table_ends_with_what_can_be_measured),
         cmocka_unit_test(json_has_every_check_and_null_where_there_is_nothing_to_say),
-        WITH_ROOT(what_is_nowhere_to_be_found_is_unknown),
-        WITH_ROOT(facts_are_read_from_the_kernels_files),
-        WITH_ROOT(a_machine_without_limits_is_read_as_such),
-        WITH_ROOT(looking_at_a_database_that_is_not_there_makes_nothing),
-        WITH_ROOT(a_database_below_a_file_cannot_be_made),
-        WITH_ROOT(a_file_that_is_no_database_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -231,12 +231,29 @@ static void four_fifths_of_a_unit_is_its_bound(void **state)
                         "instructions: issue at 94 % of its peak");
 }
 
-static void a_kernel_of_under_three_microseconds_is_mostly_launch(void **state)
+static void a_kernel_twice_as_long_as_its_start_and_end_is_not_mostly_those(void **state)
 {
     (void)state;
-    assert_string_equal(VERDICT(1500, {COUNTER_DRAM, 91}),
-                        "launch: 1.50 us a kernel is mostly its start and end");
-    assert_string_equal(VERDICT(3000, {COUNTER_DRAM, 91}), "memory: DRAM at 91 % of its peak");
+    assert_string_equal(VERDICT(2190, {COUNTER_DRAM, 91}),
+                        "launch: 2.19 us a kernel is mostly its start and end");
+    assert_string_equal(VERDICT(2200, {COUNTER_DRAM, 91}), "memory: DRAM at 91 % of its peak");
+}
+
+static void a_busy_pipe_of_few_multiprocessors_does_not_bind_the_gpu(void **state)
+{
+    (void)state;
+    assert_string_equal(VERDICT(1e5, {COUNTER_TENSOR, 92}, {COUNTER_AT_WORK, 24.2}),
+                        "parallelism: busy multiprocessors, of whose time only 24 % has work:"
+                        " too few blocks, or uneven ones");
+    /* 92 % of 70 % is 64 %: enough of the GPU to be its bound. */
+    assert_string_equal(VERDICT(1e5, {COUNTER_TENSOR, 92}, {COUNTER_AT_WORK, 70}),
+                        "compute: the tensor pipe at 92 % of its peak");
+    assert_string_equal(VERDICT(1e5, {COUNTER_DRAM, 90}, {COUNTER_FMA, 85}, {COUNTER_AT_WORK, 50}),
+                        "memory: DRAM at 90 % of its peak");
+    /* Half busy where there is work, and idle over all. */
+    assert_non_null(strstr(
+        VERDICT(1e5, {COUNTER_TENSOR, 70}, {COUNTER_AT_WORK, 50}, {COUNTER_STALL("gmma"), 3}),
+        "latency: no unit above 35 %; warps wait for wgmma"));
 }
 
 static void idle_units_and_waiting_warps_are_latency(void **state)
@@ -481,7 +498,8 @@ int main(void)
         cmocka_unit_test(other_ranges_than_kernels_are_refused),
         cmocka_unit_test(a_launch_counted_as_a_whole_gives_no_kernel_a_counter),
         cmocka_unit_test(four_fifths_of_a_unit_is_its_bound),
-        cmocka_unit_test(a_kernel_of_under_three_microseconds_is_mostly_launch),
+        cmocka_unit_test(a_kernel_twice_as_long_as_its_start_and_end_is_not_mostly_those),
+        cmocka_unit_test(a_busy_pipe_of_few_multiprocessors_does_not_bind_the_gpu),
         cmocka_unit_test(idle_units_and_waiting_warps_are_latency),
         cmocka_unit_test(without_counters_nothing_is_said_to_bind),
         cmocka_unit_test(a_warp_that_could_go_is_not_waiting),

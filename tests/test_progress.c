@@ -79,16 +79,16 @@ static void a_case_that_is_not_fine_is_said_at_once(void **state)
     free(said);
 }
 
-static void a_message_erases_the_bar_and_comes_above_it(void **state)
+static void a_bad_case_erases_the_bar_and_comes_above_it(void **state)
 {
     (void)state;
     struct progress progress;
     begin(&progress, 1, 1);
     progress.terminal = true;
     progress_group(&progress, "o n=1 cold", 1);
-    progress_say(&progress, "hello");
+    progress_case(&progress, "bad", "wrong: element 7", false);
     end(&progress);
-    assert_non_null(strstr(said, "\r\033[Khello\n\r["));
+    assert_non_null(strstr(said, "\r\033[Ko n=1 cold  bad: wrong: element 7\n\r["));
     assert_string_equal(said + strlen(said) - strlen("\r\033[K"), "\r\033[K");
     free(said);
 }
@@ -154,7 +154,7 @@ int main(void)
         cmocka_unit_test(off_a_terminal_a_group_is_one_line),
         cmocka_unit_test(counts_begin_anew_with_each_group),
         cmocka_unit_test(a_case_that_is_not_fine_is_said_at_once),
-        cmocka_unit_test(a_message_erases_the_bar_and_comes_above_it),
+        cmocka_unit_test(a_bad_case_erases_the_bar_and_comes_above_it),
         cmocka_unit_test(the_bar_is_drawn_at_most_five_times_a_second),
         cmocka_unit_test(bar_shows_case_count_and_time_left),
         cmocka_unit_test(bar_promises_no_time_before_a_group_is_done),

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "rng.h"
-#include "text.h"
 #include "units.h"
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
@@ -100,30 +99,6 @@ static void bytes_go_by_1024_and_small_ones_are_whole(void **state)
     check_rows(units_bytes, rows, COUNT(rows));
 }
 
-static void counts_are_written_as_suites_write_them(void **state)
-{
-    (void)state;
-    static const struct row rows[] = {
-        {0, "0"},          {7, "7"},         {999, "999"},   {1000, "1.00k"},
-        {12345, "12.3k"},  {500000, "500k"}, {5e6, "5.00M"}, {1.234e9, "1.23G"},
-        {999999, "1.00M"}, {2.5, "2.50"},    {-3, "-3"},
-    };
-    check_rows(units_count, rows, COUNT(rows));
-}
-
-static void a_count_of_three_digits_reads_back_as_itself(void **state)
-{
-    (void)state;
-    for (int64_t scale = 1; scale <= INT64_C(1000000000000); scale *= 10)
-        for (int64_t digits = 100; digits < 1000; digits += 37) {
-            char out[UNITS_MAX];
-            int64_t back;
-            units_count(out, (double)(digits * scale));
-            assert_true(text_parse_count(out, &back));
-            assert_int_equal(back, digits * scale);
-        }
-}
-
 static void percents_and_ratios_have_three_digits(void **state)
 {
     (void)state;
@@ -145,7 +120,7 @@ static void write_ops(char out[UNITS_MAX], double value)
 }
 
 static void (*const writers[])(char out[UNITS_MAX], double value) = {
-    units_time, units_rate, write_ops, units_percent, units_ratio, units_bytes, units_count,
+    units_time, units_rate, write_ops, units_percent, units_ratio, units_bytes,
 };
 
 static void what_was_not_measured_is_a_dash(void **state)
@@ -203,8 +178,6 @@ int main(void)
         cmocka_unit_test(rates_go_by_thousands),
         cmocka_unit_test(integer_operations_are_no_flops),
         cmocka_unit_test(bytes_go_by_1024_and_small_ones_are_whole),
-        cmocka_unit_test(counts_are_written_as_suites_write_them),
-        cmocka_unit_test(a_count_of_three_digits_reads_back_as_itself),
         cmocka_unit_test(percents_and_ratios_have_three_digits),
         cmocka_unit_test(what_was_not_measured_is_a_dash),
         cmocka_unit_test(infinity_is_said_and_no_figure_overflows_its_room),

@@ -22,6 +22,8 @@ check "half a launch" refused "--launches" --launches 1.5
 check "a third of two shards" refused "--shard" --shard 3/2
 check "a shard that is no fraction" refused "--shard" --shard 1
 check "a seed that is no number" refused "--seed" --seed abc
+check "a label too long to be stored whole" refused "--label" --label "$(printf 'x%.0s' {1..128})"
+check "a label of two lines" refused "--label" --label $'two\nlines'
 check "a budget of nothing" refused "--budget" --budget 0
 check "a precision that is no number" refused "--precision" --precision good
 check "an unknown format names those there are" refused "table" --format xml
@@ -57,6 +59,12 @@ for command in "export latest" "report latest --no-plots" "claims latest"; do
     check "and stays a pipe: $command" test -p pipe -a -s piped
     rm pipe
 done
+mkdir kept
+echo old >kept/run.ndjson
+chmod 640 kept/run.ndjson
+check "a file is replaced" exits 0 "$ASSAY" export latest --db clock.sqlite -o kept/run.ndjson
+check "and keeps its permissions" [ "$(stat -c %a kept/run.ndjson)" = 640 ]
+check "with nothing beside it" [ "$(ls kept)" = run.ndjson ]
 : >behind.ndjson
 ln -s behind.ndjson link.ndjson
 check "a link is followed" exits 0 "$ASSAY" export latest --db clock.sqlite -o link.ndjson

@@ -69,6 +69,12 @@ elif mkdir -p frozen && mount -t tmpfs -o size=8m none frozen 2>/dev/null; then
     check "one on a file system that may not be written" refused "frozen/a.sqlite"
     check "can be shown" exits 0 "$ASSAY" show --db frozen/a.sqlite
     check "and stays as it was" unchanged frozen/a.sqlite
+    mount -o remount,rw frozen
+    cp whole.sqlite frozen/b.sqlite
+    echo "rows that were not moved into the file" >frozen/b.sqlite-wal
+    mount -o remount,ro frozen
+    check "one with a log left over says where its rows are" \
+        warns "copy both files" "$ASSAY" show --db frozen/b.sqlite
     umount frozen
 fi
 

@@ -1,12 +1,12 @@
 #!/bin/bash
 # sass_int8.sh - does the machine code of the int8 kernels do what their names say?
 #
-# usage: sass_int8.sh [PROGRAM]        (default build/assay; needs cuobjdump)
+# usage: sass_int8.sh [PROGRAM]        (default $ASSAY, else build/assay; needs cuobjdump)
 #
 # FCHK, the check before an IEEE division, must be in the kernels that divide and in
 # no other; a product and a sum meant to be apart must not have become one FFMA.
 set -u
-program=${1:-build/assay}
+program=${1:-${ASSAY:-build/assay}}
 command -v cuobjdump >/dev/null || { echo "cuobjdump is not installed" >&2; exit 2; }
 [ -r "$program" ] || { echo "cannot read $program" >&2; exit 2; }
 sass=$(mktemp) || exit 2
@@ -28,13 +28,13 @@ expect() {
     local found
     found=$(count "$1" "$2" | sort -n)
     if [ -z "$found" ]; then
-        echo "FAIL $1: no such kernel in $program"
+        echo "not ok - $1: no such kernel in $program"
         failures=$((failures + 1))
         return
     fi
     if [ "$3" = some ] && [ "$(head -n 1 <<<"$found")" -gt 0 ]; then return; fi
     if [ "$3" = none ] && [ "$(tail -n 1 <<<"$found")" -eq 0 ]; then return; fi
-    echo "FAIL $1: $3 of $2 expected, found" $found
+    echo "not ok - $1: $3 of $2 expected, found" $found
     failures=$((failures + 1))
 }
 
@@ -61,5 +61,5 @@ for kernel in best_large best_small rcp16 cvtsat16 token_best token_onepass copy
     expect "$kernel" STL none
 done
 
-[ "$failures" -eq 0 ] && echo "the machine code of the int8 kernels is as named"
+[ "$failures" -eq 0 ] && echo "ok - the machine code of the int8 kernels is as named"
 exit $((failures > 0))
