@@ -192,7 +192,7 @@ static int choose(struct best *best, const struct model_step *step, void *stream
     for (int choice = BY_WARPS; choice < tiles; choice++) {
         if (!possible(best, step, choice, stream)) continue;
         struct trial trial = {best, step, choice};
-        double us = model_time(enqueue_trial, &trial, stream);
+        double us = model_time(enqueue_trial, &trial, stream, least);
         if (us < least) least = us, best->choice[step->product] = choice;
     }
     if (isinf(least))
@@ -228,7 +228,7 @@ static int choose_attend(const struct model_attend *attend, void *stream)
     for (int choice = BY_QUERY; choice < ways; choice++) {
         if (choice != BY_QUERY && model_attend_refused(attend, choice)) continue;
         struct attend_trial trial = {attend, choice};
-        double us = model_time(enqueue_attend, &trial, stream);
+        double us = model_time(enqueue_attend, &trial, stream, least);
         if (us < least) least = us, best = choice;
     }
     return best;

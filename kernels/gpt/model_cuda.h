@@ -71,8 +71,10 @@ int model_graph_init(struct model_graph *graph, int (*enqueue)(const void *what,
 int model_graph_launch(const struct model_graph *graph, void *stream);
 void model_graph_release(struct model_graph *graph);
 
-/* Microseconds of one step, warm, in a graph of twenty; INFINITY if it is refused. */
-double model_time(int (*enqueue)(const void *what, void *stream), const void *what, void *stream);
+/* Microseconds of one step, warm, in a graph of twenty; INFINITY if it is refused, or if one
+ * launch shows that it takes far longer than the least so far. */
+double model_time(int (*enqueue)(const void *what, void *stream), const void *what, void *stream,
+                  double least_us);
 
 /* ----------------------------------------------------------- own kernels -- */
 
