@@ -52,8 +52,8 @@ struct model_run {
 extern "C" {
 #endif
 
-/* Refuses ids outside the vocabulary; allocates, and adds to call->workspace_bytes. A run
- * that starts as zeros may be released after a failure too. */
+/* Refuses ids outside the vocabulary; allocates, and adds to call->workspace_bytes. 0, -1 or
+ * ASSAY_SKIP. A run that starts as zeros may be released after a failure too. */
 int model_run_init(struct model_run *run, struct assay_call *call, bool cache);
 void model_run_release(struct model_run *run);
 

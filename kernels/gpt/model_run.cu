@@ -6,6 +6,7 @@
  * the first reads the input itself, and the last writes y. Five steps a layer.
  */
 #include "gpt.cuh"
+#include "gpt_room.h"
 #include "model_cuda.h"
 
 /* ----------------------------------------------------------------- memory -- */
@@ -39,8 +40,8 @@ int model_run_init(struct model_run *run, struct assay_call *call, bool cache)
     int64_t wide = padded(4 * unit * model.rows);
     int64_t kept = cache ? model.layers * padded(3 * unit * model.rows) : 0;
     int64_t bytes = 2 * x + tail + wide + kept;
-    if (assay_cuda(cudaMalloc(&run->memory, (size_t)bytes), "cudaMalloc") < 0) return -1;
-    call->workspace_bytes += bytes;
+    int status = gpt_room(call, &run->memory, bytes, "the model");
+    if (status) return status;
     char *at = (char *)run->memory;
     run->x = at;
     run->attended = at += x;
