@@ -17,6 +17,7 @@
 #include <stdlib.h>
 
 #include "cuda_error.h"
+#include "kernels/gpt/gpt_room.h"
 #include "kernels/gpt/attention_steps.h"
 
 struct attention {
@@ -34,16 +35,13 @@ static const char *supports(const struct assay_shape *shape)
 static int setup(struct assay_call *call)
 {
     int64_t precision = call->shape->value[ATTENTION_PRECISION];
-    size_t bytes = (size_t)attention_scores_bytes(call->shape);
+    int64_t bytes = attention_scores_bytes(call->shape);
     struct attention *attention = call->state = calloc(1, sizeof *attention);
     if (!attention) return assay_error("out of memory");
     if (cublas_session_open(&attention->session, precision, call)) return -1;
-    if (cuda_error(cudaMalloc((void **)&attention->scores, bytes), "scores")) return -1;
-    call->workspace_bytes += (int64_t)bytes;
-    if (precision != GPT_BF16) return 0;
-    if (cuda_error(cudaMalloc(&attention->half, bytes / 2), "weights")) return -1;
-    call->workspace_bytes += (int64_t)bytes / 2;
-    return 0;
+    int status = gpt_room(call, (void **)&attention->scores, bytes, "the scores");
+    if (status || precision != GPT_BF16) return status;
+    return gpt_room(call, &attention->half, bytes / 2, "the weights");
 }
 
 /* How the two products walk over sequences and heads, in elements. */

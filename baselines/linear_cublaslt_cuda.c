@@ -32,7 +32,9 @@ static int setup(struct assay_call *call)
     struct linear *linear = call->state = calloc(1, sizeof *linear);
     struct linear_operands o;
     if (!linear) return assay_error("out of memory");
-    if (linear_prepare(call, &linear->copy) || linear_begin(call, linear->copy, &o)) return -1;
+    int status = linear_prepare(call, &linear->copy);
+    if (status == 0) status = linear_begin(call, linear->copy, &o);
+    if (status) return status;
     const struct lt_request request = {
         .in = types.data,
         .out = types.data,

@@ -13,6 +13,7 @@
 
 #include "cublaslt_product.h"
 #include "cuda_error.h"
+#include "kernels/gpt/gpt_room.h"
 
 struct mlp {
     struct lt_product expand, contract;
@@ -72,9 +73,8 @@ static int setup(struct assay_call *call)
     int64_t bytes = 4 * value[MLP_M] * value[MLP_C] * gpt_bytes(value[MLP_PRECISION]);
     struct mlp *mlp = call->state = calloc(1, sizeof *mlp);
     if (!mlp) return assay_error("out of memory");
-    if (cuda_error(cudaMalloc(&mlp->between, (size_t)bytes), "what is between")) return -1;
-    call->workspace_bytes += bytes;
-    return open_products(mlp, call);
+    int status = gpt_room(call, &mlp->between, bytes, "the hidden layer");
+    return status ? status : open_products(mlp, call);
 }
 
 static int launch(struct assay_call *call)

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "cuda_error.h"
+#include "kernels/gpt/gpt_room.h"
 #include "kernels/gpt/model_cuda.h"
 
 struct cublas_model {
@@ -75,11 +76,12 @@ static int open_model(struct assay_call *call, bool cached)
     if (!own) return assay_error("out of memory");
     own->provider = (struct model_provider){product, attend, own};
     own->context = cached ? MODEL_CACHED : MODEL_RECOMPUTE;
-    if (model_run_init(&own->run, call, cached)) return -1;
+    int status = model_run_init(&own->run, call, cached);
+    if (status) return status;
     const struct model *model = &own->run.model;
     int64_t bytes = model->rows * model->channels * gpt_bytes(model->precision);
-    if (cuda_error(cudaMalloc(&own->normed, (size_t)bytes), "cudaMalloc")) return -1;
-    call->workspace_bytes += bytes;
+    status = gpt_room(call, &own->normed, bytes, "the norm");
+    if (status) return status;
     if (cublas_session_open(&own->session, model->precision, call)) return -1;
     return cached ? model_run_enqueue(&own->run, &own->provider, MODEL_PREFILL, call->stream) : 0;
 }
@@ -91,14 +93,16 @@ static int setup(struct assay_call *call)
 
 static int setup_graph(struct assay_call *call)
 {
-    if (open_model(call, false)) return -1;
+    int status = open_model(call, false);
+    if (status) return status;
     struct cublas_model *own = call->state;
     return model_graph_init(&own->graph, enqueue, own);
 }
 
 static int setup_cached(struct assay_call *call)
 {
-    if (open_model(call, true)) return -1;
+    int status = open_model(call, true);
+    if (status) return status;
     struct cublas_model *own = call->state;
     return model_graph_init(&own->graph, enqueue, own);
 }

@@ -118,22 +118,14 @@ static int make_room(struct verifier *verifier)
     return verifier->got ? 0 : assay_error("out of host memory for a check");
 }
 
-/* Call `reference` for one chunk, in pieces that keep its runs whole. */
-static int expect_chunk(struct verifier *verifier, const struct chunk *chunk)
+/* Call `reference` for the part of a chunk that begins at element `begin`. */
+static int expect_piece(struct verifier *verifier, const struct chunk *chunk, int64_t begin)
 {
     const struct assay_shape *shape = verifier->buffers->shape;
-    int64_t piece = verifier->piece;
-    int64_t pieces = (chunk->end - chunk->begin + piece - 1) / piece;
-    int failed = 0;
-#pragma omp parallel for schedule(dynamic) reduction(| : failed) if (pieces > 1)
-    for (int64_t p = 0; p < pieces; p++) {
-        int64_t begin = chunk->begin + p * piece;
-        int64_t end = begin + piece < chunk->end ? begin + piece : chunk->end;
-        int64_t at = chunk->at + (begin - chunk->begin);
-        failed |= shape->operation->reference(shape, verifier->input, chunk->buffer, begin, end,
-                                              verifier->expected + at, verifier->bound + at) < 0;
-    }
-    return failed ? assay_error("%s: the reference failed", shape->operation->name) : 0;
+    int64_t end = begin + verifier->piece < chunk->end ? begin + verifier->piece : chunk->end;
+    int64_t at = chunk->at + (begin - chunk->begin);
+    return shape->operation->reference(shape, verifier->input, chunk->buffer, begin, end,
+                                       verifier->expected + at, verifier->bound + at);
 }
 
 static int compute_expected(struct verifier *verifier)
@@ -147,11 +139,19 @@ static int compute_expected(struct verifier *verifier)
     for (int64_t i = 0; i < verifier->checked; i++)
         verifier->bound[i] = NAN;
 
-    /* Many small chunks are spread over the threads here, one large one inside. */
+    /* Tasks of one team, so that a reference of few and long pieces can spread each of
+     * them over the threads that are left (omp taskloop). */
     int failed = 0;
-#pragma omp parallel for schedule(dynamic) reduction(| : failed) if (verifier->chunk_count > 1)
+#pragma omp parallel
+#pragma omp single
     for (int i = 0; i < verifier->chunk_count; i++)
-        failed |= expect_chunk(verifier, &verifier->chunks[i]) < 0;
+        for (int64_t begin = verifier->chunks[i].begin; begin < verifier->chunks[i].end;
+             begin += verifier->piece)
+#pragma omp task shared(failed)
+            if (expect_piece(verifier, &verifier->chunks[i], begin) < 0) {
+#pragma omp atomic write
+                failed = 1;
+            }
     return failed ? assay_error("%s: the reference failed", shape->operation->name) : 0;
 }
 

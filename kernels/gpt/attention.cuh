@@ -51,6 +51,12 @@ static inline const char *attention_size_refused(const struct assay_shape *shape
     return made ? NULL : "made for head sizes 16, 32, 64 and 128";
 }
 
+/* What scores are multiplied with: powers of two in the place of e. */
+static inline float attention_scale(int size)
+{
+    return 1.4426950408889634f / sqrtf((float)size);
+}
+
 static __device__ __forceinline__ float attention_exp2(float x)
 {
     float y;

@@ -20,8 +20,7 @@
 #ifndef ATTENTION_FP32_CUH
 #define ATTENTION_FP32_CUH
 
-#include "attention.cuh"
-#include "mma.cuh"
+#include "attention_tile.cuh"
 #include "model_launch.cuh"
 
 template <int SIZE, int ROWS, int COLUMNS, int WARPS_Q, int WARPS_K> struct fp32_layout {
@@ -36,37 +35,8 @@ template <int SIZE, int ROWS, int COLUMNS, int WARPS_Q, int WARPS_K> struct fp32
     static const int bytes = 4 * floats;
     /* Columns of y a lane has, in vectors of `wide`. */
     static const int wide = SIZE < 32 ? 2 : 4, vectors = SIZE / 8 / wide;
-    /* What a warp hands over at the end: a peak and a total a row, and its sums. */
-    static const int handed = 32 * ROWS * (2 + vectors * wide);
-    static_assert((WARPS_K - 1) * WARPS_Q * handed <= floats);
+    static_assert(attention_join_floats(ROWS, vectors *wide, WARPS_Q, WARPS_K) <= floats);
 };
-
-/* Rows first to first + COUNT of q, k or v into shared memory; zeros behind the last token. */
-template <int SIZE, int PITCH, int COUNT, int THREADS>
-static __device__ __forceinline__ void attention_rows(float *to, const float *from, int first,
-                                                      const struct attention &args)
-{
-    const int chunks = SIZE / 4;
-#pragma unroll 4
-    for (int i = threadIdx.x; i < COUNT * chunks; i += THREADS) {
-        int row = i / chunks, chunk = i % chunks;
-        bool valid = first + row < args.tokens;
-        const float *at = valid ? from + (first + row) * args.stride + 4 * chunk : from;
-        mma_copy(mma_shared(to + row * PITCH + 4 * chunk), at, valid);
-    }
-}
-
-static __device__ __forceinline__ void vector_get(float out[4], const float *at)
-{
-    float4 v = *(const float4 *)at;
-    out[0] = v.x, out[1] = v.y, out[2] = v.z, out[3] = v.w;
-}
-
-static __device__ __forceinline__ void vector_get(float out[2], const float *at, int)
-{
-    float2 v = *(const float2 *)at;
-    out[0] = v.x, out[1] = v.y;
-}
 
 /* One of the query's lanes' largest, and the sum over them: eight neighbours. */
 static __device__ __forceinline__ float eight_max(float value)
@@ -214,47 +184,10 @@ static __global__ void __launch_bounds__(32 * WARPS_Q * WARPS_K, BLOCKS)
 #pragma unroll
     for (int r = 0; r < ROWS; r++)
         total[r] = eight_sum(total[r]);
-    if (WARPS_K > 1) {
-        const int row_floats = 2 + vectors * wide;
-        __syncthreads();
-        float *mine = attention_floats + warp % WARPS_Q * layout::handed + lane;
-        if (part > 0) {
-            float *to = mine + (part - 1) * WARPS_Q * layout::handed;
-#pragma unroll
-            for (int r = 0; r < ROWS; r++) {
-                to[32 * r * row_floats] = peak[r];
-                to[32 * (r * row_floats + 1)] = total[r];
-#pragma unroll
-                for (int i = 0; i < vectors * wide; i++)
-                    to[32 * (r * row_floats + 2 + i)] = sum[r][i / wide][i % wide];
-            }
-        }
-        __syncthreads();
-        if (part > 0) return;
-#pragma unroll
-        for (int r = 0; r < ROWS; r++) {
-            const float *from = mine + 32 * r * row_floats;
-            float most = peak[r];
-#pragma unroll
-            for (int w = 0; w < WARPS_K - 1; w++)
-                most = fmaxf(most, from[w * WARPS_Q * layout::handed]);
-            float keep = attention_exp2((peak[r] - most) * scale);
-            total[r] *= keep;
-#pragma unroll
-            for (int i = 0; i < vectors * wide; i++)
-                sum[r][i / wide][i % wide] *= keep;
-#pragma unroll
-            for (int w = 0; w < WARPS_K - 1; w++) {
-                const float *other = from + w * WARPS_Q * layout::handed;
-                float add = attention_exp2((other[0] - most) * scale);
-                total[r] = fmaf(other[32], add, total[r]);
-#pragma unroll
-                for (int i = 0; i < vectors * wide; i++)
-                    sum[r][i / wide][i % wide] =
-                        fmaf(other[32 * (2 + i)], add, sum[r][i / wide][i % wide]);
-            }
-        }
-    }
+    auto sum_of = [&](int row, int i) -> float & { return sum[row][i / wide][i % wide]; };
+    if (!attention_join<ROWS, vectors * wide, WARPS_Q, WARPS_K>(attention_floats, scale, peak,
+                                                                total, sum_of))
+        return;
 
     float *y = attention_out<float>(args, blockIdx.x) + b * wide;
 #pragma unroll

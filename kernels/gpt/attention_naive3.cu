@@ -7,6 +7,7 @@
  */
 #include "attention.cuh"
 #include "attention_steps.h"
+#include "gpt_room.h"
 
 enum { SIDE = 16, THREADS = 128 };
 
@@ -51,10 +52,7 @@ static const char *supports(const struct assay_shape *shape)
 
 static int setup(struct assay_call *call)
 {
-    int64_t bytes = attention_scores_bytes(call->shape);
-    if (assay_cuda(cudaMalloc(&call->state, (size_t)bytes), "cudaMalloc") < 0) return -1;
-    call->workspace_bytes += bytes;
-    return 0;
+    return gpt_room(call, &call->state, attention_scores_bytes(call->shape), "the scores");
 }
 
 template <typename T> static int enqueue(const struct assay_call *call)

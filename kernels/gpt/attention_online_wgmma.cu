@@ -191,7 +191,7 @@ static int launch(struct assay_call *call)
 {
     const struct plan *plan = (const struct plan *)call->state;
     struct attention args = attention_args(call);
-    float scale = 1.4426950408889634f / sqrtf((float)args.size);
+    float scale = attention_scale(args.size);
     CUtensorMap queries, tiles;
     if (map_init(&queries, plan->encode, &args, ROWS)) return -1;
     if (map_init(&tiles, plan->encode, &args, KEYS)) return -1;

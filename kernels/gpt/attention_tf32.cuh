@@ -15,7 +15,8 @@
 #ifndef ATTENTION_TF32_CUH
 #define ATTENTION_TF32_CUH
 
-#include "attention_fp32.cuh"
+#include "attention_tile.cuh"
+#include "model_launch.cuh"
 
 template <int SIZE, int TILES, int COLUMNS, int WARPS_Q, int WARPS_K> struct tf32_layout {
     static const int threads = 32 * WARPS_Q * WARPS_K;
@@ -26,8 +27,7 @@ template <int SIZE, int TILES, int COLUMNS, int WARPS_Q, int WARPS_K> struct tf3
     static const int floats = (queries + 2 * keys) * pitch;
     static const int bytes = 4 * floats;
     static const int wide = SIZE < 32 ? 2 : 4, vectors = SIZE / 8 / wide;
-    static const int handed = 32 * TILES * 2 * (2 + SIZE / 4);
-    static_assert((WARPS_K - 1) * WARPS_Q * handed <= floats);
+    static_assert(attention_join_floats(2 * TILES, SIZE / 4, WARPS_Q, WARPS_K) <= floats);
 };
 
 template <int SIZE, int TILES, int COLUMNS, int WARPS_Q, int WARPS_K, int BLOCKS>
@@ -180,54 +180,12 @@ static __global__ void __launch_bounds__(32 * WARPS_Q * WARPS_K, BLOCKS)
             total[m][half] += __shfl_xor_sync(0xffffffffu, total[m][half], 1);
             total[m][half] += __shfl_xor_sync(0xffffffffu, total[m][half], 2);
         }
-    if (WARPS_K > 1) {
-        const int row_floats = 2 + SIZE / 4;
-        __syncthreads();
-        float *mine = attention_floats + warp % WARPS_Q * layout::handed + lane;
-        if (part > 0) {
-            float *to = mine + (part - 1) * WARPS_Q * layout::handed;
-#pragma unroll
-            for (int m = 0; m < TILES; m++)
-#pragma unroll
-                for (int half = 0; half < 2; half++) {
-                    float *row = to + 32 * row_floats * (2 * m + half);
-                    row[0] = peak[m][half];
-                    row[32] = total[m][half];
-#pragma unroll
-                    for (int i = 0; i < SIZE / 4; i++)
-                        row[32 * (2 + i)] = sum[m][i / 2 / wide][i / 2 % wide][2 * half + i % 2];
-                }
-        }
-        __syncthreads();
-        if (part > 0) return;
-#pragma unroll
-        for (int m = 0; m < TILES; m++)
-#pragma unroll
-            for (int half = 0; half < 2; half++) {
-                const float *from = mine + 32 * row_floats * (2 * m + half);
-                float most = peak[m][half];
-#pragma unroll
-                for (int w = 0; w < WARPS_K - 1; w++)
-                    most = fmaxf(most, from[w * WARPS_Q * layout::handed]);
-                float keep = attention_exp2((peak[m][half] - most) * scale);
-                float all = total[m][half] * keep;
-#pragma unroll
-                for (int i = 0; i < SIZE / 4; i++)
-                    sum[m][i / 2 / wide][i / 2 % wide][2 * half + i % 2] *= keep;
-#pragma unroll
-                for (int w = 0; w < WARPS_K - 1; w++) {
-                    const float *other = from + w * WARPS_Q * layout::handed;
-                    float add = attention_exp2((other[0] - most) * scale);
-                    all = fmaf(other[32], add, all);
-#pragma unroll
-                    for (int i = 0; i < SIZE / 4; i++) {
-                        float *own_sum = &sum[m][i / 2 / wide][i / 2 % wide][2 * half + i % 2];
-                        *own_sum = fmaf(other[32 * (2 + i)], add, *own_sum);
-                    }
-                }
-                total[m][half] = all;
-            }
-    }
+    auto sum_of = [&](int row, int i) -> float & {
+        return sum[row / 2][i / 2 / wide][i / 2 % wide][2 * (row % 2) + i % 2];
+    };
+    if (!attention_join<2 * TILES, SIZE / 4, WARPS_Q, WARPS_K>(attention_floats, scale, peak[0],
+                                                               total[0], sum_of))
+        return;
 
     /* A lane has columns 2t and 2t + 1 of every tile: 2 `wide` neighbours of y. */
     float *y = attention_out<float>(args, blockIdx.x) + 2 * wide * t;

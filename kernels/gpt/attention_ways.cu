@@ -33,8 +33,7 @@ int attention_way_allow(const struct attention_way *way)
 int attention_way_launch(const struct attention_way *way, const struct attention *args, bool early,
                          void *stream)
 {
-    /* Powers of two in the place of e. */
-    float scale = 1.4426950408889634f / sqrtf((float)args->size);
+    float scale = attention_scale(args->size);
     dim3 grid((unsigned)(args->batch * args->heads), gpt_blocks(args->tokens, way->queries));
     if (early)
         return model_launch(way->kernel, grid, way->threads, (size_t)way->bytes, stream, *args,

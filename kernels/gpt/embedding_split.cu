@@ -6,6 +6,7 @@
  * gathered arrays are a workspace of this variant's own.
  */
 #include "embedding.cuh"
+#include "gpt_room.h"
 
 enum { THREADS = 256 };
 
@@ -32,10 +33,8 @@ static int setup(struct assay_call *call)
 {
     if (embedding_check(call) < 0) return -1;
     struct embedding args = embedding_args(call);
-    size_t bytes = 2 * sizeof(float) * (size_t)(args.rows * args.channels);
-    if (assay_cuda(cudaMalloc(&call->state, bytes), "cudaMalloc") < 0) return -1;
-    call->workspace_bytes += (int64_t)bytes;
-    return 0;
+    int64_t bytes = 2 * (int64_t)sizeof(float) * args.rows * args.channels;
+    return gpt_room(call, &call->state, bytes, "the gathered rows");
 }
 
 static int launch(struct assay_call *call)

@@ -4,6 +4,7 @@
  * and writes every element once. The bias kernel reads and writes y once.
  */
 #include "gpt.cuh"
+#include "gpt_room.h"
 #include "linear_steps.h"
 
 enum { TILE = 32, ROWS = 8, THREADS = 256 };
@@ -69,8 +70,8 @@ int linear_prepare(struct assay_call *call, void **copy)
     *copy = NULL;
     if (value[LINEAR_WEIGHT] == LINEAR_DIRECT) return 0;
     int64_t bytes = value[LINEAR_K] * leading_of(call->shape) * gpt_bytes(value[LINEAR_PRECISION]);
-    if (assay_cuda(cudaMalloc(copy, (size_t)bytes), "cudaMalloc") < 0) return -1;
-    call->workspace_bytes += bytes;
+    int status = gpt_room(call, copy, bytes, "the transposed weight");
+    if (status) return status;
     return value[LINEAR_WEIGHT] == LINEAR_CACHED ? enqueue_transpose(call, *copy) : 0;
 }
 

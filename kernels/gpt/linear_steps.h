@@ -24,7 +24,8 @@ extern "C" {
 #endif
 
 /* In setup: room for the copy where the shape wants one, in *copy (to be freed with
- * cudaFree) and in call->workspace_bytes; written already where it is cached. */
+ * cudaFree) and in call->workspace_bytes; written already where it is cached. 0, -1 or
+ * ASSAY_SKIP. */
 int linear_prepare(struct assay_call *call, void **copy);
 
 /* In launch, before the product: enqueue the transposition if it is due, and say

@@ -8,6 +8,7 @@
  * for each of 4 m c.
  */
 #include "gpt.cuh"
+#include "gpt_room.h"
 #include "linear_products.h"
 
 enum { THREADS = 256 };
@@ -71,9 +72,7 @@ static int setup(struct assay_call *call)
     const int64_t *value = call->shape->value;
     int64_t bytes = 4 * value[MLP_M] * value[MLP_C] * gpt_bytes(value[MLP_PRECISION]);
     if (linear_tf32_128_allow() < 0 || linear_bf16_128_allow() < 0) return -1;
-    if (assay_cuda(cudaMalloc(&call->state, (size_t)bytes), "cudaMalloc") < 0) return -1;
-    call->workspace_bytes += bytes;
-    return 0;
+    return gpt_room(call, &call->state, bytes, "the hidden layer");
 }
 
 static int launch(struct assay_call *call)

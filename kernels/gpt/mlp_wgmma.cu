@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "gpt.cuh"
+#include "gpt_room.h"
 #include "linear_products.h"
 
 struct state {
@@ -31,8 +32,8 @@ static int setup(struct assay_call *call)
     struct state *state = (struct state *)calloc(1, sizeof *state);
     if (!state) return assay_error("out of memory");
     call->state = state;
-    if (assay_cuda(cudaMalloc(&state->h, (size_t)bytes), "cudaMalloc") < 0) return -1;
-    call->workspace_bytes += bytes;
+    int status = gpt_room(call, &state->h, bytes, "the hidden layer");
+    if (status) return status;
     void *const *buffer = call->buffer;
     struct linear_operands first = {
         buffer[MLP_X], buffer[MLP_W1], buffer[MLP_B1], state->h, m, 4 * c, c, c, false};

@@ -42,7 +42,7 @@ static const char *supports(const struct assay_shape *shape)
 {
     struct model model = model_of(shape);
     if (model.channels % model.heads != 0) return "heads do not divide the channels";
-    if (model.size > 256) return "a head is larger than 256";
+    if (model.size > MODEL_MAX_HEAD) return "a head is larger than 256";
     return NULL;
 }
 

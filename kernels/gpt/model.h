@@ -59,6 +59,8 @@ enum model_bias {
     MODEL_BIAS_LAYER = 11
 };
 
+enum { MODEL_MAX_HEAD = 256 }; /* elements of a head */
+
 struct model {
     int64_t layers, heads, channels, batch, tokens, vocabulary;
     int64_t size; /* of a head */

@@ -11,14 +11,6 @@ static struct attention_ways ways_of(int64_t precision)
     return precision == GPT_TF32 ? attention_ways_tf32() : attention_ways_bf16();
 }
 
-static struct attention attention_of(const struct model_attend *attend)
-{
-    int64_t c = attend->heads * attend->size;
-    return (struct attention){
-        attend->qkv,         attend->y,        3 * c, c, (int)attend->batch, (int)attend->heads,
-        (int)attend->tokens, (int)attend->size};
-}
-
 int model_attend_ways(int64_t precision)
 {
     return ways_of(precision).count;

@@ -35,6 +35,7 @@
 
 #include "baselines/cublas_session.h"
 #include "baselines/cuda_error.h"
+#include "gpt_room.h"
 #include "model_cuda.h"
 #ifdef CUBLAS_HEADERS
 #include "baselines/cublaslt_product.h"
@@ -116,9 +117,7 @@ static bool library_open(struct best *best, const struct model_step *step, void 
 static int library_prepare(struct best *best, struct assay_call *call)
 {
     if (cublas_missing()) return 0;
-    if (cuda_error(cudaMalloc(&best->workspace, LT_WORKSPACE_BYTES), "workspace")) return -1;
-    call->workspace_bytes += LT_WORKSPACE_BYTES;
-    return 0;
+    return gpt_room(call, &best->workspace, LT_WORKSPACE_BYTES, "cublasLt");
 }
 
 static void library_release(struct best *best)
@@ -195,7 +194,7 @@ static int choose(struct best *best, const struct model_step *step, void *stream
     for (int choice = BY_WARPS; choice < tiles; choice++) {
         if (!possible(best, step, choice, stream)) continue;
         struct trial trial = {best, step, choice};
-        double us = model_time(enqueue_trial, &trial, stream);
+        double us = model_time(enqueue_trial, &trial, stream, least);
         if (us < least) least = us, best->choice[step->product] = choice;
     }
     if (isinf(least))
@@ -231,7 +230,7 @@ static int choose_attend(const struct model_attend *attend, void *stream)
     for (int choice = BY_QUERY; choice < ways; choice++) {
         if (choice != BY_QUERY && model_attend_refused(attend, choice)) continue;
         struct attend_trial trial = {attend, choice};
-        double us = model_time(enqueue_attend, &trial, stream);
+        double us = model_time(enqueue_attend, &trial, stream, least);
         if (us < least) least = us, best = choice;
     }
     return best;
@@ -286,12 +285,14 @@ static int setup_as(struct assay_call *call, enum model_context context)
     best->provider = (struct model_provider){product, attend, best};
     for (int p = 0; p < MODEL_PRODUCTS; p++)
         best->choice[p] = UNKNOWN;
-    if (model_run_init(&best->run, call, cached)) return -1;
+    int status = model_run_init(&best->run, call, cached);
+    if (status) return status;
     const struct model *model = &best->run.model;
     int64_t bytes = model->rows * model->channels * gpt_bytes(model->precision);
-    if (cuda_error(cudaMalloc(&best->normed, (size_t)bytes), "cudaMalloc")) return -1;
-    call->workspace_bytes += bytes;
-    if (model_tiles_allow() || library_prepare(best, call)) return -1;
+    status = gpt_room(call, &best->normed, bytes, "the norm");
+    if (status == 0) status = library_prepare(best, call);
+    if (status) return status;
+    if (model_tiles_allow()) return -1;
     if (cached) {
         const struct model_provider prefill = {model_tile_product, attend, best};
         if (model_run_enqueue(&best->run, &prefill, MODEL_PREFILL, call->stream)) return -1;

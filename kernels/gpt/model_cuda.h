@@ -52,8 +52,8 @@ struct model_run {
 extern "C" {
 #endif
 
-/* Refuses ids outside the vocabulary; allocates, and adds to call->workspace_bytes. A run
- * that starts as zeros may be released after a failure too. */
+/* Refuses ids outside the vocabulary; allocates, and adds to call->workspace_bytes. 0, -1 or
+ * ASSAY_SKIP. A run that starts as zeros may be released after a failure too. */
 int model_run_init(struct model_run *run, struct assay_call *call, bool cache);
 void model_run_release(struct model_run *run);
 
@@ -71,8 +71,10 @@ int model_graph_init(struct model_graph *graph, int (*enqueue)(const void *what,
 int model_graph_launch(const struct model_graph *graph, void *stream);
 void model_graph_release(struct model_graph *graph);
 
-/* Microseconds of one step, warm, in a graph of twenty; INFINITY if it is refused. */
-double model_time(int (*enqueue)(const void *what, void *stream), const void *what, void *stream);
+/* Microseconds of one step, warm, in a graph of twenty; INFINITY if it is refused, or if one
+ * launch shows that it takes far longer than the least so far. */
+double model_time(int (*enqueue)(const void *what, void *stream), const void *what, void *stream,
+                  double least_us);
 
 /* ----------------------------------------------------------- own kernels -- */
 

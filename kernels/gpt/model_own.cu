@@ -12,6 +12,7 @@
  * Each eager, and as one CUDA graph (_graph).
  */
 #include "gpt.cuh"
+#include "gpt_room.h"
 #include "linear_products.h"
 #include "model_cuda.h"
 
@@ -120,17 +121,15 @@ static int layers_prepare(struct assay_call *call, struct own *own)
     const struct model *model = &own->run.model;
     int64_t bytes = model->rows * model->channels * gpt_bytes(model->precision);
     if (linear_tf32_128_allow() < 0 || linear_bf16_128_allow() < 0) return -1;
-    if (assay_cuda(cudaMalloc(&own->normed, (size_t)bytes), "cudaMalloc") < 0) return -1;
-    call->workspace_bytes += bytes;
+    int status = gpt_room(call, &own->normed, bytes, "the norm");
+    if (status) return status;
     int products = model->vocabulary > 0 ? (int)MODEL_PRODUCTS : (int)MODEL_P_HEAD;
     for (int p = 0; own->weights != WEIGHTS_DIRECT && p < products; p++) {
         const struct model_matrix matrix = model_matrix(model, (enum model_product)p);
         int64_t layers = p == MODEL_P_HEAD ? 1 : model->layers;
         int64_t each = copy_bytes(model, (enum model_product)p);
-        if (assay_cuda(cudaMalloc((void **)&own->copies[p], (size_t)(layers * each)),
-                       "transposed weights") < 0)
-            return -1;
-        call->workspace_bytes += layers * each;
+        status = gpt_room(call, (void **)&own->copies[p], layers * each, "transposed weights");
+        if (status) return status;
         for (int64_t layer = 0; own->weights == WEIGHTS_CACHED && layer < layers; layer++) {
             const char *w = (const char *)call->buffer[matrix.buffer] +
                             layer * matrix.n * matrix.k * gpt_bytes(model->precision);
@@ -176,9 +175,10 @@ static int setup(struct assay_call *call, const struct kind *kind)
                                            : model_tile_product;
     own->provider.attend = layers_attend;
     own->provider.self = own;
-    if (model_run_init(&own->run, call, kind->cached) < 0) return -1;
+    int status = model_run_init(&own->run, call, kind->cached);
+    if (status == 0 && kind->layers) status = layers_prepare(call, own);
+    if (status) return status;
     if (model_tiles_allow() < 0) return -1;
-    if (kind->layers && layers_prepare(call, own) < 0) return -1;
     if (kind->cached) {
         struct model_provider prefill = {model_tile_product, layers_attend, own};
         if (model_run_enqueue(&own->run, &prefill, MODEL_PREFILL, call->stream) < 0) return -1;

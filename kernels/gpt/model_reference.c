@@ -24,6 +24,7 @@
  * error in the place of its deviation, about a third of it. That is tight enough for a
  * missing bias, mask or layer, and for tf32 in the place of fp32, to be found (tests).
  */
+#include <omp.h>
 #include <stdlib.h>
 
 #include "model.h"
@@ -34,7 +35,14 @@
 #define WIDEST
 #endif
 
-enum { DEVIATIONS = 6, GROUP = 4 };
+enum {
+    DEVIATIONS = 6,
+    ROWS = 4,    /* of a product, taken at a time, */
+    COLUMNS = 8, /* and columns */
+};
+
+typedef double lanes __attribute__((vector_size(8 * COLUMNS), aligned(8)));
+typedef float float_lanes __attribute__((vector_size(4 * COLUMNS), aligned(4)));
 
 /* Values and the variances of their errors. */
 struct field {
@@ -47,10 +55,16 @@ struct workspace {
     const void *const *in;
     void *memory;
     struct field x, normed, wide, attended; /* [tokens]: c, c, 4 c, c */
-    double *row;                            /* a row of weights; a query's */
-    float *squares;
-    float *widened; /* [tokens][4 c]: v_x + e^2 x^2 */
+    float *widened;                         /* [tokens][4 c]: v_x + e^2 x^2 */
+    double *scratch;                        /* a thread's: columns of weights and their squares, */
+    int64_t scratch_count;                  /* or a query's scores; elements of one thread's */
 };
+
+/* The calling thread's own, of the team that the reference was called in. */
+static double *scratch_of(const struct workspace *at)
+{
+    return at->scratch + omp_get_thread_num() * at->scratch_count;
+}
 
 static double square(double x)
 {
@@ -84,12 +98,12 @@ static double whole_share(const struct model *model)
 
 /* --------------------------------------------------------------- products -- */
 
-/* Four rows of x, `stride` apart, times w. */
-WIDEST static void dot4(const double *x, int64_t stride, const double *w, int64_t k, double out[])
+/* ROWS rows of x, `stride` apart, times COLUMNS columns of w, which lie side by side. */
+WIDEST static void multiply_tile(const double *x, int64_t stride, const lanes *w, int64_t k,
+                                 lanes out[ROWS])
 {
     const double *x1 = x + stride, *x2 = x1 + stride, *x3 = x2 + stride;
-    double a = 0, b = 0, c = 0, d = 0;
-#pragma omp simd reduction(+ : a, b, c, d)
+    lanes a = {0}, b = {0}, c = {0}, d = {0};
     for (int64_t i = 0; i < k; i++) {
         a += x[i] * w[i];
         b += x1[i] * w[i];
@@ -99,12 +113,11 @@ WIDEST static void dot4(const double *x, int64_t stride, const double *w, int64_
     out[0] = a, out[1] = b, out[2] = c, out[3] = d;
 }
 
-WIDEST static void dot4_float(const float *x, int64_t stride, const float *w, int64_t k,
-                              float out[])
+WIDEST static void multiply_float_tile(const float *x, int64_t stride, const float_lanes *w,
+                                       int64_t k, float_lanes out[ROWS])
 {
     const float *x1 = x + stride, *x2 = x1 + stride, *x3 = x2 + stride;
-    float a = 0, b = 0, c = 0, d = 0;
-#pragma omp simd reduction(+ : a, b, c, d)
+    float_lanes a = {0}, b = {0}, c = {0}, d = {0};
     for (int64_t i = 0; i < k; i++) {
         a += x[i] * w[i];
         b += x1[i] * w[i];
@@ -120,38 +133,54 @@ struct operands {
     int64_t layer, bias;
 };
 
-/* y [rows, n] = x [rows, k] w^T + b; rows are padded to whole groups (workspace_init). */
-static void multiply(struct workspace *at, struct operands op, struct field x, int64_t rows,
-                     struct field y)
+/* COLUMNS columns of y, from `column`; those beyond the last are of zeros. */
+static void multiply_columns(const struct workspace *at, struct operands op, int64_t column,
+                             struct field x, int64_t rows, struct field y)
 {
     const struct model *model = at->model;
     const struct model_matrix matrix = model_matrix(model, op.product);
-    int64_t n = matrix.n, k = matrix.k, first = op.layer * n * k;
-    double share = term_share(model, k), whole = whole_share(model);
-    for (int64_t i = 0; i < rows * k; i++)
-        at->widened[i] = (float)((double)x.variance[i] + share * square(x.value[i]));
-    for (int64_t column = 0; column < n; column++) {
+    int64_t n = matrix.n, k = matrix.k, first = (op.layer * n + column) * k;
+    int64_t count = n - column < COLUMNS ? n - column : COLUMNS;
+    lanes *weight = (lanes *)scratch_of(at);
+    float_lanes *squares = (float_lanes *)(weight + k);
+    double bias[COLUMNS] = {0}, whole = whole_share(model);
+    for (int64_t j = 0; j < COLUMNS; j++) {
         for (int64_t i = 0; i < k; i++) {
-            float w = gpt_load(at->in[matrix.buffer], model->precision, first + column * k + i);
-            at->row[i] = (double)w;
-            at->squares[i] = w * w;
+            float w = 0;
+            if (j < count) w = gpt_load(at->in[matrix.buffer], model->precision, first + j * k + i);
+            weight[i][j] = (double)w;
+            squares[i][j] = w * w;
         }
-        double b = op.bias < 0
-                       ? 0
-                       : (double)gpt_load(at->in[MODEL_BIAS], model->precision, op.bias + column);
-        for (int64_t row = 0; row < rows; row += GROUP) {
-            double sum[GROUP];
-            float variance[GROUP];
-            dot4(x.value + row * k, k, at->row, k, sum);
-            dot4_float(at->widened + row * k, k, at->squares, k, variance);
-            for (int64_t i = 0; i < GROUP && row + i < rows; i++) {
-                int64_t to = (row + i) * n + column;
-                y.value[to] = sum[i] + b;
-                y.variance[to] = (float)((double)variance[i] + whole * square(sum[i]) +
-                                         stored(model, sum[i]) + stored(model, sum[i] + b));
-            }
-        }
+        if (j < count && op.bias >= 0)
+            bias[j] = (double)gpt_load(at->in[MODEL_BIAS], model->precision, op.bias + column + j);
     }
+    for (int64_t row = 0; row < rows; row += ROWS) {
+        lanes sum[ROWS];
+        float_lanes variance[ROWS];
+        multiply_tile(x.value + row * k, k, weight, k, sum);
+        multiply_float_tile(at->widened + row * k, k, squares, k, variance);
+        for (int64_t i = 0; i < ROWS && row + i < rows; i++)
+            for (int64_t j = 0; j < count; j++) {
+                int64_t to = (row + i) * n + column + j;
+                y.value[to] = sum[i][j] + bias[j];
+                y.variance[to] =
+                    (float)((double)variance[i][j] + whole * square(sum[i][j]) +
+                            stored(model, sum[i][j]) + stored(model, sum[i][j] + bias[j]));
+            }
+    }
+}
+
+/* y [rows, n] = x [rows, k] w^T + b; rows are padded to whole groups (workspace_init). */
+static void multiply(const struct workspace *at, struct operands op, struct field x, int64_t rows,
+                     struct field y)
+{
+    const struct model_matrix matrix = model_matrix(at->model, op.product);
+    double share = term_share(at->model, matrix.k);
+    for (int64_t i = 0; i < rows * matrix.k; i++)
+        at->widened[i] = (float)((double)x.variance[i] + share * square(x.value[i]));
+#pragma omp taskloop
+    for (int64_t column = 0; column < matrix.n; column += COLUMNS)
+        multiply_columns(at, op, column, x, rows, y);
 }
 
 /* ----------------------------------------------------------------- layers -- */
@@ -206,7 +235,7 @@ static void attend(const struct workspace *at, int64_t token, int64_t head, stru
     const struct model *model = at->model;
     int64_t c = model->channels, size = model->size;
     struct field q = field_at(qkv, token * 3 * c + head * size);
-    double *weight = at->row, peak = -INFINITY, sum = 0, off = 0;
+    double *weight = scratch_of(at), peak = -INFINITY, sum = 0, off = 0;
     for (int64_t j = 0; j <= token; j++) {
         weight[j] =
             score(model, q, field_at(qkv, j * 3 * c + c + head * size), &weight[model->tokens + j]);
@@ -219,20 +248,25 @@ static void attend(const struct workspace *at, int64_t token, int64_t head, stru
         off += weight[j] * weight[model->tokens + j];
     }
     double share = term_share(model, token + 1) + stored(model, 1);
-    for (int64_t i = 0; i < size; i++) {
-        struct field v = field_at(qkv, 2 * c + head * size + i);
-        double total = 0, carried = 0, spread = 0;
-        for (int64_t j = 0; j <= token; j++) {
-            double value = v.value[j * 3 * c];
-            total += weight[j] * value;
-            carried += square(weight[j]) * ((double)v.variance[j * 3 * c] + share * square(value));
+    double total[MODEL_MAX_HEAD] = {0}, carried[MODEL_MAX_HEAD] = {0};
+    double spread[MODEL_MAX_HEAD] = {0};
+    for (int64_t j = 0; j <= token; j++) {
+        struct field v = field_at(qkv, j * 3 * c + 2 * c + head * size);
+        for (int64_t i = 0; i < size; i++) {
+            total[i] += weight[j] * v.value[i];
+            carried[i] += square(weight[j]) * ((double)v.variance[i] + share * square(v.value[i]));
         }
-        for (int64_t j = 0; j <= token; j++)
-            spread += weight[j] * square(v.value[j * 3 * c] - total);
-        int64_t to = token * c + head * size + i;
-        y.value[to] = total;
-        y.variance[to] = (float)(carried + spread * off + whole_share(model) * square(total) +
-                                 stored(model, total));
+    }
+    for (int64_t j = 0; j <= token; j++) {
+        const double *value = qkv.value + j * 3 * c + 2 * c + head * size;
+        for (int64_t i = 0; i < size; i++)
+            spread[i] += weight[j] * square(value[i] - total[i]);
+    }
+    y = field_at(y, token * c + head * size);
+    for (int64_t i = 0; i < size; i++) {
+        y.value[i] = total[i];
+        y.variance[i] = (float)(carried[i] + spread[i] * off +
+                                whole_share(model) * square(total[i]) + stored(model, total[i]));
     }
 }
 
@@ -263,24 +297,27 @@ static void add(const struct model *model, struct field x, struct field y, int64
 static int workspace_init(struct workspace *at, const struct model *model, const void *const in[])
 {
     size_t c = (size_t)model->channels, tokens = (size_t)model->tokens;
-    size_t rows = (tokens + GROUP - 1) / GROUP * GROUP; /* the last group's are read too */
-    size_t elements = rows * 7 * c, row = 4 * c > 2 * tokens ? 4 * c : 2 * tokens;
+    size_t rows = (tokens + ROWS - 1) / ROWS * ROWS; /* the last group's are read too */
+    size_t threads = (size_t)omp_get_num_threads();
+    size_t weights = COLUMNS * 4 * c * 3 / 2, scores = 2 * tokens; /* a float is half a double */
+    size_t scratch = weights > scores ? weights : scores;
+    size_t elements = rows * 7 * c, widened = rows * 4 * c;
     size_t bytes =
-        (elements + row) * sizeof(double) + (elements + rows * 4 * c + row) * sizeof(float);
+        (elements + threads * scratch) * sizeof(double) + (elements + widened) * sizeof(float);
     *at = (struct workspace){.model = model, .in = in, .memory = calloc(1, bytes)};
     if (!at->memory) return assay_error("no memory for a sequence of the reference");
-    struct field all = {at->memory, (float *)((double *)at->memory + elements + row)};
+    at->scratch = (double *)at->memory + elements;
+    at->scratch_count = (int64_t)scratch;
+    struct field all = {at->memory, (float *)(at->scratch + threads * scratch)};
     at->x = all;
     at->normed = field_at(all, (int64_t)(rows * c));
     at->attended = field_at(all, (int64_t)(2 * rows * c));
     at->wide = field_at(all, (int64_t)(3 * rows * c));
-    at->row = all.value + elements;
     at->widened = all.variance + elements;
-    at->squares = at->widened + rows * 4 * c;
     return 0;
 }
 
-static void load_sequence(struct workspace *at, int64_t sequence)
+static void load_sequence(const struct workspace *at, int64_t sequence)
 {
     const struct model *model = at->model;
     int64_t c = model->channels;
@@ -299,20 +336,22 @@ static void load_sequence(struct workspace *at, int64_t sequence)
     }
 }
 
-static void normalise_all(struct workspace *at, int64_t norm, int64_t bias)
+static void normalise_all(const struct workspace *at, int64_t norm, int64_t bias)
 {
     int64_t c = at->model->channels;
+#pragma omp taskloop
     for (int64_t token = 0; token < at->model->tokens; token++)
         normalise(at, norm, bias, field_at(at->x, token * c), field_at(at->normed, token * c));
 }
 
-static void run_layer(struct workspace *at, int64_t layer)
+static void run_layer(const struct workspace *at, int64_t layer)
 {
     const struct model *model = at->model;
     int64_t tokens = model->tokens, c = model->channels;
     normalise_all(at, 2 * layer, model_bias_at(model, layer, MODEL_BIAS_NORM1));
     multiply(at, (struct operands){MODEL_P_QKV, layer, model_bias_at(model, layer, MODEL_BIAS_QKV)},
              at->normed, tokens, at->wide);
+#pragma omp taskloop grainsize(1)
     for (int64_t token = 0; token < tokens; token++)
         for (int64_t head = 0; head < model->heads; head++)
             attend(at, token, head, at->wide, at->attended);
@@ -323,14 +362,16 @@ static void run_layer(struct workspace *at, int64_t layer)
     normalise_all(at, 2 * layer + 1, model_bias_at(model, layer, MODEL_BIAS_NORM2));
     multiply(at, (struct operands){MODEL_P_FC, layer, model_bias_at(model, layer, MODEL_BIAS_FC)},
              at->normed, tokens, at->wide);
-    activate(model, at->wide, tokens * 4 * c);
+#pragma omp taskloop
+    for (int64_t token = 0; token < tokens; token++)
+        activate(model, field_at(at->wide, token * 4 * c), 4 * c);
     multiply(at, (struct operands){MODEL_P_FC2, layer, model_bias_at(model, layer, MODEL_BIAS_FC2)},
              at->wide, tokens, at->normed);
     add(model, at->x, at->normed, tokens * c);
 }
 
 /* Its `rows` rows of y, from row `first` of the sequence. */
-static int run_sequence(struct workspace *at, int64_t sequence, int64_t first, int64_t rows,
+static int run_sequence(const struct workspace *at, int64_t sequence, int64_t first, int64_t rows,
                         double *expected, double *bound)
 {
     const struct model *model = at->model;
