@@ -17,6 +17,9 @@ enum {
     MEMORY_LEFT_MIB = 256, /* a setup that leaves less has exhausted the device */
 };
 static const double BLOCK_S = 0.010; /* about how long a block may take */
+/* A launch this long warms the caches in its own first thousandth: one ahead of it only
+ * takes time. */
+static const double LENGTHY_S = 0.1;
 
 /* By the device's clock: what a simulated device does takes no time of ours. */
 static double now_s(const struct ring *ring)
@@ -171,7 +174,7 @@ static int warm(struct contender *contender, struct ring *ring, double *enqueue_
         if (ring->ops->synchronize(ring->device) < 0) return -1;
         *enqueue_s = fmin(*enqueue_s, enqueued - start);
         *launch_s = fmin(*launch_s, now_s(ring) - start);
-        if (*launch_s > 0.1) break;
+        if (*launch_s >= LENGTHY_S) break;
     }
     return 0;
 }
@@ -182,7 +185,8 @@ static struct block block_of(const struct contender *contender, const struct rin
                           .call = (struct assay_call *)&contender->call,
                           .temperature = ring->request->temperature,
                           .count = count,
-                          .hold_ns = contender->hold_ns};
+                          .hold_ns = contender->hold_ns,
+                          .unled = contender->lengthy};
 }
 
 /* Learn what a sample costs, flush included, so that a block takes about BLOCK_S. */
@@ -190,6 +194,7 @@ static int size_block(struct contender *contender, struct ring *ring)
 {
     double enqueue_s, launch_s;
     if (warm(contender, ring, &enqueue_s, &launch_s) < 0) return -1;
+    contender->lengthy = launch_s >= LENGTHY_S;
     contender->hold_ns =
         contender->variant->clock == ASSAY_CLOCK_DEVICE ? fmin(1.5e9 * enqueue_s + 5000, 2e6) : 0;
     struct block block = block_of(contender, ring, 1);
@@ -279,15 +284,17 @@ static void note_state(struct contender *contender, struct ring *ring, bool now)
     contender->temperature_max_c = fmax(contender->temperature_max_c, ring->state.temperature_c);
 }
 
-/* The energy of a block counts when the block is long and almost all launch. */
+/* The energy of a block counts when the block is long and almost all launch. Behind the
+ * samples by the device's clock is one by the host's. */
 static void note_block_energy(struct contender *contender, double before_mj, double after_mj,
                               double block_s, const struct block_sample *samples, int count)
 {
     double busy_s = 0;
+    int launches = contender->variant->clock == ASSAY_CLOCK_WALL ? count : count + 1;
     for (int i = 0; i < count; i++)
         busy_s += samples[i].time_ns * 1e-9;
     if (block_s < ENERGY_BLOCK_MS * 1e-3 || busy_s < 0.9 * block_s) return;
-    if (after_mj > before_mj) contender->energy_mj = (after_mj - before_mj) / (count + 1);
+    if (after_mj > before_mj) contender->energy_mj = (after_mj - before_mj) / launches;
 }
 
 int contender_block(struct contender *contender, struct ring *ring, int round)

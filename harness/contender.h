@@ -36,6 +36,7 @@ struct contender {
     bool set_up;
 
     int block_count; /* samples a block */
+    bool lengthy;    /* a launch takes LENGTHY_S or more */
     double hold_ns;  /* how long the queue is held while the host enqueues */
     double spent_s;  /* in blocks */
     int rounds;

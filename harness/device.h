@@ -31,6 +31,7 @@ struct block {
     enum assay_temperature temperature;
     int count;      /* samples wanted */
     double hold_ns; /* keep the queue busy this long so that the host stays ahead */
+    bool unled;     /* hot, but without the launch ahead of the first sample */
 };
 
 struct block_sample {

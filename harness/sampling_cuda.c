@@ -145,7 +145,8 @@ static int sample_device_clock(struct device *device, const struct block *block,
                                struct block_sample *out, struct code_seen *code)
 {
     double event_ns[MAX_BLOCK];
-    if (block->temperature == ASSAY_HOT && block->variant->launch(block->call) < 0) return -1;
+    bool led = block->temperature == ASSAY_HOT && !block->unled;
+    if (led && block->variant->launch(block->call) < 0) return -1;
     if (cuda_synchronize(device) < 0 || cuda_record(device, true) < 0) return -1;
     if (run_block(device, block, event_ns) < 0) return -1;
     for (int i = 0; i < block->count; i++)
@@ -172,7 +173,8 @@ static int sample_wall_clock(struct device *device, const struct block *block,
                              struct block_sample *out, struct code_seen *code)
 {
     if (see_once(device, block, code) < 0) return -1;
-    if (block->temperature == ASSAY_HOT && block->variant->launch(block->call) < 0) return -1;
+    bool led = block->temperature == ASSAY_HOT && !block->unled;
+    if (led && block->variant->launch(block->call) < 0) return -1;
     if (cuda_synchronize(device) < 0 || cuda_record(device, false) < 0) return -1;
     for (int i = 0; i < block->count; i++) {
         out[i] = (struct block_sample){.busy_ns = NAN, .event_ns = NAN};
@@ -233,7 +235,7 @@ int cuda_measure_floors(struct device *device, bool *deaf)
     static const struct assay_variant empty = {
         .name = "empty", .place = ASSAY_CUDA, .launch = launch_empty};
     struct assay_call call = {.stream = device->stream};
-    struct block block = {&empty, &call, ASSAY_HOT, FLOOR_SAMPLES, 30000};
+    struct block block = {&empty, &call, ASSAY_HOT, FLOOR_SAMPLES, 30000, false};
     struct block_sample samples[FLOOR_SAMPLES];
     struct code_seen code = {0};
     double wall_ns, events[FLOOR_SAMPLES], kernels[FLOOR_SAMPLES];
