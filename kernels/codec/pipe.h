@@ -69,7 +69,8 @@ struct pipes {
     enum pipe_way way;
     unsigned char *source, *result;
     int64_t source_bytes, result_bytes;
-    int home; /* the GPU that the harness has made current */
+    int home;    /* the GPU that the harness has made current */
+    int visible; /* GPUs that the program sees, where it asked */
     int count;
     struct pipe pipe[PIPE_MOST_GPUS];
 };

@@ -234,15 +234,15 @@ static void pipe_close(struct pipe *pipe)
 /* How many GPUs take part. 0, -1 or ASSAY_SKIP. */
 static int count_gpus(struct pipes *pipes)
 {
-    int count = 1;
     if (cuda_error(cudaGetDevice(&pipes->home), "cudaGetDevice")) return -1;
-    if (pipes->axes.all_gpus && cuda_error(cudaGetDeviceCount(&count), "counting the GPUs"))
-        return -1;
-    if (pipes->axes.all_gpus && count < 2) {
+    pipes->count = 1;
+    if (!pipes->axes.all_gpus) return 0;
+    if (cuda_error(cudaGetDeviceCount(&pipes->visible), "counting the GPUs")) return -1;
+    if (pipes->visible < 2) {
         assay_error("spreads over several GPUs, and there is one");
         return ASSAY_SKIP;
     }
-    pipes->count = count < PIPE_MOST_GPUS ? count : PIPE_MOST_GPUS;
+    pipes->count = pipes->visible < PIPE_MOST_GPUS ? pipes->visible : PIPE_MOST_GPUS;
     return 0;
 }
 
@@ -259,7 +259,7 @@ static int open_all(struct pipes *pipes, const struct assay_shape *shape)
         pipe->beyond = shape->value[PIPE_BATCHES];
         pipe->source = pipes->source;
         pipe->result = pipes->result;
-        pipe->device = pipes->count > 1 ? (pipes->home + i) % pipes->count : pipes->home;
+        pipe->device = i == 0 ? pipes->home : (pipes->home + i) % pipes->visible;
         if (cuda_error(cudaSetDevice(pipe->device), "choosing the GPU")) return -1;
         int status = pipe_open(pipe);
         if (status) return status;
