@@ -42,6 +42,7 @@ do for [i = 1:lines] { if (Way[i] eq "d" && Rate[i] > slope) { slope = Rate[i] }
 below = text_only ? 0 : number("key_rows")
 key_beside = below ? "unset key" \
     : "set key at screen 0.985, screen (text_only ? 0.8 : 0.9) right top vertical Left reverse samplen 2 spacing 1.1"
+short(name) = strlen(name) > 24 ? name[1:21] . "..." : name
 key_x(e) = 0.03 + 0.245 * ((e - 1) / below)
 key_y(e) = (20.0 * (below - 1 - (e - 1) % below) + 14) / high
 do for [i = 2:(below ? lines : 0)] {
@@ -52,7 +53,7 @@ do for [i = 2:(below ? lines : 0)] {
 }
 do for [f = 1:(below ? families : 0)] {
     e = lines - 1 + f
-    set label 200 + f sprintf("%s (%d)", Family[f], Cases[f]) at screen key_x(e) + 0.015, screen key_y(e) \
+    set label 200 + f sprintf("%s (%d)", short(Family[f]), Cases[f]) at screen key_x(e) + 0.015, screen key_y(e) \
         point pointtype mark(f, 0) linecolor rgb paint(f) offset character 2.5, -0.15 textcolor rgb ink
 }
 if (below) {
