@@ -71,15 +71,23 @@ static void say_size(struct claim_finding *finding)
 
 /* ------------------------------------------------------------------- facts -- */
 
+/* The side that waits for the device inside its launch, which only the host's clock can
+ * time; NULL: both do, or neither. */
+static const struct case_result *blocking(const struct claim_finding *finding)
+{
+    const struct case_result *more = &finding->row[CLAIM_MORE]->result;
+    const struct case_result *less = &finding->row[CLAIM_LESS]->result;
+    bool a = more->clock == CLOCK_HOST, b = less->clock == CLOCK_HOST;
+    return a == b ? NULL : a ? more : less;
+}
+
 static void say_clock(struct claim_finding *finding)
 {
-    if (finding->by_wall)
-        say(finding, "both by the host's clock, since %s blocks the host",
-            finding->row[CLAIM_MORE]->result.clock == CLOCK_HOST
-                ? finding->row[CLAIM_MORE]->result.id.variant
-                : finding->row[CLAIM_LESS]->result.id.variant);
-    else if (finding->claim->quantity == CLAIM_WALL)
+    const struct case_result *blocks = blocking(finding);
+    if (finding->by_wall || finding->claim->quantity == CLAIM_WALL)
         say(finding, "by the host's clock");
+    if (blocks && finding->claim->quantity <= CLAIM_WALL)
+        say(finding, "%s waits for the device inside its launch", blocks->id.variant);
     if (finding->apart && finding->claim->quantity <= CLAIM_WALL)
         say(finding, "one after the other, not in turns");
 }

@@ -90,7 +90,7 @@ void plot_size(FILE *out, int wide, int high, int lines)
 void plot_size_rows(FILE *out, int rows, int chars)
 {
     int pitch = rows <= 12 ? 30 : rows <= 30 ? 22 : 17;
-    plot_size(out, 1100 + (chars > 45 ? 8 * (chars - 45) : 0), 160 + pitch * rows, rows + 14);
+    plot_size(out, 1100 + (chars > 45 ? 8 * (chars - 45) : 0), 160 + pitch * rows, rows + 12);
 }
 
 /* ------------------------------------------------------------------- units -- */

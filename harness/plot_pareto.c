@@ -1,12 +1,12 @@
 /* plot_pareto.c - the data of plots/pareto.gp: a metric of quality against time, of
  * the cases of one operation and size: those of others answer another question. */
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "plot_data.h"
 #include "plot_rows.h"
+#include "plot_sizes.h"
 
 enum { MOST_VARIANTS = 24, MOST_NAMED = 12 };
 
@@ -75,77 +75,6 @@ static const char *operation_choose(const struct plot_request *request, const st
         most = count > most ? count : most;
     }
     return best;
-}
-
-/* The pairs of a shape that are sizes, whole numbers: "rows=16 columns=32". */
-static void size_of(const char *shape, char out[RESULT_MAX_SHAPE])
-{
-    size_t used = 0;
-    out[0] = '\0';
-    for (; *shape; shape += strspn(shape, " ")) {
-        int length = (int)strcspn(shape, " ");
-        const char *value = memchr(shape, '=', (size_t)length);
-        bool whole = value && value + 1 < shape + length;
-        for (const char *c = value + 1; whole && c < shape + length; c++)
-            whole = isdigit((unsigned char)*c);
-        if (whole)
-            used += (size_t)snprintf(out + used, RESULT_MAX_SHAPE - used, "%s%.*s", used ? " " : "",
-                                     length, shape);
-        shape += length;
-    }
-}
-
-static bool has_size(const struct view_row *row, const char *size)
-{
-    char own[RESULT_MAX_SHAPE];
-    size_of(row->result.id.shape, own);
-    return !strcmp(own, size);
-}
-
-struct sized {
-    char size[RESULT_MAX_SHAPE];
-    double bytes; /* of its first case */
-    int row;
-};
-
-static int by_size(const void *a, const void *b)
-{
-    const struct sized *x = a, *y = b;
-    int order = strcmp(x->size, y->size);
-    return order ? order : x->row - y->row;
-}
-
-/* The size with the most cases, the larger of equals, the earlier of those. */
-static int size_choose(const struct plot_request *request, const struct view *view,
-                       const char *operation, const char *metric, char out[RESULT_MAX_SHAPE])
-{
-    int count = 0, most = 0, begin = 0;
-    const struct sized *best = NULL;
-    struct sized *list = calloc((size_t)view->count + 1, sizeof *list);
-    if (!list) return assay_error("out of memory for the sizes");
-    for (int i = 0; i < view->count; i++) {
-        const struct case_result *result = &view->rows[i].result;
-        if (!is_taken(request, &view->rows[i], operation, metric)) continue;
-        size_of(result->id.shape, list[count].size);
-        list[count].bytes = view_bytes(&result->work);
-        list[count++].row = i;
-    }
-    qsort(list, (size_t)count, sizeof *list, by_size);
-    for (int i = 1; i <= count; i++) {
-        if (i < count && !strcmp(list[i].size, list[begin].size)) continue;
-        const struct sized *first = &list[begin];
-        int cases = i - begin;
-        bool more = cases > most || (cases == most && first->bytes > best->bytes) ||
-                    (cases == most && first->bytes == best->bytes && first->row < best->row);
-        if (more) {
-            best = first;
-            most = cases;
-        }
-        begin = i;
-    }
-    snprintf(out, RESULT_MAX_SHAPE, "%s", best ? best->size : "");
-    free(list);
-    return 0;
 }
 
 static int variant_of(struct pareto *pareto, const char *variant)
@@ -326,40 +255,57 @@ static void write_pareto(FILE *out, const struct view *view, struct pareto *pare
     }
 }
 
+/* The rows of the metric, of the operation that has the most of them; how many. Sets the
+ * pareto's metric. */
+static int rows_choose(struct pareto *pareto, const struct plot_request *request,
+                       const struct view *view, const struct view_row **rows)
+{
+    const char *operation = NULL;
+    int count = 0;
+    if (request->metric) operation = operation_choose(request, view, request->metric);
+    for (int i = 0; !request->metric && !operation && i < PREFERRED; i++) {
+        pareto->metric = preferred[i];
+        operation = operation_choose(request, view, preferred[i]);
+    }
+    for (int i = 0; operation && i < view->count; i++)
+        if (is_taken(request, &view->rows[i], operation, pareto->metric))
+            rows[count++] = &view->rows[i];
+    return count;
+}
+
+static int points_make(struct pareto *pareto, const struct view_row *const *rows, int count)
+{
+    char size[RESULT_MAX_SHAPE], own[RESULT_MAX_SHAPE];
+    if (plot_size_most(rows, count, size)) return -1;
+    pareto->more_is_better = more_is_better(pareto->metric);
+    for (int i = 0; i < count; i++) {
+        plot_size_of(rows[i]->result.id.shape, own);
+        if (!strcmp(own, size))
+            point_add(pareto, rows[i]);
+        else
+            pareto->others++;
+    }
+    return 0;
+}
+
 enum plot_outcome plot_pareto(FILE *out, const struct plot_request *request)
 {
     struct view view;
     struct pareto pareto = {.metric = request->metric};
-    const char *operation = NULL;
-    char size[RESULT_MAX_SHAPE];
     enum plot_outcome outcome = PLOT_FAILED;
     if (view_make(&view, request->run)) return PLOT_FAILED;
+    const struct view_row **rows = calloc((size_t)view.count + 1, sizeof *rows);
     pareto.point = calloc((size_t)view.count + 1, sizeof *pareto.point);
-    if (!pareto.point) {
+    if (!rows || !pareto.point) {
         assay_error("out of memory for %d rows", view.count);
         goto out;
     }
-    if (request->metric) operation = operation_choose(request, &view, request->metric);
-    for (int i = 0; !request->metric && !operation && i < PREFERRED; i++) {
-        pareto.metric = preferred[i];
-        operation = operation_choose(request, &view, preferred[i]);
-    }
-    if (operation && size_choose(request, &view, operation, pareto.metric, size)) goto out;
-    for (int i = 0; operation && i < view.count; i++) {
-        if (!is_taken(request, &view.rows[i], operation, pareto.metric)) continue;
-        if (has_size(&view.rows[i], size))
-            point_add(&pareto, &view.rows[i]);
-        else
-            pareto.others++;
-    }
-    if (pareto.count) {
-        pareto.more_is_better = more_is_better(pareto.metric);
-        write_pareto(out, &view, &pareto, request->places);
-        outcome = PLOT_DRAWN;
-    } else {
-        outcome = plot_nothing(request, "no ok case has such a metric of quality");
-    }
+    if (points_make(&pareto, rows, rows_choose(&pareto, request, &view, rows))) goto out;
+    outcome = pareto.count ? PLOT_DRAWN
+                           : plot_nothing(request, "no ok case has such a metric of quality");
+    if (pareto.count) write_pareto(out, &view, &pareto, request->places);
 out:
+    free(rows);
     free(pareto.point);
     view_release(&view);
     return outcome;

@@ -53,7 +53,8 @@ static const struct content contents[] = {
     {"speedup", "how many times as fast as the baseline of its group", GREATEST_RATIO},
     {"pareto", "quality against time, and the line of what nothing beats in both", NO_FIGURE},
     {"pipeline", "when the stages of a batch ran, and what overlapped", NO_FIGURE},
-    {"sweep", "rate against size, a curve a variant; the time of each where there is one size", HIGHEST_RATE},
+    {"sweep", "rate against size, a curve a variant; the time of each where there is one size",
+     HIGHEST_RATE},
     {0},
 };
 

@@ -29,7 +29,6 @@ do for [p = 1:panels] {
     stats data index 3 * p - 1 every ::0::98 using (Border[int($0) + 1] = $1, At[int($0) + 1] = $2, \
                                       Label[int($0) + 1] = strcol(3), 1) nooutput
     changes = STATS_records
-    unset label; unset arrow
     set tmargin at screen foot + (panels - p + 1) * each - gap
     set bmargin at screen foot + (panels - p) * each
     # Changes below one per cent stay small to the eye.
@@ -61,6 +60,6 @@ do for [p = 1:panels] {
     }
     plot data index 3 * p using 1:2 with points pointtype 7 pointsize (runs > 300 ? 0.35 : runs > 60 ? 0.6 : 0.9) linecolor rgb "#56B4E9", \
          data index 3 * p using ($1 - 0.5):3:(1):(0) with vectors nohead linewidth 2 linecolor rgb "#0072B2"
-    unset title
+    unset title; unset label; unset arrow
 }
 unset multiplot

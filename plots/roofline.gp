@@ -26,7 +26,7 @@ small = rows + moving > 200 ? 0.5 : 0.9
 paint(f) = f > bright * bright ? grey : Colour[(f - 1) % bright + 1]
 shape(f) = (f - 1 + (f - 1) / bright) % bright + 1
 mark(f, base) = base ? Hollow[shape(f)] : Point[shape(f)]
-pick(f, base, where) = $1 == f && $3 == base && $2 == where ? $5 : NaN
+hue(f) = ("0x" . paint(f)[2:*]) + 0
 bytes(i) = Way[i] eq "d" || Way[i] eq "m"
 dash(i) = i % 4 + 1
 roof = 0
@@ -42,6 +42,7 @@ do for [i = 1:lines] { if (Way[i] eq "d" && Rate[i] > slope) { slope = Rate[i] }
 below = text_only ? 0 : number("key_rows")
 key_beside = below ? "unset key" \
     : "set key at screen 0.985, screen (text_only ? 0.8 : 0.9) right top vertical Left reverse samplen 2 spacing 1.1"
+short(name) = strlen(name) > 24 ? name[1:21] . "..." : name
 key_x(e) = 0.03 + 0.245 * ((e - 1) / below)
 key_y(e) = (20.0 * (below - 1 - (e - 1) % below) + 14) / high
 do for [i = 2:(below ? lines : 0)] {
@@ -52,7 +53,7 @@ do for [i = 2:(below ? lines : 0)] {
 }
 do for [f = 1:(below ? families : 0)] {
     e = lines - 1 + f
-    set label 200 + f sprintf("%s (%d)", Family[f], Cases[f]) at screen key_x(e) + 0.015, screen key_y(e) \
+    set label 200 + f sprintf("%s (%d)", short(Family[f]), Cases[f]) at screen key_x(e) + 0.015, screen key_y(e) \
         point pointtype mark(f, 0) linecolor rgb paint(f) offset character 2.5, -0.15 textcolor rgb ink
 }
 if (below) {
@@ -82,10 +83,8 @@ if (moving > 0) {
     set yrange [number("moving_low"):number("moving_top")]
     plot for [i = 1:lines] (bytes(i) ? Rate[i] : NaN) with lines linewidth 1.2 \
              dashtype dash(i) linecolor rgb dim title (bytes(i) ? Label[i] : ""), \
-         for [f = 1:families] data index 3 using 4:(pick(f, 0, 1)) with points \
-             pointtype mark(f, 0) pointsize small linecolor rgb paint(f) notitle, \
-         for [f = 1:families] data index 3 using 4:(pick(f, 1, 1)) with points \
-             pointtype mark(f, 1) pointsize small linecolor rgb paint(f) notitle, \
+         data index 3 using 4:($2 == 1 ? $5 : NaN):(mark(int($1), int($3))):(hue(int($1))) with points \
+             pointtype variable pointsize small linecolor rgb variable notitle, \
          for [f = 1:families] keyentry with points pointtype mark(f, 0) linecolor rgb paint(f) \
              title sprintf("%s (%d)", Family[f], Cases[f]), \
          keyentry with points pointtype 6 linecolor rgb dim title "hollow: baselines"
@@ -114,10 +113,8 @@ if (rows > 0) {
              head filled size screen 0.008, 20 linewidth 1 linecolor rgb "#0072B2" notitle, \
          data index 4 using 2:($1 == 1 ? $3 : NaN):($4 - $2):($5 - $3) with vectors \
              head filled size screen 0.008, 20 linewidth 1 linecolor rgb "#D55E00" notitle, \
-         for [f = 1:families] data index 3 using 4:(pick(f, 0, 0)) with points \
-             pointtype mark(f, 0) pointsize small linecolor rgb paint(f) notitle, \
-         for [f = 1:families] data index 3 using 4:(pick(f, 1, 0)) with points \
-             pointtype mark(f, 1) pointsize small linecolor rgb paint(f) notitle, \
+         data index 3 using 4:($2 == 1 ? NaN : $5):(mark(int($1), int($3))):(hue(int($1))) with points \
+             pointtype variable pointsize small linecolor rgb variable notitle, \
          for [f = 1:families] keyentry with points pointtype mark(f, 0) linecolor rgb paint(f) \
              title sprintf("%s (%d)", Family[f], Cases[f]), \
          keyentry with points pointtype 6 linecolor rgb dim title "hollow: baselines"

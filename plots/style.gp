@@ -79,6 +79,13 @@ if (strlen(title) > (text_only ? across - 10 : wide / 13) && panel > 0) {
 heading = title . "\n" . subtitle . (note eq "" ? "" : "\n" . note)
 heads = 2 + (strstrt(title, "\n") > 0) + (note ne "") # lines of it
 top_of = text_only ? 1 - (heads + 2.0) / number("lines") : 1 - (24.0 + 18 * heads) / high
+# The terminal drops a line that begins left of it, so there the heading stands in the
+# middle of the line, not of the axes, and the title keeps its place free.
+if (text_only) {
+    set label 9999 heading at screen 0.5, screen 1 - 1.5 / number("lines") center front
+    heading = ""
+    do for [i = 2:heads] { heading = heading . "\n" }
+}
 set title heading noenhanced textcolor rgb ink
 set border 3 linecolor rgb dim
 set tics out nomirror textcolor rgb ink

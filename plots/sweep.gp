@@ -44,7 +44,7 @@ if (number("by_bytes")) {
     array Unit[6] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"]
     first = int(ceil(log(left) / log(2))); last = int(floor(log(right) / log(2)))
     set xtics ()
-    do for [e = (first < 0 ? 0 : first):(last > 59 ? 59 : last):(last - first) / 12 + 1] {
+    do for [e = (first < 0 ? 0 : first):(last > 59 ? 59 : last):(last - first) / (text_only ? 6 : 12) + 1] {
         set xtics add (sprintf("%d %s", 2**(e % 10), Unit[e / 10 + 1]) 2**e)
     }
 } else {

@@ -312,7 +312,7 @@ static void cases_of_two_clocks_are_compared_by_the_hosts(void **state)
     struct claim_finding finding = find_one(&fake, &claims, &ledger);
     assert_true(finding.by_wall);
     assert_true(fabs(finding.measured.mid - 1.99) < 0.02);
-    assert_non_null(strstr(finding.why, "since plain blocks the host"));
+    assert_non_null(strstr(finding.why, "plain waits for the device inside its launch"));
     finish(&claims, &ledger);
 }
 

@@ -12,6 +12,7 @@
 #include "fake_run.h"
 #include "plot_data.h"
 #include "plot_rows.h"
+#include "plot_sizes.h"
 #include "sweep.h"
 
 static struct fake_run fake;
@@ -196,6 +197,42 @@ static void names_are_what_the_cases_do_not_share(void **state)
     assert_string_equal(text, "op type=fp32 cold");
     plot_common_rest(&common, &b, name);
     assert_string_equal(name, "slow n=50");
+}
+
+static void sizes_of_a_shape_are_its_whole_numbers(void **state)
+{
+    (void)state;
+    char size[RESULT_MAX_SHAPE];
+    plot_size_of("rows=16 type=fp32 scale=1.5 columns=32 empty=", size);
+    assert_string_equal(size, "rows=16 columns=32");
+    plot_size_of("", size);
+    assert_string_equal(size, "");
+}
+
+static void the_size_of_most_rows_is_chosen_then_the_larger(void **state)
+{
+    (void)state;
+    const struct view_row *rows[4];
+    char size[RESULT_MAX_SHAPE];
+    fake_begin(&fake, 1);
+    sized("op", "type=a", 1000, "x", 1);
+    sized("op", "type=a", 2000, "x", 1);
+    sized("op", "type=b", 1000, "x", 1);
+    sized("op", "type=b", 2000, "x", 1);
+    assert_int_equal(view_make(&view, &fake.run), 0);
+    for (int i = 0; i < 4; i++)
+        rows[i] = &view.rows[i];
+    assert_int_equal(plot_size_most(rows, 4, size), 0);
+    assert_string_equal(size, "n=2000");
+    plot_size_of(rows[0]->result.id.shape, size);
+    char first[RESULT_MAX_SHAPE];
+    snprintf(first, sizeof first, "%s", size);
+    assert_int_equal(plot_size_most(rows, 1, size), 0);
+    assert_string_equal(size, first);
+    assert_int_equal(plot_size_most(rows, 0, size), 0);
+    assert_string_equal(size, "");
+    view_release(&view);
+    fake_end(&fake);
 }
 
 static void a_case_alone_keeps_a_name(void **state)
@@ -443,6 +480,8 @@ int main(void)
         cmocka_unit_test(sweep_goes_by_the_dim_where_sizes_move_like_bytes),
         cmocka_unit_test(sweep_takes_no_size_of_zero),
         cmocka_unit_test(names_are_what_the_cases_do_not_share),
+        cmocka_unit_test(sizes_of_a_shape_are_its_whole_numbers),
+        cmocka_unit_test(the_size_of_most_rows_is_chosen_then_the_larger),
         cmocka_unit_test(a_case_alone_keeps_a_name),
         cmocka_unit_test(the_group_of_most_variants_is_chosen_then_the_larger),
         cmocka_unit_test(only_variants_near_the_fastest_count_where_asked),
