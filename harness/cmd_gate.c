@@ -204,6 +204,8 @@ static int check(struct arguments *arguments)
     if (gate->base && gate->launches) return assay_error("--launches is for --baseline alone");
     if (gate->base && gate->allow_stored)
         return assay_error("--allow-stored-verdict is for --baseline alone");
+    if ((gate->base && !gate->base[0]) || (gate->candidate && !gate->candidate[0]))
+        return assay_error("--base and --cand want a program, not ''");
     if (!gate->launches) gate->launches = STORED_LAUNCHES;
     bool simulated = strncmp(gate->candidate_device, "sim", 3) == 0 ||
                      (gate->base && strncmp(gate->base_device, "sim", 3) == 0);
@@ -254,6 +256,16 @@ static int report(const struct arguments *arguments, const struct comparison *co
     return arguments->annotations ? comparison_annotations(stderr, comparison) : 0;
 }
 
+/* Before minutes are spent on what could not be written down. */
+static int try_outputs(const struct arguments *arguments)
+{
+    const char *const paths[] = {arguments->output, arguments->junit, arguments->markdown,
+                                 arguments->json};
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
+        if (out_file_try(paths[i]) != 0) return -1;
+    return 0;
+}
+
 int cmd_gate(int argc, char **argv)
 {
     char itself[PATH_MAX];
@@ -270,6 +282,7 @@ int cmd_gate(int argc, char **argv)
         return EXIT_FINE;
     }
     if (parsed < 0) return command_misused(argv[0], assay_last_error());
+    if (try_outputs(&arguments) != 0) return command_failed(argv[0]);
     if (program_itself(itself, sizeof itself) != 0) return command_failed(argv[0]);
     if (!arguments.gate.candidate) arguments.gate.candidate = itself;
     if (store_open(&store, command_database(arguments.db), STORE_WRITE) != 0)

@@ -35,6 +35,18 @@ int out_file_open(struct out_file *file, const char *path)
     return file->stream ? 0 : assay_error("%s: cannot be written: %s", path, strerror(errno));
 }
 
+int out_file_try(const char *path)
+{
+    struct stat there;
+    struct out_file file;
+    if (!path || strcmp(path, "-") == 0) return 0;
+    if (stat(path, &there) == 0 && !S_ISREG(there.st_mode)) /* opening a pipe has its effects */
+        return S_ISDIR(there.st_mode) ? assay_error("%s is a folder", path) : 0;
+    if (out_file_open(&file, path) != 0) return -1;
+    out_file_close(&file, -1);
+    return 0;
+}
+
 /* On the disk, or why not. */
 static int finish_stream(struct out_file *file)
 {

@@ -10,6 +10,7 @@ static int find(struct store **store, const char *spec, const char *db, char id[
 {
     char path[PATH_MAX];
     const char *name;
+    if (spec && !spec[0]) return assay_error("'' names no run (latest is the newest)");
     if (store_split_run(spec ? spec : "latest", command_database(db), path, sizeof path, &name))
         return -1;
     if (store_open(store, path, STORE_READ)) return -1;
