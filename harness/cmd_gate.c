@@ -24,6 +24,8 @@ const char usage_gate[] =
     "  --base PROGRAM      the assay to compare with\n"
     "  --cand PROGRAM      the assay to judge (default: this one)\n"
     "  --baseline NAME     a run: a named baseline, a label, an id, latest\n"
+    "  --pinned NAME       also say what the candidate comes to against that stored run,\n"
+    "                      where many small steps add up; it decides nothing\n"
     "  --device D          of both programs (default auto)\n"
     "  --base-device D     of the base alone; --cand-device D of the candidate\n"
     "  --filter GLOB       only cases whose operation/variant matches\n"
@@ -63,6 +65,7 @@ enum {
     OPT_BASE = 256,
     OPT_CAND,
     OPT_BASELINE,
+    OPT_PINNED,
     OPT_DEVICE,
     OPT_BASE_DEVICE,
     OPT_CAND_DEVICE,
@@ -90,6 +93,7 @@ const struct option options_gate[] = {
     {"base", required_argument, NULL, OPT_BASE},
     {"cand", required_argument, NULL, OPT_CAND},
     {"baseline", required_argument, NULL, OPT_BASELINE},
+    {"pinned", required_argument, NULL, OPT_PINNED},
     {"device", required_argument, NULL, OPT_DEVICE},
     {"base-device", required_argument, NULL, OPT_BASE_DEVICE},
     {"cand-device", required_argument, NULL, OPT_CAND_DEVICE},
@@ -127,6 +131,8 @@ static const char **plain_option(struct arguments *arguments, int option)
         return &gate->candidate;
     case OPT_BASELINE:
         return &gate->baseline;
+    case OPT_PINNED:
+        return &gate->pinned;
     case OPT_DEVICE:
         return &arguments->device;
     case OPT_BASE_DEVICE:
@@ -202,8 +208,11 @@ static int check(struct arguments *arguments)
         return assay_error("compare with what? (--base PROGRAM or --baseline NAME)");
     if (gate->base && gate->baseline) return assay_error("--base or --baseline, not both");
     if (gate->base && gate->launches) return assay_error("--launches is for --baseline alone");
+    if (gate->baseline && gate->pinned) return assay_error("--pinned is for --base alone");
     if (gate->base && gate->allow_stored)
         return assay_error("--allow-stored-verdict is for --baseline alone");
+    if ((gate->base && !gate->base[0]) || (gate->candidate && !gate->candidate[0]))
+        return assay_error("--base and --cand want a program, not ''");
     if (!gate->launches) gate->launches = STORED_LAUNCHES;
     bool simulated = strncmp(gate->candidate_device, "sim", 3) == 0 ||
                      (gate->base && strncmp(gate->base_device, "sim", 3) == 0);
@@ -254,6 +263,16 @@ static int report(const struct arguments *arguments, const struct comparison *co
     return arguments->annotations ? comparison_annotations(stderr, comparison) : 0;
 }
 
+/* Before minutes are spent on what could not be written down. */
+static int try_outputs(const struct arguments *arguments)
+{
+    const char *const paths[] = {arguments->output, arguments->junit, arguments->markdown,
+                                 arguments->json};
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
+        if (out_file_try(paths[i]) != 0) return -1;
+    return 0;
+}
+
 int cmd_gate(int argc, char **argv)
 {
     char itself[PATH_MAX];
@@ -270,6 +289,7 @@ int cmd_gate(int argc, char **argv)
         return EXIT_FINE;
     }
     if (parsed < 0) return command_misused(argv[0], assay_last_error());
+    if (try_outputs(&arguments) != 0) return command_failed(argv[0]);
     if (program_itself(itself, sizeof itself) != 0) return command_failed(argv[0]);
     if (!arguments.gate.candidate) arguments.gate.candidate = itself;
     if (store_open(&store, command_database(arguments.db), STORE_WRITE) != 0)

@@ -205,6 +205,7 @@ static const struct option_rule {
     {NULL, "operation", {offer_operations, NULL}},
     {NULL, "against", {offer_runs, NULL}},
     {NULL, "baseline", {offer_runs, NULL}},
+    {NULL, "pinned", {offer_runs, NULL}},
     {NULL, "base", {offer_files, NULL}},
     {NULL, "cand", {offer_files, NULL}},
     {NULL, "db", {offer_files, NULL}},

@@ -16,7 +16,7 @@ enum {
     ENERGY_BLOCK_MS = 100, /* the energy counter moves about this often */
     MEMORY_LEFT_MIB = 256, /* a setup that leaves less has exhausted the device */
 };
-static const double BLOCK_S = 0.010; /* about how long a block may take */
+static const double BLOCK_S = 0.010; /* about how long a block may take, or less by the budget */
 /* A launch this long warms the caches in its own first thousandth: one ahead of it only
  * takes time. */
 static const double LENGTHY_S = 0.1;
@@ -202,7 +202,8 @@ static int size_block(struct contender *contender, struct ring *ring)
     double wall_ns, start = now_s(ring);
     if (ring->ops->sample(ring->device, &block, &sample, &wall_ns, &contender->code) < 0) return -1;
     double sample_s = now_s(ring) - start;
-    contender->block_count = (int)fmin(fmax(BLOCK_S / sample_s, 1), BLOCK_SAMPLES);
+    double block_s = fmin(BLOCK_S, ring->request->budget_s / MEASURE_MIN_ROUNDS);
+    contender->block_count = (int)fmin(fmax(block_s / sample_s, 1), BLOCK_SAMPLES);
     return 0;
 }
 

@@ -224,9 +224,12 @@ int gate_finish(struct gate_run *run)
 
 static int paired(struct gate_run *run)
 {
-    int suspects, open;
+    int suspects, open, code = GATE_MADE;
+    const char *pinned = run->options->pinned;
     run->screen_rounds = GATE_SCREEN_ROUNDS;
-    int code = gate_launch_rounds(run, 0, run->screen_rounds, false, run->options->filter);
+    if (pinned) code = gate_read_baseline(run->store, pinned, &run->pinned, &run->pinned_sessions);
+    if (code != GATE_MADE) return code;
+    code = gate_launch_rounds(run, 0, run->screen_rounds, false, run->options->filter);
     if (code != GATE_MADE) return code;
     if (gate_read_noise(run) != 0 || gate_judge(run, &suspects, &open) != 0) return EXIT_USAGE;
     if (suspects > 0) {
@@ -234,6 +237,7 @@ static int paired(struct gate_run *run)
         if (code != GATE_MADE) return code;
     }
     if (keep_noise(run) != 0) return EXIT_USAGE;
+    if (pinned && (code = gate_compare_pinned(run)) != GATE_MADE) return code;
     return gate_finish(run) == 0 ? GATE_MADE : EXIT_USAGE;
 }
 
@@ -260,6 +264,7 @@ void gate_end(struct gate_run *run)
 {
     for (int arm = 0; arm < ARMS; arm++)
         timings_release(&run->pool[arm]);
+    timings_release(&run->pinned);
     noise_release(&run->noise);
     free(run->cases);
 }

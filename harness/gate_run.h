@@ -17,6 +17,7 @@ struct gate_options {
     const char *base, *candidate;               /* programs */
     const char *base_device, *candidate_device; /* --device of each */
     const char *baseline;                       /* stored mode: a named run; NULL: paired */
+    const char *pinned;                         /* a named run to look back to; NULL: none */
     const char *filter, *budget, *precision;    /* handed on; NULL: GATE_BUDGET_S, the suite's */
     double threshold;                           /* a fraction; NAN: by the clocks */
     bool speedup;                               /* the ratio to the baseline, not the time */

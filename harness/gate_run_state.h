@@ -24,7 +24,9 @@ struct gate_run {
     struct timings pool[ARMS]; /* launch i is that of round i; of the null arm: of
                                   round screen_rounds + i */
     int screen_rounds;
-    int confirm_rounds; /* of the first look; the extension goes beyond */
+    int confirm_rounds;    /* of the first look; the extension goes beyond */
+    struct timings pinned; /* options.pinned and the siblings of that run */
+    int pinned_sessions;
     struct noise noise;
     char comparability[STORE_ID];
     char session[STORE_ID];
@@ -50,6 +52,17 @@ int gate_launch_rounds(struct gate_run *run, int from, int to, bool with_null, c
 
 /* The whole gate against a stored run. */
 int gate_stored(struct gate_run *run);
+
+/* Launches a side without which a stored run says nothing. */
+enum { GATE_STORED_LAUNCHES = 5 };
+
+/* The run of that name, and what its very build measured of the suite on this device at
+ * other times, behind what is in the pool. GATE_MADE, or an exit code. */
+int gate_read_baseline(struct store *store, const char *name, struct timings *pool, int *sessions);
+
+/* What the candidate comes to against options.pinned, as notes: many small steps add up
+ * there. GATE_MADE, or an exit code. */
+int gate_compare_pinned(struct gate_run *run);
 
 /* The noise of the base's device; needs a launch of it. 0, or -1. */
 int gate_read_noise(struct gate_run *run);

@@ -13,12 +13,13 @@
 #include "store_gate.h"
 #include "text.h"
 
-enum { LEAST_LAUNCHES = 5, LEAST_SESSIONS = 2 };
+enum { LEAST_SESSIONS = 2 };
 
 /* ----------------------------------------------------------------- base -- */
 
 struct base_reader {
-    struct gate_run *run;
+    struct store *store;
+    struct timings *pool;
     int sessions;
 };
 
@@ -26,27 +27,24 @@ static int add_run(const char *id, void *context)
 {
     struct base_reader *reader = context;
     struct timings timings;
-    if (store_read_timings(reader->run->store, id, &timings) != 0) return -1;
+    if (store_read_timings(reader->store, id, &timings) != 0) return -1;
     reader->sessions += timings.run.launch_count > 0;
-    int status = timings_append(&reader->run->pool[ARM_BASE], &timings);
+    int status = timings_append(reader->pool, &timings);
     timings_release(&timings);
     return status;
 }
 
-/* The run that was named, and what its very build measured of the suite on this
- * device at other times. GATE_MADE, or an exit code. */
-static int read_base(struct gate_run *run, int *sessions)
+int gate_read_baseline(struct store *store, const char *name, struct timings *pool, int *sessions)
 {
-    struct base_reader reader = {.run = run};
-    const char *name = run->options->baseline;
+    struct base_reader reader = {.store = store, .pool = pool};
     char id[STORE_ID];
-    if (store_find_run(run->store, name, id) != 0) return EXIT_NOTHING;
+    if (store_find_run(store, name, id) != 0) return EXIT_NOTHING;
     if (add_run(id, &reader) != 0) return EXIT_USAGE;
-    if (run->pool[ARM_BASE].run.launch_count == 0) {
+    if (pool->run.launch_count == 0) {
         assay_error("the baseline '%s' has no launch", name);
         return EXIT_NOTHING;
     }
-    if (store_each_sibling(run->store, id, add_run, &reader) != 0) return EXIT_USAGE;
+    if (store_each_sibling(store, id, add_run, &reader) != 0) return EXIT_USAGE;
     *sessions = reader.sessions;
     return GATE_MADE;
 }
@@ -133,7 +131,7 @@ static void make_notes(struct gate_run *run, int sessions)
 static int compare(struct gate_run *run, int sessions)
 {
     run->compare.across = gate_is_simulated(run);
-    run->compare.least_launches = LEAST_LAUNCHES;
+    run->compare.least_launches = GATE_STORED_LAUNCHES;
     run->compare.at_most_suspect = !run->options->allow_stored || sessions < LEAST_SESSIONS;
     if (compare_runs(run->comparison, &run->pool[ARM_BASE], &run->pool[ARM_CANDIDATE],
                      &run->compare) != 0)
@@ -146,7 +144,8 @@ static int compare(struct gate_run *run, int sessions)
 
 int gate_stored(struct gate_run *run)
 {
-    int sessions, code = read_base(run, &sessions);
+    int sessions, code = gate_read_baseline(run->store, run->options->baseline,
+                                            &run->pool[ARM_BASE], &sessions);
     for (int round = 0; code == GATE_MADE && round < run->options->launches; round++)
         code = gate_launch(run, ARM_CANDIDATE, round, run->options->filter);
     if (code != GATE_MADE) return code;

@@ -52,8 +52,14 @@ int noise_prepare(struct noise *noise)
     return 0;
 }
 
-int noise_merge(struct noise *noise, const struct noise *more)
+int noise_merge(struct noise *noise, struct noise *more)
 {
+    if (noise->count == 0) {
+        noise_release(noise);
+        *noise = *more;
+        *more = (struct noise){0};
+        return 0;
+    }
     size_t count = (size_t)noise->count + (size_t)more->count;
     struct noise_block *blocks = realloc(noise->blocks, (count + 1) * sizeof *blocks);
     if (!blocks) return assay_error("out of memory for the noise of unchanged code");

@@ -34,9 +34,9 @@ int noise_decade(double time_ns);
 int noise_prepare(struct noise *noise);
 void noise_release(struct noise *noise);
 
-/* Add the blocks of `more`, those that are in both once, and prepare. -1 with
- * assay_error when out of memory. */
-int noise_merge(struct noise *noise, const struct noise *more);
+/* Add the blocks of `more`, those that are in both once, both of them prepared. It may be
+ * emptied; noise_release it all the same. -1 with assay_error when out of memory. */
+int noise_merge(struct noise *noise, struct noise *more);
 
 /* From how many sessions the blocks are. */
 int noise_sessions(const struct noise *noise);

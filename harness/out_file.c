@@ -71,6 +71,18 @@ static bool settle(struct out_file *file)
            linkat(AT_FDCWD, itself, AT_FDCWD, file->partial, AT_SYMLINK_FOLLOW) == 0;
 }
 
+int out_file_try(const char *path)
+{
+    struct stat there;
+    struct out_file file;
+    if (!path || strcmp(path, "-") == 0) return 0;
+    if (stat(path, &there) == 0 && !S_ISREG(there.st_mode)) /* opening a pipe has its effects */
+        return S_ISDIR(there.st_mode) ? assay_error("%s is a folder", path) : 0;
+    if (out_file_open(&file, path) != 0) return -1;
+    out_file_close(&file, -1);
+    return 0;
+}
+
 /* Settled and closed, or why not. */
 static int finish_stream(struct out_file *file)
 {

@@ -25,6 +25,10 @@ struct out_file {
 /* `path` NULL or "-" is standard output. 0, or -1 with assay_error. */
 int out_file_open(struct out_file *file, const char *path);
 
+/* Whether it could be written now, for what takes long before it writes; leaves nothing
+ * behind. 0, or -1 with assay_error. */
+int out_file_try(const char *path);
+
 /* Put the file in its place when `status` is 0, else remove it and keep the
  * error as it was. Returns 0 or -1. */
 int out_file_close(struct out_file *file, int status);

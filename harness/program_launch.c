@@ -201,8 +201,11 @@ static enum launch_end take_over(const struct program_call *call, const struct s
     int added;
     if (find_run(scratch->database, call->label, id) != 0) {
         char why[512];
+        size_t path = strlen(scratch->database); /* of no use to anybody */
         snprintf(why, sizeof why, "%s", assay_last_error());
-        assay_error("%s: what it stored cannot be read: %s", call->program, why);
+        bool named = strncmp(why, scratch->database, path) == 0;
+        assay_error("%s: what it stored cannot be read: %s%s", call->program,
+                    named ? "its database" : "", named ? why + path : why);
         return LAUNCH_REFUSED;
     }
     if (store_merge(store, scratch->database, &added) != 0) return LAUNCH_FAILED;

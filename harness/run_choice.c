@@ -1,16 +1,18 @@
 /* run_choice.c - see run_choice.h. */
 #include <limits.h>
+#include <string.h>
 
 #include "commands.h"
 #include "run_choice.h"
 #include "store_gate.h"
 
-/* Open the database that the run is in, and find its id. -1: nothing is open. */
-static int find(struct store **store, const char *spec, const char *db, char id[STORE_ID])
+/* Open the database that the run is in, at `path`, and find its id. -1: nothing is open. */
+static int find(struct store **store, const char *spec, const char *db, char path[PATH_MAX],
+                char id[STORE_ID])
 {
-    char path[PATH_MAX];
     const char *name;
-    if (store_split_run(spec ? spec : "latest", command_database(db), path, sizeof path, &name))
+    if (spec && !spec[0]) return assay_error("'' names no run (latest is the newest)");
+    if (store_split_run(spec ? spec : "latest", command_database(db), path, PATH_MAX, &name))
         return -1;
     if (store_open(store, path, STORE_READ)) return -1;
     if (store_find_run(*store, name, id) == 0) return 0;
@@ -22,9 +24,9 @@ static int find(struct store **store, const char *spec, const char *db, char id[
 static int read_chosen(struct stored_run *run, struct profile ***profiles, const char *spec,
                        const char *db)
 {
-    char id[STORE_ID];
+    char id[STORE_ID], path[PATH_MAX];
     struct store *store;
-    if (find(&store, spec, db, id)) return -1;
+    if (find(&store, spec, db, path, id)) return -1;
     int failed = store_read_run(store, id, true, run);
     if (!failed && profiles && store_read_profiles(store, run, profiles)) {
         stored_run_release(run);
@@ -45,28 +47,38 @@ int run_choice_read_profiles(struct stored_run *run, struct profile ***profiles,
     return read_chosen(run, profiles, spec, db);
 }
 
-/* What the run's database knows of unchanged code on the device of its first launch. */
-static int add_noise(struct noise *noise, struct store *store, const struct timings *timings,
-                     const char *metric)
+/* The noise of unchanged code that the runs' databases know. */
+struct known_noise {
+    struct noise noise;
+    const char *metric;
+    char path[PATH_MAX], key[STORE_ID]; /* where the last of it is from */
+};
+
+/* On the device of the run's first launch. */
+static int add_noise(struct known_noise *known, struct store *store, const char *path,
+                     const struct timings *timings)
 {
     char key[STORE_ID];
     struct noise own;
     if (timings->run.launch_count == 0) return 0;
     if (store_comparability(store, timings->run.launches[0].id, key)) return -1;
-    if (store_read_noise(store, key, metric, &own)) return -1;
-    int failed = noise_merge(noise, &own);
+    if (strcmp(known->path, path) == 0 && strcmp(known->key, key) == 0) return 0;
+    if (store_read_noise(store, key, known->metric, &own)) return -1;
+    int failed = noise_merge(&known->noise, &own);
     noise_release(&own);
+    snprintf(known->path, sizeof known->path, "%s", path);
+    snprintf(known->key, sizeof known->key, "%s", key);
     return failed;
 }
 
-static int read_timings(struct timings *timings, struct noise *noise, const char *metric,
-                        const char *spec, const char *db)
+static int read_timings(struct timings *timings, struct known_noise *known, const char *spec,
+                        const char *db)
 {
-    char id[STORE_ID];
+    char id[STORE_ID], path[PATH_MAX];
     struct store *store;
-    if (find(&store, spec, db, id)) return -1;
+    if (find(&store, spec, db, path, id)) return -1;
     int failed = store_read_timings(store, id, timings);
-    if (!failed) failed = add_noise(noise, store, timings, metric);
+    if (!failed) failed = add_noise(known, store, path, timings);
     store_close(store);
     return failed;
 }
@@ -76,15 +88,14 @@ int run_choice_compare(struct comparison *comparison, const char *base, const ch
                        const char *db, const struct compare_options *options)
 {
     struct timings left = {0}, right = {0};
-    struct noise noise = {0};
+    struct known_noise known = {.metric = options->speedup ? "speedup" : "time"};
     struct compare_options with_noise = *options;
-    const char *metric = options->speedup ? "speedup" : "time";
-    with_noise.noise = &noise;
-    int status = read_timings(&left, &noise, metric, base, db);
-    if (status == 0) status = read_timings(&right, &noise, metric, candidate, db);
+    with_noise.noise = &known.noise;
+    int status = read_timings(&left, &known, base, db);
+    if (status == 0) status = read_timings(&right, &known, candidate, db);
     if (status == 0) status = compare_runs(comparison, &left, &right, &with_noise);
     timings_release(&left);
     timings_release(&right);
-    noise_release(&noise);
+    noise_release(&known.noise);
     return status;
 }

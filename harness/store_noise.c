@@ -61,13 +61,21 @@ int store_add_noise(struct store *store, const char *comparability, const char *
     return query_run(&query);
 }
 
-static int read_block(struct query *query, struct noise *noise)
+/* Room doubles, whenever the count is a power of two. */
+static int make_room(struct noise *noise)
 {
-    size_t count = (size_t)noise->count + 1;
-    struct noise_block *blocks = realloc(noise->blocks, count * sizeof *blocks);
+    size_t count = (size_t)noise->count;
+    if (count & (count - 1)) return 0;
+    struct noise_block *blocks = realloc(noise->blocks, (2 * count + 1) * sizeof *blocks);
     if (!blocks) return assay_error("out of memory for the noise of unchanged code");
     noise->blocks = blocks;
-    struct noise_block *block = &blocks[noise->count++];
+    return 0;
+}
+
+static int read_block(struct query *query, struct noise *noise)
+{
+    if (make_room(noise) != 0) return -1;
+    struct noise_block *block = &noise->blocks[noise->count++];
     memset(block, 0, sizeof *block);
     fields_read(query, case_fields, &block->id);
     column_text(query, "session", block->session, sizeof block->session);
@@ -85,7 +93,9 @@ int store_read_noise(struct store *store, const char *comparability, const char 
     int status = 0;
     memset(noise, 0, sizeof *noise);
     query_open(&query, store, "read the noise of unchanged code",
-               "SELECT * FROM noise WHERE comparability = :comparability AND metric = :metric");
+               "SELECT operation, variant, kind, place, shape, temperature, session, rounds,"
+               " time_ns, shift, spread FROM noise WHERE comparability = :comparability AND metric "
+               "= :metric");
     query_text(&query, ":comparability", comparability);
     query_text(&query, ":metric", metric);
     while (status == 0 && query_step(&query) == 1)

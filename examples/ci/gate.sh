@@ -15,6 +15,7 @@ reports=$3
 shift 3
 
 mkdir -p "$reports" || exit 2
+rm -f "$reports"/gate.{json,md,xml} || exit 2 # those of an earlier gate are not this one's
 for tree in "$base" "$head"; do
     make -C "$tree" -j"$(nproc)" "$@" all >&2 || exit 2
 done

@@ -29,5 +29,6 @@ check "and is annotated on GitHub" warns "::error title=copy/b" \
     env THRESHOLD=2 GITHUB_STEP_SUMMARY="$TMP/summary" GITHUB_ACTIONS=1 "$steps" base slow reports
 check "where the summary is of this run" grep -q REGRESSED summary
 check "a head that does not build is 2" exits 2 "$steps" base broken reports
+check "and leaves no report of an earlier gate" gives gate.sqlite ls reports
 check "too few arguments are 2" exits 2 "$steps" base
 check "the workflow runs these steps" grep -q 'examples/ci/gate.sh base head reports' "$HERE/../examples/ci/gate.yml"

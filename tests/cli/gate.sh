@@ -90,7 +90,7 @@ check "one that is no assay is exit 2" exits 2 gate silent plain
 check "it is asked whether it is" grep -qF -- "is it an assay?" g.err
 check "what a program says is handed on" warns "what is run?" gate refuses plain
 check "one of another schema is exit 2" exits 2 gate newer plain
-check "and says so" grep -qF -- "made by a newer assay" g.err
+check "and says so" grep -qF -- "./newer: what it stored cannot be read: its database was made by a newer assay" g.err
 check "one that stores no database is exit 2" exits 2 gate garbles plain
 check "and says so" grep -qF -- "not a database" g.err
 check "one that is not there is exit 2" exits 2 gate none plain
@@ -180,6 +180,13 @@ check "run for run" gives "$(query all.sqlite "SELECT id FROM run ORDER BY id")"
 check "a file that is no database is refused" exits 2 "$ASSAY" merge m.md --db all.sqlite
 check "itself is refused" exits 2 "$ASSAY" merge all.sqlite --db all.sqlite
 
+check "a report that could not be written is refused before any launch" exits 2 \
+    "$ASSAY" gate tiny --base ./plain --cand ./plain --device host --junit nowhere/j.xml --db unborn.sqlite
+check "so nothing was launched" fails test -e unborn.sqlite
+check "a folder is no report" warns ". is a folder" \
+    "$ASSAY" gate tiny --base ./plain --device host --markdown . --db unborn.sqlite
+check "an empty word is no program" exits 2 "$ASSAY" gate tiny --base ''
+check "nor a run" warns "'' names no run" "$ASSAY" compare '' one
 check "no base is a usage error" exits 2 "$ASSAY" gate tiny
 check "what is for a stored base is refused beside a program" warns "--launches is for --baseline alone" \
     "$ASSAY" gate tiny --base x --launches 3

@@ -80,6 +80,23 @@ check "another suite has no case in common: 4" exits 4 "$ASSAY" gate smoke --fil
 check "and says that the suites differ" warns "no case in common" "$ASSAY" gate smoke --filter 'memory/*' \
     --baseline base --allow-simulated --device "$(calm 1)"
 
+# -------------------------------------------------------- a pinned release
+
+run "$ASSAY" run "$ten" --device "$(calm 1)" --no-ceilings --launches 5 --label release --db pinned.sqlite
+# pinned BASE CANDIDATE NAME: per cent by which the case is slower in either than in the release.
+pinned() {
+    gate "$(calm 1 ",slow=*_token/host_omp:$1")" "$(calm 2 ",slow=*_token/host_omp:$2")" --pinned "$3" --db pinned.sqlite
+}
+check "a step below the floor is no reason to fail" exits 0 pinned 4 4.5 release
+check "all cases PASS" gives 10 json '$.counts.PASS'
+check "but with the steps before it it is seen from the release" grep -q "1 of 10 cases look slower" g.json
+check "and named" grep -q "the slowest against release: int8_quantize_token/host_omp" g.json
+check "without such steps there is nothing" exits 0 pinned 0 0 release
+check "and that is said" grep -q "0 of 10 cases look slower" g.json
+check "a release that is not there is 4" exits 4 pinned 0 0 nosuch
+check "before any launch" fails warns "round 1" pinned 0 0 nosuch
+check "a stored gate has its own base" exits 2 "$ASSAY" gate "$ten" --baseline release --pinned release
+
 # ------------------------------------- what the order of things does not change
 
 for seed in 1 2; do
