@@ -7,10 +7,16 @@
 #include "commands.h"
 #include "device.h"
 #include "devices.h"
-#include "list.h"
-#include "options.h"
+#include "json.h"
 #include "registry.h"
+#include "result.h"
+#include "shape.h"
+#include "store.h"
+#include "suite.h"
+#include "table.h"
 #include "text.h"
+
+enum { WIDTH = 100 };
 
 const char usage_list[] =
     "usage: assay list suites|operations|variants|devices|runs [options]\n"
@@ -34,7 +40,275 @@ const char usage_list[] =
 const struct option options_list[] = {
     {"format", required_argument, NULL, 'f'}, {"db", required_argument, NULL, 'd'}, {0}};
 
-/* What can be listed. */
+/* ---------------------------------------------------------------- suites -- */
+
+/* One line of the list; a suite with an error is listed with it. */
+static void suite_line(const char *name, char *title, size_t size, int *groups)
+{
+    struct suite suite;
+    *groups = -1;
+    if (suite_read(&suite, name)) {
+        snprintf(title, size, "error: %s", assay_last_error());
+        return;
+    }
+    text_copy(title, size, suite.title);
+    *groups = suite.group_count;
+    suite_release(&suite);
+}
+
+static int list_suites(struct json *json, const char *database)
+{
+    static const char *const headings[] = {"suite", ">groups", "title"};
+    char(*names)[ASSAY_MAX_NAME];
+    int count;
+    (void)database;
+    if (suite_names(&names, &count)) return -1;
+    struct table table;
+    table_init(&table, headings, 3);
+    for (int i = 0; i < count; i++) {
+        char title[1024];
+        int groups;
+        suite_line(names[i], title, sizeof title, &groups);
+        if (json) {
+            json_begin_object(json);
+            json_key(json, "suite");
+            json_string(json, names[i]);
+            json_key(json, "groups");
+            if (groups < 0)
+                json_null(json);
+            else
+                json_int(json, groups);
+            json_key(json, "title");
+            json_string(json, title);
+            json_end(json);
+            continue;
+        }
+        table_cell(&table, "%s", names[i]);
+        if (groups < 0)
+            table_cell(&table, "-");
+        else
+            table_cell(&table, "%d", groups);
+        table_cell(&table, "%s", title);
+    }
+    free(names);
+    int failed = json ? 0 : table_print(&table, stdout, WIDTH);
+    table_release(&table);
+    return failed;
+}
+
+/* ------------------------------------------------------------ operations -- */
+
+static void fallback_text(const struct assay_dim *dim, char *out, size_t size)
+{
+    if (dim->choices)
+        snprintf(out, size, "%s", dim->choices[dim->fallback]);
+    else
+        snprintf(out, size, "%lld", (long long)dim->fallback);
+}
+
+static void write_dim(struct json *json, const struct assay_dim *dim)
+{
+    json_begin_object(json);
+    json_key(json, "name");
+    json_string(json, dim->name);
+    json_key(json, "summary");
+    json_string(json, dim->summary);
+    json_key(json, "default");
+    if (dim->choices) {
+        json_string(json, dim->choices[dim->fallback]);
+        json_key(json, "choices");
+        json_begin_array(json);
+        for (int i = 0; dim->choices[i]; i++)
+            json_string(json, dim->choices[i]);
+        json_end(json);
+    } else {
+        int64_t min, max;
+        shape_range(dim, &min, &max);
+        json_int(json, dim->fallback);
+        json_key(json, "min");
+        json_int(json, min);
+        json_key(json, "max");
+        json_int(json, max);
+    }
+    json_end(json);
+}
+
+static void write_operation(struct json *json, const struct assay_operation *operation)
+{
+    json_begin_object(json);
+    json_key(json, "operation");
+    json_string(json, operation->name);
+    json_key(json, "summary");
+    json_string(json, operation->summary);
+    json_key(json, "dims");
+    json_begin_array(json);
+    for (int i = 0; i < shape_dims(operation); i++)
+        write_dim(json, &operation->dims[i]);
+    json_end(json);
+    json_end(json);
+}
+
+/* What a dim takes, for people: "a size, the elements" or "fp32|bf16". */
+static void tabulate_dim(struct table *table, const struct assay_dim *dim)
+{
+    char fallback[ASSAY_MAX_NAME], takes[256] = "";
+    fallback_text(dim, fallback, sizeof fallback);
+    for (int i = 0; dim->choices && dim->choices[i]; i++) {
+        size_t used = strlen(takes);
+        snprintf(takes + used, sizeof takes - used, "%s%s", i ? "|" : "", dim->choices[i]);
+    }
+    table_cell(table, "  %s", dim->name);
+    table_cell(table, "%s", fallback);
+    table_cell(table, "%s%s%s", takes, *takes ? ": " : "", dim->summary);
+}
+
+static int list_operations(struct json *json, const char *database)
+{
+    static const char *const headings[] = {"operation, its dims", "default", "what it is"};
+    const struct assay_operation *const *operations;
+    int count = registry_operations(&operations);
+    struct table table;
+    (void)database;
+    table_init(&table, headings, 3);
+    for (int i = 0; i < count; i++) {
+        if (json) {
+            write_operation(json, operations[i]);
+            continue;
+        }
+        table_cell(&table, "%s", operations[i]->name);
+        table_cell(&table, "%s", "");
+        table_cell(&table, "%s", operations[i]->summary);
+        for (int j = 0; j < shape_dims(operations[i]); j++)
+            tabulate_dim(&table, &operations[i]->dims[j]);
+    }
+    int failed = json ? 0 : table_print(&table, stdout, WIDTH);
+    table_release(&table);
+    return failed;
+}
+
+/* -------------------------------------------------------------- variants -- */
+
+/* A compute capability x 10, null for any. */
+static void write_capability(struct json *json, const char *key, int capability)
+{
+    json_key(json, key);
+    if (capability)
+        json_int(json, capability);
+    else
+        json_null(json);
+}
+
+static void write_variant(struct json *json, const struct assay_variant *variant)
+{
+    const struct {
+        const char *key, *value;
+    } members[] = {
+        {"operation", variant->operation},  {"variant", variant->name},
+        {"kind", kind_name(variant->kind)}, {"device", place_name(variant->place)},
+        {"summary", variant->summary},
+    };
+    json_begin_object(json);
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        json_key(json, members[i].key);
+        json_string(json, members[i].value);
+    }
+    write_capability(json, "min_sm", variant->min_sm);
+    write_capability(json, "max_sm", variant->max_sm);
+    json_end(json);
+}
+
+static int list_variants(struct json *json, const char *database)
+{
+    static const char *const headings[] = {"operation", "variant", "kind", "device", "summary"};
+    const struct assay_operation *const *operations;
+    int count = registry_operations(&operations);
+    struct table table;
+    (void)database;
+    table_init(&table, headings, 5);
+    for (int i = 0; i < count; i++) {
+        const struct assay_variant *variants[REGISTRY_MAX_VARIANTS];
+        int found = registry_variants(operations[i]->name, variants, REGISTRY_MAX_VARIANTS);
+        for (int j = 0; j < found; j++) {
+            if (json) {
+                write_variant(json, variants[j]);
+                continue;
+            }
+            table_cell(&table, "%s", variants[j]->operation);
+            table_cell(&table, "%s", variants[j]->name);
+            table_cell(&table, "%s", kind_name(variants[j]->kind));
+            table_cell(&table, "%s", place_name(variants[j]->place));
+            table_cell(&table, "%s", variants[j]->summary);
+        }
+    }
+    int failed = json ? 0 : table_print(&table, stdout, WIDTH);
+    table_release(&table);
+    return failed;
+}
+
+/* ------------------------------------------------------------------ runs -- */
+
+struct run_list {
+    struct json *json;
+    struct table table;
+};
+
+static int write_run(struct json *json, const struct run_line *line)
+{
+    const struct {
+        const char *key, *text;
+    } texts[] = {
+        {"run", line->id},      {"started_at", line->started_at}, {"suite", line->suite},
+        {"label", line->label}, {"device", line->device},         {"status", line->status},
+    };
+    const struct {
+        const char *key;
+        int count;
+    } counts[] = {{"launches", line->launches}, {"cases", line->cases}, {"ok", line->ok}};
+    json_begin_object(json);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        json_key(json, texts[i].key);
+        json_string(json, texts[i].text);
+    }
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        json_key(json, counts[i].key);
+        json_int(json, counts[i].count);
+    }
+    json_end(json);
+    return 0;
+}
+
+static int list_run(const struct run_line *line, void *context)
+{
+    struct run_list *list = context;
+    if (list->json) return write_run(list->json, line);
+    table_cell(&list->table, "%.8s", line->id);
+    table_cell(&list->table, "%.19s", line->started_at);
+    table_cell(&list->table, "%s", line->suite);
+    table_cell(&list->table, "%s", line->status);
+    table_cell(&list->table, "%d", line->launches);
+    table_cell(&list->table, "%d/%d", line->ok, line->cases);
+    table_cell(&list->table, "%s%s%s", line->device, *line->label ? "; " : "", line->label);
+    return 0;
+}
+
+static int list_runs(struct json *json, const char *database)
+{
+    static const char *const headings[] = {"run",       "started (UTC)", "suite",        "status",
+                                           ">launches", ">ok/cases",     "device; label"};
+    struct store *store;
+    if (store_open(&store, database, STORE_READ)) return -1;
+    struct run_list list = {.json = json};
+    table_init(&list.table, headings, 7);
+    int failed = store_each_run(store, list_run, &list);
+    store_close(store);
+    if (!failed && !json) failed = table_print(&list.table, stdout, WIDTH);
+    table_release(&list.table);
+    return failed;
+}
+
+/* --------------------------------------------------------------- command -- */
+
+/* What can be listed; `list` writes a table, or the members of an array. */
 static const struct {
     const char *name;
     int (*list)(struct json *json, const char *database);
@@ -86,37 +360,38 @@ static int print_list(int which, const char *format, const char *database)
     return lists[which].list(NULL, database);
 }
 
-static int parse(int argc, char **argv, const char **format, const char **database)
+int cmd_list(int argc, char **argv)
 {
+    static const char *const options[] = {"--format", "--db"};
     static const char *const formats[] = {"table", "json"};
-    optind = 0;
+    const char *names[LISTS];
+    const char *format = "table", *database = NULL;
+    for (int i = 0; i < LISTS; i++)
+        names[i] = lists[i].name;
+
+    opterr = 0;
+    optind = 1;
     for (int c; (c = getopt_long(argc, argv, ":", options_list, NULL)) != -1;) {
         if (c == 'f')
-            *format = optarg;
+            format = optarg;
         else if (c == 'd')
-            *database = optarg;
+            database = optarg;
+        else if (c == ':')
+            return misused("a value is missing after", argv[optind - 1], NULL, 0);
         else
-            return command_bad_option("list", argv, options_list, c);
+            return misused("unknown option", argv[optind - 1], options, 2);
     }
-    if (strcmp(*format, "table") && strcmp(*format, "json"))
-        return misused("unknown format", *format, formats, 2);
+    if (strcmp(format, "table") && strcmp(format, "json"))
+        return misused("unknown format", format, formats, 2);
     if (optind == argc)
         return command_misused("list", "say what: suites, operations, variants, devices or runs");
     if (optind + 1 < argc) return misused("one list at a time; not", argv[optind + 1], NULL, 0);
-    return 0;
-}
 
-int cmd_list(int argc, char **argv)
-{
-    const char *names[LISTS];
-    const char *format = "table", *database = NULL;
-    int misuse = parse(argc, argv, &format, &database), which = 0;
-    if (misuse) return misuse;
-    for (int i = 0; i < LISTS; i++)
-        names[i] = lists[i].name;
+    int which = 0;
     while (which < LISTS && strcmp(names[which], argv[optind]))
         which++;
     if (which == LISTS) return misused("there is no list", argv[optind], names, LISTS);
-    return print_list(which, format, command_database(database)) ? command_failed("list")
-                                                                 : EXIT_FINE;
+    if (!print_list(which, format, command_database(database))) return EXIT_FINE;
+    fprintf(stderr, "assay list: %s\n", assay_last_error());
+    return EXIT_USAGE;
 }
