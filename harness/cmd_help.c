@@ -40,6 +40,9 @@ static const char environment[] =
     "  ASSAY_DB      the database where --db is not given\n"
     "  ASSAY_SUITES  a folder of suites, looked at before the others\n"
     "  ASSAY_PLOTS   a folder of gnuplot scripts, looked at before the others\n"
+    "  ASSAY_CUPTI   the file of CUPTI, in the place of a search\n"
+    "  ASSAY_NVML    the file of NVML, the same\n"
+    "  ASSAY_DB_TIMEOUT_MS  how long a locked database is waited for (default 10000)\n"
     "  NO_COLOR      no colour on a terminal either\n";
 
 static const char files[] =

@@ -199,8 +199,9 @@ static int size_block(struct contender *contender, struct ring *ring)
         contender->variant->clock == ASSAY_CLOCK_DEVICE ? fmin(1.5e9 * enqueue_s + 5000, 2e6) : 0;
     struct block block = block_of(contender, ring, 1);
     struct block_sample sample;
-    double wall_ns, start = now_s(ring);
-    if (ring->ops->sample(ring->device, &block, &sample, &wall_ns, &contender->code) < 0) return -1;
+    struct block_totals totals;
+    double start = now_s(ring);
+    if (ring->ops->sample(ring->device, &block, &sample, &totals, &contender->code) < 0) return -1;
     double sample_s = now_s(ring) - start;
     double block_s = fmin(BLOCK_S, ring->request->budget_s / MEASURE_MIN_ROUNDS);
     contender->block_count = (int)fmin(fmax(block_s / sample_s, 1), BLOCK_SAMPLES);
@@ -285,17 +286,18 @@ static void note_state(struct contender *contender, struct ring *ring, bool now)
     contender->temperature_max_c = fmax(contender->temperature_max_c, ring->state.temperature_c);
 }
 
-/* The energy of a block counts when the block is long and almost all launch. Behind the
- * samples by the device's clock is one by the host's. */
-static void note_block_energy(struct contender *contender, double before_mj, double after_mj,
-                              double block_s, const struct block_sample *samples, int count)
+double measure_block_energy(double energy_mj, double block_s, double sample_s, int launches)
 {
-    double busy_s = 0;
-    int launches = contender->variant->clock == ASSAY_CLOCK_WALL ? count : count + 1;
+    bool is_long = block_s >= ENERGY_BLOCK_MS * 1e-3 && sample_s * launches >= 0.9 * block_s;
+    return is_long && energy_mj > 0 ? energy_mj / launches : NAN;
+}
+
+static double mean_s(const struct block_sample *samples, int count)
+{
+    double sum_ns = 0;
     for (int i = 0; i < count; i++)
-        busy_s += samples[i].time_ns * 1e-9;
-    if (block_s < ENERGY_BLOCK_MS * 1e-3 || busy_s < 0.9 * block_s) return;
-    if (after_mj > before_mj) contender->energy_mj = (after_mj - before_mj) / launches;
+        sum_ns += samples[i].time_ns;
+    return 1e-9 * sum_ns / count;
 }
 
 int contender_block(struct contender *contender, struct ring *ring, int round)
@@ -304,13 +306,13 @@ int contender_block(struct contender *contender, struct ring *ring, int round)
     if (reserve(contender, contender->block_count) < 0) return -1;
     struct block block = block_of(contender, ring, contender->block_count);
     struct block_sample *samples = contender->samples + contender->count;
-    double wall_ns = NAN;
+    struct block_totals totals;
 
     bool lengthy =
         contender->count > 0 && contender->samples[0].time_ns * block.count > ENERGY_BLOCK_MS * 1e6;
     if (lengthy) note_state(contender, ring, true);
     double before_mj = ring->state.energy_mj, start = now_s(ring);
-    if (ring->ops->sample(ring->device, &block, samples, &wall_ns, &contender->code) < 0)
+    if (ring->ops->sample(ring->device, &block, samples, &totals, &contender->code) < 0)
         return step_failed(contender, ring, STEP_SAMPLE);
     double block_s = now_s(ring) - start;
     contender->spent_s += block_s;
@@ -319,17 +321,17 @@ int contender_block(struct contender *contender, struct ring *ring, int round)
     bool slow = nvml_is_slowdown(ring->state.clock_reasons) ||
                 samples[block.count - 1].mark & MARK_THROTTLED;
     note_state(contender, ring, lengthy || slow);
-    if (lengthy)
-        note_block_energy(contender, before_mj, ring->state.energy_mj, block_s, samples,
-                          block.count);
+    double energy_mj = measure_block_energy(ring->state.energy_mj - before_mj, block_s,
+                                            mean_s(samples, block.count), totals.launches);
+    if (lengthy && !isnan(energy_mj)) contender->energy_mj = energy_mj;
 
     for (int i = 0; i < block.count; i++) {
         if (nvml_is_slowdown(ring->state.clock_reasons)) samples[i].mark |= MARK_THROTTLED;
         contender->round[contender->count + i] = (uint16_t)round;
     }
     contender->count += block.count;
-    if (!isnan(wall_ns)) {
-        contender->wall_ns[contender->wall_count] = (float)wall_ns;
+    if (!isnan(totals.wall_ns)) {
+        contender->wall_ns[contender->wall_count] = (float)totals.wall_ns;
         contender->wall_round[contender->wall_count++] = (uint16_t)round;
     }
     contender->rounds++;

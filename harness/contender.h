@@ -89,4 +89,8 @@ enum {
 bool measure_settled(double *values, int count, int rounds, double precision_pct, double spent_s,
                      double budget_s);
 
+/* The energy of a launch from a block's, mJ: where the block is long enough for the
+ * counter and almost all of it is launches of `sample_s` each. NAN otherwise. Pure. */
+double measure_block_energy(double energy_mj, double block_s, double sample_s, int launches);
+
 #endif

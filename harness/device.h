@@ -39,6 +39,13 @@ struct block_sample {
     uint8_t mark;
 };
 
+/* A block as a whole. */
+struct block_totals {
+    double wall_ns; /* the host's clock: one launch, from the call to the completed
+                     * synchronisation; NAN: not taken */
+    int launches;   /* of the variant, timed or not */
+};
+
 /* What the clock saw of the code that ran in a block; for provenance. */
 struct code_seen {
     char hash[RESULT_MAX_HASH];
@@ -77,9 +84,9 @@ struct device_ops {
     void *(*stream)(struct device *device);
     int (*synchronize)(struct device *device); /* reports errors of earlier launches */
     int (*warm_up)(struct device *device);     /* until the clock is steady, bounded */
-    /* Take block->count samples; then one wall sample into *wall_ns (NAN: none). */
+    /* Take block->count samples; then one by the host's clock, into the totals. */
     int (*sample)(struct device *device, const struct block *block, struct block_sample *out,
-                  double *wall_ns, struct code_seen *code);
+                  struct block_totals *totals, struct code_seen *code);
     /* Launch back to back for about `ns`; how many launches, and the joules by the
      * device's counter in *energy_mj (NAN where there is none). */
     int (*energy)(struct device *device, const struct block *block, double ns, int *launches,

@@ -25,6 +25,7 @@ struct device {
     float *hard;   /* for fills; on the device */
     double event_floor_ns, kernel_floor_ns;
     double worked_s; /* when the GPU last did long work */
+    int launches;    /* of the variant, in the block under way */
     char lost[4 * ASSAY_MAX_REASON];
 };
 
@@ -51,7 +52,7 @@ int cuda_record(struct device *device, bool on);
 /* The clocks' entries in the table of the device; see device.h. */
 int cuda_warm_up(struct device *device);
 int cuda_sample(struct device *device, const struct block *block, struct block_sample *out,
-                double *wall_ns, struct code_seen *code);
+                struct block_totals *totals, struct code_seen *code);
 int cuda_energy(struct device *device, const struct block *block, double ns, int *launches,
                 double *energy_mj);
 

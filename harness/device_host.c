@@ -202,17 +202,17 @@ static int host_warm_up(struct device *device)
 }
 
 static int host_sample(struct device *device, const struct block *block, struct block_sample *out,
-                       double *wall_ns, struct code_seen *code)
+                       struct block_totals *totals, struct code_seen *code)
 {
-    *wall_ns = NAN;
+    bool hot = block->temperature == ASSAY_HOT, led = hot && !block->unled;
+    *totals = (struct block_totals){NAN, block->count + led};
     memset(code, 0, sizeof *code);
     code->kernels = code->registers = code->shared_bytes = code->local_bytes = -1;
     struct operands operands;
     find_operands(block->call->shape, &operands);
-    bool led = block->temperature == ASSAY_HOT && !block->unled;
     if (led && block->variant->launch(block->call) < 0) return -1;
     for (int i = 0; i < block->count; i++) {
-        if (block->temperature == ASSAY_COLD) make_cold(device, block->call, &operands);
+        if (!hot) make_cold(device, block->call, &operands);
         nvtx_push(NVTX_LAUNCH, block->variant->name);
         double start = clock_ns();
         int status = block->variant->launch(block->call);
@@ -220,7 +220,7 @@ static int host_sample(struct device *device, const struct block *block, struct 
         nvtx_pop();
         if (status < 0) return -1;
         out[i] = (struct block_sample){.time_ns = end - start, .busy_ns = NAN, .event_ns = NAN};
-        *wall_ns = end - start; /* the same clock: the last stands for the block */
+        totals->wall_ns = end - start; /* the same clock: the last stands for the block */
     }
     return 0;
 }

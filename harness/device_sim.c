@@ -154,10 +154,10 @@ static int sim_warm_up(struct device *device)
 
 /* The last launch before the check is a real one: it writes the outputs. */
 static int sim_sample(struct device *device, const struct block *block, struct block_sample *out,
-                      double *wall_ns, struct code_seen *code)
+                      struct block_totals *totals, struct code_seen *code)
 {
     struct role *role = (struct role *)block->variant;
-    *wall_ns = NAN;
+    *totals = (struct block_totals){NAN, block->count};
     memset(code, 0, sizeof *code);
     code->kernels = code->registers = code->shared_bytes = code->local_bytes = -1;
     if (block->variant->launch(block->call) < 0) return -1;

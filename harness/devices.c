@@ -5,7 +5,7 @@
 #include "child.h"
 #include "device.h"
 #include "devices.h"
-#include "json.h"
+#include "json_member.h"
 #include "text.h"
 #include "units.h"
 
@@ -57,28 +57,19 @@ static int print_json(FILE *out, const struct device_info *infos, int count)
     struct json json;
     json_begin(&json, out, 2);
     json_begin_object(&json);
-    json_key(&json, "format");
-    json_int(&json, 1);
+    json_int_member(&json, "format", 1);
     json_key(&json, "devices");
     json_begin_array(&json);
     for (int i = 0; i < count; i++) {
         json_begin_object(&json);
-        json_key(&json, "device");
-        json_string(&json, infos[i].spec);
-        json_key(&json, "name");
-        json_string(&json, infos[i].name);
-        json_key(&json, "uuid");
-        json_string(&json, infos[i].uuid);
-        json_key(&json, "multiprocessors");
-        json_int(&json, infos[i].multiprocessors);
-        json_key(&json, "cache_bytes");
-        json_int(&json, infos[i].cache_bytes);
-        json_key(&json, "memory_bytes");
-        json_int(&json, infos[i].memory_bytes);
-        json_key(&json, "clock");
-        json_string(&json, clock_name((enum clock_source)infos[i].clock));
-        json_key(&json, "event_floor_ns");
-        json_number(&json, infos[i].event_floor_ns);
+        json_text_member(&json, "device", infos[i].spec);
+        json_text_member(&json, "name", infos[i].name);
+        json_text_member(&json, "uuid", infos[i].uuid);
+        json_int_member(&json, "multiprocessors", infos[i].multiprocessors);
+        json_int_member(&json, "cache_bytes", infos[i].cache_bytes);
+        json_int_member(&json, "memory_bytes", infos[i].memory_bytes);
+        json_text_member(&json, "clock", clock_name((enum clock_source)infos[i].clock));
+        json_number_member(&json, "event_floor_ns", infos[i].event_floor_ns);
         json_end(&json);
     }
     json_end(&json);

@@ -53,7 +53,7 @@ struct doctor_facts {
     char database[PATH_MAX];
     bool database_exists;
     char database_error[DOCTOR_TEXT]; /* "": it can be written */
-    char shared_disk[16]; /* "NFS"; "": a disk of this host */
+    char shared_disk[16];             /* "NFS"; "": a disk of this host */
     double free_bytes;
 };
 

@@ -38,13 +38,23 @@ static long read_number(const char *root, const char *path, long unknown)
 
 /* ---------------------------------------------------------------- devices -- */
 
+/* A device that opens only when its counters are left alone has lost those, and nothing
+ * else. */
 static void probe(struct doctor_device *device, bool is_asked, const char *spec)
 {
+    struct device_info *info = &device->info;
     device->is_asked = is_asked;
     if (!is_asked) return;
     assay_clear_error();
-    device->is_open = devices_probe(spec, true, &device->info) == 0;
-    if (!device->is_open) snprintf(device->error, sizeof device->error, "%s", assay_last_error());
+    device->is_open = devices_probe(spec, true, info) == 0;
+    if (device->is_open) return;
+    snprintf(device->error, sizeof device->error, "%s", assay_last_error());
+    device->is_open = devices_probe(spec, false, info) == 0;
+    if (!device->is_open) return;
+    size_t used = strlen(info->lost);
+    snprintf(info->lost + used, sizeof info->lost - used, "%shardware counters: %s",
+             used ? "\n" : "", device->error);
+    device->error[0] = '\0';
 }
 
 /* "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.95.05  Release":

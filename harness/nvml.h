@@ -17,7 +17,7 @@
 int nvml_open(const char *uuid);
 void nvml_close(void);
 
-/* What describes the card: vbios, driver, clocks_max, power limit, ecc, mig.
+/* What describes the card: vbios, driver, highest clocks, power limit, ECC, MIG.
  * Fields it cannot read are left as they are. */
 void nvml_describe(struct device_info *info);
 

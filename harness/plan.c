@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ceiling.h"
+#include "device.h"
 #include "plan_parts.h"
 #include "suite_check.h"
 #include "suite_file.h"
@@ -222,10 +223,14 @@ int plan_add_ceilings(struct plan *plan, const struct suite *ceilings,
     return failed;
 }
 
-static int add_own_ceilings(struct plan *plan, const struct device_info *device)
+int plan_add_own_ceilings(struct plan *plan, const struct device_info *device)
 {
     struct suite ceilings;
-    if (suite_read(&ceilings, "ceilings")) return -1;
+    if (suite_read(&ceilings, "ceilings")) {
+        char why[512];
+        snprintf(why, sizeof why, "%s", assay_last_error());
+        return assay_error("%s; --no-ceilings does without", why);
+    }
     int failed = plan_add_ceilings(plan, &ceilings, device);
     suite_release(&ceilings);
     return failed;
@@ -258,7 +263,7 @@ static int select_groups(struct plan *plan, const struct suite *suite,
     if (options->filter && filter_groups(plan, options->filter)) return -1;
     if (take_shard(plan, options->shard, options->shards)) return -1;
     apply_settings(plan, options);
-    return options->with_ceilings ? add_own_ceilings(plan, device) : 0;
+    return options->with_ceilings ? plan_add_own_ceilings(plan, device) : 0;
 }
 
 int plan_make(struct plan *plan, const struct suite *suite, const struct device_info *device,

@@ -55,6 +55,9 @@ void plan_release(struct plan *plan);
 int plan_add_ceilings(struct plan *plan, const struct suite *ceilings,
                       const struct device_info *device);
 
+/* The same of the suite `ceilings`, as suite_read finds it. */
+int plan_add_own_ceilings(struct plan *plan, const struct device_info *device);
+
 /* "n=5000000 input=fp32": every dim in order. */
 void shape_text(const struct assay_shape *shape, char *out, size_t size);
 

@@ -113,11 +113,11 @@ struct case_result {
 
     struct assay_work work;
     int64_t workspace_bytes;
-    int32_t kernels;  /* device activities in one launch; -1 unknown */
-    double energy_mj; /* a launch */
-    double power_w;   /* mean over the case's blocks */
-    double sm_mhz;    /* median over the case's blocks */
-    double temperature_c;
+    int32_t kernels;        /* device activities in one launch; -1 unknown */
+    double energy_mj;       /* a launch */
+    double power_w;         /* mean over the case's blocks */
+    double sm_mhz;          /* mean over the case's blocks */
+    double temperature_c;   /* highest over them */
     uint64_t clock_reasons; /* all that were seen, or-ed */
 
     int64_t outputs; /* elements the case writes */

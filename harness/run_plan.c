@@ -71,13 +71,9 @@ static int plan_suite(struct runner *runner, const struct suite *suite)
  * name measures them as its own cases. */
 static int plan_ceilings(struct runner *runner)
 {
-    struct suite suite;
     if (!runner->options->plan.with_ceilings || strcmp(runner->run.suite, "ceilings") == 0)
         return 0;
-    if (suite_read(&suite, "ceilings") < 0) return -1;
-    int status = plan_add_ceilings(&runner->plan, &suite, &runner->child.device);
-    suite_release(&suite);
-    return status;
+    return plan_add_own_ceilings(&runner->plan, &runner->child.device);
 }
 
 int run_plan_read(struct runner *runner)

@@ -57,6 +57,12 @@ int cuda_warm_up(struct device *device)
     return 0;
 }
 
+static int launch(struct device *device, const struct block *block)
+{
+    device->launches++;
+    return block->variant->launch(block->call);
+}
+
 /* Enqueue one sample behind its mark. */
 static int enqueue(struct device *device, const struct block *block, int i)
 {
@@ -65,7 +71,7 @@ static int enqueue(struct device *device, const struct block *block, int i)
     if (cuda_check(cudaEventRecord(device->before[i], device->stream), "recording an event") < 0)
         return -1;
     nvtx_push(NVTX_LAUNCH, block->variant->name);
-    int status = block->variant->launch(block->call);
+    int status = launch(device, block);
     nvtx_pop();
     if (status < 0) return -1;
     return cuda_check(cudaEventRecord(device->after[i], device->stream), "recording an event");
@@ -78,7 +84,7 @@ static int wall_sample(struct device *device, const struct block *block, double 
     if (kernel_hold(device->stream, 0) < 0) return -1;
     if (cuda_synchronize(device) < 0) return -1;
     double start = clock_ns();
-    if (block->variant->launch(block->call) < 0) return -1;
+    if (launch(device, block) < 0) return -1;
     if (cuda_synchronize(device) < 0) return -1;
     *wall_ns = clock_ns() - start;
     return 0;
@@ -146,7 +152,7 @@ static int sample_device_clock(struct device *device, const struct block *block,
 {
     double event_ns[MAX_BLOCK];
     bool led = block->temperature == ASSAY_HOT && !block->unled;
-    if (led && block->variant->launch(block->call) < 0) return -1;
+    if (led && launch(device, block) < 0) return -1;
     if (cuda_synchronize(device) < 0 || cuda_record(device, true) < 0) return -1;
     if (run_block(device, block, event_ns) < 0) return -1;
     for (int i = 0; i < block->count; i++)
@@ -174,7 +180,7 @@ static int sample_wall_clock(struct device *device, const struct block *block,
 {
     if (see_once(device, block, code) < 0) return -1;
     bool led = block->temperature == ASSAY_HOT && !block->unled;
-    if (led && block->variant->launch(block->call) < 0) return -1;
+    if (led && launch(device, block) < 0) return -1;
     if (cuda_synchronize(device) < 0 || cuda_record(device, false) < 0) return -1;
     for (int i = 0; i < block->count; i++) {
         out[i] = (struct block_sample){.busy_ns = NAN, .event_ns = NAN};
@@ -184,20 +190,22 @@ static int sample_wall_clock(struct device *device, const struct block *block,
 }
 
 int cuda_sample(struct device *device, const struct block *block, struct block_sample *out,
-                double *wall_ns, struct code_seen *code)
+                struct block_totals *totals, struct code_seen *code)
 {
     if (block->count > MAX_BLOCK) return assay_error("a block of %d samples", block->count);
     if (code->kernels <= 0) code_seen_clear(code);
-    *wall_ns = NAN;
+    *totals = (struct block_totals){.wall_ns = NAN};
+    device->launches = 0;
     int status;
     if (block->variant->clock == ASSAY_CLOCK_WALL) {
         status = sample_wall_clock(device, block, out, code);
-        *wall_ns = out[block->count - 1].time_ns;
+        totals->wall_ns = out[block->count - 1].time_ns;
     } else {
         status = sample_device_clock(device, block, out, code);
         if (status == 0) status = cuda_record(device, false);
-        if (status == 0) status = wall_sample(device, block, wall_ns);
+        if (status == 0) status = wall_sample(device, block, &totals->wall_ns);
     }
+    totals->launches = device->launches;
     device->worked_s = clock_s();
     return status;
 }
@@ -238,10 +246,11 @@ int cuda_measure_floors(struct device *device, bool *deaf)
     struct block block = {&empty, &call, ASSAY_HOT, FLOOR_SAMPLES, 30000, false};
     struct block_sample samples[FLOOR_SAMPLES];
     struct code_seen code = {0};
-    double wall_ns, events[FLOOR_SAMPLES], kernels[FLOOR_SAMPLES];
+    struct block_totals totals;
+    double events[FLOOR_SAMPLES], kernels[FLOOR_SAMPLES];
     int event_count = 0, kernel_count = 0;
     for (int warm = 0; warm < 2; warm++)
-        if (cuda_sample(device, &block, samples, &wall_ns, &code) < 0) return -1;
+        if (cuda_sample(device, &block, samples, &totals, &code) < 0) return -1;
     for (int i = 0; i < FLOOR_SAMPLES; i++) {
         events[event_count++] = samples[i].event_ns;
         if (device->cupti && samples[i].mark == 0) kernels[kernel_count++] = samples[i].time_ns;

@@ -42,7 +42,7 @@ double stats_mad(double *values, int count);
  * too few for an interval, lo and hi are NAN; with none, all are. The middle
  * two of an even count meet in their geometric mean, so that swapping the sides
  * inverts the ratio. Rounds ascend within each series.
- * `scratch` holds at least base_count + candidate_count doubles. */
+ * `scratch` holds at least base.count + candidate.count doubles. */
 struct paired {
     const float *time_ns;
     const uint16_t *round;

@@ -141,7 +141,8 @@ static double sample_time(enum cache_flush flush, enum assay_temperature tempera
     struct device *device;
     struct block_sample samples[REPEATS];
     struct code_seen code;
-    double times[REPEATS], wall_ns;
+    struct block_totals totals;
+    double times[REPEATS];
     struct assay_variant variant = {
         .name = "walk", .launch = in_workspace ? launch_over_workspace : launch_over_buffer};
     struct assay_call call = {.shape = &shape, .workspace_bytes = in_workspace ? WALK_BYTES : 0};
@@ -150,7 +151,7 @@ static double sample_time(enum cache_flush flush, enum assay_temperature tempera
     call.buffer[0] = new_walk();
     call.state = new_walk();
     assert_int_equal(device_host.open(&options, &device), 0);
-    assert_int_equal(device_host.sample(device, &block, samples, &wall_ns, &code), 0);
+    assert_int_equal(device_host.sample(device, &block, samples, &totals, &code), 0);
     device_host.close(device);
     for (int i = 0; i < REPEATS; i++)
         times[i] = samples[i].time_ns;

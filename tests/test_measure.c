@@ -20,6 +20,24 @@ static void fill_values(double *values, int count, double spread)
         values[i] = 1000 + spread * (i % 21 - 10);
 }
 
+static void the_energy_of_a_block_is_shared_by_all_its_launches(void **state)
+{
+    (void)state;
+    /* One sample by the host's clock; one, and the launch for the host's clock beside it. */
+    assert_true(measure_block_energy(80, 0.2, 0.2, 1) == 80);
+    assert_true(measure_block_energy(160, 0.4, 0.2, 2) == 80);
+}
+
+static void a_block_that_is_short_or_mostly_something_else_tells_no_energy(void **state)
+{
+    (void)state;
+    assert_true(isnan(measure_block_energy(80, 0.09, 0.09, 1)));
+    assert_true(isnan(measure_block_energy(80, 0.3, 0.2, 1)));
+    assert_true(isnan(measure_block_energy(0, 0.2, 0.2, 1)));
+    assert_true(isnan(measure_block_energy(NAN, 0.2, 0.2, 1)));
+    assert_true(isnan(measure_block_energy(80, 0.2, NAN, 1)));
+}
+
 static void too_few_samples_never_settle(void **state)
 {
     double values[MEASURE_MIN_SAMPLES];
@@ -404,6 +422,8 @@ static void a_launch_that_fails_in_its_profile_is_a_crash(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_energy_of_a_block_is_shared_by_all_its_launches),
+        cmocka_unit_test(a_block_that_is_short_or_mostly_something_else_tells_no_energy),
         cmocka_unit_test(too_few_samples_never_settle),
         cmocka_unit_test(long_samples_settle_with_eight),
         cmocka_unit_test(too_few_rounds_never_settle),
