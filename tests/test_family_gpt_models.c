@@ -138,6 +138,46 @@ static void tf32_in_the_place_of_fp32_is_wrong(void **state)
     assert_int_equal(wrong_with(GPT_TF32, spoil_to_tf32), 0);
 }
 
+/* As the verifier calls it: a task a sequence, in a team that has threads to spare. */
+static int reference_by_a_team(const struct bench *bench, int64_t run, double *expected,
+                               double *bound)
+{
+    int64_t count = bench->buffer[MODEL_Y].count;
+    int failed = 0;
+#pragma omp parallel num_threads(4)
+#pragma omp single
+    for (int64_t begin = 0; begin < count; begin += run)
+#pragma omp task shared(failed)
+        if (bench->shape.operation->reference(&bench->shape, bench->in, MODEL_Y, begin, begin + run,
+                                              expected + begin, bound + begin)) {
+#pragma omp atomic write
+            failed = 1;
+        }
+    return failed;
+}
+
+static void the_reference_of_a_team_is_that_of_one_thread(void **state)
+{
+    (void)state;
+    struct bench bench;
+    const int64_t value[] = {4, 52, 3, 37, GPT_TF32, 2, 101};
+    bench_init(&bench, "gpt_forward", value, 7);
+    const struct assay_operation *operation = bench.shape.operation;
+    size_t count = (size_t)bench.buffer[MODEL_Y].count, bytes = count * sizeof(double);
+    double *alone = malloc(2 * bytes), *team = malloc(2 * bytes);
+    assert_non_null(alone);
+    assert_non_null(team);
+    assert_int_equal(operation->reference(&bench.shape, bench.in, MODEL_Y, 0, (int64_t)count, alone,
+                                          alone + count),
+                     0);
+    int64_t run = operation->reference_run(&bench.shape);
+    assert_int_equal(reference_by_a_team(&bench, run, team, team + count), 0);
+    assert_memory_equal(team, alone, 2 * bytes);
+    free(alone);
+    free(team);
+    bench_release(&bench);
+}
+
 static void heads_that_do_not_divide_the_channels_are_refused(void **state)
 {
     (void)state;
@@ -174,6 +214,7 @@ int main(void)
         cmocka_unit_test(decode_is_right_with_and_without_a_vocabulary),
         cmocka_unit_test(what_is_left_out_is_found_at_every_precision),
         cmocka_unit_test(tf32_in_the_place_of_fp32_is_wrong),
+        cmocka_unit_test(the_reference_of_a_team_is_that_of_one_thread),
         cmocka_unit_test(heads_that_do_not_divide_the_channels_are_refused),
         cmocka_unit_test(an_id_outside_the_vocabulary_is_refused_before_launch),
     };

@@ -23,6 +23,9 @@
  * The bound is six deviations: 2 in 10^9 if Gaussian, and every share above is the largest
  * error in the place of its deviation, about a third of it. That is tight enough for a
  * missing bias, mask or layer, and for tf32 in the place of fp32, to be found (tests).
+ *
+ * A large model is checked at two sequences, which are two tasks; so each step of a sequence is
+ * spread as tasks over the team of threads that the reference was called in.
  */
 #include <omp.h>
 #include <stdlib.h>
@@ -41,8 +44,8 @@ enum {
     COLUMNS = 8, /* and columns */
 };
 
-typedef double lanes __attribute__((vector_size(8 * COLUMNS), aligned(8)));
-typedef float float_lanes __attribute__((vector_size(4 * COLUMNS), aligned(4)));
+typedef double lanes __attribute__((vector_size(sizeof(double) * COLUMNS), aligned(8)));
+typedef float float_lanes __attribute__((vector_size(sizeof(float) * COLUMNS), aligned(4)));
 
 /* Values and the variances of their errors. */
 struct field {
@@ -56,11 +59,12 @@ struct workspace {
     void *memory;
     struct field x, normed, wide, attended; /* [tokens]: c, c, 4 c, c */
     float *widened;                         /* [tokens][4 c]: v_x + e^2 x^2 */
-    double *scratch;                        /* a thread's: columns of weights and their squares, */
-    int64_t scratch_count;                  /* or a query's scores; elements of one thread's */
+    /* Of each thread `scratch_count`: columns of weights and their squares, or a query's scores. */
+    double *scratch;
+    int64_t scratch_count;
 };
 
-/* The calling thread's own, of the team that the reference was called in. */
+/* The calling thread's own. */
 static double *scratch_of(const struct workspace *at)
 {
     return at->scratch + omp_get_thread_num() * at->scratch_count;
