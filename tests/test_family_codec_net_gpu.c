@@ -13,6 +13,8 @@
 
 #include <cmocka.h>
 
+#include "gpu_only.h"
+
 #ifdef ASSAY_HAVE_CUDA
 #include "kernels/codec/codec_net_cuda.h"
 #include "kernels/codec/codec_net_internal.h"
@@ -172,25 +174,7 @@ static void spread_over_clusters_leaves_are_the_same_but_for_rounding(void **sta
     lane_release(&lane);
     codec_net_destroy(net);
 }
-
-static int count_gpus(void)
-{
-    int count = 0;
-    return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
-}
-#else
-static int count_gpus(void)
-{
-    return 0;
-}
 #endif
-
-/* A program of tests that could all not run checks this, and says so. */
-static void without_a_gpu_there_is_nothing_to_run_on(void **state)
-{
-    (void)state;
-    assert_int_equal(count_gpus(), 0);
-}
 
 int main(void)
 {

@@ -12,9 +12,9 @@
 
 #include <cmocka.h>
 
-#ifdef ASSAY_HAVE_CUDA
-#include <cuda_runtime_api.h>
+#include "gpu_only.h"
 
+#ifdef ASSAY_HAVE_CUDA
 #include "kernels/gpt/model_cuda.h"
 
 #define FINE(call) assert_int_equal(call, 0)
@@ -341,25 +341,7 @@ static void a_block_a_query_makes_the_attention_of_any_head_size(void **state)
         try_attention(precision, 11, -1);
     }
 }
-
-static int count_gpus(void)
-{
-    int count = 0;
-    return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
-}
-#else
-static int count_gpus(void)
-{
-    return 0;
-}
 #endif
-
-/* A program of tests that could all not run checks this, and says so. */
-static void without_a_gpu_there_is_nothing_to_run_on(void **state)
-{
-    (void)state;
-    assert_int_equal(count_gpus(), 0);
-}
 
 int main(void)
 {

@@ -1,0 +1,34 @@
+/* gpu_only.h - what a program has whose tests all need a GPU: whether there is one, and
+ * the test that stands for them where there is none. */
+#ifndef GPU_ONLY_H
+#define GPU_ONLY_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#ifdef ASSAY_HAVE_CUDA
+#include <cuda_runtime_api.h>
+
+static inline int count_gpus(void)
+{
+    int count = 0;
+    return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
+}
+#else
+static inline int count_gpus(void)
+{
+    return 0;
+}
+#endif
+
+/* A program of tests that could all not run checks this, and says so. */
+static inline void without_a_gpu_there_is_nothing_to_run_on(void **state)
+{
+    (void)state;
+    assert_int_equal(count_gpus(), 0);
+}
+
+#endif
