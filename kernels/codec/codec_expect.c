@@ -97,16 +97,16 @@ enum assay_match codec_code_match(const struct assay_shape *shape, int buffer, d
 
 /* ----------------------------------------------------------------- quality -- */
 
-/* mse and peak-to-peak range of what the codes restore to, against the input. */
+/* mse and peak-to-peak range of what the codes restore to, in fp32, against the input. */
 static int restore(const struct codec_weights *weights, const float *leaves, const uint8_t *codes,
                    int64_t count, double *mse, double *range)
 {
-    double *restored = malloc(sizeof *restored * LEAF_VOXELS * (size_t)count);
+    float *restored = malloc(sizeof *restored * LEAF_VOXELS * (size_t)count);
     double least = INFINITY, most = -INFINITY;
-    int status = restored ? codec_decode_reference(weights, codes, count, restored) : -1;
+    int status = restored ? codec_decode_host(weights, codes, count, restored) : -1;
     *mse = 0;
     for (int64_t i = 0; i < count * LEAF_VOXELS && !status; i++) {
-        const double value = (double)leaves[i], off = value - restored[i];
+        const double value = (double)leaves[i], off = value - (double)restored[i];
         *mse += off * off / (double)(count * LEAF_VOXELS);
         least = fmin(least, value);
         most = fmax(most, value);

@@ -56,7 +56,7 @@ int pipe_return_host(struct pipe *pipe, struct pipe_slot *slot)
 /* The memory of all batches: what a caller of the codec would bring and get. */
 static int volume_alloc(struct pipes *pipes)
 {
-    size_t in = (size_t)pipes->source_bytes + 1, out = (size_t)pipes->result_bytes + 1;
+    size_t in = (size_t)pipes->source_bytes, out = (size_t)pipes->result_bytes;
     bool write_combined = pipes->axes.host == PIPE_WRITE_COMBINED;
     if (pipes->axes.host == PIPE_PINNED || write_combined) {
         unsigned flags = write_combined ? cudaHostAllocWriteCombined : cudaHostAllocDefault;
@@ -66,6 +66,21 @@ static int volume_alloc(struct pipes *pipes)
     pipes->source = malloc(in);
     pipes->result = malloc(out);
     return pipes->source && pipes->result ? 0 : assay_error("out of memory for the batches");
+}
+
+/* The input from where the harness has it, an output that is wrong everywhere, and both
+ * known to the pipes. */
+static int volume_open(struct pipes *pipes, const void *input)
+{
+    if (volume_alloc(pipes)) return -1;
+    memset(pipes->result, RESULT_POISON, (size_t)pipes->result_bytes);
+    for (int i = 0; i < pipes->count; i++) {
+        pipes->pipe[i].source = pipes->source;
+        pipes->pipe[i].result = pipes->result;
+    }
+    return cuda_error(
+        cudaMemcpy(pipes->source, input, (size_t)pipes->source_bytes, cudaMemcpyDeviceToHost),
+        "the batches");
 }
 
 static void volume_release(struct pipes *pipes)
@@ -257,8 +272,6 @@ static int open_all(struct pipes *pipes, const struct assay_shape *shape)
         pipe->first = i;
         pipe->step = pipes->count;
         pipe->beyond = shape->value[PIPE_BATCHES];
-        pipe->source = pipes->source;
-        pipe->result = pipes->result;
         pipe->device = i == 0 ? pipes->home : (pipes->home + i) % pipes->visible;
         if (cuda_error(cudaSetDevice(pipe->device), "choosing the GPU")) return -1;
         int status = pipe_open(pipe);
@@ -292,16 +305,11 @@ int pipes_open(struct pipes **out, struct assay_call *call, enum pipe_way way,
     pipes->result_bytes = pipe_leaves(call->shape) * leaf_out_bytes(way);
     int status = count_gpus(pipes);
     if (status) return status;
-    if (volume_alloc(pipes)) return -1;
-    memset(pipes->result, RESULT_POISON, (size_t)pipes->result_bytes);
     if (pipes->source_bytes == 0) return 0;
-    if (cuda_error(cudaMemcpy(pipes->source, call->buffer[PIPE_IN], (size_t)pipes->source_bytes,
-                              cudaMemcpyDeviceToHost),
-                   "the batches"))
-        return -1;
     status = pipes_go_home(pipes, open_all(pipes, call->shape));
-    if (status == 0) tell(pipes, call);
-    return status;
+    if (status) return status;
+    tell(pipes, call);
+    return volume_open(pipes, call->buffer[PIPE_IN]);
 }
 
 int pipes_go_home(const struct pipes *pipes, int status)
