@@ -144,7 +144,7 @@ static void ceiling_lines(FILE *out, const struct picture *picture)
  * the lower ones. */
 static bool is_logarithmic(const struct picture *picture)
 {
-    return picture->measure == MEASURE_TIME || picture->top > 10 * picture->low;
+    return picture->measure == MEASURE_TIME || picture->top > 3 * picture->low;
 }
 
 /* ------------------------------------------------------------------ blocks -- */

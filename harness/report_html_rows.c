@@ -8,15 +8,44 @@
 
 static const struct show_options rows_only = {.ceilings = false};
 
-/* A figure with the number it sorts by; nothing where there is none. */
-static void figure(FILE *out, const char *text, double value)
+/* A figure's cell with the number it sorts by, nothing where there is none. */
+static void begin_figure(FILE *out, const char *class, double value)
 {
     if (isnan(value))
-        fputs("<td class=\"n\" data-v=\"\">", out);
+        fprintf(out, "<td class=\"%s\" data-v=\"\">", class);
     else
-        fprintf(out, "<td class=\"n\" data-v=\"%.6g\">", value);
+        fprintf(out, "<td class=\"%s\" data-v=\"%.6g\">", class, value);
+}
+
+static void figure(FILE *out, const char *text, double value)
+{
+    begin_figure(out, "n", value);
     markup_xml(out, text);
     fputs("</td>", out);
+}
+
+/* "1.02x [1.01, 1.03]": the interval may stand on a line of its own, whole. */
+static void ratio(FILE *out, const char *text, double value)
+{
+    int head = (int)strcspn(text, "[");
+    begin_figure(out, "n i", value);
+    fprintf(out, "%.*s", head, text);
+    if (text[head]) fprintf(out, "<span>%s</span>", text + head);
+    fputs("</td>", out);
+}
+
+/* A name that may be broken behind its underscores. */
+static void name_text(FILE *out, const char *name)
+{
+    char part[ASSAY_MAX_NAME];
+    while (*name) {
+        size_t length = strcspn(name, "_");
+        length += name[length] == '_';
+        snprintf(part, sizeof part, "%.*s", (int)length, name);
+        markup_xml(out, part);
+        name += length;
+        if (*name) fputs("<wbr>", out);
+    }
 }
 
 static void cell(FILE *out, const char *text)
@@ -43,12 +72,12 @@ static void row_head(FILE *out, const struct view *view, int index, const char *
     const struct case_id *id = &view->rows[index].result.id;
     const char *status = status_name((enum case_status)view->rows[index].result.status);
     fprintf(out, "<tr id=\"r%d\" data-s=\"%s\"><td>", index, status);
-    markup_xml(out, id->operation);
+    name_text(out, id->operation);
     fputs("</td><td class=\"s\">", out);
     markup_xml(out, id->shape);
     fprintf(out, "</td><td>%s</td><th scope=\"row\">",
             temperature_name((enum assay_temperature)id->temperature));
-    markup_xml(out, name);
+    name_text(out, name);
     fprintf(out, "</th><td>%s</td><td%s>%s</td>", kind_name((enum assay_kind)id->kind),
             class_of(view->rows[index].result.status), status);
 }
@@ -67,7 +96,7 @@ static void row_line(FILE *out, const struct view *view, int index)
     figure(out, words.cell[CELL_SHARE], ok ? row->ceiling_fraction : NAN);
     cell(out, words.cell[CELL_CEILING]);
     bool is_base = ok && result->is_baseline && row->baseline[0];
-    figure(out, words.cell[CELL_RATIO], is_base ? 1 : ok ? row->speedup.mid : NAN);
+    ratio(out, words.cell[CELL_RATIO], is_base ? 1 : ok ? row->speedup.mid : NAN);
     fputs("<td>", out);
     markup_xml(out, ok ? words.cell[CELL_MARKS] : result->reason);
     if (ok && result->note[0]) {

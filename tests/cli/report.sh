@@ -60,7 +60,8 @@ check "a link says what it leads to" has b.html \
     "<title>int8_quantize/host_omp n=1000000 input=fp32 scale=odd cold: "
 # links_are_right FILE: the row that a link leads to is there, and is the case that it names.
 links_are_right() {
-    awk 'match($0, /<tr id="r[0-9]+"/) {
+    awk '{ gsub(/<wbr>/, "") }
+        match($0, /<tr id="r[0-9]+"/) {
             id = substr($0, 9, RLENGTH - 9); split($0, cell, /<\/t[dh]>/)
             for (i = 1; i <= 4; i++) sub(/.*>/, "", cell[i])
             row[id] = cell[1] "/" cell[4] " " cell[2] " " cell[3] ":" }
