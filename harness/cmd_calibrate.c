@@ -19,7 +19,7 @@ const char usage_calibrate[] =
     "needs twenty blocks from three sessions (calls of this command); before that it is\n"
     "estimated from cases that take as long. Every launch is kept, whatever comes after.\n"
     "\n"
-    "  --blocks N    how many blocks (default 1)\n"
+    "  --blocks N    how many blocks (default 1, with --limit all there is time for)\n"
     "  --rounds N    pairs of launches a block (default 10, at least 5)\n"
     "  --limit S     end in about so many seconds; five pairs or more make a block\n"
     "  --resume      go on with the suite's last calibration\n"
@@ -50,6 +50,8 @@ const struct option options_calibrate[] = {
     {"help", no_argument, NULL, 'h'},         {0},
 };
 
+enum { MOST_BLOCKS = 1000 };
+
 struct arguments {
     struct gate_options gate;
     struct calibrate_options calibrate;
@@ -62,7 +64,7 @@ static int take(struct arguments *arguments, int option)
     struct gate_options *gate = &arguments->gate;
     switch (option) {
     case 'n':
-        return option_count("blocks", optarg, 1, 1000, &arguments->calibrate.blocks);
+        return option_count("blocks", optarg, 1, MOST_BLOCKS, &arguments->calibrate.blocks);
     case 'r':
         return option_count("rounds", optarg, 5, 64, &arguments->calibrate.rounds);
     case 't':
@@ -114,6 +116,8 @@ static int parse(int argc, char **argv, struct arguments *arguments)
         return assay_error("--show has all that is known: not '%s'", argv[optind]);
     if (arguments->show) return 0;
     if (arguments->format) return assay_error("--format is for --show alone");
+    if (arguments->calibrate.blocks == 0)
+        arguments->calibrate.blocks = arguments->calibrate.limit_s ? MOST_BLOCKS : 1;
     if (optind == argc) return assay_error("which suite? (assay list suites)");
     if (argc - optind > 1) return assay_error("one suite only, not '%s' too", argv[optind + 1]);
     arguments->gate.suite = argv[optind];
@@ -156,7 +160,7 @@ int cmd_calibrate(int argc, char **argv)
     struct store *store;
     struct calibration made;
     struct arguments arguments = {.gate = {.threshold = NAN, .timeout_s = 3600},
-                                  .calibrate = {.blocks = 1, .rounds = 10},
+                                  .calibrate = {.rounds = 10},
                                   .device = "auto"};
     int parsed = parse(argc, argv, &arguments);
     if (parsed > 0) {
