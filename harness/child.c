@@ -28,33 +28,42 @@ static void *share_board(int *fd)
     return mmap(NULL, sizeof(struct board), PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
 }
 
-/* The two descriptors are moved out of each other's way before they are put
- * where the worker looks for them. */
-static int spawn_worker(struct child *child, int socket, int board)
+/* Start it with these two where it looks for them; 0, or an errno. */
+static int spawn(pid_t *pid, int socket, int board)
 {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     sigset_t none;
     char *const argv[] = {"assay", "worker", NULL};
-    if (posix_spawn_file_actions_init(&actions) != 0 || posix_spawnattr_init(&attributes) != 0)
-        return assay_error("out of memory for a worker");
-    sigemptyset(&none);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-    int high_socket = fcntl(socket, F_DUPFD_CLOEXEC, 10);
-    int high_board = fcntl(board, F_DUPFD_CLOEXEC, 10);
-    posix_spawn_file_actions_adddup2(&actions, high_socket, WORKER_SOCKET);
-    posix_spawn_file_actions_adddup2(&actions, high_board, WORKER_BOARD);
-    int error = posix_spawn(&child->pid, "/proc/self/exe", &actions, &attributes, argv, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    posix_spawnattr_destroy(&attributes);
-    close(high_socket);
-    close(high_board);
-    if (error != 0) {
-        child->pid = 0;
-        return assay_error("starting a worker (/proc/self/exe): %s", strerror(error));
+    if (posix_spawn_file_actions_init(&actions) != 0) return ENOMEM;
+    int error = posix_spawnattr_init(&attributes);
+    if (error == 0) {
+        sigemptyset(&none);
+        posix_spawnattr_setsigmask(&attributes, &none);
+        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+        error = posix_spawn_file_actions_adddup2(&actions, socket, WORKER_SOCKET);
+        if (error == 0) error = posix_spawn_file_actions_adddup2(&actions, board, WORKER_BOARD);
+        if (error == 0)
+            error = posix_spawn(pid, "/proc/self/exe", &actions, &attributes, argv, environ);
+        posix_spawnattr_destroy(&attributes);
     }
-    return 0;
+    posix_spawn_file_actions_destroy(&actions);
+    return error;
+}
+
+/* The two descriptors are moved out of each other's way first. */
+static int spawn_worker(struct child *child, int socket, int board)
+{
+    enum { OUT_OF_THE_WAY = WORKER_BOARD + 1 };
+    int high_socket = fcntl(socket, F_DUPFD_CLOEXEC, OUT_OF_THE_WAY);
+    int high_board = fcntl(board, F_DUPFD_CLOEXEC, OUT_OF_THE_WAY);
+    int error = high_socket < 0 || high_board < 0 ? errno : 0;
+    if (error == 0) error = spawn(&child->pid, high_socket, high_board);
+    if (high_socket >= 0) close(high_socket);
+    if (high_board >= 0) close(high_board);
+    if (error == 0) return 0;
+    child->pid = 0;
+    return assay_error("starting a worker (/proc/self/exe): %s", strerror(error));
 }
 
 static int start_process(struct child *child)

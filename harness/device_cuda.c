@@ -40,14 +40,25 @@ static int parse_index(const char *spec, int *index)
     return 0;
 }
 
+/* CUDA has one error for a driver that is too old and for one that is not there, which
+ * has version 0. */
+static const char *no_gpu_text(cudaError_t error)
+{
+    int version = 0;
+    if (error == cudaSuccess) return "none found";
+    if (error == cudaErrorInsufficientDriver && cudaDriverGetVersion(&version) == cudaSuccess &&
+        version == 0)
+        return "NVIDIA's driver is not loaded";
+    return cudaGetErrorString(error);
+}
+
 static int choose(struct device *device, const char *spec)
 {
     int count = 0;
     if (parse_index(spec, &device->index) < 0) return -1;
     cudaError_t error = cudaGetDeviceCount(&count);
     if (error == cudaErrorInsufficientDriver || error == cudaErrorNoDevice || count == 0)
-        return assay_error("device '%s': no usable GPU: %s", spec,
-                           error ? cudaGetErrorString(error) : "none found");
+        return assay_error("device '%s': no usable GPU: %s", spec, no_gpu_text(error));
     if (cuda_check(error, "asking for the GPUs") < 0) return -1;
     if (device->index >= count)
         return assay_error("there is no device '%s': this machine has %d GPU%s", spec, count,

@@ -174,7 +174,9 @@ static void find_database(struct doctor_facts *facts, const char *path)
     facts->database_exists = access(path, F_OK) == 0;
     facts->free_bytes = NAN;
     bool is_writable = existing_folder(path, folder) == 0 && access(folder, W_OK) == 0;
-    if (!is_writable)
+    if (path[0] == '\0')
+        snprintf(facts->database_error, sizeof facts->database_error, "its path is empty");
+    else if (!is_writable)
         snprintf(facts->database_error, sizeof facts->database_error, "%.200s: %s", folder,
                  strerror(errno));
     else if (facts->database_exists && access(path, R_OK | W_OK))

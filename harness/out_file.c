@@ -66,9 +66,10 @@ static bool settle(struct out_file *file)
     if (fflush(file->stream) != 0 || ferror(file->stream)) return false;
     if (!file->partial[0]) return true;
     if (fsync(fileno(file->stream)) != 0) return false;
+    if (!file->is_nameless) return true;
     snprintf(itself, sizeof itself, "/proc/self/fd/%d", fileno(file->stream));
-    return !file->is_nameless ||
-           linkat(AT_FDCWD, itself, AT_FDCWD, file->partial, AT_SYMLINK_FOLLOW) == 0;
+    unlink(file->partial); /* of a process that had this one's number */
+    return linkat(AT_FDCWD, itself, AT_FDCWD, file->partial, AT_SYMLINK_FOLLOW) == 0;
 }
 
 int out_file_try(const char *path)

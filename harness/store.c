@@ -41,7 +41,9 @@ static int make_folder(const char *path)
 static int check_path(const char *path, enum store_mode mode)
 {
     struct stat about;
-    if (strlen(path) >= STORE_MAX_PATH) return assay_error("the path of the database is too long");
+    if (path[0] == '\0') return assay_error("the path of the database is empty");
+    if (strlen(path) >= STORE_MAX_PATH - 2)
+        return assay_error("the path of the database is too long");
     if (stat(path, &about) == 0) {
         if (S_ISDIR(about.st_mode)) return assay_error("%s is a folder, not a database", path);
         return 0;
@@ -257,7 +259,9 @@ int store_open(struct store **out, const char *path, enum store_mode mode)
     if (check_path(path, mode) != 0) return -1;
     struct store *store = calloc(1, sizeof *store);
     if (!store) return assay_error("%s: cannot open the database: out of memory", path);
-    snprintf(store->path, sizeof store->path, "%s", path);
+    /* To SQLite ":memory:" and "file:..." are no files. */
+    bool is_special = path[0] == ':' || strncmp(path, "file:", 5) == 0;
+    snprintf(store->path, sizeof store->path, "%s%s", is_special ? "./" : "", path);
     store->timeout_ms = timeout_ms();
 
     if (open_connection(store, mode) != 0 ||

@@ -23,6 +23,11 @@ mkdir folder.sqlite
 check "a folder in its place" refused "folder.sqlite is a folder"
 db=none/such/folder.sqlite
 check "a folder that is not there" refused "none/such"
+db=
+check "none at all" refused "is empty"
+db=:memory:
+check "a name that SQLite takes for no file is a file" exits 0 measure
+check "which is there afterwards" test -s ./:memory:
 db=text.sqlite
 echo "these are my notes, not a database" >text.sqlite
 check "a file that is no database" refused "text.sqlite"

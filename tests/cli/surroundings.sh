@@ -25,6 +25,11 @@ check "and stores what it measured all the same" stored out.sqlite
 ( measure none.sqlite <&- >&- 2>&- )
 check "a run with none of them stores what it measured" stored none.sqlite
 
+# Fewer descriptors than a run needs; how many it may have depends on the libraries.
+few() { ( ulimit -n "$1"; measure few.sqlite ); }
+check "too few descriptors are told" warns "Too many open files" few 7
+check "in one line" one_line few 7
+
 check "nothing of the environment is needed" exits 0 env -i "$ASSAY" run many.ini --device host \
     --no-ceilings --db bare.sqlite
 check "nor by the doctor" exits 0 env -i "$ASSAY" doctor --device host
