@@ -23,9 +23,9 @@ static __device__ __forceinline__ float4 load_kept(const float4 *from)
 #if __CUDA_ARCH__ >= 800
     uint64_t policy;
     asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
-    asm("ld.global.nc.L2::cache_hint.v4.f32 {%0, %1, %2, %3}, [%4], %5;"
-        : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
-        : "l"(from), "l"(policy));
+    asm volatile("ld.global.nc.L2::cache_hint.v4.f32 {%0, %1, %2, %3}, [%4], %5;"
+                 : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
+                 : "l"(from), "l"(policy));
 #else
     v = __ldg(from);
 #endif
@@ -51,24 +51,28 @@ static __global__ void __launch_bounds__(32 * WARPS) embed(struct embedding args
 {
     int groups = (batch + COUNT - 1) / COUNT, width = args.channels / 4;
     int64_t warp = (int64_t)blockIdx.x * WARPS + threadIdx.x / 32;
+    if (warp >= (int64_t)groups * args.tokens) return;
     int token = (int)(warp / groups), first = (int)(warp % groups) * COUNT;
-    int at = blockIdx.y * PART + threadIdx.x % 32;
-    if (token >= args.tokens || at >= width) return;
-    int id[COUNT];
+    int at = blockIdx.y * PART + threadIdx.x % 32, id[COUNT];
 #pragma unroll
     for (int i = 0; i < COUNT; i++)
         id[i] = __ldg(args.ids + (int64_t)min(first + i, batch - 1) * args.tokens + token);
-    float4 v[COUNT], position = __ldg((const float4 *)args.wpe + (int64_t)token * width + at);
+    float4 v[COUNT], position;
+    /* In a block of their own: else the compiler puts loads off until their stores. */
+    if (at < width) {
 #pragma unroll
-    for (int i = 0; i < COUNT; i++)
-        v[i] = load_kept((const float4 *)args.wte + (int64_t)id[i] * width + at);
+        for (int i = 0; i < COUNT; i++)
+            v[i] = load_kept((const float4 *)args.wte + (int64_t)id[i] * width + at);
+        position = __ldg((const float4 *)args.wpe + (int64_t)token * width + at);
+    }
 #pragma unroll
     for (int i = 0; i < COUNT; i++) {
         if (first + i >= batch) return;
         int64_t row = (int64_t)(first + i) * args.tokens + token;
-        store_first((float4 *)args.y + row * width + at,
-                    make_float4(v[i].x + position.x, v[i].y + position.y, v[i].z + position.z,
-                                v[i].w + position.w));
+        if (at < width)
+            store_first((float4 *)args.y + row * width + at,
+                        make_float4(v[i].x + position.x, v[i].y + position.y, v[i].z + position.z,
+                                    v[i].w + position.w));
     }
 }
 
