@@ -147,7 +147,7 @@ static int time_candidate(const struct lt_product *lt, const struct candidate *c
 /* Enough launches to fill the round's share of time, by the last estimate. */
 static int repeats_for(int round, double ms)
 {
-    static const double share_ms[ROUNDS] = {0, 1, 5};
+    static const double share_ms[ROUNDS] = {0, 2, 20};
     double repeats = share_ms[round] / fmax(ms, 1e-3);
     return repeats < 1 ? 1 : repeats > 1000 ? 1000 : (int)repeats;
 }

@@ -24,6 +24,7 @@
 #include "model_launch.cuh"
 
 template <int SIZE, int ROWS, int COLUMNS, int WARPS_Q, int WARPS_K> struct fp32_layout {
+    static const int size = SIZE, rows = ROWS, columns = COLUMNS; /* of a lane: rows, columns */
     static const int threads = 32 * WARPS_Q * WARPS_K;
     static const int warp_queries = 4 * ROWS, warp_keys = 8 * COLUMNS;
     static const int queries = warp_queries * WARPS_Q, keys = warp_keys * WARPS_K;
@@ -55,6 +56,123 @@ static __device__ __forceinline__ float eight_sum(float value)
     return value;
 }
 
+/* What a lane has of its queries so far. */
+template <typename layout> struct fp32_rows {
+    float peak[layout::rows], total[layout::rows];
+    float sum[layout::rows][layout::vectors][layout::wide];
+};
+
+/* Products of the lane's rows of q and of k. */
+template <typename layout>
+static __device__ __forceinline__ void fp32_scores(float s[layout::rows][layout::columns],
+                                                   const float *queries, const float *keys)
+{
+#pragma unroll 2
+    for (int d = 0; d < layout::size; d += 4) {
+        float q4[layout::rows][4], k4[layout::columns][4];
+#pragma unroll
+        for (int r = 0; r < layout::rows; r++)
+            vector_get(q4[r], queries + 4 * r * layout::pitch + d);
+#pragma unroll
+        for (int c = 0; c < layout::columns; c++)
+            vector_get(k4[c], keys + 8 * c * layout::pitch + d);
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+#pragma unroll
+            for (int r = 0; r < layout::rows; r++)
+#pragma unroll
+                for (int c = 0; c < layout::columns; c++)
+                    s[r][c] = fmaf(q4[r][i], k4[c][i], s[r][c]);
+    }
+}
+
+/* From scores to weights, which other lanes read; what is summed already is scaled to the new
+ * peaks. The lane's first query is `query`, its first key `key`. */
+template <typename layout>
+static __device__ __forceinline__ void fp32_weigh(float s[layout::rows][layout::columns],
+                                                  bool diagonal, int query, int key, float scale,
+                                                  fp32_rows<layout> &own, float *weights)
+{
+#pragma unroll
+    for (int r = 0; r < layout::rows; r++) {
+        float most = own.peak[r];
+#pragma unroll
+        for (int c = 0; c < layout::columns; c++) {
+            if (diagonal && key + 8 * c > query + 4 * r) s[r][c] = -INFINITY;
+            most = fmaxf(most, s[r][c]);
+        }
+        most = eight_max(most);
+        float shift = most == -INFINITY ? 0.0f : most * scale; /* no key yet */
+        float keep = attention_exp2(fmaf(own.peak[r], scale, -shift));
+        own.peak[r] = most;
+        own.total[r] *= keep;
+#pragma unroll
+        for (int c = 0; c < layout::columns; c++) {
+            float weight = attention_exp2(fmaf(s[r][c], scale, -shift));
+            own.total[r] += weight;
+            weights[4 * r * layout::weight_pitch + 8 * c] = weight;
+        }
+#pragma unroll
+        for (int x = 0; x < layout::vectors; x++)
+#pragma unroll
+            for (int e = 0; e < layout::wide; e++)
+                own.sum[r][x][e] *= keep;
+    }
+}
+
+/* Adds the tile's values, weighted. */
+template <typename layout>
+static __device__ __forceinline__ void fp32_add(fp32_rows<layout> &own, const float *weights,
+                                                const float *values)
+{
+    const int wide = layout::wide;
+#pragma unroll 2
+    for (int j = 0; j < layout::warp_keys; j += 4) {
+        float p4[layout::rows][4];
+#pragma unroll
+        for (int r = 0; r < layout::rows; r++)
+            vector_get(p4[r], weights + 4 * r * layout::weight_pitch + j);
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+#pragma unroll
+            for (int x = 0; x < layout::vectors; x++) {
+                float v4[wide];
+                const float *at = values + (j + i) * layout::size + 8 * wide * x;
+                if constexpr (wide == 4)
+                    vector_get(v4, at);
+                else
+                    vector_get(v4, at, 0);
+#pragma unroll
+                for (int r = 0; r < layout::rows; r++)
+#pragma unroll
+                    for (int e = 0; e < wide; e++)
+                        own.sum[r][x][e] = fmaf(p4[r][i], v4[e], own.sum[r][x][e]);
+            }
+    }
+}
+
+/* The lane's columns of y, of its queries from `query`, as far as there are any. */
+template <typename layout>
+static __device__ __forceinline__ void fp32_write(const fp32_rows<layout> &own, float *y, int query,
+                                                  const struct attention &args)
+{
+#pragma unroll
+    for (int r = 0; r < layout::rows; r++) {
+        if (query + 4 * r >= args.tokens) continue;
+        float inverse = 1.0f / own.total[r];
+        float *to = y + (query + 4 * r) * args.stride_y;
+#pragma unroll
+        for (int x = 0; x < layout::vectors; x++) {
+            const float *from = own.sum[r][x];
+            if constexpr (layout::wide == 4)
+                *(float4 *)(to + 32 * x) = make_float4(from[0] * inverse, from[1] * inverse,
+                                                       from[2] * inverse, from[3] * inverse);
+            else
+                *(float2 *)(to + 16 * x) = make_float2(from[0] * inverse, from[1] * inverse);
+        }
+    }
+}
+
 template <int SIZE, int ROWS, int COLUMNS, int WARPS_Q, int WARPS_K, int BLOCKS>
 static __global__ void __launch_bounds__(32 * WARPS_Q * WARPS_K, BLOCKS)
     attention_fp32(const __grid_constant__ struct attention args, float scale)
@@ -68,7 +186,7 @@ static __global__ void __launch_bounds__(32 * WARPS_Q * WARPS_K, BLOCKS)
     int part = warp / WARPS_Q; /* of the tile's keys */
     float *weights = values + layout::keys * SIZE + warp * layout::weights;
     int first = (gridDim.y - 1 - blockIdx.y) * layout::queries; /* the longest first */
-    int own = first + warp % WARPS_Q * layout::warp_queries;
+    int first_own = first + warp % WARPS_Q * layout::warp_queries;
     model_release();
     model_wait();
     const float *head = attention_head<float>(args, blockIdx.x);
@@ -80,10 +198,10 @@ static __global__ void __launch_bounds__(32 * WARPS_Q * WARPS_K, BLOCKS)
     attention_rows<SIZE, SIZE, layout::keys, layout::threads>(values, v, 0, args);
     mma_copy_commit();
 
-    float sum[ROWS][vectors][wide] = {}, peak[ROWS], total[ROWS] = {};
+    fp32_rows<layout> own = {};
 #pragma unroll
     for (int r = 0; r < ROWS; r++)
-        peak[r] = -INFINITY;
+        own.peak[r] = -INFINITY;
     const float *my_queries = queries + (warp % WARPS_Q * layout::warp_queries + a) * pitch;
     const float *my_keys = keys + (part * layout::warp_keys + b) * pitch;
     const float *my_values = values + part * layout::warp_keys * SIZE + b * wide;
@@ -91,7 +209,7 @@ static __global__ void __launch_bounds__(32 * WARPS_Q * WARPS_K, BLOCKS)
 
     for (int tile = 0; tile < end; tile += layout::keys) {
         int key0 = tile + part * layout::warp_keys;
-        bool idle = key0 >= own + layout::warp_queries;
+        bool idle = key0 >= first_own + layout::warp_queries;
         if (tile == 0) {
             mma_copy_wait<1>();
             __syncthreads();
@@ -104,49 +222,10 @@ static __global__ void __launch_bounds__(32 * WARPS_Q * WARPS_K, BLOCKS)
 
         float s[ROWS][COLUMNS] = {};
         if (!idle) {
-#pragma unroll 2
-            for (int d = 0; d < SIZE; d += 4) {
-                float q4[ROWS][4], k4[COLUMNS][4];
-#pragma unroll
-                for (int r = 0; r < ROWS; r++)
-                    vector_get(q4[r], my_queries + 4 * r * pitch + d);
-#pragma unroll
-                for (int c = 0; c < COLUMNS; c++)
-                    vector_get(k4[c], my_keys + 8 * c * pitch + d);
-#pragma unroll
-                for (int i = 0; i < 4; i++)
-#pragma unroll
-                    for (int r = 0; r < ROWS; r++)
-#pragma unroll
-                        for (int c = 0; c < COLUMNS; c++)
-                            s[r][c] = fmaf(q4[r][i], k4[c][i], s[r][c]);
-            }
-            bool diagonal = key0 + layout::warp_keys > own;
-#pragma unroll
-            for (int r = 0; r < ROWS; r++) {
-                float most = peak[r];
-#pragma unroll
-                for (int c = 0; c < COLUMNS; c++) {
-                    if (diagonal && key0 + b + 8 * c > own + a + 4 * r) s[r][c] = -INFINITY;
-                    most = fmaxf(most, s[r][c]);
-                }
-                most = eight_max(most);
-                float shift = most == -INFINITY ? 0.0f : most * scale; /* no key yet */
-                float keep = attention_exp2(fmaf(peak[r], scale, -shift));
-                peak[r] = most;
-                total[r] *= keep;
-#pragma unroll
-                for (int c = 0; c < COLUMNS; c++) {
-                    float weight = attention_exp2(fmaf(s[r][c], scale, -shift));
-                    total[r] += weight;
-                    weights[(a + 4 * r) * layout::weight_pitch + b + 8 * c] = weight;
-                }
-#pragma unroll
-                for (int i = 0; i < vectors; i++)
-#pragma unroll
-                    for (int e = 0; e < wide; e++)
-                        sum[r][i][e] *= keep;
-            }
+            fp32_scores<layout>(s, my_queries, my_keys);
+            bool diagonal = key0 + layout::warp_keys > first_own;
+            fp32_weigh<layout>(s, diagonal, first_own + a, key0 + b, scale, own,
+                               weights + a * layout::weight_pitch + b);
         }
         mma_copy_wait<0>();
         __syncthreads(); /* the values are there; the keys are read; so are the weights written */
@@ -156,56 +235,18 @@ static __global__ void __launch_bounds__(32 * WARPS_Q * WARPS_K, BLOCKS)
             mma_copy_commit();
         }
         if (idle) continue;
-#pragma unroll 2
-        for (int j = 0; j < layout::warp_keys; j += 4) {
-            float p4[ROWS][4];
-#pragma unroll
-            for (int r = 0; r < ROWS; r++)
-                vector_get(p4[r], weights + (a + 4 * r) * layout::weight_pitch + j);
-#pragma unroll
-            for (int i = 0; i < 4; i++)
-#pragma unroll
-                for (int x = 0; x < vectors; x++) {
-                    float v4[wide];
-                    const float *at = my_values + (j + i) * SIZE + 8 * wide * x;
-                    if constexpr (wide == 4)
-                        vector_get(v4, at);
-                    else
-                        vector_get(v4, at, 0);
-#pragma unroll
-                    for (int r = 0; r < ROWS; r++)
-#pragma unroll
-                        for (int e = 0; e < wide; e++)
-                            sum[r][x][e] = fmaf(p4[r][i], v4[e], sum[r][x][e]);
-                }
-        }
+        fp32_add<layout>(own, weights + a * layout::weight_pitch, my_values);
     }
 
 #pragma unroll
     for (int r = 0; r < ROWS; r++)
-        total[r] = eight_sum(total[r]);
-    auto sum_of = [&](int row, int i) -> float & { return sum[row][i / wide][i % wide]; };
-    if (!attention_join<ROWS, vectors * wide, WARPS_Q, WARPS_K>(attention_floats, scale, peak,
-                                                                total, sum_of))
+        own.total[r] = eight_sum(own.total[r]);
+    auto sum_of = [&](int row, int i) -> float & { return own.sum[row][i / wide][i % wide]; };
+    if (!attention_join<ROWS, vectors * wide, WARPS_Q, WARPS_K>(attention_floats, scale, own.peak,
+                                                                own.total, sum_of))
         return;
 
-    float *y = attention_out<float>(args, blockIdx.x) + b * wide;
-#pragma unroll
-    for (int r = 0; r < ROWS; r++) {
-        int query = own + a + 4 * r;
-        if (query >= args.tokens) continue;
-        float inverse = 1.0f / total[r];
-        float *to = y + query * args.stride_y;
-#pragma unroll
-        for (int x = 0; x < vectors; x++) {
-            const float *from = sum[r][x];
-            if constexpr (wide == 4)
-                *(float4 *)(to + 32 * x) = make_float4(from[0] * inverse, from[1] * inverse,
-                                                       from[2] * inverse, from[3] * inverse);
-            else
-                *(float2 *)(to + 16 * x) = make_float2(from[0] * inverse, from[1] * inverse);
-        }
-    }
+    fp32_write<layout>(own, attention_out<float>(args, blockIdx.x) + b * wide, first_own + a, args);
 }
 
 #endif

@@ -1,35 +1,78 @@
 /*
- * embedding_vec4.cu - a warp takes up to 512 channels of a row: one id, four float4 of
- * each table a lane, all in flight before the first is used.
+ * embedding_vec4.cu - a warp takes 128 channels of a position, in one sequence or in four: one
+ * float4 of the position, and one of each token, a lane, all in flight before the first is used.
  *
- * Bytes of an element: 4 read of each table (the position's from L2), 4 written. No
- * division: blockIdx.y is the part of the row.
+ * Bytes of an element: 4 read of each table, 4 written; the position's are from L2, or of
+ * four sequences once. Parts of a row are the slowest index of the grid: the device goes through
+ * all rows for 512 bytes of each, so that the positions' part and all that was read of the
+ * token table's lie in L2 together, and a token that comes again is not read again. What is
+ * written is let go first (evict_first), what is read is kept.
+ *
+ * Limits, 16 x 1024 tokens of 4096 channels on an H200, in shares of the copy ceiling: by whole
+ * rows 79 to 87 %, for a seventh of the tokens comes again and is read again; by parts of
+ * 2 KiB, sequence behind sequence, 89 %; by parts of 512 bytes with the policies 92.7 %. With
+ * 768 channels four in nine tokens come again: 75 % becomes 88 %.
  */
 #include "embedding.cuh"
 
-enum { WARPS = 8, LOADS = 4, PER_WARP = 32 * LOADS };
+enum { WARPS = 8, PART = 32, SEQUENCES = 4, FULL = 1 << 15 };
 
-static __global__ void __launch_bounds__(32 * WARPS) embed(struct embedding args)
+static __device__ __forceinline__ float4 load_kept(const float4 *from)
 {
-    int64_t row = (int64_t)blockIdx.x * WARPS + threadIdx.x / 32;
-    if (row >= args.rows) return;
-    int width = args.channels / 4;
-    int first = blockIdx.y * PER_WARP + threadIdx.x % 32;
-    const float4 *token = (const float4 *)args.wte + (int64_t)__ldg(args.ids + row) * width;
-    const float4 *position = (const float4 *)args.wpe + row % args.tokens * width;
-    float4 *y = (float4 *)args.y + row * width;
-    float4 a[LOADS], b[LOADS];
+    float4 v;
+#if __CUDA_ARCH__ >= 800
+    uint64_t policy;
+    asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
+    asm volatile("ld.global.nc.L2::cache_hint.v4.f32 {%0, %1, %2, %3}, [%4], %5;"
+                 : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
+                 : "l"(from), "l"(policy));
+#else
+    v = __ldg(from);
+#endif
+    return v;
+}
+
+static __device__ __forceinline__ void store_first(float4 *to, float4 v)
+{
+#if __CUDA_ARCH__ >= 800
+    uint64_t policy;
+    asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+    asm volatile("st.global.L2::cache_hint.v4.f32 [%0], {%1, %2, %3, %4}, %5;" ::"l"(to), "f"(v.x),
+                 "f"(v.y), "f"(v.z), "f"(v.w), "l"(policy)
+                 : "memory");
+#else
+    *to = v;
+#endif
+}
+
+/* Warps go over the sequences of a position, COUNT at a time, then to the next position. */
+template <int COUNT>
+static __global__ void __launch_bounds__(32 * WARPS) embed(struct embedding args, int batch)
+{
+    int groups = (batch + COUNT - 1) / COUNT, width = args.channels / 4;
+    int64_t warp = (int64_t)blockIdx.x * WARPS + threadIdx.x / 32;
+    if (warp >= (int64_t)groups * args.tokens) return;
+    int token = (int)(warp / groups), first = (int)(warp % groups) * COUNT;
+    int at = blockIdx.y * PART + threadIdx.x % 32, id[COUNT];
 #pragma unroll
-    for (int k = 0; k < LOADS; k++) {
-        int at = first + 32 * k;
-        if (at < width) a[k] = __ldg(token + at);
-        if (at < width) b[k] = __ldg(position + at);
+    for (int i = 0; i < COUNT; i++)
+        id[i] = __ldg(args.ids + (int64_t)min(first + i, batch - 1) * args.tokens + token);
+    float4 v[COUNT], position;
+    /* In a block of their own: else the compiler puts loads off until their stores. */
+    if (at < width) {
+#pragma unroll
+        for (int i = 0; i < COUNT; i++)
+            v[i] = load_kept((const float4 *)args.wte + (int64_t)id[i] * width + at);
+        position = __ldg((const float4 *)args.wpe + (int64_t)token * width + at);
     }
 #pragma unroll
-    for (int k = 0; k < LOADS; k++) {
-        int at = first + 32 * k;
+    for (int i = 0; i < COUNT; i++) {
+        if (first + i >= batch) return;
+        int64_t row = (int64_t)(first + i) * args.tokens + token;
         if (at < width)
-            y[at] = make_float4(a[k].x + b[k].x, a[k].y + b[k].y, a[k].z + b[k].z, a[k].w + b[k].w);
+            store_first((float4 *)args.y + row * width + at,
+                        make_float4(v[i].x + position.x, v[i].y + position.y, v[i].z + position.z,
+                                    v[i].w + position.w));
     }
 }
 
@@ -43,18 +86,27 @@ static int setup(struct assay_call *call)
     return embedding_check(call);
 }
 
+/* Four sequences a warp where that leaves enough warps to fill a large device. */
 static int launch(struct assay_call *call)
 {
     struct embedding args = embedding_args(call);
-    dim3 grid(gpt_blocks(args.rows, WARPS), gpt_blocks(args.channels / 4, PER_WARP));
-    embed<<<grid, 32 * WARPS, 0, (cudaStream_t)call->stream>>>(args);
+    int batch = (int)(args.rows / args.tokens);
+    unsigned parts = gpt_blocks(args.channels / 4, PART);
+    bool many = batch >= SEQUENCES && args.rows * parts >= (int64_t)SEQUENCES * FULL;
+    int64_t groups = many ? (batch + SEQUENCES - 1) / SEQUENCES : batch;
+    dim3 grid(gpt_blocks(groups * args.tokens, WARPS), parts);
+    cudaStream_t stream = (cudaStream_t)call->stream;
+    if (many)
+        embed<SEQUENCES><<<grid, 32 * WARPS, 0, stream>>>(args, batch);
+    else
+        embed<1><<<grid, 32 * WARPS, 0, stream>>>(args, batch);
     return assay_launched();
 }
 
 static const struct assay_variant variant = {
     .operation = "embedding",
     .name = "vec4",
-    .summary = "a warp a row, four float4 of each table in flight",
+    .summary = "a warp 512 bytes of a position, for several sequences",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,
