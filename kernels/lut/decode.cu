@@ -98,7 +98,7 @@ static __global__ void __launch_bounds__(THREADS)
 int lut_decode_i8(const struct lut_geometry *geometry, const void *data, int64_t rows,
                   const struct lut_points *points, bool right, int8_t *out, void *stream)
 {
-    if (lut_short_points_take(geometry, rows))
+    if (lut_short_points_take(geometry, rows, points))
         return lut_short_points_decode(geometry, data, rows, points, out, stream);
     const int8_t *from = right ? points->right : points->left;
     struct lut_codes codes = lut_codes(geometry, data, rows);

@@ -16,7 +16,7 @@ extern "C" {
 /* The points of a codebook in device memory. */
 struct lut_points {
     int8_t *left, *right; /* [count][d]; one allocation, at `left` */
-    void *table;          /* E8 with q = 4: short_points.h; else NULL */
+    void *table;          /* E8 with q = 4: short_points.h, where it fits; else NULL */
     int64_t bytes;
 };
 
@@ -33,7 +33,8 @@ int lut_decode_i8(const struct lut_geometry *geometry, const void *data, int64_t
 
 /* The same from points->table: making it, which shapes it is for, and enqueuing. */
 int lut_short_points_upload(const struct codebook *codebook, struct lut_points *points);
-bool lut_short_points_take(const struct lut_geometry *geometry, int64_t rows);
+bool lut_short_points_take(const struct lut_geometry *geometry, int64_t rows,
+                           const struct lut_points *points);
 int lut_short_points_decode(const struct lut_geometry *geometry, const void *data, int64_t rows,
                             const struct lut_points *points, int8_t *out, void *stream);
 

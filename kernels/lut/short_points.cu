@@ -18,6 +18,12 @@ static const int64_t FROM = (int64_t)1 << 22;
 
 int lut_short_points_upload(const struct codebook *codebook, struct lut_points *points)
 {
+    int device, most;
+    if (assay_cuda(cudaGetDevice(&device), "device") ||
+        assay_cuda(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
+                   "shared memory"))
+        return -1;
+    if (most < SHORT_POINTS_BYTES) return 0;
     unsigned char *table = (unsigned char *)malloc(SHORT_POINTS_BYTES);
     if (table == NULL) return assay_error("out of host memory for a codebook");
     for (uint32_t index = 0; index < SHORT_POINTS; index++) {
@@ -35,10 +41,11 @@ int lut_short_points_upload(const struct codebook *codebook, struct lut_points *
     return status;
 }
 
-bool lut_short_points_take(const struct lut_geometry *geometry, int64_t rows)
+bool lut_short_points_take(const struct lut_geometry *geometry, int64_t rows,
+                           const struct lut_points *points)
 {
     int64_t entries = rows * geometry->blocks * 8;
-    return geometry->d == 8 && geometry->q == 4 && geometry->levels <= SHORT_POINTS_LEVELS &&
+    return points->table && geometry->levels <= SHORT_POINTS_LEVELS &&
            geometry->format == LUT_PACKED && entries >= FROM && entries < (int64_t)1 << 32;
 }
 
