@@ -1,5 +1,4 @@
 /* decode.cu - see lut_cuda.h. */
-#include <stdlib.h>
 
 #include "lut_cuda.h"
 

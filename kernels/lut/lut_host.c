@@ -1,6 +1,5 @@
 /* lut_host.c - decoding and exact sums on the host; see lut.h. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "lut.h"
