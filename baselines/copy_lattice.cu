@@ -12,7 +12,7 @@
 #include "kernels/lattice/copy.h"
 #include "kernels/lattice/lattice_vec.cuh"
 
-enum { THREADS = 256, IN_FLIGHT = 4, POISON = 0xa5 };
+enum { THREADS = 256, POISON = 0xa5 };
 
 static const int64_t CHECKED = (int64_t)1 << 22; /* entries of the int8 result */
 
@@ -35,25 +35,16 @@ static __global__ void __launch_bounds__(THREADS)
     lattice_store_bytes(out + group * BYTES, BYTES, copy_word(mine));
 }
 
-/* Four entries at a time, two neighbours sharing a group's codes. The little that is
- * read is all under way before the first write. */
+/* Four entries a thread, two neighbours sharing a group's codes. */
 template <int BYTES>
 static __global__ void __launch_bounds__(THREADS)
     copy_decode(const uint8_t *__restrict__ codes, uint4 *__restrict__ y, int64_t quads)
 {
-    const int64_t first = (int64_t)blockIdx.x * THREADS * IN_FLIGHT + threadIdx.x;
-    uint32_t w[IN_FLIGHT];
-#pragma unroll
-    for (int k = 0; k < IN_FLIGHT; k++) {
-        int64_t quad = first + k * THREADS;
-        if (quad < quads) w[k] = (uint32_t)lattice_load_bytes(codes + (quad >> 1) * BYTES, BYTES);
-    }
-#pragma unroll
-    for (int k = 0; k < IN_FLIGHT; k++) {
-        int64_t quad = first + k * THREADS;
-        uint32_t word = w[k] ^ (uint32_t)(quad & 1) << 2;
-        if (quad < quads) y[quad] = make_uint4(word, word ^ 1, word ^ 2, word ^ 3);
-    }
+    int64_t quad = (int64_t)blockIdx.x * THREADS + threadIdx.x;
+    if (quad >= quads) return;
+    uint32_t word = (uint32_t)lattice_load_bytes(codes + (quad >> 1) * BYTES, BYTES);
+    word ^= (uint32_t)(quad & 1) << 2;
+    y[quad] = make_uint4(word, word ^ 1, word ^ 2, word ^ 3);
 }
 
 static __global__ void __launch_bounds__(THREADS)
@@ -72,7 +63,7 @@ static void enqueue(const struct assay_call *call, const struct lattice_job *job
         copy_encode<BYTES><<<lattice_grid(groups, THREADS), THREADS, 0, stream>>>(
             call->buffer[BUF_IN], (uint8_t *)call->buffer[BUF_OUT], groups);
     else
-        copy_decode<BYTES><<<lattice_grid(2 * groups, THREADS * IN_FLIGHT), THREADS, 0, stream>>>(
+        copy_decode<BYTES><<<lattice_grid(2 * groups, THREADS), THREADS, 0, stream>>>(
             (const uint8_t *)call->buffer[BUF_IN], (uint4 *)call->buffer[BUF_OUT], 2 * groups);
 }
 

@@ -66,7 +66,7 @@ static int decode(struct layer *layer, struct assay_call *call, int buffer, int6
     if (status == 0) status = cuda_error(cudaMalloc(&scratch, (size_t)count), "decoded operand");
     if (status == 0) status = cuda_error(cudaMalloc((void **)&layer->decoded, bytes), "operand");
     if (status == 0)
-        status = lut_decode_i8(&geometry, call->buffer[buffer], rows, points.left, scratch,
+        status = lut_decode_i8(&geometry, call->buffer[buffer], rows, &points, false, scratch,
                                call->stream);
     if (status == 0) status = lut_widen_fp32(scratch, layer->decoded, count, call->stream);
     if (status == 0)

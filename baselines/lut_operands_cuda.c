@@ -35,9 +35,9 @@ static int fill(const struct lut_operands *operands, const struct assay_call *ca
 {
     struct lut_geometry geometry = lut_geometry(call->shape);
     int64_t left = geometry.rows * operands->stride, right = geometry.columns * operands->stride;
-    if (lut_decode_i8(&geometry, call->buffer[LUT_A], geometry.rows, points->left, scratch,
+    if (lut_decode_i8(&geometry, call->buffer[LUT_A], geometry.rows, points, false, scratch,
                       call->stream) ||
-        lut_decode_i8(&geometry, call->buffer[LUT_B], geometry.columns, points->right,
+        lut_decode_i8(&geometry, call->buffer[LUT_B], geometry.columns, points, true,
                       scratch + left, call->stream) ||
         convert(type, scratch, operands->a, left, call->stream) ||
         convert(type, scratch + left, operands->b, right, call->stream))

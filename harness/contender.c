@@ -197,6 +197,8 @@ static int size_block(struct contender *contender, struct ring *ring)
     contender->lengthy = launch_s >= LENGTHY_S;
     contender->hold_ns =
         contender->variant->clock == ASSAY_CLOCK_DEVICE ? fmin(1.5e9 * enqueue_s + 5000, 2e6) : 0;
+    contender->block_count = 1;
+    if (contender->lengthy) return 0;
     struct block block = block_of(contender, ring, 1);
     struct block_sample sample;
     struct block_totals totals;

@@ -1,6 +1,8 @@
 /* test_family_lut_codes.c - codebooks, tables of inner products, and indices as stored. */
 #include "lut_bench.h"
 
+#include "kernels/lut/short_points.h"
+
 static void tables_have_the_known_sizes_maxima_and_zeros(void **state)
 {
     (void)state;
@@ -107,6 +109,35 @@ static void indices_that_do_not_fit_are_refused(void **state)
     assert_non_null(lut_decode_unsupported(&shape));
 }
 
+static void points_of_three_bytes_decode_like_those_of_eight(void **state)
+{
+    (void)state;
+    const struct codebook *codebook = codebook_get(CODEBOOK_E8, 4);
+    unsigned char *table = malloc(SHORT_POINTS_BYTES);
+    assert_int_equal(codebook->count, SHORT_POINTS);
+    for (uint32_t index = 0; index < SHORT_POINTS; index++) {
+        uint32_t entry = short_point(index, codebook->left + 8 * (int64_t)index);
+        assert_true(entry >> 24 == 0);
+        ((uint16_t *)table)[index] = (uint16_t)entry;
+        table[2 * SHORT_POINTS + index] = (unsigned char)(entry >> 16);
+    }
+    for (uint32_t first = 0; first < SHORT_POINTS; first++) {
+        const uint32_t index[] = {first, (first * 40503u + 7) & 0xffff};
+        for (int levels = 1; levels <= SHORT_POINTS_LEVELS; levels++) {
+            uint32_t word[2];
+            int8_t expected[8];
+            short_points_block(table, index, levels, word);
+            for (int i = 0; i < 8; i++) {
+                int sum = codebook->left[8 * (int64_t)index[0] + i];
+                if (levels > 1) sum += 4 * codebook->left[8 * (int64_t)index[1] + i];
+                expected[i] = (int8_t)sum;
+            }
+            assert_memory_equal(word, expected, sizeof expected);
+        }
+    }
+    free(table);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -115,6 +146,7 @@ int main(void)
         cmocka_unit_test(codewords_are_distinct_and_index_zero_is_the_origin),
         cmocka_unit_test(packed_indices_read_back_over_word_boundaries),
         cmocka_unit_test(indices_that_do_not_fit_are_refused),
+        cmocka_unit_test(points_of_three_bytes_decode_like_those_of_eight),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

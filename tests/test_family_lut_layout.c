@@ -163,10 +163,10 @@ static void tiles_cover_the_output_once(void **state)
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         int64_t rows = sizes[i][0], columns = sizes[i][1];
         int64_t across = (columns + IMMA_COLUMNS - 1) / IMMA_COLUMNS;
-        int64_t tiles = imma_tiles(rows, columns);
+        int64_t tiles = imma_tiles(rows, columns, IMMA_ROWS);
         int *seen = calloc((size_t)tiles, sizeof *seen);
         for (int64_t index = 0; index < tiles; index++) {
-            struct imma_tile tile = imma_tile_of(index, rows, columns);
+            struct imma_tile tile = imma_tile_of(index, rows, columns, IMMA_ROWS);
             assert_true(tile.row < rows && tile.column < columns);
             seen[tile.row / IMMA_ROWS * across + tile.column / IMMA_COLUMNS]++;
         }

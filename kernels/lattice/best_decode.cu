@@ -8,12 +8,14 @@
  *
  * An H200 that writes 4.69 TB/s takes 129 us for 2^27 entries at q4m2, in which a
  * multiprocessor issues at most 114 instructions for a warp and store of 128 entries. The loop
- * has 49 of them for E8 q4m2, four look-ups among them: 16 different
- * addresses each, in some 3 cycles, 12 of about 28.
+ * has 66 of them for E8 q4m2, four look-ups among them: 16 different
+ * addresses each, in some 3 cycles, 12 of about 28. Seen: 156 us; moving the bytes alone
+ * (copy_decode) takes 153, for reads come between the writes.
  *
  * The table (E8 at q = 4: 192 KB) makes one block a multiprocessor, or as many as fit,
- * stay and walk; the codes of the next four stores are under way while those of
- * the last are worked on. Below 2^22 entries the table is read through L1.
+ * stay and take 64 KB of y in turn (lattice_walk.cuh); the codes of the next turn are
+ * under way while those of the last are worked on. Below 2^22 entries the table is read
+ * through L1.
  */
 #include <stdlib.h>
 #include <type_traits>
@@ -24,8 +26,9 @@
 enum { ONCE_THREADS = 128, IN_FLIGHT = 4 };
 
 struct decode_state {
-    uint8_t *table; /* device memory */
-    int walkers;    /* blocks that walk; 0: none do */
+    uint8_t *table;           /* device memory */
+    struct walk_turns *turns; /* device memory; NULL without a walk */
+    int walkers;              /* blocks that walk; 0: none do */
 };
 
 struct decode_args {
@@ -34,7 +37,14 @@ struct decode_args {
     int64_t quads;
     float half;
     const uint8_t *table;
+    struct walk_turns *turns;
 };
+
+/* As it stands in memory: 16 bytes are copied at a time. */
+template <int LATTICE, int CODE> static __host__ __device__ constexpr int table_bytes()
+{
+    return (points_bytes(LATTICE, CODE) + 15) / 16 * 16;
+}
 
 template <int LATTICE, int CODE> struct quad_of {
     static constexpr int BYTES = points_quad_bytes(LATTICE, CODE);
@@ -67,45 +77,52 @@ static __global__ void __launch_bounds__(ONCE_THREADS) decode_once(const struct 
         a.y[at] = quad::decode(a.table, quad::load(a.codes, at), (int)(at & 1), a.half);
 }
 
-/* `rounds` times, each block has WALK_THREADS * IN_FLIGHT quads in a row; what is left
- * then is dealt out again, a quad a thread. */
+/* Three levels are too much work to meet behind. */
+static __host__ __device__ constexpr bool is_in_turn(int code)
+{
+    return code != CODE_Q4M3;
+}
+
+/* Chunks of WALK_THREADS * IN_FLIGHT quads; what is left then is dealt out, a quad
+ * a thread. */
 template <int LATTICE, int CODE>
-static __global__ void __launch_bounds__(WALK_THREADS, 1)
-    decode_walk(const struct decode_args a, int rounds)
+static __global__ void __launch_bounds__(WALK_THREADS, 1) decode_walk(const struct decode_args a)
 {
     using quad = quad_of<LATTICE, CODE>;
-    extern __shared__ uint32_t table[];
-    constexpr int WORDS = (points_bytes(LATTICE, CODE) + 3) / 4;
+    extern __shared__ uint4 table[];
+    __shared__ unsigned slot[2];
     constexpr int CHUNK = WALK_THREADS * IN_FLIGHT;
+    const unsigned chunks = (unsigned)(a.quads / CHUNK);
     const uint8_t *here = (const uint8_t *)table;
     const int half = (int)threadIdx.x & 1;
-    const int64_t step = (int64_t)gridDim.x * CHUNK;
-    const int64_t first = (int64_t)blockIdx.x * CHUNK + threadIdx.x;
-    const uint8_t *codes = a.codes + (first >> quad::SHARE) * quad::BYTES;
-    float4 *y = a.y + first;
     typename quad::word next[IN_FLIGHT];
-    if (rounds) {
+    auto load = [&](unsigned chunk, int k) {
+        return quad::load(a.codes, (int64_t)chunk * CHUNK + k * WALK_THREADS + threadIdx.x);
+    };
+    walk<is_in_turn(CODE)> walk(a.turns, slot);
+    if (walk.now < chunks) {
 #pragma unroll
         for (int k = 0; k < IN_FLIGHT; k++)
-            next[k] = quad::load(codes, k * WALK_THREADS);
+            next[k] = load(walk.now, k);
     }
-    for (int i = threadIdx.x; i < WORDS; i += WALK_THREADS)
-        table[i] = ((const uint32_t *)a.table)[i];
-    __syncthreads();
-    for (int i = 0; i < rounds; i++) {
+    walk_fill(table, a.table, table_bytes<LATTICE, CODE>());
+    walk.enter();
+    while (walk.now < chunks) {
         typename quad::word packed[IN_FLIGHT];
-        codes += (step >> quad::SHARE) * quad::BYTES;
+        float4 *y = a.y + (int64_t)walk.now * CHUNK + threadIdx.x;
+        walk.ask();
 #pragma unroll
         for (int k = 0; k < IN_FLIGHT; k++) {
             packed[k] = next[k];
-            if (i + 1 < rounds) next[k] = quad::load(codes, k * WALK_THREADS);
+            if (walk.next < chunks) next[k] = load(walk.next, k);
         }
 #pragma unroll
         for (int k = 0; k < IN_FLIGHT; k++)
             y[k * WALK_THREADS] = quad::decode(here, packed[k], half, a.half);
-        y += step;
+        walk.go_on();
     }
-    int64_t at = rounds * step + (int64_t)blockIdx.x * WALK_THREADS + threadIdx.x;
+    walk.leave();
+    int64_t at = (int64_t)chunks * CHUNK + (int64_t)blockIdx.x * WALK_THREADS + threadIdx.x;
     for (; at < a.quads; at += (int64_t)gridDim.x * WALK_THREADS)
         a.y[at] = quad::decode(here, quad::load(a.codes, at), half, a.half);
 }
@@ -125,15 +142,15 @@ struct decode_setup {
 
     template <int LATTICE, int CODE> int run() const
     {
-        const size_t bytes = ((size_t)points_bytes(LATTICE, CODE) + 3) / 4 * 4;
+        const size_t bytes = table_bytes<LATTICE, CODE>();
         uint8_t *host = (uint8_t *)calloc(1, bytes);
         if (!host) return assay_error("no memory for the table");
         points_fill(LATTICE, CODE, host);
         int status = walk_upload(call, host, bytes, (void **)&state->table);
         free(host);
         if (status < 0 || !walk) return status;
-        return walk_blocks((const void *)decode_walk<LATTICE, CODE>, points_bytes(LATTICE, CODE),
-                           &state->walkers);
+        if (walk_make_turns(&state->turns) < 0) return -1;
+        return walk_blocks((const void *)decode_walk<LATTICE, CODE>, (int)bytes, &state->walkers);
     }
 };
 
@@ -154,11 +171,9 @@ struct decode_launch {
 
     template <int LATTICE, int CODE> int run() const
     {
-        const int64_t step = (int64_t)walkers * WALK_THREADS * IN_FLIGHT;
         if (walkers)
             decode_walk<LATTICE, CODE>
-                <<<walkers, WALK_THREADS, points_bytes(LATTICE, CODE), stream>>>(
-                    args, (int)(args.quads / step));
+                <<<walkers, WALK_THREADS, table_bytes<LATTICE, CODE>(), stream>>>(args);
         else
             decode_once<LATTICE, CODE>
                 <<<lattice_grid(args.quads, ONCE_THREADS), ONCE_THREADS, 0, stream>>>(args);
@@ -172,7 +187,7 @@ static int launch(struct assay_call *call)
     const struct decode_state *state = (const struct decode_state *)call->state;
     struct decode_launch kernel = {{(const uint8_t *)call->buffer[BUF_IN],
                                     (float4 *)call->buffer[BUF_OUT], 2 * vec_groups(&job), job.half,
-                                    state->table},
+                                    state->table, state->turns},
                                    state->walkers,
                                    (cudaStream_t)call->stream};
     return vec_instance(&job, kernel);
@@ -182,6 +197,7 @@ static void teardown(struct assay_call *call)
 {
     struct decode_state *state = (struct decode_state *)call->state;
     if (!state) return;
+    cudaFree(state->turns);
     cudaFree(state->table);
     free(state);
 }

@@ -12,6 +12,74 @@ enum { WALK_THREADS = 1024 };
 /* Entries from which the table's way to shared memory is worth it. */
 static const int64_t WALK_FROM = (int64_t)1 << 22;
 
+/*
+ * Chunks in turn: a block takes the next one there is, so that what all blocks write at a
+ * time lies together in memory, as it does where blocks are short-lived. With a stride of
+ * its own a block drifts away from the others, and an H200 writes a tenth less. In
+ * turn a block's warps meet at every chunk, which is dear where a chunk is much work: then
+ * the stride is better.
+ */
+
+/* In device memory, zeros before a launch, and left so by the last block. */
+struct walk_turns {
+    unsigned taken, done;
+};
+
+/* A block's way through the chunks: `now` is to be worked on, `next` will be, so that its
+ * loads can leave. All threads of the block call all of this. */
+template <bool IN_TURN> struct walk {
+    struct walk_turns *turns;
+    unsigned *slot; /* two words of shared memory */
+    unsigned now, next, ticket, phase;
+
+    __device__ __forceinline__ walk(struct walk_turns *from, unsigned shared[2])
+        : turns(from), slot(shared), now(blockIdx.x), next(blockIdx.x + gridDim.x), phase(1)
+    {
+        ask();
+    }
+
+    /* Before the work on `now`: the answer has the time of that work to come. */
+    __device__ __forceinline__ void ask()
+    {
+        if (IN_TURN && threadIdx.x == 0) ticket = gridDim.x + atomicAdd(&turns->taken, 1);
+    }
+
+    /* Before the first chunk; a barrier, also for what was written to shared memory. */
+    __device__ __forceinline__ void enter()
+    {
+        if (IN_TURN && threadIdx.x == 0) slot[0] = ticket;
+        __syncthreads();
+        if (IN_TURN) next = slot[0];
+    }
+
+    /* Behind the work on `now`. */
+    __device__ __forceinline__ void go_on()
+    {
+        now = next;
+        next += gridDim.x;
+        if (!IN_TURN) return;
+        if (threadIdx.x == 0) slot[phase] = ticket;
+        __syncthreads();
+        next = slot[phase];
+        phase ^= 1;
+    }
+
+    __device__ __forceinline__ void leave() const
+    {
+        if (!IN_TURN || threadIdx.x != 0) return;
+        __threadfence(); /* this block's turns are taken before it is counted */
+        if (atomicAdd(&turns->done, 1) == gridDim.x - 1) *turns = {0, 0};
+    }
+};
+
+/* A table to shared memory, all threads of the block; `bytes` a multiple of 16. */
+static __device__ __forceinline__ void walk_fill(uint4 *table, const void *from, int bytes)
+{
+#pragma unroll 6
+    for (int i = threadIdx.x; i < bytes / 16; i += WALK_THREADS)
+        table[i] = ((const uint4 *)from)[i];
+}
+
 /* How many blocks of `kernel` the device holds with a table of `bytes`; 0 where that is
  * more than a block may have, as on cards below the data centre's. */
 static inline int walk_blocks(const void *kernel, int bytes, int *blocks)
@@ -32,6 +100,13 @@ static inline int walk_blocks(const void *kernel, int bytes, int *blocks)
     if (assay_cuda(error, "cudaOccupancyMaxActiveBlocksPerMultiprocessor") < 0) return -1;
     *blocks = processors * each;
     return 0;
+}
+
+/* Turns in device memory that the caller frees. */
+static inline int walk_make_turns(struct walk_turns **turns)
+{
+    if (assay_cuda(cudaMalloc(turns, sizeof **turns), "cudaMalloc") < 0) return -1;
+    return assay_cuda(cudaMemset(*turns, 0, sizeof **turns), "cudaMemset");
 }
 
 /* `bytes` at `table` to device memory that the caller frees, counted as workspace. */

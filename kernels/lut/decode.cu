@@ -1,10 +1,10 @@
 /* decode.cu - see lut_cuda.h. */
-#include <stdlib.h>
 
-#include "decode.cuh"
 #include "lut_cuda.h"
 
 enum { THREADS = 256 };
+
+static const int64_t GRID_ROWS = 65535; /* the most a grid has */
 
 int lut_points_upload(const struct assay_shape *shape, struct lut_points *points)
 {
@@ -17,14 +17,18 @@ int lut_points_upload(const struct assay_shape *shape, struct lut_points *points
     if (assay_cuda(cudaMemcpy(points->left, codebook->left, half, cudaMemcpyHostToDevice),
                    "codebook"))
         return -1;
-    return assay_cuda(cudaMemcpy(points->right, codebook->right, half, cudaMemcpyHostToDevice),
-                      "codebook");
+    if (assay_cuda(cudaMemcpy(points->right, codebook->right, half, cudaMemcpyHostToDevice),
+                   "codebook"))
+        return -1;
+    bool is_short = codebook->d == 8 && codebook->q == 4;
+    return is_short ? lut_short_points_upload(codebook, points) : 0;
 }
 
 void lut_points_release(struct lut_points *points)
 {
+    cudaFree(points->table);
     cudaFree(points->left);
-    points->left = points->right = NULL;
+    *points = {};
 }
 
 int64_t lut_decoded_stride(const struct lut_geometry *geometry)
@@ -34,30 +38,79 @@ int64_t lut_decoded_stride(const struct lut_geometry *geometry)
 
 /* --------------------------------------------------------------- decoding -- */
 
+/* Four coordinates, one a byte, as the number of digits c_i to the base 256, and back: such
+ * numbers add up and take weights, borrows and all, while the c_i end within int8. */
+static __device__ __forceinline__ uint32_t digits_of(uint32_t bytes)
+{
+    return bytes - ((bytes & 0x80808080u) << 1);
+}
+
+static __device__ __forceinline__ uint32_t bytes_of(uint32_t digits)
+{
+    return (digits + 0x80808080u) ^ 0x80808080u;
+}
+
+/* A block's coordinates, weighted and added, from byte `place` of 16 on. */
+template <int D>
+static __device__ __forceinline__ void add_block(uint32_t sum[4], int place,
+                                                 const struct lut_codes &codes, int q, int levels,
+                                                 const int8_t *__restrict__ points, int64_t row,
+                                                 int64_t block)
+{
+    uint32_t weight = 1;
+    for (int m = 0; m < levels; m++, weight *= (uint32_t)q) {
+        int64_t index = lut_read(&codes, row, block * levels + m);
+        if (D == 8) {
+            uint2 point = __ldg((const uint2 *)points + index);
+            sum[place / 4] += weight * digits_of(point.x);
+            sum[place / 4 + 1] += weight * digits_of(point.y);
+        } else if (D == 4) {
+            sum[place / 4] += weight * digits_of(__ldg((const uint32_t *)points + index));
+        } else {
+            uint32_t two = digits_of(__ldg((const uint16_t *)points + index));
+            sum[place / 4] += weight * two << 8 * (place % 4);
+        }
+    }
+}
+
+/* A thread decodes 16 bytes of a row; a block of threads stays with its rows. */
 template <int D>
 static __global__ void __launch_bounds__(THREADS)
     lut_decode(struct lut_codes codes, struct lut_geometry geometry,
-               const int8_t *__restrict__ points, uint32_t *__restrict__ out, int64_t words)
+               const int8_t *__restrict__ points, uint4 *__restrict__ out, int pieces)
 {
-    int64_t step = (int64_t)gridDim.x * THREADS;
-    for (int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x; i < codes.rows * words; i += step)
-        out[i] = decode_four<D>(codes, geometry, points, i / words, i % words);
+    int piece = blockIdx.x * THREADS + threadIdx.x;
+    if (piece >= pieces) return;
+    for (int64_t row = blockIdx.y; row < codes.rows; row += gridDim.y) {
+        uint32_t sum[4] = {};
+#pragma unroll
+        for (int place = 0; place < 16; place += D) {
+            int64_t block = piece * (16 / D) + place / D;
+            if (block < geometry.blocks)
+                add_block<D>(sum, place, codes, geometry.q, geometry.levels, points, row, block);
+        }
+        out[row * pieces + piece] =
+            make_uint4(bytes_of(sum[0]), bytes_of(sum[1]), bytes_of(sum[2]), bytes_of(sum[3]));
+    }
 }
 
 int lut_decode_i8(const struct lut_geometry *geometry, const void *data, int64_t rows,
-                  const int8_t *points, int8_t *out, void *stream)
+                  const struct lut_points *points, bool right, int8_t *out, void *stream)
 {
+    if (lut_short_points_take(geometry, rows, points))
+        return lut_short_points_decode(geometry, data, rows, points, out, stream);
+    const int8_t *from = right ? points->right : points->left;
     struct lut_codes codes = lut_codes(geometry, data, rows);
-    int64_t words = lut_decoded_stride(geometry) / 4;
-    int64_t blocks = (rows * words + THREADS - 1) / THREADS;
-    unsigned grid = (unsigned)(blocks < 1 << 20 ? blocks : 1 << 20);
+    int pieces = (int)(lut_decoded_stride(geometry) / 16);
+    dim3 grid((unsigned)((pieces + THREADS - 1) / THREADS),
+              (unsigned)(rows < GRID_ROWS ? rows : GRID_ROWS));
     cudaStream_t on = (cudaStream_t)stream;
     if (geometry->d == 2)
-        lut_decode<2><<<grid, THREADS, 0, on>>>(codes, *geometry, points, (uint32_t *)out, words);
+        lut_decode<2><<<grid, THREADS, 0, on>>>(codes, *geometry, from, (uint4 *)out, pieces);
     else if (geometry->d == 4)
-        lut_decode<4><<<grid, THREADS, 0, on>>>(codes, *geometry, points, (uint32_t *)out, words);
+        lut_decode<4><<<grid, THREADS, 0, on>>>(codes, *geometry, from, (uint4 *)out, pieces);
     else
-        lut_decode<8><<<grid, THREADS, 0, on>>>(codes, *geometry, points, (uint32_t *)out, words);
+        lut_decode<8><<<grid, THREADS, 0, on>>>(codes, *geometry, from, (uint4 *)out, pieces);
     return assay_launched();
 }
 
@@ -130,65 +183,4 @@ int lut_sums_to_c(const struct lut_geometry *geometry, void *c, void *stream)
     sums_to_c<<<grid_of(count), THREADS, 0, (cudaStream_t)stream>>>(
         (int32_t *)c, count, lut_shift(geometry->divisor), geometry->unit);
     return assay_launched();
-}
-
-/* --------------------------------------------------------------- checksum -- */
-
-enum { CHECKED_ROWS = 16 };
-
-/* Above this many multiply-adds the harness compares a sample of the elements. */
-static const double WHOLE = 1 << 25;
-
-static void *fetch(const void *device, int64_t bytes)
-{
-    void *host = malloc((size_t)bytes);
-    if (host == NULL) {
-        assay_error("out of host memory for the checksum");
-        return NULL;
-    }
-    if (assay_cuda(cudaMemcpy(host, device, (size_t)bytes, cudaMemcpyDeviceToHost), "checksum")) {
-        free(host);
-        return NULL;
-    }
-    return host;
-}
-
-static int check_rows(const struct assay_call *call, const struct lut_geometry *geometry,
-                      const void *a, const void *b)
-{
-    int64_t rows[CHECKED_ROWS];
-    const float *values[CHECKED_ROWS];
-    int count = geometry->rows < CHECKED_ROWS ? (int)geometry->rows : CHECKED_ROWS;
-    int64_t bytes = geometry->columns * (int64_t)sizeof(float);
-    float *c = (float *)malloc((size_t)(count * bytes));
-    if (c == NULL) return assay_error("out of host memory for the checksum");
-    int status = 0;
-    for (int i = 0; i < count && status == 0; i++) {
-        rows[i] = count > 1 ? (geometry->rows - 1) * i / (count - 1) : 0;
-        values[i] = c + i * geometry->columns;
-        status =
-            assay_cuda(cudaMemcpy(c + i * geometry->columns,
-                                  (const float *)call->buffer[LUT_C] + rows[i] * geometry->columns,
-                                  (size_t)bytes, cudaMemcpyDeviceToHost),
-                       "checksum");
-    }
-    if (status == 0) {
-        double error = lut_row_sum_error(call->shape, a, b, rows, count, values);
-        if (!(error == 0)) status = assay_error("row sums of c are off by %g", error);
-    }
-    free(c);
-    return status;
-}
-
-int lut_check(struct assay_call *call)
-{
-    struct lut_geometry geometry = lut_geometry(call->shape);
-    double cost = (double)geometry.rows * (double)geometry.columns * (double)geometry.k;
-    if (cost <= WHOLE || geometry.scaled) return 0;
-    void *a = fetch(call->buffer[LUT_A], geometry.rows * geometry.stride_bytes);
-    void *b = fetch(call->buffer[LUT_B], geometry.columns * geometry.stride_bytes);
-    int status = a && b ? check_rows(call, &geometry, a, b) : -1;
-    free(b);
-    free(a);
-    return status;
 }

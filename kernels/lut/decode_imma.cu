@@ -6,6 +6,11 @@
  * each tile row and column. Operations: 2 rows K columns in int8; a codeword is
  * decoded once a tile, so A's columns / 256 times and B's rows / 128 times.
  *
+ * Of a block's three warpgroups one decodes, a thread a row of A and two of B, and two
+ * multiply. They are not the same warps: to start a product waits until the one before
+ * the last is done, and what a warp would do meanwhile waits with it. Blocks stay and go
+ * through tiles: while sums are written, the next tile's stages are decoded.
+ *
  * The table stands in shared memory 16 times, once a pair of banks, and once a level
  * with the level's weight: a lookup is 8 bytes, never waits, and a block of M
  * levels is M lookups and M - 1 additions of bytes. For those additions bytes carry
@@ -14,8 +19,6 @@
  * Shared memory is what bounds it: for a stage of 1024 cycles on the tensor cores
  * they read it for 640, the lookups for 384 M and the stores of what was decoded for
  * 384: 1408 cycles at M = 1 and 1792 at M = 2, so 73 % and 57 % of the peak at best.
- * That needs lookups that wait for nothing: all 24 M of a thread's stage leave before
- * the first store, and the tensor cores have a stage to work on while the warps meet.
  */
 #include <stdlib.h>
 
@@ -24,109 +27,183 @@
 enum {
     COPIES = 16,
     TABLE_BYTES = 256 * COPIES * 8, /* a level */
-    ITEMS = 3,                      /* half rows of a stage, a thread: A, B, B */
-    HALF = 8,                       /* blocks of a half row */
+    ITEMS = 3,                      /* rows of a stage, a decoder: A, B, B */
+    BLOCKS = IMMA_K / 8,            /* of a row, a stage */
 };
 
-template <int M> struct decoding {
-    /* Four levels' tables leave room for two buffers only. */
-    static constexpr int STAGES = M <= 2 ? 3 : 2, LEFT = STAGES - 2;
+struct decoding {
     struct lut_codes a, b;
     const int8_t *points;
+    int tiles;
+};
 
-    uint32_t codes[ITEMS][2 * M]; /* of the stage to come */
-    const char *source[ITEMS];    /* this thread's rows */
-    int next;                     /* the stage that `codes` holds */
-    const char *table;            /* this lane's copy */
+template <int M> struct fused {
+    /* Four levels' tables leave room for two buffers only. */
+    static constexpr int STAGES = M <= 2 ? 3 : 2;
+    static constexpr int SHARED_BYTES = IMMA_ALIGN + STAGES * IMMA_STAGE_BYTES + M * TABLE_BYTES;
+};
 
-    static __host__ int64_t table_bytes()
-    {
-        return (int64_t)M * TABLE_BYTES;
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+
+template <int M>
+static __device__ __forceinline__ void fill_tables(const int8_t *points, uint2 *tables)
+{
+    constexpr int BIAS = M == 1 ? 0 : 128 / M;
+    for (int i = threadIdx.x; i < M * 256 * COPIES; i += IMMA_THREADS) {
+        const int8_t *point = points + i / COPIES % 256 * 8;
+        int level = i / (256 * COPIES);
+        uint32_t word[2] = {};
+        for (int e = 0; e < 8; e++)
+            word[e / 4] |= (uint32_t)(((point[e] << level) + BIAS) & 0xff) << 8 * (e % 4);
+        tables[i] = make_uint2(word[0], word[1]);
     }
+}
 
-    __device__ __forceinline__ void load(int stage)
-    {
-        int64_t at = ((int64_t)stage * 2 + threadIdx.x % 2) * HALF * M;
-        next = stage;
+/* The codes of one row for a stage; beyond the row index 0, the point 0. */
+template <int M>
+static __device__ __forceinline__ void load_codes(const char *row, int64_t row_bytes, int stage,
+                                                  uint32_t codes[4 * M])
+{
+    int64_t at = (int64_t)stage * BLOCKS * M;
+#pragma unroll
+    for (int i = 0; i < M; i++) {
+        uint4 four = make_uint4(0, 0, 0, 0);
+        if (at + 16 * i < row_bytes) four = __ldg((const uint4 *)(row + at) + i);
+        codes[4 * i] = four.x;
+        codes[4 * i + 1] = four.y;
+        codes[4 * i + 2] = four.z;
+        codes[4 * i + 3] = four.w;
+    }
+}
+
+/* Block `block` of a row's 16: 8 bytes. */
+template <int M>
+static __device__ __forceinline__ uint2 decode(const char *table, const uint32_t codes[4 * M],
+                                               int block)
+{
+    uint2 sum = make_uint2(0, 0);
+#pragma unroll
+    for (int m = 0; m < M; m++) {
+        int place = block * M + m, shift = 8 * (place % 4) - 7;
+        uint32_t word = codes[place / 4];
+        uint32_t at = (shift < 0 ? word << 7 : word >> (shift & 31)) & 0xff << 7;
+        uint2 entry = *(const uint2 *)(table + m * TABLE_BYTES + at);
+        sum.x += entry.x;
+        sum.y += entry.y;
+    }
+    if (M > 1) {
+        sum.x ^= 0x80808080u;
+        sum.y ^= 0x80808080u;
+    }
+    return sum;
+}
+
+/* A row of a stage. All is looked up before any of it is stored: the compiler cannot know
+ * that no store meets the table, and would wait for each. */
+template <int M>
+static __device__ __forceinline__ void decode_row(const char *table, const uint32_t codes[4 * M],
+                                                  char *buffer, int row)
+{
+    uint2 blocks[BLOCKS];
+#pragma unroll
+    for (int i = 0; i < BLOCKS; i++)
+        blocks[i] = decode<M>(table, codes, i);
+#pragma unroll
+    for (int i = 0; i < BLOCKS; i += 2)
+        *(uint4 *)(buffer + imma_offset(row, i / 2)) =
+            make_uint4(blocks[i].x, blocks[i].y, blocks[i + 1].x, blocks[i + 1].y);
+}
+
+/* The decoders: fill the ring with every tile's stages. The codes of a stage leave for the
+ * registers while the one before is decoded. */
+template <int M>
+static __device__ void produce(const struct decoding &args, const struct imma_output &out,
+                               char *ring, const char *tables, uint32_t full, uint32_t empty)
+{
+    const char *table = tables + threadIdx.x % COPIES * 8;
+    struct imma_cursor at = {0, 1}; /* the first round finds every stage free */
+    for (int index = blockIdx.x; index < args.tiles; index += gridDim.x) {
+        struct imma_tile tile = imma_tile_of(index, out.rows, out.columns, IMMA_ROWS);
+        const char *source[ITEMS];
+        uint32_t next[ITEMS][4 * M];
+        source[0] = (const char *)args.a.data +
+                    min(tile.row + threadIdx.x, args.a.rows - 1) * args.a.stride_bytes;
+        for (int item = 1; item < ITEMS; item++)
+            source[item] =
+                (const char *)args.b.data +
+                min(tile.column + (item - 1) * IMMA_GROUP + threadIdx.x, args.b.rows - 1) *
+                    args.b.stride_bytes;
 #pragma unroll
         for (int item = 0; item < ITEMS; item++)
+            load_codes<M>(source[item], args.a.stride_bytes, 0, next[item]);
+        for (int stage = 0; stage < out.stages_of_k; stage++) {
+            char *buffer = ring + at.stage * IMMA_STAGE_BYTES;
+            uint32_t codes[ITEMS][4 * M];
 #pragma unroll
-            for (int i = 0; i < M; i++) {
-                uint2 pair = make_uint2(0, 0); /* index 0 is the point 0 */
-                if (at + 8 * i < a.stride_bytes)
-                    pair = __ldg((const uint2 *)(source[item] + at + 8 * i));
-                codes[item][2 * i] = pair.x;
-                codes[item][2 * i + 1] = pair.y;
-            }
-    }
-
-    __device__ __forceinline__ void begin(char *tables, struct imma_tile tile)
-    {
-        constexpr int BIAS = M == 1 ? 0 : 128 / M;
-        for (int i = threadIdx.x; i < M * 256 * COPIES; i += IMMA_THREADS) {
-            const int8_t *point = points + i / COPIES % 256 * 8;
-            int level = i / (256 * COPIES);
-            uint32_t word[2] = {};
-            for (int e = 0; e < 8; e++)
-                word[e / 4] |= (uint32_t)(((point[e] << level) + BIAS) & 0xff) << 8 * (e % 4);
-            ((uint2 *)tables)[i] = make_uint2(word[0], word[1]);
+            for (int i = 0; i < ITEMS * 4 * M; i++)
+                codes[i / (4 * M)][i % (4 * M)] = next[i / (4 * M)][i % (4 * M)];
+#pragma unroll
+            for (int item = 0; item < ITEMS; item++)
+                load_codes<M>(source[item], args.a.stride_bytes, stage + 1, next[item]);
+            hopper_barrier_wait(empty + 8 * at.stage, at.parity);
+#pragma unroll
+            for (int item = 0; item < ITEMS; item++)
+                decode_row<M>(table, codes[item], buffer, item * IMMA_GROUP + threadIdx.x);
+            hopper_store_fence();
+            hopper_barrier_arrive(full + 8 * at.stage);
+            imma_advance<fused<M>::STAGES>(at);
         }
-        table = tables + threadIdx.x % COPIES * 8;
-        int row = threadIdx.x / 2;
-        source[0] = (const char *)a.data + min(tile.row + row, a.rows - 1) * a.stride_bytes;
-        for (int item = 1; item < ITEMS; item++)
-            source[item] = (const char *)b.data +
-                           min(tile.column + (item - 1) * 128 + row, b.rows - 1) * b.stride_bytes;
-        load(0);
-        __syncthreads();
     }
+}
 
-    /* Block `block` of a half row: 8 bytes. */
-    __device__ __forceinline__ uint2 decode(const uint32_t half[2 * M], int block) const
-    {
-        uint2 sum = make_uint2(0, 0);
-#pragma unroll
-        for (int m = 0; m < M; m++) {
-            int place = block * M + m, shift = 8 * (place % 4) - 7;
-            uint32_t word = half[place / 4];
-            uint32_t at = (shift < 0 ? word << 7 : word >> (shift & 31)) & 0xff << 7;
-            uint2 entry = *(const uint2 *)(table + m * TABLE_BYTES + at);
-            sum.x += entry.x;
-            sum.y += entry.y;
-        }
-        if (M > 1) {
-            sum.x ^= 0x80808080u;
-            sum.y ^= 0x80808080u;
-        }
-        return sum;
+/* A warpgroup that multiplies: the sums of every tile of this block. */
+template <int M>
+static __device__ void consume(const struct decoding &args, const struct imma_output &out,
+                               const char *ring, uint32_t full, uint32_t empty)
+{
+    const int group = threadIdx.x / IMMA_GROUP - 1, lane = threadIdx.x % 32;
+    struct imma_cursor at = {0, 0};
+    for (int index = blockIdx.x; index < args.tiles; index += gridDim.x) {
+        struct imma_tile tile = imma_tile_of(index, out.rows, out.columns, IMMA_ROWS);
+        int32_t sum[128];
+        imma_tile_sums<fused<M>::STAGES, 1>(sum, out.stages_of_k, ring, group, full, empty, at,
+                                            lane);
+        tile.row += (threadIdx.x - IMMA_GROUP) / 32 * 16;
+        imma_finish(out, tile, sum);
     }
+}
 
-    /* All of a batch is looked up before any of it is stored: the compiler cannot
-     * know that no store meets the table, and would wait for each. */
-    __device__ __forceinline__ void produce(int stage, char *buffer)
-    {
-        constexpr int BATCH = M <= 2 ? ITEMS * HALF : HALF / 2; /* blocks */
-        int half = threadIdx.x % 2, row = threadIdx.x / 2;
-#pragma unroll
-        for (int first = 0; first < ITEMS * HALF; first += BATCH) {
-            uint2 blocks[BATCH];
-#pragma unroll
-            for (int i = 0; i < BATCH; i++)
-                blocks[i] = decode(codes[(first + i) / HALF], (first + i) % HALF);
-#pragma unroll
-            for (int i = 0; i < BATCH; i += 2) {
-                int item = (first + i) / HALF, piece = half * 4 + (first + i) % HALF / 2;
-                *(uint4 *)(buffer + imma_offset(item * 128 + row, piece)) =
-                    make_uint4(blocks[i].x, blocks[i].y, blocks[i + 1].x, blocks[i + 1].y);
-            }
-        }
-        load(stage + 1);
-    }
+#endif
 
-    __device__ __forceinline__ void settle()
-    {
+/* setup refuses machine code without the body. */
+template <int M>
+static __global__ void __launch_bounds__(IMMA_THREADS, 1)
+    imma_fused(const __grid_constant__ struct decoding args,
+               const __grid_constant__ struct imma_output out)
+{
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    constexpr int STAGES = fused<M>::STAGES;
+    extern __shared__ char fused_memory[];
+    __shared__ uint64_t barriers[2 * STAGES];
+    char *ring =
+        fused_memory + (IMMA_ALIGN - hopper_shared(fused_memory) % IMMA_ALIGN) % IMMA_ALIGN;
+    char *tables = ring + STAGES * IMMA_STAGE_BYTES;
+    const uint32_t full = hopper_shared(barriers), empty = full + 8 * STAGES;
+    if (threadIdx.x == 0) {
+        for (int stage = 0; stage < STAGES; stage++) {
+            hopper_barrier_init(full + 8 * stage, IMMA_GROUP);
+            hopper_barrier_init(empty + 8 * stage, IMMA_WARPS);
+        }
+        hopper_barrier_publish();
     }
-};
+    fill_tables<M>(args.points, (uint2 *)tables);
+    __syncthreads();
+    if (threadIdx.x < IMMA_GROUP)
+        produce<M>(args, out, ring, tables, full, empty);
+    else
+        consume<M>(args, out, ring, full, empty);
+#endif
+}
 
 /* -------------------------------------------------------------- variant -- */
 
@@ -142,46 +219,52 @@ static const char *supports(const struct assay_shape *shape)
     return NULL;
 }
 
-template <int M> static int64_t shared_bytes()
-{
-    return (int64_t)decoding<M>::STAGES * IMMA_STAGE_BYTES + decoding<M>::table_bytes();
-}
-
 template <int M> static int prepare()
 {
-    return imma_prepare((const void *)imma<decoding<M>>, shared_bytes<M>());
+    return imma_prepare((const void *)imma_fused<M>, fused<M>::SHARED_BYTES);
 }
+
+struct fused_state {
+    struct lut_points points;
+    int processors;
+};
 
 template <int M>
 static int enqueue(const struct assay_call *call, const struct lut_geometry *geometry)
 {
-    decoding<M> producer = {};
-    producer.a = lut_codes(geometry, call->buffer[LUT_A], geometry->rows);
-    producer.b = lut_codes(geometry, call->buffer[LUT_B], geometry->columns);
-    producer.points = ((const struct lut_points *)call->state)->left;
-    imma_output out = {.c = (float *)call->buffer[LUT_C],
-                       .rows = geometry->rows,
-                       .columns = geometry->columns,
-                       .stages_of_k = (int)(lut_decoded_stride(geometry) / IMMA_K),
-                       .shift = lut_shift(geometry->divisor),
-                       .unit = geometry->unit};
-    imma<decoding<M>><<<(unsigned)imma_tiles(out.rows, out.columns), IMMA_THREADS,
-                        (size_t)shared_bytes<M>(), (cudaStream_t)call->stream>>>(producer, out);
+    const struct fused_state *state = (const struct fused_state *)call->state;
+    struct decoding args = {.a = lut_codes(geometry, call->buffer[LUT_A], geometry->rows),
+                            .b = lut_codes(geometry, call->buffer[LUT_B], geometry->columns),
+                            .points = state->points.left};
+    struct imma_output out = {.c = (float *)call->buffer[LUT_C],
+                              .rows = geometry->rows,
+                              .columns = geometry->columns,
+                              .stages_of_k = (int)(lut_decoded_stride(geometry) / IMMA_K),
+                              .shift = lut_shift(geometry->divisor),
+                              .unit = geometry->unit};
+    args.tiles = (int)imma_tiles(out.rows, out.columns, IMMA_ROWS);
+    int blocks = args.tiles < state->processors ? args.tiles : state->processors;
+    imma_fused<M>
+        <<<blocks, IMMA_THREADS, fused<M>::SHARED_BYTES, (cudaStream_t)call->stream>>>(args, out);
     return assay_launched();
 }
 
 static int setup(struct assay_call *call)
 {
     struct lut_geometry geometry = lut_geometry(call->shape);
-    struct lut_points *points = (struct lut_points *)calloc(1, sizeof *points);
-    if (points == NULL) return assay_error("out of host memory");
-    call->state = points;
+    struct fused_state *state = (struct fused_state *)calloc(1, sizeof *state);
+    int device;
+    if (state == NULL) return assay_error("out of host memory");
+    call->state = state;
     int failed = geometry.levels == 1   ? prepare<1>()
                  : geometry.levels == 2 ? prepare<2>()
                                         : prepare<4>();
-    if (failed || lut_points_upload(call->shape, points)) return -1;
-    call->workspace_bytes += points->bytes;
-    return 0;
+    if (failed || lut_points_upload(call->shape, &state->points)) return -1;
+    call->workspace_bytes += state->points.bytes;
+    if (assay_cuda(cudaGetDevice(&device), "device")) return -1;
+    return assay_cuda(
+        cudaDeviceGetAttribute(&state->processors, cudaDevAttrMultiProcessorCount, device),
+        "multiprocessors");
 }
 
 static int launch(struct assay_call *call)
@@ -194,10 +277,10 @@ static int launch(struct assay_call *call)
 
 static void teardown(struct assay_call *call)
 {
-    struct lut_points *points = (struct lut_points *)call->state;
-    if (points == NULL) return;
-    lut_points_release(points);
-    free(points);
+    struct fused_state *state = (struct fused_state *)call->state;
+    if (state == NULL) return;
+    lut_points_release(&state->points);
+    free(state);
 }
 
 extern const struct assay_variant lut_decode_imma = {

@@ -1,16 +1,12 @@
 /*
- * imma.cuh - an int8 product on Hopper's tensor cores (wgmma), for operands that a
- * producer puts into shared memory: decoded there, or copied.
+ * imma.cuh - an int8 product on Hopper's tensor cores (wgmma), from a ring of stages in shared
+ * memory that others fill: decoders, or the copy engine.
  *
- * A block makes a tile of 128 x 256 of C; each of its two warpgroups half of the
- * rows, in 128 accumulators a thread. Both operands stand in shared memory as rows
- * of 128 bytes of K, swizzled in 16-byte pieces (128-byte mode): eight rows are an
- * atom of 1 KiB, and stepping 32 bytes along K is stepping the start address
- * (PTX ISA, "Asynchronous warpgroup level matrix shared memory layout").
- *
- * The tensor cores work on stage s while the same warps produce a later one. Where
- * shared memory has room for one more buffer, they still work on s when the warps
- * meet to start s + 1, and never stand still between stages.
+ * A block makes a tile of 128 x 256 of C; each of two warpgroups half of the rows, in
+ * 128 accumulators a thread. Both operands stand in shared memory as rows of 128 bytes of
+ * K, swizzled in 16-byte pieces (128-byte mode): eight rows are an atom of 1 KiB, and
+ * stepping 32 bytes along K is stepping the start address (PTX ISA, "Asynchronous
+ * warpgroup level matrix shared memory layout").
  */
 #ifndef LUT_IMMA_CUH
 #define LUT_IMMA_CUH
@@ -18,6 +14,7 @@
 #include "lut_cuda.h"
 
 #include "imma.h"
+#include "kernels/gpt/hopper.cuh"
 
 struct imma_output {
     float *c;
@@ -37,11 +34,12 @@ static __device__ __forceinline__ uint64_t imma_descriptor(const void *shared)
            (uint64_t)1 << 62;
 }
 
-/* d += a b^T over 32 bytes of K; asynchronous. */
-static __device__ __forceinline__ void imma_multiply(int32_t d[128], uint64_t a, uint64_t b)
+/* d += a b^T over 32 bytes of K, or d = a b^T unless `adds`; asynchronous. */
+static __device__ __forceinline__ void imma_multiply(int32_t d[128], uint64_t a, uint64_t b,
+                                                     int adds)
 {
     asm volatile(
-        "{\n.reg .pred p;\nsetp.eq.b32 p, 0, 0;\n"
+        "{\n.reg .pred p;\nsetp.ne.b32 p, %130, 0;\n"
         "wgmma.mma_async.sync.aligned.m64n256k32.s32.s8.s8 {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
@@ -73,41 +71,50 @@ static __device__ __forceinline__ void imma_multiply(int32_t d[128], uint64_t a,
           "+r"(d[110]), "+r"(d[111]), "+r"(d[112]), "+r"(d[113]), "+r"(d[114]), "+r"(d[115]),
           "+r"(d[116]), "+r"(d[117]), "+r"(d[118]), "+r"(d[119]), "+r"(d[120]), "+r"(d[121]),
           "+r"(d[122]), "+r"(d[123]), "+r"(d[124]), "+r"(d[125]), "+r"(d[126]), "+r"(d[127])
-        : "l"(a), "l"(b));
+        : "l"(a), "l"(b), "r"(adds));
 }
 
-static __device__ __forceinline__ void imma_stage(int32_t d[128], const char *stage)
+/* One stage, the rows of warpgroup `group`: products of the tile so far are added, or are
+ * begun where `adds` is 0. */
+static __device__ __forceinline__ void imma_stage(int32_t d[128], const char *stage, int group,
+                                                  int adds)
 {
-    uint64_t a = imma_descriptor(stage + threadIdx.x / 128 * (IMMA_ROWS / 2 * IMMA_K));
+    uint64_t a = imma_descriptor(stage + group * (IMMA_ROWS / 2 * IMMA_K));
     uint64_t b = imma_descriptor(stage + IMMA_ROWS * IMMA_K);
     asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 #pragma unroll
     for (int k = 0; k < IMMA_K / 32; k++)
-        imma_multiply(d, a + (uint64_t)(2 * k), b + (uint64_t)(2 * k));
+        imma_multiply(d, a + (uint64_t)(2 * k), b + (uint64_t)(2 * k), adds || k > 0);
     asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
 
 /* Until at most LEFT stages are still being multiplied. */
-template <int LEFT> static __device__ __forceinline__ void imma_wait(int32_t d[128])
+template <int LEFT> static __device__ __forceinline__ void imma_wait()
 {
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(LEFT) : "memory");
+}
+
+/* The compiler may move no use of the accumulators across this point. */
+static __device__ __forceinline__ void imma_pin(int32_t d[128])
+{
 #pragma unroll
     for (int i = 0; i < 128; i++)
         asm volatile("" : "+r"(d[i])::"memory");
 }
 
-/* Ordinary stores to shared memory, before the tensor cores read them. */
-static __device__ __forceinline__ void imma_publish()
+/* Two neighbours of C. */
+static __device__ __forceinline__ float2 imma_pair(const imma_output &out, int32_t first,
+                                                   int32_t second)
 {
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    return make_float2((float)(first >> out.shift) * out.unit,
+                       (float)(second >> out.shift) * out.unit);
 }
 
 static __device__ __forceinline__ void imma_store(const imma_output &out, int64_t row,
                                                   int64_t column, int32_t first, int32_t second)
 {
     if (row >= out.rows) return;
-    float2 values = make_float2((float)(first >> out.shift) * out.unit,
-                                (float)(second >> out.shift) * out.unit);
+    float2 values = imma_pair(out, first, second);
     float *c = out.c + row * out.columns + column;
     if (column + 1 < out.columns && out.columns % 2 == 0)
         *(float2 *)c = values;
@@ -117,13 +124,13 @@ static __device__ __forceinline__ void imma_store(const imma_output &out, int64_
     }
 }
 
-/* Accumulator 4 j + 2 h + i of a lane: row lane / 4 + 8 h of its warp's sixteen,
- * column 8 j + 2 (lane % 4) + i. */
+/* A warp's sixteen rows, `tile` the first: accumulator 4 j + 2 h + i of a lane is row
+ * lane / 4 + 8 h, column 8 j + 2 (lane % 4) + i. */
 static __device__ __forceinline__ void imma_finish(const imma_output &out, struct imma_tile tile,
                                                    const int32_t d[128])
 {
     int lane = threadIdx.x % 32;
-    int64_t row = tile.row + threadIdx.x / 32 * 16 + lane / 4;
+    int64_t row = tile.row + lane / 4;
 #pragma unroll
     for (int j = 0; j < 32; j++) {
         int64_t column = tile.column + 8 * j + lane % 4 * 2;
@@ -132,56 +139,52 @@ static __device__ __forceinline__ void imma_finish(const imma_output &out, struc
     }
 }
 
-#endif
+/* Where a thread is in a ring of STAGES buffers; the parity is the one to wait for. */
+struct imma_cursor {
+    int stage;
+    uint32_t parity;
+};
 
-/*
- * The loop. A Producer has, besides its fields:
- *
- *   STAGES                        buffers; stage s uses buffer s % STAGES
- *   LEFT                          stages still multiplied when the next starts: 0, 1
- *   begin(shared, tile)           once, by all threads
- *   produce(stage, buffer)        write this thread's share of the stage, or start
- *                                 to; called in order, also beyond the last stage
- *   settle()                      the oldest stage not yet settled has been written
- *
- * After the barrier of stage s all warps have seen stage s - 1 - LEFT multiplied:
- * its buffer is the one that stage s + STAGES - 1 - LEFT goes to.
- */
-template <class Producer>
-static __global__ void __launch_bounds__(IMMA_THREADS, 1)
-    imma(const __grid_constant__ Producer args, const __grid_constant__ imma_output out)
+template <int STAGES> static __device__ __forceinline__ void imma_advance(struct imma_cursor &at)
 {
-#ifdef __CUDA_ARCH_FEAT_SM90_ALL
-    extern __shared__ __align__(1024) char shared[];
-    constexpr int STAGES = Producer::STAGES, LEFT = Producer::LEFT, AHEAD = STAGES - 1 - LEFT;
-    static_assert(AHEAD >= 1, "a stage is produced before its turn");
-    struct imma_tile tile = imma_tile_of(blockIdx.x, out.rows, out.columns);
-    Producer producer = args;
-    int32_t d[128];
-#pragma unroll
-    for (int i = 0; i < 128; i++)
-        d[i] = 0;
-
-    producer.begin(shared + STAGES * IMMA_STAGE_BYTES, tile);
-#pragma unroll
-    for (int stage = 0; stage < AHEAD; stage++)
-        producer.produce(stage, shared + stage * IMMA_STAGE_BYTES);
-
-        /* Unrolled, the loop would be entered in several places, each with copies of d:
-         * the products would run one by one. */
-#pragma unroll 1
-    for (int stage = 0; stage < out.stages_of_k; stage++) {
-        producer.settle();
-        imma_publish();
-        __syncthreads();
-        imma_stage(d, shared + stage % STAGES * IMMA_STAGE_BYTES);
-        producer.produce(stage + AHEAD, shared + (stage + AHEAD) % STAGES * IMMA_STAGE_BYTES);
-        imma_wait<LEFT>(d);
+    if (++at.stage == STAGES) {
+        at.stage = 0;
+        at.parity ^= 1;
     }
-    imma_wait<0>(d);
-    imma_finish(out, tile, d);
-#endif
 }
+
+/* A warp has read a stage: say so to every block of the cluster, which all write to it. */
+template <int CLUSTER>
+static __device__ __forceinline__ void imma_give_back(uint32_t empty, int stage, int lane)
+{
+    if (CLUSTER == 1 && lane == 0) hopper_barrier_arrive(empty + 8 * stage);
+    if (CLUSTER > 1 && lane < CLUSTER) hopper_barrier_arrive(empty + 8 * stage, lane);
+}
+
+/* The sums of one tile, by a warpgroup, from a ring of stages whose barriers say when one is
+ * `full` and, to whom fills it, when it is `empty`. One batch of products is always under
+ * way, so a stage is given back when the next one's batch has been started. */
+template <int STAGES, int CLUSTER>
+static __device__ __forceinline__ void imma_tile_sums(int32_t (&sum)[128], int stages,
+                                                      const char *ring, int group, uint32_t full,
+                                                      uint32_t empty, struct imma_cursor &at,
+                                                      int lane)
+{
+    int before = 0;
+    for (int step = 0; step < stages; step++) {
+        hopper_barrier_wait(full + 8 * at.stage, at.parity);
+        imma_stage(sum, ring + at.stage * IMMA_STAGE_BYTES, group, step > 0);
+        imma_wait<1>();
+        if (step > 0) imma_give_back<CLUSTER>(empty, before, lane);
+        before = at.stage;
+        imma_advance<STAGES>(at);
+    }
+    imma_wait<0>();
+    imma_pin(sum);
+    imma_give_back<CLUSTER>(empty, before, lane);
+}
+
+#endif
 
 /* 0, or why this device has no such instructions: they are compute capability 9.0's
  * alone, and later cards lack them. */

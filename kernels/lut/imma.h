@@ -8,10 +8,13 @@
 #include "lut.h"
 
 enum {
-    IMMA_ROWS = 128,    /* of A, and of C, in a tile */
-    IMMA_COLUMNS = 256, /* rows of B, columns of C */
-    IMMA_K = 128,       /* bytes of K in a stage */
-    IMMA_THREADS = 256,
+    IMMA_ROWS = 128,                  /* of A, and of C, in a tile */
+    IMMA_COLUMNS = 256,               /* rows of B, columns of C */
+    IMMA_K = 128,                     /* bytes of K in a stage */
+    IMMA_GROUP = 128,                 /* threads of a warpgroup */
+    IMMA_WARPS = 2 * IMMA_GROUP / 32, /* that multiply */
+    IMMA_THREADS = 3 * IMMA_GROUP,    /* a block: one group fills the stages */
+    IMMA_ALIGN = 1024,                /* of a stage */
     IMMA_STAGE_BYTES = (IMMA_ROWS + IMMA_COLUMNS) * IMMA_K,
     IMMA_BAND = 8, /* tile rows that are walked together, for the L2 cache */
 };
@@ -26,21 +29,22 @@ struct imma_tile {
     int64_t row, column;
 };
 
-LUT_FUNCTION int64_t imma_tiles(int64_t rows, int64_t columns)
+/* Tiles of `high` rows and IMMA_COLUMNS columns. */
+LUT_FUNCTION int64_t imma_tiles(int64_t rows, int64_t columns, int high)
 {
-    return ((rows + IMMA_ROWS - 1) / IMMA_ROWS) * ((columns + IMMA_COLUMNS - 1) / IMMA_COLUMNS);
+    return ((rows + high - 1) / high) * ((columns + IMMA_COLUMNS - 1) / IMMA_COLUMNS);
 }
 
 /* Tile number `index`: bands of IMMA_BAND tile rows, column by column in a band. */
-LUT_FUNCTION struct imma_tile imma_tile_of(int64_t index, int64_t rows, int64_t columns)
+LUT_FUNCTION struct imma_tile imma_tile_of(int64_t index, int64_t rows, int64_t columns, int high)
 {
-    int64_t down = (rows + IMMA_ROWS - 1) / IMMA_ROWS;
+    int64_t down = (rows + high - 1) / high;
     int64_t across = (columns + IMMA_COLUMNS - 1) / IMMA_COLUMNS;
     int64_t band = index / (IMMA_BAND * across), rest = index % (IMMA_BAND * across);
     int64_t left = down - band * IMMA_BAND;
     int64_t height = left < IMMA_BAND ? left : (int64_t)IMMA_BAND;
     struct imma_tile tile;
-    tile.row = (band * IMMA_BAND + rest % height) * IMMA_ROWS;
+    tile.row = (band * IMMA_BAND + rest % height) * high;
     tile.column = rest / height * IMMA_COLUMNS;
     return tile;
 }

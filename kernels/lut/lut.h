@@ -151,11 +151,12 @@ int lut_model(const struct assay_shape *shape, const void *const in[], int buffe
               int64_t end, void *out);
 
 /* The checksum identity, by a route without table or product of matrices: the
- * sum over j of C[i,j] is A_i . (sum over j of B_j). `rows` names `count` rows of
- * C, and c[i] holds row rows[i]. Returns the largest difference, NaN when out of
- * memory; scaling off only. */
-double lut_row_sum_error(const struct assay_shape *shape, const void *a, const void *b,
-                         const int64_t *rows, int count, const float *const *c);
+ * sum over j of C[i,j] is A_i . (sum over j of B_j). First the sums over all rows of B,
+ * blocks * d of them; then the largest difference over `count` rows of A and of C, NaN
+ * where C holds one; scaling off only. */
+int lut_column_sums(const struct assay_shape *shape, const void *b, int64_t *sums);
+double lut_row_sum_error(const struct assay_shape *shape, const void *a, const int64_t *sums,
+                         const float *c, int count);
 
 #ifdef __cplusplus
 }

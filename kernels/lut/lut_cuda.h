@@ -16,6 +16,7 @@ extern "C" {
 /* The points of a codebook in device memory. */
 struct lut_points {
     int8_t *left, *right; /* [count][d]; one allocation, at `left` */
+    void *table;          /* E8 with q = 4: short_points.h, where it fits; else NULL */
     int64_t bytes;
 };
 
@@ -25,9 +26,17 @@ void lut_points_release(struct lut_points *points);
 /* Entries of a decoded row: blocks * d, padded with zeros to a multiple of 128. */
 int64_t lut_decoded_stride(const struct lut_geometry *geometry);
 
-/* Enqueue: decode `rows` rows of codes at `data` to out[rows][decoded stride]. */
+/* Enqueue: decode `rows` rows of codes at `data` to out[rows][decoded stride]; right: with
+ * the metric. */
 int lut_decode_i8(const struct lut_geometry *geometry, const void *data, int64_t rows,
-                  const int8_t *points, int8_t *out, void *stream);
+                  const struct lut_points *points, bool right, int8_t *out, void *stream);
+
+/* The same from points->table: making it, which shapes it is for, and enqueuing. */
+int lut_short_points_upload(const struct codebook *codebook, struct lut_points *points);
+bool lut_short_points_take(const struct lut_geometry *geometry, int64_t rows,
+                           const struct lut_points *points);
+int lut_short_points_decode(const struct lut_geometry *geometry, const void *data, int64_t rows,
+                            const struct lut_points *points, int8_t *out, void *stream);
 
 /* Enqueue: int8 to fp32 or to bf16, exactly; to fp32 with an error within 1/2, as
  * unquantised operands have; in place, int32 sums of points' products to C. */

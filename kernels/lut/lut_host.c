@@ -1,6 +1,5 @@
 /* lut_host.c - decoding and exact sums on the host; see lut.h. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "lut.h"
@@ -76,47 +75,44 @@ int lut_model(const struct assay_shape *shape, const void *const in[], int buffe
     return 0;
 }
 
-/* The sum over all rows of B of its decoded points, [blocks][d]. */
-static int64_t *column_sums(const struct codebook *codebook, const struct lut_geometry *geometry,
-                            const void *b)
-{
-    struct lut_codes codes = lut_codes(geometry, b, geometry->columns);
-    int64_t *sums = calloc((size_t)(geometry->blocks * geometry->d), sizeof *sums);
-    if (sums == NULL) return NULL;
-#pragma omp parallel for schedule(static)
-    for (int64_t block = 0; block < geometry->blocks; block++)
-        for (int64_t column = 0; column < geometry->columns; column++) {
-            int y[CODEBOOK_MAX_D];
-            lut_decode_block(codebook, geometry, &codes, true, column, block, y);
-            for (int i = 0; i < geometry->d; i++)
-                sums[block * geometry->d + i] += y[i];
-        }
-    return sums;
-}
-
-double lut_row_sum_error(const struct assay_shape *shape, const void *a, const void *b,
-                         const int64_t *rows, int count, const float *const *c)
+int lut_column_sums(const struct assay_shape *shape, const void *b, int64_t *sums)
 {
     struct lut_geometry geometry = lut_geometry(shape);
     const struct codebook *codebook = lut_codebook(shape);
-    struct lut_codes codes = lut_codes(&geometry, a, geometry.rows);
-    int64_t *sums = codebook ? column_sums(codebook, &geometry, b) : NULL;
+    struct lut_codes codes = lut_codes(&geometry, b, geometry.columns);
+    if (codebook == NULL) return -1;
+    memset(sums, 0, (size_t)(geometry.blocks * geometry.d) * sizeof *sums);
+    for (int64_t column = 0; column < geometry.columns; column++)
+        for (int64_t block = 0; block < geometry.blocks; block++) {
+            int y[CODEBOOK_MAX_D];
+            lut_decode_block(codebook, &geometry, &codes, true, column, block, y);
+            for (int i = 0; i < geometry.d; i++)
+                sums[block * geometry.d + i] += y[i];
+        }
+    return 0;
+}
+
+double lut_row_sum_error(const struct assay_shape *shape, const void *a, const int64_t *sums,
+                         const float *c, int count)
+{
+    struct lut_geometry geometry = lut_geometry(shape);
+    const struct codebook *codebook = lut_codebook(shape);
+    struct lut_codes codes = lut_codes(&geometry, a, count);
     double worst = 0;
-    if (sums == NULL) return NAN;
-    for (int at = 0; at < count; at++) {
+    if (codebook == NULL) return NAN;
+    for (int row = 0; row < count; row++) {
         int64_t expected = 0;
         double got = 0;
         for (int64_t block = 0; block < geometry.blocks; block++) {
             int x[CODEBOOK_MAX_D];
-            lut_decode_block(codebook, &geometry, &codes, false, rows[at], block, x);
+            lut_decode_block(codebook, &geometry, &codes, false, row, block, x);
             for (int i = 0; i < geometry.d; i++)
                 expected += x[i] * sums[block * geometry.d + i];
         }
         for (int64_t column = 0; column < geometry.columns; column++)
-            got += c[at][column];
-        double error = fabs(got - (double)expected / geometry.divisor * geometry.unit);
+            got += (double)c[row * geometry.columns + column];
+        double error = fabs(got - (double)expected / geometry.divisor * (double)geometry.unit);
         if (!(error <= worst)) worst = error; /* also where C holds a NaN */
     }
-    free(sums);
     return worst;
 }

@@ -1,0 +1,110 @@
+/*
+ * check.cu - the checksum of a product where the harness compares only a sample of it: row
+ * sums of C by a route that has neither table nor product of matrices (lut.h).
+ *
+ * The sums over B's rows are made on the device, from its codes and the codebook, by
+ * additions alone: on the host they would take as long as a case's samples.
+ */
+#include <stdlib.h>
+
+#include "lut_cuda.h"
+
+enum { THREADS = 128, SPLITS = 512, CHECKED_ROWS = 16 };
+
+/* Above this many multiply-adds the harness compares a sample of the elements. */
+static const double WHOLE = 1 << 25;
+
+/* A thread has a block of K, a row of threads every so manieth row of B. */
+template <int D>
+static __global__ void __launch_bounds__(THREADS)
+    column_sums(struct lut_codes codes, struct lut_geometry geometry,
+                const int8_t *__restrict__ points, unsigned long long *__restrict__ sums)
+{
+    int64_t block = (int64_t)blockIdx.x * THREADS + threadIdx.x;
+    if (block >= geometry.blocks) return;
+    int sum[D] = {};
+    for (int64_t row = blockIdx.y; row < codes.rows; row += gridDim.y) {
+        int weight = 1;
+        for (int m = 0; m < geometry.levels; m++, weight *= geometry.q) {
+            const int8_t *point =
+                points + (int64_t)lut_read(&codes, row, block * geometry.levels + m) * D;
+#pragma unroll
+            for (int i = 0; i < D; i++)
+                sum[i] += weight * point[i];
+        }
+    }
+#pragma unroll
+    for (int i = 0; i < D; i++)
+        atomicAdd(&sums[block * D + i], (unsigned long long)(long long)sum[i]);
+}
+
+static int enqueue_sums(const struct assay_call *call, const struct lut_geometry *geometry,
+                        const struct lut_points *points, unsigned long long *sums)
+{
+    struct lut_codes b = lut_codes(geometry, call->buffer[LUT_B], geometry->columns);
+    dim3 grid((unsigned)((geometry->blocks + THREADS - 1) / THREADS),
+              (unsigned)(geometry->columns < SPLITS ? geometry->columns : (int64_t)SPLITS));
+    if (geometry->d == 2)
+        column_sums<2><<<grid, THREADS>>>(b, *geometry, points->right, sums);
+    else if (geometry->d == 4)
+        column_sums<4><<<grid, THREADS>>>(b, *geometry, points->right, sums);
+    else
+        column_sums<8><<<grid, THREADS>>>(b, *geometry, points->right, sums);
+    return assay_launched();
+}
+
+/* The sums, made on the device, to `host`: blocks * d of them. */
+static int fetch_sums(const struct assay_call *call, const struct lut_geometry *geometry,
+                      int64_t *host)
+{
+    size_t bytes = (size_t)(geometry->blocks * geometry->d) * sizeof *host;
+    struct lut_points points = {};
+    unsigned long long *sums = NULL;
+    int status = lut_points_upload(call->shape, &points);
+    if (status == 0) status = assay_cuda(cudaMalloc((void **)&sums, bytes), "checksum");
+    if (status == 0) status = assay_cuda(cudaMemset(sums, 0, bytes), "checksum");
+    if (status == 0) status = enqueue_sums(call, geometry, &points, sums);
+    if (status == 0)
+        status = assay_cuda(cudaMemcpy(host, sums, bytes, cudaMemcpyDeviceToHost), "checksum");
+    cudaFree(sums);
+    lut_points_release(&points);
+    return status;
+}
+
+/* `count` rows of `bytes` bytes, spread over all `rows` of a matrix, to `host`. */
+static int fetch_rows(const void *device, int64_t rows, int64_t bytes, int count, void *host)
+{
+    int status = 0;
+    for (int i = 0; i < count && status == 0; i++) {
+        int64_t row = count > 1 ? (rows - 1) * i / (count - 1) : 0;
+        status = assay_cuda(cudaMemcpy((char *)host + i * bytes, (const char *)device + row * bytes,
+                                       (size_t)bytes, cudaMemcpyDeviceToHost),
+                            "checksum");
+    }
+    return status;
+}
+
+int lut_check(struct assay_call *call)
+{
+    struct lut_geometry geometry = lut_geometry(call->shape);
+    double cost = (double)geometry.rows * (double)geometry.columns * (double)geometry.k;
+    if (cost <= WHOLE || geometry.scaled) return 0;
+    int count = geometry.rows < CHECKED_ROWS ? (int)geometry.rows : (int)CHECKED_ROWS;
+    int64_t row_bytes = geometry.columns * (int64_t)sizeof(float);
+    void *a = malloc((size_t)(count * geometry.stride_bytes));
+    float *c = (float *)malloc((size_t)(count * row_bytes));
+    int64_t *sums = (int64_t *)malloc((size_t)(geometry.blocks * geometry.d) * sizeof *sums);
+    int status = a && c && sums ? 0 : assay_error("out of host memory for the checksum");
+    if (status == 0)
+        status = fetch_rows(call->buffer[LUT_A], geometry.rows, geometry.stride_bytes, count, a);
+    if (status == 0) status = fetch_rows(call->buffer[LUT_C], geometry.rows, row_bytes, count, c);
+    if (status == 0) status = fetch_sums(call, &geometry, sums);
+    if (status == 0) {
+        double error = lut_row_sum_error(call->shape, a, sums, c, count);
+        if (!(error == 0)) status = assay_error("row sums of c are off by %g", error);
+    }
+    free(sums);
+    free(c);
+    free(a);
+    return status;
+}

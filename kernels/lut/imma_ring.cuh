@@ -1,0 +1,226 @@
+/*
+ * imma_ring.cuh - an int8 product of two decoded operands in device memory, fetched by
+ * Hopper's copy engine: C = (A B^T >> shift) unit.
+ *
+ * A block is three warpgroups on one multiprocessor. One thread of the first keeps a ring of
+ * stages filled, each 128 bytes of K of 128 rows of A and 256 rows of B; the other two
+ * have 64 rows of C each, in 128 accumulators a thread, and give a stage back when their
+ * products have read it. Two blocks of a cluster, one above the other, share B: each
+ * fetches half of its rows and the engine writes them to both.
+ *
+ * Blocks stay and go through tiles: while the sums of one are written, the operands of the
+ * next arrive. C goes out by the engine too, 16 rows of 128 bytes a warp at a time, but
+ * where its rows do not start on 16 bytes: then by the lanes.
+ *
+ * The same design as kernels/gpt/linear_wgmma.cuh, which says where it is from.
+ */
+#ifndef LUT_IMMA_RING_CUH
+#define LUT_IMMA_RING_CUH
+
+#include "imma.cuh"
+#include "kernels/gpt/tensor_map.h"
+
+enum {
+    RING_CLUSTER = 2,
+    RING_ROWS = RING_CLUSTER * IMMA_ROWS, /* of C, a cluster */
+    RING_SHARE = IMMA_COLUMNS / RING_CLUSTER,
+    RING_STAGES = 4,
+    RING_OUT_ROWS = 16, /* a warp writes at a time */
+    RING_OUT_COLUMNS = 32,
+    RING_OUT_BYTES = RING_OUT_ROWS * RING_OUT_COLUMNS * 4,
+    RING_OUT_BUFFERS = 2, /* a warp */
+    RING_BYTES = RING_STAGES * IMMA_STAGE_BYTES,
+    RING_SHARED_BYTES = IMMA_ALIGN + RING_BYTES + IMMA_WARPS * RING_OUT_BUFFERS * RING_OUT_BYTES,
+    RING_PRODUCER_REGISTERS = 40,
+    RING_CONSUMER_REGISTERS = 232, /* 40 + 2 x 232 = 3 x 168, all there are */
+};
+
+/* What a launch needs; made in setup, at an address that is a multiple of 64. */
+struct ring_plan {
+    CUtensorMap a, b, c;
+    struct imma_output out;
+    int tiles;          /* of a cluster */
+    bool engine_stores; /* C's rows start on 16 bytes */
+    unsigned blocks;
+};
+
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+
+/* This block's tile of the cluster's number `index`. */
+static __device__ __forceinline__ struct imma_tile ring_tile(const struct ring_plan &plan,
+                                                             int index, int rank)
+{
+    struct imma_tile tile = imma_tile_of(index, plan.out.rows, plan.out.columns, RING_ROWS);
+    tile.row += rank * IMMA_ROWS;
+    return tile;
+}
+
+/* One thread: fill the ring with the operands of every tile of this block. */
+static __device__ void ring_produce(const struct ring_plan &plan, uint32_t ring, uint32_t full,
+                                    uint32_t empty)
+{
+    const int rank = (int)hopper_cluster_rank();
+    struct imma_cursor at = {0, 1}; /* the first round finds every stage free */
+    for (int index = blockIdx.x / RING_CLUSTER; index < plan.tiles;
+         index += gridDim.x / RING_CLUSTER) {
+        struct imma_tile tile = ring_tile(plan, index, rank);
+        int row = (int)tile.row, column = (int)tile.column + rank * RING_SHARE;
+        for (int step = 0; step < plan.out.stages_of_k; step++) {
+            uint32_t a = ring + at.stage * IMMA_STAGE_BYTES, arrived = full + 8 * at.stage;
+            uint32_t b = a + (IMMA_ROWS + rank * RING_SHARE) * IMMA_K;
+            hopper_barrier_wait(empty + 8 * at.stage, at.parity);
+            hopper_barrier_expect(arrived, IMMA_STAGE_BYTES);
+            hopper_load(a, &plan.a, step * (IMMA_K / 2), row, arrived);
+            hopper_load_to(b, &plan.b, step * (IMMA_K / 2), column, arrived,
+                           (1 << RING_CLUSTER) - 1);
+            imma_advance<RING_STAGES>(at);
+        }
+    }
+}
+
+/* A warp's 16 rows out: one buffer is written while the other is read. */
+static __device__ __forceinline__ void ring_store(const struct ring_plan &plan,
+                                                  const int32_t (&sum)[128], int row, int column,
+                                                  char *out, int lane)
+{
+    if (row >= plan.out.rows) return;
+#pragma unroll
+    for (int part = 0; part < IMMA_COLUMNS / RING_OUT_COLUMNS; part++) {
+        int first = column + part * RING_OUT_COLUMNS;
+        if (first >= plan.out.columns) break;
+        char *buffer = out + part % RING_OUT_BUFFERS * RING_OUT_BYTES;
+        if (lane == 0) hopper_store_wait<RING_OUT_BUFFERS - 1>();
+        __syncwarp();
+#pragma unroll
+        for (int i = 0; i < RING_OUT_COLUMNS / 4; i++) {
+            const int32_t *two = sum + part * (RING_OUT_COLUMNS / 2) + 2 * i;
+            int high = lane / 4 + i % 2 * 8, piece = i / 2 * 2 + lane % 4 / 2;
+            *(float2 *)(buffer + imma_offset(high, piece) + lane % 2 * 8) =
+                imma_pair(plan.out, two[0], two[1]);
+        }
+        hopper_store_fence();
+        __syncwarp();
+        if (lane == 0) hopper_store(&plan.c, hopper_shared(buffer), first, row);
+    }
+}
+
+/* A warpgroup: the sums of every tile of this block. */
+static __device__ void ring_consume(const struct ring_plan &plan, char *memory, uint32_t full,
+                                    uint32_t empty)
+{
+    const int rank = (int)hopper_cluster_rank(), group = threadIdx.x / IMMA_GROUP - 1;
+    const int warp = threadIdx.x / 32 - IMMA_GROUP / 32, lane = threadIdx.x % 32;
+    char *out = memory + RING_BYTES + warp * RING_OUT_BUFFERS * RING_OUT_BYTES;
+    struct imma_cursor at = {0, 0};
+    for (int index = blockIdx.x / RING_CLUSTER; index < plan.tiles;
+         index += gridDim.x / RING_CLUSTER) {
+        struct imma_tile tile = ring_tile(plan, index, rank);
+        int32_t sum[128];
+        imma_tile_sums<RING_STAGES, RING_CLUSTER>(sum, plan.out.stages_of_k, memory, group, full,
+                                                  empty, at, lane);
+        tile.row += warp * RING_OUT_ROWS;
+        if (!plan.engine_stores) {
+            imma_finish(plan.out, tile, sum);
+            continue;
+        }
+        if (lane == 0) hopper_store_wait<0>(); /* the last tile's */
+        ring_store(plan, sum, (int)tile.row, (int)tile.column, out, lane);
+    }
+    if (lane == 0) hopper_store_wait<0>();
+}
+
+#endif
+
+/* setup refuses machine code without the body. */
+static __global__ void __launch_bounds__(IMMA_THREADS, 1)
+    imma_ring(const __grid_constant__ struct ring_plan plan)
+{
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    extern __shared__ char ring_memory[];
+    __shared__ uint64_t barriers[2 * RING_STAGES];
+    char *memory =
+        ring_memory + (IMMA_ALIGN - hopper_shared(ring_memory) % IMMA_ALIGN) % IMMA_ALIGN;
+    const uint32_t full = hopper_shared(barriers), empty = full + 8 * RING_STAGES;
+    if (threadIdx.x == 0) {
+        hopper_prefetch(&plan.a);
+        hopper_prefetch(&plan.b);
+        for (int stage = 0; stage < RING_STAGES; stage++) {
+            hopper_barrier_init(full + 8 * stage, 1);
+            hopper_barrier_init(empty + 8 * stage, IMMA_WARPS * RING_CLUSTER);
+        }
+        hopper_barrier_publish();
+    }
+    hopper_cluster_sync();
+    if (threadIdx.x < IMMA_GROUP) {
+        hopper_registers_give<RING_PRODUCER_REGISTERS>();
+        if (threadIdx.x == 0) ring_produce(plan, hopper_shared(memory), full, empty);
+    } else {
+        hopper_registers_take<RING_CONSUMER_REGISTERS>();
+        ring_consume(plan, memory, full, empty);
+    }
+    hopper_cluster_sync(); /* no block ends while the other may still write to it */
+#endif
+}
+
+/* -------------------------------------------------------------- launching -- */
+
+struct ring_launch {
+    cudaLaunchConfig_t config;
+    cudaLaunchAttribute cluster;
+
+    ring_launch(unsigned blocks, cudaStream_t stream) : config(), cluster()
+    {
+        cluster.id = cudaLaunchAttributeClusterDimension;
+        cluster.val.clusterDim = {RING_CLUSTER, 1, 1};
+        config.gridDim = dim3(blocks);
+        config.blockDim = dim3(IMMA_THREADS);
+        config.dynamicSmemBytes = RING_SHARED_BYTES;
+        config.stream = stream;
+        config.attrs = &cluster;
+        config.numAttrs = 1;
+    }
+};
+
+/* In setup: how many blocks run at a time. */
+static int ring_fit(unsigned *blocks)
+{
+    int processors, device, clusters;
+    if (imma_prepare((const void *)imma_ring, RING_SHARED_BYTES) < 0 ||
+        assay_cuda(cudaGetDevice(&device), "device") < 0 ||
+        assay_cuda(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
+                   "multiprocessors") < 0)
+        return -1;
+    struct ring_launch all(processors / RING_CLUSTER * RING_CLUSTER, NULL);
+    if (assay_cuda(cudaOccupancyMaxActiveClusters(&clusters, imma_ring, &all.config), "clusters") <
+        0)
+        return -1;
+    *blocks = (unsigned)(clusters * RING_CLUSTER);
+    return clusters > 0 ? 0 : assay_error("no cluster of %d blocks fits", RING_CLUSTER);
+}
+
+/* In setup: the plan of a product of `a`, out.rows of `stride` bytes, and `b`, out.columns.
+ * The maps call two bytes an element: what is copied is the same. */
+static int ring_prepare(struct ring_plan *plan, const int8_t *a, const int8_t *b, int64_t stride,
+                        const struct imma_output *out)
+{
+    struct tensor_map_matrix left = {(void *)a, out->rows, stride / 2, 2};
+    struct tensor_map_matrix right = {(void *)b, out->columns, stride / 2, 2};
+    struct tensor_map_matrix result = {out->c, out->rows, out->columns, 4};
+    plan->out = *out;
+    plan->engine_stores = out->columns % 4 == 0;
+    plan->tiles = (int)imma_tiles(out->rows, out->columns, RING_ROWS);
+    if (ring_fit(&plan->blocks) < 0) return -1;
+    if (plan->blocks > (unsigned)plan->tiles * RING_CLUSTER)
+        plan->blocks = (unsigned)plan->tiles * RING_CLUSTER;
+    if (tensor_map_init(&plan->a, &left, IMMA_ROWS) < 0) return -1;
+    if (tensor_map_init(&plan->b, &right, RING_SHARE) < 0) return -1;
+    return plan->engine_stores ? tensor_map_init(&plan->c, &result, RING_OUT_ROWS) : 0;
+}
+
+static int ring_enqueue(const struct ring_plan *plan, cudaStream_t stream)
+{
+    struct ring_launch launch(plan->blocks, stream);
+    return assay_cuda(cudaLaunchKernelEx(&launch.config, imma_ring, *plan), "launch");
+}
+
+#endif
