@@ -336,10 +336,10 @@ static void every_division_of_a_block_makes_the_attention(void **state)
 static void a_block_a_query_makes_the_attention_of_any_head_size(void **state)
 {
     (void)state;
-    for (int64_t precision = GPT_FP32; precision <= GPT_BF16; precision++) {
-        try_attention(precision, 16, -1);
-        try_attention(precision, 11, -1);
-    }
+    static const int64_t sizes[] = {1, 11, 16, 64, 67, 128};
+    for (int64_t precision = GPT_FP32; precision <= GPT_BF16; precision++)
+        for (int s = 0; s < 6; s++)
+            try_attention(precision, sizes[s], -1);
 }
 #endif
 
