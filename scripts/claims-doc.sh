@@ -1,15 +1,15 @@
 #!/bin/sh
-# Write the ledger of the published runs into docs/claims.md, between its two marks:
+# Write the ledger of the published run of the claims into docs/claims.md, between its two marks:
 #
 #   scripts/claims-doc.sh [PROGRAM]     default: build/assay
 #
-# Reads results/h200/*.ndjson and suites/claims.ini; measures nothing.
+# Reads results/h200/claims.ndjson and suites/claims.ini; measures nothing.
 set -eu
 cd "$(dirname "$0")/.."
 assay=${1:-build/assay}
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-"$assay" import --db "$scratch/h200.sqlite" results/h200/*.ndjson >&2
+"$assay" import --db "$scratch/h200.sqlite" results/h200/claims.ndjson >&2
 "$assay" claims --db "$scratch/h200.sqlite" --format md -o "$scratch/ledger.md"
 awk -v ledger="$scratch/ledger.md" '
     /^<!-- ledger ends -->$/ { inside = 0 }
