@@ -127,6 +127,18 @@ static int open_store(struct store **store, const struct arguments *arguments)
     return store_open(store, path, STORE_READ);
 }
 
+/* The run that was named; else the newest. */
+static int read_run(struct stored_run *run, const struct arguments *arguments)
+{
+    char id[STORE_ID];
+    const char *name = arguments->run;
+    if (!name && arguments->kind->needs & PLOT_OF_GATES) {
+        if (store_find_newest(arguments->plot.store, id)) return -1;
+        name = id;
+    }
+    return run_choice_read(run, name, arguments->db);
+}
+
 /* Read what the kind needs and draw it. */
 static enum plot_outcome draw(struct arguments *arguments)
 {
@@ -138,7 +150,7 @@ static enum plot_outcome draw(struct arguments *arguments)
     enum plot_outcome outcome = PLOT_FAILED;
     if ((needs & PLOT_STORE) && open_store(&plot->store, arguments)) goto out;
     if (needs & PLOT_RUN) {
-        if (run_choice_read(&run, arguments->run, arguments->db)) goto out;
+        if (read_run(&run, arguments)) goto out;
         plot->run = &run;
     }
     if (needs & PLOT_AGAINST) {

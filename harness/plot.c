@@ -27,7 +27,7 @@ const struct plot_kind plot_kinds[] = {
     {"pipeline", "stages of a batch, and how far they overlap", "pipeline.gp", PLOT_RUN,
      plot_pipeline, NULL},
     {"noise", "how far unchanged code differs from itself, by its time", "noise.gp",
-     PLOT_RUN | PLOT_STORE, plot_noise, NULL},
+     PLOT_RUN | PLOT_STORE | PLOT_OF_GATES, plot_noise, NULL},
     {0},
 };
 

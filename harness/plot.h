@@ -47,6 +47,7 @@ enum plot_need {
     PLOT_STORE = 4,
     PLOT_TAKES_AGAINST = 8,
     PLOT_TAKES_METRIC = 16,
+    PLOT_OF_GATES = 32, /* the newest run may be a launch of a gate: its device is what counts */
 };
 
 struct plot_kind {

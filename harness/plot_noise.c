@@ -26,8 +26,9 @@ static void write_noise(FILE *out, const struct plot_request *request, const str
                         int count)
 {
     char title[160];
-    snprintf(title, sizeof title, "noise of unchanged code: %d blocks of launches, %d sessions",
-             count, noise_sessions(noise));
+    int sessions = noise_sessions(noise);
+    snprintf(title, sizeof title, "noise of unchanged code: %d block%s of launches, %d session%s",
+             count, count == 1 ? "" : "s", sessions, sessions == 1 ? "" : "s");
     plot_head(out, request->run, title, NULL);
     plot_size(out, 1000, 540, 34);
     plot_block_end(out);

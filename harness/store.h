@@ -99,6 +99,9 @@ int store_has_case(struct store *store, const char *launch_id, const struct case
 /* RUN: an id prefix, a label, a named baseline, `latest`, `latest~N`. The path
  * before a colon is the caller's business (store_split_run). */
 int store_find_run(struct store *store, const char *spec, char id[STORE_ID]);
+
+/* The id of the newest run, launches of gates and calibrations too. 0 or -1. */
+int store_find_newest(struct store *store, char id[STORE_ID]);
 int store_split_run(const char *spec, const char *default_path, char *path, size_t path_size,
                     const char **run);
 

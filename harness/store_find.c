@@ -156,6 +156,17 @@ int store_find_run(struct store *store, const char *spec, char id[STORE_ID])
     return found == 1 ? 0 : -1;
 }
 
+int store_find_newest(struct store *store, char id[STORE_ID])
+{
+    struct query query;
+    query_open(&query, store, "look for a run",
+               "SELECT id FROM run ORDER BY started_at DESC, rowid DESC LIMIT 1");
+    int found = query_step(&query);
+    if (found == 1) column_text(&query, "id", id, STORE_ID);
+    if (query_close(&query) != 0) return -1;
+    return found == 1 ? 0 : assay_error("%s: there is no run in it", store->path);
+}
+
 int store_find_unfinished(struct store *store, const char *suite, char id[STORE_ID])
 {
     static const char by_suite[] = "SELECT id FROM run WHERE suite = :name AND status != 'complete'"

@@ -53,6 +53,7 @@ check "with every pair of launches of every case" gives "$(query c.sqlite "SELEC
 check "half a percent a launch is seven tenths a pair" gives 1 shown \
     "min(band.value ->> 'p50' BETWEEN 0.003 AND 0.008 AND band.value ->> 'p95' > band.value ->> 'p50')"
 "$ASSAY" run "$ten" --device sim --filter '*/host_omp' --no-ceilings --db few.sqlite >few.out 2>&1
+check "and drawn, where there is no other run" exits 0 "$ASSAY" plot noise --db c.sqlite -o noise.svg
 check "nothing to show is 4" exits 4 "$ASSAY" calibrate --show --db few.sqlite
 check "showing measures no suite" exits 2 "$ASSAY" calibrate smoke --show
 check "and takes a format" warns "did you mean 'json'?" "$ASSAY" calibrate --show --format jsno
