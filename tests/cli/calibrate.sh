@@ -28,6 +28,7 @@ check "which gives way to it" gives 8 rounds
 check "a second block of the session begins behind it" exits 0 calibrate --resume --rounds 8 --blocks 2
 check "with its own pairs" gives "20|10" query c.sqlite \
     "SELECT count(*), count(DISTINCT operation || variant || shape) FROM noise WHERE rounds = 8"
+check "what it found is drawn, where there is no other run" exits 0 "$ASSAY" plot noise --db c.sqlite -o noise.svg
 check "a limit ends it" exits 0 calibrate --limit 5 --rounds 5
 check "with the blocks there was time for" gives 1 query c.sqlite \
     "SELECT count(*) BETWEEN 10 AND 9999 FROM noise WHERE rounds = 5"
@@ -53,7 +54,6 @@ check "with every pair of launches of every case" gives "$(query c.sqlite "SELEC
 check "half a percent a launch is seven tenths a pair" gives 1 shown \
     "min(band.value ->> 'p50' BETWEEN 0.003 AND 0.008 AND band.value ->> 'p95' > band.value ->> 'p50')"
 "$ASSAY" run "$ten" --device sim --filter '*/host_omp' --no-ceilings --db few.sqlite >few.out 2>&1
-check "and drawn, where there is no other run" exits 0 "$ASSAY" plot noise --db c.sqlite -o noise.svg
 check "nothing to show is 4" exits 4 "$ASSAY" calibrate --show --db few.sqlite
 check "showing measures no suite" exits 2 "$ASSAY" calibrate smoke --show
 check "and takes a format" warns "did you mean 'json'?" "$ASSAY" calibrate --show --format jsno
