@@ -137,6 +137,13 @@ static void the_overlap_is_the_share_of_what_could_be_saved(void **state)
     assert_true(isnan(pipe_overlap_share(&times)));
 }
 
+static void what_a_stage_takes_each_is_its_sum_over_the_calls(void **state)
+{
+    (void)state;
+    assert_true(fabs(pipe_each_ns(1270, 127) - 10) < 1e-12);
+    assert_true(isnan(pipe_each_ns(0, 0)));
+}
+
 /* --------------------------------------------------------------- the batches -- */
 
 static void host_pipelines_agree_with_the_reference_on_every_volume(void **state)
@@ -335,6 +342,7 @@ int main(void)
         cmocka_unit_test(networks_side_by_side_bound_by_what_they_take_together),
         cmocka_unit_test(what_the_host_copies_is_a_stage),
         cmocka_unit_test(the_overlap_is_the_share_of_what_could_be_saved),
+        cmocka_unit_test(what_a_stage_takes_each_is_its_sum_over_the_calls),
         cmocka_unit_test(host_pipelines_agree_with_the_reference_on_every_volume),
         cmocka_unit_test(an_empty_batch_is_no_error_and_writes_nothing),
         cmocka_unit_test(a_batch_gives_the_same_codes_wherever_its_leaves_are_cut),

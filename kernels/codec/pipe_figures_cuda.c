@@ -220,6 +220,10 @@ int pipes_figures(struct pipes *pipes, struct assay_metric *out, int max)
         {"alloc_ns", times.alloc_ns},
         {"bound_share", pipe_share(bound_ns, times.launch_ns)},
         {"overlap_share", plain ? pipe_overlap_share(&times) : NAN},
+        {"h2d_each_ns", pipe_each_ns(times.h2d_ns, times.calls)},
+        {"compute_each_ns", pipe_each_ns(times.compute_ns, times.calls)},
+        {"d2h_each_ns", pipe_each_ns(times.d2h_ns, times.calls)},
+        {"alloc_each_ns", pipe_each_ns(times.alloc_ns, times.calls)},
     };
     int count = (int)(sizeof figure / sizeof *figure);
     for (int i = 0; i < count && i < max; i++)

@@ -62,3 +62,8 @@ double pipe_overlap_share(const struct pipe_times *times)
     double most = sum - pipe_bound_ns(times);
     return most > 0 ? (sum - times->launch_ns) / most : NAN;
 }
+
+double pipe_each_ns(double sum_ns, int64_t calls)
+{
+    return calls > 0 ? sum_ns / (double)calls : NAN;
+}

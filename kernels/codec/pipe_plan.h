@@ -90,4 +90,7 @@ double pipe_share(double bound_ns, double launch_ns);
  * where the launch took longer than all stages in turn; NAN where nothing could. */
 double pipe_overlap_share(const struct pipe_times *times);
 
+/* What a stage takes of a call on average; NAN without a call. */
+double pipe_each_ns(double sum_ns, int64_t calls);
+
 #endif
