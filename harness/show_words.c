@@ -102,8 +102,9 @@ static void spread(char out[SHOW_CELL], const struct case_result *result)
 /* Three significant digits, and one more where the interval would not show. */
 static int decimals(const struct interval *x)
 {
+    if (!(x->mid > 0)) return 0;
     int digits = 2 - (int)floor(log10(x->mid));
-    if (!(x->mid > 0) || digits < 0) return 0;
+    if (digits < 0) return 0;
     if (x->hi - x->lo < 2 * pow(10, -digits)) digits++;
     return digits < 4 ? digits : 4;
 }

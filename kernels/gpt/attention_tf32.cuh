@@ -178,7 +178,7 @@ static __global__ void __launch_bounds__(32 * WARPS_Q * WARPS_K, BLOCKS)
     attention_tf32(const __grid_constant__ struct attention args, float scale)
 {
     typedef tf32_layout<SIZE, TILES, COLUMNS, WARPS_Q, WARPS_K> layout;
-    const int wide = layout::wide, vectors = layout::vectors, pitch = layout::pitch;
+    const int wide = layout::wide, pitch = layout::pitch;
     extern __shared__ __align__(16) float attention_floats[];
     float *queries = attention_floats, *keys = queries + layout::queries * pitch;
     float *values = keys + layout::keys * pitch;

@@ -51,8 +51,10 @@ check "with every pair of launches of every case" gives "$(query c.sqlite "SELEC
     min(sum(label LIKE '%unchanged'), sum(label LIKE '%again')) AS n FROM cases JOIN run ON run.id = run_id
     WHERE cases.suite = 'cases10' GROUP BY substr(label, 1, 20), operation, variant, cases.shape)")" shown \
     "sum(band.value ->> 'pairs')"
-check "half a percent a launch is seven tenths a pair" gives 1 shown \
-    "min(band.value ->> 'p50' BETWEEN 0.003 AND 0.008 AND band.value ->> 'p95' > band.value ->> 'p50')"
+# Half of the differences of two such launches are below 0.48 %; of 160 pairs the estimate has a tenth of that.
+check "half a percent a launch is half a percent in the middle pair" gives 1 shown \
+    "sum(band.value ->> 'p50' * (band.value ->> 'pairs')) / sum(band.value ->> 'pairs') BETWEEN 0.003 AND 0.0075"
+check "and more in the worst of twenty" gives 1 shown "min(band.value ->> 'p95' > band.value ->> 'p50')"
 "$ASSAY" run "$ten" --device sim --filter '*/host_omp' --no-ceilings --db few.sqlite >few.out 2>&1
 check "nothing to show is 4" exits 4 "$ASSAY" calibrate --show --db few.sqlite
 check "showing measures no suite" exits 2 "$ASSAY" calibrate smoke --show
