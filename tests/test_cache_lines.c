@@ -160,25 +160,31 @@ static double sample_time(enum cache_flush flush, enum assay_temperature tempera
     return median(times);
 }
 
+/* A neighbour on the machine can disturb either walk; not three times in a row. */
+static void hold_cold_against_hot(enum cache_flush flush, bool in_workspace)
+{
+    double cold = 0, hot = 0;
+    for (int attempt = 0; attempt < 3; attempt++) {
+        hot = sample_time(flush, ASSAY_HOT, in_workspace);
+        cold = sample_time(flush, ASSAY_COLD, in_workspace);
+        if (cold >= COLDER * hot) return;
+    }
+    fail_msg("%s: %.0f ns cold, %.0f hot", flush_name(flush), cold, hot);
+}
+
 static void each_flush_makes_the_operands_cold(void **state)
 {
     (void)state;
-    double hot = sample_time(FLUSH_READ, ASSAY_HOT, false);
-    for (int flush = 0; flush < FLUSHES; flush++) {
-        if (flush == FLUSH_LINES && !cache_lines_can_evict()) continue;
-        double cold = sample_time((enum cache_flush)flush, ASSAY_COLD, false);
-        if (cold < COLDER * hot)
-            fail_msg("%s: %.0f ns cold, %.0f hot", flush_name((enum cache_flush)flush), cold, hot);
-    }
+    for (int flush = 0; flush < FLUSHES; flush++)
+        if (flush != FLUSH_LINES || cache_lines_can_evict())
+            hold_cold_against_hot((enum cache_flush)flush, false);
 }
 
 static void a_workspace_is_cold_too(void **state)
 {
     (void)state;
     need_eviction();
-    double hot = sample_time(FLUSH_LINES, ASSAY_HOT, true);
-    double cold = sample_time(FLUSH_LINES, ASSAY_COLD, true);
-    if (cold < COLDER * hot) fail_msg("%.0f ns cold, %.0f hot", cold, hot);
+    hold_cold_against_hot(FLUSH_LINES, true);
 }
 
 static void the_host_says_how_it_flushes(void **state)

@@ -344,8 +344,13 @@ END
 driven() {
     sed "s/script-src 'sha256-[^']*'/script-src 'unsafe-inline'/" "$1" >driven.html
     { echo "<script>"; cat driver.js; echo "</script>"; } >>driven.html
-    chrome --window-size="$2" --dump-dom "file://$TMP/driven.html" >dom.html
-    grep -o 'data-said="[^"]*' dom.html >driven.txt
+    # A window that opens without the focus shows of no element that it has it: then once more.
+    for _ in 1 2 3; do
+        chrome --window-size="$2" --dump-dom "file://$TMP/driven.html" >dom.html
+        grep -o 'data-said="[^"]*' dom.html >driven.txt
+        grep -q 'link true 3px' driven.txt && return
+    done
+    test -s driven.txt
 }
 check "the page can be driven" driven b.html 1280,900
 check "a heading takes the keyboard" has driven.txt "focus true"
