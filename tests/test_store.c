@@ -1,4 +1,4 @@
-/* test_store.c - what is stored comes back, and runs are found. */
+/* test_store.c - what is stored comes back, is told apart, and is what the views show. */
 #include "tests/store_fixture.h"
 
 /* ----------------------------------------------------------- round trip -- */
@@ -311,162 +311,6 @@ static void what_changes_times_changes_the_comparability_key(void **state)
     store_close(store);
 }
 
-/* ----------------------------------------------------------------- find -- */
-
-static void assert_finds(struct store *store, const char *spec, const char *id)
-{
-    char found[STORE_ID];
-    FINE(store_find_run(store, spec, found));
-    assert_string_equal(found, id);
-}
-
-static void a_run_is_found_by_id_label_baseline_and_age(void **state)
-{
-    struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
-    struct run_info first = fixture_run(store, "tuned");
-    struct run_info second = fixture_run(store, "tuned");
-    struct run_info third = fixture_run(store, "");
-    char prefix[9], sql[256];
-
-    snprintf(prefix, sizeof prefix, "%.8s", first.id);
-    assert_finds(store, prefix, first.id);
-    assert_finds(store, first.id, first.id);
-    for (char *c = prefix; *c; c++)
-        if (*c >= 'a') *c -= 'a' - 'A';
-    assert_finds(store, prefix, first.id);
-    assert_finds(store, "tuned", second.id);
-    assert_finds(store, "latest", third.id);
-    assert_finds(store, "latest~0", third.id);
-    assert_finds(store, "latest~2", first.id);
-
-    snprintf(sql, sizeof sql, "INSERT INTO baseline VALUES ('main', '%s', '', '')", first.id);
-    FINE(store_exec(store, "test", sql));
-    assert_finds(store, "main", first.id);
-    store_close(store);
-}
-
-static void a_run_that_is_not_there_gets_a_suggestion(void **state)
-{
-    struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
-    char id[STORE_ID];
-    FAILS(store_find_run(store, "latest", id), "there is no run in it");
-    fixture_run(store, "tuned-rcp");
-    FAILS(store_find_run(store, "tuned-rpc", id), "did you mean 'tuned-rcp'?");
-    FAILS(store_find_run(store, "lastest", id), "did you mean 'latest'?");
-    FAILS(store_find_run(store, "qqqqqqqqqqqqqqqqqqqqqqq", id), "a label, a baseline");
-    FAILS(store_find_run(store, "latest~1", id), "goes back too far: there are 1 runs");
-    FAILS(store_find_run(store, "", id), "there is no run ''");
-    store_close(store);
-}
-
-static void an_ambiguous_prefix_lists_the_runs(void **state)
-{
-    struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
-    struct run_info run = fixture_begin_run(store, "");
-    char id[STORE_ID], sql[512];
-    for (int i = 0; i < 2; i++) {
-        snprintf(sql, sizeof sql,
-                 "INSERT INTO run SELECT 'abcd%d', environment_id, suite, label, command,"
-                 " suite_text, simulated, status, started_at, ended_at FROM run WHERE id = '%s'",
-                 i, run.id);
-        FINE(store_exec(store, "test", sql));
-    }
-    FAILS(store_find_run(store, "abcd", id), "abcd1, abcd0");
-    assert_finds(store, "abcd1", "abcd1");
-    FAILS(store_find_run(store, "abc", id), "there is no run 'abc'");
-    store_close(store);
-}
-
-static void the_path_before_a_run_picks_the_database(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *spec, *path, *run;
-    } specs[] = {
-        {"latest", "default", "latest"},
-        {"", "default", "latest"},
-        {"a/b.sqlite:abcd", "a/b.sqlite", "abcd"},
-        {"b.sqlite", "b.sqlite", "latest"},
-        {"b.sqlite:", "b.sqlite", "latest"},
-        {"x.sqlite.d/b.sqlite:l:1", "x.sqlite.d/b.sqlite", "l:1"},
-        {"label:1", "default", "label:1"},
-    };
-    for (size_t i = 0; i < sizeof specs / sizeof specs[0]; i++) {
-        char path[64];
-        const char *run;
-        FINE(store_split_run(specs[i].spec, "default", path, sizeof path, &run));
-        assert_string_equal(path, specs[i].path);
-        assert_string_equal(run, specs[i].run);
-    }
-    char tiny[4];
-    const char *run;
-    FAILS(store_split_run("long.sqlite:x", "", tiny, sizeof tiny, &run), "too long");
-}
-
-static int count_line(const struct run_line *line, void *context)
-{
-    struct run_line *last = context;
-    last->launches++;
-    last->cases += line->cases;
-    last->ok += line->ok;
-    snprintf(last->label, sizeof last->label, "%s", line->label);
-    assert_string_equal(line->device, "NVIDIA H200");
-    return 0;
-}
-
-static int stop(const struct run_line *line, void *context)
-{
-    (void)line;
-    ++*(int *)context;
-    return -1;
-}
-
-static void runs_are_listed_newest_first_until_told_to_stop(void **state)
-{
-    struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
-    struct run_line sum = {0};
-    int calls = 0;
-    fixture_run(store, "old");
-    fixture_run(store, "new");
-    FINE(store_each_run(store, false, count_line, &sum));
-    assert_int_equal(sum.launches, 2);
-    assert_int_equal(sum.cases, 4);
-    assert_int_equal(sum.ok, 4);
-    assert_string_equal(sum.label, "old");
-    FINE(store_each_run(store, false, stop, &calls));
-    assert_int_equal(calls, 1);
-    store_close(store);
-}
-
-static int last_line(const struct run_line *line, void *context)
-{
-    struct run_line *last = context;
-    int count = last->launches + 1;
-    *last = *line;
-    last->launches = count; /* how many lines there were */
-    return 0;
-}
-
-static void launches_of_a_gate_are_one_line_when_asked_for(void **state)
-{
-    struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
-    struct run_line apart = {0}, together = {0};
-    struct run_info first = fixture_run(store, "gate 0123abcd round 1, base");
-    fixture_run(store, "gate 0123abcd round 1, candidate");
-    fixture_run(store, "another");
-    fixture_run(store, "gate 4567cdef round 1, unchanged");
-    FINE(store_each_run(store, false, last_line, &apart));
-    assert_int_equal(apart.launches, 4);
-    FINE(store_each_run(store, true, last_line, &together));
-    assert_int_equal(together.launches, 3);
-    assert_string_equal(together.id, first.id);
-    assert_string_equal(together.gate, "0123abcd");
-    assert_string_equal(together.gate_mode, ""); /* nothing was decided */
-    assert_int_equal(together.gate_exit, -1);
-    assert_int_equal(together.cases, 4); /* of both */
-    store_close(store);
-}
-
 /* ---------------------------------------------------------------- views -- */
 
 static double real(struct store *store, const char *sql)
@@ -535,12 +379,6 @@ int main(void)
         TEST(a_launch_ends_with_the_libraries_it_called),
         TEST(ending_what_never_began_is_an_error),
         TEST(what_changes_times_changes_the_comparability_key),
-        TEST(a_run_is_found_by_id_label_baseline_and_age),
-        TEST(a_run_that_is_not_there_gets_a_suggestion),
-        TEST(an_ambiguous_prefix_lists_the_runs),
-        TEST(the_path_before_a_run_picks_the_database),
-        TEST(runs_are_listed_newest_first_until_told_to_stop),
-        TEST(launches_of_a_gate_are_one_line_when_asked_for),
         TEST(views_derive_rates_and_ratios),
         TEST(views_show_no_time_of_a_case_that_is_not_ok),
     };
