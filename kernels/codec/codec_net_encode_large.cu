@@ -101,6 +101,20 @@ struct large_group {
     {
         return place<NET_STEM>(voxel + 64 * i, piece);
     }
+
+    __device__ __forceinline__ void load(float4 v[16], const float4 *from) const
+    {
+#pragma unroll
+        for (int i = 0; i < 16; i++)
+            v[i] = from[at(i)];
+    }
+
+    __device__ __forceinline__ void store_rounded(float4 *to, const float4 v[16]) const
+    {
+#pragma unroll
+        for (int i = 0; i < 16; i++)
+            to[at(i)] = rounded(v[i]);
+    }
 };
 
 /* x = relu(norm(x)), t = tf32(relu(norm(x))): both norms have the same groups. */
@@ -109,30 +123,22 @@ static __device__ __forceinline__ void two_norms(float4 *x, float4 *t, struct no
 {
     const struct large_group mine;
     float4 v[16];
-#pragma unroll
-    for (int i = 0; i < 16; i++)
-        v[i] = x[mine.at(i)];
+    mine.load(v, x);
     norm_relu<16>(v, first.gamma[mine.piece], first.beta[mine.piece]);
 #pragma unroll
     for (int i = 0; i < 16; i++)
         x[mine.at(i)] = v[i];
     norm_relu<16>(v, second.gamma[mine.piece], second.beta[mine.piece]);
-#pragma unroll
-    for (int i = 0; i < 16; i++)
-        t[mine.at(i)] = rounded(v[i]);
+    mine.store_rounded(t, v);
 }
 
 static __device__ __forceinline__ void one_norm(float4 *t, struct norm_weights weights)
 {
     const struct large_group mine;
     float4 v[16];
-#pragma unroll
-    for (int i = 0; i < 16; i++)
-        v[i] = t[mine.at(i)];
+    mine.load(v, t);
     norm_relu<16>(v, weights.gamma[mine.piece], weights.beta[mine.piece]);
-#pragma unroll
-    for (int i = 0; i < 16; i++)
-        t[mine.at(i)] = rounded(v[i]);
+    mine.store_rounded(t, v);
 }
 
 /* An eighth of the cells at 8^3: two along z, and four along y counted from an edge. The
