@@ -144,24 +144,49 @@ static int write_json_document(FILE *out, const struct known *known, int count)
     return json_finish(&json);
 }
 
-static int write_text(FILE *out, const struct known *known, int count, bool md)
+static int write_text(FILE *out, const struct known *known, int count,
+                      int (*write_one)(FILE *out, const struct known *known))
 {
     for (int i = 0; i < count; i++) {
         if (i > 0) fputc('\n', out);
-        if ((md ? write_md : write_table)(out, &known[i]) != 0) return -1;
+        if (write_one(out, &known[i]) != 0) return -1;
     }
     fprintf(out, "\n%s", legend);
     return ferror(out) ? assay_error("cannot write the noise of unchanged code") : 0;
 }
 
-int noise_show_format(const char *format)
+static int write_tables(FILE *out, const struct known *known, int count)
 {
-    static const char *const formats[] = {"table", "md", "json"};
-    for (int i = 0; i < 3; i++)
-        if (strcmp(format, formats[i]) == 0) return 0;
-    const char *near = text_nearest(format, formats, 3);
+    return write_text(out, known, count, write_table);
+}
+
+static int write_md_tables(FILE *out, const struct known *known, int count)
+{
+    return write_text(out, known, count, write_md);
+}
+
+static const struct {
+    const char *name;
+    int (*write)(FILE *out, const struct known *known, int count);
+} formats[] = {{"table", write_tables}, {"md", write_md_tables}, {"json", write_json_document}};
+
+enum { FORMATS = sizeof formats / sizeof formats[0] };
+
+static int find_format(const char *format)
+{
+    const char *names[FORMATS];
+    for (int i = 0; i < FORMATS; i++) {
+        names[i] = formats[i].name;
+        if (strcmp(names[i], format) == 0) return i;
+    }
+    const char *near = text_nearest(format, names, FORMATS);
     return near ? assay_error("unknown format '%s' (did you mean '%s'?)", format, near)
                 : assay_error("unknown format '%s' (table, md or json)", format);
+}
+
+int noise_show_format(const char *format)
+{
+    return find_format(format) < 0 ? -1 : 0;
 }
 
 /* ---------------------------------------------------------------- reading -- */
@@ -201,6 +226,8 @@ static int read_device(struct known *known, struct store *store, const struct no
 int noise_show(FILE *out, struct store *store, const char *format)
 {
     struct devices devices = {.count = 0};
+    int index = find_format(format);
+    if (index < 0) return -1;
     int status = store_each_noise_device(store, note_device, &devices);
     if (status != 0) return -1;
     if (devices.count == 0) return 1;
@@ -208,10 +235,7 @@ int noise_show(FILE *out, struct store *store, const char *format)
     if (!known) return assay_error("out of memory for the noise of %d devices", devices.count);
     for (int i = 0; status == 0 && i < devices.count; i++)
         status = read_device(&known[i], store, &devices.list[i]);
-    if (status == 0)
-        status = strcmp(format, "json") == 0
-                     ? write_json_document(out, known, devices.count)
-                     : write_text(out, known, devices.count, strcmp(format, "md") == 0);
+    if (status == 0) status = formats[index].write(out, known, devices.count);
     free(known);
     return status;
 }
