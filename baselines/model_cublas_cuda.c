@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "cuda_error.h"
+#include "cuda_graph.h"
 #include "kernels/gpt/gpt_room.h"
 #include "kernels/gpt/model_cuda.h"
 
@@ -20,7 +21,7 @@ struct cublas_model {
     struct cublas_session session;
     struct model_run run;
     struct model_provider provider;
-    struct model_graph graph;
+    cudaGraphExec_t graph;
     enum model_context context;
     void *normed;
 };
@@ -86,6 +87,12 @@ static int open_model(struct assay_call *call, bool cached)
     return cached ? model_run_enqueue(&own->run, &own->provider, MODEL_PREFILL, call->stream) : 0;
 }
 
+static int record(struct cublas_model *own)
+{
+    const struct cuda_work work = {enqueue, own};
+    return cuda_graph_record(&own->graph, &work, 1);
+}
+
 static int setup(struct assay_call *call)
 {
     return open_model(call, false);
@@ -94,17 +101,13 @@ static int setup(struct assay_call *call)
 static int setup_graph(struct assay_call *call)
 {
     int status = open_model(call, false);
-    if (status) return status;
-    struct cublas_model *own = call->state;
-    return model_graph_init(&own->graph, enqueue, own);
+    return status ? status : record(call->state);
 }
 
 static int setup_cached(struct assay_call *call)
 {
     int status = open_model(call, true);
-    if (status) return status;
-    struct cublas_model *own = call->state;
-    return model_graph_init(&own->graph, enqueue, own);
+    return status ? status : record(call->state);
 }
 
 static int launch(struct assay_call *call)
@@ -116,14 +119,14 @@ static int launch(struct assay_call *call)
 static int launch_graph(struct assay_call *call)
 {
     const struct cublas_model *own = call->state;
-    return model_graph_launch(&own->graph, call->stream);
+    return cuda_graph_launch(own->graph, call->stream);
 }
 
 static void teardown(struct assay_call *call)
 {
     struct cublas_model *own = call->state;
     if (!own) return;
-    model_graph_release(&own->graph);
+    cuda_graph_release(own->graph);
     cublas_session_release(&own->session);
     model_run_release(&own->run);
     cudaFree(own->normed);

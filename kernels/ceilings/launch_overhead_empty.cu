@@ -10,20 +10,26 @@
  */
 #include <cuda_runtime.h>
 
+#include "baselines/cuda_graph.h"
 #include "launch_overhead.h"
 
 static __global__ void nothing()
 {
 }
 
-static int launch_each(struct assay_call *call)
+static int launch_each(const struct assay_call *call, cudaStream_t stream)
 {
     for (int64_t i = 0; i < call->shape->value[LAUNCH_COUNT]; i++)
-        nothing<<<1, 32, 0, (cudaStream_t)call->stream>>>();
+        nothing<<<1, 32, 0, stream>>>();
     return assay_launched();
 }
 
 /* ---------------------------------------------------------------- stream -- */
+
+static int launch_stream(struct assay_call *call)
+{
+    return launch_each(call, (cudaStream_t)call->stream);
+}
 
 static const char *supports_stream(const struct assay_shape *shape)
 {
@@ -38,7 +44,7 @@ static const struct assay_variant stream = {
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_WALL,
     .supports = supports_stream,
-    .launch = launch_each,
+    .launch = launch_stream,
 };
 ASSAY_REGISTER_VARIANT(stream);
 
@@ -49,42 +55,28 @@ static const char *supports_graph(const struct assay_shape *shape)
     return shape->value[LAUNCH_HOW] == LAUNCH_GRAPH ? NULL : "a graph only";
 }
 
-/* The launches as a graph; a capture that was begun is always ended. */
-static int capture(struct assay_call *call, cudaGraph_t *graph)
+static int enqueue(const void *call, void *stream)
 {
-    cudaStream_t stream = (cudaStream_t)call->stream;
-    if (assay_cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "capture"))
-        return -1;
-    int launched = launch_each(call);
-    if (assay_cuda(cudaStreamEndCapture(stream, graph), "capture")) return -1;
-    if (launched) {
-        cudaGraphDestroy(*graph);
-        return -1;
-    }
-    return 0;
+    return launch_each((const struct assay_call *)call, (cudaStream_t)stream);
 }
 
 static int setup_graph(struct assay_call *call)
 {
-    cudaGraph_t graph;
-    cudaGraphExec_t replay = NULL;
-    if (capture(call, &graph)) return -1;
-    int failed = assay_cuda(cudaGraphInstantiate(&replay, graph, 0), "graph");
-    cudaGraphDestroy(graph);
-    if (failed) return -1;
-    call->state = replay;
-    return assay_cuda(cudaGraphUpload(replay, (cudaStream_t)call->stream), "graph");
+    const struct cuda_work work = {enqueue, call};
+    cudaGraphExec_t graph;
+    if (cuda_graph_record(&graph, &work, 1)) return -1;
+    call->state = graph;
+    return 0;
 }
 
 static int launch_graph(struct assay_call *call)
 {
-    return assay_cuda(cudaGraphLaunch((cudaGraphExec_t)call->state, (cudaStream_t)call->stream),
-                      "graph");
+    return cuda_graph_launch((cudaGraphExec_t)call->state, call->stream);
 }
 
 static void teardown_graph(struct assay_call *call)
 {
-    if (call->state) cudaGraphExecDestroy((cudaGraphExec_t)call->state);
+    cuda_graph_release((cudaGraphExec_t)call->state);
 }
 
 static const struct assay_variant graph = {

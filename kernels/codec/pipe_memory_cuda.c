@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "baselines/cuda_error.h"
+#include "baselines/cuda_graph.h"
 #include "codec_net_internal.h"
 #include "pipe.h"
 
@@ -182,7 +183,7 @@ static int slot_make(struct pipe *pipe, int index)
 static void slot_release(struct pipe_slot *slot)
 {
     cudaEvent_t events[] = {slot->loaded, slot->computed, slot->stored};
-    if (slot->graph) cudaGraphExecDestroy(slot->graph);
+    cuda_graph_release(slot->graph);
     for (int i = 0; i < 3; i++)
         if (events[i]) cudaEventDestroy(events[i]);
     if (slot->block) cudaFree(slot->block);

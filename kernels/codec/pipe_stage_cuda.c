@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "baselines/cuda_error.h"
+#include "baselines/cuda_graph.h"
 #include "pipe.h"
 
 /* --------------------------------------------------------------------- host -- */
@@ -98,24 +99,26 @@ static int enqueue_net(const struct pipe *pipe, const struct pipe_slot *slot, cu
 
 int pipe_stage_net(const struct pipe *pipe, const struct pipe_slot *slot, cudaStream_t stream)
 {
-    if (slot->graph) return cuda_error(cudaGraphLaunch(slot->graph, stream), "the batch's graph");
-    return enqueue_net(pipe, slot, stream);
+    return slot->graph ? cuda_graph_launch(slot->graph, stream) : enqueue_net(pipe, slot, stream);
+}
+
+struct net_work {
+    const struct pipe *pipe;
+    const struct pipe_slot *slot;
+};
+
+static int enqueue_work(const void *what, void *stream)
+{
+    const struct net_work *net = what;
+    return enqueue_net(net->pipe, net->slot, stream);
 }
 
 int pipe_record_graph(const struct pipe *pipe, struct pipe_slot *slot)
 {
-    cudaGraph_t graph = NULL;
-    cudaStream_t stream = slot->net_stream;
+    const struct net_work net = {pipe, slot};
+    const struct cuda_work work = {enqueue_work, &net};
     /* Kernels are loaded by their first launch, which a capture need not allow. */
-    if (enqueue_net(pipe, slot, stream)) return -1;
-    if (cuda_error(cudaStreamSynchronize(stream), "the network")) return -1;
-    if (cuda_error(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "capture"))
-        return -1;
-    int status = enqueue_net(pipe, slot, stream);
-    cudaError_t error = cudaStreamEndCapture(stream, &graph);
-    if (status == 0) status = cuda_error(error, "capture");
-    if (status == 0)
-        status = cuda_error(cudaGraphInstantiate(&slot->graph, graph, 0), "the batch's graph");
-    if (graph) cudaGraphDestroy(graph);
-    return status;
+    if (enqueue_net(pipe, slot, slot->net_stream)) return -1;
+    if (cuda_error(cudaStreamSynchronize(slot->net_stream), "the network")) return -1;
+    return cuda_graph_record(&slot->graph, &work, 1);
 }

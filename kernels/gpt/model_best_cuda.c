@@ -30,11 +30,13 @@
  * The prediction forgot that a passage of L2 is paid again for every few stages of k, and that
  * the attention's tiles are such a chain too: 5 to 8 microseconds a layer in fp32, in gpt2 16.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "baselines/cublas_session.h"
 #include "baselines/cuda_error.h"
+#include "baselines/cuda_graph.h"
 #include "gpt_room.h"
 #include "model_cuda.h"
 #ifdef CUBLAS_HEADERS
@@ -49,7 +51,7 @@ enum { BY_QUERY = -1 };
 struct best {
     struct model_run run;
     struct model_provider provider;
-    struct model_graph graph;
+    cudaGraphExec_t graph;
     enum model_context context;
     struct assay_call *call; /* during setup alone */
     void *normed;
@@ -194,7 +196,8 @@ static int choose(struct best *best, const struct model_step *step, void *stream
     for (int choice = BY_WARPS; choice < tiles; choice++) {
         if (!possible(best, step, choice, stream)) continue;
         struct trial trial = {best, step, choice};
-        double us = model_time(enqueue_trial, &trial, stream, least);
+        const struct cuda_work work = {enqueue_trial, &trial};
+        double us = cuda_graph_time_us(&work, stream, least);
         if (us < least) least = us, best->choice[step->product] = choice;
     }
     if (isinf(least))
@@ -230,7 +233,8 @@ static int choose_attend(const struct model_attend *attend, void *stream)
     for (int choice = BY_QUERY; choice < ways; choice++) {
         if (choice != BY_QUERY && model_attend_refused(attend, choice)) continue;
         struct attend_trial trial = {attend, choice};
-        double us = model_time(enqueue_attend, &trial, stream, least);
+        const struct cuda_work work = {enqueue_attend, &trial};
+        double us = cuda_graph_time_us(&work, stream, least);
         if (us < least) least = us, best = choice;
     }
     return best;
@@ -302,7 +306,8 @@ static int setup_as(struct assay_call *call, enum model_context context)
     if (enqueue(best, call->stream)) return -1;
     if (cuda_error(cudaStreamSynchronize(call->stream), "the first run")) return -1;
     note(best, call);
-    return model_graph_init(&best->graph, enqueue, best);
+    const struct cuda_work work = {enqueue, best};
+    return cuda_graph_record(&best->graph, &work, 1);
 }
 
 static int setup(struct assay_call *call)
@@ -318,14 +323,14 @@ static int setup_cached(struct assay_call *call)
 static int launch(struct assay_call *call)
 {
     const struct best *best = call->state;
-    return model_graph_launch(&best->graph, call->stream);
+    return cuda_graph_launch(best->graph, call->stream);
 }
 
 static void teardown(struct assay_call *call)
 {
     struct best *best = call->state;
     if (!best) return;
-    model_graph_release(&best->graph);
+    cuda_graph_release(best->graph);
     library_release(best);
     model_run_release(&best->run);
     cudaFree(best->normed);

@@ -62,20 +62,6 @@ void model_run_release(struct model_run *run);
 int model_run_enqueue(const struct model_run *run, const struct model_provider *provider,
                       enum model_context context, void *stream);
 
-/* A CUDA graph of what `enqueue` puts on a stream. */
-struct model_graph {
-    void *graph, *exec, *stream;
-};
-int model_graph_init(struct model_graph *graph, int (*enqueue)(const void *what, void *stream),
-                     const void *what);
-int model_graph_launch(const struct model_graph *graph, void *stream);
-void model_graph_release(struct model_graph *graph);
-
-/* Microseconds of one step, warm, in a graph of twenty; INFINITY if it is refused, or if one
- * launch shows that it takes far longer than the least so far. */
-double model_time(int (*enqueue)(const void *what, void *stream), const void *what, void *stream,
-                  double least_us);
-
 /* ----------------------------------------------------------- own kernels -- */
 
 /* How many tiles there are for a precision, and one's name ("32x64"). */

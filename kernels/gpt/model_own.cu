@@ -11,6 +11,7 @@
  *
  * Each eager, and as one CUDA graph (_graph).
  */
+#include "baselines/cuda_graph.h"
 #include "gpt.cuh"
 #include "gpt_room.h"
 #include "linear_products.h"
@@ -22,7 +23,7 @@ enum weights { WEIGHTS_DIRECT, WEIGHTS_PER_CALL, WEIGHTS_CACHED };
 struct own {
     struct model_run run;
     struct model_provider provider;
-    struct model_graph graph;
+    cudaGraphExec_t graph;
     enum model_context context;
     enum weights weights;
     void *normed;                 /* [rows][c] */
@@ -183,21 +184,21 @@ static int setup(struct assay_call *call, const struct kind *kind)
         struct model_provider prefill = {model_tile_product, layers_attend, own};
         if (model_run_enqueue(&own->run, &prefill, MODEL_PREFILL, call->stream) < 0) return -1;
     }
-    return kind->graph ? model_graph_init(&own->graph, enqueue, own) : 0;
+    const struct cuda_work work = {enqueue, own};
+    return kind->graph ? cuda_graph_record(&own->graph, &work, 1) : 0;
 }
 
 static int launch(struct assay_call *call)
 {
     const struct own *own = (const struct own *)call->state;
-    return own->graph.exec ? model_graph_launch(&own->graph, call->stream)
-                           : enqueue(own, call->stream);
+    return own->graph ? cuda_graph_launch(own->graph, call->stream) : enqueue(own, call->stream);
 }
 
 static void teardown(struct assay_call *call)
 {
     struct own *own = (struct own *)call->state;
     if (!own) return;
-    model_graph_release(&own->graph);
+    cuda_graph_release(own->graph);
     model_run_release(&own->run);
     for (int p = 0; p < MODEL_PRODUCTS; p++)
         cudaFree(own->copies[p]);
