@@ -1,8 +1,9 @@
 /*
  * cublaslt_product_cuda.c - see cublaslt_product.h.
  *
- * The choice is made with warm caches, back to back, whatever the temperature of
- * the case. Sums split over k are added in the compute type only.
+ * The choice is made with warm caches, whatever the temperature of the case, and in a CUDA
+ * graph: one by one, short products would be timed by how fast the host launches. Sums
+ * split over k are added in the compute type only.
  */
 #include "cublaslt_product.h"
 
@@ -13,13 +14,9 @@
 #include <stdlib.h>
 
 #include "cuda_error.h"
+#include "cuda_graph.h"
 
-enum { CANDIDATES = 32, ROUNDS = 3 };
-
-struct candidate {
-    cublasLtMatmulAlgo_t algorithm;
-    double ms; /* a launch; INFINITY: dropped */
-};
+enum { CANDIDATES = 32 };
 
 void lt_product_release(struct lt_product *lt)
 {
@@ -84,8 +81,8 @@ static int preference_fill(const struct lt_product *lt, cublasLtMatmulPreference
                         "reduction schemes");
 }
 
-/* How many candidates it listed, best guess first; -1 on error. */
-static int lt_list(const struct lt_product *lt, struct candidate candidates[CANDIDATES])
+/* How many algorithms it listed, best guess first; -1 on error. */
+static int lt_list(const struct lt_product *lt, cublasLtMatmulAlgo_t algorithms[CANDIDATES])
 {
     cublasLtMatmulHeuristicResult_t results[CANDIDATES];
     cublasLtMatmulPreference_t preference;
@@ -99,8 +96,7 @@ static int lt_list(const struct lt_product *lt, struct candidate candidates[CAND
     lt->api->preference_destroy(preference);
     if (failed) return -1;
     for (int i = 0; i < listed; i++)
-        if (results[i].state == CUBLAS_STATUS_SUCCESS)
-            candidates[count++] = (struct candidate){.algorithm = results[i].algo};
+        if (results[i].state == CUBLAS_STATUS_SUCCESS) algorithms[count++] = results[i].algo;
     return count > 0 ? count : assay_error("cuBLASLt has no algorithm for this shape");
 }
 
@@ -118,78 +114,35 @@ static cublasStatus_t lt_launch_on(const struct lt_product *lt, const struct lt_
                            LT_WORKSPACE_BYTES, ask->stream);
 }
 
-static cublasStatus_t lt_launch(const struct lt_product *lt, const cublasLtMatmulAlgo_t *algorithm)
-{
-    return lt_launch_on(lt, &lt->request, lt->residual, algorithm);
-}
-
 /* ---------------------------------------------------------------- choice -- */
 
-/* Milliseconds a launch over `repeats` of them; INFINITY in *ms when the
- * library refuses the algorithm after all. */
-static int time_candidate(const struct lt_product *lt, const struct candidate *candidate,
-                          int repeats, const cudaEvent_t event[2], double *ms)
+struct trial {
+    const struct lt_product *lt;
+    const cublasLtMatmulAlgo_t *algorithm;
+};
+
+/* The library may refuse an algorithm after all. */
+static int enqueue_trial(const void *what, void *stream)
 {
-    float elapsed = 0;
-    *ms = INFINITY;
-    if (lt_launch(lt, &candidate->algorithm) != CUBLAS_STATUS_SUCCESS) return 0;
-    if (cuda_error(cudaEventRecord(event[0], lt->request.stream), "event")) return -1;
-    for (int i = 0; i < repeats; i++)
-        if (lt_launch(lt, &candidate->algorithm) != CUBLAS_STATUS_SUCCESS) return 0;
-    if (cuda_error(cudaEventRecord(event[1], lt->request.stream), "event") ||
-        cuda_error(cudaEventSynchronize(event[1]), "timing an algorithm") ||
-        cuda_error(cudaEventElapsedTime(&elapsed, event[0], event[1]), "event"))
-        return -1;
-    *ms = (double)elapsed / repeats;
-    return 0;
+    const struct trial *trial = what;
+    struct lt_request ask = trial->lt->request;
+    ask.stream = stream;
+    return lt_launch_on(trial->lt, &ask, trial->lt->residual, trial->algorithm) ==
+                   CUBLAS_STATUS_SUCCESS
+               ? 0
+               : -1;
 }
 
-/* Enough launches to fill the round's share of time, by the last estimate. */
-static int repeats_for(int round, double ms)
+static int lt_choose(struct lt_product *lt, const cublasLtMatmulAlgo_t *listed, int count)
 {
-    static const double share_ms[ROUNDS] = {0, 2, 20};
-    double repeats = share_ms[round] / fmax(ms, 1e-3);
-    return repeats < 1 ? 1 : repeats > 1000 ? 1000 : (int)repeats;
-}
-
-/* The index of the fastest. Each round times the survivors for longer and drops
- * those that are clearly behind, so that poor algorithms cost one launch. */
-static int fastest_candidate(const struct lt_product *lt, struct candidate *candidates, int count,
-                             const cudaEvent_t event[2])
-{
-    static const double keep_within[ROUNDS] = {1.5, 1.1, 1.0};
-    int best = -1;
-    for (int round = 0; round < ROUNDS; round++) {
-        best = -1;
-        for (int i = 0; i < count; i++) {
-            struct candidate *candidate = &candidates[i];
-            if (isinf(candidate->ms)) continue;
-            if (time_candidate(lt, candidate, repeats_for(round, candidate->ms), event,
-                               &candidate->ms))
-                return -1;
-            if (best < 0 || candidate->ms < candidates[best].ms) best = i;
-        }
-        if (best < 0 || isinf(candidates[best].ms))
-            return assay_error("cuBLASLt ran none of the algorithms that it listed");
-        for (int i = 0; i < count; i++)
-            if (candidates[i].ms > keep_within[round] * candidates[best].ms)
-                candidates[i].ms = INFINITY;
+    double least_us = INFINITY;
+    for (int i = 0; i < count; i++) {
+        const struct trial trial = {lt, &listed[i]};
+        const struct cuda_work work = {enqueue_trial, &trial};
+        double us = cuda_graph_time_us(&work, lt->request.stream, least_us);
+        if (us < least_us) least_us = us, lt->algorithm = listed[i];
     }
-    return best;
-}
-
-static int lt_choose(struct lt_product *lt, struct candidate *candidates, int count)
-{
-    cudaEvent_t event[2] = {NULL, NULL};
-    int best = -1;
-    if (!cuda_error(cudaEventCreate(&event[0]), "event") &&
-        !cuda_error(cudaEventCreate(&event[1]), "event"))
-        best = fastest_candidate(lt, candidates, count, event);
-    if (event[1]) cudaEventDestroy(event[1]);
-    if (event[0]) cudaEventDestroy(event[0]);
-    if (best < 0) return -1;
-    lt->algorithm = candidates[best].algorithm;
-    return 0;
+    return isinf(least_us) ? assay_error("cuBLASLt ran none of the algorithms that it listed") : 0;
 }
 
 int lt_product_config(const struct lt_product *lt, cublasLtMatmulAlgoConfigAttributes_t attribute)
@@ -216,7 +169,7 @@ static void lt_note(const struct lt_product *lt, int listed, struct assay_call *
 int lt_product_open(struct lt_product *lt, const struct lt_request *request,
                     struct assay_call *call)
 {
-    struct candidate candidates[CANDIDATES];
+    cublasLtMatmulAlgo_t listed[CANDIDATES];
     lt->request = *request;
     lt->api = cublaslt_load();
     if (!lt->api) return -1;
@@ -228,8 +181,8 @@ int lt_product_open(struct lt_product *lt, const struct lt_request *request,
         call->workspace_bytes += LT_WORKSPACE_BYTES;
     }
     if (lt_describe(lt)) return -1;
-    int count = lt_list(lt, candidates);
-    if (count < 0 || lt_choose(lt, candidates, count)) return -1;
+    int count = lt_list(lt, listed);
+    if (count < 0 || lt_choose(lt, listed, count)) return -1;
     lt_note(lt, count, call);
     return 0;
 }
@@ -254,7 +207,8 @@ int lt_product_launch_at(const struct lt_product *lt, const struct lt_request *a
 
 int lt_product_launch(const struct lt_product *lt)
 {
-    return cublas_error(lt_launch(lt, &lt->algorithm), "cublasLtMatmul");
+    return cublas_error(lt_launch_on(lt, &lt->request, lt->residual, &lt->algorithm),
+                        "cublasLtMatmul");
 }
 
 #endif
