@@ -2,30 +2,22 @@
  * model_tile.cuh - one kernel for y = residual + act(norm(x) w^T + bias), the products of
  * models that are too small to fill the device with large tiles.
  *
- * A block computes ROWS x COLUMNS outputs by WARPS_M x WARPS_N warps. w comes by cp.async,
- * six stages of 128 bytes along k; it depends on no kernel before, so its first stages are
- * under way before the block waits for x (model_launch.cuh). x comes the same way, or,
- * where it is normalised, whole rows at once: eight lanes take a row, find its mean and then
- * the squares about it, and write it back normalised; each block of columns does that
- * again for its rows, which costs less than a kernel of its own and its passage through
- * memory.
+ * A block computes ROWS x COLUMNS outputs by WARPS_M x WARPS_N warps, or by as many for each
+ * slice of every stage along k (model_tile_sums.cuh). w comes by cp.async, some stages of 128
+ * bytes along k; it depends on no kernel before, so its first stages are under way before the
+ * block waits for x (model_launch.cuh). x comes the same way, or, where it is normalised,
+ * whole rows at once: eight lanes take a row, find its mean and then the squares about it, and
+ * write it back normalised; each block of columns does that again for its rows, which costs
+ * less than a kernel of its own and its passage through memory.
  *
  * Rows in shared memory are padded by 16 bytes, which puts eight of them into different banks.
- * All is counted in words of 32 bits: 8 words of k are a step of the tensor cores, of tf32
- * (m16n8k8) and bf16 (m16n8k16) alike. On the ordinary cores (fp32) a lane holds outputs four
- * rows and eight columns apart and takes four of k at a time.
  */
 #ifndef MODEL_TILE_CUH
 #define MODEL_TILE_CUH
 
-#include "mma.cuh"
 #include "model_cuda.h"
 #include "model_launch.cuh"
-
-enum { TILE_STAGES = 6, TILE_WORDS = 32, TILE_PITCH = TILE_WORDS + 4 };
-
-/* Which cores: the choice of a kernel's arithmetic. */
-enum tile_cores { TILE_PLAIN, TILE_TENSOR };
+#include "model_tile_sums.cuh"
 
 struct tile_args {
     const void *x, *w, *bias, *scale, *shift, *residual;
@@ -185,158 +177,116 @@ static __device__ __forceinline__ void tile_put(const tile_args &args, int row, 
     gpt_put((T *)args.y + row * args.ldy + column, sum);
 }
 
-/* ------------------------------------------------------------ arithmetic -- */
-
-/* A warp's outputs, WM x WN, on tensor cores. */
-template <typename T, int CORES, int WM, int WN> struct tile_sums {
-    float sum[WM / 16][WN / 8][4] = {};
-
-    /* 32 words of k; x and w are the warp's first rows there. */
-    __device__ __forceinline__ void chunk(const uint32_t *x, int pitch, const uint32_t *w)
-    {
-        int lane = threadIdx.x % 32;
-        struct mma_place a_at = mma_place_a(lane), b_at = mma_place_b(lane);
-        uint32_t x_at = mma_shared(x + a_at.row * pitch + 4 * a_at.chunk);
-        uint32_t w_at = mma_shared(w + b_at.row * TILE_PITCH + 4 * b_at.chunk);
-#pragma unroll
-        for (int step = 0; step < TILE_WORDS / 8; step++) {
-            uint32_t a[WM / 16][4], b[WN / 16][4];
-#pragma unroll
-            for (int i = 0; i < WM / 16; i++)
-                mma_load(a[i], x_at + (16 * i * pitch + 8 * step) * 4);
-#pragma unroll
-            for (int j = 0; j < WN / 16; j++)
-                mma_load(b[j], w_at + (16 * j * TILE_PITCH + 8 * step) * 4);
-#pragma unroll
-            for (int i = 0; i < WM / 16; i++)
-#pragma unroll
-                for (int j = 0; j < WN / 8; j++)
-                    mma_step(T(), sum[i][j], a[i], b[j / 2][j % 2 * 2], b[j / 2][j % 2 * 2 + 1]);
-        }
-    }
-
-    __device__ __forceinline__ void put(const tile_args &args, int row0, int column0)
-    {
-        int lane = threadIdx.x % 32;
-#pragma unroll
-        for (int i = 0; i < WM / 16; i++)
-#pragma unroll
-            for (int j = 0; j < WN / 8; j++)
-#pragma unroll
-                for (int e = 0; e < 4; e++)
-                    tile_put<T>(args, row0 + 16 * i + mma_row(lane, e),
-                                column0 + 8 * j + mma_column(lane, e), sum[i][j][e]);
-    }
-};
-
-/* On the ordinary cores: lanes are 4 rows by 8 columns. */
-template <int WM, int WN> struct tile_sums<float, TILE_PLAIN, WM, WN> {
-    float sum[WM / 4][WN / 8] = {};
-
-    __device__ __forceinline__ void chunk(const uint32_t *x, int pitch, const uint32_t *w)
-    {
-        int lane = threadIdx.x % 32;
-        const float *a_from = (const float *)x + lane / 8 * pitch;
-        const float *b_from = (const float *)w + lane % 8 * TILE_PITCH;
-#pragma unroll 2
-        for (int l = 0; l < TILE_WORDS; l += 4) {
-            float4 a[WM / 4], b[WN / 8];
-#pragma unroll
-            for (int i = 0; i < WM / 4; i++)
-                a[i] = *(const float4 *)(a_from + 4 * i * pitch + l);
-#pragma unroll
-            for (int j = 0; j < WN / 8; j++)
-                b[j] = *(const float4 *)(b_from + 8 * j * TILE_PITCH + l);
-#pragma unroll
-            for (int i = 0; i < WM / 4; i++)
-#pragma unroll
-                for (int j = 0; j < WN / 8; j++) {
-                    sum[i][j] = fmaf(a[i].x, b[j].x, sum[i][j]);
-                    sum[i][j] = fmaf(a[i].y, b[j].y, sum[i][j]);
-                    sum[i][j] = fmaf(a[i].z, b[j].z, sum[i][j]);
-                    sum[i][j] = fmaf(a[i].w, b[j].w, sum[i][j]);
-                }
-        }
-    }
-
-    __device__ __forceinline__ void put(const tile_args &args, int row0, int column0)
-    {
-        int lane = threadIdx.x % 32;
-#pragma unroll
-        for (int i = 0; i < WM / 4; i++)
-#pragma unroll
-            for (int j = 0; j < WN / 8; j++)
-                tile_put<float>(args, row0 + 4 * i + lane / 8, column0 + 8 * j + lane % 8,
-                                sum[i][j]);
-    }
-};
-
 /* ----------------------------------------------------------------- kernel -- */
 
-template <typename T, int CORES, int ROWS, int COLUMNS, int WARPS_M, int WARPS_N, bool NORM,
-          bool ALIGNED>
-static __global__ void __launch_bounds__(32 * WARPS_M * WARPS_N) tile_kernel(struct tile_args args)
+/* A tile's division: warps down and across, and slices of k that are added up at the end. */
+template <int ROWS_, int COLUMNS_, int WARPS_M_, int WARPS_N_, int SLICES_, int STAGES_>
+struct tile_way {
+    static const int ROWS = ROWS_, COLUMNS = COLUMNS_, WARPS_M = WARPS_M_, WARPS_N = WARPS_N_,
+                     SLICES = SLICES_, STAGES = STAGES_, WARPS = WARPS_M * WARPS_N,
+                     THREADS = 32 * WARPS * SLICES, WM = ROWS / WARPS_M, WN = COLUMNS / WARPS_N;
+    static_assert(SLICES == 1 || SLICES * ROWS <= STAGES * TILE_PITCH,
+                  "the slices' sums take the place of w");
+};
+
+/* The sums of all slices in the place of w; each slice then puts its share of the outputs. */
+template <typename T, class WAY, class SUMS>
+static __device__ __forceinline__ void tile_put_slices(const tile_args &args, const SUMS &sums,
+                                                       float *memory, int slice, int warp, int row0,
+                                                       int column0)
 {
-    const int threads = 32 * WARPS_M * WARPS_N, width = 4 / (int)sizeof(T);
-    const int wm = ROWS / WARPS_M, wn = COLUMNS / WARPS_N;
+    const int share = SUMS::COUNT / WAY::SLICES, of_slice = WAY::WARPS * SUMS::COUNT * 32;
+    float *own = memory + warp * SUMS::COUNT * 32 + threadIdx.x % 32;
+    mma_copy_wait<0>();
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < SUMS::COUNT; i++)
+        own[slice * of_slice + 32 * i] = sums.sum[i];
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < share; i++) {
+        int at = slice * share + i;
+        float sum = own[32 * at];
+#pragma unroll
+        for (int other = 1; other < WAY::SLICES; other++)
+            sum += own[other * of_slice + 32 * at];
+        tile_put<T>(args, row0 + SUMS::row(at), column0 + SUMS::column(at), sum);
+    }
+}
+
+template <typename T, int CORES, class WAY, bool NORM, bool ALIGNED>
+static __global__ void __launch_bounds__(WAY::THREADS) tile_kernel(struct tile_args args)
+{
+    const int threads = WAY::THREADS, width = 4 / (int)sizeof(T), stages = WAY::STAGES;
+    const int rows = WAY::ROWS, columns = WAY::COLUMNS, slice_words = TILE_WORDS / WAY::SLICES;
     extern __shared__ __align__(16) uint32_t shared[];
-    int row0 = blockIdx.x * ROWS, column0 = blockIdx.y * COLUMNS;
+    int row0 = blockIdx.x * rows, column0 = blockIdx.y * columns;
     int chunks = (args.k + TILE_WORDS * width - 1) / (TILE_WORDS * width);
     int x_pitch = NORM ? tile_row_words<T>(args.k) : TILE_PITCH;
-    uint32_t *w_stages = shared, *x_stages = shared + TILE_STAGES * COLUMNS * TILE_PITCH;
+    uint32_t *w_stages = shared, *x_stages = shared + stages * columns * TILE_PITCH;
     const T *x = (const T *)args.x, *w = (const T *)args.w;
 
     auto copy_w = [&](int chunk) {
-        tile_copy<T, threads, ALIGNED>(w_stages + chunk % TILE_STAGES * COLUMNS * TILE_PITCH,
-                                       TILE_PITCH, w, args.k, column0, COLUMNS, args.n,
-                                       chunk * TILE_WORDS, TILE_WORDS, args.k);
+        tile_copy<T, threads, ALIGNED>(w_stages + chunk % stages * columns * TILE_PITCH, TILE_PITCH,
+                                       w, args.k, column0, columns, args.n, chunk * TILE_WORDS,
+                                       TILE_WORDS, args.k);
     };
     auto copy_x = [&](int chunk) {
-        tile_copy<T, threads, ALIGNED>(x_stages + chunk % TILE_STAGES * ROWS * TILE_PITCH,
-                                       TILE_PITCH, x, args.ldx, row0, ROWS, args.m,
-                                       chunk * TILE_WORDS, TILE_WORDS, args.k);
+        tile_copy<T, threads, ALIGNED>(x_stages + chunk % stages * rows * TILE_PITCH, TILE_PITCH, x,
+                                       args.ldx, row0, rows, args.m, chunk * TILE_WORDS, TILE_WORDS,
+                                       args.k);
     };
 
     /* w of all but one stage before the wait, in the first group; then a group a stage. */
 #pragma unroll
-    for (int chunk = 0; chunk < TILE_STAGES - 1; chunk++)
+    for (int chunk = 0; chunk < stages - 1; chunk++)
         if (chunk < chunks) copy_w(chunk);
     model_release();
     model_wait();
     if (NORM) {
-        tile_copy<T, threads, ALIGNED>(x_stages, x_pitch, x, args.ldx, row0, ROWS, args.m, 0,
+        tile_copy<T, threads, ALIGNED>(x_stages, x_pitch, x, args.ldx, row0, rows, args.m, 0,
                                        x_pitch - 4, args.k);
         mma_copy_commit();
         mma_copy_wait<0>();
         __syncthreads();
-        tile_normalise<T, threads, ALIGNED ? 4 * width : 1>((T *)x_stages, x_pitch * width, ROWS,
+        tile_normalise<T, threads, ALIGNED ? 4 * width : 1>((T *)x_stages, x_pitch * width, rows,
                                                             args.k, (const T *)args.scale,
                                                             (const T *)args.shift);
     }
 #pragma unroll
-    for (int chunk = 0; chunk < TILE_STAGES - 1; chunk++) {
+    for (int chunk = 0; chunk < stages - 1; chunk++) {
         if (!NORM && chunk < chunks) copy_x(chunk);
         mma_copy_commit();
     }
 
-    int warp = threadIdx.x / 32, warp_row = warp / WARPS_N * wm, warp_column = warp % WARPS_N * wn;
-    tile_sums<T, CORES, wm, wn> sums;
+    int warp = threadIdx.x / 32 % WAY::WARPS, slice = threadIdx.x / 32 / WAY::WARPS;
+    int warp_row = warp / WAY::WARPS_N * WAY::WM, warp_column = warp % WAY::WARPS_N * WAY::WN;
+    int word0 = slice * slice_words;
+    tile_sums<T, CORES, WAY::WM, WAY::WN> sums;
     for (int chunk = 0; chunk < chunks; chunk++) {
-        mma_copy_wait<TILE_STAGES - 2>();
+        mma_copy_wait<stages - 2>();
         __syncthreads(); /* the stage is there, and the one before it is done with */
-        int next = chunk + TILE_STAGES - 1;
+        int next = chunk + stages - 1;
         if (next < chunks) {
             copy_w(next);
             if (!NORM) copy_x(next);
         }
         mma_copy_commit();
-        int stage = chunk % TILE_STAGES;
+        int stage = chunk % stages;
         const uint32_t *x_at =
-            NORM ? x_stages + chunk * TILE_WORDS : x_stages + stage * ROWS * TILE_PITCH;
-        sums.chunk(x_at + warp_row * x_pitch, x_pitch,
-                   w_stages + (stage * COLUMNS + warp_column) * TILE_PITCH);
+            NORM ? x_stages + chunk * TILE_WORDS : x_stages + stage * rows * TILE_PITCH;
+        sums.template chunk<slice_words>(x_at + warp_row * x_pitch + word0, x_pitch,
+                                         w_stages + (stage * columns + warp_column) * TILE_PITCH +
+                                             word0);
     }
-    sums.put(args, row0 + warp_row, column0 + warp_column);
+    row0 += warp_row, column0 += warp_column;
+    if constexpr (WAY::SLICES > 1) {
+        tile_put_slices<T, WAY>(args, sums, (float *)w_stages, slice, warp, row0, column0);
+    } else {
+#pragma unroll
+        for (int i = 0; i < sums.COUNT; i++)
+            tile_put<T>(args, row0 + sums.row(i), column0 + sums.column(i), sums.sum[i]);
+    }
 }
 
 /* ----------------------------------------------------------------- table -- */
@@ -345,41 +295,32 @@ typedef void tile_function(struct tile_args args);
 
 struct tile {
     const char *name;
-    int rows, columns, threads;
+    int rows, columns, threads, stages;
     bool unaligned;              /* the one that takes any shape */
     tile_function *kernel[2][2]; /* [norm][aligned]; NULL where there is none */
 };
 
-#define TILE(T, CORES, ROWS, COLUMNS, WARPS_M, WARPS_N)                                            \
-    {                                                                                              \
-#ROWS "x" #COLUMNS, ROWS, COLUMNS, 32 * WARPS_M *WARPS_N, false,                           \
-        {                                                                                          \
-            {NULL, tile_kernel<T, CORES, ROWS, COLUMNS, WARPS_M, WARPS_N, false, true>},           \
-            {                                                                                      \
-                NULL, tile_kernel<T, CORES, ROWS, COLUMNS, WARPS_M, WARPS_N, true, true>           \
-            }                                                                                      \
-        }                                                                                          \
+/* ANY: rows that do not start on 16 bytes, too. */
+template <typename T, int CORES, class WAY, bool ANY = false>
+static constexpr struct tile tile_of(const char *name)
+{
+    struct tile tile = {name, WAY::ROWS, WAY::COLUMNS, WAY::THREADS, WAY::STAGES, ANY, {}};
+    tile.kernel[0][1] = tile_kernel<T, CORES, WAY, false, true>;
+    tile.kernel[1][1] = tile_kernel<T, CORES, WAY, true, true>;
+    if constexpr (ANY) {
+        tile.kernel[0][0] = tile_kernel<T, CORES, WAY, false, false>;
+        tile.kernel[1][0] = tile_kernel<T, CORES, WAY, true, false>;
     }
-#define TILE_ANY(T, CORES, ROWS, COLUMNS, WARPS_M, WARPS_N)                                        \
-    {                                                                                              \
-#ROWS "x" #COLUMNS, ROWS, COLUMNS, 32 * WARPS_M *WARPS_N, true,                            \
-        {                                                                                          \
-            {tile_kernel<T, CORES, ROWS, COLUMNS, WARPS_M, WARPS_N, false, false>,                 \
-             tile_kernel<T, CORES, ROWS, COLUMNS, WARPS_M, WARPS_N, false, true>},                 \
-            {                                                                                      \
-                tile_kernel<T, CORES, ROWS, COLUMNS, WARPS_M, WARPS_N, true, false>,               \
-                    tile_kernel<T, CORES, ROWS, COLUMNS, WARPS_M, WARPS_N, true, true>             \
-            }                                                                                      \
-        }                                                                                          \
-    }
+    return tile;
+}
 
 /* Shared memory of a launch. */
 template <typename T>
 static inline size_t tile_shared(const struct tile *tile, bool norm, int64_t k)
 {
-    size_t stages = (size_t)TILE_STAGES * (size_t)tile->columns * TILE_PITCH;
+    size_t stages = (size_t)tile->stages * (size_t)tile->columns * TILE_PITCH;
     size_t x = norm ? (size_t)tile->rows * (size_t)tile_row_words<T>((int)k)
-                    : (size_t)TILE_STAGES * (size_t)tile->rows * TILE_PITCH;
+                    : (size_t)tile->stages * (size_t)tile->rows * TILE_PITCH;
     return 4 * (stages + x);
 }
 
