@@ -34,27 +34,19 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "baselines/cublas_session.h"
 #include "baselines/cuda_error.h"
 #include "baselines/cuda_graph.h"
 #include "gpt_room.h"
 #include "model_cuda.h"
-#ifdef CUBLAS_HEADERS
-#include "baselines/cublaslt_product.h"
-#endif
+#include "model_library.h"
+#include "model_ranking.h"
 
 /* How a product is done: a tile's number, or one of these. */
 enum { BY_LIBRARY = -1, BY_WGMMA = -2, BY_WARPS = -3, UNKNOWN = -4 };
 /* How the attention is done: the number of a division of a block, UNKNOWN, or this. */
 enum { BY_QUERY = -1 };
-
-/* The fastest few of what was measured for a step, fastest first. */
-enum { RIVALS = 3 };
-struct ranking {
-    int count, choice[RIVALS];
-    double us[RIVALS];
-};
 
 struct best {
     struct model_run run;
@@ -65,105 +57,9 @@ struct best {
     void *normed;
     int choice[MODEL_PRODUCTS];
     int attend_choice;
-    struct ranking rivals[MODEL_PRODUCTS], attend_rivals;
-#ifdef CUBLAS_HEADERS
-    struct lt_product library[MODEL_PRODUCTS];
-    bool opened[MODEL_PRODUCTS];
-    void *workspace;
-#endif
+    struct model_ranking rivals[MODEL_PRODUCTS], attend_rivals;
+    struct model_library library;
 };
-
-/* --------------------------------------------------------------- library -- */
-
-#ifdef CUBLAS_HEADERS
-
-static struct lt_request request_of(const struct best *best, const struct model_step *step,
-                                    void *stream)
-{
-    const struct cublas_types types = cublas_types(step->precision);
-    return (struct lt_request){
-        .in = types.data,
-        .out = types.data,
-        .scale = CUDA_R_32F,
-        .compute = types.compute,
-        .half = step->precision == GPT_BF16,
-        .one = {.f32 = 1},
-        .zero = {.f32 = 0},
-        .m = step->m,
-        .n = step->n,
-        .k = step->k,
-        .leading = step->k,
-        .epilogue = step->gelu   ? CUBLASLT_EPILOGUE_GELU_BIAS
-                    : step->bias ? CUBLASLT_EPILOGUE_BIAS
-                                 : CUBLASLT_EPILOGUE_DEFAULT,
-        .bias = step->bias,
-        .x = step->scale ? best->normed : step->x,
-        .w = step->w,
-        .residual = step->residual,
-        .y = step->y,
-        .ldx = step->scale ? step->k : step->ldx,
-        .ldr = step->ldr,
-        .ldy = step->ldy,
-        .stream = stream,
-        .workspace = best->workspace,
-    };
-}
-
-static int library_enqueue(const struct best *best, const struct model_step *step, void *stream)
-{
-    if (step->scale && model_norm(step, best->normed, stream)) return -1;
-    const struct lt_request request = request_of(best, step, stream);
-    return lt_product_launch_at(&best->library[step->product], &request);
-}
-
-/* The search adds to y where it stands, again and again: its values do not matter yet. */
-static bool library_open(struct best *best, const struct model_step *step, void *stream)
-{
-    if (cublas_missing()) return false;
-    const struct lt_request request = request_of(best, step, stream);
-    best->opened[step->product] = true;
-    return lt_product_open(&best->library[step->product], &request, best->call) == 0;
-}
-
-static int library_prepare(struct best *best, struct assay_call *call)
-{
-    if (cublas_missing()) return 0;
-    return gpt_room(call, &best->workspace, LT_WORKSPACE_BYTES, "cublasLt");
-}
-
-static void library_release(struct best *best)
-{
-    for (int p = 0; p < MODEL_PRODUCTS; p++)
-        if (best->opened[p]) lt_product_release(&best->library[p]);
-    cudaFree(best->workspace);
-}
-
-#else
-
-static int library_enqueue(const struct best *best, const struct model_step *step, void *stream)
-{
-    (void)best, (void)step, (void)stream;
-    return assay_error("built without cuBLAS");
-}
-
-static bool library_open(struct best *best, const struct model_step *step, void *stream)
-{
-    (void)best, (void)step, (void)stream;
-    return false;
-}
-
-static int library_prepare(struct best *best, struct assay_call *call)
-{
-    (void)best, (void)call;
-    return 0;
-}
-
-static void library_release(struct best *best)
-{
-    (void)best;
-}
-
-#endif
 
 /* ---------------------------------------------------------------- choice -- */
 
@@ -177,7 +73,8 @@ struct trial {
 static int enqueue_choice(const struct best *best, const struct model_step *step, int choice,
                           void *stream)
 {
-    if (choice == BY_LIBRARY) return library_enqueue(best, step, stream);
+    if (choice == BY_LIBRARY)
+        return model_library_enqueue(&best->library, step, best->normed, stream);
     if (choice == BY_WGMMA) return model_wgmma_enqueue(step, best->normed, stream);
     if (choice == BY_WARPS) return model_gemv_enqueue(step, stream);
     return model_tile_enqueue(step, choice, stream);
@@ -191,41 +88,24 @@ static int enqueue_trial(const void *what, void *stream)
 
 static bool possible(struct best *best, const struct model_step *step, int choice, void *stream)
 {
-    if (choice == BY_LIBRARY) return library_open(best, step, stream);
+    if (choice == BY_LIBRARY)
+        return model_library_open(&best->library, step, best->normed, best->call, stream);
     if (choice == BY_WGMMA) return model_wgmma_refused(step) == NULL;
     if (choice == BY_WARPS) return model_gemv_refused(step) == NULL;
     return model_tile_refused(step, choice) == NULL;
 }
 
-static void rank(struct ranking *ranking, int choice, double us)
-{
-    int at = ranking->count < RIVALS ? ranking->count++ : RIVALS;
-    while (at > 0 && us < ranking->us[at - 1]) {
-        if (at < RIVALS) {
-            ranking->us[at] = ranking->us[at - 1];
-            ranking->choice[at] = ranking->choice[at - 1];
-        }
-        at--;
-    }
-    if (at < RIVALS) ranking->us[at] = us, ranking->choice[at] = choice;
-}
-
-static double least_us(const struct ranking *ranking)
-{
-    return ranking->count > 0 ? ranking->us[0] : INFINITY;
-}
-
-static void rank_measured(struct ranking *ranking, int choice, const struct cuda_work *work,
+static void rank_measured(struct model_ranking *ranking, int choice, const struct cuda_work *work,
                           void *stream)
 {
-    double us = cuda_graph_time_us(work, stream, least_us(ranking));
-    if (!isinf(us)) rank(ranking, choice, us);
+    double us = cuda_graph_time_us(work, stream, model_ranking_least_us(ranking));
+    if (!isinf(us)) model_ranking_add(ranking, choice, us);
 }
 
 /* The first layer's step decides for all: they differ in nothing but their memory. */
 static int choose(struct best *best, const struct model_step *step, void *stream)
 {
-    struct ranking *ranking = &best->rivals[step->product];
+    struct model_ranking *ranking = &best->rivals[step->product];
     int tiles = model_tiles(step->precision);
     for (int choice = BY_WARPS; choice < tiles; choice++) {
         if (!possible(best, step, choice, stream)) continue;
@@ -314,13 +194,14 @@ static int enqueue(const void *what, void *stream)
 /* Between neighbours a step takes another time than between copies of itself: each has its
  * operands in other caches, and may begin before the one ahead has ended. So what came close
  * is tried in the whole model, one step after the other. */
-static void settle(const struct best *best, int *choice, const struct ranking *rivals,
+static void settle(const struct best *best, int *choice, const struct model_ranking *rivals,
                    double *whole_us)
 {
     const double CLOSE = 1.3, CLEARLY = 0.99;
     const struct cuda_work whole = {enqueue, best};
-    for (int i = 1; i < rivals->count && rivals->us[i] < CLOSE * rivals->us[0]; i++) {
+    for (int i = 0; i < rivals->count && rivals->us[i] < CLOSE * rivals->us[0]; i++) {
         int kept = *choice;
+        if (rivals->choice[i] == kept) continue;
         *choice = rivals->choice[i];
         double us = cuda_graph_time_us(&whole, best->call->stream, INFINITY);
         if (us < CLEARLY * *whole_us)
@@ -330,10 +211,27 @@ static void settle(const struct best *best, int *choice, const struct ranking *r
     }
 }
 
+/* One step at a time does not find the way out where two of them suit each other: the
+ * library's products throughout are another place to begin. */
+static void settle_library(struct best *best, double *whole_us)
+{
+    const struct cuda_work whole = {enqueue, best};
+    int kept[MODEL_PRODUCTS];
+    memcpy(kept, best->choice, sizeof kept);
+    for (int p = 0; p < MODEL_PRODUCTS; p++)
+        if (model_ranking_has(&best->rivals[p], BY_LIBRARY)) best->choice[p] = BY_LIBRARY;
+    double us = cuda_graph_time_us(&whole, best->call->stream, INFINITY);
+    if (us < *whole_us)
+        *whole_us = us;
+    else
+        memcpy(best->choice, kept, sizeof kept);
+}
+
 static void settle_all(struct best *best)
 {
     const struct cuda_work whole = {enqueue, best};
     double whole_us = cuda_graph_time_us(&whole, best->call->stream, INFINITY);
+    settle_library(best, &whole_us);
     for (int p = 0; p < MODEL_PRODUCTS; p++)
         settle(best, &best->choice[p], &best->rivals[p], &whole_us);
     settle(best, &best->attend_choice, &best->attend_rivals, &whole_us);
@@ -355,7 +253,7 @@ static int setup_as(struct assay_call *call, enum model_context context)
     const struct model *model = &best->run.model;
     int64_t bytes = model->rows * model->channels * gpt_bytes(model->precision);
     status = gpt_room(call, &best->normed, bytes, "the norm");
-    if (status == 0) status = library_prepare(best, call);
+    if (status == 0) status = model_library_prepare(&best->library, call);
     if (status) return status;
     if (model_tiles_allow()) return -1;
     if (cached) {
@@ -393,7 +291,7 @@ static void teardown(struct assay_call *call)
     struct best *best = call->state;
     if (!best) return;
     cuda_graph_release(best->graph);
-    library_release(best);
+    model_library_release(&best->library);
     model_run_release(&best->run);
     cudaFree(best->normed);
     free(best);

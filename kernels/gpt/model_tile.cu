@@ -89,7 +89,7 @@ int model_tile_default(const struct model_step *step)
     for (int i = 0; i < count; i++) {
         int64_t blocks = (int64_t)gpt_blocks(step->m, tiles[i].rows) *
                          (int64_t)gpt_blocks(step->n, tiles[i].columns);
-        if (!model_tile_refused(step, i) && blocks >= enough) chosen = i;
+        if (tiles[i].slices == 1 && !model_tile_refused(step, i) && blocks >= enough) chosen = i;
     }
     return chosen;
 }

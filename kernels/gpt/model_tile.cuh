@@ -295,7 +295,7 @@ typedef void tile_function(struct tile_args args);
 
 struct tile {
     const char *name;
-    int rows, columns, threads, stages;
+    int rows, columns, threads, slices, stages;
     bool unaligned;              /* the one that takes any shape */
     tile_function *kernel[2][2]; /* [norm][aligned]; NULL where there is none */
 };
@@ -304,7 +304,8 @@ struct tile {
 template <typename T, int CORES, class WAY, bool ANY = false>
 static constexpr struct tile tile_of(const char *name)
 {
-    struct tile tile = {name, WAY::ROWS, WAY::COLUMNS, WAY::THREADS, WAY::STAGES, ANY, {}};
+    struct tile tile = {name,        WAY::ROWS,   WAY::COLUMNS, WAY::THREADS,
+                        WAY::SLICES, WAY::STAGES, ANY,          {}};
     tile.kernel[0][1] = tile_kernel<T, CORES, WAY, false, true>;
     tile.kernel[1][1] = tile_kernel<T, CORES, WAY, true, true>;
     if constexpr (ANY) {

@@ -9,14 +9,12 @@ static constexpr struct tile tile(const char *name)
                    ANY>(name);
 }
 
-/* Smallest first; "/4": four slices of k. */
+/* Smallest first. */
 const struct tile tiles_bf16[] = {
     tile<16, 32, 1, 2, 1, 6, true>("16x32"),
     tile<16, 64, 1, 4>("16x64"),
     tile<32, 32, 2, 2>("32x32"),
-    tile<32, 32, 1, 1, 4>("32x32/4"),
     tile<32, 64, 2, 4>("32x64"),
-    tile<32, 64, 1, 2, 2>("32x64/2"),
     tile<64, 64, 2, 4>("64x64"),
     tile<64, 128, 2, 4>("64x128"),
 };

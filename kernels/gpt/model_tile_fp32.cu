@@ -17,9 +17,7 @@ const struct tile tiles_fp32[] = {
     tile<32, 32, 1, 1, 4, 4>("32x32/4"),
     tile<32, 64, 2, 4>("32x64"),
     tile<32, 64, 1, 1, 4, 4>("32x64/4"),
-    tile<64, 64, 4, 2>("64x64"),
-    tile<64, 64, 2, 1, 2, 4>("64x64/2"),
+    tile<64, 64, 2, 2>("64x64"),
     tile<64, 128, 2, 2, 1, 4>("64x128"),
-    tile<64, 128, 2, 2, 2, 4>("64x128/2"),
 };
 const int tiles_fp32_count = sizeof tiles_fp32 / sizeof *tiles_fp32;

@@ -1,0 +1,54 @@
+/* The fastest few ways to do a step of a model (kernels/gpt/model_ranking.h). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "kernels/gpt/model_ranking.h"
+
+static void nothing_measured_is_beaten_by_anything(void **state)
+{
+    (void)state;
+    const struct model_ranking ranking = {0};
+    assert_true(isinf(model_ranking_least_us(&ranking)));
+    assert_false(model_ranking_has(&ranking, 0));
+}
+
+static void the_fastest_is_first_in_whatever_order_they_come(void **state)
+{
+    (void)state;
+    static const double orders[][4] = {{1, 2, 3, 4}, {4, 3, 2, 1}, {3, 1, 4, 2}, {2, 4, 1, 3}};
+    for (int order = 0; order < 4; order++) {
+        struct model_ranking ranking = {0};
+        for (int i = 0; i < 4; i++)
+            model_ranking_add(&ranking, (int)orders[order][i], orders[order][i]);
+        assert_int_equal(ranking.count, MODEL_RIVALS);
+        for (int i = 0; i < MODEL_RIVALS; i++)
+            assert_int_equal(ranking.choice[i], i + 1);
+        assert_true(model_ranking_least_us(&ranking) == 1);
+        assert_false(model_ranking_has(&ranking, 4));
+    }
+}
+
+static void of_equals_the_first_measured_stays_ahead(void **state)
+{
+    (void)state;
+    struct model_ranking ranking = {0};
+    model_ranking_add(&ranking, 7, 5.0);
+    model_ranking_add(&ranking, -1, 5.0);
+    assert_int_equal(ranking.choice[0], 7);
+    assert_int_equal(ranking.choice[1], -1);
+    assert_true(model_ranking_has(&ranking, -1));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_measured_is_beaten_by_anything),
+        cmocka_unit_test(the_fastest_is_first_in_whatever_order_they_come),
+        cmocka_unit_test(of_equals_the_first_measured_stays_ahead),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
