@@ -24,8 +24,8 @@ const char usage_compare[] =
     "  --threshold PCT  smallest change that counts (default: the suite's, else 2 where\n"
     "                   the SM clock stayed the same, else 5)\n"
     "  --fdr PCT        take the tests of all cases together: of what is then called\n"
-    "                   changed, so much is false in the mean (Benjamini-Hochberg; for\n"
-    "                   nightly reports, not for a gate)\n"
+    "                   changed, so much is false in the mean (Benjamini-Hochberg; below\n"
+    "                   50; for nightly reports, not for a gate)\n"
     "  --across         compare also where device, driver, clock or flush differ\n"
     "  --fail-on LIST   verdicts that end with 3: SUSPECT,UNSTABLE, or any\n"
     "  --format F       table (default), md, json or html\n"
@@ -52,6 +52,15 @@ struct arguments {
     struct comparison_options show;
 };
 
+static int take_rate(double *rate)
+{
+    if (option_percent("fdr", optarg, rate) != 0) return -1;
+    if (*rate < COMPARE_MOST_FDR) return 0;
+    return assay_error("--fdr %.20s: of what is called changed that share would be false; "
+                       "below %.0f is wanted, and 5 is usual",
+                       optarg, 100 * COMPARE_MOST_FDR);
+}
+
 static int take(struct arguments *arguments, int option)
 {
     switch (option) {
@@ -60,7 +69,7 @@ static int take(struct arguments *arguments, int option)
     case 't':
         return option_percent("threshold", optarg, &arguments->compare.threshold);
     case 'r':
-        return option_percent("fdr", optarg, &arguments->compare.fdr);
+        return take_rate(&arguments->compare.fdr);
     case 'x':
         arguments->compare.across = true;
         return 0;

@@ -31,6 +31,10 @@ struct compare_options {
 #define COMPARE_STEADY_THRESHOLD 0.02
 #define COMPARE_LOOSE_THRESHOLD  0.05
 
+/* A false discovery rate is below this: at a half and more, cases that did not change
+ * would be called changed by the toss of a coin. */
+#define COMPARE_MOST_FDR 0.5
+
 /* With launches enough, a case is judged by the exact one-sided rank-sum test against
  * base x (1 + floor), at the 2.5 % that the ends of its interval have. With a rate
  * in options.fdr the tests of all cases are taken together (Benjamini and Hochberg,
