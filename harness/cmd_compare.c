@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "commands.h"
+#include "comparison_words.h"
 #include "device.h"
 #include "options.h"
 #include "out_file.h"
@@ -105,6 +106,13 @@ static int parse(int argc, char **argv, struct arguments *arguments)
     return 0;
 }
 
+static void tell_nothing(const struct comparison *comparison)
+{
+    char why[WORDS_LINE];
+    nothing_text(comparison, why);
+    fprintf(stderr, "assay compare: nothing of the two runs can be compared: %s\n", why);
+}
+
 static int compare(const struct arguments *arguments, int *code)
 {
     struct comparison comparison;
@@ -117,9 +125,7 @@ static int compare(const struct arguments *arguments, int *code)
         status =
             out_file_close(&file, comparison_write(file.stream, &comparison, &arguments->show));
     *code = comparison.exit;
-    if (comparison.exit == EXIT_NOTHING)
-        fprintf(stderr, "assay compare: nothing of the two runs can be compared%s%s\n",
-                comparison.note_count ? ": " : "", comparison.note_count ? comparison.note[0] : "");
+    if (comparison.exit == EXIT_NOTHING) tell_nothing(&comparison);
     comparison_release(&comparison);
     return status;
 }
