@@ -46,7 +46,7 @@ int compare_runs(struct comparison *comparison, const struct timings *base,
                  const struct timings *candidate, const struct compare_options *options);
 
 /* Where two launches' comparability differs, in words ("driver 580.1 and 590.2");
- * "" nowhere. docs/schema.md has the parts. */
+ * "" nowhere. The parts are those of comparability.h. */
 void comparability_difference(const struct launch_info *a, const struct launch_info *b, char *out,
                               size_t size);
 

@@ -60,3 +60,26 @@ for rate in 50 99.5 200; do
     check "with the reason" warns "below 50" compare plain plain --fdr $rate
 done
 check "one below is taken" exits 0 compare plain plain --fdr 49.9
+
+# ----------------------------------------------------------------- a card's settings
+
+published=$HERE/../results/h200/core.ndjson
+for side in a b c; do
+    check "a published run comes in ($side)" exits 0 "$ASSAY" import "$published" --db $side.sqlite
+done
+check "and compares with itself elsewhere" exits 0 compare a.sqlite:latest b.sqlite:latest
+# settings COLUMN=VALUE...: the same run of a card with other settings.
+settings() {
+    query c.sqlite "UPDATE launch SET power_limit_w = 700, ecc = 1, mig = 0; UPDATE launch SET $1"
+    compare a.sqlite:latest c.sqlite:latest
+}
+check "not with another power limit" warns "compared: power limit 700 W and 350 W" settings power_limit_w=350
+check "which is exit 4" exits 4 settings power_limit_w=350
+check "not without ECC" warns "compared: ECC on and off" settings ecc=0
+check "not with MIG" warns "compared: MIG off and on" settings mig=1
+check "not where the limit is unknown" warns "compared: power limit 700 W and unknown" settings power_limit_w=NULL
+check "but where it was asked for" says "compared because that was asked for" \
+    compare a.sqlite:latest c.sqlite:latest --across --format md
+query c.sqlite "UPDATE launch SET power_limit_w = 700; UPDATE device SET vbios = 'OTHER'"
+check "not with another firmware" warns "compared: firmware 96.00.A5.00.1A and OTHER" \
+    compare a.sqlite:latest c.sqlite:latest
