@@ -37,6 +37,8 @@ const char usage_compare[] =
     "example: assay compare latest~1 latest\n"
     "         assay compare release-1.2 latest --format md -o changes.md\n"
     "\n"
+    "What is acknowledged in the candidate's database (assay ack) is no reason to fail.\n"
+    "\n"
     "Exit: 0 fine, 1 a case REGRESSED, 2 usage, 3 by --fail-on, 4 nothing comparable,\n"
     "5 a case of the candidate failed or is missing.\n";
 
