@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "commands.h"
+#include "comparison_words.h"
 #include "device.h"
 #include "options.h"
 #include "out_file.h"
@@ -24,9 +25,10 @@ const char usage_compare[] =
     "  --threshold PCT  smallest change that counts (default: the suite's, else 2 where\n"
     "                   the SM clock stayed the same, else 5)\n"
     "  --fdr PCT        take the tests of all cases together: of what is then called\n"
-    "                   changed, so much is false in the mean (Benjamini-Hochberg; for\n"
-    "                   nightly reports, not for a gate)\n"
-    "  --across         compare also where device, driver, clock or flush differ\n"
+    "                   changed, so much is false in the mean (Benjamini-Hochberg; below\n"
+    "                   50; for nightly reports, not for a gate)\n"
+    "  --across         compare also where device, firmware, driver, power limit, ECC, MIG,\n"
+    "                   clock or flush differ\n"
     "  --fail-on LIST   verdicts that end with 3: SUSPECT,UNSTABLE, or any\n"
     "  --format F       table (default), md, json or html\n"
     "  -o, --output F   write there\n"
@@ -34,6 +36,8 @@ const char usage_compare[] =
     "\n"
     "example: assay compare latest~1 latest\n"
     "         assay compare release-1.2 latest --format md -o changes.md\n"
+    "\n"
+    "What is acknowledged in the candidate's database (assay ack) is no reason to fail.\n"
     "\n"
     "Exit: 0 fine, 1 a case REGRESSED, 2 usage, 3 by --fail-on, 4 nothing comparable,\n"
     "5 a case of the candidate failed or is missing.\n";
@@ -52,6 +56,15 @@ struct arguments {
     struct comparison_options show;
 };
 
+static int take_rate(double *rate)
+{
+    if (option_percent("fdr", optarg, rate) != 0) return -1;
+    if (*rate < COMPARE_MOST_FDR) return 0;
+    return assay_error("--fdr %.20s: of what is called changed that share would be false; "
+                       "below %.0f is wanted, and 5 is usual",
+                       optarg, 100 * COMPARE_MOST_FDR);
+}
+
 static int take(struct arguments *arguments, int option)
 {
     switch (option) {
@@ -60,7 +73,7 @@ static int take(struct arguments *arguments, int option)
     case 't':
         return option_percent("threshold", optarg, &arguments->compare.threshold);
     case 'r':
-        return option_percent("fdr", optarg, &arguments->compare.fdr);
+        return take_rate(&arguments->compare.fdr);
     case 'x':
         arguments->compare.across = true;
         return 0;
@@ -96,6 +109,13 @@ static int parse(int argc, char **argv, struct arguments *arguments)
     return 0;
 }
 
+static void tell_nothing(const struct comparison *comparison)
+{
+    char why[WORDS_LINE];
+    nothing_text(comparison, why);
+    fprintf(stderr, "assay compare: nothing of the two runs can be compared: %s\n", why);
+}
+
 static int compare(const struct arguments *arguments, int *code)
 {
     struct comparison comparison;
@@ -108,9 +128,7 @@ static int compare(const struct arguments *arguments, int *code)
         status =
             out_file_close(&file, comparison_write(file.stream, &comparison, &arguments->show));
     *code = comparison.exit;
-    if (comparison.exit == EXIT_NOTHING)
-        fprintf(stderr, "assay compare: nothing of the two runs can be compared%s%s\n",
-                comparison.note_count ? ": " : "", comparison.note_count ? comparison.note[0] : "");
+    if (comparison.exit == EXIT_NOTHING) tell_nothing(&comparison);
     comparison_release(&comparison);
     return status;
 }

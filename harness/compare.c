@@ -72,19 +72,10 @@ static bool clocks_are_steady(const struct timings *base, const struct timings *
     return most > 0 && most <= least * (1 + STEADY_CLOCK);
 }
 
-static bool has_common_case(const struct comparison *comparison)
-{
-    for (int i = 0; i < comparison->count; i++)
-        if (comparison->rows[i].verdict != VERDICT_NEW &&
-            comparison->rows[i].verdict != VERDICT_MISSING)
-            return true;
-    return false;
-}
-
 static void make_notes(const struct comparing *comparing)
 {
     struct comparison *comparison = comparing->comparison;
-    if (!has_common_case(comparison))
+    if (!comparison_has_common_case(comparison))
         comparison_note(comparison, "the sides have no case in common");
     int b = comparison->base.launches, c = comparison->candidate.launches;
     if (b == 1 && c == 1)
@@ -113,6 +104,7 @@ static void make_notes(const struct comparing *comparing)
         comparison_note(comparison, "the runs are not of one comparability: %s%s",
                         comparing->difference,
                         comparing->options->across ? "; compared because that was asked for" : "");
+    strcpy(comparison->difference, comparing->difference);
     if (strcmp(comparison->base.id, comparison->candidate.id) == 0)
         comparison_note(comparison, "both sides are the same run");
 }

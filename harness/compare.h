@@ -31,6 +31,10 @@ struct compare_options {
 #define COMPARE_STEADY_THRESHOLD 0.02
 #define COMPARE_LOOSE_THRESHOLD  0.05
 
+/* A false discovery rate is below this: at a half and more, cases that did not change
+ * would be called changed by the toss of a coin. */
+#define COMPARE_MOST_FDR 0.5
+
 /* With launches enough, a case is judged by the exact one-sided rank-sum test against
  * base x (1 + floor), at the 2.5 % that the ends of its interval have. With a rate
  * in options.fdr the tests of all cases are taken together (Benjamini and Hochberg,
@@ -42,7 +46,7 @@ int compare_runs(struct comparison *comparison, const struct timings *base,
                  const struct timings *candidate, const struct compare_options *options);
 
 /* Where two launches' comparability differs, in words ("driver 580.1 and 590.2");
- * "" nowhere. docs/schema.md has the parts. */
+ * "" nowhere. The parts are those of comparability.h. */
 void comparability_difference(const struct launch_info *a, const struct launch_info *b, char *out,
                               size_t size);
 

@@ -21,15 +21,18 @@ static void take_back(struct comparison_row *row)
              "changed by itself, but not at the false discovery rate of all cases");
 }
 
-static void judge_side(struct comparison_row **row, const double *p, int count, double rate,
-                       enum verdict found, int *order, bool *rejected)
+/* A case that is slower is not faster too, whatever the rate: only the side whose p is
+ * the smaller may be found. */
+static void judge_side(struct comparison_row **row, const double *p, const double *opposite,
+                       int count, double rate, enum verdict found, int *order, bool *rejected)
 {
     bh_reject(p, count, rate, order, rejected);
     for (int i = 0; i < count; i++) {
-        if (rejected[i] && !(row[i]->tags & TAG_CLOCK)) {
+        bool is_found = rejected[i] && p[i] < opposite[i];
+        if (is_found && !(row[i]->tags & TAG_CLOCK)) {
             row[i]->verdict = found;
             row[i]->reason[0] = '\0';
-        } else if (!rejected[i] && row[i]->verdict == found) {
+        } else if (!is_found && row[i]->verdict == found) {
             take_back(row[i]);
         }
     }
@@ -52,8 +55,8 @@ int compare_fdr(struct comparison *comparison, double rate)
         faster[count] = comparison->rows[i].p_faster;
         row[count++] = &comparison->rows[i];
     }
-    judge_side(row, slower, count, rate, VERDICT_REGRESSED, order, rejected);
-    judge_side(row, faster, count, rate, VERDICT_IMPROVED, order, rejected);
+    judge_side(row, slower, faster, count, rate, VERDICT_REGRESSED, order, rejected);
+    judge_side(row, faster, slower, count, rate, VERDICT_IMPROVED, order, rejected);
     comparison_note(comparison,
                     "%d tests taken together: of what is called changed, %.3g %% is expected to be "
                     "false (--fdr)",

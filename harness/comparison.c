@@ -95,6 +95,15 @@ static int make_families(struct comparison *comparison)
     return 0;
 }
 
+bool comparison_has_common_case(const struct comparison *comparison)
+{
+    for (int i = 0; i < comparison->count; i++)
+        if (comparison->rows[i].verdict != VERDICT_NEW &&
+            comparison->rows[i].verdict != VERDICT_MISSING)
+            return true;
+    return false;
+}
+
 int comparison_finish(struct comparison *comparison, unsigned fail_on)
 {
     int blocking[VERDICTS] = {0};
@@ -109,6 +118,7 @@ int comparison_finish(struct comparison *comparison, unsigned fail_on)
     comparison->exit = verdict_exit(blocking, comparison->counts, fail_on);
     if (comparison->count)
         qsort(comparison->rows, (size_t)comparison->count, sizeof *comparison->rows, worst_first);
+    if (comparison_mark_places(comparison) != 0) return -1;
     return make_families(comparison);
 }
 

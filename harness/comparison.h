@@ -36,6 +36,7 @@ struct comparison_row {
     double fence;                 /* what the case's history does by itself; NAN not known */
     double mde;                   /* smallest change found 4 times in 5; NAN not known */
     int launches;                 /* of the side with fewer; rounds when paired */
+    bool names_place;             /* its variant also ran at the other place: say where */
     bool confirmed;               /* judged on fresh rounds of a second stage */
     char reason[ASSAY_MAX_REASON];
 };
@@ -78,6 +79,7 @@ struct comparison {
     int family_count;
     char note[COMPARISON_NOTES][COMPARISON_NOTE]; /* what a reader must know */
     int note_count;
+    char difference[ASSAY_MAX_REASON]; /* where the sides' comparability differs; "" nowhere */
     int counts[VERDICTS];
     int exit;
 };
@@ -89,6 +91,12 @@ void comparison_note(struct comparison *comparison, const char *format, ...)
 /* Fill a side from a stored run. */
 void comparison_side_of(struct comparison_side *side, const struct stored_run *run);
 
+/* Whether a case is on both sides. */
+bool comparison_has_common_case(const struct comparison *comparison);
+
+/* Set names_place of every row; -1 with assay_error. comparison_finish does it. */
+int comparison_mark_places(struct comparison *comparison);
+
 /* Order the rows, count verdicts, make the families and the exit code. -1 with
  * assay_error when out of memory. May be called again after rows changed. */
 int comparison_finish(struct comparison *comparison, unsigned fail_on);
@@ -96,6 +104,8 @@ void comparison_release(struct comparison *comparison);
 
 /* "int8_quantize/best n=5000000 input=fp32, cold". */
 void comparison_case_text(const struct case_id *id, char *out, size_t size);
+/* The same of a row, and ", host" or ", cuda" where its variant has rows of both. */
+void comparison_row_text(const struct comparison_row *row, char *out, size_t size);
 /* "1.034x [1.021, 1.047]"; "-" without a ratio. */
 void comparison_ratio_text(const struct comparison_row *row, char *out, size_t size);
 

@@ -62,7 +62,7 @@ static void row_line(FILE *out, const struct comparison_row *row)
     char text[WORDS_LINE];
     fprintf(out, "<tr><td class=\"%s\">%s</td><td>", class_of(row->verdict),
             verdict_name(row->verdict));
-    comparison_case_text(&row->id, text, sizeof text);
+    comparison_row_text(row, text, sizeof text);
     markup_xml(out, text);
     fputs("</td>", out);
     time_cell(out, row->base_ns);
@@ -103,10 +103,11 @@ int comparison_html(FILE *out, const struct comparison *comparison,
     paragraph(out, "<b>candidate</b> ", text);
     for (int i = 0; i < comparison->note_count; i++)
         paragraph(out, "", comparison->note[i]);
-    fputs("<table><tr><th>verdict</th><th>case</th><th>base</th><th>candidate</th>"
-          "<th>candidate / base</th><th>&minus;20 % to +25 %</th><th>floor</th>"
-          "<th>finds</th><th>launches</th><th></th></tr>\n",
-          out);
+    fprintf(out,
+            "<table><tr><th>verdict</th><th>case</th><th>base</th><th>candidate</th>"
+            "<th>%s</th><th>&minus;20 %% to +25 %%</th><th>floor</th>"
+            "<th>finds</th><th>launches</th><th></th></tr>\n",
+            metric_text(comparison));
     for (int i = 0; i < comparison->count; i++)
         row_line(out, &comparison->rows[i]);
     fputs("</table>\n<h2>Geometric means</h2>\n<table><tr><th>operation</th><th>ratio</th>"

@@ -41,7 +41,7 @@ static void row_line(FILE *out, const struct comparison_row *row)
     units_percent(floor, isnan(row->ratio.mid) ? NAN : row->floor);
     units_percent(finds, row->mde);
     fprintf(out, " | %s | %s | ", floor, finds);
-    comparison_case_text(&row->id, text, sizeof text);
+    comparison_row_text(row, text, sizeof text);
     markup_md(out, text);
     fputs(" | ", out);
     why_text(row, text);
@@ -57,9 +57,10 @@ static int rows(FILE *out, const struct comparison *comparison)
         if (comparison->rows[i].verdict == VERDICT_PASS) continue;
         if (ftell(out) > MOST_BYTES) break;
         if (written++ == 0)
-            fputs("\n| verdict | time, of the base's | floor | finds | case | why |\n"
-                  "|:--|:--|--:|--:|:--|:--|\n",
-                  out);
+            fprintf(out,
+                    "\n| verdict | %s | floor | finds | case | why |\n"
+                    "|:--|:--|--:|--:|:--|:--|\n",
+                    metric_text(comparison));
         row_line(out, &comparison->rows[i]);
     }
     return written;

@@ -62,7 +62,7 @@ static void row_lines(const struct layout *layout, const struct comparison_row *
     char ratio[64], floor[UNITS_MAX], finds[UNITS_MAX], name[WORDS_LINE], why[WORDS_LINE],
         text[2 * WORDS_LINE];
     comparison_ratio_text(row, ratio, sizeof ratio);
-    comparison_case_text(&row->id, name, sizeof name);
+    comparison_row_text(row, name, sizeof name);
     units_percent(floor, isnan(row->ratio.mid) ? NAN : row->floor);
     units_percent(finds, row->mde);
     int used = snprintf(text, sizeof text, "%-12s  %-22s  %6s  %6s  ", verdict_name(row->verdict),
@@ -97,9 +97,7 @@ int comparison_table(FILE *out, const struct comparison *comparison,
     sentence(&layout, text);
     for (int i = 0; i < comparison->note_count; i++)
         sentence(&layout, comparison->note[i]);
-    snprintf(text, sizeof text, "\n%-12s  %-22s  %6s  %6s  %s", "verdict",
-             strcmp(comparison->metric, "time") == 0 ? "time, of the base's"
-                                                     : "time/baseline, of base's",
+    snprintf(text, sizeof text, "\n%-12s  %-22s  %6s  %6s  %s", "verdict", metric_text(comparison),
              "floor", "finds", "case");
     fprintf(out, "%s\n", text);
     for (int i = 0; i < comparison->count; i++)

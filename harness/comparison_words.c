@@ -11,11 +11,22 @@ static void part(char out[WORDS_LINE], const char *before, const char *text, con
     snprintf(out + used, WORDS_LINE - used, "%s%s%s%s", used ? ", " : "", before, text, after);
 }
 
+/* "0.1.0 (1a2b3c4d, changed)", with the brackets only around what is known. */
+static void version_text(const struct comparison_side *side, char *out, size_t size)
+{
+    char source[WORDS_LINE], commit[9];
+    snprintf(commit, sizeof commit, "%s", side->commit); /* the beginning is enough */
+    source[0] = '\0';
+    part(source, "", commit, "");
+    part(source, "", side->diff_hash[0] ? "changed" : "", "");
+    snprintf(out, size, "%s%s%.64s%s", side->version, source[0] ? " (" : "", source,
+             source[0] ? ")" : "");
+}
+
 void side_text(const struct comparison_side *side, char out[WORDS_LINE])
 {
     char version[2 * RESULT_MAX_PROPERTY], launches[32], id[9];
-    snprintf(version, sizeof version, "%s (%.8s%s)", side->version, side->commit,
-             side->diff_hash[0] ? ", changed" : "");
+    version_text(side, version, sizeof version);
     snprintf(launches, sizeof launches, "%d launch%s", side->launches,
              side->launches == 1 ? "" : "es");
     snprintf(id, sizeof id, "%s", side->id); /* the beginning is enough */
@@ -57,6 +68,25 @@ const char *reason_of_most(const struct comparison *comparison)
         if (rows > most_rows) most_rows = rows;
     }
     return most;
+}
+
+void nothing_text(const struct comparison *comparison, char out[WORDS_LINE])
+{
+    bool stranger = !comparison_has_common_case(comparison);
+    out[0] = '\0';
+    if (comparison->count == 0)
+        part(out, "", "neither side has a case", "");
+    else if (stranger)
+        part(out, "", "the sides have no case in common", "");
+    else
+        part(out, "", reason_of_most(comparison), "");
+    if (stranger) part(out, "and they were not measured alike: ", comparison->difference, "");
+}
+
+const char *metric_text(const struct comparison *comparison)
+{
+    bool is_ratio = comparison->metric && strcmp(comparison->metric, "speedup") == 0;
+    return is_ratio ? "time/baseline, of base's" : "time, of the base's";
 }
 
 void why_text(const struct comparison_row *row, char out[WORDS_LINE])

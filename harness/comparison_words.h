@@ -14,6 +14,11 @@ void side_text(const struct comparison_side *side, char out[WORDS_LINE]);
 void counts_text(const struct comparison *comparison, char out[WORDS_LINE]);
 /* The reason that most rows give; "" none gives one. */
 const char *reason_of_most(const struct comparison *comparison);
+/* Why nothing could be compared: the runs have no case in common, and where they were not
+ * measured alike; else the reason of most cases. */
+void nothing_text(const struct comparison *comparison, char out[WORDS_LINE]);
+/* The head of the column of ratios: of which metric they are. */
+const char *metric_text(const struct comparison *comparison);
 /* The reason and the tags; "" none. */
 void why_text(const struct comparison_row *row, char out[WORDS_LINE]);
 

@@ -9,14 +9,20 @@
 #include "export.h"
 #include "json_member.h"
 
+/* Of an interval; an end that is not known is not there, for readers that want numbers. */
+static void end_member(struct json *json, const char *name, double value)
+{
+    if (isfinite(value)) json_number_member(json, name, value);
+}
+
 static void measure(struct json *json, const char *name, double value, double lower, double upper)
 {
     if (!isfinite(value)) return;
     json_key(json, name);
     json_begin_object(json);
     json_number_member(json, "value", value);
-    json_number_member(json, "lower_value", lower);
-    json_number_member(json, "upper_value", upper);
+    end_member(json, "lower_value", lower);
+    end_member(json, "upper_value", upper);
     json_end(json);
 }
 

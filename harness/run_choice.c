@@ -72,15 +72,25 @@ static int add_noise(struct known_noise *known, struct store *store, const char 
 }
 
 static int read_timings(struct timings *timings, struct known_noise *known, const char *spec,
-                        const char *db)
+                        const char *db, char path[PATH_MAX])
 {
-    char id[STORE_ID], path[PATH_MAX];
+    char id[STORE_ID];
     struct store *store;
     if (find(&store, spec, db, path, id)) return -1;
     int failed = store_read_timings(store, id, timings);
     if (!failed) failed = add_noise(known, store, path, timings);
     store_close(store);
     return failed;
+}
+
+/* As a gate does: what the candidate's database knows of is reported and does not fail. */
+static int apply_acks(struct comparison *comparison, const char *path, unsigned fail_on)
+{
+    struct store *store;
+    if (store_open(&store, path, STORE_READ)) return -1;
+    int failed = store_apply_acks(store, comparison);
+    store_close(store);
+    return failed ? -1 : comparison_finish(comparison, fail_on);
 }
 
 /* The noise is both sides': which of them is the base must not matter. */
@@ -91,9 +101,12 @@ int run_choice_compare(struct comparison *comparison, const char *base, const ch
     struct known_noise known = {.metric = options->speedup ? "speedup" : "time"};
     struct compare_options with_noise = *options;
     with_noise.noise = &known.noise;
-    int status = read_timings(&left, &known, base, db);
-    if (status == 0) status = read_timings(&right, &known, candidate, db);
+    char path[PATH_MAX];
+    int status = read_timings(&left, &known, base, db, path);
+    if (status == 0) status = read_timings(&right, &known, candidate, db, path);
     if (status == 0) status = compare_runs(comparison, &left, &right, &with_noise);
+    if (status == 0 && (status = apply_acks(comparison, path, options->fail_on)) != 0)
+        comparison_release(comparison);
     timings_release(&left);
     timings_release(&right);
     noise_release(&known.noise);

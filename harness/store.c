@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "store_internal.h"
+#include "store_key.h"
 #include "system_file.h"
 
 enum { TIMEOUT_MS = 10000, MAX_BACKUPS = 99 };
@@ -266,6 +267,7 @@ int store_open(struct store **out, const char *path, enum store_mode mode)
 
     if (open_connection(store, mode) != 0 ||
         store_exec(store, "open the database", "PRAGMA foreign_keys = ON") != 0 ||
+        store_key_functions(store) != 0 ||
         (mode == STORE_READ ? prepare_reading(store) : prepare_writing(store)) != 0 ||
         exchange_functions(store) != 0) {
         store_close(store);

@@ -9,6 +9,7 @@
 
 #include "device.h"
 #include "store_internal.h"
+#include "store_key.h"
 
 enum { MAX_COLUMNS = 64, MAX_TABLES = 16, MAX_COLUMN_NAME = 64 };
 
@@ -275,6 +276,8 @@ int store_import_ndjson(struct store *store, const char *name, FILE *in, int *ro
         for (int i = 0; i < MAX_TABLES; i++)
             query_close(&importer->table[i].insert);
         query_close(&importer->parse);
+        /* What an older version exported has an older key. */
+        if (status == 0) status = store_rekey(store);
         status = store_finish(store, "import", status);
     }
     if (status == 0) *rows_added = importer->rows;

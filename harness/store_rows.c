@@ -5,6 +5,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "store_key.h"
+
 void timestamp_now(char text[TIMESTAMP_SIZE])
 {
     struct timespec now;
@@ -76,24 +78,6 @@ static int device_write(struct store *store, const struct device_info *device, c
     return query_run(&query);
 }
 
-/* Launches with one key may be compared as they stand. What changes times by
- * itself is in it; the program and the suite, which are what one compares, are not. */
-static void comparability(const struct launch_info *launch, char key[ID_SIZE])
-{
-    const struct device_info *device = &launch->device;
-    struct id_hash hash;
-    id_hash_begin(&hash);
-    id_hash_text(&hash, "assay comparability 1"); /* raised when the way of measuring changes */
-    id_hash_text(&hash, device->simulated ? "simulated" : "real");
-    id_hash_text(&hash, device->name);
-    id_hash_text(&hash, device->uuid);
-    id_hash_text(&hash, device->driver);
-    id_hash_text(&hash, device->runtime);
-    id_hash_text(&hash, clock_name((enum clock_source)device->clock));
-    id_hash_text(&hash, flush_name((enum cache_flush)device->flush));
-    id_hash_end(&hash, key);
-}
-
 int launch_write(struct store *store, const struct launch_row *row)
 {
     static const char *const extra[] = {"id",         "run_id", "device_id", "comparability",
@@ -105,7 +89,7 @@ int launch_write(struct store *store, const struct launch_row *row)
     struct query query;
 
     if (device_write(store, &launch->device, device) != 0) return -1;
-    comparability(launch, key);
+    store_key(&launch->device, key);
     row_open(&query, store, "store the launch", "launch", extra, parts, 3,
              row->merge ? "ON CONFLICT (id) DO NOTHING" : "");
     query_text(&query, ":id", launch->id);

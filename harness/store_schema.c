@@ -3,5 +3,5 @@
 
 #include "store_internal.h"
 
-const char *const store_migrations[] = {store_schema_v1, store_schema_v2};
+const char *const store_migrations[] = {store_schema_v1, store_schema_v2, store_schema_v3};
 const int store_version = (int)(sizeof store_migrations / sizeof store_migrations[0]);

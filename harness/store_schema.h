@@ -8,6 +8,6 @@
 #ifndef STORE_SCHEMA_H
 #define STORE_SCHEMA_H
 
-extern const char store_schema_v1[], store_schema_v2[];
+extern const char store_schema_v1[], store_schema_v2[], store_schema_v3[];
 
 #endif

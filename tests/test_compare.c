@@ -240,6 +240,18 @@ static void a_rate_of_false_discoveries_asks_more_of_the_few_than_of_the_many(vo
     comparison_release(&alone);
 }
 
+static void no_rate_turns_a_slower_case_into_a_faster_one(void **state)
+{
+    (void)state;
+    /* Both sides' tests are rejected at such a rate. */
+    struct comparison all = slowed_cases(10, 2, 2);
+    assert_int_equal(row_of(&all, "v000")->verdict, VERDICT_REGRESSED);
+    assert_int_equal(row_of(&all, "v001")->verdict, VERDICT_REGRESSED);
+    assert_int_equal(all.counts[VERDICT_IMPROVED], 0);
+    assert_int_equal(all.exit, EXIT_REGRESSED);
+    comparison_release(&all);
+}
+
 static void options_that_nobody_gave_are_zero(void **state)
 {
     const struct compare_options nothing_said = {0};
@@ -270,6 +282,7 @@ int main(void)
         cmocka_unit_test(work_that_nobody_stated_is_no_other_work),
         cmocka_unit_test(every_tested_case_has_its_p_and_what_it_could_find),
         cmocka_unit_test(a_rate_of_false_discoveries_asks_more_of_the_few_than_of_the_many),
+        cmocka_unit_test(no_rate_turns_a_slower_case_into_a_faster_one),
         cmocka_unit_test(options_that_nobody_gave_are_zero),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "commands.h"
+#include "comparison_words.h"
 #include "tests/compare_fixture.h"
 
 static void geometric_means_are_by_operation(void **state)
@@ -113,6 +114,24 @@ static void markup_stays_text(void **state)
     comparison_release(&comparison);
 }
 
+static void a_program_is_named_with_what_is_known_of_its_source(void **state)
+{
+    struct comparison_side side = {.version = "0.1.0"};
+    char text[WORDS_LINE];
+    (void)state;
+    side_text(&side, text);
+    assert_string_equal(text, "assay 0.1.0, 0 launches");
+    strcpy(side.diff_hash, "ff");
+    side_text(&side, text);
+    assert_string_equal(text, "assay 0.1.0 (changed), 0 launches");
+    strcpy(side.commit, "0123456789");
+    side_text(&side, text);
+    assert_string_equal(text, "assay 0.1.0 (01234567, changed), 0 launches");
+    side.diff_hash[0] = '\0';
+    side_text(&side, text);
+    assert_string_equal(text, "assay 0.1.0 (01234567), 0 launches");
+}
+
 static void an_empty_comparison_is_nothing_and_never_green(void **state)
 {
     struct timings base, candidate;
@@ -159,6 +178,7 @@ int main(void)
         cmocka_unit_test(markdown_fits_a_comment_and_says_what_it_dropped),
         cmocka_unit_test(annotations_keep_within_ten_and_say_how_many_more),
         cmocka_unit_test(markup_stays_text),
+        cmocka_unit_test(a_program_is_named_with_what_is_known_of_its_source),
         cmocka_unit_test(an_empty_comparison_is_nothing_and_never_green),
         cmocka_unit_test(exit_codes_have_their_precedence),
     };

@@ -1,7 +1,6 @@
 /*
  * test_cupti.c - recording what the device did, against a library made on the
- * spot. It writes records by the documented layout, on its own, so that the
- * fields are found by place and not by a header both sides share.
+ * spot (fake_cupti.h).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -66,85 +65,7 @@ static void ten_thousand_records_keep_their_values(void **state)
 
 #ifdef CUPTI_IS_BUILT
 
-/* A CUPTI with one buffer under way and records of 256 bytes. */
-static const char library_source[] =
-    "#include <stdint.h>\n"
-    "#include <stddef.h>\n"
-    "#include <string.h>\n"
-    "typedef void (*request_fn)(uint8_t **, size_t *, size_t *);\n"
-    "typedef void (*complete_fn)(void *, uint32_t, uint8_t *, size_t, size_t);\n"
-    "typedef void (*callback_fn)(void *, int, uint32_t, const void *);\n"
-    "static request_fn request; static complete_fn complete; static callback_fn callback;\n"
-    "static uint8_t *buffer; static size_t size, used, dropped;\n"
-    "static int domain, id, kinds, subscribe_result, enable_result;\n"
-    "static int dirty;\n"
-    "int cuptiGetResultString(int r, const char **s) { *s = \"WORDS\"; return 0; }\n"
-    "int cuptiSubscribe(void **s, callback_fn c, void *u)\n"
-    "{ if (subscribe_result) return subscribe_result; *s = &callback; callback = c; return 0; }\n"
-    "int cuptiUnsubscribe(void *s) { callback = 0; return 0; }\n"
-    "int cuptiEnableCallback(uint32_t on, void *s, int d, uint32_t c)\n"
-    "{ domain = d; id = c; return 0; }\n"
-    "int cuptiActivityRegisterCallbacks(request_fn r, complete_fn c)\n"
-    "{ request = r; complete = c; return 0; }\n"
-    "int cuptiActivitySetAttribute(int a, size_t *n, void *v) { return 0; }\n"
-    "int cuptiActivityEnable(int kind)\n"
-    "{ if (enable_result) return enable_result; kinds |= 1 << kind; return 0; }\n"
-    "int cuptiActivityDisable(int kind) { kinds &= ~(1 << kind); return 0; }\n"
-    "int cuptiActivityFlushAll(uint32_t flag) {\n"
-    "    uint8_t *full = buffer;\n"
-    "    buffer = 0;\n"
-    "    if (full) complete(0, 0, full, size, used);\n"
-    "    return 0;\n"
-    "}\n"
-    "int cuptiActivityGetNextRecord(uint8_t *b, size_t n, uint8_t **record) {\n"
-    "    uint8_t *next = *record ? *record + 256 : b;\n"
-    "    if (next + 256 > b + n) return 12;\n"
-    "    if (*(uint32_t *)next == 0) return 21;\n"
-    "    *record = next;\n"
-    "    return 0;\n"
-    "}\n"
-    "int cuptiActivityGetNumDroppedRecords(void *c, uint32_t s, size_t *n)\n"
-    "{ *n = dropped; dropped = 0; return 0; }\n"
-    "static uint8_t *room(void) {\n"
-    "    size_t limit;\n"
-    "    if (buffer && used + 256 > size) cuptiActivityFlushAll(0);\n"
-    "    if (!buffer) {\n"
-    "        request(&buffer, &size, &limit);\n"
-    "        used = 0;\n"
-    "        if (buffer && ((uintptr_t)buffer % 8 || limit)) dirty = 1;\n"
-    "        for (size_t i = 0; buffer && i < size; i++) dirty |= buffer[i] != 0;\n"
-    "    }\n"
-    "    used += 256;\n"
-    "    return buffer + used - 256;\n"
-    "}\n"
-    "static void put(uint8_t *r, int at, uint64_t v, int n) { memcpy(r + at, &v, n); }\n"
-    "void fake_kernel(uint64_t start, uint64_t end, uint32_t correlation, const char *name) {\n"
-    "    uint8_t *r = room();\n"
-    "    put(r, 0, 10, 4); put(r, 6, 40, 2); put(r, 16, start, 8); put(r, 24, end, 8);\n"
-    "    put(r, 48, 7, 4); put(r, 76, 1024, 4); put(r, 80, 512, 4); put(r, 84, 16, 4);\n"
-    "    put(r, 92, correlation, 4); put(r, 104, (uintptr_t)name, 8);\n"
-    "}\n"
-    "void fake_copy(uint64_t start, uint64_t end, uint32_t correlation) {\n"
-    "    uint8_t *r = room();\n"
-    "    put(r, 0, 1, 4); put(r, 16, start, 8); put(r, 24, end, 8);\n"
-    "    put(r, 40, 7, 4); put(r, 44, correlation, 4);\n"
-    "}\n"
-    "void fake_set(uint64_t start, uint64_t end, uint32_t correlation) {\n"
-    "    uint8_t *r = room();\n"
-    "    put(r, 0, 2, 4); put(r, 16, start, 8); put(r, 24, end, 8);\n"
-    "    put(r, 40, 7, 4); put(r, 44, correlation, 4);\n"
-    "}\n"
-    "void fake_unfinished(void) { room(); }\n"
-    "void fake_dropped(size_t n) { dropped = n; }\n"
-    "void fake_results(int subscribe, int enable)\n"
-    "{ subscribe_result = subscribe; enable_result = enable; }\n"
-    "int fake_kinds(void) { return kinds; }\n"
-    "int fake_dirty(void) { return dirty; }\n"
-    "void fake_module(const char *cubin, size_t bytes) {\n"
-    "    struct { uint32_t id; size_t size; const char *cubin; } module = {1, bytes, cubin};\n"
-    "    struct { void *context; void *stream; void *descriptor; } data = {0, 0, &module};\n"
-    "    if (callback && domain == 3 && id == 6) callback(0, 3, 6, &data);\n"
-    "}\n";
+#include "fake_cupti.h"
 
 /* The library's other side: what the tests make it do. */
 static struct {

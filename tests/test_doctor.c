@@ -1,95 +1,6 @@
-/* test_doctor.c - each rule of the doctor, and how it is told. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+/* test_doctor.c - each rule of the doctor. */
 #include "commands.h"
-#include "doctor.h"
-
-/* A machine with nothing to complain about. */
-static struct doctor_facts healthy(void)
-{
-    struct doctor_facts facts = {
-        .version = "1.0",
-        .nvcc = "V13.0.48",
-        .has_nvtx = true,
-        .host = {.is_asked = true, .is_open = true},
-        .gpu = {.is_asked = true, .is_open = true},
-        .driver = "580.95.05",
-        .has_device_node = true,
-        .has_nvml = true,
-        .state = {345, 3201, 35, 75, 1e9, 0x1},
-        .persistence = 1,
-        .gpu_processes = 0,
-        .governor = "performance",
-        .turbo = 0,
-        .cores = 8,
-        .quota_cores = NAN,
-        .load = 0.2,
-        .gnuplot = "5.4 patchlevel 4",
-        .database = "results/assay.sqlite",
-        .free_bytes = 1e11,
-    };
-    facts.host.info = (struct device_info){
-        .spec = "host", .name = "a processor", .library = "OpenBLAS 0.3.21", .clock = CLOCK_HOST};
-    facts.gpu.info = (struct device_info){.spec = "cuda:0",
-                                          .name = "NVIDIA H200",
-                                          .uuid = "GPU-1",
-                                          .driver = "580.95.05",
-                                          .runtime = "13.0",
-                                          .library = "cuBLAS 13.0",
-                                          .compute_capability = 90,
-                                          .multiprocessors = 132,
-                                          .memory_bytes = 150754820096,
-                                          .sm_mhz_max = 1980,
-                                          .ecc = 1,
-                                          .mig = 0,
-                                          .clock = CLOCK_CUPTI,
-                                          .event_floor_ns = 3100,
-                                          .kernel_floor_ns = 570};
-    return facts;
-}
-
-/* The same without a GPU that opens. */
-static struct doctor_facts without_gpu(const char *error)
-{
-    struct doctor_facts facts = healthy();
-    facts.gpu.is_open = false;
-    memset(&facts.gpu.info, 0, sizeof facts.gpu.info);
-    snprintf(facts.gpu.error, sizeof facts.gpu.error, "%s", error);
-    return facts;
-}
-
-static struct doctor_finding all[DOCTOR_MAX_FINDINGS];
-
-/* What the check `name` finds; NULL when it does not arise. */
-static const struct doctor_finding *find(const struct doctor_facts *facts, const char *name)
-{
-    int count = doctor_judge(facts, all);
-    for (int i = 0; i < count; i++)
-        if (strcmp(all[i].name, name) == 0) return &all[i];
-    return NULL;
-}
-
-static void expect(const struct doctor_facts *facts, const char *name, enum doctor_state state,
-                   const char *found, const char *remedy)
-{
-    const struct doctor_finding *finding = find(facts, name);
-    assert_non_null(finding);
-    assert_int_equal(finding->state, state);
-    assert_non_null(strstr(finding->found, found));
-    assert_non_null(strstr(finding->remedy, remedy));
-    /* A complaint without advice helps nobody; advice without one is noise. */
-    assert_int_equal(finding->remedy[0] != '\0', state != DOCTOR_OK);
-    assert_int_equal(finding->means[0] != '\0', state != DOCTOR_OK);
-}
+#include "tests/doctor_fixture.h"
 
 /* ------------------------------------------------------------------ rules -- */
 
@@ -374,91 +285,6 @@ static void the_exit_code_is_4_when_no_device_opens(void **state)
     assert_int_equal(EXIT_NOTHING, 4);
 }
 
-/* ----------------------------------------------------------------- report -- */
-
-/* What a machine with every complaint there is looks like. */
-static struct doctor_facts ailing(void)
-{
-    struct doctor_facts facts = healthy();
-    facts.gpu.info.clock = CLOCK_EVENT;
-    strcpy(facts.gpu.info.lost,
-           "kernel timestamps (CUPTI): CUPTI is refused to this user (the driver's option "
-           "NVreg_RestrictProfilingToAdminUsers)\n"
-           "hardware counters: a profile needs CUPTI's kernel records, which are not to be had "
-           "here");
-    facts.gpu.info.library[0] = facts.host.info.library[0] = '\0';
-    facts.gpu.info.ecc = 0;
-    facts.gpu.info.mig = 1;
-    facts.state.clock_reasons = 0x1ff;
-    facts.persistence = 0;
-    facts.gpu_processes = 3;
-    facts.governor[0] = facts.gnuplot[0] = '\0';
-    facts.turbo = 1;
-    facts.cores = 1;
-    facts.load = 9;
-    facts.free_bytes = 1e6;
-    facts.has_nvtx = false;
-    memset(facts.database, 'x', 250); /* no blank to break at */
-    strcpy(facts.shared_disk, "NFS");
-    return facts;
-}
-
-static char *text_of(const struct doctor_facts *facts, bool as_json)
-{
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    assert_non_null(out);
-    int count = doctor_judge(facts, all);
-    if (as_json)
-        assert_int_equal(doctor_write_json(out, facts, all, count), 0);
-    else
-        doctor_write_table(out, facts, all, count);
-    fclose(out);
-    return text;
-}
-
-static void the_table_is_at_most_100_columns_wide(void **state)
-{
-    (void)state;
-    struct doctor_facts facts = ailing();
-    char *text = text_of(&facts, false);
-    for (const char *line = text; *line; line += *line == '\n') {
-        size_t length = strcspn(line, "\n");
-        assert_in_range(length, 0, 100);
-        line += length;
-    }
-    free(text);
-}
-
-static void the_table_ends_with_what_can_be_measured(void **state)
-{
-    (void)state;
-    struct doctor_facts facts = healthy();
-    char *text = text_of(&facts, false);
-    assert_non_null(strstr(text, "\nCan be measured: cuda:0, host\n"));
-    free(text);
-    facts.gpu.is_open = facts.host.is_open = false;
-    text = text_of(&facts, false);
-    assert_non_null(strstr(text, "\nCan be measured: nothing\n"));
-    free(text);
-}
-
-static void json_has_every_check_and_null_where_there_is_nothing_to_say(void **state)
-{
-    (void)state;
-    struct doctor_facts facts = healthy();
-    char *text = text_of(&facts, true);
-    assert_non_null(strstr(text, "\"assay\": \"1.0\""));
-    assert_non_null(strstr(text, "\"format\": 1"));
-    assert_non_null(strstr(text, "\"exit\": 0"));
-    assert_non_null(strstr(text, "\"device\": \"cuda:0\""));
-    assert_non_null(strstr(text, "\"clock\": \"cupti\""));
-    assert_non_null(strstr(text, "\"name\": \"kernel timestamps\""));
-    assert_non_null(strstr(text, "\"remedy\": null"));
-    free(text);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -482,9 +308,6 @@ int main(void)
         cmocka_unit_test(gnuplot_and_nvtx_are_told_when_absent),
         cmocka_unit_test(a_device_not_asked_for_is_not_judged),
         cmocka_unit_test(the_exit_code_is_4_when_no_device_opens),
-        cmocka_unit_test(the_table_is_at_most_100_columns_wide),
-        cmocka_unit_test(the_table_ends_with_what_can_be_measured),
-        cmocka_unit_test(json_has_every_check_and_null_where_there_is_nothing_to_say),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

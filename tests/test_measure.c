@@ -1,16 +1,13 @@
-/* test_measure.c - the stopping rule, messages, and a group on the host device. */
+/* test_measure.c - the stopping rule, and a group on the host device. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 #include <cmocka.h>
 
 #include "contender.h"
-#include "wire.h"
 
 /* -------------------------------------------------------------- stopping -- */
 
@@ -79,73 +76,6 @@ static void a_wide_interval_goes_on_until_the_budget_is_spent(void **state)
     fill_values(values, 100, 50);
     assert_false(measure_settled(values, 100, MEASURE_MIN_ROUNDS, 0.5, 0.49, 0.5));
     assert_true(measure_settled(values, 100, MEASURE_MIN_ROUNDS, 0.5, 0.5, 0.5));
-}
-
-/* -------------------------------------------------------------- messages -- */
-
-static void a_case_travels_with_its_samples(void **state)
-{
-    int pair[2];
-    float time_ns[3] = {1, 2, 3}, wall_ns[2] = {9, 8};
-    uint16_t round[3] = {0, 0, 1}, wall_round[2] = {0, 1};
-    uint8_t mark[3] = {0, MARK_THROTTLED, 0};
-    struct wire_case sent = {.index = 4};
-    (void)state;
-    result_init(&sent.result);
-    sent.result.time_ns = 2;
-    sent.result.samples = (struct samples){.count = 3,
-                                           .time_ns = time_ns,
-                                           .round = round,
-                                           .mark = mark,
-                                           .wall_count = 2,
-                                           .wall_ns = wall_ns,
-                                           .wall_round = wall_round};
-    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
-    assert_int_equal(wire_send_case(pair[0], &sent), 0);
-
-    enum wire_type type;
-    void *data;
-    size_t bytes;
-    struct wire_case got;
-    assert_int_equal(wire_receive(pair[1], &type, &data, &bytes), 0);
-    assert_int_equal(type, WIRE_CASE);
-    assert_int_equal(wire_unpack_case(data, bytes, &got), 0);
-    free(data);
-    assert_int_equal(got.index, 4);
-    assert_true(got.result.time_ns == 2);
-    assert_memory_equal(got.result.samples.time_ns, time_ns, sizeof time_ns);
-    assert_memory_equal(got.result.samples.mark, mark, sizeof mark);
-    assert_memory_equal(got.result.samples.wall_ns, wall_ns, sizeof wall_ns);
-    assert_null(got.result.samples.event_ns);
-    samples_release(&got.result.samples);
-    close(pair[0]);
-    close(pair[1]);
-}
-
-static void a_cut_case_is_refused(void **state)
-{
-    struct wire_case sent, got;
-    float time_ns[3] = {1, 2, 3};
-    (void)state;
-    memset(&sent, 0, sizeof sent);
-    sent.result.samples.count = 3;
-    sent.result.samples.time_ns = time_ns; /* says that they follow, and they do not */
-    assert_int_equal(wire_unpack_case(&sent, sizeof sent, &got), -1);
-    assert_int_equal(wire_unpack_case(&sent, sizeof sent - 1, &got), -1);
-}
-
-static void a_dead_peer_is_an_error_and_no_signal(void **state)
-{
-    int pair[2];
-    enum wire_type type;
-    void *data;
-    size_t bytes;
-    (void)state;
-    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
-    close(pair[1]);
-    assert_int_equal(wire_send(pair[0], WIRE_QUIT, NULL, 0), -1);
-    assert_int_equal(wire_receive(pair[0], &type, &data, &bytes), -1);
-    close(pair[0]);
 }
 
 /* --------------------------------------------------------------- a group -- */
@@ -429,9 +359,6 @@ int main(void)
         cmocka_unit_test(too_few_rounds_never_settle),
         cmocka_unit_test(a_narrow_interval_settles),
         cmocka_unit_test(a_wide_interval_goes_on_until_the_budget_is_spent),
-        cmocka_unit_test(a_case_travels_with_its_samples),
-        cmocka_unit_test(a_cut_case_is_refused),
-        cmocka_unit_test(a_dead_peer_is_an_error_and_no_signal),
         cmocka_unit_test(each_variant_of_a_group_has_its_own_outcome),
         cmocka_unit_test(a_group_that_cannot_begin_still_says_what_its_cases_are),
         cmocka_unit_test(a_variants_own_figures_stand_behind_the_operations),

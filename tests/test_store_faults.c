@@ -210,18 +210,18 @@ static void a_newer_database_is_refused(void **state)
 
 static void a_migration_keeps_the_rows_and_a_copy_of_what_was(void **state)
 {
-    const char *const migrations[] = {store_migrations[0], store_migrations[1],
+    const char *const migrations[] = {store_migrations[0], store_migrations[1], store_migrations[2],
                                       "ALTER TABLE run ADD COLUMN mood TEXT DEFAULT 'fine'"};
     struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     fixture_run(store, "kept");
-    FINE(store_migrate(store, migrations, 3));
-    assert_int_equal(fixture_integer(store, "PRAGMA user_version"), 3);
+    FINE(store_migrate(store, migrations, 4));
+    assert_int_equal(fixture_integer(store, "PRAGMA user_version"), 4);
     assert_int_equal(fixture_integer(store, "SELECT count(*) FROM run WHERE mood = 'fine'"), 1);
-    FINE(store_migrate(store, migrations, 3)); /* nothing left to do */
+    FINE(store_migrate(store, migrations, 4)); /* nothing left to do */
     store_close(store);
-    assert_int_equal(access(fixture_path(state, "a.sqlite.v2.2.bak"), F_OK), -1);
+    assert_int_equal(access(fixture_path(state, "a.sqlite.v3.2.bak"), F_OK), -1);
 
-    store = fixture_open(state, "a.sqlite.v2.bak", STORE_READ);
+    store = fixture_open(state, "a.sqlite.v3.bak", STORE_READ);
     assert_int_equal(fixture_integer(store, "SELECT count(*) FROM run WHERE label = 'kept'"), 1);
     assert_int_equal(fixture_integer(store, "SELECT count(*) FROM sample"), 2);
     store_close(store);
@@ -229,11 +229,11 @@ static void a_migration_keeps_the_rows_and_a_copy_of_what_was(void **state)
 
 static void a_migration_that_fails_changes_nothing(void **state)
 {
-    const char *const migrations[] = {store_migrations[0], store_migrations[1],
+    const char *const migrations[] = {store_migrations[0], store_migrations[1], store_migrations[2],
                                       "ALTER TABLE run ADD COLUMN mood TEXT; SELECT nonsense"};
     struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
-    FAILS(store_migrate(store, migrations, 3), "no such column: nonsense");
-    assert_int_equal(fixture_integer(store, "PRAGMA user_version"), 2);
+    FAILS(store_migrate(store, migrations, 4), "no such column: nonsense");
+    assert_int_equal(fixture_integer(store, "PRAGMA user_version"), 3);
     assert_int_equal(
         fixture_integer(store, "SELECT count(*) FROM pragma_table_info('run') WHERE name = 'mood'"),
         0);

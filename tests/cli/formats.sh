@@ -104,6 +104,7 @@ check "is JSON" valid b.bmf.json
 bmf() { at b.bmf.json "\$.\"Strings/Find/n:64/hot/host\".latency.$1"; }
 check "latency in nanoseconds" gives 1400 bmf value
 check "with the ends of its interval" gives 1100,1700 echo "$(bmf lower_value),$(bmf upper_value)"
+check "an end that is not known is not there" fails grep -q null b.bmf.json
 check "throughput" gives 80000000000 at b.bmf.json \
     '$."BM_Copy/gbench/arg0:1024/threads:2/hot/host".throughput.value'
 check "nothing of what failed" gives "" at b.bmf.json '$."BM_Fail/gbench/hot/host"'

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Write stats.tsv: data and what NumPy and SciPy make of it, for tests/test_stats.c.
+"""Write stats.tsv: data and what NumPy and SciPy make of it, for tests/test_stats_golden.c.
 
     python3 tests/golden/make_stats.py > tests/golden/stats.tsv
 
