@@ -48,12 +48,17 @@ static inline double simulated_launch(struct rng *rng, const struct launch_model
     return value;
 }
 
-static inline void simulate_rounds(struct gate_rounds *rounds, struct rng *rng,
-                                   const struct launch_model *model, double change, int until)
+/* Rounds up to `until`. The null arm, where it rides (else NULL), is held against the same
+ * launch of the base as the candidate: what is luck of the base is luck of both. */
+static inline void simulate_rounds(struct gate_rounds *candidate, struct gate_rounds *null,
+                                   struct rng *rng, const struct launch_model *model, double change,
+                                   int until)
 {
-    while (rounds->count < until)
-        rounds->value[rounds->count++] =
-            change + simulated_launch(rng, model) - simulated_launch(rng, model);
+    while (candidate->count < until) {
+        double base = simulated_launch(rng, model);
+        candidate->value[candidate->count++] = change + simulated_launch(rng, model) - base;
+        if (null) null->value[null->count++] = simulated_launch(rng, model) - base;
+    }
 }
 
 static inline void simulate_second_stage(struct gate_case *cases, const double *change, int count,
@@ -63,8 +68,7 @@ static inline void simulate_second_stage(struct gate_case *cases, const double *
     for (int i = 0; i < count; i++) {
         bool suspect = cases[i].slower.suspect || cases[i].faster.suspect;
         if (!suspect || (open_only && !gate_is_open(&cases[i]))) continue;
-        simulate_rounds(&cases[i].confirm, rng, model, change[i], rounds);
-        simulate_rounds(&cases[i].null, rng, model, 0, rounds);
+        simulate_rounds(&cases[i].confirm, &cases[i].null, rng, model, change[i], rounds);
     }
 }
 
@@ -77,7 +81,7 @@ static inline void simulate_gate(struct gate_case *cases, const double *change, 
     for (int i = 0; i < count; i++) {
         cases[i].threshold = 0.02;
         cases[i].noise = NAN;
-        simulate_rounds(&cases[i].screen, rng, model, change[i], GATE_SCREEN_ROUNDS);
+        simulate_rounds(&cases[i].screen, NULL, rng, model, change[i], GATE_SCREEN_ROUNDS);
     }
     if (gate_screen(cases, count, &rules) == 0) return;
     int rounds = gate_confirm_rounds(cases, count, &rules);
