@@ -35,7 +35,7 @@ const char usage_gate[] =
     "  --metric M          time (default), or speedup: the ratio to the baseline\n"
     "  --fail-on LIST      verdicts that end with 3: INCONCLUSIVE,UNSTABLE, or any\n"
     "  --no-extension      no further rounds for what stays open\n"
-    "  --launches N        of the candidate, with --baseline (default 6)\n"
+    "  --launches N        of the candidate, with --baseline (default 6, at least 5)\n"
     "  --allow-stored-verdict   let a stored base of two sessions make a case REGRESSED\n"
     "  --allow-simulated   gate a simulated device\n"
     "  --timeout S         longest launch (default 3600)\n"
@@ -175,7 +175,7 @@ static int take(struct arguments *arguments, int option)
     case OPT_FAIL_ON:
         return verdict_set_parse(optarg, &gate->fail_on);
     case OPT_LAUNCHES:
-        return option_count("launches", optarg, 1, 1000, &gate->launches);
+        return option_count("launches", optarg, GATE_STORED_LAUNCHES, 1000, &gate->launches);
     case OPT_TIMEOUT:
         return option_count("timeout", optarg, 1, 1000000, &gate->timeout_s);
     case OPT_SEED:

@@ -57,6 +57,7 @@ int gate_compare_pinned(struct gate_run *run)
     struct comparison against;
     struct compare_options options = run->compare;
     options.at_most_suspect = true;
+    options.presence = PRESENT_SOMEWHERE;
     options.least_launches = GATE_STORED_LAUNCHES;
     if (compare_runs(&against, &run->pinned, &run->pool[ARM_CANDIDATE], &options) != 0)
         return EXIT_USAGE;

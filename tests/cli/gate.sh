@@ -30,6 +30,7 @@ build other VARIANTS='"a c d"'
 build crashes CRASHED=c
 build wrong WRONG=a
 build driver DRIVER=2
+build fleeting FLEETING=b
 build nothing VARIANTS='""'
 build strangers VARIANTS='"x y"'
 build simulated SIMULATED=1
@@ -78,6 +79,10 @@ check "a wrong answer is exit 5" exits 5 gate plain wrong
 check "a case that is missing is exit 5" exits 5 gate plain other
 check "it is named" grep -qF -- "MISSING" g.out
 check "a new case is told" grep -qF -- "1 NEW" g.out
+check "one that is lost in some launches is exit 5" exits 5 gate plain fleeting
+check "and says in how many" grep -qF -- "the candidate does not have it in 5 of 6 launches" g.out
+check "one that the base loses is no fault of the candidate" exits 0 gate fleeting plain
+check "but cannot be compared" grep -qF -- "the base does not have it in 5 of 6 launches" g.out
 check "nothing in common is exit 4" exits 4 gate plain strangers
 check "and said" grep -qF -- "no case in common" g.err
 check "another driver is exit 4" exits 4 gate plain driver
@@ -160,10 +165,34 @@ check "once" exits 2 "$ASSAY" ack 'copy/b*' --drop
 check "one launch a side can prove nothing" says "one launch a side" "$ASSAY" compare one one
 check "a baseline is set" exits 0 "$ASSAY" baseline set pinned one --note "as shipped"
 check "and listed" says "as shipped" "$ASSAY" baseline list
-check "a gate against one launch says too little" says "INCONCLUSIVE" \
+check "a gate against one launch is exit 4" exits 4 "$ASSAY" gate tiny --baseline pinned --cand ./plain
+check "and says what it needs" warns "more than 1 launch: a stored gate needs 5" \
     "$ASSAY" gate tiny --baseline pinned --cand ./plain
-check "which ends with 3 on request" exits 3 \
-    "$ASSAY" gate tiny --baseline pinned --cand ./plain --fail-on INCONCLUSIVE
+check "before any launch" fails warns "round 1" "$ASSAY" gate tiny --baseline pinned --cand ./plain
+check "so few launches of the candidate are a usage error" exits 2 \
+    "$ASSAY" gate tiny --baseline pinned --cand ./plain --launches 4
+for launch in 1 2 3 4 5; do
+    ./plain run tiny --db five.sqlite --label "of five" --seed $launch
+done
+query five.sqlite "UPDATE launch SET number = (SELECT count(*) FROM launch AS other WHERE other.id < launch.id) + 1,
+    run_id = (SELECT min(id) FROM run); DELETE FROM run WHERE id NOT IN (SELECT run_id FROM launch)"
+check "against five it says something" exits 0 "$ASSAY" gate tiny --baseline "of five" --cand ./plain --db five.sqlite
+check "a case that the candidate loses is exit 5" exits 5 \
+    "$ASSAY" gate tiny --baseline "of five" --cand ./fleeting --db five.sqlite
+check "and says in how many launches" says "the candidate does not have it in 5 of 6 launches" \
+    "$ASSAY" gate tiny --baseline "of five" --cand ./fleeting --db five.sqlite
+query five.sqlite "DELETE FROM result WHERE variant = 'b' AND launch_id = (SELECT min(id) FROM launch WHERE run_id =
+    (SELECT id FROM run WHERE label = 'of five'))"
+check "what the filter leaves out is not missing" exits 0 \
+    "$ASSAY" gate tiny --baseline "of five" --cand ./plain --db five.sqlite --filter copy/a --json j.json
+check "and not in the report" gives "1|0" query :memory: "SELECT json_extract(readfile('j.json'), '$.counts.PASS'),
+    json_extract(readfile('j.json'), '$.counts.MISSING')"
+check "a case with too few launches of the base is not compared" says "4 launches, and this needs 5 a side" \
+    "$ASSAY" gate tiny --baseline "of five" --cand ./plain --db five.sqlite
+check "where that is every case it is exit 4" exits 4 \
+    "$ASSAY" gate tiny --baseline "of five" --cand ./plain --db five.sqlite --filter copy/b
+check "a filter that nothing matches, too" exits 4 \
+    "$ASSAY" gate tiny --baseline "of five" --cand ./plain --db five.sqlite --filter copy/x
 check "a baseline that is not there is exit 4" exits 4 "$ASSAY" gate tiny --baseline nope --cand ./plain
 check "a baseline is dropped" exits 0 "$ASSAY" baseline drop pinned
 check "only once" exits 2 "$ASSAY" baseline drop pinned
@@ -212,7 +241,7 @@ check "an empty word is no program" exits 2 "$ASSAY" gate tiny --base ''
 check "nor a run" warns "'' names no run" "$ASSAY" compare '' one
 check "no base is a usage error" exits 2 "$ASSAY" gate tiny
 check "what is for a stored base is refused beside a program" warns "--launches is for --baseline alone" \
-    "$ASSAY" gate tiny --base x --launches 3
+    "$ASSAY" gate tiny --base x --launches 6
 check "two kinds of base are one" exits 2 "$ASSAY" gate tiny --base x --baseline y
 check "a verdict that is none gets a suggestion" warns "did you mean SUSPECT" \
     "$ASSAY" gate tiny --base x --fail-on SUSPEKT

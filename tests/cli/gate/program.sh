@@ -8,14 +8,15 @@
 #   PACE       per cent of their times that the cases of SLOW take (default 100)
 #   SLOW       variant (default none); NOISE: half width in parts of 10000 (20)
 #   DRIVER     driver's version (1)
-#   VARIANTS   names (a b c); CRASHED, WRONG: variants with these outcomes
+#   VARIANTS   names (a b c); CRASHED, WRONG: variants with these outcomes,
+#              FLEETING: one that is there in round 1 of a gate and lost in all others
 #   SIMULATED  1: says so; COMMIT: what it was built from,
 #              CODE: hash of its machine code (both default unknown)
 #   GPU        1: its cases are timed by the timestamps of a GPU's kernels
 set -u
 : "${ASSAY:?}" "${CODE:=}" "${COMMIT:=}" "${PACE:=100}" "${SLOW:=}" "${NOISE:=20}" "${DRIVER:=1}"
 VARIANTS=${VARIANTS-a b c}
-: "${CRASHED:=}" "${WRONG:=}" "${SIMULATED:=0}" "${GPU:=0}"
+: "${CRASHED:=}" "${WRONG:=}" "${SIMULATED:=0}" "${GPU:=0}" "${FLEETING:=}"
 place=host clock=host
 [ "$GPU" = 1 ] && place=cuda clock=cupti
 db='' label='' seed=1 filter='' suite=${2-}
@@ -49,6 +50,7 @@ RANDOM=$((10#${seed: -4} + $$)) # its own in every launch
     ordinal=0
     for variant in $VARIANTS; do
         case ",$filter," in ",," | *",copy/$variant,"*) ;; *) continue ;; esac
+        [ "$variant" = "$FLEETING" ] && [[ $label != *"round 1, "* ]] && continue
         ordinal=$((ordinal + 1))
         status=ok pace=100
         [ "$variant" = "$SLOW" ] && pace=$PACE
