@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "comparison_words.h"
 #include "device.h"
 #include "gate_run.h"
 #include "options.h"
@@ -273,6 +274,13 @@ static int try_outputs(const struct arguments *arguments)
     return 0;
 }
 
+static void tell_nothing(const struct comparison *comparison)
+{
+    char why[WORDS_LINE];
+    nothing_text(comparison, why);
+    fprintf(stderr, "assay gate: nothing could be compared: %s\n", why);
+}
+
 int cmd_gate(int argc, char **argv)
 {
     char itself[PATH_MAX];
@@ -299,10 +307,7 @@ int cmd_gate(int argc, char **argv)
         command_failed(argv[0]);
     } else {
         code = comparison.exit;
-        if (code == EXIT_NOTHING)
-            fprintf(stderr, "assay gate: nothing could be compared%s%s\n",
-                    comparison.note_count ? ": " : "",
-                    comparison.note_count ? comparison.note[0] : "");
+        if (code == EXIT_NOTHING) tell_nothing(&comparison);
         if (report(&arguments, &comparison) != 0) code = command_failed(argv[0]);
         comparison_release(&comparison);
     }

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "commands.h"
+#include "comparison_words.h"
 #include "gate_run_state.h"
 
 struct tally {
@@ -35,8 +36,9 @@ static void tell(struct comparison *comparison, const struct gate_run *run,
     const char *name = run->options->pinned;
     struct tally tally = count_rows(against);
     if (tally.compared == 0) {
-        comparison_note(comparison, "nothing can be compared with %.60s: %s", name,
-                        against->note_count ? against->note[0] : "no case is in both");
+        char why[WORDS_LINE];
+        nothing_text(against, why);
+        comparison_note(comparison, "nothing can be compared with %.60s: %s", name, why);
         return;
     }
     comparison_note(comparison,

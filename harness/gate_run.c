@@ -213,6 +213,23 @@ static int keep_noise(const struct gate_run *run)
     return 0;
 }
 
+/* A base that hardly works must not look like one that passed. NEW cases are in no base. */
+static void note_coverage(struct comparison *comparison)
+{
+    int judged = 0, cases = 0;
+    const char *why = "";
+    for (int i = 0; i < comparison->count; i++) {
+        const struct comparison_row *row = &comparison->rows[i];
+        if (row->verdict == VERDICT_NEW) continue;
+        cases++;
+        judged += gate_is_judged(row);
+        if (!gate_is_judged(row) && !why[0]) why = row->reason;
+    }
+    if (judged > 0 && judged < cases)
+        comparison_note(comparison, "only %d of %d cases %s judged; of the others one: %s", judged,
+                        cases, judged == 1 ? "was" : "were", why);
+}
+
 int gate_finish(struct gate_run *run)
 {
     struct comparison *comparison = run->comparison;
@@ -228,6 +245,7 @@ int gate_finish(struct gate_run *run)
                         "no noise floor is known for this device: assay calibrate "
                         "%.60s makes one",
                         options->suite);
+    note_coverage(comparison);
     if (store_apply_acks(run->store, comparison) != 0) return -1;
     if (comparison_finish(comparison, options->fail_on) != 0) return -1;
     return store_add_gate(run->store, run->session, run->comparability, comparison);
