@@ -11,6 +11,7 @@
 #include "options.h"
 #include "out_file.h"
 #include "report_options.h"
+#include "suite_find.h"
 #include "terminal.h"
 
 const char usage_gate[] =
@@ -299,8 +300,14 @@ int cmd_gate(int argc, char **argv)
     if (parsed < 0) return command_misused(argv[0], assay_last_error());
     if (try_outputs(&arguments) != 0) return command_failed(argv[0]);
     if (program_itself(itself, sizeof itself) != 0) return command_failed(argv[0]);
+    /* Other builds may know other suites than this one. */
+    char suite[SUITE_MAX_PATH];
+    if (!arguments.gate.candidate && suite_find(arguments.gate.suite, NULL, suite) != 0)
+        return command_failed(argv[0]);
     if (!arguments.gate.candidate) arguments.gate.candidate = itself;
-    if (store_open(&store, command_database(arguments.db), STORE_WRITE) != 0)
+    /* A stored run is in a database that is there. */
+    bool reads = arguments.gate.baseline || arguments.gate.pinned;
+    if (store_open(&store, command_database(arguments.db), reads ? STORE_CHANGE : STORE_WRITE) != 0)
         return command_failed(argv[0]);
     int code = gate_run(store, &arguments.gate, &comparison);
     if (code >= 0) {

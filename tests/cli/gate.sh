@@ -108,6 +108,14 @@ check "one that stores no database is exit 2" exits 2 gate garbles plain
 check "and says so" grep -qF -- "not a database" g.err
 check "one that is not there is exit 2" exits 2 gate none plain
 check "with the reason" grep -qF -- "./none: cannot be started: No such file" g.err
+check "before any launch, of either" fails warns "round 1" gate plain none
+check "a program may be in the PATH" exits 0 env PATH="$PWD:$PATH" \
+    "$ASSAY" gate tiny --base plain --cand plain --device host
+check "one that is not there" warns "plaid: cannot be started: No such file" \
+    "$ASSAY" gate tiny --base plaid --device host --cand ./plain
+check "a suite that this build does not know is said before any launch" fails warns "round 1" \
+    "$ASSAY" gate smoek --base ./plain --device host
+check "with one that is near" warns "did you mean 'smoke'?" "$ASSAY" gate smoek --base ./plain --device host
 check "so is a file that is no program" exits 2 gate plain_file plain
 check "with its reason" grep -qF -- "cannot be started: Permission denied" g.err
 check "so is a folder" exits 2 gate . plain
@@ -161,6 +169,13 @@ check "an acknowledged slowdown is no reason to fail" exits 0 gate plain slow
 check "and is reported" grep -qF -- "acknowledged until 2099-01-01: known" g.out
 check "up to its level" exits 0 "$ASSAY" ack 'copy/b*' --reason known --until 2099-01-01 --up-to 1
 check "beyond it fails" exits 1 gate plain slow
+for day in 2099-02-30 2099-13-01 2099-00-10 2099-04-31; do
+    check "$day is no day" warns "there is no such day" "$ASSAY" ack 'copy/b*' --reason known --until $day
+done
+check "2096-02-29 is one" exits 0 "$ASSAY" ack 'copy/leap*' --reason known --until 2096-02-29
+check "a day to come is taken in silence" silent "$ASSAY" ack 'copy/leap*' --reason known --until 2096-02-29
+check "an end that has come is said" warns "2020-01-01 has come" \
+    "$ASSAY" ack 'copy/b*' --reason known --until 2020-01-01
 check "an ack that has ended counts no more" exits 0 "$ASSAY" ack 'copy/b*' --reason known --until 2020-01-01
 check "so the gate fails" exits 1 gate plain slow
 check "it is listed as such" says "EXPIRED" "$ASSAY" ack --list
@@ -180,8 +195,8 @@ check "so few launches of the candidate are a usage error" exits 2 \
 for launch in 1 2 3 4 5; do
     ./plain run tiny --db five.sqlite --label "of five" --seed $launch
 done
-query five.sqlite "UPDATE launch SET number = (SELECT count(*) FROM launch AS other WHERE other.id < launch.id) + 1,
-    run_id = (SELECT min(id) FROM run); DELETE FROM run WHERE id NOT IN (SELECT run_id FROM launch)"
+query five.sqlite "UPDATE launch SET number = (SELECT count(*) FROM launch AS other WHERE other.id < launch.id) + 1;
+    UPDATE launch SET run_id = (SELECT min(id) FROM run); DELETE FROM run WHERE id NOT IN (SELECT run_id FROM launch)"
 check "against five it says something" exits 0 "$ASSAY" gate tiny --baseline "of five" --cand ./plain --db five.sqlite
 check "a case that the candidate loses is exit 5" exits 5 \
     "$ASSAY" gate tiny --baseline "of five" --cand ./fleeting --db five.sqlite
@@ -199,6 +214,9 @@ check "where that is every case it is exit 4" exits 4 \
     "$ASSAY" gate tiny --baseline "of five" --cand ./plain --db five.sqlite --filter copy/b
 check "a filter that nothing matches, too" exits 4 \
     "$ASSAY" gate tiny --baseline "of five" --cand ./plain --db five.sqlite --filter copy/x
+check "a database that is not there is none for a baseline" exits 2 \
+    "$ASSAY" gate tiny --baseline nope --cand ./plain --db typo.sqlite
+check "and is not made" fails test -e typo.sqlite
 check "a baseline that is not there is exit 4" exits 4 "$ASSAY" gate tiny --baseline nope --cand ./plain
 check "a baseline is dropped" exits 0 "$ASSAY" baseline drop pinned
 check "only once" exits 2 "$ASSAY" baseline drop pinned
