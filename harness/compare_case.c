@@ -217,7 +217,7 @@ static double detectable(const struct comparison_row *row, const struct comparin
     if (row->evidence != EVIDENCE_LAUNCHES) return NAN;
     for (int i = 0; i < 2; i++) {
         memcpy(comparing->scratch, sides[i]->logs, (size_t)sides[i]->valid * sizeof(double));
-        double spread = stats_mad(comparing->scratch, sides[i]->valid);
+        double spread = spread_of_few(comparing->scratch, sides[i]->valid);
         variance += spread * spread / (EFFICIENCY * sides[i]->valid);
     }
     double reach = normal_quantile(1 - ALPHA) + normal_quantile(POWER);

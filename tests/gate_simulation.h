@@ -128,4 +128,38 @@ static inline struct simulated_counts simulate_gates(const struct launch_model *
     return counts;
 }
 
+struct simulated_finds {
+    int tried, found; /* PASSes; those of which a change of as much as they say is REGRESSED */
+    double mean;      /* of what they say, a fraction */
+};
+
+/* Of `count` cases the last `changed` are 5 % slower. Where the first one passes, another gate
+ * in which it is slowed by what the PASS says it would have found. */
+static inline struct simulated_finds simulate_finds(const struct launch_model *model, int runs,
+                                                    int count, int changed, uint64_t seed)
+{
+    struct simulated_finds finds = {0};
+    struct gate_case *cases = calloc((size_t)count, sizeof *cases);
+    double *changes = calloc((size_t)count, sizeof *changes);
+    struct rng rng;
+    if (!cases || !changes) abort();
+    rng_seed(&rng, seed);
+    for (int i = 0; i < changed; i++)
+        changes[count - 1 - i] = log1p(0.05);
+    for (int run = 0; run < runs; run++) {
+        changes[0] = 0;
+        simulate_gate(cases, changes, count, model, &rng);
+        if (cases[0].verdict != VERDICT_PASS || isnan(cases[0].mde)) continue;
+        finds.tried++;
+        finds.mean += cases[0].mde;
+        changes[0] = log1p(cases[0].mde);
+        simulate_gate(cases, changes, count, model, &rng);
+        finds.found += cases[0].verdict == VERDICT_REGRESSED;
+    }
+    finds.mean /= finds.tried;
+    free(cases);
+    free(changes);
+    return finds;
+}
+
 #endif

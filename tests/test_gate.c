@@ -254,6 +254,15 @@ static void a_slowed_case_is_caught(void **state)
     assert_int_equal(ten.of[VERDICT_REGRESSED], 100);
 }
 
+static void a_pass_finds_about_what_it_says(void **state)
+{
+    (void)state;
+    for (int changed = 0; changed <= 10; changed += 10) {
+        struct simulated_finds finds = simulate_finds(&launch_models[1], 200, 20, changed, 5);
+        assert_in_range(100 * finds.found / finds.tried, 70, 90);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -273,6 +282,7 @@ int main(void)
         cmocka_unit_test(the_simulated_null_arm_shares_the_base),
         cmocka_unit_test(unchanged_code_is_rarely_called_regressed),
         cmocka_unit_test(a_slowed_case_is_caught),
+        cmocka_unit_test(a_pass_finds_about_what_it_says),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
