@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "commands.h"
 #include "device.h"
@@ -44,6 +45,7 @@ struct arguments {
     struct ack ack;
     const char *db, *pattern;
     bool list, drop;
+    bool is_past; /* the end of the ack */
 };
 
 static int print_ack(const struct ack *ack, void *context)
@@ -54,12 +56,24 @@ static int print_ack(const struct ack *ack, void *context)
     return 0;
 }
 
-static int take_date(struct ack *ack, const char *text)
+/* Whether the calendar has that day: it is another one where timegm had to carry. */
+static bool is_a_day(int year, int month, int day, time_t *at)
+{
+    struct tm tm = {.tm_year = year - 1900, .tm_mon = month - 1, .tm_mday = day};
+    *at = timegm(&tm);
+    return tm.tm_year == year - 1900 && tm.tm_mon == month - 1 && tm.tm_mday == day;
+}
+
+static int take_date(struct arguments *arguments, const char *text)
 {
     int year, month, day, used = 0;
-    if (sscanf(text, "%4d-%2d-%2d%n", &year, &month, &day, &used) != 3 || used != 10 || text[10] ||
-        month < 1 || month > 12 || day < 1 || day > 31)
+    time_t at;
+    struct ack *ack = &arguments->ack;
+    if (sscanf(text, "%4d-%2d-%2d%n", &year, &month, &day, &used) != 3 || used != 10 || text[10])
         return assay_error("--until wants YYYY-MM-DD, not '%s'", text);
+    if (!is_a_day(year, month, day, &at))
+        return assay_error("--until %s: there is no such day", text);
+    arguments->is_past = at <= time(NULL);
     snprintf(ack->expires_at, sizeof ack->expires_at, "%sT00:00:00.000Z", text);
     return 0;
 }
@@ -86,7 +100,7 @@ static int take(struct arguments *arguments, int option)
     case 'c':
         return copy(ack->commit, sizeof ack->commit, "commit", optarg);
     case 'u':
-        return take_date(ack, optarg);
+        return take_date(arguments, optarg);
     case 'p':
         return take_level(ack, optarg);
     case 'l':
@@ -134,6 +148,9 @@ int cmd_ack(int argc, char **argv)
         return EXIT_FINE;
     }
     if (parsed < 0) return command_misused(argv[0], assay_last_error());
+    if (arguments.is_past)
+        fprintf(stderr, "assay ack: %.10s has come: this holds for no gate any more\n",
+                arguments.ack.expires_at);
     enum store_mode mode = arguments.list   ? STORE_READ
                            : arguments.drop ? STORE_CHANGE
                                             : STORE_WRITE;

@@ -5,11 +5,13 @@
 #include <string.h>
 
 #include "commands.h"
+#include "comparison_words.h"
 #include "device.h"
 #include "gate_run.h"
 #include "options.h"
 #include "out_file.h"
 #include "report_options.h"
+#include "suite_find.h"
 #include "terminal.h"
 
 const char usage_gate[] =
@@ -35,7 +37,7 @@ const char usage_gate[] =
     "  --metric M          time (default), or speedup: the ratio to the baseline\n"
     "  --fail-on LIST      verdicts that end with 3: INCONCLUSIVE,UNSTABLE, or any\n"
     "  --no-extension      no further rounds for what stays open\n"
-    "  --launches N        of the candidate, with --baseline (default 6)\n"
+    "  --launches N        of the candidate, with --baseline (default 6, at least 5)\n"
     "  --allow-stored-verdict   let a stored base of two sessions make a case REGRESSED\n"
     "  --allow-simulated   gate a simulated device\n"
     "  --timeout S         longest launch (default 3600)\n"
@@ -175,7 +177,7 @@ static int take(struct arguments *arguments, int option)
     case OPT_FAIL_ON:
         return verdict_set_parse(optarg, &gate->fail_on);
     case OPT_LAUNCHES:
-        return option_count("launches", optarg, 1, 1000, &gate->launches);
+        return option_count("launches", optarg, GATE_STORED_LAUNCHES, 1000, &gate->launches);
     case OPT_TIMEOUT:
         return option_count("timeout", optarg, 1, 1000000, &gate->timeout_s);
     case OPT_SEED:
@@ -273,6 +275,13 @@ static int try_outputs(const struct arguments *arguments)
     return 0;
 }
 
+static void tell_nothing(const struct comparison *comparison)
+{
+    char why[WORDS_LINE];
+    nothing_text(comparison, why);
+    fprintf(stderr, "assay gate: nothing could be compared: %s\n", why);
+}
+
 int cmd_gate(int argc, char **argv)
 {
     char itself[PATH_MAX];
@@ -291,18 +300,21 @@ int cmd_gate(int argc, char **argv)
     if (parsed < 0) return command_misused(argv[0], assay_last_error());
     if (try_outputs(&arguments) != 0) return command_failed(argv[0]);
     if (program_itself(itself, sizeof itself) != 0) return command_failed(argv[0]);
+    /* Other builds may know other suites than this one. */
+    char suite[SUITE_MAX_PATH];
+    if (!arguments.gate.candidate && suite_find(arguments.gate.suite, NULL, suite) != 0)
+        return command_failed(argv[0]);
     if (!arguments.gate.candidate) arguments.gate.candidate = itself;
-    if (store_open(&store, command_database(arguments.db), STORE_WRITE) != 0)
+    /* A stored run is in a database that is there. */
+    bool reads = arguments.gate.baseline || arguments.gate.pinned;
+    if (store_open(&store, command_database(arguments.db), reads ? STORE_CHANGE : STORE_WRITE) != 0)
         return command_failed(argv[0]);
     int code = gate_run(store, &arguments.gate, &comparison);
     if (code >= 0) {
         command_failed(argv[0]);
     } else {
         code = comparison.exit;
-        if (code == EXIT_NOTHING)
-            fprintf(stderr, "assay gate: nothing could be compared%s%s\n",
-                    comparison.note_count ? ": " : "",
-                    comparison.note_count ? comparison.note[0] : "");
+        if (code == EXIT_NOTHING) tell_nothing(&comparison);
         if (report(&arguments, &comparison) != 0) code = command_failed(argv[0]);
         comparison_release(&comparison);
     }

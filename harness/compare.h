@@ -13,6 +13,14 @@
 #include "noise.h"
 #include "timings.h"
 
+/* In which launches the candidate must have a case that it has at all. */
+enum compare_presence {
+    PRESENT_SOMEWHERE, /* a run may have been interrupted */
+    PRESENT_IN_ALL,
+    PRESENT_IN_PAIRS, /* launches of one number are a round: where the base has it, and the
+                         base where the candidate has it */
+};
+
 /* All zero: what `assay compare` does without options. NAN is as good as 0. */
 struct compare_options {
     bool speedup;              /* compare ratios to the baseline of the same launch */
@@ -24,6 +32,7 @@ struct compare_options {
     unsigned fail_on;          /* bits 1 << verdict */
     int least_launches;        /* a side, to say anything; 0: as few as there are */
     bool at_most_suspect;      /* launches of other sessions prove no change */
+    enum compare_presence presence;
 };
 
 /* The smallest change that counts when nobody says: where the SM clock stayed

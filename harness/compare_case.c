@@ -62,6 +62,22 @@ static bool is_skipped(const struct side_figures *side)
     return side->count == 0 || first_with(side, STATUS_SKIPPED) != NULL;
 }
 
+static bool is_in_launch(const struct side_figures *side, int launch)
+{
+    for (int i = 0; i < side->count; i++)
+        if (side->rows[i].launch == launch) return true;
+    return false;
+}
+
+/* In how many of the rounds of `other` a side has no row. */
+static int lost_rounds(const struct side_figures *side, const struct side_figures *other)
+{
+    int lost = 0;
+    for (int i = 0; i < other->count; i++)
+        lost += !is_in_launch(side, other->rows[i].launch);
+    return lost;
+}
+
 /* Half of the launches or more: what is left would be the lucky ones. */
 static bool mostly_unstable(const struct side_figures *side)
 {
@@ -88,6 +104,26 @@ static enum verdict of_failure(struct comparison_row *row, const struct timing *
     return set(row, VERDICT_ERROR, before, failed->reason);
 }
 
+/* A case that comes and goes is there only in the launches that went well, whose times would
+ * speak for all. VERDICTS: it is in all launches that it must be in. */
+static enum verdict of_lost(struct comparison_row *row, const struct comparing *comparing,
+                            const struct side_figures *base, const struct side_figures *candidate)
+{
+    enum compare_presence presence = comparing->options->presence;
+    int launches = comparing->candidate->run.launch_count;
+    int lost = presence == PRESENT_IN_ALL     ? launches - candidate->count
+               : presence == PRESENT_IN_PAIRS ? lost_rounds(candidate, base)
+                                              : 0;
+    char count[64];
+    if (presence == PRESENT_IN_PAIRS) launches = base->count;
+    snprintf(count, sizeof count, "%d of %d launches", lost, launches);
+    if (lost > 0) return set(row, VERDICT_MISSING, "the candidate does not have it in ", count);
+    lost = presence == PRESENT_IN_PAIRS ? lost_rounds(base, candidate) : 0;
+    snprintf(count, sizeof count, "%d of %d launches", lost, candidate->count);
+    if (lost > 0) return set(row, VERDICT_INCOMPARABLE, "the base does not have it in ", count);
+    return VERDICTS;
+}
+
 /* Work that nobody stated, as in some imported files, is no difference. */
 static bool is_same(double a, double b)
 {
@@ -100,6 +136,7 @@ static enum verdict without_ratio(struct comparison_row *row, const struct compa
                                   const struct side_figures *candidate)
 {
     const struct timing *failed = failure(candidate);
+    enum verdict verdict;
     if (failed) return of_failure(row, failed);
     if (is_skipped(candidate))
         return set(row, VERDICT_MISSING, candidate->count ? "skipped: " : "",
@@ -111,6 +148,7 @@ static enum verdict without_ratio(struct comparison_row *row, const struct compa
     if ((failed = failure(base)))
         return set(row, VERDICT_INCOMPARABLE,
                    "the base has no time: ", status_name((enum case_status)failed->status));
+    if ((verdict = of_lost(row, comparing, base, candidate)) != VERDICTS) return verdict;
     if (mostly_unstable(base) || mostly_unstable(candidate)) {
         bool is_base = mostly_unstable(base);
         return set(row, VERDICT_UNSTABLE, is_base ? "the base: " : "the candidate: ",
@@ -126,7 +164,11 @@ static enum verdict without_ratio(struct comparison_row *row, const struct compa
     if (base->valid == 0 || candidate->valid == 0)
         return set(row, VERDICT_INCOMPARABLE, "",
                    comparing->options->speedup ? "no baseline of its group" : "no time");
-    return VERDICTS;
+    int least = comparing->options->least_launches;
+    if (row->launches >= least) return VERDICTS;
+    snprintf(row->reason, sizeof row->reason, "%d launch%s, and this needs %d a side",
+             row->launches, row->launches == 1 ? "" : "es", least);
+    return VERDICT_INCOMPARABLE;
 }
 
 /* One launch a side: the medians' own intervals, at their far ends. */
@@ -175,7 +217,7 @@ static double detectable(const struct comparison_row *row, const struct comparin
     if (row->evidence != EVIDENCE_LAUNCHES) return NAN;
     for (int i = 0; i < 2; i++) {
         memcpy(comparing->scratch, sides[i]->logs, (size_t)sides[i]->valid * sizeof(double));
-        double spread = stats_mad(comparing->scratch, sides[i]->valid);
+        double spread = spread_of_few(comparing->scratch, sides[i]->valid);
         variance += spread * spread / (EFFICIENCY * sides[i]->valid);
     }
     double reach = normal_quantile(1 - ALPHA) + normal_quantile(POWER);
@@ -219,11 +261,6 @@ static enum verdict judge(struct comparison_row *row, const struct comparing *co
     if (row->noise > 2.5 * row->threshold)
         return set(row, VERDICT_UNSTABLE, "",
                    "unchanged code varies by more than 2.5 times the threshold here");
-    if (row->launches < options->least_launches) {
-        snprintf(row->reason, sizeof row->reason, "%d launches, and this needs %d a side",
-                 row->launches, options->least_launches);
-        return VERDICT_INCONCLUSIVE;
-    }
     if ((slower || faster) && (weak || options->at_most_suspect)) {
         if (faster) row->tags |= TAG_FASTER;
         return set(row, VERDICT_SUSPECT, "",

@@ -129,7 +129,8 @@ int comparison_json(FILE *out, const struct comparison *comparison,
 int comparison_html(FILE *out, const struct comparison *comparison,
                     const struct comparison_options *options);
 /* JUnit XML: one testcase a case; REGRESSED is a failure, ERROR and MISSING are
- * errors, what is undecided is skipped with its message. */
+ * errors, what is undecided is skipped with its message. One error more where nothing could be
+ * compared. */
 int comparison_junit(FILE *out, const struct comparison *comparison);
 /* GitHub workflow commands, worst first, at most ten of a kind as its runner shows. */
 int comparison_annotations(FILE *out, const struct comparison *comparison);

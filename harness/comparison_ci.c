@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "commands.h"
 #include "comparison_words.h"
 #include "markup.h"
 #include "units.h"
@@ -66,24 +67,37 @@ static void testcase(FILE *out, const struct comparison_row *row)
     fputs("\"/></testcase>\n", out);
 }
 
+/* "nothing was compared: the driver differs"; false where something was. What cannot be
+ * compared is skipped case by case, which is green to most readers, and so is a suite without
+ * tests. */
+static bool nothing_was_compared(const struct comparison *comparison, char message[WORDS_LINE])
+{
+    char why[WORDS_LINE];
+    if (comparison->exit != EXIT_NOTHING) return false;
+    nothing_text(comparison, why);
+    snprintf(message, WORDS_LINE, "nothing was compared: %.480s", why);
+    return true;
+}
+
 int comparison_junit(FILE *out, const struct comparison *comparison)
 {
+    char why[WORDS_LINE];
     int count[OUTCOMES] = {0};
     for (int i = 0; i < comparison->count; i++)
         count[outcome_of(&comparison->rows[i])]++;
-    bool empty = comparison->count == 0;
+    bool nothing = nothing_was_compared(comparison, why);
     fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"assay ", out);
     markup_xml(out, comparison->candidate.suite);
     fprintf(out, "\" tests=\"%d\" failures=\"%d\" errors=\"%d\" skipped=\"%d\">\n",
-            comparison->count + empty, count[OUTCOME_FAILURE], count[OUTCOME_ERROR] + empty,
+            comparison->count + nothing, count[OUTCOME_FAILURE], count[OUTCOME_ERROR] + nothing,
             count[OUTCOME_SKIPPED]);
     for (int i = 0; i < comparison->count; i++)
         testcase(out, &comparison->rows[i]);
-    /* A suite without tests is green to most readers. */
-    if (empty)
-        fputs("  <testcase classname=\"assay\" name=\"anything at all\">"
-              "<error message=\"nothing was compared\"/></testcase>\n",
-              out);
+    if (nothing) {
+        fputs("  <testcase classname=\"assay\" name=\"anything at all\"><error message=\"", out);
+        markup_xml(out, why);
+        fputs("\"/></testcase>\n", out);
+    }
     fputs("</testsuite>\n", out);
     return ferror(out) ? assay_error("cannot write the report: %s", strerror(errno)) : 0;
 }
@@ -97,9 +111,9 @@ static void annotation(FILE *out, const char *kind, const char *title, const cha
     fputc('\n', out);
 }
 
-/* The last line of a kind says how many more there are. */
+/* At most `most` of them, the last of which says how many more there are. */
 static void annotations_of(FILE *out, const struct comparison *comparison, const char *kind,
-                           bool severe)
+                           bool severe, int most)
 {
     int total = 0, written = 0;
     for (int pass = 0; pass < 2; pass++) {
@@ -111,7 +125,7 @@ static void annotations_of(FILE *out, const struct comparison *comparison, const
             total += pass == 0;
             if (pass == 0) continue;
             char name[WORDS_LINE], message[WORDS_LINE];
-            if (total > MOST_ANNOTATIONS && written == MOST_ANNOTATIONS - 1) {
+            if (total > most && written == most - 1) {
                 snprintf(message, sizeof message, "%d more are in the report", total - written);
                 annotation(out, kind, "assay", message);
                 return;
@@ -126,8 +140,11 @@ static void annotations_of(FILE *out, const struct comparison *comparison, const
 
 int comparison_annotations(FILE *out, const struct comparison *comparison)
 {
-    annotations_of(out, comparison, "error", true);
-    annotations_of(out, comparison, "warning", false);
-    if (comparison->count == 0) annotation(out, "error", "assay", "nothing was compared");
+    char why[WORDS_LINE];
+    /* Before the others, of which a step shows so many and no more. */
+    bool nothing = nothing_was_compared(comparison, why);
+    if (nothing) annotation(out, "error", "assay", why);
+    annotations_of(out, comparison, "error", true, MOST_ANNOTATIONS - nothing);
+    annotations_of(out, comparison, "warning", false, MOST_ANNOTATIONS);
     return ferror(out) ? assay_error("cannot write the annotations: %s", strerror(errno)) : 0;
 }

@@ -37,14 +37,14 @@ static double p_excluded(const struct gate_rounds *rounds, double floor, enum si
                          side == SIDE_GREATER ? SIDE_LESS : SIDE_GREATER);
 }
 
-/* By the normal law, from the spread of the rounds at hand. */
+/* By the normal law, from the spread of the rounds at hand: what passes alpha with POWER. */
 static double detectable(const struct gate_case *one, const struct gate_rounds *rounds,
                          double alpha)
 {
     double copy[SIGNED_RANK_MAX];
     if (rounds->count < GATE_LEAST_ROUNDS) return NAN;
     memcpy(copy, rounds->value, (size_t)rounds->count * sizeof *copy);
-    double spread = stats_mad(copy, rounds->count);
+    double spread = spread_of_few(copy, rounds->count);
     int count = rounds->count > GATE_CONFIRM_ROUNDS ? rounds->count : GATE_CONFIRM_ROUNDS;
     double error = spread / sqrt(EFFICIENCY * count);
     double reach = normal_quantile(1 - alpha) + normal_quantile(POWER);
@@ -72,7 +72,6 @@ static void screen_case(struct gate_case *one, const struct gate_rules *rules)
     one->null_tripped = false;
     one->change = signed_rank_interval(rounds->value, rounds->count, CONFIDENCE);
     one->rounds = rounds->count;
-    one->mde = detectable(one, rounds, rules->alpha);
     if (is_noisy(one)) {
         settle(one, VERDICT_UNSTABLE, "unchanged code varies by more than 2.5 times the threshold");
         return;
@@ -96,6 +95,11 @@ static bool is_suspect(const struct gate_case *one)
     return one->slower.suspect || one->faster.suspect;
 }
 
+static double look_alpha(const struct gate_rules *rules, bool extended)
+{
+    return rules->extend ? rules->alpha * (extended ? 0.2 : 0.8) : rules->alpha;
+}
+
 int gate_screen(struct gate_case *cases, int count, const struct gate_rules *rules)
 {
     int suspects = 0;
@@ -103,15 +107,14 @@ int gate_screen(struct gate_case *cases, int count, const struct gate_rules *rul
         screen_case(&cases[i], rules);
         suspects += is_suspect(&cases[i]);
     }
+    /* A case that changed would be a suspect beside the others. */
+    double alpha = look_alpha(rules, false) / (suspects + 1);
+    for (int i = 0; i < count; i++)
+        cases[i].mde = detectable(&cases[i], &cases[i].screen, alpha);
     return suspects;
 }
 
 /* -------------------------------------------------------------- confirm -- */
-
-static double look_alpha(const struct gate_rules *rules, bool extended)
-{
-    return rules->extend ? rules->alpha * (extended ? 0.2 : 0.8) : rules->alpha;
-}
 
 static struct gate_side *side_of(struct gate_case *one, enum side side)
 {
@@ -179,11 +182,12 @@ static bool null_trips(const struct gate_case *one, double alpha)
            p_changed(&one->null, one->floor, SIDE_LESS) <= alpha;
 }
 
-static void judge_case(struct gate_case *one, bool all_void, const struct gate_rules *rules, int m)
+/* `alpha`: what the suspect with the smallest p must pass. */
+static void judge_case(struct gate_case *one, bool all_void, double alpha)
 {
     one->change = signed_rank_interval(one->confirm.value, one->confirm.count, CONFIDENCE);
     one->rounds = one->confirm.count;
-    one->mde = detectable(one, &one->confirm, rules->alpha / m);
+    one->mde = detectable(one, &one->confirm, alpha);
     if (one->confirm.count < GATE_LEAST_ROUNDS)
         settle(one, VERDICT_INCONCLUSIVE, "too few rounds in the second stage");
     else if (one->null_tripped)
@@ -239,7 +243,7 @@ int gate_confirm(struct gate_case *cases, int count, const struct gate_rules *ru
     bool all_void = trips >= 2 && trips > NULL_SHARE * suspects;
     for (int i = 0; i < count; i++) {
         if (!is_suspect(&cases[i])) continue;
-        judge_case(&cases[i], all_void, rules, suspects);
+        judge_case(&cases[i], all_void, alpha / suspects);
         open += gate_is_open(&cases[i]);
     }
     return open;

@@ -66,7 +66,8 @@ struct gate_case {
     enum verdict verdict;
     struct interval change; /* log ratio, of the stage that decided, 95 % */
     int rounds;             /* of it */
-    double mde;             /* smallest change found 4 times in 5, a fraction; NAN not known */
+    double mde;             /* smallest change found about 4 times in 5, by the normal law and
+                               beside as many suspects, a fraction; NAN not known */
     const char *reason;     /* "" none */
 };
 

@@ -118,6 +118,7 @@ int gate_judge(struct gate_run *run, int *suspects, int *open)
     bool confirmed = run->confirm_rounds > 0;
     comparison_release(comparison);
     run->compare.across = gate_is_simulated(run);
+    run->compare.presence = PRESENT_IN_PAIRS;
     if (compare_runs(comparison, &run->pool[ARM_BASE], &run->pool[ARM_CANDIDATE], &run->compare) !=
         0)
         return -1;

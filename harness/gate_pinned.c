@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "commands.h"
+#include "comparison_words.h"
 #include "gate_run_state.h"
 
 struct tally {
@@ -35,8 +36,9 @@ static void tell(struct comparison *comparison, const struct gate_run *run,
     const char *name = run->options->pinned;
     struct tally tally = count_rows(against);
     if (tally.compared == 0) {
-        comparison_note(comparison, "nothing can be compared with %.60s: %s", name,
-                        against->note_count ? against->note[0] : "no case is in both");
+        char why[WORDS_LINE];
+        nothing_text(against, why);
+        comparison_note(comparison, "nothing can be compared with %.60s: %s", name, why);
         return;
     }
     comparison_note(comparison,
@@ -57,6 +59,7 @@ int gate_compare_pinned(struct gate_run *run)
     struct comparison against;
     struct compare_options options = run->compare;
     options.at_most_suspect = true;
+    options.presence = PRESENT_SOMEWHERE;
     options.least_launches = GATE_STORED_LAUNCHES;
     if (compare_runs(&against, &run->pinned, &run->pool[ARM_CANDIDATE], &options) != 0)
         return EXIT_USAGE;

@@ -12,6 +12,9 @@
  * interval need not be as narrow as that of a row that is shown. */
 #define GATE_BUDGET_S "0.05"
 
+/* Launches a side without which a stored run says nothing. */
+enum { GATE_STORED_LAUNCHES = 5 };
+
 struct gate_options {
     const char *suite;
     const char *base, *candidate;               /* programs */

@@ -53,9 +53,6 @@ int gate_launch_rounds(struct gate_run *run, int from, int to, bool with_null, c
 /* The whole gate against a stored run. */
 int gate_stored(struct gate_run *run);
 
-/* Launches a side without which a stored run says nothing. */
-enum { GATE_STORED_LAUNCHES = 5 };
-
 /* The run of that name, and what its very build measured of the suite on this device at
  * other times, behind what is in the pool. GATE_MADE, or an exit code. */
 int gate_read_baseline(struct store *store, const char *name, struct timings *pool, int *sessions);

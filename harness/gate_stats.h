@@ -54,6 +54,10 @@ int rank_sum_outside(int x_count, int y_count, double confidence);
 int rank_sum_interval(const double *x, int x_count, const double *y, int y_count, double confidence,
                       struct interval *shift);
 
+/* stats_mad of few values (two or more), which is too small in the mean, times what makes it the
+ * standard deviation of normal ones: Croux and Rousseeuw, COMPSTAT (1992). Reorders. */
+double spread_of_few(double *values, int count);
+
 /* Holm: which of `count` hypotheses are rejected at the family-wise level
  * `alpha`. `order` is room for `count` indices. */
 void holm_reject(const double *p, int count, double alpha, int *order, bool *rejected);

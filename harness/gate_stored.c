@@ -10,6 +10,7 @@
 #include "gate_run_state.h"
 #include "history.h"
 #include "history_fence.h"
+#include "plan.h"
 #include "store_gate.h"
 #include "text.h"
 
@@ -47,6 +48,50 @@ int gate_read_baseline(struct store *store, const char *name, struct timings *po
     if (store_each_sibling(store, id, add_run, &reader) != 0) return EXIT_USAGE;
     *sessions = reader.sessions;
     return GATE_MADE;
+}
+
+/* What the filter leaves out is not missing from the candidate. */
+static void filter_base(struct timings *pool, const char *filter)
+{
+    int kept = 0;
+    for (int i = 0; i < pool->count; i++) {
+        char name[2 * ASSAY_MAX_NAME];
+        const struct case_id *id = &pool->rows[i].id;
+        snprintf(name, sizeof name, "%s/%s", id->operation, id->variant);
+        if (plan_filter_keeps(filter, name)) pool->rows[kept++] = pool->rows[i];
+    }
+    pool->count = kept;
+}
+
+/* Of the case with most times. */
+static int most_launches(const struct timings *pool)
+{
+    int most = 0, count = 0;
+    for (int i = 0; i < pool->count; i++) {
+        bool same = i > 0 && case_id_order(&pool->rows[i - 1].id, &pool->rows[i].id) == 0;
+        count = (same ? count : 0) + (pool->rows[i].time_ns > 0);
+        if (count > most) most = count;
+    }
+    return most;
+}
+
+/* Before minutes are spent on launches that would have nothing to be compared with. */
+static int check_base(struct gate_run *run)
+{
+    const char *filter = run->options->filter;
+    if (filter) filter_base(&run->pool[ARM_BASE], filter);
+    if (run->pool[ARM_BASE].count == 0) {
+        assay_error("the baseline '%s' has no case in common with the filter '%s'",
+                    run->options->baseline, filter ? filter : "*");
+        return EXIT_NOTHING;
+    }
+    int most = most_launches(&run->pool[ARM_BASE]);
+    if (most >= GATE_STORED_LAUNCHES) return GATE_MADE;
+    assay_error("no case of the baseline '%s' has a time of more than %d launch%s: a stored gate "
+                "needs %d (assay run SUITE --launches %d, with the build of the baseline)",
+                run->options->baseline, most, most == 1 ? "" : "es", GATE_STORED_LAUNCHES,
+                GATE_STORED_LAUNCHES);
+    return EXIT_NOTHING;
 }
 
 /* -------------------------------------------------------------- history -- */
@@ -132,6 +177,7 @@ static int compare(struct gate_run *run, int sessions)
 {
     run->compare.across = gate_is_simulated(run);
     run->compare.least_launches = GATE_STORED_LAUNCHES;
+    run->compare.presence = PRESENT_IN_ALL;
     run->compare.at_most_suspect = !run->options->allow_stored || sessions < LEAST_SESSIONS;
     if (compare_runs(run->comparison, &run->pool[ARM_BASE], &run->pool[ARM_CANDIDATE],
                      &run->compare) != 0)
@@ -146,6 +192,7 @@ int gate_stored(struct gate_run *run)
 {
     int sessions, code = gate_read_baseline(run->store, run->options->baseline,
                                             &run->pool[ARM_BASE], &sessions);
+    if (code == GATE_MADE) code = check_base(run);
     for (int round = 0; code == GATE_MADE && round < run->options->launches; round++)
         code = gate_launch(run, ARM_CANDIDATE, round, run->options->filter);
     if (code != GATE_MADE) return code;

@@ -31,8 +31,7 @@ static void apply_settings(struct plan *plan, const struct plan_options *options
 
 /* --------------------------------------------------------------- filter -- */
 
-/* A filter is one pattern or several with commas between. */
-static bool filter_matches(const char *filter, const char *name)
+bool plan_filter_keeps(const char *filter, const char *name)
 {
     char pattern[4 * ASSAY_MAX_NAME];
     while (*filter) {
@@ -51,7 +50,7 @@ static void filter_variants(struct group *group, const char *filter)
     for (int i = 0; i < group->variant_count; i++) {
         char name[2 * ASSAY_MAX_NAME];
         snprintf(name, sizeof name, "%s/%s", group->shape.operation->name, group->variant[i]->name);
-        if (!filter_matches(filter, name)) continue;
+        if (!plan_filter_keeps(filter, name)) continue;
         has_baseline = has_baseline || !strcmp(group->baseline, group->variant[i]->name);
         group->variant[kept] = group->variant[i];
         memmove(group->skip[kept], group->skip[i], sizeof group->skip[i]);

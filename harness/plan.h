@@ -51,6 +51,9 @@ int plan_make(struct plan *plan, const struct suite *suite, const struct device_
               const struct plan_options *options);
 void plan_release(struct plan *plan);
 
+/* Whether a filter, one pattern or several with commas between, keeps "operation/variant". */
+bool plan_filter_keeps(const char *filter, const char *name);
+
 /* Add the groups of `ceilings` whose ceiling the plan's groups need, in front. */
 int plan_add_ceilings(struct plan *plan, const struct suite *ceilings,
                       const struct device_info *device);

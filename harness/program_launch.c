@@ -8,6 +8,7 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -49,6 +50,38 @@ static void scratch_remove(const struct scratch *scratch)
     }
     unlink(scratch->log);
     rmdir(scratch->folder);
+}
+
+/* -------------------------------------------------------------- program -- */
+
+/* 0, or the errno with which it would not start. */
+static int obstacle_of(const char *path)
+{
+    struct stat file;
+    if (stat(path, &file) != 0) return errno;
+    if (!S_ISREG(file.st_mode)) return EACCES;
+    return access(path, X_OK) == 0 ? 0 : errno;
+}
+
+/* As posix_spawnp looks for it: a name without a slash in the folders of PATH. */
+int program_check(const char *program)
+{
+    char path[PATH_MAX];
+    const char *folders = getenv("PATH");
+    int obstacle = ENOENT;
+    if (strchr(program, '/')) {
+        obstacle = obstacle_of(program);
+        folders = NULL;
+    }
+    while (folders && obstacle != 0) {
+        size_t length = strcspn(folders, ":");
+        snprintf(path, sizeof path, "%.*s/%s", length ? (int)length : 1, length ? folders : ".",
+                 program);
+        int here = obstacle_of(path);
+        if (here != ENOENT && here != ENOTDIR) obstacle = here;
+        folders = folders[length] ? folders + length + 1 : NULL;
+    }
+    return obstacle ? assay_error("%s: cannot be started: %s", program, strerror(obstacle)) : 0;
 }
 
 /* ---------------------------------------------------------------- child -- */

@@ -28,6 +28,9 @@ enum launch_end {
     LAUNCH_FAILED,  /* on our side */
 };
 
+/* 0, or -1 with assay_error where it cannot be started: before minutes of launches of another. */
+int program_check(const char *program);
+
 /* Whatever is not DONE has its reason in assay_error. timings_release frees. */
 enum launch_end program_launch(const struct program_call *call, struct store *store,
                                struct timings *timings);

@@ -31,7 +31,7 @@ int store_each_noise_device(struct store *store,
 }
 
 /* Of a calibration both launches of a round; of a gate the base and the null arm, and base
- * and candidate where their machine code was the same. Labels tell them. */
+ * and candidate where the gate made a block of them. Labels tell them. */
 static const char pairs_of_launches[] =
     "SELECT a.time_ns AS one_ns, b.time_ns AS other_ns"
     " FROM run AS first JOIN launch AS l ON l.run_id = first.id"
@@ -45,7 +45,9 @@ static const char pairs_of_launches[] =
     " WHERE l.comparability = :key AND (first.label GLOB 'gate ???????? round *, unchanged'"
     "   OR first.label GLOB 'gate ???????? round *, base')"
     "   AND (second.label = first.label || ' again'"
-    "     OR (a.code_hash != '' AND a.code_hash = b.code_hash))"
+    "     OR (substr(first.label, 6, 8), a.operation, a.variant, a.place, a.shape, a.temperature)"
+    "       IN (SELECT substr(session, 1, 8), operation, variant, place, shape, temperature"
+    "           FROM noise WHERE source = 'code'))"
     "   AND a.time_ns > 0 AND b.time_ns > 0";
 
 int store_read_noise_pairs(struct store *store, const char *comparability,

@@ -48,12 +48,17 @@ static inline double simulated_launch(struct rng *rng, const struct launch_model
     return value;
 }
 
-static inline void simulate_rounds(struct gate_rounds *rounds, struct rng *rng,
-                                   const struct launch_model *model, double change, int until)
+/* Rounds up to `until`. The null arm, where it rides (else NULL), is held against the same
+ * launch of the base as the candidate: what is luck of the base is luck of both. */
+static inline void simulate_rounds(struct gate_rounds *candidate, struct gate_rounds *null,
+                                   struct rng *rng, const struct launch_model *model, double change,
+                                   int until)
 {
-    while (rounds->count < until)
-        rounds->value[rounds->count++] =
-            change + simulated_launch(rng, model) - simulated_launch(rng, model);
+    while (candidate->count < until) {
+        double base = simulated_launch(rng, model);
+        candidate->value[candidate->count++] = change + simulated_launch(rng, model) - base;
+        if (null) null->value[null->count++] = simulated_launch(rng, model) - base;
+    }
 }
 
 static inline void simulate_second_stage(struct gate_case *cases, const double *change, int count,
@@ -63,8 +68,7 @@ static inline void simulate_second_stage(struct gate_case *cases, const double *
     for (int i = 0; i < count; i++) {
         bool suspect = cases[i].slower.suspect || cases[i].faster.suspect;
         if (!suspect || (open_only && !gate_is_open(&cases[i]))) continue;
-        simulate_rounds(&cases[i].confirm, rng, model, change[i], rounds);
-        simulate_rounds(&cases[i].null, rng, model, 0, rounds);
+        simulate_rounds(&cases[i].confirm, &cases[i].null, rng, model, change[i], rounds);
     }
 }
 
@@ -77,7 +81,7 @@ static inline void simulate_gate(struct gate_case *cases, const double *change, 
     for (int i = 0; i < count; i++) {
         cases[i].threshold = 0.02;
         cases[i].noise = NAN;
-        simulate_rounds(&cases[i].screen, rng, model, change[i], GATE_SCREEN_ROUNDS);
+        simulate_rounds(&cases[i].screen, NULL, rng, model, change[i], GATE_SCREEN_ROUNDS);
     }
     if (gate_screen(cases, count, &rules) == 0) return;
     int rounds = gate_confirm_rounds(cases, count, &rules);
@@ -122,6 +126,40 @@ static inline struct simulated_counts simulate_gates(const struct launch_model *
     free(cases);
     free(changes);
     return counts;
+}
+
+struct simulated_finds {
+    int tried, found; /* PASSes; those of which a change of as much as they say is REGRESSED */
+    double mean;      /* of what they say, a fraction */
+};
+
+/* Of `count` cases the last `changed` are 5 % slower. Where the first one passes, another gate
+ * in which it is slowed by what the PASS says it would have found. */
+static inline struct simulated_finds simulate_finds(const struct launch_model *model, int runs,
+                                                    int count, int changed, uint64_t seed)
+{
+    struct simulated_finds finds = {0};
+    struct gate_case *cases = calloc((size_t)count, sizeof *cases);
+    double *changes = calloc((size_t)count, sizeof *changes);
+    struct rng rng;
+    if (!cases || !changes) abort();
+    rng_seed(&rng, seed);
+    for (int i = 0; i < changed; i++)
+        changes[count - 1 - i] = log1p(0.05);
+    for (int run = 0; run < runs; run++) {
+        changes[0] = 0;
+        simulate_gate(cases, changes, count, model, &rng);
+        if (cases[0].verdict != VERDICT_PASS || isnan(cases[0].mde)) continue;
+        finds.tried++;
+        finds.mean += cases[0].mde;
+        changes[0] = log1p(cases[0].mde);
+        simulate_gate(cases, changes, count, model, &rng);
+        finds.found += cases[0].verdict == VERDICT_REGRESSED;
+    }
+    finds.mean /= finds.tried;
+    free(cases);
+    free(changes);
+    return finds;
 }
 
 #endif

@@ -149,6 +149,39 @@ static void an_empty_comparison_is_nothing_and_never_green(void **state)
     timings_release(&candidate);
 }
 
+static void other_drivers(struct timings *base, struct timings *candidate)
+{
+    begin(base, "a", 1, 20);
+    begin(candidate, "b", 1, 20);
+    strcpy(candidate->run.launches[0].device.driver, "590");
+    for (int i = 0; i < 20; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "v%d", i);
+        add(base, 0, name, 1000);
+        add(candidate, 0, name, 1000);
+    }
+}
+
+static void what_cannot_be_compared_is_never_green(void **state)
+{
+    struct timings base, candidate;
+    struct compare_options options = plain();
+    (void)state;
+    other_drivers(&base, &candidate);
+    struct comparison comparison = compare(&base, &candidate, &options);
+    assert_int_equal(comparison.exit, EXIT_NOTHING);
+    char *junit = written(&comparison, "junit"), *notes = written(&comparison, "annotations");
+    assert_non_null(strstr(junit, "tests=\"21\" failures=\"0\" errors=\"1\" skipped=\"20\""));
+    assert_non_null(strstr(junit, "<error message=\"nothing was compared: driver 580 and 590"));
+    assert_int_equal(strncmp(notes, "::error title=assay::nothing was compared: driver", 49), 0);
+    assert_int_equal(count_of(notes, "::error "), 1);
+    free(junit);
+    free(notes);
+    comparison_release(&comparison);
+    timings_release(&base);
+    timings_release(&candidate);
+}
+
 static void exit_codes_have_their_precedence(void **state)
 {
     int counts[VERDICTS] = {0};
@@ -180,6 +213,7 @@ int main(void)
         cmocka_unit_test(markup_stays_text),
         cmocka_unit_test(a_program_is_named_with_what_is_known_of_its_source),
         cmocka_unit_test(an_empty_comparison_is_nothing_and_never_green),
+        cmocka_unit_test(what_cannot_be_compared_is_never_green),
         cmocka_unit_test(exit_codes_have_their_precedence),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

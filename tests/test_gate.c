@@ -211,6 +211,26 @@ static void the_order_of_cases_and_rounds_changes_nothing(void **state)
         assert_int_equal(there[i].verdict, back[CASES - 1 - i].verdict);
 }
 
+/* As in a round of launches, where the base is measured once for both. */
+static void the_simulated_null_arm_shares_the_base(void **state)
+{
+    enum { ROUNDS = 30, TRIALS = 100 };
+    double product = 0, square = 0;
+    struct rng rng;
+    (void)state;
+    rng_seed(&rng, 9);
+    for (int trial = 0; trial < TRIALS; trial++) {
+        struct gate_rounds confirm = {.count = 0}, null = {.count = 0};
+        simulate_rounds(&confirm, &null, &rng, &launch_models[1], 0, ROUNDS);
+        assert_int_equal(null.count, ROUNDS);
+        for (int i = 0; i < ROUNDS; i++) {
+            product += confirm.value[i] * null.value[i];
+            square += null.value[i] * null.value[i];
+        }
+    }
+    assert_true(fabs(product / square - 0.5) < 0.05);
+}
+
 /* The full size is `make check-stats`; these counts follow from the seeds. */
 static void unchanged_code_is_rarely_called_regressed(void **state)
 {
@@ -226,10 +246,21 @@ static void a_slowed_case_is_caught(void **state)
 {
     (void)state;
     struct simulated_counts three = simulate_gates(&launch_models[1], 100, 20, 1, 0.03, 2);
+    struct simulated_counts five = simulate_gates(&launch_models[1], 100, 20, 1, 0.05, 4);
     struct simulated_counts ten = simulate_gates(&launch_models[1], 100, 20, 1, 0.10, 3);
     assert_true(three.of[VERDICT_REGRESSED] >= 80);
     assert_true(three.of[VERDICT_PASS] < 1);
+    assert_true(five.of[VERDICT_REGRESSED] >= 98);
     assert_int_equal(ten.of[VERDICT_REGRESSED], 100);
+}
+
+static void a_pass_finds_about_what_it_says(void **state)
+{
+    (void)state;
+    for (int changed = 0; changed <= 10; changed += 10) {
+        struct simulated_finds finds = simulate_finds(&launch_models[1], 200, 20, changed, 5);
+        assert_in_range(100 * finds.found / finds.tried, 70, 90);
+    }
 }
 
 int main(void)
@@ -248,8 +279,10 @@ int main(void)
         cmocka_unit_test(too_few_rounds_decide_nothing),
         cmocka_unit_test(swapping_the_programs_mirrors_every_finding),
         cmocka_unit_test(the_order_of_cases_and_rounds_changes_nothing),
+        cmocka_unit_test(the_simulated_null_arm_shares_the_base),
         cmocka_unit_test(unchanged_code_is_rarely_called_regressed),
         cmocka_unit_test(a_slowed_case_is_caught),
+        cmocka_unit_test(a_pass_finds_about_what_it_says),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -277,6 +277,27 @@ static void the_interval_of_many_launches_joins_the_exact_one(void **state)
     assert_in_range(beyond, exact, exact + 16);
 }
 
+/* Sums of twelve uniform values: near enough to normal for two per cent. */
+static void the_spread_of_few_values_is_right_in_the_mean(void **state)
+{
+    enum { TRIALS = 40000 };
+    struct rng rng;
+    (void)state;
+    rng_seed(&rng, 11);
+    for (int count = 2; count <= 12; count++) {
+        double mean = 0, values[12];
+        for (int trial = 0; trial < TRIALS; trial++) {
+            for (int i = 0; i < count; i++) {
+                values[i] = -6;
+                for (int u = 0; u < 12; u++)
+                    values[i] += (double)(rng_next(&rng) >> 11) * 0x1p-53;
+            }
+            mean += spread_of_few(values, count) / TRIALS;
+        }
+        assert_true(fabs(mean - 1) < 0.02);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -293,6 +314,7 @@ int main(void)
         cmocka_unit_test(six_of_six_is_one_in_64),
         cmocka_unit_test(a_difference_of_exactly_the_shift_speaks_against_a_change),
         cmocka_unit_test(nothing_is_evidence_of_nothing),
+        cmocka_unit_test(the_spread_of_few_values_is_right_in_the_mean),
         cmocka_unit_test(the_interval_of_many_launches_joins_the_exact_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
