@@ -81,6 +81,18 @@ static void a_batch_larger_than_all_memory_says_what_it_needs(void **state)
     assert_int_equal(pipe_part(PIPE_ENCODE, &axes, 100, -1, kilobyte_a_leaf, &needed), 0);
 }
 
+static void no_more_batches_are_in_flight_than_a_gpu_has(void **state)
+{
+    (void)state;
+    struct pipe_axes axes = {.streams = PIPE_WHOLE, .depth = 8};
+    assert_int_equal(pipe_depth(&axes, 127, 1), 8);
+    assert_int_equal(pipe_depth(&axes, 8, 1), 8);
+    assert_int_equal(pipe_depth(&axes, 7, 1), 7);
+    assert_int_equal(pipe_depth(&axes, 1, 1), 1);
+    assert_int_equal(pipe_depth(&axes, 7, 2), 4);
+    assert_int_equal(pipe_depth(&axes, 1, 2), 1);
+}
+
 /* ---------------------------------------------------------------- the times -- */
 
 static void the_bound_is_the_longest_stage(void **state)
@@ -135,6 +147,18 @@ static void the_overlap_is_the_share_of_what_could_be_saved(void **state)
     assert_true(pipe_overlap_share(&times) < 0);
     times.h2d_ns = times.d2h_ns = 0;
     assert_true(isnan(pipe_overlap_share(&times)));
+}
+
+/* One difference of two noisy pairs may be anything; the middle of many is the stage. */
+static void a_stage_takes_the_median_of_its_timings_times_the_batches(void **state)
+{
+    (void)state;
+    double odd[] = {900, 10, -50, 12, 11}, even[] = {10, 14}, noise[] = {-3, -1, 2};
+    assert_true(pipe_stage_ns(odd, 5, 127) == 11.0 * 127);
+    assert_true(pipe_stage_ns(even, 2, 3) == 36);
+    assert_true(pipe_stage_ns(NULL, 0, 0) == 0);
+    assert_true(isnan(pipe_stage_ns(noise, 3, 16)));
+    assert_true(isnan(pipe_median(NULL, 0)));
 }
 
 static void what_a_stage_takes_each_is_its_sum_over_the_calls(void **state)
@@ -338,10 +362,12 @@ int main(void)
         cmocka_unit_test(a_batch_that_does_not_fit_is_halved_until_it_does),
         cmocka_unit_test(no_part_is_larger_than_the_axes_say),
         cmocka_unit_test(a_batch_larger_than_all_memory_says_what_it_needs),
+        cmocka_unit_test(no_more_batches_are_in_flight_than_a_gpu_has),
         cmocka_unit_test(the_bound_is_the_longest_stage),
         cmocka_unit_test(networks_side_by_side_bound_by_what_they_take_together),
         cmocka_unit_test(what_the_host_copies_is_a_stage),
         cmocka_unit_test(the_overlap_is_the_share_of_what_could_be_saved),
+        cmocka_unit_test(a_stage_takes_the_median_of_its_timings_times_the_batches),
         cmocka_unit_test(what_a_stage_takes_each_is_its_sum_over_the_calls),
         cmocka_unit_test(host_pipelines_agree_with_the_reference_on_every_volume),
         cmocka_unit_test(an_empty_batch_is_no_error_and_writes_nothing),

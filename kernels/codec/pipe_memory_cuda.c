@@ -307,6 +307,8 @@ int pipes_open(struct pipes **out, struct assay_call *call, enum pipe_way way,
     int status = count_gpus(pipes);
     if (status) return status;
     if (pipes->source_bytes == 0) return 0;
+    /* Slots that no batch reaches would only take from the one that has one. */
+    pipes->axes.depth = pipe_depth(axes, call->shape->value[PIPE_BATCHES], pipes->count);
     status = pipes_go_home(pipes, open_all(pipes, call->shape));
     if (status) return status;
     tell(pipes, call);
