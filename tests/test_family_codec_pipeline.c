@@ -1,6 +1,6 @@
 /*
- * test_family_codec_pipeline.c - the batch operations on the host, what a pipeline's plan
- * and its stages' times come to, and the kinds of bad input.
+ * test_family_codec_pipeline.c - the batch operations on the host, and what a pipeline's plan
+ * and its stages' times come to.
  */
 #include <stdio.h>
 #include <unistd.h>
@@ -275,69 +275,6 @@ static void too_many_leaves_are_refused_before_anything_is_counted(void **state)
     assert_null(shape.operation->supports(&shape));
 }
 
-/* The first voxels of a volume from a file with `bytes` bytes of `data`. */
-static int fill_from_file(const void *data, size_t bytes, const char *edges, float *leaves)
-{
-    struct assay_shape shape = bench_shape("codec_encode_batch", 3, 1, LEAF_KINDS);
-    char path[] = "/tmp/grid.XXXXXX";
-    int descriptor = mkstemp(path);
-    assert_true(descriptor >= 0);
-    assert_int_equal(write(descriptor, data, bytes), bytes);
-    close(descriptor);
-    setenv("ASSAY_GRID", path, 1);
-    setenv("ASSAY_GRID_VOXELS", edges, 1);
-    assay_clear_error();
-    int status = shape.operation->fill(&shape, PIPE_IN, 1, leaves);
-    unlink(path);
-    unsetenv("ASSAY_GRID");
-    unsetenv("ASSAY_GRID_VOXELS");
-    return status;
-}
-
-static float grid[16 * LEAF_EDGE * LEAF_EDGE];
-static float leaves[3 * LEAF_VOXELS];
-
-static void a_grid_fills_the_batches_and_begins_again(void **state)
-{
-    (void)state;
-    for (int i = 0; i < 16 * 8 * 8; i++)
-        grid[i] = (float)i;
-    assert_int_equal(fill_from_file(grid, sizeof grid, "16x8x8", leaves), 0);
-    assert_true(leaves[1] == 1 && leaves[8] == 16 && leaves[LEAF_VOXELS] == 8);
-    assert_memory_equal(leaves, leaves + 2 * LEAF_VOXELS, LEAF_BYTES); /* the grid has two */
-}
-
-static void a_grid_of_another_size_or_with_a_nan_is_refused_with_the_reason(void **state)
-{
-    (void)state;
-    memset(grid, 0, sizeof grid);
-    assert_int_equal(fill_from_file(grid, sizeof grid - 4, "16x8x8", leaves), -1);
-    assert_non_null(strstr(assay_last_error(), "truncated"));
-    assert_int_equal(fill_from_file(grid, sizeof grid, "8x8x8", leaves), -1);
-    assert_non_null(strstr(assay_last_error(), "oversized"));
-    grid[3] = NAN;
-    assert_int_equal(fill_from_file(grid, sizeof grid, "16x8x8", leaves), -1);
-    assert_non_null(strstr(assay_last_error(), "voxel (3, 0, 0) is NaN"));
-}
-
-static void a_grid_whose_edges_are_no_edges_is_refused(void **state)
-{
-    (void)state;
-    const char *const bad[] = {"", "16", "16x8", "16x8x8x8", "axbxc", "16x8x0", "16x-8x8"};
-    memset(grid, 0, sizeof grid);
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        assert_int_equal(fill_from_file(grid, sizeof grid, bad[i], leaves), -1);
-}
-
-static void a_grid_that_nobody_named_is_refused(void **state)
-{
-    (void)state;
-    struct assay_shape shape = bench_shape("codec_encode_batch", 3, 1, LEAF_KINDS);
-    unsetenv("ASSAY_GRID");
-    assert_int_equal(shape.operation->fill(&shape, PIPE_IN, 1, leaves), -1);
-    assert_non_null(strstr(assay_last_error(), "ASSAY_GRID"));
-}
-
 /* ---------------------------------------------------------------- the table -- */
 
 static void every_pipeline_of_the_device_does_both_ways_and_waits_on_the_host(void **state)
@@ -376,10 +313,6 @@ int main(void)
         cmocka_unit_test(quality_counts_mismatches_and_a_compression_of_32),
         cmocka_unit_test(work_is_the_bytes_over_the_link_and_the_networks_operations),
         cmocka_unit_test(too_many_leaves_are_refused_before_anything_is_counted),
-        cmocka_unit_test(a_grid_fills_the_batches_and_begins_again),
-        cmocka_unit_test(a_grid_of_another_size_or_with_a_nan_is_refused_with_the_reason),
-        cmocka_unit_test(a_grid_whose_edges_are_no_edges_is_refused),
-        cmocka_unit_test(a_grid_that_nobody_named_is_refused),
         cmocka_unit_test(every_pipeline_of_the_device_does_both_ways_and_waits_on_the_host),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
