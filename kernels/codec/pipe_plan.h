@@ -23,7 +23,7 @@ enum pipe_streams {
     PIPE_WAIT,  /* one stream, and the host waits for each batch */
     PIPE_AHEAD, /* one stream, all batches enqueued ahead */
     PIPE_ROLES, /* one stream in, one for the network, one out; `depth` batches in flight */
-    PIPE_WHOLE, /* `depth` streams, each with whole batches */
+    PIPE_WHOLE, /* `depth` streams in turns, each with a buffer and a whole batch in it */
 };
 
 /* Copies that nothing needs; bits. */

@@ -100,11 +100,11 @@ PIPELINE(one_stream,       "one stream, all batches enqueued ahead",            
          PIPE_PINNED,         PIPE_PREALLOCATED, PIPE_AHEAD, 1, 0, false, false, 0);
 PIPELINE(roles,            "three streams: in, network, out; three batches in flight",     ASSAY_KERNEL,
          PIPE_PINNED,         PIPE_PREALLOCATED, PIPE_ROLES, 3, 0, false, false, 0);
-PIPELINE(pipelines_2,      "two streams with whole batches",                               ASSAY_KERNEL,
+PIPELINE(pipelines_2,      "two streams in turns, a batch in flight in each",              ASSAY_KERNEL,
          PIPE_PINNED,         PIPE_PREALLOCATED, PIPE_WHOLE, 2, 0, false, false, 0);
-PIPELINE(pipelines_4,      "four streams with whole batches",                              ASSAY_KERNEL,
+PIPELINE(pipelines_4,      "four streams in turns, a batch in flight in each",             ASSAY_KERNEL,
          PIPE_PINNED,         PIPE_PREALLOCATED, PIPE_WHOLE, 4, 0, false, false, 0);
-PIPELINE(pipelines_8,      "eight streams with whole batches",                             ASSAY_KERNEL,
+PIPELINE(pipelines_8,      "eight streams in turns, a batch in flight in each",            ASSAY_KERNEL,
          PIPE_PINNED,         PIPE_PREALLOCATED, PIPE_WHOLE, 8, 0, false, false, 0);
 
 PIPELINE(extra_copy,       "serial, the input copied once more on the device",             ASSAY_KERNEL,
