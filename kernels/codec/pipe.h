@@ -21,7 +21,7 @@
 extern "C" {
 #endif
 
-enum { PIPE_MOST_GPUS = 16, PIPE_TRACED = 24 };
+enum { PIPE_MOST_GPUS = 16, PIPE_TRACED = 24, PIPE_LAUNCHES = 256 };
 
 enum pipe_stage { PIPE_STAGE_IN, PIPE_STAGE_NET, PIPE_STAGE_OUT, PIPE_STAGES };
 
@@ -71,8 +71,11 @@ struct pipes {
     unsigned char *source, *result;
     int64_t source_bytes, result_bytes;
     int64_t compared; /* of the output, by the last pipes_check */
-    int home;         /* the GPU that the harness has made current */
-    int visible;      /* GPUs that the program sees, where it asked */
+    /* What the last launches took by the host's clock, in a ring; how many there were. */
+    double launch_ns[PIPE_LAUNCHES];
+    int64_t launches;
+    int home;    /* the GPU that the harness has made current */
+    int visible; /* GPUs that the program sees, where it asked */
     int count;
     struct pipe pipe[PIPE_MOST_GPUS];
 };
@@ -145,6 +148,9 @@ int pipes_launch(struct pipes *pipes);
 int pipes_check(struct pipes *pipes, const struct assay_call *call);
 
 /* ----------------------------------------------------------------- figures -- */
+
+/* pipes_launch, and what it takes is kept for the figures. */
+int pipes_launch_timed(struct pipes *pipes);
 
 int pipes_figures(struct pipes *pipes, struct assay_metric *out, int max);
 int pipes_spans(struct pipes *pipes, struct assay_span *out, int max);

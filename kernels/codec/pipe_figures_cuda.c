@@ -15,6 +15,7 @@
  * Obtaining and returning memory is the host's time and is taken by its clock.
  */
 #include <math.h>
+#include <string.h>
 #include <time.h>
 
 #include "baselines/cuda_error.h"
@@ -25,9 +26,9 @@ enum {
     LEAST_TIMED = 16, /* of fewer, all are timed again until there are so many */
 };
 
-/* A launch is repeated so often, but not past so much time: long ones are steady. */
-enum { LAUNCHES = 9 };
-static const double LAUNCHES_NS = 0.5e9;
+/* What has a median is repeated so often, but not past so much time: long ones are steady. */
+enum { REPEATS = 5 };
+static const double REPEATS_NS = 0.5e9;
 
 /* The host enqueues a copy, and the network's kernels for a part of a batch, in less. */
 static const double HOLD_COPY_NS = 20e3, HOLD_PART_NS = 20e3;
@@ -156,9 +157,8 @@ static int time_pipe(struct pipe *pipe, struct pipe_times *times)
 /* All networks alone, side by side on the slots' streams as a launch has them: what
  * they take together bounds a launch, and the sum of each by itself does not. The input
  * of each slot is the last that was copied there. */
-static int networks_launch(void *of)
+static int networks_launch(struct pipe *pipe)
 {
-    struct pipe *pipe = of;
     int64_t turn = 0;
     for (int64_t batch = pipe->first; batch < pipe->beyond; batch += pipe->step, turn++) {
         struct pipe_slot *slot = &pipe->slot[turn % pipe->slot_count];
@@ -169,22 +169,38 @@ static int networks_launch(void *of)
     return 0;
 }
 
-static int launch_all(void *pipes)
-{
-    return pipes_launch(pipes);
-}
-
 /* The median of several in a row. */
-static int time_median(int (*launch)(void *of), void *of, double *median_ns)
+static int time_networks(struct pipe *pipe, double *median_ns)
 {
-    double ns[LAUNCHES], begin = host_ns(), end = begin;
+    double ns[REPEATS], begin = host_ns(), end = begin;
     int count = 0;
-    while (count < LAUNCHES && end - begin < LAUNCHES_NS) {
+    while (count < REPEATS && end - begin < REPEATS_NS) {
         double start = end;
-        if (launch(of)) return -1;
+        if (networks_launch(pipe)) return -1;
         end = host_ns();
         ns[count++] = end - start;
     }
+    *median_ns = pipe_median(ns, count);
+    return 0;
+}
+
+int pipes_launch_timed(struct pipes *pipes)
+{
+    double start = host_ns();
+    if (pipes_launch(pipes)) return -1;
+    pipes->launch_ns[pipes->launches++ % PIPE_LAUNCHES] = host_ns() - start;
+    return 0;
+}
+
+/* The median of the row's own launches, as they were sampled: of the variants in turns, and
+ * cold or hot. Where none was sampled (a run that only checks), of a few more. */
+static int time_launches(struct pipes *pipes, double *median_ns)
+{
+    double ns[PIPE_LAUNCHES], begin = host_ns();
+    while (pipes->launches < REPEATS && host_ns() - begin < REPEATS_NS)
+        if (pipes_launch_timed(pipes)) return -1;
+    int count = pipes->launches < PIPE_LAUNCHES ? (int)pipes->launches : PIPE_LAUNCHES;
+    memcpy(ns, pipes->launch_ns, sizeof *ns * (size_t)count);
     *median_ns = pipe_median(ns, count);
     return 0;
 }
@@ -195,7 +211,7 @@ static int time_one(struct pipe *pipe, struct pipe_times *own)
     if (time_pipe(pipe, own)) return -1;
     own->networks_ns = own->compute_ns;
     if (!pipe_networks_overlap(pipe->axes)) return 0;
-    return time_median(networks_launch, pipe, &own->networks_ns);
+    return time_networks(pipe, &own->networks_ns);
 }
 
 /* The pipes' GPUs one after the other, and then the harness's again. */
@@ -246,7 +262,6 @@ static int tell(const struct pipes *pipes, const struct pipe_times *times, doubl
         {true, {"compute_each_ns", pipe_each_ns(times->compute_ns, times->calls)}},
         {true, {"d2h_each_ns", pipe_each_ns(times->d2h_ns, times->calls)}},
         {obtains, {"alloc_each_ns", pipe_each_ns(times->alloc_ns, times->calls)}},
-        {true, {"launch_ns", times->launch_ns}},
     };
     int count = 0;
     for (size_t i = 0; i < sizeof figure / sizeof *figure && count < max; i++)
@@ -259,7 +274,6 @@ int pipes_figures(struct pipes *pipes, struct assay_metric *out, int max)
     struct pipe_times times = {0};
     double bound_ns;
     if (pipes->source_bytes == 0) return 0;
-    if (time_all(pipes, &times, &bound_ns) || time_median(launch_all, pipes, &times.launch_ns))
-        return -1;
+    if (time_launches(pipes, &times.launch_ns) || time_all(pipes, &times, &bound_ns)) return -1;
     return tell(pipes, &times, bound_ns, out, max);
 }

@@ -12,7 +12,7 @@
 
 static int launch(struct assay_call *call)
 {
-    return pipes_launch(call->state);
+    return pipes_launch_timed(call->state);
 }
 
 static void teardown(struct assay_call *call)
