@@ -17,6 +17,7 @@
 #include <stdlib.h>
 
 #include "cuda_error.h"
+#include "kernels/codec/codec_room.h"
 #include "kernels/codec/vq_search.h"
 #include "vq_argmin.h"
 
@@ -66,7 +67,7 @@ static int prepare_handle(struct route *route, struct assay_call *call)
 
 static int setup(struct assay_call *call)
 {
-    size_t product_bytes = sizeof(float) * CODEWORDS * (size_t)search_vectors(call->shape);
+    int64_t product_bytes = (int64_t)sizeof(float) * CODEWORDS * search_vectors(call->shape);
     struct route *route = calloc(1, sizeof *route);
     if (!route) return assay_error("out of memory");
     call->state = route;
@@ -75,9 +76,9 @@ static int setup(struct assay_call *call)
     if (cuda_error(cudaMalloc(&route->workspace, WORKSPACE_BYTES), "workspace")) return -1;
     if (cuda_error(cudaMalloc((void **)&route->half, sizeof(float) * CODEWORDS), "norms"))
         return -1;
-    if (cuda_error(cudaMalloc((void **)&route->product, product_bytes), "products")) return -1;
-    call->workspace_bytes +=
-        WORKSPACE_BYTES + (int64_t)sizeof(float) * CODEWORDS + (int64_t)product_bytes;
+    int status = codec_room((void **)&route->product, product_bytes, "products");
+    if (status) return status;
+    call->workspace_bytes += WORKSPACE_BYTES + (int64_t)sizeof(float) * CODEWORDS + product_bytes;
     return prepare_handle(route, call);
 }
 

@@ -5,6 +5,7 @@
 #include "markup.h"
 #include "report.h"
 #include "show.h"
+#include "show_stages.h"
 
 static const struct show_options rows_only = {.ceilings = false};
 
@@ -82,6 +83,16 @@ static void row_head(FILE *out, const struct view *view, int index, const char *
             class_of(view->rows[index].result.status), status);
 }
 
+/* The stages of a launch, within the cell of notes: a row of theirs would be sorted away. */
+static void stage_lines(FILE *out, const struct case_result *result, bool follows)
+{
+    struct show_stage stage[SHOW_STAGES];
+    int count = show_stages(result, stage);
+    for (int i = 0; i < count; i++)
+        fprintf(out, "%s%s: %lld calls, %s in all, %s each", i || follows ? "<br>" : "",
+                stage[i].name, (long long)stage[i].calls, stage[i].total, stage[i].each);
+}
+
 static void row_line(FILE *out, const struct view *view, int index)
 {
     const struct view_row *row = &view->rows[index];
@@ -103,6 +114,7 @@ static void row_line(FILE *out, const struct view *view, int index)
         fputs(words.cell[CELL_MARKS][0] ? "; " : "", out);
         markup_xml(out, result->note);
     }
+    stage_lines(out, result, words.cell[CELL_MARKS][0] || result->note[0]);
     fputs("</td></tr>\n", out);
 }
 

@@ -3,6 +3,7 @@
 
 #include "markup.h"
 #include "show.h"
+#include "show_stages.h"
 
 static void head(FILE *out, const struct view *view)
 {
@@ -58,6 +59,17 @@ static void row_line(FILE *out, const struct view *view, const struct view_row *
     fputs(" |\n", out);
 }
 
+/* The stages of a launch by themselves: total in the column of times, calls and average
+ * behind. */
+static void stage_lines(FILE *out, const struct view_row *row)
+{
+    struct show_stage stage[SHOW_STAGES];
+    int count = show_stages(&row->result, stage);
+    for (int i = 0; i < count; i++)
+        fprintf(out, "| &emsp;%s | %s | | | | | | %lld calls, %s each |\n", stage[i].name,
+                stage[i].total, (long long)stage[i].calls, stage[i].each);
+}
+
 int show_md(FILE *out, const struct view *view, const struct show_options *options)
 {
     char counts[256];
@@ -68,6 +80,7 @@ int show_md(FILE *out, const struct view *view, const struct show_options *optio
         if (view->rows[i].group != group) group_head(out, &view->rows[i].result.id);
         group = view->rows[i].group;
         row_line(out, view, &view->rows[i]);
+        stage_lines(out, &view->rows[i]);
     }
     show_counts(counts, sizeof counts, view, options);
     fprintf(out, "\n%s\n", counts);

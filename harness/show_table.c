@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "show.h"
+#include "show_stages.h"
 
 enum { NARROWEST = 60, LINE = 512, GAP = 2 };
 
@@ -208,6 +209,19 @@ static void row_line(const struct table *table, const struct view_row *row)
     fprintf(table->out, "%s\n", paint[0] ? table->paint.off : "");
 }
 
+/* What the stages of a launch took by themselves, a line each: calls, total, average. */
+static void stage_lines(const struct table *table, const struct view_row *row)
+{
+    struct show_stage stage[SHOW_STAGES];
+    int count = show_stages(&row->result, stage);
+    for (int i = 0; i < count; i++) {
+        char text[LINE];
+        snprintf(text, sizeof text, "%*s%-8s %7lld calls  %9s in all  %9s each", 3 * GAP, "",
+                 stage[i].name, (long long)stage[i].calls, stage[i].total, stage[i].each);
+        line(table, table->paint.faint, text);
+    }
+}
+
 /* The bytes of a group: a case that was skipped may know none. */
 static double group_bytes(const struct view *view, int group)
 {
@@ -276,6 +290,7 @@ int show_table(FILE *out, const struct view *view, const struct show_options *op
         if (row->group != group) group_head(&table, row);
         group = row->group;
         row_line(&table, row);
+        stage_lines(&table, row);
     }
     foot(&table);
     return 0;

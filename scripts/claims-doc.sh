@@ -3,12 +3,16 @@
 #
 #   scripts/claims-doc.sh [PROGRAM]     default: build/assay
 #
-# Reads results/h200/claims.ndjson and suites/claims.ini; measures nothing.
+# Reads results/h200/claims.ndjson and suites/claims.ini; measures nothing. The run is one of
+# `assay run claims --launches 5`: of fewer, a verdict near an edge is one launch's luck, and
+# the script says so.
 set -eu
 cd "$(dirname "$0")/.."
 assay=${1:-build/assay}
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
+launches=$(grep -c '"table":"launch"' results/h200/claims.ndjson || true)
+[ "$launches" -ge 5 ] || echo "claims-doc.sh: the run has $launches launches, and not 5" >&2
 "$assay" import --db "$scratch/h200.sqlite" results/h200/claims.ndjson >&2
 "$assay" claims --db "$scratch/h200.sqlite" --format md -o "$scratch/ledger.md"
 awk -v ledger="$scratch/ledger.md" '

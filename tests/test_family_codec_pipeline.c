@@ -1,6 +1,6 @@
 /*
- * test_family_codec_pipeline.c - the batch operations on the host, what a pipeline's plan
- * and its stages' times come to, and the kinds of bad input.
+ * test_family_codec_pipeline.c - the batch operations on the host, and what a pipeline's plan
+ * and its stages' times come to.
  */
 #include <stdio.h>
 #include <unistd.h>
@@ -81,6 +81,18 @@ static void a_batch_larger_than_all_memory_says_what_it_needs(void **state)
     assert_int_equal(pipe_part(PIPE_ENCODE, &axes, 100, -1, kilobyte_a_leaf, &needed), 0);
 }
 
+static void no_more_batches_are_in_flight_than_a_gpu_has(void **state)
+{
+    (void)state;
+    struct pipe_axes axes = {.streams = PIPE_WHOLE, .depth = 8};
+    assert_int_equal(pipe_depth(&axes, 127, 1), 8);
+    assert_int_equal(pipe_depth(&axes, 8, 1), 8);
+    assert_int_equal(pipe_depth(&axes, 7, 1), 7);
+    assert_int_equal(pipe_depth(&axes, 1, 1), 1);
+    assert_int_equal(pipe_depth(&axes, 7, 2), 4);
+    assert_int_equal(pipe_depth(&axes, 1, 2), 1);
+}
+
 /* ---------------------------------------------------------------- the times -- */
 
 static void the_bound_is_the_longest_stage(void **state)
@@ -135,6 +147,18 @@ static void the_overlap_is_the_share_of_what_could_be_saved(void **state)
     assert_true(pipe_overlap_share(&times) < 0);
     times.h2d_ns = times.d2h_ns = 0;
     assert_true(isnan(pipe_overlap_share(&times)));
+}
+
+/* One difference of two noisy pairs may be anything; the middle of many is the stage. */
+static void a_stage_takes_the_median_of_its_timings_times_the_batches(void **state)
+{
+    (void)state;
+    double odd[] = {900, 10, -50, 12, 11}, even[] = {10, 14}, noise[] = {-3, -1, 2};
+    assert_true(pipe_stage_ns(odd, 5, 127) == 11.0 * 127);
+    assert_true(pipe_stage_ns(even, 2, 3) == 36);
+    assert_true(pipe_stage_ns(NULL, 0, 0) == 0);
+    assert_true(isnan(pipe_stage_ns(noise, 3, 16)));
+    assert_true(isnan(pipe_median(NULL, 0)));
 }
 
 static void what_a_stage_takes_each_is_its_sum_over_the_calls(void **state)
@@ -251,69 +275,6 @@ static void too_many_leaves_are_refused_before_anything_is_counted(void **state)
     assert_null(shape.operation->supports(&shape));
 }
 
-/* The first voxels of a volume from a file with `bytes` bytes of `data`. */
-static int fill_from_file(const void *data, size_t bytes, const char *edges, float *leaves)
-{
-    struct assay_shape shape = bench_shape("codec_encode_batch", 3, 1, LEAF_KINDS);
-    char path[] = "/tmp/grid.XXXXXX";
-    int descriptor = mkstemp(path);
-    assert_true(descriptor >= 0);
-    assert_int_equal(write(descriptor, data, bytes), bytes);
-    close(descriptor);
-    setenv("ASSAY_GRID", path, 1);
-    setenv("ASSAY_GRID_VOXELS", edges, 1);
-    assay_clear_error();
-    int status = shape.operation->fill(&shape, PIPE_IN, 1, leaves);
-    unlink(path);
-    unsetenv("ASSAY_GRID");
-    unsetenv("ASSAY_GRID_VOXELS");
-    return status;
-}
-
-static float grid[16 * LEAF_EDGE * LEAF_EDGE];
-static float leaves[3 * LEAF_VOXELS];
-
-static void a_grid_fills_the_batches_and_begins_again(void **state)
-{
-    (void)state;
-    for (int i = 0; i < 16 * 8 * 8; i++)
-        grid[i] = (float)i;
-    assert_int_equal(fill_from_file(grid, sizeof grid, "16x8x8", leaves), 0);
-    assert_true(leaves[1] == 1 && leaves[8] == 16 && leaves[LEAF_VOXELS] == 8);
-    assert_memory_equal(leaves, leaves + 2 * LEAF_VOXELS, LEAF_BYTES); /* the grid has two */
-}
-
-static void a_grid_of_another_size_or_with_a_nan_is_refused_with_the_reason(void **state)
-{
-    (void)state;
-    memset(grid, 0, sizeof grid);
-    assert_int_equal(fill_from_file(grid, sizeof grid - 4, "16x8x8", leaves), -1);
-    assert_non_null(strstr(assay_last_error(), "truncated"));
-    assert_int_equal(fill_from_file(grid, sizeof grid, "8x8x8", leaves), -1);
-    assert_non_null(strstr(assay_last_error(), "oversized"));
-    grid[3] = NAN;
-    assert_int_equal(fill_from_file(grid, sizeof grid, "16x8x8", leaves), -1);
-    assert_non_null(strstr(assay_last_error(), "voxel (3, 0, 0) is NaN"));
-}
-
-static void a_grid_whose_edges_are_no_edges_is_refused(void **state)
-{
-    (void)state;
-    const char *const bad[] = {"", "16", "16x8", "16x8x8x8", "axbxc", "16x8x0", "16x-8x8"};
-    memset(grid, 0, sizeof grid);
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        assert_int_equal(fill_from_file(grid, sizeof grid, bad[i], leaves), -1);
-}
-
-static void a_grid_that_nobody_named_is_refused(void **state)
-{
-    (void)state;
-    struct assay_shape shape = bench_shape("codec_encode_batch", 3, 1, LEAF_KINDS);
-    unsetenv("ASSAY_GRID");
-    assert_int_equal(shape.operation->fill(&shape, PIPE_IN, 1, leaves), -1);
-    assert_non_null(strstr(assay_last_error(), "ASSAY_GRID"));
-}
-
 /* ---------------------------------------------------------------- the table -- */
 
 static void every_pipeline_of_the_device_does_both_ways_and_waits_on_the_host(void **state)
@@ -338,10 +299,12 @@ int main(void)
         cmocka_unit_test(a_batch_that_does_not_fit_is_halved_until_it_does),
         cmocka_unit_test(no_part_is_larger_than_the_axes_say),
         cmocka_unit_test(a_batch_larger_than_all_memory_says_what_it_needs),
+        cmocka_unit_test(no_more_batches_are_in_flight_than_a_gpu_has),
         cmocka_unit_test(the_bound_is_the_longest_stage),
         cmocka_unit_test(networks_side_by_side_bound_by_what_they_take_together),
         cmocka_unit_test(what_the_host_copies_is_a_stage),
         cmocka_unit_test(the_overlap_is_the_share_of_what_could_be_saved),
+        cmocka_unit_test(a_stage_takes_the_median_of_its_timings_times_the_batches),
         cmocka_unit_test(what_a_stage_takes_each_is_its_sum_over_the_calls),
         cmocka_unit_test(host_pipelines_agree_with_the_reference_on_every_volume),
         cmocka_unit_test(an_empty_batch_is_no_error_and_writes_nothing),
@@ -350,10 +313,6 @@ int main(void)
         cmocka_unit_test(quality_counts_mismatches_and_a_compression_of_32),
         cmocka_unit_test(work_is_the_bytes_over_the_link_and_the_networks_operations),
         cmocka_unit_test(too_many_leaves_are_refused_before_anything_is_counted),
-        cmocka_unit_test(a_grid_fills_the_batches_and_begins_again),
-        cmocka_unit_test(a_grid_of_another_size_or_with_a_nan_is_refused_with_the_reason),
-        cmocka_unit_test(a_grid_whose_edges_are_no_edges_is_refused),
-        cmocka_unit_test(a_grid_that_nobody_named_is_refused),
         cmocka_unit_test(every_pipeline_of_the_device_does_both_ways_and_waits_on_the_host),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

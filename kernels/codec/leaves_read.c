@@ -1,10 +1,12 @@
 /* leaves_read.c - leaves of a raw grid in a file; see leaves.h. */
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "leaves.h"
 
@@ -89,13 +91,22 @@ static int read_rows(const char *path, FILE *file, const int64_t voxels[3], floa
     return 0;
 }
 
+/* A pipe must not hold the run up until somebody writes to it. */
+static FILE *open_now(const char *path)
+{
+    int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "rb");
+    if (!file && descriptor >= 0) close(descriptor);
+    return file;
+}
+
 int leaves_read(const char *path, const int64_t voxels[3], float **leaves, int64_t *count)
 {
     int status = -1;
     float *made = NULL, *row = NULL;
     int64_t leaf_count = leaves_of_grid(voxels);
     if (leaf_count < 0) return -1;
-    FILE *file = fopen(path, "rb");
+    FILE *file = open_now(path);
     if (!file) return assay_error("%s: %s", path, strerror(errno));
     if (check_size(path, file, voxels)) goto out;
     made = malloc(sizeof *made * LEAF_VOXELS * (size_t)leaf_count);

@@ -6,6 +6,7 @@
  *   pipe_stage_cuda.c    what one stage of one batch enqueues
  *   pipe_memory_cuda.c   host memory, device memory, streams: all that is kept
  *   pipe_figures_cuda.c  the stages' times
+ *   pipe_check_cuda.c    all of the output against a plain pass of the network
  *   pipe_spans_cuda.c    when the stages of the first batches ran
  *   pipe_kernels.cu      the small kernels around the network
  *   pipe_variants_cuda.c the named variants
@@ -20,7 +21,7 @@
 extern "C" {
 #endif
 
-enum { PIPE_MOST_GPUS = 16, PIPE_TRACED = 24 };
+enum { PIPE_MOST_GPUS = 16, PIPE_TRACED = 24, PIPE_LAUNCHES = 256 };
 
 enum pipe_stage { PIPE_STAGE_IN, PIPE_STAGE_NET, PIPE_STAGE_OUT, PIPE_STAGES };
 
@@ -69,6 +70,10 @@ struct pipes {
     enum pipe_way way;
     unsigned char *source, *result;
     int64_t source_bytes, result_bytes;
+    int64_t compared; /* of the output, by the last pipes_check */
+    /* What the last launches took by the host's clock, in a ring; how many there were. */
+    double launch_ns[PIPE_LAUNCHES];
+    int64_t launches;
     int home;    /* the GPU that the harness has made current */
     int visible; /* GPUs that the program sees, where it asked */
     int count;
@@ -135,7 +140,17 @@ int pipe_record_graph(const struct pipe *pipe, struct pipe_slot *slot);
 /* All batches of all GPUs, to completion. */
 int pipes_launch(struct pipes *pipes);
 
+/* ------------------------------------------------------------------- check -- */
+
+/* All of the last launch's output against a plain pass of the network over the input in the
+ * call's buffer; brings it to the call's buffer, and spoils it in host memory. 0, or
+ * -1 with assay_error: what is wrong, or what failed. */
+int pipes_check(struct pipes *pipes, const struct assay_call *call);
+
 /* ----------------------------------------------------------------- figures -- */
+
+/* pipes_launch, and what it takes is kept for the figures. */
+int pipes_launch_timed(struct pipes *pipes);
 
 int pipes_figures(struct pipes *pipes, struct assay_metric *out, int max);
 int pipes_spans(struct pipes *pipes, struct assay_span *out, int max);

@@ -26,6 +26,13 @@ enum { LEAF_BYTES = 4 * LEAF_VOXELS, LEAF_CODE_BYTES = LEAF_VECTORS };
  * it, and not its first corner alone. Odd, so that all are different. */
 enum { PIPE_STRIDE = 5077, PIPE_DISTINCT = 32 * 32 * 32 };
 
+/* The choice of PIPE_VOLUME behind the procedural volumes: the user's grid (grid.h). */
+enum { PIPE_VOLUME_GRID = 3 };
+
+/* What every setup begins with: -1 with assay_error where the volume is a grid that cannot
+ * be taken; else 0, and of a grid call->note says which it is. */
+int pipe_volume_open(struct assay_call *call);
+
 /* Operations are refused above this many leaves. */
 #define PIPE_MOST_LEAVES (INT64_C(1) << 32)
 

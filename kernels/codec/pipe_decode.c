@@ -9,6 +9,7 @@
  */
 #include "pipe_batch.h"
 #include "codec_expect.h"
+#include "pipe_compare.h"
 
 static const char *supports(const struct assay_shape *shape)
 {
@@ -71,7 +72,7 @@ static const struct assay_operation codec_decode_batch = {
     .reference_run = codec_voxel_run,
     /* tf32 in the convolutions, six of them one behind the other; the sigmoid's slope is
      * at most a quarter. */
-    .tolerance = {.abs = 4e-3},
+    .tolerance = {.abs = COMPARE_VOXEL},
     .baselines = baselines,
 };
 ASSAY_REGISTER_OPERATION(codec_decode_batch);

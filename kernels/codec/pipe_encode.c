@@ -9,19 +9,18 @@
  * codec_net.h with weights of a fixed seed.
  *
  * The leaves are a procedural volume's (leaves.h), 32768 different ones and then the
- * same again, or with volume=grid those of a file: ASSAY_GRID is its path and
- * ASSAY_GRID_VOXELS its edges, as in 512x512x256.
+ * same again, or with volume=grid those of a file (grid.h).
  */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "pipe_batch.h"
 #include "codec_expect.h"
-#include "leaves.h"
+#include "grid.h"
 
 static const char *const volumes[] = {"smoke", "sdf", "noise", "grid", NULL};
-enum { VOLUME_GRID = LEAF_KINDS };
+_Static_assert((int)PIPE_VOLUME_GRID == (int)LEAF_KINDS, "the grid is the choice behind them");
+
+static const struct assay_operation codec_encode_batch;
 
 static const char *supports(const struct assay_shape *shape)
 {
@@ -45,23 +44,13 @@ static int buffers(const struct assay_shape *shape, struct assay_buffer out[ASSA
 
 /* ------------------------------------------------------------------- input -- */
 
-static int fill_from_grid(int64_t leaves, float *out)
+int pipe_volume_open(struct assay_call *call)
 {
-    const char *path = getenv("ASSAY_GRID"), *edges = getenv("ASSAY_GRID_VOXELS");
-    long long edge[3];
-    char rest;
-    if (!path || !edges)
-        return assay_error("volume=grid wants a file in ASSAY_GRID and its edges, as in "
-                           "512x512x256, in ASSAY_GRID_VOXELS");
-    if (sscanf(edges, "%lldx%lldx%lld%c", &edge[0], &edge[1], &edge[2], &rest) != 3)
-        return assay_error("ASSAY_GRID_VOXELS is '%s', not as in 512x512x256", edges);
-    float *grid;
-    int64_t count;
-    if (leaves_read(path, (const int64_t[]){edge[0], edge[1], edge[2]}, &grid, &count)) return -1;
-    for (int64_t i = 0; i < leaves; i++)
-        memcpy(out + i * LEAF_VOXELS, grid + i % count * LEAF_VOXELS, LEAF_BYTES);
-    free(grid);
-    return 0;
+    const struct assay_shape *shape = call->shape;
+    if (shape->operation != &codec_encode_batch || shape->value[PIPE_VOLUME] != PIPE_VOLUME_GRID)
+        return 0;
+    grid_note(call->note, sizeof call->note);
+    return grid_refused();
 }
 
 static int fill(const struct assay_shape *shape, int buffer, uint64_t seed, void *host)
@@ -70,7 +59,12 @@ static int fill(const struct assay_shape *shape, int buffer, uint64_t seed, void
     int64_t distinct = leaves < PIPE_DISTINCT ? leaves : PIPE_DISTINCT;
     float *out = host;
     (void)buffer;
-    if (kind == VOLUME_GRID) return fill_from_grid(leaves, out);
+    if (kind == PIPE_VOLUME_GRID) {
+        /* A fill that fails reads as a lack of memory, and the group as skipped. The variants
+         * refuse the grid, each with the reason: pipe_volume_open. */
+        if (grid_fill(leaves, out)) memset(out, 0, (size_t)leaves * LEAF_BYTES);
+        return 0;
+    }
 #pragma omp parallel for schedule(dynamic, 16)
     for (int64_t i = 0; i < distinct; i++)
         leaves_make((enum leaf_kind)kind, seed, i * PIPE_STRIDE % PIPE_DISTINCT, 1,

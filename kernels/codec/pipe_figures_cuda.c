@@ -9,26 +9,38 @@
  * An event pair also takes in what the queue needs to change engines for a copy and back,
  * some 5 us: so a copy is what a second one behind it adds, and the network is its pair
  * less a pair around nothing. So is a pageable copy, of which a second one would find
- * its memory in the host's caches.
+ * its memory in the host's caches. One such difference has the noise of two pairs and
+ * may be less than nothing: the median of all batches' is what a stage takes, times the
+ * batches, and few batches are timed over and over.
  * Obtaining and returning memory is the host's time and is taken by its clock.
  */
 #include <math.h>
+#include <string.h>
 #include <time.h>
 
 #include "baselines/cuda_error.h"
 #include "pipe.h"
 
-enum { MOST_TIMED = 256 }; /* batches; of more, every so many-th is timed */
+enum {
+    MOST_TIMED = 256, /* batches; of more, every so many-th is timed */
+    LEAST_TIMED = 16, /* of fewer, all are timed again until there are so many */
+};
 
-/* A launch is repeated so often, but not past so much time: long ones are steady. */
-enum { LAUNCHES = 3 };
-static const double LAUNCHES_NS = 0.5e9;
+/* What has a median is repeated so often, but not past so much time: long ones are steady. */
+enum { REPEATS = 5 };
+static const double REPEATS_NS = 0.5e9;
 
 /* The host enqueues a copy, and the network's kernels for a part of a batch, in less. */
 static const double HOLD_COPY_NS = 20e3, HOLD_PART_NS = 20e3;
 
 struct watch {
     cudaEvent_t begin, end;
+};
+
+/* What the GPU's stages took, batch by batch. */
+struct timed {
+    int count;
+    double ns[PIPE_STAGES][MOST_TIMED + LEAST_TIMED];
 };
 
 static double host_ns(void)
@@ -65,25 +77,28 @@ static int time_pair(pipe_stage_function *stage, int times, struct pipe *pipe,
     return 0;
 }
 
-/* `*sum_ns` grows by what the stage takes, which is what `times` of it take longer than
- * one fewer. Where that is a second one, another goes ahead of all: what the host has just
- * written lies in its caches, and only the first copy is the slower for it. */
+/* What the stage takes, which is what `times` of it take longer than one fewer. Where that is a
+ * second one, another goes ahead of all: what the host has just written lies in its caches, and
+ * only the first copy is the slower for it. */
 static int time_stage(pipe_stage_function *stage, int times, struct pipe *pipe,
                       struct pipe_slot *slot, const struct watch *watch, double hold_ns,
-                      double *sum_ns)
+                      double *taken_ns)
 {
     double fewer_ns, ns;
     if (times > 1 && stage(pipe, slot, slot->net_stream)) return -1;
     if (time_pair(stage, times - 1, pipe, slot, watch, fmin(hold_ns, HOLD_COPY_NS), &fewer_ns))
         return -1;
     if (time_pair(stage, times, pipe, slot, watch, hold_ns, &ns)) return -1;
-    *sum_ns += ns - fewer_ns;
+    *taken_ns = ns - fewer_ns;
     return 0;
 }
 
 static int time_batch(struct pipe *pipe, struct pipe_slot *slot, const struct watch *watch,
-                      struct pipe_times *times)
+                      struct timed *timed, struct pipe_times *times)
 {
+    double *in_ns = &timed->ns[PIPE_STAGE_IN][timed->count];
+    double *net_ns = &timed->ns[PIPE_STAGE_NET][timed->count];
+    double *out_ns = &timed->ns[PIPE_STAGE_OUT][timed->count];
     double hold_ns = pipe->axes->host == PIPE_PAGEABLE ? 0 : HOLD_COPY_NS;
     int copies = pipe->axes->host == PIPE_PAGEABLE ? 1 : 2;
     double parts = (double)((pipe->leaves + pipe->part - 1) / pipe->part);
@@ -93,27 +108,27 @@ static int time_batch(struct pipe *pipe, struct pipe_slot *slot, const struct wa
     time_staging(pipe_copy_in, pipe, slot, &times->staging_ns);
     /* What a pool obtains is ordered by in_stream, the stages by net_stream. */
     if (cuda_error(cudaStreamSynchronize(slot->in_stream), "a block")) return -1;
-    if (time_stage(pipe_stage_in, copies, pipe, slot, watch, hold_ns, &times->h2d_ns)) return -1;
+    if (time_stage(pipe_stage_in, copies, pipe, slot, watch, hold_ns, in_ns)) return -1;
     if (time_stage(pipe_stage_net, 1, pipe, slot, watch, HOLD_COPY_NS + parts * HOLD_PART_NS,
-                   &times->compute_ns))
+                   net_ns))
         return -1;
-    if (time_stage(pipe_stage_out, copies, pipe, slot, watch, hold_ns, &times->d2h_ns)) return -1;
+    if (time_stage(pipe_stage_out, copies, pipe, slot, watch, hold_ns, out_ns)) return -1;
     time_staging(pipe_copy_out, pipe, slot, &times->staging_ns);
     start = host_ns();
     if (pipe_return_block(pipe, slot) || pipe_return_host(pipe, slot)) return -1;
     times->alloc_ns += host_ns() - start;
-    times->calls++;
+    timed->count++;
     return 0;
 }
 
 /* All batches' times, from those of the timed. */
-static void times_scale(struct pipe_times *times, int64_t batches)
+static void times_scale(struct timed *timed, int64_t batches, struct pipe_times *times)
 {
-    double scale = times->calls ? (double)batches / (double)times->calls : 0;
+    double scale = timed->count ? (double)batches / (double)timed->count : 0;
     times->calls = batches;
-    times->h2d_ns *= scale;
-    times->compute_ns *= scale;
-    times->d2h_ns *= scale;
+    times->h2d_ns = pipe_stage_ns(timed->ns[PIPE_STAGE_IN], timed->count, batches);
+    times->compute_ns = pipe_stage_ns(timed->ns[PIPE_STAGE_NET], timed->count, batches);
+    times->d2h_ns = pipe_stage_ns(timed->ns[PIPE_STAGE_OUT], timed->count, batches);
     times->staging_ns *= scale;
     times->alloc_ns *= scale;
 }
@@ -122,16 +137,18 @@ static void times_scale(struct pipe_times *times, int64_t batches)
 static int time_pipe(struct pipe *pipe, struct pipe_times *times)
 {
     struct watch watch = {0};
+    struct timed timed = {0};
     int64_t batches = pipe_batches(pipe), stride = (batches + MOST_TIMED - 1) / MOST_TIMED;
     int status = cuda_error(cudaEventCreate(&watch.begin), "an event");
     if (status == 0) status = cuda_error(cudaEventCreate(&watch.end), "an event");
-    for (int64_t turn = 0; status == 0 && turn < batches; turn += stride) {
-        struct pipe_slot *slot = &pipe->slot[turn % pipe->slot_count];
-        slot->batch = pipe->first + turn * pipe->step;
-        status = time_batch(pipe, slot, &watch, times);
-        slot->batch = -1;
-    }
-    times_scale(times, batches);
+    while (status == 0 && batches > 0 && timed.count < LEAST_TIMED)
+        for (int64_t turn = 0; status == 0 && turn < batches; turn += stride) {
+            struct pipe_slot *slot = &pipe->slot[turn % pipe->slot_count];
+            slot->batch = pipe->first + turn * pipe->step;
+            status = time_batch(pipe, slot, &watch, &timed, times);
+            slot->batch = -1;
+        }
+    times_scale(&timed, batches, times);
     if (watch.begin) cudaEventDestroy(watch.begin);
     if (watch.end) cudaEventDestroy(watch.end);
     return status;
@@ -140,9 +157,8 @@ static int time_pipe(struct pipe *pipe, struct pipe_times *times)
 /* All networks alone, side by side on the slots' streams as a launch has them: what
  * they take together bounds a launch, and the sum of each by itself does not. The input
  * of each slot is the last that was copied there. */
-static int networks_launch(void *of)
+static int networks_launch(struct pipe *pipe)
 {
-    struct pipe *pipe = of;
     int64_t turn = 0;
     for (int64_t batch = pipe->first; batch < pipe->beyond; batch += pipe->step, turn++) {
         struct pipe_slot *slot = &pipe->slot[turn % pipe->slot_count];
@@ -153,22 +169,39 @@ static int networks_launch(void *of)
     return 0;
 }
 
-static int launch_all(void *pipes)
+/* The median of several in a row. */
+static int time_networks(struct pipe *pipe, double *median_ns)
 {
-    return pipes_launch(pipes);
+    double ns[REPEATS], begin = host_ns(), end = begin;
+    int count = 0;
+    while (count < REPEATS && end - begin < REPEATS_NS) {
+        double start = end;
+        if (networks_launch(pipe)) return -1;
+        end = host_ns();
+        ns[count++] = end - start;
+    }
+    *median_ns = pipe_median(ns, count);
+    return 0;
 }
 
-/* The least of a few, as it is held against a bound, or is one. */
-static int time_least(int (*launch)(void *of), void *of, double *least_ns)
+int pipes_launch_timed(struct pipes *pipes)
 {
-    double begin = host_ns(), end = begin;
-    *least_ns = INFINITY;
-    for (int i = 0; i < LAUNCHES && end - begin < LAUNCHES_NS; i++) {
-        double start = end;
-        if (launch(of)) return -1;
-        end = host_ns();
-        *least_ns = fmin(*least_ns, end - start);
-    }
+    double start = host_ns();
+    if (pipes_launch(pipes)) return -1;
+    pipes->launch_ns[pipes->launches++ % PIPE_LAUNCHES] = host_ns() - start;
+    return 0;
+}
+
+/* The median of the row's own launches, as they were sampled: of the variants in turns, and
+ * cold or hot. Where none was sampled (a run that only checks), of a few more. */
+static int time_launches(struct pipes *pipes, double *median_ns)
+{
+    double ns[PIPE_LAUNCHES], begin = host_ns();
+    while (pipes->launches < REPEATS && host_ns() - begin < REPEATS_NS)
+        if (pipes_launch_timed(pipes)) return -1;
+    int count = pipes->launches < PIPE_LAUNCHES ? (int)pipes->launches : PIPE_LAUNCHES;
+    memcpy(ns, pipes->launch_ns, sizeof *ns * (size_t)count);
+    *median_ns = pipe_median(ns, count);
     return 0;
 }
 
@@ -178,7 +211,7 @@ static int time_one(struct pipe *pipe, struct pipe_times *own)
     if (time_pipe(pipe, own)) return -1;
     own->networks_ns = own->compute_ns;
     if (!pipe_networks_overlap(pipe->axes)) return 0;
-    return time_least(networks_launch, pipe, &own->networks_ns);
+    return time_networks(pipe, &own->networks_ns);
 }
 
 /* The pipes' GPUs one after the other, and then the harness's again. */
@@ -202,31 +235,45 @@ static int time_all(struct pipes *pipes, struct pipe_times *times, double *bound
     return pipes_go_home(pipes, status);
 }
 
+/* The table of figures, in the order of their worth: where the operation's own leave no
+ * room for all, the last are left out. */
+static int tell(const struct pipes *pipes, const struct pipe_times *times, double bound_ns,
+                struct assay_metric *out, int max)
+{
+    const struct pipe_axes *axes = &pipes->axes;
+    bool obtains = axes->alloc != PIPE_PREALLOCATED || axes->host == PIPE_PINNED_EACH;
+    /* What could be saved is a question for one GPU's stages, each at its own time, and for
+     * a host that does not wait for each batch. */
+    bool overlaps = pipes->count == 1 && !pipe_networks_overlap(axes) && axes->streams != PIPE_WAIT;
+    const struct {
+        bool has;
+        struct assay_metric metric;
+    } figure[] = {
+        {true, {"calls", (double)times->calls}},
+        {true, {"h2d_ns", times->h2d_ns}},
+        {true, {"compute_ns", times->compute_ns}},
+        {true, {"d2h_ns", times->d2h_ns}},
+        {pipe_is_staged(axes), {"staging_ns", times->staging_ns}},
+        {obtains, {"alloc_ns", times->alloc_ns}},
+        {true, {"bound_share", pipe_share(bound_ns, times->launch_ns)}},
+        {overlaps, {"overlap_share", pipe_overlap_share(times)}},
+        {true, {"compared", (double)pipes->compared}},
+        {true, {"h2d_each_ns", pipe_each_ns(times->h2d_ns, times->calls)}},
+        {true, {"compute_each_ns", pipe_each_ns(times->compute_ns, times->calls)}},
+        {true, {"d2h_each_ns", pipe_each_ns(times->d2h_ns, times->calls)}},
+        {obtains, {"alloc_each_ns", pipe_each_ns(times->alloc_ns, times->calls)}},
+    };
+    int count = 0;
+    for (size_t i = 0; i < sizeof figure / sizeof *figure && count < max; i++)
+        if (figure[i].has) out[count++] = figure[i].metric;
+    return count;
+}
+
 int pipes_figures(struct pipes *pipes, struct assay_metric *out, int max)
 {
     struct pipe_times times = {0};
     double bound_ns;
     if (pipes->source_bytes == 0) return 0;
-    if (time_all(pipes, &times, &bound_ns) || time_least(launch_all, pipes, &times.launch_ns))
-        return -1;
-    /* What could be saved is a question for one GPU's stages, each at its own time. */
-    bool plain = pipes->count == 1 && !pipe_networks_overlap(&pipes->axes);
-    const struct assay_metric figure[] = {
-        {"calls", (double)times.calls},
-        {"h2d_ns", times.h2d_ns},
-        {"compute_ns", times.compute_ns},
-        {"d2h_ns", times.d2h_ns},
-        {"staging_ns", pipe_is_staged(&pipes->axes) ? times.staging_ns : NAN},
-        {"alloc_ns", times.alloc_ns},
-        {"bound_share", pipe_share(bound_ns, times.launch_ns)},
-        {"overlap_share", plain ? pipe_overlap_share(&times) : NAN},
-        {"h2d_each_ns", pipe_each_ns(times.h2d_ns, times.calls)},
-        {"compute_each_ns", pipe_each_ns(times.compute_ns, times.calls)},
-        {"d2h_each_ns", pipe_each_ns(times.d2h_ns, times.calls)},
-        {"alloc_each_ns", pipe_each_ns(times.alloc_ns, times.calls)},
-    };
-    int count = (int)(sizeof figure / sizeof *figure);
-    for (int i = 0; i < count && i < max; i++)
-        out[i] = figure[i];
-    return count < max ? count : max;
+    if (time_launches(pipes, &times.launch_ns) || time_all(pipes, &times, &bound_ns)) return -1;
+    return tell(pipes, &times, bound_ns, out, max);
 }

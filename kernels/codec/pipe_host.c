@@ -10,6 +10,7 @@
 
 static int setup(struct assay_call *call)
 {
+    if (pipe_volume_open(call)) return -1;
     call->state = (void *)codec_weights_default();
     return call->state ? 0 : -1;
 }

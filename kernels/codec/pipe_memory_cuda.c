@@ -10,6 +10,7 @@
 #include "baselines/cuda_error.h"
 #include "baselines/cuda_graph.h"
 #include "codec_net_internal.h"
+#include "host_room.h"
 #include "pipe.h"
 
 enum { RESULT_POISON = 0xa5 };
@@ -67,6 +68,14 @@ static int volume_alloc(struct pipes *pipes)
     pipes->source = malloc(in);
     pipes->result = malloc(out);
     return pipes->source && pipes->result ? 0 : assay_error("out of memory for the batches");
+}
+
+/* Each variant of a group keeps its own, all of them side by side. */
+static int64_t host_bytes(const struct pipes *pipes, const struct assay_shape *shape)
+{
+    int64_t leaf = leaf_in_bytes(pipes->way) + leaf_out_bytes(pipes->way);
+    int64_t staged = pipe_is_staged(&pipes->axes) ? pipes->count * pipes->axes.depth : 0;
+    return pipes->source_bytes + pipes->result_bytes + staged * shape->value[PIPE_LEAVES] * leaf;
 }
 
 /* The input from where the harness has it, an output that is wrong everywhere, and both
@@ -288,10 +297,13 @@ static void tell(const struct pipes *pipes, struct assay_call *call)
     call->workspace_bytes += pipes->source_bytes + pipes->result_bytes;
     if (pipes->axes.alloc == PIPE_PREALLOCATED)
         call->workspace_bytes += pipes->count * pipes->axes.depth * pipe->layout.bytes;
+    size_t used = strlen(call->note);
+    const char *between = used ? ", " : "";
     if (pieces > 1)
-        snprintf(call->note, sizeof call->note, "batches split in %" PRId64, pieces);
+        snprintf(call->note + used, sizeof call->note - used, "%sbatches split in %" PRId64,
+                 between, pieces);
     else if (pipes->count > 1)
-        snprintf(call->note, sizeof call->note, "%d GPUs", pipes->count);
+        snprintf(call->note + used, sizeof call->note - used, "%s%d GPUs", between, pipes->count);
 }
 
 int pipes_open(struct pipes **out, struct assay_call *call, enum pipe_way way,
@@ -306,7 +318,12 @@ int pipes_open(struct pipes **out, struct assay_call *call, enum pipe_way way,
     pipes->result_bytes = pipe_leaves(call->shape) * leaf_out_bytes(way);
     int status = count_gpus(pipes);
     if (status) return status;
+    if (pipe_volume_open(call)) return -1;
     if (pipes->source_bytes == 0) return 0;
+    /* Slots that no batch reaches would only take from the one that has one. */
+    pipes->axes.depth = pipe_depth(axes, call->shape->value[PIPE_BATCHES], pipes->count);
+    status = host_room(host_bytes(pipes, call->shape), "the batches");
+    if (status) return status;
     status = pipes_go_home(pipes, open_all(pipes, call->shape));
     if (status) return status;
     tell(pipes, call);

@@ -2,6 +2,7 @@
 #include "pipe_plan.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 /* What cudaMalloc aligns to, and the network wants; so many leaves' codes. */
 enum { ALIGNMENT = 256, PART_STEP = ALIGNMENT / LEAF_CODE_BYTES };
@@ -40,6 +41,12 @@ int64_t pipe_part(enum pipe_way way, const struct pipe_axes *axes, int64_t leave
     }
 }
 
+int pipe_depth(const struct pipe_axes *axes, int64_t batches, int gpus)
+{
+    int64_t most = (batches + gpus - 1) / gpus;
+    return most < 1 ? 1 : most < axes->depth ? (int)most : axes->depth;
+}
+
 bool pipe_networks_overlap(const struct pipe_axes *axes)
 {
     return axes->streams == PIPE_WHOLE && axes->depth > 1;
@@ -61,6 +68,26 @@ double pipe_overlap_share(const struct pipe_times *times)
     double sum = times->staging_ns + times->h2d_ns + times->networks_ns + times->d2h_ns;
     double most = sum - pipe_bound_ns(times);
     return most > 0 ? (sum - times->launch_ns) / most : NAN;
+}
+
+static int in_order(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double pipe_median(double *values, int count)
+{
+    if (count == 0) return NAN;
+    qsort(values, (size_t)count, sizeof *values, in_order);
+    return (values[(count - 1) / 2] + values[count / 2]) / 2;
+}
+
+double pipe_stage_ns(double *timed_ns, int count, int64_t batches)
+{
+    if (count == 0) return 0;
+    double median_ns = pipe_median(timed_ns, count);
+    return median_ns >= 0 ? median_ns * (double)batches : NAN;
 }
 
 double pipe_each_ns(double sum_ns, int64_t calls)

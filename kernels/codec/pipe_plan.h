@@ -23,7 +23,7 @@ enum pipe_streams {
     PIPE_WAIT,  /* one stream, and the host waits for each batch */
     PIPE_AHEAD, /* one stream, all batches enqueued ahead */
     PIPE_ROLES, /* one stream in, one for the network, one out; `depth` batches in flight */
-    PIPE_WHOLE, /* `depth` streams, each with whole batches */
+    PIPE_WHOLE, /* `depth` streams in turns, each with a buffer and a whole batch in it */
 };
 
 /* Copies that nothing needs; bits. */
@@ -65,6 +65,10 @@ int64_t pipe_part(enum pipe_way way, const struct pipe_axes *axes, int64_t leave
                   int64_t free_bytes, int64_t (*workspace)(enum pipe_way way, int64_t leaves),
                   int64_t *needed);
 
+/* How many batches are in flight on a GPU: what the axes say, and never more than one GPU
+ * gets of all; 1 at least. */
+int pipe_depth(const struct pipe_axes *axes, int64_t batches, int gpus);
+
 /* Whether batches' networks run side by side on one GPU. */
 bool pipe_networks_overlap(const struct pipe_axes *axes);
 
@@ -89,6 +93,14 @@ double pipe_share(double bound_ns, double launch_ns);
 /* Of the time that overlapping could save, sum less longest, the share saved; below 0
  * where the launch took longer than all stages in turn; NAN where nothing could. */
 double pipe_overlap_share(const struct pipe_times *times);
+
+/* The middle one, or the mean of two; sorts. NAN of none. */
+double pipe_median(double *values, int count);
+
+/* What a stage takes of all batches, from what it took of `count` timed ones: the median
+ * times the batches; sorts. 0 where none was timed; NAN below 0, where the noise of the
+ * clock was more than the stage. */
+double pipe_stage_ns(double *timed_ns, int count, int64_t batches);
 
 /* What a stage takes of a call on average; NAN without a call. */
 double pipe_each_ns(double sum_ns, int64_t calls);

@@ -19,11 +19,16 @@ suite() {
 suite 2 grid >grid.ini
 suite 0 smoke >empty.ini
 suite 16Mi smoke 255 >large.ini
+{ suite 2 grid; suite 1 smoke | sed -n '/group g/,$p' | sed 's/group g/group h/'; } >both.ini
+mkfifo pipe.raw
 
 # encode FILE EDGES [SUITE]
 encode() {
     ASSAY_GRID=$1 ASSAY_GRID_VOXELS=$2 "$ASSAY" run "./${3:-grid.ini}" --device host --no-ceilings \
         --check --db input.sqlite
+}
+exported() {
+    encode "$@" >/dev/null && "$ASSAY" export --db input.sqlite
 }
 check "a grid of the right size is encoded" exits 0 encode grid.raw 16x8x8
 check "a truncated grid is refused" says "short.raw is truncated: 4092 bytes" encode short.raw 16x8x8
@@ -35,9 +40,16 @@ check "a folder is refused" says "not a regular file" encode . 16x8x8
 check "edges that are none are refused" says "not as in 512x512x256" encode grid.raw 16x8
 check "a grid nobody named is refused" says "wants a file in ASSAY_GRID" \
     "$ASSAY" run ./grid.ini --device host --no-ceilings --check --db input.sqlite
-check "with nothing else to measure that is exit code 4" exits 4 encode nan.raw 16x8x8
+check "a pipe is refused, and not waited for" says "not a regular file" \
+    timeout 60 env ASSAY_GRID=pipe.raw ASSAY_GRID_VOXELS=16x8x8 "$ASSAY" run ./grid.ini \
+    --device host --no-ceilings --check --db input.sqlite
+check "a grid that is refused is lost, and not skipped" exits 5 encode nan.raw 16x8x8
+check "also where another volume was encoded" exits 5 encode nan.raw 16x8x8 both.ini
+check "which is encoded" exits 0 encode grid.raw 16x8x8 both.ini
 check "the row says which case it was" \
     says "codec_encode_batch  leaves=2 batches=1 volume=grid" encode nan.raw 16x8x8
+check "and which file" says '"note":"grid.raw 16x8x8 ' \
+    exported grid.raw 16x8x8
 check "an empty batch is no error" exits 0 encode grid.raw 16x8x8 empty.ini
 check "a batch larger than memory says what it needs and what is there" \
     says "needs 8.22 TiB, the device has" encode grid.raw 16x8x8 large.ini
