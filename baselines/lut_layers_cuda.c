@@ -27,8 +27,7 @@ struct layer {
 static const char *supports(const struct assay_shape *shape)
 {
     if (shape->value[LUT_LATTICE] == CODEBOOK_A2) return "A2's coordinates are not whole numbers";
-    const char *why = lut_decode_unsupported(shape);
-    return why ? why : cublas_missing();
+    return cublas_missing();
 }
 
 static int prepare_library(struct layer *layer, struct assay_call *call)
@@ -58,20 +57,16 @@ static int decode(struct layer *layer, struct assay_call *call, int buffer, int6
 {
     struct lut_geometry geometry = lut_geometry(call->shape);
     struct lut_points points = {0};
-    void *scratch = NULL;
     layer->stride = lut_decoded_stride(&geometry);
     int64_t count = rows * layer->stride;
     size_t bytes = (size_t)count * sizeof(float);
     int status = lut_points_upload(call->shape, &points);
-    if (status == 0) status = cuda_error(cudaMalloc(&scratch, (size_t)count), "decoded operand");
     if (status == 0) status = cuda_error(cudaMalloc((void **)&layer->decoded, bytes), "operand");
     if (status == 0)
-        status = lut_decode_i8(&geometry, call->buffer[buffer], rows, &points, false, scratch,
-                               call->stream);
-    if (status == 0) status = lut_widen_fp32(scratch, layer->decoded, count, call->stream);
+        status = lut_decode_fp32(&geometry, call->buffer[buffer], rows, &points, false,
+                                 layer->decoded, call->stream);
     if (status == 0)
         status = cuda_error(cudaStreamSynchronize(call->stream), "decoding an operand");
-    cudaFree(scratch);
     lut_points_release(&points);
     call->workspace_bytes += (int64_t)bytes;
     return status;

@@ -131,6 +131,8 @@ double lut_reference_cost(const struct assay_shape *shape);
 const char *lut_index_unsupported(const struct assay_shape *shape);
 /* Why no table is built for this shape, or NULL. */
 const char *lut_table_unsupported(const struct assay_shape *shape);
+/* The largest |coordinate| of a decoded operand, the metric included. */
+int lut_coordinate_max(const struct assay_shape *shape);
 /* Why decoded operands do not fit int8, or NULL. */
 const char *lut_decode_unsupported(const struct assay_shape *shape);
 

@@ -2,6 +2,7 @@
  * shape.c - a shape of the lookup-table family worked out: sizes, what cannot be, buffers
  * and what they are filled with.
  */
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,16 +90,20 @@ const char *lut_table_unsupported(const struct assay_shape *shape)
     return NULL;
 }
 
-const char *lut_decode_unsupported(const struct assay_shape *shape)
+int lut_coordinate_max(const struct assay_shape *shape)
 {
     struct lut_geometry geometry = lut_geometry(shape);
     const struct codebook *codebook = lut_codebook(shape);
     int sum = 0;
-    if (codebook == NULL) return "out of host memory for a codebook";
     for (int m = 0; m < geometry.levels; m++)
         sum += lut_weight(geometry.q, m);
-    if (sum * codebook->right_max > 127) return "decoded coordinates do not fit int8";
-    return NULL;
+    return codebook ? sum * codebook->right_max : INT_MAX;
+}
+
+const char *lut_decode_unsupported(const struct assay_shape *shape)
+{
+    if (lut_codebook(shape) == NULL) return "out of host memory for a codebook";
+    return lut_coordinate_max(shape) > 127 ? "decoded coordinates do not fit int8" : NULL;
 }
 
 /* --------------------------------------------------------------- buffers -- */
