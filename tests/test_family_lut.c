@@ -118,6 +118,20 @@ static void one_sided_products_are_within_their_bound(void **state)
     }
 }
 
+/* Row sums that the rows of A expect; the caller frees them. */
+static int64_t *expected_sums(const struct problem *problem, int count)
+{
+    struct lut_geometry geometry = lut_geometry(&problem->shape);
+    int64_t *sums = calloc((size_t)(geometry.blocks * geometry.d), sizeof *sums);
+    int64_t *expected = calloc((size_t)count, sizeof *expected);
+    assert_int_equal(lut_column_sums(&problem->shape, problem->call.buffer[LUT_B], sums), 0);
+    assert_int_equal(
+        lut_expected_row_sums(&problem->shape, problem->call.buffer[LUT_A], sums, count, expected),
+        0);
+    free(sums);
+    return expected;
+}
+
 static void row_sums_catch_one_wrong_element(void **state)
 {
     (void)state;
@@ -129,15 +143,39 @@ static void row_sums_catch_one_wrong_element(void **state)
     for (int i = 0; i < count; i++)
         if (strcmp(variants[i]->name, "host_scalar") == 0) run(&problem, variants[i]);
     float *c = problem.call.buffer[LUT_C];
-    int64_t sums[200];
-    const void *a = problem.call.buffer[LUT_A];
-    assert_int_equal(lut_column_sums(&problem.shape, problem.call.buffer[LUT_B], sums), 0);
-    assert_true(lut_row_sum_error(&problem.shape, a, sums, c, 5) == 0);
+    int64_t *expected = expected_sums(&problem, 5);
+    assert_true(lut_row_sum_error(&problem.shape, expected, c, 5) == 0);
     c[4 * 33 + 17] += 1;
-    assert_true(lut_row_sum_error(&problem.shape, a, sums, c, 5) == 1);
+    assert_true(lut_row_sum_error(&problem.shape, expected, c, 5) == 1);
     c[4 * 33 + 17] = NAN;
-    assert_true(isnan(lut_row_sum_error(&problem.shape, a, sums, c, 5)));
+    assert_true(isnan(lut_row_sum_error(&problem.shape, expected, c, 5)));
+    free(expected);
     problem_release(&problem);
+}
+
+static void products_are_c_before_it_is_divided(void **state)
+{
+    (void)state;
+    for (int lattice = 0; lattice < CODEBOOK_LATTICES; lattice++) {
+        const int64_t dims[] = {5, 200, 33, lattice, 3, LUT_PACKED, 0};
+        struct problem problem;
+        int32_t products[5 * 33];
+        float c[5 * 33];
+        problem_init(&problem, "lut_matmul", dims);
+        struct lut_geometry geometry = lut_geometry(&problem.shape);
+        const void *const *in = (const void *const *)problem.call.buffer;
+        assert_int_equal(lut_model_products(&problem.shape, in, LUT_C, 0, 165, products), 0);
+        assert_int_equal(lut_model(&problem.shape, in, LUT_C, 0, 165, c), 0);
+        for (int at = 0; at < 165; at++)
+            assert_true((float)(products[at] >> lut_shift(geometry.divisor)) * geometry.unit ==
+                        c[at]);
+        int64_t *expected = expected_sums(&problem, 5);
+        assert_true(lut_product_row_sum_error(&problem.shape, expected, products, 5) == 0);
+        products[77] -= 3; /* which dividing would hide */
+        assert_true(lut_product_row_sum_error(&problem.shape, expected, products, 5) == 3);
+        free(expected);
+        problem_release(&problem);
+    }
 }
 
 int main(void)
@@ -151,6 +189,7 @@ int main(void)
         cmocka_unit_test(no_number_of_b_stays_in_its_column),
         cmocka_unit_test(one_sided_products_are_within_their_bound),
         cmocka_unit_test(row_sums_catch_one_wrong_element),
+        cmocka_unit_test(products_are_c_before_it_is_divided),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
