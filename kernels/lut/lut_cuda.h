@@ -60,7 +60,8 @@ int lut_check_products(struct assay_call *call);
 int lut_fetch_column_sums(const struct assay_call *call, int64_t *host);
 
 /* Variants that quantized_linear calls after its own encoding. */
-extern const struct assay_variant lut_smem_i8, lut_decode_dp4a, lut_decode_imma, lut_decode_gemv;
+extern const struct assay_variant lut_smem_i8, lut_decode_dp4a, lut_decode_imma,
+    lut_decode_imma_staged, lut_decode_gemv;
 
 #ifdef __cplusplus
 }
