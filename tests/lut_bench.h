@@ -70,8 +70,13 @@ static inline void assert_right(const struct problem *problem, const struct assa
     assert_int_equal(
         problem->shape.operation->reference(&problem->shape, in, LUT_C, 0, count, expected, bound),
         0);
+    const struct assay_operation *operation = problem->shape.operation;
     for (int64_t i = 0; i < count; i++)
-        assert_true(fabs(got[i] - expected[i]) <= bound[i]);
+        assert_int_equal(operation->match
+                             ? operation->match(&problem->shape, LUT_C, expected[i], (double)got[i])
+                         : fabs(got[i] - expected[i]) <= bound[i] ? ASSAY_EXACT
+                                                                  : ASSAY_WRONG,
+                         ASSAY_EXACT);
     if (variant->model) {
         assert_int_equal(variant->model(&problem->shape, in, LUT_C, 0, count, model), 0);
         assert_memory_equal(model, got, (size_t)count * sizeof(float));
