@@ -9,6 +9,7 @@
 
 #include "linear.h"
 #include "lut_cuda.h"
+#include "row_sums.h"
 
 enum { THREADS = 128 };
 
@@ -159,6 +160,7 @@ static const struct assay_variant by_table = {
     .setup = setup<&lut_smem_i8>,
     .launch = launch<&lut_smem_i8>,
     .teardown = teardown<&lut_smem_i8>,
+    .check = linear_check,
 };
 ASSAY_REGISTER_VARIANT(by_table);
 
@@ -173,6 +175,7 @@ static const struct assay_variant by_dp4a = {
     .setup = setup<&lut_decode_dp4a>,
     .launch = launch<&lut_decode_dp4a>,
     .teardown = teardown<&lut_decode_dp4a>,
+    .check = linear_check,
 };
 ASSAY_REGISTER_VARIANT(by_dp4a);
 
@@ -188,6 +191,7 @@ static const struct assay_variant by_imma = {
     .setup = setup<&lut_decode_imma>,
     .launch = launch<&lut_decode_imma>,
     .teardown = teardown<&lut_decode_imma>,
+    .check = linear_check,
 };
 ASSAY_REGISTER_VARIANT(by_imma);
 
@@ -203,6 +207,7 @@ static const struct assay_variant by_staged = {
     .setup = setup<&lut_decode_imma_staged>,
     .launch = launch<&lut_decode_imma_staged>,
     .teardown = teardown<&lut_decode_imma_staged>,
+    .check = linear_check,
 };
 ASSAY_REGISTER_VARIANT(by_staged);
 
@@ -218,5 +223,6 @@ static const struct assay_variant by_gemv = {
     .setup = setup<&lut_decode_gemv>,
     .launch = launch<&lut_decode_gemv>,
     .teardown = teardown<&lut_decode_gemv>,
+    .check = linear_check,
 };
 ASSAY_REGISTER_VARIANT(by_gemv);
