@@ -86,11 +86,13 @@ static inline void assert_right(const struct problem *problem, const struct assa
     free(expected);
 }
 
+/* What computes something else has only its own check, before teardown. */
 static inline void run(struct problem *problem, const struct assay_variant *variant)
 {
     problem->call.state = NULL;
     if (variant->setup) assert_int_equal(variant->setup(&problem->call), 0);
     assert_int_equal(variant->launch(&problem->call), 0);
+    if (variant->check) assert_int_equal(variant->check(&problem->call), 0);
     if (variant->teardown) variant->teardown(&problem->call);
 }
 
@@ -110,7 +112,7 @@ static inline int run_host_variants(const char *operation, const int64_t *dims)
         if (variants[i]->supports && variants[i]->supports(&problem.shape)) continue;
         memset(problem.call.buffer[LUT_C], 0xff, (size_t)problem_outputs(&problem) * 4);
         run(&problem, variants[i]);
-        assert_right(&problem, variants[i]);
+        if (!variants[i]->apart) assert_right(&problem, variants[i]);
         ran++;
     }
     problem_release(&problem);

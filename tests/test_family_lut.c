@@ -50,7 +50,7 @@ static void linear_layers_are_exact_on_the_host(void **state)
     (void)state;
     for (int code = 0; lut_code_names[code]; code++) {
         const int64_t dims[] = {5, 203, 7, CODEBOOK_E8, code, LUT_PACKED, 0};
-        assert_int_equal(run_host_variants("quantized_linear", dims), 2);
+        assert_true(run_host_variants("quantized_linear", dims) >= 2); /* 3 with OpenBLAS */
     }
 }
 
@@ -134,12 +134,13 @@ static void no_number_of_b_stays_in_its_column(void **state)
     ((float *)problem.call.buffer[LUT_B])[4 * 203 + 202] = INFINITY;
     const struct assay_variant *variants[8];
     int count = registry_variants("lut_matmul_onesided", variants, 8);
-    for (int i = 0; i < count; i++)
-        if (variants[i]->place == ASSAY_HOST)
-            assert_int_equal(variants[i]->launch(&problem.call), 0);
-    for (int at = 0; at < 5 * 7; at++) {
-        bool finite = isfinite(((float *)problem.call.buffer[LUT_C])[at]);
-        assert_int_equal(finite, at % 7 != 0 && at % 7 != 2 && at % 7 != 4);
+    for (int i = 0; i < count; i++) {
+        if (variants[i]->place != ASSAY_HOST) continue;
+        run(&problem, variants[i]);
+        for (int at = 0; at < 5 * 7; at++) {
+            bool finite = isfinite(((float *)problem.call.buffer[LUT_C])[at]);
+            assert_int_equal(finite, at % 7 != 0 && at % 7 != 2 && at % 7 != 4);
+        }
     }
     problem_release(&problem);
 }
@@ -149,7 +150,7 @@ static void one_sided_products_are_within_their_bound(void **state)
     (void)state;
     for (int lattice = 0; lattice < CODEBOOK_LATTICES; lattice++) {
         const int64_t dims[] = {5, 203, 7, lattice, 5, LUT_PACKED, 0};
-        assert_int_equal(run_host_variants("lut_matmul_onesided", dims), 1);
+        assert_true(run_host_variants("lut_matmul_onesided", dims) >= 1);
     }
 }
 
