@@ -120,7 +120,8 @@ static double reference_cost(const struct assay_shape *shape)
     return 4.0 * (double)shape->value[LUT_K];
 }
 
-static const char *const baselines[] = {"cublas_fp32", "openblas", "host_scalar", NULL};
+static const char *const baselines[] = {"cublas_bf16", "cublas_fp32", "openblas", "host_scalar",
+                                        NULL};
 
 static const struct assay_operation operation = {
     .name = "quantized_linear",
