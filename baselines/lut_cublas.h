@@ -29,8 +29,10 @@ int lut_operands_init(struct lut_operands *operands, struct assay_call *call,
                       enum lut_cublas_type type);
 void lut_operands_release(struct lut_operands *operands);
 
-/* Why no decoded operands can be made of this shape, or NULL. */
+/* Why no decoded operands can be made of this shape in fp32, in int8 or in bf16, or NULL. */
 const char *lut_cublas_supports(const struct assay_shape *shape);
+const char *lut_cublas_supports_int8(const struct assay_shape *shape);
+const char *lut_cublas_supports_bf16(const struct assay_shape *shape);
 
 #endif
 #endif

@@ -1,105 +1,105 @@
 /*
- * lut_layers_cuda.c - cublasGemmEx in fp32 (pedantic) as the baseline of the two
- * operations that have one operand in full precision.
+ * lut_layers_cuda.c - cublasGemmEx as the baseline of the two operations that have one
+ * operand in full precision.
  *
- * lut_matmul_onesided: A decoded in setup, the same C. quantized_linear: W decoded in
- * setup and X as it is, what the layer computes without quantising its activations;
- * another result, so it is judged by its own check.
+ * lut_matmul_onesided: A decoded in setup, the same C, in pedantic fp32. quantized_linear:
+ * W decoded in setup and X not quantised to codes, in pedantic fp32, TF32 and BF16: another
+ * result, so it is judged by its own check. In BF16 setup has rounded X: a network in BF16
+ * hands its activations over so.
  *
- * Operations: 2 rows K columns. Bytes: 4 an entry of A and B, 4 an element of C.
+ * Operations: 2 rows K columns. Bytes: 4 (BF16: 2) an entry of A and B, 4 an element of C.
  */
 #include "lut_cublas.h"
 
 #ifdef CUBLAS_HEADERS
 
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
+#include "cublas_session.h"
+#include "kernels/lut/row_sums.h"
+#include "lut_layer.h"
+
 struct layer {
-    const struct cublas *api;
-    cublasHandle_t handle;
-    void *workspace;
-    float *decoded; /* [rows or columns][stride] */
+    struct cublas_session session;
+    int64_t precision; /* GPT_FP32 ... */
+    void *decoded;     /* [rows or columns][stride], in the precision's type */
     int64_t stride;
+    void *x; /* X in BF16, or NULL */
 };
 
 static const char *supports(const struct assay_shape *shape)
 {
     if (shape->value[LUT_LATTICE] == CODEBOOK_A2) return "A2's coordinates are not whole numbers";
-    const char *why = lut_decode_unsupported(shape);
-    return why ? why : cublas_missing();
+    return cublas_missing();
 }
 
-static int prepare_library(struct layer *layer, struct assay_call *call)
+static const char *supports_bf16(const struct assay_shape *shape)
 {
-    int version = 0;
-    layer->api = cublas_load();
-    if (!layer->api) return -1;
-    if (cublas_error(layer->api->create(&layer->handle), "cublasCreate")) return -1;
-    if (cuda_error(cudaMalloc(&layer->workspace, LUT_CUBLAS_WORKSPACE_BYTES), "workspace"))
-        return -1;
-    call->workspace_bytes += LUT_CUBLAS_WORKSPACE_BYTES;
-    /* The stream first: setting it takes the workspace back. */
-    if (cublas_error(layer->api->set_stream(layer->handle, call->stream), "cublasSetStream") ||
-        cublas_error(
-            layer->api->set_workspace(layer->handle, layer->workspace, LUT_CUBLAS_WORKSPACE_BYTES),
-            "cublasSetWorkspace") ||
-        cublas_error(layer->api->set_math_mode(layer->handle, CUBLAS_PEDANTIC_MATH),
-                     "cublasSetMathMode") ||
-        cublas_error(layer->api->get_version(layer->handle, &version), "cublasGetVersion"))
-        return -1;
-    snprintf(call->note, sizeof call->note, "cuBLAS %d", version);
-    return 0;
+    if (shape->value[LUT_K] % 2) return "rows of X in BF16 need an even K";
+    return lut_coordinate_max(shape) > 256 ? "decoded coordinates do not fit bf16"
+                                           : supports(shape);
 }
 
-/* Decode the operand at `buffer` to fp32 and wait for it. */
+/* Narrow what layer->decoded has, which becomes half as large. */
+static int narrow(struct layer *layer, struct assay_call *call, int64_t count)
+{
+    void *narrowed = NULL;
+    if (cuda_error(cudaMalloc(&narrowed, (size_t)count * sizeof(uint16_t)), "operand")) return -1;
+    int status = lut_narrow_bf16(layer->decoded, narrowed, count, call->stream);
+    if (status == 0)
+        status = cuda_error(cudaStreamSynchronize(call->stream), "narrowing an operand");
+    cudaFree(layer->decoded);
+    layer->decoded = narrowed;
+    return status;
+}
+
+/* Decode the operand at `buffer` and wait for it. */
 static int decode(struct layer *layer, struct assay_call *call, int buffer, int64_t rows)
 {
     struct lut_geometry geometry = lut_geometry(call->shape);
     struct lut_points points = {0};
-    void *scratch = NULL;
+    bool half = layer->precision == GPT_BF16;
     layer->stride = lut_decoded_stride(&geometry);
     int64_t count = rows * layer->stride;
-    size_t bytes = (size_t)count * sizeof(float);
     int status = lut_points_upload(call->shape, &points);
-    if (status == 0) status = cuda_error(cudaMalloc(&scratch, (size_t)count), "decoded operand");
-    if (status == 0) status = cuda_error(cudaMalloc((void **)&layer->decoded, bytes), "operand");
     if (status == 0)
-        status = lut_decode_i8(&geometry, call->buffer[buffer], rows, &points, false, scratch,
-                               call->stream);
-    if (status == 0) status = lut_widen_fp32(scratch, layer->decoded, count, call->stream);
+        status = cuda_error(cudaMalloc(&layer->decoded, (size_t)count * sizeof(float)), "operand");
+    if (status == 0)
+        status = lut_decode_fp32(&geometry, call->buffer[buffer], rows, &points, false,
+                                 layer->decoded, call->stream);
     if (status == 0)
         status = cuda_error(cudaStreamSynchronize(call->stream), "decoding an operand");
-    cudaFree(scratch);
+    if (status == 0 && half) status = narrow(layer, call, count);
     lut_points_release(&points);
-    call->workspace_bytes += (int64_t)bytes;
+    call->workspace_bytes += count * (half ? 2 : 4);
     return status;
 }
 
-static int prepare(struct assay_call *call, int buffer, int64_t rows)
+static int prepare(struct assay_call *call, int64_t precision, int buffer, int64_t rows)
 {
     struct layer *layer = calloc(1, sizeof *layer);
     if (!layer) return assay_error("out of memory");
     call->state = layer;
-    if (prepare_library(layer, call)) return -1;
+    layer->precision = precision;
+    if (cublas_session_open(&layer->session, precision, call)) return -1;
     return decode(layer, call, buffer, rows);
 }
 
 /* Row-major C = A B^T; the decoded operand is in whole numbers, so alpha has the
  * step: 1/2 for E8. */
-static int multiply(struct assay_call *call, const float *a, int64_t a_stride, const float *b,
+static int multiply(struct assay_call *call, const void *a, int64_t a_stride, const void *b,
                     int64_t b_stride)
 {
     const struct layer *layer = call->state;
     struct lut_geometry geometry = lut_geometry(call->shape);
+    const struct cublas_types types = cublas_types(layer->precision);
     const float alpha = geometry.divisor == 4 ? 0.5f : 1.0f, beta = 0;
     int m = (int)geometry.columns, n = (int)geometry.rows;
-    return cublas_error(layer->api->gemm_ex(layer->handle, CUBLAS_OP_T, CUBLAS_OP_N, m, n,
-                                            (int)geometry.k, &alpha, b, CUDA_R_32F, (int)b_stride,
-                                            a, CUDA_R_32F, (int)a_stride, &beta,
-                                            call->buffer[LUT_C], CUDA_R_32F, m,
-                                            CUBLAS_COMPUTE_32F_PEDANTIC, CUBLAS_GEMM_DEFAULT),
+    return cublas_error(layer->session.api->gemm_ex(layer->session.handle, CUBLAS_OP_T, CUBLAS_OP_N,
+                                                    m, n, (int)geometry.k, &alpha, b, types.data,
+                                                    (int)b_stride, a, types.data, (int)a_stride,
+                                                    &beta, call->buffer[LUT_C], CUDA_R_32F, m,
+                                                    types.compute, CUBLAS_GEMM_DEFAULT),
                         "cublasGemmEx");
 }
 
@@ -107,9 +107,9 @@ static void teardown(struct assay_call *call)
 {
     struct layer *layer = call->state;
     if (!layer) return;
+    cudaFree(layer->x);
     cudaFree(layer->decoded);
-    if (layer->handle) layer->api->destroy(layer->handle);
-    cudaFree(layer->workspace);
+    cublas_session_release(&layer->session);
     free(layer);
 }
 
@@ -117,7 +117,7 @@ static void teardown(struct assay_call *call)
 
 static int setup_onesided(struct assay_call *call)
 {
-    return prepare(call, LUT_A, call->shape->value[LUT_ROWS]);
+    return prepare(call, GPT_FP32, LUT_A, call->shape->value[LUT_ROWS]);
 }
 
 static int launch_onesided(struct assay_call *call)
@@ -137,72 +137,116 @@ static const struct assay_variant onesided = {
     .setup = setup_onesided,
     .launch = launch_onesided,
     .teardown = teardown,
+    .check = onesided_check,
 };
 ASSAY_REGISTER_VARIANT(onesided);
 
 /* ----------------------------------------------------------------- layer -- */
 
-static int setup_linear(struct assay_call *call)
+/* X in BF16, by the host. */
+static int round_x(struct layer *layer, struct assay_call *call)
 {
-    return prepare(call, LUT_B, call->shape->value[LUT_COLUMNS]);
+    int64_t count = call->shape->value[LUT_ROWS] * call->shape->value[LUT_K];
+    float *x = malloc((size_t)count * sizeof *x);
+    uint16_t *rounded = malloc((size_t)count * sizeof *rounded);
+    int status = x && rounded ? 0 : assay_error("out of host memory for X in BF16");
+    if (status == 0)
+        status = cuda_error(
+            cudaMemcpy(x, call->buffer[LUT_A], (size_t)count * sizeof *x, cudaMemcpyDeviceToHost),
+            "X");
+    for (int64_t i = 0; i < count && status == 0; i++)
+        assay_store(ASSAY_BF16, rounded, i, (double)x[i]);
+    size_t bytes = (size_t)count * sizeof *rounded;
+    if (status == 0) status = cuda_error(cudaMalloc(&layer->x, bytes), "X in BF16");
+    if (status == 0)
+        status =
+            cuda_error(cudaMemcpy(layer->x, rounded, bytes, cudaMemcpyHostToDevice), "X in BF16");
+    call->workspace_bytes += (int64_t)bytes;
+    free(rounded);
+    free(x);
+    return status;
+}
+
+static int setup_fp32(struct assay_call *call)
+{
+    return prepare(call, GPT_FP32, LUT_B, call->shape->value[LUT_COLUMNS]);
+}
+
+static int setup_tf32(struct assay_call *call)
+{
+    return prepare(call, GPT_TF32, LUT_B, call->shape->value[LUT_COLUMNS]);
+}
+
+static int setup_bf16(struct assay_call *call)
+{
+    if (prepare(call, GPT_BF16, LUT_B, call->shape->value[LUT_COLUMNS])) return -1;
+    return round_x(call->state, call);
 }
 
 static int launch_linear(struct assay_call *call)
 {
     const struct layer *layer = call->state;
-    return multiply(call, call->buffer[LUT_A], call->shape->value[LUT_K], layer->decoded,
-                    layer->stride);
+    return multiply(call, layer->x ? layer->x : call->buffer[LUT_A], call->shape->value[LUT_K],
+                    layer->decoded, layer->stride);
 }
 
-enum { CHECKED = 64 };
+/* Copies of what one element is made of: its row of X, of codes of W, and itself. */
+struct element {
+    float *x, *weights, got;
+    void *codes;
+};
 
-/* One element from copies of its two rows, in double, with the bound of an fp32 sum. */
-static int check_element(const struct assay_call *call, int64_t row, int64_t column, float *left,
-                         float *right)
+static int fetch(const struct assay_call *call, int64_t row, int64_t column,
+                 struct element *element)
 {
-    const struct layer *layer = call->state;
-    int64_t k = call->shape->value[LUT_K], columns = call->shape->value[LUT_COLUMNS];
-    size_t bytes = (size_t)k * sizeof(float);
-    float got;
-    if (cuda_error(
-            cudaMemcpy(left, (float *)call->buffer[LUT_A] + row * k, bytes, cudaMemcpyDeviceToHost),
-            "a row of X") ||
-        cuda_error(cudaMemcpy(right, layer->decoded + column * layer->stride, bytes,
-                              cudaMemcpyDeviceToHost),
-                   "a row of W") ||
-        cuda_error(cudaMemcpy(&got, (float *)call->buffer[LUT_C] + row * columns + column,
-                              sizeof got, cudaMemcpyDeviceToHost),
-                   "an element of C"))
-        return -1;
-    double sum = 0, magnitude = 0;
-    for (int64_t i = 0; i < k; i++) {
-        sum += 0.5 * (double)left[i] * (double)right[i];
-        magnitude += 0.5 * fabs((double)left[i] * (double)right[i]);
-    }
-    /* The first row has entries that are no numbers: nor is its product. */
-    bool fine =
-        isfinite(sum) ? fabs(got - sum) <= ((double)k + 2) * 0x1p-24 * magnitude : !isfinite(got);
-    if (!fine)
-        return assay_error("c[%lld, %lld] is %.9g, expected %.9g", (long long)row,
-                           (long long)column, got, sum);
+    struct lut_geometry geometry = lut_geometry(call->shape);
+    const struct {
+        void *to;
+        int buffer;
+        int64_t at, bytes;
+    } copies[] = {
+        {element->x, LUT_A, 4 * row * geometry.k, 4 * geometry.k},
+        {element->codes, LUT_B, column * geometry.stride_bytes, geometry.stride_bytes},
+        {&element->got, LUT_C, 4 * (row * geometry.columns + column), 4},
+    };
+    for (int i = 0; i < 3; i++)
+        if (cuda_error(cudaMemcpy(copies[i].to,
+                                  (const char *)call->buffer[copies[i].buffer] + copies[i].at,
+                                  (size_t)copies[i].bytes, cudaMemcpyDeviceToHost),
+                       "an element's operands"))
+            return -1;
     return 0;
 }
 
 static int check_linear(struct assay_call *call)
 {
-    size_t bytes = (size_t)call->shape->value[LUT_K] * sizeof(float);
-    int64_t rows = call->shape->value[LUT_ROWS], columns = call->shape->value[LUT_COLUMNS];
-    float *left = malloc(bytes), *right = malloc(bytes);
-    int status = left && right ? 0 : assay_error("out of host memory for a check");
-    for (int i = 0; i < CHECKED && status == 0; i++) /* a diagonal, corner to corner */
-        status = check_element(call, (rows - 1) * i / (CHECKED - 1),
-                               (columns - 1) * i / (CHECKED - 1), left, right);
-    free(right);
-    free(left);
+    /* TF32 keeps 10 bits behind the first, BF16 rounds to 7; tensor cores cut their sums off
+     * where fp32 rounds. W is in small whole numbers, which both hold. */
+    static const struct layer_error errors[] = {
+        [GPT_FP32] = {0, 0x1p-24}, [GPT_TF32] = {0x1p-10, 0x1p-23}, [GPT_BF16] = {0x1p-8, 0x1p-23}};
+    const struct layer *layer = call->state;
+    struct lut_geometry geometry = lut_geometry(call->shape);
+    struct element element = {.x = malloc((size_t)geometry.k * sizeof(float)),
+                              .weights = malloc((size_t)geometry.k * sizeof(float)),
+                              .codes = malloc((size_t)geometry.stride_bytes)};
+    bool room = element.x && element.weights && element.codes;
+    int status = room ? 0 : assay_error("out of host memory for a check");
+    for (int i = 0; i < LAYER_CHECKED && status == 0; i++) {
+        int64_t row, column;
+        layer_place(call->shape, i, &row, &column);
+        status = fetch(call, row, column, &element);
+        if (status == 0) status = layer_weights(call->shape, element.codes, element.weights);
+        if (status == 0)
+            status = layer_check_element(call->shape, element.x, element.weights,
+                                         &errors[layer->precision], element.got);
+    }
+    free(element.codes);
+    free(element.weights);
+    free(element.x);
     return status;
 }
 
-static const struct assay_variant linear = {
+static const struct assay_variant fp32 = {
     .operation = "quantized_linear",
     .name = "cublas_fp32",
     .summary = "cuBLAS, fp32 pedantic, on activations that are not quantised",
@@ -210,11 +254,43 @@ static const struct assay_variant linear = {
     .place = ASSAY_CUDA,
     .apart = true,
     .supports = supports,
-    .setup = setup_linear,
+    .setup = setup_fp32,
     .launch = launch_linear,
     .teardown = teardown,
     .check = check_linear,
 };
-ASSAY_REGISTER_VARIANT(linear);
+ASSAY_REGISTER_VARIANT(fp32);
+
+static const struct assay_variant tf32 = {
+    .operation = "quantized_linear",
+    .name = "cublas_tf32",
+    .summary = "cuBLAS, TF32, on activations that are not quantised",
+    .kind = ASSAY_BASELINE,
+    .place = ASSAY_CUDA,
+    .min_sm = 80,
+    .apart = true,
+    .supports = supports,
+    .setup = setup_tf32,
+    .launch = launch_linear,
+    .teardown = teardown,
+    .check = check_linear,
+};
+ASSAY_REGISTER_VARIANT(tf32);
+
+static const struct assay_variant bf16 = {
+    .operation = "quantized_linear",
+    .name = "cublas_bf16",
+    .summary = "cuBLAS, BF16 with fp32 sums, on activations that setup rounded",
+    .kind = ASSAY_BASELINE,
+    .place = ASSAY_CUDA,
+    .min_sm = 80,
+    .apart = true,
+    .supports = supports_bf16,
+    .setup = setup_bf16,
+    .launch = launch_linear,
+    .teardown = teardown,
+    .check = check_linear,
+};
+ASSAY_REGISTER_VARIANT(bf16);
 
 #endif

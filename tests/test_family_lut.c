@@ -50,7 +50,7 @@ static void linear_layers_are_exact_on_the_host(void **state)
     (void)state;
     for (int code = 0; lut_code_names[code]; code++) {
         const int64_t dims[] = {5, 203, 7, CODEBOOK_E8, code, LUT_PACKED, 0};
-        assert_int_equal(run_host_variants("quantized_linear", dims), 2);
+        assert_true(run_host_variants("quantized_linear", dims) >= 2); /* 3 with OpenBLAS */
     }
 }
 
@@ -71,7 +71,7 @@ static double *layer(const struct problem *problem)
 static void activations_that_are_no_numbers_are_zeros_to_their_block_alone(void **state)
 {
     (void)state;
-    static const float hard[] = {NAN, INFINITY, -INFINITY, 3e38f, 2e6f};
+    static const float hard[] = {NAN, INFINITY, -INFINITY, 3e38f, 4e6f};
     const int64_t dims[] = {3, 203, 7, CODEBOOK_E8, 1, LUT_PACKED, 0};
     struct problem problem;
     problem_init(&problem, "quantized_linear", dims);
@@ -89,22 +89,58 @@ static void activations_that_are_no_numbers_are_zeros_to_their_block_alone(void 
     problem_release(&problem);
 }
 
+static double metric_of(const struct problem *problem, const char *name)
+{
+    struct assay_metric metrics[ASSAY_MAX_METRICS];
+    int count = linear_quality(&problem->shape, (const void *const *)problem->call.buffer, metrics);
+    for (int i = 0; i < count; i++)
+        if (strcmp(metrics[i].name, name) == 0) return metrics[i].value;
+    return NAN;
+}
+
+/* The cells' error, 0.0717 beta^2 an entry, leaves of a signal of 1: 4.5 dB where beta is
+ * 1 / 0.45, 16.5 where it is 1 / 1.8. With q = 2 nothing is left at any scale. */
+static void activations_are_quantised_where_few_blocks_overload(void **state)
+{
+    (void)state;
+    static const struct {
+        int code;
+        double least_db, most_db, overload;
+    } known[] = {{0, -12, 0, 0.07}, {1, -18, 0, 0.07},  {3, 9.5, 12, 0.003},
+                 {4, 3, 5, 0.001},  {5, 16, 17, 0.001}, {6, 27.5, 29, 0.001}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        const int64_t dims[] = {24, 512, 96, CODEBOOK_E8, known[i].code, LUT_PACKED, 0};
+        struct problem problem;
+        problem_init(&problem, "quantized_linear", dims);
+        const struct assay_variant *variants[16];
+        int count = registry_variants("quantized_linear", variants, 16);
+        for (int v = 0; v < count; v++)
+            if (strcmp(variants[v]->name, "host_omp") == 0) run(&problem, variants[v]);
+        double db = metric_of(&problem, "sqnr_db");
+        assert_true(db > known[i].least_db && db < known[i].most_db);
+        assert_true(metric_of(&problem, "overload_rate") < known[i].overload);
+        problem_release(&problem);
+    }
+}
+
 static void no_number_of_b_stays_in_its_column(void **state)
 {
     (void)state;
     const int64_t dims[] = {5, 203, 7, CODEBOOK_E8, 1, LUT_PACKED, 0};
     struct problem problem;
     problem_init(&problem, "lut_matmul_onesided", dims);
+    ((float *)problem.call.buffer[LUT_B])[0] = -INFINITY; /* the fill puts more there */
     ((float *)problem.call.buffer[LUT_B])[2 * 203 + 100] = NAN;
     ((float *)problem.call.buffer[LUT_B])[4 * 203 + 202] = INFINITY;
     const struct assay_variant *variants[8];
     int count = registry_variants("lut_matmul_onesided", variants, 8);
-    for (int i = 0; i < count; i++)
-        if (variants[i]->place == ASSAY_HOST)
-            assert_int_equal(variants[i]->launch(&problem.call), 0);
-    for (int at = 0; at < 5 * 7; at++) {
-        bool finite = isfinite(((float *)problem.call.buffer[LUT_C])[at]);
-        assert_int_equal(finite, at % 7 != 2 && at % 7 != 4);
+    for (int i = 0; i < count; i++) {
+        if (variants[i]->place != ASSAY_HOST) continue;
+        run(&problem, variants[i]);
+        for (int at = 0; at < 5 * 7; at++) {
+            bool finite = isfinite(((float *)problem.call.buffer[LUT_C])[at]);
+            assert_int_equal(finite, at % 7 != 0 && at % 7 != 2 && at % 7 != 4);
+        }
     }
     problem_release(&problem);
 }
@@ -114,8 +150,22 @@ static void one_sided_products_are_within_their_bound(void **state)
     (void)state;
     for (int lattice = 0; lattice < CODEBOOK_LATTICES; lattice++) {
         const int64_t dims[] = {5, 203, 7, lattice, 5, LUT_PACKED, 0};
-        assert_int_equal(run_host_variants("lut_matmul_onesided", dims), 1);
+        assert_true(run_host_variants("lut_matmul_onesided", dims) >= 1);
     }
+}
+
+/* Row sums that the rows of A expect; the caller frees them. */
+static int64_t *expected_sums(const struct problem *problem, int count)
+{
+    struct lut_geometry geometry = lut_geometry(&problem->shape);
+    int64_t *sums = calloc((size_t)(geometry.blocks * geometry.d), sizeof *sums);
+    int64_t *expected = calloc((size_t)count, sizeof *expected);
+    assert_int_equal(lut_column_sums(&problem->shape, problem->call.buffer[LUT_B], sums), 0);
+    assert_int_equal(
+        lut_expected_row_sums(&problem->shape, problem->call.buffer[LUT_A], sums, count, expected),
+        0);
+    free(sums);
+    return expected;
 }
 
 static void row_sums_catch_one_wrong_element(void **state)
@@ -129,15 +179,39 @@ static void row_sums_catch_one_wrong_element(void **state)
     for (int i = 0; i < count; i++)
         if (strcmp(variants[i]->name, "host_scalar") == 0) run(&problem, variants[i]);
     float *c = problem.call.buffer[LUT_C];
-    int64_t sums[200];
-    const void *a = problem.call.buffer[LUT_A];
-    assert_int_equal(lut_column_sums(&problem.shape, problem.call.buffer[LUT_B], sums), 0);
-    assert_true(lut_row_sum_error(&problem.shape, a, sums, c, 5) == 0);
+    int64_t *expected = expected_sums(&problem, 5);
+    assert_true(lut_row_sum_error(&problem.shape, expected, c, 5) == 0);
     c[4 * 33 + 17] += 1;
-    assert_true(lut_row_sum_error(&problem.shape, a, sums, c, 5) == 1);
+    assert_true(lut_row_sum_error(&problem.shape, expected, c, 5) == 1);
     c[4 * 33 + 17] = NAN;
-    assert_true(isnan(lut_row_sum_error(&problem.shape, a, sums, c, 5)));
+    assert_true(isnan(lut_row_sum_error(&problem.shape, expected, c, 5)));
+    free(expected);
     problem_release(&problem);
+}
+
+static void products_are_c_before_it_is_divided(void **state)
+{
+    (void)state;
+    for (int lattice = 0; lattice < CODEBOOK_LATTICES; lattice++) {
+        const int64_t dims[] = {5, 200, 33, lattice, 3, LUT_PACKED, 0};
+        struct problem problem;
+        int32_t products[5 * 33];
+        float c[5 * 33];
+        problem_init(&problem, "lut_matmul", dims);
+        struct lut_geometry geometry = lut_geometry(&problem.shape);
+        const void *const *in = (const void *const *)problem.call.buffer;
+        assert_int_equal(lut_model_products(&problem.shape, in, LUT_C, 0, 165, products), 0);
+        assert_int_equal(lut_model(&problem.shape, in, LUT_C, 0, 165, c), 0);
+        for (int at = 0; at < 165; at++)
+            assert_true((float)(products[at] >> lut_shift(geometry.divisor)) * geometry.unit ==
+                        c[at]);
+        int64_t *expected = expected_sums(&problem, 5);
+        assert_true(lut_product_row_sum_error(&problem.shape, expected, products, 5) == 0);
+        products[77] -= 3; /* which dividing would hide */
+        assert_true(lut_product_row_sum_error(&problem.shape, expected, products, 5) == 3);
+        free(expected);
+        problem_release(&problem);
+    }
 }
 
 int main(void)
@@ -148,9 +222,11 @@ int main(void)
         cmocka_unit_test(encoding_inverts_decoding_for_every_codeword),
         cmocka_unit_test(linear_layers_are_exact_on_the_host),
         cmocka_unit_test(activations_that_are_no_numbers_are_zeros_to_their_block_alone),
+        cmocka_unit_test(activations_are_quantised_where_few_blocks_overload),
         cmocka_unit_test(no_number_of_b_stays_in_its_column),
         cmocka_unit_test(one_sided_products_are_within_their_bound),
         cmocka_unit_test(row_sums_catch_one_wrong_element),
+        cmocka_unit_test(products_are_c_before_it_is_divided),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

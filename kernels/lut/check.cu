@@ -11,9 +11,6 @@
 
 enum { THREADS = 128, SPLITS = 512, CHECKED_ROWS = 16 };
 
-/* Above this many multiply-adds the harness compares a sample of the elements. */
-static const double WHOLE = 1 << 25;
-
 /* A thread has a block of K, a row of threads every so manieth row of B. */
 template <int D>
 static __global__ void __launch_bounds__(THREADS)
@@ -53,17 +50,16 @@ static int enqueue_sums(const struct assay_call *call, const struct lut_geometry
     return assay_launched();
 }
 
-/* The sums, made on the device, to `host`: blocks * d of them. */
-static int fetch_sums(const struct assay_call *call, const struct lut_geometry *geometry,
-                      int64_t *host)
+int lut_fetch_column_sums(const struct assay_call *call, int64_t *host)
 {
-    size_t bytes = (size_t)(geometry->blocks * geometry->d) * sizeof *host;
+    struct lut_geometry geometry = lut_geometry(call->shape);
+    size_t bytes = (size_t)(geometry.blocks * geometry.d) * sizeof *host;
     struct lut_points points = {};
     unsigned long long *sums = NULL;
     int status = lut_points_upload(call->shape, &points);
     if (status == 0) status = assay_cuda(cudaMalloc((void **)&sums, bytes), "checksum");
     if (status == 0) status = assay_cuda(cudaMemset(sums, 0, bytes), "checksum");
-    if (status == 0) status = enqueue_sums(call, geometry, &points, sums);
+    if (status == 0) status = enqueue_sums(call, &geometry, &points, sums);
     if (status == 0)
         status = assay_cuda(cudaMemcpy(host, sums, bytes, cudaMemcpyDeviceToHost), "checksum");
     cudaFree(sums);
@@ -84,27 +80,49 @@ static int fetch_rows(const void *device, int64_t rows, int64_t bytes, int count
     return status;
 }
 
-int lut_check(struct assay_call *call)
+/* What the row sums of `count` rows should be. */
+static int expect(const struct assay_call *call, int count, int64_t *expected)
+{
+    struct lut_geometry geometry = lut_geometry(call->shape);
+    void *a = malloc((size_t)(count * geometry.stride_bytes));
+    int64_t *sums = (int64_t *)malloc((size_t)(geometry.blocks * geometry.d) * sizeof *sums);
+    int status = a && sums ? 0 : assay_error("out of host memory for the checksum");
+    if (status == 0)
+        status = fetch_rows(call->buffer[LUT_A], geometry.rows, geometry.stride_bytes, count, a);
+    if (status == 0) status = lut_fetch_column_sums(call, sums);
+    if (status == 0) status = lut_expected_row_sums(call->shape, a, sums, count, expected);
+    free(sums);
+    free(a);
+    return status;
+}
+
+/* The row sums of up to 16 rows of what LUT_C holds, which is `products` or C. */
+static int check(const struct assay_call *call, bool products)
 {
     struct lut_geometry geometry = lut_geometry(call->shape);
     double cost = (double)geometry.rows * (double)geometry.columns * (double)geometry.k;
-    if (cost <= WHOLE || geometry.scaled) return 0;
+    if (cost <= LUT_WHOLE || geometry.scaled) return 0;
     int count = geometry.rows < CHECKED_ROWS ? (int)geometry.rows : (int)CHECKED_ROWS;
-    int64_t row_bytes = geometry.columns * (int64_t)sizeof(float);
-    void *a = malloc((size_t)(count * geometry.stride_bytes));
-    float *c = (float *)malloc((size_t)(count * row_bytes));
-    int64_t *sums = (int64_t *)malloc((size_t)(geometry.blocks * geometry.d) * sizeof *sums);
-    int status = a && c && sums ? 0 : assay_error("out of host memory for the checksum");
-    if (status == 0)
-        status = fetch_rows(call->buffer[LUT_A], geometry.rows, geometry.stride_bytes, count, a);
+    int64_t expected[CHECKED_ROWS], row_bytes = geometry.columns * (int64_t)sizeof(float);
+    void *c = malloc((size_t)(count * row_bytes));
+    int status = c ? expect(call, count, expected) : assay_error("out of host memory for c");
     if (status == 0) status = fetch_rows(call->buffer[LUT_C], geometry.rows, row_bytes, count, c);
-    if (status == 0) status = fetch_sums(call, &geometry, sums);
     if (status == 0) {
-        double error = lut_row_sum_error(call->shape, a, sums, c, count);
+        double error =
+            products ? lut_product_row_sum_error(call->shape, expected, (const int32_t *)c, count)
+                     : lut_row_sum_error(call->shape, expected, (const float *)c, count);
         if (!(error == 0)) status = assay_error("row sums of c are off by %g", error);
     }
-    free(sums);
     free(c);
-    free(a);
     return status;
+}
+
+int lut_check(struct assay_call *call)
+{
+    return check(call, false);
+}
+
+int lut_check_products(struct assay_call *call)
+{
+    return check(call, true);
 }

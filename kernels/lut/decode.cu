@@ -116,32 +116,45 @@ int lut_decode_i8(const struct lut_geometry *geometry, const void *data, int64_t
 
 /* ----------------------------------------------------------- other types -- */
 
+/* A thread decodes a block of entries; `out` is cleared before, for what pads a row. */
+template <int D>
 static __global__ void __launch_bounds__(THREADS)
-    widen_fp32(const int8_t *__restrict__ in, float *__restrict__ out, int64_t count)
+    decode_fp32(struct lut_codes codes, struct lut_geometry geometry,
+                const int8_t *__restrict__ points, float *__restrict__ out, int64_t stride)
 {
-    int64_t step = (int64_t)gridDim.x * THREADS;
-    for (int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x; i < count; i += step)
-        out[i] = (float)in[i];
+    int64_t block = (int64_t)blockIdx.x * THREADS + threadIdx.x;
+    if (block >= geometry.blocks) return;
+    for (int64_t row = blockIdx.y; row < codes.rows; row += gridDim.y) {
+        int sum[D] = {}, weight = 1;
+        for (int m = 0; m < geometry.levels; m++, weight *= geometry.q) {
+            int64_t index = lut_read(&codes, row, block * geometry.levels + m);
+#pragma unroll
+            for (int i = 0; i < D; i++)
+                sum[i] += weight * points[index * D + i];
+        }
+#pragma unroll
+        for (int i = 0; i < D; i++)
+            out[row * stride + block * D + i] = (float)sum[i];
+    }
 }
 
-/* A whole number below 256 has its bits in the upper half of its fp32. */
+/* A whole number within 256 has its bits in the upper half of its fp32. */
 static __global__ void __launch_bounds__(THREADS)
-    widen_bf16(const int8_t *__restrict__ in, uint16_t *__restrict__ out, int64_t count)
+    narrow_bf16(const float *__restrict__ in, uint16_t *__restrict__ out, int64_t count)
 {
     int64_t step = (int64_t)gridDim.x * THREADS;
     for (int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x; i < count; i += step)
-        out[i] = (uint16_t)(__float_as_uint((float)in[i]) >> 16);
+        out[i] = (uint16_t)(__float_as_uint(in[i]) >> 16);
 }
 
 /* A stand-in for what was quantised: the point and a hashed error within 1/2. */
-static __global__ void __launch_bounds__(THREADS)
-    originals(const int8_t *__restrict__ in, float *__restrict__ out, int64_t count)
+static __global__ void __launch_bounds__(THREADS) add_errors(float *entries, int64_t count)
 {
     int64_t step = (int64_t)gridDim.x * THREADS;
     for (int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x; i < count; i += step) {
         uint32_t hash = ((uint32_t)i ^ (uint32_t)i >> 16) * 0x45d9f3bu;
         hash = (hash ^ hash >> 16) * 0x45d9f3bu;
-        out[i] = (float)in[i] + (float)(int32_t)hash * 0x1p-32f;
+        entries[i] += (float)(int32_t)hash * 0x1p-32f;
     }
 }
 
@@ -159,21 +172,35 @@ static unsigned grid_of(int64_t count)
     return (unsigned)(blocks < 1 << 16 ? blocks : 1 << 16);
 }
 
-int lut_widen_fp32(const int8_t *in, float *out, int64_t count, void *stream)
+int lut_decode_fp32(const struct lut_geometry *geometry, const void *data, int64_t rows,
+                    const struct lut_points *points, bool right, float *out, void *stream)
 {
-    widen_fp32<<<grid_of(count), THREADS, 0, (cudaStream_t)stream>>>(in, out, count);
+    const int8_t *from = right ? points->right : points->left;
+    struct lut_codes codes = lut_codes(geometry, data, rows);
+    int64_t stride = lut_decoded_stride(geometry);
+    dim3 grid((unsigned)((geometry->blocks + THREADS - 1) / THREADS),
+              (unsigned)(rows < GRID_ROWS ? rows : GRID_ROWS));
+    cudaStream_t on = (cudaStream_t)stream;
+    if (assay_cuda(cudaMemsetAsync(out, 0, (size_t)(rows * stride) * sizeof *out, on), "operand"))
+        return -1;
+    if (geometry->d == 2)
+        decode_fp32<2><<<grid, THREADS, 0, on>>>(codes, *geometry, from, out, stride);
+    else if (geometry->d == 4)
+        decode_fp32<4><<<grid, THREADS, 0, on>>>(codes, *geometry, from, out, stride);
+    else
+        decode_fp32<8><<<grid, THREADS, 0, on>>>(codes, *geometry, from, out, stride);
     return assay_launched();
 }
 
-int lut_originals(const int8_t *in, float *out, int64_t count, void *stream)
+int lut_narrow_bf16(const float *in, uint16_t *out, int64_t count, void *stream)
 {
-    originals<<<grid_of(count), THREADS, 0, (cudaStream_t)stream>>>(in, out, count);
+    narrow_bf16<<<grid_of(count), THREADS, 0, (cudaStream_t)stream>>>(in, out, count);
     return assay_launched();
 }
 
-int lut_widen_bf16(const int8_t *in, uint16_t *out, int64_t count, void *stream)
+int lut_add_errors(float *entries, int64_t count, void *stream)
 {
-    widen_bf16<<<grid_of(count), THREADS, 0, (cudaStream_t)stream>>>(in, out, count);
+    add_errors<<<grid_of(count), THREADS, 0, (cudaStream_t)stream>>>(entries, count);
     return assay_launched();
 }
 

@@ -74,7 +74,7 @@ static void teardown(struct assay_call *call)
     free(state);
 }
 
-static const struct assay_variant variant = {
+extern const struct assay_variant lut_decode_imma_staged = {
     .operation = "lut_matmul",
     .name = "decode_imma_staged",
     .summary = "decoded to int8 in device memory, then wgmma",
@@ -89,4 +89,4 @@ static const struct assay_variant variant = {
     .model = lut_model,
     .check = lut_check,
 };
-ASSAY_REGISTER_VARIANT(variant);
+ASSAY_REGISTER_VARIANT(lut_decode_imma_staged);

@@ -5,17 +5,16 @@
  * Operations: 2 rows K columns, as in lut_matmul; encoding is 8 rows K more at most,
  * which is not counted. Bytes: 4 an activation, the codes of W, 4 an element of C.
  *
- * The activations are multiples of 1/64. On them the two candidates of a closest
- * point are as far apart as 1/64 or exactly tied, and a tie is decided by the dither,
- * 1.5e-5 in squared distance: fp32 and double cannot disagree, so that C is exact.
- * Blocks that overload keep the codes they get; nothing is scaled. The first row begins
- * with blocks that are lost.
+ * Blocks that overload keep the codes they get. The first entries have some that are no
+ * numbers, or too large: their blocks are lost.
  */
 #include <math.h>
 #include <stdlib.h>
 
 #include "dims.h"
 #include "linear.h"
+
+static const float hard[] = {NAN, INFINITY, -INFINITY, 1e9f, -1e30f};
 
 static const char *supports(const struct assay_shape *shape)
 {
@@ -28,28 +27,22 @@ static int buffers(const struct assay_shape *shape, struct assay_buffer out[ASSA
 {
     struct lut_geometry geometry = lut_geometry(shape);
     out[LINEAR_X] = lut_entries_buffer("x", ASSAY_IN, geometry.rows, geometry.k);
-    out[LINEAR_X].fill.kind = ASSAY_FILL_CUSTOM;
+    out[LINEAR_X].fill = (struct assay_fill){.kind = ASSAY_FILL_NORMAL,
+                                             .b = 1,
+                                             .hard = hard,
+                                             .hard_count = sizeof hard / sizeof *hard,
+                                             .hard_every = 16,
+                                             .hard_until = 64};
     out[LINEAR_W] = lut_codes_buffer(&geometry, "w", geometry.columns);
     out[LINEAR_C] = lut_entries_buffer("c", ASSAY_OUT, geometry.rows, geometry.columns);
     return 3;
 }
 
-/* The sum of two uniforms, within +-1.5, in steps of 1/64; the first blocks are lost. */
 static int fill(const struct assay_shape *shape, int buffer, uint64_t seed, void *host)
 {
+    (void)buffer; /* only codes are filled here */
     struct lut_geometry geometry = lut_geometry(shape);
-    if (buffer == LINEAR_W) {
-        lut_fill_codes(&geometry, geometry.columns, seed, host);
-        return 0;
-    }
-    static const float hard[] = {NAN, INFINITY, -INFINITY, 1e9f, -1e30f};
-    float *x = host;
-    for (int64_t i = 0; i < geometry.rows * geometry.k; i++) {
-        uint64_t bits = lut_mix(seed, (uint64_t)i);
-        x[i] = (float)((int)(bits % 97) + (int)(bits >> 32) % 97 - 96) / 64.0f;
-    }
-    for (int i = 0; i < (int)(sizeof hard / sizeof *hard) && 9 * i < geometry.k; i++)
-        x[9 * i] = hard[i];
+    lut_fill_codes(&geometry, geometry.columns, seed, host);
     return 0;
 }
 
@@ -60,18 +53,19 @@ static struct assay_work work(const struct assay_shape *shape)
                     ASSAY_INT8_OPS);
 }
 
-/* One block of X encoded and decoded in double, doubled coordinates. */
-static void nearest(const struct lut_geometry *geometry, const struct codebook *codebook,
-                    const float *x, int64_t block, int out[8])
+struct linear_block linear_nearest(const struct lut_geometry *geometry,
+                                   const struct codebook *codebook, const float *row, int64_t block)
 {
-    double at[8], point[8], norm = 0;
+    struct linear_block result = {.lost = false};
+    float v[8];
+    double at[8], point[8];
     int weight = 1;
-    for (int i = 0; i < 8; i++) {
-        at[i] = block * 8 + i < geometry->k ? (double)x[block * 8 + i] : 0;
-        norm += at[i] * at[i];
-        out[i] = 0;
-    }
-    if (!(norm < 0x1p40)) return; /* lost: linear.h */
+    for (int i = 0; i < 8; i++)
+        v[i] = block * 8 + i < geometry->k ? row[block * 8 + i] : 0;
+    result.lost = linear_scale(v, linear_r(geometry->q, geometry->levels));
+    if (result.lost) return result;
+    for (int i = 0; i < 8; i++)
+        at[i] = (double)v[i];
     for (int m = 0; m < geometry->levels; m++, weight *= geometry->q) {
         int whole[8];
         codebook_closest(CODEBOOK_E8, at, point);
@@ -81,8 +75,12 @@ static void nearest(const struct lut_geometry *geometry, const struct codebook *
         }
         const int8_t *left = codebook->left + 8 * (int64_t)lut_index_e8(whole, geometry->q);
         for (int i = 0; i < 8; i++)
-            out[i] += weight * left[i];
+            result.point[i] += weight * left[i];
     }
+    codebook_closest(CODEBOOK_E8, at, point);
+    for (int i = 0; i < 8; i++)
+        result.overloaded |= point[i] != 0;
+    return result;
 }
 
 static int reference(const struct assay_shape *shape, const void *const in[], int buffer,
@@ -92,7 +90,7 @@ static int reference(const struct assay_shape *shape, const void *const in[], in
     struct lut_geometry geometry = lut_geometry(shape);
     const struct codebook *codebook = lut_codebook(shape);
     struct lut_codes w = lut_codes(&geometry, in[LINEAR_W], geometry.columns);
-    int(*x)[8] = calloc((size_t)geometry.blocks, sizeof *x);
+    struct linear_block *x = calloc((size_t)geometry.blocks, sizeof *x);
     int64_t kept = -1;
     if (x == NULL || codebook == NULL) {
         free(x);
@@ -103,13 +101,13 @@ static int reference(const struct assay_shape *shape, const void *const in[], in
         const float *row_x = (const float *)in[LINEAR_X] + row * geometry.k;
         for (int64_t block = 0; block < geometry.blocks; block++) {
             int y[CODEBOOK_MAX_D];
-            if (row != kept) nearest(&geometry, codebook, row_x, block, x[block]);
+            if (row != kept) x[block] = linear_nearest(&geometry, codebook, row_x, block);
             lut_decode_block(codebook, &geometry, &w, true, at % geometry.columns, block, y);
             for (int i = 0; i < 8; i++)
-                sum += x[block][i] * y[i];
+                sum += x[block].point[i] * y[i];
         }
         kept = row;
-        expected[at - begin] = (double)(float)(sum / geometry.divisor);
+        expected[at - begin] = (double)((float)(sum / geometry.divisor) * geometry.unit);
         bound[at - begin] = 0;
     }
     free(x);
@@ -122,11 +120,12 @@ static double reference_cost(const struct assay_shape *shape)
     return 4.0 * (double)shape->value[LUT_K];
 }
 
-static const char *const baselines[] = {"cublas_fp32", "openblas", "host_scalar", NULL};
+static const char *const baselines[] = {"cublas_bf16", "cublas_fp32", "openblas", "host_scalar",
+                                        NULL};
 
 static const struct assay_operation operation = {
     .name = "quantized_linear",
-    .summary = "C = decode(encode(X)) decode(W)^T: E8 codes, activations encoded in the call",
+    .summary = "C = beta decode(encode(X / beta)) decode(W)^T: E8 codes, X encoded in the call",
     .dims = {LUT_DIMS(8, 64, 32), LUT_DIM_SCALED},
     .supports = supports,
     .buffers = buffers,
@@ -134,6 +133,7 @@ static const struct assay_operation operation = {
     .work = work,
     .reference = reference,
     .reference_cost = reference_cost,
+    .quality = linear_quality,
     .baselines = baselines,
 };
 ASSAY_REGISTER_OPERATION(operation);

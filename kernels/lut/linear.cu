@@ -9,6 +9,7 @@
 
 #include "linear.h"
 #include "lut_cuda.h"
+#include "row_sums.h"
 
 enum { THREADS = 128 };
 
@@ -40,7 +41,7 @@ static __device__ __forceinline__ void put(const struct lut_geometry &geometry, 
 }
 
 static __global__ void __launch_bounds__(THREADS)
-    linear_encode(struct lut_geometry geometry, struct lut_dither dither,
+    linear_encode(struct lut_geometry geometry, struct lut_dither dither, float r,
                   const float *__restrict__ x, char *__restrict__ codes)
 {
     int64_t at = (int64_t)blockIdx.x * THREADS + threadIdx.x;
@@ -50,10 +51,17 @@ static __global__ void __launch_bounds__(THREADS)
 #pragma unroll
     for (int i = 0; i < 8; i++)
         entries[i] = block * 8 + i < geometry.k ? x[row * geometry.k + block * 8 + i] : 0.0f;
-    lut_drop_lost(entries);
+    linear_scale(entries, r);
     for (int m = 0; m < geometry.levels; m++)
         put(geometry, codes + row * geometry.stride_bytes, block * geometry.levels + m,
             lut_encode_e8(entries, geometry.q, &dither));
+}
+
+/* decode_gemv knows lattices whose unit is 1: beta comes behind it, to few rows. */
+static __global__ void __launch_bounds__(THREADS) times_beta(float *c, int64_t count, float beta)
+{
+    int64_t at = (int64_t)blockIdx.x * THREADS + threadIdx.x;
+    if (at < count) c[at] *= beta;
 }
 
 /* ----------------------------------------------------------- composition -- */
@@ -99,9 +107,14 @@ static int launch_with(struct assay_call *call, const struct assay_variant *prod
         assay_cuda(cudaMemsetAsync(state->codes, 0, codes_bytes(&geometry), stream), "codes"))
         return -1;
     linear_encode<<<(unsigned)blocks, THREADS, 0, stream>>>(
-        geometry, dither, (const float *)call->buffer[LINEAR_X], (char *)state->codes);
-    if (assay_launched()) return -1;
-    return product->launch(&state->inner);
+        geometry, dither, linear_r(geometry.q, geometry.levels),
+        (const float *)call->buffer[LINEAR_X], (char *)state->codes);
+    if (assay_launched() || product->launch(&state->inner)) return -1;
+    if (product != &lut_decode_gemv) return 0;
+    int64_t count = geometry.rows * geometry.columns;
+    times_beta<<<(unsigned)((count + THREADS - 1) / THREADS), THREADS, 0, stream>>>(
+        (float *)call->buffer[LINEAR_C], count, geometry.unit);
+    return assay_launched();
 }
 
 static void teardown_with(struct assay_call *call, const struct assay_variant *product)
@@ -147,6 +160,7 @@ static const struct assay_variant by_table = {
     .setup = setup<&lut_smem_i8>,
     .launch = launch<&lut_smem_i8>,
     .teardown = teardown<&lut_smem_i8>,
+    .check = linear_check,
 };
 ASSAY_REGISTER_VARIANT(by_table);
 
@@ -161,6 +175,7 @@ static const struct assay_variant by_dp4a = {
     .setup = setup<&lut_decode_dp4a>,
     .launch = launch<&lut_decode_dp4a>,
     .teardown = teardown<&lut_decode_dp4a>,
+    .check = linear_check,
 };
 ASSAY_REGISTER_VARIANT(by_dp4a);
 
@@ -176,13 +191,30 @@ static const struct assay_variant by_imma = {
     .setup = setup<&lut_decode_imma>,
     .launch = launch<&lut_decode_imma>,
     .teardown = teardown<&lut_decode_imma>,
+    .check = linear_check,
 };
 ASSAY_REGISTER_VARIANT(by_imma);
+
+static const struct assay_variant by_staged = {
+    .operation = "quantized_linear",
+    .name = "encode_imma_staged",
+    .summary = "encode, then decode_imma_staged: any code that fits int8",
+    .kind = ASSAY_KERNEL,
+    .place = ASSAY_CUDA,
+    .clock = ASSAY_CLOCK_DEVICE,
+    .min_sm = 90,
+    .supports = supports<&lut_decode_imma_staged>,
+    .setup = setup<&lut_decode_imma_staged>,
+    .launch = launch<&lut_decode_imma_staged>,
+    .teardown = teardown<&lut_decode_imma_staged>,
+    .check = linear_check,
+};
+ASSAY_REGISTER_VARIANT(by_staged);
 
 static const struct assay_variant by_gemv = {
     .operation = "quantized_linear",
     .name = "encode_gemv",
-    .summary = "encode, then decode_gemv",
+    .summary = "encode, then decode_gemv, then beta",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,
@@ -191,5 +223,6 @@ static const struct assay_variant by_gemv = {
     .setup = setup<&lut_decode_gemv>,
     .launch = launch<&lut_decode_gemv>,
     .teardown = teardown<&lut_decode_gemv>,
+    .check = linear_check,
 };
 ASSAY_REGISTER_VARIANT(by_gemv);

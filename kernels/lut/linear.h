@@ -1,11 +1,17 @@
 /*
  * linear.h - quantized_linear: activations encoded on the fly, E8.
  *
- *   C = decode(encode(X)) . decode(W)^T,  X [rows, K] fp32, W [columns, K/8] codes
+ *   C = beta decode(encode(X / beta)) . decode(W)^T,  X [rows, K] fp32, W [columns, K/8] codes
  *
- * lut_encode_e8 is a level of the paper's algorithm 1 with beta = 1, on the host and in CUDA alike.
- * A block is lost if an entry is NaN or infinite or the sum of squares is 2^40 or more: it
- * is encoded as 0. No other block is touched.
+ * beta is one for the tensor, from the standard deviation of X, which is 1: where E8's codes
+ * have few overloads (kernels/lattice recommends the same). X / beta is rounded to
+ * multiples of 1/64 first, which adds 0.03 % to the error of the smallest cell. On them the
+ * two candidates of a closest point are as far apart as 1/64 or exactly tied, and a tie is
+ * decided by the dither: fp32 and double cannot disagree, so that C is exact.
+ *
+ * lut_encode_e8 is a level of the paper's algorithm 1, on the host and in CUDA alike. A
+ * block is lost if an entry is NaN or infinite or the sum of squares of x / beta is 2^40 or
+ * more: it is encoded as 0. No other block is touched.
  */
 #ifndef LUT_LINEAR_H
 #define LUT_LINEAR_H
@@ -71,16 +77,34 @@ LUT_FUNCTION void lut_closest_e8(const float x[8], const struct lut_dither *dith
         out[i] = to_half < to_whole ? 2 * (int)half[i] + 1 : 2 * (int)whole[i];
 }
 
-/* The entries of a block, zeros if it is lost. */
-LUT_FUNCTION void lut_drop_lost(float x[8])
+/* 1 / beta: a share of the code's range, q^M. With q = 2 further levels add none: a shortest
+ * vector and its negative are one class, both on the edge of 2 E8's cell. The dither takes
+ * one; half of the other rounds to itself again, level after level. */
+LUT_FUNCTION float linear_r(int q, int levels)
+{
+    return 0.1125f * (float)lut_weight(q, q == 2 ? 1 : levels);
+}
+
+LUT_FUNCTION float linear_beta(int q, int levels)
+{
+    return 1.0f / linear_r(q, levels);
+}
+
+/* The entries of a block times r = 1 / beta, in steps of 1/64; zeros if it is lost, which
+ * is returned. */
+LUT_FUNCTION bool linear_scale(float x[8], float r)
 {
     float norm = 0;
     LUT_UNROLL
-    for (int i = 0; i < 8; i++)
+    for (int i = 0; i < 8; i++) {
+        x[i] = rintf(64.0f * (x[i] * r)) / 64.0f;
         norm += x[i] * x[i];
+    }
+    bool lost = !(norm < 0x1p40f);
     LUT_UNROLL
     for (int i = 0; i < 8; i++)
-        if (!(norm < 0x1p40f)) x[i] = 0;
+        if (lost) x[i] = 0;
+    return lost;
 }
 
 /* The index of a point in doubled coordinates. G^-1 by running sums: the last digit
@@ -115,5 +139,27 @@ LUT_FUNCTION uint32_t lut_encode_e8(float x[8], int q, const struct lut_dither *
         x[i] = 0.5f * (float)point[i] / (float)q;
     return lut_index_e8(point, q);
 }
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* linear.c: one block of a row of X encoded and decoded by codebook_closest, in double from
+ * linear_scale on. */
+struct linear_block {
+    int point[8]; /* doubled coordinates, levels weighted and added */
+    bool lost, overloaded;
+};
+struct linear_block linear_nearest(const struct lut_geometry *geometry,
+                                   const struct codebook *codebook, const float *row,
+                                   int64_t block);
+
+/* linear_quality.c. Signature of assay_operation.quality. */
+int linear_quality(const struct assay_shape *shape, const void *const host[],
+                   struct assay_metric out[ASSAY_MAX_METRICS]);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -131,6 +131,8 @@ double lut_reference_cost(const struct assay_shape *shape);
 const char *lut_index_unsupported(const struct assay_shape *shape);
 /* Why no table is built for this shape, or NULL. */
 const char *lut_table_unsupported(const struct assay_shape *shape);
+/* The largest |coordinate| of a decoded operand, the metric included. */
+int lut_coordinate_max(const struct assay_shape *shape);
 /* Why decoded operands do not fit int8, or NULL. */
 const char *lut_decode_unsupported(const struct assay_shape *shape);
 
@@ -150,13 +152,23 @@ int64_t lut_exact(const struct codebook *codebook, const struct lut_geometry *ge
 int lut_model(const struct assay_shape *shape, const void *const in[], int buffer, int64_t begin,
               int64_t end, void *out);
 
+/* The products of decoded points before they are divided and scaled, int32: what an int8
+ * product of a library writes. Scaling off only. */
+int lut_model_products(const struct assay_shape *shape, const void *const in[], int buffer,
+                       int64_t begin, int64_t end, void *out);
+
 /* The checksum identity, by a route without table or product of matrices: the
  * sum over j of C[i,j] is A_i . (sum over j of B_j). First the sums over all rows of B,
- * blocks * d of them; then the largest difference over `count` rows of A and of C, NaN
- * where C holds one; scaling off only. */
+ * blocks * d of them; then what `count` rows of A expect, not yet divided; then the largest
+ * difference over as many rows of C (NaN where it holds one) or of products. Scaling off
+ * only. */
 int lut_column_sums(const struct assay_shape *shape, const void *b, int64_t *sums);
-double lut_row_sum_error(const struct assay_shape *shape, const void *a, const int64_t *sums,
-                         const float *c, int count);
+int lut_expected_row_sums(const struct assay_shape *shape, const void *a, const int64_t *sums,
+                          int count, int64_t *expected);
+double lut_row_sum_error(const struct assay_shape *shape, const int64_t *expected, const float *c,
+                         int count);
+double lut_product_row_sum_error(const struct assay_shape *shape, const int64_t *expected,
+                                 const int32_t *products, int count);
 
 #ifdef __cplusplus
 }

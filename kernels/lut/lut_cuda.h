@@ -9,6 +9,9 @@
 
 #include "lut.h"
 
+/* Above this many multiply-adds the harness compares a sample of the elements. */
+#define LUT_WHOLE ((double)(1 << 25))
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -38,19 +41,27 @@ bool lut_short_points_take(const struct lut_geometry *geometry, int64_t rows,
 int lut_short_points_decode(const struct lut_geometry *geometry, const void *data, int64_t rows,
                             const struct lut_points *points, int8_t *out, void *stream);
 
-/* Enqueue: int8 to fp32 or to bf16, exactly; to fp32 with an error within 1/2, as
- * unquantised operands have; in place, int32 sums of points' products to C. */
-int lut_widen_fp32(const int8_t *in, float *out, int64_t count, void *stream);
-int lut_widen_bf16(const int8_t *in, uint16_t *out, int64_t count, void *stream);
-int lut_originals(const int8_t *in, float *out, int64_t count, void *stream);
+/* Enqueue: the same decoding to fp32, whatever the coordinates' size; fp32 that bf16 holds
+ * to bf16; an error within 1/2 on every entry, as unquantised operands have; in place, int32
+ * sums of points' products to C. */
+int lut_decode_fp32(const struct lut_geometry *geometry, const void *data, int64_t rows,
+                    const struct lut_points *points, bool right, float *out, void *stream);
+int lut_narrow_bf16(const float *in, uint16_t *out, int64_t count, void *stream);
+int lut_add_errors(float *entries, int64_t count, void *stream);
 int lut_sums_to_c(const struct lut_geometry *geometry, void *c, void *stream);
 
 /* assay_variant.check of every variant of lut_matmul: the row sums of up to 16
  * rows of C, where the harness compares only a sample of it. */
 int lut_check(struct assay_call *call);
+/* The same where LUT_C holds the products as int32 (lut_model_products). */
+int lut_check_products(struct assay_call *call);
+
+/* lut_column_sums of call->buffer[LUT_B], made on the device, by additions alone. */
+int lut_fetch_column_sums(const struct assay_call *call, int64_t *host);
 
 /* Variants that quantized_linear calls after its own encoding. */
-extern const struct assay_variant lut_smem_i8, lut_decode_dp4a, lut_decode_imma, lut_decode_gemv;
+extern const struct assay_variant lut_smem_i8, lut_decode_dp4a, lut_decode_imma,
+    lut_decode_imma_staged, lut_decode_gemv;
 
 #ifdef __cplusplus
 }

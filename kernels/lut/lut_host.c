@@ -1,5 +1,6 @@
 /* lut_host.c - decoding and exact sums on the host; see lut.h. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lut.h"
@@ -75,6 +76,21 @@ int lut_model(const struct assay_shape *shape, const void *const in[], int buffe
     return 0;
 }
 
+int lut_model_products(const struct assay_shape *shape, const void *const in[], int buffer,
+                       int64_t begin, int64_t end, void *out)
+{
+    (void)buffer;
+    struct lut_geometry geometry = lut_geometry(shape);
+    const struct codebook *codebook = lut_codebook(shape);
+    int32_t *products = out;
+    if (codebook == NULL) return -1;
+    for (int64_t at = begin; at < end; at++)
+        products[at - begin] =
+            (int32_t)(geometry.divisor * lut_exact(codebook, &geometry, in[LUT_A], in[LUT_B],
+                                                   at / geometry.columns, at % geometry.columns));
+    return 0;
+}
+
 int lut_column_sums(const struct assay_shape *shape, const void *b, int64_t *sums)
 {
     struct lut_geometry geometry = lut_geometry(shape);
@@ -92,27 +108,50 @@ int lut_column_sums(const struct assay_shape *shape, const void *b, int64_t *sum
     return 0;
 }
 
-double lut_row_sum_error(const struct assay_shape *shape, const void *a, const int64_t *sums,
-                         const float *c, int count)
+int lut_expected_row_sums(const struct assay_shape *shape, const void *a, const int64_t *sums,
+                          int count, int64_t *expected)
 {
     struct lut_geometry geometry = lut_geometry(shape);
     const struct codebook *codebook = lut_codebook(shape);
     struct lut_codes codes = lut_codes(&geometry, a, count);
-    double worst = 0;
-    if (codebook == NULL) return NAN;
+    if (codebook == NULL) return -1;
     for (int row = 0; row < count; row++) {
-        int64_t expected = 0;
-        double got = 0;
+        expected[row] = 0;
         for (int64_t block = 0; block < geometry.blocks; block++) {
             int x[CODEBOOK_MAX_D];
             lut_decode_block(codebook, &geometry, &codes, false, row, block, x);
             for (int i = 0; i < geometry.d; i++)
-                expected += x[i] * sums[block * geometry.d + i];
+                expected[row] += x[i] * sums[block * geometry.d + i];
         }
+    }
+    return 0;
+}
+
+double lut_row_sum_error(const struct assay_shape *shape, const int64_t *expected, const float *c,
+                         int count)
+{
+    struct lut_geometry geometry = lut_geometry(shape);
+    double worst = 0;
+    for (int row = 0; row < count; row++) {
+        double got = 0;
         for (int64_t column = 0; column < geometry.columns; column++)
             got += (double)c[row * geometry.columns + column];
-        double error = fabs(got - (double)expected / geometry.divisor * (double)geometry.unit);
+        double error = fabs(got - (double)expected[row] / geometry.divisor * (double)geometry.unit);
         if (!(error <= worst)) worst = error; /* also where C holds a NaN */
     }
     return worst;
+}
+
+double lut_product_row_sum_error(const struct assay_shape *shape, const int64_t *expected,
+                                 const int32_t *products, int count)
+{
+    struct lut_geometry geometry = lut_geometry(shape);
+    int64_t worst = 0;
+    for (int row = 0; row < count; row++) {
+        int64_t error = -expected[row];
+        for (int64_t column = 0; column < geometry.columns; column++)
+            error += products[row * geometry.columns + column];
+        if (llabs(error) > worst) worst = llabs(error);
+    }
+    return (double)worst;
 }

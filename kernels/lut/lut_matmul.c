@@ -95,8 +95,8 @@ static int reference(const struct assay_shape *shape, const void *const in[], in
     return 0;
 }
 
-static const char *const baselines[] = {"cublaslt_int8", "cublas_fp32", "openblas", "host_decode",
-                                        NULL};
+static const char *const baselines[] = {
+    "cublaslt_int8_product", "cublaslt_int8", "cublas_fp32", "openblas", "host_decode", NULL};
 
 static const struct assay_operation operation = {
     .name = "lut_matmul",

@@ -13,6 +13,7 @@
 #include "decode.cuh"
 #include "lut_cuda.h"
 #include "onesided.h"
+#include "row_sums.h"
 
 struct onesided_args {
     struct lut_geometry geometry;
@@ -214,6 +215,7 @@ static const struct assay_variant by_table = {
     .setup = setup_table,
     .launch = launch_table,
     .teardown = teardown,
+    .check = onesided_check,
 };
 ASSAY_REGISTER_VARIANT(by_table);
 
@@ -228,5 +230,6 @@ static const struct assay_variant by_decoding = {
     .setup = setup_decode,
     .launch = launch_decode,
     .teardown = teardown,
+    .check = onesided_check,
 };
 ASSAY_REGISTER_VARIANT(by_decoding);

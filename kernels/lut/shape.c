@@ -2,11 +2,12 @@
  * shape.c - a shape of the lookup-table family worked out: sizes, what cannot be, buffers
  * and what they are filled with.
  */
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "lut.h"
+#include "linear.h"
 
 const char *const lut_code_names[] = {"q2m1", "q2m2", "q2m4", "q3m2", "q4m1", "q4m2", "q4m3", NULL};
 const char *const lut_index_names[] = {"fp32", "int32", "int8", "packed", NULL};
@@ -46,6 +47,9 @@ struct lut_geometry lut_geometry(const struct assay_shape *shape)
         .count = 1,
     };
     lut_code(shape->value[LUT_CODE], &geometry.q, &geometry.levels);
+    /* Its activations are encoded in units of beta. */
+    if (strcmp(shape->operation->name, "quantized_linear") == 0)
+        geometry.unit *= linear_beta(geometry.q, geometry.levels);
     geometry.blocks = (geometry.k + geometry.d - 1) / geometry.d;
     for (int i = 0; i < geometry.d; i++)
         geometry.count *= geometry.q;
@@ -89,16 +93,20 @@ const char *lut_table_unsupported(const struct assay_shape *shape)
     return NULL;
 }
 
-const char *lut_decode_unsupported(const struct assay_shape *shape)
+int lut_coordinate_max(const struct assay_shape *shape)
 {
     struct lut_geometry geometry = lut_geometry(shape);
     const struct codebook *codebook = lut_codebook(shape);
     int sum = 0;
-    if (codebook == NULL) return "out of host memory for a codebook";
     for (int m = 0; m < geometry.levels; m++)
         sum += lut_weight(geometry.q, m);
-    if (sum * codebook->right_max > 127) return "decoded coordinates do not fit int8";
-    return NULL;
+    return codebook ? sum * codebook->right_max : INT_MAX;
+}
+
+const char *lut_decode_unsupported(const struct assay_shape *shape)
+{
+    if (lut_codebook(shape) == NULL) return "out of host memory for a codebook";
+    return lut_coordinate_max(shape) > 127 ? "decoded coordinates do not fit int8" : NULL;
 }
 
 /* --------------------------------------------------------------- buffers -- */

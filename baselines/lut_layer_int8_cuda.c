@@ -1,0 +1,162 @@
+/*
+ * lut_layer_int8_cuda.c - cublasLtMatmul (cublaslt_product.h) in int8 as the baseline of
+ * quantized_linear: W decoded in setup to int8, X rounded there to int8 with one scale for the
+ * tensor.
+ *
+ * It is the product alone, as a network has it whose layer before writes int8: neither the
+ * encoding of X nor the scaling of the int32 sums is in it. They are checked as what they are.
+ *
+ * Operations: 2 rows K columns in int8. Bytes: 1 an entry of X and W, 4 an element of C.
+ */
+#include "lut_cublas.h"
+
+#ifdef CUBLAS_HEADERS
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "cublaslt_product.h"
+
+/* int8 of one standard deviation: 4 of them are 127. */
+static const float STEPS = 127.0f / 4.0f;
+
+struct layer {
+    int8_t *x, *w; /* rows of lut_decoded_stride entries, padded with zeros */
+    struct lt_product product;
+};
+
+static const char *supports(const struct assay_shape *shape)
+{
+    if (shape->value[LUT_COLUMNS] % 4 != 0) return "int8 needs columns to be a multiple of 4";
+    return lut_cublas_supports_int8(shape);
+}
+
+/* An activation in int8; one that is no number is 0. */
+static int8_t step_of(float x)
+{
+    float steps = rintf(x * STEPS);
+    return isnan(steps) ? 0 : (int8_t)fminf(fmaxf(steps, -127), 127);
+}
+
+static int round_x(struct layer *layer, struct assay_call *call)
+{
+    struct lut_geometry geometry = lut_geometry(call->shape);
+    int64_t stride = lut_decoded_stride(&geometry), entries = geometry.rows * geometry.k;
+    size_t bytes = (size_t)(geometry.rows * stride);
+    float *x = malloc((size_t)entries * sizeof *x);
+    int8_t *rounded = calloc(bytes, 1);
+    int status = x && rounded ? 0 : assay_error("out of host memory for X in int8");
+    if (status == 0)
+        status = cuda_error(
+            cudaMemcpy(x, call->buffer[LUT_A], (size_t)entries * sizeof *x, cudaMemcpyDeviceToHost),
+            "X");
+    for (int64_t i = 0; i < entries && status == 0; i++)
+        rounded[i / geometry.k * stride + i % geometry.k] = step_of(x[i]);
+    if (status == 0) status = cuda_error(cudaMalloc((void **)&layer->x, bytes), "X in int8");
+    if (status == 0)
+        status =
+            cuda_error(cudaMemcpy(layer->x, rounded, bytes, cudaMemcpyHostToDevice), "X in int8");
+    call->workspace_bytes += (int64_t)bytes;
+    free(rounded);
+    free(x);
+    return status;
+}
+
+static int decode_w(struct layer *layer, struct assay_call *call)
+{
+    struct lut_geometry geometry = lut_geometry(call->shape);
+    struct lut_points points = {0};
+    size_t bytes = (size_t)(geometry.columns * lut_decoded_stride(&geometry));
+    int status = lut_points_upload(call->shape, &points);
+    if (status == 0) status = cuda_error(cudaMalloc((void **)&layer->w, bytes), "W in int8");
+    if (status == 0)
+        status = lut_decode_i8(&geometry, call->buffer[LUT_B], geometry.columns, &points, true,
+                               layer->w, call->stream);
+    if (status == 0) status = cuda_error(cudaStreamSynchronize(call->stream), "decoding W");
+    lut_points_release(&points);
+    call->workspace_bytes += (int64_t)bytes;
+    return status;
+}
+
+static int setup(struct assay_call *call)
+{
+    struct lut_geometry geometry = lut_geometry(call->shape);
+    struct layer *layer = calloc(1, sizeof *layer);
+    if (!layer) return assay_error("out of memory");
+    call->state = layer;
+    if (round_x(layer, call) || decode_w(layer, call)) return -1;
+    const struct lt_request request = {
+        .in = CUDA_R_8I,
+        .out = CUDA_R_32I,
+        .scale = CUDA_R_32I,
+        .compute = CUBLAS_COMPUTE_32I,
+        .one = {.i32 = 1},
+        .zero = {.i32 = 0},
+        .m = geometry.rows,
+        .n = geometry.columns,
+        .k = lut_decoded_stride(&geometry),
+        .leading = lut_decoded_stride(&geometry),
+        .epilogue = CUBLASLT_EPILOGUE_DEFAULT,
+        .x = layer->x,
+        .w = layer->w,
+        .y = call->buffer[LUT_C],
+        .stream = call->stream,
+    };
+    return lt_product_open(&layer->product, &request, call);
+}
+
+static int launch(struct assay_call *call)
+{
+    const struct layer *layer = call->state;
+    return lt_product_launch(&layer->product);
+}
+
+static void teardown(struct assay_call *call)
+{
+    struct layer *layer = call->state;
+    if (!layer) return;
+    lt_product_release(&layer->product);
+    cudaFree(layer->w);
+    cudaFree(layer->x);
+    free(layer);
+}
+
+/* The int32 sums. */
+static int model(const struct assay_shape *shape, const void *const in[], int buffer, int64_t begin,
+                 int64_t end, void *out)
+{
+    (void)buffer;
+    struct lut_geometry geometry = lut_geometry(shape);
+    const struct codebook *codebook = lut_codebook(shape);
+    struct lut_codes w = lut_codes(&geometry, in[LUT_B], geometry.columns);
+    if (codebook == NULL) return -1;
+    for (int64_t at = begin; at < end; at++) {
+        const float *x = (const float *)in[LUT_A] + at / geometry.columns * geometry.k;
+        int32_t sum = 0;
+        for (int64_t block = 0; block < geometry.blocks; block++) {
+            int y[CODEBOOK_MAX_D];
+            lut_decode_block(codebook, &geometry, &w, true, at % geometry.columns, block, y);
+            for (int i = 0; i < geometry.d && block * geometry.d + i < geometry.k; i++)
+                sum += step_of(x[block * geometry.d + i]) * y[i];
+        }
+        ((int32_t *)out)[at - begin] = sum;
+    }
+    return 0;
+}
+
+static const struct assay_variant int8_product = {
+    .operation = "quantized_linear",
+    .name = "cublaslt_int8_product",
+    .summary = "cuBLASLt alone, on activations that setup rounded to int8: int32 sums",
+    .kind = ASSAY_BASELINE,
+    .place = ASSAY_CUDA,
+    .apart = true,
+    .supports = supports,
+    .setup = setup,
+    .launch = launch,
+    .teardown = teardown,
+    .model = model,
+};
+ASSAY_REGISTER_VARIANT(int8_product);
+
+#endif

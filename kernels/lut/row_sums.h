@@ -1,0 +1,61 @@
+/*
+ * row_sums.h - the checksum identity of the operations whose left operand is not two
+ * integers' table: sum over j of C[i,j] = A_i . (sum over j of B_j), on the host, in double.
+ *
+ * quantized_linear: A_i is the row of X encoded and decoded in double, the sums of W are
+ * whole numbers. lut_matmul_onesided: A_i is decoded, the sums of B are in double; rows of B
+ * that hold something that is no finite number, and their columns of C, are left out.
+ *
+ * C is rounded, so that a row has a bound: see each function. A wrong tile is beyond it by
+ * orders of magnitude (tests/test_family_lut_sums.c).
+ */
+#ifndef LUT_ROW_SUMS_H
+#define LUT_ROW_SUMS_H
+
+#include "lut.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What the sum of a row of C should be, and how far its rounding can take it; the rounding
+ * of each element once or twice is the judge's. */
+struct row_sum {
+    double expected, bound;
+};
+
+/* `count` rows of X; `sums` as lut_column_sums makes them. Codes and sums are exact, so the
+ * bound is 0. */
+int linear_row_sums(const struct assay_shape *shape, const float *x, const int64_t *sums,
+                    int64_t count, struct row_sum *out);
+
+/* Sums over rows of B, a part at a time: entries and their magnitudes, K of each, and
+ * whether each row is finite. */
+struct column_sums {
+    double *sum, *magnitude; /* [k] */
+    bool *finite;            /* [columns] */
+};
+int column_sums_init(struct column_sums *sums, const struct assay_shape *shape);
+void column_sums_add(struct column_sums *sums, const struct assay_shape *shape, const float *b,
+                     int64_t first, int64_t count);
+void column_sums_release(struct column_sums *sums);
+
+/* `count` rows of codes of A. The bound is that of fp32 sums of K levels terms in any order. */
+int onesided_row_sums(const struct assay_shape *shape, const void *a,
+                      const struct column_sums *sums, int64_t count, struct row_sum *out);
+
+/* The first of `count` rows of C whose sum is not what it should be, or -1. `finite` may be
+ * NULL: all columns count. */
+int64_t row_sums_wrong(const struct assay_shape *shape, const float *c, const bool *finite,
+                       const struct row_sum *sums, int64_t count);
+
+/* row_sums_cuda.c: assay_variant.check of the two operations' variants, of up to 1024 rows,
+ * where the harness compares only a sample. */
+int linear_check(struct assay_call *call);
+int onesided_check(struct assay_call *call);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
