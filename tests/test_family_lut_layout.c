@@ -79,10 +79,11 @@ static void q4_codewords_are_half_in_the_table_and_half_in_the_index(void **stat
     for (uint32_t index = 0; index < GEMV_Q4_CODEWORDS; index++) {
         uint32_t other = index * 40503u >> 3 & 0xffff; /* any: halves must not mix */
         uint32_t two[2] = {index, other}, word[4] = {0};
-        gemv_q4_add(index | other << 16, table[index] | (uint32_t)table[other] << 16, 0, word);
+        gemv_q4_add(index | other << 16, table[index] | (uint32_t)table[other] << 16, 1, 0, word);
         for (int half = 0; half < 2; half++)
             for (int i = 0; i < 8; i++) {
                 int m = word[i % 4] >> (16 * half + 8 * (i / 4)) & 0xff;
+                if (i % 4 >= 2) m >>= 4;
                 assert_int_equal(GEMV_Q4_ZERO - m, codebook->left[two[half] * 8 + i]);
             }
     }
@@ -102,11 +103,12 @@ static int8_t *make_q4_rows(const struct problem *problem, const uint16_t *table
             uint32_t word[4] = {0};
             for (int m = 0; m < levels; m++) {
                 uint32_t index = lut_read(&a, row, (int64_t)block * levels + m);
-                gemv_q4_add(index, table[index], m, word);
+                gemv_q4_add(index, table[index], levels, m, word);
             }
             for (int j = 0; j < 4; j++) {
-                uint16_t both = gemv_q4_negative(word[j], levels);
-                out[gemv_q4_element(gemv_q4_place(block, levels), j, rows, row)] = both;
+                uint16_t both = gemv_q4_negative(word[j], levels, j);
+                out[gemv_q4_element(gemv_q4_place(block, levels), j, rows, row)] =
+                    gemv_q4_factor(both, levels, j);
                 sums[row] += (int8_t)(both & 0xff) + (int8_t)(both >> 8);
             }
         }
@@ -133,7 +135,7 @@ static int32_t gemv_q4_sum(const struct problem *problem, const uint16_t *table,
                     for (int level = 0; level < levels; level++) {
                         uint32_t two = gemv_q4_indices(words, levels, level, 2 * quad + half);
                         uint32_t entries = table[two & 0xffff] | (uint32_t)table[two >> 16] << 16;
-                        gemv_q4_add(two, entries, level, m);
+                        gemv_q4_add(two, entries, levels, level, m);
                     }
                     for (int j = 0; j < 4; j++)
                         for (int byte = 0; byte < 4; byte++)
@@ -160,7 +162,8 @@ static void gemv_q4_adds_up_to_the_exact_sum(void **state)
             assert_int_equal(geometry.q, 4);
             int8_t *a = make_q4_rows(&problem, table, sums);
             for (int at = 0; at < 12; at++) {
-                int32_t sum = gemv_q4_sum(&problem, table, a, at / 4, at % 4);
+                int32_t sum = gemv_q4_sum(&problem, table, a, at / 4, at % 4) >>
+                              gemv_q4_shift(geometry.levels);
                 assert_int_equal((sum - gemv_q4_bias(geometry.levels) * sums[at / 4]) >> 2,
                                  lut_exact(codebook, &geometry, problem.call.buffer[LUT_A],
                                            problem.call.buffer[LUT_B], at / 4, at % 4));

@@ -20,7 +20,15 @@
 
 template <int M> struct q2_code {
     static constexpr int TABLE_BYTES = 256 * 32 * 4;
-    static constexpr int BIAS = GEMV_BIAS * ((1 << M) - 1);
+    static constexpr int BIAS = GEMV_BIAS * ((1 << M) - 1), SHIFT = 0;
+    static constexpr int SUMS = GEMV_GROUPS;
+
+    /* Accumulators of m16n8: rows of A down, columns of B across. */
+    static __device__ gemv_element place(int group, int i)
+    {
+        int lane = threadIdx.x % 32;
+        return {.row = lane / 4 + i / 2 * 8, .column = group * 8 + lane % 4 * 2 + i % 2};
+    }
 
     static __host__ __device__ int chunks(int64_t blocks)
     {
@@ -34,7 +42,7 @@ template <int M> struct q2_code {
 
     static __device__ void fill(const gemv_args &args, const gemv_shared &shared);
     static __device__ void multiply_chunk(const uint4 codes[GEMV_GROUPS], int chunk, int rows,
-                                          const gemv_shared &shared, int32_t sum[GEMV_GROUPS][4]);
+                                          const gemv_shared &shared, int32_t sum[SUMS][4]);
 };
 
 /* ------------------------------------------------------------- prologue -- */
@@ -72,6 +80,16 @@ __device__ __forceinline__ void q2_code<M>::fill(const gemv_args &args, const ge
 
 /* ------------------------------------------------------------ main loop -- */
 
+/* m16n8k32: signed bytes of A times bytes of B that are not negative. */
+static __device__ __forceinline__ void multiply(int32_t sum[4], uint4 a, uint32_t low,
+                                                uint32_t high)
+{
+    asm("mma.sync.aligned.m16n8k32.row.col.s32.s8.u8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+        "{%8, %9}, {%0, %1, %2, %3};"
+        : "+r"(sum[0]), "+r"(sum[1]), "+r"(sum[2]), "+r"(sum[3])
+        : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(low), "r"(high));
+}
+
 static __device__ __forceinline__ uint32_t word_of(uint4 codes, int i)
 {
     return i == 0 ? codes.x : i == 1 ? codes.y : i == 2 ? codes.z : codes.w;
@@ -83,7 +101,7 @@ template <int M>
 __device__ __forceinline__ void q2_code<M>::multiply_chunk(const uint4 codes[GEMV_GROUPS],
                                                            int chunk, int rows,
                                                            const gemv_shared &shared,
-                                                           int32_t sum[GEMV_GROUPS][4])
+                                                           int32_t sum[SUMS][4])
 {
     constexpr int STEPS = GEMV_LANE_BYTES / M;
     int lane = threadIdx.x % 32, pairs = gemv_pairs(rows);
@@ -106,7 +124,7 @@ __device__ __forceinline__ void q2_code<M>::multiply_chunk(const uint4 codes[GEM
                 const char *entry = shared.table + ((at & ENTRY) | (uint32_t)lane * 4);
                 gemv_add(*(const uint32_t *)entry, m, &low, &high);
             }
-            gemv_multiply(sum[group], operand, low, high);
+            multiply(sum[group], operand, low, high);
         }
     }
 }

@@ -25,8 +25,16 @@
 
 template <int M> struct q4_code {
     static constexpr int TABLE_BYTES = GEMV_Q4_TABLE_BYTES;
-    static constexpr int BIAS = GEMV_Q4_ZERO * (M == 1 ? 1 : 5);
+    static constexpr int BIAS = GEMV_Q4_ZERO * (M == 1 ? 1 : 5), SHIFT = M == 1 ? 4 : 0;
+    static constexpr int SUMS = GEMV_GROUPS / 2;
     static constexpr int QUADS = 2 / M; /* a chunk */
+
+    /* Accumulators of m16n8: columns of B down, rows of A across. */
+    static __device__ gemv_element place(int two, int i)
+    {
+        int lane = threadIdx.x % 32;
+        return {.row = lane % 4 * 2 + i % 2, .column = (2 * two + i / 2) * 8 + lane / 4};
+    }
 
     static __host__ __device__ int chunks(int64_t blocks)
     {
@@ -40,7 +48,7 @@ template <int M> struct q4_code {
 
     static __device__ void fill(const gemv_args &args, const gemv_shared &shared);
     static __device__ void multiply_chunk(const uint4 codes[GEMV_GROUPS], int chunk, int rows,
-                                          const gemv_shared &shared, int32_t sum[GEMV_GROUPS][4]);
+                                          const gemv_shared &shared, int32_t sum[SUMS][4]);
 };
 
 /* ------------------------------------------------------------- prologue -- */
@@ -55,12 +63,12 @@ static __device__ __forceinline__ int fill_block(const gemv_args &args, const ui
 #pragma unroll
     for (int m = 0; m < M; m++) {
         uint32_t index = lut_read(&args.a, row, (int64_t)block * M + m);
-        gemv_q4_add(index, table[index], m, word);
+        gemv_q4_add(index, table[index], M, m, word);
     }
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        uint16_t both = gemv_q4_negative(word[j], M);
-        a[gemv_q4_element(gemv_q4_place(block, M), j, args.rows, row)] = both;
+        uint16_t both = gemv_q4_negative(word[j], M, j);
+        a[gemv_q4_element(gemv_q4_place(block, M), j, args.rows, row)] = gemv_q4_factor(both, M, j);
         sum = __dp4a((int)both, 0x0101, sum);
     }
     return sum;
@@ -108,8 +116,17 @@ static __device__ __forceinline__ void decode_pair(const char *table, uint4 code
 #pragma unroll
     for (int m = 0; m < M; m++) {
         uint32_t indices = gemv_q4_indices(words, M, m, pair);
-        gemv_q4_add(indices, entries_of(table, indices), m, out);
+        gemv_q4_add(indices, entries_of(table, indices), M, m, out);
     }
+}
+
+/* m16n8k32: bytes of 16 columns of B, none negative, times signed bytes of 8 rows of A. */
+static __device__ __forceinline__ void multiply(int32_t sum[4], uint4 b, uint2 a)
+{
+    asm("mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+        "{%8, %9}, {%0, %1, %2, %3};"
+        : "+r"(sum[0]), "+r"(sum[1]), "+r"(sum[2]), "+r"(sum[3])
+        : "r"(b.x), "r"(b.y), "r"(b.z), "r"(b.w), "r"(a.x), "r"(a.y));
 }
 
 /* One chunk. Lanes of rows beyond A's take its first rows again: what they add up is never
@@ -118,7 +135,7 @@ template <int M>
 __device__ __forceinline__ void q4_code<M>::multiply_chunk(const uint4 codes[GEMV_GROUPS],
                                                            int chunk, int rows,
                                                            const gemv_shared &shared,
-                                                           int32_t sum[GEMV_GROUPS][4])
+                                                           int32_t sum[SUMS][4])
 {
     int lane = threadIdx.x % 32;
     const uint2 *mine = (const uint2 *)shared.a + (int64_t)chunk * QUADS * 4 * rows * 4 +
@@ -130,13 +147,16 @@ __device__ __forceinline__ void q4_code<M>::multiply_chunk(const uint4 codes[GEM
         for (int j = 0; j < 4; j++)
             a[j] = mine[(quad * 4 + j) * rows * 4];
 #pragma unroll
-        for (int group = 0; group < GEMV_GROUPS; group++) {
-            uint32_t low[4], high[4];
-            decode_pair<M>(shared.table, codes[group], 2 * quad, low);
-            decode_pair<M>(shared.table, codes[group], 2 * quad + 1, high);
+        for (int two = 0; two < SUMS; two++) {
+            uint32_t low[2][4], high[2][4];
+#pragma unroll
+            for (int i = 0; i < 2; i++) {
+                decode_pair<M>(shared.table, codes[2 * two + i], 2 * quad, low[i]);
+                decode_pair<M>(shared.table, codes[2 * two + i], 2 * quad + 1, high[i]);
+            }
 #pragma unroll
             for (int j = 0; j < 4; j++)
-                gemv_multiply(sum[group], make_uint4(a[j].x, 0, a[j].y, 0), low[j], high[j]);
+                multiply(sum[two], make_uint4(low[0][j], low[1][j], high[0][j], high[1][j]), a[j]);
         }
     }
 }

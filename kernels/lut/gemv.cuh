@@ -9,6 +9,9 @@
  *
  *   TABLE_BYTES                of the table in shared memory
  *   BIAS                       what it adds to each entry of B it decodes
+ *   SHIFT                      log2 of how much too large its sums come out
+ *   SUMS                       quadruples of sums a lane has of a tile
+ *   place(sum, i)              whose sum the i-th of quadruple `sum` is
  *   chunks(blocks)             chunks of 64 bytes of a column
  *   a_bytes(rows, blocks)      of A in shared memory
  *   fill(args, shared)         table, A and the sums of A's rows (zero before)
@@ -66,16 +69,6 @@ static __device__ __forceinline__ void gemv_load(const gemv_args &args, int tile
     }
 }
 
-/* m16n8k32: signed bytes of A times bytes of B that are not negative. */
-static __device__ __forceinline__ void gemv_multiply(int32_t sum[4], uint4 a, uint32_t low,
-                                                     uint32_t high)
-{
-    asm("mma.sync.aligned.m16n8k32.row.col.s32.s8.u8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
-        "{%8, %9}, {%0, %1, %2, %3};"
-        : "+r"(sum[0]), "+r"(sum[1]), "+r"(sum[2]), "+r"(sum[3])
-        : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(low), "r"(high));
-}
-
 /* Add this thread's share of a row's sum to it, a warp at once. */
 static __device__ __forceinline__ void gemv_add_sum(int *sum, int share)
 {
@@ -84,28 +77,35 @@ static __device__ __forceinline__ void gemv_add_sum(int *sum, int share)
     if (threadIdx.x % 32 == 0) atomicAdd(sum, share);
 }
 
+/* An element of a tile of C. */
+struct gemv_element {
+    int row, column;
+};
+
 /* The warps' sums of a tile to C; one barrier, `partial` alternates by tile. */
+template <class CODE>
 static __device__ __forceinline__ void gemv_finish(const gemv_args &args, int tile,
-                                                   int32_t *partial, const int *sums, int bias,
-                                                   int32_t sum[GEMV_GROUPS][4])
+                                                   int32_t *partial, const int *sums,
+                                                   int32_t sum[CODE::SUMS][4])
 {
-    int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    int warp = threadIdx.x / 32;
 #pragma unroll
-    for (int group = 0; group < GEMV_GROUPS; group++)
+    for (int at = 0; at < CODE::SUMS; at++)
 #pragma unroll
         for (int i = 0; i < 4; i++) {
-            int row = lane / 4 + i / 2 * 8, column = group * 8 + lane % 4 * 2 + i % 2;
-            if (row < args.rows)
-                partial[(warp * args.rows + row) * GEMV_TILE + column] = sum[group][i];
-            sum[group][i] = 0;
+            struct gemv_element element = CODE::place(at, i);
+            if (element.row < args.rows)
+                partial[(warp * args.rows + element.row) * GEMV_TILE + element.column] = sum[at][i];
+            sum[at][i] = 0;
         }
     __syncthreads();
     for (int i = threadIdx.x; i < args.rows * GEMV_TILE; i += GEMV_THREADS) {
         int64_t column = (int64_t)tile * GEMV_TILE + i % GEMV_TILE;
-        int32_t total = -bias * sums[i / GEMV_TILE];
+        int32_t total = 0;
 #pragma unroll
         for (int w = 0; w < GEMV_WARPS; w++)
             total += partial[w * args.rows * GEMV_TILE + i];
+        total = (total >> CODE::SHIFT) - CODE::BIAS * sums[i / GEMV_TILE];
         if (column < args.columns)
             args.c[i / GEMV_TILE * args.columns + column] = (float)(total >> 2); /* E8: / 4 */
     }
@@ -136,7 +136,7 @@ static __device__ __forceinline__ void gemv_tiles(const gemv_args &args, char *m
     CODE::fill(args, shared);
     __syncthreads();
 
-    int32_t sum[GEMV_GROUPS][4] = {};
+    int32_t sum[CODE::SUMS][4] = {};
     int tile = blockIdx.x, turn = 0, parity = 0;
     for (int first = 0; first < items; first += GEMV_SLOTS) {
 #pragma unroll
@@ -150,8 +150,9 @@ static __device__ __forceinline__ void gemv_tiles(const gemv_args &args, char *m
             int chunk = warp + turn * GEMV_WARPS;
             if (chunk < chunks) CODE::multiply_chunk(codes[slot], chunk, args.rows, shared, sum);
             if (++turn < turns) continue;
-            gemv_finish(args, tile, shared.partial + parity * GEMV_WARPS * args.rows * GEMV_TILE,
-                        shared.sums, CODE::BIAS, sum);
+            gemv_finish<CODE>(args, tile,
+                              shared.partial + parity * GEMV_WARPS * args.rows * GEMV_TILE,
+                              shared.sums, sum);
             tile += gridDim.x;
             turn = 0;
             parity ^= 1;

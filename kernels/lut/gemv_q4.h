@@ -12,16 +12,19 @@
  * of 16 bits, 128 KiB for 65,536 codewords, and a codeword is one lookup.
  *
  * Two indices are decoded at a time, halves of a word. Word j of the result has m_j and
- * m_(j+4) of the lower index in its lower bytes, those of the upper index above. Levels add
- * up with their weights in bytes: 15 (1 + 4) at most.
+ * m_(j+4) of the lower index in its lower bytes, those of the upper index above. Two levels
+ * add up with their weights in bytes: 15 (1 + 4) at most. One level's words 2 and 3 hold
+ * 16 m, which saves shifts, and A's entries for words 0 and 1 carry the 16 instead: they are
+ * -8 .. 7, and fit. Sums are then 16 times too large.
  *
  * A warp reads 64 bytes of each of 8 columns of B at a time, a chunk, 16 bytes a lane, as
  * for q = 2 (gemv.h). The lane of column lane / 4 and part t = lane % 4 owns blocks
  *
  *   chunk * 32 / M + t * 8 / M + s,   s = 0 .. 8 / M - 1
  *
- * four of which, a quad, are four m16n8k32: the j-th multiplies entries j and j + 4. A is
- * stored by the same order, eight bytes an operand.
+ * four of which, a quad, are four m16n8k32: the j-th multiplies entries j and j + 4. There
+ * columns of B are the rows of the instruction, two groups of 8, and the up to 8 rows of A
+ * its columns. A is stored by the same order, eight bytes an operand.
  */
 #ifndef LUT_GEMV_Q4_H
 #define LUT_GEMV_Q4_H
@@ -58,16 +61,43 @@ LUT_FUNCTION uint32_t gemv_q4_low(uint32_t indices)
     return (sums & 0xaaaaaaaau) ^ last * 0x5555u;
 }
 
-/* Add two codewords, weighted 4^level; `entries` are those of the two indices. */
-LUT_FUNCTION void gemv_q4_add(uint32_t indices, uint32_t entries, int level, uint32_t out[4])
+/* Bits 0 and 1 of each four from `a`, bits 2 and 3 from `b`. The compiler would take two
+ * instructions. */
+LUT_FUNCTION uint32_t gemv_q4_merge(uint32_t a, uint32_t b)
+{
+#ifdef __CUDA_ARCH__
+    uint32_t merged;
+    asm("lop3.b32 %0, %1, %2, 0x33333333, 0xe4;" : "=r"(merged) : "r"(a), "r"(b));
+    return merged;
+#else
+    return (a & 0x33333333u) | (b & 0xccccccccu);
+#endif
+}
+
+/* Add level `level` of two codewords to four words; `entries` are those of the indices. */
+LUT_FUNCTION void gemv_q4_add(uint32_t indices, uint32_t entries, int levels, int level,
+                              uint32_t out[4])
 {
     uint32_t low = gemv_q4_low(indices);
-    uint32_t even = (low & 0x33333333u) | (entries << 2 & 0xccccccccu);
-    uint32_t odd = (low >> 2 & 0x33333333u) | (entries & 0xccccccccu);
+    uint32_t even = gemv_q4_merge(low, entries << 2);
+    uint32_t odd = gemv_q4_merge(low >> 2, entries);
+    if (levels == 1) {
+        out[0] = even & 0x0f0f0f0fu;
+        out[1] = odd & 0x0f0f0f0fu;
+        out[2] = even & 0xf0f0f0f0u;
+        out[3] = odd & 0xf0f0f0f0u;
+        return;
+    }
     out[0] += (even & 0x0f0f0f0fu) << 2 * level;
     out[1] += (odd & 0x0f0f0f0fu) << 2 * level;
     out[2] += (even >> 4 & 0x0f0f0f0fu) << 2 * level;
     out[3] += (odd >> 4 & 0x0f0f0f0fu) << 2 * level;
+}
+
+/* log2 of how much too large sums of products come out. */
+LUT_FUNCTION int gemv_q4_shift(int levels)
+{
+    return levels == 1 ? 4 : 0;
 }
 
 /* m of a point 0, over the levels: x . z = gemv_q4_bias sum x - x . m. */
@@ -79,11 +109,19 @@ LUT_FUNCTION int gemv_q4_bias(int levels)
 /* A's coordinates j and j + 4 of a block as int8, from the lower half of word j; with the
  * other sign, so that sums come out as x . z minus gemv_q4_bias times what A's row adds up
  * to, as for q = 2. */
-LUT_FUNCTION uint16_t gemv_q4_negative(uint32_t word, int levels)
+LUT_FUNCTION uint16_t gemv_q4_negative(uint32_t word, int levels, int j)
 {
+    uint32_t m = levels == 1 && j >= 2 ? word >> 4 & 0x0f0fu : word & 0xffffu;
     /* 128 more keeps both bytes positive; the exclusive or takes it off again. */
     uint32_t lift = (uint32_t)(128 - gemv_q4_bias(levels)) * 0x0101u;
-    return (uint16_t)(((word & 0xffffu) + lift) ^ 0x8080u);
+    return (uint16_t)((m + lift) ^ 0x8080u);
+}
+
+/* Those two as what word j of B is multiplied by. */
+LUT_FUNCTION uint16_t gemv_q4_factor(uint16_t negative, int levels, int j)
+{
+    if (levels != 1 || j >= 2) return negative;
+    return (uint16_t)((negative & 0x0f0f) << 4); /* of -8 .. 7 four bits are all */
 }
 
 /* ------------------------------------------------------------------- layout -- */
