@@ -105,12 +105,14 @@ static int8_t *make_q4_rows(const struct problem *problem, const uint16_t *table
                 uint32_t index = lut_read(&a, row, (int64_t)block * levels + m);
                 gemv_q4_add(index, table[index], levels, m, word);
             }
+            uint16_t negative[4], factors[4];
             for (int j = 0; j < 4; j++) {
-                uint16_t both = gemv_q4_negative(word[j], levels, j);
-                out[gemv_q4_element(gemv_q4_place(block, levels), j, rows, row)] =
-                    gemv_q4_factor(both, levels, j);
-                sums[row] += (int8_t)(both & 0xff) + (int8_t)(both >> 8);
+                negative[j] = gemv_q4_negative(word[j], levels, j);
+                sums[row] += (int8_t)(negative[j] & 0xff) + (int8_t)(negative[j] >> 8);
             }
+            gemv_q4_factors(negative, levels, factors);
+            for (int j = 0; j < 4; j++)
+                out[gemv_q4_element(gemv_q4_place(block, levels), j, rows, row)] = factors[j];
         }
     }
     return (int8_t *)out;
@@ -145,6 +147,18 @@ static int32_t gemv_q4_sum(const struct problem *problem, const uint16_t *table,
                 }
         }
     return sum;
+}
+
+static void factors_of_every_q4_codeword_fit_int8(void **state)
+{
+    (void)state;
+    const struct codebook *codebook = codebook_get(CODEBOOK_E8, 4);
+    for (int index = 0; index < GEMV_Q4_CODEWORDS; index++)
+        for (int i = 0; i < 8; i++) {
+            const int8_t *z = codebook->left + 8 * index;
+            if (i % 4 >= 2) continue;
+            assert_in_range(128 - 16 * z[i] + z[i + 2], 0, 255);
+        }
 }
 
 static void gemv_q4_adds_up_to_the_exact_sum(void **state)
@@ -294,6 +308,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gemv_adds_up_to_the_exact_sum),
         cmocka_unit_test(q4_codewords_are_half_in_the_table_and_half_in_the_index),
+        cmocka_unit_test(factors_of_every_q4_codeword_fit_int8),
         cmocka_unit_test(gemv_q4_adds_up_to_the_exact_sum),
         cmocka_unit_test(table_gemv_adds_up_to_the_exact_sum),
         cmocka_unit_test(every_piece_of_a_stage_has_a_place_of_its_own),

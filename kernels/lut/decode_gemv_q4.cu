@@ -5,14 +5,15 @@
  * Bytes: B's codes, M / 4 an entry, once for every 8 rows of A. Operations: 2 K columns a row
  * in int8.
  *
- * What bounds it, by arithmetic and not yet by measurement: a lookup of 2 bytes a block and
- * level, whose address is as good as random, so that of 32 lanes 3.5 meet in the fullest
- * bank: 3.5 cycles of an SM for 256 entries, and half a cycle for A's operands. Beside it a
- * block takes some 13 instructions a lane, 9 of them of the pipe that issues every other
- * cycle: 4.5 cycles. For 8192 x 28672 and M = 1 that is 6950 blocks a lane of each SM,
- * 31,000 to 35,000 cycles, 18 to 20 us at 1.755 GHz, and some 4 us more for the table, A and
- * the last tile: 22 to 25 us. Reading 58.7 MB takes 14 us at 4.3 TB/s. M = 2 decodes twice as
- * much, 40 to 45 us.
+ * What bounds it, by arithmetic and not yet by measurement: the pipe of shifts and logic,
+ * which takes an instruction every other cycle. A block of 8 entries takes 13.6 instructions a
+ * lane at M = 1 (machine code: 436 for 32 blocks), 7.6 of that pipe, 3.8 cycles of an SM for
+ * 256 entries. A lookup's address is as good as random: of 32 lanes 3.5 meet in the fullest
+ * bank, 3.5 cycles, and A's operands take half a cycle more. For 8192 x 28672 that is 6950
+ * blocks a lane of each SM, 27,000 cycles, 15 us at 1.755 GHz. The loop, what waits at
+ * barriers and the prologue, 128 KiB of table and A, come on top: 22 to 30 us is predicted.
+ * Reading 58.7 MB takes 14 us at 4.3 TB/s. M = 2 takes 35 instructions a block, 20 of them of
+ * that pipe: 40 us for the same reason, 48 to 60 predicted.
  *
  * The table takes 128 KiB. A of 8 rows and K = 8192 is what has room beside it, so that
  * more rows are more launches. A table a row of A (table_gemv) is no way: 65,536 products a
@@ -53,12 +54,13 @@ template <int M> struct q4_code {
 
 /* ------------------------------------------------------------- prologue -- */
 
-/* A block of A, negative, into words as gemv_q4_add leaves them; its sum is returned. */
+/* A block of A as what B is multiplied by; the sum of its entries, negative, is returned. */
 template <int M>
 static __device__ __forceinline__ int fill_block(const gemv_args &args, const uint16_t *table,
                                                  uint16_t *a, int row, int block)
 {
     uint32_t word[4] = {};
+    uint16_t negative[4], factors[4];
     int sum = 0;
 #pragma unroll
     for (int m = 0; m < M; m++) {
@@ -67,10 +69,13 @@ static __device__ __forceinline__ int fill_block(const gemv_args &args, const ui
     }
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        uint16_t both = gemv_q4_negative(word[j], M, j);
-        a[gemv_q4_element(gemv_q4_place(block, M), j, args.rows, row)] = gemv_q4_factor(both, M, j);
-        sum = __dp4a((int)both, 0x0101, sum);
+        negative[j] = gemv_q4_negative(word[j], M, j);
+        sum = __dp4a((int)negative[j], 0x0101, sum);
     }
+    gemv_q4_factors(negative, M, factors);
+#pragma unroll
+    for (int j = 0; j < 4; j++)
+        a[gemv_q4_element(gemv_q4_place(block, M), j, args.rows, row)] = factors[j];
     return sum;
 }
 

@@ -53,19 +53,32 @@ template <class CODE> static __host__ __device__ int64_t gemv_shared_bytes(int r
            2 * (int64_t)GEMV_WARPS * rows * GEMV_TILE * 4;
 }
 
-/* 16 bytes of codes of this lane's column in each group; zero beyond a row's end. */
-static __device__ __forceinline__ void gemv_load(const gemv_args &args, int tile, int chunk,
+/* Where a warp's loads are: a tile, and which of its chunks of that tile. */
+struct gemv_cursor {
+    int tile, turn;
+};
+
+static __device__ __forceinline__ void gemv_advance(gemv_cursor &at, int turns)
+{
+    if (++at.turn < turns) return;
+    at.turn = 0;
+    at.tile += gridDim.x;
+}
+
+/* 16 bytes of codes of this lane's column in each group. Beyond a row's end, where A is
+ * zeros, its last bytes; beyond the columns the last one, whose sums are not written. */
+static __device__ __forceinline__ void gemv_load(const gemv_args &args, gemv_cursor from,
                                                  uint4 codes[GEMV_GROUPS])
 {
-    int lane = threadIdx.x % 32;
-    int64_t at = (int64_t)chunk * GEMV_CHUNK_BYTES + lane % 4 * GEMV_LANE_BYTES;
+    int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    int chunk = warp + from.turn * GEMV_WARPS;
+    int at = min(chunk * GEMV_CHUNK_BYTES + lane % 4 * GEMV_LANE_BYTES,
+                 (int)args.b.stride_bytes - GEMV_LANE_BYTES);
+    int column = from.tile * GEMV_TILE + lane / 4, last = (int)args.columns - 1;
 #pragma unroll
     for (int group = 0; group < GEMV_GROUPS; group++) {
-        int64_t column = (int64_t)tile * GEMV_TILE + group * 8 + lane / 4;
-        codes[group] = make_uint4(0, 0, 0, 0);
-        if (tile < args.tiles && at < args.b.stride_bytes && column < args.columns)
-            codes[group] = __ldcs(
-                (const uint4 *)((const char *)args.b.data + column * args.b.stride_bytes + at));
+        int64_t row = (int64_t)min(column + group * 8, last) * (int)args.b.stride_bytes;
+        codes[group] = __ldcs((const uint4 *)((const char *)args.b.data + row + at));
     }
 }
 
@@ -123,13 +136,15 @@ static __device__ __forceinline__ void gemv_tiles(const gemv_args &args, char *m
     int warp = threadIdx.x / 32;
     int turns = (chunks + GEMV_WARPS - 1) / GEMV_WARPS; /* chunks of a tile, a warp */
 
-    /* Item i of this warp: turn i % turns of the block's (i / turns)-th tile. */
+    /* An item is a chunk of a tile; every warp of a block has as many. */
     int items = (args.tiles - (int)blockIdx.x + (int)gridDim.x - 1) / (int)gridDim.x * turns;
+    gemv_cursor ahead = {(int)blockIdx.x, 0};
     uint4 codes[GEMV_SLOTS][GEMV_GROUPS];
 #pragma unroll
-    for (int slot = 0; slot < GEMV_SLOTS - 1; slot++)
-        gemv_load(args, blockIdx.x + slot / turns * gridDim.x, warp + slot % turns * GEMV_WARPS,
-                  codes[slot]);
+    for (int slot = 0; slot < GEMV_SLOTS - 1; slot++) {
+        gemv_load(args, ahead, codes[slot]);
+        gemv_advance(ahead, turns);
+    }
 
     if (threadIdx.x < GEMV_ROWS) shared.sums[threadIdx.x] = 0;
     __syncthreads();
@@ -141,12 +156,9 @@ static __device__ __forceinline__ void gemv_tiles(const gemv_args &args, char *m
     for (int first = 0; first < items; first += GEMV_SLOTS) {
 #pragma unroll
         for (int slot = 0; slot < GEMV_SLOTS; slot++) {
-            int item = first + slot;
-            if (item >= items) break;
-            int ahead = item + GEMV_SLOTS - 1;
-            gemv_load(args, blockIdx.x + ahead / turns * gridDim.x,
-                      warp + ahead % turns * GEMV_WARPS,
-                      codes[(slot + GEMV_SLOTS - 1) % GEMV_SLOTS]);
+            if (first + slot >= items) break;
+            gemv_load(args, ahead, codes[(slot + GEMV_SLOTS - 1) % GEMV_SLOTS]);
+            gemv_advance(ahead, turns);
             int chunk = warp + turn * GEMV_WARPS;
             if (chunk < chunks) CODE::multiply_chunk(codes[slot], chunk, args.rows, shared, sum);
             if (++turn < turns) continue;

@@ -13,9 +13,15 @@
  *
  * Two indices are decoded at a time, halves of a word. Word j of the result has m_j and
  * m_(j+4) of the lower index in its lower bytes, those of the upper index above. Two levels
- * add up with their weights in bytes: 15 (1 + 4) at most. One level's words 2 and 3 hold
- * 16 m, which saves shifts, and A's entries for words 0 and 1 carry the 16 instead: they are
- * -8 .. 7, and fit. Sums are then 16 times too large.
+ * add up with their weights in bytes: 15 (1 + 4) at most.
+ *
+ * One level's words 2 and 3 are left as they fall out, m_j + 16 m_(j+2) for j = 0 and 1: shifts
+ * and masks are saved, and A's entries make up for it. With a = -x,
+ *
+ *   (16 a_j - a_(j+2)) m_j + a_(j+2) (m_j + 16 m_(j+2)) = 16 (a_j m_j + a_(j+2) m_(j+2))
+ *
+ * and the first factor fits int8: |a_j| <= 7, as an 8 stands in one codeword alone, at i = 6.
+ * Sums are then 16 times too large.
  *
  * A warp reads 64 bytes of each of 8 columns of B at a time, a chunk, 16 bytes a lane, as
  * for q = 2 (gemv.h). The lane of column lane / 4 and part t = lane % 4 owns blocks
@@ -84,8 +90,8 @@ LUT_FUNCTION void gemv_q4_add(uint32_t indices, uint32_t entries, int levels, in
     if (levels == 1) {
         out[0] = even & 0x0f0f0f0fu;
         out[1] = odd & 0x0f0f0f0fu;
-        out[2] = even & 0xf0f0f0f0u;
-        out[3] = odd & 0xf0f0f0f0u;
+        out[2] = even;
+        out[3] = odd;
         return;
     }
     out[0] += (even & 0x0f0f0f0fu) << 2 * level;
@@ -117,11 +123,19 @@ LUT_FUNCTION uint16_t gemv_q4_negative(uint32_t word, int levels, int j)
     return (uint16_t)((m + lift) ^ 0x8080u);
 }
 
-/* Those two as what word j of B is multiplied by. */
-LUT_FUNCTION uint16_t gemv_q4_factor(uint16_t negative, int levels, int j)
+/* Two int8 of a pair, 16 a - b each. */
+LUT_FUNCTION uint16_t gemv_q4_scaled(uint16_t a, uint16_t b)
 {
-    if (levels != 1 || j >= 2) return negative;
-    return (uint16_t)((negative & 0x0f0f) << 4); /* of -8 .. 7 four bits are all */
+    int low = 16 * (int8_t)(a & 0xff) - (int8_t)(b & 0xff);
+    int high = 16 * (int8_t)(a >> 8) - (int8_t)(b >> 8);
+    return (uint16_t)((low & 0xff) | (high & 0xff) << 8);
+}
+
+/* What the words of B are multiplied by, from A's entries with the other sign. */
+LUT_FUNCTION void gemv_q4_factors(const uint16_t negative[4], int levels, uint16_t out[4])
+{
+    for (int j = 0; j < 4; j++)
+        out[j] = levels == 1 && j < 2 ? gemv_q4_scaled(negative[j], negative[j + 2]) : negative[j];
 }
 
 /* ------------------------------------------------------------------- layout -- */
