@@ -5,6 +5,7 @@
 #include "lut_bench.h"
 
 #include "kernels/lut/gemv.h"
+#include "kernels/lut/gemv_q4.h"
 #include "kernels/lut/gemv_table.h"
 #include "kernels/lut/imma.h"
 
@@ -59,6 +60,132 @@ static void gemv_adds_up_to_the_exact_sum(void **state)
                                            at / 4, at % 4));
             problem_release(&problem);
         }
+}
+
+/* The table of gemv_q4.h. */
+static uint16_t *make_q4_table(const struct codebook *codebook)
+{
+    uint16_t *table = malloc(GEMV_Q4_TABLE_BYTES);
+    for (int index = 0; index < GEMV_Q4_CODEWORDS; index++)
+        table[index] = gemv_q4_entry(codebook->left + 8 * index);
+    return table;
+}
+
+static void q4_codewords_are_half_in_the_table_and_half_in_the_index(void **state)
+{
+    (void)state;
+    const struct codebook *codebook = codebook_get(CODEBOOK_E8, 4);
+    uint16_t *table = make_q4_table(codebook);
+    for (uint32_t index = 0; index < GEMV_Q4_CODEWORDS; index++) {
+        uint32_t other = index * 40503u >> 3 & 0xffff; /* any: halves must not mix */
+        uint32_t two[2] = {index, other}, word[4] = {0};
+        gemv_q4_add(index | other << 16, table[index] | (uint32_t)table[other] << 16, 1, 0, word);
+        for (int half = 0; half < 2; half++)
+            for (int i = 0; i < 8; i++) {
+                int m = word[i % 4] >> (16 * half + 8 * (i / 4)) & 0xff;
+                if (i % 4 >= 2) m >>= 4;
+                assert_int_equal(GEMV_Q4_ZERO - m, codebook->left[two[half] * 8 + i]);
+            }
+    }
+    free(table);
+}
+
+/* Rows of A as decode_gemv keeps them for q = 4, negative, and the sum of each. */
+static int8_t *make_q4_rows(const struct problem *problem, const uint16_t *table, int sums[])
+{
+    struct lut_geometry geometry = lut_geometry(&problem->shape);
+    struct lut_codes a = lut_codes(&geometry, problem->call.buffer[LUT_A], geometry.rows);
+    int rows = (int)geometry.rows, levels = geometry.levels;
+    uint16_t *out = calloc(1, (size_t)gemv_q4_a_bytes(geometry.blocks, levels, rows));
+    for (int row = 0; row < rows; row++) {
+        sums[row] = 0;
+        for (int block = 0; block < geometry.blocks; block++) {
+            uint32_t word[4] = {0};
+            for (int m = 0; m < levels; m++) {
+                uint32_t index = lut_read(&a, row, (int64_t)block * levels + m);
+                gemv_q4_add(index, table[index], levels, m, word);
+            }
+            uint16_t negative[4], factors[4];
+            for (int j = 0; j < 4; j++) {
+                negative[j] = gemv_q4_negative(word[j], levels, j);
+                sums[row] += (int8_t)(negative[j] & 0xff) + (int8_t)(negative[j] >> 8);
+            }
+            gemv_q4_factors(negative, levels, factors);
+            for (int j = 0; j < 4; j++)
+                out[gemv_q4_element(gemv_q4_place(block, levels), j, rows, row)] = factors[j];
+        }
+    }
+    return (int8_t *)out;
+}
+
+/* One element: chunk, part, quad and the four products of 8 bytes each. */
+static int32_t gemv_q4_sum(const struct problem *problem, const uint16_t *table, const int8_t *a,
+                           int row, int64_t column)
+{
+    struct lut_geometry geometry = lut_geometry(&problem->shape);
+    int levels = geometry.levels, rows = (int)geometry.rows;
+    const char *codes = (const char *)problem->call.buffer[LUT_B] + column * geometry.stride_bytes;
+    int32_t sum = 0;
+    for (int chunk = 0; chunk < gemv_q4_chunks(geometry.blocks, levels); chunk++)
+        for (int part = 0; part < 4; part++) {
+            uint32_t words[4] = {0};
+            int64_t at = (int64_t)chunk * GEMV_CHUNK_BYTES + part * GEMV_LANE_BYTES;
+            if (at < geometry.stride_bytes) memcpy(words, codes + at, sizeof words);
+            for (int quad = 0; quad < 2 / levels; quad++)
+                for (int half = 0; half < 2; half++) {
+                    uint32_t m[4] = {0};
+                    for (int level = 0; level < levels; level++) {
+                        uint32_t two = gemv_q4_indices(words, levels, level, 2 * quad + half);
+                        uint32_t entries = table[two & 0xffff] | (uint32_t)table[two >> 16] << 16;
+                        gemv_q4_add(two, entries, levels, level, m);
+                    }
+                    for (int j = 0; j < 4; j++)
+                        for (int byte = 0; byte < 4; byte++)
+                            sum += (int)(m[j] >> 8 * byte & 0xff) *
+                                   a[(((chunk * (2 / levels) + quad) * 4 + j) * rows + row) * 32 +
+                                     part * 8 + half * 4 + byte];
+                }
+        }
+    return sum;
+}
+
+static void factors_of_every_q4_codeword_fit_int8(void **state)
+{
+    (void)state;
+    const struct codebook *codebook = codebook_get(CODEBOOK_E8, 4);
+    for (int index = 0; index < GEMV_Q4_CODEWORDS; index++)
+        for (int i = 0; i < 8; i++) {
+            const int8_t *z = codebook->left + 8 * index;
+            if (i % 4 >= 2) continue;
+            assert_in_range(128 - 16 * z[i] + z[i + 2], 0, 255);
+        }
+}
+
+static void gemv_q4_adds_up_to_the_exact_sum(void **state)
+{
+    (void)state;
+    const struct codebook *codebook = codebook_get(CODEBOOK_E8, 4);
+    uint16_t *table = make_q4_table(codebook);
+    for (int code = 4; code < 6; code++) /* q4m1, q4m2 */
+        for (int64_t k = 8; k <= 2072; k += 344) {
+            const int64_t dims[] = {3, k, 4, CODEBOOK_E8, code, LUT_PACKED, 0};
+            struct problem problem;
+            int sums[3];
+            problem_init(&problem, "lut_matmul", dims);
+            struct lut_geometry geometry = lut_geometry(&problem.shape);
+            assert_int_equal(geometry.q, 4);
+            int8_t *a = make_q4_rows(&problem, table, sums);
+            for (int at = 0; at < 12; at++) {
+                int32_t sum = gemv_q4_sum(&problem, table, a, at / 4, at % 4) >>
+                              gemv_q4_shift(geometry.levels);
+                assert_int_equal((sum - gemv_q4_bias(geometry.levels) * sums[at / 4]) >> 2,
+                                 lut_exact(codebook, &geometry, problem.call.buffer[LUT_A],
+                                           problem.call.buffer[LUT_B], at / 4, at % 4));
+            }
+            free(a);
+            problem_release(&problem);
+        }
+    free(table);
 }
 
 /* The tables of one part of a row of A, as table_gemv lays them out. */
@@ -180,6 +307,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gemv_adds_up_to_the_exact_sum),
+        cmocka_unit_test(q4_codewords_are_half_in_the_table_and_half_in_the_index),
+        cmocka_unit_test(factors_of_every_q4_codeword_fit_int8),
+        cmocka_unit_test(gemv_q4_adds_up_to_the_exact_sum),
         cmocka_unit_test(table_gemv_adds_up_to_the_exact_sum),
         cmocka_unit_test(every_piece_of_a_stage_has_a_place_of_its_own),
         cmocka_unit_test(tiles_cover_the_output_once),

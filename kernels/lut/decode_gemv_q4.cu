@@ -1,0 +1,270 @@
+/*
+ * decode_gemv_q4.cu - decode_gemv for E8 with q = 4: codes of 2 and 4 bits an entry that
+ * lattice_encode makes (gemv.cuh walks over B, gemv_q4.h says how a codeword is decoded).
+ *
+ * Bytes: B's codes, M / 4 an entry, once for every 8 rows of A. Operations: 2 K columns a row
+ * in int8.
+ *
+ * What bounds it, by arithmetic and not yet by measurement: the pipe of shifts and logic,
+ * which takes an instruction every other cycle. A block of 8 entries takes 13.6 instructions a
+ * lane at M = 1 (machine code: 436 for 32 blocks), 7.6 of that pipe, 3.8 cycles of an SM for
+ * 256 entries. A lookup's address is as good as random: of 32 lanes 3.5 meet in the fullest
+ * bank, 3.5 cycles, and A's operands take half a cycle more. For 8192 x 28672 that is 6950
+ * blocks a lane of each SM, 27,000 cycles, 15 us at 1.755 GHz. The loop, what waits at
+ * barriers and the prologue, 128 KiB of table and A, come on top: 22 to 30 us is predicted.
+ * Reading 58.7 MB takes 14 us at 4.3 TB/s. M = 2 takes 35 instructions a block, 20 of them of
+ * that pipe: 40 us for the same reason, 48 to 60 predicted.
+ *
+ * The table takes 128 KiB. A of 8 rows and K = 8192 is what has room beside it, so that
+ * more rows are more launches. A table a row of A (table_gemv) is no way: 65,536 products a
+ * block would be used by 28,672 columns.
+ */
+#include <stdlib.h>
+
+#include "gemv.cuh"
+#include "gemv_q4.h"
+
+template <int M> struct q4_code {
+    static constexpr int TABLE_BYTES = GEMV_Q4_TABLE_BYTES;
+    static constexpr int BIAS = GEMV_Q4_ZERO * (M == 1 ? 1 : 5), SHIFT = M == 1 ? 4 : 0;
+    static constexpr int SUMS = GEMV_GROUPS / 2;
+    static constexpr int QUADS = 2 / M; /* a chunk */
+
+    /* Accumulators of m16n8: columns of B down, rows of A across. */
+    static __device__ gemv_element place(int two, int i)
+    {
+        int lane = threadIdx.x % 32;
+        return {.row = lane % 4 * 2 + i % 2, .column = (2 * two + i / 2) * 8 + lane / 4};
+    }
+
+    static __host__ __device__ int chunks(int64_t blocks)
+    {
+        return gemv_q4_chunks(blocks, M);
+    }
+
+    static __host__ __device__ int64_t a_bytes(int rows, int64_t blocks)
+    {
+        return gemv_q4_a_bytes(blocks, M, rows);
+    }
+
+    static __device__ void fill(const gemv_args &args, const gemv_shared &shared);
+    static __device__ void multiply_chunk(const uint4 codes[GEMV_GROUPS], int chunk, int rows,
+                                          const gemv_shared &shared, int32_t sum[SUMS][4]);
+};
+
+/* ------------------------------------------------------------- prologue -- */
+
+/* A block of A as what B is multiplied by; the sum of its entries, negative, is returned. */
+template <int M>
+static __device__ __forceinline__ int fill_block(const gemv_args &args, const uint16_t *table,
+                                                 uint16_t *a, int row, int block)
+{
+    uint32_t word[4] = {};
+    uint16_t negative[4], factors[4];
+    int sum = 0;
+#pragma unroll
+    for (int m = 0; m < M; m++) {
+        uint32_t index = lut_read(&args.a, row, (int64_t)block * M + m);
+        gemv_q4_add(index, table[index], M, m, word);
+    }
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        negative[j] = gemv_q4_negative(word[j], M, j);
+        sum = __dp4a((int)negative[j], 0x0101, sum);
+    }
+    gemv_q4_factors(negative, M, factors);
+#pragma unroll
+    for (int j = 0; j < 4; j++)
+        a[gemv_q4_element(gemv_q4_place(block, M), j, args.rows, row)] = factors[j];
+    return sum;
+}
+
+template <int M>
+__device__ __forceinline__ void q4_code<M>::fill(const gemv_args &args, const gemv_shared &shared)
+{
+    const uint16_t *table = (const uint16_t *)shared.table;
+    uint16_t *a = (uint16_t *)shared.a;
+    for (int i = threadIdx.x; i < TABLE_BYTES / 16; i += GEMV_THREADS)
+        ((uint4 *)shared.table)[i] = __ldg((const uint4 *)args.table + i);
+    __syncthreads();
+    int blocks = chunks(args.blocks) * QUADS * 16;
+    for (int row = 0; row < args.rows; row++) {
+        int sum = 0;
+        for (int block = threadIdx.x; block < blocks; block += GEMV_THREADS)
+            if (block < args.blocks)
+                sum += fill_block<M>(args, table, a, row, block);
+            else
+                for (int j = 0; j < 4; j++)
+                    a[gemv_q4_element(gemv_q4_place(block, M), j, args.rows, row)] = 0;
+        gemv_add_sum(&shared.sums[row], sum);
+    }
+}
+
+/* ------------------------------------------------------------ main loop -- */
+
+static __device__ __forceinline__ uint32_t entries_of(const char *table, uint32_t indices)
+{
+    uint32_t low = *(const uint16_t *)(table + (indices << 1 & 0x1fffe));
+    uint32_t high = *(const uint16_t *)(table + (indices >> 15 & 0x1fffe));
+    return __byte_perm(low, high, 0x5410);
+}
+
+/* Two blocks of B: word j holds their entries j and j + 4. */
+template <int M>
+static __device__ __forceinline__ void decode_pair(const char *table, uint4 codes, int pair,
+                                                   uint32_t out[4])
+{
+    const uint32_t words[4] = {codes.x, codes.y, codes.z, codes.w};
+#pragma unroll
+    for (int j = 0; j < 4; j++)
+        out[j] = 0;
+#pragma unroll
+    for (int m = 0; m < M; m++) {
+        uint32_t indices = gemv_q4_indices(words, M, m, pair);
+        gemv_q4_add(indices, entries_of(table, indices), M, m, out);
+    }
+}
+
+/* m16n8k32: bytes of 16 columns of B, none negative, times signed bytes of 8 rows of A. */
+static __device__ __forceinline__ void multiply(int32_t sum[4], uint4 b, uint2 a)
+{
+    asm("mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+        "{%8, %9}, {%0, %1, %2, %3};"
+        : "+r"(sum[0]), "+r"(sum[1]), "+r"(sum[2]), "+r"(sum[3])
+        : "r"(b.x), "r"(b.y), "r"(b.z), "r"(b.w), "r"(a.x), "r"(a.y));
+}
+
+/* One chunk. Lanes of rows beyond A's take its first rows again: what they add up is never
+ * written. */
+template <int M>
+__device__ __forceinline__ void q4_code<M>::multiply_chunk(const uint4 codes[GEMV_GROUPS],
+                                                           int chunk, int rows,
+                                                           const gemv_shared &shared,
+                                                           int32_t sum[SUMS][4])
+{
+    int lane = threadIdx.x % 32;
+    const uint2 *mine = (const uint2 *)shared.a + (int64_t)chunk * QUADS * 4 * rows * 4 +
+                        lane / 4 % rows * 4 + lane % 4;
+#pragma unroll
+    for (int quad = 0; quad < QUADS; quad++) {
+        uint2 a[4];
+#pragma unroll
+        for (int j = 0; j < 4; j++)
+            a[j] = mine[(quad * 4 + j) * rows * 4];
+#pragma unroll
+        for (int two = 0; two < SUMS; two++) {
+            uint32_t low[2][4], high[2][4];
+#pragma unroll
+            for (int i = 0; i < 2; i++) {
+                decode_pair<M>(shared.table, codes[2 * two + i], 2 * quad, low[i]);
+                decode_pair<M>(shared.table, codes[2 * two + i], 2 * quad + 1, high[i]);
+            }
+#pragma unroll
+            for (int j = 0; j < 4; j++)
+                multiply(sum[two], make_uint4(low[0][j], low[1][j], high[0][j], high[1][j]), a[j]);
+        }
+    }
+}
+
+template <int M>
+static __global__ void __launch_bounds__(GEMV_THREADS, 1)
+    decode_gemv_q4(const __grid_constant__ gemv_args args)
+{
+    extern __shared__ __align__(128) char memory[];
+    gemv_tiles<q4_code<M>>(args, memory);
+}
+
+/* ---------------------------------------------- what decode_gemv.cu calls -- */
+
+struct q4_state {
+    uint16_t *table; /* on the device */
+    int processors;
+};
+
+static int64_t shared_bytes(const struct lut_geometry *geometry, int rows)
+{
+    return geometry->levels == 1 ? gemv_shared_bytes<q4_code<1>>(rows, geometry->blocks)
+                                 : gemv_shared_bytes<q4_code<2>>(rows, geometry->blocks);
+}
+
+/* Rows of A that one launch takes. */
+static int rows_each(const struct lut_geometry *geometry)
+{
+    int rows = geometry->rows < GEMV_Q4_ROWS ? (int)geometry->rows : (int)GEMV_Q4_ROWS;
+    while (rows > 0 && shared_bytes(geometry, rows) > GEMV_SHARED_MAX)
+        rows--;
+    return rows;
+}
+
+const char *gemv_q4_unsupported(const struct assay_shape *shape)
+{
+    struct lut_geometry geometry = lut_geometry(shape);
+    if (geometry.levels > GEMV_Q4_LEVELS) return "coordinates of more than two levels exceed int8";
+    if (geometry.format != LUT_PACKED) return "packed indices only";
+    if (rows_each(&geometry) == 0) return "A does not fit shared memory";
+    return NULL;
+}
+
+static int upload(const struct codebook *codebook, struct q4_state *state)
+{
+    uint16_t *table = (uint16_t *)malloc(GEMV_Q4_TABLE_BYTES);
+    if (table == NULL) return assay_error("out of host memory for a codebook");
+    for (int64_t index = 0; index < GEMV_Q4_CODEWORDS; index++)
+        table[index] = gemv_q4_entry(codebook->left + 8 * index);
+    int status = assay_cuda(cudaMalloc((void **)&state->table, GEMV_Q4_TABLE_BYTES), "codebook");
+    if (status == 0)
+        status =
+            assay_cuda(cudaMemcpy(state->table, table, GEMV_Q4_TABLE_BYTES, cudaMemcpyHostToDevice),
+                       "codebook");
+    free(table);
+    return status;
+}
+
+typedef void q4_kernel(gemv_args);
+
+static q4_kernel *kernel_of(const struct lut_geometry *geometry)
+{
+    return geometry->levels == 1 ? decode_gemv_q4<1> : decode_gemv_q4<2>;
+}
+
+int gemv_q4_setup(struct assay_call *call)
+{
+    struct lut_geometry geometry = lut_geometry(call->shape);
+    const struct codebook *codebook = lut_codebook(call->shape);
+    if (codebook == NULL) return -1;
+    struct q4_state *state = (struct q4_state *)calloc(1, sizeof *state);
+    if (state == NULL) return assay_error("out of host memory");
+    call->state = state;
+    if (gemv_processors(&state->processors) || upload(codebook, state)) return -1;
+    call->workspace_bytes += GEMV_Q4_TABLE_BYTES;
+    return assay_cuda(cudaFuncSetAttribute(kernel_of(&geometry),
+                                           cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                           (int)shared_bytes(&geometry, rows_each(&geometry))),
+                      "shared memory");
+}
+
+int gemv_q4_launch(struct assay_call *call)
+{
+    const struct q4_state *state = (const struct q4_state *)call->state;
+    struct lut_geometry geometry = lut_geometry(call->shape);
+    struct gemv_args args = gemv_arguments(call, &geometry, state->table);
+    unsigned grid = (unsigned)(args.tiles < state->processors ? args.tiles : state->processors);
+    int each = rows_each(&geometry), rows = (int)geometry.rows;
+    for (int first = 0; first < rows; first += each) {
+        args.rows = rows - first < each ? rows - first : each;
+        kernel_of(&geometry)<<<grid, GEMV_THREADS, (size_t)shared_bytes(&geometry, args.rows),
+                               (cudaStream_t)call->stream>>>(args);
+        if (assay_launched()) return -1;
+        args.a.data = (const char *)args.a.data + args.rows * args.a.stride_bytes;
+        args.c += args.rows * args.columns;
+    }
+    return 0;
+}
+
+void gemv_q4_teardown(struct assay_call *call)
+{
+    struct q4_state *state = (struct q4_state *)call->state;
+    if (state == NULL) return;
+    cudaFree(state->table);
+    free(state);
+}
