@@ -147,12 +147,16 @@ static void a_round_trip_without_digits_is_the_same(void **state)
             normal_block(job.d, spread * job.sigma, i, x);
             if (i % 10 == 0)
                 x[i / 10 % job.d] = hard[(size_t)(i / 10) % (sizeof hard / sizeof *hard)];
-            uint64_t digits = lattice_block_encode_at(&job, x, 0, NULL);
+            bool overload;
+            uint64_t digits = lattice_block_encode_at(&job, x, 0, &overload);
             lattice_unnest(lattice, job.q, job.levels, digits, expected);
             round_block(lattice, job.q, job.levels, x, job.r, FAST_KEY_MASK, got);
             assert_memory_equal(got, expected, (size_t)job.d * sizeof *got);
             if (!lattice_scale(lattice, x, job.r, v)) continue;
-            surely += round_reach(lattice, v) < round_bound(lattice, job.q, job.levels);
+            bool fits = round_fits(lattice, job.q, job.levels, v);
+            assert_false(fits && overload);
+            if (lattice == LATTICE_Z2) assert_true(fits == !overload);
+            surely += fits;
         }
         /* Both ways are taken. */
         assert_true(surely > count / 10 && surely < count * 9 / 10);
