@@ -22,19 +22,6 @@
  */
 #include "best_list.cuh"
 
-#include "lattice_round.h"
-
-/* Blocks that are left for the second part, by their number in the thread block's share. */
-template <int MOST> struct again_list {
-    unsigned count;
-    uint16_t block[MOST];
-
-    __device__ __forceinline__ void add(int number)
-    {
-        block[atomicAdd(&count, 1)] = (uint16_t)number;
-    }
-};
-
 /* ------------------------------------------------------------- first try -- */
 
 /* Packed codes of eight entries, every level computed as it is defined. */
@@ -72,22 +59,6 @@ static __device__ __forceinline__ uint64_t first_codes(const float x[8], float r
             word |= (uint64_t)fast_encode(LATTICE, CODE, x + b * D, r, carry) << (BITS * b);
         return word;
     }
-}
-
-/* Bit b: block b is lost, or not surely one that fits at T = 0. */
-template <int LATTICE, int CODE>
-static __device__ __forceinline__ uint32_t may_not_fit(const float x[8], float r)
-{
-    constexpr int D = lattice_d(LATTICE);
-    uint32_t again = 0;
-#pragma unroll
-    for (int b = 0; b < 8 / D; b++) {
-        float v[D];
-        bool sound = lattice_scale(LATTICE, x + b * D, r, v);
-        bool fits = round_fits(LATTICE, code_q(CODE), code_levels(CODE), v);
-        again |= sound && fits ? 0 : 1u << b;
-    }
-    return again;
 }
 
 /* Four digits of two bits, a byte each. */
@@ -145,24 +116,6 @@ static __device__ __forceinline__ void put_group(const struct lattice_args &a, i
 }
 
 /* ---------------------------------------------------------- second part -- */
-
-/* Block `block` by the definition; its T. */
-template <int LATTICE, int CODE>
-static __device__ __forceinline__ int try_again(const struct lattice_args &a, int64_t block,
-                                                uint64_t *digits)
-{
-    constexpr int D = lattice_d(LATTICE);
-    const float2 *from = (const float2 *)((const float *)a.in + block * D);
-    float x[D];
-    int t;
-#pragma unroll
-    for (int j = 0; j < D / 2; j++) {
-        float2 two = from[j];
-        x[2 * j] = two.x, x[2 * j + 1] = two.y;
-    }
-    *digits = lattice_encode_protected(LATTICE, code_q(CODE), code_levels(CODE), x, a.r, &t);
-    return t;
-}
 
 /* `first` is the list's first block. */
 template <int LATTICE, int CODE, int MOST>

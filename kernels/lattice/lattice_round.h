@@ -118,41 +118,38 @@ LATTICE_FN void round_wrap(int lattice, int q, int levels, int z[])
         z[i] -= weight * g[i];
 }
 
+/* The closest point of a block that fits. */
+LATTICE_FN void round_point(int lattice, int q, int levels, const float v[], uint32_t mask, int z[])
+{
+    if (lattice != LATTICE_E8 || round_bound(lattice, q, levels) >= 31.0f) {
+        lattice_closest(lattice, v, z);
+        return;
+    }
+    uint32_t low, high; /* |z| < 64: 7 bits, and a sign */
+    fast_closest_e8(v, mask, &low, &high);
+    LATTICE_UNROLL
+    for (int i = 0; i < 4; i++) {
+        z[3 - i] = (int)((low >> (8 * i) & 127) ^ 64) - 64;
+        z[7 - i] = (int)((high >> (8 * i) & 127) ^ 64) - 64;
+    }
+}
+
 /* Doubled coordinates that a block decodes to. */
 LATTICE_FN void round_block(int lattice, int q, int levels, const float x[], float r, uint32_t mask,
                             int z[])
 {
-    const int d = lattice_d(lattice);
-    const float bound = round_bound(lattice, q, levels);
     float v[LATTICE_MAX_D];
     bool sound = lattice_scale(lattice, x, r, v);
-    if (lattice == LATTICE_Z2) {
-        z[0] = z[1] = 0;
-        if (!sound) return;
-        lattice_closest(LATTICE_Z2, v, z);
-        round_wrap_z2(q, levels, z);
-        return;
-    }
-    if (sound && round_reach(lattice, v) < bound) {
-        if (lattice == LATTICE_E8 && bound < 31.0f) { /* so |z| < 64 */
-            uint32_t low, high;
-            fast_closest_e8(v, mask, &low, &high);
-            LATTICE_UNROLL
-            for (int i = 0; i < 4; i++) { /* 7 bits, and a sign */
-                z[3 - i] = (int)((low >> (8 * i) & 127) ^ 64) - 64;
-                z[7 - i] = (int)((high >> (8 * i) & 127) ^ 64) - 64;
-            }
-        } else {
-            lattice_closest(lattice, v, z);
-        }
+    if (lattice != LATTICE_Z2 && sound && round_fits(lattice, q, levels, v)) {
+        round_point(lattice, q, levels, v, mask, z);
         return;
     }
     LATTICE_UNROLL
-    for (int i = 0; i < d; i++)
+    for (int i = 0; i < lattice_d(lattice); i++)
         z[i] = 0;
     if (!sound) return;
     lattice_closest(lattice, v, z);
-    round_wrap(lattice, q, levels, z);
+    lattice == LATTICE_Z2 ? round_wrap_z2(q, levels, z) : round_wrap(lattice, q, levels, z);
 }
 
 #endif
