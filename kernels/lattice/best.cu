@@ -1,6 +1,7 @@
 /*
  * best.cu - the encoder at the speed of memory: packed codes, q a power of two, one or
- * two levels.
+ * two levels; for all others best_list.cu, and for blocks of E8 and D4 with a T of their own
+ * a first try here and the rest there.
  *
  * Bytes of an entry: 4 read, M log2 q / 8 written (q4m2: 4.5 in all).
  *
@@ -29,15 +30,21 @@
  *
  * Below 2^22 entries short-lived blocks: E8's table stays in global memory and is read
  * through L1, D4's and the others' c(b) is 256 or 16 entries that each block copies.
+ * Below 2^17 the way of E8's table from memory is longer than computing what it holds (8 x
+ * 64 on an H200: 1.76 us, and 1.34 us by the definition).
  */
 #include <stdlib.h>
+#include <type_traits>
 
+#include "best_list.cuh"
 #include "lattice_lookup.h"
+#include "lattice_round.h"
 #include "lattice_walk.cuh"
 
 enum { WALK_DEPTH = 2, WALK_BYTES = LOOKUP_ENTRIES * (int)sizeof(uint16_t) };
 
-static const int64_t WALK_MOST = (int64_t)1 << 40; /* groups; rounds are an int */
+static const int64_t TABLE_FROM = (int64_t)1 << 17; /* entries; E8's in global memory */
+static const int64_t WALK_MOST = (int64_t)1 << 40;  /* groups; rounds are an int */
 
 /* Entries of c, for one level's digits at q = 4. */
 static __host__ __device__ constexpr int carry_entries(int lattice)
@@ -45,9 +52,13 @@ static __host__ __device__ constexpr int carry_entries(int lattice)
     return 1 << (2 * lattice_d(lattice));
 }
 
+enum best_way { BY_LIST, ONCE, WALK };
+
 struct best_state {
-    uint16_t *table; /* device memory: c(b), for the walk the walk's; NULL for one level */
-    int walkers;     /* blocks that walk; 0: none do */
+    enum best_way way;
+    uint16_t *table; /* device memory: c(b), for the walk the walk's; NULL: none */
+    int *most;       /* device memory: the tensor's T; NULL if it has none */
+    int walkers;     /* blocks that walk */
 };
 
 template <int LATTICE, int CODE>
@@ -104,12 +115,32 @@ static __device__ __forceinline__ uint32_t walk_encode(const float x[8], float r
     return lookup_encode(LATTICE, x, r, table, mask);
 }
 
-/* One block a multiprocessor, the table in its shared memory. Every thread of the grid
- * has `rounds` groups; the first `rest` threads have one more. */
+/* T of a group's blocks, a byte each: E8 one, D4 two. */
+template <int LATTICE> using group_t = std::conditional_t<LATTICE == LATTICE_E8, uint8_t, uint16_t>;
+
+/* 0 for a block that surely fits, else BEST_AGAIN. */
 template <int LATTICE>
+static __device__ __forceinline__ group_t<LATTICE> walk_t(const float x[8], float r)
+{
+    constexpr int D = lattice_d(LATTICE);
+    uint32_t all = 0;
+#pragma unroll
+    for (int b = 0; b < VEC_ENTRIES / D; b++) {
+        float v[D];
+        bool sound = lattice_scale(LATTICE, x + b * D, r, v);
+        bool fits = round_fits(LATTICE, 4, 2, v);
+        all |= sound && fits ? 0 : (uint32_t)BEST_AGAIN << (8 * b);
+    }
+    return (group_t<LATTICE>)all;
+}
+
+/* One block a multiprocessor, the table in its shared memory. Every thread of the grid
+ * has `rounds` groups; the first `rest` threads have one more. HAS_T: a T a block. */
+template <int LATTICE, bool HAS_T>
 static __global__ void __launch_bounds__(WALK_THREADS, 1)
     best_walk(const float4 *__restrict__ x, uint32_t *__restrict__ out, int rounds, int rest,
-              float r, const uint4 *__restrict__ from, uint32_t mask)
+              float r, const uint4 *__restrict__ from, uint32_t mask,
+              group_t<LATTICE> *__restrict__ t)
 {
     extern __shared__ uint4 table[];
     constexpr int QUADS = WALK_BYTES / (int)sizeof(uint4);
@@ -119,6 +150,7 @@ static __global__ void __launch_bounds__(WALK_THREADS, 1)
     float mine[WALK_DEPTH + 1][8];
     x += 2 * thread;
     out += thread;
+    if (HAS_T) t += thread;
 #pragma unroll
     for (int k = 0; k < WALK_DEPTH; k++)
         if (k < rounds) load_group(x, (int64_t)k * step, mine[k]);
@@ -131,31 +163,56 @@ static __global__ void __launch_bounds__(WALK_THREADS, 1)
             if (i + WALK_DEPTH < rounds)
                 load_group(x, WALK_DEPTH * step, mine[(k + WALK_DEPTH) % (WALK_DEPTH + 1)]);
             *out = walk_encode<LATTICE>(mine[k], r, here, mask);
+            if (HAS_T) *t = walk_t<LATTICE>(mine[k], r);
             x += 2 * step;
             out += step;
+            if (HAS_T) t += step;
             if (++i == rounds) break;
         }
     }
     if (thread >= rest) return;
     load_group(x, 0, mine[0]);
     *out = walk_encode<LATTICE>(mine[0], r, here, mask);
+    if (HAS_T) *t = walk_t<LATTICE>(mine[0], r);
 }
 
 /* ------------------------------------------------------------------ host -- */
 
 static const char *supports(const struct assay_shape *shape)
 {
-    const struct lattice_job job = lattice_job(shape);
-    if (job.code > CODE_Q4M2) return "q a power of two, at most two levels";
-    if (job.overload != OVERLOAD_OFF) return "without overload protection";
-    return lattice_vec_supports(shape);
+    return shape->value[DIM_COLUMNS] % VEC_ENTRIES ? "columns must be a multiple of 8" : NULL;
 }
 
 static bool is_for_walk(const struct lattice_job *job)
 {
     int64_t groups = vec_groups(job);
-    return job->lattice != LATTICE_Z2 && job->code == CODE_Q4M2 &&
+    bool has_kernel = job->overload == OVERLOAD_OFF ? job->lattice != LATTICE_Z2
+                                                    : job->overload == OVERLOAD_BLOCK && job->d > 2;
+    return has_kernel && job->code == CODE_Q4M2 && job->type == TYPE_PACKED &&
            groups * VEC_ENTRIES >= WALK_FROM && groups <= WALK_MOST;
+}
+
+/* Not where a table would have to come from memory first. */
+static bool has_carry(const struct lattice_job *job)
+{
+    return job->code == CODE_Q4M2 &&
+           (job->lattice != LATTICE_E8 || vec_groups(job) * VEC_ENTRIES >= TABLE_FROM);
+}
+
+static bool is_for_once(const struct lattice_job *job)
+{
+    return job->overload == OVERLOAD_OFF && job->type == TYPE_PACKED &&
+           (job->code < CODE_Q4M2 || has_carry(job));
+}
+
+static const void *walk_kernel(const struct lattice_job *job)
+{
+    if (job->overload == OVERLOAD_BLOCK)
+        return job->lattice == LATTICE_D4 ? (const void *)best_walk<LATTICE_D4, true>
+                                          : (const void *)best_walk<LATTICE_E8, true>;
+    return job->lattice == LATTICE_A2   ? (const void *)best_walk<LATTICE_A2, false>
+           : job->lattice == LATTICE_D4 ? (const void *)best_walk<LATTICE_D4, false>
+                                        : (const void *)best_walk<LATTICE_E8, false>;
 }
 
 static void fill_table(int lattice, bool walk, uint16_t *table)
@@ -173,7 +230,7 @@ static void fill_table(int lattice, bool walk, uint16_t *table)
 
 static int make_table(struct assay_call *call, struct best_state *state, int lattice)
 {
-    const bool walk = state->walkers > 0;
+    const bool walk = state->way == WALK;
     const size_t bytes =
         (size_t)(walk ? LOOKUP_ENTRIES : carry_entries(lattice)) * sizeof(uint16_t);
     uint16_t *host = (uint16_t *)malloc(bytes);
@@ -190,15 +247,19 @@ static int setup(struct assay_call *call)
     struct best_state *state = (struct best_state *)calloc(1, sizeof *state);
     if (!state) return assay_error("no memory");
     call->state = state;
-    if (job.code != CODE_Q4M2) return 0;
-    const void *walk = job.lattice == LATTICE_A2   ? (const void *)best_walk<LATTICE_A2>
-                       : job.lattice == LATTICE_D4 ? (const void *)best_walk<LATTICE_D4>
-                                                   : (const void *)best_walk<LATTICE_E8>;
-    if (is_for_walk(&job) && walk_blocks(walk, WALK_BYTES, &state->walkers) < 0) return -1;
-    return make_table(call, state, job.lattice);
+    state->way = is_for_once(&job) ? ONCE : BY_LIST;
+    if (is_for_walk(&job)) {
+        if (walk_blocks(walk_kernel(&job), WALK_BYTES, &state->walkers) < 0) return -1;
+        if (state->walkers) state->way = WALK;
+    }
+    if (job.overload == OVERLOAD_TENSOR) {
+        call->workspace_bytes += sizeof(int);
+        if (assay_cuda(cudaMalloc(&state->most, sizeof(int)), "cudaMalloc") < 0) return -1;
+    }
+    return has_carry(&job) ? make_table(call, state, job.lattice) : 0;
 }
 
-struct best_launch {
+struct once_launch {
     const float4 *x;
     uint8_t *out;
     int64_t groups;
@@ -211,16 +272,6 @@ struct best_launch {
         if constexpr (CODE > CODE_Q4M2) {
             return assay_error("no such instance");
         } else {
-            if constexpr (LATTICE != LATTICE_Z2 && CODE == CODE_Q4M2) {
-                if (state->walkers) {
-                    const int64_t step = (int64_t)state->walkers * WALK_THREADS;
-                    best_walk<LATTICE>
-                        <<<state->walkers, WALK_THREADS, LOOKUP_ENTRIES * sizeof(uint16_t),
-                           stream>>>(x, (uint32_t *)out, (int)(groups / step), (int)(groups % step),
-                                     r, (const uint4 *)state->table, FAST_KEY_MASK);
-                    return assay_launched();
-                }
-            }
             best_once<LATTICE, CODE>
                 <<<lattice_grid(groups, LATTICE_THREADS), LATTICE_THREADS, 0, stream>>>(
                     x, out, groups, r, state->table, FAST_KEY_MASK);
@@ -229,22 +280,55 @@ struct best_launch {
     }
 };
 
+template <int LATTICE, bool HAS_T>
+static int launch_walk(const struct lattice_args *a, int64_t groups, const struct best_state *state,
+                       cudaStream_t stream)
+{
+    const int64_t step = (int64_t)state->walkers * WALK_THREADS;
+    best_walk<LATTICE, HAS_T><<<state->walkers, WALK_THREADS, WALK_BYTES, stream>>>(
+        (const float4 *)a->in, (uint32_t *)a->out, (int)(groups / step), (int)(groups % step), a->r,
+        (const uint4 *)state->table, FAST_KEY_MASK, (group_t<LATTICE> *)a->t);
+    return assay_launched();
+}
+
+/* With a T a block: first all, then those that are marked. */
+static int walk_all(const struct lattice_job *job, const struct lattice_args *a,
+                    const struct best_state *state, cudaStream_t stream)
+{
+    const int64_t groups = vec_groups(job);
+    if (job->overload == OVERLOAD_BLOCK) {
+        int status = job->lattice == LATTICE_D4
+                         ? launch_walk<LATTICE_D4, true>(a, groups, state, stream)
+                         : launch_walk<LATTICE_E8, true>(a, groups, state, stream);
+        return status < 0 ? status : best_again(job, a, stream);
+    }
+    return job->lattice == LATTICE_A2   ? launch_walk<LATTICE_A2, false>(a, groups, state, stream)
+           : job->lattice == LATTICE_D4 ? launch_walk<LATTICE_D4, false>(a, groups, state, stream)
+                                        : launch_walk<LATTICE_E8, false>(a, groups, state, stream);
+}
+
 static int launch(struct assay_call *call)
 {
     const struct lattice_job job = lattice_job(call->shape);
-    struct best_launch kernel = {(const float4 *)call->buffer[BUF_IN],
-                                 (uint8_t *)call->buffer[BUF_OUT],
-                                 vec_groups(&job),
-                                 job.r,
-                                 (const struct best_state *)call->state,
-                                 (cudaStream_t)call->stream};
-    return vec_instance(&job, kernel);
+    const struct lattice_args a = lattice_make_args(call, &job);
+    const struct best_state *state = (const struct best_state *)call->state;
+    cudaStream_t stream = (cudaStream_t)call->stream;
+    if (state->way == WALK) return walk_all(&job, &a, state, stream);
+    if (state->way == BY_LIST) {
+        struct best_list_args list = {a, vec_groups(&job), state->table, state->most,
+                                      FAST_KEY_MASK};
+        return best_list(&job, &list, stream);
+    }
+    struct once_launch once = {
+        (const float4 *)a.in, (uint8_t *)a.out, vec_groups(&job), job.r, state, stream};
+    return vec_instance(&job, once);
 }
 
 static void teardown(struct assay_call *call)
 {
     struct best_state *state = (struct best_state *)call->state;
     if (!state) return;
+    cudaFree(state->most);
     cudaFree(state->table);
     free(state);
 }

@@ -12,10 +12,15 @@
  * addresses each, in some 3 cycles, 12 of about 28. Seen: 156 us; moving the bytes alone
  * (copy_decode) takes 153, for reads come between the writes.
  *
+ * A T a block is a byte for a quad, two for two quads (E8) or two of a quad (Z2, A2), loaded
+ * with the codes; its power of two is four instructions a block. Predicted for E8 q4m2 with
+ * T, 4.625 bytes an entry: 160 us. One T for the tensor only changes beta.
+ *
  * The table (E8 at q = 4: 192 KB) makes one block a multiprocessor, or as many as fit,
  * stay and take 64 KB of y in turn (lattice_walk.cuh); the codes of the next turn are
  * under way while those of the last are worked on. Below 2^22 entries the table is read
- * through L1.
+ * through L1; below 2^17 that second way to memory is longer than computing what it would
+ * bring (8 x 64 on an H200: 1.76 us, and 1.41 us by the definition).
  */
 #include <stdlib.h>
 #include <type_traits>
@@ -25,8 +30,10 @@
 
 enum { ONCE_THREADS = 128, IN_FLIGHT = 4 };
 
+static const int64_t TABLE_FROM = (int64_t)1 << 17; /* entries */
+
 struct decode_state {
-    uint8_t *table;           /* device memory */
+    uint8_t *table;           /* device memory; NULL: by the definition */
     struct walk_turns *turns; /* device memory; NULL without a walk */
     int walkers;              /* blocks that walk; 0: none do */
 };
@@ -38,7 +45,14 @@ struct decode_args {
     float half;
     const uint8_t *table;
     struct walk_turns *turns;
+    const uint8_t *t;        /* a byte a block, or NULL */
+    const uint8_t *shared_t; /* a byte for all, or NULL */
 };
+
+static __device__ __forceinline__ float decode_half(const struct decode_args &a)
+{
+    return a.shared_t ? lattice_half(a.half, *a.shared_t) : a.half;
+}
 
 /* As it stands in memory: 16 bytes are copied at a time. */
 template <int LATTICE, int CODE> static __host__ __device__ constexpr int table_bytes()
@@ -46,35 +60,43 @@ template <int LATTICE, int CODE> static __host__ __device__ constexpr int table_
     return (points_bytes(LATTICE, CODE) + 15) / 16 * 16;
 }
 
-template <int LATTICE, int CODE> struct quad_of {
+template <int LATTICE, int CODE, bool HAS_T> struct quad_of {
     static constexpr int BYTES = points_quad_bytes(LATTICE, CODE);
     static constexpr int SHARE = LATTICE == LATTICE_E8; /* two quads, one block */
-    using word = std::conditional_t<(BYTES > 4), uint64_t, uint32_t>;
+    static constexpr int BLOCKS = lattice_d(LATTICE) == 2 ? 2 : 1;
+    using word_t = std::conditional_t<(BYTES > 4), uint64_t, uint32_t>;
 
-    /* Of quad number `quad` from `codes` on, which belong to an even one. */
-    static __device__ __forceinline__ word load(const uint8_t *codes, int64_t quad)
+    word_t packed;
+    uint32_t t; /* a byte a block */
+
+    /* Quad number `quad`. */
+    __device__ __forceinline__ void load(const struct decode_args &a, int64_t quad)
     {
-        return (word)lattice_load_bytes(codes + (quad >> SHARE) * BYTES, BYTES);
+        packed = (word_t)lattice_load_bytes(a.codes + (quad >> SHARE) * BYTES, BYTES);
+        if (HAS_T) t = (uint32_t)lattice_load_bytes(a.t + (quad >> SHARE) * BLOCKS, BLOCKS);
     }
 
-    static __device__ __forceinline__ float4 decode(const uint8_t *table, word packed, int half,
-                                                    float scale)
+    /* `odd`: the second half of its block. */
+    __device__ __forceinline__ float4 decode(const uint8_t *table, int odd, float half) const
     {
         int z[4];
-        float y[4];
-        points_quad(LATTICE, CODE, table, packed, half, z);
-        points_scale(LATTICE, z, scale, y);
+        float y[4], own[] = {half, half};
+        points_quad(LATTICE, CODE, table, packed, odd, z);
+        if (HAS_T) own[0] = lattice_half(half, (int)(t & 255));
+        if (HAS_T && BLOCKS == 2) own[1] = lattice_half(half, (int)(t >> 8));
+        points_scale_each(LATTICE, z, own, y);
         return make_float4(y[0], y[1], y[2], y[3]);
     }
 };
 
-template <int LATTICE, int CODE>
+template <int LATTICE, int CODE, bool HAS_T>
 static __global__ void __launch_bounds__(ONCE_THREADS) decode_once(const struct decode_args a)
 {
-    using quad = quad_of<LATTICE, CODE>;
     int64_t at = (int64_t)blockIdx.x * ONCE_THREADS + threadIdx.x;
-    if (at < a.quads)
-        a.y[at] = quad::decode(a.table, quad::load(a.codes, at), (int)(at & 1), a.half);
+    if (at >= a.quads) return;
+    quad_of<LATTICE, CODE, HAS_T> quad;
+    quad.load(a, at);
+    a.y[at] = quad.decode(a.table, (int)(at & 1), decode_half(a));
 }
 
 /* Three levels are too much work to meet behind. */
@@ -85,60 +107,69 @@ static __host__ __device__ constexpr bool is_in_turn(int code)
 
 /* Chunks of WALK_THREADS * IN_FLIGHT quads; what is left then is dealt out, a quad
  * a thread. */
-template <int LATTICE, int CODE>
+template <int LATTICE, int CODE, bool HAS_T>
 static __global__ void __launch_bounds__(WALK_THREADS, 1) decode_walk(const struct decode_args a)
 {
-    using quad = quad_of<LATTICE, CODE>;
+    using quad = quad_of<LATTICE, CODE, HAS_T>;
     extern __shared__ uint4 table[];
     __shared__ unsigned slot[2];
     constexpr int CHUNK = WALK_THREADS * IN_FLIGHT;
     const unsigned chunks = (unsigned)(a.quads / CHUNK);
     const uint8_t *here = (const uint8_t *)table;
-    const int half = (int)threadIdx.x & 1;
-    typename quad::word next[IN_FLIGHT];
+    const int odd = (int)threadIdx.x & 1;
+    const float half = decode_half(a);
+    quad next[IN_FLIGHT];
     auto load = [&](unsigned chunk, int k) {
-        return quad::load(a.codes, (int64_t)chunk * CHUNK + k * WALK_THREADS + threadIdx.x);
+        next[k].load(a, (int64_t)chunk * CHUNK + k * WALK_THREADS + threadIdx.x);
     };
     walk<is_in_turn(CODE)> walk(a.turns, slot);
     if (walk.now < chunks) {
 #pragma unroll
         for (int k = 0; k < IN_FLIGHT; k++)
-            next[k] = load(walk.now, k);
+            load(walk.now, k);
     }
     walk_fill(table, a.table, table_bytes<LATTICE, CODE>());
     walk.enter();
     while (walk.now < chunks) {
-        typename quad::word packed[IN_FLIGHT];
+        quad now[IN_FLIGHT];
         float4 *y = a.y + (int64_t)walk.now * CHUNK + threadIdx.x;
         walk.ask();
 #pragma unroll
         for (int k = 0; k < IN_FLIGHT; k++) {
-            packed[k] = next[k];
-            if (walk.next < chunks) next[k] = load(walk.next, k);
+            now[k] = next[k];
+            if (walk.next < chunks) load(walk.next, k);
         }
 #pragma unroll
         for (int k = 0; k < IN_FLIGHT; k++)
-            y[k * WALK_THREADS] = quad::decode(here, packed[k], half, a.half);
+            y[k * WALK_THREADS] = now[k].decode(here, odd, half);
         walk.go_on();
     }
     walk.leave();
     int64_t at = (int64_t)chunks * CHUNK + (int64_t)blockIdx.x * WALK_THREADS + threadIdx.x;
-    for (; at < a.quads; at += (int64_t)gridDim.x * WALK_THREADS)
-        a.y[at] = quad::decode(here, quad::load(a.codes, at), half, a.half);
+    for (; at < a.quads; at += (int64_t)gridDim.x * WALK_THREADS) {
+        next[0].load(a, at);
+        a.y[at] = next[0].decode(here, odd, half);
+    }
 }
 
 /* ------------------------------------------------------------------ host -- */
 
 static const char *supports(const struct assay_shape *shape)
 {
-    if (lattice_job(shape).overload != OVERLOAD_OFF) return "without overload protection";
-    return lattice_vec_supports(shape);
+    if (shape->value[DIM_COLUMNS] % VEC_ENTRIES) return "columns must be a multiple of 8";
+    return shape->value[DIM_TYPE] == TYPE_PACKED ? NULL : "packed codes only";
+}
+
+template <int LATTICE, int CODE> static const void *walk_kernel(bool has_t)
+{
+    return has_t ? (const void *)decode_walk<LATTICE, CODE, true>
+                 : (const void *)decode_walk<LATTICE, CODE, false>;
 }
 
 struct decode_setup {
     struct assay_call *call;
     struct decode_state *state;
-    bool walk;
+    bool walk, has_t;
 
     template <int LATTICE, int CODE> int run() const
     {
@@ -150,7 +181,7 @@ struct decode_setup {
         free(host);
         if (status < 0 || !walk) return status;
         if (walk_make_turns(&state->turns) < 0) return -1;
-        return walk_blocks((const void *)decode_walk<LATTICE, CODE>, (int)bytes, &state->walkers);
+        return walk_blocks(walk_kernel<LATTICE, CODE>(has_t), (int)bytes, &state->walkers);
     }
 };
 
@@ -160,7 +191,9 @@ static int setup(struct assay_call *call)
     struct decode_state *state = (struct decode_state *)calloc(1, sizeof *state);
     if (!state) return assay_error("no memory");
     call->state = state;
-    struct decode_setup make = {call, state, job.rows * job.columns >= WALK_FROM};
+    if (job.rows * job.columns < TABLE_FROM) return 0;
+    struct decode_setup make = {call, state, job.rows * job.columns >= WALK_FROM,
+                                job.overload == OVERLOAD_BLOCK};
     return vec_instance(&job, make);
 }
 
@@ -169,15 +202,20 @@ struct decode_launch {
     int walkers;
     cudaStream_t stream;
 
-    template <int LATTICE, int CODE> int run() const
+    template <int LATTICE, int CODE, bool HAS_T> int enqueue() const
     {
         if (walkers)
-            decode_walk<LATTICE, CODE>
+            decode_walk<LATTICE, CODE, HAS_T>
                 <<<walkers, WALK_THREADS, table_bytes<LATTICE, CODE>(), stream>>>(args);
         else
-            decode_once<LATTICE, CODE>
+            decode_once<LATTICE, CODE, HAS_T>
                 <<<lattice_grid(args.quads, ONCE_THREADS), ONCE_THREADS, 0, stream>>>(args);
         return assay_launched();
+    }
+
+    template <int LATTICE, int CODE> int run() const
+    {
+        return args.t ? enqueue<LATTICE, CODE, true>() : enqueue<LATTICE, CODE, false>();
     }
 };
 
@@ -185,11 +223,15 @@ static int launch(struct assay_call *call)
 {
     const struct lattice_job job = lattice_job(call->shape);
     const struct decode_state *state = (const struct decode_state *)call->state;
+    if (!state->table) return lattice_fused_vec(call);
     struct decode_launch kernel = {{(const uint8_t *)call->buffer[BUF_IN],
                                     (float4 *)call->buffer[BUF_OUT], 2 * vec_groups(&job), job.half,
-                                    state->table, state->turns},
+                                    state->table, state->turns, NULL, NULL},
                                    state->walkers,
                                    (cudaStream_t)call->stream};
+    const uint8_t *t = (const uint8_t *)call->buffer[BUF_T];
+    if (job.overload == OVERLOAD_BLOCK) kernel.args.t = t;
+    if (job.overload == OVERLOAD_TENSOR) kernel.args.shared_t = t;
     return vec_instance(&job, kernel);
 }
 

@@ -12,13 +12,15 @@
  * instructions an entry at most. E8 q4m2 has 31; the definition, where one of a warp's
  * 32 blocks may be overloaded, 60 more (one warp in fourteen, normal entries). The other
  * lattices' common cases are cheaper (D4 29, A2 23, Z2 16) and their rare ones more
- * common: a D4 warp meets one in two times, those of Z2 and A2 always. So D4 and A2 at
- * q4m2 have both tables in shared memory from 2^22 entries on, that of codes
- * (lattice_lookup.h) and that of points (lattice_points.h): 25 and 21, whatever the
- * data are.
+ * common: a D4 warp meets one in two times, those of A2 always. (Z2 has none: a remainder
+ * a coordinate is its definition.) So D4 and A2 at q4m2 have both tables in shared memory
+ * from 2^22 entries on, that of codes (lattice_lookup.h) and that of points
+ * (lattice_points.h): 25 and 21, whatever the data are. Blocks with a T of their own are in
+ * best_roundtrip_list.cu.
  */
 #include <stdlib.h>
 
+#include "best_list.cuh"
 #include "lattice_lookup.h"
 #include "lattice_points.h"
 #include "lattice_round.h"
@@ -196,7 +198,7 @@ static int setup(struct assay_call *call)
     struct roundtrip_state *state = (struct roundtrip_state *)calloc(1, sizeof *state);
     if (!state) return assay_error("no memory");
     call->state = state;
-    if (job.rows * job.columns < WALK_FROM) return 0;
+    if (job.overload != OVERLOAD_OFF || job.rows * job.columns < WALK_FROM) return 0;
     struct roundtrip_setup make = {call, state};
     return vec_instance(&job, make);
 }
@@ -233,13 +235,13 @@ struct roundtrip_launch {
 
 static const char *supports(const struct assay_shape *shape)
 {
-    if (lattice_job(shape).overload != OVERLOAD_OFF) return "without overload protection";
     return lattice_vec_supports(shape);
 }
 
 static int launch(struct assay_call *call)
 {
     const struct lattice_job job = lattice_job(call->shape);
+    if (job.overload == OVERLOAD_BLOCK) return best_roundtrip_list(call);
     struct roundtrip_launch kernel = {{(const float4 *)call->buffer[BUF_IN],
                                        (float4 *)call->buffer[BUF_OUT], 2 * vec_groups(&job), job.r,
                                        job.half, FAST_KEY_MASK},

@@ -71,7 +71,7 @@ struct fused_vec_launch {
     }
 };
 
-static int launch(struct assay_call *call)
+int lattice_fused_vec(struct assay_call *call)
 {
     const struct lattice_job job = lattice_job(call->shape);
     struct fused_vec_launch kernel = {job.task, lattice_make_args(call, &job), vec_groups(&job),
@@ -88,7 +88,7 @@ static int launch(struct assay_call *call)
         .place = ASSAY_CUDA,                                                                       \
         .clock = ASSAY_CLOCK_DEVICE,                                                               \
         .supports = lattice_vec_supports,                                                          \
-        .launch = launch,                                                                          \
+        .launch = lattice_fused_vec,                                                               \
         .model = lattice_model_##task,                                                             \
     };                                                                                             \
     ASSAY_REGISTER_VARIANT(variant_##task)

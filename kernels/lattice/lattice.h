@@ -72,10 +72,12 @@ struct lattice_job {
 extern "C" {
 #endif
 
-extern const char *const lattice_names[],
-    *const lattice_codes[], *const lattice_scalings[], *const lattice_overloads[],
-                                                           *const lattice_types[],
-                                                               *const lattice_datas[];
+extern const char *const lattice_names[];
+extern const char *const lattice_codes[];
+extern const char *const lattice_scalings[];
+extern const char *const lattice_overloads[];
+extern const char *const lattice_types[];
+extern const char *const lattice_datas[];
 
 struct lattice_job lattice_job(const struct assay_shape *shape);
 

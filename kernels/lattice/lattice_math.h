@@ -62,13 +62,19 @@ LATTICE_FN uint64_t lattice_encode_protected(int lattice, int q, int levels, con
     return 0;
 }
 
+/* Half of a block's own beta; `half` is half the shape's. 0 for a lost block. */
+LATTICE_FN float lattice_half(float half, int t)
+{
+    return t > LATTICE_T_MAX ? 0.0f : lattice_mul(half, lattice_power(t));
+}
+
 /* What a block's digits stand for; `half` is beta / 2. A lost block is zeros. */
 LATTICE_FN void lattice_decode_block(int lattice, int q, int levels, uint64_t digits, float half,
                                      int t, float y[])
 {
     const int d = lattice_d(lattice);
     int z[LATTICE_MAX_D];
-    float scale = t > LATTICE_T_MAX ? 0.0f : lattice_mul(half, lattice_power(t));
+    float scale = lattice_half(half, t);
     lattice_unnest(lattice, q, levels, digits, z);
     LATTICE_UNROLL
     for (int i = 0; i < d; i++)

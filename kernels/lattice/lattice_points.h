@@ -113,14 +113,23 @@ LATTICE_FN void points_quad(int lattice, int code, const uint8_t *table, uint64_
         if (by_bits) z[i] = 2 * (z[i] >> (3 * i)) - odd;
 }
 
-/* y of z: what lattice_decode_block does where T is 0. */
-LATTICE_FN void points_scale(int lattice, const int z[4], float half, float y[4])
+/* y of z, `half` that of a block's own beta (lattice_half): what lattice_decode_block does.
+ * Z2 and A2 have two blocks in a quad, the others use the first alone. */
+LATTICE_FN void points_scale_each(int lattice, const int z[4], const float half[2], float y[4])
 {
     LATTICE_UNROLL
     for (int i = 0; i < 4; i++) {
+        const float mine = half[lattice_d(lattice) == 2 ? i / 2 : 0];
         bool stretched = lattice == LATTICE_A2 && i % 2 == 1;
-        y[i] = lattice_mul((float)z[i], stretched ? lattice_mul(half, 0x1.bb67aep0f) : half);
+        y[i] = lattice_mul((float)z[i], stretched ? lattice_mul(mine, 0x1.bb67aep0f) : mine);
     }
+}
+
+/* The same where all have one beta. */
+LATTICE_FN void points_scale(int lattice, const int z[4], float half, float y[4])
+{
+    const float both[] = {half, half};
+    points_scale_each(lattice, z, both, y);
 }
 
 /* Fill a table of points_bytes(). */

@@ -8,9 +8,9 @@ struct tally {
     double inside_error, error, signal;
 };
 
-/* What block `block` became, from its codes or from y; false: it is lost. */
+/* What block `block` became, from its codes or from y, and its T; false: it is lost. */
 static bool decoded(const struct lattice_job *job, const void *const host[], int64_t block,
-                    const float x[8], float y[8])
+                    const float x[8], float y[8], int *doublings)
 {
     int64_t offset;
     int t;
@@ -29,6 +29,7 @@ static bool decoded(const struct lattice_job *job, const void *const host[], int
         v[i] = x[i] * job->r;
         sound &= fabsf(v[i]) < 0x1p20f; /* false for NaN */
     }
+    *doublings = t;
     return sound && t <= LATTICE_T_MAX;
 }
 
@@ -38,11 +39,11 @@ static void look_at(const struct lattice_job *job, const void *const host[], int
     float x[8], y[8];
     int64_t offset;
     bool overload;
-    int count = lattice_gather(job, host[BUF_IN], block, x, &offset);
+    int t, count = lattice_gather(job, host[BUF_IN], block, x, &offset);
     lattice_block_encode_at(job, x, 0, &overload);
     tally->blocks++;
     tally->overloaded += overload;
-    if (!decoded(job, host, block, x, y)) return;
+    if (!decoded(job, host, block, x, y, &t)) return;
     double error = 0.0;
     for (int i = 0; i < count; i++) {
         double off = (double)x[i] - (double)y[i];
@@ -50,8 +51,9 @@ static void look_at(const struct lattice_job *job, const void *const host[], int
         tally->signal += (double)x[i] * (double)x[i];
     }
     tally->error += error;
-    if (overload) return;
-    tally->inside_error += error;
+    /* A protected block fits at the beta that it has been coded with, 2^T of the shape's. */
+    if (overload && job->overload == OVERLOAD_OFF) return;
+    tally->inside_error += ldexp(error, -2 * t);
     tally->inside_entries += count;
 }
 

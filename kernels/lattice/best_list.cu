@@ -1,0 +1,245 @@
+/*
+ * best_list.cu - the encoder for every code, type and protection: a first try for all
+ * blocks, and a list in shared memory of those that may be overloaded, which are then done
+ * by the definition, a thread a block.
+ *
+ * Bytes of an entry: as the operation says. With one T for the tensor x is read twice: once
+ * for the T, where a block that surely fits (round_fits) is done with.
+ *
+ * What protection costs. A loop that doubles beta makes a warp wait for its worst lane:
+ * of 32 lanes one nearly always has an overloaded block of Z2 or A2 (one block in 15, in 23
+ * at q4m2), and everything is computed twice. Here the blocks that do not surely fit (Z2: 7 %,
+ * exactly the overloaded; A2 18, D4 3, E8 0.3 %) come together first: of 256 threads 68, 181,
+ * 15 and 1 then have a block each, so the second part takes 3, 6, 1 and 1 of 8 warps.
+ * Predicted at q4m2, instructions an entry, of the 31 to 35 that memory leaves time for: Z2
+ * some 30, A2 45, D4 35, so on an H200 2^27 entries take about 155 us (5 bytes an entry), 210 us
+ * and 160 us. E8 and D4 from 2^22 entries on are best.cu's walk, which leaves the
+ * others to best_again: it reads T, 1/8 or 1/4 byte an entry, 4 to 8 us. So 155 to 165 us,
+ * where fused_tpb and fused_vec take 447 and 458 us for E8.
+ *
+ * Digits that are not packed are written by 16 bytes, one thread's behind another's.
+ * q = 3 and three levels have no faster closest points: they are the definition here too.
+ */
+#include "best_list.cuh"
+
+/* ------------------------------------------------------------- first try -- */
+
+/* Packed codes of eight entries, every level computed as it is defined. */
+template <int LATTICE, int CODE>
+static __device__ __forceinline__ uint64_t as_defined(const float x[8], float r)
+{
+    constexpr int D = lattice_d(LATTICE), Q = code_q(CODE), LEVELS = code_levels(CODE);
+    constexpr int BITS = 8 * points_block_bytes(LATTICE, CODE);
+    uint64_t word = 0;
+#pragma unroll
+    for (int b = 0; b < 8 / D; b++) {
+        uint64_t digits = lattice_encode_once(LATTICE, Q, LEVELS, x + b * D, r, NULL);
+        word |= lattice_pack(Q, D * LEVELS, digits) << (BITS * b);
+    }
+    return word;
+}
+
+/* The same by the fastest way that the code has. */
+template <int LATTICE, int CODE>
+static __device__ __forceinline__ uint64_t first_codes(const float x[8], float r,
+                                                       const uint16_t *carry, uint32_t mask)
+{
+    constexpr int D = lattice_d(LATTICE), BITS = 8 * points_block_bytes(LATTICE, CODE);
+    if constexpr (CODE > CODE_Q4M2) {
+        return as_defined<LATTICE, CODE>(x, r);
+    } else if constexpr (LATTICE == LATTICE_E8) {
+        return CODE == CODE_Q4M2 && !carry ? as_defined<LATTICE, CODE>(x, r)
+                                           : fast_encode_e8(CODE, x, r, carry, mask);
+    } else if constexpr (LATTICE == LATTICE_D4) {
+        return fast_encode_d4(CODE, x, r, carry, mask);
+    } else {
+        uint64_t word = 0;
+#pragma unroll
+        for (int b = 0; b < 4; b++)
+            word |= (uint64_t)fast_encode(LATTICE, CODE, x + b * D, r, carry) << (BITS * b);
+        return word;
+    }
+}
+
+/* Four digits of two bits, a byte each. */
+static __device__ __forceinline__ uint32_t four_bytes(uint32_t digits)
+{
+    uint32_t pairs = (digits & 15) | (digits & 0xf0) << 12;
+    return (pairs | pairs << 6) & 0x03030303u;
+}
+
+/* Four digits of two bits, a word each. */
+static __device__ __forceinline__ uint4 four_words(uint32_t digits, bool real)
+{
+    uint32_t a = digits & 3, b = digits >> 2 & 3, c = digits >> 4 & 3, d = digits >> 6 & 3;
+    if (!real) return make_uint4(a, b, c, d);
+    return make_uint4(__float_as_uint((float)a), __float_as_uint((float)b),
+                      __float_as_uint((float)c), __float_as_uint((float)d));
+}
+
+/* The packed codes of a group, as the type of the codes. */
+template <int LATTICE, int CODE>
+static __device__ __forceinline__ void put_group(const struct lattice_args &a, int64_t group,
+                                                 uint64_t word)
+{
+    constexpr int D = lattice_d(LATTICE), LEVELS = code_levels(CODE), COUNT = D * LEVELS;
+    constexpr int BYTES = vec_bytes<LATTICE, CODE>(), BITS = BYTES * D;
+    if (a.type == TYPE_PACKED) {
+        lattice_store_bytes((uint8_t *)a.out + group * BYTES, BYTES, word);
+        return;
+    }
+    uint64_t digits = 0;
+#pragma unroll
+    for (int b = 0; b < 8 / D; b++) {
+        uint64_t packed = word >> (BITS * b);
+        if (D < 8) packed &= ((uint64_t)1 << BITS) - 1;
+        digits |= lattice_unpack(code_q(CODE), COUNT, packed) << (2 * COUNT * b);
+    }
+    if (a.type != TYPE_INT8) {
+        uint4 *to = (uint4 *)a.out + group * 2 * LEVELS;
+#pragma unroll
+        for (int i = 0; i < 2 * LEVELS; i++)
+            to[i] = four_words((uint32_t)(digits >> (8 * i)), a.type == TYPE_FP32);
+        return;
+    }
+    uint32_t bytes[2 * LEVELS];
+#pragma unroll
+    for (int i = 0; i < 2 * LEVELS; i++)
+        bytes[i] = four_bytes((uint32_t)(digits >> (8 * i)));
+    if constexpr (LEVELS == 2) {
+        ((uint4 *)a.out)[group] = make_uint4(bytes[0], bytes[1], bytes[2], bytes[3]);
+    } else {
+#pragma unroll
+        for (int m = 0; m < LEVELS; m++)
+            ((uint2 *)a.out)[group * LEVELS + m] = make_uint2(bytes[2 * m], bytes[2 * m + 1]);
+    }
+}
+
+/* ---------------------------------------------------------- second part -- */
+
+/* `first` is the list's first block. */
+template <int LATTICE, int CODE, int MOST>
+static __device__ __forceinline__ void do_again(const struct lattice_args &a, int64_t first,
+                                                const struct again_list<MOST> &list, int *most)
+{
+    const int count = (int)list.count;
+    for (int i = (int)threadIdx.x; i < count; i += LATTICE_THREADS) {
+        int64_t block = first + list.block[i];
+        uint64_t digits;
+        int t = try_again<LATTICE, CODE>(a, block, &digits);
+        if (most) {
+            if (t > 0 && t <= LATTICE_T_MAX) atomicMax(most, t);
+            continue;
+        }
+        lattice_put_digits<LATTICE, code_q(CODE)>(a, block, digits);
+        a.t[block] = (uint8_t)t;
+    }
+}
+
+/* -------------------------------------------------------------- kernels -- */
+
+/* TRIES: one, or a second for what the first leaves; with `most`, only the largest T. */
+template <int LATTICE, int CODE, int TRIES>
+static __global__ void __launch_bounds__(LATTICE_THREADS)
+    encode_list(const struct best_list_args args)
+{
+    constexpr int BLOCKS = VEC_ENTRIES / lattice_d(LATTICE);
+    constexpr int CARRY =
+        CODE == CODE_Q4M2 && LATTICE != LATTICE_E8 ? 1 << (2 * lattice_d(LATTICE)) : 1;
+    constexpr int LISTED = TRIES == 2 ? LATTICE_THREADS * BLOCKS : 1;
+    __shared__ uint16_t carry[CARRY];
+    __shared__ struct again_list<LISTED> list;
+    const struct lattice_args &a = args.a;
+    const int64_t first = (int64_t)blockIdx.x * LATTICE_THREADS, group = first + threadIdx.x;
+    const bool inside = group < args.groups;
+    float x[VEC_ENTRIES];
+    if (inside) vec_load((const float *)a.in + group * VEC_ENTRIES, x);
+    if (CARRY > 1 && (int)threadIdx.x < CARRY) carry[threadIdx.x] = args.carry[threadIdx.x];
+    if (TRIES == 2 && threadIdx.x == 0) list.count = 0;
+    if (CARRY > 1 || TRIES == 2) __syncthreads();
+    if (inside) {
+        float r = a.shared_t ? a.r * lattice_power(-*a.shared_t) : a.r;
+        const uint16_t *c = CARRY > 1 ? carry : args.carry;
+        if (TRIES == 1 || !args.most)
+            put_group<LATTICE, CODE>(a, group, first_codes<LATTICE, CODE>(x, r, c, args.mask));
+        if (TRIES == 1 && a.shared_t && group == 0) a.t[0] = (uint8_t)*a.shared_t;
+        if constexpr (TRIES == 2) {
+            if (!args.most) lattice_store_bytes(a.t + group * BLOCKS, BLOCKS, 0);
+            uint32_t again = may_not_fit<LATTICE, CODE>(x, r);
+#pragma unroll
+            for (int b = 0; b < BLOCKS; b++)
+                if (again >> b & 1) list.add((int)threadIdx.x * BLOCKS + b);
+        }
+    }
+    if constexpr (TRIES == 2) {
+        __syncthreads();
+        do_again<LATTICE, CODE>(a, first * BLOCKS, list, args.most);
+    }
+}
+
+enum { MARKS = 16, MARKS_SHARE = LATTICE_THREADS * MARKS };
+
+/* A thread looks at 16 of T. */
+template <int LATTICE>
+static __global__ void __launch_bounds__(LATTICE_THREADS) encode_again(const struct lattice_args a)
+{
+    __shared__ struct again_list<MARKS_SHARE> list;
+    const int64_t first = (int64_t)blockIdx.x * MARKS_SHARE;
+    const int mine = (int)threadIdx.x * MARKS;
+    const int64_t left = a.count - first - mine;
+    if (threadIdx.x == 0) list.count = 0;
+    __syncthreads();
+    if (left >= MARKS) {
+        uint4 all = *(const uint4 *)(a.t + first + mine);
+        const uint32_t word[] = {all.x, all.y, all.z, all.w};
+#pragma unroll
+        for (int i = 0; i < MARKS; i++)
+            if ((word[i / 4] >> (8 * (i % 4)) & 255) == BEST_AGAIN) list.add(mine + i);
+    } else {
+        for (int i = 0; i < left; i++)
+            if (a.t[first + mine + i] == BEST_AGAIN) list.add(mine + i);
+    }
+    __syncthreads();
+    do_again<LATTICE, CODE_Q4M2>(a, first, list, NULL);
+}
+
+/* ------------------------------------------------------------------ host -- */
+
+struct list_launch {
+    struct best_list_args args;
+    int tries;
+    cudaStream_t stream;
+
+    template <int LATTICE, int CODE> int run() const
+    {
+        unsigned grid = lattice_grid(args.groups, LATTICE_THREADS);
+        if (tries == 1)
+            encode_list<LATTICE, CODE, 1><<<grid, LATTICE_THREADS, 0, stream>>>(args);
+        else
+            encode_list<LATTICE, CODE, 2><<<grid, LATTICE_THREADS, 0, stream>>>(args);
+        return assay_launched();
+    }
+};
+
+int best_list(const struct lattice_job *job, const struct best_list_args *args, cudaStream_t stream)
+{
+    struct list_launch kernel = {*args, job->overload == OVERLOAD_OFF ? 1 : 2, stream};
+    if (!args->most) return vec_instance(job, kernel);
+    cudaError_t error = cudaMemsetAsync(args->most, 0, sizeof *args->most, stream);
+    if (assay_cuda(error, "cudaMemsetAsync") < 0) return -1;
+    if (vec_instance(job, kernel) < 0) return -1;
+    kernel.tries = 1;
+    kernel.args.a.shared_t = args->most;
+    kernel.args.most = NULL;
+    return vec_instance(job, kernel);
+}
+
+int best_again(const struct lattice_job *job, const struct lattice_args *args, cudaStream_t stream)
+{
+    unsigned grid = lattice_grid(args->count, MARKS_SHARE);
+    if (job->lattice == LATTICE_E8)
+        encode_again<LATTICE_E8><<<grid, LATTICE_THREADS, 0, stream>>>(*args);
+    else
+        encode_again<LATTICE_D4><<<grid, LATTICE_THREADS, 0, stream>>>(*args);
+    return assay_launched();
+}
