@@ -1,10 +1,13 @@
 /*
- * attention_cublas_cuda.c - attention by cublasGemmStridedBatchedEx and the family's
- * softmax: all scores, their softmax, the weighted sum, each through memory.
+ * attention_cublas_cuda.c - attention by cuBLAS and the family's softmax: all scores, their
+ * softmax, the weighted sum, each through memory.
  *
  * q, k and v lie one behind the other for each token, so that both sequences and heads have a
- * constant distance, but not one for the two together: the batch runs over the one
- * there is more of, and a loop over the other.
+ * constant distance, but not one for the two together. cublas_batched calls
+ * cublasGemmStridedBatchedEx: the batch runs over the one there is more of, and a loop over
+ * the other, 2 min(batch, heads) + 1 kernels. cublas_pointers calls cublasGemmBatchedEx with
+ * the address of every matrix, listed in setup: 3 kernels, for short sequences whose time is
+ * that of launches.
  *
  * Column-major, s' [keys, queries] = k'^T q', then y' [d, queries] = v' p'. The whole
  * square is computed: 8 d operations a pair below the diagonal. Bytes of a pair of the square:
@@ -24,7 +27,13 @@ struct attention {
     struct cublas_session session;
     float *scores;
     void *half; /* the weights as bf16; NULL: they replace the scores */
+    /* cublas_pointers: device addresses of `lines` matrices of each kind, on the device. */
+    void **pointers;
+    int64_t lines;
 };
+
+/* In the order of attention.pointers. */
+enum matrix { MATRIX_Q, MATRIX_K, MATRIX_V, MATRIX_SCORES, MATRIX_WEIGHTS, MATRIX_Y, MATRICES };
 
 static const char *supports(const struct assay_shape *shape)
 {
@@ -102,6 +111,94 @@ static int launch(struct assay_call *call)
     return 0;
 }
 
+/* -------------------------------------------------------- cublas_pointers -- */
+
+/* What is not aligned so may be read past its alignment (cublasGemmBatchedEx's documentation). */
+static const char *supports_pointers(const struct assay_shape *shape)
+{
+    if (shape->value[ATTENTION_HEAD_SIZE] % 8 != 0 || shape->value[ATTENTION_TOKENS] % 8 != 0)
+        return "lists of matrices want head sizes and tokens that are multiples of 8";
+    return supports(shape);
+}
+
+/* The matrices of sequence and head number `line`. */
+static void list_line(const struct assay_call *call, const struct attention *attention,
+                      int64_t line, char *address[MATRICES])
+{
+    const int64_t *value = call->shape->value;
+    int64_t heads = value[ATTENTION_HEADS], tokens = value[ATTENTION_TOKENS];
+    int64_t size = value[ATTENTION_HEAD_SIZE], width = heads * size;
+    int64_t bytes = gpt_bytes(value[ATTENTION_PRECISION]);
+    int64_t y = line / heads * tokens * width + line % heads * size;
+    int64_t q = line / heads * tokens * 3 * width + line % heads * size;
+    char *qkv = call->buffer[ATTENTION_QKV];
+    address[MATRIX_Q] = qkv + q * bytes;
+    address[MATRIX_K] = qkv + (q + width) * bytes;
+    address[MATRIX_V] = qkv + (q + 2 * width) * bytes;
+    address[MATRIX_SCORES] = (char *)(attention->scores + line * tokens * tokens);
+    address[MATRIX_WEIGHTS] = address[MATRIX_SCORES];
+    if (attention->half)
+        address[MATRIX_WEIGHTS] = (char *)attention->half + line * tokens * tokens * bytes;
+    address[MATRIX_Y] = (char *)call->buffer[ATTENTION_Y] + y * bytes;
+}
+
+static int setup_pointers(struct assay_call *call)
+{
+    int status = setup(call);
+    if (status) return status;
+    struct attention *attention = call->state;
+    int64_t lines = call->shape->value[ATTENTION_BATCH] * call->shape->value[ATTENTION_HEADS];
+    int64_t count = lines * MATRICES, bytes = count * (int64_t)sizeof(char *);
+    status = gpt_room(call, (void **)&attention->pointers, bytes, "the lists of matrices");
+    if (status) return status;
+    char **list = malloc((size_t)bytes);
+    if (!list) return assay_error("out of memory");
+    for (int64_t line = 0; line < lines; line++) {
+        char *address[MATRICES];
+        list_line(call, attention, line, address);
+        for (int m = 0; m < MATRICES; m++)
+            list[m * lines + line] = address[m];
+    }
+    attention->lines = lines;
+    status = cuda_error(cudaMemcpy((void *)attention->pointers, (const void *)list, (size_t)bytes,
+                                   cudaMemcpyHostToDevice),
+                        "the lists of matrices");
+    free(list);
+    return status;
+}
+
+static int launch_pointers(struct assay_call *call)
+{
+    const struct attention *attention = call->state;
+    const int64_t *value = call->shape->value;
+    const struct cublas_types types = cublas_types(value[ATTENTION_PRECISION]);
+    const float one = 1, zero = 0;
+    int width = (int)(value[ATTENTION_HEADS] * value[ATTENTION_HEAD_SIZE]);
+    int tokens = (int)value[ATTENTION_TOKENS], size = (int)value[ATTENTION_HEAD_SIZE];
+    int lines = (int)attention->lines;
+    void **list[MATRICES];
+    for (int m = 0; m < MATRICES; m++)
+        list[m] = attention->pointers + m * attention->lines;
+    if (cublas_error(attention->session.api->gemm_pointers(
+                         attention->session.handle, CUBLAS_OP_T, CUBLAS_OP_N, tokens, tokens, size,
+                         &one, (const void *const *)list[MATRIX_K], types.data, 3 * width,
+                         (const void *const *)list[MATRIX_Q], types.data, 3 * width, &zero,
+                         list[MATRIX_SCORES], CUDA_R_32F, tokens, lines, types.compute,
+                         CUBLAS_GEMM_DEFAULT),
+                     "scores"))
+        return -1;
+    if (attention_softmax(attention->scores, attention->half, (int64_t)lines * tokens, tokens,
+                          1.0f / sqrtf((float)size), call->stream))
+        return -1;
+    return cublas_error(attention->session.api->gemm_pointers(
+                            attention->session.handle, CUBLAS_OP_N, CUBLAS_OP_N, size, tokens,
+                            tokens, &one, (const void *const *)list[MATRIX_V], types.data,
+                            3 * width, (const void *const *)list[MATRIX_WEIGHTS], types.data,
+                            tokens, &zero, list[MATRIX_Y], types.data, width, lines, types.compute,
+                            CUBLAS_GEMM_DEFAULT),
+                        "weighted sum");
+}
+
 static void teardown(struct assay_call *call)
 {
     struct attention *attention = call->state;
@@ -109,6 +206,7 @@ static void teardown(struct assay_call *call)
     cublas_session_release(&attention->session);
     cudaFree(attention->scores);
     cudaFree(attention->half);
+    cudaFree(attention->pointers);
     free(attention);
 }
 
@@ -125,5 +223,19 @@ static const struct assay_variant cublas_batched = {
     .teardown = teardown,
 };
 ASSAY_REGISTER_VARIANT(cublas_batched);
+
+static const struct assay_variant cublas_pointers = {
+    .operation = "attention",
+    .name = "cublas_pointers",
+    .summary = "cublasGemmBatchedEx twice, all matrices in a call, the family's softmax between",
+    .kind = ASSAY_BASELINE,
+    .place = ASSAY_CUDA,
+    .clock = ASSAY_CLOCK_DEVICE,
+    .supports = supports_pointers,
+    .setup = setup_pointers,
+    .launch = launch_pointers,
+    .teardown = teardown,
+};
+ASSAY_REGISTER_VARIANT(cublas_pointers);
 
 #endif

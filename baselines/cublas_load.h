@@ -30,6 +30,7 @@ struct cublas {
     __typeof__(&cublasGetProperty) get_property;
     __typeof__(&cublasGemmEx) gemm_ex;
     __typeof__(&cublasGemmStridedBatchedEx) gemm_batched;
+    __typeof__(&cublasGemmBatchedEx) gemm_pointers;
 };
 
 struct cublaslt {

@@ -42,6 +42,7 @@ static const struct symbol cublas_symbols[] = {
     {"cublasGetProperty", offsetof(struct cublas, get_property)},
     {"cublasGemmEx", offsetof(struct cublas, gemm_ex)},
     {"cublasGemmStridedBatchedEx", offsetof(struct cublas, gemm_batched)},
+    {"cublasGemmBatchedEx", offsetof(struct cublas, gemm_pointers)},
     {NULL, 0},
 };
 

@@ -39,8 +39,9 @@ const char usage_run[] =
     "         assay run int8 --filter 'int8_quantize/*' --launches 3 --label before\n"
     "         assay run core --dry-run\n"
     "\n"
-    "Exit: 0 fine, 1 a wrong answer, 2 usage, 4 nothing measured, 5 a case\n"
-    "crashed or timed out, 130 interrupted (what was complete is stored).\n";
+    "Exit: 0 fine, 1 a wrong answer, or a right one that the suite expects to be\n"
+    "wrong, 2 usage, 4 nothing measured, 5 a case crashed or timed out, 130\n"
+    "interrupted (what was complete is stored).\n";
 
 struct run_arguments {
     struct runner_options runner;

@@ -15,9 +15,9 @@ extern const struct assay_variant *const __stop_assay_variants[] __attribute__((
 extern const struct assay_library *const __start_assay_libraries[] __attribute__((weak));
 extern const struct assay_library *const __stop_assay_libraries[] __attribute__((weak));
 
-const char *const registry_group_keys[] = {"operation", "variants",  "temperature", "device",
-                                           "baseline",  "budget",    "precision",   "energy",
-                                           "timeout",   "threshold", NULL};
+const char *const registry_group_keys[] = {"operation", "variants",  "temperature",  "device",
+                                           "baseline",  "budget",    "precision",    "energy",
+                                           "timeout",   "threshold", "expect_wrong", NULL};
 
 /* The sorted lists. The sections are read-only and in the linker's order, so
  * each is copied and sorted once, at first use. */

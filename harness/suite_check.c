@@ -201,10 +201,12 @@ static const struct {
     const char *name;
     int (*check)(const struct assay_operation *operation, const struct suite_key *key);
 } group_rules[] = {
-    {"operation", check_nothing}, {"variants", check_variants}, {"temperature", check_temperature},
-    {"device", check_device},     {"baseline", check_baseline}, {"budget", check_setting},
-    {"precision", check_setting}, {"energy", check_setting},    {"timeout", check_setting},
-    {"threshold", check_setting},
+    {"operation", check_nothing},       {"variants", check_variants},
+    {"temperature", check_temperature}, {"device", check_device},
+    {"baseline", check_baseline},       {"budget", check_setting},
+    {"precision", check_setting},       {"energy", check_setting},
+    {"timeout", check_setting},         {"threshold", check_setting},
+    {"expect_wrong", check_variants},
 };
 
 static int check_dim(const struct assay_operation *operation, const struct suite_key *key,

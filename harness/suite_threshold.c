@@ -5,15 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "text.h"
+#include "suite_text.h"
 
 /* What suite.c puts before the text of an included file. */
 static const char included[] = "; included: ";
-
-static bool begins_with(const char *line, const char *word)
-{
-    return strncmp(line, word, strlen(word)) == 0;
-}
 
 static struct suite_threshold *add(struct suite_thresholds *thresholds, int file)
 {
@@ -26,34 +21,14 @@ static struct suite_threshold *add(struct suite_thresholds *thresholds, int file
     return section;
 }
 
-/* "[group LABEL]" or "[claim ID]", whose groups have that label, blanks as they
- * come; "" for [suite]. */
-static void take_heading(struct suite_threshold *section, const char *line)
-{
-    char label[ASSAY_MAX_NAME] = "";
-    const char *at = line + 1 + strspn(line + 1, " \t");
-    if (!begins_with(at, "group") && !begins_with(at, "claim")) return;
-    at += strlen("group"); /* or claim, as long */
-    at += strspn(at, " \t");
-    size_t length = strcspn(at, "]\n");
-    while (length > 0 && strchr(" \t", at[length - 1]))
-        length--;
-    if (length >= sizeof label) length = sizeof label - 1;
-    memcpy(label, at, length);
-    text_copy(section->group, sizeof section->group, label);
-}
-
 /* "threshold = 3"; any other line leaves the section as it is. */
 static void take_key(struct suite_threshold *section, const char *line)
 {
-    static const char key[] = "threshold";
     char *end;
-    if (!begins_with(line, key)) return;
-    const char *at = line + strlen(key);
-    at += strspn(at, " \t");
-    if (*at != '=' && *at != ':') return;
-    double percent = strtod(at + 1, &end);
-    if (end > at + 1 && percent > 0) section->threshold = percent / 100;
+    const char *value = suite_text_value(line, "threshold");
+    if (!value) return;
+    double percent = strtod(value, &end);
+    if (end > value && percent > 0) section->threshold = percent / 100;
 }
 
 /* Whether a [suite] of this file stands before the section added last. */
@@ -70,14 +45,14 @@ int suite_thresholds_read(struct suite_thresholds *thresholds, const char *text)
     *thresholds = (struct suite_thresholds){0};
     for (const char *line = text; line && *line; line = strchr(line, '\n')) {
         line += *line == '\n';
-        if (begins_with(line, included)) file++;
+        if (strncmp(line, included, strlen(included)) == 0) file++;
         if (*line == '[') {
             struct suite_threshold *section = add(thresholds, file);
             if (!section) {
                 suite_thresholds_release(thresholds);
                 return assay_error("out of memory for the thresholds of a suite");
             }
-            take_heading(section, line);
+            suite_text_heading(line, section->group);
             /* A run of several suites has one text after the other. */
             if (!section->group[0] && has_head(thresholds, file)) section->file = ++file;
         } else if (thresholds->count > 0) {

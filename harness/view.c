@@ -6,6 +6,7 @@
 #include "commands.h"
 #include "registry.h"
 #include "shape.h"
+#include "suite_expect.h"
 #include "view.h"
 
 /* Above this many operations a byte, work without a ceiling is shown in
@@ -381,14 +382,26 @@ void view_release(struct view *view)
     view->count = view->group_count = 0;
 }
 
+/* Whether the answer of a case is not what its suite expects: wrong, or right where the kernel
+ * is there to show a mistake. */
+static bool is_surprise(const struct stored_run *run, const struct stored_case *stored)
+{
+    bool wrong = stored->result.status == STATUS_WRONG;
+    if (!wrong && stored->result.status != STATUS_OK) return false;
+    return wrong !=
+           suite_expects_wrong(run->suite_text, stored->group_label, stored->result.id.variant);
+}
+
 int view_exit_code(const struct stored_run *run)
 {
-    int seen[STATUSES] = {0};
-    for (int i = 0; i < run->case_count; i++)
+    int seen[STATUSES] = {0}, surprises = 0;
+    for (int i = 0; i < run->case_count; i++) {
         seen[run->cases[i].result.status]++;
+        surprises += is_surprise(run, &run->cases[i]);
+    }
     if (run->case_count == 0) return EXIT_NOTHING;
     if (seen[STATUS_CRASHED] || seen[STATUS_TIMEOUT]) return EXIT_LOST;
     if (run->expected_count > run->case_count) return EXIT_LOST;
-    if (seen[STATUS_WRONG]) return EXIT_REGRESSED;
-    return seen[STATUS_OK] ? EXIT_FINE : EXIT_NOTHING;
+    if (surprises) return EXIT_REGRESSED;
+    return seen[STATUS_OK] || seen[STATUS_WRONG] ? EXIT_FINE : EXIT_NOTHING;
 }

@@ -51,6 +51,18 @@ static void decode_is_right_with_and_without_a_vocabulary(void **state)
         }
 }
 
+static void decoding_reads_one_position_whatever_the_batch(void **state)
+{
+    (void)state;
+    struct assay_shape one = {registry_operation("gpt_decode"), {2, 16, 1, 6, GPT_FP32, 3, 13}};
+    struct assay_shape eight = one;
+    eight.value[MODEL_BATCH] = 8;
+    /* A sequence adds its cache, 6 tokens of k and v in 3 layers, its row of wte and its id. */
+    double more = 7 * (4.0 * (3 * 2 * 6 * 16 + 16) + 4);
+    double read = eight.operation->work(&eight).read_bytes - one.operation->work(&one).read_bytes;
+    assert_true(read == more);
+}
+
 /* A forward that is right, of a model that `spoil` changed before it ran. */
 static int64_t wrong_with(int64_t precision, void (*spoil)(struct bench *bench))
 {
@@ -212,6 +224,7 @@ int main(void)
         cmocka_unit_test(every_forward_is_right_at_odd_shapes),
         cmocka_unit_test(a_block_is_a_forward_of_one_layer),
         cmocka_unit_test(decode_is_right_with_and_without_a_vocabulary),
+        cmocka_unit_test(decoding_reads_one_position_whatever_the_batch),
         cmocka_unit_test(what_is_left_out_is_found_at_every_precision),
         cmocka_unit_test(tf32_in_the_place_of_fp32_is_wrong),
         cmocka_unit_test(the_reference_of_a_team_is_that_of_one_thread),

@@ -104,8 +104,9 @@ static struct assay_work work(const struct assay_shape *shape)
     };
     work.ops[gpt_arithmetic(model.precision)] =
         layers * (24 * c * c * out + 4 * c * batch * keys) + 2 * c * v * out;
+    double positions = model.decode ? 1 : tokens; /* rows of wpe */
     if (model.vocabulary > 0)
-        work.read_bytes += bytes * (v * c + 2 * c) + 4 * out + bytes * c * fmin(out, tokens);
+        work.read_bytes += bytes * (v * c + 2 * c) + 4 * out + bytes * c * positions;
     return work;
 }
 

@@ -61,3 +61,18 @@ check "nothing but skipped ones is exit 4" exits 4 "$FAULTS" run "$HERE/faults/f
     --device host --no-ceilings --db skipped.sqlite --filter 'fault_double/unsupported'
 check "nothing that went wrong is exit 0" exits 0 "$FAULTS" run "$HERE/faults/faults.ini" \
     --device host --no-ceilings --db right.sqlite --filter 'fault_double/right'
+
+# ------------------------------------------------- wrong answers that are meant
+# expects PATTERNS VARIANTS: a suite whose group has both.
+expects() { printf '[group meant]\noperation = fault_double\nn = 100003\nvariants = %s\nexpect_wrong = %s\n' "$2" "$1" >meant.ini; }
+meant() { exits "$1" "$FAULTS" run ./meant.ini --device host --no-ceilings --check --db meant.sqlite; }
+expects wrong 'right, wrong'
+check "a wrong answer that its suite expects is exit 0" meant 0
+check "and its row says wrong" gives wrong \
+    query meant.sqlite "SELECT status FROM result WHERE variant = 'wrong'"
+expects right 'right, wrong'
+check "another one is exit 1" meant 1
+expects right right
+check "a right answer that is expected to be wrong is exit 1" meant 1
+expects wrogn right
+check "an expected variant has to exist" meant 2

@@ -25,6 +25,17 @@ done
 for suite in smoke ceilings int8 core full; do
     check "the suite $suite is found" says "$suite" "$ASSAY" list suites
 done
+# all_in_full: every suite beside full.ini is among those that it includes.
+all_in_full() {
+    local suites=$HERE/../suites suite included missing=
+    included=$(sed -n '/^include/,$p' "$suites/full.ini" | tr -c 'a-z0-9_-' '\n')
+    for suite in "$suites"/*.ini; do
+        suite=$(basename "$suite" .ini)
+        [ "$suite" = full ] || grep -qxF -- "$suite" <<<"$included" || missing+=" $suite"
+    done
+    [ -z "$missing" ]
+}
+check "the suite full has every other one" all_in_full
 check "every suite that is shipped can be read" fails says "error:" "$ASSAY" list suites
 check "an operation is listed with its choices" says "fp32|bf16" "$ASSAY" list operations
 check "a variant is listed with its kind" says "baseline" "$ASSAY" list variants
