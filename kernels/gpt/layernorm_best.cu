@@ -75,9 +75,11 @@ static int launch(struct assay_call *call)
     int64_t rows = call->shape->value[LAYERNORM_ROWS], blocks;
     int64_t columns = call->shape->value[LAYERNORM_COLUMNS];
     int threads;
-    layernorm_kernel *alone = choose<false>(rows, columns, &blocks, &threads);
-    layernorm_kernel *adding = choose<true>(rows, columns, &blocks, &threads);
-    return layernorm_launch(call, blocks, threads, alone, adding);
+    /* Which one holds a row, a warp or a block, may differ with the residual. */
+    layernorm_kernel *kernel = layernorm_adds(call->shape)
+                                   ? choose<true>(rows, columns, &blocks, &threads)
+                                   : choose<false>(rows, columns, &blocks, &threads);
+    return layernorm_launch(call, blocks, threads, kernel, kernel);
 }
 
 static const struct assay_variant variant = {
