@@ -54,20 +54,33 @@ void counts_text(const struct comparison *comparison, char out[WORDS_LINE])
     if (!out[0]) snprintf(out, WORDS_LINE, "no case on either side");
 }
 
-const char *reason_of_most(const struct comparison *comparison)
+/* Whether a row counts; a case of one side alone says nothing of those of both. */
+static bool is_asked(const struct comparison_row *row, bool common_only)
+{
+    return !common_only || (row->verdict != VERDICT_NEW && row->verdict != VERDICT_MISSING);
+}
+
+static const char *most_frequent(const struct comparison *comparison, bool common_only)
 {
     const char *most = "";
     int most_rows = 0;
     for (int i = 0; i < comparison->count; i++) {
         const char *reason = comparison->rows[i].reason;
         int rows = 0;
+        if (!is_asked(&comparison->rows[i], common_only)) continue;
         if (!reason[0] || !strcmp(reason, most)) continue;
         for (int j = i; j < comparison->count; j++)
-            rows += !strcmp(reason, comparison->rows[j].reason);
+            rows += is_asked(&comparison->rows[j], common_only) &&
+                    !strcmp(reason, comparison->rows[j].reason);
         if (rows > most_rows) most = reason;
         if (rows > most_rows) most_rows = rows;
     }
     return most;
+}
+
+const char *reason_of_most(const struct comparison *comparison)
+{
+    return most_frequent(comparison, false);
 }
 
 void nothing_text(const struct comparison *comparison, char out[WORDS_LINE])
@@ -79,7 +92,7 @@ void nothing_text(const struct comparison *comparison, char out[WORDS_LINE])
     else if (stranger)
         part(out, "", "the sides have no case in common", "");
     else
-        part(out, "", reason_of_most(comparison), "");
+        part(out, "", most_frequent(comparison, true), "");
     if (stranger) part(out, "and they were not measured alike: ", comparison->difference, "");
 }
 

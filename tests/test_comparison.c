@@ -182,6 +182,28 @@ static void what_cannot_be_compared_is_never_green(void **state)
     timings_release(&candidate);
 }
 
+static void the_cause_is_that_of_the_cases_on_both_sides(void **state)
+{
+    struct timings base, candidate;
+    struct compare_options options = plain();
+    char why[WORDS_LINE];
+    (void)state;
+    begin(&base, "a", 1, 1);
+    begin(&candidate, "b", 1, 4);
+    strcpy(candidate.run.launches[0].device.driver, "590");
+    add(&base, 0, "x", 1000);
+    for (int i = 0; i < 4; i++)
+        add(&candidate, 0, &"w\0x\0y\0z"[2 * i], 1000);
+    struct comparison comparison = compare(&base, &candidate, &options);
+    assert_int_equal(comparison.counts[VERDICT_NEW], 3);
+    assert_int_equal(comparison.exit, EXIT_NOTHING);
+    nothing_text(&comparison, why);
+    assert_non_null(strstr(why, "driver 580 and 590"));
+    comparison_release(&comparison);
+    timings_release(&base);
+    timings_release(&candidate);
+}
+
 static void exit_codes_have_their_precedence(void **state)
 {
     int counts[VERDICTS] = {0};
@@ -214,6 +236,7 @@ int main(void)
         cmocka_unit_test(a_program_is_named_with_what_is_known_of_its_source),
         cmocka_unit_test(an_empty_comparison_is_nothing_and_never_green),
         cmocka_unit_test(what_cannot_be_compared_is_never_green),
+        cmocka_unit_test(the_cause_is_that_of_the_cases_on_both_sides),
         cmocka_unit_test(exit_codes_have_their_precedence),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

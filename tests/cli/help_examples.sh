@@ -49,7 +49,7 @@ END
 printf '#!/bin/sh\ncp "%s/import/nvbench.json" "$2"\ncp -r "%s/import/nvbench.json-bin" .\n' \
     "$HERE" "$HERE" >copy_bench
 chmod +x copy_bench
-check "a run to begin with" exits 0 assay run smoke --device host --no-ceilings --launches 3
+check "a run to begin with" exits 0 assay run smoke --device host --no-ceilings --launches 5
 check "a baseline of it" exits 0 assay baseline set release-1.2 latest
 check "databases of others" exits 0 bash -c 'for n in 1 2; do
     assay run smoke --device host --no-ceilings --db node$n.sqlite; done'
