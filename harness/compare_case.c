@@ -157,6 +157,8 @@ static enum verdict without_ratio(struct comparison_row *row, const struct compa
     if (!is_same(base->rows[0].bytes, candidate->rows[0].bytes) ||
         !is_same(base->rows[0].ops, candidate->rows[0].ops))
         return set(row, VERDICT_INCOMPARABLE, "", "the definition of its work differs");
+    if (strcmp(base->rows[0].input, candidate->rows[0].input) != 0)
+        return set(row, VERDICT_INCOMPARABLE, "", "its input is another file");
     if (comparing->difference[0] && !comparing->options->across) {
         row->tags |= comparing->key_tags;
         return set(row, VERDICT_INCOMPARABLE, "", comparing->difference);

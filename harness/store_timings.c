@@ -1,10 +1,21 @@
 /* store_timings.c - reads the medians of a run, and no samples. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "store_internal.h"
 #include "timings.h"
+
+static void read_input(struct query *query, struct timing *timing)
+{
+    static const char mark[] = "input ";
+    char note[ASSAY_MAX_NAME];
+    column_text(query, "note", note, sizeof note);
+    if (strncmp(note, mark, sizeof mark - 1) != 0) return;
+    const char *word = note + sizeof mark - 1;
+    snprintf(timing->input, sizeof timing->input, "%.*s", (int)strcspn(word, " ,"), word);
+}
 
 static void read_timing(struct query *query, struct timing *timing)
 {
@@ -24,6 +35,7 @@ static void read_timing(struct query *query, struct timing *timing)
     timing->ops = column_real(query, "ops");
     timing->clock_reasons = (uint64_t)column_integer(query, "clock_reasons");
     column_text(query, "code_hash", timing->code_hash, sizeof timing->code_hash);
+    read_input(query, timing);
 }
 
 static int count_cases(struct store *store, const char *run_id, int64_t *count)
@@ -46,7 +58,7 @@ static int read_launch(struct store *store, const char *launch_id, int launch, i
                " group_label, is_baseline, time_ns, lo_ns, hi_ns, sm_mhz, read_bytes + write_bytes "
                "AS bytes,"
                " ops_fp32 + ops_tf32 + ops_bf16 + ops_fp16 + ops_int8 + ops_fp64 AS ops,"
-               " clock_reasons, code_hash FROM result WHERE launch_id = :launch"
+               " clock_reasons, code_hash, note FROM result WHERE launch_id = :launch"
                " AND purpose = 'case' ORDER BY ordinal");
     query_text(&query, ":launch", launch_id);
     while (timings->count < room && query_step(&query) == 1) {

@@ -19,6 +19,9 @@ struct timing {
     double bytes, ops; /* the least work */
     uint64_t clock_reasons;
     char code_hash[RESULT_MAX_HASH];
+    /* Of a note that begins with "input ": the word behind it, which says what a user brought
+     * to measure on. "" where the input is the operation's own. */
+    char input[16];
 };
 
 struct timings {

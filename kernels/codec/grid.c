@@ -47,14 +47,17 @@ uint32_t grid_hash(const float *voxels, int64_t count)
     return (uint32_t)(hash ^ hash >> 32);
 }
 
+/* The edges come last, and the name is cut for them. */
 static void note_take(const char *path, const int64_t edge[3], uint32_t hash)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    char behind[ASSAY_MAX_NAME];
-    int length = snprintf(behind, sizeof behind, " %lldx%lldx%lld %08x", (long long)edge[0],
-                          (long long)edge[1], (long long)edge[2], hash);
-    int room = (int)sizeof last.note - 1 - length;
-    snprintf(last.note, sizeof last.note, "%.*s%s", room > 0 ? room : 0, name, behind);
+    char edges[ASSAY_MAX_NAME];
+    snprintf(edges, sizeof edges, " %lldx%lldx%lld", (long long)edge[0], (long long)edge[1],
+             (long long)edge[2]);
+    int used = snprintf(last.note, sizeof last.note, "input %08x ", hash);
+    int room = (int)sizeof last.note - 1 - used - (int)strlen(edges);
+    snprintf(last.note + used, sizeof last.note - (size_t)used, "%.*s%s", room > 0 ? room : 0, name,
+             edges);
 }
 
 /* -------------------------------------------------------------------- fill -- */

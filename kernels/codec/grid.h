@@ -28,8 +28,9 @@ int grid_fill(int64_t leaves, float *out);
 /* 0 unless the last fill failed; then -1 with assay_error, why: the file is read again. */
 int grid_refused(void);
 
-/* Which file the last fill took: "cloud.raw 512x512x256 1f2e3d4c", the number a hash of what
- * it holds. The name is cut to what fits; "" where there was no fill. */
+/* Which file the last fill took: "input 1f2e3d4c cloud.raw 512x512x256", the first a hash of its
+ * leaves, by which `assay compare` tells files apart. The name is cut to what fits; ""
+ * where there was no fill. */
 void grid_note(char *out, size_t size);
 
 /* Of the same words on every machine; the order counts. */

@@ -48,8 +48,22 @@ check "also where another volume was encoded" exits 5 encode nan.raw 16x8x8 both
 check "which is encoded" exits 0 encode grid.raw 16x8x8 both.ini
 check "the row says which case it was" \
     says "codec_encode_batch  leaves=2 batches=1 volume=grid" encode nan.raw 16x8x8
-check "and which file" says '"note":"grid.raw 16x8x8 ' \
+check "and which file" says ' grid.raw 16x8x8"' \
     exported grid.raw 16x8x8
 check "an empty batch is no error" exits 0 encode grid.raw 16x8x8 empty.ini
 check "a batch larger than memory says what it needs and what is there" \
     says "needs 8.22 TiB, the device has" encode grid.raw 16x8x8 large.ini
+
+# Cases of two files have one name, and are not one case.
+head -c 4096 /dev/zero | tr '\0' '\1' >other.raw
+measured() {
+    ASSAY_GRID=$1 ASSAY_GRID_VOXELS=16x8x8 "$ASSAY" run ./grid.ini --device host --no-ceilings \
+        --db compare.sqlite --label "$2"
+}
+check "one grid is measured" exits 0 measured grid.raw one
+check "and again" exits 0 measured grid.raw again
+check "and another" exits 0 measured other.raw other
+check "a file compares with itself" fails says "another file" \
+    "$ASSAY" compare one again --db compare.sqlite
+check "two files do not compare" warns "its input is another file" \
+    "$ASSAY" compare one other --db compare.sqlite
