@@ -9,13 +9,9 @@
 #include "verify.h"
 
 /* Up to this many elements an output is compared whole; beyond, about
- * SAMPLE_ELEMENTS of them. COST_BUDGET bounds the reference's multiply-adds; one run at each of
- * VERIFY_CHUNKS places may cost PLACES_BUDGET, for a part of a large output that no place is
- * in can be anything. */
+ * SAMPLE_ELEMENTS of them. VERIFY_COST_BUDGET bounds the reference's multiply-adds. */
 static const int64_t WHOLE_ELEMENTS = 4 << 20;
 static const int64_t SAMPLE_ELEMENTS = 1 << 20;
-static const double COST_BUDGET = 1 << 25;
-static const double PLACES_BUDGET = 0x1p31;
 
 /* Pieces a thread takes at a time. */
 enum { PIECE = 8192 };
@@ -57,12 +53,10 @@ int verify_plan(int64_t count, int64_t run, int64_t budget, int64_t begin[VERIFY
 }
 
 static int64_t element_budget(const struct assay_operation *operation,
-                              const struct assay_shape *shape, int64_t run, int64_t count)
+                              const struct assay_shape *shape, int64_t count)
 {
     double cost = operation->reference_cost ? operation->reference_cost(shape) : 1;
-    double affordable = COST_BUDGET / (cost > 1 ? cost : 1);
-    double places = fmin((double)VERIFY_CHUNKS * (double)run, (double)count);
-    if (places * cost <= PLACES_BUDGET) affordable = fmax(affordable, places);
+    double affordable = VERIFY_COST_BUDGET / (cost > 1 ? cost : 1);
     if ((double)count <= affordable && count <= WHOLE_ELEMENTS) return count;
     return affordable < (double)SAMPLE_ELEMENTS ? (int64_t)affordable : SAMPLE_ELEMENTS;
 }
@@ -80,7 +74,7 @@ static int choose_chunks(struct verifier *verifier)
         if (buffers->spec[b].role != ASSAY_OUT) continue;
         int64_t begin[VERIFY_CHUNKS], end[VERIFY_CHUNKS];
         int64_t count = buffers->spec[b].count;
-        int64_t budget = element_budget(operation, buffers->shape, run, count);
+        int64_t budget = element_budget(operation, buffers->shape, count);
         int chunks = verify_plan(count, run, round_down(budget, run), begin, end);
         verifier->outputs += count;
         for (int i = 0; i < chunks; i++) {

@@ -61,6 +61,10 @@ enum assay_match verify_element(const struct assay_operation *operation,
  * three standard deviations above the mean, for a small output has more by chance. */
 int64_t verify_near_limit(int64_t checked, double share);
 
+/* What the reference of an output may cost, in multiply-adds: the budget of verify_plan is this
+ * over reference_cost. */
+#define VERIFY_COST_BUDGET 0x1p25
+
 /* Chunks for an output of `count` elements checked in runs of `run`, at most
  * about `budget` elements. Pure; returns how many (at most VERIFY_CHUNKS). */
 enum { VERIFY_CHUNKS = 256 };

@@ -301,16 +301,16 @@ static void every_head_of_every_block_of_queries_is_checked(void **state)
     (void)state;
     struct bench bench;
     int taken[16384 / 64] = {0};
-    bench_open(&bench, 4, 16384, 16, GPT_BF16);
+    bench_open(&bench, 3, 16384, 48, GPT_BF16);
     for (int c = 0; c < bench.verifier.chunk_count; c++) {
         const struct chunk *chunk = &bench.verifier.chunks[c];
-        assert_int_equal(chunk->begin % 64, 0); /* four heads of 16 */
-        assert_true(chunk->end - chunk->begin >= 64);
-        taken[chunk->begin / 64 / 64]++;
+        assert_int_equal(chunk->begin % 144, 0); /* three heads of 48 */
+        assert_true(chunk->end - chunk->begin >= 144);
+        taken[chunk->begin / 144 / 64]++;
     }
     for (int block = 0; block < 16384 / 64; block++)
         assert_true(taken[block] > 0);
-    assert_int_equal(bench.verifier.chunks[bench.verifier.chunk_count - 1].end, 16384 * 64);
+    assert_int_equal(bench.verifier.chunks[bench.verifier.chunk_count - 1].end, 16384 * 144);
     bench_close(&bench);
 }
 

@@ -24,6 +24,7 @@
 
 #include "attention_reference.h"
 #include "fill.h"
+#include "verify.h"
 
 enum { VALUE_BLOCK = 64 };
 
@@ -136,16 +137,22 @@ static int reference(const struct assay_shape *shape, const void *const in[], in
     return 0;
 }
 
-/* A query's scores are shared by its elements: two multiply-adds a key for each, and half of the
- * keys on average. */
-static double reference_cost(const struct assay_shape *shape)
-{
-    return (double)shape->value[ATTENTION_TOKENS];
-}
-
 static int64_t reference_run(const struct assay_shape *shape)
 {
     return shape->value[ATTENTION_HEADS] * shape->value[ATTENTION_HEAD_SIZE];
+}
+
+/* A query's scores are shared by its elements: two multiply-adds a key for each, and half of the
+ * keys on average. A part of a long context in which nothing is checked could be anything, so
+ * where the budget would not buy a token at every place, and all together cost no more than
+ * PLACES_COST, the cost is told as what the budget buys them for. */
+static double reference_cost(const struct assay_shape *shape)
+{
+    const double PLACES_COST = 0x1p33;
+    double cost = (double)shape->value[ATTENTION_TOKENS];
+    double elements = (double)VERIFY_CHUNKS * (double)reference_run(shape);
+    if (cost * elements > PLACES_COST) return cost;
+    return fmin(cost, VERIFY_COST_BUDGET / (elements + 1)); /* whole, whatever is rounded */
 }
 
 /* The vendor's in the fewest kernels first. */

@@ -17,6 +17,8 @@
  * vendor's library is the most to hope for there; it is for Ampere, and takes a
  * transposed weight.
  */
+#include <stdio.h>
+
 #include "linear.cuh"
 #include "linear_order.h"
 #include "linear_products.h"
@@ -256,7 +258,10 @@ static const char *tf32_supports(const struct assay_shape *shape)
 
 static int setup(struct assay_call *call)
 {
+    bool bf16 = call->shape->value[LINEAR_PRECISION] == GPT_BF16;
     if (linear_bf16_128_allow() < 0 || linear_tf32_128_allow() < 0) return -1;
+    (void)snprintf(call->note, sizeof call->note, "mma.sync m16n8k%d (Hopper's own: %s_wgmma)",
+                   bf16 ? 16 : 8, bf16 ? "bf16" : "tf32");
     return linear_setup(call);
 }
 

@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "linear_wgmma.cuh"
+#include "linear_wgmma_launch.cuh"
 
 /* One size of tile. */
 struct lwg_kernel {

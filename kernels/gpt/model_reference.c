@@ -27,170 +27,16 @@
  * A large model is checked at two sequences, which are two tasks; so each step of a sequence is
  * spread as tasks over the team of threads that the reference was called in.
  */
-#include <omp.h>
 #include <stdlib.h>
 
-#include "model.h"
+#include "model_expect.h"
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#define WIDEST __attribute__((target_clones("default", "avx2", "avx512f")))
-#else
-#define WIDEST
-#endif
-
-enum {
-    DEVIATIONS = 6,
-    ROWS = 4,    /* of a product, taken at a time, */
-    COLUMNS = 8, /* and columns */
-};
-
-typedef double lanes __attribute__((vector_size(sizeof(double) * COLUMNS), aligned(8)));
-typedef float float_lanes __attribute__((vector_size(sizeof(float) * COLUMNS), aligned(4)));
-
-/* Values and the variances of their errors. */
-struct field {
-    double *value;
-    float *variance;
-};
-
-struct workspace {
-    const struct model *model;
-    const void *const *in;
-    void *memory;
-    struct field x, normed, wide, attended; /* [tokens]: c, c, 4 c, c */
-    float *widened;                         /* [tokens][4 c]: v_x + e^2 x^2 */
-    /* Of each thread `scratch_count`: columns of weights and their squares, or a query's scores. */
-    double *scratch;
-    int64_t scratch_count;
-};
-
-/* The calling thread's own. */
-static double *scratch_of(const struct workspace *at)
-{
-    return at->scratch + omp_get_thread_num() * at->scratch_count;
-}
-
-static double square(double x)
-{
-    return x * x;
-}
-
-static struct field field_at(struct field field, int64_t offset)
-{
-    return (struct field){field.value + offset, field.variance + offset};
-}
-
-/* Variance of one rounding of a stored value. */
-static double stored(const struct model *model, double value)
-{
-    return square((model->precision == GPT_BF16 ? GPT_UNIT_BF16 : GPT_UNIT_FP32) * value);
-}
-
-/* The share of a product's variance that comes of each of its k terms: e^2. */
-static double term_share(const struct model *model, int64_t k)
-{
-    if (model->precision == GPT_FP32) return (double)(k + 1) * square(GPT_UNIT_FP32);
-    double sum = square(((double)k / 8 + 1) * GPT_UNIT_TENSOR);
-    return sum + (model->precision == GPT_TF32 ? square(2 * GPT_UNIT_TF32) : 0);
-}
-
-/* The share that is all one way: b^2. */
-static double whole_share(const struct model *model)
-{
-    return model->precision == GPT_TF32 ? square(2 * GPT_UNIT_TF32) : 0;
-}
-
-/* --------------------------------------------------------------- products -- */
-
-/* ROWS rows of x, `stride` apart, times COLUMNS columns of w, which lie side by side. */
-WIDEST static void multiply_tile(const double *x, int64_t stride, const lanes *w, int64_t k,
-                                 lanes out[ROWS])
-{
-    const double *x1 = x + stride, *x2 = x1 + stride, *x3 = x2 + stride;
-    lanes a = {0}, b = {0}, c = {0}, d = {0};
-    for (int64_t i = 0; i < k; i++) {
-        a += x[i] * w[i];
-        b += x1[i] * w[i];
-        c += x2[i] * w[i];
-        d += x3[i] * w[i];
-    }
-    out[0] = a, out[1] = b, out[2] = c, out[3] = d;
-}
-
-WIDEST static void multiply_float_tile(const float *x, int64_t stride, const float_lanes *w,
-                                       int64_t k, float_lanes out[ROWS])
-{
-    const float *x1 = x + stride, *x2 = x1 + stride, *x3 = x2 + stride;
-    float_lanes a = {0}, b = {0}, c = {0}, d = {0};
-    for (int64_t i = 0; i < k; i++) {
-        a += x[i] * w[i];
-        b += x1[i] * w[i];
-        c += x2[i] * w[i];
-        d += x3[i] * w[i];
-    }
-    out[0] = a, out[1] = b, out[2] = c, out[3] = d;
-}
-
-/* Where a product's weight and bias begin; no bias: -1. */
-struct operands {
-    enum model_product product;
-    int64_t layer, bias;
-};
-
-/* COLUMNS columns of y, from `column`; those beyond the last are of zeros. */
-static void multiply_columns(const struct workspace *at, struct operands op, int64_t column,
-                             struct field x, int64_t rows, struct field y)
-{
-    const struct model *model = at->model;
-    const struct model_matrix matrix = model_matrix(model, op.product);
-    int64_t n = matrix.n, k = matrix.k, first = (op.layer * n + column) * k;
-    int64_t count = n - column < COLUMNS ? n - column : COLUMNS;
-    lanes *weight = (lanes *)scratch_of(at);
-    float_lanes *squares = (float_lanes *)(weight + k);
-    double bias[COLUMNS] = {0}, whole = whole_share(model);
-    for (int64_t j = 0; j < COLUMNS; j++) {
-        for (int64_t i = 0; i < k; i++) {
-            float w = 0;
-            if (j < count) w = gpt_load(at->in[matrix.buffer], model->precision, first + j * k + i);
-            weight[i][j] = (double)w;
-            squares[i][j] = w * w;
-        }
-        if (j < count && op.bias >= 0)
-            bias[j] = (double)gpt_load(at->in[MODEL_BIAS], model->precision, op.bias + column + j);
-    }
-    for (int64_t row = 0; row < rows; row += ROWS) {
-        lanes sum[ROWS];
-        float_lanes variance[ROWS];
-        multiply_tile(x.value + row * k, k, weight, k, sum);
-        multiply_float_tile(at->widened + row * k, k, squares, k, variance);
-        for (int64_t i = 0; i < ROWS && row + i < rows; i++)
-            for (int64_t j = 0; j < count; j++) {
-                int64_t to = (row + i) * n + column + j;
-                y.value[to] = sum[i][j] + bias[j];
-                y.variance[to] =
-                    (float)((double)variance[i][j] + whole * square(sum[i][j]) +
-                            stored(model, sum[i][j]) + stored(model, sum[i][j] + bias[j]));
-            }
-    }
-}
-
-/* y [rows, n] = x [rows, k] w^T + b; rows are padded to whole groups (workspace_init). */
-static void multiply(const struct workspace *at, struct operands op, struct field x, int64_t rows,
-                     struct field y)
-{
-    const struct model_matrix matrix = model_matrix(at->model, op.product);
-    double share = term_share(at->model, matrix.k);
-    for (int64_t i = 0; i < rows * matrix.k; i++)
-        at->widened[i] = (float)((double)x.variance[i] + share * square(x.value[i]));
-#pragma omp taskloop
-    for (int64_t column = 0; column < matrix.n; column += COLUMNS)
-        multiply_columns(at, op, column, x, rows, y);
-}
+enum { DEVIATIONS = 6 };
 
 /* ----------------------------------------------------------------- layers -- */
 
-static void normalise(const struct workspace *at, int64_t norm, int64_t bias, struct field x,
-                      struct field y)
+static void normalise(const struct model_workspace *at, int64_t norm, int64_t bias,
+                      struct model_field x, struct model_field y)
 {
     const struct model *model = at->model;
     int64_t c = model->channels;
@@ -212,12 +58,13 @@ static void normalise(const struct workspace *at, int64_t norm, int64_t bias, st
                      square(8 * GPT_UNIT_FP32 * n * w);
         double carried = (double)x.variance[i] + (sum + square(n) * weighted) / square(count);
         y.value[i] = v;
-        y.variance[i] = (float)(square(r * w) * carried + own + stored(model, v));
+        y.variance[i] = (float)(square(r * w) * carried + own + model_stored(model, v));
     }
 }
 
 /* The score of a key, and its variance. */
-static double score(const struct model *model, struct field q, struct field k, double *variance)
+static double score(const struct model *model, struct model_field q, struct model_field k,
+                    double *variance)
 {
     double sum = 0, squares = 0, carried = 0, scale = 1 / sqrt((double)model->size);
     for (int64_t i = 0; i < model->size; i++) {
@@ -226,23 +73,24 @@ static double score(const struct model *model, struct field q, struct field k, d
         carried +=
             square(k.value[i]) * (double)q.variance[i] + square(q.value[i]) * (double)k.variance[i];
     }
-    *variance = square(scale) *
-                (carried + (term_share(model, model->size) + square(8 * GPT_UNIT_FP32)) * squares +
-                 (whole_share(model) + square(8 * GPT_UNIT_FP32)) * square(sum));
+    *variance =
+        square(scale) *
+        (carried + (model_term_share(model, model->size) + square(8 * GPT_UNIT_FP32)) * squares +
+         (model_whole_share(model) + square(8 * GPT_UNIT_FP32)) * square(sum));
     return sum * scale;
 }
 
 /* One query and head. `qkv` is [tokens][3][heads][size]. */
-static void attend(const struct workspace *at, int64_t token, int64_t head, struct field qkv,
-                   struct field y)
+static void attend(const struct model_workspace *at, int64_t token, int64_t head,
+                   struct model_field qkv, struct model_field y)
 {
     const struct model *model = at->model;
     int64_t c = model->channels, size = model->size;
-    struct field q = field_at(qkv, token * 3 * c + head * size);
-    double *weight = scratch_of(at), peak = -INFINITY, sum = 0, off = 0;
+    struct model_field q = model_field_at(qkv, token * 3 * c + head * size);
+    double *weight = model_scratch_of(at), peak = -INFINITY, sum = 0, off = 0;
     for (int64_t j = 0; j <= token; j++) {
-        weight[j] =
-            score(model, q, field_at(qkv, j * 3 * c + c + head * size), &weight[model->tokens + j]);
+        weight[j] = score(model, q, model_field_at(qkv, j * 3 * c + c + head * size),
+                          &weight[model->tokens + j]);
         peak = fmax(peak, weight[j]);
     }
     for (int64_t j = 0; j <= token; j++)
@@ -251,11 +99,11 @@ static void attend(const struct workspace *at, int64_t token, int64_t head, stru
         weight[j] /= sum;
         off += weight[j] * weight[model->tokens + j];
     }
-    double share = term_share(model, token + 1) + stored(model, 1);
+    double share = model_term_share(model, token + 1) + model_stored(model, 1);
     double total[MODEL_MAX_HEAD] = {0}, carried[MODEL_MAX_HEAD] = {0};
     double spread[MODEL_MAX_HEAD] = {0};
     for (int64_t j = 0; j <= token; j++) {
-        struct field v = field_at(qkv, j * 3 * c + 2 * c + head * size);
+        struct model_field v = model_field_at(qkv, j * 3 * c + 2 * c + head * size);
         for (int64_t i = 0; i < size; i++) {
             total[i] += weight[j] * v.value[i];
             carried[i] += square(weight[j]) * ((double)v.variance[i] + share * square(v.value[i]));
@@ -266,15 +114,16 @@ static void attend(const struct workspace *at, int64_t token, int64_t head, stru
         for (int64_t i = 0; i < size; i++)
             spread[i] += weight[j] * square(value[i] - total[i]);
     }
-    y = field_at(y, token * c + head * size);
+    y = model_field_at(y, token * c + head * size);
     for (int64_t i = 0; i < size; i++) {
         y.value[i] = total[i];
-        y.variance[i] = (float)(carried[i] + spread[i] * off +
-                                whole_share(model) * square(total[i]) + stored(model, total[i]));
+        y.variance[i] =
+            (float)(carried[i] + spread[i] * off + model_whole_share(model) * square(total[i]) +
+                    model_stored(model, total[i]));
     }
 }
 
-static void activate(const struct model *model, struct field x, int64_t count)
+static void activate(const struct model *model, struct model_field x, int64_t count)
 {
     const double scale = 0.79788456080286535588;
     for (int64_t i = 0; i < count; i++) {
@@ -283,45 +132,49 @@ static void activate(const struct model *model, struct field x, int64_t count)
         double variance = (double)x.variance[i];
         x.value[i] = 0.5 * v * (1 + z);
         x.variance[i] = (float)(square(slope) * variance + square(variance) +
-                                square(4 * GPT_UNIT_FP32 * v) + stored(model, x.value[i]));
+                                square(4 * GPT_UNIT_FP32 * v) + model_stored(model, x.value[i]));
     }
 }
 
-static void add(const struct model *model, struct field x, struct field y, int64_t count)
+static void add(const struct model *model, struct model_field x, struct model_field y,
+                int64_t count)
 {
     for (int64_t i = 0; i < count; i++) {
         x.value[i] += y.value[i];
-        x.variance[i] =
-            (float)((double)x.variance[i] + (double)y.variance[i] + stored(model, x.value[i]));
+        x.variance[i] = (float)((double)x.variance[i] + (double)y.variance[i] +
+                                model_stored(model, x.value[i]));
     }
 }
 
 /* ------------------------------------------------------------- sequences -- */
 
-static int workspace_init(struct workspace *at, const struct model *model, const void *const in[])
+static int workspace_init(struct model_workspace *at, const struct model *model,
+                          const void *const in[])
 {
     size_t c = (size_t)model->channels, tokens = (size_t)model->tokens;
-    size_t rows = (tokens + ROWS - 1) / ROWS * ROWS; /* the last group's are read too */
+    size_t rows = (tokens + MODEL_EXPECT_ROWS - 1) / MODEL_EXPECT_ROWS *
+                  MODEL_EXPECT_ROWS; /* the last group's are read too */
     size_t threads = (size_t)omp_get_num_threads();
-    size_t weights = COLUMNS * 4 * c * 3 / 2, scores = 2 * tokens; /* a float is half a double */
+    size_t weights = MODEL_EXPECT_COLUMNS * 4 * c * 3 / 2,
+           scores = 2 * tokens; /* a float is half a double */
     size_t scratch = weights > scores ? weights : scores;
     size_t elements = rows * 7 * c, widened = rows * 4 * c;
     size_t bytes =
         (elements + threads * scratch) * sizeof(double) + (elements + widened) * sizeof(float);
-    *at = (struct workspace){.model = model, .in = in, .memory = calloc(1, bytes)};
+    *at = (struct model_workspace){.model = model, .in = in, .memory = calloc(1, bytes)};
     if (!at->memory) return assay_error("no memory for a sequence of the reference");
     at->scratch = (double *)at->memory + elements;
     at->scratch_count = (int64_t)scratch;
-    struct field all = {at->memory, (float *)(at->scratch + threads * scratch)};
+    struct model_field all = {at->memory, (float *)(at->scratch + threads * scratch)};
     at->x = all;
-    at->normed = field_at(all, (int64_t)(rows * c));
-    at->attended = field_at(all, (int64_t)(2 * rows * c));
-    at->wide = field_at(all, (int64_t)(3 * rows * c));
+    at->normed = model_field_at(all, (int64_t)(rows * c));
+    at->attended = model_field_at(all, (int64_t)(2 * rows * c));
+    at->wide = model_field_at(all, (int64_t)(3 * rows * c));
     at->widened = all.variance + elements;
     return 0;
 }
 
-static void load_sequence(const struct workspace *at, int64_t sequence)
+static void load_sequence(const struct model_workspace *at, int64_t sequence)
 {
     const struct model *model = at->model;
     int64_t c = model->channels;
@@ -336,62 +189,69 @@ static void load_sequence(const struct workspace *at, int64_t sequence)
             value = (double)gpt_load(at->in[MODEL_IN], model->precision, from);
         }
         at->x.value[i] = value;
-        at->x.variance[i] = model->vocabulary > 0 ? (float)stored(model, value) : 0;
+        at->x.variance[i] = model->vocabulary > 0 ? (float)model_stored(model, value) : 0;
     }
 }
 
-static void normalise_all(const struct workspace *at, int64_t norm, int64_t bias)
+static void normalise_all(const struct model_workspace *at, int64_t norm, int64_t bias)
 {
     int64_t c = at->model->channels;
 #pragma omp taskloop
     for (int64_t token = 0; token < at->model->tokens; token++)
-        normalise(at, norm, bias, field_at(at->x, token * c), field_at(at->normed, token * c));
+        normalise(at, norm, bias, model_field_at(at->x, token * c),
+                  model_field_at(at->normed, token * c));
 }
 
-static void run_layer(const struct workspace *at, int64_t layer)
+static void run_layer(const struct model_workspace *at, int64_t layer)
 {
     const struct model *model = at->model;
     int64_t tokens = model->tokens, c = model->channels;
     normalise_all(at, 2 * layer, model_bias_at(model, layer, MODEL_BIAS_NORM1));
-    multiply(at, (struct operands){MODEL_P_QKV, layer, model_bias_at(model, layer, MODEL_BIAS_QKV)},
-             at->normed, tokens, at->wide);
+    model_multiply(
+        at,
+        (struct model_operands){MODEL_P_QKV, layer, model_bias_at(model, layer, MODEL_BIAS_QKV)},
+        at->normed, tokens, at->wide);
 #pragma omp taskloop grainsize(1)
     for (int64_t token = 0; token < tokens; token++)
         for (int64_t head = 0; head < model->heads; head++)
             attend(at, token, head, at->wide, at->attended);
-    multiply(at,
-             (struct operands){MODEL_P_PROJ, layer, model_bias_at(model, layer, MODEL_BIAS_PROJ)},
-             at->attended, tokens, at->normed);
+    model_multiply(
+        at,
+        (struct model_operands){MODEL_P_PROJ, layer, model_bias_at(model, layer, MODEL_BIAS_PROJ)},
+        at->attended, tokens, at->normed);
     add(model, at->x, at->normed, tokens * c);
     normalise_all(at, 2 * layer + 1, model_bias_at(model, layer, MODEL_BIAS_NORM2));
-    multiply(at, (struct operands){MODEL_P_FC, layer, model_bias_at(model, layer, MODEL_BIAS_FC)},
-             at->normed, tokens, at->wide);
+    model_multiply(
+        at, (struct model_operands){MODEL_P_FC, layer, model_bias_at(model, layer, MODEL_BIAS_FC)},
+        at->normed, tokens, at->wide);
 #pragma omp taskloop
     for (int64_t token = 0; token < tokens; token++)
-        activate(model, field_at(at->wide, token * 4 * c), 4 * c);
-    multiply(at, (struct operands){MODEL_P_FC2, layer, model_bias_at(model, layer, MODEL_BIAS_FC2)},
-             at->wide, tokens, at->normed);
+        activate(model, model_field_at(at->wide, token * 4 * c), 4 * c);
+    model_multiply(
+        at,
+        (struct model_operands){MODEL_P_FC2, layer, model_bias_at(model, layer, MODEL_BIAS_FC2)},
+        at->wide, tokens, at->normed);
     add(model, at->x, at->normed, tokens * c);
 }
 
 /* Its `rows` rows of y, from row `first` of the sequence. */
-static int run_sequence(const struct workspace *at, int64_t sequence, int64_t first, int64_t rows,
-                        double *expected, double *bound)
+static int run_sequence(const struct model_workspace *at, int64_t sequence, int64_t first,
+                        int64_t rows, double *expected, double *bound)
 {
     const struct model *model = at->model;
     int64_t c = model->channels, width = model_width(model);
     load_sequence(at, sequence);
     for (int64_t layer = 0; layer < model->layers; layer++)
         run_layer(at, layer);
-    struct field y = field_at(at->x, first * c);
+    struct model_field y = model_field_at(at->x, first * c);
     float *variance = NULL;
     if (model->vocabulary > 0) {
         variance = malloc((size_t)(rows * width) * sizeof *variance);
         if (!variance) return assay_error("no memory for the logits of the reference");
         normalise_all(at, 2 * model->layers, model_bias_at(model, model->layers, MODEL_BIAS_NORM1));
-        y = (struct field){expected, variance};
-        struct field x = field_at(at->normed, first * c);
-        multiply(at, (struct operands){MODEL_P_HEAD, 0, -1}, x, rows, y);
+        y = (struct model_field){expected, variance};
+        struct model_field x = model_field_at(at->normed, first * c);
+        model_multiply(at, (struct model_operands){MODEL_P_HEAD, 0, -1}, x, rows, y);
     }
     for (int64_t i = 0; i < rows * width; i++) {
         expected[i] = y.value[i];
@@ -408,7 +268,7 @@ int model_reference(const struct assay_shape *shape, const void *const in[], int
     const struct model model = model_of(shape);
     int64_t first = model.decode ? model.tokens - 1 : 0, rows = model.tokens - first;
     int64_t run = rows * model_width(&model);
-    struct workspace at;
+    struct model_workspace at;
     int status = 0;
     if (model.vocabulary > 0 && gpt_check_ids(in[MODEL_IN], model.rows, model.vocabulary) < 0)
         return -1;
