@@ -62,7 +62,7 @@ static void levels_of_q_2_carry_no_signal_and_codes_of_q_4_do(void **state)
         int q, levels;
         double least_db, most_db; /* at the best scale */
     } codes[] = {{2, 1, -1, 1}, {2, 2, -1, 1},  {2, 4, -1, 1},
-                 {4, 1, 6, 7},   {3, 2, 11, 14}, {4, 2, 16, 19}};
+                 {4, 1, 6, 7},  {3, 2, 11, 14}, {4, 2, 16, 19}};
     float(*x)[8] = malloc(sizeof *x * BLOCKS);
     for (int64_t i = 0; i < BLOCKS * 8; i++)
         x[i / 8][i % 8] = (float)fill_normal(1, (uint64_t)i);
