@@ -8,7 +8,7 @@
  * of rows up to 16.
  *
  * What bounds it: instructions, at M = 2 2.2 a lane and entry without loads and loop (machine
- * code: 564 for 32 blocks) whatever the number of rows, so that one row or two are faster by
+ * code: 561 for 32 blocks) whatever the number of rows, so that one row or two are faster by
  * table_gemv; a lookup must not wait. So the table of 256 codewords is 32 bits a codeword
  * (gemv.h) and stands in shared memory 32 times, once a bank: lane l reads copy l, and no two
  * lanes ever meet in a bank.

@@ -7,7 +7,7 @@
  *
  * What bounds it, by arithmetic and not yet by measurement: the pipe of shifts and logic,
  * which takes an instruction every other cycle. A block of 8 entries takes 13 instructions a
- * lane at M = 1 (machine code: 415 for 32 blocks), 7.6 of that pipe: 3.8 cycles of an SM for
+ * lane at M = 1 (machine code: 414 for 32 blocks), 7.6 of that pipe: 3.8 cycles of an SM for
  * 256 entries. A lookup's address is as good as random: of 32 lanes 3.5 meet in the fullest
  * bank, 3.5 cycles, and A's operands take half a cycle more. For 8192 x 28672 that is 6950
  * blocks a lane of each SM, 27,000 cycles, 15 us at 1.755 GHz. q = 2 reaches two thirds of
