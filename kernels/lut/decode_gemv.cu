@@ -19,8 +19,17 @@
 
 template <int M> struct q2_code {
     static constexpr int TABLE_BYTES = 256 * 32 * 4;
-    static constexpr int BIAS = GEMV_BIAS * ((1 << M) - 1), SHIFT = 0;
     static constexpr int SUMS = GEMV_GROUPS;
+
+    static __device__ int bias()
+    {
+        return gemv_bias(M);
+    }
+
+    static __device__ int shift()
+    {
+        return 0;
+    }
 
     /* Accumulators of m16n8: rows of A down, columns of B across. */
     static __device__ gemv_element place(int group, int i)
@@ -73,8 +82,8 @@ __device__ __forceinline__ void q2_code<M>::fill(const gemv_args &args, const ge
                     uint32_t index = lut_read(&args.a, row, (int64_t)block * M + m);
                     gemv_add(table[index * 32 + lane], m, &low, &high);
                 }
-                low = __vsub4(low, BIAS * 0x01010101u);
-                high = __vsub4(high, BIAS * 0x01010101u);
+                low = __vsub4(low, (uint32_t)bias() * 0x01010101u);
+                high = __vsub4(high, (uint32_t)bias() * 0x01010101u);
             }
             struct gemv_place place = gemv_place(block, M);
             uint32_t *operand = a + ((place.step * pairs + row % 8) * 4 + place.part) * 4;

@@ -27,9 +27,18 @@
 
 template <int M> struct q4_code {
     static constexpr int TABLE_BYTES = GEMV_Q4_TABLE_BYTES;
-    static constexpr int BIAS = GEMV_Q4_ZERO * (M == 1 ? 1 : 5), SHIFT = M == 1 ? 4 : 0;
     static constexpr int SUMS = GEMV_GROUPS / 2;
     static constexpr int QUADS = 2 / M; /* a chunk */
+
+    static __device__ int bias()
+    {
+        return gemv_q4_bias(M);
+    }
+
+    static __device__ int shift()
+    {
+        return gemv_q4_shift(M);
+    }
 
     /* Accumulators of m16n8: columns of B down, rows of A across. */
     static __device__ gemv_element place(int two, int i)

@@ -8,8 +8,8 @@
  * A kernel's CODE says the rest:
  *
  *   TABLE_BYTES                of the table in shared memory
- *   BIAS                       what it adds to each entry of B it decodes
- *   SHIFT                      log2 of how much too large its sums come out
+ *   bias()                     what it adds to each entry of B it decodes
+ *   shift()                    log2 of how much too large its sums come out
  *   SUMS                       quadruples of sums a lane has of a tile
  *   place(sum, i)              whose sum the i-th of quadruple `sum` is
  *   chunks(blocks)             chunks of 64 bytes of a column
@@ -119,7 +119,7 @@ static __device__ __forceinline__ void gemv_finish(const gemv_args &args, int ti
 #pragma unroll
     for (int w = 0; w < GEMV_WARPS; w++)
         total += partial[(w * args.rows + warp) * GEMV_TILE + lane];
-    total = (total >> CODE::SHIFT) - CODE::BIAS * sums[warp];
+    total = (total >> CODE::shift()) - CODE::bias() * sums[warp];
     if (column < args.columns)
         args.c[warp * args.columns + column] = (float)(total >> 2); /* E8: / 4 */
 }
