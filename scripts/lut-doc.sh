@@ -1,5 +1,5 @@
 #!/bin/sh
-# Write the tables of large products and of layers into docs/kernels-lut.md, between their
+# Write the tables of large products, of few rows and of layers into docs/kernels-lut.md, between their
 # marks, from a published run of the suite lut:
 #
 #   scripts/lut-doc.sh [PROGRAM [NDJSON]]     default: build/assay results/h200/lut.ndjson
@@ -78,3 +78,8 @@ pivot quantized_linear 'rows=16 k=4096 columns=4096' encode_gemv encode_imma_sta
 place large
 place layer-1024
 place layer-16
+for rows in 1 8 16; do
+    pivot lut_matmul "rows=$rows k=8192 columns=28672" decode_gemv table_gemv cublas_bf16 \
+        cublaslt_int8 >"$scratch/gemv-$rows.md"
+    place "gemv-$rows"
+done

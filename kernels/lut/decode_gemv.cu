@@ -7,21 +7,29 @@
  * lane's step is M table lookups and one share of an m16n8k32, whatever the number
  * of rows up to 16.
  *
- * What bounds it: instructions, 3.5 a lane and entry at M = 2 whatever the number of
- * rows (measured: 25.6 million a warp for 8192 x 28672), so that one row or two are
- * faster by table_gemv; a lookup must not wait. So the table
- * of 256 codewords is 32 bits a codeword (gemv.h) and stands in shared memory 32
- * times, once a bank: lane l reads copy l, and no two lanes ever meet in a bank.
+ * What bounds it: instructions, at M = 2 2.2 a lane and entry without loads and loop (machine
+ * code: 561 for 32 blocks) whatever the number of rows, so that one row or two are faster by
+ * table_gemv; a lookup must not wait. So the table of 256 codewords is 32 bits a codeword
+ * (gemv.h) and stands in shared memory 32 times, once a bank: lane l reads copy l, and no two
+ * lanes ever meet in a bank.
  */
-#include "decode.cuh"
 #include "gemv.cuh"
 #include "gemv_q4.h"
 #include "lut_cuda.h"
 
 template <int M> struct q2_code {
     static constexpr int TABLE_BYTES = 256 * 32 * 4;
-    static constexpr int BIAS = GEMV_BIAS * ((1 << M) - 1), SHIFT = 0;
     static constexpr int SUMS = GEMV_GROUPS;
+
+    static __device__ int bias()
+    {
+        return gemv_bias(M);
+    }
+
+    static __device__ int shift()
+    {
+        return 0;
+    }
 
     /* Accumulators of m16n8: rows of A down, columns of B across. */
     static __device__ gemv_element place(int group, int i)
@@ -53,10 +61,15 @@ template <int M> struct q2_code {
 template <int M>
 __device__ __forceinline__ void q2_code<M>::fill(const gemv_args &args, const gemv_shared &shared)
 {
-    const int8_t *points = (const int8_t *)args.table;
+    constexpr int EACH = 256 / GEMV_WARPS; /* codewords that a warp copies */
+    int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    uint2 point = __ldg((const uint2 *)args.table + warp * EACH + lane % EACH);
     uint32_t *table = (uint32_t *)shared.table, *a = (uint32_t *)shared.a;
-    for (int i = threadIdx.x; i < 256 * 32; i += GEMV_THREADS)
-        table[i] = gemv_nibbles(points + i / 32 * 8);
+    uint32_t nibbles = gemv_nibbles((const int8_t *)&point);
+#pragma unroll
+    for (int i = 0; i < EACH; i++)
+        table[(warp * EACH + i) * 32 + lane] = __shfl_sync(0xffffffffu, nibbles, i);
+    __syncthreads();
     int pairs = gemv_pairs(args.rows), steps = gemv_steps(args.blocks, M);
     for (int row = 0; row < GEMV_ROWS; row++) {
         if (row % 8 >= pairs) continue;
@@ -64,8 +77,13 @@ __device__ __forceinline__ void q2_code<M>::fill(const gemv_args &args, const ge
         for (int block = threadIdx.x; block < 4 * steps; block += GEMV_THREADS) {
             uint32_t low = 0, high = 0;
             if (row < args.rows && block < args.blocks) {
-                low = decode_word<8>(args.a, 2, M, points, row, block, 0);
-                high = decode_word<8>(args.a, 2, M, points, row, block, 1);
+#pragma unroll
+                for (int m = 0; m < M; m++) {
+                    uint32_t index = lut_read(&args.a, row, (int64_t)block * M + m);
+                    gemv_add(table[index * 32 + lane], m, &low, &high);
+                }
+                low = __vsub4(low, (uint32_t)bias() * 0x01010101u);
+                high = __vsub4(high, (uint32_t)bias() * 0x01010101u);
             }
             struct gemv_place place = gemv_place(block, M);
             uint32_t *operand = a + ((place.step * pairs + row % 8) * 4 + place.part) * 4;
@@ -95,7 +113,7 @@ static __device__ __forceinline__ uint32_t word_of(uint4 codes, int i)
     return i == 0 ? codes.x : i == 1 ? codes.y : i == 2 ? codes.z : codes.w;
 }
 
-/* One chunk: 16 / M steps. Lanes of rows beyond A's take its first pairs again: what
+/* One chunk: 16 / M steps. Lanes of rows beyond A's take its last pair again: what
  * they add up is never written. */
 template <int M>
 __device__ __forceinline__ void q2_code<M>::multiply_chunk(const uint4 codes[GEMV_GROUPS],
@@ -106,7 +124,7 @@ __device__ __forceinline__ void q2_code<M>::multiply_chunk(const uint4 codes[GEM
     constexpr int STEPS = GEMV_LANE_BYTES / M;
     int lane = threadIdx.x % 32, pairs = gemv_pairs(rows);
     const uint4 *mine = (const uint4 *)shared.a + (int64_t)chunk * STEPS * pairs * 4 +
-                        lane / 4 % pairs * 4 + lane % 4;
+                        min(lane / 4, pairs - 1) * 4 + lane % 4;
 #pragma unroll
     for (int step = 0; step < STEPS; step++) {
         uint4 operand = mine[step * pairs * 4];

@@ -6,19 +6,20 @@
  * in int8.
  *
  * What bounds it, by arithmetic and not yet by measurement: the pipe of shifts and logic,
- * which takes an instruction every other cycle. A block of 8 entries takes 13.6 instructions a
- * lane at M = 1 (machine code: 436 for 32 blocks), 7.6 of that pipe, 3.8 cycles of an SM for
+ * which takes an instruction every other cycle. A block of 8 entries takes 13 instructions a
+ * lane at M = 1 (machine code: 414 for 32 blocks), 7.6 of that pipe: 3.8 cycles of an SM for
  * 256 entries. A lookup's address is as good as random: of 32 lanes 3.5 meet in the fullest
  * bank, 3.5 cycles, and A's operands take half a cycle more. For 8192 x 28672 that is 6950
- * blocks a lane of each SM, 27,000 cycles, 15 us at 1.755 GHz. The loop, what waits at
- * barriers and the prologue, 128 KiB of table and A, come on top: 22 to 30 us is predicted.
- * Reading 58.7 MB takes 14 us at 4.3 TB/s. M = 2 takes 35 instructions a block, 20 of them of
- * that pipe: 40 us for the same reason, 48 to 60 predicted.
+ * blocks a lane of each SM, 27,000 cycles, 15 us at 1.755 GHz. q = 2 reaches two thirds of
+ * such a count; with some 5 us for 128 KiB of table, A and the last tile, 26 to 32 us is
+ * predicted. Reading 58.7 MB takes 14 us at 4.3 TB/s. M = 2 takes 34 instructions a block,
+ * 20 of them of that pipe: 40 us by the count, 55 to 65 predicted.
  *
  * The table takes 128 KiB. A of 8 rows and K = 8192 is what has room beside it, so that
  * more rows are more launches. A table a row of A (table_gemv) is no way: 65,536 products a
  * block would be used by 28,672 columns.
  */
+#include <cuda_pipeline.h>
 #include <stdlib.h>
 
 #include "gemv.cuh"
@@ -26,9 +27,18 @@
 
 template <int M> struct q4_code {
     static constexpr int TABLE_BYTES = GEMV_Q4_TABLE_BYTES;
-    static constexpr int BIAS = GEMV_Q4_ZERO * (M == 1 ? 1 : 5), SHIFT = M == 1 ? 4 : 0;
     static constexpr int SUMS = GEMV_GROUPS / 2;
     static constexpr int QUADS = 2 / M; /* a chunk */
+
+    static __device__ int bias()
+    {
+        return gemv_q4_bias(M);
+    }
+
+    static __device__ int shift()
+    {
+        return gemv_q4_shift(M);
+    }
 
     /* Accumulators of m16n8: columns of B down, rows of A across. */
     static __device__ gemv_element place(int two, int i)
@@ -85,7 +95,9 @@ __device__ __forceinline__ void q4_code<M>::fill(const gemv_args &args, const ge
     const uint16_t *table = (const uint16_t *)shared.table;
     uint16_t *a = (uint16_t *)shared.a;
     for (int i = threadIdx.x; i < TABLE_BYTES / 16; i += GEMV_THREADS)
-        ((uint4 *)shared.table)[i] = __ldg((const uint4 *)args.table + i);
+        __pipeline_memcpy_async((uint4 *)shared.table + i, (const uint4 *)args.table + i, 16);
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
     __syncthreads();
     int blocks = chunks(args.blocks) * QUADS * 16;
     for (int row = 0; row < args.rows; row++) {
@@ -134,7 +146,7 @@ static __device__ __forceinline__ void multiply(int32_t sum[4], uint4 b, uint2 a
         : "r"(b.x), "r"(b.y), "r"(b.z), "r"(b.w), "r"(a.x), "r"(a.y));
 }
 
-/* One chunk. Lanes of rows beyond A's take its first rows again: what they add up is never
+/* One chunk. Lanes of rows beyond A's take its last one again: what they add up is never
  * written. */
 template <int M>
 __device__ __forceinline__ void q4_code<M>::multiply_chunk(const uint4 codes[GEMV_GROUPS],
@@ -144,7 +156,7 @@ __device__ __forceinline__ void q4_code<M>::multiply_chunk(const uint4 codes[GEM
 {
     int lane = threadIdx.x % 32;
     const uint2 *mine = (const uint2 *)shared.a + (int64_t)chunk * QUADS * 4 * rows * 4 +
-                        lane / 4 % rows * 4 + lane % 4;
+                        min(lane / 4, rows - 1) * 4 + lane % 4;
 #pragma unroll
     for (int quad = 0; quad < QUADS; quad++) {
         uint2 a[4];

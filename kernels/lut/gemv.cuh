@@ -8,8 +8,8 @@
  * A kernel's CODE says the rest:
  *
  *   TABLE_BYTES                of the table in shared memory
- *   BIAS                       what it adds to each entry of B it decodes
- *   SHIFT                      log2 of how much too large its sums come out
+ *   bias()                     what it adds to each entry of B it decodes
+ *   shift()                    log2 of how much too large its sums come out
  *   SUMS                       quadruples of sums a lane has of a tile
  *   place(sum, i)              whose sum the i-th of quadruple `sum` is
  *   chunks(blocks)             chunks of 64 bytes of a column
@@ -112,16 +112,16 @@ static __device__ __forceinline__ void gemv_finish(const gemv_args &args, int ti
             sum[at][i] = 0;
         }
     __syncthreads();
-    for (int i = threadIdx.x; i < args.rows * GEMV_TILE; i += GEMV_THREADS) {
-        int64_t column = (int64_t)tile * GEMV_TILE + i % GEMV_TILE;
-        int32_t total = 0;
+    static_assert(GEMV_ROWS <= GEMV_WARPS && GEMV_TILE == 32, "a warp adds up a row");
+    if (warp >= args.rows) return;
+    int lane = threadIdx.x % 32, total = 0;
+    int64_t column = (int64_t)tile * GEMV_TILE + lane;
 #pragma unroll
-        for (int w = 0; w < GEMV_WARPS; w++)
-            total += partial[w * args.rows * GEMV_TILE + i];
-        total = (total >> CODE::SHIFT) - CODE::BIAS * sums[i / GEMV_TILE];
-        if (column < args.columns)
-            args.c[i / GEMV_TILE * args.columns + column] = (float)(total >> 2); /* E8: / 4 */
-    }
+    for (int w = 0; w < GEMV_WARPS; w++)
+        total += partial[(w * args.rows + warp) * GEMV_TILE + lane];
+    total = (total >> CODE::shift()) - CODE::bias() * sums[warp];
+    if (column < args.columns)
+        args.c[warp * args.columns + column] = (float)(total >> 2); /* E8: / 4 */
 }
 
 template <class CODE>
