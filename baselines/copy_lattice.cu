@@ -24,27 +24,39 @@ static __device__ __forceinline__ void load_eight(const void *x, int64_t group, 
     out[4] = high.x, out[5] = high.y, out[6] = high.z, out[7] = high.w;
 }
 
-template <int BYTES>
+/* TS: blocks of a group that have a T; 0: none. */
+template <int BYTES, int TS>
 static __global__ void __launch_bounds__(THREADS)
-    copy_encode(const void *__restrict__ x, uint8_t *__restrict__ out, int64_t groups)
+    copy_encode(const void *__restrict__ x, uint8_t *__restrict__ out, uint8_t *__restrict__ t,
+                int64_t groups)
 {
     int64_t group = (int64_t)blockIdx.x * THREADS + threadIdx.x;
     if (group >= groups) return;
     uint32_t mine[8];
     load_eight(x, group, mine);
-    lattice_store_bytes(out + group * BYTES, BYTES, copy_word(mine));
+    uint64_t word = copy_word(mine);
+    lattice_store_bytes(out + group * BYTES, BYTES, word);
+    if (TS > 0) lattice_store_bytes(t + group * TS, TS, word);
 }
 
 /* Four entries a thread, two neighbours sharing a group's codes. */
-template <int BYTES>
+template <int BYTES, int TS>
 static __global__ void __launch_bounds__(THREADS)
-    copy_decode(const uint8_t *__restrict__ codes, uint4 *__restrict__ y, int64_t quads)
+    copy_decode(const uint8_t *__restrict__ codes, uint4 *__restrict__ y,
+                const uint8_t *__restrict__ t, int64_t quads)
 {
     int64_t quad = (int64_t)blockIdx.x * THREADS + threadIdx.x;
     if (quad >= quads) return;
     uint32_t word = (uint32_t)lattice_load_bytes(codes + (quad >> 1) * BYTES, BYTES);
+    uint32_t low = 0, high = 0; /* T of the quad's first two entries, and of its last two */
+    if (TS == 4) {
+        uint32_t both = ((const uint16_t *)t)[quad];
+        low = both & 255, high = both >> 8;
+    } else if (TS > 0) {
+        low = high = t[TS == 2 ? quad : quad >> 1];
+    }
     word ^= (uint32_t)(quad & 1) << 2;
-    y[quad] = make_uint4(word, word ^ 1, word ^ 2, word ^ 3);
+    y[quad] = make_uint4(word ^ low, word ^ 1 ^ low, word ^ 2 ^ high, word ^ 3 ^ high);
 }
 
 static __global__ void __launch_bounds__(THREADS)
@@ -54,17 +66,28 @@ static __global__ void __launch_bounds__(THREADS)
     if (quad < quads) y[quad] = x[quad];
 }
 
-template <int BYTES>
+template <int BYTES, int TS>
 static void enqueue(const struct assay_call *call, const struct lattice_job *job)
 {
     int64_t groups = vec_groups(job);
     cudaStream_t stream = (cudaStream_t)call->stream;
+    uint8_t *t = TS ? (uint8_t *)call->buffer[BUF_T] : NULL;
     if (job->task == TASK_ENCODE)
-        copy_encode<BYTES><<<lattice_grid(groups, THREADS), THREADS, 0, stream>>>(
-            call->buffer[BUF_IN], (uint8_t *)call->buffer[BUF_OUT], groups);
+        copy_encode<BYTES, TS><<<lattice_grid(groups, THREADS), THREADS, 0, stream>>>(
+            call->buffer[BUF_IN], (uint8_t *)call->buffer[BUF_OUT], t, groups);
     else
-        copy_decode<BYTES><<<lattice_grid(2 * groups, THREADS), THREADS, 0, stream>>>(
-            (const uint8_t *)call->buffer[BUF_IN], (uint4 *)call->buffer[BUF_OUT], 2 * groups);
+        copy_decode<BYTES, TS><<<lattice_grid(2 * groups, THREADS), THREADS, 0, stream>>>(
+            (const uint8_t *)call->buffer[BUF_IN], (uint4 *)call->buffer[BUF_OUT], t, 2 * groups);
+}
+
+template <int BYTES>
+static void enqueue_with_ts(const struct assay_call *call, const struct lattice_job *job)
+{
+    int ts = copy_group_ts(job);
+    if (ts == 0) enqueue<BYTES, 0>(call, job);
+    if (ts == 1) enqueue<BYTES, 1>(call, job);
+    if (ts == 2) enqueue<BYTES, 2>(call, job);
+    if (ts == 4) enqueue<BYTES, 4>(call, job);
 }
 
 static int launch_copy(struct assay_call *call)
@@ -77,11 +100,11 @@ static int launch_copy(struct assay_call *call)
         return assay_launched();
     }
     int bytes = copy_group_bytes(&job);
-    if (bytes == 1) enqueue<1>(call, &job);
-    if (bytes == 2) enqueue<2>(call, &job);
-    if (bytes == 4) enqueue<4>(call, &job);
-    if (bytes == 6) enqueue<6>(call, &job);
-    if (bytes == 8) enqueue<8>(call, &job);
+    if (bytes == 1) enqueue_with_ts<1>(call, &job);
+    if (bytes == 2) enqueue_with_ts<2>(call, &job);
+    if (bytes == 4) enqueue_with_ts<4>(call, &job);
+    if (bytes == 6) enqueue_with_ts<6>(call, &job);
+    if (bytes == 8) enqueue_with_ts<8>(call, &job);
     return assay_launched();
 }
 

@@ -13,7 +13,7 @@ const char *lattice_copy_supports(const struct assay_shape *shape)
     const struct lattice_job job = lattice_job(shape);
     if (job.columns % 8) return "columns must be a multiple of 8";
     if (job.type != TYPE_PACKED) return "packed codes only";
-    if (job.overload != OVERLOAD_OFF) return "codes only, no T";
+    if (job.overload == OVERLOAD_TENSOR) return "a T a block or none";
     return NULL;
 }
 
@@ -27,13 +27,15 @@ static void encode_bytes(const uint32_t *x, int bytes, int64_t begin, int64_t en
     }
 }
 
-static void decode_entries(const uint8_t *codes, int bytes, int64_t begin, int64_t end,
-                           uint32_t *out)
+/* `ts` a group; 0, and `t` NULL: none. */
+static void decode_entries(const uint8_t *codes, int bytes, const uint8_t *t, int ts, int64_t begin,
+                           int64_t end, uint32_t *out)
 {
     for (int64_t at = begin; at < end; at++) {
         uint32_t word = 0;
         for (int i = 0; i < bytes && i < 4; i++)
             word |= (uint32_t)codes[at / 8 * bytes + i] << (8 * i);
+        if (ts) word ^= t[at * ts / 8];
         out[at - begin] = word ^ (uint32_t)(at % 8);
     }
 }
@@ -41,29 +43,37 @@ static void decode_entries(const uint8_t *codes, int bytes, int64_t begin, int64
 int lattice_model_copy(const struct assay_shape *shape, const void *const in[], int buffer,
                        int64_t begin, int64_t end, void *out)
 {
-    (void)buffer;
     const struct lattice_job job = lattice_job(shape);
     const int bytes = job.task == TASK_ROUNDTRIP ? 0 : copy_group_bytes(&job);
+    const int ts = copy_group_ts(&job);
     if (job.task == TASK_ENCODE)
-        encode_bytes(in[BUF_IN], bytes, begin, end, out);
+        encode_bytes(in[BUF_IN], buffer == BUF_T ? ts : bytes, begin, end, out);
     else if (job.task == TASK_DECODE)
-        decode_entries(in[BUF_IN], bytes, begin, end, out);
+        decode_entries(in[BUF_IN], bytes, ts ? in[BUF_T] : NULL, ts, begin, end, out);
     else
         memcpy(out, (const float *)in[BUF_IN] + begin, (size_t)(end - begin) * sizeof(float));
     return 0;
 }
 
+/* `count` elements of `width` bytes into output `buffer`, a piece a thread. */
+static void copy_output(struct assay_call *call, int buffer, int64_t count, int64_t width)
+{
+    const void *const *in = (const void *const *)call->buffer;
+#pragma omp parallel for schedule(static) if (count > PIECE)
+    for (int64_t at = 0; at < count; at += PIECE)
+        lattice_model_copy(call->shape, in, buffer, at, at + PIECE < count ? at + PIECE : count,
+                           (char *)call->buffer[buffer] + at * width);
+}
+
 static int launch(struct assay_call *call)
 {
     const struct lattice_job job = lattice_job(call->shape);
-    const void *const in[] = {call->buffer[BUF_IN]};
-    const int64_t width = job.task == TASK_ENCODE ? 1 : sizeof(float);
-    const int64_t count =
-        job.task == TASK_ENCODE ? job.blocks * job.block_elements : job.rows * job.columns;
-#pragma omp parallel for schedule(static) if (count > PIECE)
-    for (int64_t at = 0; at < count; at += PIECE)
-        lattice_model_copy(call->shape, in, BUF_OUT, at, at + PIECE < count ? at + PIECE : count,
-                           (char *)call->buffer[BUF_OUT] + at * width);
+    if (job.task != TASK_ENCODE) {
+        copy_output(call, BUF_OUT, job.rows * job.columns, sizeof(float));
+        return 0;
+    }
+    copy_output(call, BUF_OUT, job.blocks * job.block_elements, 1);
+    if (copy_group_ts(&job)) copy_output(call, BUF_T, job.blocks, 1);
     return 0;
 }
 

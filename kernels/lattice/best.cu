@@ -58,6 +58,7 @@ struct best_state {
     enum best_way way;
     uint16_t *table; /* device memory: c(b), for the walk the walk's; NULL: none */
     int *most;       /* device memory: the tensor's T; NULL if it has none */
+    uint8_t *points; /* device memory: for best_list; NULL: none */
     int walkers;     /* blocks that walk */
 };
 
@@ -241,6 +242,18 @@ static int make_table(struct assay_call *call, struct best_state *state, int lat
     return status;
 }
 
+/* What A2's packed bytes stand for, where best_list needs it. */
+static int make_points(struct assay_call *call, struct best_state *state,
+                       const struct lattice_job *job)
+{
+    enum { BYTES = 512 };
+    uint8_t host[BYTES];
+    if (job->lattice != LATTICE_A2 || job->overload == OVERLOAD_OFF || job->code == CODE_Q4M3)
+        return 0;
+    points_fill(LATTICE_A2, job->code, host);
+    return walk_upload(call, host, BYTES, (void **)&state->points);
+}
+
 static int setup(struct assay_call *call)
 {
     const struct lattice_job job = lattice_job(call->shape);
@@ -256,6 +269,7 @@ static int setup(struct assay_call *call)
         call->workspace_bytes += sizeof(int);
         if (assay_cuda(cudaMalloc(&state->most, sizeof(int)), "cudaMalloc") < 0) return -1;
     }
+    if (make_points(call, state, &job) < 0) return -1;
     return has_carry(&job) ? make_table(call, state, job.lattice) : 0;
 }
 
@@ -315,8 +329,9 @@ static int launch(struct assay_call *call)
     cudaStream_t stream = (cudaStream_t)call->stream;
     if (state->way == WALK) return walk_all(&job, &a, state, stream);
     if (state->way == BY_LIST) {
-        struct best_list_args list = {a, vec_groups(&job), state->table, state->most,
-                                      FAST_KEY_MASK};
+        struct best_list_args list = {
+            a,           vec_groups(&job), state->table, (const uint16_t *)state->points,
+            state->most, FAST_KEY_MASK};
         return best_list(&job, &list, stream);
     }
     struct once_launch once = {
@@ -328,6 +343,7 @@ static void teardown(struct assay_call *call)
 {
     struct best_state *state = (struct best_state *)call->state;
     if (!state) return;
+    cudaFree(state->points);
     cudaFree(state->most);
     cudaFree(state->table);
     free(state);

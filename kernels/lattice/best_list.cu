@@ -8,11 +8,11 @@
  *
  * What protection costs. A loop that doubles beta makes a warp wait for its worst lane:
  * of 32 lanes one nearly always has an overloaded block of Z2 or A2 (one block in 15, in 23
- * at q4m2), and everything is computed twice. Here the blocks that do not surely fit (Z2: 7 %,
- * exactly the overloaded; A2 18, D4 3, E8 0.3 %) come together first: of 256 threads 68, 181,
- * 15 and 1 then have a block each, so the second part takes 3, 6, 1 and 1 of 8 warps.
+ * at q4m2), and everything is computed twice. Here the blocks that do not surely fit come
+ * together first (Z2 7 % and A2 4 %, exactly the overloaded; D4 3, E8 0.3 %): of 256 threads
+ * 68, 44, 15 and 1 then have a block each, so the second part takes 3, 2, 1 and 1 of 8 warps.
  * Predicted at q4m2, instructions an entry, of the 31 to 35 that memory leaves time for: Z2
- * some 30, A2 45, D4 35, so on an H200 2^27 entries take about 155 us (5 bytes an entry), 210 us
+ * some 30, A2 36, D4 35, so on an H200 2^27 entries take about 155 us (5 bytes an entry), 170 us
  * and 160 us. E8 and D4 from 2^22 entries on are best.cu's walk, which leaves the
  * others to best_again: it reads T, 1/8 or 1/4 byte an entry, 4 to 8 us. So 155 to 165 us,
  * where fused_tpb and fused_vec take 447 and 458 us for E8.
@@ -59,6 +59,25 @@ static __device__ __forceinline__ uint64_t first_codes(const float x[8], float r
             word |= (uint64_t)fast_encode(LATTICE, CODE, x + b * D, r, carry) << (BITS * b);
         return word;
     }
+}
+
+/* A2, exactly: bit b where what block b's codes decode to (points, by the packed byte) is not
+ * the point that they came from, or where it is lost. */
+static __device__ __forceinline__ uint32_t does_not_fit(const float x[8], float r, uint64_t word,
+                                                        const uint16_t *points)
+{
+    uint32_t again = 0;
+#pragma unroll
+    for (int b = 0; b < 4; b++) {
+        float v[2];
+        int z[2];
+        bool sound = lattice_scale(LATTICE_A2, x + 2 * b, r, v);
+        lattice_closest(LATTICE_A2, v, z);
+        uint32_t both = points[word >> (8 * b) & 255];
+        bool fits = z[0] == (int8_t)both && z[1] == (int8_t)(both >> 8);
+        again |= sound && fits ? 0 : 1u << b;
+    }
+    return again;
 }
 
 /* Four digits of two bits, a byte each. */
@@ -146,8 +165,9 @@ static __global__ void __launch_bounds__(LATTICE_THREADS)
     constexpr int BLOCKS = VEC_ENTRIES / lattice_d(LATTICE);
     constexpr int CARRY =
         CODE == CODE_Q4M2 && LATTICE != LATTICE_E8 ? 1 << (2 * lattice_d(LATTICE)) : 1;
+    constexpr bool POINTS = LATTICE == LATTICE_A2 && CODE != CODE_Q4M3 && TRIES == 2;
     constexpr int LISTED = TRIES == 2 ? LATTICE_THREADS * BLOCKS : 1;
-    __shared__ uint16_t carry[CARRY];
+    __shared__ uint16_t carry[CARRY], points[POINTS ? LATTICE_THREADS : 1];
     __shared__ struct again_list<LISTED> list;
     const struct lattice_args &a = args.a;
     const int64_t first = (int64_t)blockIdx.x * LATTICE_THREADS, group = first + threadIdx.x;
@@ -155,17 +175,19 @@ static __global__ void __launch_bounds__(LATTICE_THREADS)
     float x[VEC_ENTRIES];
     if (inside) vec_load((const float *)a.in + group * VEC_ENTRIES, x);
     if (CARRY > 1 && (int)threadIdx.x < CARRY) carry[threadIdx.x] = args.carry[threadIdx.x];
+    if (POINTS) points[threadIdx.x] = args.points[threadIdx.x];
     if (TRIES == 2 && threadIdx.x == 0) list.count = 0;
     if (CARRY > 1 || TRIES == 2) __syncthreads();
     if (inside) {
         float r = a.shared_t ? a.r * lattice_power(-*a.shared_t) : a.r;
         const uint16_t *c = CARRY > 1 ? carry : args.carry;
-        if (TRIES == 1 || !args.most)
-            put_group<LATTICE, CODE>(a, group, first_codes<LATTICE, CODE>(x, r, c, args.mask));
+        uint64_t word = first_codes<LATTICE, CODE>(x, r, c, args.mask);
+        if (TRIES == 1 || !args.most) put_group<LATTICE, CODE>(a, group, word);
         if (TRIES == 1 && a.shared_t && group == 0) a.t[0] = (uint8_t)*a.shared_t;
         if constexpr (TRIES == 2) {
             if (!args.most) lattice_store_bytes(a.t + group * BLOCKS, BLOCKS, 0);
-            uint32_t again = may_not_fit<LATTICE, CODE>(x, r);
+            uint32_t again =
+                POINTS ? does_not_fit(x, r, word, points) : may_not_fit<LATTICE, CODE>(x, r);
 #pragma unroll
             for (int b = 0; b < BLOCKS; b++)
                 if (again >> b & 1) list.add((int)threadIdx.x * BLOCKS + b);

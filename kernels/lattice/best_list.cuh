@@ -60,10 +60,11 @@ enum { BEST_AGAIN = 254 };
 
 struct best_list_args {
     struct lattice_args a;
-    int64_t groups;        /* of eight entries */
-    const uint16_t *carry; /* device memory: c(b) at q4m2; NULL: by the definition (E8) */
-    int *most;             /* device memory: the tensor's T; NULL if it has none */
-    uint32_t mask;         /* FAST_KEY_MASK */
+    int64_t groups;         /* of eight entries */
+    const uint16_t *carry;  /* device memory: c(b) at q4m2; NULL: by the definition (E8) */
+    const uint16_t *points; /* device memory, A2 with a T, at most two levels: by packed byte */
+    int *most;              /* device memory: the tensor's T; NULL if it has none */
+    uint32_t mask;          /* FAST_KEY_MASK */
 };
 
 /* Encode: columns a multiple of 8, else any shape. Asynchronous on `stream`. */

@@ -3,8 +3,10 @@
  * entries and their packed codes, moved with next to no arithmetic.
  *
  *   encode     the codes are the low bytes of a word: the exclusive or of the eight
- *              entries' bits, above it that of the first four
- *   decode     entry i is the low 32 bits of the codes' word, exclusive or i
+ *              entries' bits, above it that of the first four; T of the group's block b is
+ *              byte b of the word
+ *   decode     entry i is the low 32 bits of the codes' word, exclusive or i and the T
+ *              of its block
  *   roundtrip  y = x
  */
 #ifndef LATTICE_COPY_H
@@ -18,6 +20,12 @@ static inline int copy_group_bytes(const struct lattice_job *job)
     return 8 / job->d * job->block_elements;
 }
 
+/* Blocks of eight entries that have a T each; 0: none have. */
+static inline int copy_group_ts(const struct lattice_job *job)
+{
+    return job->overload == OVERLOAD_BLOCK && job->task != TASK_ROUNDTRIP ? 8 / job->d : 0;
+}
+
 LATTICE_FN uint64_t copy_word(const uint32_t x[8])
 {
     uint32_t low = x[0] ^ x[1] ^ x[2] ^ x[3];
@@ -28,7 +36,8 @@ LATTICE_FN uint64_t copy_word(const uint32_t x[8])
 extern "C" {
 #endif
 
-/* Why a shape has no copy, or NULL: eights and packed codes only. */
+/* Why a shape has no copy, or NULL: eights and packed codes only, with a T a
+ * block or none. */
 const char *lattice_copy_supports(const struct assay_shape *shape);
 
 /* Signature of assay_variant.model; for all three operations. */

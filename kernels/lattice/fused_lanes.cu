@@ -45,6 +45,14 @@ template <int D> static __device__ __forceinline__ float lanes_sum(float value)
     return value;
 }
 
+template <int D> static __device__ __forceinline__ uint64_t lanes_or(uint64_t value)
+{
+#pragma unroll
+    for (int step = 1; step < D; step *= 2)
+        value |= __shfl_xor_sync(ALL, value, step);
+    return value;
+}
+
 template <int D> static __device__ __forceinline__ int lanes_odd(int t, int coset)
 {
     return lanes_sum<D>((t + 1 - coset) >> 1) & 1;
@@ -147,43 +155,76 @@ static __device__ __forceinline__ void lanes_dither(int lane, float *dither, int
     }
 }
 
-/* All lanes of a warp stay to the end: shuffles need them. */
-template <int LATTICE, int Q>
-static __global__ void __launch_bounds__(LATTICE_THREADS) fused_lanes(const struct lattice_args a)
+/* lattice_point: this lane's coordinate of the point of k. */
+template <int LATTICE> static __device__ __forceinline__ int lanes_point(int k, int lane)
 {
     constexpr int D = lattice_d(LATTICE);
-    int64_t i = (int64_t)blockIdx.x * LATTICE_THREADS + threadIdx.x, offset = 0;
-    int64_t block = i / D;
-    const int lane = (int)(threadIdx.x % D);
-    bool inside = block < a.count;
-    int here = inside ? lattice_span<D>(a, block, &offset) : 0;
-    float x = lane < here ? ((const float *)a.in)[offset + lane] : 0.0f;
+    if (LATTICE == LATTICE_Z2) return 2 * k;
+    int next = __shfl_down_sync(ALL, k, 1, D), last = __shfl_sync(ALL, k, D - 1, D);
+    if (LATTICE == LATTICE_A2) return lane ? k : 2 * k + next;
+    if (LATTICE == LATTICE_D4) {
+        int first = __shfl_sync(ALL, k, 0, D);
+        return lane == D - 1 ? -2 * k : 2 * (next - k) - (lane == 1 ? 2 * first : 0);
+    }
+    if (lane == D - 1) return k;
+    return (lane == 0 ? 4 * k : 2 * k) - (lane == D - 2 ? 0 : 2 * next) + last;
+}
 
+/* What every lane knows of its place. */
+struct lanes {
+    int lane, units; /* of the dither */
+    float dither;
+};
+
+/* Digits of the block whose entry x is this lane's, in all its lanes. */
+template <int LATTICE, int Q>
+static __device__ __forceinline__ uint64_t lanes_encode(const struct lattice_args &a,
+                                                        const struct lanes &at, float x)
+{
     /* Each lane's square is fused onto the sum of the lanes before it, as the
      * definition's norm is: the lanes take turns. */
-    float dither;
-    int units;
-    lanes_dither<LATTICE>(lane, &dither, &units);
-    float v = fmaf(x, a.r, dither), norm = 0.0f;
+    constexpr int D = lattice_d(LATTICE);
+    float v = fmaf(x, a.r, at.dither), norm = 0.0f;
 #pragma unroll
     for (int turn = 0; turn < D; turn++) {
         float theirs = __shfl_sync(ALL, v, turn, D);
         norm = fmaf(theirs, theirs, norm);
     }
     bool sound = norm < LATTICE_LIMIT;
-    if (LATTICE == LATTICE_A2 && lane == 1) v = lattice_mul(v, 0x1.279a74p-1f);
-    int z = lanes_closest<LATTICE>(sound ? v : 0.0f, lane);
+    if (LATTICE == LATTICE_A2 && at.lane == 1) v = lattice_mul(v, 0x1.279a74p-1f);
+    int z = lanes_closest<LATTICE>(sound ? v : 0.0f, at.lane);
     uint64_t digits = 0;
     for (int m = 0; m < a.levels; m++) {
-        int digit = lattice_mod(lanes_coordinate<LATTICE>(z, lane), Q);
-        digits |= (uint64_t)digit << (2 * (m * D + lane));
-        if (m + 1 < a.levels) z = lanes_quotient<LATTICE, Q>(z, units, lane);
+        int digit = lattice_mod(lanes_coordinate<LATTICE>(z, at.lane), Q);
+        digits |= (uint64_t)digit << (2 * (m * D + at.lane));
+        if (m + 1 < a.levels) z = lanes_quotient<LATTICE, Q>(z, at.units, at.lane);
     }
-#pragma unroll
-    for (int step = 1; step < D; step *= 2)
-        digits |= __shfl_xor_sync(ALL, digits, step);
-    if (!sound) digits = 0;
-    if (!inside) return;
+    digits = lanes_or<D>(digits);
+    return sound ? digits : 0;
+}
+
+/* This lane's doubled coordinate of what digits decode to. */
+template <int LATTICE, int Q>
+static __device__ __forceinline__ int lanes_decode(const struct lattice_args &a,
+                                                   const struct lanes &at, uint64_t digits)
+{
+    constexpr int D = lattice_d(LATTICE);
+    int z = 0, weight = 1;
+    for (int m = 0; m < a.levels; m++) {
+        int k = (int)(digits >> (2 * (m * D + at.lane)) & 3);
+        int point = lanes_point<LATTICE>(k, at.lane);
+        z += weight * (point - Q * lanes_quotient<LATTICE, Q>(point, at.units, at.lane));
+        weight *= Q;
+    }
+    return z;
+}
+
+/* Packed codes are one lane's to write; of others each lane has its digits. */
+template <int LATTICE, int Q>
+static __device__ __forceinline__ void lanes_put(const struct lattice_args &a, int64_t block,
+                                                 int lane, uint64_t digits)
+{
+    constexpr int D = lattice_d(LATTICE);
     if (a.type == TYPE_PACKED) {
         if (lane == 0) lattice_put_digits<LATTICE, Q>(a, block, digits);
         return;
@@ -197,39 +238,102 @@ static __global__ void __launch_bounds__(LATTICE_THREADS) fused_lanes(const stru
     }
 }
 
+/* Digits that this lane reads; those of a block are its lanes' together. */
+template <int LATTICE, int Q>
+static __device__ __forceinline__ uint64_t lanes_get(const struct lattice_args &a, int64_t block,
+                                                     int lane)
+{
+    constexpr int D = lattice_d(LATTICE);
+    if (a.type == TYPE_PACKED) return lattice_get_digits<LATTICE, Q>(a, block);
+    uint64_t digits = 0;
+    for (int m = 0; m < a.levels; m++) {
+        int64_t at = block * a.block_elements + m * D + lane;
+        int digit = a.type == TYPE_INT8    ? ((const int8_t *)a.in)[at]
+                    : a.type == TYPE_INT32 ? ((const int32_t *)a.in)[at]
+                                           : (int)((const float *)a.in)[at];
+        digits |= (uint64_t)(digit & 3) << (2 * (m * D + lane));
+    }
+    return digits;
+}
+
+/* All lanes of a warp stay to the end: shuffles need them. */
+template <int TASK, int LATTICE, int Q>
+static __global__ void __launch_bounds__(LATTICE_THREADS) fused_lanes(const struct lattice_args a)
+{
+    constexpr int D = lattice_d(LATTICE);
+    int64_t i = (int64_t)blockIdx.x * LATTICE_THREADS + threadIdx.x, offset = 0;
+    int64_t block = i / D;
+    struct lanes at = {(int)(threadIdx.x % D), 0, 0.0f};
+    lanes_dither<LATTICE>(at.lane, &at.dither, &at.units);
+    bool inside = block < a.count;
+    int here = inside ? lattice_span<D>(a, block, &offset) : 0;
+    uint64_t digits = 0;
+    if (TASK == TASK_DECODE) {
+        if (inside) digits = lanes_get<LATTICE, Q>(a, block, at.lane);
+        digits = lanes_or<D>(digits);
+    } else {
+        float x = at.lane < here ? ((const float *)a.in)[offset + at.lane] : 0.0f;
+        digits = lanes_encode<LATTICE, Q>(a, at, x);
+    }
+    if (TASK == TASK_ENCODE) {
+        if (inside) lanes_put<LATTICE, Q>(a, block, at.lane, digits);
+        return;
+    }
+    int z = lanes_decode<LATTICE, Q>(a, at, digits);
+    if (at.lane >= here) return;
+    float half = lattice_half(a.half, TASK == TASK_DECODE ? lattice_get_t(a, block) : 0);
+    bool stretched = LATTICE == LATTICE_A2 && at.lane == 1;
+    ((float *)a.out)[offset + at.lane] =
+        lattice_mul((float)z, stretched ? lattice_mul(half, 0x1.bb67aep0f) : half);
+}
+
 struct fused_lanes_launch {
+    enum lattice_task task;
     struct lattice_args args;
     cudaStream_t stream;
 
     template <int LATTICE, int Q> int run() const
     {
         unsigned grid = lattice_grid(args.count * lattice_d(LATTICE), LATTICE_THREADS);
-        fused_lanes<LATTICE, Q><<<grid, LATTICE_THREADS, 0, stream>>>(args);
+        if (task == TASK_ENCODE)
+            fused_lanes<TASK_ENCODE, LATTICE, Q><<<grid, LATTICE_THREADS, 0, stream>>>(args);
+        else if (task == TASK_DECODE)
+            fused_lanes<TASK_DECODE, LATTICE, Q><<<grid, LATTICE_THREADS, 0, stream>>>(args);
+        else
+            fused_lanes<TASK_ROUNDTRIP, LATTICE, Q><<<grid, LATTICE_THREADS, 0, stream>>>(args);
         return assay_launched();
     }
 };
 
 static const char *supports(const struct assay_shape *shape)
 {
-    return shape->value[DIM_OVERLOAD] == OVERLOAD_OFF ? NULL : "without overload protection";
+    const struct lattice_job job = lattice_job(shape);
+    if (job.task == TASK_DECODE || job.overload == OVERLOAD_OFF) return NULL;
+    return "encodes without overload protection";
 }
 
 static int launch(struct assay_call *call)
 {
     const struct lattice_job job = lattice_job(call->shape);
-    struct fused_lanes_launch kernel = {lattice_make_args(call, &job), (cudaStream_t)call->stream};
+    struct fused_lanes_launch kernel = {job.task, lattice_make_args(call, &job),
+                                        (cudaStream_t)call->stream};
     return lattice_instance(&job, kernel);
 }
 
-static const struct assay_variant variant = {
-    .operation = "lattice_encode",
-    .name = "fused_lanes",
-    .summary = "d lanes a block, shuffles between them",
-    .kind = ASSAY_KERNEL,
-    .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
-    .supports = supports,
-    .launch = launch,
-    .model = lattice_model_encode,
-};
-ASSAY_REGISTER_VARIANT(variant);
+#define FUSED_LANES(task)                                                                          \
+    static const struct assay_variant variant_##task = {                                           \
+        .operation = "lattice_" #task,                                                             \
+        .name = "fused_lanes",                                                                     \
+        .summary = "d lanes a block, shuffles between them",                                       \
+        .kind = ASSAY_KERNEL,                                                                      \
+        .place = ASSAY_CUDA,                                                                       \
+        .clock = ASSAY_CLOCK_DEVICE,                                                               \
+        .supports = supports,                                                                      \
+        .launch = launch,                                                                          \
+        .model = lattice_model_##task,                                                             \
+    };                                                                                             \
+    ASSAY_REGISTER_VARIANT(variant_##task)
+
+FUSED_LANES(encode);
+FUSED_LANES(decode);
+FUSED_LANES(roundtrip);

@@ -35,16 +35,7 @@ static __global__ void __launch_bounds__(LATTICE_THREADS)
         for (int b = 0; b < BLOCKS; b++)
             a.t[group * BLOCKS + b] = (uint8_t)t[b];
     } else {
-#pragma unroll
-        for (int b = 0; b < BLOCKS; b++) {
-            /* Radix 3 reads the whole number: the next block's bytes must not be in it. */
-            constexpr int BITS = 8 * (BYTES / BLOCKS);
-            uint64_t packed = word >> (BITS * b);
-            if (BLOCKS > 1) packed &= ((uint64_t)1 << BITS) - 1;
-            uint64_t digits = lattice_unpack(code_q(CODE), D * code_levels(CODE), packed);
-            lattice_decode_block(LATTICE, code_q(CODE), code_levels(CODE), digits, a.half, t[b],
-                                 x + b * D);
-        }
+        vec_decode<LATTICE, CODE>(a, word, t, x);
         vec_store((float *)a.out + group * VEC_ENTRIES, x);
     }
 }

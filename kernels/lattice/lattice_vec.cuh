@@ -48,6 +48,23 @@ static __device__ __forceinline__ uint64_t vec_encode(const struct lattice_args 
     return word;
 }
 
+/* Its inverse: eight entries of the packed codes `word`. */
+template <int LATTICE, int CODE>
+static __device__ __forceinline__ void vec_decode(const struct lattice_args &a, uint64_t word,
+                                                  const int t[], float x[8])
+{
+    constexpr int D = lattice_d(LATTICE), Q = code_q(CODE), LEVELS = code_levels(CODE);
+    constexpr int BITS = 8 * points_block_bytes(LATTICE, CODE);
+#pragma unroll
+    for (int b = 0; b < 8 / D; b++) {
+        /* Radix 3 reads the whole number: the next block's bytes must not be in it. */
+        uint64_t packed = word >> (BITS * b);
+        if (D < 8) packed &= ((uint64_t)1 << BITS) - 1;
+        uint64_t digits = lattice_unpack(Q, D * LEVELS, packed);
+        lattice_decode_block(LATTICE, Q, LEVELS, digits, a.half, t[b], x + b * D);
+    }
+}
+
 static __device__ __forceinline__ void vec_load(const float *x, float out[8])
 {
     float4 low = *(const float4 *)x, high = *(const float4 *)(x + 4);

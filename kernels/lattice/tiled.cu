@@ -1,56 +1,111 @@
 /*
- * tiled.cu - the input through shared memory: a tile of 2048 entries arrives in whole
- * lines, then each thread takes its eight from there.
+ * tiled.cu - the entries through shared memory: a tile of 2048 of them arrives or leaves in
+ * whole lines, and each thread has its eight there.
  *
  * Bytes of an entry: as the operation says. Eights stand nine words apart, so that a
- * warp's reads of one word each fall into 32 banks.
+ * warp's accesses of one word each fall into 32 banks.
  */
 #include "lattice_vec.cuh"
 
 enum { PITCH = VEC_ENTRIES + 1 };
 
-template <int LATTICE, int CODE>
+/* Where quad number `quad` of the tile stands. */
+static __device__ __forceinline__ float *tile_quad(float *tile, int quad)
+{
+    return tile + (quad >> 1) * PITCH + (quad & 1) * 4;
+}
+
+/* The tile's `quads` from x, four a thread and step. */
+static __device__ __forceinline__ void tile_load(float *tile, const float4 *x, int quads)
+{
+#pragma unroll
+    for (int k = 0; k < VEC_ENTRIES / 4; k++) {
+        int quad = k * LATTICE_THREADS + (int)threadIdx.x;
+        if (quad >= quads) break;
+        float4 v = x[quad];
+        float *to = tile_quad(tile, quad);
+        to[0] = v.x, to[1] = v.y, to[2] = v.z, to[3] = v.w;
+    }
+}
+
+static __device__ __forceinline__ void tile_store(float *tile, float4 *y, int quads)
+{
+#pragma unroll
+    for (int k = 0; k < VEC_ENTRIES / 4; k++) {
+        int quad = k * LATTICE_THREADS + (int)threadIdx.x;
+        if (quad >= quads) break;
+        const float *from = tile_quad(tile, quad);
+        y[quad] = make_float4(from[0], from[1], from[2], from[3]);
+    }
+}
+
+/* What the thread has to do between the tile and the codes. `group` is its. */
+template <int TASK, int LATTICE, int CODE>
+static __device__ __forceinline__ void tile_group(const struct lattice_args &a, float *tile,
+                                                  int64_t group)
+{
+    constexpr int BLOCKS = VEC_ENTRIES / lattice_d(LATTICE), BYTES = vec_bytes<LATTICE, CODE>();
+    float *mine = tile + threadIdx.x * PITCH, x[VEC_ENTRIES];
+    int t[BLOCKS];
+    uint64_t word;
+    if (TASK == TASK_DECODE) {
+        word = lattice_load_bytes((const uint8_t *)a.in + group * BYTES, BYTES);
+#pragma unroll
+        for (int b = 0; b < BLOCKS; b++)
+            t[b] = lattice_get_t(a, group * BLOCKS + b);
+    } else {
+#pragma unroll
+        for (int i = 0; i < VEC_ENTRIES; i++)
+            x[i] = mine[i];
+        word = vec_encode<LATTICE, CODE>(a, x, t);
+    }
+    if (TASK == TASK_ENCODE) {
+        lattice_store_bytes((uint8_t *)a.out + group * BYTES, BYTES, word);
+        if (a.overload != OVERLOAD_BLOCK) return;
+#pragma unroll
+        for (int b = 0; b < BLOCKS; b++)
+            a.t[group * BLOCKS + b] = (uint8_t)t[b];
+        return;
+    }
+    vec_decode<LATTICE, CODE>(a, word, t, x);
+#pragma unroll
+    for (int i = 0; i < VEC_ENTRIES; i++)
+        mine[i] = x[i];
+}
+
+template <int TASK, int LATTICE, int CODE>
 static __global__ void __launch_bounds__(LATTICE_THREADS)
     tiled(const struct lattice_args a, int64_t groups)
 {
     __shared__ float tile[LATTICE_THREADS * PITCH];
-    constexpr int BLOCKS = VEC_ENTRIES / lattice_d(LATTICE), BYTES = vec_bytes<LATTICE, CODE>();
-    int64_t first = (int64_t)blockIdx.x * LATTICE_THREADS;
-    const float *x = (const float *)a.in + first * VEC_ENTRIES;
-    int here = (int)min((int64_t)LATTICE_THREADS, groups - first);
-#pragma unroll
-    for (int k = 0; k < VEC_ENTRIES / 4; k++) {
-        int quad = k * LATTICE_THREADS + (int)threadIdx.x;
-        if (quad >= 2 * here) break;
-        float4 v = ((const float4 *)x)[quad];
-        float *to = tile + (quad >> 1) * PITCH + (quad & 1) * 4;
-        to[0] = v.x, to[1] = v.y, to[2] = v.z, to[3] = v.w;
+    const int64_t first = (int64_t)blockIdx.x * LATTICE_THREADS;
+    const int here = (int)min((int64_t)LATTICE_THREADS, groups - first);
+    if (TASK != TASK_DECODE) {
+        tile_load(tile, (const float4 *)a.in + 2 * first, 2 * here);
+        __syncthreads();
     }
+    if ((int)threadIdx.x < here) tile_group<TASK, LATTICE, CODE>(a, tile, first + threadIdx.x);
+    if (TASK == TASK_ENCODE) return;
     __syncthreads();
-    if ((int)threadIdx.x >= here) return;
-    float mine[VEC_ENTRIES];
-    int t[BLOCKS];
-#pragma unroll
-    for (int i = 0; i < VEC_ENTRIES; i++)
-        mine[i] = tile[threadIdx.x * PITCH + i];
-    uint64_t word = vec_encode<LATTICE, CODE>(a, mine, t);
-    int64_t group = first + threadIdx.x;
-    lattice_store_bytes((uint8_t *)a.out + group * BYTES, BYTES, word);
-    if (a.overload != OVERLOAD_BLOCK) return;
-#pragma unroll
-    for (int b = 0; b < BLOCKS; b++)
-        a.t[group * BLOCKS + b] = (uint8_t)t[b];
+    tile_store(tile, (float4 *)a.out + 2 * first, 2 * here);
 }
 
 struct tiled_launch {
+    enum lattice_task task;
     struct lattice_args args;
     int64_t groups;
     cudaStream_t stream;
 
     template <int LATTICE, int CODE> int run() const
     {
-        tiled<LATTICE, CODE>
-            <<<lattice_grid(groups, LATTICE_THREADS), LATTICE_THREADS, 0, stream>>>(args, groups);
+        unsigned grid = lattice_grid(groups, LATTICE_THREADS);
+        if (task == TASK_ENCODE)
+            tiled<TASK_ENCODE, LATTICE, CODE><<<grid, LATTICE_THREADS, 0, stream>>>(args, groups);
+        else if (task == TASK_DECODE)
+            tiled<TASK_DECODE, LATTICE, CODE><<<grid, LATTICE_THREADS, 0, stream>>>(args, groups);
+        else
+            tiled<TASK_ROUNDTRIP, LATTICE, CODE>
+                <<<grid, LATTICE_THREADS, 0, stream>>>(args, groups);
         return assay_launched();
     }
 };
@@ -58,20 +113,25 @@ struct tiled_launch {
 static int launch(struct assay_call *call)
 {
     const struct lattice_job job = lattice_job(call->shape);
-    struct tiled_launch kernel = {lattice_make_args(call, &job), vec_groups(&job),
+    struct tiled_launch kernel = {job.task, lattice_make_args(call, &job), vec_groups(&job),
                                   (cudaStream_t)call->stream};
     return vec_instance(&job, kernel);
 }
 
-static const struct assay_variant variant = {
-    .operation = "lattice_encode",
-    .name = "tiled",
-    .summary = "a tile of 2048 entries through shared memory",
-    .kind = ASSAY_KERNEL,
-    .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
-    .supports = lattice_vec_supports,
-    .launch = launch,
-    .model = lattice_model_encode,
-};
-ASSAY_REGISTER_VARIANT(variant);
+#define TILED(task)                                                                                \
+    static const struct assay_variant variant_##task = {                                           \
+        .operation = "lattice_" #task,                                                             \
+        .name = "tiled",                                                                           \
+        .summary = "a tile of 2048 entries through shared memory",                                 \
+        .kind = ASSAY_KERNEL,                                                                      \
+        .place = ASSAY_CUDA,                                                                       \
+        .clock = ASSAY_CLOCK_DEVICE,                                                               \
+        .supports = lattice_vec_supports,                                                          \
+        .launch = launch,                                                                          \
+        .model = lattice_model_##task,                                                             \
+    };                                                                                             \
+    ASSAY_REGISTER_VARIANT(variant_##task)
+
+TILED(encode);
+TILED(decode);
+TILED(roundtrip);
