@@ -5,9 +5,6 @@
 
 #include "compare_parts.h"
 
-/* SM clocks within this of each other are one clock. */
-static const double STEADY_CLOCK = 0.01;
-
 /* Of all launches against the base's first. */
 static void find_difference(struct comparing *comparing)
 {
@@ -52,24 +49,6 @@ static int compare_cases(struct comparing *comparing)
         c += right.count;
     }
     return 0;
-}
-
-/* Whether every launch of every case ran at one SM clock. A simulated device has
- * none that moves. */
-static bool clocks_are_steady(const struct timings *base, const struct timings *candidate)
-{
-    const struct timings *both[] = {base, candidate};
-    double least = INFINITY, most = 0;
-    for (int side = 0; side < 2; side++) {
-        for (int i = 0; i < both[side]->count; i++) {
-            const struct timing *row = &both[side]->rows[i];
-            if (row->status != STATUS_OK) continue;
-            if (!(row->sm_mhz > 0)) return both[side]->run.run.simulated;
-            least = fmin(least, row->sm_mhz);
-            most = fmax(most, row->sm_mhz);
-        }
-    }
-    return most > 0 && most <= least * (1 + STEADY_CLOCK);
 }
 
 static void make_notes(const struct comparing *comparing)
@@ -119,11 +98,7 @@ int compare_runs(struct comparison *comparison, const struct timings *base,
     *comparison = (struct comparison){.mode = options->at_most_suspect ? "stored" : "compare",
                                       .metric = options->speedup ? "speedup" : "time",
                                       .fdr = options->fdr > 0 ? options->fdr : NAN};
-    comparing.threshold = options->threshold > 0               ? options->threshold
-                          : options->otherwise > 0             ? options->otherwise
-                          : clocks_are_steady(base, candidate) ? COMPARE_STEADY_THRESHOLD
-                                                               : COMPARE_LOOSE_THRESHOLD;
-    comparison->threshold = comparing.threshold;
+    comparison->threshold = options->threshold > 0 ? options->threshold : NAN;
     comparison->rows =
         calloc((size_t)base->count + (size_t)candidate->count + 1, sizeof *comparison->rows);
     comparing.logs[0] = calloc(room, sizeof(double));

@@ -26,7 +26,7 @@ struct compare_options {
     bool speedup;              /* compare ratios to the baseline of the same launch */
     bool across;               /* also where the comparability differs */
     double threshold;          /* smallest change that counts, a fraction; 0: the suite's */
-    double otherwise;          /* where the suite says nothing; 0: by the clocks */
+    int clock_launches;        /* the first so many decide how steady a case's clock is; 0: all */
     double fdr;                /* Benjamini-Hochberg at this rate; 0: each case by itself */
     const struct noise *noise; /* NULL: nothing known */
     unsigned fail_on;          /* bits 1 << verdict */
@@ -35,8 +35,8 @@ struct compare_options {
     enum compare_presence presence;
 };
 
-/* The smallest change that counts when nobody says: where the SM clock stayed
- * the same over all launches (or is the simulator's), and otherwise. */
+/* The smallest change that counts when nobody says: where the SM clock stayed the same
+ * in all launches of the case (or is the simulator's), and otherwise. */
 #define COMPARE_STEADY_THRESHOLD 0.02
 #define COMPARE_LOOSE_THRESHOLD  0.05
 

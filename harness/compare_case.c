@@ -12,6 +12,8 @@ static const double ALPHA = 0.025;
 /* Efficiency of the rank-sum test against the t test on normal data. */
 static const double EFFICIENCY = 0.955;
 static const double POWER = 0.8;
+/* SM clocks within this of each other are one clock. */
+static const double STEADY_CLOCK = 0.01;
 
 double clock_quantum(const struct device_info *device, double time_ns)
 {
@@ -275,12 +277,37 @@ static enum verdict judge(struct comparison_row *row, const struct comparing *co
                weak ? "too few launches to prove anything" : "the interval straddles the floor");
 }
 
-/* The command line goes before the suite, and the suite before the clocks. */
-static double threshold_of(const struct comparing *comparing, const struct side_figures *candidate)
+/* Whether all launches of the case ran at one SM clock. A simulated device has none that moves. */
+static bool clock_is_steady(const struct comparing *comparing, const struct side_figures *base,
+                            const struct side_figures *candidate)
 {
-    if (comparing->options->threshold > 0 || candidate->count == 0) return comparing->threshold;
-    double own = suite_threshold_of(&comparing->thresholds, candidate->rows[0].group);
-    return isnan(own) ? comparing->threshold : own;
+    const struct side_figures *sides[] = {base, candidate};
+    const struct timings *timings[] = {comparing->base, comparing->candidate};
+    int looked_at = comparing->options->clock_launches;
+    double least = INFINITY, most = 0;
+    for (int side = 0; side < 2; side++) {
+        for (int i = 0; i < sides[side]->count; i++) {
+            const struct timing *row = &sides[side]->rows[i];
+            if (row->status != STATUS_OK || (looked_at > 0 && row->launch >= looked_at)) continue;
+            if (!(row->sm_mhz > 0)) return timings[side]->run.run.simulated;
+            least = fmin(least, row->sm_mhz);
+            most = fmax(most, row->sm_mhz);
+        }
+    }
+    return most > 0 && most <= least * (1 + STEADY_CLOCK);
+}
+
+/* The command line goes before the suite, and the suite before the clock. */
+static double threshold_of(const struct comparing *comparing, const struct side_figures *base,
+                           const struct side_figures *candidate)
+{
+    if (comparing->options->threshold > 0) return comparing->options->threshold;
+    double own = candidate->count > 0
+                     ? suite_threshold_of(&comparing->thresholds, candidate->rows[0].group)
+                     : NAN;
+    if (!isnan(own)) return own;
+    return clock_is_steady(comparing, base, candidate) ? COMPARE_STEADY_THRESHOLD
+                                                       : COMPARE_LOOSE_THRESHOLD;
 }
 
 int compare_case(struct comparing *comparing, struct side_figures *base,
@@ -294,7 +321,7 @@ int compare_case(struct comparing *comparing, struct side_figures *base,
     row->id = base->count ? base->rows[0].id : candidate->rows[0].id;
     row->ratio = (struct interval){NAN, NAN, NAN};
     row->noise = row->mde = row->fence = row->p_slower = row->p_faster = NAN;
-    row->floor = row->threshold = threshold_of(comparing, candidate);
+    row->floor = row->threshold = threshold_of(comparing, base, candidate);
     side_read(base, comparing, comparing->base, comparing->logs[0]);
     side_read(candidate, comparing, comparing->candidate, comparing->logs[1]);
     row->base_ns = base->time_ns;

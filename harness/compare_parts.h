@@ -23,7 +23,6 @@ struct comparing {
     const struct compare_options *options;
     double *logs[2]; /* room for the logarithms of one case, a side each */
     double *scratch;
-    double threshold; /* where the suite says none */
     struct suite_thresholds thresholds;
     char difference[ASSAY_MAX_REASON]; /* of the comparability keys */
     unsigned key_tags;

@@ -70,7 +70,7 @@ enum { COMPARISON_NOTES = 12, COMPARISON_NOTE = 400 };
 struct comparison {
     const char *mode;   /* "compare", "paired", "stored" */
     const char *metric; /* "time" or "speedup" */
-    double threshold;   /* of the cases whose suite says none, a fraction */
+    double threshold;   /* of all cases, a fraction; NAN: each has its own */
     double fdr;         /* false discovery rate that was asked for; NAN none */
     struct comparison_side base, candidate;
     struct comparison_row *rows; /* worst first after comparison_finish */

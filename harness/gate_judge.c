@@ -119,10 +119,10 @@ int gate_judge(struct gate_run *run, int *suspects, int *open)
     comparison_release(comparison);
     run->compare.across = gate_is_simulated(run);
     run->compare.presence = PRESENT_IN_PAIRS;
+    run->compare.clock_launches = run->screen_rounds; /* a threshold holds to the end */
     if (compare_runs(comparison, &run->pool[ARM_BASE], &run->pool[ARM_CANDIDATE], &run->compare) !=
         0)
         return -1;
-    run->compare.otherwise = comparison->threshold; /* what the screen saw holds */
     comparison->mode = "paired";
     if (make_cases(run) != 0) return -1;
     *suspects = gate_screen(run->cases, comparison->count, &run->rules);

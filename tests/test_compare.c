@@ -260,7 +260,7 @@ static void options_that_nobody_gave_are_zero(void **state)
     fill(&base, "a", 5, 1000);
     fill(&candidate, "b", 5, 1050);
     struct comparison comparison = compare(&base, &candidate, &nothing_said);
-    assert_true(comparison.threshold == COMPARE_STEADY_THRESHOLD);
+    assert_true(comparison.rows[0].threshold == COMPARE_STEADY_THRESHOLD);
     assert_true(isnan(comparison.fdr));
     assert_int_equal(comparison.rows[0].verdict, VERDICT_REGRESSED);
     comparison_release(&comparison);

@@ -10,20 +10,57 @@
 
 #include "tests/compare_fixture.h"
 
-static void the_threshold_is_wider_where_the_clock_moved(void **state)
+/* The threshold of the case where a launch of the candidate ran at another clock. */
+static double threshold_at(int launch, int clock_launches)
 {
     struct timings base, candidate;
     struct compare_options options = plain();
     options.threshold = NAN;
-    (void)state;
+    options.clock_launches = clock_launches;
     fill(&base, "a", 5, 1000);
     fill(&candidate, "b", 5, 1000);
+    if (launch >= 0) candidate.rows[launch].sm_mhz = 1700;
     struct comparison comparison = compare(&base, &candidate, &options);
-    assert_true(comparison.threshold == COMPARE_STEADY_THRESHOLD);
+    double threshold = comparison.rows[0].threshold;
+    assert_true(isnan(comparison.threshold));
     comparison_release(&comparison);
-    candidate.rows[4].sm_mhz = 1700;
-    comparison = compare(&base, &candidate, &options);
-    assert_true(comparison.threshold == COMPARE_LOOSE_THRESHOLD);
+    timings_release(&base);
+    timings_release(&candidate);
+    return threshold;
+}
+
+static void the_threshold_is_wider_where_the_clock_moved(void **state)
+{
+    (void)state;
+    assert_true(threshold_at(-1, 0) == COMPARE_STEADY_THRESHOLD);
+    assert_true(threshold_at(4, 0) == COMPARE_LOOSE_THRESHOLD);
+}
+
+static void a_clock_that_moves_behind_the_launches_looked_at_changes_no_threshold(void **state)
+{
+    (void)state;
+    assert_true(threshold_at(4, 4) == COMPARE_STEADY_THRESHOLD);
+    assert_true(threshold_at(3, 4) == COMPARE_LOOSE_THRESHOLD);
+}
+
+static void a_case_whose_clock_moved_widens_no_other_s_threshold(void **state)
+{
+    struct timings base, candidate;
+    struct compare_options options = plain();
+    (void)state;
+    options.threshold = NAN;
+    fill(&base, "a", 2, 1000);
+    fill(&candidate, "b", 2, 1000);
+    strcpy(base.rows[1].id.variant, "w");
+    strcpy(candidate.rows[1].id.variant, "w");
+    candidate.rows[1].sm_mhz = 1700;
+    struct comparison comparison = compare(&base, &candidate, &options);
+    assert_int_equal(comparison.count, 2);
+    for (int i = 0; i < 2; i++) {
+        bool moved = strcmp(comparison.rows[i].id.variant, "w") == 0;
+        assert_true(comparison.rows[i].threshold ==
+                    (moved ? COMPARE_LOOSE_THRESHOLD : COMPARE_STEADY_THRESHOLD));
+    }
     comparison_release(&comparison);
     timings_release(&base);
     timings_release(&candidate);
@@ -128,6 +165,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_threshold_is_wider_where_the_clock_moved),
+        cmocka_unit_test(a_clock_that_moves_behind_the_launches_looked_at_changes_no_threshold),
+        cmocka_unit_test(a_case_whose_clock_moved_widens_no_other_s_threshold),
         cmocka_unit_test(a_group_s_threshold_holds_unless_the_command_line_has_one),
         cmocka_unit_test(nothing_below_two_steps_of_the_clock_is_a_change),
         cmocka_unit_test(no_change_below_the_noise_of_unchanged_code_counts),
