@@ -26,14 +26,17 @@ struct known {
 
 /* ---------------------------------------------------------------- formats -- */
 
+/* A floor is of one card, and a name is of many: the beginning of its uuid ("GPU-d65d7fc4"). */
+enum { UUID_SHOWN = 12 };
+
 static void title_of(const struct known *known, char *out, size_t size)
 {
     const struct noise_device *device = &known->device;
-    snprintf(out, size, "%s%s%s%s, clock %s, flush %s: %d block%s, %d session%s",
-             device->simulated ? "SIMULATED, " : "", device->name,
-             device->driver[0] ? ", driver " : "", device->driver, device->clock, device->flush,
-             known->blocks, known->blocks == 1 ? "" : "s", known->sessions,
-             known->sessions == 1 ? "" : "s");
+    snprintf(out, size, "%s%s%s%.*s%s%s, clock %s, flush %s: %d block%s, %d session%s",
+             device->simulated ? "SIMULATED, " : "", device->name, device->uuid[0] ? " " : "",
+             UUID_SHOWN, device->uuid, device->driver[0] ? ", driver " : "", device->driver,
+             device->clock, device->flush, known->blocks, known->blocks == 1 ? "" : "s",
+             known->sessions, known->sessions == 1 ? "" : "s");
 }
 
 /* "10 to 100 us". */
@@ -104,6 +107,7 @@ static void write_json(struct json *json, const struct known *known)
     json_begin_object(json);
     json_text_member(json, "comparability", device->comparability);
     json_text_member(json, "device", device->name);
+    json_known_member(json, "uuid", device->uuid);
     json_known_member(json, "driver", device->driver);
     json_known_member(json, "clock", device->clock);
     json_known_member(json, "flush", device->flush);

@@ -59,7 +59,7 @@ int store_read_noise(struct store *store, const char *comparability, const char 
  * returns other than 0, which is its own to report. */
 struct noise_device {
     char comparability[STORE_ID], name[RESULT_MAX_PROPERTY], driver[RESULT_MAX_PROPERTY];
-    char clock[16], flush[16];
+    char uuid[RESULT_MAX_PROPERTY], clock[16], flush[16];
     bool simulated;
 };
 int store_each_noise_device(struct store *store,

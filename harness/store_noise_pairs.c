@@ -11,8 +11,8 @@ int store_each_noise_device(struct store *store,
     struct query query;
     struct noise_device device;
     query_open(&query, store, "list the devices whose noise is known",
-               "SELECT known.comparability AS comparability, device.name AS name, driver, clock,"
-               " flush, device.simulated AS simulated"
+               "SELECT known.comparability AS comparability, device.name AS name, uuid, driver,"
+               " clock, flush, device.simulated AS simulated"
                " FROM (SELECT DISTINCT comparability FROM noise WHERE metric = 'time') AS known"
                " JOIN launch ON launch.id = (SELECT id FROM launch WHERE"
                "   launch.comparability = known.comparability LIMIT 1)"
@@ -21,6 +21,7 @@ int store_each_noise_device(struct store *store,
     while (query_step(&query) == 1) {
         column_text(&query, "comparability", device.comparability, sizeof device.comparability);
         column_text(&query, "name", device.name, sizeof device.name);
+        column_text(&query, "uuid", device.uuid, sizeof device.uuid);
         column_text(&query, "driver", device.driver, sizeof device.driver);
         column_text(&query, "clock", device.clock, sizeof device.clock);
         column_text(&query, "flush", device.flush, sizeof device.flush);
