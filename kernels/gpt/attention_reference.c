@@ -9,16 +9,19 @@
  *
  *   score        a sum of d products: (d / 2 + 1) u^2 sum (q k)^2 / d in fp32, for a partial sum
  *                has half of its variance on average. Tensor cores truncate where they align
- *                terms, once in eight (Fasi, Higham, Mikaitis and Pranesh, "Numerical behavior of
- *                NVIDIA tensor cores", PeerJ Comput. Sci. 7, 2021): (d / 8 + 1)^2 (2 u)^2. Then the
- * exponential and its argument, z below the peak: (4 u)^2 (1 + z^2). Together e_j^2, relative to
- * the weight, which moves y by p_j e_j (v_j - y): the variance is sum p^2 e^2 (v - y)^2. weight
- * bf16 rounds it, t = 2^-8; tf32 may truncate it, t = 2^-10: t^2 sum p^2 v^2; in tf32 t |y|
- * besides, for it is all one way and the sum of weights, which y is divided by, keeps them whole.
- * Never more than t sum p |v|. sums         r the largest of the partial sums, from the first key
- * or from the last: (n / 2 + 1) u^2 r^2 in fp32, (n / 8 + 1)^2 (2 u)^2 r^2 on tensor cores; the sum
- * of weights (n / 2 + 1) u^2 y^2. rescaling    each new peak, and the division: 16 u |y|. y bf16
- * rounds it: 2^-8 |y|.
+ *                terms, once in eight (Fasi, Higham, Mikaitis and Pranesh, "Numerical behavior
+ *                of NVIDIA tensor cores", PeerJ Comput. Sci. 7, 2021): (d / 8 + 1)^2 (2 u)^2.
+ *                Then the exponential and its argument, z below the peak: (4 u)^2 (1 + z^2).
+ *                Together e_j^2, relative to the weight, which moves y by p_j e_j (v_j - y):
+ *                the variance is sum p^2 e^2 (v - y)^2.
+ *   weight       bf16 rounds it, t = 2^-8; tf32 may truncate it, t = 2^-10: t^2 sum p^2 v^2; in
+ *                tf32 t |y| besides, for it is all one way and the sum of weights, which y is
+ *                divided by, keeps them whole. Never more than t sum p |v|.
+ *   sums         r the largest of the partial sums, from the first key or from the last:
+ *                (n / 2 + 1) u^2 r^2 in fp32, (n / 8 + 1)^2 (2 u)^2 r^2 on tensor cores; the
+ *                sum of weights (n / 2 + 1) u^2 y^2.
+ *   rescaling    each new peak, and the division: 16 u |y|.
+ *   y            bf16 rounds it: 2^-8 |y|.
  *
  * A part of a long context that is left out, or a block of other queries, is far outside
  * (tests): these bounds fall as |y| does, with the root of n.

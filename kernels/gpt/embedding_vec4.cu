@@ -8,10 +8,8 @@
  * token table's lie in L2 together, and a token that comes again is not read again. What is
  * written is let go first (evict_first), what is read is kept.
  *
- * Limits, 16 x 1024 tokens of 4096 channels on an H200, in shares of the copy ceiling: by whole
- * rows 79 to 87 %, for a seventh of the tokens comes again and is read again; by parts of
- * 2 KiB, sequence behind sequence, 89 %; by parts of 512 bytes with the policies 92.7 %. With
- * 768 channels four in nine tokens come again: 75 % becomes 88 %.
+ * Measured on an H200, cold: 16 x 1024 tokens of 4096 channels, of which a seventh comes again,
+ * 128 us, 93 % of the copy ceiling; 8 x 1024 of 768 channels 12.9 us, 92 %.
  */
 #include "embedding.cuh"
 

@@ -46,7 +46,7 @@ static __device__ __forceinline__ void hopper_barrier_expect(uint32_t barrier, u
 /* Arrive at this barrier in block `rank` of the cluster. What it says is that products have
  * read their tiles, which is done where their batch has been waited for: no ordinary write
  * need be seen in the other block, and to ask for that order costs a fence of the whole
- * device (500 ns a stage on an H200). */
+ * device. */
 static __device__ __forceinline__ void hopper_barrier_arrive(uint32_t barrier, uint32_t rank)
 {
     asm volatile("{\n"

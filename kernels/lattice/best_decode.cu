@@ -7,20 +7,22 @@
  * same words.
  *
  * An H200 that writes 4.69 TB/s takes 129 us for 2^27 entries at q4m2, in which a
- * multiprocessor issues at most 114 instructions for a warp and store of 128 entries. The loop
- * has 66 of them for E8 q4m2, four look-ups among them: 16 different
- * addresses each, in some 3 cycles, 12 of about 28. Seen: 156 us; moving the bytes alone
- * (copy_decode) takes 153, for reads come between the writes.
+ * multiprocessor issues at most 129 instructions for a warp and store of 128 entries (at
+ * 1.98 GHz). The loop has 63 of them for E8 q4m2, four look-ups among them: 16 different
+ * addresses each, in some 3 cycles, 12 of about 32. Measured: E8 155 us, the others 154; moving
+ * the bytes alone (copy_decode) takes 152 to 153, for reads come between the writes.
  *
  * A T a block is a byte for a quad, two for two quads (E8) or two of a quad (Z2, A2), loaded
- * with the codes; its power of two is four instructions a block. Predicted for E8 q4m2 with
- * T, 4.625 bytes an entry: 160 us. One T for the tensor only changes beta.
+ * with the codes; its power of two is four instructions a block. Measured at q4m2 with T: E8
+ * and D4 162 us, Z2 and A2 169, less than copy_decode, which takes 165, 167 and 171. One T for
+ * the tensor only changes beta.
  *
  * The table (E8 at q = 4: 192 KB) makes one block a multiprocessor, or as many as fit,
  * stay and take 64 KB of y in turn (lattice_walk.cuh); the codes of the next turn are
  * under way while those of the last are worked on. Below 2^22 entries the table is read
  * through L1; below 2^17 that second way to memory is longer than computing what it would
- * bring (8 x 64 on an H200: 1.76 us, and 1.41 us by the definition).
+ * bring (8 x 64 on an H200: 1.76 us in the run of 2026-11-21, and 1.50 us since, by the
+ * definition).
  */
 #include <stdlib.h>
 #include <type_traits>
@@ -99,7 +101,7 @@ static __global__ void __launch_bounds__(ONCE_THREADS) decode_once(const struct 
     a.y[at] = quad.decode(a.table, (int)(at & 1), decode_half(a));
 }
 
-/* Three levels are too much work to meet behind. */
+/* Three levels are too much work to meet behind (E8: 186 us for 2^27 entries, copy_decode 161). */
 static __host__ __device__ constexpr bool is_in_turn(int code)
 {
     return code != CODE_Q4M3;

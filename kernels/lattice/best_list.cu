@@ -11,14 +11,23 @@
  * at q4m2), and everything is computed twice. Here the blocks that do not surely fit come
  * together first (Z2 7 % and A2 4 %, exactly the overloaded; D4 3, E8 0.3 %): of 256 threads
  * 68, 44, 15 and 1 then have a block each, so the second part takes 3, 2, 1 and 1 of 8 warps.
- * Predicted at q4m2, instructions an entry, of the 31 to 35 that memory leaves time for: Z2
- * some 30, A2 36, D4 35, so on an H200 2^27 entries take about 155 us (5 bytes an entry), 170 us
- * and 160 us. E8 and D4 from 2^22 entries on are best.cu's walk, which leaves the
- * others to best_again: it reads T, 1/8 or 1/4 byte an entry, 4 to 8 us. So 155 to 165 us,
- * where fused_tpb and fused_vec take 447 and 458 us for E8.
+ * E8 and D4 from 2^22 entries on are best.cu's walk, which leaves the others to best_again: it
+ * reads T, 1/8 or 1/4 byte an entry, 4 to 8 us. On an H200, 2^27 entries at q4m2, in us:
  *
- * Digits that are not packed are written by 16 bytes, one thread's behind another's.
- * q = 3 and three levels have no faster closest points: they are the definition here too.
+ *                                      Z2    A2    D4    E8
+ *     predicted (by instructions)     155   170   160   155 to 165
+ *     measured                        222   248   227   177
+ *     copy_encode, T moved as well    162   162   151   145
+ *     fused_vec                       227   390   426   458
+ *     best.cu without T               137   142   142   142
+ *
+ * Why the first three miss by 42 to 46 % is not known, nor how the walk and best_again share
+ * their time: `assay profile lattice --filter 'lattice_encode/best'` takes it apart.
+ *
+ * Digits that are not packed are written by 16 bytes, one thread's behind another's: E8 q4m2,
+ * 2^27 entries, 230 us as int8 (3.50 TB/s) and 762 us as int32 (2.11 TB/s).
+ * q = 3 and three levels have no faster closest points: they are the definition here too (E8
+ * q3m2 404 us, q4m3 409 us).
  */
 #include "best_list.cuh"
 

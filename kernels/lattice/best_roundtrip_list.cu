@@ -3,10 +3,13 @@
  * points of all at T = 0, and the blocks that may be overloaded by the definition, from a list
  * in shared memory.
  *
- * Bytes of an entry: 4 read, 4 written, which leaves an H200 time for 55 instructions an
- * entry. At q4m2 the first part takes some 30 (E8), 25 (D4), 22 (A2, Z2), the second, which
- * encodes and decodes, some 20 for A2 (18 % of the blocks), 10 for Z2 (7 %), 15 for D4 and
- * for E8 (a warp in 8): memory is the bound, 260 us for 2^27 entries are predicted.
+ * Bytes of an entry: 4 read, 4 written, which leaves an H200 time for 62 instructions an
+ * entry (at 1.98 GHz). At q4m2 the first part takes some 30 (E8), 25 (D4), 22 (A2, Z2), the
+ * second, which encodes and decodes, was estimated at some 20 for A2 (18 % of the blocks), 10
+ * for Z2 (7 %), 15 for D4 and for E8 (a warp in 8): memory would be the bound, 260 us for 2^27
+ * entries. Measured: Z2 270 us, E8 284, D4 293, A2 447 (copy_roundtrip 248 to 250; fused_vec
+ * 310, 695, 680 and 524). Why A2 misses by so much is not known; its list is not exact here, as
+ * it is in best_list.cu (4 % of the blocks).
  */
 #include "best_list.cuh"
 

@@ -5,7 +5,7 @@
  *
  * Bytes of an entry: as the operation says. Loads are perfectly coalesced; but every
  * lane of a block repeats what a block needs once, and a shuffle is as dear
- * as a load from shared memory: about 60 of them an entry at E8 q4m2.
+ * as a load from shared memory: 52 of them an entry when encoding at E8 q4m2.
  */
 #include "lattice.cuh"
 

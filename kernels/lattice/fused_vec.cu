@@ -4,7 +4,7 @@
  * Bytes of an entry: as the operation says. The naive closest point of E8 (every
  * level computed as the definition has it, in fp32 and then whole numbers): some
  * 600 instructions for 8 entries at q4m2, twice what memory leaves time for on an
- * H200; best.cu is the answer to that.
+ * H200 (335 us for 2^27 entries, copy_encode 138); best.cu is the answer to that.
  */
 #include "lattice_vec.cuh"
 

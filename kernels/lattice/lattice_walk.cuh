@@ -15,9 +15,9 @@ static const int64_t WALK_FROM = (int64_t)1 << 22;
 /*
  * Chunks in turn: a block takes the next one there is, so that what all blocks write at a
  * time lies together in memory, as it does where blocks are short-lived. With a stride of
- * its own a block drifts away from the others, and an H200 writes a tenth less. In
- * turn a block's warps meet at every chunk, which is dear where a chunk is much work: then
- * the stride is better.
+ * its own a block drifts away from the others, and an H200 wrote a tenth less (decoding E8 q4m2,
+ * 2^27 entries: 173 us in the run of 2026-11-21, in turn 155 us). In turn a block's warps
+ * meet at every chunk, which is dear where a chunk is much work: then the stride is better.
  */
 
 /* In device memory, zeros before a launch, and left so by the last block. */

@@ -5,7 +5,7 @@
  * shape's), over the blocks that fit it and are not lost; mse_ratio: over the second
  * moment of the lattice's cell. It is 1 where the points are the closest and the data
  * spread over many cells; where most of them share the cell at 0 it is what that leaves (E8
- * q2m1 at its scale: 0.65). sqnr_db: over all blocks that are not lost, in units of x;
+ * q2m1 at its scale: 0.655). sqnr_db: over all blocks that are not lost, in units of x;
  * overload_rate: the share of blocks that are overloaded at beta, before any doubling;
  * bits_per_entry and code_bytes count T.
  */

@@ -8,10 +8,11 @@
  * of rows up to 16.
  *
  * What bounds it: instructions, at M = 2 2.2 a lane and entry without loads and loop (machine
- * code: 561 for 32 blocks) whatever the number of rows, so that one row or two are faster by
- * table_gemv; a lookup must not wait. So the table of 256 codewords is 32 bits a codeword
- * (gemv.h) and stands in shared memory 32 times, once a bank: lane l reads copy l, and no two
- * lanes ever meet in a bank.
+ * code: 561 for 32 blocks) whatever the number of rows. An H200 takes 26.7, 40.7 and 69.7 us
+ * for one row at M = 1, 2 and 4 (8192 x 28672), 1.5 to 1.9 times as long for 16, so that one
+ * row is faster by table_gemv and 8 are not. A lookup must not wait. So the table of 256 codewords
+ * is 32 bits a codeword (gemv.h) and stands in shared memory 32 times, once a bank: lane l reads
+ * copy l, and no two lanes ever meet in a bank.
  */
 #include "gemv.cuh"
 #include "gemv_q4.h"

@@ -5,15 +5,18 @@
  * Bytes: B's codes, M / 4 an entry, once for every 8 rows of A. Operations: 2 K columns a row
  * in int8.
  *
- * What bounds it, by arithmetic and not yet by measurement: the pipe of shifts and logic,
- * which takes an instruction every other cycle. A block of 8 entries takes 13 instructions a
- * lane at M = 1 (machine code: 414 for 32 blocks), 7.6 of that pipe: 3.8 cycles of an SM for
- * 256 entries. A lookup's address is as good as random: of 32 lanes 3.5 meet in the fullest
- * bank, 3.5 cycles, and A's operands take half a cycle more. For 8192 x 28672 that is 6950
- * blocks a lane of each SM, 27,000 cycles, 15 us at 1.755 GHz. q = 2 reaches two thirds of
- * such a count; with some 5 us for 128 KiB of table, A and the last tile, 26 to 32 us is
- * predicted. Reading 58.7 MB takes 14 us at 4.3 TB/s. M = 2 takes 34 instructions a block,
- * 20 of them of that pipe: 40 us by the count, 55 to 65 predicted.
+ * What would bound it by arithmetic: the pipe of shifts and logic, which takes an instruction every
+ * other cycle. A block of 8 entries takes 13 instructions a lane at M = 1 (machine code: 414 for 32
+ * blocks), 7.6 of that pipe: 3.8 cycles of an SM for 256 entries. A lookup's address is as good as
+ * random: of 32 lanes 3.5 meet in the fullest bank, 3.5 cycles, and A's operands take half a cycle
+ * more. For 8192 x 28672 that is 6950 blocks a lane of each SM, 27,000 cycles, 14 us at 1.98 GHz.
+ * Reading 58.7 MB takes 12.5 us at 4.70 TB/s. M = 2 takes 34 instructions a block, 20 of them of
+ * that pipe: 35 us.
+ *
+ * An H200 takes 35.3 us for one row at M = 1 and 66.7 at M = 2, 45.8 and 79.2 for 8 rows. One row
+ * is 2.6 and 1.9 times the count, where 26 to 32 and 55 to 65 us had been predicted from what q = 2
+ * reaches of such a count, with 5 us for table, A and the last tile. What else it waits for is
+ * not known.
  *
  * The table takes 128 KiB. A of 8 rows and K = 8192 is what has room beside it, so that
  * more rows are more launches. A table a row of A (table_gemv) is no way: 65,536 products a
