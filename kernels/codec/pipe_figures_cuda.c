@@ -7,7 +7,7 @@
  * hold, and only then do they run, one directly behind the other. A pageable copy is not
  * held: the driver would copy to its staging memory meanwhile, and that belongs to it.
  * An event pair also takes in what the queue needs to change engines for a copy and back,
- * some 5 us: so a copy is what a second one behind it adds, and the network is its pair
+ * some microseconds: so a copy is what a second one behind it adds, and the network is its pair
  * less a pair around nothing. So is a pageable copy, of which a second one would find
  * its memory in the host's caches. One such difference has the noise of two pairs and
  * may be less than nothing: the median of all batches' is what a stage takes, times the

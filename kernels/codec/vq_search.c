@@ -6,8 +6,9 @@
  *
  * Bytes of a vector: 512 read, 1 written; the codebook, 128 KiB, is read once.
  * Operations: 2 * 256 * 128 a vector, of the arithmetic that `type` names.
- * At 127 operations a byte the search is bound by fp32 units (60 TFLOP/s) and, by a
- * little, by tf32 tensor cores; by bf16 ones it is not.
+ * At 127 operations a byte the search is bound by fp32 units (an H200's: 64 TFLOP/s) and,
+ * by a little, by tf32 tensor cores; by bf16 ones it is not. Neither limit is reached:
+ * 16384 leaves in tf32 take 411 us, 39 % of the one and 28 % of the reads' rate.
  *
  * type       products of                   rivals: d_k - d < t d
  * fp32       fp32, or three of tf32 parts  t = 1e-4
@@ -16,7 +17,7 @@
  *
  * t grows with the rounding of operands. A rival of the nearest codeword is NEAR;
  * the share that is NEAR is the mismatch rate, by estimate 5e-4 in tf32 and 4e-3 in
- * bf16 over normal data.
+ * bf16 over normal data; an H200 had 0 to 7e-4 in tf32 (bf16 is in the suite codec-long).
  */
 #include <math.h>
 

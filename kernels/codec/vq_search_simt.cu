@@ -6,7 +6,8 @@
  * codewords in two halves of 128, 16 numbers of each at a time, through shared memory.
  * A thread has 8 vectors by 8 codewords of sums: 64 multiply-adds for 4 loads of 16
  * bytes, 6 cycles of shared memory (a load that a half-warp shares costs one) against
- * 16 of the fp32 units.
+ * 16 of the fp32 units. An H200 has 33.3 TFLOP/s at 1024 leaves, 52 % of what its fp32
+ * units can do; why not more is not known.
  *
  * Formula: the highest z.e - |e|^2 / 2; both sums in fp32.
  * Bytes of a vector: 512 read, 1 written. Operations: 2 * 256 * 128 of fp32.
