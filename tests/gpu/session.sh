@@ -10,8 +10,15 @@ export ASSAY=$programs/assay FAULTS=$programs/assay-faults
 
 step_faults() { TMP=$(mktemp -d) bash tests/gpu/faults.sh; }
 step_sanitize() { TMP=$(mktemp -d) bash tests/gpu/sanitize.sh; }
+# The unit tests that need a GPU: test_*_gpu beside the programs, and cmocka where they find it.
+step_units() {
+    for test in "$programs"/test_*_gpu; do
+        "$test" 2>&1 | tail -n 1 | sed "s/^/$(basename "$test"): /"
+    done
+}
+# SUITES, or the smallest choice, one after the other into one database.
 step_suites() {
-    for suite in ceilings int8 core; do
+    for suite in ${SUITES:-ceilings int8 core}; do
         /usr/bin/env time -f "$suite took %e s" \
             "$ASSAY" run "$suite" --label "$suite" --db "$out/assay.sqlite" >"$out/$suite.txt" 2>"$out/$suite.err"
         tail -n 1 "$out/$suite.err"
