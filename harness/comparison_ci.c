@@ -48,8 +48,10 @@ static void testcase(FILE *out, const struct comparison_row *row)
 {
     static const char *const element[OUTCOMES] = {NULL, "failure", "error", "skipped"};
     char name[WORDS_LINE], message[WORDS_LINE];
-    snprintf(name, sizeof name, "%s %s %s", row->id.variant, row->id.shape,
-             temperature_name((enum assay_temperature)row->id.temperature));
+    snprintf(name, sizeof name, "%s %s %s%s%s", row->id.variant, row->id.shape,
+             temperature_name((enum assay_temperature)row->id.temperature),
+             row->names_place ? " " : "",
+             row->names_place ? place_name((enum assay_place)row->id.place) : "");
     fputs("  <testcase classname=\"", out);
     markup_xml(out, row->id.operation);
     fputs("\" name=\"", out);
@@ -130,7 +132,7 @@ static void annotations_of(FILE *out, const struct comparison *comparison, const
                 annotation(out, kind, "assay", message);
                 return;
             }
-            comparison_case_text(&row->id, name, sizeof name);
+            comparison_row_text(row, name, sizeof name);
             message_text(row, message);
             annotation(out, kind, name, message);
             written++;

@@ -149,6 +149,29 @@ static void an_empty_comparison_is_nothing_and_never_green(void **state)
     timings_release(&candidate);
 }
 
+static void a_name_at_both_places_is_told_apart_in_junit(void **state)
+{
+    struct timings sides[2];
+    struct compare_options options = plain();
+    (void)state;
+    for (int side = 0; side < 2; side++) {
+        begin(&sides[side], side ? "b" : "a", 1, 2);
+        add(&sides[side], 0, "vec4", 1000);
+        add(&sides[side], 0, "vec4", 2000);
+        sides[side].rows[0].id.place = ASSAY_HOST;
+        sides[side].rows[1].id.place = ASSAY_CUDA;
+        qsort(sides[side].rows, 2, sizeof *sides[side].rows, timing_order);
+    }
+    struct comparison comparison = compare(&sides[0], &sides[1], &options);
+    char *text = written(&comparison, "junit");
+    assert_non_null(strstr(text, " host\" time="));
+    assert_non_null(strstr(text, " cuda\" time="));
+    free(text);
+    comparison_release(&comparison);
+    for (int side = 0; side < 2; side++)
+        timings_release(&sides[side]);
+}
+
 static void other_drivers(struct timings *base, struct timings *candidate)
 {
     begin(base, "a", 1, 20);
@@ -235,6 +258,7 @@ int main(void)
         cmocka_unit_test(markup_stays_text),
         cmocka_unit_test(a_program_is_named_with_what_is_known_of_its_source),
         cmocka_unit_test(an_empty_comparison_is_nothing_and_never_green),
+        cmocka_unit_test(a_name_at_both_places_is_told_apart_in_junit),
         cmocka_unit_test(what_cannot_be_compared_is_never_green),
         cmocka_unit_test(the_cause_is_that_of_the_cases_on_both_sides),
         cmocka_unit_test(exit_codes_have_their_precedence),
