@@ -17,7 +17,8 @@ int run_choice_read_profiles(struct stored_run *run, struct profile ***profiles,
                              const char *db);
 
 /* Compare two runs, by the noise floors that their databases know (options->noise is not
- * looked at) and what the candidate's has acknowledged. comparison_release frees; -1 with assay_error. */
+ * looked at) and what the candidate's has acknowledged. comparison_release frees; -1 with
+ * assay_error. */
 int run_choice_compare(struct comparison *comparison, const char *base, const char *candidate,
                        const char *db, const struct compare_options *options);
 
