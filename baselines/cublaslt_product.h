@@ -51,6 +51,10 @@ struct lt_product {
     cublasLtMatmulAlgo_t algorithm;
 };
 
+/* y [m, n] of int32 = x [m, k] w^T of int8, rows packed, no bias; k may end in zeros. */
+struct lt_request lt_request_int8(int64_t m, int64_t n, int64_t k, const void *x, const void *w,
+                                  void *y, cudaStream_t stream);
+
 /* `lt` starts as zeros; it may be released after a failure too. The choice runs the
  * product on the request's memory. */
 int lt_product_open(struct lt_product *lt, const struct lt_request *request,

@@ -166,6 +166,28 @@ static void lt_note(const struct lt_product *lt, int listed, struct assay_call *
 
 /* ------------------------------------------------------------- interface -- */
 
+struct lt_request lt_request_int8(int64_t m, int64_t n, int64_t k, const void *x, const void *w,
+                                  void *y, cudaStream_t stream)
+{
+    return (struct lt_request){
+        .in = CUDA_R_8I,
+        .out = CUDA_R_32I,
+        .scale = CUDA_R_32I,
+        .compute = CUBLAS_COMPUTE_32I,
+        .one = {.i32 = 1},
+        .zero = {.i32 = 0},
+        .m = m,
+        .n = n,
+        .k = k,
+        .leading = k,
+        .epilogue = CUBLASLT_EPILOGUE_DEFAULT,
+        .x = x,
+        .w = w,
+        .y = y,
+        .stream = stream,
+    };
+}
+
 int lt_product_open(struct lt_product *lt, const struct lt_request *request,
                     struct assay_call *call)
 {

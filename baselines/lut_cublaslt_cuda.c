@@ -36,23 +36,10 @@ static int setup(struct assay_call *call)
     if (!lt) return assay_error("out of memory");
     call->state = lt;
     if (lut_operands_init(&lt->operands, call, LUT_AS_INT8)) return -1;
-    const struct lt_request request = {
-        .in = CUDA_R_8I,
-        .out = CUDA_R_32I,
-        .scale = CUDA_R_32I,
-        .compute = CUBLAS_COMPUTE_32I,
-        .one = {.i32 = 1},
-        .zero = {.i32 = 0},
-        .m = shape->value[LUT_ROWS],
-        .n = shape->value[LUT_COLUMNS],
-        .k = lt->operands.stride, /* the padding is zeros */
-        .leading = lt->operands.stride,
-        .epilogue = CUBLASLT_EPILOGUE_DEFAULT,
-        .x = lt->operands.a,
-        .w = lt->operands.b,
-        .y = call->buffer[LUT_C],
-        .stream = call->stream,
-    };
+    /* Rows are padded by zeros. */
+    const struct lt_request request =
+        lt_request_int8(shape->value[LUT_ROWS], shape->value[LUT_COLUMNS], lt->operands.stride,
+                        lt->operands.a, lt->operands.b, call->buffer[LUT_C], call->stream);
     return lt_product_open(&lt->product, &request, call);
 }
 

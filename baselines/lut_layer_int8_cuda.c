@@ -85,23 +85,9 @@ static int setup(struct assay_call *call)
     if (!layer) return assay_error("out of memory");
     call->state = layer;
     if (round_x(layer, call) || decode_w(layer, call)) return -1;
-    const struct lt_request request = {
-        .in = CUDA_R_8I,
-        .out = CUDA_R_32I,
-        .scale = CUDA_R_32I,
-        .compute = CUBLAS_COMPUTE_32I,
-        .one = {.i32 = 1},
-        .zero = {.i32 = 0},
-        .m = geometry.rows,
-        .n = geometry.columns,
-        .k = lut_decoded_stride(&geometry),
-        .leading = lut_decoded_stride(&geometry),
-        .epilogue = CUBLASLT_EPILOGUE_DEFAULT,
-        .x = layer->x,
-        .w = layer->w,
-        .y = call->buffer[LUT_C],
-        .stream = call->stream,
-    };
+    const struct lt_request request =
+        lt_request_int8(geometry.rows, geometry.columns, lut_decoded_stride(&geometry), layer->x,
+                        layer->w, call->buffer[LUT_C], call->stream);
     return lt_product_open(&layer->product, &request, call);
 }
 
