@@ -195,21 +195,26 @@ static int enqueue(const void *what, void *stream)
     return model_run_enqueue(&best->run, &best->provider, best->context, stream);
 }
 
+static double whole_us(const struct best *best)
+{
+    const struct cuda_work whole = {enqueue, best};
+    return cuda_graph_time_us(&whole, best->call->stream, INFINITY);
+}
+
 /* Between neighbours a step takes another time than between copies of itself: each has its
  * operands in other caches, and may begin before the one ahead has ended. So what came close
  * is tried in the whole model, one step after the other. */
 static void settle(const struct best *best, int *choice, const struct model_ranking *rivals,
-                   double *whole_us)
+                   double *least_us)
 {
     const double CLOSE = 1.3, CLEARLY = 0.99;
-    const struct cuda_work whole = {enqueue, best};
     for (int i = 0; i < rivals->count && rivals->us[i] < CLOSE * rivals->us[0]; i++) {
         int kept = *choice;
         if (rivals->choice[i] == kept) continue;
         *choice = rivals->choice[i];
-        double us = cuda_graph_time_us(&whole, best->call->stream, INFINITY);
-        if (us < CLEARLY * *whole_us)
-            *whole_us = us;
+        double us = whole_us(best);
+        if (us < CLEARLY * *least_us)
+            *least_us = us;
         else
             *choice = kept;
     }
@@ -217,28 +222,26 @@ static void settle(const struct best *best, int *choice, const struct model_rank
 
 /* One step at a time does not find the way out where two of them suit each other: the
  * library's products throughout are another place to begin. */
-static void settle_library(struct best *best, double *whole_us)
+static void settle_library(struct best *best, double *least_us)
 {
-    const struct cuda_work whole = {enqueue, best};
     int kept[MODEL_PRODUCTS];
     memcpy(kept, best->choice, sizeof kept);
     for (int p = 0; p < MODEL_PRODUCTS; p++)
         if (model_ranking_has(&best->rivals[p], BY_LIBRARY)) best->choice[p] = BY_LIBRARY;
-    double us = cuda_graph_time_us(&whole, best->call->stream, INFINITY);
-    if (us < *whole_us)
-        *whole_us = us;
+    double us = whole_us(best);
+    if (us < *least_us)
+        *least_us = us;
     else
         memcpy(best->choice, kept, sizeof kept);
 }
 
 static void settle_all(struct best *best)
 {
-    const struct cuda_work whole = {enqueue, best};
-    double whole_us = cuda_graph_time_us(&whole, best->call->stream, INFINITY);
-    settle_library(best, &whole_us);
+    double least_us = whole_us(best);
+    settle_library(best, &least_us);
     for (int p = 0; p < MODEL_PRODUCTS; p++)
-        settle(best, &best->choice[p], &best->rivals[p], &whole_us);
-    settle(best, &best->attend_choice, &best->attend_rivals, &whole_us);
+        settle(best, &best->choice[p], &best->rivals[p], &least_us);
+    settle(best, &best->attend_choice, &best->attend_rivals, &least_us);
 }
 
 static int setup_as(struct assay_call *call, enum model_context context)

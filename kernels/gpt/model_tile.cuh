@@ -301,16 +301,17 @@ struct tile {
 };
 
 /* ANY: rows that do not start on 16 bytes, too. */
-template <typename T, int CORES, class WAY, bool ANY = false>
+template <typename T, int CORES, int ROWS, int COLUMNS, int WARPS_M, int WARPS_N, int SLICES = 1,
+          int STAGES = 6, bool ANY = false>
 static constexpr struct tile tile_of(const char *name)
 {
-    struct tile tile = {name,        WAY::ROWS,   WAY::COLUMNS, WAY::THREADS,
-                        WAY::SLICES, WAY::STAGES, ANY,          {}};
-    tile.kernel[0][1] = tile_kernel<T, CORES, WAY, false, true>;
-    tile.kernel[1][1] = tile_kernel<T, CORES, WAY, true, true>;
+    using way = tile_way<ROWS, COLUMNS, WARPS_M, WARPS_N, SLICES, STAGES>;
+    struct tile tile = {name, ROWS, COLUMNS, way::THREADS, SLICES, STAGES, ANY, {}};
+    tile.kernel[0][1] = tile_kernel<T, CORES, way, false, true>;
+    tile.kernel[1][1] = tile_kernel<T, CORES, way, true, true>;
     if constexpr (ANY) {
-        tile.kernel[0][0] = tile_kernel<T, CORES, WAY, false, false>;
-        tile.kernel[1][0] = tile_kernel<T, CORES, WAY, true, false>;
+        tile.kernel[0][0] = tile_kernel<T, CORES, way, false, false>;
+        tile.kernel[1][0] = tile_kernel<T, CORES, way, true, false>;
     }
     return tile;
 }
