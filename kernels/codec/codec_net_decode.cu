@@ -14,6 +14,7 @@
  * Weights, 2.7 MB, are read from L2 once a block; the next tap's while one is at work.
  */
 #include "codec_net_small.cuh"
+#include "kernels/gpt/cluster_launch.cuh"
 
 constexpr int LAST_TAPS = 28;    /* 27 and one for alignment */
 constexpr int PASS_TILES = 8;    /* of eight channels in a pass of expand: 64 channels, */
@@ -254,20 +255,11 @@ static int decode_by_clusters(const struct decode_weights &weights, const uint8_
                               float *leaves_out, int64_t leaves, unsigned clusters,
                               cudaStream_t stream)
 {
-    cudaLaunchAttribute cluster = {};
-    cluster.id = cudaLaunchAttributeClusterDimension;
-    cluster.val.clusterDim.x = BLOCKS;
-    cluster.val.clusterDim.y = cluster.val.clusterDim.z = 1;
-    cudaLaunchConfig_t config = {};
-    config.gridDim = dim3(clusters * BLOCKS);
-    config.blockDim = dim3(NET_THREADS);
-    config.dynamicSmemBytes = sizeof(struct decode_memory);
-    config.stream = stream;
-    config.attrs = &cluster;
-    config.numAttrs = 1;
-    return assay_cuda(
-        cudaLaunchKernelEx(&config, decode_shared_out<BLOCKS>, weights, codes, leaves_out, leaves),
-        "launch");
+    struct cluster_launch launch(BLOCKS, dim3(clusters * BLOCKS), NET_THREADS,
+                                 sizeof(struct decode_memory), stream);
+    return assay_cuda(cudaLaunchKernelEx(&launch.config, decode_shared_out<BLOCKS>, weights, codes,
+                                         leaves_out, leaves),
+                      "launch");
 }
 
 int fused_decode(const struct fused_decoder *weights, const uint8_t *codes, float *leaves_out,

@@ -222,7 +222,11 @@ static const char *supports(const struct assay_shape *shape)
 
 template <int M> static int prepare()
 {
-    return imma_prepare((const void *)imma_fused<M>, fused<M>::SHARED_BYTES);
+    if (imma_check_device() < 0) return -1;
+    return assay_cuda(cudaFuncSetAttribute(imma_fused<M>,
+                                           cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                           fused<M>::SHARED_BYTES),
+                      "shared memory");
 }
 
 struct fused_state {

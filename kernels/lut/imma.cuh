@@ -188,17 +188,15 @@ static __device__ __forceinline__ void imma_tile_sums(int32_t (&sum)[128], int s
 
 /* 0, or why this device has no such instructions: they are compute capability 9.0's
  * alone, and later cards lack them. */
-static inline int imma_prepare(const void *kernel, int64_t shared_bytes)
+static inline int imma_check_device(void)
 {
     int device = 0, major = 0;
     if (assay_cuda(cudaGetDevice(&device), "device") ||
         assay_cuda(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device),
                    "compute capability"))
         return -1;
-    if (major != 9) return assay_error("wgmma is an instruction of compute capability 9.0 alone");
-    return assay_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                           (int)shared_bytes),
-                      "shared memory");
+    if (major == 9) return 0;
+    return assay_error("wgmma is an instruction of compute capability 9.0 alone");
 }
 
 #endif

@@ -18,6 +18,7 @@
 #define LUT_IMMA_RING_CUH
 
 #include "imma.cuh"
+#include "kernels/gpt/cluster_launch.cuh"
 #include "kernels/gpt/tensor_map.h"
 
 enum {
@@ -164,40 +165,6 @@ static __global__ void __launch_bounds__(IMMA_THREADS, 1)
 
 /* -------------------------------------------------------------- launching -- */
 
-struct ring_launch {
-    cudaLaunchConfig_t config;
-    cudaLaunchAttribute cluster;
-
-    ring_launch(unsigned blocks, cudaStream_t stream) : config(), cluster()
-    {
-        cluster.id = cudaLaunchAttributeClusterDimension;
-        cluster.val.clusterDim = {RING_CLUSTER, 1, 1};
-        config.gridDim = dim3(blocks);
-        config.blockDim = dim3(IMMA_THREADS);
-        config.dynamicSmemBytes = RING_SHARED_BYTES;
-        config.stream = stream;
-        config.attrs = &cluster;
-        config.numAttrs = 1;
-    }
-};
-
-/* In setup: how many blocks run at a time. */
-static int ring_fit(unsigned *blocks)
-{
-    int processors, device, clusters;
-    if (imma_prepare((const void *)imma_ring, RING_SHARED_BYTES) < 0 ||
-        assay_cuda(cudaGetDevice(&device), "device") < 0 ||
-        assay_cuda(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
-                   "multiprocessors") < 0)
-        return -1;
-    struct ring_launch all(processors / RING_CLUSTER * RING_CLUSTER, NULL);
-    if (assay_cuda(cudaOccupancyMaxActiveClusters(&clusters, imma_ring, &all.config), "clusters") <
-        0)
-        return -1;
-    *blocks = (unsigned)(clusters * RING_CLUSTER);
-    return clusters > 0 ? 0 : assay_error("no cluster of %d blocks fits", RING_CLUSTER);
-}
-
 /* In setup: the plan of a product of `a`, out.rows of `stride` bytes, and `b`, out.columns.
  * The maps call two bytes an element: what is copied is the same. */
 static int ring_prepare(struct ring_plan *plan, const int8_t *a, const int8_t *b, int64_t stride,
@@ -209,7 +176,9 @@ static int ring_prepare(struct ring_plan *plan, const int8_t *a, const int8_t *b
     plan->out = *out;
     plan->engine_stores = out->columns % 4 == 0;
     plan->tiles = (int)imma_tiles(out->rows, out->columns, RING_ROWS);
-    if (ring_fit(&plan->blocks) < 0) return -1;
+    if (imma_check_device() < 0 || cluster_fit((const void *)imma_ring, RING_CLUSTER, IMMA_THREADS,
+                                               RING_SHARED_BYTES, &plan->blocks) < 0)
+        return -1;
     if (plan->blocks > (unsigned)plan->tiles * RING_CLUSTER)
         plan->blocks = (unsigned)plan->tiles * RING_CLUSTER;
     if (tensor_map_init(&plan->a, &left, IMMA_ROWS) < 0) return -1;
@@ -219,7 +188,8 @@ static int ring_prepare(struct ring_plan *plan, const int8_t *a, const int8_t *b
 
 static int ring_enqueue(const struct ring_plan *plan, cudaStream_t stream)
 {
-    struct ring_launch launch(plan->blocks, stream);
+    struct cluster_launch launch(RING_CLUSTER, dim3(plan->blocks), IMMA_THREADS, RING_SHARED_BYTES,
+                                 stream);
     return assay_cuda(cudaLaunchKernelEx(&launch.config, imma_ring, *plan), "launch");
 }
 

@@ -28,6 +28,7 @@
 #include <stdlib.h>
 
 #include "gemv_table.h"
+#include "kernels/gpt/cluster_launch.cuh"
 #include "lut_cuda.h"
 
 namespace cg = cooperative_groups;
@@ -262,37 +263,29 @@ struct table_state {
     int columns_each; /* of a cluster */
 };
 
-static cudaLaunchConfig_t configure(const struct lut_geometry *geometry,
-                                    const struct table_state *state, int threads,
-                                    cudaLaunchAttribute *attribute)
+static struct cluster_launch configure(const struct lut_geometry *geometry,
+                                       const struct table_state *state, int threads,
+                                       cudaStream_t stream)
 {
-    attribute->id = cudaLaunchAttributeClusterDimension;
-    attribute->val.clusterDim.x = (unsigned)state->cluster;
-    attribute->val.clusterDim.y = attribute->val.clusterDim.z = 1;
     int64_t clusters = (geometry->columns + state->columns_each - 1) / state->columns_each;
-    cudaLaunchConfig_t config = {};
-    config.gridDim = dim3((unsigned)(clusters * state->cluster), (unsigned)geometry->rows);
-    config.blockDim = dim3((unsigned)threads);
-    config.dynamicSmemBytes = (size_t)shared_bytes(state->columns_each);
-    config.attrs = attribute;
-    config.numAttrs = 1;
-    return config;
+    dim3 grid((unsigned)(clusters * state->cluster), (unsigned)geometry->rows);
+    return cluster_launch(state->cluster, grid, threads, (size_t)shared_bytes(state->columns_each),
+                          stream);
 }
 
 /* As many columns a cluster as fill the device once. */
 static int share_columns(const struct lut_geometry *geometry, table_kernel *kernel, int threads,
                          struct table_state *state)
 {
-    cudaLaunchAttribute attribute;
     int clusters = 0;
     while (state->cluster < gemv_table_parts(geometry->blocks))
         state->cluster *= 2;
     state->columns_each = COLUMNS_MAX;
-    cudaLaunchConfig_t config = configure(geometry, state, threads, &attribute);
+    struct cluster_launch all = configure(geometry, state, threads, NULL);
     if (assay_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                         (int)shared_bytes(COLUMNS_MAX)),
                    "shared memory") ||
-        assay_cuda(cudaOccupancyMaxActiveClusters(&clusters, kernel, &config), "clusters"))
+        assay_cuda(cudaOccupancyMaxActiveClusters(&clusters, kernel, &all.config), "clusters"))
         return -1;
     if (clusters < 1) return assay_error("no cluster of %d thread blocks fits", state->cluster);
     int64_t of_row = clusters > geometry->rows ? clusters / geometry->rows : 1;
@@ -328,10 +321,10 @@ static int launch(struct assay_call *call)
                               .blocks = (int)geometry.blocks,
                               .parts = gemv_table_parts(geometry.blocks),
                               .columns_each = state->columns_each};
-    cudaLaunchAttribute attribute;
-    cudaLaunchConfig_t config = configure(&geometry, state, THREADS, &attribute);
-    config.stream = (cudaStream_t)call->stream;
-    return assay_cuda(cudaLaunchKernelEx(&config, kernel_of(geometry.levels), args), "launch");
+    struct cluster_launch clusters =
+        configure(&geometry, state, THREADS, (cudaStream_t)call->stream);
+    return assay_cuda(cudaLaunchKernelEx(&clusters.config, kernel_of(geometry.levels), args),
+                      "launch");
 }
 
 static void teardown(struct assay_call *call)

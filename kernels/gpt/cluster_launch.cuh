@@ -1,0 +1,54 @@
+/*
+ * cluster_launch.cuh - launching a kernel as clusters of blocks (compute capability 9.0 and
+ * later), and how many blocks run at a time then. Host code; for kernels of every family.
+ */
+#ifndef CLUSTER_LAUNCH_CUH
+#define CLUSTER_LAUNCH_CUH
+
+#include "assay.h"
+
+/* `config` is what cudaLaunchKernelEx takes. It points to the attribute beside it, so a copy
+ * would point into the original: there is none. */
+struct cluster_launch {
+    cudaLaunchConfig_t config;
+    cudaLaunchAttribute attribute;
+
+    /* Clusters of `cluster` blocks along x; grid.x counts blocks, a multiple of that. */
+    cluster_launch(int cluster, dim3 grid, int threads, size_t shared_bytes, cudaStream_t stream)
+        : config(), attribute()
+    {
+        attribute.id = cudaLaunchAttributeClusterDimension;
+        attribute.val.clusterDim = {(unsigned)cluster, 1, 1};
+        config.gridDim = grid;
+        config.blockDim = dim3((unsigned)threads);
+        config.dynamicSmemBytes = shared_bytes;
+        config.stream = stream;
+        config.attrs = &attribute;
+        config.numAttrs = 1;
+    }
+    cluster_launch(const cluster_launch &) = delete;
+    cluster_launch &operator=(const cluster_launch &) = delete;
+};
+
+/* In setup: allow `kernel` its shared memory, and ask how many blocks run at a time, in whole
+ * clusters. 0, or -1 with assay_error, also where not one cluster fits. */
+static inline int cluster_fit(const void *kernel, int cluster, int threads, int shared_bytes,
+                              unsigned *blocks)
+{
+    int processors, device, clusters;
+    if (assay_cuda(
+            cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes),
+            "shared memory") < 0 ||
+        assay_cuda(cudaGetDevice(&device), "device") < 0 ||
+        assay_cuda(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
+                   "multiprocessors") < 0)
+        return -1;
+    const dim3 grid((unsigned)(processors / cluster * cluster));
+    struct cluster_launch all(cluster, grid, threads, (size_t)shared_bytes, NULL);
+    if (assay_cuda(cudaOccupancyMaxActiveClusters(&clusters, kernel, &all.config), "clusters") < 0)
+        return -1;
+    *blocks = (unsigned)(clusters * cluster);
+    return clusters > 0 ? 0 : assay_error("no cluster of %d blocks fits", cluster);
+}
+
+#endif
