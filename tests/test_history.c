@@ -1,76 +1,37 @@
 /* test_history.c - series over runs: values, borders, devices, acks, the filter. */
-#include "history.h"
 #include "sparkline.h"
-#include "tests/store_fixture.h"
+#include "tests/history_fixture.h"
 
-/* What a launch of a made-up run had. */
-struct made {
-    const char *uuid, *driver;
-    double time_ns; /* NAN: the case crashed */
-};
-
-static void add_case(struct store *store, const char *launch_id, const char *variant,
-                     double time_ns)
+static struct device_info card(const char *uuid)
 {
-    struct case_result result = fixture_result(variant);
-    result.time_ns = time_ns;
-    if (isnan(time_ns)) result.status = STATUS_CRASHED;
-    FINE(store_case(store, launch_id, PURPOSE_CASE, "g", &result));
+    struct device_info device = fixture_device();
+    snprintf(device.uuid, sizeof device.uuid, "%s", uuid);
+    return device;
 }
 
-static void add_launch(struct store *store, const char *run_id, int number, struct made made)
+static void add_driver(struct store *store, int day, const char *uuid, const char *driver,
+                       double time_ns)
 {
-    struct group group;
-    struct plan plan = fixture_plan(&group);
-    struct launch_info launch = fixture_launch(run_id, number);
-    snprintf(launch.device.uuid, sizeof launch.device.uuid, "%s", made.uuid);
-    snprintf(launch.device.driver, sizeof launch.device.driver, "%s", made.driver);
-    FINE(store_begin_launch(store, &launch, &plan));
-    add_case(store, launch.id, "fast", made.time_ns);
+    struct device_info device = card(uuid);
+    snprintf(device.driver, sizeof device.driver, "%s", driver);
+    history_day(store, day, &device, time_ns);
 }
 
-/* Runs begin in the order made: their times are set apart by hand. */
-static void add_run(struct store *store, int day, const struct made *made, int launches)
+static void add_one(struct store *store, int day, const char *uuid, double time_ns)
 {
-    char sql[256];
-    struct run_info run = fixture_begin_run(store, "");
-    for (int i = 0; i < launches; i++)
-        add_launch(store, run.id, i + 1, made[i]);
-    snprintf(sql, sizeof sql,
-             "UPDATE run SET started_at = strftime('%%Y-%%m-%%dT00:00:00.000Z', '2026-01-01',"
-             " '%d days') WHERE id = '%s'",
-             day, run.id);
-    FINE(store_exec(store, "date a run", sql));
-}
-
-static void add_one(struct store *store, int day, const char *uuid, const char *driver,
-                    double time_ns)
-{
-    const struct made made = {uuid, driver, time_ns};
-    add_run(store, day, &made, 1);
-}
-
-static struct history read_all(struct store *store, int last)
-{
-    const struct history_filter filter = {.glob = "*"};
-    struct history history;
-    FINE(history_read(&history, store, &filter));
-    FINE(history_analyse(&history, last));
-    return history;
-}
-
-/* A little noise that is the same every time. */
-static double wobble(int i)
-{
-    return 1 + 0.001 * (double)(i * 7919 % 13 - 6);
+    const struct device_info device = card(uuid);
+    history_day(store, day, &device, time_ns);
 }
 
 static void a_run_has_the_median_of_its_launches(void **state)
 {
     struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
-    const struct made made[] = {{"a", "1", 100}, {"a", "1", 300}, {"a", "1", 110}, {"a", "1", NAN}};
-    add_run(store, 0, made, 4);
-    struct history history = read_all(store, 0);
+    const double time_ns[] = {100, 300, 110, NAN};
+    const struct device_info device = card("a");
+    struct run_info run = fixture_begin_run(store, "");
+    for (int i = 0; i < 4; i++)
+        history_launch(store, run.id, i + 1, &device, time_ns[i]);
+    struct history history = history_all(store, 0);
     assert_int_equal(history.series_count, 1);
     assert_int_equal(history.series[0].point_count, 1);
     assert_int_equal(history.series[0].points[0].launches, 3);
@@ -83,10 +44,10 @@ static void a_run_has_the_median_of_its_launches(void **state)
 static void runs_without_a_time_are_counted_and_not_shown(void **state)
 {
     struct store *store = fixture_open(state, "b.sqlite", STORE_WRITE);
-    add_one(store, 0, "a", "1", 100);
-    add_one(store, 1, "a", "1", NAN);
-    add_one(store, 2, "a", "1", 101);
-    struct history history = read_all(store, 0);
+    add_one(store, 0, "a", 100);
+    add_one(store, 1, "a", NAN);
+    add_one(store, 2, "a", 101);
+    struct history history = history_all(store, 0);
     assert_int_equal(history.series[0].point_count, 2);
     assert_int_equal(history.series[0].failed, 1);
     assert_int_equal(history.series[0].change_count, 0);
@@ -97,14 +58,14 @@ static void runs_without_a_time_are_counted_and_not_shown(void **state)
 static void points_are_in_the_order_of_time(void **state)
 {
     struct store *store = fixture_open(state, "c.sqlite", STORE_WRITE);
-    add_one(store, 2, "a", "1", 102);
-    add_one(store, 0, "a", "1", 100);
-    add_one(store, 1, "a", "1", 101);
-    struct history history = read_all(store, 0);
+    add_one(store, 2, "a", 102);
+    add_one(store, 0, "a", 100);
+    add_one(store, 1, "a", 101);
+    struct history history = history_all(store, 0);
     for (int i = 0; i < 3; i++)
         assert_true(history.series[0].points[i].time_ns == 100 + i);
     history_release(&history);
-    history = read_all(store, 2);
+    history = history_all(store, 2);
     assert_int_equal(history.series[0].point_count, 2);
     assert_true(history.series[0].points[0].time_ns == 101);
     history_release(&history);
@@ -115,8 +76,8 @@ static void a_step_is_a_change_with_its_levels(void **state)
 {
     struct store *store = fixture_open(state, "d.sqlite", STORE_WRITE);
     for (int i = 0; i < 30; i++)
-        add_one(store, i, "a", "1", (i < 18 ? 1000 : 1100) * wobble(i));
-    struct history history = read_all(store, 0);
+        add_one(store, i, "a", (i < 18 ? 1000 : 1100) * history_wobble(i));
+    struct history history = history_all(store, 0);
     assert_int_equal(history.series[0].change_count, 1);
     const struct history_change *change = &history.series[0].changes[0];
     assert_int_equal(change->at, 18);
@@ -131,8 +92,8 @@ static void another_driver_is_a_border_even_without_a_step(void **state)
 {
     struct store *store = fixture_open(state, "e.sqlite", STORE_WRITE);
     for (int i = 0; i < 20; i++)
-        add_one(store, i, "a", i < 3 ? "570" : "580", 1000 * wobble(i));
-    struct history history = read_all(store, 0);
+        add_driver(store, i, "a", i < 3 ? "570" : "580", 1000 * history_wobble(i));
+    struct history history = history_all(store, 0);
     assert_int_equal(history.series[0].change_count, 1);
     assert_int_equal(history.series[0].changes[0].at, 3);
     assert_int_equal(history.series[0].changes[0].causes, CAUSE_DRIVER);
@@ -144,9 +105,9 @@ static void another_device_in_its_place_is_a_border(void **state)
 {
     struct store *store = fixture_open(state, "f.sqlite", STORE_WRITE);
     for (int i = 0; i < 40; i++)
-        add_one(store, i, i < 20 ? "a" : "b", i < 20 ? "1" : "2",
-                (i < 20 ? 1000 : 1080) * wobble(i));
-    struct history history = read_all(store, 0);
+        add_driver(store, i, i < 20 ? "a" : "b", i < 20 ? "1" : "2",
+                   (i < 20 ? 1000 : 1080) * history_wobble(i));
+    struct history history = history_all(store, 0);
     assert_int_equal(history.series_count, 1);
     assert_int_equal(history.series[0].change_count, 1);
     assert_int_equal(history.series[0].changes[0].at, 20);
@@ -159,8 +120,8 @@ static void devices_that_take_turns_have_a_series_each(void **state)
 {
     struct store *store = fixture_open(state, "g.sqlite", STORE_WRITE);
     for (int i = 0; i < 40; i++)
-        add_one(store, i, i % 2 ? "b" : "a", "1", (i % 2 ? 1080 : 1000) * wobble(i));
-    struct history history = read_all(store, 0);
+        add_one(store, i, i % 2 ? "b" : "a", (i % 2 ? 1080 : 1000) * history_wobble(i));
+    struct history history = history_all(store, 0);
     assert_int_equal(history.series_count, 2);
     for (int i = 0; i < 2; i++) {
         assert_int_equal(history.series[i].point_count, 20);
@@ -177,7 +138,7 @@ static void ceilings_are_no_cases(void **state)
     struct launch_info launch = fixture_begin_launch(store, run.id, 1);
     struct case_result result = fixture_result("fast");
     FINE(store_case(store, launch.id, PURPOSE_CEILING, "g", &result));
-    struct history history = read_all(store, 0);
+    struct history history = history_all(store, 0);
     assert_int_equal(history.series_count, 0);
     history_release(&history);
     store_close(store);
@@ -186,7 +147,7 @@ static void ceilings_are_no_cases(void **state)
 static void an_empty_database_has_no_series(void **state)
 {
     struct store *store = fixture_open(state, "i.sqlite", STORE_WRITE);
-    struct history history = read_all(store, 0);
+    struct history history = history_all(store, 0);
     assert_int_equal(history.series_count, 0);
     history_release(&history);
     store_close(store);
@@ -201,13 +162,13 @@ static void an_ack_covers_the_cases_its_pattern_matches(void **state)
                        .expires_at = "2999-01-01"};
     struct ack other = {
         .pattern = "copy/slow *", .reason = "other", .up_to = INFINITY, .expires_at = "2999-01-01"};
-    add_one(store, 0, "a", "1", 100);
-    struct history history = read_all(store, 0);
+    add_one(store, 0, "a", 100);
+    struct history history = history_all(store, 0);
     assert_int_equal(history.ack_count, 0);
     history_release(&history);
     FINE(store_set_ack(store, &wide));
     FINE(store_set_ack(store, &other));
-    history = read_all(store, 0);
+    history = history_all(store, 0);
     assert_int_equal(history.ack_count, 2);
     assert_true(history_ack_covers(&history.acks[0], &history.series[0].id));
     assert_false(history_ack_covers(&history.acks[1], &history.series[0].id));
