@@ -67,16 +67,22 @@ static void flush(const struct device_info *device, char *out, size_t size)
     text_copy(out, size, flush_name((enum cache_flush)device->flush));
 }
 
-/* In the order of the key. */
 static const struct {
     const char *name;
     bool of_card;
     void (*read)(const struct device_info *device, char *out, size_t size);
 } parts[COMPARABILITY_PARTS] = {
-    {"device", false, simulated},       {"device", false, name},   {"device uuid", true, uuid},
-    {"firmware", true, firmware},       {"driver", false, driver}, {"runtime", false, runtime},
-    {"power limit", true, power_limit}, {"ECC", true, ecc},        {"MIG", true, mig},
-    {"clock", false, clock_source},     {"flush", false, flush},
+    [PART_SIMULATED] = {"device", false, simulated},
+    [PART_NAME] = {"device", false, name},
+    [PART_UUID] = {"device uuid", true, uuid},
+    [PART_FIRMWARE] = {"firmware", true, firmware},
+    [PART_DRIVER] = {"driver", false, driver},
+    [PART_RUNTIME] = {"runtime", false, runtime},
+    [PART_POWER_LIMIT] = {"power limit", true, power_limit},
+    [PART_ECC] = {"ECC", true, ecc},
+    [PART_MIG] = {"MIG", true, mig},
+    [PART_CLOCK] = {"clock", false, clock_source},
+    [PART_FLUSH] = {"flush", false, flush},
 };
 
 void comparability_of(const struct device_info *device, struct comparability *out)

@@ -11,7 +11,21 @@
 
 #include "result.h"
 
-enum { COMPARABILITY_PARTS = 11 };
+/* In the order of the key. The first three tell devices apart. */
+enum comparability_part {
+    PART_SIMULATED,
+    PART_NAME,
+    PART_UUID,
+    PART_FIRMWARE,
+    PART_DRIVER,
+    PART_RUNTIME,
+    PART_POWER_LIMIT,
+    PART_ECC,
+    PART_MIG,
+    PART_CLOCK,
+    PART_FLUSH,
+    COMPARABILITY_PARTS,
+};
 
 struct comparability {
     char part[COMPARABILITY_PARTS][RESULT_MAX_PROPERTY]; /* as people read it; "" unknown */
