@@ -3,8 +3,8 @@
  * they stand: everything that changes times by itself, of the device and of the way of
  * measuring. The program and the suite, which are what one compares, are not in it.
  *
- * docs/schema.md names the parts. The key that the store keeps and the words that a
- * comparison says are made of the same ones.
+ * docs/schema.md names the parts. The key that the store keeps, the words that a
+ * comparison says and the borders of a history are made of the same ones.
  */
 #ifndef COMPARABILITY_H
 #define COMPARABILITY_H

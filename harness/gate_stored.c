@@ -12,7 +12,6 @@
 #include "history_fence.h"
 #include "plan.h"
 #include "store_gate.h"
-#include "text.h"
 
 enum { LEAST_SESSIONS = 2 };
 
@@ -96,19 +95,6 @@ static int check_base(struct gate_run *run)
 
 /* -------------------------------------------------------------- history -- */
 
-static int setting_of(struct history *history, const struct launch_info *launch)
-{
-    const struct device_info *device = &launch->device;
-    struct history_setting setting = {
-        .clock = (int32_t)device->clock, .flush = device->flush, .simulated = device->simulated};
-    text_copy(setting.name, sizeof setting.name, device->name);
-    text_copy(setting.uuid, sizeof setting.uuid, device->uuid);
-    text_copy(setting.vbios, sizeof setting.vbios, device->vbios);
-    text_copy(setting.driver, sizeof setting.driver, device->driver);
-    text_copy(setting.runtime, sizeof setting.runtime, device->runtime);
-    return history_setting_index(history, &setting);
-}
-
 static double fence_of(const struct history *history, const struct case_id *id, int setting)
 {
     for (int i = 0; i < history->series_count; i++) {
@@ -138,7 +124,7 @@ static int apply_fences(struct gate_run *run)
     struct history history;
     int known = 0;
     if (history_read(&history, run->store, &all) != 0) return -1;
-    int setting = setting_of(&history, &run->pool[ARM_BASE].run.launches[0]);
+    int setting = history_setting_index(&history, &run->pool[ARM_BASE].run.launches[0].device);
     for (int i = 0; setting >= 0 && i < comparison->count; i++) {
         struct comparison_row *row = &comparison->rows[i];
         if (!gate_is_judged(row)) continue;

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "change_point.h"
-#include "device.h"
 #include "stats.h"
 #include "text.h"
 
@@ -47,80 +46,32 @@ bool history_ack_covers(const struct ack *ack, const struct case_id *id)
     return text_glob(ack->pattern, name);
 }
 
-/* -------------------------------------------------------------- causes -- */
+/* ------------------------------------------------------------ settings -- */
 
-static bool same_device(const struct history_setting *a, const struct history_setting *b)
+static bool same_parts(const struct comparability *a, const struct comparability *b,
+                       enum comparability_part from, enum comparability_part to)
 {
-    return a->simulated == b->simulated && strcmp(a->name, b->name) == 0 &&
-           strcmp(a->uuid, b->uuid) == 0;
+    for (int i = from; i <= (int)to; i++)
+        if (strcmp(a->part[i], b->part[i]) != 0) return false;
+    return true;
 }
 
-/* With another device nothing else is news. */
-static unsigned causes_between(const struct history_setting *a, const struct history_setting *b)
-{
-    if (a == b) return 0;
-    if (!same_device(a, b)) return CAUSE_DEVICE;
-    return (strcmp(a->vbios, b->vbios) != 0 ? CAUSE_FIRMWARE : 0) |
-           (strcmp(a->driver, b->driver) != 0 ? CAUSE_DRIVER : 0) |
-           (strcmp(a->runtime, b->runtime) != 0 ? CAUSE_RUNTIME : 0) |
-           (a->clock != b->clock ? CAUSE_CLOCK : 0) | (a->flush != b->flush ? CAUSE_FLUSH : 0);
-}
-
-const char *history_cause_name(enum history_cause cause)
-{
-    switch (cause) {
-    case CAUSE_DEVICE:
-        return "device";
-    case CAUSE_FIRMWARE:
-        return "firmware";
-    case CAUSE_DRIVER:
-        return "driver";
-    case CAUSE_RUNTIME:
-        return "runtime";
-    case CAUSE_CLOCK:
-        return "clock";
-    case CAUSE_FLUSH:
-        return "flush";
-    }
-    return "";
-}
-
-const char *history_cause_value(enum history_cause cause, const struct history_setting *setting)
-{
-    switch (cause) {
-    case CAUSE_DEVICE:
-        return setting->name;
-    case CAUSE_FIRMWARE:
-        return setting->vbios;
-    case CAUSE_DRIVER:
-        return setting->driver;
-    case CAUSE_RUNTIME:
-        return setting->runtime;
-    case CAUSE_CLOCK:
-        return clock_name((enum clock_source)setting->clock);
-    case CAUSE_FLUSH:
-        return flush_name((enum cache_flush)setting->flush);
-    }
-    return "";
-}
-
-/* ------------------------------------------------------------- devices -- */
-
-int history_setting_index(struct history *history, struct history_setting *setting)
+int history_setting_index(struct history *history, const struct device_info *device)
 {
     int count = history->setting_count;
-    setting->device = count;
+    struct history_setting setting = {.device = count, .facts = *device};
+    comparability_of(device, &setting.parts);
     for (int i = count - 1; i >= 0; i--) {
         const struct history_setting *other = &history->settings[i];
-        if (!same_device(other, setting)) continue;
-        if (causes_between(other, setting) == 0) return i;
-        setting->device = other->device;
+        if (!same_parts(&other->parts, &setting.parts, PART_SIMULATED, PART_UUID)) continue;
+        if (same_parts(&other->parts, &setting.parts, PART_FIRMWARE, PART_FLUSH)) return i;
+        setting.device = other->device;
     }
     size_t size = ((size_t)count + 1) * sizeof *history->settings;
     struct history_setting *grown = realloc(history->settings, size);
     if (!grown) return assay_error("out of memory for the history");
     history->settings = grown;
-    grown[history->setting_count++] = *setting;
+    grown[history->setting_count++] = setting;
     return count;
 }
 
@@ -128,6 +79,49 @@ static int device_of(const struct history *history, const struct history_point *
 {
     return history->settings[point->setting].device;
 }
+
+/* -------------------------------------------------------------- causes -- */
+
+bool history_is_cause(const struct history_change *change, enum comparability_part part)
+{
+    return change->causes >> part & 1;
+}
+
+const char *history_part_at(const struct history *history, const struct history_series *series,
+                            int at, enum comparability_part part)
+{
+    return history->settings[series->points[at].setting].parts.part[part];
+}
+
+const char *history_part_before(const struct history *history, const struct history_series *series,
+                                int at, enum comparability_part part)
+{
+    int device = device_of(history, &series->points[at - 1]);
+    for (int i = at - 1; i >= 0 && device_of(history, &series->points[i]) == device; i--) {
+        const char *value = history_part_at(history, series, i, part);
+        if (value[0]) return value;
+    }
+    return "";
+}
+
+/* With another device nothing else is news. */
+static unsigned causes_at(const struct history *history, const struct history_series *series,
+                          int at)
+{
+    const struct history_point *point = &series->points[at];
+    unsigned causes = 0;
+    if (point[-1].setting == point->setting) return 0;
+    if (device_of(history, &point[-1]) != device_of(history, point)) return 1u << PART_NAME;
+    for (int part = PART_FIRMWARE; part < COMPARABILITY_PARTS; part++) {
+        const char *here = history_part_at(history, series, at, part);
+        if (!here[0]) continue;
+        const char *before = history_part_before(history, series, at, part);
+        if (before[0] && strcmp(before, here) != 0) causes |= 1u << part;
+    }
+    return causes;
+}
+
+/* ------------------------------------------------------------- devices -- */
 
 /* Whether a device comes back after another was there. */
 static bool devices_take_turns(const struct history *history, const struct history_series *series)
@@ -255,11 +249,9 @@ static int find_changes(const struct history *history, struct history_series *se
     int status = values && segment && at && causes ? 0 : -1;
     if (status != 0) assay_error("out of memory for the history");
     for (int i = 0; status == 0 && i < series->point_count; i++) {
-        const struct history_point *point = &series->points[i];
-        values[i] = log(point->time_ns);
+        values[i] = log(series->points[i].time_ns);
         if (i == 0) continue;
-        causes[i] = causes_between(&history->settings[point[-1].setting],
-                                   &history->settings[point->setting]);
+        causes[i] = causes_at(history, series, i);
         segment[i] = segment[i - 1] + (causes[i] != 0);
     }
     if (status == 0) {

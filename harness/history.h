@@ -4,13 +4,16 @@
  *
  * A series is one case on one device. Where another device took the first one's
  * place for good, the series goes on behind a border; devices that take turns
- * have a series each. A border also stands where the firmware, the driver, the
- * CUDA runtime, the clock or the flush changed: levels on its two sides are
- * shown beside each other, and no test looks across.
+ * have a series each. A border also stands where another part of what makes times
+ * comparable changed (comparability.h: firmware, driver, power limit, ...): levels on
+ * its two sides are shown beside each other, and no test looks across. Where nobody
+ * knows a part, nobody knows that it changed: the next run that has it is held
+ * against the last that had.
  */
 #ifndef HISTORY_H
 #define HISTORY_H
 
+#include "comparability.h"
 #include "store_gate.h"
 
 enum { HISTORY_MAX_WORDS = 16 };
@@ -29,14 +32,11 @@ struct history_run {
     char started_at[32];
 };
 
-/* What a launch ran on and with; launches with equal settings share one. */
+/* What a launch ran on and with; launches with equal parts share one. */
 struct history_setting {
-    int device; /* the first setting that is of this very device */
-    char name[RESULT_MAX_PROPERTY], uuid[RESULT_MAX_PROPERTY], vbios[RESULT_MAX_PROPERTY];
-    char driver[RESULT_MAX_PROPERTY], runtime[RESULT_MAX_PROPERTY];
-    int32_t clock; /* enum clock_source, -1 unknown */
-    int32_t flush; /* enum cache_flush */
-    bool simulated;
+    int device;                 /* the first setting that is of this very device */
+    struct device_info facts;   /* what the parts are made of, and no more is read */
+    struct comparability parts; /* the same as people read it */
 };
 
 struct history_point {
@@ -45,21 +45,10 @@ struct history_point {
     double time_ns;
 };
 
-/* What differs between the two sides of a border, bits. None: a change. */
-enum history_cause {
-    CAUSE_DEVICE = 1,
-    CAUSE_FIRMWARE = 2,
-    CAUSE_DRIVER = 4,
-    CAUSE_RUNTIME = 8,
-    CAUSE_CLOCK = 16,
-    CAUSE_FLUSH = 32,
-};
-enum { HISTORY_CAUSES = 6 };
-
 /* The begin of a new level. */
 struct history_change {
-    int at; /* its first point */
-    unsigned causes;
+    int at;          /* its first point */
+    unsigned causes; /* the parts that differ, a bit each; PART_NAME of any other device. 0: none */
     double before_ns, after_ns; /* medians from the change before, and to the next */
 };
 
@@ -91,17 +80,20 @@ void history_release(struct history *history);
  * series (0: all), and find the changes. */
 int history_analyse(struct history *history, int last);
 
-/* The index of a setting equal to this one, added if it is new; -1 with
- * assay_error. Sets its `device`. */
-int history_setting_index(struct history *history, struct history_setting *setting);
+/* The index of the setting with the device's parts, all of them, what nobody knows
+ * included; added if it is new. -1 with assay_error. */
+int history_setting_index(struct history *history, const struct device_info *device);
 
 /* Whether the filter takes a case. */
 bool history_takes(const struct history_filter *filter, const struct case_id *id);
 
-/* "device", "firmware", ... of one bit. */
-const char *history_cause_name(enum history_cause cause);
-/* What that was in a setting, as people read it. */
-const char *history_cause_value(enum history_cause cause, const struct history_setting *setting);
+bool history_is_cause(const struct history_change *change, enum comparability_part part);
+/* What the part was before the point and is at it, as people read it; "" unknown. The
+ * one before is the newest that is known of the device of the point before. */
+const char *history_part_before(const struct history *history, const struct history_series *series,
+                                int at, enum comparability_part part);
+const char *history_part_at(const struct history *history, const struct history_series *series,
+                            int at, enum comparability_part part);
 
 /* Whether the ack is about the case. */
 bool history_ack_covers(const struct ack *ack, const struct case_id *id);

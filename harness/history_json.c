@@ -10,14 +10,18 @@ enum { FORMAT = 1 };
 
 static void setting_members(struct json *json, const struct history_setting *setting)
 {
-    json_known_member(json, "device", setting->name);
-    json_known_member(json, "uuid", setting->uuid);
-    json_known_member(json, "firmware", setting->vbios);
-    json_known_member(json, "driver", setting->driver);
-    json_known_member(json, "runtime", setting->runtime);
-    json_known_member(json, "clock", clock_name((enum clock_source)setting->clock));
-    json_known_member(json, "flush", flush_name((enum cache_flush)setting->flush));
-    json_bool_member(json, "simulated", setting->simulated);
+    const struct device_info *facts = &setting->facts;
+    json_known_member(json, "device", facts->name);
+    json_known_member(json, "uuid", facts->uuid);
+    json_known_member(json, "firmware", facts->vbios);
+    json_known_member(json, "driver", facts->driver);
+    json_known_member(json, "runtime", facts->runtime);
+    json_number_member(json, "power_limit_w", facts->power_limit_w);
+    json_count_member(json, "ecc", facts->ecc);
+    json_count_member(json, "mig", facts->mig);
+    json_known_member(json, "clock", clock_name((enum clock_source)facts->clock));
+    json_known_member(json, "flush", flush_name((enum cache_flush)facts->flush));
+    json_bool_member(json, "simulated", facts->simulated);
 }
 
 static void point_value(struct json *json, const struct history *history,
@@ -45,9 +49,8 @@ static void change_value(struct json *json, const struct history *history,
     json_known_member(json, "kind", change->causes ? "border" : "change");
     json_key(json, "causes");
     json_begin_array(json);
-    for (int bit = 0; bit < HISTORY_CAUSES; bit++)
-        if (change->causes >> bit & 1)
-            json_string(json, history_cause_name((enum history_cause)(1 << bit)));
+    for (int part = 0; part < COMPARABILITY_PARTS; part++)
+        if (history_is_cause(change, part)) json_string(json, comparability_part_name(part));
     json_end(json);
     json_known_member(json, "run", run->id);
     json_known_member(json, "started_at", run->started_at);

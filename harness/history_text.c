@@ -17,12 +17,6 @@ static const struct history_run *run_at(const struct history *history,
     return &history->runs[series->points[point].run];
 }
 
-static const struct history_setting *setting_at(const struct history *history,
-                                                const struct history_series *series, int point)
-{
-    return &history->settings[series->points[point].setting];
-}
-
 static void print_heading(FILE *out, const struct history *history,
                           const struct history_series *series)
 {
@@ -30,9 +24,9 @@ static void print_heading(FILE *out, const struct history *history,
     fprintf(out, "%s/%s  %s  %s", id->operation, id->variant, id->shape,
             temperature_name((enum assay_temperature)id->temperature));
     if (series->point_count > 0) {
-        const struct history_setting *setting =
-            setting_at(history, series, series->point_count - 1);
-        fprintf(out, "  on %s%s", setting->name, setting->simulated ? " (simulated)" : "");
+        int newest = series->points[series->point_count - 1].setting;
+        const struct device_info *facts = &history->settings[newest].facts;
+        fprintf(out, "  on %s%s", facts->name, facts->simulated ? " (simulated)" : "");
     }
     fputc('\n', out);
 }
@@ -73,14 +67,11 @@ static int print_sparkline(FILE *out, const struct history_series *series, int w
 static void print_causes(FILE *out, const struct history *history,
                          const struct history_series *series, const struct history_change *change)
 {
-    const struct history_setting *before = setting_at(history, series, change->at - 1);
-    const struct history_setting *after = setting_at(history, series, change->at);
-    for (int bit = 0; bit < HISTORY_CAUSES; bit++) {
-        enum history_cause cause = (enum history_cause)(1 << bit);
-        if (!(change->causes & cause)) continue;
-        const char *from = history_cause_value(cause, before);
-        const char *to = history_cause_value(cause, after);
-        fprintf(out, "  %s %s", history_cause_name(cause), from[0] ? from : "?");
+    for (int part = 0; part < COMPARABILITY_PARTS; part++) {
+        if (!history_is_cause(change, part)) continue;
+        const char *from = history_part_before(history, series, change->at, part);
+        const char *to = history_part_at(history, series, change->at, part);
+        fprintf(out, "  %s %s", comparability_part_name(part), from[0] ? from : "?");
         if (strcmp(from, to) != 0)
             fprintf(out, " -> %s", to[0] ? to : "?");
         else

@@ -63,20 +63,16 @@ static void change_label(const struct history *history, const struct history_ser
         snprintf(out, size, "%+.1f %%", 100 * (change->after_ns / change->before_ns - 1));
         return;
     }
-    const struct history_setting *before =
-        &history->settings[series->points[change->at - 1].setting];
-    const struct history_setting *after = &history->settings[series->points[change->at].setting];
-    for (int i = 0; i < HISTORY_CAUSES && used < size; i++) {
-        enum history_cause cause = (enum history_cause)(1u << i);
-        if (!(change->causes & (unsigned)cause)) continue;
-        const char *from = history_cause_value(cause, before);
-        const char *to = history_cause_value(cause, after);
+    for (int part = 0; part < COMPARABILITY_PARTS && used < size; part++) {
+        if (!history_is_cause(change, part)) continue;
+        const char *from = history_part_before(history, series, change->at, part);
+        const char *to = history_part_at(history, series, change->at, part);
+        const char *name = comparability_part_name(part), *comma = used ? ", " : "";
         if (strcmp(from, to) != 0)
-            used += (size_t)snprintf(out + used, size - used, "%s%s %s to %s", used ? ", " : "",
-                                     history_cause_name(cause), from, to);
+            used +=
+                (size_t)snprintf(out + used, size - used, "%s%s %s to %s", comma, name, from, to);
         else /* the name is the same, the card is not */
-            used += (size_t)snprintf(out + used, size - used, "%sanother %s", used ? ", " : "",
-                                     history_cause_name(cause));
+            used += (size_t)snprintf(out + used, size - used, "%sanother %s", comma, name);
     }
 }
 
@@ -148,8 +144,8 @@ static void write_history(FILE *out, const struct history *history, const struct
     char title[PLOT_MAX_COMMON + 160], text[PLOT_MAX_COMMON], note[120] = "";
     int shown = count < MOST_PANELS ? count : MOST_PANELS;
     const struct history_series *first = panels[0].series;
-    const struct history_setting *setting =
-        &history->settings[first->points[first->point_count - 1].setting];
+    const struct device_info *facts =
+        &history->settings[first->points[first->point_count - 1].setting].facts;
     for (int i = 0; i < shown; i++)
         plot_common_add(&common, &panels[i].series->id);
     plot_common_text(&common, text);
@@ -160,9 +156,8 @@ static void write_history(FILE *out, const struct history *history, const struct
                  count - shown);
     plot_head(out, NULL, title, note);
     snprintf(text, sizeof text, "%s%s, driver %s; %d runs, %.10s to %.10s",
-             setting->simulated ? "SIMULATED " : "", setting->name, setting->driver,
-             history->run_count, history->runs[0].started_at,
-             history->runs[history->run_count - 1].started_at);
+             facts->simulated ? "SIMULATED " : "", facts->name, facts->driver, history->run_count,
+             history->runs[0].started_at, history->runs[history->run_count - 1].started_at);
     plot_setting(out, "subtitle", text);
     plot_size(out, 1100, 150 + (shown == 1 ? 380 : 170 * shown),
               12 + (shown == 1 ? 22 : 11 * shown));

@@ -69,19 +69,22 @@ static int add_run(struct history *history, struct query *query)
 
 static int add_setting(struct history *history, struct query *query, int *index)
 {
-    struct history_setting setting = {0};
-    char clock[16], flush[16];
-    column_text(query, "name", setting.name, sizeof setting.name);
-    column_text(query, "uuid", setting.uuid, sizeof setting.uuid);
-    column_text(query, "vbios", setting.vbios, sizeof setting.vbios);
-    column_text(query, "driver", setting.driver, sizeof setting.driver);
-    column_text(query, "runtime", setting.runtime, sizeof setting.runtime);
-    column_text(query, "clock", clock, sizeof clock);
-    setting.clock = clock_parse(clock);
-    column_text(query, "flush", flush, sizeof flush);
-    setting.flush = flush_parse(flush);
-    setting.simulated = column_integer(query, "simulated") != 0;
-    *index = history_setting_index(history, &setting);
+    struct device_info device = {0};
+    char word[16];
+    column_text(query, "name", device.name, sizeof device.name);
+    column_text(query, "uuid", device.uuid, sizeof device.uuid);
+    column_text(query, "vbios", device.vbios, sizeof device.vbios);
+    column_text(query, "driver", device.driver, sizeof device.driver);
+    column_text(query, "runtime", device.runtime, sizeof device.runtime);
+    device.power_limit_w = column_real(query, "power_limit_w");
+    device.ecc = (int32_t)column_count(query, "ecc");
+    device.mig = (int32_t)column_count(query, "mig");
+    column_text(query, "clock", word, sizeof word);
+    device.clock = clock_parse(word);
+    column_text(query, "flush", word, sizeof word);
+    device.flush = flush_parse(word);
+    device.simulated = column_integer(query, "simulated") != 0;
+    *index = history_setting_index(history, &device);
     return *index < 0 ? -1 : 0;
 }
 
@@ -97,8 +100,8 @@ static int read_launches(struct reader *reader)
     query_open(&query, reader->store, purpose,
                "SELECT launch.id, run.id AS run_id, run.suite, run.label, run.started_at,"
                " environment.git_commit, device.name, device.uuid, device.vbios,"
-               " device.simulated, launch.driver, launch.runtime, launch.clock,"
-               " launch.flush"
+               " device.simulated, launch.driver, launch.runtime, launch.power_limit_w,"
+               " launch.ecc, launch.mig, launch.clock, launch.flush"
                " FROM run JOIN launch ON launch.run_id = run.id"
                " JOIN device ON device.id = launch.device_id"
                " JOIN environment ON environment.id = run.environment_id"

@@ -1,4 +1,4 @@
-/* test_history.c - series over runs: values, borders, devices, acks, the filter. */
+/* test_history.c - series over runs: values, changes, devices, acks, the filter. */
 #include "sparkline.h"
 #include "tests/history_fixture.h"
 
@@ -7,14 +7,6 @@ static struct device_info card(const char *uuid)
     struct device_info device = fixture_device();
     snprintf(device.uuid, sizeof device.uuid, "%s", uuid);
     return device;
-}
-
-static void add_driver(struct store *store, int day, const char *uuid, const char *driver,
-                       double time_ns)
-{
-    struct device_info device = card(uuid);
-    snprintf(device.driver, sizeof device.driver, "%s", driver);
-    history_day(store, day, &device, time_ns);
 }
 
 static void add_one(struct store *store, int day, const char *uuid, double time_ns)
@@ -84,34 +76,6 @@ static void a_step_is_a_change_with_its_levels(void **state)
     assert_int_equal(change->causes, 0);
     assert_true(fabs(change->before_ns - 1000) < 5);
     assert_true(fabs(change->after_ns - 1100) < 5);
-    history_release(&history);
-    store_close(store);
-}
-
-static void another_driver_is_a_border_even_without_a_step(void **state)
-{
-    struct store *store = fixture_open(state, "e.sqlite", STORE_WRITE);
-    for (int i = 0; i < 20; i++)
-        add_driver(store, i, "a", i < 3 ? "570" : "580", 1000 * history_wobble(i));
-    struct history history = history_all(store, 0);
-    assert_int_equal(history.series[0].change_count, 1);
-    assert_int_equal(history.series[0].changes[0].at, 3);
-    assert_int_equal(history.series[0].changes[0].causes, CAUSE_DRIVER);
-    history_release(&history);
-    store_close(store);
-}
-
-static void another_device_in_its_place_is_a_border(void **state)
-{
-    struct store *store = fixture_open(state, "f.sqlite", STORE_WRITE);
-    for (int i = 0; i < 40; i++)
-        add_driver(store, i, i < 20 ? "a" : "b", i < 20 ? "1" : "2",
-                   (i < 20 ? 1000 : 1080) * history_wobble(i));
-    struct history history = history_all(store, 0);
-    assert_int_equal(history.series_count, 1);
-    assert_int_equal(history.series[0].change_count, 1);
-    assert_int_equal(history.series[0].changes[0].at, 20);
-    assert_int_equal(history.series[0].changes[0].causes, CAUSE_DEVICE);
     history_release(&history);
     store_close(store);
 }
@@ -247,8 +211,6 @@ int main(void)
         STORED(runs_without_a_time_are_counted_and_not_shown),
         STORED(points_are_in_the_order_of_time),
         STORED(a_step_is_a_change_with_its_levels),
-        STORED(another_driver_is_a_border_even_without_a_step),
-        STORED(another_device_in_its_place_is_a_border),
         STORED(devices_that_take_turns_have_a_series_each),
         STORED(ceilings_are_no_cases),
         STORED(an_empty_database_has_no_series),

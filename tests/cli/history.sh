@@ -48,6 +48,27 @@ check "no database is exit 2" exits 2 "$ASSAY" history op_0 --db none.sqlite
 check "an unknown option gets a suggestion" warns "--format" "$ASSAY" history op_0 --fromat json
 check "the help has an example" says "example: assay history" "$ASSAY" help history
 
+# Borders of what else makes times comparable: from run 100 on the power limit, from 120 on ECC, from 140 on MIG.
+cp h.sqlite set.sqlite
+query set.sqlite "UPDATE launch SET power_limit_w = iif(run_id < printf('%032x', 100), 700, 650.5),
+    ecc = run_id < printf('%032x', 120), mig = run_id >= printf('%032x', 140)"
+borders() { sqlite3 :memory: "SELECT group_concat(value ->> 'at' || ' ' || (value ->> 'causes'), ', ')
+    FROM json_each(readfile('j.json'), '$.series[0].changes') WHERE value ->> 'kind' = 'border'"; }
+setting="json_extract(readfile('j.json'), '$.settings[#-1]')"
+check "another power limit is a border" says "power limit 700 W -> 650.5 W" "$ASSAY" history op_0/v2 --db set.sqlite
+check "another state of ECC is" says "ECC on -> off" "$ASSAY" history op_0/v2 --db set.sqlite
+check "another state of MIG is" says "MIG off -> on" "$ASSAY" history op_0/v2 --db set.sqlite
+history_json op_0/v2 --db set.sqlite
+check "json names them" gives '99 ["power limit"], 119 ["ECC"], 139 ["MIG"], 149 ["driver"]' borders
+check "and has what they are" gives "650.5|0|1" sqlite3 :memory: \
+    "SELECT $setting ->> 'power_limit_w', $setting ->> 'ecc', $setting ->> 'mig'"
+query set.sqlite "UPDATE launch SET power_limit_w = NULL WHERE run_id < printf('%032x', 100);
+    UPDATE launch SET ecc = NULL WHERE run_id >= printf('%032x', 120);
+    UPDATE launch SET mig = NULL WHERE run_id BETWEEN printf('%032x', 130) AND printf('%032x', 150)"
+history_json op_0/v2 --db set.sqlite
+check "what is unknown on one side is none, and what changed meanwhile is one later" \
+    gives '149 ["driver"], 150 ["MIG"]' borders
+
 # The size that the time was promised for.
 "$HERE/history_db.sh" "$ASSAY" big.sqlite 2000 200
 limit=0.2

@@ -160,6 +160,10 @@ variation other.sqlite "INSERT INTO device SELECT 'other', place, simulated, nam
 check "a forest over two cards is exit 4" exits 4 plot forest slower --against few --db other.sqlite -o none.svg
 check "and names what parts them" warns "INCOMPARABLE; most: device uuid" \
     plot forest slower --against few --db other.sqlite -o none.svg
+variation limit.sqlite "UPDATE launch SET power_limit_w = 350;
+    UPDATE launch SET power_limit_w = 700 WHERE run_id IN (SELECT id FROM run WHERE label = 'many')"
+check "a history over two power limits is drawn" drawn history many --db limit.sqlite
+check "with what its border is" grep -q 'power limit 700 W to 350 W' history.svg
 variation wide.sqlite "UPDATE result SET operation = 'operation_' || (ordinal % 30) WHERE time_ns > 0"
 check "thirty operations have a roofline" drawn roofline many --db wide.sqlite
 for i in 0 7 29; do
