@@ -35,17 +35,30 @@ int noise_decade(double time_ns)
     return power < NOISE_DECADES ? power : NOISE_DECADES - 1;
 }
 
+/* Spreads of one decade after the other, in the order of the blocks; `begin` has where each
+ * decade's are. */
+static void sort_by_decade(const struct noise *noise, double *values, int begin[NOISE_DECADES + 1])
+{
+    int at[NOISE_DECADES];
+    memset(begin, 0, (NOISE_DECADES + 1) * sizeof *begin);
+    for (int i = 0; i < noise->count; i++)
+        begin[noise_decade(noise->blocks[i].time_ns) + 1]++;
+    for (int d = 0; d < NOISE_DECADES; d++) {
+        at[d] = begin[d];
+        begin[d + 1] += begin[d];
+    }
+    for (int i = 0; i < noise->count; i++)
+        values[at[noise_decade(noise->blocks[i].time_ns)]++] = noise->blocks[i].spread;
+}
+
 int noise_prepare(struct noise *noise)
 {
+    int begin[NOISE_DECADES + 1];
     double *values = calloc((size_t)noise->count + 1, sizeof *values);
     if (!values) return assay_error("out of memory for the noise of unchanged code");
-    for (int d = 0; d < NOISE_DECADES; d++) {
-        int count = 0;
-        for (int i = 0; i < noise->count; i++)
-            if (noise_decade(noise->blocks[i].time_ns) == d)
-                values[count++] = noise->blocks[i].spread;
-        noise->pooled[d] = stats_median(values, count);
-    }
+    sort_by_decade(noise, values, begin);
+    for (int d = 0; d < NOISE_DECADES; d++)
+        noise->pooled[d] = stats_median(values + begin[d], begin[d + 1] - begin[d]);
     free(values);
     if (noise->count)
         qsort(noise->blocks, (size_t)noise->count, sizeof *noise->blocks, block_order);

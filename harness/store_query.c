@@ -136,8 +136,11 @@ int column_index(struct query *query, const char *name)
 {
     if (query->rc != SQLITE_OK) return -1;
     int count = sqlite3_column_count(query->statement);
-    for (int i = 0; i < count; i++)
-        if (strcmp(sqlite3_column_name(query->statement, i), name) == 0) return i;
+    for (int i = 0; i < count; i++) {
+        int at = (query->last_column + 1 + i) % count;
+        if (strcmp(sqlite3_column_name(query->statement, at), name) == 0)
+            return query->last_column = at;
+    }
     query->rc = SQLITE_RANGE;
     assay_error("%s: cannot %s: the query has no column %s", query->store->path, query->purpose,
                 name);
