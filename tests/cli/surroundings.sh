@@ -34,6 +34,17 @@ check "nothing of the environment is needed" exits 0 env -i "$ASSAY" run many.in
     --no-ceilings --db bare.sqlite
 check "nor by the doctor" exits 0 env -i "$ASSAY" doctor --device host
 check "nor to show" exits 0 env -i "$ASSAY" show --db bare.sqlite
+# The size of the host's cache, which decides what a class of sizes is.
+cached() { ASSAY_HOST_CACHE=$1 "$ASSAY" list devices; }
+check "the host's cache is what the user says" says "48.0 MiB" cached 48Mi
+check "and what it is flushed by and stored as" bash -c '
+    ASSAY_HOST_CACHE=1Mi "$0" run many.ini --device host --no-ceilings --flush read --db told.sqlite >/dev/null 2>&1 &&
+        [ "$(sqlite3 told.sqlite "SELECT cache_bytes FROM device")" = 1048576 ]' "$ASSAY"
+for told in zwei 0 -1 1Ki 32MB; do
+    check "ASSAY_HOST_CACHE=$told is exit 2" exits 2 env ASSAY_HOST_CACHE=$told "$ASSAY" run many.ini --device host
+    check "and said to be no size" warns "ASSAY_HOST_CACHE=$told is no size of a cache" \
+        env ASSAY_HOST_CACHE=$told "$ASSAY" run many.ini --device host
+done
 check "figures have a point in every language" bash -c '
     cmp <(LC_ALL=C "$0" show --format csv --db bare.sqlite) \
         <(LC_ALL=de_DE.UTF-8 LANG=de_DE.UTF-8 "$0" show --format csv --db bare.sqlite)' "$ASSAY"
