@@ -32,7 +32,7 @@ struct device {
     int64_t cache_bytes;
     size_t flush_bytes; /* of pages */
     char *flush;
-    bool flush_filled; /* pages nobody wrote to are one page of zeros, and clear nothing */
+    bool flush_filled;  /* pages nobody wrote to are one page of zeros, and clear nothing */
     uint64_t flush_sum; /* read back, so that the reads are not dropped */
 };
 

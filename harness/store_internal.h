@@ -32,7 +32,7 @@ struct query {
     sqlite3_stmt *statement;
     const char *purpose; /* completes "cannot ...": "store a case" */
     int rc;              /* of the first failure; SQLITE_OK when none */
-    int last_column; /* found last: the next one asked for is mostly its neighbour */
+    int last_column;     /* found last: the next one asked for is mostly its neighbour */
 };
 
 /* assay_error with one sentence that names the path and the purpose; -1. */
