@@ -8,7 +8,8 @@
  * second, which encodes and decodes, was estimated at some 20 for A2 (18 % of the blocks), 10
  * for Z2 (7 %), 15 for D4 and for E8 (a warp in 8): memory would be the bound, 260 us for 2^27
  * entries. Measured: Z2 270 us, E8 284, D4 293, A2 447 (copy_roundtrip 248 to 250; fused_vec
- * 310, 695, 680 and 524). Why A2 misses by so much is not known; its list is not exact here, as
+ * 310, 695, 680 and 524). A2 is bound by L2, at 95 % of its peak: a block of the list is read and
+ * written once more, eight bytes that L2 looks up as it does 128. Its list is not exact here, as
  * it is in best_list.cu (4 % of the blocks).
  */
 #include "best_list.cuh"
