@@ -19,7 +19,7 @@
 
 #include <stdlib.h>
 
-#include "cuda_error.h"
+#include "kernels/cuda/cuda_error.h"
 #include "kernels/gpt/gpt_room.h"
 #include "kernels/gpt/attention_steps.h"
 

@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cuda_error.h"
+#include "kernels/cuda/cuda_error.h"
 #include "kernels/codec/conv3d.h"
 
 enum { WORKSPACE_BYTES = 64 << 20 };

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cuda_error.h"
+#include "kernels/cuda/cuda_error.h"
 
 struct gemmex {
     const struct cublas *api;

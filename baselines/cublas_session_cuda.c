@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "cuda_error.h"
+#include "kernels/cuda/cuda_error.h"
 
 int cublas_session_open(struct cublas_session *session, int64_t precision, struct assay_call *call)
 {

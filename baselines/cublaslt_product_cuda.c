@@ -13,8 +13,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cuda_error.h"
-#include "cuda_graph.h"
+#include "kernels/cuda/cuda_error.h"
+#include "kernels/cuda/cuda_graph.h"
 
 enum { CANDIDATES = 32 };
 

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "cuda_error.h"
+#include "kernels/cuda/cuda_error.h"
 #include "kernels/codec/group_norm.h"
 
 static int launch(struct assay_call *call)

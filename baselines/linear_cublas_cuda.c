@@ -13,7 +13,7 @@
 
 #include <stdlib.h>
 
-#include "cuda_error.h"
+#include "kernels/cuda/cuda_error.h"
 #include "kernels/gpt/linear_steps.h"
 
 struct linear {

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #include "cublaslt_product.h"
-#include "cuda_error.h"
+#include "kernels/cuda/cuda_error.h"
 #include "kernels/gpt/linear_steps.h"
 
 struct linear {

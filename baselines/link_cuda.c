@@ -7,7 +7,7 @@
  */
 #include <stdlib.h>
 
-#include "cuda_error.h"
+#include "kernels/cuda/cuda_error.h"
 #include "kernels/ceilings/link.h"
 
 static void adopt(struct assay_call *call, void *host)

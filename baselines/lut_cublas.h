@@ -11,7 +11,7 @@
 
 #ifdef CUBLAS_HEADERS
 
-#include "cuda_error.h"
+#include "kernels/cuda/cuda_error.h"
 #include "kernels/lut/lut_cuda.h"
 
 enum { LUT_CUBLAS_WORKSPACE_BYTES = 64 << 20 }; /* 32 MiB is Hopper's least for full choice */

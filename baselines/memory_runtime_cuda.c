@@ -4,7 +4,7 @@
  *
  * Bytes: those of the operation. Operations: none.
  */
-#include "cuda_error.h"
+#include "kernels/cuda/cuda_error.h"
 #include "kernels/ceilings/memory.h"
 
 static const char *supports_copy(const struct assay_shape *shape)

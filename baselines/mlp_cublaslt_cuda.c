@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 #include "cublaslt_product.h"
-#include "cuda_error.h"
+#include "kernels/cuda/cuda_error.h"
 #include "kernels/gpt/gpt_room.h"
 
 struct mlp {

@@ -12,8 +12,8 @@
 
 #include <stdlib.h>
 
-#include "cuda_error.h"
-#include "cuda_graph.h"
+#include "kernels/cuda/cuda_error.h"
+#include "kernels/cuda/cuda_graph.h"
 #include "kernels/gpt/gpt_room.h"
 #include "kernels/gpt/model_cuda.h"
 

@@ -15,7 +15,7 @@
  */
 #include <stdlib.h>
 
-#include "cuda_error.h"
+#include "kernels/cuda/cuda_error.h"
 #include "kernels/codec/transfer.h"
 
 enum kind { KIND_PAGEABLE, KIND_PINNED, KIND_WRITE_COMBINED };

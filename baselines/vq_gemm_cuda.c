@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cuda_error.h"
+#include "kernels/cuda/cuda_error.h"
 #include "kernels/codec/codec_room.h"
 #include "kernels/codec/vq_search.h"
 #include "vq_argmin.h"

@@ -4,7 +4,7 @@
  *
  * Bytes of a vector: 512 written. Operations: none.
  */
-#include "cuda_error.h"
+#include "kernels/cuda/cuda_error.h"
 #include "kernels/codec/vq_gather.h"
 
 static int launch(struct assay_call *call)

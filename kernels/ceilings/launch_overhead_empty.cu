@@ -10,7 +10,7 @@
  */
 #include <cuda_runtime.h>
 
-#include "baselines/cuda_graph.h"
+#include "kernels/cuda/cuda_graph.h"
 #include "launch_overhead.h"
 
 static __global__ void nothing()

@@ -8,7 +8,7 @@
  */
 #include <stdlib.h>
 
-#include "baselines/cuda_error.h"
+#include "kernels/cuda/cuda_error.h"
 #include "channel_attention.h"
 #include "codec_batch.h"
 #include "codec_net_internal.h"

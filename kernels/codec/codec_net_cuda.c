@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "baselines/cuda_error.h"
+#include "kernels/cuda/cuda_error.h"
 #include "codec_net_fused.h"
 #include "codec_pack.h"
 

@@ -14,7 +14,7 @@
  * Weights, 2.7 MB, are read from L2 once a block; the next tap's while one is at work.
  */
 #include "codec_net_small.cuh"
-#include "kernels/gpt/cluster_launch.cuh"
+#include "kernels/cuda/cluster_launch.cuh"
 
 constexpr int LAST_TAPS = 28;    /* 27 and one for alignment */
 constexpr int PASS_TILES = 8;    /* of eight channels in a pass of expand: 64 channels, */

@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-#include "baselines/cuda_room.h"
+#include "kernels/cuda/cuda_room.h"
 
 int codec_room(void **memory, int64_t bytes, const char *what)
 {

@@ -12,7 +12,7 @@
  */
 #include <stdlib.h>
 
-#include "baselines/cuda_error.h"
+#include "kernels/cuda/cuda_error.h"
 #include "memory_alloc.h"
 
 static size_t block_bytes(const struct assay_call *call)

@@ -11,7 +11,7 @@
  */
 #include <stdlib.h>
 
-#include "baselines/cuda_error.h"
+#include "kernels/cuda/cuda_error.h"
 #include "pipe.h"
 #include "pipe_compare.h"
 

@@ -5,7 +5,7 @@
  * output once that is in host memory. Where a slot has one stream, the stream's order
  * says so; with three, each stage waits for the events that do.
  */
-#include "baselines/cuda_error.h"
+#include "kernels/cuda/cuda_error.h"
 #include "pipe.h"
 
 static int wait_for(cudaStream_t stream, cudaEvent_t event)

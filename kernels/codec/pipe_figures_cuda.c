@@ -18,7 +18,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "baselines/cuda_error.h"
+#include "kernels/cuda/cuda_error.h"
 #include "pipe.h"
 
 enum {

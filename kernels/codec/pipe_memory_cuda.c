@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "baselines/cuda_error.h"
-#include "baselines/cuda_graph.h"
+#include "kernels/cuda/cuda_error.h"
+#include "kernels/cuda/cuda_graph.h"
 #include "codec_net_internal.h"
 #include "host_room.h"
 #include "pipe.h"

@@ -8,7 +8,7 @@
  */
 #include <stdlib.h>
 
-#include "baselines/cuda_error.h"
+#include "kernels/cuda/cuda_error.h"
 #include "pipe.h"
 
 static const char *const stage_name[PIPE_STAGES] = {"h2d", "compute", "d2h"};

@@ -5,8 +5,8 @@
  */
 #include <string.h>
 
-#include "baselines/cuda_error.h"
-#include "baselines/cuda_graph.h"
+#include "kernels/cuda/cuda_error.h"
+#include "kernels/cuda/cuda_graph.h"
 #include "pipe.h"
 
 /* --------------------------------------------------------------------- host -- */

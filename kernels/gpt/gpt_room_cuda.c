@@ -1,7 +1,7 @@
 /* gpt_room_cuda.c - see gpt_room.h. */
 #include "gpt_room.h"
 
-#include "baselines/cuda_room.h"
+#include "kernels/cuda/cuda_room.h"
 #include "units.h"
 
 int gpt_room(struct assay_call *call, void **memory, int64_t bytes, const char *what)

@@ -24,7 +24,7 @@
 #include "linear_order.h"
 #include "linear_products.h"
 #include "mma_layout.h"
-#include "tensor_map.h"
+#include "kernels/cuda/tensor_map.h"
 #include "wgmma.cuh"
 
 enum {

@@ -5,7 +5,7 @@
 #ifndef LINEAR_WGMMA_LAUNCH_CUH
 #define LINEAR_WGMMA_LAUNCH_CUH
 
-#include "cluster_launch.cuh"
+#include "kernels/cuda/cluster_launch.cuh"
 #include "linear_wgmma.cuh"
 
 /* In setup: the plan of a product; `operands` as they will be in every launch. */

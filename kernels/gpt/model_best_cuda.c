@@ -40,8 +40,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "baselines/cuda_error.h"
-#include "baselines/cuda_graph.h"
+#include "kernels/cuda/cuda_error.h"
+#include "kernels/cuda/cuda_graph.h"
 #include "gpt_room.h"
 #include "model_cuda.h"
 #include "model_library.h"

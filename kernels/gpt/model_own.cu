@@ -11,7 +11,7 @@
  *
  * Each eager, and as one CUDA graph (_graph).
  */
-#include "baselines/cuda_graph.h"
+#include "kernels/cuda/cuda_graph.h"
 #include "gpt.cuh"
 #include "gpt_room.h"
 #include "linear_products.h"

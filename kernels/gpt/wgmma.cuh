@@ -14,7 +14,7 @@
 #ifndef WGMMA_CUH
 #define WGMMA_CUH
 
-#include "hopper.cuh"
+#include "kernels/cuda/hopper.cuh"
 
 static constexpr int WGMMA_ROWS = 64;       /* of a, a product */
 static constexpr int WGMMA_THREADS = 128;   /* a warpgroup */

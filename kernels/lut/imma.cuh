@@ -14,7 +14,7 @@
 #include "lut_cuda.h"
 
 #include "imma.h"
-#include "kernels/gpt/hopper.cuh"
+#include "kernels/cuda/hopper.cuh"
 
 struct imma_output {
     float *c;

@@ -18,8 +18,8 @@
 #define LUT_IMMA_RING_CUH
 
 #include "imma.cuh"
-#include "kernels/gpt/cluster_launch.cuh"
-#include "kernels/gpt/tensor_map.h"
+#include "kernels/cuda/cluster_launch.cuh"
+#include "kernels/cuda/tensor_map.h"
 
 enum {
     RING_CLUSTER = 2,

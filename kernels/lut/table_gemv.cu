@@ -28,7 +28,7 @@
 #include <stdlib.h>
 
 #include "gemv_table.h"
-#include "kernels/gpt/cluster_launch.cuh"
+#include "kernels/cuda/cluster_launch.cuh"
 #include "lut_cuda.h"
 
 namespace cg = cooperative_groups;
