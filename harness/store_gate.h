@@ -75,6 +75,10 @@ int store_read_noise_pairs(struct store *store, const char *comparability,
 int store_last_calibration(struct store *store, const char *suite, char session[STORE_ID],
                            int *last);
 
+/* The same of the newest gate of two programs that came to no decision. */
+int store_unfinished_gate(struct store *store, const char *suite, char session[STORE_ID],
+                          int *last);
+
 /* The rows of a comparison that the gate `id` made. */
 int store_add_gate(struct store *store, const char *id, const char *comparability,
                    const struct comparison *comparison);

@@ -106,13 +106,13 @@ int store_read_noise(struct store *store, const char *comparability, const char 
     return status;
 }
 
-/* ---------------------------------------------------------- calibrations -- */
+/* -------------------------------------------------------------- sessions -- */
 
 /* Labels have the first eight digits of a session; its blocks, if any, the others. */
 static int complete_session(struct store *store, char session[STORE_ID])
 {
     struct query query;
-    query_open(&query, store, "look for a calibration",
+    query_open(&query, store, "look for a session",
                "SELECT session FROM noise WHERE session >= :from AND session < :from || 'g'"
                " LIMIT 1");
     query_text(&query, ":from", session);
@@ -126,14 +126,13 @@ static int complete_session(struct store *store, char session[STORE_ID])
     return 0;
 }
 
-int store_last_calibration(struct store *store, const char *suite, char session[STORE_ID],
-                           int *last)
+/* The query's one row: a session as labels have it, and its last round. 1: found, 0: not,
+ * -1: reported. */
+static int find_session(struct store *store, const char *sql, const char *suite,
+                        char session[STORE_ID], int *last)
 {
     struct query query;
-    query_open(&query, store, "look for a calibration",
-               "SELECT substr(label, 6, 8) AS session, max(CAST(substr(label, 21) AS INTEGER)) AS"
-               " last FROM run WHERE label GLOB 'gate ???????? round *, unchanged*'"
-               " AND suite = :suite GROUP BY session ORDER BY max(started_at) DESC LIMIT 1");
+    query_open(&query, store, "look for a session", sql);
     query_text(&query, ":suite", suite);
     int found = query_step(&query);
     if (found == 1) {
@@ -141,6 +140,36 @@ int store_last_calibration(struct store *store, const char *suite, char session[
         *last = (int)column_integer(&query, "last");
     }
     if (query_close(&query) != 0) return -1;
-    if (found == 1) return complete_session(store, session);
-    return assay_error("%s: there is no calibration of '%s' to go on with", store->path, suite);
+    if (found == 1 && complete_session(store, session) != 0) return -1;
+    return found;
+}
+
+/* Labels are "gate 1a2b3c4d round 3, base". */
+#define SESSION_AND_LAST                                                                           \
+    "SELECT substr(label, 6, 8) AS session, max(CAST(substr(label, 21) AS INTEGER)) AS last"       \
+    " FROM run WHERE suite = :suite AND "
+#define NEWEST_FIRST " ORDER BY max(started_at) DESC, max(rowid) DESC LIMIT 1"
+
+int store_last_calibration(struct store *store, const char *suite, char session[STORE_ID],
+                           int *last)
+{
+    static const char sql[] = SESSION_AND_LAST
+        "label GLOB 'gate ???????? round *, unchanged*' GROUP BY session" NEWEST_FIRST;
+    int found = find_session(store, sql, suite, session, last);
+    if (found == 0)
+        return assay_error("%s: there is no calibration of '%s' to go on with", store->path, suite);
+    return found == 1 ? 0 : -1;
+}
+
+/* A gate against a stored run launches no base; a calibration calls its launches unchanged. */
+int store_unfinished_gate(struct store *store, const char *suite, char session[STORE_ID], int *last)
+{
+    static const char sql[] = SESSION_AND_LAST STORE_OF_GATE
+        " GROUP BY session HAVING sum(label GLOB '*, base') > 0"
+        " AND session NOT IN (SELECT substr(id, 1, 8) FROM gate)" NEWEST_FIRST;
+    int found = find_session(store, sql, suite, session, last);
+    if (found == 0)
+        return assay_error("%s: no gate of '%s' is unfinished: there is nothing to resume",
+                           store->path, suite);
+    return found == 1 ? 0 : -1;
 }

@@ -1,4 +1,5 @@
 /* test_store_find.c - runs are found, by what people type, and listed. */
+#include "store_gate.h"
 #include "tests/store_fixture.h"
 
 static void assert_finds(struct store *store, const char *spec, const char *id)
@@ -155,6 +156,78 @@ static void launches_of_a_gate_are_one_line_when_asked_for(void **state)
     store_close(store);
 }
 
+static void end_gate(struct store *store, const char *id)
+{
+    char sql[256];
+    snprintf(sql, sizeof sql,
+             "INSERT INTO gate (id, mode, suite, base, candidate, comparability, judged_at, exit)"
+             " VALUES ('%s', 'paired', 'smoke', 'a', 'b', 'key', '', 0)",
+             id);
+    FINE(store_exec(store, "test", sql));
+}
+
+static void assert_unfinished(struct store *store, const char *session, int last)
+{
+    char found[STORE_ID];
+    int round = 0;
+    FINE(store_unfinished_gate(store, "smoke", found, &round));
+    assert_int_equal(strlen(found), STORE_ID - 1);
+    assert_memory_equal(found, session, strlen(session));
+    assert_int_equal(round, last);
+}
+
+static void the_newest_gate_without_a_decision_is_gone_on_with(void **state)
+{
+    struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
+    fixture_run(store, "gate 0123abcd round 9, base");
+    fixture_run(store, "gate 0123abcd round 10, base again");
+    assert_unfinished(store, "0123abcd", 10);
+    fixture_run(store, "gate 4567cdef round 1, base");
+    assert_unfinished(store, "4567cdef", 1);
+    end_gate(store, "4567cdef89abcdef0123456789abcdef");
+    assert_unfinished(store, "0123abcd", 10);
+    store_close(store);
+}
+
+static void a_gate_keeps_the_id_that_its_noise_has_already(void **state)
+{
+    struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
+    static const char session[] = "0123abcd0123456789abcdef00112233";
+    struct noise_block block = {.rounds = 6, .time_ns = 1000, .shift = 0.01, .spread = 0.01};
+    fixture_run(store, "gate 0123abcd round 1, base");
+    strcpy(block.session, session);
+    FINE(store_add_noise(store, "key", "null", "time", &block));
+    assert_unfinished(store, session, 1);
+    store_close(store);
+}
+
+static void what_is_no_gate_of_two_programs_is_not_gone_on_with(void **state)
+{
+    struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
+    char session[STORE_ID];
+    int last;
+    fixture_run(store, "tuned");
+    fixture_run(store, "gate 0123abcd round 1, unchanged"); /* of a calibration */
+    fixture_run(store, "gate 4567cdef round 1, candidate"); /* against a stored run */
+    FAILS(store_unfinished_gate(store, "smoke", session, &last),
+          "no gate of 'smoke' is unfinished: there is nothing to resume");
+    fixture_run(store, "gate 89abcdef round 1, base");
+    FAILS(store_unfinished_gate(store, "core", session, &last), "no gate of 'core' is unfinished");
+    store_close(store);
+}
+
+static void of_launches_with_one_label_the_newest_counts(void **state)
+{
+    struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
+    static const char label[] = "gate 0123abcd round 9, base";
+    char id[STORE_ID];
+    fixture_run(store, label);
+    struct run_info newest = fixture_run(store, label);
+    assert_int_equal(store_find_label(store, label, id), 1);
+    assert_string_equal(id, newest.id);
+    store_close(store);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
 int main(void)
@@ -166,6 +239,10 @@ int main(void)
         TEST(the_path_before_a_run_picks_the_database),
         TEST(runs_are_listed_newest_first_until_told_to_stop),
         TEST(launches_of_a_gate_are_one_line_when_asked_for),
+        TEST(the_newest_gate_without_a_decision_is_gone_on_with),
+        TEST(a_gate_keeps_the_id_that_its_noise_has_already),
+        TEST(what_is_no_gate_of_two_programs_is_not_gone_on_with),
+        TEST(of_launches_with_one_label_the_newest_counts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
