@@ -32,8 +32,12 @@ int store_each_noise_device(struct store *store,
 }
 
 /* Of a calibration both launches of a round; of a gate the base and the null arm, and base
- * and candidate where the gate made a block of them. Labels tell them. */
+ * and candidate where the gate made a block of them. Labels tell them; a round that was
+ * interrupted is launched once more as a whole, and its first part is of another hour. */
 static const char pairs_of_launches[] =
+    "WITH newest AS (SELECT id FROM run WHERE NOT EXISTS (SELECT 1 FROM run AS later"
+    "   WHERE later.label = run.label"
+    "     AND (later.started_at, later.rowid) > (run.started_at, run.rowid)))"
     "SELECT a.time_ns AS one_ns, b.time_ns AS other_ns"
     " FROM run AS first JOIN launch AS l ON l.run_id = first.id"
     " JOIN run AS second ON second.label IN (first.label || ' again',"
@@ -43,7 +47,8 @@ static const char pairs_of_launches[] =
     " JOIN result AS b ON b.launch_id = m.id AND b.purpose = 'case' AND b.status = 'ok'"
     "   AND b.operation = a.operation AND b.shape = a.shape AND b.temperature = a.temperature"
     "   AND b.variant = a.variant AND b.place = a.place"
-    " WHERE l.comparability = :key AND (first.label GLOB 'gate ???????? round *, unchanged'"
+    " WHERE l.comparability = :key AND first.id IN newest AND second.id IN newest"
+    "   AND (first.label GLOB 'gate ???????? round *, unchanged'"
     "   OR first.label GLOB 'gate ???????? round *, base')"
     "   AND (second.label = first.label || ' again'"
     "     OR (substr(first.label, 6, 8), a.operation, a.variant, a.place, a.shape, a.temperature)"
