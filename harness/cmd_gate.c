@@ -38,6 +38,8 @@ const char usage_gate[] =
     "  --metric M          time (default), or speedup: the ratio to the baseline\n"
     "  --fail-on LIST      verdicts that end with 3: INCONCLUSIVE,UNSTABLE, or any\n"
     "  --no-extension      no further rounds for what stays open\n"
+    "  --resume            go on with the suite's last gate that did not end, with --base; the\n"
+    "                      other options as before\n"
     "  --launches N        of the candidate, with --baseline (default 6, at least 5)\n"
     "  --allow-stored-verdict   let a stored base of two sessions make a case REGRESSED\n"
     "  --allow-simulated   gate a simulated device\n"
@@ -79,6 +81,7 @@ enum {
     OPT_METRIC,
     OPT_FAIL_ON,
     OPT_NO_EXTENSION,
+    OPT_RESUME,
     OPT_LAUNCHES,
     OPT_ALLOW_STORED,
     OPT_ALLOW_SIMULATED,
@@ -107,6 +110,7 @@ const struct option options_gate[] = {
     {"metric", required_argument, NULL, OPT_METRIC},
     {"fail-on", required_argument, NULL, OPT_FAIL_ON},
     {"no-extension", no_argument, NULL, OPT_NO_EXTENSION},
+    {"resume", no_argument, NULL, OPT_RESUME},
     {"launches", required_argument, NULL, OPT_LAUNCHES},
     {"allow-stored-verdict", no_argument, NULL, OPT_ALLOW_STORED},
     {"allow-simulated", no_argument, NULL, OPT_ALLOW_SIMULATED},
@@ -187,6 +191,9 @@ static int take(struct arguments *arguments, int option)
     case OPT_NO_EXTENSION:
         gate->extend = false;
         return 0;
+    case OPT_RESUME:
+        gate->resume = true;
+        return 0;
     case OPT_ALLOW_STORED:
         gate->allow_stored = true;
         return 0;
@@ -212,6 +219,7 @@ static int check(struct arguments *arguments)
     if (gate->base && gate->baseline) return assay_error("--base or --baseline, not both");
     if (gate->base && gate->launches) return assay_error("--launches is for --baseline alone");
     if (gate->baseline && gate->pinned) return assay_error("--pinned is for --base alone");
+    if (gate->baseline && gate->resume) return assay_error("--resume is for --base alone");
     if (gate->base && gate->allow_stored)
         return assay_error("--allow-stored-verdict is for --baseline alone");
     if ((gate->base && !gate->base[0]) || (gate->candidate && !gate->candidate[0]))
@@ -306,8 +314,8 @@ int cmd_gate(int argc, char **argv)
     if (!arguments.gate.candidate && suite_find(arguments.gate.suite, NULL, suite) != 0)
         return command_failed(argv[0]);
     if (!arguments.gate.candidate) arguments.gate.candidate = itself;
-    /* A stored run is in a database that is there. */
-    bool reads = arguments.gate.baseline || arguments.gate.pinned;
+    /* A stored run is in a database that is there, and so is what is gone on with. */
+    bool reads = arguments.gate.baseline || arguments.gate.pinned || arguments.gate.resume;
     if (store_open(&store, command_database(arguments.db), reads ? STORE_CHANGE : STORE_WRITE) != 0)
         return command_failed(argv[0]);
     int code = gate_run(store, &arguments.gate, &comparison);

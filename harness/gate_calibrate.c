@@ -19,38 +19,6 @@ struct calibrating {
 
 /* ---------------------------------------------------------------- resume -- */
 
-/* The stored launch of an arm. 1: found, 0: there is none, or it is of another device, driver
- * or clock than those before it; -1 with assay_error. */
-static int find_launch(struct gate_run *run, enum arm arm, int round, struct timings *timings)
-{
-    char label[GATE_LABEL], id[STORE_ID], key[STORE_ID];
-    gate_label(run, arm, round, label);
-    int found = store_find_label(run->store, label, id);
-    if (found != 1) return found;
-    if (store_read_timings(run->store, id, timings) != 0) return -1;
-    if (timings->run.launch_count == 0) found = 0;
-    if (found == 1 && store_comparability(run->store, timings->run.launches[0].id, key) != 0)
-        found = -1;
-    if (found == 1 && !run->comparability[0]) strcpy(run->comparability, key);
-    if (found == 1 && strcmp(run->comparability, key) != 0) found = 0;
-    if (found != 1) timings_release(timings);
-    return found;
-}
-
-/* A launch without its other half is of another hour than whatever could be put beside it. */
-static int take_pair(struct gate_run *run, int round)
-{
-    struct timings base = {0}, candidate = {0};
-    int found = find_launch(run, ARM_BASE, round, &base);
-    if (found == 1) found = find_launch(run, ARM_CANDIDATE, round, &candidate);
-    if (found == 1 && (timings_append(&run->pool[ARM_BASE], &base) != 0 ||
-                       timings_append(&run->pool[ARM_CANDIDATE], &candidate) != 0))
-        found = -1;
-    timings_release(&base);
-    timings_release(&candidate);
-    return found;
-}
-
 /* The suite's last calibration becomes this one. */
 static int resume(struct calibrating *calibrating)
 {
@@ -61,7 +29,7 @@ static int resume(struct calibrating *calibrating)
     suite_name_of(run->options->suite, suite);
     if (store_last_calibration(run->store, suite, run->session, &last) != 0) return -1;
     for (int round = 0; round < last; round++) {
-        int found = take_pair(run, round);
+        int found = gate_take_round(run, round, false);
         if (found < 0) return -1;
         made->pairs += found;
     }
@@ -74,12 +42,7 @@ static int resume(struct calibrating *calibrating)
 static int check_device(struct gate_run *run)
 {
     const struct timings *base = &run->pool[ARM_BASE];
-    char key[STORE_ID];
-    const char *newest = base->run.launches[base->run.launch_count - 1].id;
-    if (store_comparability(run->store, newest, key) != 0) return -1;
-    if (!run->comparability[0]) strcpy(run->comparability, key);
-    if (strcmp(run->comparability, key) == 0) return 0;
-    return assay_error("what is to be gone on with is of another device, driver or clock");
+    return gate_check_device(run, base->run.launches[base->run.launch_count - 1].id);
 }
 
 /* ---------------------------------------------------------------- blocks -- */

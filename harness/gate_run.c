@@ -77,17 +77,25 @@ int gate_launch(struct gate_run *run, enum arm arm, int round, const char *filte
         assay_error("the device is simulated: a gate of it proves nothing (--allow-simulated)");
         return EXIT_USAGE;
     }
-    int status = timings_append(&run->pool[arm], &timings);
+    int status = gate_check_launch(run, arm, &timings);
+    if (status == 0) status = timings_append(&run->pool[arm], &timings);
     timings_release(&timings);
     return status == 0 ? GATE_MADE : EXIT_USAGE;
 }
 
 /* Rounds alternate AB, BA, so that a drift falls on both alike. */
+enum arm gate_arm_at(int round, int turn)
+{
+    return (enum arm)(round % 2 ? ARMS - 1 - turn : turn);
+}
+
 int gate_launch_rounds(struct gate_run *run, int from, int to, bool with_null, const char *filter)
 {
-    for (int round = from; round < to; round++) {
-        for (int i = 0; i < ARMS; i++) {
-            enum arm arm = (enum arm)(round % 2 ? ARMS - 1 - i : i);
+    int taken = gate_take_rounds(run, from, to, with_null);
+    if (taken < 0) return EXIT_USAGE;
+    for (int round = from + taken; round < to; round++) {
+        for (int turn = 0; turn < ARMS; turn++) {
+            enum arm arm = gate_arm_at(round, turn);
             if (arm == ARM_NULL && !with_null) continue;
             int code = gate_launch(run, arm, round, filter);
             if (code != GATE_MADE) return code;
@@ -117,17 +125,20 @@ static bool add_to_filter(char *filter, const struct case_id *id)
     return true;
 }
 
+bool gate_is_wanted(const struct gate_run *run, const struct gate_case *one)
+{
+    return run->extending ? gate_is_open(one) : one->slower.suspect || one->faster.suspect;
+}
+
 /* Only what is still to be judged is measured again; with the baselines of its groups
  * when ratios to them are compared. NULL: too many to name, so everything. */
-static const char *open_filter(const struct gate_run *run, bool open_only, char filter[FILTER_SIZE])
+static const char *open_filter(const struct gate_run *run, char filter[FILTER_SIZE])
 {
     const struct timings *base = &run->pool[ARM_BASE];
     filter[0] = '\0';
     for (int i = 0; i < run->comparison->count; i++) {
-        const struct gate_case *one = &run->cases[i];
         const struct case_id *id = &run->comparison->rows[i].id;
-        bool wanted = open_only ? gate_is_open(one) : one->slower.suspect || one->faster.suspect;
-        if (!wanted) continue;
+        if (!gate_is_wanted(run, &run->cases[i])) continue;
         if (!add_to_filter(filter, id)) return run->options->filter;
         for (int t = 0; run->options->speedup && t < base->count; t++)
             if (base->rows[t].is_baseline && case_id_same_group(&base->rows[t].id, id) &&
@@ -155,14 +166,14 @@ static int second_stage(struct gate_run *run, int suspects)
     int looked = run->screen_rounds + run->confirm_rounds;
     fprintf(stderr, "assay: %d suspect%s, %d fresh rounds with the base once more\n", suspects,
             suspects == 1 ? "" : "s", run->confirm_rounds);
-    int code =
-        gate_launch_rounds(run, run->screen_rounds, looked, true, open_filter(run, false, filter));
+    int code = gate_launch_rounds(run, run->screen_rounds, looked, true, open_filter(run, filter));
     if (code != GATE_MADE) return code;
     if (gate_judge(run, &suspects, &open) != 0) return EXIT_USAGE;
     int most = run->screen_rounds + GATE_EXTENDED_ROUNDS;
-    if (!run->rules.extend || open == 0 || looked >= most) return GATE_MADE;
+    if (!run->options->extend || open == 0 || looked >= most) return GATE_MADE;
     fprintf(stderr, "assay: %d still open, %d rounds more\n", open, most - looked);
-    code = gate_launch_rounds(run, looked, most, true, open_filter(run, true, filter));
+    run->extending = true;
+    code = gate_launch_rounds(run, looked, most, true, open_filter(run, filter));
     if (code != GATE_MADE) return code;
     return gate_judge(run, &suspects, &open) == 0 ? GATE_MADE : EXIT_USAGE;
 }
@@ -258,6 +269,7 @@ static int paired(struct gate_run *run)
     int suspects, open, code = GATE_MADE;
     const char *pinned = run->options->pinned;
     run->screen_rounds = GATE_SCREEN_ROUNDS;
+    if (run->options->resume && gate_resume(run) != 0) return EXIT_USAGE;
     if (pinned) code = gate_read_baseline(run->store, pinned, &run->pinned, &run->pinned_sessions);
     if (code != GATE_MADE) return code;
     code = gate_launch_rounds(run, 0, run->screen_rounds, false, run->options->filter);
@@ -268,6 +280,7 @@ static int paired(struct gate_run *run)
         if (code != GATE_MADE) return code;
     }
     if (keep_noise(run) != 0) return EXIT_USAGE;
+    gate_note_resumed(run);
     if (pinned && (code = gate_compare_pinned(run)) != GATE_MADE) return code;
     return gate_finish(run) == 0 ? GATE_MADE : EXIT_USAGE;
 }
@@ -283,7 +296,9 @@ int gate_begin(struct gate_run *run, struct store *store, const struct gate_opti
                     .threshold = options->threshold,
                     .noise = &run->noise,
                     .fail_on = options->fail_on},
-        .rules = {.alpha = ALPHA, .extend = options->extend},
+        /* Who interrupts a gate may have read what its first look left open: that look has its
+         * share of alpha, and giving up the second one must not enlarge it afterwards. */
+        .rules = {.alpha = ALPHA, .extend = options->extend || options->resume},
     };
     memset(comparison, 0, sizeof *comparison);
     if (id_random(run->session) != 0) return -1;

@@ -25,6 +25,7 @@ struct gate_options {
     double threshold;                           /* a fraction; NAN: by the clocks */
     bool speedup;                               /* the ratio to the baseline, not the time */
     bool extend;
+    bool resume; /* go on with the suite's newest gate that did not end; paired mode */
     bool allow_simulated, allow_stored;
     unsigned fail_on;
     int launches; /* of the candidate, in stored mode only */

@@ -1,7 +1,7 @@
 /*
  * gate_run_state.h - what the parts of a gate share: gate_run.c (launches in
- * pairs), gate_stored.c (against a stored run), gate_calibrate.c (one program against
- * itself), gate_judge.c (from times to verdicts).
+ * pairs), gate_resume.c (launches of before), gate_stored.c (against a stored run),
+ * gate_calibrate.c (one program against itself), gate_judge.c (from times to verdicts).
  */
 #ifndef GATE_RUN_STATE_H
 #define GATE_RUN_STATE_H
@@ -25,6 +25,10 @@ struct gate_run {
                                   round screen_rounds + i */
     int screen_rounds;
     int confirm_rounds;    /* of the first look; the extension goes beyond */
+    bool extending;        /* only what is still open is measured, not every suspect */
+    int stored_rounds;     /* the last one of the gate that is gone on with; 0: none is */
+    int taken_rounds;      /* so many of them are in the pool; further ones are measured */
+    char taken_until[32];  /* when the last of these launches began */
     struct timings pinned; /* options.pinned and the siblings of that run */
     int pinned_sessions;
     struct noise noise;
@@ -49,6 +53,27 @@ void gate_label(const struct gate_run *run, enum arm arm, int round, char out[GA
 /* One launch; and rounds [from, to) of both programs, with the null arm or without. */
 int gate_launch(struct gate_run *run, enum arm arm, int round, const char *filter);
 int gate_launch_rounds(struct gate_run *run, int from, int to, bool with_null, const char *filter);
+/* Which arm is launched as number `turn` of a round. */
+enum arm gate_arm_at(int round, int turn);
+
+/* ---- gate_resume.c ---- */
+
+/* The suite's newest gate that did not end becomes this one. 0, or -1 with assay_error. */
+int gate_resume(struct gate_run *run);
+/* The stored launches of a round into the pool. 1: all were there, 0: not, and none is in the
+ * pool, -1 with assay_error. */
+int gate_take_round(struct gate_run *run, int round, bool with_null);
+/* Rounds [from, to) as far as they are stored without a gap, of a gate that is gone on with.
+ * How many, or -1. */
+int gate_take_rounds(struct gate_run *run, int from, int to, bool with_null);
+/* -1 with assay_error where a launch is of another device, driver or clock than those before. */
+int gate_check_device(struct gate_run *run, const char *launch_id);
+/* The same of a new launch of an arm beside the rounds that were taken, and of its build. */
+int gate_check_launch(struct gate_run *run, enum arm arm, const struct timings *launch);
+/* How much of the comparison is of before, as a note. */
+void gate_note_resumed(const struct gate_run *run);
+
+/* ---- the parts ---- */
 
 /* The whole gate against a stored run. */
 int gate_stored(struct gate_run *run);
@@ -78,6 +103,9 @@ int gate_judge(struct gate_run *run, int *suspects, int *open);
 /* ln(other) - ln(base) of a case over rounds [from, to), where both have a time. */
 void gate_collect(struct gate_rounds *rounds, const struct gate_run *run, enum arm other,
                   const struct case_id *id, int from, int to);
+
+/* Whether a case is to be measured in the rounds that come. */
+bool gate_is_wanted(const struct gate_run *run, const struct gate_case *one);
 
 /* False for a row without a ratio (new, missing, failed), which comparing settled. */
 bool gate_is_judged(const struct comparison_row *row);
