@@ -35,7 +35,8 @@ int store_each_noise_device(struct store *store,
  * and candidate where the gate made a block of them. Labels tell them; a round that was
  * interrupted is launched once more as a whole, and its first part is of another hour. */
 static const char pairs_of_launches[] =
-    "WITH newest AS (SELECT id FROM run WHERE NOT EXISTS (SELECT 1 FROM run AS later"
+    "WITH newest AS (SELECT id FROM run WHERE label GLOB 'gate *'"
+    "   AND NOT EXISTS (SELECT 1 FROM run AS later"
     "   WHERE later.label = run.label"
     "     AND (later.started_at, later.rowid) > (run.started_at, run.rowid)))"
     "SELECT a.time_ns AS one_ns, b.time_ns AS other_ns"
