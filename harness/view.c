@@ -6,6 +6,7 @@
 #include "commands.h"
 #include "suite_expect.h"
 #include "view.h"
+#include "view_group.h"
 #include "view_rate.h"
 
 /* How bad a status is. A row has the worst of its launches. */
@@ -35,18 +36,11 @@ static void set_figure(struct case_result *result, size_t offset, double value)
     *(double *)((char *)result + offset) = value;
 }
 
-static bool same_group(const struct stored_case *a, const struct stored_case *b)
-{
-    const struct case_id *x = &a->result.id, *y = &b->result.id;
-    return a->purpose == b->purpose && x->temperature == y->temperature &&
-           !strcmp(x->operation, y->operation) && !strcmp(x->shape, y->shape) &&
-           !strcmp(a->group_label, b->group_label);
-}
-
+/* Of one group. */
 static bool same_case(const struct stored_case *a, const struct stored_case *b)
 {
     const struct case_id *x = &a->result.id, *y = &b->result.id;
-    return same_group(a, b) && x->place == y->place && !strcmp(x->variant, y->variant);
+    return x->place == y->place && !strcmp(x->variant, y->variant);
 }
 
 /* -------------------------------------------------------------- combining -- */
@@ -58,12 +52,14 @@ struct members {
     int count;
 };
 
-static void members_find(struct members *members, const struct stored_run *run,
+/* False where the case is in the row of an earlier one. */
+static bool members_find(struct members *members, const struct view_group *group,
                          const struct stored_case *first)
 {
     members->count = 0;
-    for (const struct stored_case *c = first; c < run->cases + run->case_count; c++)
-        if (same_case(first, c)) members->item[members->count++] = c;
+    for (int i = 0; i < group->count; i++)
+        if (same_case(first, group->item[i])) members->item[members->count++] = group->item[i];
+    return members->item[0] == first;
 }
 
 /* Leaves out what is not a number; sorts. */
@@ -123,12 +119,12 @@ static void row_combine(struct view_row *row, struct members *members)
 
 /* --------------------------------------------------------------- speed-up -- */
 
-static const struct stored_case *base_of(const struct stored_run *run,
+static const struct stored_case *base_of(const struct view_group *group,
                                          const struct stored_case *stored)
 {
-    for (int i = 0; i < run->case_count; i++) {
-        const struct stored_case *c = &run->cases[i];
-        if (c->result.is_baseline && c->result.status == STATUS_OK && same_group(c, stored) &&
+    for (int i = 0; i < group->count; i++) {
+        const struct stored_case *c = group->item[i];
+        if (c->result.is_baseline && c->result.status == STATUS_OK &&
             !strcmp(c->launch_id, stored->launch_id))
             return c;
     }
@@ -156,14 +152,15 @@ static int launch_speedup(const struct stored_case *base, const struct stored_ca
 
 /* Ratios to different baselines are different figures: a launch whose baseline
  * is not the first launch's is left out. */
-static int row_speedup(struct view_row *row, const struct stored_run *run, struct members *members)
+static int row_speedup(struct view_row *row, const struct view_group *group,
+                       struct members *members)
 {
     struct interval ratio = {NAN, NAN, NAN};
     int count = 0;
     row->speedup = ratio;
     if (row->result.status != STATUS_OK) return 0;
     for (int i = 0; i < members->count; i++) {
-        const struct stored_case *base = base_of(run, members->item[i]);
+        const struct stored_case *base = base_of(group, members->item[i]);
         if (!base) continue;
         const char *name = base->result.id.variant;
         if (!row->baseline[0]) memcpy(row->baseline, name, sizeof row->baseline);
@@ -193,36 +190,26 @@ int view_row_order(const void *a, const void *b)
     return strcmp(x->result.id.variant, y->result.id.variant);
 }
 
-static int group_of(const struct view *view, const struct stored_case *stored)
+static int add_row(struct view *view, const struct view_group *group, struct members *members)
 {
-    for (int i = 0; i < view->count; i++)
-        if (same_group(view->rows[i].stored, stored)) return view->rows[i].group;
-    return -1;
-}
-
-static bool has_row(const struct view *view, const struct stored_case *stored)
-{
-    for (int i = 0; i < view->count; i++)
-        if (same_case(view->rows[i].stored, stored)) return true;
-    return false;
-}
-
-static int add_row(struct view *view, const struct stored_case *first, struct members *members)
-{
-    struct view_row *row = &view->rows[view->count];
-    members_find(members, view->run, first);
+    struct view_row *row = &view->rows[view->count++];
     row_combine(row, members);
-    row->group = group_of(view, first);
-    if (row->group < 0) row->group = view->group_count++;
-    view->count++;
-
+    row->group = group->number;
     row->speedup = (struct interval){NAN, NAN, NAN};
     row->ceiling_fraction = row->rate = NAN;
     row->arithmetic = -1;
     if (row->result.status != STATUS_OK) return 0;
     view_row_ceiling(row, view);
     view_row_rate(row);
-    return row_speedup(row, view->run, members);
+    return row_speedup(row, group, members);
+}
+
+static int add_group(struct view *view, const struct view_group *group, struct members *members)
+{
+    int failed = 0;
+    for (int i = 0; i < group->count && !failed; i++)
+        if (members_find(members, group, group->item[i])) failed = add_row(view, group, members);
+    return failed;
 }
 
 int view_make(struct view *view, const struct stored_run *run)
@@ -231,16 +218,23 @@ int view_make(struct view *view, const struct stored_run *run)
     size_t room = (size_t)run->case_count + 1;
     struct members members = {calloc(room, sizeof *members.item),
                               calloc(room, sizeof *members.value), 0};
+    struct view_groups groups = {0};
     *view = (struct view){.run = run, .rows = calloc(room, sizeof *view->rows)};
     if (!members.item || !members.value || !view->rows) {
         failed = assay_error("out of memory for %d cases", run->case_count);
         goto out;
     }
+    failed = view_groups_make(&groups, run);
+    if (failed) goto out;
     view_collect_ceilings(view);
-    for (int i = 0; i < run->case_count && !failed; i++)
-        if (!has_row(view, &run->cases[i])) failed = add_row(view, &run->cases[i], &members);
+    view->group_count = groups.count;
+    for (int g = 0; g < groups.count && !failed; g++) {
+        const struct view_group group = view_group_at(&groups, g);
+        failed = add_group(view, &group, &members);
+    }
     if (!failed) qsort(view->rows, (size_t)view->count, sizeof *view->rows, view_row_order);
 out:
+    view_groups_release(&groups);
     free(members.item);
     free(members.value);
     if (failed) view_release(view);

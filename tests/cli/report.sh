@@ -235,7 +235,7 @@ most_links() {
     awk '/<figure/ { count = 0 } /<a href="#r[0-9]+"><title>/ { if (++count > most) most = count }
         END { print most + 0 }' "$1"
 }
-for limit in "3000 500" "15000 5000"; do
+for limit in "3000 500" "5000 5000"; do
     # shellcheck disable=SC2086 # two words
     check "a report of ${limit#* } cases in less than ${limit% *} ms" in_time $limit
     check "has them all" gives "${limit#* }" grep -c '<tr id="r' many.html
