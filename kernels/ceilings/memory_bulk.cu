@@ -12,6 +12,7 @@
  */
 #include <stdlib.h>
 
+#include "kernels/cuda/hopper.cuh"
 #include "memory.cuh"
 
 enum {
@@ -27,48 +28,14 @@ enum {
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 
-static __device__ inline uint32_t shared_address(const void *pointer)
-{
-    return (uint32_t)__cvta_generic_to_shared(pointer);
-}
-
-static __device__ inline void arrival_init(uint64_t *barrier)
-{
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(barrier))
-                 : "memory");
-}
-
-/* Ordinary writes to shared memory become visible to the copy engine. */
-static __device__ inline void engine_fence()
-{
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-}
-
 static __device__ inline void load_start(void *to, const void *from, uint32_t bytes,
-                                         uint64_t *barrier)
+                                         uint32_t barrier)
 {
-    asm volatile(
-        "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)),
-        "r"(bytes)
-        : "memory");
+    hopper_barrier_expect(barrier, bytes);
     asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
-                 " [%0], [%1], %2, [%3];" ::"r"(shared_address(to)),
-                 "l"(__cvta_generic_to_global(from)), "r"(bytes), "r"(shared_address(barrier))
+                 " [%0], [%1], %2, [%3];" ::"r"(hopper_shared(to)),
+                 "l"(__cvta_generic_to_global(from)), "r"(bytes), "r"(barrier)
                  : "memory");
-}
-
-static __device__ inline void arrival_wait(uint64_t *barrier, uint32_t parity)
-{
-    uint32_t done = 0;
-    while (!done)
-        asm volatile("{\n"
-                     " .reg .pred p;\n"
-                     " mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
-                     " selp.u32 %0, 1, 0, p;\n"
-                     "}"
-                     : "=r"(done)
-                     : "r"(shared_address(barrier)), "r"(parity)
-                     : "memory");
 }
 
 /* Each store is a group of its own. */
@@ -76,15 +43,9 @@ static __device__ inline void store_start(void *to, const void *from, uint32_t b
 {
     asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(
                      __cvta_generic_to_global(to)),
-                 "r"(shared_address(from)), "r"(bytes)
+                 "r"(hopper_shared(from)), "r"(bytes)
                  : "memory");
     asm volatile("cp.async.bulk.commit_group;" ::: "memory");
-}
-
-/* All but the latest PENDING stores have read their shared memory. */
-template <int PENDING> static __device__ inline void store_wait_read()
-{
-    asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(PENDING) : "memory");
 }
 
 static __device__ inline void store_wait_all()
@@ -107,26 +68,26 @@ static __device__ void copy_chunks(char *out, const char *in, int64_t bytes, cha
     const int64_t stride = gridDim.x, begin = blockIdx.x;
     const int64_t mine = begin < chunks ? (chunks - begin + stride - 1) / stride : 0;
     for (int stage = 0; stage < STAGES; stage++)
-        arrival_init(&arrival[stage]);
-    engine_fence();
+        hopper_barrier_init(hopper_shared(&arrival[stage]), 1);
+    hopper_store_fence();
     for (int64_t i = 0; i < STAGES - LAG && i < mine; i++) {
         const int64_t chunk = begin + i * stride;
         load_start(ring + i * CHUNK_BYTES, in + chunk * CHUNK_BYTES, chunk_bytes(chunk, bytes),
-                   &arrival[i]);
+                   hopper_shared(&arrival[i]));
     }
     for (int64_t i = 0; i < mine; i++) {
         const int stage = (int)(i % STAGES);
         const int64_t chunk = begin + i * stride;
-        arrival_wait(&arrival[stage], (uint32_t)(i / STAGES) & 1);
+        hopper_barrier_wait(hopper_shared(&arrival[stage]), (uint32_t)(i / STAGES) & 1);
         store_start(out + chunk * CHUNK_BYTES, ring + stage * CHUNK_BYTES,
                     chunk_bytes(chunk, bytes));
         const int64_t next = i + STAGES - LAG; /* takes the stage of send i - LAG */
         if (next >= mine) continue;
-        store_wait_read<LAG>();
+        hopper_store_wait<LAG>();
         const int64_t next_chunk = begin + next * stride;
         const int next_stage = (int)(next % STAGES);
         load_start(ring + next_stage * CHUNK_BYTES, in + next_chunk * CHUNK_BYTES,
-                   chunk_bytes(next_chunk, bytes), &arrival[next_stage]);
+                   chunk_bytes(next_chunk, bytes), hopper_shared(&arrival[next_stage]));
     }
     store_wait_all();
 }
@@ -168,7 +129,7 @@ static __global__ void __launch_bounds__(FILL_THREADS)
     __shared__ __align__(128) uint4 chunk[CHUNK_BYTES / 16];
     for (int i = threadIdx.x; i < CHUNK_BYTES / 16; i += FILL_THREADS)
         chunk[i] = write_mix<cached_access>::load(in, i);
-    engine_fence();
+    hopper_store_fence();
     __syncthreads();
     if (threadIdx.x == 0) write_chunks((char *)out, out_words / 4 * 16, (const char *)chunk);
     if (blockIdx.x == 0 && threadIdx.x == FILL_THREADS - 1)

@@ -80,7 +80,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
     if (leader) {
         for (int s = 0; s < STAGES; s++)
             bulk_barrier_init(&own.landed[s]);
-        bulk_fence();
+        hopper_store_fence();
         for (int s = 0; s < STAGES; s++) {
             int64_t t = blockIdx.x + s * step;
             if (t < tiles) bulk_fetch(own.in[s], x + t * tile, TILE_BYTES, &own.landed[s]);
@@ -103,10 +103,10 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
             quantize_vector(x, own.out[side], at, own.in[slot][at], inverse, zero);
         }
         /* The codes were written by ordinary stores; the copy engine reads them next. */
-        bulk_fence();
+        hopper_store_fence();
         /* The previous tile's codes have left the other side, which the barrier
          * then frees for everyone. */
-        if (leader) bulk_wait_read();
+        if (leader) hopper_store_wait<0>();
         __syncthreads();
         if (leader) {
             bulk_put(y + t * tile, own.out[side], tile);

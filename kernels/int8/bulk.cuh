@@ -1,33 +1,24 @@
 /*
  * bulk.cuh - Hopper's bulk copies between global and shared memory, in PTX.
  *
- * Addresses and sizes are multiples of 16 bytes. All but bulk_wait_landed and
- * bulk_fence are for one thread of the block, the same each time. Source: PTX ISA,
- * "cp.async.bulk" and "mbarrier".
+ * Addresses and sizes are multiples of 16 bytes. All but bulk_wait_landed are for one
+ * thread of the block, the same each time. Source: PTX ISA, "cp.async.bulk" and
+ * "mbarrier".
  */
 #ifndef BULK_CUH
 #define BULK_CUH
 
 #include <stdint.h>
 
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+#include "kernels/cuda/hopper.cuh"
 
-static __device__ __forceinline__ uint32_t bulk_address(const void *pointer)
-{
-    return (uint32_t)__cvta_generic_to_shared(pointer);
-}
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
 
 /* Ready for one arrival a phase: the leader's, with the bytes to expect. */
 static __device__ __forceinline__ void bulk_barrier_init(uint64_t *landed)
 {
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(bulk_address(landed)) : "memory");
-    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-}
-
-/* Order this thread's ordinary shared-memory accesses before the copy engine's. */
-static __device__ __forceinline__ void bulk_fence(void)
-{
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    hopper_barrier_init(hopper_shared(landed), 1);
+    hopper_barrier_publish();
 }
 
 /* Announce a tile's bytes to `landed`, then send for them; read once, so they
@@ -35,17 +26,14 @@ static __device__ __forceinline__ void bulk_fence(void)
 static __device__ __forceinline__ void bulk_fetch(uint4 *slot, const void *from, uint32_t bytes,
                                                   uint64_t *landed)
 {
-    asm volatile(
-        "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(bulk_address(landed)),
-        "r"(bytes)
-        : "memory");
+    hopper_barrier_expect(hopper_shared(landed), bytes);
     asm volatile("{\n\t"
                  ".reg .b64 policy;\n\t"
                  "createpolicy.fractional.L2::evict_first.b64 policy, 1.0;\n\t"
                  "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
                  ".L2::cache_hint [%0], [%1], %2, [%3], policy;\n\t"
-                 "}" ::"r"(bulk_address(slot)),
-                 "l"(__cvta_generic_to_global(from)), "r"(bytes), "r"(bulk_address(landed))
+                 "}" ::"r"(hopper_shared(slot)),
+                 "l"(__cvta_generic_to_global(from)), "r"(bytes), "r"(hopper_shared(landed))
                  : "memory");
 }
 
@@ -56,7 +44,7 @@ static __device__ __forceinline__ void bulk_wait_landed(uint64_t *landed, uint32
                  "again:\n\t"
                  "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n\t"
                  "@!done bra again;\n\t"
-                 "}" ::"r"(bulk_address(landed)),
+                 "}" ::"r"(hopper_shared(landed)),
                  "r"(parity)
                  : "memory");
 }
@@ -66,14 +54,8 @@ static __device__ __forceinline__ void bulk_put(int8_t *to, const uint32_t *code
 {
     asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;\n\t"
                  "cp.async.bulk.commit_group;" ::"l"(__cvta_generic_to_global(to)),
-                 "r"(bulk_address(codes)), "r"(bytes)
+                 "r"(hopper_shared(codes)), "r"(bytes)
                  : "memory");
-}
-
-/* Until every tile put so far has left shared memory. */
-static __device__ __forceinline__ void bulk_wait_read(void)
-{
-    asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
 }
 
 /* Until every tile put so far is in its place. */
