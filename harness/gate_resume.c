@@ -24,12 +24,20 @@ static bool is_there(const struct timings *launch)
 
 /* ------------------------------------------------------------- conditions -- */
 
-int gate_check_device(struct gate_run *run, const char *launch_id)
+/* Whether a launch is of the device, driver and clock of those before it; the first one says which
+ * these are. 1: yes, 0: no, -1 with assay_error. */
+static int is_same_device(struct gate_run *run, const char *launch_id)
 {
     char key[STORE_ID];
     if (store_comparability(run->store, launch_id, key) != 0) return -1;
     if (!run->comparability[0]) strcpy(run->comparability, key);
-    if (strcmp(run->comparability, key) == 0) return 0;
+    return strcmp(run->comparability, key) == 0;
+}
+
+int gate_check_device(struct gate_run *run, const char *launch_id)
+{
+    int same = is_same_device(run, launch_id);
+    if (same != 0) return same < 0 ? -1 : 0;
     return assay_error("what is to be gone on with is of another device, driver or clock");
 }
 
@@ -117,16 +125,12 @@ static int check_options(const struct gate_run *run, enum arm arm, const struct 
  * or clock than those before it; -1 with assay_error. */
 static int find_launch(struct gate_run *run, enum arm arm, int round, struct timings *timings)
 {
-    char label[GATE_LABEL], id[STORE_ID], key[STORE_ID];
+    char label[GATE_LABEL], id[STORE_ID];
     gate_label(run, arm, round, label);
     int found = store_find_label(run->store, label, id);
     if (found != 1) return found;
     if (store_read_timings(run->store, id, timings) != 0) return -1;
-    if (!is_there(timings)) found = 0;
-    if (found == 1 && store_comparability(run->store, timings->run.launches[0].id, key) != 0)
-        found = -1;
-    if (found == 1 && !run->comparability[0]) strcpy(run->comparability, key);
-    if (found == 1 && strcmp(run->comparability, key) != 0) found = 0;
+    found = is_there(timings) ? is_same_device(run, timings->run.launches[0].id) : 0;
     if (found != 1) timings_release(timings);
     return found;
 }

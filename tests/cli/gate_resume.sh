@@ -88,7 +88,6 @@ check "one that is gone on with is interrupted again" interrupted twice.sqlite "
 check "and gone on with again" exits 0 gate twice.sqlite --resume
 check "to the same verdicts" gives "$(rows whole.json)" rows g.json
 
-
 : >launched
 check "without the extension it is judged by its first look" resumed 0 first.sqlite extension.sqlite --no-extension
 check "from ten rounds" gives "INCONCLUSIVE 10" query :memory: \

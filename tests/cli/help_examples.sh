@@ -67,7 +67,7 @@ while read -r command <&3; do
         # A profile needs a GPU; without one its example says so. What fills the time that it
         # is given gets a tenth of it.
         check "$command: $example" exits "$([ "$command" = profile ] && echo 4 || echo 0)" \
-            bash -c "${example/--limit 120/--limit 25}"
+            bash -c "${example/--limit 120/--limit 12}"
     done 4<list
 done 3<commands
 
