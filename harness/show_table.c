@@ -102,7 +102,8 @@ static void head_ceilings(const struct table *table)
             line(table, "", text);
             strcpy(text, "         ");
         }
-        strncat(text, one, sizeof text - strlen(text) - 1);
+        size_t used = strlen(text);
+        snprintf(text + used, sizeof text - used, "%s", one);
     }
     if (ceilings->count) line(table, "", text);
 }
