@@ -13,9 +13,20 @@
 #include <cuda.h>
 #include <stdint.h>
 
+#include "assay.h"
+
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 #define HOPPER_CODE 1
 #endif
+
+/* On the host: whether `kernel` runs on the current device as machine code for sm_90a. 0, or -1. */
+static inline int hopper_has_code(const void *kernel, bool *has)
+{
+    cudaFuncAttributes code;
+    if (assay_cuda(cudaFuncGetAttributes(&code, kernel), "machine code") < 0) return -1;
+    *has = code.binaryVersion == 90 && code.ptxVersion == 90;
+    return 0;
+}
 
 static __device__ __forceinline__ uint32_t hopper_shared(const void *pointer)
 {

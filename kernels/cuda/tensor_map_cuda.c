@@ -13,11 +13,13 @@ typedef CUresult encode_function(CUtensorMap *map, CUtensorMapDataType type, cuu
                                  CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
                                  CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill outside);
 
-/* NULL, and an error, where the driver is too old. */
+/* Looked up once, as products are enqueued with maps of their own. NULL, and an error, where the
+ * driver is too old. */
 static encode_function *encode_find(void)
 {
+    static void *found;
+    if (found) return (encode_function *)found;
     const char *name = "cuTensorMapEncodeTiled";
-    void *found = NULL;
     enum cudaDriverEntryPointQueryResult answer = cudaDriverEntryPointSymbolNotFound;
 #if CUDART_VERSION >= 12050
     cudaError_t error =
@@ -27,6 +29,7 @@ static encode_function *encode_find(void)
 #endif
     if (error == cudaSuccess && answer == cudaDriverEntryPointSuccess && found)
         return (encode_function *)found;
+    found = NULL;
     assay_error("%s: %s", name,
                 error == cudaSuccess ? "the driver has none" : cudaGetErrorString(error));
     return NULL;

@@ -155,12 +155,9 @@ static int prepare(struct plan *plan, const struct attention *args)
     plan->choice = args->size == 64 ? choice_of<64, 3, 4>() : choice_of<128, 2, 2>();
     plan->order = attention_order_of(args->batch * args->heads, args->tokens, 4 * args->size,
                                      plan->choice.queries);
-    cudaFuncAttributes attributes;
-    if (assay_cuda(cudaFuncGetAttributes(&attributes, plan->choice.kernel),
-                   "cudaFuncGetAttributes"))
-        return -1;
-    if (attributes.ptxVersion != 90 || attributes.binaryVersion != 90)
-        return assay_error("runs machine code for sm_90a alone, which is not here");
+    bool has;
+    if (hopper_has_code((const void *)plan->choice.kernel, &has) < 0) return -1;
+    if (!has) return assay_error("built without machine code for sm_90a");
     if (assay_cuda(cudaFuncSetAttribute(plan->choice.kernel,
                                         cudaFuncAttributeMaxDynamicSharedMemorySize,
                                         plan->choice.bytes),

@@ -154,7 +154,7 @@ static __device__ __forceinline__ void online_weigh(float (&sum)[COUNT], uint32_
     wgmma_begin();
 #pragma unroll
     for (int step = 0; step < KEYS / 16; step++)
-        wgmma_across(sum, p + 4 * step, b + step * 16 * 128 / 16);
+        wgmma_across(sum, p + 4 * step, wgmma_down(b, step));
     wgmma_commit();
 }
 

@@ -84,11 +84,9 @@ static int find_kernel(const struct linear_operands *operands, enum gpt_precisio
         return -1;
     *kernel = choose(operands, precision, processors);
     if (!*kernel) return assay_error("no product by wgmma of this type");
-    cudaFuncAttributes code;
-    if (assay_cuda(cudaFuncGetAttributes(&code, (*kernel)->code), "kernel") < 0) return -1;
-    if (code.binaryVersion != 90 || code.ptxVersion < 90)
-        return assay_error("built without machine code for sm_90a");
-    return 0;
+    bool has;
+    if (hopper_has_code((*kernel)->code, &has) < 0) return -1;
+    return has ? 0 : assay_error("built without machine code for sm_90a");
 }
 
 int linear_wgmma_init(struct linear_wgmma **product, const struct linear_operands *operands,

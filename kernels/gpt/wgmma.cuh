@@ -1,7 +1,7 @@
 /*
  * wgmma.cuh - Hopper's tensor cores: d += a b^T by a warpgroup, 64 rows of a, 64 to 256
- * rows of b, both in shared memory along k; and d += a b, bf16, a in registers and b's rows
- * along n. PTX ISA 8.0, wgmma.mma_async; sm_90a alone.
+ * rows of b, both in shared memory along k; and d += a b, bf16, b's rows along n, a in
+ * registers or along k. PTX ISA 8.0, wgmma.mma_async; sm_90a alone.
  *
  * A tile is rows of 128 bytes of k, 1024-byte aligned, its 16-byte chunks swizzled by
  * the row's lowest three bits as the copy engine writes them (CU_TENSOR_MAP_SWIZZLE_128B,
@@ -42,6 +42,12 @@ static __device__ __forceinline__ uint64_t wgmma_tile_across(uint32_t address, u
     const uint64_t eight_rows = 8 * WGMMA_ROW_BYTES / 16;
     return (uint64_t)1 << 62 | eight_rows << 32 | (uint64_t)(panel >> 4) << 16 |
            (address & 0x3ffff) >> 4;
+}
+
+/* The same tile, so many steps of 16 rows further down k. */
+static __device__ __forceinline__ uint64_t wgmma_down(uint64_t tile, int steps)
+{
+    return tile + steps * (16 * WGMMA_ROW_BYTES / 16);
 }
 
 /* The compiler may neither move accesses of these registers across this point, nor believe
@@ -129,7 +135,7 @@ template <int PENDING> static __device__ __forceinline__ void wgmma_wait(void)
     }
 #endif
 
-/* Neither operand negated; bf16 could also lie across k, and does not. */
+/* Neither operand negated, both along k. */
 #define WGMMA_BF16(COUNT, N, A, B, ADDS)                                                           \
     WGMMA_STEP(uint16_t, COUNT, "m64n" N "k16.f32.bf16.bf16", "1, 1, 0, 0", A, B, ADDS)
 #define WGMMA_TF32(COUNT, N, A, B, ADDS)                                                           \
@@ -141,6 +147,17 @@ WGMMA_BF16(128, "256", "%128", "%129", "%130")
 WGMMA_TF32(32, "64", "%32", "%33", "%34")
 WGMMA_TF32(64, "128", "%64", "%65", "%66")
 WGMMA_TF32(128, "256", "%128", "%129", "%130")
+
+/* The same with b's rows along n, in panels of 64 numbers (wgmma_tile_across). */
+struct wgmma_b_across {
+};
+WGMMA_STEP(struct wgmma_b_across, 64, "m64n128k16.f32.bf16.bf16", "1, 1, 0, 1", "%64", "%65", "%66")
+
+/* The same of bf16 with b across (wgmma_tile_across). */
+struct wgmma_bf16_across {
+};
+WGMMA_STEP(struct wgmma_bf16_across, 64, "m64n128k16.f32.bf16.bf16", "1, 1, 0, 1", "%64", "%65",
+           "%66")
 
 /* d += a b: a, 16 of k, in four registers as the sums of d lie, packed in pairs; b across. */
 #ifdef HOPPER_CODE
