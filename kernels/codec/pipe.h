@@ -59,8 +59,10 @@ struct pipe {
     int slot_count, stream_count;
     struct pipe_slot slot[PIPE_MOST_SLOTS];
     cudaStream_t stream[PIPE_MOST_SLOTS];
-    struct pipe_trace *trace;    /* NULL but while spans are taken */
-    const unsigned char *source; /* all batches' input and output in host memory */
+    struct pipe_trace *trace;         /* NULL but while spans are taken */
+    double staged_ns;                 /* what the host copied of the last launch's batches took */
+    double staging_ns[PIPE_LAUNCHES]; /* the same of the last timed launches, in a ring */
+    const unsigned char *source;      /* all batches' input and output in host memory */
     unsigned char *result;
 };
 
@@ -103,6 +105,9 @@ static inline bool pipe_is_staged(const struct pipe_axes *axes)
     return axes->host == PIPE_STAGED || axes->host == PIPE_PINNED_EACH;
 }
 
+/* The host's clock. */
+double pipe_now_ns(void);
+
 /* ------------------------------------------------------------------ memory -- */
 
 /* The state of a variant, its input taken from the call's buffer. 0, -1 or ASSAY_SKIP.
@@ -128,9 +133,10 @@ typedef int pipe_stage_function(const struct pipe *pipe, const struct pipe_slot 
                                 cudaStream_t stream);
 pipe_stage_function pipe_stage_in, pipe_stage_net, pipe_stage_out;
 
-/* The host's share of a staged batch: in before stage_in, out once stage_out is done. */
-void pipe_copy_in(const struct pipe *pipe, const struct pipe_slot *slot);
-void pipe_copy_out(const struct pipe *pipe, const struct pipe_slot *slot);
+/* The host's share of a staged batch: in before stage_in, out once stage_out is done. Adds its
+ * time to the pipe's staged_ns. */
+void pipe_copy_in(struct pipe *pipe, const struct pipe_slot *slot);
+void pipe_copy_out(struct pipe *pipe, const struct pipe_slot *slot);
 
 /* The net's stage of a slot whose block stays, as a graph. */
 int pipe_record_graph(const struct pipe *pipe, struct pipe_slot *slot);
@@ -149,7 +155,7 @@ int pipes_check(struct pipes *pipes, const struct assay_call *call);
 
 /* ----------------------------------------------------------------- figures -- */
 
-/* pipes_launch, and what it takes is kept for the figures. */
+/* pipes_launch, and what it and its host's copies take is kept for the figures. */
 int pipes_launch_timed(struct pipes *pipes);
 
 int pipes_figures(struct pipes *pipes, struct assay_metric *out, int max);

@@ -87,6 +87,7 @@ static bool host_is_wanted(const struct pipe *pipe)
 static int run(struct pipe *pipe)
 {
     int64_t turn = 0;
+    pipe->staged_ns = 0;
     if (pipe->trace && mark(pipe->trace->start, pipe->stream[0])) return -1;
     for (int64_t batch = pipe->first; batch < pipe->beyond; batch += pipe->step, turn++) {
         struct pipe_slot *slot = &pipe->slot[turn % pipe->slot_count];

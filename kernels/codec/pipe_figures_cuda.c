@@ -13,10 +13,13 @@
  * may be less than nothing: the median of all batches' is what a stage takes, times the
  * batches, and few batches are timed over and over.
  * Obtaining and returning memory is the host's time and is taken by its clock.
+ *
+ * What the host copies is timed in the launches themselves: how fast that goes depends on what its
+ * caches hold and on what else reads its memory, which no copy by itself has in common with a
+ * launch (one batch after the other, timed here, took longer than a launch with all of it).
  */
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 #include "kernels/cuda/cuda_error.h"
 #include "pipe.h"
@@ -42,23 +45,6 @@ struct timed {
     int count;
     double ns[PIPE_STAGES][MOST_TIMED + LEAST_TIMED];
 };
-
-static double host_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return 1e9 * (double)now.tv_sec + (double)now.tv_nsec;
-}
-
-/* What the host copies for a batch. */
-static void time_staging(void (*copy)(const struct pipe *, const struct pipe_slot *),
-                         const struct pipe *pipe, const struct pipe_slot *slot, double *sum_ns)
-{
-    if (!pipe_is_staged(pipe->axes)) return;
-    double start = host_ns();
-    copy(pipe, slot);
-    *sum_ns += host_ns() - start;
-}
 
 /* From event to event around `times` of the stage in a row. */
 static int time_pair(pipe_stage_function *stage, int times, struct pipe *pipe,
@@ -102,10 +88,10 @@ static int time_batch(struct pipe *pipe, struct pipe_slot *slot, const struct wa
     double hold_ns = pipe->axes->host == PIPE_PAGEABLE ? 0 : HOLD_COPY_NS;
     int copies = pipe->axes->host == PIPE_PAGEABLE ? 1 : 2;
     double parts = (double)((pipe->leaves + pipe->part - 1) / pipe->part);
-    double start = host_ns();
+    double start = pipe_now_ns();
     if (pipe_obtain_host(pipe, slot) || pipe_obtain_block(pipe, slot)) return -1;
-    times->alloc_ns += host_ns() - start;
-    time_staging(pipe_copy_in, pipe, slot, &times->staging_ns);
+    times->alloc_ns += pipe_now_ns() - start;
+    if (slot->host_in) pipe_copy_in(pipe, slot);
     /* What a pool obtains is ordered by in_stream, the stages by net_stream. */
     if (cuda_error(cudaStreamSynchronize(slot->in_stream), "a block")) return -1;
     if (time_stage(pipe_stage_in, copies, pipe, slot, watch, hold_ns, in_ns)) return -1;
@@ -113,10 +99,9 @@ static int time_batch(struct pipe *pipe, struct pipe_slot *slot, const struct wa
                    net_ns))
         return -1;
     if (time_stage(pipe_stage_out, copies, pipe, slot, watch, hold_ns, out_ns)) return -1;
-    time_staging(pipe_copy_out, pipe, slot, &times->staging_ns);
-    start = host_ns();
+    start = pipe_now_ns();
     if (pipe_return_block(pipe, slot) || pipe_return_host(pipe, slot)) return -1;
-    times->alloc_ns += host_ns() - start;
+    times->alloc_ns += pipe_now_ns() - start;
     timed->count++;
     return 0;
 }
@@ -129,7 +114,6 @@ static void times_scale(struct timed *timed, int64_t batches, struct pipe_times 
     times->h2d_ns = pipe_stage_ns(timed->ns[PIPE_STAGE_IN], timed->count, batches);
     times->compute_ns = pipe_stage_ns(timed->ns[PIPE_STAGE_NET], timed->count, batches);
     times->d2h_ns = pipe_stage_ns(timed->ns[PIPE_STAGE_OUT], timed->count, batches);
-    times->staging_ns *= scale;
     times->alloc_ns *= scale;
 }
 
@@ -172,12 +156,12 @@ static int networks_launch(struct pipe *pipe)
 /* The median of several in a row. */
 static int time_networks(struct pipe *pipe, double *median_ns)
 {
-    double ns[REPEATS], begin = host_ns(), end = begin;
+    double ns[REPEATS], begin = pipe_now_ns(), end = begin;
     int count = 0;
     while (count < REPEATS && end - begin < REPEATS_NS) {
         double start = end;
         if (networks_launch(pipe)) return -1;
-        end = host_ns();
+        end = pipe_now_ns();
         ns[count++] = end - start;
     }
     *median_ns = pipe_median(ns, count);
@@ -186,23 +170,32 @@ static int time_networks(struct pipe *pipe, double *median_ns)
 
 int pipes_launch_timed(struct pipes *pipes)
 {
-    double start = host_ns();
+    double start = pipe_now_ns();
     if (pipes_launch(pipes)) return -1;
-    pipes->launch_ns[pipes->launches++ % PIPE_LAUNCHES] = host_ns() - start;
+    int64_t at = pipes->launches++ % PIPE_LAUNCHES;
+    pipes->launch_ns[at] = pipe_now_ns() - start;
+    for (int i = 0; i < pipes->count; i++)
+        pipes->pipe[i].staging_ns[at] = pipes->pipe[i].staged_ns;
     return 0;
 }
 
 /* The median of the row's own launches, as they were sampled: of the variants in turns, and
  * cold or hot. Where none was sampled (a run that only checks), of a few more. */
-static int time_launches(struct pipes *pipes, double *median_ns)
+static int time_launches(struct pipes *pipes)
 {
-    double ns[PIPE_LAUNCHES], begin = host_ns();
-    while (pipes->launches < REPEATS && host_ns() - begin < REPEATS_NS)
+    double begin = pipe_now_ns();
+    while (pipes->launches < REPEATS && pipe_now_ns() - begin < REPEATS_NS)
         if (pipes_launch_timed(pipes)) return -1;
-    int count = pipes->launches < PIPE_LAUNCHES ? (int)pipes->launches : PIPE_LAUNCHES;
-    memcpy(ns, pipes->launch_ns, sizeof *ns * (size_t)count);
-    *median_ns = pipe_median(ns, count);
     return 0;
+}
+
+/* Of a ring with a value for each of the last launches. */
+static double median_launch(const struct pipes *pipes, const double ring[PIPE_LAUNCHES])
+{
+    double ns[PIPE_LAUNCHES];
+    int count = pipes->launches < PIPE_LAUNCHES ? (int)pipes->launches : PIPE_LAUNCHES;
+    memcpy(ns, ring, sizeof *ns * (size_t)count);
+    return pipe_median(ns, count);
 }
 
 /* On the pipe's GPU: its stages' times, and what its networks take as they overlap. */
@@ -223,6 +216,7 @@ static int time_all(struct pipes *pipes, struct pipe_times *times, double *bound
         struct pipe_times own = {0};
         status = cuda_error(cudaSetDevice(pipes->pipe[i].device), "choosing the GPU");
         if (status == 0) status = time_one(&pipes->pipe[i], &own);
+        own.staging_ns = median_launch(pipes, pipes->pipe[i].staging_ns);
         *bound_ns = fmax(*bound_ns, pipe_bound_ns(&own));
         times->calls += own.calls;
         times->h2d_ns += own.h2d_ns;
@@ -274,6 +268,8 @@ int pipes_figures(struct pipes *pipes, struct assay_metric *out, int max)
     struct pipe_times times = {0};
     double bound_ns;
     if (pipes->source_bytes == 0) return 0;
-    if (time_launches(pipes, &times.launch_ns) || time_all(pipes, &times, &bound_ns)) return -1;
+    if (time_launches(pipes)) return -1;
+    times.launch_ns = median_launch(pipes, pipes->launch_ns);
+    if (time_all(pipes, &times, &bound_ns)) return -1;
     return tell(pipes, &times, bound_ns, out, max);
 }

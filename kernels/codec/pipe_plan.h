@@ -77,7 +77,7 @@ struct pipe_times {
     int64_t calls;
     double h2d_ns, compute_ns, d2h_ns;
     double networks_ns; /* all networks as a launch has them: compute_ns, or side by side */
-    double staging_ns;  /* the host's copies of staged batches, by its clock; else 0 */
+    double staging_ns;  /* the host's copies of staged batches in a launch, by its clock; else 0 */
     double alloc_ns;    /* by the host's clock */
     double launch_ns;
 };

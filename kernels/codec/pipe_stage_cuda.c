@@ -4,6 +4,7 @@
  * Bytes of a leaf over the link: 2048 one way and 64 the other. Operations: codec_net.h.
  */
 #include <string.h>
+#include <time.h>
 
 #include "kernels/cuda/cuda_error.h"
 #include "kernels/cuda/cuda_graph.h"
@@ -11,16 +12,30 @@
 
 /* --------------------------------------------------------------------- host -- */
 
-void pipe_copy_in(const struct pipe *pipe, const struct pipe_slot *slot)
+double pipe_now_ns(void)
 {
-    size_t bytes = (size_t)pipe_in_bytes(pipe);
-    memcpy(slot->host_in, pipe->source + (size_t)slot->batch * bytes, bytes);
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return 1e9 * (double)now.tv_sec + (double)now.tv_nsec;
 }
 
-void pipe_copy_out(const struct pipe *pipe, const struct pipe_slot *slot)
+static void copy(struct pipe *pipe, void *to, const void *from, size_t bytes)
+{
+    double start = pipe_now_ns();
+    memcpy(to, from, bytes);
+    pipe->staged_ns += pipe_now_ns() - start;
+}
+
+void pipe_copy_in(struct pipe *pipe, const struct pipe_slot *slot)
+{
+    size_t bytes = (size_t)pipe_in_bytes(pipe);
+    copy(pipe, slot->host_in, pipe->source + (size_t)slot->batch * bytes, bytes);
+}
+
+void pipe_copy_out(struct pipe *pipe, const struct pipe_slot *slot)
 {
     size_t bytes = (size_t)pipe_out_bytes(pipe);
-    memcpy(pipe->result + (size_t)slot->batch * bytes, slot->host_out, bytes);
+    copy(pipe, pipe->result + (size_t)slot->batch * bytes, slot->host_out, bytes);
 }
 
 /* --------------------------------------------------------------------- link -- */
