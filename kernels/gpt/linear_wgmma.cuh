@@ -11,8 +11,7 @@
  *
  * The grid is as many blocks as fit, and each goes through tiles in the order of
  * linear_order.h: while the sums are written out, the next tile's operands arrive.
- * Outputs go through shared memory, 16 rows of 128 bytes a warp at a time, and from there by
- * the copy engine, or by the warp where a row of y does not start on 16 bytes.
+ * Outputs leave by linear_store.cuh.
  *
  * Producer and consumers in warpgroups of their own, persistent tiles: as NVIDIA's CUTLASS 3
  * describes (documentation, "Efficient GEMM in CUDA", Hopper warp specialization).
@@ -23,8 +22,7 @@
 #include "linear.cuh"
 #include "linear_order.h"
 #include "linear_products.h"
-#include "mma_layout.h"
-#include "kernels/cuda/tensor_map.h"
+#include "linear_store.cuh"
 #include "wgmma.cuh"
 
 enum {
@@ -33,9 +31,6 @@ enum {
     LWG_THREADS = (1 + LWG_CONSUMERS) * WGMMA_THREADS,
     LWG_WARPS = LWG_CONSUMERS * WGMMA_THREADS / 32, /* that consume */
     LWG_GROUP = 8,
-    LWG_OUT_ROWS = 16, /* a warp writes at a time */
-    LWG_OUT_BYTES = LWG_OUT_ROWS * WGMMA_ROW_BYTES,
-    LWG_OUT_BUFFERS = 2, /* a warp */
     LWG_ALIGN = 1024,
     LWG_BLOCK_BYTES = 227 * 1024, /* what a block may have on sm_90 */
     LWG_BARRIER_BYTES = 256,
@@ -49,7 +44,7 @@ template <typename T, int COLUMNS> struct lwg_ring {
     static constexpr int X_BYTES = LWG_ROWS * WGMMA_ROW_BYTES;
     static constexpr int W_BYTES = COLUMNS * WGMMA_ROW_BYTES;
     static constexpr int STAGE_BYTES = X_BYTES + W_BYTES;
-    static constexpr int OUT_BYTES = LWG_WARPS * LWG_OUT_BUFFERS * LWG_OUT_BYTES;
+    static constexpr int OUT_BYTES = LWG_WARPS * LINEAR_STORE_BYTES;
     static constexpr int STAGES =
         (LWG_BLOCK_BYTES - LWG_ALIGN - LWG_BARRIER_BYTES - OUT_BYTES) / STAGE_BYTES;
     static constexpr int SHARED_BYTES = LWG_ALIGN + STAGES * STAGE_BYTES + OUT_BYTES;
@@ -58,14 +53,14 @@ template <typename T, int COLUMNS> struct lwg_ring {
 
 /* What a launch needs; made in setup. */
 struct lwg_plan {
-    CUtensorMap x, w, y;
+    CUtensorMap x, w;
+    struct linear_store y;
     struct linear_operands operands;
     enum linear_finish finish;
-    bool engine_stores; /* y's rows start on 16 bytes */
-    int bands;          /* tiles of CLUSTER x 128 rows */
-    int columns;        /* tiles of columns */
-    int group;          /* bands before the next tile of columns */
-    int depth;          /* stages of k */
+    int bands;   /* tiles of CLUSTER x 128 rows */
+    int columns; /* tiles of columns */
+    int group;   /* bands before the next tile of columns */
+    int depth;   /* stages of k */
     unsigned blocks;
 };
 
@@ -161,118 +156,6 @@ static __device__ __forceinline__ void lwg_multiply(float (&sum)[COLUMNS / 2], i
     lwg_give_back<CLUSTER>(empty, before, lane);
 }
 
-/* A lane's share of a tile's biases: loaded before the products, so that nothing waits. */
-template <typename T, int COLUMNS>
-static __device__ __forceinline__ void lwg_load_bias(const struct lwg_plan &plan,
-                                                     float (&share)[COLUMNS / 32], int column0,
-                                                     int lane)
-{
-    const T *bias = (const T *)plan.operands.bias;
-#pragma unroll
-    for (int i = 0; i < COLUMNS / 32; i++) {
-        int column = column0 + 32 * i + lane;
-        share[i] = bias && column < plan.operands.n ? gpt_float(__ldg(bias + column)) : 0.0f;
-    }
-}
-
-/* What follows the sums of a tile, in registers; the biases change lanes through `out`. */
-template <int COLUMNS>
-static __device__ __forceinline__ void lwg_finish(const struct lwg_plan &plan,
-                                                  float (&sum)[COLUMNS / 2],
-                                                  const float (&share)[COLUMNS / 32],
-                                                  unsigned char *out, int lane)
-{
-    float *bias = (float *)out;
-    if (plan.operands.bias) {
-#pragma unroll
-        for (int i = 0; i < COLUMNS / 32; i++)
-            bias[32 * i + lane] = share[i];
-        __syncwarp();
-#pragma unroll
-        for (int i = 0; i < COLUMNS / 4; i++) {
-            float2 add = *(const float2 *)(bias + i / 2 * 8 + mma_column(lane, 0));
-            sum[2 * i] += add.x;
-            sum[2 * i + 1] += add.y;
-        }
-        __syncwarp();
-    }
-    if (plan.finish == LINEAR_GELU) {
-#pragma unroll
-        for (int i = 0; i < COLUMNS / 2; i++)
-            sum[i] = gpt_gelu_fast(sum[i]);
-    }
-}
-
-/* Where byte `byte` of row `row` lies in a buffer for the engine. */
-static __device__ __forceinline__ unsigned char *lwg_place(unsigned char *buffer, int row, int byte)
-{
-    return buffer + row * WGMMA_ROW_BYTES + mma_swizzle(row, byte / 16) * 16 + byte % 16;
-}
-
-/* One row of a buffer to y: a row that starts on an odd element is out of step with pairs. */
-static __device__ __forceinline__ void lwg_copy_row(uint16_t *y, unsigned char *buffer, int row,
-                                                    int count, int lane)
-{
-    auto element = [&](int i) { return *(const uint16_t *)lwg_place(buffer, row, 2 * i); };
-    int odd = (uintptr_t)y / 2 % 2, first = 2 * lane - odd;
-    if (first >= 0 && first + 1 < count)
-        *(uint32_t *)(y + first) = element(first) | (uint32_t)element(first + 1) << 16;
-    else if (first >= 0 && first < count)
-        y[first] = element(first);
-    if (odd && lane == 0) y[0] = element(0);
-    if (odd && lane == 0 && count == 64) y[63] = element(63); /* behind the last lane's pair */
-}
-
-static __device__ __forceinline__ void lwg_copy_row(float *y, unsigned char *buffer, int row,
-                                                    int count, int lane)
-{
-    if (lane < count) y[lane] = *(const float *)lwg_place(buffer, row, 4 * lane);
-}
-
-/* A buffer to y without the engine, for any n. */
-template <typename T>
-static __device__ __forceinline__ void lwg_copy(const struct lwg_plan &plan, unsigned char *buffer,
-                                                int row0, int column0, int lane)
-{
-    int rows = min((int)plan.operands.m - row0, (int)LWG_OUT_ROWS);
-    int count = min((int)plan.operands.n - column0, WGMMA_ROW_BYTES / (int)sizeof(T));
-    for (int row = 0; row < rows; row++)
-        lwg_copy_row((T *)plan.operands.y + (row0 + row) * plan.operands.n + column0, buffer, row,
-                     count, lane);
-}
-
-/* A warp's 16 rows out, 128 bytes of each at a time: one buffer is written while the
- * other is read. */
-template <typename T, int COLUMNS>
-static __device__ __forceinline__ void lwg_store(const struct lwg_plan &plan,
-                                                 const float (&sum)[COLUMNS / 2], int row0,
-                                                 int column0, unsigned char *out, int lane)
-{
-    const int width = WGMMA_ROW_BYTES / sizeof(T);
-    if (row0 >= plan.operands.m) return;
-#pragma unroll
-    for (int part = 0; part < COLUMNS / width; part++) {
-        int column = column0 + part * width;
-        if (column >= plan.operands.n) break;
-        unsigned char *buffer = out + part % LWG_OUT_BUFFERS * LWG_OUT_BYTES;
-        if (lane == 0) hopper_store_wait<LWG_OUT_BUFFERS - 1>();
-        __syncwarp();
-#pragma unroll
-        for (int i = 0; i < width / 4; i++) {
-            const float *two = sum + 2 * (part * (width / 4) + i);
-            int byte = (i / 2 * 8 + mma_column(lane, 0)) * (int)sizeof(T);
-            linear_put_pair((T *)lwg_place(buffer, mma_row(lane, i % 2 * 2), byte),
-                            make_float2(two[0], two[1]));
-        }
-        if (plan.engine_stores) hopper_store_fence();
-        __syncwarp();
-        if (!plan.engine_stores)
-            lwg_copy<T>(plan, buffer, row0, column, lane);
-        else if (lane == 0)
-            hopper_store(&plan.y, hopper_shared(buffer), column, row0);
-    }
-}
-
 /* A warpgroup: the products and outputs of every tile of this block. */
 template <typename T, int COLUMNS, int CLUSTER>
 static __device__ void lwg_consume(const struct lwg_plan &plan, uint32_t ring, unsigned char *out,
@@ -282,18 +165,20 @@ static __device__ void lwg_consume(const struct lwg_plan &plan, uint32_t ring, u
     const int group = threadIdx.x / WGMMA_THREADS - 1, warp = threadIdx.x / 32 % 4;
     const int lane = threadIdx.x % 32;
     struct lwg_cursor at = {0, 0};
-    out += (group * 4 + warp) * LWG_OUT_BUFFERS * LWG_OUT_BYTES;
+    out += (group * 4 + warp) * LINEAR_STORE_BYTES;
     for (int index = blockIdx.x / CLUSTER; index < plan.bands * plan.columns;
          index += gridDim.x / CLUSTER) {
         struct lwg_corner tile = lwg_corner_of<COLUMNS, CLUSTER>(plan, index, rank);
-        float sum[COLUMNS / 2], share[COLUMNS / 32];
-        lwg_load_bias<T, COLUMNS>(plan, share, tile.column, lane);
+        float sum[COLUMNS / 2];
+        T bias[COLUMNS / 32];
+        linear_bias_load<T, COLUMNS>(plan.operands, bias, tile.column, lane);
         lwg_multiply<T, COLUMNS, CLUSTER>(sum, plan.depth, ring, group, full, empty, at, lane);
         if (lane == 0) hopper_store_wait<0>(); /* the last tile's */
         __syncwarp();
-        lwg_finish<COLUMNS>(plan, sum, share, out, lane);
-        lwg_store<T, COLUMNS>(plan, sum, tile.row + group * WGMMA_ROWS + warp * LWG_OUT_ROWS,
-                              tile.column, out, lane);
+        linear_sums_finish<T, COLUMNS>(plan.operands, plan.finish, sum, bias, out, lane);
+        linear_store_rows<T, COLUMNS>(plan.y, sum,
+                                      tile.row + group * WGMMA_ROWS + warp * LINEAR_STORE_ROWS,
+                                      tile.column, out, lane);
     }
     if (lane == 0) hopper_store_wait<0>();
 }

@@ -16,10 +16,8 @@ static int lwg_prepare(struct lwg_plan *plan, const struct linear_operands *oper
     const int bytes = sizeof(T);
     struct tensor_map_matrix x = {(void *)operands->x, operands->m, operands->k, bytes};
     struct tensor_map_matrix w = {(void *)operands->w, operands->n, operands->k, bytes};
-    struct tensor_map_matrix y = {operands->y, operands->m, operands->n, bytes};
     plan->operands = *operands;
     plan->finish = finish;
-    plan->engine_stores = operands->n * bytes % 16 == 0;
     plan->bands = (int)gpt_blocks(operands->m, LWG_ROWS * CLUSTER);
     plan->columns = (int)gpt_blocks(operands->n, COLUMNS);
     plan->group = LWG_GROUP;
@@ -31,7 +29,7 @@ static int lwg_prepare(struct lwg_plan *plan, const struct linear_operands *oper
     if (plan->blocks > wanted) plan->blocks = (unsigned)wanted;
     if (tensor_map_init(&plan->x, &x, LWG_ROWS) < 0) return -1;
     if (tensor_map_init(&plan->w, &w, COLUMNS / CLUSTER) < 0) return -1;
-    return plan->engine_stores ? tensor_map_init(&plan->y, &y, LWG_OUT_ROWS) : 0;
+    return linear_store_init<T>(&plan->y, operands);
 }
 
 template <typename T, int COLUMNS, int CLUSTER>
