@@ -44,6 +44,7 @@ const struct option options_ack[] = {
 struct arguments {
     struct ack ack;
     const char *db, *pattern;
+    const char *of_new; /* an option that only a new ack has; NULL: none was given */
     bool list, drop;
     bool is_past; /* the end of the ack */
 };
@@ -117,6 +118,10 @@ static int take(struct arguments *arguments, int option)
 
 static int check(struct arguments *arguments, char **words, int count)
 {
+    if (arguments->list && arguments->drop) return assay_error("--list or --drop, not both");
+    if ((arguments->list || arguments->drop) && arguments->of_new)
+        return assay_error("--%s is for a new ack, not for --%s", arguments->of_new,
+                           arguments->list ? "list" : "drop");
     if (arguments->list) return count ? assay_error("--list wants no pattern") : 0;
     if (count != 1) return assay_error("which cases? (one pattern)");
     arguments->pattern = words[0];
@@ -128,11 +133,12 @@ static int check(struct arguments *arguments, char **words, int count)
 
 static int parse(int argc, char **argv, struct arguments *arguments)
 {
-    int option;
+    int option, index = 0;
     optind = 0;
-    while ((option = getopt_long(argc, argv, ":", options_ack, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, ":", options_ack, &index)) != -1) {
         if (option == 'h') return 1;
         if (option == '?' || option == ':') return option_misused(argv, option, options_ack);
+        if (strchr("rupc", option)) arguments->of_new = options_ack[index].name;
         if (take(arguments, option) != 0) return -1;
     }
     return check(arguments, argv + optind, argc - optind);

@@ -51,9 +51,10 @@ static int set(struct store *store, char **words, const char *note)
 }
 
 /* The words after the options: what to do, and with what. */
-static const char *misuse(char **words, int count)
+static const char *misuse(char **words, int count, const char *note)
 {
     if (count == 0) return "set, list or drop?";
+    if (note && strcmp(words[0], "set") != 0) return "--note is for set alone";
     if (strcmp(words[0], "set") == 0) return count == 3 ? NULL : "set wants NAME and RUN";
     if (strcmp(words[0], "drop") == 0) return count == 2 ? NULL : "drop wants NAME";
     if (strcmp(words[0], "list") == 0) return count == 1 ? NULL : "list wants nothing";
@@ -74,7 +75,7 @@ static int act(struct store *store, char **words, const char *note)
 
 int cmd_baseline(int argc, char **argv)
 {
-    const char *db = NULL, *note = "";
+    const char *db = NULL, *note = NULL;
     struct store *store;
     int option;
     optind = 0;
@@ -90,11 +91,11 @@ int cmd_baseline(int argc, char **argv)
         else
             return command_bad_option(argv[0], argv, options_baseline, option);
     }
-    const char *wrong = misuse(argv + optind, argc - optind);
+    const char *wrong = misuse(argv + optind, argc - optind, note);
     if (wrong) return command_misused(argv[0], wrong);
     enum store_mode mode = argv[optind][0] == 'l' ? STORE_READ : STORE_CHANGE;
     if (store_open(&store, command_database(db), mode) != 0) return command_failed(argv[0]);
-    int status = act(store, argv + optind, note);
+    int status = act(store, argv + optind, note ? note : "");
     store_close(store);
     return status == 0 ? EXIT_FINE : command_failed(argv[0]);
 }

@@ -2,6 +2,7 @@
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "commands.h"
 #include "device.h"
@@ -56,6 +57,7 @@ struct arguments {
     struct gate_options gate;
     struct calibrate_options calibrate;
     const char *device, *db, *format;
+    const char *of_measuring; /* an option that --show has no use for; NULL: none was given */
     bool show;
 };
 
@@ -103,18 +105,25 @@ static int take(struct arguments *arguments, int option)
     }
 }
 
+static int check_show(const struct arguments *arguments, const char *word)
+{
+    if (word) return assay_error("--show has all that is known: not '%s'", word);
+    if (arguments->of_measuring)
+        return assay_error("--show measures nothing: not --%s", arguments->of_measuring);
+    return 0;
+}
+
 static int parse(int argc, char **argv, struct arguments *arguments)
 {
-    int option;
+    int option, index = 0;
     optind = 0;
-    while ((option = getopt_long(argc, argv, ":", options_calibrate, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, ":", options_calibrate, &index)) != -1) {
         if (option == 'h') return 1;
         if (option == '?' || option == ':') return option_misused(argv, option, options_calibrate);
+        if (!strchr("wod", option)) arguments->of_measuring = options_calibrate[index].name;
         if (take(arguments, option) != 0) return -1;
     }
-    if (arguments->show && optind < argc)
-        return assay_error("--show has all that is known: not '%s'", argv[optind]);
-    if (arguments->show) return 0;
+    if (arguments->show) return check_show(arguments, argv[optind]);
     if (arguments->format) return assay_error("--format is for --show alone");
     if (arguments->calibrate.blocks == 0)
         arguments->calibrate.blocks = arguments->calibrate.limit_s ? MOST_BLOCKS : 1;

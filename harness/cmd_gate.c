@@ -31,7 +31,7 @@ const char usage_gate[] =
     "                      where many small steps add up; it decides nothing\n"
     "  --device D          of both programs (default auto)\n"
     "  --base-device D     of the base alone; --cand-device D of the candidate\n"
-    "  --filter GLOB       only cases whose operation/variant matches\n"
+    "  --filter GLOB       only cases whose operation/variant matches, as in assay run\n"
     "  --budget S          sampling time a case (default 0.05); --precision PCT: when to stop\n"
     "  --threshold PCT     smallest change that counts (default: the suite's, else 2\n"
     "                      where the SM clock stays the same, else 5)\n"
@@ -212,18 +212,21 @@ static int take(struct arguments *arguments, int option)
 static int check(struct arguments *arguments)
 {
     struct gate_options *gate = &arguments->gate;
-    if (!gate->base_device) gate->base_device = arguments->device;
-    if (!gate->candidate_device) gate->candidate_device = arguments->device;
     if (!gate->base && !gate->baseline)
         return assay_error("compare with what? (--base PROGRAM or --baseline NAME)");
     if (gate->base && gate->baseline) return assay_error("--base or --baseline, not both");
     if (gate->base && gate->launches) return assay_error("--launches is for --baseline alone");
     if (gate->baseline && gate->pinned) return assay_error("--pinned is for --base alone");
     if (gate->baseline && gate->resume) return assay_error("--resume is for --base alone");
+    if (gate->baseline && gate->base_device)
+        return assay_error("--base-device is for --base alone");
+    if (gate->baseline && !gate->extend) return assay_error("--no-extension is for --base alone");
     if (gate->base && gate->allow_stored)
         return assay_error("--allow-stored-verdict is for --baseline alone");
     if ((gate->base && !gate->base[0]) || (gate->candidate && !gate->candidate[0]))
         return assay_error("--base and --cand want a program, not ''");
+    if (!gate->base_device) gate->base_device = arguments->device;
+    if (!gate->candidate_device) gate->candidate_device = arguments->device;
     if (!gate->launches) gate->launches = STORED_LAUNCHES;
     bool simulated = strncmp(gate->candidate_device, "sim", 3) == 0 ||
                      (gate->base && strncmp(gate->base_device, "sim", 3) == 0);

@@ -338,6 +338,9 @@ int cmd_list(int argc, char **argv)
     while (which < LISTS && strcmp(names[which], argv[optind]))
         which++;
     if (which == LISTS) return misused("there is no list", argv[optind], names, LISTS);
+    if (lists[which].list != list_runs && (options.database || options.all))
+        return command_misused("list",
+                               options.all ? "--all is of runs alone" : "--db is of runs alone");
     options.database = command_database(options.database);
     if (!print_list(which, format, &options)) return EXIT_FINE;
     fprintf(stderr, "assay list: %s\n", assay_last_error());

@@ -28,7 +28,7 @@ const char usage_plot[] =
     "  noise     how far unchanged code differs from itself (after assay calibrate)\n"
     "\n"
     "RUN is an id or its beginning, a label, latest (the default) or latest~N;\n"
-    "FILE.sqlite:RUN takes it from another database.\n"
+    "FILE.sqlite:RUN takes it from another database. A history takes no RUN.\n"
     "\n"
     "  -o, --output FILE  where to; the ending says what; - draws in the terminal\n"
     "  --against RUN      the older run to compare with (roofline, forest)\n"
@@ -65,10 +65,14 @@ struct arguments {
     struct plot_request plot;
 };
 
-/* An option that the kind does not know would be a silent lie. */
+/* What the kind cannot use must not look as if it had been. */
 static int parse_fits(const struct arguments *arguments)
 {
     const struct plot_kind *kind = arguments->kind;
+    if (arguments->run && !(kind->needs & PLOT_RUN))
+        return assay_error("%s takes no run, so not '%.100s': it draws all runs of the database "
+                           "(--db FILE); --case GLOB chooses the cases",
+                           kind->name, arguments->run);
     if ((kind->needs & PLOT_AGAINST) && !arguments->against)
         return assay_error("%s compares two runs: --against RUN", kind->name);
     if (arguments->against && !(kind->needs & PLOT_TAKES_AGAINST))

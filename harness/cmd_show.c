@@ -67,6 +67,8 @@ static int parse(int argc, char **argv, struct arguments *arguments)
             return option_misused(argv, option, options_show);
         }
     }
+    if (arguments->profile && arguments->show.ceilings)
+        return assay_error("--ceilings or --profile, not both");
     if (optind < argc) arguments->run = argv[optind++];
     if (optind < argc) return assay_error("one run only, not '%s' too", argv[optind]);
     return 0;

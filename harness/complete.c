@@ -15,6 +15,7 @@ struct completion {
     const char *begun;    /* what stands there already */
     const char *option;   /* "--format=" where the value is typed to it, else "" */
     const char *database; /* as --db says; NULL: not said */
+    const char *first;    /* of the words without an option; NULL: there is none before */
     int count;
 };
 
@@ -156,6 +157,13 @@ static void offer_runs(struct completion *completion)
     store_close(store);
 }
 
+/* The word before them is the kind. */
+static void offer_runs_to_plot(struct completion *completion)
+{
+    const struct plot_kind *kind = plot_find(completion->first);
+    if (kind && kind->needs & PLOT_RUN) offer_runs(completion);
+}
+
 /* What was measured; what could be, while nothing was. */
 static void offer_cases(struct completion *completion)
 {
@@ -233,7 +241,7 @@ static const struct word_rule {
     {"export", {{offer_runs, NULL}}, false},
     {"claims", {{offer_runs, NULL}}, true},
     {"compare", {{offer_runs, NULL}, {offer_runs, NULL}}, false},
-    {"plot", {{offer_plots, NULL}, {offer_runs, NULL}}, false},
+    {"plot", {{offer_plots, NULL}, {offer_runs_to_plot, NULL}}, false},
     {"history", {{offer_cases, NULL}, {NULL, "cold hot"}}, true},
     {"ack", {{offer_cases, NULL}}, false},
     {"baseline", {{NULL, "set list drop"}, {offer_baselines, NULL}, {offer_runs, NULL}}, false},
@@ -315,8 +323,8 @@ static void complete_arguments(struct completion *completion, const struct comma
         } else if (words[i][0] == '-') {
             if (strncmp(words[i], "--db=", 5) == 0) completion->database = words[i] + 5;
             awaiting = option_awaiting(command, words[i]);
-        } else {
-            place++;
+        } else if (place++ == 0) {
+            completion->first = words[i];
         }
     }
     char name[ASSAY_MAX_NAME], typed_to[ASSAY_MAX_NAME];

@@ -85,19 +85,22 @@ int gate_check_launch(struct gate_run *run, enum arm arm, const struct timings *
     return gate_check_device(run, launch->run.launches[0].id);
 }
 
-/* Whether a launch was begun with this value of an option; NULL: without it. A command that was
- * cut, or is not known, says nothing against it. */
+/* Whether a launch was begun with this value of an option; NULL: without it. The value ends where
+ * the next option begins, for it may have blanks. What a command that was cut, or is not known,
+ * lacks says nothing against it. */
 static bool was_told(const char *command, const char *option, const char *value)
 {
     char words[32];
+    bool cut = strlen(command) + 1 == sizeof((struct run_info *)0)->command;
     snprintf(words, sizeof words, " %s ", option);
     const char *at = strstr(command, words);
-    if (!at)
-        return !value || !command[0] ||
-               strlen(command) + 1 == sizeof((struct run_info *)0)->command;
+    if (!at) return !value || !command[0] || cut;
+    if (!value) return false;
     at += strlen(words);
-    size_t length = strcspn(at, " ");
-    return value && strlen(value) == length && strncmp(at, value, length) == 0;
+    const char *next = strstr(at, " --");
+    size_t length = next ? (size_t)(next - at) : strlen(at), given = strlen(value);
+    bool fits = given == length || (given > length && !next && cut);
+    return fits && strncmp(at, value, length) == 0;
 }
 
 /* What says which cases are measured, where and for how long. The filters of later rounds follow

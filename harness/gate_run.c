@@ -13,8 +13,6 @@
 
 static const double ALPHA = 0.05;
 
-enum { FILTER_SIZE = 8192 };
-
 /* ------------------------------------------------------------- launches -- */
 
 static int exit_of(enum launch_end end)
@@ -50,29 +48,35 @@ void gate_label(const struct gate_run *run, enum arm arm, int round, char out[GA
              arm_name(run, arm));
 }
 
-int gate_launch(struct gate_run *run, enum arm arm, int round, const char *filter)
+struct program_call gate_call(const struct gate_run *run, enum arm arm, int round,
+                              const char *filter)
 {
     const struct gate_options *options = run->options;
     bool is_base = arm != ARM_CANDIDATE;
     const char *device = is_base ? options->base_device : options->candidate_device;
-    char label[GATE_LABEL];
-    struct timings timings;
-    gate_label(run, arm, round, label);
-    const struct program_call call = {
+    return (struct program_call){
         .program = is_base ? options->base : options->candidate,
         .suite = options->suite,
         .device = device,
         .filter = filter,
         .budget = options->budget ? options->budget : GATE_BUDGET_S,
         .precision = options->precision,
-        .label = label,
         .seed = seed_of(run, arm, round, device),
         .timeout_s = options->timeout_s,
     };
+}
+
+int gate_launch(struct gate_run *run, enum arm arm, int round, const char *filter)
+{
+    char label[GATE_LABEL];
+    struct timings timings;
+    struct program_call call = gate_call(run, arm, round, filter);
+    gate_label(run, arm, round, label);
+    call.label = label;
     fprintf(stderr, "assay: round %d, %s\n", round + 1, arm_name(run, arm));
     enum launch_end end = program_launch(&call, run->store, &timings);
     if (end != LAUNCH_DONE) return exit_of(end);
-    if (timings.run.run.simulated && !options->allow_simulated) {
+    if (timings.run.run.simulated && !run->options->allow_simulated) {
         timings_release(&timings);
         assay_error("the device is simulated: a gate of it proves nothing (--allow-simulated)");
         return EXIT_USAGE;
@@ -89,11 +93,9 @@ enum arm gate_arm_at(int round, int turn)
     return (enum arm)(round % 2 ? ARMS - 1 - turn : turn);
 }
 
-int gate_launch_rounds(struct gate_run *run, int from, int to, bool with_null, const char *filter)
+static int launch_rounds(struct gate_run *run, int from, int to, bool with_null, const char *filter)
 {
-    int taken = gate_take_rounds(run, from, to, with_null);
-    if (taken < 0) return EXIT_USAGE;
-    for (int round = from + taken; round < to; round++) {
+    for (int round = from; round < to; round++) {
         for (int turn = 0; turn < ARMS; turn++) {
             enum arm arm = gate_arm_at(round, turn);
             if (arm == ARM_NULL && !with_null) continue;
@@ -104,49 +106,14 @@ int gate_launch_rounds(struct gate_run *run, int from, int to, bool with_null, c
     return GATE_MADE;
 }
 
+int gate_launch_rounds(struct gate_run *run, int from, int to, bool with_null, const char *filter)
+{
+    int taken = gate_take_rounds(run, from, to, with_null);
+    if (taken < 0) return EXIT_USAGE;
+    return launch_rounds(run, from + taken, to, with_null, filter);
+}
+
 /* ---------------------------------------------------------------- stages -- */
-
-static bool in_filter(const char *filter, const char *name)
-{
-    size_t length = strlen(name);
-    for (const char *at = filter; (at = strstr(at, name)); at++)
-        if ((at == filter || at[-1] == ',') && (at[length] == ',' || !at[length])) return true;
-    return false;
-}
-
-static bool add_to_filter(char *filter, const struct case_id *id)
-{
-    char name[2 * ASSAY_MAX_NAME];
-    snprintf(name, sizeof name, "%s/%s", id->operation, id->variant);
-    if (in_filter(filter, name)) return true;
-    size_t used = strlen(filter);
-    if (used + strlen(name) + 2 > FILTER_SIZE) return false;
-    snprintf(filter + used, FILTER_SIZE - used, "%s%s", used ? "," : "", name);
-    return true;
-}
-
-bool gate_is_wanted(const struct gate_run *run, const struct gate_case *one)
-{
-    return run->extending ? gate_is_open(one) : one->slower.suspect || one->faster.suspect;
-}
-
-/* Only what is still to be judged is measured again; with the baselines of its groups
- * when ratios to them are compared. NULL: too many to name, so everything. */
-static const char *open_filter(const struct gate_run *run, char filter[FILTER_SIZE])
-{
-    const struct timings *base = &run->pool[ARM_BASE];
-    filter[0] = '\0';
-    for (int i = 0; i < run->comparison->count; i++) {
-        const struct case_id *id = &run->comparison->rows[i].id;
-        if (!gate_is_wanted(run, &run->cases[i])) continue;
-        if (!add_to_filter(filter, id)) return run->options->filter;
-        for (int t = 0; run->options->speedup && t < base->count; t++)
-            if (base->rows[t].is_baseline && case_id_same_group(&base->rows[t].id, id) &&
-                !add_to_filter(filter, &base->rows[t].id))
-                return run->options->filter;
-    }
-    return filter[0] ? filter : run->options->filter;
-}
 
 int gate_read_noise(struct gate_run *run)
 {
@@ -157,23 +124,38 @@ int gate_read_noise(struct gate_run *run)
                             run->options->speedup ? "speedup" : "time", &run->noise);
 }
 
+bool gate_is_wanted(const struct gate_run *run, const struct gate_case *one)
+{
+    return run->extending ? gate_is_open(one) : one->slower.suspect || one->faster.suspect;
+}
+
+/* Rounds [from, to) of what is still to be judged. Where all of them are stored the programs are
+ * not asked which filters they know. */
+static int measure_wanted(struct gate_run *run, int from, int to)
+{
+    char filter[GATE_FILTER];
+    int taken = gate_take_rounds(run, from, to, true);
+    if (taken < 0) return EXIT_USAGE;
+    if (from + taken == to) return GATE_MADE;
+    return launch_rounds(run, from + taken, to, true, gate_wanted_filter(run, filter));
+}
+
 /* GATE_MADE, or the exit code of a failure. */
 static int second_stage(struct gate_run *run, int suspects)
 {
-    char filter[FILTER_SIZE];
     int open;
     run->confirm_rounds = gate_confirm_rounds(run->cases, run->comparison->count, &run->rules);
     int looked = run->screen_rounds + run->confirm_rounds;
     fprintf(stderr, "assay: %d suspect%s, %d fresh rounds with the base once more\n", suspects,
             suspects == 1 ? "" : "s", run->confirm_rounds);
-    int code = gate_launch_rounds(run, run->screen_rounds, looked, true, open_filter(run, filter));
+    int code = measure_wanted(run, run->screen_rounds, looked);
     if (code != GATE_MADE) return code;
     if (gate_judge(run, &suspects, &open) != 0) return EXIT_USAGE;
     int most = run->screen_rounds + GATE_EXTENDED_ROUNDS;
     if (!run->options->extend || open == 0 || looked >= most) return GATE_MADE;
     fprintf(stderr, "assay: %d still open, %d rounds more\n", open, most - looked);
     run->extending = true;
-    code = gate_launch_rounds(run, looked, most, true, open_filter(run, filter));
+    code = measure_wanted(run, looked, most);
     if (code != GATE_MADE) return code;
     return gate_judge(run, &suspects, &open) == 0 ? GATE_MADE : EXIT_USAGE;
 }

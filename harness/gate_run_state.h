@@ -1,7 +1,8 @@
 /*
  * gate_run_state.h - what the parts of a gate share: gate_run.c (launches in
- * pairs), gate_resume.c (launches of before), gate_stored.c (against a stored run),
- * gate_calibrate.c (one program against itself), gate_judge.c (from times to verdicts).
+ * pairs), gate_filter.c (of which cases), gate_resume.c (launches of before),
+ * gate_stored.c (against a stored run), gate_calibrate.c (one program against itself),
+ * gate_judge.c (from times to verdicts).
  */
 #ifndef GATE_RUN_STATE_H
 #define GATE_RUN_STATE_H
@@ -9,6 +10,7 @@
 #include "compare.h"
 #include "gate.h"
 #include "gate_run.h"
+#include "program_launch.h"
 
 /* The null arm is the base once more. */
 enum arm { ARM_BASE, ARM_CANDIDATE, ARM_NULL, ARMS };
@@ -50,11 +52,22 @@ enum { GATE_LABEL = 64 };
 /* "gate 1a2b3c4d round 3, base", which the launch is stored under. */
 void gate_label(const struct gate_run *run, enum arm arm, int round, char out[GATE_LABEL]);
 
+/* What a launch asks its program for, but for the label. */
+struct program_call gate_call(const struct gate_run *run, enum arm arm, int round,
+                              const char *filter);
+
 /* One launch; and rounds [from, to) of both programs, with the null arm or without. */
 int gate_launch(struct gate_run *run, enum arm arm, int round, const char *filter);
 int gate_launch_rounds(struct gate_run *run, int from, int to, bool with_null, const char *filter);
 /* Which arm is launched as number `turn` of a round. */
 enum arm gate_arm_at(int round, int turn);
+
+/* ---- gate_filter.c ---- */
+
+enum { GATE_FILTER = 1 << 16 }; /* Linux takes an argument of twice as much */
+/* The filter of what is still to be judged and what its values need; may be `filter`. Asks the
+ * programs whether they know filters of shapes. */
+const char *gate_wanted_filter(const struct gate_run *run, char filter[GATE_FILTER]);
 
 /* ---- gate_resume.c ---- */
 

@@ -54,10 +54,7 @@ static void filter_base(struct timings *pool, const char *filter)
 {
     int kept = 0;
     for (int i = 0; i < pool->count; i++) {
-        char name[2 * ASSAY_MAX_NAME];
-        const struct case_id *id = &pool->rows[i].id;
-        snprintf(name, sizeof name, "%s/%s", id->operation, id->variant);
-        if (plan_filter_keeps(filter, name)) pool->rows[kept++] = pool->rows[i];
+        if (plan_filter_keeps(filter, &pool->rows[i].id)) pool->rows[kept++] = pool->rows[i];
     }
     pool->count = kept;
 }

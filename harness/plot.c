@@ -64,6 +64,15 @@ static int needs_check(const struct plot_kind *kind, const struct plot_request *
     return 0;
 }
 
+/* Not where a metric was asked for that the other kind does not have. */
+static enum plot_outcome draw_otherwise(const struct plot_kind *kind,
+                                        const struct plot_request *request)
+{
+    const struct plot_kind *other = plot_find(kind->otherwise);
+    if (request->metric && !(other->needs & PLOT_TAKES_METRIC)) return PLOT_NOTHING;
+    return plot_draw(other, request);
+}
+
 enum plot_outcome plot_draw(const struct plot_kind *kind, const struct plot_request *request)
 {
     char *tsv = NULL;
@@ -85,7 +94,5 @@ enum plot_outcome plot_draw(const struct plot_kind *kind, const struct plot_requ
     if (outcome == PLOT_DRAWN && gnuplot_draw(kind->script, tsv, size, request))
         outcome = PLOT_FAILED;
     free(tsv);
-    if (outcome == PLOT_NOTHING && kind->otherwise)
-        return plot_draw(plot_find(kind->otherwise), request);
-    return outcome;
+    return outcome == PLOT_NOTHING && kind->otherwise ? draw_otherwise(kind, request) : outcome;
 }

@@ -33,19 +33,20 @@ static double value(const struct picture *picture, const struct view_row *row, d
     return (picture->measure == MEASURE_OPS ? view_ops(work) : view_bytes(work)) / time_ns * 1e9;
 }
 
-/* By name; else what its rates are, else time where it has no rates. -1 with assay_error. */
-static int measure_choose(struct picture *picture, const char *name)
+/* -1 with assay_error. */
+static int measure_find(const char *name)
 {
-    for (int i = 0; name && i < MEASURES; i++)
-        if (!strcmp(name, measure_names[i])) {
-            picture->measure = (enum measure)i;
-            return 0;
-        }
-    if (name) return assay_error("unknown metric '%s' of a sweep (bytes, ops or time)", name);
+    for (int i = 0; i < MEASURES; i++)
+        if (!strcmp(name, measure_names[i])) return i;
+    return assay_error("unknown metric '%s' of a sweep (bytes, ops or time)", name);
+}
+
+/* What its rates are, time where it has no rates. */
+static void measure_choose(struct picture *picture)
+{
     const struct view_row *row = picture->sweep.curve[0].rows[0];
     picture->measure = picture->sweep.is_ops ? MEASURE_OPS : MEASURE_BYTES;
     if (!(value(picture, row, row->result.time_ns) > 0)) picture->measure = MEASURE_TIME;
-    return 0;
 }
 
 /* ---------------------------------------------------------------- ceilings -- */
@@ -214,8 +215,12 @@ static void write_sweep(FILE *out, const struct picture *picture)
 static enum plot_outcome draw(FILE *out, struct picture *picture,
                               const struct plot_request *request)
 {
-    if (picture->sweep.sizes < 2) return plot_nothing(request, "no operation with two sizes");
-    if (measure_choose(picture, request->metric)) return PLOT_FAILED;
+    if (picture->sweep.sizes < 2)
+        return plot_nothing(request, request->metric
+                                         ? "no operation with two sizes for a --metric (bars draws "
+                                           "the times at one)"
+                                         : "no operation with two sizes");
+    if (!request->metric) measure_choose(picture);
     extent(picture);
     picture->scale = measure_scale[picture->measure](picture->top);
     write_sweep(out, picture);
@@ -226,7 +231,9 @@ enum plot_outcome plot_sweep(FILE *out, const struct plot_request *request)
 {
     struct view view;
     struct picture picture = {.view = &view, .places = request->places};
-    if (view_make(&view, request->run)) return PLOT_FAILED;
+    int measure = request->metric ? measure_find(request->metric) : MEASURE_BYTES;
+    if (measure < 0 || view_make(&view, request->run)) return PLOT_FAILED;
+    picture.measure = (enum measure)measure;
     enum plot_outcome outcome = PLOT_FAILED;
     struct sweep_filter filter = {request->operation, request->cases, request->only};
     int found = sweep_make(&picture.sweep, &view, &filter);

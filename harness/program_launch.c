@@ -87,7 +87,7 @@ int program_check(const char *program)
 /* ---------------------------------------------------------------- child -- */
 
 static void arguments(const struct program_call *call, const struct scratch *scratch,
-                      const char *seed, const char **argv)
+                      const char *seed, bool only_plan, const char **argv)
 {
     const char *const pairs[][2] = {
         {"--db", scratch->database}, {"--device", call->device},       {"--seed", seed},
@@ -99,6 +99,7 @@ static void arguments(const struct program_call *call, const struct scratch *scr
     argv[count++] = "run";
     argv[count++] = call->suite;
     argv[count++] = "--no-ceilings";
+    if (only_plan) argv[count++] = "--dry-run";
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
         if (!pairs[i][1]) continue;
         argv[count++] = pairs[i][0];
@@ -108,7 +109,8 @@ static void arguments(const struct program_call *call, const struct scratch *scr
 }
 
 /* Standard output is of no use here: the database has it all. */
-static int spawn(const struct program_call *call, const struct scratch *scratch, pid_t *pid)
+static int spawn(const struct program_call *call, const struct scratch *scratch, bool only_plan,
+                 pid_t *pid)
 {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -116,7 +118,7 @@ static int spawn(const struct program_call *call, const struct scratch *scratch,
     const char *argv[MOST_ARGUMENTS];
     char seed[24];
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)call->seed);
-    arguments(call, scratch, seed, argv);
+    arguments(call, scratch, seed, only_plan, argv);
     if (posix_spawn_file_actions_init(&actions) != 0) return assay_error("out of memory");
     if (posix_spawnattr_init(&attributes) != 0) {
         posix_spawn_file_actions_destroy(&actions);
@@ -254,7 +256,7 @@ static enum launch_end launch_in(const struct program_call *call, const struct s
 {
     pid_t pid;
     int status;
-    if (spawn(call, scratch, &pid) != 0) return LAUNCH_REFUSED;
+    if (spawn(call, scratch, false, &pid) != 0) return LAUNCH_REFUSED;
     int ended = wait_for(pid, 1000L * call->timeout_s, &status);
     if (ended != 1) end_child(pid);
     if (ended < 0) {
@@ -267,6 +269,21 @@ static enum launch_end launch_in(const struct program_call *call, const struct s
     }
     enum launch_end end = judge_end(call, scratch, status);
     return end == LAUNCH_DONE ? take_over(call, scratch, store, timings) : end;
+}
+
+bool program_plans(const struct program_call *call)
+{
+    struct scratch scratch;
+    pid_t pid;
+    int status = 0, ended = 0;
+    interrupt_catch();
+    if (scratch_make(&scratch) != 0) return false;
+    if (spawn(call, &scratch, true, &pid) == 0) {
+        ended = wait_for(pid, 1000L * call->timeout_s, &status);
+        if (ended != 1) end_child(pid);
+    }
+    scratch_remove(&scratch);
+    return ended == 1 && WIFEXITED(status) && WEXITSTATUS(status) == EXIT_FINE;
 }
 
 enum launch_end program_launch(const struct program_call *call, struct store *store,

@@ -12,7 +12,7 @@ struct program_call {
     const char *program;
     const char *suite;
     const char *device;
-    const char *filter;             /* NULL: everything */
+    const char *filter;             /* as of assay run; NULL: everything */
     const char *budget, *precision; /* as typed; NULL: the suite's */
     const char *label;
     uint64_t seed;
@@ -30,6 +30,9 @@ enum launch_end {
 
 /* 0, or -1 with assay_error where it cannot be started: before minutes of launches of another. */
 int program_check(const char *program);
+
+/* Whether the program would launch this: its --dry-run ends with 0. Nothing is measured. */
+bool program_plans(const struct program_call *call);
 
 /* Whatever is not DONE has its reason in assay_error. timings_release frees. */
 enum launch_end program_launch(const struct program_call *call, struct store *store,

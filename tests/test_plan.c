@@ -163,6 +163,27 @@ static void a_filter_is_a_glob_on_operation_and_variant(void **state)
     plan_release(&plan);
 }
 
+static void a_filter_with_a_blank_names_shape_and_temperature_too(void **state)
+{
+    struct plan_options options = whole;
+    (void)state;
+    options.filter = "scale/fast *n=4 * cold";
+    struct plan plan = make(several, &fake_host, &options);
+    expect_groups(&plan, "scale n=4 input=fp32 cold\n");
+    expect_variants(&plan.groups[0], "fast");
+    plan_release(&plan);
+    options.filter = "scale/fast n=2 input=fp32 cold,scale/wide n=4 input=fp32 cold";
+    plan = make(several, &fake_host, &options);
+    expect_groups(&plan, "scale n=2 input=fp32 cold\nscale n=4 input=fp32 cold\n");
+    expect_variants(&plan.groups[0], "fast");
+    expect_variants(&plan.groups[1], "wide");
+    plan_release(&plan);
+    options.filter = "* hot";
+    expect_error(several, &fake_host, &options,
+                 "nothing in suite 'p' matches the filter '* hot' (a glob on operation/variant; "
+                 "operations here: scale, stream)");
+}
+
 static void a_filter_that_matches_nothing_gets_a_suggestion(void **state)
 {
     struct plan_options options = whole;
@@ -286,6 +307,7 @@ int main(void)
         cmocka_unit_test(groups_of_another_device_or_without_variants_here_are_left_out),
         cmocka_unit_test(a_baseline_of_the_suites_choice_is_measured_too),
         cmocka_unit_test(a_filter_is_a_glob_on_operation_and_variant),
+        cmocka_unit_test(a_filter_with_a_blank_names_shape_and_temperature_too),
         cmocka_unit_test(a_filter_that_matches_nothing_gets_a_suggestion),
         cmocka_unit_test(shards_are_a_partition_of_the_groups),
         cmocka_unit_test(a_shard_that_is_impossible_or_empty_is_an_error),

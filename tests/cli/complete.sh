@@ -27,6 +27,7 @@ check "options" offers --launches run int8 --la
 check "commands as what help explains" offers plot help p
 check "kinds of plots" offers roofline plot r
 check "after them runs" offers latest plot roofline l
+check "but not after a kind that takes none" fails offers latest plot history l
 check "runs by label" offers "my run" show m
 check "by baseline" offers shipped compare latest ""
 check "by id" offers "$(query done.sqlite "SELECT substr(id, 1, 8) FROM run")" export ""

@@ -45,10 +45,14 @@ query p.sqlite "INSERT OR REPLACE INTO metric
     GROUP BY operation, variant, shape, temperature, place"
 
 plot() { "$ASSAY" plot "$@"; }
-# drawn KIND ARGUMENTS...: exit 0, nothing said, KIND.svg is a picture.
+# plot_of KIND RUN ARGUMENTS...: what is drawn of RUN; a history is of all runs.
+plot_of() {
+    if [ "$1" = history ]; then plot history "${@:3}"; else plot "$@"; fi
+}
+# drawn KIND RUN ARGUMENTS...: exit 0, nothing said, KIND.svg is a picture.
 drawn() {
     rm -f "$1.svg"
-    run "$ASSAY" plot "$@" -o "$1.svg"
+    run plot_of "$@" -o "$1.svg"
     [ "$code" -eq 0 ] && [ ! -s said.err ] && [ ! -s said.out ] && tail -n 3 "$1.svg" | grep -q '</svg>'
 }
 # well_formed FILE: its tags close and its text is escaped.
@@ -88,7 +92,7 @@ check "and is well-formed" well_formed pipeline.svg
 
 # In the time that a person waits, of the processor's: others may be at work here.
 for kind in $kinds; do
-    [ "$kind" = noise ] || check "$kind in under two seconds" takes_less_than 2 plot "$kind" candidate -o quick.svg
+    [ "$kind" = noise ] || check "$kind in under two seconds" takes_less_than 2 plot_of "$kind" candidate -o quick.svg
 done
 check "forest in under two seconds" takes_less_than 2 plot forest candidate --against base -o quick.svg
 
@@ -98,8 +102,8 @@ check "it is one" grep -qa PNG x.png
 check "a PDF" exits 0 plot sweep few -o x.pdf
 check "it is one" grep -qa '^%PDF' x.pdf
 for kind in $kinds; do
-    check "$kind in the terminal" says "simulated device" plot "$kind" few -o -
-    check "with nothing on standard error" silent plot "$kind" few -o -
+    check "$kind in the terminal" says "simulated device" plot_of "$kind" few -o -
+    check "with nothing on standard error" silent plot_of "$kind" few -o -
 done
 check "the forest in the terminal" says REGRESSED plot forest candidate --against base -o -
 check "an unknown ending is a usage error" exits 2 plot sweep few -o x.jpeg
@@ -130,9 +134,25 @@ check "a forest wants two runs" exits 2 plot forest few -o x.svg
 check "and says so" warns "--against" plot forest few -o x.svg
 check "no kind takes an option that it does not know" exits 2 plot dist few --against slower -o x.svg
 check "and names it" warns "dist takes no --metric" plot dist few --metric mse -o x.svg
+check "a history takes no run" exits 2 plot history few -o x.svg
+check "not even the latest" exits 2 plot history latest -o x.svg
+check "and says what chooses instead" warns "history takes no run, so not 'few'" plot history few -o x.svg
+check "a case" warns "--case GLOB" plot history few -o x.svg
+check "in one line" one_line plot history few -o x.svg
+check "a history of the cases chosen" drawn history - --case '*/host_omp'
+check "of no other" fails grep -q host_scalar history.svg
 check "a run that is not there" exits 2 plot sweep nosuch -o x.svg
 check "an unknown metric of a sweep" exits 2 plot sweep few -o x.svg --metric furlongs
 check "names those there are" warns "bytes, ops or time" plot sweep few -o x.svg --metric furlongs
+sed 's/^n = .*/n = 1M/' few.ini >single.ini
+ASSAY_DB=single.sqlite measure single single.ini 1
+check "a sweep of one size is drawn as bars" drawn sweep single --db single.sqlite
+check "which have no other metric than the time" \
+    exits 4 plot sweep single --db single.sqlite --metric bytes -o x.svg
+check "and say so" warns "no operation with two sizes for a --metric" \
+    plot sweep single --db single.sqlite --metric bytes -o x.svg
+check "an unknown metric is one there too" \
+    exits 2 plot sweep single --db single.sqlite --metric furlongs -o x.svg
 check "an operation that the run has not is exit 4" exits 4 plot speedup few -o x.svg --operation none
 check "and is named" warns "operation none" plot speedup few -o x.svg --operation none
 check "--case chooses" drawn speedup few --case '*/host_omp'
@@ -170,9 +190,9 @@ for i in 0 7 29; do
     check "with operation $i in its key" gives 1 grep -c ">operation_$i (" roofline.svg
 done
 for kind in roofline sweep bars speedup dist timeline history pareto pipeline; do
-    check "$kind of skipped cases is exit 4" exits 4 plot "$kind" few --db skip.sqlite -o none.svg
-    check "in one line" one_line plot "$kind" few --db skip.sqlite -o none.svg
-    check "$kind of an empty run is exit 4" exits 4 plot "$kind" few --db empty.sqlite -o none.svg
+    check "$kind of skipped cases is exit 4" exits 4 plot_of "$kind" few --db skip.sqlite -o none.svg
+    check "in one line" one_line plot_of "$kind" few --db skip.sqlite -o none.svg
+    check "$kind of an empty run is exit 4" exits 4 plot_of "$kind" few --db empty.sqlite -o none.svg
     check "$kind of one sample a case" drawn "$kind" few --db one.sqlite
 done
 check "no noise is exit 4" exits 4 plot noise few --db empty.sqlite -o none.svg

@@ -28,6 +28,7 @@ while [ $# -gt 0 ]; do
         --label) label=$2; shift ;;
         --seed) seed=$2; shift ;;
         --filter) filter=$2; shift ;;
+        --dry-run) exit 0 ;; # any filter is understood
         --device | --format | --budget | --precision) shift ;;
     esac
     shift
@@ -49,7 +50,7 @@ RANDOM=$((10#${seed: -4} + $$)) # its own in every launch
     echo "{\"assay_ndjson\":1,\"table\":\"launch\",\"id\":\"$launch_id\",\"run_id\":\"$run_id\",\"number\":1,\"device_id\":\"d\",\"comparability\":\"key$DRIVER\",\"seed\":1,\"flush_by_write\":0,\"spec\":\"host\",\"driver\":\"$DRIVER\",\"runtime\":\"\",\"library\":\"\",\"lost\":\"\",\"power_limit_w\":null,\"ecc\":null,\"mig\":null,\"clock\":\"$clock\",\"event_floor_ns\":null,\"kernel_floor_ns\":null,\"clock_step_ns\":null,\"started_at\":\"2026-01-01T00:00:00.000Z\",\"start_sm_mhz\":null,\"start_memory_mhz\":null,\"start_temperature_c\":null,\"start_power_w\":null,\"start_energy_mj\":null,\"start_clock_reasons\":0,\"ended_at\":null,\"end_sm_mhz\":null,\"end_memory_mhz\":null,\"end_temperature_c\":null,\"end_power_w\":null,\"end_energy_mj\":null,\"end_clock_reasons\":null}"
     ordinal=0
     for variant in $VARIANTS; do
-        case ",$filter," in ",," | *",copy/$variant,"*) ;; *) continue ;; esac
+        case ",$filter," in ",," | *",copy/$variant,"* | *",copy/$variant n=10 cold,"*) ;; *) continue ;; esac
         [ "$variant" = "$FLEETING" ] && [[ $label != *"round 1, "* ]] && continue
         ordinal=$((ordinal + 1))
         status=ok pace=100
