@@ -16,6 +16,7 @@
 
 #ifdef ASSAY_HAVE_CUDA
 #include "kernels/gpt/model_cuda.h"
+#include "kernels/gpt/model_ring.h"
 
 #define FINE(call) assert_int_equal(call, 0)
 
@@ -189,6 +190,19 @@ static int try_tiles(const struct trial *trial)
     return tried;
 }
 
+static int try_rings(const struct trial *trial)
+{
+    int tried = 0;
+    for (int ring = 0; ring < model_rings(); ring++) {
+        if (model_ring_refused(&trial->step, ring)) continue;
+        spoil(trial);
+        FINE(model_ring_enqueue(&trial->step, ring, trial->normed.device, NULL));
+        judge(trial, model_ring_name(ring));
+        tried++;
+    }
+    return tried;
+}
+
 static int try_wgmma(const struct trial *trial)
 {
     if (model_wgmma_refused(&trial->step)) return 0;
@@ -207,19 +221,22 @@ static int try_gemv(const struct trial *trial)
     return 1;
 }
 
-/* At shapes that cut a tile both ways, that fill one and start others, of rows that do not
- * start on 16 bytes, and of few rows; with each of what a layer asks for. */
+/* At shapes that cut a tile both ways, that fill one and start others, whose k goes round a ring
+ * of stages, of rows that do not start on 16 bytes, and of few rows; with each of what a layer
+ * asks for. */
 static int try_all(int (*try)(const struct trial *trial))
 {
-    static const int64_t shapes[][3] = {{37, 50, 72}, {131, 264, 136}, {9, 33, 67}, {7, 50, 72}};
+    static const int64_t shapes[][3] = {
+        {37, 50, 72}, {131, 264, 136}, {97, 204, 1036}, {9, 33, 67}, {7, 50, 72}};
     static const struct kind kinds[] = {{.bias = true},
                                         {.norm = true, .bias = true, .gelu = true},
                                         {.bias = true, .residual = true},
                                         {.norm = true}};
     int tried = 0;
     FINE(model_tiles_allow());
+    FINE(model_rings_allow());
     for (int64_t precision = GPT_FP32; precision <= GPT_BF16; precision++)
-        for (int shape = 0; shape < 4; shape++)
+        for (int shape = 0; shape < 5; shape++)
             for (int kind = 0; kind < 4; kind++) {
                 struct trial trial;
                 trial_init(&trial, precision, shapes[shape][0], shapes[shape][1], shapes[shape][2],
@@ -236,12 +253,23 @@ static void every_tile_makes_the_product(void **state)
     assert_true(try_all(try_tiles) > 0);
 }
 
-static void wgmma_makes_the_product_where_it_is_not_refused(void **state)
+static bool device_is_hopper(void)
 {
     struct cudaDeviceProp device;
-    (void)state;
     FINE(cudaGetDeviceProperties(&device, 0));
-    assert_true((try_all(try_wgmma) > 0) == (device.major == 9 && device.minor == 0));
+    return device.major == 9 && device.minor == 0;
+}
+
+static void every_ring_makes_the_product_where_it_is_not_refused(void **state)
+{
+    (void)state;
+    assert_true((try_all(try_rings) > 0) == device_is_hopper());
+}
+
+static void wgmma_makes_the_product_where_it_is_not_refused(void **state)
+{
+    (void)state;
+    assert_true((try_all(try_wgmma) > 0) == device_is_hopper());
 }
 
 static void a_warp_an_output_makes_the_product_of_few_rows(void **state)
@@ -348,6 +376,7 @@ int main(void)
 #ifdef ASSAY_HAVE_CUDA
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_tile_makes_the_product),
+        cmocka_unit_test(every_ring_makes_the_product_where_it_is_not_refused),
         cmocka_unit_test(wgmma_makes_the_product_where_it_is_not_refused),
         cmocka_unit_test(a_warp_an_output_makes_the_product_of_few_rows),
         cmocka_unit_test(every_division_of_a_block_makes_the_attention),

@@ -2,14 +2,15 @@
  * model_best_cuda.c - `best`: for each product of a layer the fastest of what there is,
  * measured in setup on the step itself, twenty times in a CUDA graph, and what comes close once
  * more in the whole model; then all layers in one graph. What there is: the fused tiles
- * (model_tile.cuh), for a few rows a warp an output, Hopper's wgmma (model_wgmma.cu), and cublasLt,
- * algorithm by measured search, with bias, gelu (tanh form) and residual in its epilogue, behind a
- * layernorm of its own where one is due. Attention: the divisions of attention_ways.cuh, or a block
- * a query.
+ * (model_tile.cuh), in fp32 those that the copy engine feeds (model_ring.cuh), for a few rows a
+ * warp an output, Hopper's wgmma (model_wgmma.cu), and cublasLt, algorithm by measured search, with
+ * bias, gelu (tanh form) and residual in its epilogue, behind a layernorm of its own where one is
+ * due. Attention: the divisions of attention_ways.cuh, or a block a query.
  *
- * Every candidate is an implementation that the other variants have verified;
- * the sum of their choices is verified as this variant's output. The note says what was
- * chosen: qkv, proj, fc, fc2, head; a tile's size, `lt`, `wgmma` or `warp`;
+ * Every candidate is an implementation that the other variants, or each by itself
+ * test_family_gpt_choices_gpu.c, verify; the sum of the choices is verified as this variant's
+ * output. The note says what was
+ * chosen: qkv, proj, fc, fc2, head; a tile's or a ring's size, `lt`, `wgmma` or `warp`;
  * then the attention.
  *
  * 8 x 128 tokens on an H200, microseconds, predicted before the first run, and
@@ -20,20 +21,21 @@
  *
  *                predicted            measured
  *                fp32   tf32   bf16   fp32   tf32   bf16
- *   nano            45     41     40     73     65     50
- *   micro          120     85     80    172    106     86
- *   mini           300    175    150    411    191    147
- *   tile_small      70     58     55    112     90     67
- *   tile_medium    180    128    120    259    159    127
- *   tile_large     600    320    260    720    293    209
- *   gpt2          4300   1250    750   5060   1300    702
+ *   nano            45     41     40     49     65     50
+ *   micro          120     85     80    112    106     86
+ *   mini           300    175    150    259    191    147
+ *   tile_small      70     58     55     69     90     67
+ *   tile_medium    180    128    120    168    159    127
+ *   tile_large     600    320    260    493    293    209
+ *   gpt2          4300   1250    750   4700   1300    702
  *
  * The prediction forgot that a passage of L2 is paid again for every few stages of k, and that
  * the attention's tiles are such a chain too: by itself, cold, 4.5 microseconds in fp32 with heads
  * of 16, 5.8 with 32, in gpt2 16.5. And 25 TFLOP/s in fp32 was too much for the small products:
- * the best that was found for 1024 x 384 x 128 and 1024 x 768 x 256, cublasLt's, makes 13 and 22.
- * Most products came to be the library's (docs/kernels-gpt.md has the notes' meaning), so kernels
- * a layer are 5 to 12.
+ * cublasLt's make 13 and 22 for 1024 x 384 x 128 and 1024 x 768 x 256, the norm not counted,
+ * those of model_ring.cuh 16 and 29 with it. Before there were these, fp32 took 73, 172, 411, 112,
+ * 259, 720 and 5060. In tf32 and bf16 most products came to be the library's (docs/kernels-gpt.md
+ * has the notes' meaning), so kernels a layer are 5 to 12.
  */
 #include <math.h>
 #include <stdio.h>
@@ -46,8 +48,9 @@
 #include "model_cuda.h"
 #include "model_library.h"
 #include "model_ranking.h"
+#include "model_ring.h"
 
-/* How a product is done: a tile's number, or one of these. */
+/* How a product is done: a tile's number, behind those a ring's, or one of these. */
 enum { BY_LIBRARY = -1, BY_WGMMA = -2, BY_WARPS = -3, UNKNOWN = -4 };
 /* How the attention is done: the number of a division of a block, UNKNOWN, or this. */
 enum { BY_QUERY = -1 };
@@ -81,7 +84,9 @@ static int enqueue_choice(const struct best *best, const struct model_step *step
         return model_library_enqueue(&best->library, step, best->normed, stream);
     if (choice == BY_WGMMA) return model_wgmma_enqueue(step, best->normed, stream);
     if (choice == BY_WARPS) return model_gemv_enqueue(step, stream);
-    return model_tile_enqueue(step, choice, stream);
+    int tiles = model_tiles(step->precision);
+    return choice < tiles ? model_tile_enqueue(step, choice, stream)
+                          : model_ring_enqueue(step, choice - tiles, best->normed, stream);
 }
 
 static int enqueue_trial(const void *what, void *stream)
@@ -96,7 +101,9 @@ static bool possible(struct best *best, const struct model_step *step, int choic
         return model_library_open(&best->library, step, best->normed, best->call, stream);
     if (choice == BY_WGMMA) return model_wgmma_refused(step) == NULL;
     if (choice == BY_WARPS) return model_gemv_refused(step) == NULL;
-    return model_tile_refused(step, choice) == NULL;
+    int tiles = model_tiles(step->precision);
+    return (choice < tiles ? model_tile_refused(step, choice)
+                           : model_ring_refused(step, choice - tiles)) == NULL;
 }
 
 static void rank_measured(struct model_ranking *ranking, int choice, const struct cuda_work *work,
@@ -110,8 +117,8 @@ static void rank_measured(struct model_ranking *ranking, int choice, const struc
 static int choose(struct best *best, const struct model_step *step, void *stream)
 {
     struct model_ranking *ranking = &best->rivals[step->product];
-    int tiles = model_tiles(step->precision);
-    for (int choice = BY_WARPS; choice < tiles; choice++) {
+    int end = model_tiles(step->precision) + model_rings();
+    for (int choice = BY_WARPS; choice < end; choice++) {
         if (!possible(best, step, choice, stream)) continue;
         const struct trial trial = {best, step, choice};
         const struct cuda_work work = {enqueue_trial, &trial};
@@ -165,6 +172,15 @@ static int attend(void *self, const struct model_attend *attend, void *stream)
     return enqueue_attend(&trial, stream);
 }
 
+static const char *choice_name(int64_t precision, int choice)
+{
+    int tiles = model_tiles(precision);
+    if (choice == BY_LIBRARY) return "lt";
+    if (choice == BY_WGMMA) return "wgmma";
+    if (choice == BY_WARPS) return "warp";
+    return choice < tiles ? model_tile_name(precision, choice) : model_ring_name(choice - tiles);
+}
+
 static void note(const struct best *best, struct assay_call *call)
 {
     const struct model *model = &best->run.model;
@@ -172,11 +188,7 @@ static void note(const struct best *best, struct assay_call *call)
     int products = model->vocabulary > 0 ? (int)MODEL_PRODUCTS : (int)MODEL_P_HEAD;
     call->note[0] = '\0';
     for (int p = 0; p < products && used < sizeof call->note; p++) {
-        int choice = best->choice[p];
-        const char *name = choice == BY_LIBRARY ? "lt"
-                           : choice == BY_WGMMA ? "wgmma"
-                           : choice == BY_WARPS ? "warp"
-                                                : model_tile_name(model->precision, choice);
+        const char *name = choice_name(model->precision, best->choice[p]);
         used += (size_t)snprintf(call->note + used, sizeof call->note - used, "%s%s", p ? " " : "",
                                  name);
     }
@@ -262,7 +274,7 @@ static int setup_as(struct assay_call *call, enum model_context context)
     status = gpt_room(call, &best->normed, bytes, "the norm");
     if (status == 0) status = model_library_prepare(&best->library, call);
     if (status) return status;
-    if (model_tiles_allow()) return -1;
+    if (model_tiles_allow() || model_rings_allow()) return -1;
     if (cached) {
         const struct model_provider prefill = {model_tile_product, attend, best};
         if (model_run_enqueue(&best->run, &prefill, MODEL_PREFILL, call->stream)) return -1;

@@ -5,7 +5,7 @@
 #include "linear_products.h"
 #include "model_cuda.h"
 
-static bool device_is_hopper(void)
+bool model_on_hopper(void)
 {
     int device, major, minor;
     return !cudaGetDevice(&device) &&
@@ -20,7 +20,7 @@ const char *model_wgmma_refused(const struct model_step *step)
     if (step->residual) return "adds no residual";
     if (step->k % (step->precision == GPT_TF32 ? 4 : 8)) return "rows do not start on 16 bytes";
     if ((!step->scale && step->ldx != step->k) || step->ldy != step->n) return "rows are apart";
-    return device_is_hopper() ? NULL : "Hopper only";
+    return model_on_hopper() ? NULL : "Hopper only";
 }
 
 /* The maps go with the launch, so nothing need be kept. */
