@@ -31,4 +31,7 @@ int linear_wgmma_init(struct linear_wgmma **product, const struct linear_operand
 int linear_wgmma_enqueue(const struct linear_wgmma *product, cudaStream_t stream);
 void linear_wgmma_release(struct linear_wgmma *product);
 
+/* Whether the current device is Hopper and this build has machine code for it. */
+bool linear_wgmma_is_here(void);
+
 #endif

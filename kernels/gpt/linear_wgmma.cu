@@ -113,6 +113,12 @@ void linear_wgmma_release(struct linear_wgmma *product)
     free(product);
 }
 
+bool linear_wgmma_is_here(void)
+{
+    bool has;
+    return hopper_has_code(kernels[0].code, &has) == 0 && has;
+}
+
 /* --------------------------------------------------------------- variants -- */
 
 static const char *supports(const struct assay_shape *shape)

@@ -86,9 +86,6 @@ enum { MODEL_GEMV_ROWS = 8 };
 const char *model_gemv_refused(const struct model_step *step);
 int model_gemv_enqueue(const struct model_step *step, void *stream);
 
-/* The current device has wgmma and what else only Hopper has. */
-bool model_on_hopper(void);
-
 /* Hopper's tensor cores; `normed` has room for m rows of k where the step has a norm. */
 const char *model_wgmma_refused(const struct model_step *step);
 int model_wgmma_enqueue(const struct model_step *step, void *normed, void *stream);

@@ -1,5 +1,6 @@
 /* model_ring.cu - which steps go by the kernels of model_ring.cuh, and their launch. */
 #include "kernels/cuda/tensor_map.h"
+#include "linear_products.h"
 #include "model_ring.cuh"
 #include "model_ring.h"
 
@@ -18,7 +19,7 @@ const char *model_ring_name(int ring)
 
 int model_rings_allow(void)
 {
-    if (!model_on_hopper()) return 0; /* none will be launched */
+    if (!linear_wgmma_is_here()) return 0; /* none will be launched */
     for (int i = 0; i < 2 * rings_count; i++) {
         ring_function *kernel = i % 2 ? rings[i / 2].norm : rings[i / 2].plain;
         if (kernel &&
@@ -61,7 +62,7 @@ const char *model_ring_refused(const struct model_step *step, int index)
     if (step->k % 4 || step->n % 4 || step->ldr % 4 || step->ldy % 4 || !on_16(step->x) ||
         !on_16(step->w) || !on_16(step->y) || !on_16(step->bias) || !on_16(step->residual))
         return "rows that do not start on 16 bytes";
-    return model_on_hopper() ? NULL : "Hopper only";
+    return linear_wgmma_is_here() ? NULL : "Hopper only";
 }
 
 /* The maps go with the launch, so nothing need be kept. */

@@ -5,22 +5,13 @@
 #include "linear_products.h"
 #include "model_cuda.h"
 
-bool model_on_hopper(void)
-{
-    int device, major, minor;
-    return !cudaGetDevice(&device) &&
-           !cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) &&
-           !cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device) &&
-           major == 9 && minor == 0;
-}
-
 const char *model_wgmma_refused(const struct model_step *step)
 {
     if (step->precision == GPT_FP32) return "tf32 and bf16 only";
     if (step->residual) return "adds no residual";
     if (step->k % (step->precision == GPT_TF32 ? 4 : 8)) return "rows do not start on 16 bytes";
     if ((!step->scale && step->ldx != step->k) || step->ldy != step->n) return "rows are apart";
-    return model_on_hopper() ? NULL : "Hopper only";
+    return linear_wgmma_is_here() ? NULL : "Hopper only";
 }
 
 /* The maps go with the launch, so nothing need be kept. */
