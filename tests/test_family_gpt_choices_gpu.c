@@ -31,6 +31,16 @@ struct numbers {
     void *device;
 };
 
+/* Murmur3's finalizer. A mere multiple of the place repeats itself: a row of w came to be a row of
+ * x, whose products are all positive, and rounding a sum of those at one binary place is no longer
+ * up as often as down. */
+static uint32_t mixed(uint32_t bits)
+{
+    bits = (bits ^ bits >> 16) * 0x85ebca6bu;
+    bits = (bits ^ bits >> 13) * 0xc2b2ae35u;
+    return bits ^ bits >> 16;
+}
+
 static void numbers_init(struct numbers *numbers, int64_t count, int64_t precision, unsigned seed)
 {
     int64_t bytes = count * gpt_bytes(precision);
@@ -39,7 +49,7 @@ static void numbers_init(struct numbers *numbers, int64_t count, int64_t precisi
     numbers->host = malloc((size_t)count * sizeof *numbers->host);
     assert_true(image && numbers->host);
     for (int64_t i = 0; i < count; i++) {
-        uint32_t bits = ((uint32_t)i + 7919 * seed) * 2654435761u;
+        uint32_t bits = mixed((uint32_t)i + seed * 0x9e3779b9u);
         numbers->host[i] = ((double)(bits >> 24) - 127.5) / 128;
         gpt_store(image, precision, i, (float)numbers->host[i]);
     }
