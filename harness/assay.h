@@ -36,6 +36,7 @@ enum {
     ASSAY_MAX_METRICS = 16,
     ASSAY_MAX_SPANS = 256,
     ASSAY_MAX_NAME = 48,
+    ASSAY_MAX_NOTE = 96,
     ASSAY_MAX_REASON = 256,
 };
 
@@ -252,7 +253,7 @@ struct assay_call {
     void *state;                     /* setup's own */
     void *stream;                    /* a cudaStream_t; NULL on the host */
     int64_t workspace_bytes;         /* setup adds what it allocates */
-    char note[ASSAY_MAX_NAME];       /* setup may say what it chose (an algorithm id) */
+    char note[ASSAY_MAX_NOTE];       /* setup may say what it chose (an algorithm id) */
 };
 
 struct assay_variant {

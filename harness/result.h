@@ -102,7 +102,7 @@ struct case_result {
     struct case_id id;
     int32_t status; /* enum case_status */
     char reason[ASSAY_MAX_REASON];
-    char note[ASSAY_MAX_NAME]; /* what setup chose */
+    char note[ASSAY_MAX_NOTE]; /* what setup chose */
     int32_t clock;             /* enum clock_source */
     bool is_baseline;          /* the one this group's ratios are taken against */
 
