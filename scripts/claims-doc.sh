@@ -1,12 +1,11 @@
 #!/bin/sh
-# Write the ledger of the published runs of the claims into docs/claims.md, between its two marks:
+# Write the ledger of the published run of the claims into docs/claims.md, between its two marks:
 #
 #   scripts/claims-doc.sh [PROGRAM]     default: build/assay
 #
-# Reads suites/claims.ini and, of results/h200, the runs `claims` and `codec`, of which the later one
-# that has both cases of a claim counts; measures nothing. `claims` is to be one of
-# `assay run claims --launches 5`: of fewer, a verdict near an edge is one launch's luck, and
-# the script says so.
+# Reads suites/claims.ini and results/h200/claims.ndjson, which has every case of every claim; measures
+# nothing. It is to be one of `assay run claims --launches 5`: of fewer, a verdict near an edge is one
+# launch's luck, and the script says so.
 set -eu
 cd "$(dirname "$0")/.."
 assay=${1:-build/assay}
@@ -14,7 +13,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 launches=$(grep -c '"table":"launch"' results/h200/claims.ndjson || true)
 [ "$launches" -ge 5 ] || echo "claims-doc.sh: the run has $launches launches, and not 5" >&2
-"$assay" import --db "$scratch/h200.sqlite" results/h200/claims.ndjson results/h200/codec.ndjson >&2
+"$assay" import --db "$scratch/h200.sqlite" results/h200/claims.ndjson >&2
 "$assay" claims --db "$scratch/h200.sqlite" --format md -o "$scratch/ledger.md"
 awk -v ledger="$scratch/ledger.md" '
     /^<!-- ledger ends -->$/ { inside = 0 }
