@@ -206,7 +206,7 @@ check-stats: $(BENCH_O:.c.o=) ## error rates of the gate, by simulation (minutes
 
 .PHONY: check-gpu
 check-gpu: $(BUILD)/assay $(BUILD)/assay-faults ## tests that need a GPU
-	@. tests/gpu/env.sh && export PATH LD_LIBRARY_PATH && TEST_TIMEOUT=3600 \
+	@. tests/gpu/env.sh && export PATH LD_LIBRARY_PATH && TEST_TIMEOUT=3600 TEST_JOBS=1 \
 	$(RUN_TESTS) $(filter-out %/env.sh %/session.sh,$(wildcard tests/gpu/*.sh))
 
 # No limit of the address space holds under it (worker.c), so a greedy variant

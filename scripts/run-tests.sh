@@ -8,12 +8,24 @@
 # test that dies, hangs (TEST_TIMEOUT, seconds) or checks nothing has failed.
 # The last line is "N passed, N failed"; exit 1 on any failure or no test.
 #
+# As many run at a time as there are processors (TEST_JOBS), and a line is printed when a test ends.
+#
 # Environment for the scripts: ASSAY, FAULTS (programs), TMP (a fresh folder).
 set -u
 
-limit=${TEST_TIMEOUT:-120}
+limit=${TEST_TIMEOUT:-240}
 scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+declare -A running=() begun=() # by process
+# A process group for each test: what a shell without job control starts in the background ignores
+# SIGINT, and so would all that a test starts.
+set -m
+stop() {
+    local process
+    for process in "${!running[@]}"; do kill -TERM -- "-$process"; done
+    rm -rf "$scratch"
+}
+trap stop EXIT
+trap 'exit 130' INT TERM
 # Tests speak for this tree alone, not for the caller's settings.
 unset ASSAY_DB NO_COLOR MAKEFLAGS MFLAGS MAKELEVEL
 # Sizes follow from the cache, and a machine of two processors may show one of 480 MiB.
@@ -24,19 +36,27 @@ export OMP_WAIT_POLICY=PASSIVE
 
 passed=0
 failed=0
-for test in "$@"; do
-    name=$(basename "$test")
-    export TMP="$scratch/$name.tmp"
-    log="$scratch/$name.log"
-    mkdir "$TMP"
-    case $test in
-        *.sh) runner=(bash "$test") ;;
-        *) runner=("$test") ;;
-    esac
-    started=$SECONDS
-    timeout --kill-after=5 "$limit" "${runner[@]}" </dev/null >"$log" 2>&1
-    status=$?
 
+# begin TEST: in the background, its output in a log.
+begin() {
+    local name runner
+    name=$(basename "$1")
+    mkdir "$scratch/$name.tmp"
+    case $1 in
+        *.sh) runner=(bash "$1") ;;
+        *) runner=("$1") ;;
+    esac
+    TMP="$scratch/$name.tmp" timeout --kill-after=5 "$limit" "${runner[@]}" \
+        </dev/null >"$scratch/$name.log" 2>&1 &
+    running[$!]=$1
+    begun[$!]=$SECONDS
+}
+
+# tell TEST STATUS SECONDS: its line, and what it said where it failed.
+tell() {
+    local name log good bad why status=$2
+    name=$(basename "$1")
+    log="$scratch/$name.log"
     # cmocka calls a skipped test "not ok N # SKIP": a check that did not run
     # has not passed, so it counts as the failure that it looks like.
     good=$(grep -c '^ok ' "$log")
@@ -50,14 +70,47 @@ for test in "$@"; do
     failed=$((failed + bad))
 
     if [ "$bad" -eq 0 ]; then
-        printf '  ok    %-32s %4d checks  %3d s\n' "$name" "$good" $((SECONDS - started))
+        printf '  ok    %-32s %4d checks  %3d s\n' "$name" "$good" "$3"
         sed -n 's/^# skipped: /          left out: /p' "$log"
     else
         printf '  FAIL  %-32s %4d of %d failed (%s)\n' "$name" "$bad" $((good + bad)) "$why"
         sed 's/^/        | /' "$log"
     fi
-    rm -rf "$TMP"
+    rm -rf "$scratch/$name.tmp"
+}
+
+# end_one: wait for one of those that run.
+end_one() {
+    local process status
+    wait -n -p process "${!running[@]}"
+    status=$?
+    tell "${running[$process]}" "$status" $((SECONDS - begun[$process]))
+    unset "running[$process]" "begun[$process]"
+}
+
+# run_by JOBS TEST...: so many at a time.
+run_by() {
+    local at_once=$1 test
+    shift
+    for test; do
+        [ "${#running[@]}" -lt "$at_once" ] || end_one
+        begin "$test"
+    done
+    while [ "${#running[@]}" -gt 0 ]; do end_one; done
+}
+
+# Tests that hold a time against a limit come last and have the machine to themselves.
+together=()
+alone=()
+for test; do
+    if [[ $test == *.sh ]] && grep -q takes_less_than "$test"; then
+        alone+=("$test")
+    else
+        together+=("$test")
+    fi
 done
+run_by "${TEST_JOBS:-$(nproc)}" "${together[@]}"
+run_by 1 "${alone[@]}"
 
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
