@@ -24,18 +24,14 @@ gate() {
     shift
     "$ASSAY" "${arguments[@]}" --db "$db" "$@"
 }
-# interrupted DATABASE LAUNCH OPTION...: a gate that gets as far as to this launch.
-interrupted() {
-    local db=$1 ended=0
-    export HALT=$2
+# stopped DATABASE LAUNCH OPTION...: a gate that gets as far as to this launch.
+stopped() {
+    local db=$1 launch=$2 outcome
     shift 2
-    "$ASSAY" "${arguments[@]}" --db "$db" "$@" >/dev/null 2>interrupted.err &
-    local gate_pid=$!
-    wait_for 60 grep -qF "assay: $HALT" interrupted.err && kill -INT $gate_pid
-    wait $gate_pid || ended=$?
-    unset HALT
+    interrupted "$launch" "$ASSAY" "${arguments[@]}" --db "$db" "$@"
+    outcome=$?
     : >launched
-    [ $ended -eq 130 ]
+    return $outcome
 }
 # resumed CODE COPY DATABASE OPTION...: a copy of it is gone on with.
 resumed() {
@@ -63,9 +59,9 @@ check "a stored base is not gone on with" warns "--resume is for --base alone" \
 
 # ------------------------------------------------------ the same verdicts
 
-check "a gate is interrupted in its screen" interrupted screen.sqlite "round 3, candidate"
-check "in its second stage" interrupted confirm.sqlite "round 9, candidate"
-check "and in its extension" interrupted extension.sqlite "round 20, candidate"
+check "a gate is interrupted in its screen" stopped screen.sqlite "round 3, candidate"
+check "in its second stage" stopped confirm.sqlite "round 9, candidate"
+check "and in its extension" stopped extension.sqlite "round 20, candidate"
 for stage in "screen:2:round 3, base" "confirm:8:round 9, base" "extension:19:round 20, base again"; do
     IFS=: read -r name before half <<<"$stage"
     check "$name: it is gone on with" resumed 0 again.sqlite "$name.sqlite"
@@ -84,7 +80,7 @@ check "the half round teaches no noise" gives "$(pairs whole.sqlite)" pairs agai
 check "it is one gate in the list" gives 1 query again.sqlite "SELECT count(DISTINCT substr(label, 6, 8)) FROM run"
 check "under one id" gives 1 query again.sqlite "SELECT id GLOB (SELECT substr(label, 6, 8) FROM run) || '*' FROM gate"
 cp screen.sqlite twice.sqlite
-check "one that is gone on with is interrupted again" interrupted twice.sqlite "round 8, candidate" --resume
+check "one that is gone on with is interrupted again" stopped twice.sqlite "round 8, candidate" --resume
 check "and gone on with again" exits 0 gate twice.sqlite --resume
 check "to the same verdicts" gives "$(rows whole.json)" rows g.json
 

@@ -97,21 +97,14 @@ check "an extension is of what is still open" test \
 
 # ------------------------------------------------------------------- resumed
 
-# interrupted PROGRAM DATABASE LAUNCH OPTION...: a gate that gets as far as to this launch.
-interrupted() {
-    local ended=0
-    export HALT=$3
+# stopped PROGRAM DATABASE LAUNCH OPTION...: a gate that gets as far as to this launch.
+stopped() {
     gate_line "$1" "$1" "$2" "${@:4}"
-    "${line[@]}" >/dev/null 2>interrupted.err &
-    local gate_pid=$!
-    wait_for 60 grep -qF "assay: $HALT" interrupted.err && kill -INT $gate_pid
-    wait $gate_pid || ended=$?
-    unset HALT
-    [ $ended -eq 130 ]
+    interrupted "$3" "${line[@]}"
 }
 ten=./strict.ini
 slowed=',slow=*/host_omp:10'
-check "a gate that named variants is interrupted" interrupted ./older before.sqlite "round 9, candidate"
+check "a gate that named variants is interrupted" stopped ./older before.sqlite "round 9, candidate"
 check "one that names shapes goes on with it" exits 1 between ./newer ./newer before.sqlite --resume
 check "to the same verdicts" gives "$(cat one.rows)" kept g.json
 check "from what was stored, and from the suspect alone" gives "7|3 24|1" query before.sqlite \
@@ -120,12 +113,12 @@ check "from what was stored, and from the suspect alone" gives "7|3 24|1" query 
             JOIN launch ON launch.id = launch_id JOIN run ON run.id = run_id
             WHERE CAST(substr(label, 21) AS INTEGER) > 6 GROUP BY run.id)
          GROUP BY cases ORDER BY cases DESC)"
-check "a gate that named shapes is interrupted" interrupted ./newer shapes.sqlite "round 9, candidate"
+check "a gate that named shapes is interrupted" stopped ./newer shapes.sqlite "round 9, candidate"
 check "and gone on with" exits 1 between ./newer ./newer shapes.sqlite --resume
 check "to the same verdicts, too" gives "$(cat one.rows)" kept g.json
 
 some=(--filter 'int8_quantize/* *n=1000000 * cold')
-check "a gate of some shapes is interrupted" interrupted ./newer some.sqlite "round 3, candidate" "${some[@]}"
+check "a gate of some shapes is interrupted" stopped ./newer some.sqlite "round 3, candidate" "${some[@]}"
 cp some.sqlite other.sqlite
 check "and gone on with" exits 1 between ./newer ./newer some.sqlite --resume "${some[@]}"
 check "as one of them" gives 4 rows 1

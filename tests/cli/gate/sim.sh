@@ -22,3 +22,19 @@ rows() {
 }
 verdicts() { rows "value ->> 'verdict' = '$1' AND ${2-1}"; }
 more_than_none() { [ "$(rows "$1")" -gt 0 ]; }
+# interrupted LAUNCH PROGRAM ARGUMENT...: a gate that is interrupted in this launch, which the
+# programs that it compares do not end while HALT names it.
+interrupted() {
+    local ended=0
+    export HALT=$1
+    shift
+    # Emptied here and appended to: what an earlier one said must not be taken for this one's
+    # before it has begun to catch signals.
+    : >interrupted.err
+    "$@" >/dev/null 2>>interrupted.err &
+    local gate_pid=$!
+    wait_for 60 grep -qF "assay: $HALT" interrupted.err && kill -INT $gate_pid
+    wait $gate_pid || ended=$?
+    unset HALT
+    [ $ended -eq 130 ]
+}
