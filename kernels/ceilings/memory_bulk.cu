@@ -12,6 +12,7 @@
  */
 #include <stdlib.h>
 
+#include "kernels/cuda/cuda_limits.h"
 #include "kernels/cuda/hopper.cuh"
 #include "memory.cuh"
 
@@ -155,11 +156,8 @@ static const char *supports(const struct assay_shape *shape)
 
 static int plan_blocks(struct plan *plan, int64_t chunks)
 {
-    int device, processors, each;
-    if (assay_cuda(cudaGetDevice(&device), "device")) return -1;
-    if (assay_cuda(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
-                   "multiprocessors"))
-        return -1;
+    int processors, each;
+    if (cuda_processors(&processors)) return -1;
     if (assay_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, plan->kernel, plan->threads,
                                                                  plan->shared_bytes),
                    "occupancy"))

@@ -16,6 +16,7 @@
  */
 #include <stdlib.h>
 
+#include "kernels/cuda/cuda_limits.h"
 #include "memory.cuh"
 
 enum { WARPS = MEMORY_THREADS / 32, SLICE_STEPS = MEMORY_SLICE / (4 * 32) };
@@ -123,11 +124,8 @@ template <int N> static int64_t blocks_needed(const struct memory_layout *layout
 /* Blocks of `kernel` that the device holds at once. */
 static int blocks_resident(memory_kernel *kernel, int64_t *blocks)
 {
-    int device, processors, each;
-    if (assay_cuda(cudaGetDevice(&device), "device")) return -1;
-    if (assay_cuda(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
-                   "multiprocessors"))
-        return -1;
+    int processors, each;
+    if (cuda_processors(&processors)) return -1;
     if (assay_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, MEMORY_THREADS, 0),
                    "occupancy"))
         return -1;

@@ -16,6 +16,7 @@
 #include "codec_unfused.h"
 #include "conv3d.h"
 #include "group_norm.h"
+#include "kernels/cuda/cuda_limits.h"
 #include "pixel_shuffle.h"
 #include "sigmoid.h"
 #include "vq_search.h"
@@ -36,7 +37,6 @@ static int setup(struct assay_call *call)
 {
     const int64_t leaves = call->shape->value[BATCH_LEAVES];
     struct unfused *net = calloc(1, sizeof *net);
-    int device;
     if (!net) return assay_error("out of memory");
     call->state = net;
     net->weights = codec_weights_default();
@@ -44,10 +44,7 @@ static int setup(struct assay_call *call)
     net->leaves = leaves;
     net->stream = call->stream;
     const size_t weight_bytes = sizeof(float) * net->weights->count;
-    if (cuda_error(cudaGetDevice(&device), "device")) return -1;
-    if (cuda_error(cudaDeviceGetAttribute(&net->processors, cudaDevAttrMultiProcessorCount, device),
-                   "multiprocessors"))
-        return -1;
+    if (cuda_processors(&net->processors)) return -1;
     if (vq_search_prepare(SEARCH_FP32)) return -1;
     if (cuda_error(cudaMalloc((void **)&net->storage, weight_bytes), "weights")) return -1;
     if (cuda_error(

@@ -10,6 +10,7 @@
 #include "kernels/cuda/cuda_error.h"
 #include "codec_net_fused.h"
 #include "codec_pack.h"
+#include "kernels/cuda/cuda_limits.h"
 
 struct codec_net {
     void *memory;
@@ -165,16 +166,11 @@ static int net_fill(struct codec_net *net, const struct codec_weights *weights)
 /* Clusters came with compute capability 9.0. */
 static int net_processors(struct codec_net *net)
 {
-    int device, major;
+    int major;
     net->processors = 1;
-    if (cuda_error(cudaGetDevice(&device), "the current device")) return -1;
-    if (cuda_error(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device),
-                   "compute capability"))
-        return -1;
+    if (cuda_limit(cudaDevAttrComputeCapabilityMajor, "compute capability", &major)) return -1;
     if (major < 9) return 0;
-    return cuda_error(
-        cudaDeviceGetAttribute(&net->processors, cudaDevAttrMultiProcessorCount, device),
-        "multiprocessors");
+    return cuda_processors(&net->processors);
 }
 
 int codec_net_create(struct codec_net **net, const struct codec_weights *weights)

@@ -15,6 +15,7 @@
  */
 #include "codec_net_small.cuh"
 #include "kernels/cuda/cluster_launch.cuh"
+#include "kernels/cuda/cuda_limits.h"
 
 constexpr int LAST_TAPS = 28;    /* 27 and one for alignment */
 constexpr int PASS_TILES = 8;    /* of eight channels in a pass of expand: 64 channels, */
@@ -244,10 +245,10 @@ static __global__ void __launch_bounds__(NET_THREADS, 1)
 
 int fused_prepare_decode(void)
 {
-    const int bytes = (int)sizeof(struct decode_memory);
-    if (search_allow_shared((const void *)decode, bytes)) return -1;
-    if (search_allow_shared((const void *)decode_shared_out<2>, bytes)) return -1;
-    return search_allow_shared((const void *)decode_shared_out<4>, bytes);
+    const int bytes = sizeof(struct decode_memory);
+    if (cuda_allow_shared((const void *)decode, bytes)) return -1;
+    if (cuda_allow_shared((const void *)decode_shared_out<2>, bytes)) return -1;
+    return cuda_allow_shared((const void *)decode_shared_out<4>, bytes);
 }
 
 template <int BLOCKS>

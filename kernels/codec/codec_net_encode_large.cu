@@ -7,6 +7,7 @@
  * on zeros of the border and are left out. Convolutions are of tf32 operands.
  */
 #include "codec_net_tile.cuh"
+#include "kernels/cuda/cuda_limits.h"
 
 constexpr int EDGE = LEAF_EDGE + 2, PLANE = EDGE * EDGE, BORDERED = EDGE * PLANE;
 constexpr int STEM_PIECES = (int)NET_STEM / 4;
@@ -347,7 +348,7 @@ static struct large_weights large_of(const struct fused_encoder *weights)
 
 int fused_prepare_encode_large(void)
 {
-    return search_allow_shared((const void *)encode_large, (int)sizeof(struct large_memory));
+    return cuda_allow_shared((const void *)encode_large, sizeof(struct large_memory));
 }
 
 int fused_encode_large(const struct fused_encoder *weights, const float *leaves_in, float *to,

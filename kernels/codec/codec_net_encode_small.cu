@@ -10,6 +10,7 @@
  * residual block, and 3 x 1.05 of tf32 in the place of 4.7.
  */
 #include "codec_net_small.cuh"
+#include "kernels/cuda/cuda_limits.h"
 
 constexpr int DOWN_PIECES = (int)NET_DOWN / 4;
 
@@ -158,7 +159,7 @@ static struct small_weights small_of(const struct fused_encoder *weights)
 
 int fused_prepare_encode_small(void)
 {
-    return search_allow_shared((const void *)encode_small, (int)sizeof(struct small_memory));
+    return cuda_allow_shared((const void *)encode_small, sizeof(struct small_memory));
 }
 
 int fused_encode_small(const struct fused_encoder *weights, const float *from, uint8_t *codes,

@@ -7,6 +7,7 @@
  */
 #include <stdlib.h>
 
+#include "kernels/cuda/cuda_limits.h"
 #include "vq_gather.cuh"
 
 enum { THREADS = 1024, WARPS = THREADS / 32, SHARED_BYTES = CODEWORDS * CODEWORD_LENGTH * 4 };
@@ -34,19 +35,13 @@ struct plan {
 
 template <typename C> static int allow()
 {
-    return assay_cuda(cudaFuncSetAttribute((const void *)smem<C>,
-                                           cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                           SHARED_BYTES),
-                      "128 KiB of shared memory a block");
+    return cuda_allow_shared((const void *)smem<C>, SHARED_BYTES);
 }
 
 static int setup(struct assay_call *call)
 {
-    int device, processors;
-    if (assay_cuda(cudaGetDevice(&device), "cudaGetDevice")) return -1;
-    if (assay_cuda(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
-                   "multiprocessors"))
-        return -1;
+    int processors;
+    if (cuda_processors(&processors)) return -1;
     if (allow<uint8_t>() || allow<int64_t>() || allow<float>()) return -1;
     struct plan *plan = (struct plan *)malloc(sizeof *plan);
     if (!plan) return assay_error("out of memory");

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "kernels/cuda/cuda_limits.h"
 #include "vq_search.h"
 
 /* The highest score and its codeword, the lowest where scores are equal. A NaN is
@@ -47,29 +48,10 @@ struct search_plan {
     int processors;
 };
 
-/* Allow `kernel` its shared memory; `bytes` may be more than a block gets unasked. */
-static inline int search_allow_shared(const void *kernel, int bytes)
-{
-    int device, most;
-    if (assay_cuda(cudaGetDevice(&device), "cudaGetDevice")) return -1;
-    if (assay_cuda(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
-                   "shared memory of a block"))
-        return -1;
-    if (bytes > most)
-        return assay_error("needs %d bytes of shared memory a block; this device has %d", bytes,
-                           most);
-    return assay_cuda(
-        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
-        "cudaFuncSetAttribute");
-}
-
 static inline int search_plan_make(struct assay_call *call)
 {
-    int device, processors;
-    if (assay_cuda(cudaGetDevice(&device), "cudaGetDevice")) return -1;
-    if (assay_cuda(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
-                   "multiprocessors"))
-        return -1;
+    int processors;
+    if (cuda_processors(&processors)) return -1;
     struct search_plan *plan = (struct search_plan *)malloc(sizeof *plan);
     if (!plan) return assay_error("out of memory");
     plan->processors = processors;

@@ -9,6 +9,7 @@
  *
  * Bytes of a vector: 512 read, 1 written. Operations: 2 * 256 * 128.
  */
+#include "kernels/cuda/cuda_limits.h"
 #include "vq_search_mma.cuh"
 
 enum { TENSOR_CORES = 4 }; /* of a multiprocessor */
@@ -18,9 +19,9 @@ typedef int allow_function(void);
 
 template <typename Policy> static int allow_both(void)
 {
-    if (search_allow_shared((const void *)mma_search<Policy, 1>, mma_shared_bytes<Policy>()))
+    if (cuda_allow_shared((const void *)mma_search<Policy, 1>, mma_shared_bytes<Policy>()))
         return -1;
-    return search_allow_shared((const void *)mma_search<Policy, 2>, mma_shared_bytes<Policy>());
+    return cuda_allow_shared((const void *)mma_search<Policy, 2>, mma_shared_bytes<Policy>());
 }
 
 template <typename Policy> static int launch_fitting(struct assay_call *call)

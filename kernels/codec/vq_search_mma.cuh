@@ -29,6 +29,7 @@
 #ifndef CODEC_VQ_SEARCH_MMA_CUH
 #define CODEC_VQ_SEARCH_MMA_CUH
 
+#include "kernels/cuda/cuda_limits.h"
 #include "vq_search.cuh"
 
 enum { MMA_THREADS = 256, MMA_WARPS = MMA_THREADS / 32, MMA_STEPS = CODEWORD_LENGTH / 16 };
@@ -378,7 +379,7 @@ static __global__ void __launch_bounds__(MMA_THREADS, 1)
 
 template <typename Policy, int MT> static inline int mma_setup(struct assay_call *call)
 {
-    if (search_allow_shared((const void *)mma_search<Policy, MT>, mma_shared_bytes<Policy>()))
+    if (cuda_allow_shared((const void *)mma_search<Policy, MT>, mma_shared_bytes<Policy>()))
         return -1;
     return search_plan_make(call);
 }

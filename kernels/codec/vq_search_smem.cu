@@ -11,6 +11,7 @@
  * Formula: the highest z.e - |e|^2 / 2; both sums in fp32.
  * Bytes of a vector: 512 read, 1 written. Operations: 2 * 256 * 128 of fp32.
  */
+#include "kernels/cuda/cuda_limits.h"
 #include "vq_search.cuh"
 
 enum { THREADS = 256, WARPS = THREADS / 32, PIECES = CODEWORD_LENGTH / 4, STEPS = PIECES / 4 };
@@ -88,7 +89,7 @@ static __global__ void __launch_bounds__(THREADS, 1)
 
 static int setup(struct assay_call *call)
 {
-    if (search_allow_shared((const void *)smem_codebook, SHARED_BYTES)) return -1;
+    if (cuda_allow_shared((const void *)smem_codebook, SHARED_BYTES)) return -1;
     return search_plan_make(call);
 }
 

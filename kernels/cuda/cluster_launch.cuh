@@ -6,6 +6,7 @@
 #define CLUSTER_LAUNCH_CUH
 
 #include "assay.h"
+#include "cuda_limits.h"
 
 /* `config` is what cudaLaunchKernelEx takes. It points to the attribute beside it, so a copy
  * would point into the original: there is none. */
@@ -35,14 +36,8 @@ struct cluster_launch {
 static inline int cluster_fit(const void *kernel, int cluster, int threads, int shared_bytes,
                               unsigned *blocks)
 {
-    int processors, device, clusters;
-    if (assay_cuda(
-            cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes),
-            "shared memory") < 0 ||
-        assay_cuda(cudaGetDevice(&device), "device") < 0 ||
-        assay_cuda(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
-                   "multiprocessors") < 0)
-        return -1;
+    int processors, clusters;
+    if (cuda_allow_shared(kernel, shared_bytes) < 0 || cuda_processors(&processors) < 0) return -1;
     const dim3 grid((unsigned)(processors / cluster * cluster));
     struct cluster_launch all(cluster, grid, threads, (size_t)shared_bytes, NULL);
     if (assay_cuda(cudaOccupancyMaxActiveClusters(&clusters, kernel, &all.config), "clusters") < 0)

@@ -37,6 +37,7 @@
 #include <stdlib.h>
 
 #include "attention_wgmma.cuh"
+#include "kernels/cuda/cuda_limits.h"
 
 /* ------------------------------------------------------------------- kernel -- */
 
@@ -158,16 +159,9 @@ static int prepare(struct plan *plan, const struct attention *args)
     bool has;
     if (hopper_has_code((const void *)plan->choice.kernel, &has) < 0) return -1;
     if (!has) return assay_error("built without machine code for sm_90a");
-    if (assay_cuda(cudaFuncSetAttribute(plan->choice.kernel,
-                                        cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                        plan->choice.bytes),
-                   "cudaFuncSetAttribute"))
-        return -1;
-    int device, processors;
-    if (assay_cuda(cudaGetDevice(&device), "cudaGetDevice")) return -1;
-    if (assay_cuda(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
-                   "cudaDeviceGetAttribute"))
-        return -1;
+    if (cuda_allow_shared((const void *)plan->choice.kernel, plan->choice.bytes)) return -1;
+    int processors;
+    if (cuda_processors(&processors)) return -1;
     plan->grid = plan->order.works < processors ? plan->order.works : processors;
     return load_encode(&plan->encode);
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "attention_ways.cuh"
+#include "kernels/cuda/cuda_limits.h"
 #include "model_launch.cuh"
 
 enum { WAYS_MAX = 16 };
@@ -25,9 +26,7 @@ const struct attention_way *attention_way_default(struct attention_ways ways,
 
 int attention_way_allow(const struct attention_way *way)
 {
-    return assay_cuda(
-        cudaFuncSetAttribute(way->kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, way->bytes),
-        "shared memory of the attention");
+    return cuda_allow_shared((const void *)way->kernel, way->bytes);
 }
 
 int attention_way_launch(const struct attention_way *way, const struct attention *args, bool early,

@@ -17,6 +17,7 @@
  * kernel 42 to 43 % of the vendor's library there (8192^3, H200). Hopper has
  * linear_128_wgmma.cu, and comes here with a transposed weight in tf32 alone.
  */
+#include "kernels/cuda/cuda_limits.h"
 #include "linear.cuh"
 #include "linear_128.h"
 #include "linear_order.h"
@@ -196,12 +197,8 @@ static __global__ void __launch_bounds__(L128_THREADS, 2)
 /* Once, in setup: a block may have more than 48 KiB. */
 template <typename T> static int l128_allow(void)
 {
-    cudaFuncAttribute limit = cudaFuncAttributeMaxDynamicSharedMemorySize;
-    if (assay_cuda(cudaFuncSetAttribute(linear_128_mma<T, false>, limit, L128_SHARED_BYTES),
-                   "limit") < 0)
-        return -1;
-    return assay_cuda(cudaFuncSetAttribute(linear_128_mma<T, true>, limit, L128_SHARED_BYTES),
-                      "limit");
+    if (cuda_allow_shared((const void *)linear_128_mma<T, false>, L128_SHARED_BYTES) < 0) return -1;
+    return cuda_allow_shared((const void *)linear_128_mma<T, true>, L128_SHARED_BYTES);
 }
 
 template <typename T>

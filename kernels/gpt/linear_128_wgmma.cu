@@ -21,6 +21,7 @@
  * 128 sums a product reads 96 bytes of shared memory a cycle and the engine writes 48 or 64 more,
  * of 128 that there are: linear_wgmma.cuh's 256 columns need 80 and 48.
  */
+#include "kernels/cuda/cuda_limits.h"
 #include "linear.cuh"
 #include "linear_128.h"
 #include "linear_order.h"
@@ -224,10 +225,8 @@ static int enqueue(const struct linear_operands *operands, enum linear_finish fi
 /* A block may have more than 48 KiB. */
 template <typename T, int TILES, int STAGES, bool TRANSPOSED> static int allow_blocks(void)
 {
-    return assay_cuda(cudaFuncSetAttribute(linear_128_wgmma<T, TILES, STAGES, TRANSPOSED>,
-                                           cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                           l128w_sizes<TILES, STAGES>::SHARED_BYTES),
-                      "shared memory");
+    return cuda_allow_shared((const void *)linear_128_wgmma<T, TILES, STAGES, TRANSPOSED>,
+                             l128w_sizes<TILES, STAGES>::SHARED_BYTES);
 }
 
 template <typename T, bool TRANSPOSED> static int allow(void)
@@ -239,13 +238,10 @@ template <typename T, bool TRANSPOSED> static int allow(void)
 
 int linear_128_wgmma_prepare(bool *has)
 {
-    int device, count;
+    int count;
     if (hopper_has_code((const void *)linear_128_wgmma<uint16_t, 1, 3, false>, has) < 0) return -1;
     if (!*has) return 0;
-    if (assay_cuda(cudaGetDevice(&device), "device") < 0 ||
-        assay_cuda(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device),
-                   "multiprocessors") < 0)
-        return -1;
+    if (cuda_processors(&count) < 0) return -1;
     processors = count;
     if (allow<uint16_t, false>() < 0 || allow<uint16_t, true>() < 0) return -1;
     return allow<float, false>();

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "kernels/cuda/cuda_limits.h"
 #include "linear_wgmma_launch.cuh"
 
 /* One size of tile. */
@@ -77,11 +78,8 @@ static const struct lwg_kernel *choose(const struct linear_operands *operands,
 static int find_kernel(const struct linear_operands *operands, enum gpt_precision precision,
                        const struct lwg_kernel **kernel)
 {
-    int device, processors;
-    if (assay_cuda(cudaGetDevice(&device), "device") < 0 ||
-        assay_cuda(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
-                   "multiprocessors") < 0)
-        return -1;
+    int processors;
+    if (cuda_processors(&processors) < 0) return -1;
     *kernel = choose(operands, precision, processors);
     if (!*kernel) return assay_error("no product by wgmma of this type");
     bool has;

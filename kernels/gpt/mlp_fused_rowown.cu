@@ -11,6 +11,7 @@
  * weight's step: w1 [32][c + 1] or w2 [c][33].
  */
 #include "gpt.cuh"
+#include "kernels/cuda/cuda_limits.h"
 
 enum { ROWS = 16, STEP = 32, THREADS = 256, LINES = THREADS / STEP, EACH = ROWS / LINES };
 enum { COLUMNS_MAX = 256, PARTS = COLUMNS_MAX / STEP };
@@ -95,10 +96,7 @@ static const char *supports(const struct assay_shape *shape)
 
 static int setup(struct assay_call *call)
 {
-    return assay_cuda(cudaFuncSetAttribute(fused_rowown,
-                                           cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                           (int)shared_bytes(call->shape->value[MLP_C])),
-                      "cudaFuncSetAttribute");
+    return cuda_allow_shared((const void *)fused_rowown, shared_bytes(call->shape->value[MLP_C]));
 }
 
 static int launch(struct assay_call *call)

@@ -1,4 +1,5 @@
 /* model_ring.cu - which steps go by the kernels of model_ring.cuh, and their launch. */
+#include "kernels/cuda/cuda_limits.h"
 #include "kernels/cuda/tensor_map.h"
 #include "linear_products.h"
 #include "model_ring.cuh"
@@ -22,11 +23,7 @@ int model_rings_allow(void)
     if (!linear_wgmma_is_here()) return 0; /* none will be launched */
     for (int i = 0; i < 2 * rings_count; i++) {
         ring_function *kernel = i % 2 ? rings[i / 2].norm : rings[i / 2].plain;
-        if (kernel &&
-            assay_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                            RING_SHARED_MAX),
-                       "shared memory of a ring") < 0)
-            return -1;
+        if (kernel && cuda_allow_shared((const void *)kernel, RING_SHARED_MAX) < 0) return -1;
     }
     return 0;
 }

@@ -1,4 +1,5 @@
 /* model_tile.cu - which tile a step goes by, and its launch; see model_tile.cuh. */
+#include "kernels/cuda/cuda_limits.h"
 #include "model_tile.cuh"
 
 enum { SHARED_MAX = 227 << 10 };
@@ -32,10 +33,7 @@ int model_tiles_allow(void)
         for (int i = 0; i < 4 * count; i++) {
             tile_function *kernel = tiles[i / 4].kernel[i / 2 % 2][i % 2];
             if (!kernel) continue;
-            if (assay_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                                SHARED_MAX),
-                           "shared memory of a tile") < 0)
-                return -1;
+            if (cuda_allow_shared((const void *)kernel, SHARED_MAX) < 0) return -1;
         }
     }
     return 0;

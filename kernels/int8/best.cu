@@ -19,6 +19,7 @@
 #include <stdlib.h>
 
 #include "int8.cuh"
+#include "kernels/cuda/cuda_limits.h"
 
 enum { THREADS = 256, GROUPS = 4 };
 
@@ -61,10 +62,8 @@ struct choice {
 
 static int setup(struct assay_call *call)
 {
-    int device, processors;
-    if (assay_cuda(cudaGetDevice(&device), "cudaGetDevice") < 0) return -1;
-    cudaError_t error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-    if (assay_cuda(error, "cudaDeviceGetAttribute") < 0) return -1;
+    int processors;
+    if (cuda_processors(&processors) < 0) return -1;
     struct choice *choice = (struct choice *)malloc(sizeof *choice);
     if (!choice) return assay_error("no memory");
     int64_t width = 16 / int8_input_bytes(call->shape->value[DIM_INPUT]);

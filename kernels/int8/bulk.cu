@@ -20,6 +20,7 @@
 
 #include "bulk.cuh"
 #include "int8.cuh"
+#include "kernels/cuda/cuda_limits.h"
 
 enum {
     THREADS = 256,
@@ -131,16 +132,12 @@ struct residency {
 
 static int setup(struct assay_call *call)
 {
-    int device, processors;
-    if (assay_cuda(cudaGetDevice(&device), "cudaGetDevice") < 0) return -1;
-    cudaError_t error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-    if (assay_cuda(error, "cudaDeviceGetAttribute") < 0) return -1;
-    error = call->shape->value[DIM_INPUT] == INPUT_BF16
-                ? cudaFuncSetAttribute(bulk<uint16_t>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                       sizeof(ring<uint16_t>))
-                : cudaFuncSetAttribute(bulk<float>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                       sizeof(ring<float>));
-    if (assay_cuda(error, "cudaFuncSetAttribute") < 0) return -1;
+    int processors;
+    if (cuda_processors(&processors) < 0) return -1;
+    int allowed = call->shape->value[DIM_INPUT] == INPUT_BF16
+                      ? cuda_allow_shared((const void *)bulk<uint16_t>, sizeof(ring<uint16_t>))
+                      : cuda_allow_shared((const void *)bulk<float>, sizeof(ring<float>));
+    if (allowed < 0) return -1;
     struct residency *residency = (struct residency *)malloc(sizeof *residency);
     if (!residency) return assay_error("no memory");
     residency->blocks = (int64_t)processors * BLOCKS_PER_SM;

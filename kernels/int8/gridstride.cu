@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "int8.cuh"
+#include "kernels/cuda/cuda_limits.h"
 
 enum { THREADS = 256, WIDTH = 4 };
 
@@ -42,15 +43,13 @@ struct residency {
 
 static int setup(struct assay_call *call)
 {
-    int device, processors, resident;
-    if (assay_cuda(cudaGetDevice(&device), "cudaGetDevice") < 0) return -1;
-    cudaError_t error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-    if (assay_cuda(error, "cudaDeviceGetAttribute") < 0) return -1;
+    int processors, resident;
+    if (cuda_processors(&processors) < 0) return -1;
     bool bf16 = call->shape->value[DIM_INPUT] == INPUT_BF16;
-    error = bf16 ? cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, gridstride<uint16_t>,
-                                                                 THREADS, 0)
-                 : cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, gridstride<float>,
-                                                                 THREADS, 0);
+    cudaError_t error = bf16 ? cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+                                   &resident, gridstride<uint16_t>, THREADS, 0)
+                             : cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+                                   &resident, gridstride<float>, THREADS, 0);
     if (assay_cuda(error, "cudaOccupancyMaxActiveBlocksPerMultiprocessor") < 0) return -1;
     struct residency *residency = (struct residency *)malloc(sizeof *residency);
     if (!residency) return assay_error("no memory");

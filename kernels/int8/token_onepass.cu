@@ -8,6 +8,7 @@
  * shared memory once more, and a row's length limits how many rows are resident.
  */
 #include "int8_token.cuh"
+#include "kernels/cuda/cuda_limits.h"
 
 enum { THREADS = 256, WIDTH = 4, ROW_BYTES_MAX = 96 * 1024 };
 
@@ -65,11 +66,10 @@ static const char *supports(const struct assay_shape *shape)
 
 static int setup(struct assay_call *call)
 {
-    cudaFuncAttribute limit = cudaFuncAttributeMaxDynamicSharedMemorySize;
-    cudaError_t error = call->shape->value[TOKEN_INPUT] == INPUT_BF16
-                            ? cudaFuncSetAttribute(token_onepass<uint16_t>, limit, ROW_BYTES_MAX)
-                            : cudaFuncSetAttribute(token_onepass<float>, limit, ROW_BYTES_MAX);
-    return assay_cuda(error, "cudaFuncSetAttribute");
+    const void *kernel = call->shape->value[TOKEN_INPUT] == INPUT_BF16
+                             ? (const void *)token_onepass<uint16_t>
+                             : (const void *)token_onepass<float>;
+    return cuda_allow_shared(kernel, ROW_BYTES_MAX);
 }
 
 static int launch(struct assay_call *call)

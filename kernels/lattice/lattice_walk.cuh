@@ -5,6 +5,7 @@
 #ifndef LATTICE_WALK_CUH
 #define LATTICE_WALK_CUH
 
+#include "kernels/cuda/cuda_limits.h"
 #include "lattice_vec.cuh"
 
 enum { WALK_THREADS = 1024 };
@@ -84,18 +85,12 @@ static __device__ __forceinline__ void walk_fill(uint4 *table, const void *from,
  * more than a block may have, as on cards below the data centre's. */
 static inline int walk_blocks(const void *kernel, int bytes, int *blocks)
 {
-    int device, most, processors, each;
+    int most, processors, each;
     *blocks = 0;
-    if (assay_cuda(cudaGetDevice(&device), "cudaGetDevice") < 0) return -1;
-    cudaError_t error =
-        cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
-    if (assay_cuda(error, "cudaDeviceGetAttribute") < 0) return -1;
+    if (cuda_block_shared(&most) < 0 || cuda_processors(&processors) < 0) return -1;
     if (most < bytes) return 0;
-    error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
-    if (assay_cuda(error, "cudaFuncSetAttribute") < 0) return -1;
-    error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-    if (assay_cuda(error, "cudaDeviceGetAttribute") < 0) return -1;
-    error =
+    if (cuda_allow_shared(kernel, bytes) < 0) return -1;
+    cudaError_t error =
         cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, WALK_THREADS, (size_t)bytes);
     if (assay_cuda(error, "cudaOccupancyMaxActiveBlocksPerMultiprocessor") < 0) return -1;
     *blocks = processors * each;

@@ -16,6 +16,7 @@
  */
 #include "gemv.cuh"
 #include "gemv_q4.h"
+#include "kernels/cuda/cuda_limits.h"
 #include "lut_cuda.h"
 
 template <int M> struct q2_code {
@@ -201,11 +202,8 @@ static int setup(struct assay_call *call)
     struct gemv_state *state = (struct gemv_state *)calloc(1, sizeof *state);
     if (state == NULL) return assay_error("out of host memory");
     call->state = state;
-    if (gemv_processors(&state->processors) ||
-        assay_cuda(cudaFuncSetAttribute(kernel_of(&geometry),
-                                        cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                        (int)shared_bytes(&geometry)),
-                   "shared memory") ||
+    if (cuda_processors(&state->processors) ||
+        cuda_allow_shared((const void *)kernel_of(&geometry), shared_bytes(&geometry)) ||
         lut_points_upload(call->shape, &state->points))
         return -1;
     call->workspace_bytes += state->points.bytes;

@@ -27,6 +27,7 @@
 
 #include "gemv.cuh"
 #include "gemv_q4.h"
+#include "kernels/cuda/cuda_limits.h"
 
 template <int M> struct q4_code {
     static constexpr int TABLE_BYTES = GEMV_Q4_TABLE_BYTES;
@@ -250,12 +251,10 @@ int gemv_q4_setup(struct assay_call *call)
     struct q4_state *state = (struct q4_state *)calloc(1, sizeof *state);
     if (state == NULL) return assay_error("out of host memory");
     call->state = state;
-    if (gemv_processors(&state->processors) || upload(codebook, state)) return -1;
+    if (cuda_processors(&state->processors) || upload(codebook, state)) return -1;
     call->workspace_bytes += GEMV_Q4_TABLE_BYTES;
-    return assay_cuda(cudaFuncSetAttribute(kernel_of(&geometry),
-                                           cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                           (int)shared_bytes(&geometry, rows_each(&geometry))),
-                      "shared memory");
+    return cuda_allow_shared((const void *)kernel_of(&geometry),
+                             shared_bytes(&geometry, rows_each(&geometry)));
 }
 
 int gemv_q4_launch(struct assay_call *call)

@@ -24,6 +24,7 @@
 #include <stdlib.h>
 
 #include "imma.cuh"
+#include "kernels/cuda/cuda_limits.h"
 
 enum {
     COPIES = 16,
@@ -223,10 +224,7 @@ static const char *supports(const struct assay_shape *shape)
 template <int M> static int prepare()
 {
     if (imma_check_device() < 0) return -1;
-    return assay_cuda(cudaFuncSetAttribute(imma_fused<M>,
-                                           cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                           fused<M>::SHARED_BYTES),
-                      "shared memory");
+    return cuda_allow_shared((const void *)imma_fused<M>, fused<M>::SHARED_BYTES);
 }
 
 struct fused_state {
@@ -258,7 +256,6 @@ static int setup(struct assay_call *call)
 {
     struct lut_geometry geometry = lut_geometry(call->shape);
     struct fused_state *state = (struct fused_state *)calloc(1, sizeof *state);
-    int device;
     if (state == NULL) return assay_error("out of host memory");
     call->state = state;
     int failed = geometry.levels == 1   ? prepare<1>()
@@ -266,10 +263,7 @@ static int setup(struct assay_call *call)
                                         : prepare<4>();
     if (failed || lut_points_upload(call->shape, &state->points)) return -1;
     call->workspace_bytes += state->points.bytes;
-    if (assay_cuda(cudaGetDevice(&device), "device")) return -1;
-    return assay_cuda(
-        cudaDeviceGetAttribute(&state->processors, cudaDevAttrMultiProcessorCount, device),
-        "multiprocessors");
+    return cuda_processors(&state->processors);
 }
 
 static int launch(struct assay_call *call)

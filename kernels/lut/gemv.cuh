@@ -174,14 +174,6 @@ static __device__ __forceinline__ void gemv_tiles(const gemv_args &args, char *m
 
 /* ------------------------------------------------------------------ host -- */
 
-static inline int gemv_processors(int *processors)
-{
-    int device = 0;
-    if (assay_cuda(cudaGetDevice(&device), "device")) return -1;
-    return assay_cuda(cudaDeviceGetAttribute(processors, cudaDevAttrMultiProcessorCount, device),
-                      "number of multiprocessors");
-}
-
 static inline struct gemv_args gemv_arguments(const struct assay_call *call,
                                               const struct lut_geometry *geometry,
                                               const void *table)

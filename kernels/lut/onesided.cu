@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "decode.cuh"
+#include "kernels/cuda/cuda_limits.h"
 #include "lut_cuda.h"
 #include "onesided.h"
 #include "row_sums.h"
@@ -181,9 +182,7 @@ static int setup_table(struct assay_call *call)
     if (lut_points_upload(call->shape, points)) return -1;
     call->workspace_bytes += points->bytes;
     int bytes = (int)(2 * lut_geometry(call->shape).count * (int64_t)sizeof(float));
-    return assay_cuda(
-        cudaFuncSetAttribute(onesided, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
-        "shared memory");
+    return cuda_allow_shared((const void *)onesided, bytes);
 }
 
 static int setup_decode(struct assay_call *call)

@@ -8,6 +8,7 @@
  */
 #include <stdlib.h>
 
+#include "kernels/cuda/cuda_limits.h"
 #include "lut_cuda.h"
 #include "short_points.h"
 
@@ -18,11 +19,8 @@ static const int64_t FROM = (int64_t)1 << 22;
 
 int lut_short_points_upload(const struct codebook *codebook, struct lut_points *points)
 {
-    int device, most;
-    if (assay_cuda(cudaGetDevice(&device), "device") ||
-        assay_cuda(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
-                   "shared memory"))
-        return -1;
+    int most;
+    if (cuda_block_shared(&most)) return -1;
     if (most < SHORT_POINTS_BYTES) return 0;
     unsigned char *table = (unsigned char *)malloc(SHORT_POINTS_BYTES);
     if (table == NULL) return assay_error("out of host memory for a codebook");
@@ -85,15 +83,10 @@ template <int M>
 static int enqueue(const struct lut_geometry *geometry, const void *data, int64_t rows,
                    const struct lut_points *points, int8_t *out, cudaStream_t stream)
 {
-    int device, processors;
+    int processors;
     unsigned pieces = (unsigned)(lut_decoded_stride(geometry) / 16);
-    if (assay_cuda(cudaGetDevice(&device), "device") ||
-        assay_cuda(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
-                   "multiprocessors") ||
-        assay_cuda(cudaFuncSetAttribute((const void *)decode_short<M>,
-                                        cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                        SHORT_POINTS_BYTES),
-                   "shared memory"))
+    if (cuda_processors(&processors) ||
+        cuda_allow_shared((const void *)decode_short<M>, SHORT_POINTS_BYTES))
         return -1;
     decode_short<M><<<(unsigned)processors, THREADS, SHORT_POINTS_BYTES, stream>>>(
         (const char *)data, *geometry, (unsigned)rows, pieces, (const uint4 *)points->table,

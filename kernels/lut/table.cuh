@@ -97,26 +97,4 @@ template <typename Entry> static int table_upload(struct assay_call *call, Entry
     return status;
 }
 
-/* The most shared memory of a block on this device; -1 with assay_error. */
-static inline int shared_limit()
-{
-    int device = 0, bytes = 0;
-    if (assay_cuda(cudaGetDevice(&device), "device") ||
-        assay_cuda(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
-                   "shared memory"))
-        return -1;
-    return bytes;
-}
-
-/* Multiprocessors of this device; -1 with assay_error. */
-static inline int processors()
-{
-    int device = 0, count = 0;
-    if (assay_cuda(cudaGetDevice(&device), "device") ||
-        assay_cuda(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device),
-                   "multiprocessors"))
-        return -1;
-    return count;
-}
-
 #endif

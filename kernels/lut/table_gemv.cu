@@ -29,6 +29,7 @@
 
 #include "gemv_table.h"
 #include "kernels/cuda/cluster_launch.cuh"
+#include "kernels/cuda/cuda_limits.h"
 #include "lut_cuda.h"
 
 namespace cg = cooperative_groups;
@@ -282,9 +283,7 @@ static int share_columns(const struct lut_geometry *geometry, table_kernel *kern
         state->cluster *= 2;
     state->columns_each = COLUMNS_MAX;
     struct cluster_launch all = configure(geometry, state, threads, NULL);
-    if (assay_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                        (int)shared_bytes(COLUMNS_MAX)),
-                   "shared memory") ||
+    if (cuda_allow_shared((const void *)kernel, shared_bytes(COLUMNS_MAX)) ||
         assay_cuda(cudaOccupancyMaxActiveClusters(&clusters, kernel, &all.config), "clusters"))
         return -1;
     if (clusters < 1) return assay_error("no cluster of %d thread blocks fits", state->cluster);

@@ -11,6 +11,7 @@
  * by tiles (tiled.cu): here each lookup reads its two indices first. The blocks stay and walk over
  * tiles of 32 x 32, so that the table is loaded once an SM.
  */
+#include "kernels/cuda/cuda_limits.h"
 #include "table.cuh"
 
 enum { SIDE = 32, THREADS = SIDE * SIDE, SHARED_MAX = 227 * 1024 };
@@ -66,16 +67,9 @@ template <typename Entry> static const char *supports_shared(const struct assay_
 
 template <typename Entry, bool SHARED> static int setup(struct assay_call *call)
 {
-    if (SHARED) {
-        int64_t bytes = table_bytes<Entry>(call->shape), limit = shared_limit();
-        if (limit < 0) return -1;
-        if (bytes > limit) return assay_error("the table does not fit this device's shared memory");
-        if (assay_cuda(cudaFuncSetAttribute(table_lookup<Entry, SHARED>,
-                                            cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                            (int)bytes),
-                       "shared memory"))
-            return -1;
-    }
+    if (SHARED && cuda_allow_shared((const void *)table_lookup<Entry, SHARED>,
+                                    table_bytes<Entry>(call->shape)))
+        return -1;
     return table_upload(call, (Entry **)&call->state);
 }
 
@@ -85,8 +79,9 @@ template <typename Entry, bool SHARED> static int launch(struct assay_call *call
     int64_t bytes = SHARED ? table_bytes<Entry>(call->shape) : 0;
     int64_t tiles =
         (args.geometry.columns + SIDE - 1) / SIDE * ((args.geometry.rows + SIDE - 1) / SIDE);
-    int64_t resident = processors() * (bytes > SHARED_MAX / 2 ? 1 : 2);
-    if (resident < 0) return -1;
+    int processors;
+    if (cuda_processors(&processors)) return -1;
+    int64_t resident = processors * (bytes > SHARED_MAX / 2 ? 1 : 2);
     table_lookup<Entry, SHARED>
         <<<(unsigned)(tiles < resident ? tiles : resident), THREADS, (size_t)bytes,
            (cudaStream_t)call->stream>>>(args, (const Entry *)call->state);

@@ -5,6 +5,7 @@
  * Operations: M^2 lookups a pair of blocks. Bytes: the codes once a tile row and
  * once a tile column.
  */
+#include "kernels/cuda/cuda_limits.h"
 #include "table.cuh"
 
 enum { SIDE = 64, EACH = 4, ACROSS = SIDE / EACH, THREADS = ACROSS * ACROSS, STEP = 16 };
@@ -112,14 +113,7 @@ static const char *supports(const struct assay_shape *shape)
 
 static int setup(struct assay_call *call)
 {
-    int64_t bytes = shared_bytes(call->shape);
-    int limit = shared_limit();
-    if (limit < 0) return -1;
-    if (bytes > limit) return assay_error("the table does not fit this device's shared memory");
-    if (assay_cuda(
-            cudaFuncSetAttribute(tiled, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes),
-            "shared memory"))
-        return -1;
+    if (cuda_allow_shared((const void *)tiled, shared_bytes(call->shape))) return -1;
     return table_upload(call, (int8_t **)&call->state);
 }
 
