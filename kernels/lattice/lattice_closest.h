@@ -43,9 +43,10 @@
 #define LATTICE_UNROLL
 #endif
 
-/* The choices of `lattice` and of `code`. */
-enum { LATTICE_Z2, LATTICE_A2, LATTICE_D4, LATTICE_E8, LATTICES };
-enum { CODE_Q2M1, CODE_Q4M1, CODE_Q4M2, CODE_Q3M2, CODE_Q4M3, CODES };
+/* The choices of `lattice` and of `code`. Named, since a kernel whose type depends on one has it in
+ * its name, where one without a name is another with every compilation. */
+enum lattice_choice { LATTICE_Z2, LATTICE_A2, LATTICE_D4, LATTICE_E8, LATTICES };
+enum code_choice { CODE_Q2M1, CODE_Q4M1, CODE_Q4M2, CODE_Q3M2, CODE_Q4M3, CODES };
 
 enum {
     LATTICE_MAX_D = 8,
