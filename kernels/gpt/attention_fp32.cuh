@@ -39,20 +39,12 @@ template <int SIZE, int ROWS, int COLUMNS, int WARPS_Q, int WARPS_K> struct fp32
     static_assert(attention_join_floats(ROWS, vectors *wide, WARPS_Q, WARPS_K) <= floats);
 };
 
-/* One of the query's lanes' largest, and the sum over them: eight neighbours. */
+/* The largest of the query's lanes, eight neighbours. */
 static __device__ __forceinline__ float eight_max(float value)
 {
 #pragma unroll
     for (int step = 4; step > 0; step /= 2)
         value = fmaxf(value, __shfl_xor_sync(0xffffffffu, value, step));
-    return value;
-}
-
-static __device__ __forceinline__ float eight_sum(float value)
-{
-#pragma unroll
-    for (int step = 4; step > 0; step /= 2)
-        value += __shfl_xor_sync(0xffffffffu, value, step);
     return value;
 }
 
@@ -240,7 +232,7 @@ static __global__ void __launch_bounds__(32 * WARPS_Q * WARPS_K, BLOCKS)
 
 #pragma unroll
     for (int r = 0; r < ROWS; r++)
-        own.total[r] = eight_sum(own.total[r]);
+        own.total[r] = gpt_eight_sum(own.total[r]);
     auto sum_of = [&](int row, int i) -> float & { return own.sum[row][i / wide][i % wide]; };
     if (!attention_join<ROWS, vectors * wide, WARPS_Q, WARPS_K>(attention_floats, scale, own.peak,
                                                                 own.total, sum_of))

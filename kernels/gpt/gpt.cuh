@@ -23,6 +23,15 @@ static __device__ __forceinline__ float gpt_warp_sum(float value)
     return value;
 }
 
+/* The sum over eight neighbouring lanes, in each of them. */
+static __device__ __forceinline__ float gpt_eight_sum(float value)
+{
+#pragma unroll
+    for (int step = 4; step > 0; step /= 2)
+        value += __shfl_xor_sync(0xffffffffu, value, step);
+    return value;
+}
+
 /* The sum over the block, in every thread. `warps` holds a float a warp, and is free
  * for another use only behind a barrier; all threads call, in whole warps. */
 static __device__ __forceinline__ float gpt_block_sum(float value, float *warps)

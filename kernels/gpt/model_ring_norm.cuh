@@ -13,15 +13,6 @@
 #include "model_ring_box.h"
 #include "gpt.cuh"
 
-/* The sum over eight neighbouring lanes, in each of them. */
-static __device__ __forceinline__ float ring_eight_sum(float value)
-{
-#pragma unroll
-    for (int step = 4; step > 0; step /= 2)
-        value += __shfl_xor_sync(0xffffffffu, value, step);
-    return value;
-}
-
 /* ROWS rows of k from `rows`; scale and shift in shared memory too. */
 template <int ROWS>
 static __device__ __forceinline__ void ring_normalise(unsigned char *rows, int k,
@@ -61,7 +52,7 @@ static __device__ __forceinline__ void ring_normalise(unsigned char *rows, int k
     });
 #pragma unroll
     for (int i = 0; i < COUNT; i++)
-        mean[i] = ring_eight_sum(mean[i]) / (float)k;
+        mean[i] = gpt_eight_sum(mean[i]) / (float)k;
     every([&](int, const float4(&v)[COUNT]) {
 #pragma unroll
         for (int i = 0; i < COUNT; i++) {
@@ -72,7 +63,7 @@ static __device__ __forceinline__ void ring_normalise(unsigned char *rows, int k
     });
 #pragma unroll
     for (int i = 0; i < COUNT; i++)
-        factor[i] = rsqrtf(ring_eight_sum(factor[i]) / (float)k + GPT_LAYERNORM_EPSILON);
+        factor[i] = rsqrtf(gpt_eight_sum(factor[i]) / (float)k + GPT_LAYERNORM_EPSILON);
     every([&](int box, const float4(&v)[COUNT]) {
         float4 a = *(const float4 *)(scale + first + box * RING_BOX);
         float4 b = *(const float4 *)(shift + first + box * RING_BOX);

@@ -115,15 +115,6 @@ static __device__ __forceinline__ void tile_set(uint16_t *to, const tile_piece<8
                               gpt_pack(piece.v[4], piece.v[5]), gpt_pack(piece.v[6], piece.v[7]));
 }
 
-/* The sum over eight neighbouring lanes, in each of them. */
-static __device__ __forceinline__ float tile_lanes_sum(float value)
-{
-#pragma unroll
-    for (int step = 4; step > 0; step /= 2)
-        value += __shfl_xor_sync(0xffffffffu, value, step);
-    return value;
-}
-
 /* Normalise `rows` rows of k in shared memory, in place, eight lanes a row. */
 template <typename T, int THREADS, int WIDTH>
 static __device__ __forceinline__ void tile_normalise(T *x, int pitch, int rows, int k,
@@ -141,7 +132,7 @@ static __device__ __forceinline__ void tile_normalise(T *x, int pitch, int rows,
             for (int j = 0; j < WIDTH; j++)
                 sum += piece.v[j];
         }
-        float mean = tile_lanes_sum(sum) / (float)k;
+        float mean = gpt_eight_sum(sum) / (float)k;
 #pragma unroll 4
         for (int i = first; i < k; i += 8 * WIDTH) {
             tile_piece<WIDTH> piece;
@@ -150,7 +141,7 @@ static __device__ __forceinline__ void tile_normalise(T *x, int pitch, int rows,
             for (int j = 0; j < WIDTH; j++)
                 squares += (piece.v[j] - mean) * (piece.v[j] - mean);
         }
-        float r = rsqrtf(tile_lanes_sum(squares) / (float)k + GPT_LAYERNORM_EPSILON);
+        float r = rsqrtf(gpt_eight_sum(squares) / (float)k + GPT_LAYERNORM_EPSILON);
 #pragma unroll 4
         for (int i = first; i < k; i += 8 * WIDTH) {
             tile_piece<WIDTH> piece, w, b;
