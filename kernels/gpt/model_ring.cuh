@@ -19,8 +19,8 @@
  * Operations: 2 m n k. Bytes: 4 k (ROWS + COLUMNS) a tile, from L2: for 1024 x 256 x 1024, 3.3
  * TB/s, half of what L2 gives.
  *
- * Microseconds a product on an H200, twenty in a graph; the floor is 64 TFLOP/s, `tile` the best of
- * model_tile.cuh. Predicted for the first four: 10, 4.5, 12.5, 12.
+ * Microseconds a product on an H200, twenty in a graph, by a program that is not kept; the floor is
+ * 64 TFLOP/s, `tile` the best of model_tile.cuh. Predicted for the first four: 10, 4.5, 12.5, 12.
  *
  *   1024 rows, n x k     floor   tile   ring
  *    768 x 256, norm      6.29   22.2   13.8   qkv of 256 channels
@@ -115,28 +115,23 @@ template <class WAY> struct ring_operands {
 template <class WAY> struct ring_sums {
     float sum[WAY::DOWN][WAY::ACROSS] = {};
 
-    __device__ __forceinline__ void add(const ring_operands<WAY> &of)
+    /* One of the four of k. */
+    template <float float4::*PART>
+    __device__ __forceinline__ void add_part(const ring_operands<WAY> &of)
     {
 #pragma unroll
         for (int j = 0; j < WAY::ACROSS; j++)
 #pragma unroll
             for (int i = 0; i < WAY::DOWN; i++)
-                sum[i][j] = fmaf(of.x[i].x, of.w[j].x, sum[i][j]);
-#pragma unroll
-        for (int j = 0; j < WAY::ACROSS; j++)
-#pragma unroll
-            for (int i = 0; i < WAY::DOWN; i++)
-                sum[i][j] = fmaf(of.x[i].y, of.w[j].y, sum[i][j]);
-#pragma unroll
-        for (int j = 0; j < WAY::ACROSS; j++)
-#pragma unroll
-            for (int i = 0; i < WAY::DOWN; i++)
-                sum[i][j] = fmaf(of.x[i].z, of.w[j].z, sum[i][j]);
-#pragma unroll
-        for (int j = 0; j < WAY::ACROSS; j++)
-#pragma unroll
-            for (int i = 0; i < WAY::DOWN; i++)
-                sum[i][j] = fmaf(of.x[i].w, of.w[j].w, sum[i][j]);
+                sum[i][j] = fmaf(of.x[i].*PART, of.w[j].*PART, sum[i][j]);
+    }
+
+    __device__ __forceinline__ void add(const ring_operands<WAY> &of)
+    {
+        add_part<&float4::x>(of);
+        add_part<&float4::y>(of);
+        add_part<&float4::z>(of);
+        add_part<&float4::w>(of);
     }
 };
 
