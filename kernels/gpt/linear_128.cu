@@ -11,15 +11,10 @@
 /* On the device that is current in setup, which is the only one of a process of this family. */
 static bool has_wgmma;
 
-static int allow(void)
+int linear_128_allow(void)
 {
     if (linear_128_mma_allow() < 0) return -1;
     return linear_128_wgmma_prepare(&has_wgmma);
-}
-
-int linear_bf16_128_allow(void)
-{
-    return allow();
 }
 
 int linear_bf16_128(const struct linear_operands *operands, enum linear_finish finish,
@@ -27,11 +22,6 @@ int linear_bf16_128(const struct linear_operands *operands, enum linear_finish f
 {
     return has_wgmma ? linear_128_wgmma_bf16(operands, finish, stream)
                      : linear_128_mma_bf16(operands, finish, stream);
-}
-
-int linear_tf32_128_allow(void)
-{
-    return allow();
 }
 
 int linear_tf32_128(const struct linear_operands *operands, enum linear_finish finish,
@@ -59,7 +49,7 @@ static int setup(struct assay_call *call)
 {
     const int64_t *value = call->shape->value;
     bool bf16 = value[LINEAR_PRECISION] == GPT_BF16;
-    if (allow() < 0) return -1;
+    if (linear_128_allow() < 0) return -1;
     if (has_wgmma && (bf16 || value[LINEAR_WEIGHT] == LINEAR_DIRECT))
         (void)snprintf(call->note, sizeof call->note, "wgmma m64n128k%d", bf16 ? 16 : 8);
     else

@@ -13,12 +13,11 @@ enum linear_finish { LINEAR_PLAIN, LINEAR_GELU };
 /* fp32, tiles of 32 x 32. */
 int linear_smem32(const struct linear_operands *operands, cudaStream_t stream);
 
-/* Tensor cores, tiles of 128 x 128; k a multiple of 4 (tf32) or 8 (bf16). The first of
- * each pair is called once, in setup. */
-int linear_tf32_128_allow(void);
+/* Tensor cores, tiles of 128 x 128; k a multiple of 4 (tf32) or 8 (bf16). The first is called
+ * once, in setup. */
+int linear_128_allow(void);
 int linear_tf32_128(const struct linear_operands *operands, enum linear_finish finish,
                     cudaStream_t stream);
-int linear_bf16_128_allow(void);
 int linear_bf16_128(const struct linear_operands *operands, enum linear_finish finish,
                     cudaStream_t stream);
 

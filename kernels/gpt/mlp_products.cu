@@ -71,7 +71,7 @@ static int setup(struct assay_call *call)
 {
     const int64_t *value = call->shape->value;
     int64_t bytes = 4 * value[MLP_M] * value[MLP_C] * gpt_bytes(value[MLP_PRECISION]);
-    if (linear_tf32_128_allow() < 0 || linear_bf16_128_allow() < 0) return -1;
+    if (linear_128_allow() < 0) return -1;
     return gpt_room(call, &call->state, bytes, "the hidden layer");
 }
 

@@ -121,7 +121,7 @@ static int layers_prepare(struct assay_call *call, struct own *own)
 {
     const struct model *model = &own->run.model;
     int64_t bytes = model->rows * model->channels * gpt_bytes(model->precision);
-    if (linear_tf32_128_allow() < 0 || linear_bf16_128_allow() < 0) return -1;
+    if (linear_128_allow() < 0) return -1;
     int status = gpt_room(call, &own->normed, bytes, "the norm");
     if (status) return status;
     int products = model->vocabulary > 0 ? (int)MODEL_PRODUCTS : (int)MODEL_P_HEAD;
