@@ -16,6 +16,19 @@ step_units() {
         "$test" 2>&1 | tail -n 1 | sed "s/^/$(basename "$test"): /"
     done
 }
+# The same under compute-sanitizer, side by side: the checking is the host's work.
+step_sanitize_units() {
+    for test in "$programs"/test_*_gpu; do
+        for tool in memcheck racecheck; do
+            {
+                said=$(compute-sanitizer --tool "$tool" --error-exitcode 99 "$test" 2>&1)
+                code=$?
+                echo "$(basename "$test"), $tool: exit $code, $(tail -n 1 <<<"$said")"
+            } &
+        done
+    done
+    wait
+}
 # SUITES, or the smallest choice, one after the other into one database.
 step_suites() {
     for suite in ${SUITES:-ceilings int8 core}; do
