@@ -93,13 +93,3 @@ check "a wild device is calibrated" exits 0 "$ASSAY" calibrate "$ten" \
 check "a floor of noise above 2.5 thresholds" exits 3 gate "$(calm 1)" "$(calm 2 ',slow=*:50')" \
     --db wild.sqlite --fail-on UNSTABLE --threshold 2
 check "is UNSTABLE" gives 10 verdicts UNSTABLE "value ->> 'reason' LIKE '%2.5 times%'"
-
-# ------------------------------------------------------------- 200 cases
-
-check "200 cases take seconds" takes_less_than 10 "$ASSAY" gate "$HERE/sim/cases200.ini" --base "$ASSAY" \
-    --base-device "$(calm 1)" --cand-device "$(calm 2)" --allow-simulated --seed 1 --json g.json
-check "all are judged" gives 200 json '$.counts.PASS'
-check "launches have their rounds in their labels" gives "6|6" query "$ASSAY_DB" \
-    "SELECT sum(label LIKE '%base'), sum(label LIKE '%candidate') FROM run JOIN launch ON run.id = run_id
-     JOIN (SELECT launch_id, count(*) AS cases FROM result GROUP BY 1) ON launch_id = launch.id
-     WHERE cases = 200"
