@@ -67,7 +67,7 @@ first = text_only ? 0.10 : 0.075
 split = both ? 0.24 : 0
 last = below ? 0.965 : text_only ? 1 - (number("right_chars") + 8) / (1.0 * across) : 1 - (number("right_chars") * 8.0 + 95) / wide
 set tmargin at screen top_of
-set bmargin at screen (text_only ? 5.0 / number("lines") : (76 + (below ? 12 + 20.0 * below : 0)) / high)
+set bmargin at screen (text_only ? 5.0 / number("lines") : (76.0 + (below ? 12 + 20 * below : 0)) / high)
 
 if (both) { set multiplot }
 if (moving > 0) {

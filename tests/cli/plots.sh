@@ -60,22 +60,50 @@ well_formed() {
     ! tr '\n' ' ' <"$1" | sed 's/<[^<>]*>//g' | grep -qE '<|&($|[^alg#]|[a-z]*[^a-z;])' &&
         [ "$(grep -c '<svg\|</svg>' "$1")" -eq 2 ] && ! tr -d '\t\n\r' <"$1" | grep -q '[[:cntrl:]]'
 }
+# inside FILE: where its texts begin, and roughly where they end, is in the picture.
+inside() {
+    awk '
+        match($0, /viewBox="0 0 [0-9]+ [0-9]+"/) { split(substr($0, RSTART + 9, RLENGTH - 10), box, " ") }
+        match($0, /translate\([0-9.-]+,[0-9.-]+\)/) {
+            split(substr($0, RSTART + 10, RLENGTH - 11), at, ",")
+            turned = /rotate/
+            anchor = match($0, /text-anchor="[a-z]+"/) ? substr($0, RSTART + 13, RLENGTH - 14) : "start"
+        }
+        /<text>/ {
+            text = $0; gsub(/<[^>]*>|\t/, "", text); gsub(/&[a-z#0-9]+;/, "x", text)
+            wide = turned ? 0 : 5.5 * length(text)
+            left = at[1] - (anchor == "end" ? wide : anchor == "middle" ? wide / 2 : 0)
+            if (text != "" && (left < 0 || left + wide > box[3] || at[2] < 0 || at[2] > box[4])) {
+                print "outside: " text " at " at[1] "," at[2] " of " box[3] " x " box[4]; bad = 1
+            }
+        }
+        END { exit bad }' "$1"
+}
 kinds="roofline sweep bars speedup dist timeline history pareto pipeline noise"
 
 # ------------------------------------------------------------- every kind
 declare -A axis=([roofline]="FLOP/s" [sweep]="throughput (" [bars]="time (" [speedup]="times as fast"
     [dist]="time (" [timeline]="median of its case" [history]="time (" [pareto]="higher is better"
     [pipeline]="time (" [noise]=" %<")
+declare -A below=([roofline]="operations a byte" [sweep]="bytes moved" [bars]="time (" [speedup]="times as fast"
+    [dist]="time (" [timeline]="rounds of measuring" [history]="runs, oldest first" [pareto]="left is faster"
+    [pipeline]="time (" [noise]="time of a launch" [forest]="time against the base")
 for kind in $kinds; do
     check "$kind of a few cases" drawn "$kind" few
     check "$kind is well-formed" well_formed "$kind.svg"
+    check "its texts are in the picture" inside "$kind.svg"
     check "$kind says what its axis is" grep -qF "${axis[$kind]}" "$kind.svg"
+    check "$kind has room for what stands below" grep -qF "${below[$kind]}" "$kind.svg"
     check "$kind names the device" grep -qF 'SIMULATED simulated device' "$kind.svg"
     check "$kind has a date" grep -qF "$(date -u +%Y)-" "$kind.svg"
     check "$kind of hundreds" drawn "$kind" many
+    check "whose texts are in the picture, too" inside "$kind.svg"
+    check "what stands below as well" grep -qF "${below[$kind]}" "$kind.svg"
 done
 check "forest of a few cases" drawn forest slower --against few
 check "forest of hundreds" drawn forest candidate --against base
+check "has its texts in the picture" inside forest.svg
+check "and what stands below" grep -qF "${below[forest]}" forest.svg
 check "it says what is not shown" grep -q 'worst first, and [0-9]* more: ' forest.svg
 check "it has the worst" grep -q REGRESSED forest.svg
 check "roofline with arrows" drawn roofline slower --against few
