@@ -68,7 +68,8 @@ endif
 # Headers and libraries stand beside nvcc (NVIDIA's packages) or in the system's
 # folders (Debian's and Ubuntu's), where -isystem would break the C++ headers.
 # sm_90 is built as sm_90a, which has Hopper's own instructions; PTX cannot be.
-# Without fast math: a kernel that wants an approximation writes it out.
+# Without fast math: a kernel that wants an approximation writes it out. Machine code is
+# kept compressed, a third of its size: each test of a family has all of it.
 $(if $(filter-out 0 1,$(CUDA)),$(error CUDA=$(CUDA): it is 0 or 1))
 $(foreach a,$(ARCH),$(if $(filter ptx 8% 9% 10% 11% 12%,$(a)),,$(error ARCH=$(a): name what nvcc calls sm_NUMBER, as in ARCH="80 90 ptx")))
 
@@ -89,7 +90,8 @@ GENCODE := $(foreach a,$(MACHINE:90=90a),-gencode arch=compute_$(a),code=sm_$(a)
     $(foreach a,$(PTX),-gencode arch=compute_$(a),code=compute_$(a))
 NVCC_WARN := -Xcompiler $(subst $(space),$(comma),$(strip $(WARN) -Wno-missing-field-initializers \
     -Wno-unused-parameter)) $(if $(WERROR),-Werror all-warnings)
-NVCCFLAGS_ALL = -std=c++20 -O3 -lineinfo -fmad=true $(GENCODE) $(NVCC_WARN) $(NVCCFLAGS)
+NVCCFLAGS_ALL = -std=c++20 -O3 -lineinfo -fmad=true -Xfatbin -compress-all $(GENCODE) \
+    $(NVCC_WARN) $(NVCCFLAGS)
 endif
 
 # ---------------------------------------------------------------- sources --
