@@ -85,8 +85,12 @@ static int enqueue(const struct lut_geometry *geometry, const void *data, int64_
 {
     int processors;
     unsigned pieces = (unsigned)(lut_decoded_stride(geometry) / 16);
+    /* It fits: the table was uploaded. So it is not asked again at every launch. */
     if (cuda_processors(&processors) ||
-        cuda_allow_shared((const void *)decode_short<M>, SHORT_POINTS_BYTES))
+        assay_cuda(cudaFuncSetAttribute((const void *)decode_short<M>,
+                                        cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                        SHORT_POINTS_BYTES),
+                   "shared memory of a block"))
         return -1;
     decode_short<M><<<(unsigned)processors, THREADS, SHORT_POINTS_BYTES, stream>>>(
         (const char *)data, *geometry, (unsigned)rows, pieces, (const uint4 *)points->table,
