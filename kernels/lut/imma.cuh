@@ -14,6 +14,7 @@
 #include "lut_cuda.h"
 
 #include "imma.h"
+#include "kernels/cuda/cuda_limits.h"
 #include "kernels/cuda/hopper.cuh"
 
 struct imma_output {
@@ -190,11 +191,8 @@ static __device__ __forceinline__ void imma_tile_sums(int32_t (&sum)[128], int s
  * alone, and later cards lack them. */
 static inline int imma_check_device(void)
 {
-    int device = 0, major = 0;
-    if (assay_cuda(cudaGetDevice(&device), "device") ||
-        assay_cuda(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device),
-                   "compute capability"))
-        return -1;
+    int major;
+    if (cuda_limit(cudaDevAttrComputeCapabilityMajor, "compute capability", &major)) return -1;
     if (major == 9) return 0;
     return assay_error("wgmma is an instruction of compute capability 9.0 alone");
 }
