@@ -116,26 +116,28 @@ static void describe_end(int status, char *how, size_t size)
         snprintf(how, size, "exit status %d", WEXITSTATUS(status));
 }
 
+/* How it ended; it is killed if it does not within a moment. One that is dying gets that
+ * long, so that its own signal is told, as does one that has just seen its socket close. */
+static int await_end(pid_t pid)
+{
+    enum { CHECKS = 50, CHECK_US = 2000 };
+    int status = 0;
+    for (int i = 0; i < CHECKS; i++) {
+        if (waitpid(pid, &status, WNOHANG) != 0) return status;
+        if (interrupt_signal() != 0) break;
+        usleep(CHECK_US);
+    }
+    kill(pid, SIGKILL);
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    return status;
+}
+
 void child_reap(struct child *child, char *how, size_t size)
 {
     snprintf(how, size, "did not start");
-    if (child->pid > 0) {
-        int status = 0;
-        /* One that is dying gets a moment, so that its own signal is told. */
-        pid_t ended = 0;
-        for (int i = 0; i < 50 && ended == 0; i++) {
-            ended = waitpid(child->pid, &status, WNOHANG);
-            if (ended == 0 && i == 0 && interrupt_signal() != 0) break;
-            if (ended == 0) usleep(2000);
-        }
-        if (ended == 0) {
-            kill(child->pid, SIGKILL);
-            while (waitpid(child->pid, &status, 0) < 0 && errno == EINTR)
-                ;
-        }
-        describe_end(status, how, size);
-    }
     if (child->socket >= 0) close(child->socket);
+    if (child->pid > 0) describe_end(await_end(child->pid), how, size);
     if (child->board && child->board != MAP_FAILED) munmap(child->board, sizeof *child->board);
     memset(child, 0, sizeof *child);
     child->socket = -1;

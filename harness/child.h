@@ -34,8 +34,9 @@ enum child_wait child_wait(struct child *child, int ms);
 /* Let it finish by itself; *state is what its device reported last. */
 void child_quit(struct child *child, struct device_state *state);
 
-/* Kill it if it still runs; `how` says how it ended ("signal 11, Segmentation
- * fault"; "exit status 1"). */
+/* Close its socket, on which a worker ends that waits for a message, and kill it if it runs
+ * on for more than a moment; `how` says how it ended ("signal 11, Segmentation fault"; "exit
+ * status 1"). */
 void child_reap(struct child *child, char *how, size_t size);
 
 #endif

@@ -148,9 +148,7 @@ static enum runner_end run(struct runner *runner)
         return RUNNER_NOTHING;
     if (run_plan_make(runner) < 0) return RUNNER_FAILED;
     if (runner->options->dry_run) {
-        struct device_state state;
         run_plan_print(&runner->plan);
-        child_quit(&runner->child, &state);
         return RUNNER_COMPLETE;
     }
     say_losses(&runner->child.device);

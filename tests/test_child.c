@@ -1,0 +1,74 @@
+/* test_child.c - how a worker ends when its parent lets go of it; this program is its worker. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "child.h"
+#include "commands.h"
+
+static void start(struct child *child)
+{
+    const struct wire_open open = {.spec = "host", .flush = 0, .seed = 1};
+    assert_int_equal(child_start(child, &open), 0);
+    assert_true(child->pid > 0);
+}
+
+/* After `signal`, 0: none. */
+static void assert_reaped(int signal, const char *expected)
+{
+    struct child child;
+    char how[ASSAY_MAX_REASON];
+    start(&child);
+    if (signal != 0) assert_int_equal(kill(child.pid, signal), 0);
+    child_reap(&child, how, sizeof how);
+    assert_string_equal(how, expected);
+    assert_int_equal(child.pid, 0);
+    assert_int_equal(child.socket, -1);
+}
+
+static void a_worker_that_waits_for_a_message_ends_by_itself(void **state)
+{
+    (void)state;
+    assert_reaped(0, "exit status 5");
+}
+
+static void one_that_does_not_is_killed(void **state)
+{
+    (void)state;
+    assert_reaped(SIGSTOP, "signal 9, Killed");
+}
+
+static void one_that_died_says_of_which_signal(void **state)
+{
+    (void)state;
+    assert_reaped(SIGUSR1, "signal 10, User defined signal 1");
+}
+
+static void one_that_is_told_to_quit_reports_its_device(void **state)
+{
+    (void)state;
+    struct child child;
+    struct device_state told, nothing;
+    start(&child);
+    memset(&told, 0xff, sizeof told);
+    nothing = told;
+    child_quit(&child, &told);
+    assert_memory_not_equal(&told, &nothing, sizeof told);
+    assert_int_equal(child.pid, 0);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1 && strcmp(argv[1], "worker") == 0) return cmd_worker(argc, argv);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_worker_that_waits_for_a_message_ends_by_itself),
+        cmocka_unit_test(one_that_does_not_is_killed),
+        cmocka_unit_test(one_that_died_says_of_which_signal),
+        cmocka_unit_test(one_that_is_told_to_quit_reports_its_device),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
