@@ -68,3 +68,8 @@ check "with nothing else to run nothing is measured" exits 4 measure none.sqlite
 check "--version is fine" exits 0 "$ASSAY" --version
 check "and says that it is not there" \
     says "OpenBLAS cannot be loaded: $ASSAY_OPENBLAS" "$ASSAY" --version
+check "so does the doctor" says "OpenBLAS cannot be loaded" "$ASSAY" doctor --device host
+check "who tells what to install" says "libopenblas0" "$ASSAY" doctor --device host
+unset ASSAY_OPENBLAS
+check "where it is there the doctor says which" \
+    says '"found": "OpenBLAS 0.' "$ASSAY" doctor --device host --format json
