@@ -60,9 +60,9 @@ LDFLAGS_ALL = -fopenmp $(SAN) $(LDFLAGS)
 # inih from its archive where there is one: a copied program needs one library less.
 LDLIBS_ALL = $(if $(wildcard /usr/lib/*/libinih.a),-l:libinih.a,-linih) -lsqlite3 -ldl -lm -lpthread $(LDLIBS)
 
+# The program loads OpenBLAS itself: only its header is needed here.
 ifeq ($(OPENBLAS),1)
 CPPFLAGS_ALL += -DASSAY_HAVE_OPENBLAS=1
-LDLIBS_ALL += -lopenblas
 endif
 
 # Headers and libraries stand beside nvcc (NVIDIA's packages) or in the system's

@@ -5,13 +5,15 @@
  * Operations: 2 * kernel^3 * in a number of y. Bytes: those of the operation, and the
  * columns, kernel^3 numbers for one of x, written and read.
  */
-#include <cblas.h>
 #include <stdlib.h>
 
 #include "kernels/codec/conv3d.h"
+#include "load_openblas.h"
 
 static int setup(struct assay_call *call)
 {
+    int status = openblas_load();
+    if (status) return status;
     const struct conv_job job = conv_job(call->shape);
     const size_t bytes = sizeof(float) * (size_t)conv_depth(&job) * (size_t)conv_voxels(&job);
     call->state = malloc(bytes);
@@ -30,8 +32,8 @@ static int launch(struct assay_call *call)
         for (int i = 0; i < job.out * voxels; i++)
             y[i] = b[i / voxels];
         conv3d_columns(&job, call->buffer[CONV_X], leaf, 1, call->state);
-        cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, job.out, voxels, depth, 1.0f,
-                    call->buffer[CONV_W], job.out, call->state, voxels, 1.0f, y, voxels);
+        openblas_api()->sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, job.out, voxels, depth, 1.0f,
+                              call->buffer[CONV_W], job.out, call->state, voxels, 1.0f, y, voxels);
     }
     return 0;
 }

@@ -178,7 +178,13 @@ static bool cublas_version(char *out, size_t size)
     return true;
 }
 
-static const struct assay_library cublas_library = {.place = ASSAY_CUDA, .version = cublas_version};
+static int load_both(void)
+{
+    return cublas_load() && cublaslt_load() ? 0 : -1;
+}
+
+static const struct assay_library cublas_library = {
+    .place = ASSAY_CUDA, .load = load_both, .version = cublas_version};
 ASSAY_REGISTER_LIBRARY(cublas_library);
 
 /* Own names, because the library that has cublasGetStatusName may be missing. */

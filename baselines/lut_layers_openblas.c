@@ -6,15 +6,17 @@
  * operation's: it has its own check. Operations: 2 rows K columns. Bytes: 4 an entry of
  * either operand, 4 an element of C.
  */
-#include <cblas.h>
 #include <stdlib.h>
 
 #include "kernels/lut/onesided.h"
+#include "load_openblas.h"
 #include "lut_layer.h"
 
 /* `rows` rows of codes as they are, K entries each, in call->state. */
 static int decode(struct assay_call *call, int buffer, int64_t rows)
 {
+    int status = openblas_load();
+    if (status) return status;
     struct lut_geometry geometry = lut_geometry(call->shape);
     struct lut_codes codes = lut_codes(&geometry, call->buffer[buffer], rows);
     const struct codebook *codebook = lut_codebook(call->shape);
@@ -44,8 +46,8 @@ static int multiply(struct assay_call *call, const float *a, const float *b)
 {
     const int64_t *value = call->shape->value;
     int k = (int)value[LUT_K], columns = (int)value[LUT_COLUMNS];
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)value[LUT_ROWS], columns, k, 1.0f, a,
-                k, b, k, 0.0f, call->buffer[LUT_C], columns);
+    openblas_api()->sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)value[LUT_ROWS], columns, k,
+                          1.0f, a, k, b, k, 0.0f, call->buffer[LUT_C], columns);
     return 0;
 }
 

@@ -4,10 +4,10 @@
  *
  * Operations: 2 rows K columns. Bytes: 4 an entry of A and B, 4 an element of C.
  */
-#include <cblas.h>
 #include <stdlib.h>
 
 #include "kernels/lut/lut.h"
+#include "load_openblas.h"
 
 static const char *supports(const struct assay_shape *shape)
 {
@@ -34,6 +34,8 @@ static int decode(const struct assay_shape *shape, const void *data, int64_t row
 
 static int setup(struct assay_call *call)
 {
+    int status = openblas_load();
+    if (status) return status;
     struct lut_geometry geometry = lut_geometry(call->shape);
     int64_t width = geometry.blocks * geometry.d;
     int64_t bytes = (geometry.rows + geometry.columns) * width * (int64_t)sizeof(float);
@@ -55,9 +57,10 @@ static int launch(struct assay_call *call)
     struct lut_geometry geometry = lut_geometry(call->shape);
     int width = (int)(geometry.blocks * geometry.d);
     const float *left = call->state, *right = left + geometry.rows * width;
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)geometry.rows, (int)geometry.columns,
-                width, geometry.unit / (float)geometry.divisor, left, width, right, width, 0.0f,
-                call->buffer[LUT_C], (int)geometry.columns);
+    openblas_api()->sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)geometry.rows,
+                          (int)geometry.columns, width, geometry.unit / (float)geometry.divisor,
+                          left, width, right, width, 0.0f, call->buffer[LUT_C],
+                          (int)geometry.columns);
     return 0;
 }
 

@@ -5,12 +5,12 @@
  * Operations: 16 m c^2. Bytes: those of the operation, h = 4 m c numbers four times (its
  * bias, the sum, gelu there and back), and y once more.
  */
-#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "kernels/gpt/gpt.h"
+#include "load_openblas.h"
 
 static const char *supports(const struct assay_shape *shape)
 {
@@ -20,6 +20,8 @@ static const char *supports(const struct assay_shape *shape)
 /* The hidden layer. */
 static int setup(struct assay_call *call)
 {
+    int status = openblas_load();
+    if (status) return status;
     size_t count = 4 * (size_t)call->shape->value[MLP_M] * (size_t)call->shape->value[MLP_C];
     call->state = malloc(count * sizeof(float));
     if (!call->state) return assay_error("no memory for the hidden layer");
@@ -37,7 +39,8 @@ static void multiply(float *y, const float *x, const float *w, const float *b, i
 {
     for (int row = 0; row < m; row++)
         memcpy(y + (size_t)row * (size_t)n, b, sizeof *y * (size_t)n);
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, m, n, k, 1.0f, x, k, w, k, 1.0f, y, n);
+    openblas_api()->sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, m, n, k, 1.0f, x, k, w, k, 1.0f,
+                          y, n);
 }
 
 static void gelu(float *h, int64_t count)

@@ -2,24 +2,30 @@
  * model_openblas.c - models on the host with OpenBLAS's cblas_sgemm for the products and
  * the family's own code on every core for the rest (model_host.h).
  */
-#include <cblas.h>
 #include <string.h>
 
 #include "kernels/gpt/model_host.h"
+#include "load_openblas.h"
 
 static void product(const float *x, const float *w, const float *b, float *y, int64_t rows,
                     int64_t n, int64_t k)
 {
     for (int64_t row = 0; b && row < rows; row++)
         memcpy(y + row * n, b, sizeof *y * (size_t)n);
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)rows, (int)n, (int)k, 1.0f, x, (int)k,
-                w, (int)k, b ? 1.0f : 0.0f, y, (int)n);
+    openblas_api()->sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)rows, (int)n, (int)k, 1.0f,
+                          x, (int)k, w, (int)k, b ? 1.0f : 0.0f, y, (int)n);
 }
 
 static const char *supports(const struct assay_shape *shape)
 {
     struct model model = model_of(shape);
     return model.precision == GPT_BF16 ? "fp32 and tf32 only" : NULL;
+}
+
+static int setup(struct assay_call *call)
+{
+    int status = openblas_load();
+    return status ? status : model_host_setup(call);
 }
 
 static int launch(struct assay_call *call)
@@ -35,7 +41,7 @@ static int launch(struct assay_call *call)
         .kind = ASSAY_BASELINE,                                                                    \
         .place = ASSAY_HOST,                                                                       \
         .supports = supports,                                                                      \
-        .setup = model_host_setup,                                                                 \
+        .setup = setup,                                                                            \
         .launch = launch,                                                                          \
         .teardown = model_host_teardown,                                                           \
     };                                                                                             \

@@ -6,11 +6,11 @@
  * Operations: 2 * 256 * 128 a vector. Bytes of a vector: 512 read, 1 written, and
  * 1024 of products written and read, in the cache.
  */
-#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "kernels/codec/vq_search.h"
+#include "load_openblas.h"
 
 enum { CHUNK = 4096, WORTH_THREADS = 512 }; /* vectors; 4 MiB of products */
 
@@ -21,6 +21,8 @@ struct scratch {
 
 static int setup(struct assay_call *call)
 {
+    int status = openblas_load();
+    if (status) return status;
     call->state = malloc(sizeof(struct scratch));
     if (!call->state) return assay_error("out of memory");
     call->workspace_bytes += (int64_t)sizeof(struct scratch);
@@ -41,6 +43,7 @@ static uint8_t least(const float *half, const float *product)
 
 static int launch(struct assay_call *call)
 {
+    const struct openblas *api = openblas_api();
     struct scratch *scratch = call->state;
     const float *z = call->buffer[SEARCH_Z];
     const float *codebook = call->buffer[SEARCH_CODEBOOK];
@@ -48,13 +51,13 @@ static int launch(struct assay_call *call)
     int64_t vectors = search_vectors(call->shape);
     for (int k = 0; k < CODEWORDS; k++) {
         const float *codeword = codebook + k * CODEWORD_LENGTH;
-        scratch->half[k] = 0.5f * cblas_sdot(CODEWORD_LENGTH, codeword, 1, codeword, 1);
+        scratch->half[k] = 0.5f * api->sdot(CODEWORD_LENGTH, codeword, 1, codeword, 1);
     }
     for (int64_t first = 0; first < vectors; first += CHUNK) {
         int count = vectors - first < CHUNK ? (int)(vectors - first) : CHUNK;
-        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, count, CODEWORDS, CODEWORD_LENGTH,
-                    1.0f, z + first * CODEWORD_LENGTH, CODEWORD_LENGTH, codebook, CODEWORD_LENGTH,
-                    0.0f, scratch->product, CODEWORDS);
+        api->sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, count, CODEWORDS, CODEWORD_LENGTH, 1.0f,
+                   z + first * CODEWORD_LENGTH, CODEWORD_LENGTH, codebook, CODEWORD_LENGTH, 0.0f,
+                   scratch->product, CODEWORDS);
 #pragma omp parallel for schedule(static) if (count >= WORTH_THREADS)
         for (int i = 0; i < count; i++)
             index[first + i] = least(scratch->half, scratch->product + i * CODEWORDS);

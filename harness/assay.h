@@ -309,6 +309,8 @@ int assay_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* A vendor library that variants call, for the provenance of a launch. */
 struct assay_library {
     enum assay_place place;
+    /* Load it where it is not yet, as its variants do. */
+    int (*load)(void);
     /* Name and version as text; false while it is not loaded. Loads nothing. */
     bool (*version)(char *out, size_t size);
 };

@@ -42,6 +42,7 @@ static const char environment[] =
     "  ASSAY_PLOTS   a folder of gnuplot scripts, looked at before the others\n"
     "  ASSAY_CUPTI   the file of CUPTI, in the place of a search\n"
     "  ASSAY_NVML    the file of NVML, the same\n"
+    "  ASSAY_OPENBLAS       the file of OpenBLAS, the same\n"
     "  ASSAY_HOST_CACHE     the host's last-level cache (32Mi), where the system tells another\n"
     "  ASSAY_DB_TIMEOUT_MS  how long a locked database is waited for (default 10000)\n"
     "  NO_COLOR      no colour on a terminal either\n";

@@ -18,8 +18,9 @@ enum { DOCTOR_TEXT = 320, DOCTOR_MAX_FINDINGS = 32 };
 /* A device that was asked for, through a worker. */
 struct doctor_device {
     bool is_asked, is_open;
-    char error[DOCTOR_TEXT]; /* why it did not open */
-    struct device_info info; /* while it is open only */
+    char error[DOCTOR_TEXT];         /* why it did not open */
+    struct device_info info;         /* while it is open only */
+    char library_error[DOCTOR_TEXT]; /* why its vendor library cannot be loaded; "" */
 };
 
 /* Unknown is "", NAN or -1. */

@@ -17,6 +17,7 @@
 #include "nvml.h"
 #include "nvtx.h"
 #include "provenance.h"
+#include "registry.h"
 #include "store.h"
 #include "system_file.h"
 
@@ -55,6 +56,15 @@ static void probe(struct doctor_device *device, bool is_asked, const char *spec)
     snprintf(info->lost + used, sizeof info->lost - used, "%shardware counters: %s",
              used ? "\n" : "", device->error);
     device->error[0] = '\0';
+}
+
+/* A worker that measured nothing has loaded none. */
+static void find_libraries(struct doctor_device *device)
+{
+    enum assay_place place = (enum assay_place)device->info.place;
+    if (!device->is_open) return;
+    registry_load_libraries(place, device->library_error, sizeof device->library_error);
+    registry_libraries(place, device->info.library, sizeof device->info.library);
 }
 
 /* "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.95.05  Release":
@@ -224,4 +234,6 @@ void doctor_gather(struct doctor_facts *facts, const struct doctor_options *opti
     probe(&facts->host, options->host, "host");
     probe(&facts->gpu, options->gpu, options->gpu_spec);
     find_card_state(facts);
+    find_libraries(&facts->host);
+    find_libraries(&facts->gpu);
 }

@@ -283,7 +283,8 @@ static bool judge_cublas(const struct doctor_facts *facts, struct doctor_finding
     if (library[0]) {
         doctor_find(finding, DOCTOR_OK, "%s", library);
     } else {
-        doctor_find(finding, DOCTOR_LIMITED, "not found");
+        const char *why = facts->gpu.library_error;
+        doctor_find(finding, DOCTOR_LIMITED, "%s", why[0] ? why : "not found");
         doctor_advise(finding, "matrix products have no vendor baseline to be compared with",
                       "install cuBLAS of the same CUDA version (libcublas of the CUDA packages)");
     }

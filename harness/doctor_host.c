@@ -34,11 +34,14 @@ static bool judge_openblas(const struct doctor_facts *facts, struct doctor_findi
     const char *library = facts->host.info.library;
     if (library[0]) {
         doctor_find(finding, DOCTOR_OK, "%s", library);
-    } else {
-        doctor_find(finding, DOCTOR_LIMITED, "not built in");
-        doctor_advise(finding, "matrix products on the host have no baseline to be compared with",
-                      "install libopenblas-dev and build again");
+        return true;
     }
+    const char *why = facts->host.library_error;
+    doctor_find(finding, DOCTOR_LIMITED, "%s", why[0] ? why : "not built in");
+    doctor_advise(finding, "matrix products on the host have no baseline to be compared with",
+                  why[0] ? "install OpenBLAS (the package libopenblas0), or name its file in "
+                           "ASSAY_OPENBLAS"
+                         : "install libopenblas-dev and build again");
     return true;
 }
 

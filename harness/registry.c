@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "device.h"
 #include "registry.h"
 #include "shape.h"
 
@@ -245,4 +246,14 @@ void registry_libraries(enum assay_place place, char *out, size_t size)
         int wrote = snprintf(out + length, size - length, "%s%s", length > 0 ? ", " : "", text);
         if (wrote > 0 && (size_t)wrote < size - length) length += (size_t)wrote;
     }
+}
+
+void registry_load_libraries(enum assay_place place, char *why, size_t size)
+{
+    const struct assay_library *const *begin = __start_assay_libraries;
+    const struct assay_library *const *end = __stop_assay_libraries;
+    why[0] = '\0';
+    for (const struct assay_library *const *entry = begin; begin && entry < end; entry++)
+        if ((*entry)->place == place && (*entry)->load() != 0 && !why[0])
+            snprintf(why, size, "%s", assay_last_error());
 }

@@ -28,6 +28,10 @@ int registry_variants(const char *operation, const struct assay_variant **out, i
  * commas; "" none. */
 void registry_libraries(enum assay_place place, char *out, size_t size);
 
+/* Load all of a place, for one who asks what there is and measures nothing. Writes why the
+ * first that cannot be loaded cannot; "" none. */
+void registry_load_libraries(enum assay_place place, char *why, size_t size);
+
 /* Whether what was linked in is sound: names are [a-z0-9_]+, fit and are unique,
  * each variant's operation exists, every dim's fallback is possible, nothing
  * needed is NULL. -1 with assay_error that names the culprit. */

@@ -32,15 +32,16 @@ static void print_cuda(FILE *out, const struct program_info *program)
 void version_print(FILE *out)
 {
     struct program_info program;
-    char text[512];
+    char text[512], why[512];
     provenance_program(&program);
     /* Of an unpacked archive neither the commit nor what changed since is known. */
     bool known = strcmp(program.commit, "unknown") != 0;
     fprintf(out, "assay %s (commit %s%s)\n", program.version, program.commit,
             known && program.diff_hash[0] ? ", modified" : "");
     fprintf(out, "SQLite %s\n", store_library());
+    registry_load_libraries(ASSAY_HOST, why, sizeof why);
     registry_libraries(ASSAY_HOST, text, sizeof text);
-    fprintf(out, "%s\n", text[0] ? text : "OpenBLAS: built without");
+    fprintf(out, "%s\n", text[0] ? text : why[0] ? why : "OpenBLAS: built without");
     print_cuda(out, &program);
     fprintf(out, "%s\n", gnuplot_version(text, sizeof text) ? text : "gnuplot: not found");
 }

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-/* Five lines. Nothing is loaded for it: CUDA and the driver are told by what the
+/* Five lines. OpenBLAS alone is loaded for it: CUDA and the driver are told by what the
  * build and the kernel module recorded. */
 void version_print(FILE *out);
 

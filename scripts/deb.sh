@@ -53,6 +53,9 @@ printf 'Source: assay\n\nPackage: assay\nArchitecture: any\n' >"$work/debian/con
 depends=$(cd "$work" && dpkg-shlibdeps -O root/usr/bin/assay | sed -n 's/^shlibs:Depends=//p')
 # STRICT tables, which its symbols do not tell of.
 depends=$(echo "$depends" | sed 's/libsqlite3-0[^,]*/libsqlite3-0 (>= 3.37)/')
+# What it loads when it runs has no say in that, and it runs without.
+recommends=gnuplot-nox
+"$build/assay" --version | grep -q '^OpenBLAS: built without' || recommends="$recommends, libopenblas0"
 [ -n "$depends" ] || { echo "deb.sh: what the program depends on is not known" >&2; exit 2; }
 
 case $kind in
@@ -67,7 +70,7 @@ Architecture: $architecture
 Maintainer: $maintainer
 Installed-Size: $(du -k -s --apparent-size "$root/usr" | cut -f 1)
 Depends: $depends
-Recommends: gnuplot-nox
+Recommends: $recommends
 Suggests: bash-completion, sqlite3
 Section: utils
 Priority: optional

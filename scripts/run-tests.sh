@@ -31,9 +31,8 @@ unset ASSAY_DB NO_COLOR MAKEFLAGS MFLAGS MAKELEVEL
 # Sizes follow from the cache, and a machine of two processors may show one of 480 MiB.
 export ASSAY_HOST_CACHE=32Mi
 export CMOCKA_MESSAGE_OUTPUT=TAP LC_ALL=C
-# Threads wait asleep, OpenBLAS's as well, which every process has: where cores are shared, spinning
-# takes the other test's time.
-export OMP_WAIT_POLICY=PASSIVE OPENBLAS_THREAD_TIMEOUT=4
+# Threads wait asleep: where cores are shared, spinning takes the other test's time.
+export OMP_WAIT_POLICY=PASSIVE
 
 passed=0
 failed=0

@@ -178,6 +178,10 @@ static void a_missing_vendor_library_leaves_no_baseline(void **state)
     facts.gpu.info.library[0] = facts.host.info.library[0] = '\0';
     expect(&facts, "cuBLAS", DOCTOR_LIMITED, "not found", "install cuBLAS");
     expect(&facts, "OpenBLAS", DOCTOR_LIMITED, "not built in", "libopenblas-dev");
+    strcpy(facts.gpu.library_error, "libcublas cannot be loaded");
+    strcpy(facts.host.library_error, "OpenBLAS cannot be loaded");
+    expect(&facts, "cuBLAS", DOCTOR_LIMITED, "libcublas cannot be loaded", "install cuBLAS");
+    expect(&facts, "OpenBLAS", DOCTOR_LIMITED, "OpenBLAS cannot be loaded", "libopenblas0");
 }
 
 static void a_quota_or_a_single_core_limits(void **state)

@@ -55,6 +55,12 @@ check "the same again, byte for byte" cmp assay.deb "$deb"
 check "its version is that of the program" gives "$(cat "$root/VERSION")-1" dpkg-deb -f assay.deb Version
 check "it depends on SQLite" says "libsqlite3-0 (>= 3.37)" dpkg-deb -f assay.deb Depends
 check "and on what else its program is linked to" says "libc6" dpkg-deb -f assay.deb Depends
+if "$ASSAY" --version | grep -q '^OpenBLAS: built without'; then
+    check "not OpenBLAS, which it knows nothing of" fails says openblas dpkg-deb -f assay.deb
+else
+    check "OpenBLAS, which it loads, it recommends" says libopenblas0 dpkg-deb -f assay.deb Recommends
+    check "and runs without" fails says openblas dpkg-deb -f assay.deb Depends
+fi
 check "it is root's" gives "" bash -c "dpkg-deb -c assay.deb | grep -v ' root/root '"
 check "and writes below usr only" gives "" bash -c "dpkg-deb -c assay.deb | grep -vE ' \./(usr/.*)?$'"
 
