@@ -11,11 +11,10 @@
 #include "kernels/cuda/tensor_map.h"
 #include "wgmma.cuh"
 
-static constexpr int LINEAR_STORE_ROWS = 16; /* a warp's */
-static constexpr int LINEAR_STORE_BUFFERS = 2;
-static constexpr int LINEAR_STORE_BUFFER_BYTES = LINEAR_STORE_ROWS * WGMMA_ROW_BYTES;
-/* Of shared memory a warp, aligned to 1024. */
-static constexpr int LINEAR_STORE_BYTES = LINEAR_STORE_BUFFERS * LINEAR_STORE_BUFFER_BYTES;
+static constexpr int LINEAR_STORE_ROWS = 16;   /* a warp's */
+static constexpr int LINEAR_STORE_BUFFERS = 2; /* at least */
+/* One of a warp's buffers, in shared memory, aligned to 1024. */
+static constexpr int LINEAR_STORE_BYTES = LINEAR_STORE_ROWS * WGMMA_ROW_BYTES;
 
 /* Where the outputs go. */
 struct linear_store {
@@ -127,9 +126,9 @@ static __device__ __forceinline__ void linear_store_copy(const struct linear_sto
         linear_store_row((T *)y.base + (row0 + row) * y.n + column0, buffer, row, count, lane);
 }
 
-/* A warp's 16 rows out, 128 bytes of each at a time: one buffer is written while the
- * other is read. The caller waits for the stores, before it writes to `out` again or ends. */
-template <typename T, int COLUMNS>
+/* A warp's 16 rows out, 128 bytes of each at a time: one buffer of `out` is written while the
+ * others are read. The caller waits for the stores, before it writes to `out` again or ends. */
+template <typename T, int COLUMNS, int BUFFERS>
 static __device__ __forceinline__ void linear_store_rows(const struct linear_store &y,
                                                          const float (&sum)[COLUMNS / 2], int row0,
                                                          int column0, unsigned char *out, int lane)
@@ -140,8 +139,8 @@ static __device__ __forceinline__ void linear_store_rows(const struct linear_sto
     for (int part = 0; part < COLUMNS / width; part++) {
         int column = column0 + part * width;
         if (column >= y.n) break;
-        unsigned char *buffer = out + part % LINEAR_STORE_BUFFERS * LINEAR_STORE_BUFFER_BYTES;
-        if (lane == 0) hopper_store_wait<LINEAR_STORE_BUFFERS - 1>();
+        unsigned char *buffer = out + part % BUFFERS * LINEAR_STORE_BYTES;
+        if (lane == 0) hopper_store_wait<BUFFERS - 1>();
         __syncwarp();
 #pragma unroll
         for (int i = 0; i < width / 4; i++) {
