@@ -58,24 +58,28 @@ struct linear_wgmma {
     const struct lwg_kernel *kernel;
 };
 
-/* Cycles of a multiprocessor from a tile's last product to its next one's first. */
-static double outputs_cycles(const struct lwg_kernel *kernel)
+/* Cycles for a column of a tile's outputs, by the copy engine or by warps: of two warpgroups
+ * that share it, or of one whose multiprocessor is the other one's too. As above. */
+static double outputs_cycles(const struct lwg_kernel *kernel, bool by_engine)
 {
-    return kernel->turns ? 20.0 * kernel->columns : 12.0 * kernel->columns + 500;
+    double column = kernel->turns ? (by_engine ? 37 : 120) : (by_engine ? 14 : 36);
+    return column * kernel->columns;
 }
 
-/* About how many cycles a product takes, in rounds of a full machine. */
+/* About how many cycles a product takes, in rounds of a full machine. In turns a tile's outputs
+ * leave behind the other warpgroup's products, as far as those last. */
 static double expected_cycles(const struct lwg_kernel *kernel,
                               const struct linear_operands *operands, int processors)
 {
-    const double row_bytes = (double)operands->k * (kernel->precision == GPT_BF16 ? 2 : 4);
+    const double bytes = kernel->precision == GPT_BF16 ? 2 : 4;
     double bands = gpt_blocks(operands->m, LWG_ROWS * kernel->cluster);
     double tiles = bands * gpt_blocks(operands->n, kernel->columns);
     double rounds = ceil(tiles / (processors / kernel->cluster));
-    double stages = ceil(row_bytes / WGMMA_ROW_BYTES);
+    double stages = ceil(operands->k * bytes / WGMMA_ROW_BYTES);
     double products = stages * kernel->columns * LWG_COLUMN_CYCLES / kernel->rate;
-    /* In turns one tile's outputs leave behind the next one's products. */
-    return rounds * products + (kernel->turns ? 1 : rounds) * outputs_cycles(kernel);
+    double outputs = outputs_cycles(kernel, linear_store_by_engine(operands, (int)bytes));
+    if (!kernel->turns) return rounds * (products + outputs);
+    return rounds * fmax(products, (products + outputs) / 2) + outputs / 2;
 }
 
 static const struct lwg_kernel *choose(const struct linear_operands *operands,
