@@ -166,14 +166,16 @@ static __global__ void __launch_bounds__(l128w_sizes<TILES, STAGES>::THREADS,
     linear_bias_load<T, L128W_TILE>(operands, bias, n0, lane);
     l128w_sum<T, TILES, STAGES, TRANSPOSED>(plan, sum, ring, full, m0, n0);
     __syncthreads(); /* all have read the ring, which the outputs now go through */
-    unsigned char *out = l128w_memory + (ring - start) + warp * LINEAR_STORE_BYTES;
+    unsigned char *out =
+        l128w_memory + (ring - start) + warp * LINEAR_STORE_BUFFERS * LINEAR_STORE_BYTES;
     const int row0 = m0 + warp / 4 * L128W_TILE + warp % 4 * LINEAR_STORE_ROWS;
 #pragma unroll
     for (int i = 0; i < L128W_HALVES; i++) {
         if (lane == 0) hopper_store_wait<0>(); /* the half before */
         __syncwarp();
         linear_sums_finish<T, L128W_TILE>(operands, plan.finish, sum[i], bias, out, lane);
-        linear_store_rows<T, L128W_TILE>(plan.y, sum[i], row0 + i * WGMMA_ROWS, n0, out, lane);
+        linear_store_rows<T, L128W_TILE, LINEAR_STORE_BUFFERS>(
+            plan.y, sum[i], row0 + i * WGMMA_ROWS, n0, out, lane);
     }
     if (lane == 0) hopper_store_wait<0>();
 #else

@@ -1,7 +1,13 @@
 /*
  * linear_store.cuh - sums that a warp has in registers as wgmma leaves them, out to a row-major
- * y: through shared memory, 16 rows of 128 bytes at a time, and from there by the copy engine, or
- * by the warp where a row of y does not start on 16 bytes.
+ * y: through shared memory, 16 rows of 128 bytes at a time, and from there by the copy engine.
+ *
+ * Where rows of y do not start on 16 bytes (a vocabulary of 50257) the engine cannot write them,
+ * and the warp does, words of as long a piece of each row as there are buffers for. What took time
+ * when it was 128 bytes at a time, each an address, a word by halves, and two halves at the ends,
+ * were instructions: 1024 x 50257 x 768 in bf16 took 235 us, not 143 to 150. Aligned words of 16
+ * bytes, each out of two by shuffles and selections, were no better (159): three times the
+ * instructions.
  */
 #ifndef LINEAR_STORE_CUH
 #define LINEAR_STORE_CUH
@@ -11,19 +17,26 @@
 #include "kernels/cuda/tensor_map.h"
 #include "wgmma.cuh"
 
-static constexpr int LINEAR_STORE_ROWS = 16; /* a warp's */
-static constexpr int LINEAR_STORE_BUFFERS = 2;
-static constexpr int LINEAR_STORE_BUFFER_BYTES = LINEAR_STORE_ROWS * WGMMA_ROW_BYTES;
-/* Of shared memory a warp, aligned to 1024. */
-static constexpr int LINEAR_STORE_BYTES = LINEAR_STORE_BUFFERS * LINEAR_STORE_BUFFER_BYTES;
+static constexpr int LINEAR_STORE_ROWS = 16;   /* a warp's */
+static constexpr int LINEAR_STORE_BUFFERS = 2; /* at least */
+template <typename T>
+static constexpr int LINEAR_STORE_WIDTH = WGMMA_ROW_BYTES / (int)sizeof(T); /* columns a buffer */
+/* One of a warp's buffers, in shared memory, aligned to 1024. */
+static constexpr int LINEAR_STORE_BYTES = LINEAR_STORE_ROWS * WGMMA_ROW_BYTES;
 
 /* Where the outputs go. */
 struct linear_store {
     CUtensorMap map;
     void *base;
     int64_t m, n;
-    bool by_engine; /* rows start on 16 bytes */
+    bool by_engine;
 };
+
+/* Whether rows of y start on 16 bytes, as the engine wants them. */
+static inline bool linear_store_by_engine(const struct linear_operands *operands, int bytes)
+{
+    return operands->n * bytes % 16 == 0;
+}
 
 /* On the host. 0, or -1. */
 template <typename T>
@@ -34,7 +47,7 @@ static int linear_store_init(struct linear_store *store, const struct linear_ope
     store->base = operands->y;
     store->m = operands->m;
     store->n = operands->n;
-    store->by_engine = operands->n * bytes % 16 == 0;
+    store->by_engine = linear_store_by_engine(operands, bytes);
     return store->by_engine ? tensor_map_init(&store->map, &y, LINEAR_STORE_ROWS) : 0;
 }
 
@@ -95,68 +108,119 @@ static __device__ __forceinline__ unsigned char *linear_store_place(unsigned cha
     return buffer + row * WGMMA_ROW_BYTES + mma_swizzle(row, byte / 16) * 16 + byte % 16;
 }
 
-/* One row of a buffer to y: a row that starts on an odd element is out of step with pairs. */
-static __device__ __forceinline__ void linear_store_row(uint16_t *out, unsigned char *buffer,
-                                                        int row, int count, int lane)
+/* 128 bytes of each of a warp's rows into a buffer, as the engine reads them. */
+template <typename T>
+static __device__ __forceinline__ void linear_store_put(unsigned char *buffer, const float *sum,
+                                                        int lane)
 {
-    auto element = [&](int i) { return *(const uint16_t *)linear_store_place(buffer, row, 2 * i); };
-    int odd = (uintptr_t)out / 2 % 2, first = 2 * lane - odd;
-    if (first >= 0 && first + 1 < count)
-        *(uint32_t *)(out + first) = element(first) | (uint32_t)element(first + 1) << 16;
-    else if (first >= 0 && first < count)
-        out[first] = element(first);
-    if (odd && lane == 0) out[0] = element(0);
-    if (odd && lane == 0 && count == 64) out[63] = element(63); /* behind the last lane's pair */
+#pragma unroll
+    for (int i = 0; i < LINEAR_STORE_WIDTH<T> / 4; i++) {
+        int byte = (i / 2 * 8 + mma_column(lane, 0)) * (int)sizeof(T);
+        linear_put_pair((T *)linear_store_place(buffer, mma_row(lane, i % 2 * 2), byte),
+                        make_float2(sum[2 * i], sum[2 * i + 1]));
+    }
 }
 
-static __device__ __forceinline__ void linear_store_row(float *out, unsigned char *buffer, int row,
+/* By the engine: one buffer is written while the others are read. */
+template <typename T, int COLUMNS, int BUFFERS>
+static __device__ __forceinline__ void linear_store_boxes(const struct linear_store &y,
+                                                          const float (&sum)[COLUMNS / 2], int row0,
+                                                          int column0, unsigned char *out, int lane)
+{
+#pragma unroll
+    for (int part = 0; part < COLUMNS / LINEAR_STORE_WIDTH<T>; part++) {
+        int column = column0 + part * LINEAR_STORE_WIDTH<T>;
+        if (column >= y.n) break;
+        unsigned char *buffer = out + part % BUFFERS * LINEAR_STORE_BYTES;
+        if (lane == 0) hopper_store_wait<BUFFERS - 1>();
+        __syncwarp();
+        linear_store_put<T>(buffer, sum + part * (LINEAR_STORE_WIDTH<T> / 2), lane);
+        hopper_store_fence();
+        __syncwarp();
+        if (lane == 0) hopper_store(&y.map, hopper_shared(buffer), column, row0);
+    }
+}
+
+/*
+ * `count` elements of a row to y, from PARTS buffers. Words of y: where the row starts on an odd
+ * element they are made of two words of the buffers, and the elements at both ends that share a
+ * word with another tile's or row's go by themselves.
+ */
+template <typename T, int PARTS>
+static __device__ __forceinline__ void linear_store_row(T *to, unsigned char *out, int row,
                                                         int count, int lane)
 {
-    if (lane < count) out[lane] = *(const float *)linear_store_place(buffer, row, 4 * lane);
+    const int odd = sizeof(T) == 2 ? (int)((uintptr_t)to / 2 % 2) : 0;
+    uint32_t *words = (uint32_t *)(to - odd);
+    auto place = [&](int byte) { return linear_store_place(out, row, byte); };
+    const unsigned char *own = place(4 * lane), *before = place(4 * lane - 4);
+    if (lane == 0) before = place(WGMMA_ROW_BYTES - 4) - LINEAR_STORE_BYTES;
+#pragma unroll
+    for (int part = 0; part < PARTS; part++) {
+        uint32_t word = *(const uint32_t *)(own + part * LINEAR_STORE_BYTES);
+        if (sizeof(T) == 2) {
+            bool none = part == 0 && lane == 0;
+            const unsigned char *last = none ? own : before + part * LINEAR_STORE_BYTES;
+            word = __funnelshift_rc(*(const uint32_t *)last, word, odd ? 16 : 32);
+        }
+        int at = part * 32 + lane, first = at * (4 / (int)sizeof(T)) - odd;
+        if (first >= 0 && first + 4 / (int)sizeof(T) <= count) words[at] = word;
+    }
+    if (sizeof(T) == 2 && (lane == 0 ? odd : lane == 1 && (count + odd) % 2)) {
+        int end = lane == 0 ? 0 : 2 * (count - 1);
+        to[end / 2] =
+            *(const T *)(place(end % WGMMA_ROW_BYTES) + end / WGMMA_ROW_BYTES * LINEAR_STORE_BYTES);
+    }
 }
 
-/* A buffer to y without the engine, for any n. */
-template <typename T>
-static __device__ __forceinline__ void linear_store_copy(const struct linear_store &y,
-                                                         unsigned char *buffer, int row0,
-                                                         int column0, int lane)
+/* How many parts of 128 bytes at a time, so that nothing is left over. */
+static constexpr __host__ __device__ int linear_store_together(int parts, int buffers)
 {
-    int rows = min((int)y.m - row0, (int)LINEAR_STORE_ROWS);
-    int count = min((int)y.n - column0, WGMMA_ROW_BYTES / (int)sizeof(T));
-    for (int row = 0; row < rows; row++)
-        linear_store_row((T *)y.base + (row0 + row) * y.n + column0, buffer, row, count, lane);
+    int together = parts < buffers ? parts : buffers;
+    while (parts % together)
+        together--;
+    return together;
 }
 
-/* A warp's 16 rows out, 128 bytes of each at a time: one buffer is written while the
- * other is read. The caller waits for the stores, before it writes to `out` again or ends. */
-template <typename T, int COLUMNS>
+/* By the warp, as many buffers at a time as there are. */
+template <typename T, int COLUMNS, int BUFFERS>
+static __device__ __forceinline__ void linear_store_runs(const struct linear_store &y,
+                                                         const float (&sum)[COLUMNS / 2], int row0,
+                                                         int column0, unsigned char *out, int lane)
+{
+    constexpr int parts = COLUMNS / LINEAR_STORE_WIDTH<T>;
+    constexpr int together = linear_store_together(parts, BUFFERS);
+    const int rows = min((int)(y.m - row0), LINEAR_STORE_ROWS);
+#pragma unroll
+    for (int part = 0; part < parts; part += together) {
+        int column = column0 + part * LINEAR_STORE_WIDTH<T>;
+        if (column >= y.n) break;
+        __syncwarp(); /* all have read what was there */
+#pragma unroll
+        for (int i = 0; i < together; i++)
+            linear_store_put<T>(out + i * LINEAR_STORE_BYTES,
+                                sum + (part + i) * (LINEAR_STORE_WIDTH<T> / 2), lane);
+        __syncwarp();
+        T *to = (T *)y.base + row0 * y.n + column;
+        int count = min((int)(y.n - column), together * LINEAR_STORE_WIDTH<T>);
+#pragma unroll 8
+        for (int row = 0; row < rows; row++, to += y.n)
+            linear_store_row<T, together>(to, out, row, count, lane);
+    }
+}
+
+/* A warp's 16 rows out, through BUFFERS buffers. The caller waits for the engine's stores, before
+ * it writes to `out` again or ends. */
+template <typename T, int COLUMNS, int BUFFERS>
 static __device__ __forceinline__ void linear_store_rows(const struct linear_store &y,
                                                          const float (&sum)[COLUMNS / 2], int row0,
                                                          int column0, unsigned char *out, int lane)
 {
-    const int width = WGMMA_ROW_BYTES / sizeof(T);
     if (row0 >= y.m) return;
-#pragma unroll
-    for (int part = 0; part < COLUMNS / width; part++) {
-        int column = column0 + part * width;
-        if (column >= y.n) break;
-        unsigned char *buffer = out + part % LINEAR_STORE_BUFFERS * LINEAR_STORE_BUFFER_BYTES;
-        if (lane == 0) hopper_store_wait<LINEAR_STORE_BUFFERS - 1>();
-        __syncwarp();
-#pragma unroll
-        for (int i = 0; i < width / 4; i++) {
-            const float *two = sum + 2 * (part * (width / 4) + i);
-            int byte = (i / 2 * 8 + mma_column(lane, 0)) * (int)sizeof(T);
-            linear_put_pair((T *)linear_store_place(buffer, mma_row(lane, i % 2 * 2), byte),
-                            make_float2(two[0], two[1]));
-        }
-        if (y.by_engine) hopper_store_fence();
-        __syncwarp();
-        if (!y.by_engine)
-            linear_store_copy<T>(y, buffer, row0, column, lane);
-        else if (lane == 0)
-            hopper_store(&y.map, hopper_shared(buffer), column, row0);
-    }
+    if (y.by_engine)
+        linear_store_boxes<T, COLUMNS, BUFFERS>(y, sum, row0, column0, out, lane);
+    else
+        linear_store_runs<T, COLUMNS, BUFFERS>(y, sum, row0, column0, out, lane);
 }
 
 #endif

@@ -9,36 +9,35 @@
 #include "linear_wgmma.cuh"
 
 /* In setup: the plan of a product; `operands` as they will be in every launch. */
-template <typename T, int COLUMNS, int CLUSTER>
+template <typename WAY>
 static int lwg_prepare(struct lwg_plan *plan, const struct linear_operands *operands,
                        enum linear_finish finish)
 {
+    using T = typename WAY::type;
     const int bytes = sizeof(T);
     struct tensor_map_matrix x = {(void *)operands->x, operands->m, operands->k, bytes};
     struct tensor_map_matrix w = {(void *)operands->w, operands->n, operands->k, bytes};
     plan->operands = *operands;
     plan->finish = finish;
-    plan->bands = (int)gpt_blocks(operands->m, LWG_ROWS * CLUSTER);
-    plan->columns = (int)gpt_blocks(operands->n, COLUMNS);
+    plan->bands = (int)gpt_blocks(operands->m, LWG_ROWS * WAY::CLUSTER);
+    plan->columns = (int)gpt_blocks(operands->n, WAY::COLUMNS);
     plan->group = LWG_GROUP;
-    plan->depth = (int)gpt_blocks(operands->k, lwg_ring<T, COLUMNS>::DEPTH);
-    if (cluster_fit((const void *)linear_wgmma<T, COLUMNS, CLUSTER>, CLUSTER, LWG_THREADS,
-                    lwg_ring<T, COLUMNS>::SHARED_BYTES, &plan->blocks) < 0)
+    plan->depth = (int)gpt_blocks(operands->k, WAY::DEPTH);
+    if (cluster_fit((const void *)linear_wgmma<WAY>, WAY::CLUSTER, LWG_THREADS, WAY::SHARED_BYTES,
+                    &plan->blocks) < 0)
         return -1;
-    int64_t wanted = (int64_t)plan->bands * plan->columns * CLUSTER;
+    int64_t wanted = (int64_t)plan->bands * plan->columns * WAY::CLUSTER;
     if (plan->blocks > wanted) plan->blocks = (unsigned)wanted;
     if (tensor_map_init(&plan->x, &x, LWG_ROWS) < 0) return -1;
-    if (tensor_map_init(&plan->w, &w, COLUMNS / CLUSTER) < 0) return -1;
+    if (tensor_map_init(&plan->w, &w, WAY::COLUMNS / WAY::CLUSTER) < 0) return -1;
     return linear_store_init<T>(&plan->y, operands);
 }
 
-template <typename T, int COLUMNS, int CLUSTER>
-static int lwg_enqueue(const struct lwg_plan *plan, cudaStream_t stream)
+template <typename WAY> static int lwg_enqueue(const struct lwg_plan *plan, cudaStream_t stream)
 {
-    struct cluster_launch launch(CLUSTER, dim3(plan->blocks), LWG_THREADS,
-                                 lwg_ring<T, COLUMNS>::SHARED_BYTES, stream);
-    return assay_cuda(cudaLaunchKernelEx(&launch.config, linear_wgmma<T, COLUMNS, CLUSTER>, *plan),
-                      "launch");
+    struct cluster_launch launch(WAY::CLUSTER, dim3(plan->blocks), LWG_THREADS, WAY::SHARED_BYTES,
+                                 stream);
+    return assay_cuda(cudaLaunchKernelEx(&launch.config, linear_wgmma<WAY>, *plan), "launch");
 }
 
 #endif

@@ -102,12 +102,14 @@ template <int PENDING> static __device__ __forceinline__ void wgmma_wait(void)
     "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
 #define WGMMA_UP_TO_32  WGMMA_REGISTERS_0
 #define WGMMA_UP_TO_64  WGMMA_UP_TO_32 ", " WGMMA_REGISTERS_32
-#define WGMMA_UP_TO_128 WGMMA_UP_TO_64 ", " WGMMA_REGISTERS_64 ", " WGMMA_REGISTERS_96
+#define WGMMA_UP_TO_96  WGMMA_UP_TO_64 ", " WGMMA_REGISTERS_64
+#define WGMMA_UP_TO_128 WGMMA_UP_TO_96 ", " WGMMA_REGISTERS_96
 
 #define WGMMA_SUM_4(i)   "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3])
 #define WGMMA_SUM_16(i)  WGMMA_SUM_4(i), WGMMA_SUM_4(i + 4), WGMMA_SUM_4(i + 8), WGMMA_SUM_4(i + 12)
 #define WGMMA_SUM_32(i)  WGMMA_SUM_16(i), WGMMA_SUM_16(i + 16)
 #define WGMMA_SUM_64(i)  WGMMA_SUM_32(i), WGMMA_SUM_32(i + 32)
+#define WGMMA_SUM_96(i)  WGMMA_SUM_64(i), WGMMA_SUM_32(i + 64)
 #define WGMMA_SUM_128(i) WGMMA_SUM_64(i), WGMMA_SUM_64(i + 64)
 /* clang-format on */
 
@@ -143,15 +145,12 @@ template <int PENDING> static __device__ __forceinline__ void wgmma_wait(void)
 
 WGMMA_BF16(32, "64", "%32", "%33", "%34")
 WGMMA_BF16(64, "128", "%64", "%65", "%66")
+WGMMA_BF16(96, "192", "%96", "%97", "%98")
 WGMMA_BF16(128, "256", "%128", "%129", "%130")
 WGMMA_TF32(32, "64", "%32", "%33", "%34")
 WGMMA_TF32(64, "128", "%64", "%65", "%66")
+WGMMA_TF32(96, "192", "%96", "%97", "%98")
 WGMMA_TF32(128, "256", "%128", "%129", "%130")
-
-/* The same with b's rows along n, in panels of 64 numbers (wgmma_tile_across). */
-struct wgmma_b_across {
-};
-WGMMA_STEP(struct wgmma_b_across, 64, "m64n128k16.f32.bf16.bf16", "1, 1, 0, 1", "%64", "%65", "%66")
 
 /* The same of bf16 with b across (wgmma_tile_across). */
 struct wgmma_bf16_across {
