@@ -21,13 +21,13 @@
  *
  *                predicted            measured
  *                fp32   tf32   bf16   fp32   tf32   bf16
- *   nano            45     41     40     51     67     52
- *   micro          120     85     80    112    108     85
- *   mini           300    175    150    259    193    149
- *   tile_small      70     58     55     72     91     67
- *   tile_medium    180    128    120    167    164    128
- *   tile_large     600    320    260    497    287    204
- *   gpt2          4300   1250    750   4720   1300    704
+ *   nano            45     41     40     50     66     51
+ *   micro          120     85     80    113    110     89
+ *   mini           300    175    150    261    190    146
+ *   tile_small      70     58     55     69     91     66
+ *   tile_medium    180    128    120    171    160    129
+ *   tile_large     600    320    260    498    284    209
+ *   gpt2          4300   1250    750   4720   1170    702
  *
  * The prediction forgot that a passage of L2 is paid again for every few stages of k, and that
  * the attention's tiles are such a chain too: by itself, cold, 4.5 microseconds in fp32 with heads
