@@ -244,13 +244,13 @@ static int serve(int socket, int board)
         enum wire_type type;
         void *data;
         size_t bytes;
-        if (wire_receive(socket, &type, &data, &bytes) < 0) break; /* the parent is gone */
+        if (wire_receive(socket, &type, &data, &bytes) < 0) break; /* the parent needs no more */
         go_on = serve_one(&worker, type, data, bytes);
         free(data);
     }
     nvtx_pop();
     /* A broken device is left to the system; closing it could hang. */
-    if (go_on == 0 && worker.device) worker.ops->close(worker.device);
+    if (go_on >= 0 && worker.device) worker.ops->close(worker.device);
     return go_on == 0 ? EXIT_FINE : EXIT_LOST;
 }
 
