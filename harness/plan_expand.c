@@ -4,6 +4,7 @@
 
 #include "plan_parts.h"
 #include "registry.h"
+#include "room.h"
 #include "shape.h"
 #include "suite_check.h"
 #include "suite_file.h"
@@ -201,13 +202,9 @@ static int add_variants(const struct expansion *expansion, struct group *group)
 
 static struct group *append_group(struct plan *plan)
 {
-    bool is_full = (plan->count & (plan->count - 1)) == 0; /* room doubles at powers of two */
-    if (is_full) {
-        size_t room = plan->count ? 2 * (size_t)plan->count : 1;
-        struct group *groups = realloc(plan->groups, room * sizeof *groups);
-        if (!groups) return NULL;
-        plan->groups = groups;
-    }
+    struct group *groups = room_for_one(plan->groups, plan->count, sizeof *groups);
+    if (!groups) return NULL;
+    plan->groups = groups;
     return &plan->groups[plan->count++];
 }
 

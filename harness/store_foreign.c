@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "device.h"
+#include "room.h"
 #include "store_rows.h"
 #include "text.h"
 
@@ -108,10 +109,9 @@ struct foreign_run *foreign_run_add(struct foreign *foreign)
 
 struct case_result *foreign_case_add(struct foreign_run *run)
 {
-    size_t count = (size_t)run->case_count + 1;
-    struct case_result *grown = realloc(run->cases, count * sizeof *grown);
+    struct case_result *grown = room_for_one(run->cases, run->case_count, sizeof *grown);
     if (!grown) {
-        assay_error("out of memory for %zu cases", count);
+        assay_error("out of memory for %d cases", run->case_count + 1);
         return NULL;
     }
     run->cases = grown;

@@ -5,6 +5,7 @@
 
 #include "device.h"
 #include "store_gbench.h"
+#include "room.h"
 
 void gbench_release(struct gbench *gbench)
 {
@@ -18,10 +19,9 @@ static struct gbench_instance *instance_named(struct gbench *gbench, const char 
 {
     for (int i = gbench->count - 1; i >= 0; i--)
         if (strcmp(gbench->list[i].name, name) == 0) return &gbench->list[i];
-    size_t count = (size_t)gbench->count + 1;
-    struct gbench_instance *grown = realloc(gbench->list, count * sizeof *grown);
+    struct gbench_instance *grown = room_for_one(gbench->list, gbench->count, sizeof *grown);
     if (!grown) {
-        assay_error("out of memory for %zu benchmarks", count);
+        assay_error("out of memory for %d benchmarks", gbench->count + 1);
         return NULL;
     }
     gbench->list = grown;
@@ -49,9 +49,8 @@ static double unit_ns(const char *unit)
 
 static int add_time(struct gbench_instance *instance, double time_ns)
 {
-    size_t count = (size_t)instance->count + 1;
-    double *grown = realloc(instance->time_ns, count * sizeof *grown);
-    if (!grown) return assay_error("out of memory for %zu repetitions", count);
+    double *grown = room_for_one(instance->time_ns, instance->count, sizeof *grown);
+    if (!grown) return assay_error("out of memory for %d repetitions", instance->count + 1);
     instance->time_ns = grown;
     instance->time_ns[instance->count++] = time_ns;
     return 0;

@@ -3,21 +3,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "room.h"
 #include "store_internal.h"
 
 /* Room for one more element; the address of the zeroed new one, or NULL. */
 static void *grow(void **array, int *count, size_t size)
 {
-    /* Capacity is the next power of two, so it need not be kept. */
-    if ((*count & (*count - 1)) == 0) {
-        size_t capacity = *count ? 2 * (size_t)*count : 1;
-        void *larger = realloc(*array, capacity * size);
-        if (!larger) {
-            assay_error("out of memory for a stored run");
-            return NULL;
-        }
-        *array = larger;
+    void *larger = room_for_one(*array, *count, size);
+    if (!larger) {
+        assay_error("out of memory for a stored run");
+        return NULL;
     }
+    *array = larger;
     void *element = (char *)*array + (size_t)*count * size;
     (*count)++;
     return memset(element, 0, size);

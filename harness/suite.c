@@ -11,6 +11,7 @@
 #include "suite_file.h"
 #include "suite_find.h"
 #include "suite_value.h"
+#include "room.h"
 #include "text.h"
 
 enum { MAX_FILES = 32 };
@@ -49,8 +50,7 @@ static int add_defaults(struct suite_group *group, const struct suite_group *hea
 
 static int add_group(struct suite *suite, struct suite_group *group, const struct suite_group *head)
 {
-    struct suite_group *groups =
-        realloc(suite->groups, (size_t)(suite->group_count + 1) * sizeof *groups);
+    struct suite_group *groups = room_for_one(suite->groups, suite->group_count, sizeof *groups);
     if (!groups) return assay_error("out of memory");
     suite->groups = groups;
     if (suite_check_group(group) || add_defaults(group, head)) return -1;

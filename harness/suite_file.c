@@ -9,6 +9,7 @@
 
 #include "device.h"
 #include "suite_file.h"
+#include "room.h"
 #include "text.h"
 
 enum { SUITE_MAX_BYTES = 1 << 20, SUITE_MAX_GROUPS = 1000 };
@@ -84,7 +85,7 @@ static int begin_labelled(struct reading *reading, const struct labelled *kind, 
         if (!strcmp((*list)[i].label, label))
             return fail(reading, "there is a [%s %s] already, at line %d", kind->word, label,
                         (*list)[i].line);
-    struct suite_group *sections = realloc(*list, (size_t)(*count + 1) * sizeof *sections);
+    struct suite_group *sections = room_for_one(*list, *count, sizeof *sections);
     if (!sections) return fail(reading, "out of memory");
     *list = sections;
     struct suite_group *section = &sections[(*count)++];
