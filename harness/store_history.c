@@ -10,6 +10,7 @@
 #include "device.h"
 #include "history.h"
 #include "stats.h"
+#include "room.h"
 #include "store_gate.h"
 #include "store_internal.h"
 
@@ -42,9 +43,7 @@ static int out_of_memory(void)
 /* Room for one more of `size` bytes in *list, which doubles. */
 static int grow(void *list, int count, size_t size)
 {
-    void **at = list, *grown;
-    if (count & (count - 1)) return 0; /* has room up to the next power of two */
-    grown = realloc(*at, (count ? 2 * (size_t)count : 1) * size);
+    void **at = list, *grown = room_for_one(*at, count, size);
     if (!grown) return out_of_memory();
     *at = grown;
     return 0;

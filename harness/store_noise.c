@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "room.h"
 #include "store_gate.h"
 #include "store_internal.h"
 #include "store_rows.h"
@@ -61,12 +62,9 @@ int store_add_noise(struct store *store, const char *comparability, const char *
     return query_run(&query);
 }
 
-/* Room doubles, whenever the count is a power of two. */
 static int make_room(struct noise *noise)
 {
-    size_t count = (size_t)noise->count;
-    if (count & (count - 1)) return 0;
-    struct noise_block *blocks = realloc(noise->blocks, (2 * count + 1) * sizeof *blocks);
+    struct noise_block *blocks = room_for_one(noise->blocks, noise->count, sizeof *blocks);
     if (!blocks) return assay_error("out of memory for the noise of unchanged code");
     noise->blocks = blocks;
     return 0;
