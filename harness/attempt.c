@@ -9,7 +9,6 @@
 
 #include "attempt.h"
 #include "clock.h"
-#include "device.h"
 #include "interrupt.h"
 #include "text.h"
 

@@ -8,7 +8,6 @@
 
 #include "attempt.h"
 #include "clock.h"
-#include "device.h"
 #include "rng.h"
 
 enum { TICK_MS = 200 };

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "child.h"
-#include "device.h"
+#include "error.h"
 #include "interrupt.h"
 #include "worker.h"
 

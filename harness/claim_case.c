@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "claim_case.h"
-#include "device.h"
+#include "error.h"
 #include "plan.h"
 #include "registry.h"
 #include "shape.h"

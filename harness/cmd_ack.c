@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "commands.h"
-#include "device.h"
+#include "error.h"
 #include "options.h"
 #include "report_options.h"
 #include "store_gate.h"

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "commands.h"
-#include "device.h"
 #include "options.h"
 #include "store_gate.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "commands.h"
-#include "device.h"
+#include "error.h"
 #include "gate_calibrate.h"
 #include "noise_show.h"
 #include "options.h"

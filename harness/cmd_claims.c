@@ -4,7 +4,7 @@
 
 #include "claim_ledger.h"
 #include "commands.h"
-#include "device.h"
+#include "error.h"
 #include "options.h"
 #include "out_file.h"
 #include "run_set.h"

@@ -3,7 +3,7 @@
 
 #include "commands.h"
 #include "comparison_words.h"
-#include "device.h"
+#include "error.h"
 #include "options.h"
 #include "out_file.h"
 #include "report_options.h"

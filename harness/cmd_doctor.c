@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "commands.h"
-#include "device.h"
 #include "doctor.h"
+#include "error.h"
 
 const char usage_doctor[] =
     "usage: assay doctor [--device auto|cuda:N|host] [--format table|json] [--db FILE]\n"

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "commands.h"
-#include "device.h"
+#include "error.h"
 #include "exchange_format.h"
 #include "options.h"
 #include "out_file.h"

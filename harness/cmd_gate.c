@@ -6,7 +6,7 @@
 
 #include "commands.h"
 #include "comparison_words.h"
-#include "device.h"
+#include "error.h"
 #include "gate_run.h"
 #include "options.h"
 #include "out_file.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "commands.h"
-#include "device.h"
+#include "error.h"
 #include "exchange_format.h"
 #include "options.h"
 #include "store.h"

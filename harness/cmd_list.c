@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "commands.h"
-#include "device.h"
 #include "devices.h"
+#include "error.h"
 #include "json.h"
 #include "list_runs.h"
 #include "registry.h"

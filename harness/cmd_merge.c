@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "commands.h"
-#include "device.h"
 #include "options.h"
 #include "store.h"
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "commands.h"
-#include "device.h"
+#include "error.h"
 #include "options.h"
 #include "plot.h"
 #include "run_choice.h"

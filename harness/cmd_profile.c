@@ -5,7 +5,7 @@
 
 #include "commands.h"
 #include "counter_sets.h"
-#include "device.h"
+#include "error.h"
 #include "options.h"
 #include "run_choice.h"
 #include "run_command.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "commands.h"
-#include "device.h"
+#include "error.h"
 #include "options.h"
 #include "run_command.h"
 #include "terminal.h"

@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "commands.h"
-#include "device.h"
+#include "error.h"
 #include "options.h"
 #include "run_choice.h"
 #include "show_profile.h"

@@ -6,7 +6,8 @@
 #include <unistd.h>
 
 #include "commands.h"
-#include "device.h"
+#include "assay.h"
+#include "error.h"
 #include "options.h"
 #include "text.h"
 

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "compare_parts.h"
-#include "device.h"
 #include "gate_stats.h"
 
 static const double CONFIDENCE = 0.95;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "contender.h"
+#include "error.h"
 #include "nvml.h"
 #include "nvtx.h"
 #include "stats.h"

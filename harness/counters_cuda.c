@@ -7,9 +7,8 @@
  *   range profiler         config image -> counter data image, pass by pass
  *   evaluation             counter data image -> values, range by range
  */
+#include "assay.h"
 #include "counters.h"
-
-#include "device.h"
 
 #if __has_include(<cupti_range_profiler.h>)
 

@@ -4,8 +4,6 @@
  */
 #include "counters.h"
 
-#include "device.h"
-
 #if !__has_include(<cupti_range_profiler.h>)
 
 int counters_open(struct counters **out, const char *const *names, int count, int device,

@@ -13,8 +13,6 @@
  */
 #include "cupti.h"
 
-#include "device.h"
-
 /* CUPTI is a package of its own, which nvcc does not bring along. Not <cupti.h>:
  * that name is also this module's. */
 #if __has_include(<cupti_activity.h>)

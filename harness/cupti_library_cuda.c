@@ -1,7 +1,7 @@
 /* cupti_library_cuda.c - see cupti_library.h. */
 #include "cupti_library.h"
 
-#include "device.h"
+#include "assay.h"
 
 #if __has_include(<cupti_result.h>)
 
@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "error.h"
 #include "library.h"
 
 struct library_api {

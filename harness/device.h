@@ -110,8 +110,4 @@ double device_wall_s(struct device *device);
 int device_open(const struct device_options *options, const struct device_ops **ops,
                 struct device **device);
 
-/* The text of the last assay_error of this thread; "" if none since the clear. */
-const char *assay_last_error(void);
-void assay_clear_error(void);
-
 #endif

@@ -13,6 +13,7 @@
 #include "device_cuda.h"
 #include "device_kernels.h"
 #include "device_kinds.h"
+#include "error.h"
 #include "nvml.h"
 
 enum { MAX_HARD = 256 };

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "child.h"
-#include "device.h"
 #include "devices.h"
 #include "json_member.h"
 #include "text.h"

@@ -10,9 +10,9 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "device.h"
 #include "devices.h"
 #include "doctor.h"
+#include "error.h"
 #include "host_info.h"
 #include "nvml.h"
 #include "nvtx.h"

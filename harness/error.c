@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "assay.h"
-#include "device.h"
+#include "error.h"
 
 /* A message must outlive the call that failed and reach whoever reports it;
  * a thread has one failure under way at a time. */

@@ -1,6 +1,5 @@
 /* history_json.c - a history as one JSON document. The names are a public
  * contract: format 1 may gain members, and never loses or changes one. */
-#include "device.h"
 #include "history.h"
 #include "json_member.h"
 #include "json_shape.h"

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device.h"
 #include "history.h"
 #include "sparkline.h"
 #include "units.h"

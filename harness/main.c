@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "commands.h"
-#include "device.h"
+#include "error.h"
 #include "registry.h"
 #include "version.h"
 

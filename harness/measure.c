@@ -7,6 +7,7 @@
 #include "clock.h"
 #include "contender.h"
 #include "counter_sets.h"
+#include "error.h"
 #include "nvtx.h"
 #include "rng.h"
 #include "stats.h"

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device.h"
+#include "error.h"
 #include "library.h"
 #include "nvml.h"
 

@@ -4,8 +4,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "assay.h"
 #include "commands.h"
-#include "device.h"
+#include "error.h"
 #include "options.h"
 #include "text.h"
 

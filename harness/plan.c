@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "ceiling.h"
-#include "device.h"
+#include "error.h"
 #include "plan_parts.h"
 #include "suite_check.h"
 #include "suite_file.h"

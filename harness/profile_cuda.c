@@ -16,6 +16,7 @@
 #include "cupti.h"
 #include "device_cuda.h"
 #include "device_kernels.h"
+#include "error.h"
 #include "profile.h"
 
 enum {

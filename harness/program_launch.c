@@ -15,7 +15,7 @@
 
 #include "clock.h"
 #include "commands.h"
-#include "device.h"
+#include "error.h"
 #include "interrupt.h"
 
 extern char **environ;

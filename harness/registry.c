@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device.h"
+#include "error.h"
 #include "registry.h"
 #include "shape.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "device.h"
+#include "error.h"
 #include "plot.h"
 #include "report.h"
 #include "svg.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "csv.h"
-#include "device.h"
+#include "error.h"
 #include "store_csv.h"
 #include "store_csv_row.h"
 

@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "device.h"
 #include "room.h"
 #include "store_rows.h"
 #include "text.h"

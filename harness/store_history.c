@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device.h"
 #include "history.h"
 #include "stats.h"
 #include "room.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device.h"
+#include "error.h"
 #include "store_internal.h"
 #include "store_key.h"
 

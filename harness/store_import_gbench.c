@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device.h"
 #include "stats.h"
 #include "store_gbench.h"
 #include "text.h"

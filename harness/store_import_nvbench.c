@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device.h"
 #include "nvbench_samples.h"
 #include "stats.h"
 #include "store_foreign.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device.h"
+#include "error.h"
 #include "suite_file.h"
 #include "room.h"
 #include "text.h"

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "error.h"
 #include "models.h"
 #include "rng.h"
 #include "verify.h"

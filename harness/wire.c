@@ -4,7 +4,6 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "device.h"
 #include "wire.h"
 
 struct header {

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "commands.h"
+#include "error.h"
 #include "measure.h"
 #include "nvtx.h"
 #include "registry.h"

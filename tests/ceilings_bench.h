@@ -14,7 +14,6 @@
 #include <cmocka.h>
 
 #include "assay.h"
-#include "device.h"
 #include "fill.h"
 #include "registry.h"
 #include "shape.h"

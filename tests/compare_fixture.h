@@ -14,7 +14,6 @@
 #include <cmocka.h>
 
 #include "compare.h"
-#include "device.h"
 
 /* Two per cent, whatever the clocks did. */
 static inline struct compare_options plain(void)

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "device.h"
+#include "error.h"
 #include "fake_operations.h"
 #include "plan.h"
 #include "shape.h"

@@ -9,7 +9,6 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "device.h"
 #include "fake_run.h"
 #include "view.h"
 

@@ -16,8 +16,8 @@
 
 #include <cmocka.h>
 
-#include "device.h"
 #include "harness/store_internal.h"
+#include "error.h"
 #include "plan.h"
 #include "store.h"
 

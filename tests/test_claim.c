@@ -8,7 +8,7 @@
 
 #include "claim.h"
 #include "claim_ledger.h"
-#include "device.h"
+#include "error.h"
 #include "fake_operations.h"
 #include "suite_folder.h"
 

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "counters.h"
-#include "device.h"
+#include "error.h"
 #include "shared_object.h"
 
 #if __has_include(<cupti_range_profiler.h>)

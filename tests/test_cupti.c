@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "cupti.h"
-#include "device.h"
+#include "error.h"
 #include "records.h"
 #include "shared_object.h"
 #include "synthetic_cubin.h"

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "contender.h"
+#include "error.h"
 #include "fake_operations.h"
 
 struct bench {

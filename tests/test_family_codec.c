@@ -3,6 +3,7 @@
  * are told, the gather, transfers and allocation.
  */
 #include "codec_bench.h"
+#include "error.h"
 #include "kernels/codec/transfer.h"
 #include "kernels/codec/vq_gather.h"
 #include "kernels/codec/vq_search.h"

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "codec_bench.h"
+#include "error.h"
 #include "kernels/codec/grid.h"
 #include "kernels/codec/host_room.h"
 #include "kernels/codec/pipe_batch.h"

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "codec_bench.h"
-#include "device.h"
 #include "kernels/codec/codec_net.h"
 #include "kernels/codec/codec_net_internal.h"
 #include "kernels/codec/leaves.h"

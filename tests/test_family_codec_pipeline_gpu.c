@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "codec_bench.h"
+#include "error.h"
 #include "gpu_only.h"
 
 #ifdef ASSAY_HAVE_CUDA

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "error.h"
 #include "gpu_only.h"
 
 #ifdef ASSAY_HAVE_CUDA

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "baselines/load_openblas.h"
-#include "device.h"
+#include "error.h"
 #include "registry.h"
 #include "shared_object.h"
 

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "device.h"
+#include "error.h"
 #include "json.h"
 
 /* Writes a document through `write` and compares its text. */

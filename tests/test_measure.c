@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "contender.h"
+#include "error.h"
 
 /* -------------------------------------------------------------- stopping -- */
 

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <cmocka.h>
 
-#include "device.h"
+#include "error.h"
 #include "nvml.h"
 #include "shared_object.h"
 

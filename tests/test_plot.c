@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "error.h"
 #include "plot_data.h"
 #include "plot_rows.h"
 #include "plot_sizes.h"

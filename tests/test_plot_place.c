@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "assay.h"
-#include "device.h"
+#include "error.h"
 #include "plot_place.h"
 
 static struct plot_places places;

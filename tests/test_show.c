@@ -6,7 +6,7 @@
 #include <cmocka.h>
 #include <sqlite3.h>
 
-#include "device.h"
+#include "error.h"
 #include "fake_run.h"
 #include "show.h"
 

@@ -5,7 +5,6 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "device.h"
 #include "fake_run.h"
 #include "show.h"
 #include "show_stages.h"

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "device.h"
+#include "error.h"
 #include "sim_model.h"
 #include "sim_spec.h"
 #include "stats.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "device.h"
+#include "error.h"
 #include "sim_spec.h"
 
 static struct sim_spec parsed(const char *text)

@@ -11,6 +11,8 @@
 
 #include "tests/store_fixture.h"
 
+#include "error.h"
+
 /* A case of its own shape: the i-th of many. */
 static int many_case(struct store *store, const char *launch_id, int i)
 {

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "device.h"
+#include "error.h"
 #include "fake_operations.h"
 #include "suite.h"
 #include "suite_check.h"

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "device.h"
+#include "error.h"
 #include "svg.h"
 
 static void only_the_element_is_kept(void **state)

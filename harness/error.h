@@ -1,0 +1,12 @@
+/*
+ * error.h - the text of the last failure. assay_error (assay.h) sets it and returns -1;
+ * whoever reports the failure reads it here.
+ */
+#ifndef ERROR_H
+#define ERROR_H
+
+/* The text of the last assay_error of this thread; "" if none since the clear. */
+const char *assay_last_error(void);
+void assay_clear_error(void);
+
+#endif

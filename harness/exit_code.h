@@ -1,0 +1,17 @@
+/*
+ * exit_code.h - what the program ends with; scripts and CI rely on it.
+ */
+#ifndef EXIT_CODE_H
+#define EXIT_CODE_H
+
+enum {
+    EXIT_FINE = 0,
+    EXIT_REGRESSED = 1, /* or wrong */
+    EXIT_USAGE = 2,     /* or configuration */
+    EXIT_UNDECIDED = 3, /* measured but undecided, only with --fail-on */
+    EXIT_NOTHING = 4,   /* nothing measured or nothing comparable */
+    EXIT_LOST = 5,      /* a case crashed, timed out or went missing */
+    EXIT_INTERRUPTED = 130,
+};
+
+#endif
