@@ -6,6 +6,7 @@
 
 #include "commands.h"
 #include "error.h"
+#include "exit_code.h"
 #include "options.h"
 #include "report_options.h"
 #include "store_gate.h"

@@ -6,6 +6,7 @@
 
 #include "commands.h"
 #include "error.h"
+#include "exit_code.h"
 #include "gate_calibrate.h"
 #include "noise_show.h"
 #include "options.h"

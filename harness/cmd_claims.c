@@ -5,6 +5,7 @@
 #include "claim_ledger.h"
 #include "commands.h"
 #include "error.h"
+#include "exit_code.h"
 #include "options.h"
 #include "out_file.h"
 #include "run_set.h"

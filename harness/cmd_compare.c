@@ -4,6 +4,7 @@
 #include "commands.h"
 #include "comparison_words.h"
 #include "error.h"
+#include "exit_code.h"
 #include "options.h"
 #include "out_file.h"
 #include "report_options.h"

@@ -6,6 +6,7 @@
 #include "commands.h"
 #include "doctor.h"
 #include "error.h"
+#include "exit_code.h"
 
 const char usage_doctor[] =
     "usage: assay doctor [--device auto|cuda:N|host] [--format table|json] [--db FILE]\n"

@@ -7,6 +7,7 @@
 #include "commands.h"
 #include "comparison_words.h"
 #include "error.h"
+#include "exit_code.h"
 #include "gate_run.h"
 #include "options.h"
 #include "out_file.h"

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "exit_code.h"
 #include "manual.h"
 #include "provenance.h"
 

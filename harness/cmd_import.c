@@ -6,6 +6,7 @@
 #include "commands.h"
 #include "error.h"
 #include "exchange_format.h"
+#include "exit_code.h"
 #include "options.h"
 #include "store.h"
 

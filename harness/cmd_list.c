@@ -7,6 +7,7 @@
 #include "commands.h"
 #include "devices.h"
 #include "error.h"
+#include "exit_code.h"
 #include "json.h"
 #include "list_runs.h"
 #include "registry.h"

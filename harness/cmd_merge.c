@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "exit_code.h"
 #include "options.h"
 #include "store.h"
 

@@ -4,6 +4,7 @@
 
 #include "commands.h"
 #include "error.h"
+#include "exit_code.h"
 #include "options.h"
 #include "plot.h"
 #include "run_choice.h"

@@ -6,6 +6,7 @@
 #include "commands.h"
 #include "counter_sets.h"
 #include "error.h"
+#include "exit_code.h"
 #include "options.h"
 #include "run_choice.h"
 #include "run_command.h"

@@ -5,6 +5,7 @@
 
 #include "commands.h"
 #include "error.h"
+#include "exit_code.h"
 #include "options.h"
 #include "out_file.h"
 #include "report.h"

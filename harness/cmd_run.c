@@ -7,6 +7,7 @@
 
 #include "commands.h"
 #include "error.h"
+#include "exit_code.h"
 #include "options.h"
 #include "run_command.h"
 #include "terminal.h"

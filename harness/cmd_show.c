@@ -3,6 +3,7 @@
 
 #include "commands.h"
 #include "error.h"
+#include "exit_code.h"
 #include "options.h"
 #include "run_choice.h"
 #include "show_profile.h"

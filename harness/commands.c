@@ -8,8 +8,10 @@
 #include "commands.h"
 #include "assay.h"
 #include "error.h"
+#include "exit_code.h"
 #include "options.h"
 #include "text.h"
+#include "worker.h"
 
 const struct command commands[] = {
     {"run", cmd_run, "measure suites, store every sample, print the table", usage_run, options_run},

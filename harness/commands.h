@@ -12,17 +12,6 @@
 #include <getopt.h>
 #include <stddef.h>
 
-/* Exit codes; scripts and CI rely on them. */
-enum {
-    EXIT_FINE = 0,
-    EXIT_REGRESSED = 1, /* or wrong */
-    EXIT_USAGE = 2,     /* or configuration */
-    EXIT_UNDECIDED = 3, /* measured but undecided, only with --fail-on */
-    EXIT_NOTHING = 4,   /* nothing measured or nothing comparable */
-    EXIT_LOST = 5,      /* a case crashed, timed out or went missing */
-    EXIT_INTERRUPTED = 130,
-};
-
 struct command {
     const char *name;
     int (*run)(int argc, char **argv); /* argv[0] is the command's name */
@@ -51,7 +40,6 @@ int cmd_export(int argc, char **argv);
 int cmd_import(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_help(int argc, char **argv);
-int cmd_worker(int argc, char **argv);   /* the child of a run */
 int cmd_complete(int argc, char **argv); /* for the shells' completion */
 
 /* The usage texts and the options live beside their commands. */

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "commands.h"
 #include "comparison_words.h"
+#include "exit_code.h"
 #include "markup.h"
 #include "units.h"
 

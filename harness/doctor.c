@@ -2,8 +2,8 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "commands.h"
 #include "doctor.h"
+#include "exit_code.h"
 
 void doctor_find(struct doctor_finding *finding, enum doctor_state state, const char *format, ...)
 {

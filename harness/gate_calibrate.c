@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "clock.h"
-#include "commands.h"
+#include "exit_code.h"
 #include "gate_run_state.h"
 #include "store_gate.h"
 #include "suite_find.h"

@@ -5,8 +5,8 @@
  */
 #include <math.h>
 
-#include "commands.h"
 #include "comparison_words.h"
+#include "exit_code.h"
 #include "gate_run_state.h"
 
 struct tally {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "commands.h"
+#include "exit_code.h"
 #include "program_launch.h"
 #include "rng.h"
 #include "store_gate.h"

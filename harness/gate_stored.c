@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "commands.h"
+#include "exit_code.h"
 #include "gate_run_state.h"
 #include "history.h"
 #include "history_fence.h"

@@ -7,6 +7,7 @@
 #include "assay.h"
 #include "commands.h"
 #include "error.h"
+#include "exit_code.h"
 #include "options.h"
 #include "text.h"
 

@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "clock.h"
-#include "commands.h"
 #include "error.h"
+#include "exit_code.h"
 #include "interrupt.h"
 
 extern char **environ;

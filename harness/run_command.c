@@ -7,6 +7,7 @@
 #include <sys/random.h>
 
 #include "commands.h"
+#include "exit_code.h"
 #include "run_command.h"
 
 void run_command_init(struct runner_options *runner, char command[RUN_COMMAND_MAX], int argc,

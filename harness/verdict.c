@@ -4,7 +4,7 @@
 #include <strings.h>
 
 #include "assay.h"
-#include "commands.h"
+#include "exit_code.h"
 #include "text.h"
 #include "verdict.h"
 

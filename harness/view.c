@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "commands.h"
+#include "exit_code.h"
 #include "suite_expect.h"
 #include "view.h"
 #include "view_group.h"

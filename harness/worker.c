@@ -8,8 +8,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "commands.h"
 #include "error.h"
+#include "exit_code.h"
 #include "measure.h"
 #include "nvtx.h"
 #include "registry.h"

@@ -11,4 +11,7 @@
 
 enum { WORKER_SOCKET = 3, WORKER_BOARD = 4 };
 
+/* The child of a run, as a row of the table of commands; returns its exit code. */
+int cmd_worker(int argc, char **argv);
+
 #endif

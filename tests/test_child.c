@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "child.h"
-#include "commands.h"
+#include "worker.h"
 
 static void start(struct child *child)
 {

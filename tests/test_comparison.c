@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "commands.h"
 #include "comparison_words.h"
+#include "exit_code.h"
 #include "tests/compare_fixture.h"
 
 static void geometric_means_are_by_operation(void **state)

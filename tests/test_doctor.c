@@ -1,5 +1,5 @@
 /* test_doctor.c - each rule of the doctor. */
-#include "commands.h"
+#include "exit_code.h"
 #include "tests/doctor_fixture.h"
 
 /* ------------------------------------------------------------------ rules -- */

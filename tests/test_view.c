@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "commands.h"
+#include "exit_code.h"
 #include "fake_run.h"
 #include "view.h"
 
