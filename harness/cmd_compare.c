@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "commands.h"
+#include "comparison_formats.h"
 #include "comparison_words.h"
 #include "error.h"
 #include "exit_code.h"

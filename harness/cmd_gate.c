@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "comparison_formats.h"
 #include "comparison_words.h"
 #include "error.h"
 #include "exit_code.h"

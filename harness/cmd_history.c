@@ -9,7 +9,10 @@
 #include "error.h"
 #include "exit_code.h"
 #include "history.h"
+#include "history_formats.h"
 #include "options.h"
+#include "store.h"
+#include "store_gate.h"
 #include "terminal.h"
 #include "text.h"
 

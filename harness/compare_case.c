@@ -1,5 +1,6 @@
 /* compare_case.c - one case of two runs: from its rows to a verdict. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "compare_parts.h"

@@ -1,5 +1,6 @@
 /* compare_fdr.c - the tests of all cases taken together: Benjamini-Hochberg. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "compare_parts.h"

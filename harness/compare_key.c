@@ -1,4 +1,5 @@
 /* compare_key.c - where the comparability of two launches differs, in words. */
+#include <stdio.h>
 #include <string.h>
 
 #include "comparability.h"

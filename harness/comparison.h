@@ -1,15 +1,12 @@
 /*
- * comparison.h - what compare and gate found, and how it is written down. One
- * struct is the source of every format, so that all say the same.
+ * comparison.h - what compare and gate found, one struct that is the
+ * source of every format (comparison_formats.h), so that all say the same.
  */
 #ifndef COMPARISON_H
 #define COMPARISON_H
 
-#include <stdio.h>
-
-#include "result.h"
 #include "stats.h"
-#include "store.h"
+#include "run_record.h"
 #include "verdict.h"
 
 /* What the interval of a row is made from. */
@@ -108,31 +105,5 @@ void comparison_case_text(const struct case_id *id, char *out, size_t size);
 void comparison_row_text(const struct comparison_row *row, char *out, size_t size);
 /* "1.034x [1.021, 1.047]"; "-" without a ratio. */
 void comparison_ratio_text(const struct comparison_row *row, char *out, size_t size);
-
-struct comparison_options {
-    const char *format; /* table, md, json, html */
-    bool colour;
-    int width; /* columns of the terminal; 100 when unknown */
-};
-
-bool comparison_knows_format(const char *format); /* assay_error names them when not */
-int comparison_write(FILE *out, const struct comparison *comparison,
-                     const struct comparison_options *options);
-
-/* Each format; all escape what they are given. */
-int comparison_table(FILE *out, const struct comparison *comparison,
-                     const struct comparison_options *options);
-int comparison_md(FILE *out, const struct comparison *comparison,
-                  const struct comparison_options *options);
-int comparison_json(FILE *out, const struct comparison *comparison,
-                    const struct comparison_options *options);
-int comparison_html(FILE *out, const struct comparison *comparison,
-                    const struct comparison_options *options);
-/* JUnit XML: one testcase a case; REGRESSED is a failure, ERROR and MISSING are
- * errors, what is undecided is skipped with its message. One error more where nothing could be
- * compared. */
-int comparison_junit(FILE *out, const struct comparison *comparison);
-/* GitHub workflow commands, worst first, at most ten of a kind as its runner shows. */
-int comparison_annotations(FILE *out, const struct comparison *comparison);
 
 #endif

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "comparison_formats.h"
 #include "comparison_words.h"
 #include "markup.h"
 #include "units.h"

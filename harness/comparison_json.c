@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "comparison.h"
+#include "comparison_formats.h"
 #include "json_member.h"
 #include "json_shape.h"
 #include "provenance.h"

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "comparison_formats.h"
 #include "comparison_words.h"
 #include "markup.h"
 #include "units.h"

@@ -1,4 +1,5 @@
 /* comparison_place.c - which rows say where they ran: those that are of both places. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

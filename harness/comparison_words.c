@@ -1,4 +1,5 @@
 /* comparison_words.c - see comparison_words.h. */
+#include <stdio.h>
 #include <string.h>
 
 #include "comparison_words.h"

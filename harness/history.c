@@ -2,10 +2,12 @@
 #include "history.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "change_point.h"
+#include "comparison.h"
 #include "stats.h"
 #include "text.h"
 

@@ -14,7 +14,7 @@
 #define HISTORY_H
 
 #include "comparability.h"
-#include "store_gate.h"
+#include "run_record.h"
 
 enum { HISTORY_MAX_WORDS = 16 };
 
@@ -25,6 +25,16 @@ struct history_filter {
     int word_count;
 };
 
+/* A change that somebody has taken on. */
+struct ack {
+    char pattern[RESULT_MAX_SHAPE]; /* on "operation/variant shape, temperature" */
+    char reason[ASSAY_MAX_REASON];
+    char commit[RESULT_MAX_PROPERTY]; /* "" not said */
+    double up_to;                     /* largest ratio accepted; NAN: any */
+    char expires_at[32];
+    char set_at[32];
+    bool expired;
+};
 struct history_run {
     char id[STORE_ID];
     char suite[ASSAY_MAX_NAME], label[RESULT_MAX_PROPERTY];
@@ -72,8 +82,6 @@ struct history {
     int ack_count;
 };
 
-/* The series that match, without changes (store_history.c). -1 with assay_error. */
-int history_read(struct history *history, struct store *store, const struct history_filter *filter);
 void history_release(struct history *history);
 
 /* Split by device where devices take turns, keep the newest `last` points of each
@@ -97,11 +105,5 @@ const char *history_part_at(const struct history *history, const struct history_
 
 /* Whether the ack is about the case. */
 bool history_ack_covers(const struct ack *ack, const struct case_id *id);
-
-/* ------------------------------------------------------------- reports -- */
-
-/* `width`: cells of the sparkline; `utf8`: whether it may use block characters. */
-int history_print(FILE *out, const struct history *history, int width, bool utf8);
-int history_print_json(FILE *out, const struct history *history);
 
 #endif

@@ -1,6 +1,7 @@
 /* history_json.c - a history as one JSON document. The names are a public
  * contract: format 1 may gain members, and never loses or changes one. */
 #include "history.h"
+#include "history_formats.h"
 #include "json_member.h"
 #include "json_shape.h"
 #include "provenance.h"

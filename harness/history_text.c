@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "history.h"
+#include "history_formats.h"
 #include "sparkline.h"
 #include "units.h"
 

@@ -4,7 +4,7 @@
 #ifndef HOST_INFO_H
 #define HOST_INFO_H
 
-#include "store.h"
+#include "run_record.h"
 
 /* Describe this machine. Never fails: a text that cannot be had is "", a number
  * -1. `container` names what the machine runs inside, containers first, as far

@@ -5,8 +5,7 @@
 #ifndef NOISE_H
 #define NOISE_H
 
-#include "result.h"
-#include "store.h"
+#include "run_record.h"
 
 /* One A/A block of one case: `rounds` paired launches of unchanged code. */
 struct noise_block {

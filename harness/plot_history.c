@@ -6,6 +6,7 @@
 #include "history.h"
 #include "plot_data.h"
 #include "plot_rows.h"
+#include "store_gate.h"
 #include "units.h"
 
 enum { MOST_PANELS = 8 };

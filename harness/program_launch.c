@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -17,6 +18,8 @@
 #include "error.h"
 #include "exit_code.h"
 #include "interrupt.h"
+#include "store.h"
+#include "store_gate.h"
 
 extern char **environ;
 

@@ -8,6 +8,8 @@
 
 #include "timings.h"
 
+struct store;
+
 struct program_call {
     const char *program;
     const char *suite;

@@ -5,7 +5,7 @@
 #ifndef PROVENANCE_H
 #define PROVENANCE_H
 
-#include "store.h"
+#include "run_record.h"
 
 /* What this program was built from. Without git (an unpacked archive), commit
  * and diff_hash are "unknown"; a text too long for its field is cut. */

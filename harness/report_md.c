@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "comparison.h"
+#include "comparison_formats.h"
 #include "markup.h"
 #include "report.h"
 #include "show.h"

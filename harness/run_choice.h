@@ -8,6 +8,8 @@
 
 #include "compare.h"
 
+struct profile;
+
 /* Read a run with its samples. stored_run_release frees; -1 with assay_error. */
 int run_choice_read(struct stored_run *run, const char *spec, const char *db);
 

@@ -13,9 +13,7 @@
 #include <stdio.h>
 
 #include "plan.h"
-#include "result.h"
-
-enum { STORE_ID = 33 }; /* 32 hex digits and the end */
+#include "run_record.h"
 
 struct store;
 
@@ -28,46 +26,6 @@ enum store_mode {
 /* Open the database at `path`, and bring an older one to this version. */
 int store_open(struct store **store, const char *path, enum store_mode mode);
 void store_close(struct store *store);
-
-/* Provenance of the program; the build writes it (build/provenance.inc). */
-struct program_info {
-    char version[RESULT_MAX_PROPERTY];
-    char commit[RESULT_MAX_PROPERTY];
-    char diff_hash[RESULT_MAX_HASH]; /* of uncommitted changes; "" clean */
-    char compiler[RESULT_MAX_PROPERTY];
-    char flags[512];
-    char nvcc[RESULT_MAX_PROPERTY]; /* "" when built without */
-    char nvcc_flags[512];
-};
-
-/* Provenance of the machine. */
-struct host_info {
-    char hostname[RESULT_MAX_PROPERTY];
-    char cpu[RESULT_MAX_PROPERTY];
-    char kernel[RESULT_MAX_PROPERTY];
-    char os[RESULT_MAX_PROPERTY];
-    char container[RESULT_MAX_PROPERTY]; /* a hint: "docker", "firecracker", "" */
-    int32_t cores;
-    int64_t memory_bytes;
-};
-
-struct run_info {
-    char id[STORE_ID];
-    char suite[ASSAY_MAX_NAME];
-    char label[RESULT_MAX_PROPERTY];
-    char command[512];
-    const char *suite_text; /* borrowed */
-    bool simulated;
-};
-
-struct launch_info {
-    char id[STORE_ID];
-    char run_id[STORE_ID];
-    int32_t number; /* 1-based within the run */
-    uint64_t seed;
-    struct device_info device;
-    struct device_state start;
-};
 
 /* Begin a run: makes run->id. The expected cases are written with it, so that
  * what is missing later is known and --resume can go on. */
@@ -122,27 +80,6 @@ int store_check_plan(struct store *store, const char *run_id, int launch, const 
 
 /* ------------------------------------------------------------- reading -- */
 
-struct stored_case {
-    char launch_id[STORE_ID];
-    int32_t launch_number;
-    int32_t purpose; /* enum group_purpose */
-    char group_label[ASSAY_MAX_NAME];
-    struct case_result result; /* samples included when asked for */
-};
-
-struct stored_run {
-    struct run_info run; /* suite_text owned here */
-    char *suite_text;
-    char started_at[32], ended_at[32], status[24];
-    struct program_info program;
-    struct host_info host;
-    int launch_count;
-    struct launch_info *launches;
-    int case_count;
-    struct stored_case *cases; /* in the order measured */
-    int expected_count;        /* cases the plans of its launches named */
-};
-
 /* The profile of a stored case; *found is false where it has none. */
 int store_read_profile(struct store *store, const char *launch_id, const struct case_id *id,
                        struct profile *profile, bool *found);
@@ -155,7 +92,6 @@ void store_profiles_release(const struct stored_run *run, struct profile **profi
 
 int store_read_run(struct store *store, const char *run_id, bool with_samples,
                    struct stored_run *run);
-void stored_run_release(struct stored_run *run);
 
 /* A line for each run, newest first, through `each`; stops when it returns -1. The
  * launches of a gate or a calibration are runs of their own, of which `gates_as_one`

@@ -7,9 +7,11 @@
 #define STORE_GATE_H
 
 #include "comparison.h"
+#include "history.h"
 #include "noise.h"
 #include "noise_bands.h"
 #include "store.h"
+#include "timings.h"
 
 /* Names of runs. Setting one that exists moves it. */
 struct baseline_line {
@@ -29,15 +31,6 @@ int store_each_sibling(struct store *store, const char *run_id,
                        int (*each)(const char *run_id, void *context), void *context);
 
 /* Acknowledged changes. */
-struct ack {
-    char pattern[RESULT_MAX_SHAPE]; /* on "operation/variant shape, temperature" */
-    char reason[ASSAY_MAX_REASON];
-    char commit[RESULT_MAX_PROPERTY]; /* "" not said */
-    double up_to;                     /* largest ratio accepted; NAN: any */
-    char expires_at[32];
-    char set_at[32];
-    bool expired;
-};
 int store_set_ack(struct store *store, const struct ack *ack);
 int store_drop_ack(struct store *store, const char *pattern);
 int store_each_ack(struct store *store, int (*each)(const struct ack *ack, void *context),
@@ -82,5 +75,11 @@ int store_unfinished_gate(struct store *store, const char *suite, char session[S
 /* The rows of a comparison that the gate `id` made. */
 int store_add_gate(struct store *store, const char *id, const char *comparability,
                    const struct comparison *comparison);
+
+/* The cases of a run, ceilings left out. */
+int store_read_timings(struct store *store, const char *run_id, struct timings *timings);
+
+/* The series that match, without changes (store_history.c). -1 with assay_error. */
+int history_read(struct history *history, struct store *store, const struct history_filter *filter);
 
 #endif

@@ -29,7 +29,7 @@ struct reader {
 };
 
 /* One result: a launch's time, or none. */
-struct timing {
+struct launch_time {
     int run, setting;
     double time_ns; /* NAN: not ok */
 };
@@ -121,7 +121,7 @@ static int read_launches(struct reader *reader)
 
 /* --------------------------------------------------------------- times -- */
 
-static int add_timing(struct reader *reader, struct query *query, struct timing **timings,
+static int add_timing(struct reader *reader, struct query *query, struct launch_time **timings,
                       int *count)
 {
     struct launch_key key = {0};
@@ -134,18 +134,18 @@ static int add_timing(struct reader *reader, struct query *query, struct timing 
     double time_ns = column_real(query, "time_ns");
     bool is_time = status_parse(status) == STATUS_OK && time_ns > 0;
     if (grow(timings, *count, sizeof **timings) != 0) return -1;
-    (*timings)[(*count)++] = (struct timing){launch->run, launch->setting, is_time ? time_ns : NAN};
+    (*timings)[(*count)++] = (struct launch_time){launch->run, launch->setting, is_time ? time_ns : NAN};
     return 0;
 }
 
 static int by_run(const void *left, const void *right)
 {
-    const struct timing *a = left, *b = right;
+    const struct launch_time *a = left, *b = right;
     return a->run != b->run ? a->run - b->run : a->setting - b->setting;
 }
 
 /* One point for each run and setting: the median over its launches. */
-static int make_points(struct history_series *series, const struct timing *timings, int count)
+static int make_points(struct history_series *series, const struct launch_time *timings, int count)
 {
     double *scratch = calloc((size_t)count + 1, sizeof *scratch);
     series->points = calloc((size_t)count + 1, sizeof *series->points);
@@ -168,7 +168,7 @@ static int make_points(struct history_series *series, const struct timing *timin
 static int add_series(struct reader *reader, struct query *query, const struct case_id *id)
 {
     struct history *history = reader->history;
-    struct timing *timings = NULL;
+    struct launch_time *timings = NULL;
     int count = 0, status = grow(&history->series, history->series_count, sizeof *history->series);
     while (status == 0 && query_step(query) == 1)
         status = add_timing(reader, query, &timings, &count);

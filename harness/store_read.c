@@ -252,13 +252,3 @@ int store_read_run(struct store *store, const char *run_id, bool with_samples,
     if (status != 0) stored_run_release(run);
     return status;
 }
-
-void stored_run_release(struct stored_run *run)
-{
-    for (int i = 0; i < run->case_count; i++)
-        samples_release(&run->cases[i].result.samples);
-    free(run->cases);
-    free(run->launches);
-    free(run->suite_text);
-    memset(run, 0, sizeof *run);
-}

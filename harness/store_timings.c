@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store_gate.h"
 #include "store_internal.h"
 #include "timings.h"
 

@@ -5,7 +5,7 @@
 #ifndef TIMINGS_H
 #define TIMINGS_H
 
-#include "store.h"
+#include "run_record.h"
 
 struct timing {
     struct case_id id;
@@ -30,8 +30,6 @@ struct timings {
     int count;
 };
 
-/* The cases of a run, ceilings left out. */
-int store_read_timings(struct store *store, const char *run_id, struct timings *timings);
 void timings_release(struct timings *timings);
 
 /* The launches of `more` behind those of `pool`, as if all were of one run. */

@@ -6,6 +6,7 @@
 #define HISTORY_FIXTURE_H
 
 #include "history.h"
+#include "store_gate.h"
 #include "tests/store_fixture.h"
 
 /* NAN: the case crashed. */

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "comparison_formats.h"
 #include "comparison_words.h"
 #include "exit_code.h"
 #include "tests/compare_fixture.h"
