@@ -10,6 +10,7 @@
 #include "attempt.h"
 #include "clock.h"
 #include "interrupt.h"
+#include "shape.h"
 #include "text.h"
 
 /* --------------------------------------------------------------- storing -- */

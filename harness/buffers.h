@@ -8,8 +8,7 @@
 #define BUFFERS_H
 
 #include "device.h"
-
-enum { GUARD_BYTES = 64 * 1024 };
+#include "shape.h"
 
 struct buffers {
     const struct device_ops *ops;

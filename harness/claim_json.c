@@ -5,6 +5,7 @@
 #include "json_shape.h"
 #include "plan.h"
 #include "provenance.h"
+#include "shape.h"
 
 enum { FORMAT = 1 };
 

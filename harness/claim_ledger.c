@@ -5,6 +5,7 @@
 
 #include "claim_ledger.h"
 #include "plan.h"
+#include "shape.h"
 
 /* The row of a claim's case: one that is ok before one that is not. */
 static const struct view_row *row_of(const struct view *view, const struct claim_case *side)

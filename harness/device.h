@@ -12,7 +12,7 @@
 #include "result.h"
 
 struct device;          /* each implementation's own */
-struct measure_request; /* measure.h */
+struct measure_request; /* measure_request.h */
 struct profile;         /* profile.h */
 
 struct device_options {

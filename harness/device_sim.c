@@ -10,7 +10,8 @@
 
 #include "device_kinds.h"
 #include "host_memory.h"
-#include "measure.h"
+#include "measure_request.h"
+#include "shape.h"
 #include "sim_model.h"
 #include "sim_rules.h"
 #include "stand_in.h"

@@ -6,6 +6,7 @@
 #include "ceiling.h"
 #include "error.h"
 #include "plan_parts.h"
+#include "shape.h"
 #include "suite_check.h"
 #include "suite_file.h"
 #include "text.h"

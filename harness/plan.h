@@ -67,16 +67,4 @@ int plan_add_ceilings(struct plan *plan, const struct suite *ceilings,
 /* The same of the suite `ceilings`, as suite_read finds it. */
 int plan_add_own_ceilings(struct plan *plan, const struct device_info *device);
 
-/* "n=5000000 input=fp32": every dim in order. */
-void shape_text(const struct assay_shape *shape, char *out, size_t size);
-
-/* Bytes of the working set: every byte read and written once. */
-double shape_bytes(const struct assay_shape *shape);
-
-/* The largest (l2) or smallest (vram) value of size dim `dim` that brings
- * `shape` into the class on `device`, at `times` the class's bytes; -1 with
- * assay_error when none does. */
-int size_class_solve(const struct assay_shape *shape, int dim, const char *class_name, double times,
-                     const struct device_info *device, int64_t *value);
-
 #endif

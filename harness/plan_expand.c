@@ -6,6 +6,7 @@
 #include "registry.h"
 #include "room.h"
 #include "shape.h"
+#include "size_class.h"
 #include "suite_check.h"
 #include "suite_file.h"
 #include "suite_value.h"

@@ -2,7 +2,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "buffers.h"
 #include "plan_parts.h"
 #include "shape.h"
 #include "text.h"

@@ -5,6 +5,7 @@
 
 #include "plan_parts.h"
 #include "runner_state.h"
+#include "shape.h"
 
 /* Variants that two suites name for one shape are measured once, together. */
 static int merge_group(struct group *group, const struct group *more)

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "plan.h"
 #include "shape.h"
+#include "result.h"
 #include "text.h"
 
 static const int64_t SIZE_MAX_DEFAULT = (int64_t)1 << 40;

@@ -1,6 +1,5 @@
 /*
  * shape.h - operations' dims and shapes, read and written by name. Pure.
- * (shape_text and shape_bytes are in plan.h.)
  */
 #ifndef SHAPE_H
 #define SHAPE_H
@@ -24,11 +23,20 @@ struct assay_shape shape_default(const struct assay_operation *operation);
 
 bool shape_equal(const struct assay_shape *a, const struct assay_shape *b);
 
+/* "n=5000000 input=fp32": every dim in order. */
+void shape_text(const struct assay_shape *shape, char *out, size_t size);
+
 /* Read back what shape_text wrote: "n=5000000 input=fp32". Dims not named keep
  * their fallback. -1 with assay_error for an unknown dim, a dim named twice, an
  * impossible value. */
 int shape_parse(const struct assay_operation *operation, const char *text,
                 struct assay_shape *shape);
+
+/* Bytes of the working set: every byte read and written once. */
+double shape_bytes(const struct assay_shape *shape);
+
+/* What stands before and behind each buffer, so that a write beside it is seen. */
+enum { GUARD_BYTES = 64 * 1024 };
 
 /* Bytes of all its buffers together; NAN when the operation lists too many. */
 double shape_buffer_bytes(const struct assay_shape *shape);

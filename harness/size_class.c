@@ -2,7 +2,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "plan.h"
 #include "shape.h"
 #include "size_class.h"
 #include "units.h"

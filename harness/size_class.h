@@ -1,5 +1,5 @@
 /*
- * size_class.h - the names of the size classes; size_class_solve is in plan.h.
+ * size_class.h - sizes that follow the device's cache.
  *
  *   l2    the working set (every byte read and written once) is at most a
  *         quarter of the device's cache: hot runs hit it whatever its policy
@@ -11,7 +11,15 @@
 #ifndef SIZE_CLASS_H
 #define SIZE_CLASS_H
 
+#include "result.h"
+
 enum { SIZE_CLASSES = 2 };
 extern const char *const size_class_names[SIZE_CLASSES];
+
+/* The largest (l2) or smallest (vram) value of size dim `dim` that brings
+ * `shape` into the class on `device`, at `times` the class's bytes; -1 with
+ * assay_error when none does. */
+int size_class_solve(const struct assay_shape *shape, int dim, const char *class_name, double times,
+                     const struct device_info *device, int64_t *value);
 
 #endif

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "shape.h"
 #include "store_internal.h"
 #include "store_rows.h"
 
