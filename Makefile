@@ -101,14 +101,14 @@ buildable = $(sort $(filter-out $(if $(filter 1,$(CUDA)),,%_cuda.c %.cu) \
     $(if $(filter 1,$(OPENBLAS)),,%_openblas.c),$(wildcard $(1))))
 obj = $(patsubst %,$(BUILD)/%.o,$(1))
 
-HARNESS_O := $(call obj,$(call buildable,harness/*.c harness/*.cu))
+HARNESS_O := $(call obj,$(call buildable,$(foreach ext,c cu,harness/*/*.$(ext) harness/*/*/*.$(ext))))
 FAMILY_O  := $(call obj,$(call buildable,kernels/*/*.c kernels/*/*.cu baselines/*.c baselines/*.cu))
 FAULT_O   := $(call obj,$(call buildable,tests/faults/*.c tests/faults/*.cu))
 TEST_O    := $(call obj,$(call buildable,tests/test_*.c))
 TESTS     := $(TEST_O:.c.o=)
 BENCH_O   := $(call obj,$(wildcard tests/gate_bench.c))
 # What a unit test may call: all of the harness but its main.
-PARTS_O   := $(filter-out $(BUILD)/harness/main.c.o,$(HARNESS_O))
+PARTS_O   := $(filter-out $(BUILD)/harness/cmd/main.c.o,$(HARNESS_O))
 
 # ------------------------------------------------------------------ build --
 
@@ -161,7 +161,7 @@ $(BUILD)/provenance.inc: FORCE
 	$(call keep,scripts/provenance.sh $(VERSION) $(call quoted,$(CC)) $(call quoted,$(CFLAGS_ALL)) \
 	    $(if $(filter 1,$(CUDA)),$(call quoted,$(NVCC)) $(call quoted,$(NVCCFLAGS_ALL))))
 
-$(BUILD)/harness/provenance.c.o: $(BUILD)/provenance.inc
+$(BUILD)/harness/case/provenance.c.o: $(BUILD)/provenance.inc
 
 .PHONY: FORCE
 FORCE:

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "assay.h"
-#include "device.h"
-#include "library.h"
+#include "base/error.h"
+#include "base/library.h"
 
 static const struct library_symbol symbols[] = {
     {"cblas_sgemm", NULL, offsetof(struct openblas, sgemm), false},

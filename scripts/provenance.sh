@@ -1,5 +1,5 @@
 #!/bin/sh
-# Print what harness/provenance.c says about this build, as C macros.
+# Print what harness/case/provenance.c says about this build, as C macros.
 #
 #   provenance.sh VERSION CC CFLAGS [NVCC NVCCFLAGS]
 #

@@ -14,9 +14,9 @@
 #include <cmocka.h>
 
 #include "assay.h"
-#include "fill.h"
-#include "registry.h"
-#include "shape.h"
+#include "base/fill.h"
+#include "case/registry.h"
+#include "case/shape.h"
 
 enum { GUARD = 64, POISON = 0xa7, SEED = 20 };
 

@@ -13,9 +13,9 @@
 
 #include <cmocka.h>
 
-#include "fill.h"
-#include "registry.h"
-#include "verify.h"
+#include "base/fill.h"
+#include "case/registry.h"
+#include "measure/verify.h"
 
 enum { BENCH_GUARD = 64, BENCH_POISON = 0xa5, BENCH_SEED = 5, BENCH_MOST_VARIANTS = 32 };
 

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "compare.h"
+#include "judge/compare.h"
 
 /* Two per cent, whatever the clocks did. */
 static inline struct compare_options plain(void)

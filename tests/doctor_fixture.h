@@ -13,7 +13,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "doctor.h"
+#include "doctor/doctor.h"
 
 /* A machine with nothing to complain about. */
 static inline struct doctor_facts healthy(void)

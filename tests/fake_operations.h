@@ -10,7 +10,7 @@
 #define FAKE_OPERATIONS_H
 
 #include "assay.h"
-#include "result.h"
+#include "case/result.h"
 
 static int fake_launch(struct assay_call *call)
 {

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store.h"
+#include "store/store.h"
 
 enum { FAKE_ROUNDS = 12, FAKE_MAX_CASES = 256, FAKE_MAX_LAUNCHES = 8 };
 

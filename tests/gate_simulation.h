@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gate.h"
-#include "rng.h"
+#include "base/rng.h"
+#include "judge/gate.h"
 
 struct launch_model {
     const char *name;

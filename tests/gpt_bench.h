@@ -11,11 +11,11 @@
 
 #include <cmocka.h>
 
-#include "fill.h"
+#include "base/fill.h"
+#include "base/rng.h"
+#include "case/registry.h"
 #include "kernels/gpt/gpt.h"
-#include "registry.h"
-#include "rng.h"
-#include "verify.h"
+#include "measure/verify.h"
 
 enum { GUARD = 64, POISON = 0xa5, SEED = 20 };
 

@@ -5,8 +5,8 @@
 #ifndef HISTORY_FIXTURE_H
 #define HISTORY_FIXTURE_H
 
-#include "history.h"
-#include "store_gate.h"
+#include "judge/history.h"
+#include "store/store_gate.h"
 #include "tests/store_fixture.h"
 
 /* NAN: the case crashed. */

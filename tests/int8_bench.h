@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "fill.h"
+#include "base/fill.h"
 #include "kernels/int8/int8.h"
 
 enum { GUARD = 64, POISON = 0xa5, SEED = 20 };

@@ -11,9 +11,9 @@
 
 #include <cmocka.h>
 
-#include "fill.h"
+#include "base/fill.h"
+#include "case/registry.h"
 #include "kernels/lattice/lattice.h"
-#include "registry.h"
 
 enum { SEED = 11, GUARD = 64, POISON = 0xa5 };
 

@@ -13,9 +13,9 @@
 
 #include <cmocka.h>
 
-#include "fill.h"
+#include "base/fill.h"
+#include "case/registry.h"
 #include "kernels/lut/lut.h"
-#include "registry.h"
 
 struct problem {
     struct assay_shape shape;

@@ -9,10 +9,10 @@
 
 #include <cmocka.h>
 
-#include "error.h"
+#include "base/error.h"
+#include "case/shape.h"
 #include "fake_operations.h"
-#include "plan.h"
-#include "shape.h"
+#include "suite/plan.h"
 #include "suite_folder.h"
 
 static const struct plan_options whole = {.shard = 1, .shards = 1};

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "fake_run.h"
-#include "view.h"
+#include "show/view.h"
 
 static struct fake_run fake;
 static struct view view; /* of it, where a test makes one */

@@ -7,7 +7,7 @@
 
 #include "tests/store_fixture.h"
 
-#include "profile.h"
+#include "device/profile.h"
 
 static inline void plain_name(const char *mangled, char *out, size_t size)
 {

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stats.h"
+#include "base/stats.h"
 
 enum { MOST_VALUES = 512 };
 

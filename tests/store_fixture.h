@@ -16,10 +16,10 @@
 
 #include <cmocka.h>
 
-#include "harness/store_internal.h"
-#include "error.h"
-#include "plan.h"
-#include "store.h"
+#include "base/error.h"
+#include "store/store.h"
+#include "store/store_internal.h"
+#include "suite/plan.h"
 
 #define FINE(call)                                                                                 \
     do {                                                                                           \

@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "harness/cache_lines.h"
-#include "harness/clock.h"
-#include "harness/device.h"
-#include "harness/device_kinds.h"
-#include "harness/rng.h"
+#include "base/clock.h"
+#include "base/rng.h"
+#include "device/device.h"
+#include "device/device_kinds.h"
+#include "device/host/cache_lines.h"
 
 /* A closed walk through every line of a piece that any L2 holds, in an order that no
  * prefetcher guesses: a step waits for the one before it, 5 ns or so from L2 and some

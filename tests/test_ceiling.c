@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ceiling.h"
+#include "case/ceiling.h"
 
 static const int64_t cache_bytes = 1000000;
 

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "change_point.h"
-#include "rng.h"
+#include "base/rng.h"
+#include "judge/change_point.h"
 
 enum { MOST = 2000 };
 

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "child.h"
-#include "worker.h"
+#include "measure/worker.h"
+#include "run/child.h"
 
 static void start(struct child *child)
 {

@@ -6,10 +6,10 @@
 
 #include <cmocka.h>
 
-#include "claim.h"
-#include "claim_ledger.h"
-#include "error.h"
+#include "base/error.h"
+#include "claims/claim_ledger.h"
 #include "fake_operations.h"
+#include "suite/claim.h"
 #include "suite_folder.h"
 
 #define HEAD "[claim a]\ndocument = d\nsays = s\n"

@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "claim_ledger.h"
-#include "error.h"
+#include "base/error.h"
+#include "claims/claim_ledger.h"
 #include "fake_operations.h"
 #include "suite_folder.h"
 

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "exit_code.h"
+#include "base/exit_code.h"
 #include "tests/compare_fixture.h"
 
 /* The one verdict of `ratio` measured in so many launches a side. */

@@ -8,9 +8,9 @@
 
 #include <cmocka.h>
 
-#include "comparison_formats.h"
-#include "comparison_words.h"
-#include "exit_code.h"
+#include "base/exit_code.h"
+#include "show/comparison_formats.h"
+#include "show/comparison_words.h"
 #include "tests/compare_fixture.h"
 
 static void geometric_means_are_by_operation(void **state)

@@ -1,8 +1,8 @@
 /* test_counter_sets.c - which counters a list names, and how they are written. */
 #include "tests/store_fixture.h"
 
-#include "counter_sets.h"
-#include "profile.h"
+#include "device/counter_sets.h"
+#include "device/profile.h"
 
 static char list[PROFILE_MAX_COUNTERS][PROFILE_MAX_METRIC];
 

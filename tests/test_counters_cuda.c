@@ -12,8 +12,8 @@
 #include <math.h>
 #include <cmocka.h>
 
-#include "counters.h"
-#include "error.h"
+#include "base/error.h"
+#include "device/cuda/counters.h"
 #include "shared_object.h"
 
 #if __has_include(<cupti_range_profiler.h>)

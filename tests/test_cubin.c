@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "cubin.h"
-#include "symbols.h"
+#include "device/cuda/cubin.h"
+#include "device/cuda/symbols.h"
 #include "synthetic_cubin.h"
 
 static const unsigned char code_a[48] = {1, 2, 3, 4, 5, 6, 7, 8};

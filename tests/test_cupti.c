@@ -10,9 +10,9 @@
 #include <dlfcn.h>
 #include <cmocka.h>
 
-#include "cupti.h"
-#include "error.h"
-#include "records.h"
+#include "base/error.h"
+#include "device/cuda/cupti.h"
+#include "device/cuda/records.h"
 #include "shared_object.h"
 #include "synthetic_cubin.h"
 

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "contender.h"
-#include "error.h"
+#include "base/error.h"
 #include "fake_operations.h"
+#include "measure/contender.h"
 
 struct bench {
     const struct device_ops *ops;

@@ -1,5 +1,5 @@
 /* test_doctor.c - each rule of the doctor. */
-#include "exit_code.h"
+#include "base/exit_code.h"
 #include "tests/doctor_fixture.h"
 
 /* ------------------------------------------------------------------ rules -- */

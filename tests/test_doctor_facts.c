@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <cmocka.h>
 
-#include "doctor.h"
+#include "doctor/doctor.h"
 
 static char root[] = "/tmp/assay-doctor-XXXXXX";
 

@@ -2,8 +2,8 @@
  * test_family_codec.c - the codec family on the host: the search and how its near ties
  * are told, the gather, transfers and allocation.
  */
+#include "base/error.h"
 #include "codec_bench.h"
-#include "error.h"
 #include "kernels/codec/transfer.h"
 #include "kernels/codec/vq_gather.h"
 #include "kernels/codec/vq_search.h"

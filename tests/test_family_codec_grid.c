@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "codec_bench.h"
-#include "error.h"
 #include "kernels/codec/grid.h"
 #include "kernels/codec/host_room.h"
 #include "kernels/codec/pipe_batch.h"

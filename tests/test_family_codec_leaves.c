@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "error.h"
+#include "base/error.h"
 #include "kernels/codec/leaves.h"
 
 /* A file of `bytes` bytes of `data`; its name goes to `path`. */

@@ -10,7 +10,7 @@
 #include "kernels/codec/codec_net_internal.h"
 #include "kernels/codec/leaves.h"
 #include "kernels/codec/pipe_plan.h"
-#include "plan.h"
+#include "suite/plan.h"
 
 /* ----------------------------------------------------------------- the plan -- */
 

@@ -5,8 +5,8 @@
  */
 #include <stdio.h>
 
+#include "base/error.h"
 #include "codec_bench.h"
-#include "error.h"
 #include "gpu_only.h"
 
 #ifdef ASSAY_HAVE_CUDA

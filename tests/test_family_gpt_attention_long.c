@@ -11,10 +11,10 @@
 
 #include <cmocka.h>
 
-#include "device.h"
+#include "case/registry.h"
+#include "device/device.h"
 #include "kernels/gpt/gpt.h"
-#include "registry.h"
-#include "verify.h"
+#include "measure/verify.h"
 
 enum { STEP = 8, MAX_HEAD = 128, MAX_TILE = 128 };
 

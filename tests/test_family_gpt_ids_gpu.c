@@ -10,14 +10,14 @@
 
 #include <cmocka.h>
 
-#include "error.h"
+#include "base/error.h"
 #include "gpu_only.h"
 
 #ifdef ASSAY_HAVE_CUDA
-#include "buffers.h"
-#include "device.h"
+#include "case/registry.h"
+#include "device/device.h"
 #include "kernels/gpt/model.h"
-#include "registry.h"
+#include "measure/buffers.h"
 
 struct bench {
     const struct device_ops *ops;

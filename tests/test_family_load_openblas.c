@@ -11,9 +11,9 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "base/error.h"
 #include "baselines/load_openblas.h"
-#include "error.h"
-#include "registry.h"
+#include "case/registry.h"
 #include "shared_object.h"
 
 static const char nowhere[] = "/nowhere/libopenblas.so.0";

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "fill.h"
+#include "base/fill.h"
 
 enum { DRAWS = 200000 };
 

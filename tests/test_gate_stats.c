@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "gate_stats.h"
-#include "rng.h"
+#include "base/rng.h"
+#include "judge/gate_stats.h"
 
 enum { FIELDS = 8, VALUES = 256 };
 

@@ -1,6 +1,6 @@
 /* test_history.c - series over runs: values, changes, devices, acks, the filter. */
-#include "sparkline.h"
-#include "store_gate.h"
+#include "base/sparkline.h"
+#include "store/store_gate.h"
 #include "tests/history_fixture.h"
 
 static struct device_info card(const char *uuid)

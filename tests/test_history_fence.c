@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "history_fence.h"
+#include "judge/history_fence.h"
 
 enum { MOST = 300 };
 

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "host_cache.h"
+#include "device/host/host_cache.h"
 
 static char root[PATH_MAX / 2];
 

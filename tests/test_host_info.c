@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "host_info.h"
+#include "case/host_info.h"
 
 static char root[PATH_MAX / 2];
 

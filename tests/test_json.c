@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "error.h"
-#include "json.h"
+#include "base/error.h"
+#include "base/json.h"
 
 /* Writes a document through `write` and compares its text. */
 static void expect(int indent, void (*write)(struct json *json), const char *expected)

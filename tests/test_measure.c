@@ -7,8 +7,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "contender.h"
-#include "error.h"
+#include "base/error.h"
+#include "measure/contender.h"
 
 /* -------------------------------------------------------------- stopping -- */
 

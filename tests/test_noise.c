@@ -8,10 +8,10 @@
 
 #include <cmocka.h>
 
-#include "noise.h"
+#include "judge/noise.h"
 #include "tests/store_fixture.h"
 
-#include "store_gate.h"
+#include "store/store_gate.h"
 
 static struct case_id case_named(const char *variant)
 {

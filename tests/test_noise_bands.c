@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "noise_bands.h"
+#include "judge/noise_bands.h"
 
 static bool is_near(double got, double wanted)
 {

@@ -7,8 +7,8 @@
 #include <math.h>
 #include <cmocka.h>
 
-#include "error.h"
-#include "nvml.h"
+#include "base/error.h"
+#include "device/nvml.h"
 #include "shared_object.h"
 
 /* A card that answers everything, and one ("GPU-mute") that supports nothing. */

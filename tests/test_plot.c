@@ -2,10 +2,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "error.h"
-#include "plot_data.h"
-#include "plot_rows.h"
-#include "plot_sizes.h"
+#include "base/error.h"
+#include "plot/plot_data.h"
+#include "plot/plot_rows.h"
+#include "plot/plot_sizes.h"
 #include "tests/plot_fixture.h"
 
 static char folder[] = "/tmp/assay-test-plot-XXXXXX";

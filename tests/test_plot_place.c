@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "assay.h"
-#include "error.h"
-#include "plot_place.h"
+#include "base/error.h"
+#include "plot/plot_place.h"
 
 static struct plot_places places;
 static char path[] = "/tmp/assay-test-place-XXXXXX";

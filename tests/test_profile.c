@@ -1,8 +1,8 @@
 /* test_profile.c - from records and counters to a profile. */
 #include "tests/profile_fixture.h"
 
-#include "counter_sets.h"
-#include "profile_rules.h"
+#include "device/counter_sets.h"
+#include "device/profile_rules.h"
 
 /* ---------------------------------------------------------------- records -- */
 

@@ -1,8 +1,8 @@
 /* test_profile_rules.c - from counters to what bounds a kernel. */
 #include "tests/profile_fixture.h"
 
-#include "counter_sets.h"
-#include "profile_rules.h"
+#include "device/counter_sets.h"
+#include "device/profile_rules.h"
 
 struct stated {
     const char *metric;

@@ -1,8 +1,8 @@
 /* test_profile_store.c - a profile in the store, on its way to another, and shown. */
 #include "tests/profile_fixture.h"
 
-#include "counter_sets.h"
-#include "show_profile.h"
+#include "device/counter_sets.h"
+#include "show/show_profile.h"
 
 /* With counters of every kind of absence. */
 static void make_profile(void)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "progress.h"
+#include "run/progress.h"
 
 static char *said;
 static size_t said_size;

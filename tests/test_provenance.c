@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "provenance.h"
+#include "case/provenance.h"
 
 static void version_is_the_one_in_the_file_VERSION(void **state)
 {

@@ -6,11 +6,11 @@
 
 #include <cmocka.h>
 
-#include "error.h"
+#include "base/error.h"
+#include "case/registry.h"
+#include "case/shape.h"
 #include "fake_operations.h"
-#include "plan.h"
-#include "registry.h"
-#include "shape.h"
+#include "suite/plan.h"
 
 static void operations_are_sorted_by_name(void **state)
 {

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "result.h"
+#include "case/result.h"
 
 static void an_empty_result_measured_nothing(void **state)
 {

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "rng.h"
+#include "base/rng.h"
 
 /* The first numbers of the authors' own code from the state 1, 2, 3, 4. */
 static void the_sequence_is_that_of_xoshiro256_starstar(void **state)

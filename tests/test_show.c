@@ -6,9 +6,9 @@
 #include <cmocka.h>
 #include <sqlite3.h>
 
-#include "error.h"
+#include "base/error.h"
 #include "fake_run.h"
-#include "show.h"
+#include "show/show.h"
 
 static struct fake_run fake;
 static char *shown;

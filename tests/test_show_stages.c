@@ -6,8 +6,8 @@
 #include <cmocka.h>
 
 #include "fake_run.h"
-#include "show.h"
-#include "show_stages.h"
+#include "show/show.h"
+#include "show/show_stages.h"
 
 static struct fake_run fake;
 static char *shown;

@@ -5,10 +5,10 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "error.h"
-#include "sim_model.h"
-#include "sim_spec.h"
-#include "stats.h"
+#include "base/error.h"
+#include "base/stats.h"
+#include "device/sim/sim_model.h"
+#include "device/sim/sim_spec.h"
 
 enum { MANY = 4000 };
 

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "error.h"
-#include "sim_spec.h"
+#include "base/error.h"
+#include "device/sim/sim_spec.h"
 
 static struct sim_spec parsed(const char *text)
 {

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "device_kernels.h"
-#include "spans.h"
+#include "device/cuda/device_kernels.h"
+#include "device/cuda/spans.h"
 
 static struct cupti_record kernel(const char *name, uint64_t start_ns, uint64_t end_ns)
 {

@@ -2,8 +2,8 @@
  * test_stats.c - the statistics: against laws that must hold, and by simulation.
  * test_stats_golden.c has NumPy's and SciPy's figures.
  */
-#include "fill.h"
-#include "rng.h"
+#include "base/fill.h"
+#include "base/rng.h"
 #include "tests/series.h"
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))

@@ -11,7 +11,7 @@
 
 #include "tests/store_fixture.h"
 
-#include "error.h"
+#include "base/error.h"
 
 /* A case of its own shape: the i-th of many. */
 static int many_case(struct store *store, const char *launch_id, int i)

@@ -1,5 +1,5 @@
 /* test_store_find.c - runs are found, by what people type, and listed. */
-#include "store_gate.h"
+#include "store/store_gate.h"
 #include "tests/store_fixture.h"
 
 static void assert_finds(struct store *store, const char *spec, const char *id)

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "store_id.h"
+#include "store/store_id.h"
 
 static void hash_is_fnv_1a_of_128_bits(void **state)
 {

@@ -6,13 +6,13 @@
 
 #include <cmocka.h>
 
-#include "error.h"
+#include "base/error.h"
 #include "fake_operations.h"
-#include "suite.h"
-#include "suite_check.h"
-#include "suite_file.h"
+#include "suite/suite.h"
+#include "suite/suite_check.h"
+#include "suite/suite_file.h"
+#include "suite/suite_value.h"
 #include "suite_folder.h"
-#include "suite_value.h"
 
 static const struct suite_key *key_of(const struct suite *suite, int group, const char *name)
 {

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "suite_threshold.h"
+#include "suite/suite_threshold.h"
 
 static const char text[] = "; threshold = 50\n"
                            "[suite]\n"

@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "error.h"
-#include "svg.h"
+#include "base/error.h"
+#include "report/svg.h"
 
 static void only_the_element_is_kept(void **state)
 {

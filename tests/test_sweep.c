@@ -1,5 +1,5 @@
 /* test_sweep.c - what a sweep takes from a run. */
-#include "sweep.h"
+#include "plot/sweep.h"
 #include "tests/plot_fixture.h"
 
 static struct sweep sweep;

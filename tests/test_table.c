@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "table.h"
+#include "base/table.h"
 
 static void expect(const char *const *cells, int count, int width, const char *expected)
 {

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#include "text.h"
+#include "base/text.h"
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
 

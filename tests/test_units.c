@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "rng.h"
-#include "units.h"
+#include "base/rng.h"
+#include "base/units.h"
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
 

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "device.h"
-#include "verify.h"
+#include "device/device.h"
+#include "measure/verify.h"
 
 /* ------------------------------------------------------------- planning -- */
 

@@ -5,9 +5,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "exit_code.h"
+#include "base/exit_code.h"
 #include "fake_run.h"
-#include "view.h"
+#include "show/view.h"
 
 static const char SHAPE[] = "n=5000000 input=fp32";
 

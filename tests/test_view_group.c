@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "view_group.h"
+#include "show/view_group.h"
 
 enum { CASES = 12 };
 

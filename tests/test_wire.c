@@ -8,8 +8,8 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "result.h"
-#include "wire.h"
+#include "case/result.h"
+#include "measure/wire.h"
 
 static void a_case_travels_with_its_samples(void **state)
 {

@@ -12,9 +12,9 @@
 #include <stdlib.h>
 
 #include "codec_net_internal.h"
-#include "fill.h"
+#include "base/fill.h"
 #include "leaves.h"
-#include "rng.h"
+#include "base/rng.h"
 
 enum { SAMPLED_LEAVES = 12, DEFAULT_SEED = 6 };
 

@@ -23,8 +23,8 @@
 #include <stdlib.h>
 
 #include "attention_reference.h"
-#include "fill.h"
-#include "verify.h"
+#include "base/fill.h"
+#include "measure/verify.h"
 
 enum { VALUE_BLOCK = 64 };
 

@@ -2,7 +2,7 @@
 #include "gpt_room.h"
 
 #include "kernels/cuda/cuda_room.h"
-#include "units.h"
+#include "base/units.h"
 
 int gpt_room(struct assay_call *call, void **memory, int64_t bytes, const char *what)
 {

@@ -1,0 +1,65 @@
+/* datadir.c - see datadir.h. */
+#include <ctype.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "assay.h"
+#include "base/datadir.h"
+
+/* ASSAY_PLOTS for "plots"; "" when it is not set. */
+static const char *from_environment(const char *kind)
+{
+    char name[64] = "ASSAY_";
+    size_t used = strlen(name);
+    for (; *kind && used + 1 < sizeof name; kind++)
+        name[used++] = (char)toupper((unsigned char)*kind);
+    name[used] = '\0';
+    const char *value = getenv(name);
+    return value ? value : "";
+}
+
+/* The folder of the running program; "" when the system does not tell. */
+static void program_folder(char out[PATH_MAX])
+{
+    ssize_t length = readlink("/proc/self/exe", out, PATH_MAX - 1);
+    out[length > 0 ? length : 0] = '\0';
+    char *slash = strrchr(out, '/');
+    if (slash) *slash = '\0';
+}
+
+int datadir_folder(const char *kind, int index, char *path, size_t size)
+{
+    /* Below the program's folder, after the environment's and the current one. */
+    static const char *const below[] = {"/", "/../", "/../../", "/../share/assay/"};
+    enum { BELOW = sizeof below / sizeof below[0] };
+    char program[PATH_MAX];
+    int length;
+    if (index < 0 || index >= 2 + BELOW) return -1;
+    if (index == 0) {
+        length = snprintf(path, size, "%s", from_environment(kind));
+    } else if (index == 1) {
+        length = snprintf(path, size, "%s", kind);
+    } else {
+        program_folder(program);
+        length = program[0] ? snprintf(path, size, "%s%s%s", program, below[index - 2], kind)
+                            : snprintf(path, size, "%s", "");
+    }
+    /* A folder whose name does not fit is none. */
+    if (length < 0 || (size_t)length >= size) path[0] = '\0';
+    return 0;
+}
+
+int datadir_find(const char *kind, const char *file, char *path, size_t size)
+{
+    char folder[PATH_MAX];
+    for (int i = 0; !datadir_folder(kind, i, folder, sizeof folder); i++) {
+        if (!folder[0]) continue;
+        int length = snprintf(path, size, "%s/%s", folder, file);
+        if (length < 0 || (size_t)length >= size) continue;
+        if (!access(path, R_OK)) return 0;
+    }
+    return assay_error("no %s/%s here, beside the program, or installed with it", kind, file);
+}

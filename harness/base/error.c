@@ -1,0 +1,29 @@
+/* error.c - the text of the last failure, a thread's own. */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "assay.h"
+#include "base/error.h"
+
+/* A message must outlive the call that failed and reach whoever reports it;
+ * a thread has one failure under way at a time. */
+static _Thread_local char last_error[1024];
+
+int assay_error(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(last_error, sizeof last_error, format, arguments);
+    va_end(arguments);
+    return -1;
+}
+
+const char *assay_last_error(void)
+{
+    return last_error;
+}
+
+void assay_clear_error(void)
+{
+    last_error[0] = '\0';
+}

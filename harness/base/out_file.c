@@ -1,0 +1,111 @@
+/* out_file.c - a file that appears whole or not at all. */
+#include "base/out_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "assay.h"
+
+enum { MODE = 0666, MODE_BITS = 07777 };
+
+/* Where the file is to be, through links; a file that is not there yet is at `path`. */
+static int find_place(char place[OUT_FILE_PATH], const char *path)
+{
+    char *found = realpath(path, NULL);
+    int length = snprintf(place, OUT_FILE_PATH, "%s", found ? found : path);
+    free(found);
+    return length < OUT_FILE_PATH ? 0 : assay_error("the path of the output is too long");
+}
+
+/* A descriptor for what becomes the file at file->place, or -1 with errno. */
+static int open_partial(struct out_file *file)
+{
+    char folder[OUT_FILE_PATH];
+    snprintf(folder, sizeof folder, "%s", file->place);
+    int fd = open(dirname(folder), O_TMPFILE | O_WRONLY | O_CLOEXEC, MODE);
+    file->is_nameless = fd >= 0;
+    snprintf(file->partial, sizeof file->partial, "%s.partial.%ld", file->place, (long)getpid());
+    return fd >= 0 ? fd : open(file->partial, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, MODE);
+}
+
+static FILE *open_beside(struct out_file *file, const struct stat *replaced)
+{
+    int fd = open_partial(file);
+    if (fd < 0) return NULL;
+    if (replaced) fchmod(fd, replaced->st_mode & MODE_BITS); /* as well as may be */
+    FILE *stream = fdopen(fd, "w");
+    if (!stream) close(fd);
+    return stream;
+}
+
+int out_file_open(struct out_file *file, const char *path)
+{
+    struct stat there;
+    *file = (struct out_file){.stream = stdout};
+    if (!path || strcmp(path, "-") == 0) return 0;
+    file->path = path;
+    bool exists = stat(path, &there) == 0;
+    if (exists && !S_ISREG(there.st_mode)) {
+        file->stream = fopen(path, "w");
+    } else {
+        if (find_place(file->place, path) != 0) return -1;
+        file->stream = open_beside(file, exists ? &there : NULL);
+    }
+    return file->stream ? 0 : assay_error("%s: cannot be written: %s", path, strerror(errno));
+}
+
+/* All of it on the disk, under its partial name. */
+static bool settle(struct out_file *file)
+{
+    char itself[64];
+    if (fflush(file->stream) != 0 || ferror(file->stream)) return false;
+    if (!file->partial[0]) return true;
+    if (fsync(fileno(file->stream)) != 0) return false;
+    if (!file->is_nameless) return true;
+    snprintf(itself, sizeof itself, "/proc/self/fd/%d", fileno(file->stream));
+    unlink(file->partial); /* of a process that had this one's number */
+    return linkat(AT_FDCWD, itself, AT_FDCWD, file->partial, AT_SYMLINK_FOLLOW) == 0;
+}
+
+int out_file_try(const char *path)
+{
+    struct stat there;
+    struct out_file file;
+    if (!path || strcmp(path, "-") == 0) return 0;
+    if (stat(path, &there) == 0 && !S_ISREG(there.st_mode)) /* opening a pipe has its effects */
+        return S_ISDIR(there.st_mode) ? assay_error("%s is a folder", path) : 0;
+    if (out_file_open(&file, path) != 0) return -1;
+    out_file_close(&file, -1);
+    return 0;
+}
+
+/* Settled and closed, or why not. */
+static int finish_stream(struct out_file *file)
+{
+    const char *name = file->path ? file->path : "standard output";
+    bool fine = settle(file);
+    int why = errno;
+    if (file->path && fclose(file->stream) != 0 && fine) {
+        fine = false;
+        why = errno;
+    }
+    return fine ? 0 : assay_error("%s: cannot be written: %s", name, strerror(why));
+}
+
+int out_file_close(struct out_file *file, int status)
+{
+    if (status == 0)
+        status = finish_stream(file);
+    else if (file->path)
+        fclose(file->stream);
+    if (!file->partial[0]) return status;
+    if (status == 0 && rename(file->partial, file->place) != 0)
+        status = assay_error("%s: cannot be written: %s", file->path, strerror(errno));
+    if (status != 0) unlink(file->partial);
+    return status;
+}

@@ -1,0 +1,116 @@
+/* table.c - aligned columns of text. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "assay.h"
+#include "base/table.h"
+
+/* Columns that the last cell gets even where the others leave it fewer. */
+enum { LEAST_WIDTH = 16 };
+
+/* Takes over `text`; NULL is a failed allocation. */
+static void add_cell(struct table *table, char *text)
+{
+    size_t count = (size_t)table->cell_count + 1;
+    char **cell = text ? realloc(table->cell, count * sizeof *cell) : NULL;
+    if (!cell) {
+        free(text);
+        table->failed = true;
+        return;
+    }
+    table->cell = cell;
+    table->cell[table->cell_count++] = text;
+}
+
+void table_init(struct table *table, const char *const *headings, int columns)
+{
+    *table = (struct table){.columns = columns};
+    for (int i = 0; i < columns; i++) {
+        table->right[i] = headings[i][0] == '>';
+        add_cell(table, strdup(headings[i] + table->right[i]));
+    }
+}
+
+void table_cell(struct table *table, const char *format, ...)
+{
+    char *text;
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vasprintf(&text, format, arguments);
+    va_end(arguments);
+    add_cell(table, length < 0 ? NULL : text);
+}
+
+/* Columns that a text takes on a terminal: its UTF-8 characters. */
+static int text_width(const char *text)
+{
+    int width = 0;
+    for (; *text; text++)
+        width += ((unsigned char)*text & 0xc0) != 0x80;
+    return width;
+}
+
+/* Bytes of `text` that fit into `width` columns, ended before a blank where the
+ * text is longer and has one. */
+static int fitting_bytes(const char *text, int width)
+{
+    int bytes = 0, word_end = 0;
+    for (int seen = 0; text[bytes]; seen++) {
+        if (text[bytes] == ' ') word_end = bytes;
+        if (seen == width) return word_end ? word_end : bytes;
+        do
+            bytes++;
+        while (((unsigned char)text[bytes] & 0xc0) == 0x80);
+    }
+    return bytes;
+}
+
+/* The last cell of a line, which begins at column `indent`, on as many lines as
+ * it needs. */
+static void print_last(FILE *out, const char *text, int indent, int width)
+{
+    for (;;) {
+        int bytes = fitting_bytes(text, width);
+        fprintf(out, "%.*s\n", bytes, text);
+        text += bytes + strspn(text + bytes, " ");
+        if (!*text) return;
+        fprintf(out, "%*s", indent, "");
+    }
+}
+
+int table_print(const struct table *table, FILE *out, int width)
+{
+    if (table->failed) return assay_error("out of memory");
+    int wide[TABLE_MAX_COLUMNS] = {0}, indent = 0;
+    for (int i = 0; i < table->cell_count; i++) {
+        int *column = &wide[i % table->columns];
+        int needed = text_width(table->cell[i]);
+        if (needed > *column) *column = needed;
+    }
+    for (int i = 0; i + 1 < table->columns; i++)
+        indent += wide[i] + 2;
+    int left = width - indent > LEAST_WIDTH ? width - indent : LEAST_WIDTH;
+    for (int i = 0; i < table->cell_count; i++) {
+        int column = i % table->columns;
+        const char *text = table->cell[i];
+        int pad = wide[column] - text_width(text);
+        if (table->right[column]) fprintf(out, "%*s", pad, "");
+        if (column == table->columns - 1) {
+            print_last(out, text, indent, left);
+            continue;
+        }
+        fprintf(out, "%s%*s", text, table->right[column] ? 2 : pad + 2, "");
+    }
+    if (ferror(out)) return assay_error("cannot write the table: %s", strerror(errno));
+    return 0;
+}
+
+void table_release(struct table *table)
+{
+    for (int i = 0; i < table->cell_count; i++)
+        free(table->cell[i]);
+    free(table->cell);
+    *table = (struct table){0};
+}

@@ -1,0 +1,170 @@
+/*
+ * text.c - see text.h.
+ */
+#include "base/text.h"
+
+#include <ctype.h>
+#include <fnmatch.h>
+#include <string.h>
+
+enum { LONGEST_WORD = 63 }; /* of a name worth suggesting */
+
+bool text_glob(const char *pattern, const char *text)
+{
+    return fnmatch(pattern, text, 0) == 0;
+}
+
+static bool same_letter(char a, char b)
+{
+    return tolower((unsigned char)a) == tolower((unsigned char)b);
+}
+
+static int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+/* Edit distance of two words of at most LONGEST_WORD letters, row by row:
+ * row[i % 3][j] is the distance of the first i letters of a and j of b. */
+static int edit_distance(const char *a, int a_length, const char *b, int b_length)
+{
+    int row[3][LONGEST_WORD + 1];
+    for (int j = 0; j <= b_length; j++)
+        row[0][j] = j;
+    for (int i = 1; i <= a_length; i++) {
+        const int *above = row[(i + 2) % 3], *two_above = row[(i + 1) % 3];
+        int *here = row[i % 3];
+        here[0] = i;
+        for (int j = 1; j <= b_length; j++) {
+            int replaced = above[j - 1] + !same_letter(a[i - 1], b[j - 1]);
+            here[j] = least(replaced, 1 + least(above[j], here[j - 1]));
+            bool swapped = i > 1 && j > 1 && same_letter(a[i - 1], b[j - 2]) &&
+                           same_letter(a[i - 2], b[j - 1]);
+            if (swapped) here[j] = least(here[j], two_above[j - 2] + 1);
+        }
+    }
+    return row[a_length % 3][b_length];
+}
+
+const char *text_nearest(const char *word, const char *const *words, int count)
+{
+    size_t length = strlen(word);
+    const char *nearest = NULL;
+    int nearest_distance = LONGEST_WORD;
+    for (int i = 0; i < count && length <= LONGEST_WORD; i++) {
+        size_t other = strlen(words[i]);
+        if (other > LONGEST_WORD) continue;
+        int distance = edit_distance(word, (int)length, words[i], (int)other);
+        int allowed = (int)(length > other ? length : other) / 3;
+        if (distance <= allowed && distance < nearest_distance) {
+            nearest = words[i];
+            nearest_distance = distance;
+        }
+    }
+    return nearest;
+}
+
+static bool is_utf8_continuation(char c)
+{
+    return ((unsigned char)c & 0xc0) == 0x80;
+}
+
+int text_copy(char *out, size_t size, const char *text)
+{
+    size_t length = strlen(text);
+    bool cut = length >= size;
+    if (size == 0) return -1;
+    if (cut) {
+        length = size - 1;
+        while (length > 0 && is_utf8_continuation(text[length]))
+            length--;
+    }
+    memcpy(out, text, length);
+    out[length] = '\0';
+    return cut ? -1 : 0;
+}
+
+static const struct suffix {
+    const char *text;
+    int64_t scale;
+} suffixes[] = {
+    {"", 1},
+    {"k", 1000},
+    {"K", 1000},
+    {"M", 1000000},
+    {"G", 1000000000},
+    {"T", 1000000000000},
+    {"ki", INT64_C(1) << 10},
+    {"Ki", INT64_C(1) << 10},
+    {"Mi", INT64_C(1) << 20},
+    {"Gi", INT64_C(1) << 30},
+    {"Ti", INT64_C(1) << 40},
+};
+
+/* The number a suffix stands for, or 0. */
+static int64_t suffix_scale(const char *text)
+{
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
+        if (strcmp(text, suffixes[i].text) == 0) return suffixes[i].scale;
+    return 0;
+}
+
+/* Take the digits at *text into *number; false for none or too many. */
+static bool take_digits(const char **text, int64_t *number)
+{
+    const char *first = *text;
+    for (; isdigit((unsigned char)**text); ++*text)
+        if (__builtin_mul_overflow(*number, 10, number) ||
+            __builtin_add_overflow(*number, **text - '0', number))
+            return false;
+    return *text > first;
+}
+
+/* digits / 10^decimals * scale, in whole numbers: 1.5G is exact or refused. */
+bool text_parse_count(const char *text, int64_t *value)
+{
+    int64_t digits = 0;
+    int decimals = 0;
+    if (!take_digits(&text, &digits)) return false;
+    if (*text == '.') {
+        const char *point = text++;
+        if (!take_digits(&text, &digits)) return false;
+        decimals = (int)(text - point) - 1;
+    }
+    int64_t scale = suffix_scale(text);
+    if (scale == 0) return false;
+    for (; decimals > 0 && scale % 10 == 0; decimals--)
+        scale /= 10;
+    if (__builtin_mul_overflow(digits, scale, &digits)) return false;
+    for (; decimals > 0; decimals--) {
+        if (digits % 10 != 0) return false;
+        digits /= 10;
+    }
+    *value = digits;
+    return true;
+}
+
+/* The ranges are those of table 3-7 of the Unicode Standard: no overlong form,
+ * no surrogate. */
+int text_utf8_length(const char *at)
+{
+    const unsigned char *text = (const unsigned char *)at;
+    static const struct {
+        unsigned char first, last, second_min, second_max;
+        int length;
+    } forms[] = {
+        {0x00, 0x7f, 0, 0, 1},       {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
+        {0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3},
+        {0xf0, 0xf0, 0x90, 0xbf, 4}, {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4},
+    };
+    for (size_t form = 0; form < sizeof forms / sizeof *forms; form++) {
+        if (text[0] < forms[form].first || text[0] > forms[form].last) continue;
+        int length = forms[form].length;
+        if (length > 1 && (text[1] < forms[form].second_min || text[1] > forms[form].second_max))
+            return 0;
+        for (int i = 2; i < length; i++)
+            if (text[i] < 0x80 || text[i] > 0xbf) return 0;
+        return length;
+    }
+    return 0;
+}

@@ -1,0 +1,158 @@
+/*
+ * ceiling.c - see ceiling.h.
+ */
+#include "case/ceiling.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A mix of reads and writes whose bandwidth is measured. Reads and writes share
+ * one bus, and what a device reaches depends on how much of it turns around. */
+enum { MIXES = 4 };
+
+struct mix {
+    double written_share;
+    const char *name;
+};
+
+static const struct mix memory_mixes[MIXES] = {
+    {0, "memory_read"},
+    {0.2, "memory_r4w1"},
+    {0.5, "memory_copy"},
+    {1, "memory_write"},
+};
+
+static const struct mix cache_mixes[MIXES] = {
+    {0, "cache_read"},
+    {0.2, "cache_r4w1"},
+    {0.5, "cache_copy"},
+    {1, "cache_write"},
+};
+
+/* The two directions of the link, which page-locked memory measures. */
+static const char link_up[] = "link_h2d", link_down[] = "link_d2h";
+
+static double work_bytes(const struct assay_work *work)
+{
+    return work->read_bytes + work->write_bytes;
+}
+
+/* The rate of a ceiling, or NAN when it was not measured. */
+static double ceiling_rate(const struct ceilings *ceilings, const char *name)
+{
+    for (int i = 0; i < ceilings->count; i++)
+        if (strcmp(ceilings->item[i].name, name) == 0) return ceilings->item[i].rate;
+    return NAN;
+}
+
+/* What a ceiling counts: operations for an arithmetic's name, else bytes. */
+static double ceiling_amount(const char *name, const struct assay_work *work)
+{
+    for (int i = 0; i < ASSAY_ARITHMETICS; i++)
+        if (strcmp(name, arithmetic_name((enum assay_arithmetic)i)) == 0) return work->ops[i];
+    if (work->over_link && strcmp(name, link_up) == 0) return work->write_bytes;
+    if (work->over_link && strcmp(name, link_down) == 0) return work->read_bytes;
+    return work_bytes(work);
+}
+
+static struct ceiling *find_or_add(struct ceilings *ceilings, const char *name)
+{
+    for (int i = 0; i < ceilings->count; i++)
+        if (strcmp(ceilings->item[i].name, name) == 0) return &ceilings->item[i];
+    if (ceilings->count == CEILING_MAX) return NULL;
+    struct ceiling *item = &ceilings->item[ceilings->count++];
+    snprintf(item->name, sizeof item->name, "%s", name);
+    item->rate = 0;
+    return item;
+}
+
+void ceilings_add(struct ceilings *ceilings, const char *name, const struct assay_work *work,
+                  double time_ns)
+{
+    double rate = ceiling_amount(name, work) / time_ns * 1e9;
+    /* No time, or nothing moved (a launch's overhead): no rate. */
+    if (!isfinite(rate) || rate <= 0) return;
+    struct ceiling *item = find_or_add(ceilings, name);
+    if (item && rate > item->rate) item->rate = rate;
+}
+
+static bool stays_in_cache(const struct assay_work *work, enum assay_temperature temperature,
+                           int64_t cache_bytes)
+{
+    return temperature == ASSAY_HOT && work_bytes(work) <= 0.5 * (double)cache_bytes;
+}
+
+/* The mix nearest to the work's, of those `measured` has (all, when NULL). */
+static const struct mix *nearest_mix(const struct mix *mixes, const struct assay_work *work,
+                                     const struct ceilings *measured)
+{
+    double share = work->write_bytes / work_bytes(work);
+    const struct mix *nearest = NULL;
+    for (int i = 0; i < MIXES; i++) {
+        if (measured && isnan(ceiling_rate(measured, mixes[i].name))) continue;
+        double away = fabs(mixes[i].written_share - share);
+        if (!nearest || away < fabs(nearest->written_share - share)) nearest = &mixes[i];
+    }
+    return nearest;
+}
+
+int ceilings_needed(const struct assay_work *work, enum assay_temperature temperature,
+                    int64_t cache_bytes, const char *names[CEILING_MAX])
+{
+    int count = 0;
+    if (work->over_link) {
+        if (work->write_bytes > 0) names[count++] = link_up;
+        if (work->read_bytes > 0) names[count++] = link_down;
+    } else if (work_bytes(work) > 0) {
+        bool cached = stays_in_cache(work, temperature, cache_bytes);
+        names[count++] = nearest_mix(cached ? cache_mixes : memory_mixes, work, NULL)->name;
+    }
+    for (int i = 0; i < ASSAY_ARITHMETICS; i++)
+        if (work->ops[i] > 0) names[count++] = arithmetic_name((enum assay_arithmetic)i);
+    return count;
+}
+
+/* Name of the bandwidth that holds for this work, of those measured; NULL: none. */
+static const char *measured_bandwidth(const struct ceilings *ceilings,
+                                      const struct assay_work *work,
+                                      enum assay_temperature temperature, int64_t cache_bytes)
+{
+    if (!(work_bytes(work) > 0)) return NULL;
+    const struct mix *mix = NULL;
+    if (stays_in_cache(work, temperature, cache_bytes))
+        mix = nearest_mix(cache_mixes, work, ceilings);
+    if (!mix) mix = nearest_mix(memory_mixes, work, ceilings);
+    return mix ? mix->name : NULL;
+}
+
+bool ceiling_binding(const struct ceilings *ceilings, const struct assay_work *work,
+                     enum assay_temperature temperature, int64_t cache_bytes, double time_ns,
+                     char name[ASSAY_MAX_NAME], double *fraction)
+{
+    const char *candidate[2 + ASSAY_ARITHMETICS];
+    int candidates = 0;
+    if (work->over_link) {
+        candidate[candidates++] = link_up;
+        candidate[candidates++] = link_down;
+    } else {
+        const char *bandwidth = measured_bandwidth(ceilings, work, temperature, cache_bytes);
+        if (bandwidth) candidate[candidates++] = bandwidth;
+    }
+    for (int i = 0; i < ASSAY_ARITHMETICS; i++)
+        candidate[candidates++] = arithmetic_name((enum assay_arithmetic)i);
+
+    const char *binding = "";
+    double longest_s = 0;
+    for (int i = 0; i < candidates; i++) {
+        /* NAN for what was not measured, 0 for what is not done: neither is longer. */
+        double least_s = ceiling_amount(candidate[i], work) / ceiling_rate(ceilings, candidate[i]);
+        if (least_s > longest_s) {
+            longest_s = least_s;
+            binding = candidate[i];
+        }
+    }
+    snprintf(name, ASSAY_MAX_NAME, "%s", binding);
+    *fraction = longest_s > 0 ? longest_s * 1e9 / time_ns : NAN;
+    return longest_s > 0;
+}

@@ -1,0 +1,76 @@
+/*
+ * run_record.h - a run as it is kept: where the program and the machine come from, its
+ * launches, and its cases. The store reads and writes these; what judges and shows them
+ * needs no database.
+ */
+#ifndef RUN_RECORD_H
+#define RUN_RECORD_H
+
+#include "case/result.h"
+
+enum { STORE_ID = 33 }; /* 32 hex digits and the end */
+
+/* Provenance of the program; the build writes it (build/provenance.inc). */
+struct program_info {
+    char version[RESULT_MAX_PROPERTY];
+    char commit[RESULT_MAX_PROPERTY];
+    char diff_hash[RESULT_MAX_HASH]; /* of uncommitted changes; "" clean */
+    char compiler[RESULT_MAX_PROPERTY];
+    char flags[512];
+    char nvcc[RESULT_MAX_PROPERTY]; /* "" when built without */
+    char nvcc_flags[512];
+};
+
+/* Provenance of the machine. */
+struct host_info {
+    char hostname[RESULT_MAX_PROPERTY];
+    char cpu[RESULT_MAX_PROPERTY];
+    char kernel[RESULT_MAX_PROPERTY];
+    char os[RESULT_MAX_PROPERTY];
+    char container[RESULT_MAX_PROPERTY]; /* a hint: "docker", "firecracker", "" */
+    int32_t cores;
+    int64_t memory_bytes;
+};
+
+struct run_info {
+    char id[STORE_ID];
+    char suite[ASSAY_MAX_NAME];
+    char label[RESULT_MAX_PROPERTY];
+    char command[512];
+    const char *suite_text; /* borrowed */
+    bool simulated;
+};
+
+struct launch_info {
+    char id[STORE_ID];
+    char run_id[STORE_ID];
+    int32_t number; /* 1-based within the run */
+    uint64_t seed;
+    struct device_info device;
+    struct device_state start;
+};
+
+struct stored_case {
+    char launch_id[STORE_ID];
+    int32_t launch_number;
+    int32_t purpose; /* enum group_purpose */
+    char group_label[ASSAY_MAX_NAME];
+    struct case_result result; /* samples included when asked for */
+};
+
+struct stored_run {
+    struct run_info run; /* suite_text owned here */
+    char *suite_text;
+    char started_at[32], ended_at[32], status[24];
+    struct program_info program;
+    struct host_info host;
+    int launch_count;
+    struct launch_info *launches;
+    int case_count;
+    struct stored_case *cases; /* in the order measured */
+    int expected_count;        /* cases the plans of its launches named */
+};
+
+void stored_run_release(struct stored_run *run);
+
+#endif

@@ -1,0 +1,156 @@
+/* claim_explain.c - why a claim got its verdict, in one line of measured facts. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "claims/claim_ledger.h"
+#include "show/show.h"
+
+/* Below this share no ceiling has to do with the time. */
+static const double WORTH_SAYING = 0.05;
+
+/* A clause; clauses are parted by "; ". */
+__attribute__((format(printf, 2, 3))) static void say(struct claim_finding *finding,
+                                                      const char *format, ...)
+{
+    size_t used = strlen(finding->why);
+    va_list arguments;
+    if (used && used + 3 < sizeof finding->why) {
+        strcpy(finding->why + used, "; ");
+        used += 2;
+    }
+    va_start(arguments, format);
+    vsnprintf(finding->why + used, sizeof finding->why - used, format, arguments);
+    va_end(arguments);
+}
+
+/* ------------------------------------------------------------ not measured -- */
+
+static void say_absent(struct claim_finding *finding)
+{
+    const struct claim *claim = finding->claim;
+    if (claim->missing[0]) {
+        say(finding, "%s", claim->missing);
+        return;
+    }
+    if (!claim->side[CLAIM_MORE].line) return; /* the note says why there is none */
+    for (int i = 0; i < CLAIM_SIDES; i++) {
+        const struct claim_case *side = &claim->side[i];
+        const struct view_row *row = finding->row[i];
+        if (!side->line) continue;
+        if (!row)
+            say(finding, "no run has this %s/%s", side->operation, side->variant);
+        else if (row->result.status != STATUS_OK)
+            say(finding, "%s %s: %s", row->result.id.variant,
+                status_name((enum case_status)row->result.status), row->result.reason);
+    }
+    if (finding->row[CLAIM_MORE] && !finding->why[0]) say(finding, "the run has no such figure");
+}
+
+/* ----------------------------------------------------------------- verdict -- */
+
+static void say_size(struct claim_finding *finding)
+{
+    const struct claim *claim = finding->claim;
+    const struct interval *x = &finding->measured;
+    if (claim->rule == RULE_NONE) return;
+    double none = claim->rule == RULE_DIFFERENCE ? 0 : 1;
+    if (claim->rule == RULE_VALUE) return;
+    if (finding->verdict == CLAIM_IN_DIRECTION)
+        say(finding, x->mid < claim->least ? "less than claimed" : "more than claimed");
+    if (finding->verdict == CLAIM_INCOMPARABLE)
+        say(finding, "the interval reaches from no effect to the claim");
+    if (finding->verdict != CLAIM_FAILS) return;
+    if (x->lo <= none && x->hi >= none)
+        say(finding, "no difference to be seen");
+    else
+        say(finding, x->mid < none ? "the other way round" : "not the claimed size");
+}
+
+/* ------------------------------------------------------------------- facts -- */
+
+/* The side that waits for the device inside its launch, which only the host's clock can
+ * time; NULL: both do, or neither. */
+static const struct case_result *blocking(const struct claim_finding *finding)
+{
+    const struct case_result *more = &finding->row[CLAIM_MORE]->result;
+    const struct case_result *less = &finding->row[CLAIM_LESS]->result;
+    bool a = more->clock == CLOCK_HOST, b = less->clock == CLOCK_HOST;
+    return a == b ? NULL : a ? more : less;
+}
+
+static void say_clock(struct claim_finding *finding)
+{
+    const struct case_result *blocks = blocking(finding);
+    if (finding->by_wall || finding->claim->quantity == CLAIM_WALL)
+        say(finding, "by the host's clock");
+    if (blocks && finding->claim->quantity <= CLAIM_WALL)
+        say(finding, "%s waits for the device inside its launch", blocks->id.variant);
+    if (finding->apart && finding->claim->quantity <= CLAIM_WALL)
+        say(finding, "one after the other, not in turns");
+}
+
+static void say_launches(struct claim_finding *finding)
+{
+    int more = finding->row[CLAIM_MORE]->result.kernels;
+    int less = finding->row[CLAIM_LESS]->result.kernels;
+    if (more < 0 || less < 0 || more == less || finding->claim->quantity == CLAIM_LAUNCHES) return;
+    say(finding, "%d kernel%s against %d", more, more == 1 ? "" : "s", less);
+}
+
+static void say_bytes(struct claim_finding *finding)
+{
+    double more = view_bytes(&finding->row[CLAIM_MORE]->result.work);
+    double less = view_bytes(&finding->row[CLAIM_LESS]->result.work);
+    char text[UNITS_MAX];
+    if (!(more > 0) || !(less > 0) || more == less || finding->claim->quantity == CLAIM_BYTES)
+        return;
+    units_ratio(text, more / less);
+    say(finding, "least bytes %s", text);
+}
+
+static void say_share(struct claim_finding *finding)
+{
+    const struct view_row *more = finding->row[CLAIM_MORE], *less = finding->row[CLAIM_LESS];
+    char a[UNITS_MAX], b[UNITS_MAX];
+    if (finding->claim->quantity != CLAIM_TIME || finding->by_wall) return;
+    if (!(fmax(more->ceiling_fraction, less->ceiling_fraction) > WORTH_SAYING) ||
+        isnan(more->ceiling_fraction) || isnan(less->ceiling_fraction) ||
+        strcmp(more->ceiling, less->ceiling))
+        return;
+    units_percent(a, more->ceiling_fraction);
+    units_percent(b, less->ceiling_fraction);
+    say(finding, "%s against %s of the ceiling %s", a, b, show_ceiling_name(less->ceiling));
+}
+
+/* The figures themselves, which a ratio hides. */
+static void say_times(struct claim_finding *finding)
+{
+    const struct case_result *more = &finding->row[CLAIM_MORE]->result;
+    const struct case_result *less = &finding->row[CLAIM_LESS]->result;
+    bool wall = finding->by_wall || finding->claim->quantity == CLAIM_WALL;
+    char a[UNITS_MAX], b[UNITS_MAX];
+    if (finding->claim->quantity > CLAIM_FIRST_CALL) return;
+    bool first = finding->claim->quantity == CLAIM_FIRST_CALL;
+    units_time(a, first ? more->first_call_ns : wall ? more->wall_ns : more->time_ns);
+    units_time(b, first ? less->first_call_ns : wall ? less->wall_ns : less->time_ns);
+    say(finding, "%s against %s", a, b);
+}
+
+void claim_explain(struct claim_finding *finding)
+{
+    bool measured = !isnan(finding->measured.mid);
+    finding->why[0] = '\0';
+    if (!measured) say_absent(finding);
+    if (measured) say_size(finding);
+    if (measured && finding->row[CLAIM_LESS]) {
+        say_times(finding);
+        say_clock(finding);
+        say_launches(finding);
+        say_bytes(finding);
+        say_share(finding);
+    }
+    if (finding->claim->note[0]) say(finding, "%s", finding->claim->note);
+}

@@ -1,0 +1,97 @@
+/* claim_ledger.c - every claim held against runs. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "case/shape.h"
+#include "claims/claim_ledger.h"
+#include "suite/plan.h"
+
+/* The row of a claim's case: one that is ok before one that is not. */
+static const struct view_row *row_of(const struct view *view, const struct claim_case *side)
+{
+    char shape[RESULT_MAX_SHAPE];
+    const struct view_row *found = NULL;
+    if (!side->shape.operation) return NULL;
+    shape_text(&side->shape, shape, sizeof shape);
+    for (int i = 0; i < view->count; i++) {
+        const struct view_row *row = &view->rows[i];
+        const struct case_id *id = &row->result.id;
+        if (strcmp(id->variant, side->variant) || strcmp(id->operation, side->operation) ||
+            id->temperature != (int32_t)side->temperature || strcmp(id->shape, shape))
+            continue;
+        if (row->result.status == STATUS_OK) return row;
+        if (!found) found = row;
+    }
+    return found;
+}
+
+/* How far a run goes for a claim: 0 nothing, 1 some of its cases, 2 all of them,
+ * 3 all of them ok. */
+static int look(struct claim_finding *finding, const struct view *view)
+{
+    int sides = 0, there = 0, ok = 0;
+    finding->view = view;
+    for (int i = 0; i < CLAIM_SIDES; i++) {
+        const struct claim_case *side = &finding->claim->side[i];
+        finding->row[i] = side->line ? row_of(view, side) : NULL;
+        sides += side->line != 0;
+        there += finding->row[i] != NULL;
+        ok += finding->row[i] && finding->row[i]->result.status == STATUS_OK;
+    }
+    if (sides == 0 || there == 0) return 0;
+    return there < sides ? 1 : ok < sides ? 2 : 3;
+}
+
+static bool has_case(const struct claim *claim)
+{
+    return claim->side[CLAIM_MORE].line != 0 && !claim->missing[0];
+}
+
+static int find(struct claim_finding *finding, const struct claim *claim, const struct view *views,
+                int count)
+{
+    int best = -1, most = 0;
+    *finding = (struct claim_finding){.claim = claim, .measured = {NAN, NAN, NAN}};
+    for (int i = 0; i < count && most < 3 && has_case(claim); i++) {
+        int found = look(finding, &views[i]);
+        if (found <= most) continue;
+        most = found;
+        best = i;
+    }
+    finding->view = NULL;
+    finding->row[CLAIM_MORE] = finding->row[CLAIM_LESS] = NULL;
+    if (best >= 0) look(finding, &views[best]);
+    if (most == 3 && claim_measure(finding)) return -1;
+    /* All its cases ran, and an answer was wrong: a time of it says nothing. */
+    bool wrong = most == 2;
+    for (int i = 0; i < CLAIM_SIDES && most == 2; i++)
+        wrong = wrong && (!finding->row[i] || finding->row[i]->result.status == STATUS_OK ||
+                          finding->row[i]->result.status == STATUS_WRONG);
+    finding->verdict = wrong ? CLAIM_INCOMPARABLE : claim_judge(claim, finding->measured);
+    claim_explain(finding);
+    return 0;
+}
+
+int claim_ledger_make(struct claim_ledger *ledger, const struct claims *claims,
+                      const struct view *views, int count)
+{
+    *ledger =
+        (struct claim_ledger){.item = calloc((size_t)claims->count + 1, sizeof *ledger->item)};
+    if (!ledger->item) return assay_error("out of memory for %d claims", claims->count);
+    for (int i = 0; i < claims->count; i++) {
+        if (find(&ledger->item[i], &claims->item[i], views, count)) {
+            claim_ledger_release(ledger);
+            return -1;
+        }
+        ledger->verdicts[ledger->item[i].verdict]++;
+        ledger->count++;
+    }
+    return 0;
+}
+
+void claim_ledger_release(struct claim_ledger *ledger)
+{
+    free(ledger->item);
+    *ledger = (struct claim_ledger){0};
+}

@@ -1,0 +1,69 @@
+/*
+ * claim_ledger.h - claims held against runs: what was measured, the verdict, and
+ * one line why. One struct is the source of every format.
+ */
+#ifndef CLAIM_LEDGER_H
+#define CLAIM_LEDGER_H
+
+#include <stdio.h>
+
+#include "show/view.h"
+#include "suite/claim.h"
+
+enum { CLAIM_WHY = 640 };
+
+struct claim_finding {
+    const struct claim *claim;
+    enum claim_verdict verdict;
+    struct interval measured; /* the ratio or the value; NANs: none. Without lo and hi: too few */
+    bool by_wall;             /* a time, taken by the host's clock for both */
+    bool apart;               /* the two cases were not measured in turns */
+    const struct view *view;  /* the run it is taken from; NULL: none */
+    const struct view_row *row[CLAIM_SIDES]; /* in that view; NULL: none */
+    char why[CLAIM_WHY];
+};
+
+struct claim_ledger {
+    struct claim_finding *item; /* one a claim, in their order */
+    int count;
+    int verdicts[CLAIM_VERDICTS];
+};
+
+/* Hold every claim against the views of runs, of which the first that has its
+ * cases counts. The cases of one claim always come from one run. Claims and views
+ * must outlive the ledger. -1 with assay_error when out of memory. */
+int claim_ledger_make(struct claim_ledger *ledger, const struct claims *claims,
+                      const struct view *views, int count);
+void claim_ledger_release(struct claim_ledger *ledger);
+
+/* "8.05x [8.02, 8.09]", "0.0712"; "-" for none. */
+void claim_measured_text(const struct claim_finding *finding, char *out, size_t size);
+
+/* "31 claims: 4 HOLDS, 2 NOT MEASURED". */
+void claim_counts_text(const struct claim_ledger *ledger, char *out, size_t size);
+
+struct claim_options {
+    const char *format; /* table, md, json */
+    int width;          /* columns of the terminal */
+};
+
+bool claim_knows_format(const char *format); /* assay_error names them when not */
+int claim_ledger_write(FILE *out, const struct claim_ledger *ledger, const struct view *views,
+                       int count, const struct claim_options *options);
+
+/* ------------------------------------------------------- between its parts -- */
+
+/* The ratio of a claim's two cases, or the value of its one, from one run. */
+int claim_measure(struct claim_finding *finding);
+
+/* Write why: what the verdict rests on, then the claim's note. */
+void claim_explain(struct claim_finding *finding);
+
+int claim_ledger_table(FILE *out, const struct claim_ledger *ledger, const struct view *views,
+                       int count, const struct claim_options *options);
+int claim_ledger_md(FILE *out, const struct claim_ledger *ledger, const struct view *views,
+                    int count, const struct claim_options *options);
+int claim_ledger_json(FILE *out, const struct claim_ledger *ledger, const struct view *views,
+                      int count, const struct claim_options *options);
+
+#endif

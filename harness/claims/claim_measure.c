@@ -1,0 +1,214 @@
+/* claim_measure.c - the figure of a claim, from the stored cases of one run. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "claims/claim_ledger.h"
+
+/* The figure of one case. */
+static double figure(const struct claim_finding *finding, const struct case_result *result)
+{
+    const struct claim *claim = finding->claim;
+    enum claim_quantity quantity = finding->by_wall ? CLAIM_WALL : claim->quantity;
+    switch (quantity) {
+    case CLAIM_TIME:
+        return result->time_ns;
+    case CLAIM_WALL:
+        return result->wall_ns;
+    case CLAIM_FIRST_CALL:
+        return result->first_call_ns;
+    case CLAIM_BYTES:
+        return view_bytes(&result->work);
+    case CLAIM_WORKSPACE:
+        return result->workspace_bytes < 0 ? NAN : (double)result->workspace_bytes;
+    case CLAIM_LAUNCHES:
+        return result->kernels < 0 ? NAN : result->kernels;
+    case CLAIM_METRIC:
+        break;
+    }
+    for (int i = 0; i < result->metric_count; i++)
+        if (!strcmp(result->metrics[i].name, claim->metric)) return result->metrics[i].value;
+    return NAN;
+}
+
+/* ---------------------------------------------------------------- series -- */
+
+/* Samples by round; `mark` is owned where the clock keeps none. */
+struct series {
+    struct paired paired;
+    uint8_t *no_marks;
+};
+
+static int series_of(struct series *series, const struct samples *samples, bool wall)
+{
+    *series = (struct series){0};
+    if (!wall) {
+        bool whole = samples->time_ns && samples->round && samples->mark;
+        series->paired = (struct paired){samples->time_ns, samples->round, samples->mark,
+                                         whole ? samples->count : 0};
+        return 0;
+    }
+    int count = samples->wall_ns && samples->wall_round ? samples->wall_count : 0;
+    series->no_marks = calloc((size_t)count + 1, 1);
+    if (!series->no_marks) return assay_error("out of memory for the samples of a case");
+    series->paired =
+        (struct paired){samples->wall_ns, samples->wall_round, series->no_marks, count};
+    return 0;
+}
+
+static int ratio_in_turns(const struct case_result *more, const struct case_result *less, bool wall,
+                          struct interval *ratio)
+{
+    struct series a = {0}, b = {0};
+    double *scratch = NULL;
+    int status = -1;
+    if (series_of(&a, &more->samples, wall) || series_of(&b, &less->samples, wall)) goto out;
+    scratch = malloc(((size_t)a.paired.count + (size_t)b.paired.count + 1) * sizeof *scratch);
+    if (!scratch) {
+        assay_error("out of memory for the samples of a case");
+        goto out;
+    }
+    *ratio = stats_paired_ratio(a.paired, b.paired, scratch);
+    status = 0;
+out:
+    free(scratch);
+    free(a.no_marks);
+    free(b.no_marks);
+    return status;
+}
+
+/* The interval of a case's own median. */
+static int interval_of(const struct claim_finding *finding, const struct case_result *result,
+                       bool wall, struct interval *own)
+{
+    *own = (struct interval){figure(finding, result), result->lo_ns, result->hi_ns};
+    if (!wall) return 0;
+    const struct samples *samples = &result->samples;
+    int count = samples->wall_ns ? samples->wall_count : 0;
+    double *values = malloc(((size_t)count + 1) * sizeof *values);
+    if (!values) return assay_error("out of memory for the samples of a case");
+    for (int i = 0; i < count; i++)
+        values[i] = samples->wall_ns[i];
+    struct interval all = stats_median_interval(values, count, 0.95);
+    own->lo = all.lo;
+    own->hi = all.hi;
+    free(values);
+    return 0;
+}
+
+/* Of cases that were not measured in turns: the far ends of their intervals. */
+static int ratio_apart(const struct claim_finding *finding, const struct case_result *more,
+                       const struct case_result *less, struct interval *ratio)
+{
+    bool wall = finding->by_wall || finding->claim->quantity == CLAIM_WALL;
+    struct interval a, b;
+    if (interval_of(finding, more, wall, &a) || interval_of(finding, less, wall, &b)) return -1;
+    *ratio = (struct interval){b.mid > 0 ? a.mid / b.mid : NAN, a.lo / b.hi, a.hi / b.lo};
+    if (finding->claim->rule == RULE_DIFFERENCE)
+        *ratio = (struct interval){a.mid - b.mid, a.lo - b.hi, a.hi - b.lo};
+    return 0;
+}
+
+/* ---------------------------------------------------------------- launch -- */
+
+static bool is_time(const struct claim_finding *finding)
+{
+    return finding->claim->quantity == CLAIM_TIME || finding->claim->quantity == CLAIM_WALL;
+}
+
+static int launch_ratio(struct claim_finding *finding, const struct stored_case *more,
+                        const struct stored_case *less, struct interval *ratio)
+{
+    bool wall = finding->by_wall || finding->claim->quantity == CLAIM_WALL;
+    bool together = !strcmp(more->group_label, less->group_label) &&
+                    !strcmp(more->result.id.shape, less->result.id.shape) &&
+                    more->result.id.temperature == less->result.id.temperature;
+    finding->apart = !together;
+    *ratio = (struct interval){NAN, NAN, NAN};
+    if (!is_time(finding)) {
+        double a = figure(finding, &more->result), b = figure(finding, &less->result);
+        bool subtract = finding->claim->rule == RULE_DIFFERENCE;
+        ratio->mid = subtract ? a - b : b > 0 ? a / b : NAN;
+        return 0;
+    }
+    if (together && finding->claim->rule == RULE_RATIO &&
+        ratio_in_turns(&more->result, &less->result, wall, ratio))
+        return -1;
+    return isnan(ratio->mid) ? ratio_apart(finding, &more->result, &less->result, ratio) : 0;
+}
+
+static bool is_of_row(const struct stored_case *stored, const struct view_row *row)
+{
+    const struct case_id *a = &stored->result.id, *b = &row->result.id;
+    return stored->result.status == STATUS_OK && stored->purpose == row->stored->purpose &&
+           !strcmp(stored->group_label, row->stored->group_label) && a->place == b->place &&
+           a->temperature == b->temperature && !strcmp(a->variant, b->variant) &&
+           !strcmp(a->operation, b->operation) && !strcmp(a->shape, b->shape);
+}
+
+/* The stored case of a row in the launch of `like` (NULL: in any), after `from`. */
+static const struct stored_case *stored_of(const struct stored_run *run, const struct view_row *row,
+                                           const struct stored_case *like,
+                                           const struct stored_case *from)
+{
+    for (const struct stored_case *c = from; c < run->cases + run->case_count; c++)
+        if (is_of_row(c, row) && (!like || !strcmp(c->launch_id, like->launch_id))) return c;
+    return NULL;
+}
+
+/* Over launches as view.h has it: an interval of the launches' medians, and
+ * smallest to largest where they are too few. */
+static struct interval over_launches(double *mids, int count)
+{
+    struct interval over = stats_median_interval(mids, count, 0.95);
+    if (count > 1 && isnan(over.lo)) {
+        over.lo = mids[0];
+        over.hi = mids[count - 1];
+    }
+    return over;
+}
+
+static int measure_ratio(struct claim_finding *finding)
+{
+    const struct stored_run *run = finding->view->run;
+    const struct view_row *more = finding->row[CLAIM_MORE], *less = finding->row[CLAIM_LESS];
+    double *mids = malloc(((size_t)run->case_count + 1) * sizeof *mids);
+    struct interval only = {NAN, NAN, NAN};
+    int count = 0;
+    if (!mids) return assay_error("out of memory for %d cases", run->case_count);
+    const struct stored_case *a = run->cases;
+    for (; (a = stored_of(run, more, NULL, a)); a++) {
+        const struct stored_case *b = stored_of(run, less, a, run->cases);
+        if (!b) continue;
+        struct interval ratio;
+        if (launch_ratio(finding, a, b, &ratio)) {
+            free(mids);
+            return -1;
+        }
+        if (isnan(ratio.mid)) continue;
+        mids[count++] = ratio.mid;
+        only = ratio;
+    }
+    finding->measured = count > 1 ? over_launches(mids, count) : only;
+    free(mids);
+    return 0;
+}
+
+/* A device time against a host time would be two different things. */
+static bool clocks_differ(const struct claim_finding *finding)
+{
+    bool host[CLAIM_SIDES];
+    for (int i = 0; i < CLAIM_SIDES; i++)
+        host[i] = finding->row[i]->result.clock == CLOCK_HOST;
+    return host[CLAIM_MORE] != host[CLAIM_LESS];
+}
+
+int claim_measure(struct claim_finding *finding)
+{
+    if (!finding->row[CLAIM_LESS]) {
+        finding->measured.mid = figure(finding, &finding->row[CLAIM_MORE]->result);
+        return 0;
+    }
+    finding->by_wall = finding->claim->quantity == CLAIM_TIME && clocks_differ(finding);
+    return measure_ratio(finding);
+}

@@ -1,0 +1,83 @@
+/* claim_words.c - the cells of a ledger, and which format writes it. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "claims/claim_ledger.h"
+
+/* Three significant digits, and as many more as the interval needs to show. */
+static int decimals(const struct interval *x)
+{
+    if (!(x->mid > 0)) return 2;
+    int digits = 2 - (int)floor(log10(x->mid));
+    if (digits < 0) return 0;
+    if (x->hi - x->lo < 2 * pow(10, -digits)) digits++;
+    return digits < 4 ? digits : 4;
+}
+
+/* A value or a difference, in its unit. */
+static void figure_text(const struct claim_finding *finding, char *out, size_t size)
+{
+    const struct interval *x = &finding->measured;
+    char mid[UNITS_MAX], lo[UNITS_MAX], hi[UNITS_MAX];
+    claim_figure_text(finding->claim, x->mid, mid);
+    claim_figure_text(finding->claim, x->lo, lo);
+    claim_figure_text(finding->claim, x->hi, hi);
+    if (isnan(x->lo) || isnan(x->hi))
+        snprintf(out, size, "%s", mid);
+    else
+        snprintf(out, size, "%s [%s, %s]", mid, lo, hi);
+}
+
+void claim_measured_text(const struct claim_finding *finding, char *out, size_t size)
+{
+    const struct interval *x = &finding->measured;
+    int digits = decimals(x);
+    if (isnan(x->mid))
+        snprintf(out, size, "-");
+    else if (finding->claim->rule != RULE_RATIO)
+        figure_text(finding, out, size);
+    else if (isnan(x->lo) || isnan(x->hi))
+        snprintf(out, size, "%.*fx", digits, x->mid);
+    else
+        snprintf(out, size, "%.*fx [%.*f, %.*f]", digits, x->mid, digits, x->lo, digits, x->hi);
+}
+
+void claim_counts_text(const struct claim_ledger *ledger, char *out, size_t size)
+{
+    size_t used = (size_t)snprintf(out, size, "%d claims", ledger->count);
+    const char *gap = ": ";
+    for (int v = 0; v < CLAIM_VERDICTS && used < size; v++) {
+        if (!ledger->verdicts[v]) continue;
+        used += (size_t)snprintf(out + used, size - used, "%s%d %s", gap, ledger->verdicts[v],
+                                 claim_verdict_name((enum claim_verdict)v));
+        gap = ", ";
+    }
+}
+
+static const struct {
+    const char *name;
+    int (*write)(FILE *out, const struct claim_ledger *ledger, const struct view *views, int count,
+                 const struct claim_options *options);
+} formats[] = {
+    {"table", claim_ledger_table},
+    {"md", claim_ledger_md},
+    {"json", claim_ledger_json},
+};
+
+bool claim_knows_format(const char *format)
+{
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        if (!strcmp(formats[i].name, format)) return true;
+    assay_error("no format is called '%s' (there are table, md, json)", format);
+    return false;
+}
+
+int claim_ledger_write(FILE *out, const struct claim_ledger *ledger, const struct view *views,
+                       int count, const struct claim_options *options)
+{
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        if (!strcmp(formats[i].name, options->format))
+            return formats[i].write(out, ledger, views, count, options);
+    return claim_knows_format(options->format) ? 0 : -1;
+}

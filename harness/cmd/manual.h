@@ -1,0 +1,31 @@
+/*
+ * manual.h - the man page, made from the texts of `assay help`, so that the two
+ * cannot differ. A help text is made of blocks with an empty line between them:
+ *
+ *   usage: assay NAME ...         the synopsis, as it stands
+ *     term  what it is            a list: two blanks, the term, two or more blanks;
+ *                                 what goes on below it is indented further
+ *   example: assay NAME ...       commands, as they stand, one a line
+ *   anything else                 prose; `words like this` are literal
+ */
+#ifndef MANUAL_H
+#define MANUAL_H
+
+#include <stdio.h>
+
+#include "cmd/commands.h"
+
+/* One help text as man macros (man(7)). */
+void manual_text(FILE *out, const char *text);
+
+/* A part of the page beside the commands. */
+struct manual_section {
+    const char *heading, *text;
+};
+
+/* The whole page, assay(1): the program's own text, each command's, and
+ * the sections (ended by a NULL heading). */
+void manual_page(FILE *out, const char *version, const char *program,
+                 const struct manual_section *sections, const struct command *list);
+
+#endif

@@ -1,0 +1,245 @@
+/* noise_show.c - see noise_show.h. */
+#include "cmd/noise_show.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json_member.h"
+#include "base/table.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "judge/noise_bands.h"
+#include "store/store_gate.h"
+
+enum { FORMAT = 1, WIDTH = 100, DEVICES = 64 };
+
+static const char *const legend =
+    "p50, p95 and max: by how much the two launches of a pair differ. floor: what ten rounds of a\n"
+    "gate must exceed in a case that has not yet twenty blocks of three sessions of its own.\n";
+
+struct known {
+    struct noise_device device;
+    int blocks, sessions;
+    struct noise_band bands[NOISE_DECADES];
+    int band_count;
+};
+
+/* ---------------------------------------------------------------- formats -- */
+
+/* A floor is of one card, and a name is of many: the beginning of its uuid ("GPU-d65d7fc4"). */
+enum { UUID_SHOWN = 12 };
+
+static void title_of(const struct known *known, char *out, size_t size)
+{
+    const struct noise_device *device = &known->device;
+    snprintf(out, size, "%s%s%s%.*s%s%s, clock %s, flush %s: %d block%s, %d session%s",
+             device->simulated ? "SIMULATED, " : "", device->name, device->uuid[0] ? " " : "",
+             UUID_SHOWN, device->uuid, device->driver[0] ? ", driver " : "", device->driver,
+             device->clock, device->flush, known->blocks, known->blocks == 1 ? "" : "s",
+             known->sessions, known->sessions == 1 ? "" : "s");
+}
+
+/* "10 to 100 us". */
+static void span_of(const struct noise_band *band, char out[UNITS_MAX])
+{
+    static const char *const units[] = {"ns", "us", "ms", "s"};
+    int unit = 0;
+    double least = band->least_ns;
+    for (; least >= 1000 && unit < 3; unit++)
+        least /= 1000;
+    if (least == 100 && unit < 3)
+        snprintf(out, UNITS_MAX, "100 %s to 1 %s", units[unit], units[unit + 1]);
+    else
+        snprintf(out, UNITS_MAX, "%.0f to %.0f %s", least, 10 * least, units[unit]);
+}
+
+static int write_table(FILE *out, const struct known *known)
+{
+    static const char *const headings[] = {"time", ">cases", ">blocks", ">pairs",
+                                           ">p50", ">p95",   ">max",    ">floor"};
+    char title[512];
+    struct table table;
+    title_of(known, title, sizeof title);
+    fprintf(out, "%s\n", title);
+    table_init(&table, headings, 8);
+    for (int i = 0; i < known->band_count; i++) {
+        const struct noise_band *band = &known->bands[i];
+        const double fractions[] = {band->p50, band->p95, band->max, band->floor};
+        char text[UNITS_MAX];
+        span_of(band, text);
+        table_cell(&table, "%s", text);
+        table_cell(&table, "%d", band->cases);
+        table_cell(&table, "%d", band->blocks);
+        table_cell(&table, "%d", band->pairs);
+        for (int f = 0; f < 4; f++) {
+            units_percent(text, fractions[f]);
+            table_cell(&table, "%s", text);
+        }
+    }
+    int status = table_print(&table, out, WIDTH);
+    table_release(&table);
+    return status;
+}
+
+static int write_md(FILE *out, const struct known *known)
+{
+    char title[512];
+    title_of(known, title, sizeof title);
+    fprintf(out, "%s\n\n| time | cases | blocks | pairs | p50 | p95 | max | floor |\n", title);
+    fputs("|:--|--:|--:|--:|--:|--:|--:|--:|\n", out);
+    for (int i = 0; i < known->band_count; i++) {
+        const struct noise_band *band = &known->bands[i];
+        char span[UNITS_MAX], p50[UNITS_MAX], p95[UNITS_MAX], max[UNITS_MAX], floor[UNITS_MAX];
+        span_of(band, span);
+        units_percent(p50, band->p50);
+        units_percent(p95, band->p95);
+        units_percent(max, band->max);
+        units_percent(floor, band->floor);
+        fprintf(out, "| %s | %d | %d | %d | %s | %s | %s | %s |\n", span, band->cases, band->blocks,
+                band->pairs, p50, p95, max, floor);
+    }
+    return 0;
+}
+
+static void write_json(struct json *json, const struct known *known)
+{
+    const struct noise_device *device = &known->device;
+    json_begin_object(json);
+    json_text_member(json, "comparability", device->comparability);
+    json_text_member(json, "device", device->name);
+    json_known_member(json, "uuid", device->uuid);
+    json_known_member(json, "driver", device->driver);
+    json_known_member(json, "clock", device->clock);
+    json_known_member(json, "flush", device->flush);
+    json_bool_member(json, "simulated", device->simulated);
+    json_int_member(json, "blocks", known->blocks);
+    json_int_member(json, "sessions", known->sessions);
+    json_key(json, "bands");
+    json_begin_array(json);
+    for (int i = 0; i < known->band_count; i++) {
+        const struct noise_band *band = &known->bands[i];
+        json_begin_object(json);
+        json_number_member(json, "least_ns", band->least_ns);
+        json_int_member(json, "cases", band->cases);
+        json_int_member(json, "blocks", band->blocks);
+        json_int_member(json, "pairs", band->pairs);
+        json_number_member(json, "p50", band->p50);
+        json_number_member(json, "p95", band->p95);
+        json_number_member(json, "max", band->max);
+        json_number_member(json, "floor", band->floor);
+        json_end(json);
+    }
+    json_end(json);
+    json_end(json);
+}
+
+static int write_json_document(FILE *out, const struct known *known, int count)
+{
+    struct json json;
+    json_begin(&json, out, 2);
+    json_begin_object(&json);
+    json_int_member(&json, "format", FORMAT);
+    json_key(&json, "devices");
+    json_begin_array(&json);
+    for (int i = 0; i < count; i++)
+        write_json(&json, &known[i]);
+    json_end(&json);
+    json_end(&json);
+    return json_finish(&json);
+}
+
+static int write_text(FILE *out, const struct known *known, int count,
+                      int (*write_one)(FILE *out, const struct known *known))
+{
+    for (int i = 0; i < count; i++) {
+        if (i > 0) fputc('\n', out);
+        if (write_one(out, &known[i]) != 0) return -1;
+    }
+    fprintf(out, "\n%s", legend);
+    return ferror(out) ? assay_error("cannot write the noise of unchanged code") : 0;
+}
+
+static int write_tables(FILE *out, const struct known *known, int count)
+{
+    return write_text(out, known, count, write_table);
+}
+
+static int write_md_tables(FILE *out, const struct known *known, int count)
+{
+    return write_text(out, known, count, write_md);
+}
+
+static const struct {
+    const char *name;
+    int (*write)(FILE *out, const struct known *known, int count);
+} formats[] = {{"table", write_tables}, {"md", write_md_tables}, {"json", write_json_document}};
+
+enum { FORMATS = sizeof formats / sizeof formats[0] };
+
+static int find_format(const char *format)
+{
+    const char *names[FORMATS];
+    for (int i = 0; i < FORMATS; i++) {
+        names[i] = formats[i].name;
+        if (strcmp(names[i], format) == 0) return i;
+    }
+    const char *near = text_nearest(format, names, FORMATS);
+    return near ? assay_error("unknown format '%s' (did you mean '%s'?)", format, near)
+                : assay_error("unknown format '%s' (table, md or json)", format);
+}
+
+int noise_show_format(const char *format)
+{
+    return find_format(format) < 0 ? -1 : 0;
+}
+
+/* ---------------------------------------------------------------- reading -- */
+
+struct devices {
+    struct noise_device list[DEVICES];
+    int count;
+};
+
+static int note_device(const struct noise_device *device, void *context)
+{
+    struct devices *devices = context;
+    if (devices->count == DEVICES)
+        return assay_error("the noise of more than %d devices is known", DEVICES);
+    devices->list[devices->count++] = *device;
+    return 0;
+}
+
+static int read_device(struct known *known, struct store *store, const struct noise_device *device)
+{
+    struct noise noise = {0};
+    struct noise_pair *pairs = NULL;
+    int count = 0;
+    int status = store_read_noise(store, device->comparability, "time", &noise);
+    if (status == 0) status = store_read_noise_pairs(store, device->comparability, &pairs, &count);
+    if (status == 0) {
+        known->device = *device;
+        known->blocks = noise.count;
+        known->sessions = noise_sessions(&noise);
+        known->band_count = noise_bands_make(known->bands, &noise, pairs, count);
+    }
+    free(pairs);
+    noise_release(&noise);
+    return status;
+}
+
+int noise_show(FILE *out, struct store *store, const char *format)
+{
+    struct devices devices = {.count = 0};
+    int index = find_format(format);
+    if (index < 0) return -1;
+    int status = store_each_noise_device(store, note_device, &devices);
+    if (status != 0) return -1;
+    if (devices.count == 0) return 1;
+    struct known *known = calloc((size_t)devices.count, sizeof *known);
+    if (!known) return assay_error("out of memory for the noise of %d devices", devices.count);
+    for (int i = 0; status == 0 && i < devices.count; i++)
+        status = read_device(&known[i], store, &devices.list[i]);
+    if (status == 0) status = formats[index].write(out, known, devices.count);
+    free(known);
+    return status;
+}

@@ -1,0 +1,114 @@
+/* run_choice.c - see run_choice.h. */
+#include <limits.h>
+#include <string.h>
+
+#include "cmd/commands.h"
+#include "cmd/run_choice.h"
+#include "store/store_gate.h"
+
+/* Open the database that the run is in, at `path`, and find its id. -1: nothing is open. */
+static int find(struct store **store, const char *spec, const char *db, char path[PATH_MAX],
+                char id[STORE_ID])
+{
+    const char *name;
+    if (spec && !spec[0]) return assay_error("'' names no run (latest is the newest)");
+    if (store_split_run(spec ? spec : "latest", command_database(db), path, PATH_MAX, &name))
+        return -1;
+    if (store_open(store, path, STORE_READ)) return -1;
+    if (store_find_run(*store, name, id) == 0) return 0;
+    store_close(*store);
+    return -1;
+}
+
+/* `profiles` NULL: not wanted. */
+static int read_chosen(struct stored_run *run, struct profile ***profiles, const char *spec,
+                       const char *db)
+{
+    char id[STORE_ID], path[PATH_MAX];
+    struct store *store;
+    if (find(&store, spec, db, path, id)) return -1;
+    int failed = store_read_run(store, id, true, run);
+    if (!failed && profiles && store_read_profiles(store, run, profiles)) {
+        stored_run_release(run);
+        failed = -1;
+    }
+    store_close(store);
+    return failed;
+}
+
+int run_choice_read(struct stored_run *run, const char *spec, const char *db)
+{
+    return read_chosen(run, NULL, spec, db);
+}
+
+int run_choice_read_profiles(struct stored_run *run, struct profile ***profiles, const char *spec,
+                             const char *db)
+{
+    return read_chosen(run, profiles, spec, db);
+}
+
+/* The noise of unchanged code that the runs' databases know. */
+struct known_noise {
+    struct noise noise;
+    const char *metric;
+    char path[PATH_MAX], key[STORE_ID]; /* where the last of it is from */
+};
+
+/* On the device of the run's first launch. */
+static int add_noise(struct known_noise *known, struct store *store, const char *path,
+                     const struct timings *timings)
+{
+    char key[STORE_ID];
+    struct noise own;
+    if (timings->run.launch_count == 0) return 0;
+    if (store_comparability(store, timings->run.launches[0].id, key)) return -1;
+    if (strcmp(known->path, path) == 0 && strcmp(known->key, key) == 0) return 0;
+    if (store_read_noise(store, key, known->metric, &own)) return -1;
+    int failed = noise_merge(&known->noise, &own);
+    noise_release(&own);
+    snprintf(known->path, sizeof known->path, "%s", path);
+    snprintf(known->key, sizeof known->key, "%s", key);
+    return failed;
+}
+
+static int read_timings(struct timings *timings, struct known_noise *known, const char *spec,
+                        const char *db, char path[PATH_MAX])
+{
+    char id[STORE_ID];
+    struct store *store;
+    if (find(&store, spec, db, path, id)) return -1;
+    int failed = store_read_timings(store, id, timings);
+    if (!failed) failed = add_noise(known, store, path, timings);
+    store_close(store);
+    return failed;
+}
+
+/* As a gate does: what the candidate's database knows of is reported and does not fail. */
+static int apply_acks(struct comparison *comparison, const char *path, unsigned fail_on)
+{
+    struct store *store;
+    if (store_open(&store, path, STORE_READ)) return -1;
+    int failed = store_apply_acks(store, comparison);
+    store_close(store);
+    return failed ? -1 : comparison_finish(comparison, fail_on);
+}
+
+/* The noise is both sides': which of them is the base must not matter. */
+int run_choice_compare(struct comparison *comparison, const char *base, const char *candidate,
+                       const char *db, const struct compare_options *options)
+{
+    struct timings left = {0}, right = {0};
+    struct known_noise known = {.metric = options->speedup ? "speedup" : "time"};
+    struct compare_options with_noise = *options;
+    with_noise.noise = &known.noise;
+    char path[PATH_MAX];
+    int status = read_timings(&left, &known, base, db, path);
+    if (status == 0) status = read_timings(&right, &known, candidate, db, path);
+    if (status == 0) status = compare_runs(comparison, &left, &right, &with_noise);
+    if (status == 0 && (status = apply_acks(comparison, path, options->fail_on)) != 0)
+        comparison_release(comparison);
+    timings_release(&left);
+    timings_release(&right);
+    noise_release(&known.noise);
+    return status;
+}

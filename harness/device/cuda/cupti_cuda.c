@@ -1,0 +1,376 @@
+/*
+ * cupti_cuda.c - the session that records what the device does: CUPTI's subscriber
+ * and its buffers. (CUPTI's documentation: "CUPTI Activity API", "CUPTI Callback
+ * API".) What a record says is read in cupti_activity_cuda.c.
+ *
+ * How it goes: CUPTI asks for a buffer when something is launched, fills it, and
+ * hands it back when it is full or flushed; both through callbacks that may run
+ * on a thread of its own, hence the lock. A buffer is read as it comes back, and
+ * cupti_collect swaps what was read for an empty list.
+ *
+ * The timestamps are taken by the device and converted to the host's clock by
+ * CUPTI; only differences mean anything.
+ */
+#include "device/cuda/cupti.h"
+
+/* CUPTI is a package of its own, which nvcc does not bring along. Not <cupti.h>:
+ * that name is also this module's. */
+#if __has_include(<cupti_activity.h>)
+
+#include <cuda.h>
+#include <cupti_activity.h>
+#include <cupti_callbacks.h>
+#include <cupti_result.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/library.h"
+#include "device/cuda/cupti_activity_cuda.h"
+#include "device/cuda/cupti_library.h"
+#include "device/cuda/records.h"
+#include "device/cuda/symbols.h"
+
+enum {
+    BUFFER_BYTES = 2 << 20, /* some 10 000 kernels */
+    BUFFER_ALIGNMENT = 64,  /* CUPTI asks for 8 */
+};
+
+/* ------------------------------------------------------------- the state -- */
+
+struct cupti_api {
+    __typeof__(cuptiSubscribe) *subscribe;
+    __typeof__(cuptiUnsubscribe) *unsubscribe;
+    __typeof__(cuptiEnableCallback) *enable_callback;
+    __typeof__(cuptiActivityRegisterCallbacks) *register_buffers;
+    __typeof__(cuptiActivitySetAttribute) *set_attribute;
+    __typeof__(cuptiActivityEnable) *enable;
+    __typeof__(cuptiActivityDisable) *disable;
+    __typeof__(cuptiActivityFlushAll) *flush;
+    __typeof__(cuptiActivityGetNextRecord) *next_record;
+    __typeof__(cuptiActivityGetNumDroppedRecords) *dropped;
+};
+
+#define AT(member) offsetof(struct cupti_api, member)
+static const struct library_symbol api_symbols[] = {
+    {"cuptiSubscribe", NULL, AT(subscribe), false},
+    {"cuptiUnsubscribe", NULL, AT(unsubscribe), false},
+    {"cuptiEnableCallback", NULL, AT(enable_callback), false},
+    {"cuptiActivityRegisterCallbacks", NULL, AT(register_buffers), false},
+    {"cuptiActivitySetAttribute", NULL, AT(set_attribute), false},
+    {"cuptiActivityEnable", NULL, AT(enable), false},
+    {"cuptiActivityDisable", NULL, AT(disable), false},
+    {"cuptiActivityFlushAll", NULL, AT(flush), false},
+    {"cuptiActivityGetNextRecord", NULL, AT(next_record), false},
+    {"cuptiActivityGetNumDroppedRecords", NULL, AT(dropped), false},
+};
+#undef AT
+
+/* A free buffer holds the link to the next in its own first bytes. */
+struct free_buffer {
+    struct free_buffer *next;
+};
+
+/* CUPTI's buffer callbacks carry no pointer of the caller's, and a process can
+ * have one subscriber; so there is one session, and it is here. */
+static struct {
+    bool is_bound;
+    struct cupti_api api;
+    CUpti_SubscriberHandle subscriber;
+    bool is_subscribed, is_open;
+
+    pthread_mutex_t lock; /* of all that follows */
+    struct free_buffer *free;
+    struct record_list filling; /* since the last collect */
+    struct record_list given;   /* what the last collect returned */
+    int lost;
+    struct symbols symbols;
+} session = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* --------------------------------------------------------------- records -- */
+
+static void keep(const struct cupti_record *record)
+{
+    if (records_add(&session.filling, record)) session.lost++;
+}
+
+static void keep_activity(const CUpti_Activity *activity)
+{
+    struct cupti_record record;
+    if (activity_read(activity, &session.symbols, &record)) keep(&record);
+}
+
+/* ------------------------------------------------------------- callbacks -- */
+
+static void CUPTIAPI buffer_requested(uint8_t **buffer, size_t *size, size_t *record_limit)
+{
+    pthread_mutex_lock(&session.lock);
+    struct free_buffer *taken = session.free;
+    if (taken) session.free = taken->next;
+    pthread_mutex_unlock(&session.lock);
+
+    if (taken) {
+        memset(taken, 0, sizeof *taken);
+    } else {
+        taken = aligned_alloc(BUFFER_ALIGNMENT, BUFFER_BYTES);
+        if (taken) memset(taken, 0, BUFFER_BYTES);
+    }
+    /* NULL: CUPTI drops records, and counts them. */
+    *buffer = (uint8_t *)taken;
+    *size = taken ? BUFFER_BYTES : 0;
+    *record_limit = 0;
+}
+
+/* The lock is not held while CUPTI runs: it may hold one of its own while it
+ * calls back. */
+static void read_buffer(uint8_t *buffer, size_t valid_bytes)
+{
+    CUpti_Activity *activity = NULL;
+    CUptiResult result = CUPTI_SUCCESS;
+    while (valid_bytes > 0 && result == CUPTI_SUCCESS) {
+        result = session.api.next_record(buffer, valid_bytes, &activity);
+        pthread_mutex_lock(&session.lock);
+        if (result == CUPTI_SUCCESS)
+            keep_activity(activity);
+        else if (result != CUPTI_ERROR_MAX_LIMIT_REACHED)
+            session.lost++; /* it hides what comes after it: one at least */
+        pthread_mutex_unlock(&session.lock);
+    }
+}
+
+static void CUPTIAPI buffer_completed(CUcontext context, uint32_t stream, uint8_t *buffer,
+                                      size_t size, size_t valid_bytes)
+{
+    (void)context;
+    (void)stream;
+    (void)size;
+    if (!buffer) return;
+    read_buffer(buffer, valid_bytes);
+
+    /* Cleared here, off the timed path: see set_attributes. */
+    memset(buffer, 0, BUFFER_BYTES);
+    struct free_buffer *returned = (struct free_buffer *)buffer;
+    pthread_mutex_lock(&session.lock);
+    returned->next = session.free;
+    session.free = returned;
+    pthread_mutex_unlock(&session.lock);
+}
+
+/* The cubin is only there during the call, so its code is hashed here; a vendor
+ * library's modules are tens of megabytes, and the hash runs at memory speed. */
+static void CUPTIAPI resource_callback(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                                       const void *data)
+{
+    (void)user;
+    if (domain != CUPTI_CB_DOMAIN_RESOURCE || id != CUPTI_CBID_RESOURCE_MODULE_LOADED || !data)
+        return;
+    const CUpti_ModuleResourceData *module = ((const CUpti_ResourceData *)data)->resourceDescriptor;
+    if (!module || !module->pCubin || module->cubinSize == 0) return;
+    /* A module that cannot be read leaves its kernels without a hash, and that
+     * is what cupti_code_hash says. */
+    pthread_mutex_lock(&session.lock);
+    symbols_see_module(&session.symbols, module->pCubin, module->cubinSize);
+    pthread_mutex_unlock(&session.lock);
+}
+
+/* --------------------------------------------------------------- opening -- */
+
+/* The driver loads this library into the process before any CUDA call of ours:
+ * how profilers and sanitizers come in. */
+static int check_not_taken(void)
+{
+    const char *injected = getenv("CUDA_INJECTION64_PATH");
+    if (injected && *injected)
+        return assay_error("CUPTI is taken by another profiler (CUDA_INJECTION64_PATH is set)");
+    return 0;
+}
+
+static int load(void)
+{
+    void *library = cupti_library();
+    if (library == NULL) return -1;
+    if (library_bind(library, api_symbols, sizeof api_symbols / sizeof *api_symbols, &session.api))
+        return -1;
+    session.is_bound = true;
+    return 0;
+}
+
+/* CUPTI clears each buffer in the thread that launches, unless told that it comes
+ * cleared. A version without the attribute clears it twice; no harm. */
+static void set_attributes(void)
+{
+    uint8_t is_zeroed = 1;
+    size_t size = sizeof is_zeroed;
+    session.api.set_attribute(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, &size, &is_zeroed);
+}
+
+static const CUpti_ActivityKind recorded[] = {
+    CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, /* KIND_KERNEL would run kernels one by one */
+    CUPTI_ACTIVITY_KIND_MEMCPY,
+    CUPTI_ACTIVITY_KIND_MEMSET,
+};
+enum { RECORDED = sizeof recorded / sizeof *recorded };
+
+static int enable_all(bool on)
+{
+    const struct cupti_api *api = &session.api;
+    for (int i = 0; i < RECORDED; i++)
+        if (cupti_check(on ? api->enable(recorded[i]) : api->disable(recorded[i]),
+                        on ? "cuptiActivityEnable" : "cuptiActivityDisable"))
+            return -1;
+    return 0;
+}
+
+/* Subscribing comes first: it is what fails when another tool has CUPTI. Only
+ * the loading of modules calls back, so launches go at full speed. */
+static int start(void)
+{
+    const struct cupti_api *api = &session.api;
+    if (cupti_check(api->subscribe(&session.subscriber, resource_callback, NULL), "cuptiSubscribe"))
+        return -1;
+    session.is_subscribed = true;
+    if (cupti_check(api->enable_callback(1, session.subscriber, CUPTI_CB_DOMAIN_RESOURCE,
+                                         CUPTI_CBID_RESOURCE_MODULE_LOADED),
+                    "cuptiEnableCallback") ||
+        cupti_check(api->register_buffers(buffer_requested, buffer_completed),
+                    "cuptiActivityRegisterCallbacks"))
+        return -1;
+    set_attributes();
+    return enable_all(true);
+}
+
+static void stop(void)
+{
+    /* Nothing can be done about a refusal here: the session ends in any case. */
+    for (int i = 0; i < RECORDED; i++)
+        session.api.disable(recorded[i]);
+    if (session.is_open) session.api.flush(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+    if (session.is_subscribed) session.api.unsubscribe(session.subscriber);
+    session.is_open = session.is_subscribed = false;
+}
+
+static void release(void)
+{
+    pthread_mutex_lock(&session.lock);
+    while (session.free) {
+        struct free_buffer *next = session.free->next;
+        free(session.free);
+        session.free = next;
+    }
+    records_release(&session.filling);
+    records_release(&session.given);
+    session.lost = 0;
+    symbols_release(&session.symbols);
+    pthread_mutex_unlock(&session.lock);
+}
+
+int cupti_open(void)
+{
+    if (session.is_open) return 0;
+    if (check_not_taken()) return -1;
+    if (!session.is_bound && load()) return -1;
+    if (start()) {
+        stop();
+        release();
+        return -1;
+    }
+    session.is_open = true;
+    return 0;
+}
+
+void cupti_close(void)
+{
+    if (!session.is_open) return;
+    stop();
+    release();
+}
+
+bool cupti_is_open(void)
+{
+    return session.is_open;
+}
+
+int cupti_record(bool on)
+{
+    return session.is_open ? enable_all(on) : assay_error("CUPTI is not open");
+}
+
+/* ------------------------------------------------------------ collecting -- */
+
+int cupti_collect(const struct cupti_record **records, int *count, int *lost)
+{
+    *records = NULL;
+    *count = *lost = 0;
+    if (!session.is_open) return assay_error("CUPTI is not open");
+
+    /* The plain flush hands back buffers of finished records; the forced one what
+     * is left, so that nothing of this block turns up in the next. */
+    size_t dropped = 0;
+    if (cupti_check(session.api.flush(0), "cuptiActivityFlushAll") ||
+        cupti_check(session.api.flush(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED), "cuptiActivityFlushAll") ||
+        cupti_check(session.api.dropped(NULL, 0, &dropped), "cuptiActivityGetNumDroppedRecords"))
+        return -1;
+
+    pthread_mutex_lock(&session.lock);
+    struct record_list empty = session.given;
+    empty.count = 0;
+    session.given = session.filling;
+    session.filling = empty;
+    *lost = session.lost + (int)dropped;
+    session.lost = 0;
+    pthread_mutex_unlock(&session.lock);
+
+    records_sort(&session.given);
+    *records = session.given.items;
+    *count = session.given.count;
+    return 0;
+}
+
+void cupti_code_hash(const char *kernel_name, char out[RESULT_MAX_HASH])
+{
+    out[0] = '\0';
+    pthread_mutex_lock(&session.lock);
+    const struct symbol *symbol = symbols_find(&session.symbols, kernel_name);
+    if (symbol && symbol->state == CODE_SEEN)
+        snprintf(out, RESULT_MAX_HASH, "%016llx%016llx", (unsigned long long)symbol->code.word[0],
+                 (unsigned long long)symbol->code.word[1]);
+    pthread_mutex_unlock(&session.lock);
+}
+
+#else /* no CUPTI headers */
+
+int cupti_open(void)
+{
+    return assay_error("CUPTI's headers were not there when this was built");
+}
+
+void cupti_close(void)
+{
+}
+
+bool cupti_is_open(void)
+{
+    return false;
+}
+
+int cupti_record(bool on)
+{
+    (void)on;
+    return assay_error("CUPTI is not open");
+}
+
+int cupti_collect(const struct cupti_record **records, int *count, int *lost)
+{
+    *records = NULL;
+    *count = *lost = 0;
+    return assay_error("CUPTI is not open");
+}
+
+void cupti_code_hash(const char *kernel_name, char out[RESULT_MAX_HASH])
+{
+    (void)kernel_name;
+    out[0] = '\0';
+}
+
+#endif

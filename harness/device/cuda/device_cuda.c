@@ -1,0 +1,294 @@
+/*
+ * device_cuda.c - one NVIDIA GPU, through the CUDA runtime's C interface.
+ *
+ * The clock is CUPTI's kernel timestamps (cupti.h); where those are not to be
+ * had, or with --clock event, it is the event pair (sampling_cuda.c).
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "device/cuda/cupti.h"
+#include "device/cuda/device_cuda.h"
+#include "device/cuda/device_kernels.h"
+#include "device/device_kinds.h"
+#include "device/nvml.h"
+
+enum { MAX_HARD = 256 };
+
+/* A thing that cannot be measured, and why, for the doctor and the run's head. */
+static void lose(struct device *device, const char *what)
+{
+    size_t used = strlen(device->lost);
+    snprintf(device->lost + used, sizeof device->lost - used, "%s%s: %s", used ? "\n" : "", what,
+             assay_last_error());
+}
+
+/* --------------------------------------------------------------- opening -- */
+
+static int parse_index(const char *spec, int *index)
+{
+    *index = 0;
+    const char *colon = strchr(spec, ':');
+    if (colon == NULL) return 0;
+    char *end;
+    long value = strtol(colon + 1, &end, 10);
+    if (end == colon + 1 || *end || value < 0 || value > 1024)
+        return assay_error("there is no device '%s' (cuda:N, N from 0)", spec);
+    *index = (int)value;
+    return 0;
+}
+
+/* CUDA has one error for a driver that is too old and for one that is not there, which
+ * has version 0. */
+static const char *no_gpu_text(cudaError_t error)
+{
+    int version = 0;
+    if (error == cudaSuccess) return "none found";
+    if (error == cudaErrorInsufficientDriver && cudaDriverGetVersion(&version) == cudaSuccess &&
+        version == 0)
+        return "NVIDIA's driver is not loaded";
+    return cudaGetErrorString(error);
+}
+
+static int choose(struct device *device, const char *spec)
+{
+    int count = 0;
+    if (parse_index(spec, &device->index) < 0) return -1;
+    cudaError_t error = cudaGetDeviceCount(&count);
+    if (error == cudaErrorInsufficientDriver || error == cudaErrorNoDevice || count == 0)
+        return assay_error("device '%s': no usable GPU: %s", spec, no_gpu_text(error));
+    if (cuda_check(error, "asking for the GPUs") < 0) return -1;
+    if (device->index >= count)
+        return assay_error("there is no device '%s': this machine has %d GPU%s", spec, count,
+                           count == 1 ? "" : "s");
+    if (cuda_check(cudaSetDevice(device->index), "choosing the GPU") < 0) return -1;
+    return cuda_check(cudaGetDeviceProperties(&device->properties, device->index),
+                      "asking for the GPU's properties");
+}
+
+static void uuid_text(const struct cudaDeviceProp *properties, char out[RESULT_MAX_PROPERTY])
+{
+    const unsigned char *b = (const unsigned char *)properties->uuid.bytes;
+    snprintf(out, RESULT_MAX_PROPERTY,
+             "GPU-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", b[0], b[1],
+             b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13], b[14],
+             b[15]);
+}
+
+static int make_resources(struct device *device)
+{
+    device->flush_bytes = 2 * (size_t)device->properties.l2CacheSize;
+    if (cuda_check(cudaStreamCreateWithFlags(&device->stream, cudaStreamNonBlocking),
+                   "making a stream") < 0)
+        return -1;
+    for (int i = 0; i < MAX_BLOCK; i++) {
+        if (cuda_check(cudaEventCreate(&device->before[i]), "making an event") < 0) return -1;
+        if (cuda_check(cudaEventCreate(&device->after[i]), "making an event") < 0) return -1;
+    }
+    if (cuda_check(cudaMalloc((void **)&device->sum, sizeof *device->sum), "allocating") < 0)
+        return -1;
+    if (cuda_check(cudaMalloc((void **)&device->hard, MAX_HARD * sizeof(float)), "allocating") < 0)
+        return -1;
+    if (cuda_check(cudaMalloc(&device->flush, device->flush_bytes), "allocating the flush buffer") <
+        0)
+        return -1;
+    return cuda_check(cudaMemset(device->flush, 1, device->flush_bytes),
+                      "setting the flush buffer");
+}
+
+static void cuda_close(struct device *device)
+{
+    for (int i = 0; i < MAX_BLOCK; i++) {
+        if (device->before[i]) cudaEventDestroy(device->before[i]);
+        if (device->after[i]) cudaEventDestroy(device->after[i]);
+    }
+    cudaFree(device->flush);
+    cudaFree(device->sum);
+    cudaFree(device->hard);
+    if (device->stream) cudaStreamDestroy(device->stream);
+    if (device->cupti) cupti_close();
+    if (device->nvml) nvml_close();
+    free(device);
+}
+
+/* CUPTI that opened and yet gives nothing: better an honest event clock. */
+static int open_clock(struct device *device)
+{
+    bool deaf = false;
+    if (cuda_measure_floors(device, &deaf) < 0) return -1;
+    if (!deaf) return 0;
+    assay_error("CUPTI delivers no kernel records");
+    lose(device, "kernel timestamps (CUPTI)");
+    cupti_close();
+    device->cupti = device->recording = false;
+    return 0;
+}
+
+static int cuda_open(const struct device_options *options, struct device **out)
+{
+    if (options->flush == FLUSH_LINES)
+        return assay_error("a GPU's cache is flushed by read or write: it evicts no single lines");
+    struct device *device = calloc(1, sizeof *device);
+    if (device == NULL) return assay_error("out of memory for the device");
+    device->event_floor_ns = device->kernel_floor_ns = NAN;
+    device->flush_by_write = options->flush == FLUSH_WRITE;
+
+    /* CUPTI first: it must see the context come and the modules load. */
+    if (!options->use_events) device->cupti = cupti_open() == 0;
+    device->recording = device->cupti;
+    if (!options->use_events && !device->cupti) lose(device, "kernel timestamps (CUPTI)");
+    if (choose(device, options->spec) < 0) goto fail;
+    char uuid[RESULT_MAX_PROPERTY];
+    uuid_text(&device->properties, uuid);
+    device->nvml = nvml_open(uuid) == 0;
+    if (!device->nvml) lose(device, "clocks, power, energy (NVML)");
+    if (make_resources(device) < 0) goto fail;
+    if (open_clock(device) < 0) goto fail;
+    if (options->try_counters && cuda_try_counters(device) < 0) lose(device, "hardware counters");
+    *out = device;
+    return 0;
+
+fail:
+    cuda_close(device);
+    return -1;
+}
+
+static void version_text(int version, char out[RESULT_MAX_PROPERTY])
+{
+    snprintf(out, RESULT_MAX_PROPERTY, "%d.%d", version / 1000, version % 1000 / 10);
+}
+
+static void cuda_describe(struct device *device, struct device_info *info)
+{
+    const struct cudaDeviceProp *properties = &device->properties;
+    memset(info, 0, sizeof *info);
+    info->place = ASSAY_CUDA;
+    snprintf(info->spec, sizeof info->spec, "cuda:%d", device->index);
+    snprintf(info->name, sizeof info->name, "%s", properties->name);
+    uuid_text(properties, info->uuid);
+    snprintf(info->lost, sizeof info->lost, "%s", device->lost);
+    int version = 0;
+    if (cudaDriverGetVersion(&version) == cudaSuccess) version_text(version, info->driver);
+    if (cudaRuntimeGetVersion(&version) == cudaSuccess) version_text(version, info->runtime);
+    info->compute_capability = 10 * properties->major + properties->minor;
+    info->multiprocessors = properties->multiProcessorCount;
+    info->l1_bytes = (int64_t)properties->sharedMemPerMultiprocessor;
+    info->cache_bytes = properties->l2CacheSize;
+    info->memory_bytes = (int64_t)properties->totalGlobalMem;
+    info->sm_mhz_max = info->memory_mhz_max = info->power_limit_w = NAN;
+    info->ecc = properties->ECCEnabled;
+    info->mig = -1;
+    info->clock = device->cupti ? CLOCK_CUPTI : CLOCK_EVENT;
+    info->flush = device->flush_by_write ? FLUSH_WRITE : FLUSH_READ;
+    info->event_floor_ns = device->event_floor_ns;
+    info->kernel_floor_ns = device->kernel_floor_ns;
+    info->clock_step_ns = NAN;
+    if (device->nvml) nvml_describe(info);
+}
+
+/* ---------------------------------------------------------------- memory -- */
+
+static void *cuda_alloc(struct device *device, size_t bytes)
+{
+    (void)device;
+    void *memory = NULL;
+    cudaError_t error = cudaMalloc(&memory, bytes);
+    if (error == cudaSuccess) return memory;
+    cudaGetLastError(); /* being out of memory is not an error of the next launch */
+    assay_error("allocating %zu bytes: %s", bytes, cudaGetErrorString(error));
+    return NULL;
+}
+
+static void cuda_release(struct device *device, void *memory)
+{
+    (void)device;
+    cudaFree(memory);
+}
+
+static int64_t cuda_free_bytes(struct device *device)
+{
+    (void)device;
+    size_t free_bytes = 0, all = 0;
+    return cudaMemGetInfo(&free_bytes, &all) == cudaSuccess ? (int64_t)free_bytes : -1;
+}
+
+static int copy(struct device *device, void *to, const void *from, size_t bytes,
+                enum cudaMemcpyKind kind)
+{
+    if (cuda_check(cudaMemcpyAsync(to, from, bytes, kind, device->stream), "copying") < 0)
+        return -1;
+    return cuda_check(cudaStreamSynchronize(device->stream), "copying");
+}
+
+static int cuda_to_host(struct device *device, void *host, const void *memory, size_t bytes)
+{
+    return copy(device, host, memory, bytes, cudaMemcpyDeviceToHost);
+}
+
+static int cuda_from_host(struct device *device, void *memory, const void *host, size_t bytes)
+{
+    return copy(device, memory, host, bytes, cudaMemcpyHostToDevice);
+}
+
+static int cuda_set(struct device *device, void *memory, uint8_t byte, size_t bytes)
+{
+    if (cuda_check(cudaMemsetAsync(memory, byte, bytes, device->stream), "setting memory") < 0)
+        return -1;
+    return cuda_check(cudaStreamSynchronize(device->stream), "setting memory");
+}
+
+static int cuda_fill(struct device *device, void *memory, enum assay_type type, int64_t count,
+                     const struct assay_fill *fill, uint64_t seed)
+{
+    if (fill->hard_count > MAX_HARD)
+        return assay_error("a fill may have %d hard values, not %d", MAX_HARD, fill->hard_count);
+    if (fill->hard_count > 0 && cuda_from_host(device, device->hard, fill->hard,
+                                               (size_t)fill->hard_count * sizeof *fill->hard) < 0)
+        return -1;
+    if (kernel_fill(device->stream, memory, type, count, fill, device->hard, seed) < 0) return -1;
+    return cuda_synchronize(device);
+}
+
+static int cuda_checksum(struct device *device, const void *memory, size_t bytes, uint64_t *sum)
+{
+    if (cuda_set(device, device->sum, 0, sizeof *device->sum) < 0) return -1;
+    if (kernel_checksum(device->stream, memory, bytes, device->sum) < 0) return -1;
+    return cuda_to_host(device, sum, device->sum, sizeof *sum);
+}
+
+static void *cuda_stream(struct device *device)
+{
+    return device->stream;
+}
+
+static void cuda_state(struct device *device, struct device_state *state)
+{
+    (void)device;
+    nvml_state(state);
+}
+
+const struct device_ops device_cuda = {
+    .name = "cuda",
+    .open = cuda_open,
+    .close = cuda_close,
+    .describe = cuda_describe,
+    .alloc = cuda_alloc,
+    .release = cuda_release,
+    .free_bytes = cuda_free_bytes,
+    .to_host = cuda_to_host,
+    .from_host = cuda_from_host,
+    .set = cuda_set,
+    .fill = cuda_fill,
+    .checksum = cuda_checksum,
+    .now_s = device_wall_s,
+    .stream = cuda_stream,
+    .synchronize = cuda_synchronize,
+    .warm_up = cuda_warm_up,
+    .sample = cuda_sample,
+    .energy = cuda_energy,
+    .state = cuda_state,
+    .profile = cuda_profile,
+};

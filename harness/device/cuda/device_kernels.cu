@@ -1,0 +1,140 @@
+/* device_kernels.cu - see device_kernels.h. */
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_runtime.h>
+
+#include "base/fill.h"
+#include "device/cuda/device_kernels.h"
+
+enum { THREADS = 256, BLOCKS = 132 * 16 };
+
+extern "C" __global__ void assay_hold(unsigned long long ns)
+{
+    unsigned long long start, now;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(start));
+    do {
+        asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+    } while (now - start < ns);
+}
+
+extern "C" __global__ void assay_empty(void)
+{
+}
+
+/* `sink` is never written: no sum of the buffer's bytes (all 1) is that value.
+ * The compiler cannot know, so the reads stay. */
+extern "C" __global__ void assay_flush_read(const uint4 *__restrict__ buffer, size_t count,
+                                            unsigned *sink)
+{
+    unsigned sum = 0;
+    size_t step = (size_t)gridDim.x * blockDim.x;
+    for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += step) {
+        uint4 v = buffer[i];
+        sum |= v.x ^ v.y ^ v.z ^ v.w;
+    }
+    if (sum == 0x5eed5eedu) *sink = sum;
+}
+
+extern "C" __global__ void assay_flush_write(uint4 *buffer, size_t count)
+{
+    size_t step = (size_t)gridDim.x * blockDim.x;
+    for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += step)
+        buffer[i] = make_uint4(0x01010101u, 0x01010101u, 0x01010101u, 0x01010101u);
+}
+
+/* ----------------------------------------------------------------- filling -- */
+
+/* As assay_store: floats round once, from double, to nearest even. */
+template <typename T> __device__ T element(double value)
+{
+    return (T)value;
+}
+template <> __device__ __half element<__half>(double value)
+{
+    return __double2half(value);
+}
+template <> __device__ __nv_bfloat16 element<__nv_bfloat16>(double value)
+{
+    return __double2bfloat16(value);
+}
+
+template <typename T>
+__global__ void assay_fill_elements(T *memory, int64_t count, struct assay_fill fill,
+                                    const float *hard, uint64_t seed)
+{
+    int64_t step = (int64_t)gridDim.x * blockDim.x;
+    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += step)
+        memory[i] = element<T>(fill_value(&fill, hard, seed, i));
+}
+
+template <typename T>
+static void fill_with(void *stream, void *memory, int64_t count, const struct assay_fill *fill,
+                      const float *hard, uint64_t seed)
+{
+    assay_fill_elements<T>
+        <<<BLOCKS, THREADS, 0, (cudaStream_t)stream>>>((T *)memory, count, *fill, hard, seed);
+}
+
+extern "C" int kernel_fill(void *stream, void *memory, enum assay_type type, int64_t count,
+                           const struct assay_fill *fill, const float *hard, uint64_t seed)
+{
+    typedef void filler(void *, void *, int64_t, const struct assay_fill *, const float *,
+                        uint64_t);
+    static filler *const fillers[ASSAY_TYPES] = {
+        fill_with<float>,    fill_with<double>,  fill_with<__half>,  fill_with<__nv_bfloat16>,
+        fill_with<int8_t>,   fill_with<uint8_t>, fill_with<int16_t>, fill_with<int32_t>,
+        fill_with<uint32_t>, fill_with<int64_t>};
+    fillers[type](stream, memory, count, fill, hard, seed);
+    return assay_launched();
+}
+
+/* ---------------------------------------------------------------- checksum -- */
+
+__global__ void assay_checksum(const unsigned char *memory, size_t bytes, unsigned long long *sum)
+{
+    size_t words = bytes / sizeof(uint64_t), step = (size_t)gridDim.x * blockDim.x;
+    size_t first = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    uint64_t total = 0;
+    for (size_t i = first; i < words; i += step)
+        total += fill_hash(((const uint64_t *)memory)[i], i);
+    for (size_t i = words * sizeof(uint64_t) + first; i < bytes; i += step)
+        total += fill_hash(memory[i], i);
+    for (int lanes = 16; lanes > 0; lanes /= 2)
+        total += __shfl_down_sync(0xffffffffu, (unsigned long long)total, lanes);
+    if (threadIdx.x % 32 == 0) atomicAdd(sum, (unsigned long long)total);
+}
+
+extern "C" int kernel_checksum(void *stream, const void *memory, size_t bytes, uint64_t *sum)
+{
+    assay_checksum<<<BLOCKS, THREADS, 0, (cudaStream_t)stream>>>((const unsigned char *)memory,
+                                                                 bytes, (unsigned long long *)sum);
+    return assay_launched();
+}
+
+/* --------------------------------------------------------------- launching -- */
+
+extern "C" int kernel_hold(void *stream, double ns)
+{
+    assay_hold<<<1, 1, 0, (cudaStream_t)stream>>>((unsigned long long)ns);
+    return assay_launched();
+}
+
+extern "C" int kernel_empty(void *stream)
+{
+    assay_empty<<<1, 32, 0, (cudaStream_t)stream>>>();
+    return assay_launched();
+}
+
+extern "C" int kernel_flush_read(void *stream, const void *buffer, size_t bytes, void *sink)
+{
+    assay_flush_read<<<BLOCKS, THREADS, 0, (cudaStream_t)stream>>>(
+        (const uint4 *)buffer, bytes / sizeof(uint4), (unsigned *)sink);
+    return assay_launched();
+}
+
+extern "C" int kernel_flush_write(void *stream, void *buffer, size_t bytes)
+{
+    assay_flush_write<<<BLOCKS, THREADS, 0, (cudaStream_t)stream>>>((uint4 *)buffer,
+                                                                    bytes / sizeof(uint4));
+    return assay_launched();
+}

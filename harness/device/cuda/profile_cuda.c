@@ -1,0 +1,237 @@
+/*
+ * profile_cuda.c - one launch on a CUDA device, taken apart: first by its activity
+ * records, then, in as many launches as they take, by its hardware counters.
+ *
+ * Before every launch the caches are brought into the state of the case, as
+ * sampling does; so the counters of a cold case are those of a cold launch in
+ * every pass. Clocks are left as they are.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "device/counter_sets.h"
+#include "device/cuda/counters.h"
+#include "device/cuda/cupti.h"
+#include "device/cuda/device_cuda.h"
+#include "device/cuda/device_kernels.h"
+#include "device/profile.h"
+
+enum {
+    MAX_COUNTED = 2000, /* kernels of one launch whose counters are read */
+    MAX_PASSES = 200,
+    MAX_ATTEMPTS = 3, /* at the records of a launch */
+};
+static const double MAX_COUNTING_S = 20; /* less than a step of a case may take */
+
+/* Of the C++ runtime, which nvcc links: "The Itanium C++ ABI", section 3.4. */
+char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status);
+
+static void readable_name(const char *mangled, char *out, size_t size)
+{
+    int status = 0;
+    char *name = __cxa_demangle(mangled, NULL, NULL, &status);
+    snprintf(out, size, "%s", status == 0 && name ? name : mangled);
+    free(name);
+}
+
+/* --------------------------------------------------------------- records -- */
+
+/* The case's own state of the caches, and nothing running. */
+static int bring_caches(struct device *device, const struct block *block)
+{
+    int status =
+        block->temperature == ASSAY_COLD ? cuda_flush(device) : block->variant->launch(block->call);
+    return status < 0 ? -1 : cuda_synchronize(device);
+}
+
+/* What stands behind the mark is the launch's. */
+static const struct cupti_record *behind_mark(const struct cupti_record *records, int *count)
+{
+    int at = 0;
+    while (at < *count &&
+           (records[at].kind != CUPTI_KERNEL || strcmp(records[at].name, KERNEL_HOLD_NAME) != 0))
+        at++;
+    if (at == *count) return NULL;
+    *count -= at + 1;
+    return records + at + 1;
+}
+
+/* The records of one launch, copied: the next collect reuses theirs. *count is -1 when
+ * some were lost. */
+static int record_launch(struct device *device, const struct block *block,
+                         struct cupti_record **out, int *count)
+{
+    const struct cupti_record *records;
+    int lost;
+    if (bring_caches(device, block) < 0 || cuda_record(device, true) < 0) return -1;
+    if (kernel_hold(device->stream, block->hold_ns) < 0) return -1;
+    if (block->variant->launch(block->call) < 0 || cuda_synchronize(device) < 0) return -1;
+    if (cupti_collect(&records, count, &lost) < 0 || cuda_record(device, false) < 0) return -1;
+    if (lost == 0) records = behind_mark(records, count);
+    if (lost > 0 || records == NULL) {
+        *count = -1;
+        return 0;
+    }
+    *out = malloc(((size_t)*count + 1) * sizeof **out);
+    if (*out == NULL) return assay_error("out of memory for a profile");
+    memcpy(*out, records, (size_t)*count * sizeof **out);
+    return 0;
+}
+
+/* -------------------------------------------------------------- counters -- */
+
+/* 0, -1, or 1: a refusal of CUPTI's, in assay_error, which costs the counters only. */
+static int run_passes(struct device *device, const struct block *block, struct counters *counters,
+                      int *passes)
+{
+    bool done = false;
+    for (*passes = 0; !done && *passes < MAX_PASSES; ++*passes) {
+        if (bring_caches(device, block) < 0) return -1;
+        if (counters_begin(counters) < 0) return 1;
+        int launched = block->variant->launch(block->call);
+        if (launched == 0) launched = cuda_synchronize(device);
+        if (launched < 0) return -1;
+        if (counters_end(counters, &done) < 0) return 1;
+    }
+    if (done) return 0;
+    assay_error("CUPTI asked for more than %d launches", MAX_PASSES);
+    return 1;
+}
+
+/* What of the counters goes where. */
+struct counted {
+    const struct cupti_record *records;
+    int count;
+    const int *places;
+    enum counters_range range;
+    int kernels;
+};
+
+static int deal(struct counters *counters, const struct counted *counted, struct profile *profile)
+{
+    int ranges = 0, status = 1;
+    size_t slots = (size_t)counted->kernels * (size_t)profile->counter_count;
+    double *values = malloc((slots + 1) * sizeof *values);
+    if (values == NULL) return assay_error("out of memory for counters");
+    if (counters_read(counters, values, &ranges) < 0) {
+        status = 1;
+    } else if (counted->range == COUNTERS_WHOLE_LAUNCH) {
+        status = profile_take_whole(profile, values, ranges) < 0;
+    } else {
+        status = profile_take_counters(profile, counted->records, counted->count, counted->places,
+                                       values, ranges) < 0;
+    }
+    free(values);
+    return status;
+}
+
+/* 1: so long a launch would take the counters' many for ever. A hot one is made twice. */
+static int check_length(const struct counters *counters, const struct profile *profile)
+{
+    double counting_s = 2e-9 * profile->span_ns * counters_passes(counters);
+    if (counting_s <= MAX_COUNTING_S) return 0;
+    assay_error("they take %d launches of %.2g s each; ask for fewer with --counters",
+                counters_passes(counters), 1e-9 * profile->span_ns);
+    return 1;
+}
+
+/* As run_passes. */
+static int count_launches(struct device *device, const struct block *block,
+                          const struct counted *counted, struct profile *profile)
+{
+    const char *names[PROFILE_MAX_COUNTERS];
+    struct counters *counters;
+    int passes = 0;
+    for (int i = 0; i < profile->counter_count; i++)
+        names[i] = profile->counter[i];
+    if (counters_open(&counters, names, profile->counter_count, device->index, counted->range,
+                      counted->kernels) < 0)
+        return 1;
+    char unknown[ASSAY_MAX_REASON / 2];
+    counters_unknown(counters, unknown, sizeof unknown);
+    int status = check_length(counters, profile);
+    if (status == 0) status = run_passes(device, block, counters, &passes);
+    if (status == 0) status = deal(counters, counted, profile);
+    counters_close(counters);
+    if (status != 0) return status;
+    profile->passes = passes;
+    bool whole = counted->range == COUNTERS_WHOLE_LAUNCH && profile->activities > 1;
+    snprintf(profile->counters_lost, sizeof profile->counters_lost, "%s%s%s%s",
+             whole ? "of the launch as a whole, which cannot be counted by kernels" : "",
+             whole && unknown[0] ? "; " : "", unknown[0] ? "not known to this GPU: " : "", unknown);
+    return 0;
+}
+
+/* As run_passes. Kernels of one call are a graph's; a graph of one kernel shows only
+ * when counting it by kernels fails. */
+static int read_counters(struct device *device, const struct block *block, struct counted *counted,
+                         struct profile *profile)
+{
+    if (profile->counter_count == 0) return 0;
+    counted->kernels = profile_count_kernels(counted->records, counted->count);
+    if (counted->kernels == 0) {
+        assay_error("the launch has no kernel");
+        return 1;
+    }
+    int status = 1;
+    if (counted->kernels <= MAX_COUNTED && !profile_is_graph(counted->records, counted->count)) {
+        counted->range = COUNTERS_EACH_KERNEL;
+        status = count_launches(device, block, counted, profile);
+    }
+    if (status <= 0) return status;
+    counted->range = COUNTERS_WHOLE_LAUNCH;
+    counted->kernels = 1;
+    return count_launches(device, block, counted, profile);
+}
+
+static int need_records(const struct device *device)
+{
+    return device->cupti
+               ? 0
+               : assay_error(
+                     "a profile needs CUPTI's kernel records, which are not to be had here");
+}
+
+/* A session for one metric, in which nothing is launched: opening it is what asks for
+ * permission. */
+int cuda_try_counters(struct device *device)
+{
+    const char *const name = COUNTER_TIME;
+    struct counters *counters;
+    if (need_records(device) < 0 || cuda_record(device, false) < 0 ||
+        counters_open(&counters, &name, 1, device->index, COUNTERS_WHOLE_LAUNCH, 1) < 0)
+        return -1;
+    counters_close(counters);
+    return 0;
+}
+
+int cuda_profile(struct device *device, const struct block *block, struct profile *profile)
+{
+    struct cupti_record *records = NULL;
+    int count = 0, status = -1;
+    if (need_records(device) < 0) return -1;
+    for (int attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+        if (record_launch(device, block, &records, &count) < 0) return -1;
+        if (count >= 0) break;
+    }
+    if (count <= 0) return 0; /* the case stays; it has no profile */
+    int *places = malloc(((size_t)count + 1) * sizeof *places);
+    if (places == NULL) {
+        assay_error("out of memory for a profile");
+        goto out;
+    }
+    profile_take_records(profile, records, count, readable_name, places);
+    struct counted counted = {.records = records, .count = count, .places = places};
+    status = read_counters(device, block, &counted, profile);
+    if (status > 0) {
+        snprintf(profile->counters_lost, sizeof profile->counters_lost, "%s", assay_last_error());
+        status = cuda_synchronize(device);
+    }
+out:
+    free(places);
+    free(records);
+    return status;
+}

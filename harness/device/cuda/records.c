@@ -1,0 +1,48 @@
+/* records.c - a growing list of what the device did. */
+#include <stdlib.h>
+
+#include "device/cuda/records.h"
+
+enum { FIRST_CAPACITY = 4096 };
+
+static int make_room(struct record_list *list)
+{
+    if (list->count < list->capacity) return 0;
+    int capacity = list->capacity ? 2 * list->capacity : FIRST_CAPACITY;
+    struct cupti_record *items = realloc(list->items, (size_t)capacity * sizeof *items);
+    if (!items) return -1;
+    list->items = items;
+    list->capacity = capacity;
+    return 0;
+}
+
+int records_add(struct record_list *list, const struct cupti_record *record)
+{
+    bool is_timed = record->start_ns != 0 && record->end_ns >= record->start_ns;
+    if (!is_timed || make_room(list)) return -1;
+    list->items[list->count++] = *record;
+    return 0;
+}
+
+static int by_start(const void *left, const void *right)
+{
+    const struct cupti_record *a = left, *b = right;
+    if (a->start_ns != b->start_ns) return a->start_ns < b->start_ns ? -1 : 1;
+    if (a->end_ns != b->end_ns) return a->end_ns < b->end_ns ? -1 : 1;
+    return (a->correlation > b->correlation) - (a->correlation < b->correlation);
+}
+
+/* One stream's records come in order, and then there is nothing to do. */
+void records_sort(struct record_list *list)
+{
+    int i = 1;
+    while (i < list->count && by_start(&list->items[i - 1], &list->items[i]) <= 0)
+        i++;
+    if (i < list->count) qsort(list->items, (size_t)list->count, sizeof *list->items, by_start);
+}
+
+void records_release(struct record_list *list)
+{
+    free(list->items);
+    *list = (struct record_list){0};
+}

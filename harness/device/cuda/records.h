@@ -1,0 +1,23 @@
+/*
+ * records.h - a growing list of what the device did. Pure.
+ */
+#ifndef RECORDS_H
+#define RECORDS_H
+
+#include "device/cuda/cupti.h"
+
+struct record_list {
+    struct cupti_record *items;
+    int count, capacity;
+};
+
+/* Add a copy of `record`. -1 when it has no times (CUPTI writes zeros for what
+ * it could not get) or there is no memory: the record is lost. */
+int records_add(struct record_list *list, const struct cupti_record *record);
+
+/* By start, then by end, then by correlation. */
+void records_sort(struct record_list *list);
+
+void records_release(struct record_list *list);
+
+#endif

@@ -1,0 +1,75 @@
+/* device.c - the table of devices, and opening one by its spec. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "device/device.h"
+#include "device/device_kinds.h"
+
+const struct device_ops *const device_table[] = {
+#ifdef ASSAY_HAVE_CUDA
+    &device_cuda,
+#endif
+    &device_host,
+    &device_sim,
+    NULL,
+};
+
+/* "cuda:1" names the device called "cuda". */
+static bool spec_names(const char *spec, const char *name)
+{
+    size_t length = strlen(name);
+    return strncmp(spec, name, length) == 0 && (spec[length] == '\0' || spec[length] == ':');
+}
+
+double device_wall_s(struct device *device)
+{
+    (void)device;
+    return clock_s();
+}
+
+static int unknown_device(const char *spec)
+{
+    static const char *const names[] = {"auto", "cuda", "host", "sim"};
+    char name[ASSAY_MAX_NAME];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(spec, ":"), spec);
+    const char *near = text_nearest(name, names, sizeof names / sizeof *names);
+    if (near) return assay_error("there is no device '%s'; did you mean '%s'?", spec, near);
+    return assay_error("there is no device '%s' (auto, cuda:N, host, sim:KEY=VALUE,...)", spec);
+}
+
+/* The first that opens; the last one's error if none does. */
+static int open_first(const struct device_options *options, const struct device_ops **ops,
+                      struct device **device)
+{
+    for (int i = 0; device_table[i]; i++) {
+        if (device_table[i]->by_name_only) continue;
+        struct device_options each = *options;
+        each.spec = device_table[i]->name;
+        if (device_table[i]->open(&each, device) < 0) continue;
+        *ops = device_table[i];
+        return 0;
+    }
+    return -1;
+}
+
+int device_open(const struct device_options *options, const struct device_ops **ops,
+                struct device **device)
+{
+    *ops = NULL;
+    *device = NULL;
+    if (strcmp(options->spec, "auto") == 0) return open_first(options, ops, device);
+    for (int i = 0; device_table[i]; i++) {
+        if (!spec_names(options->spec, device_table[i]->name)) continue;
+        if (device_table[i]->open(options, device) < 0) return -1;
+        *ops = device_table[i];
+        return 0;
+    }
+#ifndef ASSAY_HAVE_CUDA
+    if (spec_names(options->spec, "cuda"))
+        return assay_error("device '%s': this program was built without CUDA (no nvcc was found)",
+                           options->spec);
+#endif
+    return unknown_device(options->spec);
+}

@@ -1,0 +1,293 @@
+/*
+ * device_host.c - the CPU as a device: the host clock, the last-level cache in
+ * the part of L2, OpenMP for everything that touches much memory.
+ */
+#include <math.h>
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "device/device_kinds.h"
+#include "device/host/cache_lines.h"
+#include "device/host/host_cache.h"
+#include "device/host/host_memory.h"
+#include "device/nvtx.h"
+
+enum {
+    ALIGNMENT = 4096,
+    FALLBACK_CACHE_MIB = 32, /* where the system does not tell */
+    LEAST_CACHE_BYTES = 64 << 10,
+    WARM_UP_MS = 30,
+    WARM_UP_BYTES = 8 << 20, /* of the buffer: clearing a cache of 480 MiB once takes longer */
+};
+
+struct device {
+    enum cache_flush how;
+    bool warm;
+    int64_t cache_bytes;
+    size_t flush_bytes; /* of pages */
+    char *flush;
+    bool flush_filled;  /* pages nobody wrote to are one page of zeros, and clear nothing */
+    uint64_t flush_sum; /* read back, so that the reads are not dropped */
+};
+
+static const char *host_describe_cpu(char *out, size_t size)
+{
+    snprintf(out, size, "unknown CPU");
+    FILE *file = fopen("/proc/cpuinfo", "r");
+    if (file == NULL) return out;
+    char line[256];
+    while (fgets(line, sizeof line, file)) {
+        char *colon = strchr(line, ':');
+        if (strncmp(line, "model name", 10) != 0 || colon == NULL) continue;
+        colon[strcspn(colon, "\n")] = '\0';
+        snprintf(out, size, "%s", colon + 2);
+        break;
+    }
+    fclose(file);
+    return out;
+}
+
+/* 0, or -1 when what was asked for cannot be had here. */
+static int choose_flush(int32_t asked, enum cache_flush *how)
+{
+    bool lines = cache_lines_can_evict();
+    if (asked == FLUSH_LINES && !lines)
+        return assay_error("this processor lets no program evict a cache line (--flush read)");
+    *how = asked >= 0 ? (enum cache_flush)asked : lines ? FLUSH_LINES : FLUSH_READ;
+    return 0;
+}
+
+/* What the user says comes first: a virtual machine may show the cache of a whole package, of which
+ * it has a few processors. 0, or -1 with assay_error. */
+static int find_cache(int64_t *bytes)
+{
+    const char *told = getenv("ASSAY_HOST_CACHE");
+    if (told && told[0] && (!text_parse_count(told, bytes) || *bytes < LEAST_CACHE_BYTES))
+        return assay_error("ASSAY_HOST_CACHE=%.40s is no size of a cache (32Mi, at least 64Ki)",
+                           told);
+    if (told && told[0]) return 0;
+    *bytes = host_cache_bytes();
+    if (*bytes < 0) *bytes = (int64_t)FALLBACK_CACHE_MIB << 20;
+    return 0;
+}
+
+static int host_open(const struct device_options *options, struct device **out)
+{
+    enum cache_flush how = FLUSH_READ;
+    int64_t cache_bytes;
+    if (choose_flush(options->flush, &how) < 0 || find_cache(&cache_bytes) < 0) return -1;
+    struct device *device = calloc(1, sizeof *device);
+    if (device == NULL) return assay_error("out of memory for the host device");
+    device->how = how;
+    device->cache_bytes = cache_bytes;
+    device->flush_bytes = 2 * (size_t)cache_bytes / ALIGNMENT * ALIGNMENT;
+    device->flush = aligned_alloc(ALIGNMENT, device->flush_bytes);
+    if (device->flush == NULL) {
+        free(device);
+        return assay_error("out of memory for the buffer that clears the caches");
+    }
+    *out = device;
+    return 0;
+}
+
+static void host_close(struct device *device)
+{
+    free(device->flush);
+    free(device);
+}
+
+/* The smallest step between two readings of the clock. */
+static double clock_step_ns(void)
+{
+    double step = INFINITY;
+    for (int i = 0; i < 1000; i++) {
+        double before = clock_ns(), after = clock_ns();
+        if (after > before) step = fmin(step, after - before);
+    }
+    return step;
+}
+
+static void host_describe(struct device *device, struct device_info *info)
+{
+    struct utsname system;
+    memset(info, 0, sizeof *info);
+    info->place = ASSAY_HOST;
+    snprintf(info->spec, sizeof info->spec, "host");
+    host_describe_cpu(info->name, sizeof info->name);
+    if (uname(&system) == 0) snprintf(info->driver, sizeof info->driver, "%s", system.release);
+    info->multiprocessors = omp_get_max_threads();
+    long l1 = sysconf(_SC_LEVEL1_DCACHE_SIZE);
+    info->l1_bytes = l1 > 0 ? l1 : -1;
+    info->cache_bytes = device->cache_bytes;
+    info->memory_bytes = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+    info->sm_mhz_max = info->memory_mhz_max = info->power_limit_w = NAN;
+    info->ecc = info->mig = -1;
+    info->clock = CLOCK_HOST;
+    info->flush = device->how;
+    info->event_floor_ns = info->kernel_floor_ns = NAN;
+    info->clock_step_ns = clock_step_ns();
+}
+
+/* ---------------------------------------------------------------- timing -- */
+
+static void *host_stream(struct device *device)
+{
+    (void)device;
+    return NULL;
+}
+
+static int host_synchronize(struct device *device)
+{
+    (void)device;
+    return 0;
+}
+
+/* ----------------------------------------------------------------- cold -- */
+
+/* What was read must count for something, or the reads are dropped. */
+static void read_buffer(struct device *device, size_t bytes)
+{
+    uint64_t total = 0;
+#pragma omp parallel for schedule(static) reduction(+ : total)
+    for (size_t i = 0; i < bytes; i += 64)
+        total += (unsigned char)device->flush[i];
+    device->flush_sum += total;
+}
+
+static void write_buffer(struct device *device)
+{
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < device->flush_bytes; i += 64)
+        device->flush[i]++;
+    device->flush_filled = true;
+}
+
+/* Everything goes, whoever's it is. The buffer is filled when it is first wanted: most cases are
+ * made cold line by line, and twice a cache of hundreds of MiB takes longer to fill than a launch
+ * of a small suite. */
+static void clear_caches(struct device *device)
+{
+    if (device->how == FLUSH_WRITE || !device->flush_filled) write_buffer(device);
+    if (device->how != FLUSH_WRITE) read_buffer(device, device->flush_bytes);
+}
+
+struct operands {
+    int count;
+    size_t total; /* bytes */
+    size_t bytes[ASSAY_MAX_BUFFERS];
+};
+
+static void find_operands(const struct assay_shape *shape, struct operands *operands)
+{
+    struct assay_buffer spec[ASSAY_MAX_BUFFERS];
+    memset(spec, 0, sizeof spec);
+    memset(operands, 0, sizeof *operands);
+    if (shape->operation->buffers == NULL) return;
+    operands->count = shape->operation->buffers(shape, spec);
+    for (int i = 0; i < operands->count; i++) {
+        operands->bytes[i] = (size_t)spec[i].count * assay_type_bytes(spec[i].type);
+        operands->total += operands->bytes[i];
+    }
+}
+
+/* Line by line where all that the variant works on is known and is less to walk over
+ * than the buffer is: a line costs about the same either way. What setup allocated has
+ * no address here, so a variant with a workspace gets everything cleared. By sizes
+ * alone, so that a case is always treated alike. */
+static bool by_lines(const struct device *device, const struct assay_call *call,
+                     const struct operands *operands)
+{
+    return device->how == FLUSH_LINES && call->workspace_bytes == 0 &&
+           operands->total <= device->flush_bytes;
+}
+
+static void make_cold(struct device *device, const struct assay_call *call,
+                      const struct operands *operands)
+{
+    if (!by_lines(device, call, operands)) {
+        clear_caches(device);
+        return;
+    }
+    for (int i = 0; i < operands->count; i++)
+        cache_lines_evict(call->buffer[i], operands->bytes[i]);
+}
+
+/* Once is enough: a CPU's clock settles in milliseconds and stays up while the
+ * groups follow each other; it also starts the threads. */
+static int host_warm_up(struct device *device)
+{
+    double end = clock_s() + WARM_UP_MS * 1e-3;
+    size_t bytes = device->flush_bytes < WARM_UP_BYTES ? device->flush_bytes : WARM_UP_BYTES;
+    while (!device->warm && clock_s() < end)
+        read_buffer(device, bytes);
+    device->warm = true;
+    return 0;
+}
+
+static int host_sample(struct device *device, const struct block *block, struct block_sample *out,
+                       struct block_totals *totals, struct code_seen *code)
+{
+    bool hot = block->temperature == ASSAY_HOT, led = hot && !block->unled;
+    *totals = (struct block_totals){NAN, block->count + led};
+    memset(code, 0, sizeof *code);
+    code->kernels = code->registers = code->shared_bytes = code->local_bytes = -1;
+    struct operands operands;
+    find_operands(block->call->shape, &operands);
+    if (led && block->variant->launch(block->call) < 0) return -1;
+    for (int i = 0; i < block->count; i++) {
+        if (!hot) make_cold(device, block->call, &operands);
+        nvtx_push(NVTX_LAUNCH, block->variant->name);
+        double start = clock_ns();
+        int status = block->variant->launch(block->call);
+        double end = clock_ns();
+        nvtx_pop();
+        if (status < 0) return -1;
+        out[i] = (struct block_sample){.time_ns = end - start, .busy_ns = NAN, .event_ns = NAN};
+        totals->wall_ns = end - start; /* the same clock: the last stands for the block */
+    }
+    return 0;
+}
+
+/* No energy counter that an ordinary user may read. */
+static int host_energy(struct device *device, const struct block *block, double ns, int *launches,
+                       double *energy_mj)
+{
+    (void)device, (void)block, (void)ns;
+    *launches = 0;
+    *energy_mj = NAN;
+    return 0;
+}
+
+static void host_state(struct device *device, struct device_state *state)
+{
+    (void)device;
+    *state = (struct device_state){NAN, NAN, NAN, NAN, NAN, 0, ""};
+}
+
+const struct device_ops device_host = {
+    .name = "host",
+    .open = host_open,
+    .close = host_close,
+    .describe = host_describe,
+    .alloc = host_memory_alloc,
+    .release = host_memory_release,
+    .free_bytes = host_memory_free_bytes,
+    .to_host = host_memory_copy,
+    .from_host = host_memory_copy,
+    .set = host_memory_set,
+    .fill = host_memory_fill,
+    .checksum = host_memory_checksum,
+    .now_s = device_wall_s,
+    .stream = host_stream,
+    .synchronize = host_synchronize,
+    .warm_up = host_warm_up,
+    .sample = host_sample,
+    .energy = host_energy,
+    .state = host_state,
+};

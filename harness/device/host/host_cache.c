@@ -1,0 +1,101 @@
+/* host_cache.c - see host_cache.h. */
+#include <sched.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/system_file.h"
+#include "device/host/host_cache.h"
+
+enum { MAX_PROCESSORS = 4096, MAX_INDEX = 16, TEXT = 256 };
+
+/* The first line of one file of a cache; false when it is not there. */
+static bool read_file(const char *root, int processor, int index, const char *name, char text[TEXT])
+{
+    char path[128];
+    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/cache/index%d/%s", processor, index,
+             name);
+    if (!system_file_read(root, path, text, TEXT) || text[0] == '\0') return false;
+    text[strcspn(text, "\n")] = '\0';
+    return true;
+}
+
+/* "32768K", "1M". */
+static int64_t parse_size(const char *text)
+{
+    char *unit;
+    int64_t size = strtoll(text, &unit, 10);
+    return *unit == 'K' ? size << 10 : *unit == 'M' ? size << 20 : size;
+}
+
+/* The index of a processor's last cache for data, or -1. */
+static int last_index(const char *root, int processor)
+{
+    char text[TEXT];
+    int found = -1;
+    long level = 0;
+    for (int i = 0; i < MAX_INDEX && read_file(root, processor, i, "level", text); i++) {
+        long this_level = strtol(text, NULL, 10);
+        bool data = read_file(root, processor, i, "type", text) && strcmp(text, "Instruction") != 0;
+        if (!data || this_level <= level) continue;
+        found = i;
+        level = this_level;
+    }
+    return found;
+}
+
+/* Mark the processors of a list like "0-3,8,10-11". */
+static void mark_list(const char *list, bool marked[MAX_PROCESSORS])
+{
+    char *end;
+    for (const char *at = list; *at; at = *end == ',' ? end + 1 : end) {
+        long first = strtol(at, &end, 10), last = first;
+        if (end == at) return;
+        if (*end == '-') last = strtol(end + 1, &end, 10);
+        for (long p = first < 0 ? 0 : first; p <= last && p < MAX_PROCESSORS; p++)
+            marked[p] = true;
+        if (*end != ',' && *end != '\0') return;
+    }
+}
+
+/* Caches of the processors that are `usable`, each once. */
+static int64_t sum_caches(const char *root, const bool usable[MAX_PROCESSORS])
+{
+    bool counted[MAX_PROCESSORS] = {false};
+    int64_t total = 0;
+    for (int p = 0; p < MAX_PROCESSORS; p++) {
+        char size[TEXT], list[TEXT];
+        if (!usable[p] || counted[p]) continue;
+        int index = last_index(root, p);
+        if (index < 0 || !read_file(root, p, index, "size", size)) continue;
+        if (read_file(root, p, index, "shared_cpu_list", list)) mark_list(list, counted);
+        total += parse_size(size);
+    }
+    return total > 0 ? total : -1;
+}
+
+int64_t host_cache_bytes_below(const char *root, int processors)
+{
+    bool usable[MAX_PROCESSORS];
+    for (int p = 0; p < MAX_PROCESSORS; p++)
+        usable[p] = p < processors;
+    return sum_caches(root, usable);
+}
+
+int64_t host_cache_bytes(void)
+{
+    const size_t size = CPU_ALLOC_SIZE(MAX_PROCESSORS);
+    bool usable[MAX_PROCESSORS] = {false};
+    cpu_set_t *set = CPU_ALLOC(MAX_PROCESSORS);
+    if (set && sched_getaffinity(0, size, set) == 0)
+        for (int p = 0; p < MAX_PROCESSORS; p++)
+            usable[p] = CPU_ISSET_S(p, size, set);
+    CPU_FREE(set);
+
+    int64_t bytes = sum_caches("", usable);
+    if (bytes <= 0) bytes = sysconf(_SC_LEVEL3_CACHE_SIZE);
+    if (bytes <= 0) bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
+    return bytes > 0 ? bytes : -1;
+}

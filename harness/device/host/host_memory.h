@@ -1,0 +1,19 @@
+/*
+ * host_memory.h - the memory part of struct device_ops for devices whose memory
+ * is the host's: OpenMP for everything that touches much. `device` is not read.
+ */
+#ifndef HOST_MEMORY_H
+#define HOST_MEMORY_H
+
+#include "device/device.h"
+
+void *host_memory_alloc(struct device *device, size_t bytes);
+void host_memory_release(struct device *device, void *memory);
+int64_t host_memory_free_bytes(struct device *device);
+int host_memory_copy(struct device *device, void *to, const void *from, size_t bytes);
+int host_memory_set(struct device *device, void *memory, uint8_t byte, size_t bytes);
+int host_memory_fill(struct device *device, void *memory, enum assay_type type, int64_t count,
+                     const struct assay_fill *fill, uint64_t seed);
+int host_memory_checksum(struct device *device, const void *memory, size_t bytes, uint64_t *sum);
+
+#endif

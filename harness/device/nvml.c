@@ -1,0 +1,270 @@
+/*
+ * nvml.c - the card's own word about itself, through NVIDIA's management library.
+ *
+ * The few functions used are declared here from their documented interface
+ * (NVIDIA, NVML API Reference Guide, 12.2), which is stable: a function that
+ * changes gets a new name. Enumerations are int there.
+ */
+#include <dlfcn.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/library.h"
+#include "device/nvml.h"
+
+/* nvmlReturn_t, nvmlClockType_t, nvmlTemperatureSensors_t */
+enum { NVML_SUCCESS = 0, NVML_INSUFFICIENT_SIZE = 7 };
+enum { NVML_CLOCK_SM = 1, NVML_CLOCK_MEMORY = 2 };
+enum { NVML_TEMPERATURE_GPU = 0 };
+
+struct nvml_card; /* nvmlDevice_t points to it */
+
+/* Functions that may be missing are NULL. */
+struct nvml_api {
+    int (*init)(void);
+    int (*shutdown)(void);
+    const char *(*error_text)(int code);
+    int (*card_by_uuid)(const char *uuid, struct nvml_card **card);
+    int (*clock)(struct nvml_card *card, int type, unsigned *mhz);
+    int (*clock_max)(struct nvml_card *card, int type, unsigned *mhz);
+    int (*temperature)(struct nvml_card *card, int sensor, unsigned *celsius);
+    int (*power)(struct nvml_card *card, unsigned *milliwatts);
+    int (*power_limit)(struct nvml_card *card, unsigned *milliwatts);
+    int (*energy)(struct nvml_card *card, unsigned long long *millijoules);
+    int (*clock_reasons)(struct nvml_card *card, unsigned long long *bits);
+    int (*vbios)(struct nvml_card *card, char *text, unsigned size);
+    int (*driver)(char *text, unsigned size);
+    int (*ecc)(struct nvml_card *card, int *now, int *after_reboot);
+    int (*mig)(struct nvml_card *card, unsigned *now, unsigned *after_reset);
+    int (*persistence)(struct nvml_card *card, int *mode);
+    int (*processes)(struct nvml_card *card, unsigned *count, void *list);
+};
+
+#define AT(member) offsetof(struct nvml_api, member)
+static const struct library_symbol symbols[] = {
+    {"nvmlInit_v2", "nvmlInit", AT(init), false},
+    {"nvmlShutdown", NULL, AT(shutdown), false},
+    {"nvmlErrorString", NULL, AT(error_text), false},
+    {"nvmlDeviceGetHandleByUUID", NULL, AT(card_by_uuid), false},
+    {"nvmlDeviceGetClockInfo", NULL, AT(clock), true},
+    {"nvmlDeviceGetMaxClockInfo", NULL, AT(clock_max), true},
+    {"nvmlDeviceGetTemperature", NULL, AT(temperature), true},
+    {"nvmlDeviceGetPowerUsage", NULL, AT(power), true},
+    {"nvmlDeviceGetEnforcedPowerLimit", NULL, AT(power_limit), true},
+    {"nvmlDeviceGetTotalEnergyConsumption", NULL, AT(energy), true},
+    {"nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClocksThrottleReasons",
+     AT(clock_reasons), true},
+    {"nvmlDeviceGetVbiosVersion", NULL, AT(vbios), true},
+    {"nvmlSystemGetDriverVersion", NULL, AT(driver), true},
+    {"nvmlDeviceGetEccMode", NULL, AT(ecc), true},
+    {"nvmlDeviceGetMigMode", NULL, AT(mig), true},
+    {"nvmlDeviceGetPersistenceMode", NULL, AT(persistence), true},
+    {"nvmlDeviceGetComputeRunningProcesses_v3", "nvmlDeviceGetComputeRunningProcesses_v2",
+     AT(processes), true},
+};
+#undef AT
+
+/* The seam has no handle: a process looks at one card, and the library's own
+ * state is a process's too. */
+static struct {
+    void *library;
+    struct nvml_api api;
+    struct nvml_card *card;
+} nvml;
+
+/* -------------------------------------------------------------- opening -- */
+
+static int load(void)
+{
+    const char *chosen = getenv("ASSAY_NVML");
+    const char *const names[] = {chosen && *chosen ? chosen : "libnvidia-ml.so.1", NULL};
+    const char *const patterns[] = {NULL};
+    nvml.library = library_open(names, patterns);
+    if (!nvml.library) return -1;
+    return library_bind(nvml.library, symbols, sizeof symbols / sizeof *symbols, &nvml.api);
+}
+
+static void unload(void)
+{
+    if (nvml.library) dlclose(nvml.library);
+    memset(&nvml, 0, sizeof nvml);
+}
+
+int nvml_open(const char *uuid)
+{
+    nvml_close();
+    if (load()) {
+        char why[512];
+        snprintf(why, sizeof why, "%s", assay_last_error());
+        unload();
+        return assay_error("NVML cannot be loaded: %s", why);
+    }
+
+    int code = nvml.api.init();
+    if (code != NVML_SUCCESS) {
+        assay_error("NVML does not start: %s", nvml.api.error_text(code));
+        unload();
+        return -1;
+    }
+    code = nvml.api.card_by_uuid(uuid, &nvml.card);
+    if (code != NVML_SUCCESS) {
+        assay_error("NVML does not find the card %s: %s", uuid, nvml.api.error_text(code));
+        nvml.card = NULL;
+        nvml_close();
+        return -1;
+    }
+    return 0;
+}
+
+void nvml_close(void)
+{
+    if (!nvml.library) return;
+    nvml.api.shutdown();
+    unload();
+}
+
+/* -------------------------------------------------------------- reading -- */
+
+static double read_clock(int (*get)(struct nvml_card *, int, unsigned *), int type, double fallback)
+{
+    unsigned mhz = 0;
+    if (!get || get(nvml.card, type, &mhz) != NVML_SUCCESS) return fallback;
+    return mhz;
+}
+
+static double read_power_w(int (*get)(struct nvml_card *, unsigned *), double fallback)
+{
+    unsigned milliwatts = 0;
+    if (!get || get(nvml.card, &milliwatts) != NVML_SUCCESS) return fallback;
+    return milliwatts * 1e-3;
+}
+
+static double read_temperature_c(void)
+{
+    unsigned celsius = 0;
+    if (!nvml.api.temperature ||
+        nvml.api.temperature(nvml.card, NVML_TEMPERATURE_GPU, &celsius) != NVML_SUCCESS)
+        return NAN;
+    return celsius;
+}
+
+static double read_energy_mj(void)
+{
+    unsigned long long millijoules = 0;
+    if (!nvml.api.energy || nvml.api.energy(nvml.card, &millijoules) != NVML_SUCCESS) return NAN;
+    return (double)millijoules;
+}
+
+static uint64_t read_clock_reasons(void)
+{
+    unsigned long long bits = 0;
+    if (!nvml.api.clock_reasons) return 0;
+    return nvml.api.clock_reasons(nvml.card, &bits) == NVML_SUCCESS ? bits : 0;
+}
+
+static void read_versions(struct device_info *info)
+{
+    char text[RESULT_MAX_PROPERTY] = "";
+    if (nvml.api.vbios && nvml.api.vbios(nvml.card, text, sizeof text) == NVML_SUCCESS)
+        snprintf(info->vbios, sizeof info->vbios, "%s", text);
+    if (nvml.api.driver && nvml.api.driver(text, sizeof text) == NVML_SUCCESS)
+        snprintf(info->driver, sizeof info->driver, "%s", text);
+}
+
+static void read_modes(struct device_info *info)
+{
+    int ecc = 0, ecc_later = 0;
+    unsigned mig = 0, mig_later = 0;
+    if (nvml.api.ecc && nvml.api.ecc(nvml.card, &ecc, &ecc_later) == NVML_SUCCESS) info->ecc = ecc;
+    if (nvml.api.mig && nvml.api.mig(nvml.card, &mig, &mig_later) == NVML_SUCCESS)
+        info->mig = (int32_t)mig;
+}
+
+void nvml_describe(struct device_info *info)
+{
+    if (!nvml.card) return;
+    read_versions(info);
+    read_modes(info);
+    info->sm_mhz_max = read_clock(nvml.api.clock_max, NVML_CLOCK_SM, info->sm_mhz_max);
+    info->memory_mhz_max = read_clock(nvml.api.clock_max, NVML_CLOCK_MEMORY, info->memory_mhz_max);
+    info->power_limit_w = read_power_w(nvml.api.power_limit, info->power_limit_w);
+}
+
+void nvml_state(struct device_state *state)
+{
+    *state = (struct device_state){NAN, NAN, NAN, NAN, NAN, 0, ""};
+    if (!nvml.card) return;
+    state->sm_mhz = read_clock(nvml.api.clock, NVML_CLOCK_SM, NAN);
+    state->memory_mhz = read_clock(nvml.api.clock, NVML_CLOCK_MEMORY, NAN);
+    state->temperature_c = read_temperature_c();
+    state->power_w = read_power_w(nvml.api.power, NAN);
+    state->energy_mj = read_energy_mj();
+    state->clock_reasons = read_clock_reasons();
+}
+
+int nvml_persistence(void)
+{
+    int mode = 0;
+    if (!nvml.card || !nvml.api.persistence) return -1;
+    return nvml.api.persistence(nvml.card, &mode) == NVML_SUCCESS ? mode : -1;
+}
+
+int nvml_processes(void)
+{
+    /* Asked with room for none, it says how many there are. */
+    unsigned count = 0;
+    if (!nvml.card || !nvml.api.processes) return -1;
+    int code = nvml.api.processes(nvml.card, &count, NULL);
+    return code == NVML_SUCCESS || code == NVML_INSUFFICIENT_SIZE ? (int)count : -1;
+}
+
+/* -------------------------------------------------------------- reasons -- */
+
+/* nvmlClocksEventReasons. A software power cap is how a card under full load
+ * works; the slow-downs are protection. */
+static const struct {
+    uint64_t bit;
+    bool is_slowdown;
+    const char *name;
+} reasons[] = {
+    {0x001, false, "idle"},
+    {0x002, false, "application clocks"},
+    {0x004, false, "sw power cap"},
+    {0x008, true, "hw slowdown"},
+    {0x010, false, "sync boost"},
+    {0x020, true, "sw thermal slowdown"},
+    {0x040, true, "hw thermal slowdown"},
+    {0x080, true, "hw power brake"},
+    {0x100, false, "display clocks"},
+};
+enum { REASONS = sizeof reasons / sizeof *reasons };
+
+bool nvml_is_slowdown(uint64_t clock_reasons)
+{
+    for (int i = 0; i < REASONS; i++)
+        if (reasons[i].is_slowdown && clock_reasons & reasons[i].bit) return true;
+    return false;
+}
+
+static void append(char *out, size_t size, const char *text)
+{
+    size_t used = strlen(out);
+    snprintf(out + used, size - used, "%s%s", used ? ", " : "", text);
+}
+
+void nvml_reasons_text(uint64_t clock_reasons, char *out, size_t size)
+{
+    if (size == 0) return;
+    out[0] = '\0';
+    for (int i = 0; i < REASONS; i++) {
+        if (clock_reasons & reasons[i].bit) append(out, size, reasons[i].name);
+        clock_reasons &= ~reasons[i].bit;
+    }
+    if (!clock_reasons) return;
+    char unknown[32];
+    snprintf(unknown, sizeof unknown, "reason 0x%llx", (unsigned long long)clock_reasons);
+    append(out, size, unknown);
+}

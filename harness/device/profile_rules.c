@@ -1,0 +1,251 @@
+/* profile_rules.c - see profile_rules.h. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "device/counter_sets.h"
+#include "device/profile_rules.h"
+
+/* Where a rule begins to hold; docs/profile.md says what stands behind each.
+ * BUSY: a unit with no more to give that a kernel could count on (DRAM's own ceiling is
+ * some 88 % of its peak). IDLE: below it a unit is not what holds a kernel up. Both
+ * are where Nsight Compute draws its lines. LAUNCH: twice what a copy takes beyond its
+ * bytes over the bandwidth, so more than half is start and end. */
+static const double BUSY_PCT = 80, IDLE_PCT = 60, LAUNCH_NS = 2200;
+
+struct figures {
+    double time_ns; /* of one kernel, by its record */
+    double dram, l2, sm, at_work, occupancy;
+    double tensor, fma, issue; /* while a multiprocessor has work, which is at_work % of the time */
+    const char *stall;         /* the first; NULL unknown */
+    double stall_cycles;
+};
+
+struct rule {
+    bool (*holds)(const struct figures *f);
+    void (*say)(const struct figures *f, char *out, size_t size);
+};
+
+static void say_pct(char *out, size_t size, const char *word, const char *unit, double pct)
+{
+    char text[32];
+    counter_text(text, sizeof text, COUNTER_PCT, pct);
+    snprintf(out, size, "%s: %s at %s of its peak", word, unit, text);
+}
+
+static bool is_short(const struct figures *f)
+{
+    return f->time_ns < LAUNCH_NS;
+}
+
+static void say_short(const struct figures *f, char *out, size_t size)
+{
+    char time[UNITS_MAX];
+    units_time(time, f->time_ns);
+    snprintf(out, size, "launch: %s a kernel is mostly its start and end", time);
+}
+
+static bool is_dram(const struct figures *f)
+{
+    return f->dram >= BUSY_PCT;
+}
+
+static void say_dram(const struct figures *f, char *out, size_t size)
+{
+    say_pct(out, size, "memory", "DRAM", f->dram);
+}
+
+/* A figure of the multiprocessors that have work, over all of them and all the time. */
+static double over_all(const struct figures *f, double pct)
+{
+    return isnan(f->at_work) ? pct : pct * f->at_work / 100;
+}
+
+static bool is_partial(const struct figures *f)
+{
+    double most = fmax(f->tensor, fmax(f->fma, f->issue));
+    return most >= BUSY_PCT && over_all(f, most) < IDLE_PCT;
+}
+
+static void say_partial(const struct figures *f, char *out, size_t size)
+{
+    char text[32];
+    counter_text(text, sizeof text, COUNTER_PCT, f->at_work);
+    snprintf(out, size,
+             "parallelism: busy multiprocessors, of whose time only %s has work:"
+             " too few blocks, or uneven ones",
+             text);
+}
+
+static bool is_tensor(const struct figures *f)
+{
+    return f->tensor >= BUSY_PCT;
+}
+
+static void say_tensor(const struct figures *f, char *out, size_t size)
+{
+    say_pct(out, size, "compute", "the tensor pipe", f->tensor);
+}
+
+static bool is_fma(const struct figures *f)
+{
+    return f->fma >= BUSY_PCT;
+}
+
+static void say_fma(const struct figures *f, char *out, size_t size)
+{
+    say_pct(out, size, "compute", "the FMA pipe", f->fma);
+}
+
+static bool is_issue(const struct figures *f)
+{
+    return f->issue >= BUSY_PCT;
+}
+
+static void say_issue(const struct figures *f, char *out, size_t size)
+{
+    say_pct(out, size, "instructions", "issue", f->issue);
+}
+
+static bool is_l2(const struct figures *f)
+{
+    return f->l2 >= BUSY_PCT;
+}
+
+static void say_l2(const struct figures *f, char *out, size_t size)
+{
+    say_pct(out, size, "cache", "L2", f->l2);
+}
+
+static bool is_sm(const struct figures *f)
+{
+    return f->sm >= BUSY_PCT;
+}
+
+static void say_sm(const struct figures *f, char *out, size_t size)
+{
+    say_pct(out, size, "compute", "a unit of the SM", f->sm);
+}
+
+static double busiest(const struct figures *f)
+{
+    return fmax(fmax(f->dram, f->l2), fmax(f->sm, over_all(f, f->tensor)));
+}
+
+static bool is_latency(const struct figures *f)
+{
+    return f->stall && busiest(f) <= IDLE_PCT;
+}
+
+static void say_latency(const struct figures *f, char *out, size_t size)
+{
+    char unit[32], occupancy[32];
+    counter_text(unit, sizeof unit, COUNTER_PCT, busiest(f));
+    counter_text(occupancy, sizeof occupancy, COUNTER_PCT, f->occupancy);
+    snprintf(out, size,
+             "latency: no unit above %s; warps wait for %s, %.1f cycles an instruction,"
+             " occupancy %s",
+             unit, f->stall, f->stall_cycles, occupancy);
+}
+
+static bool is_mixed(const struct figures *f)
+{
+    return !isnan(busiest(f));
+}
+
+static void say_mixed(const struct figures *f, char *out, size_t size)
+{
+    char dram[32], l2[32], sm[32];
+    counter_text(dram, sizeof dram, COUNTER_PCT, f->dram);
+    counter_text(l2, sizeof l2, COUNTER_PCT, f->l2);
+    counter_text(sm, sizeof sm, COUNTER_PCT, f->sm);
+    snprintf(out, size, "mixed: no single bound (DRAM %s, L2 %s, SM %s)%s%s", dram, l2, sm,
+             f->stall ? "; warps wait for " : "", f->stall ? f->stall : "");
+}
+
+static const struct rule rules[] = {
+    {is_short, say_short},   {is_dram, say_dram}, {is_partial, say_partial},
+    {is_tensor, say_tensor}, {is_fma, say_fma},   {is_issue, say_issue},
+    {is_l2, say_l2},         {is_sm, say_sm},     {is_latency, say_latency},
+    {is_mixed, say_mixed},
+};
+
+/* "not selected" is a warp that could go: no reason to wait. */
+static bool is_stall(const struct counter_label *label)
+{
+    return label->unit == COUNTER_CYCLES && strcmp(label->label, "not selected") != 0;
+}
+
+const char *profile_top_stall(const struct profile *profile, const double *values, int skip,
+                              double *cycles)
+{
+    double below = INFINITY;
+    const char *found = NULL;
+    *cycles = NAN;
+    for (int round = 0; round <= skip; round++) {
+        double most = -1;
+        found = NULL;
+        for (int i = 0; i < profile->counter_count; i++) {
+            struct counter_label label = counter_label(profile->counter[i]);
+            if (!is_stall(&label) || !(values[i] < below) || !(values[i] > most)) continue;
+            most = values[i];
+            found = label.label;
+        }
+        if (found == NULL) return NULL;
+        below = *cycles = most;
+    }
+    return found;
+}
+
+void profile_verdict(const struct profile *profile, const double *values, double time_ns,
+                     char out[PROFILE_MAX_WORDS])
+{
+    struct figures f = {
+        .time_ns = time_ns,
+        .dram = profile_counter(profile, values, COUNTER_DRAM),
+        .l2 = profile_counter(profile, values, COUNTER_L2),
+        .sm = profile_counter(profile, values, COUNTER_SM),
+        .at_work = profile_counter(profile, values, COUNTER_AT_WORK),
+        .tensor = profile_counter(profile, values, COUNTER_TENSOR),
+        .fma = profile_counter(profile, values, COUNTER_FMA),
+        .issue = profile_counter(profile, values, COUNTER_ISSUE),
+        .occupancy = profile_counter(profile, values, COUNTER_OCCUPANCY),
+    };
+    f.stall = profile_top_stall(profile, values, 0, &f.stall_cycles);
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        if (!rules[i].holds(&f)) continue;
+        rules[i].say(&f, out, PROFILE_MAX_WORDS);
+        return;
+    }
+    snprintf(out, PROFILE_MAX_WORDS, "unknown: its counters were not read");
+}
+
+bool profile_is_whole(const struct profile *profile)
+{
+    if (profile->passes < 0 || profile->kernel_count < 2) return false;
+    for (int k = 0; k < profile->kernel_count; k++)
+        for (int i = 0; i < profile->counter_count; i++)
+            if (!isnan(profile->kernels[k].counter[i])) return false;
+    return true;
+}
+
+void profile_kernel_verdict(const struct profile *profile, const struct profile_kernel *kernel,
+                            char out[PROFILE_MAX_WORDS])
+{
+    out[0] = '\0';
+    if (kernel->activity != CUPTI_KERNEL || profile_is_whole(profile)) return;
+    /* The record's time may hold a wait for the kernel before, the counted one holds the
+     * counting: the truth is below both. */
+    double counted_ns = profile_counter(profile, kernel->counter, COUNTER_TIME);
+    profile_verdict(profile, kernel->counter, fmin(kernel->busy_ns, counted_ns) / kernel->count,
+                    out);
+}
+
+double profile_traffic_ratio(const struct profile *profile, const struct assay_work *work)
+{
+    double moved = profile_counter(profile, profile->whole, COUNTER_DRAM_READ) +
+                   profile_counter(profile, profile->whole, COUNTER_DRAM_WRITE);
+    double needed = work->read_bytes + work->write_bytes;
+    return needed > 0 ? moved / needed : NAN;
+}

@@ -1,0 +1,215 @@
+/*
+ * device_sim.c - a device that runs no variant and times none: stand-ins take
+ * their place, and sim_model.c says how long each would have taken. Its clock
+ * goes on by those times and waits for nothing. Memory is the host's.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "case/shape.h"
+#include "device/device_kinds.h"
+#include "device/host/host_memory.h"
+#include "device/measure_request.h"
+#include "device/sim/sim_model.h"
+#include "device/sim/sim_rules.h"
+#include "device/sim/stand_in.h"
+
+static const double SYNCHRONIZE_S = 10e-6;
+static const double GAP_S = 20e-6;             /* beside the time of a sample: flush and launch */
+static const double HANG_LIMIT_S = 1;          /* real: how long a simulated hang is waited for */
+static const uint64_t THERMAL_SLOWDOWN = 0x20; /* as NVML has it */
+
+/* One variant of the group that is on. */
+struct role {
+    struct assay_variant variant; /* what blocks name it by: first, so that one is the other */
+    struct sim_case play;
+    int64_t samples, blocks; /* taken so far */
+};
+
+struct device {
+    char text[RESULT_MAX_SPEC];
+    struct sim_spec spec;
+    int32_t flush;         /* enum cache_flush: what was asked for; nothing is flushed */
+    double start_s, now_s; /* simulated time: of this launch's beginning, and in it */
+    bool throttled;        /* in the last block */
+    struct assay_operation operation;
+    struct role role[PLAN_MAX_VARIANTS];
+};
+
+static int sim_open(const struct device_options *options, struct device **out)
+{
+    struct device *device = calloc(1, sizeof *device);
+    if (device == NULL) return assay_error("out of memory for the simulated device");
+    if (text_copy(device->text, sizeof device->text, options->spec) < 0) {
+        free(device);
+        return assay_error("a device is named in at most %d characters", RESULT_MAX_SPEC - 1);
+    }
+    if (sim_spec_parse(options->spec, &device->spec) < 0 || sim_rules_check(&device->spec) < 0) {
+        free(device);
+        return -1;
+    }
+    device->flush = options->flush >= 0 ? options->flush : FLUSH_READ;
+    *out = device;
+    return 0;
+}
+
+static void sim_close(struct device *device)
+{
+    free(device);
+}
+
+static bool hangs_at_all(const struct sim_spec *spec)
+{
+    for (int i = 0; i < spec->rule_count; i++)
+        if (spec->rules[i].fate == SIM_HANG) return true;
+    return false;
+}
+
+/* The same on every machine, so that a suite has the same cases everywhere; the
+ * spec is no part of its identity, so that runs of two specs compare. */
+static void sim_describe(struct device *device, struct device_info *info)
+{
+    memset(info, 0, sizeof *info);
+    info->place = ASSAY_HOST;
+    info->simulated = true;
+    snprintf(info->spec, sizeof info->spec, "%s", device->text);
+    snprintf(info->name, sizeof info->name, "simulated device");
+    info->multiprocessors = 100;
+    info->l1_bytes = (int64_t)256 << 10;
+    info->cache_bytes = (int64_t)48 << 20;
+    info->memory_bytes = (int64_t)64 << 30;
+    info->sm_mhz_max = info->memory_mhz_max = info->power_limit_w = NAN;
+    info->ecc = info->mig = -1;
+    info->clock = CLOCK_SIM;
+    info->flush = device->flush;
+    info->event_floor_ns = info->kernel_floor_ns = info->clock_step_ns = NAN;
+    if (hangs_at_all(&device->spec)) info->step_limit_s = HANG_LIMIT_S;
+}
+
+/* ---------------------------------------------------------------- staging -- */
+
+static enum stand_in_act act_of(const struct sim_spec *spec, const struct case_id *id)
+{
+    static const struct {
+        enum sim_fate fate;
+        enum stand_in_act act;
+    } acts[] = {
+        {SIM_CRASH, STAND_IN_CRASH}, {SIM_HANG, STAND_IN_HANG}, {SIM_WRONG, STAND_IN_WRONG}};
+    for (size_t i = 0; i < sizeof acts / sizeof *acts; i++)
+        if (sim_spec_has(spec, acts[i].fate, id->operation, id->variant)) return acts[i].act;
+    return STAND_IN_RIGHT;
+}
+
+static int sim_stage(struct device *device, struct measure_request *request)
+{
+    const struct sim_spec *spec = &device->spec;
+    struct sim_launch launch = sim_launch_begin(spec, request->launch_seed, request->launch);
+    struct assay_work work = {0};
+    struct case_id id = {.temperature = (int32_t)request->temperature};
+    if (request->shape.operation->work) work = request->shape.operation->work(&request->shape);
+    shape_text(&request->shape, id.shape, sizeof id.shape);
+
+    device->start_s = launch.start_s;
+    for (int i = 0; i < request->count; i++) {
+        const struct assay_variant *variant = request->variant[i];
+        struct role *role = &device->role[i];
+        snprintf(id.operation, sizeof id.operation, "%s", variant->operation);
+        snprintf(id.variant, sizeof id.variant, "%s", variant->name);
+        *role = (struct role){.variant = stand_in_variant(variant, act_of(spec, &id)),
+                              .play = sim_case_begin(spec, &launch, &id, &work)};
+        request->variant[i] = &role->variant;
+        request->lost[i] = sim_spec_has(spec, SIM_MISSING, id.operation, id.variant);
+    }
+    device->operation = stand_in_operation(request->shape.operation);
+    request->shape.operation = &device->operation;
+    return 0;
+}
+
+/* ----------------------------------------------------------------- timing -- */
+
+static double sim_now_s(struct device *device)
+{
+    return device->start_s + device->now_s;
+}
+
+static void *sim_stream(struct device *device)
+{
+    (void)device;
+    return NULL;
+}
+
+static int sim_synchronize(struct device *device)
+{
+    device->now_s += SYNCHRONIZE_S;
+    return 0;
+}
+
+static int sim_warm_up(struct device *device)
+{
+    (void)device;
+    return 0;
+}
+
+/* The last launch before the check is a real one: it writes the outputs. */
+static int sim_sample(struct device *device, const struct block *block, struct block_sample *out,
+                      struct block_totals *totals, struct code_seen *code)
+{
+    struct role *role = (struct role *)block->variant;
+    *totals = (struct block_totals){NAN, block->count};
+    memset(code, 0, sizeof *code);
+    code->kernels = code->registers = code->shared_bytes = code->local_bytes = -1;
+    if (block->variant->launch(block->call) < 0) return -1;
+    device->throttled = sim_is_throttled(&device->spec, &role->play, role->blocks++);
+    for (int i = 0; i < block->count; i++) {
+        double ns = sim_sample_ns(&device->spec, &role->play, role->samples++, sim_now_s(device),
+                                  device->throttled);
+        device->now_s += ns * 1e-9 + GAP_S;
+        out[i] = (struct block_sample){.time_ns = ns,
+                                       .busy_ns = NAN,
+                                       .event_ns = NAN,
+                                       .mark = device->throttled ? MARK_THROTTLED : 0};
+    }
+    return 0;
+}
+
+static int sim_energy(struct device *device, const struct block *block, double ns, int *launches,
+                      double *energy_mj)
+{
+    (void)device, (void)block, (void)ns;
+    *launches = 0;
+    *energy_mj = NAN;
+    return 0;
+}
+
+static void sim_state(struct device *device, struct device_state *state)
+{
+    *state = (struct device_state){
+        NAN, NAN, NAN, NAN, NAN, device->throttled ? THERMAL_SLOWDOWN : 0, ""};
+}
+
+const struct device_ops device_sim = {
+    .name = "sim",
+    .by_name_only = true,
+    .open = sim_open,
+    .close = sim_close,
+    .describe = sim_describe,
+    .alloc = host_memory_alloc,
+    .release = host_memory_release,
+    .free_bytes = host_memory_free_bytes,
+    .to_host = host_memory_copy,
+    .from_host = host_memory_copy,
+    .set = host_memory_set,
+    .fill = host_memory_fill,
+    .checksum = host_memory_checksum,
+    .stage = sim_stage,
+    .now_s = sim_now_s,
+    .stream = sim_stream,
+    .synchronize = sim_synchronize,
+    .warm_up = sim_warm_up,
+    .sample = sim_sample,
+    .energy = sim_energy,
+    .state = sim_state,
+};

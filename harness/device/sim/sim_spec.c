@@ -1,0 +1,238 @@
+/* sim_spec.c - see sim_spec.h. */
+#include <errno.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "assay.h"
+#include "base/text.h"
+#include "device/sim/sim_spec.h"
+
+static const double DEFAULT_NOISE_PCT = 1;
+
+struct sim_key {
+    const char *name;
+    const char *wants; /* for the message about a value that is none */
+    int (*take)(struct sim_spec *spec, const struct sim_key *key, char *value);
+    size_t offset; /* of the double in struct sim_spec, for take_number */
+    double min, max;
+    enum sim_fate fate; /* for take_glob and take_slow */
+    bool repeats;
+};
+
+/* ---------------------------------------------------------------- values -- */
+
+static bool parse_number(const char *text, double min, double max, double *value)
+{
+    char *end;
+    errno = 0;
+    double number = strtod(text, &end);
+    if (errno != 0 || end == text || *end != '\0' || !(number >= min && number <= max))
+        return false;
+    *value = number;
+    return true;
+}
+
+static int refuse(const struct sim_key *key, const char *value)
+{
+    return assay_error("device 'sim': %s=%s: it wants %s", key->name, value, key->wants);
+}
+
+static int take_seed(struct sim_spec *spec, const struct sim_key *key, char *value)
+{
+    char *end;
+    errno = 0;
+    unsigned long long seed = strtoull(value, &end, 10);
+    if (errno != 0 || *end != '\0' || value[strspn(value, "0123456789")] != '\0')
+        return refuse(key, value);
+    spec->seed = seed;
+    return 0;
+}
+
+static int take_number(struct sim_spec *spec, const struct sim_key *key, char *value)
+{
+    double number;
+    if (!parse_number(value, key->min, key->max, &number)) return refuse(key, value);
+    memcpy((char *)spec + key->offset, &number, sizeof number);
+    return 0;
+}
+
+static int take_modes(struct sim_spec *spec, const struct sim_key *key, char *value)
+{
+    double share, pct;
+    char *colon = strchr(value, ':');
+    if (colon == NULL) return refuse(key, value);
+    *colon = '\0';
+    bool fine =
+        parse_number(value, 0, 1, &share) && parse_number(colon + 1, key->min, key->max, &pct);
+    *colon = ':';
+    if (!fine) return refuse(key, value);
+    spec->mode_share = share;
+    spec->mode_pct = pct;
+    return 0;
+}
+
+static int add_rule(struct sim_spec *spec, const struct sim_key *key, const char *glob, double pct)
+{
+    if (spec->rule_count == SIM_MAX_RULES)
+        return assay_error("device 'sim': more than %d globs; one may match several cases",
+                           SIM_MAX_RULES);
+    struct sim_rule *rule = &spec->rules[spec->rule_count];
+    if (text_copy(rule->glob, sizeof rule->glob, glob) < 0)
+        return assay_error("device 'sim': %s: a glob has at most %d characters", key->name,
+                           SIM_MAX_GLOB - 1);
+    rule->fate = key->fate;
+    rule->pct = pct;
+    spec->rule_count++;
+    return 0;
+}
+
+static int take_glob(struct sim_spec *spec, const struct sim_key *key, char *value)
+{
+    return add_rule(spec, key, value, 0);
+}
+
+static int take_slow(struct sim_spec *spec, const struct sim_key *key, char *value)
+{
+    double pct;
+    char *colon = strrchr(value, ':');
+    if (colon == NULL || colon == value || !parse_number(colon + 1, key->min, key->max, &pct))
+        return refuse(key, value);
+    *colon = '\0';
+    return add_rule(spec, key, value, pct);
+}
+
+/* ------------------------------------------------------------------ keys -- */
+
+#define SHARE "a share from 0 to 1"
+#define GLOB  "a glob on operation/variant, as in int8_quantize/*"
+
+static const struct sim_key keys[] = {
+    {.name = "seed", .wants = "a whole number", .take = take_seed},
+    {.name = "noise",
+     .wants = "per cent from 0 to 100, as in 1.5",
+     .take = take_number,
+     .offset = offsetof(struct sim_spec, noise_pct),
+     .max = 100},
+    {.name = "launch",
+     .wants = "per cent from 0 to 100, as in 0.5",
+     .take = take_number,
+     .offset = offsetof(struct sim_spec, launch_pct),
+     .max = 100},
+    {.name = "drift",
+     .wants = "per cent a minute from -10 to 100, as in 0.2",
+     .take = take_number,
+     .offset = offsetof(struct sim_spec, drift_pct),
+     .min = -10,
+     .max = 100},
+    {.name = "modes",
+     .wants = "SHARE:PCT with " SHARE " and per cent from -90 to 1000, as in 0.2:4",
+     .take = take_modes,
+     .min = -90,
+     .max = 1000},
+    {.name = "throttle",
+     .wants = SHARE ", as in 0.1",
+     .take = take_number,
+     .offset = offsetof(struct sim_spec, throttle_share),
+     .max = 1},
+    {.name = "slow",
+     .wants = "GLOB:PCT with per cent from -90 to 10000, as in int8_quantize/*:10",
+     .take = take_slow,
+     .min = -90,
+     .max = 10000,
+     .fate = SIM_SLOW,
+     .repeats = true},
+    {.name = "crash", .wants = GLOB, .take = take_glob, .fate = SIM_CRASH, .repeats = true},
+    {.name = "hang", .wants = GLOB, .take = take_glob, .fate = SIM_HANG, .repeats = true},
+    {.name = "wrong", .wants = GLOB, .take = take_glob, .fate = SIM_WRONG, .repeats = true},
+    {.name = "missing", .wants = GLOB, .take = take_glob, .fate = SIM_MISSING, .repeats = true},
+};
+enum { KEYS = sizeof keys / sizeof *keys };
+
+static int unknown_key(const char *name)
+{
+    const char *names[KEYS];
+    char all[ASSAY_MAX_REASON] = "";
+    size_t used = 0;
+    for (int i = 0; i < KEYS; i++) {
+        names[i] = keys[i].name;
+        used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : "", names[i]);
+    }
+    const char *near = text_nearest(name, names, KEYS);
+    if (near)
+        return assay_error("device 'sim': there is no key '%s'; did you mean '%s'?", name, near);
+    return assay_error("device 'sim': there is no key '%s' (%s)", name, all);
+}
+
+static int find_key(const char *name)
+{
+    for (int i = 0; i < KEYS; i++)
+        if (strcmp(keys[i].name, name) == 0) return i;
+    return -1;
+}
+
+/* One "KEY=VALUE"; `seen` has a bit for every key that was there before. */
+static int take_item(struct sim_spec *spec, char *item, unsigned *seen)
+{
+    char *equals = strchr(item, '=');
+    if (*item == '\0')
+        return assay_error("device 'sim': KEY=VALUE is missing, as in sim:seed=1,launch=0.5");
+    if (equals) *equals = '\0';
+    int at = find_key(item);
+    if (at < 0) return unknown_key(item);
+    const struct sim_key *key = &keys[at];
+    if (equals == NULL || equals[1] == '\0') return refuse(key, "");
+    if (*seen & 1u << at && !key->repeats)
+        return assay_error("device 'sim': '%s' is given twice", key->name);
+    *seen |= 1u << at;
+    return key->take(spec, key, equals + 1);
+}
+
+int sim_spec_parse(const char *text, struct sim_spec *spec)
+{
+    *spec = (struct sim_spec){.seed = 1, .noise_pct = DEFAULT_NOISE_PCT};
+    const char *colon = strchr(text, ':');
+    if (colon == NULL) return 0;
+    char *copy = strdup(colon + 1);
+    if (copy == NULL) return assay_error("out of memory for the simulated device");
+    unsigned seen = 0;
+    int status = 0;
+    char *item = copy;
+    while (item && status == 0) {
+        char *next = strchr(item, ',');
+        if (next) *next++ = '\0';
+        status = take_item(spec, item, &seen);
+        item = next;
+    }
+    free(copy);
+    return status;
+}
+
+/* ----------------------------------------------------------------- rules -- */
+
+static bool matches(const struct sim_rule *rule, const char *operation, const char *variant)
+{
+    char name[2 * ASSAY_MAX_NAME];
+    snprintf(name, sizeof name, "%s/%s", operation, variant);
+    return text_glob(rule->glob, name);
+}
+
+bool sim_spec_has(const struct sim_spec *spec, enum sim_fate fate, const char *operation,
+                  const char *variant)
+{
+    for (int i = 0; i < spec->rule_count; i++)
+        if (spec->rules[i].fate == fate && matches(&spec->rules[i], operation, variant))
+            return true;
+    return false;
+}
+
+double sim_spec_slowdown(const struct sim_spec *spec, const char *operation, const char *variant)
+{
+    double slowdown = 1;
+    for (int i = 0; i < spec->rule_count; i++)
+        if (spec->rules[i].fate == SIM_SLOW && matches(&spec->rules[i], operation, variant))
+            slowdown *= 1 + spec->rules[i].pct / 100;
+    return slowdown;
+}

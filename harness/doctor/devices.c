@@ -1,0 +1,87 @@
+/* devices.c - see devices.h. */
+#include <math.h>
+#include <string.h>
+
+#include "base/json_member.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "doctor/devices.h"
+#include "run/child.h"
+
+enum { MAX_DEVICES = 64 };
+
+int devices_probe(const char *spec, bool try_counters, struct device_info *info)
+{
+    struct child child;
+    struct wire_open open = {.try_counters = try_counters, .flush = -1, .seed = 1};
+    if (text_copy(open.spec, sizeof open.spec, spec) < 0)
+        return assay_error("a device is named in at most %d characters", RESULT_MAX_SPEC - 1);
+    if (child_start(&child, &open) < 0) return -1;
+    *info = child.device;
+    struct device_state state;
+    child_quit(&child, &state);
+    return 0;
+}
+
+/* cuda:0, cuda:1 ... until one does not open, then the host. */
+static int find_devices(struct device_info infos[MAX_DEVICES])
+{
+    int count = 0;
+    for (int i = 0; count < MAX_DEVICES - 1; i++) {
+        char spec[RESULT_MAX_SPEC];
+        snprintf(spec, sizeof spec, "cuda:%d", i);
+        if (devices_probe(spec, false, &infos[count]) < 0) break;
+        count++;
+    }
+    if (devices_probe("host", false, &infos[count]) == 0) count++;
+    return count;
+}
+
+static void print_table(FILE *out, const struct device_info *infos, int count)
+{
+    fprintf(out, "%-8s %-34s %6s %10s %10s  %s\n", "device", "name", "units", "cache", "memory",
+            "clock");
+    for (int i = 0; i < count; i++) {
+        char cache[UNITS_MAX], memory[UNITS_MAX];
+        units_bytes(cache, (double)infos[i].cache_bytes);
+        units_bytes(memory, (double)infos[i].memory_bytes);
+        fprintf(out, "%-8s %-34.34s %6d %10s %10s  %s\n", infos[i].spec, infos[i].name,
+                infos[i].multiprocessors, cache, memory,
+                clock_name((enum clock_source)infos[i].clock));
+    }
+}
+
+static int print_json(FILE *out, const struct device_info *infos, int count)
+{
+    struct json json;
+    json_begin(&json, out, 2);
+    json_begin_object(&json);
+    json_int_member(&json, "format", 1);
+    json_key(&json, "devices");
+    json_begin_array(&json);
+    for (int i = 0; i < count; i++) {
+        json_begin_object(&json);
+        json_text_member(&json, "device", infos[i].spec);
+        json_text_member(&json, "name", infos[i].name);
+        json_text_member(&json, "uuid", infos[i].uuid);
+        json_int_member(&json, "multiprocessors", infos[i].multiprocessors);
+        json_int_member(&json, "cache_bytes", infos[i].cache_bytes);
+        json_int_member(&json, "memory_bytes", infos[i].memory_bytes);
+        json_text_member(&json, "clock", clock_name((enum clock_source)infos[i].clock));
+        json_number_member(&json, "event_floor_ns", infos[i].event_floor_ns);
+        json_end(&json);
+    }
+    json_end(&json);
+    json_end(&json);
+    return json_finish(&json);
+}
+
+int devices_list(FILE *out, const char *format)
+{
+    struct device_info infos[MAX_DEVICES];
+    int count = find_devices(infos);
+    if (count == 0) return assay_error("no device opens");
+    if (strcmp(format, "json") == 0) return print_json(out, infos, count);
+    print_table(out, infos, count);
+    return 0;
+}

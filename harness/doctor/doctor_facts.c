@@ -1,0 +1,239 @@
+/*
+ * doctor_facts.c - finds the facts that the doctor judges. Whatever cannot be
+ * found out is unknown, and never an error.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/system_file.h"
+#include "case/host_info.h"
+#include "case/provenance.h"
+#include "case/registry.h"
+#include "device/nvml.h"
+#include "device/nvtx.h"
+#include "doctor/devices.h"
+#include "doctor/doctor.h"
+#include "store/store.h"
+
+/* What follows `key` in `text`, or NULL. */
+static const char *after(const char *text, const char *key)
+{
+    const char *at = strstr(text, key);
+    return at ? at + strlen(key) : NULL;
+}
+
+/* The only number of a file as a whole; `unknown` when there is none. */
+static long read_number(const char *root, const char *path, long unknown)
+{
+    char text[SYSTEM_FILE_START], *end;
+    system_file_read(root, path, text, sizeof text);
+    long value = strtol(text, &end, 10);
+    return end == text ? unknown : value;
+}
+
+/* ---------------------------------------------------------------- devices -- */
+
+/* A device that opens only when its counters are left alone has lost those, and nothing
+ * else. */
+static void probe(struct doctor_device *device, bool is_asked, const char *spec)
+{
+    struct device_info *info = &device->info;
+    device->is_asked = is_asked;
+    if (!is_asked) return;
+    assay_clear_error();
+    device->is_open = devices_probe(spec, true, info) == 0;
+    if (device->is_open) return;
+    snprintf(device->error, sizeof device->error, "%s", assay_last_error());
+    device->is_open = devices_probe(spec, false, info) == 0;
+    if (!device->is_open) return;
+    size_t used = strlen(info->lost);
+    snprintf(info->lost + used, sizeof info->lost - used, "%shardware counters: %s",
+             used ? "\n" : "", device->error);
+    device->error[0] = '\0';
+}
+
+/* A worker that measured nothing has loaded none. */
+static void find_libraries(struct doctor_device *device)
+{
+    enum assay_place place = (enum assay_place)device->info.place;
+    if (!device->is_open) return;
+    registry_load_libraries(place, device->library_error, sizeof device->library_error);
+    registry_libraries(place, device->info.library, sizeof device->info.library);
+}
+
+/* "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.95.05  Release":
+ * the first word that is a number of three digits and a dot. */
+static void find_driver(struct doctor_facts *facts, const char *root)
+{
+    char text[SYSTEM_FILE_START], *rest;
+    system_file_read(root, "/proc/driver/nvidia/version", text, sizeof text);
+    for (char *word = strtok_r(text, " \t\n", &rest); word; word = strtok_r(NULL, " \t\n", &rest)) {
+        char *end;
+        if (strtol(word, &end, 10) < 100 || *end != '.') continue;
+        snprintf(facts->driver, sizeof facts->driver, "%s", word);
+        return;
+    }
+}
+
+static void find_device_node(struct doctor_facts *facts, const char *root)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/dev/nvidiactl", root);
+    facts->has_device_node = access(path, F_OK) == 0;
+}
+
+static void find_card_state(struct doctor_facts *facts)
+{
+    facts->persistence = facts->gpu_processes = -1;
+    facts->state = (struct device_state){NAN, NAN, NAN, NAN, NAN, 0, ""};
+    if (!facts->gpu.is_open) return;
+    facts->has_nvml = nvml_open(facts->gpu.info.uuid) == 0;
+    if (!facts->has_nvml) {
+        snprintf(facts->nvml_error, sizeof facts->nvml_error, "%s", assay_last_error());
+        return;
+    }
+    nvml_state(&facts->state);
+    facts->persistence = nvml_persistence();
+    facts->gpu_processes = nvml_processes();
+    nvml_close();
+}
+
+/* ------------------------------------------------------------------- host -- */
+
+/* cgroup version 2: "QUOTA PERIOD" in microseconds, or "max PERIOD". */
+static double find_quota(const char *root)
+{
+    char text[SYSTEM_FILE_START];
+    double quota, period;
+    system_file_read(root, "/sys/fs/cgroup/cpu.max", text, sizeof text);
+    if (sscanf(text, "%lf %lf", &quota, &period) != 2 || period <= 0) return NAN;
+    return quota / period;
+}
+
+/* Intel's driver says whether it is off, the general one whether it is on. */
+static int find_turbo(const char *root)
+{
+    long off = read_number(root, "/sys/devices/system/cpu/intel_pstate/no_turbo", -1);
+    if (off >= 0) return off == 0;
+    long on = read_number(root, "/sys/devices/system/cpu/cpufreq/boost", -1);
+    return on < 0 ? -1 : on != 0;
+}
+
+static void find_host(struct doctor_facts *facts, const char *root)
+{
+    char text[SYSTEM_FILE_START];
+    struct host_info host;
+    host_describe_below(&host, root);
+    snprintf(facts->container, sizeof facts->container, "%s", host.container);
+
+    system_file_read(root, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", text,
+                     sizeof text);
+    snprintf(facts->governor, sizeof facts->governor, "%.*s", (int)strcspn(text, "\n"), text);
+    facts->turbo = find_turbo(root);
+    facts->quota_cores = find_quota(root);
+
+    facts->cores = host.cores;
+    if (!system_file_read(root, "/proc/loadavg", text, sizeof text) ||
+        sscanf(text, "%lf", &facts->load) != 1)
+        facts->load = NAN;
+}
+
+/* --------------------------------------------------------------- database -- */
+
+/* The folder of `path`, or the nearest above it that exists. -1 with errno when
+ * that is no folder. */
+static int existing_folder(const char *path, char folder[PATH_MAX])
+{
+    struct stat info = {0};
+    snprintf(folder, PATH_MAX, "%s", path);
+    do {
+        char *slash = strrchr(folder, '/');
+        if (!slash)
+            strcpy(folder, ".");
+        else if (slash == folder)
+            folder[1] = '\0';
+        else
+            *slash = '\0';
+    } while (stat(folder, &info) && strcmp(folder, ".") && strcmp(folder, "/"));
+    if (S_ISDIR(info.st_mode)) return 0;
+    errno = ENOTDIR;
+    return -1;
+}
+
+static void find_disk(struct doctor_facts *facts, const char *folder)
+{
+    struct statvfs space;
+    if (statvfs(folder, &space) == 0)
+        facts->free_bytes = (double)space.f_bavail * (double)space.f_frsize;
+    const char *shared = system_disk_shared(folder);
+    snprintf(facts->shared_disk, sizeof facts->shared_disk, "%s", shared ? shared : "");
+}
+
+/* Opening it for writing would make it; the doctor changes nothing. */
+static void find_database(struct doctor_facts *facts, const char *path)
+{
+    char folder[PATH_MAX];
+    struct store *store = NULL;
+    snprintf(facts->database, sizeof facts->database, "%s", path);
+    facts->database_exists = access(path, F_OK) == 0;
+    facts->free_bytes = NAN;
+    bool is_writable = existing_folder(path, folder) == 0 && access(folder, W_OK) == 0;
+    if (path[0] == '\0')
+        snprintf(facts->database_error, sizeof facts->database_error, "its path is empty");
+    else if (!is_writable)
+        snprintf(facts->database_error, sizeof facts->database_error, "%.200s: %s", folder,
+                 strerror(errno));
+    else if (facts->database_exists && access(path, R_OK | W_OK))
+        snprintf(facts->database_error, sizeof facts->database_error, "%.200s: %s", path,
+                 strerror(errno));
+    else if (facts->database_exists && store_open(&store, path, STORE_READ))
+        snprintf(facts->database_error, sizeof facts->database_error, "%s", assay_last_error());
+    if (store) store_close(store);
+    if (is_writable) find_disk(facts, folder);
+}
+
+/* ---------------------------------------------------------------- program -- */
+
+static void find_gnuplot(struct doctor_facts *facts)
+{
+    char line[RESULT_MAX_PROPERTY] = "";
+    FILE *pipe = popen("gnuplot --version 2>/dev/null", "r");
+    if (!pipe) return;
+    bool is_read = fgets(line, sizeof line, pipe) != NULL;
+    if (pclose(pipe) || !is_read) return;
+    const char *version = after(line, "gnuplot ");
+    if (version)
+        snprintf(facts->gnuplot, sizeof facts->gnuplot, "%.*s", (int)strcspn(version, "\n"),
+                 version);
+}
+
+static void find_program(struct doctor_facts *facts)
+{
+    struct program_info program;
+    provenance_program(&program);
+    snprintf(facts->version, sizeof facts->version, "%s", program.version);
+    snprintf(facts->nvcc, sizeof facts->nvcc, "%s", program.nvcc);
+    facts->has_nvtx = nvtx_is_built();
+}
+
+void doctor_gather(struct doctor_facts *facts, const struct doctor_options *options)
+{
+    memset(facts, 0, sizeof *facts);
+    find_program(facts);
+    find_host(facts, options->root);
+    find_driver(facts, options->root);
+    find_device_node(facts, options->root);
+    find_database(facts, options->database);
+    find_gnuplot(facts);
+    probe(&facts->host, options->host, "host");
+    probe(&facts->gpu, options->gpu, options->gpu_spec);
+    find_card_state(facts);
+    find_libraries(&facts->host);
+    find_libraries(&facts->gpu);
+}

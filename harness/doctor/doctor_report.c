@@ -1,0 +1,101 @@
+/* doctor_report.c - findings as a table for people and as JSON for programs. */
+#include <string.h>
+
+#include "base/json_member.h"
+#include "doctor/doctor.h"
+
+enum { WIDTH = 100, TEXT_COLUMN = 29 };
+
+/* Print `text` from the current column on, broken at blanks; each further line
+ * starts `indent` columns in. */
+static void print_wrapped(FILE *out, const char *text, int indent)
+{
+    const int room = WIDTH - indent;
+    while ((int)strlen(text) > room) {
+        int cut = room;
+        while (cut > 0 && text[cut] != ' ')
+            cut--;
+        if (cut == 0) cut = room; /* one word, longer than a line */
+        fprintf(out, "%.*s\n%*s", cut, text, indent, "");
+        text += cut;
+        text += strspn(text, " ");
+    }
+    fprintf(out, "%s\n", text);
+}
+
+static void print_advice(FILE *out, const char *label, const char *text)
+{
+    if (!text[0]) return;
+    fprintf(out, "%*s%-7s", TEXT_COLUMN, "", label);
+    print_wrapped(out, text, TEXT_COLUMN + 7);
+}
+
+static void print_finding(FILE *out, const struct doctor_finding *finding)
+{
+    fprintf(out, "%-9s%-*s", doctor_state_name(finding->state), TEXT_COLUMN - 9, finding->name);
+    print_wrapped(out, finding->found, TEXT_COLUMN);
+    print_advice(out, "means:", finding->means);
+    print_advice(out, "do:", finding->remedy);
+}
+
+void doctor_write_table(FILE *out, const struct doctor_facts *facts,
+                        const struct doctor_finding *findings, int count)
+{
+    for (int i = 0; i < count; i++)
+        print_finding(out, &findings[i]);
+    const char *gpu = facts->gpu.is_open ? facts->gpu.info.spec : "";
+    const char *host = facts->host.is_open ? "host" : "";
+    fprintf(out, "\nCan be measured: %s%s%s\n", gpu, gpu[0] && host[0] ? ", " : "",
+            gpu[0] || host[0] ? host : "nothing");
+}
+
+static void write_device(struct json *json, const char *spec, const struct doctor_device *device)
+{
+    if (!device->is_asked) return;
+    json_begin_object(json);
+    json_known_member(json, "device", device->is_open ? device->info.spec : spec);
+    json_key(json, "measurable");
+    json_bool(json, device->is_open);
+    json_known_member(json, "name", device->info.name);
+    json_known_member(json, "uuid", device->info.uuid);
+    json_key(json, "clock");
+    json_string(json, device->is_open ? clock_name((enum clock_source)device->info.clock) : NULL);
+    json_known_member(json, "reason", device->error);
+    json_end(json);
+}
+
+static void write_finding(struct json *json, const struct doctor_finding *finding)
+{
+    json_begin_object(json);
+    json_known_member(json, "name", finding->name);
+    json_known_member(json, "state", doctor_state_name(finding->state));
+    json_known_member(json, "found", finding->found);
+    json_known_member(json, "means", finding->means);
+    json_known_member(json, "remedy", finding->remedy);
+    json_end(json);
+}
+
+int doctor_write_json(FILE *out, const struct doctor_facts *facts,
+                      const struct doctor_finding *findings, int count)
+{
+    struct json json;
+    json_begin(&json, out, 2);
+    json_begin_object(&json);
+    json_known_member(&json, "assay", facts->version);
+    json_key(&json, "format");
+    json_int(&json, 1);
+    json_key(&json, "devices");
+    json_begin_array(&json);
+    write_device(&json, "cuda", &facts->gpu);
+    write_device(&json, "host", &facts->host);
+    json_end(&json);
+    json_key(&json, "checks");
+    json_begin_array(&json);
+    for (int i = 0; i < count; i++)
+        write_finding(&json, &findings[i]);
+    json_end(&json);
+    json_key(&json, "exit");
+    json_int(&json, doctor_exit(facts));
+    json_end(&json);
+    return json_finish(&json);
+}

@@ -1,0 +1,92 @@
+/* exchange_format.c - the formats that runs are exchanged in. */
+#include "export/exchange_format.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "export/export.h"
+#include "store/exchange/store_csv.h"
+#include "store/exchange/store_foreign.h"
+
+enum { FORMATS = 6, HEAD = 4096, MAX_LIST = 128 };
+
+/* A longer ending stands before one that it ends in. */
+static const struct exchange_format formats[FORMATS] = {
+    {"ndjson", ".ndjson", store_export_ndjson, store_import_ndjson},
+    {"csv", ".csv", store_export_csv, store_import_csv},
+    {"bmf", ".bmf.json", export_bmf, NULL},
+    {"gbench", ".json", export_gbench, store_import_gbench},
+    {"nvbench", "", NULL, store_import_nvbench},
+    {"prometheus", ".prom", export_prometheus, NULL},
+};
+
+static bool goes(const struct exchange_format *format, enum exchange_way way)
+{
+    return way == EXCHANGE_OUT ? format->export_run != NULL : format->import_file != NULL;
+}
+
+const struct exchange_format *exchange_format_named(const char *name, enum exchange_way way)
+{
+    const char *names[FORMATS];
+    char list[MAX_LIST] = "";
+    int count = 0;
+    for (int i = 0; i < FORMATS; i++) {
+        if (!goes(&formats[i], way)) continue;
+        if (strcmp(name, formats[i].name) == 0) return &formats[i];
+        size_t used = strlen(list);
+        snprintf(list + used, sizeof list - used, "%s%s", count ? ", " : "", formats[i].name);
+        names[count++] = formats[i].name;
+    }
+    for (int i = 0; i < FORMATS; i++) {
+        if (strcmp(name, formats[i].name) != 0) continue;
+        assay_error("the format %s is only %s (%s)", name,
+                    way == EXCHANGE_OUT ? "read, by assay import" : "written, by assay export",
+                    list);
+        return NULL;
+    }
+    const char *nearest = text_nearest(name, names, count);
+    if (nearest)
+        assay_error("unknown format '%s' (did you mean '%s'?)", name, nearest);
+    else
+        assay_error("unknown format '%s' (%s)", name, list);
+    return NULL;
+}
+
+static bool ends_in(const char *path, const char *ending)
+{
+    size_t length = strlen(path), tail = strlen(ending);
+    return tail > 0 && length > tail && strcmp(path + length - tail, ending) == 0;
+}
+
+const struct exchange_format *exchange_format_of(const char *path)
+{
+    for (int i = 0; i < FORMATS; i++)
+        if (formats[i].export_run && ends_in(path, formats[i].ending)) return &formats[i];
+    return NULL;
+}
+
+/* What only one format has near its start. */
+static const struct {
+    const char *word, *format;
+} marks[] = {
+    {"\"assay_ndjson\"", "ndjson"},
+    {"\"context\"", "gbench"},
+    {"\"meta\"", "nvbench"},
+};
+
+const struct exchange_format *exchange_format_sniff(FILE *in, const char *path)
+{
+    char head[HEAD + 1];
+    head[fread(head, 1, HEAD, in)] = '\0';
+    rewind(in);
+    const char *first = head;
+    while (isspace((unsigned char)*first))
+        first++;
+    for (size_t i = 0; *first == '{' && i < sizeof marks / sizeof marks[0]; i++)
+        if (strstr(first, marks[i].word))
+            return exchange_format_named(marks[i].format, EXCHANGE_IN);
+    const struct exchange_format *format = exchange_format_of(path);
+    if (format && format->import_file) return format;
+    return exchange_format_named(*first == '{' || !*first ? "ndjson" : "csv", EXCHANGE_IN);
+}

@@ -1,0 +1,31 @@
+/*
+ * exchange_format.h - the formats of `assay export` and `assay import`: a table
+ * of names, endings and functions. A new format is a row.
+ */
+#ifndef EXCHANGE_FORMAT_H
+#define EXCHANGE_FORMAT_H
+
+#include <stdio.h>
+
+#include "store/store.h"
+
+/* A format that is only written or only read lacks the other function. */
+struct exchange_format {
+    const char *name;
+    const char *ending; /* of files that are written; "" none is its own */
+    int (*export_run)(struct store *store, const char *run_id, FILE *out);
+    int (*import_file)(struct store *store, const char *name, FILE *in, int *rows_added);
+};
+
+enum exchange_way { EXCHANGE_OUT, EXCHANGE_IN };
+
+/* By name; NULL with assay_error (and a suggestion) when there is none that goes
+ * this way. */
+const struct exchange_format *exchange_format_named(const char *name, enum exchange_way way);
+/* For writing, by the ending of a file's name; NULL when that says nothing. */
+const struct exchange_format *exchange_format_of(const char *path);
+/* For reading: by the content, else by the ending. The stream must be one that
+ * can be read from its start again, and is left there. */
+const struct exchange_format *exchange_format_sniff(FILE *in, const char *path);
+
+#endif

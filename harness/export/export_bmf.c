@@ -1,0 +1,55 @@
+/*
+ * export_bmf.c - a run in Bencher Metric Format: an object a case, an object a
+ * measure, with the ends of its interval. Bencher's own measures: latency in
+ * nanoseconds, and throughput, here what binds the case, in bytes or operations a
+ * second.
+ */
+#include <math.h>
+
+#include "base/json_member.h"
+#include "export/export.h"
+
+/* Of an interval; an end that is not known is not there, for readers that want numbers. */
+static void end_member(struct json *json, const char *name, double value)
+{
+    if (isfinite(value)) json_number_member(json, name, value);
+}
+
+static void measure(struct json *json, const char *name, double value, double lower, double upper)
+{
+    if (!isfinite(value)) return;
+    json_key(json, name);
+    json_begin_object(json);
+    json_number_member(json, "value", value);
+    end_member(json, "lower_value", lower);
+    end_member(json, "upper_value", upper);
+    json_end(json);
+}
+
+/* The longest time makes the lowest rate. */
+static void case_member(struct json *json, const struct view_row *row)
+{
+    const struct case_result *result = &row->result;
+    double work = row->rate * result->time_ns;
+    char name[EXPORT_NAME];
+    export_name(row, name);
+    json_key(json, name);
+    json_begin_object(json);
+    measure(json, "latency", result->time_ns, result->lo_ns, result->hi_ns);
+    measure(json, "throughput", row->rate, work / result->hi_ns, work / result->lo_ns);
+    json_end(json);
+}
+
+int export_bmf(struct store *store, const char *run_id, FILE *out)
+{
+    struct export_run exported;
+    struct json json;
+    if (export_read(&exported, store, run_id) != 0) return -1;
+    json_begin(&json, out, 2);
+    json_begin_object(&json);
+    for (int i = 0; i < exported.view.count; i++)
+        if (export_has_time(&exported.view.rows[i])) case_member(&json, &exported.view.rows[i]);
+    json_end(&json);
+    export_release(&exported);
+    return json_finish(&json) == 0 ? export_finish(out) : -1;
+}

@@ -1,0 +1,42 @@
+/*
+ * gate_run.h - a gate from its programs to a comparison: launches, stages, and
+ * what is kept of them. The decision itself is gate.h.
+ */
+#ifndef GATE_RUN_H
+#define GATE_RUN_H
+
+#include "judge/comparison.h"
+#include "store/store.h"
+
+/* Sampling time of a case where nobody says: a launch is one number, and its own
+ * interval need not be as narrow as that of a row that is shown. */
+#define GATE_BUDGET_S "0.05"
+
+/* Launches a side without which a stored run says nothing. */
+enum { GATE_STORED_LAUNCHES = 5 };
+
+struct gate_options {
+    const char *suite;
+    const char *base, *candidate;               /* programs */
+    const char *base_device, *candidate_device; /* --device of each */
+    const char *baseline;                       /* stored mode: a named run; NULL: paired */
+    const char *pinned;                         /* a named run to look back to; NULL: none */
+    const char *filter, *budget, *precision;    /* handed on; NULL: GATE_BUDGET_S, the suite's */
+    double threshold;                           /* a fraction; NAN: by the clocks */
+    bool speedup;                               /* the ratio to the baseline, not the time */
+    bool extend;
+    bool resume; /* go on with the suite's newest gate that did not end; paired mode */
+    bool allow_simulated, allow_stored;
+    unsigned fail_on;
+    int launches; /* of the candidate, in stored mode only */
+    int timeout_s;
+    bool has_seed; /* else a random one */
+    uint64_t seed; /* those of all launches follow from it */
+};
+
+/* Exit code of the failure after assay_error, or -1 with the comparison made (its
+ * own exit code is in it). comparison_release frees. */
+int gate_run(struct store *store, const struct gate_options *options,
+             struct comparison *comparison);
+
+#endif

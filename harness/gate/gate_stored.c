@@ -1,0 +1,184 @@
+/*
+ * gate_stored.c - a gate whose base is a stored run. The launches of its two sides
+ * are not of one hour, so it asks for more: five launches a side, a base of two
+ * sessions, and a change beyond what the history of the case does by itself.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/exit_code.h"
+#include "gate/gate_run_state.h"
+#include "judge/history.h"
+#include "judge/history_fence.h"
+#include "store/store_gate.h"
+#include "suite/plan.h"
+
+enum { LEAST_SESSIONS = 2 };
+
+/* ----------------------------------------------------------------- base -- */
+
+struct base_reader {
+    struct store *store;
+    struct timings *pool;
+    int sessions;
+};
+
+static int add_run(const char *id, void *context)
+{
+    struct base_reader *reader = context;
+    struct timings timings;
+    if (store_read_timings(reader->store, id, &timings) != 0) return -1;
+    reader->sessions += timings.run.launch_count > 0;
+    int status = timings_append(reader->pool, &timings);
+    timings_release(&timings);
+    return status;
+}
+
+int gate_read_baseline(struct store *store, const char *name, struct timings *pool, int *sessions)
+{
+    struct base_reader reader = {.store = store, .pool = pool};
+    char id[STORE_ID];
+    if (store_find_run(store, name, id) != 0) return EXIT_NOTHING;
+    if (add_run(id, &reader) != 0) return EXIT_USAGE;
+    if (pool->run.launch_count == 0) {
+        assay_error("the baseline '%s' has no launch", name);
+        return EXIT_NOTHING;
+    }
+    if (store_each_sibling(store, id, add_run, &reader) != 0) return EXIT_USAGE;
+    *sessions = reader.sessions;
+    return GATE_MADE;
+}
+
+/* What the filter leaves out is not missing from the candidate. */
+static void filter_base(struct timings *pool, const char *filter)
+{
+    int kept = 0;
+    for (int i = 0; i < pool->count; i++) {
+        if (plan_filter_keeps(filter, &pool->rows[i].id)) pool->rows[kept++] = pool->rows[i];
+    }
+    pool->count = kept;
+}
+
+/* Of the case with most times. */
+static int most_launches(const struct timings *pool)
+{
+    int most = 0, count = 0;
+    for (int i = 0; i < pool->count; i++) {
+        bool same = i > 0 && case_id_order(&pool->rows[i - 1].id, &pool->rows[i].id) == 0;
+        count = (same ? count : 0) + (pool->rows[i].time_ns > 0);
+        if (count > most) most = count;
+    }
+    return most;
+}
+
+/* Before minutes are spent on launches that would have nothing to be compared with. */
+static int check_base(struct gate_run *run)
+{
+    const char *filter = run->options->filter;
+    if (filter) filter_base(&run->pool[ARM_BASE], filter);
+    if (run->pool[ARM_BASE].count == 0) {
+        assay_error("the baseline '%s' has no case in common with the filter '%s'",
+                    run->options->baseline, filter ? filter : "*");
+        return EXIT_NOTHING;
+    }
+    int most = most_launches(&run->pool[ARM_BASE]);
+    if (most >= GATE_STORED_LAUNCHES) return GATE_MADE;
+    assay_error("no case of the baseline '%s' has a time of more than %d launch%s: a stored gate "
+                "needs %d (assay run SUITE --launches %d, with the build of the baseline)",
+                run->options->baseline, most, most == 1 ? "" : "es", GATE_STORED_LAUNCHES,
+                GATE_STORED_LAUNCHES);
+    return EXIT_NOTHING;
+}
+
+/* -------------------------------------------------------------- history -- */
+
+static double fence_of(const struct history *history, const struct case_id *id, int setting)
+{
+    for (int i = 0; i < history->series_count; i++) {
+        const struct history_series *series = &history->series[i];
+        if (case_id_order(&series->id, id) == 0) return history_fence(series, setting);
+    }
+    return NAN;
+}
+
+/* A change that is no larger than those from run to run is not shown. */
+static void hold_against(struct comparison_row *row, double fence)
+{
+    bool changed = row->verdict == VERDICT_REGRESSED || row->verdict == VERDICT_IMPROVED ||
+                   row->verdict == VERDICT_SUSPECT;
+    row->fence = fence;
+    if (!changed || isnan(fence) || fabs(log(row->ratio.mid)) > log1p(fence)) return;
+    row->verdict = VERDICT_INCONCLUSIVE;
+    row->tags &= ~(unsigned)TAG_FASTER;
+    snprintf(row->reason, sizeof row->reason, "runs of this case differ by up to %.3g %% anyway",
+             100 * fence);
+}
+
+static int apply_fences(struct gate_run *run)
+{
+    const struct history_filter all = {.glob = "*"};
+    struct comparison *comparison = run->comparison;
+    struct history history;
+    int known = 0;
+    if (history_read(&history, run->store, &all) != 0) return -1;
+    int setting = history_setting_index(&history, &run->pool[ARM_BASE].run.launches[0].device);
+    for (int i = 0; setting >= 0 && i < comparison->count; i++) {
+        struct comparison_row *row = &comparison->rows[i];
+        if (!gate_is_judged(row)) continue;
+        hold_against(row, fence_of(&history, &row->id, setting));
+        known += !isnan(row->fence);
+    }
+    history_release(&history);
+    if (setting < 0) return -1;
+    if (known == 0)
+        comparison_note(comparison,
+                        "no case has the %d changes of history that a fence is made from",
+                        FENCE_LEAST_CHANGES);
+    return 0;
+}
+
+/* ----------------------------------------------------------------- gate -- */
+
+static void make_notes(struct gate_run *run, int sessions)
+{
+    struct comparison *comparison = run->comparison;
+    comparison_note(comparison, "the base: %d launches of %d session%s",
+                    run->pool[ARM_BASE].run.launch_count, sessions, sessions == 1 ? "" : "s");
+    if (!run->options->allow_stored)
+        comparison_note(comparison,
+                        "the base was measured at another time: a change is SUSPECT at most");
+    else if (sessions < LEAST_SESSIONS)
+        comparison_note(comparison,
+                        "a base of one session proves nothing, in spite of --allow-stored-verdict: "
+                        "run the suite once more with the same build");
+    else
+        comparison_note(comparison, "the base was measured at another time, and "
+                                    "--allow-stored-verdict lets that count");
+}
+
+static int compare(struct gate_run *run, int sessions)
+{
+    run->compare.across = gate_is_simulated(run);
+    run->compare.least_launches = GATE_STORED_LAUNCHES;
+    run->compare.presence = PRESENT_IN_ALL;
+    run->compare.at_most_suspect = !run->options->allow_stored || sessions < LEAST_SESSIONS;
+    if (compare_runs(run->comparison, &run->pool[ARM_BASE], &run->pool[ARM_CANDIDATE],
+                     &run->compare) != 0)
+        return -1;
+    run->comparison->mode = "stored";
+    make_notes(run, sessions);
+    /* A fence is made of times. */
+    return run->options->speedup ? 0 : apply_fences(run);
+}
+
+int gate_stored(struct gate_run *run)
+{
+    int sessions, code = gate_read_baseline(run->store, run->options->baseline,
+                                            &run->pool[ARM_BASE], &sessions);
+    if (code == GATE_MADE) code = check_base(run);
+    for (int round = 0; code == GATE_MADE && round < run->options->launches; round++)
+        code = gate_launch(run, ARM_CANDIDATE, round, run->options->filter);
+    if (code != GATE_MADE) return code;
+    if (gate_read_noise(run) != 0 || compare(run, sessions) != 0) return EXIT_USAGE;
+    return gate_finish(run) == 0 ? GATE_MADE : EXIT_USAGE;
+}

@@ -1,0 +1,302 @@
+/* program_launch.c - see program_launch.h. */
+#include "gate/program_launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/exit_code.h"
+#include "run/interrupt.h"
+#include "store/store.h"
+#include "store/store_gate.h"
+
+extern char **environ;
+
+enum { TICK_MS = 50, GRACE_MS = 5000, MOST_ARGUMENTS = 32 };
+
+/* A folder for the database and the messages of one launch. */
+struct scratch {
+    char folder[128], database[160], log[160];
+};
+
+static int scratch_make(struct scratch *scratch)
+{
+    const char *base = getenv("TMPDIR");
+    snprintf(scratch->folder, sizeof scratch->folder, "%.80s/assay-launch-XXXXXX",
+             base && base[0] ? base : "/tmp");
+    if (!mkdtemp(scratch->folder))
+        return assay_error("%s: cannot make a temporary folder: %s", scratch->folder,
+                           strerror(errno));
+    snprintf(scratch->database, sizeof scratch->database, "%s/run.sqlite", scratch->folder);
+    snprintf(scratch->log, sizeof scratch->log, "%s/log", scratch->folder);
+    return 0;
+}
+
+static void scratch_remove(const struct scratch *scratch)
+{
+    static const char *const endings[] = {"", "-wal", "-shm", "-journal"};
+    char path[sizeof scratch->database + 16];
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
+        snprintf(path, sizeof path, "%s%s", scratch->database, endings[i]);
+        unlink(path);
+    }
+    unlink(scratch->log);
+    rmdir(scratch->folder);
+}
+
+/* -------------------------------------------------------------- program -- */
+
+/* 0, or the errno with which it would not start. */
+static int obstacle_of(const char *path)
+{
+    struct stat file;
+    if (stat(path, &file) != 0) return errno;
+    if (!S_ISREG(file.st_mode)) return EACCES;
+    return access(path, X_OK) == 0 ? 0 : errno;
+}
+
+/* As posix_spawnp looks for it: a name without a slash in the folders of PATH. */
+int program_check(const char *program)
+{
+    char path[PATH_MAX];
+    const char *folders = getenv("PATH");
+    int obstacle = ENOENT;
+    if (strchr(program, '/')) {
+        obstacle = obstacle_of(program);
+        folders = NULL;
+    }
+    while (folders && obstacle != 0) {
+        size_t length = strcspn(folders, ":");
+        snprintf(path, sizeof path, "%.*s/%s", length ? (int)length : 1, length ? folders : ".",
+                 program);
+        int here = obstacle_of(path);
+        if (here != ENOENT && here != ENOTDIR) obstacle = here;
+        folders = folders[length] ? folders + length + 1 : NULL;
+    }
+    return obstacle ? assay_error("%s: cannot be started: %s", program, strerror(obstacle)) : 0;
+}
+
+/* ---------------------------------------------------------------- child -- */
+
+static void arguments(const struct program_call *call, const struct scratch *scratch,
+                      const char *seed, bool only_plan, const char **argv)
+{
+    const char *const pairs[][2] = {
+        {"--db", scratch->database}, {"--device", call->device},       {"--seed", seed},
+        {"--label", call->label},    {"--filter", call->filter},       {"--budget", call->budget},
+        {"--format", "json"},        {"--precision", call->precision},
+    };
+    int count = 0;
+    argv[count++] = call->program;
+    argv[count++] = "run";
+    argv[count++] = call->suite;
+    argv[count++] = "--no-ceilings";
+    if (only_plan) argv[count++] = "--dry-run";
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+        if (!pairs[i][1]) continue;
+        argv[count++] = pairs[i][0];
+        argv[count++] = pairs[i][1];
+    }
+    argv[count] = NULL;
+}
+
+/* Standard output is of no use here: the database has it all. */
+static int spawn(const struct program_call *call, const struct scratch *scratch, bool only_plan,
+                 pid_t *pid)
+{
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    sigset_t none;
+    const char *argv[MOST_ARGUMENTS];
+    char seed[24];
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)call->seed);
+    arguments(call, scratch, seed, only_plan, argv);
+    if (posix_spawn_file_actions_init(&actions) != 0) return assay_error("out of memory");
+    if (posix_spawnattr_init(&attributes) != 0) {
+        posix_spawn_file_actions_destroy(&actions);
+        return assay_error("out of memory");
+    }
+    sigemptyset(&none);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, scratch->log,
+                                     O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    int error =
+        posix_spawnp(pid, call->program, &actions, &attributes, (char *const *)argv, environ);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&actions);
+    return error ? assay_error("%s: cannot be started: %s", call->program, strerror(error)) : 0;
+}
+
+static long now_ms(void)
+{
+    return (long)(1e3 * clock_s());
+}
+
+/* Wait up to `ms` for the end. 1: it ended, 0: time is over, -1: a signal came. A
+ * descriptor of the process becomes readable at its end; where the kernel has
+ * none (before 5.3) poll ignores the -1, and the end is noticed at the next tick. */
+static int wait_for(pid_t pid, long ms, int *status)
+{
+    long until = now_ms() + ms;
+    struct pollfd process = {.fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN};
+    int outcome = 2;
+    while (outcome == 2) {
+        pid_t ended = waitpid(pid, status, WNOHANG);
+        if (ended == pid || (ended < 0 && errno != EINTR)) {
+            outcome = 1;
+        } else if (now_ms() >= until) {
+            outcome = 0;
+        } else {
+            interrupt_poll(&process, TICK_MS);
+            if (interrupt_signal() != 0) outcome = -1;
+        }
+    }
+    if (process.fd >= 0) close(process.fd);
+    return outcome;
+}
+
+/* Politely, so that it stops its worker and keeps what it has; then not. */
+static void end_child(pid_t pid)
+{
+    int status;
+    kill(pid, SIGTERM);
+    for (long until = now_ms() + GRACE_MS; now_ms() < until; usleep(TICK_MS * 1000))
+        if (waitpid(pid, &status, WNOHANG) == pid) return;
+    kill(pid, SIGKILL);
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        continue;
+}
+
+/* The last line that it wrote to standard error, "" none. */
+static void last_words(const struct scratch *scratch, char *out, size_t size)
+{
+    char line[512];
+    FILE *file = fopen(scratch->log, "r");
+    out[0] = '\0';
+    if (!file) return;
+    while (fgets(line, sizeof line, file)) {
+        line[strcspn(line, "\n")] = '\0';
+        if (line[0]) snprintf(out, size, "%s", line);
+    }
+    fclose(file);
+}
+
+/* ---------------------------------------------------------------- result -- */
+
+static enum launch_end judge_end(const struct program_call *call, const struct scratch *scratch,
+                                 int status)
+{
+    char words[256];
+    last_words(scratch, words, sizeof words);
+    const char *colon = words[0] ? ": " : "";
+    if (WIFSIGNALED(status)) {
+        assay_error("%s died: signal %d, %s%s%s", call->program, WTERMSIG(status),
+                    strsignal(WTERMSIG(status)), colon, words);
+        return LAUNCH_DIED;
+    }
+    int code = WEXITSTATUS(status);
+    bool known =
+        code == EXIT_FINE || code == EXIT_REGRESSED || code == EXIT_NOTHING || code == EXIT_LOST;
+    if (!known) {
+        assay_error("%s ended with %d%s%s", call->program, code, colon, words);
+        return LAUNCH_REFUSED;
+    }
+    if (access(scratch->database, F_OK) != 0) {
+        assay_error("%s stored nothing: is it an assay? It ended with %d%s%s", call->program, code,
+                    colon, words);
+        return LAUNCH_REFUSED;
+    }
+    return LAUNCH_DONE;
+}
+
+static int find_run(const char *database, const char *label, char id[STORE_ID])
+{
+    struct store *store;
+    if (store_open(&store, database, STORE_READ) != 0) return -1;
+    int status = store_find_run(store, label, id);
+    store_close(store);
+    return status;
+}
+
+static enum launch_end take_over(const struct program_call *call, const struct scratch *scratch,
+                                 struct store *store, struct timings *timings)
+{
+    char id[STORE_ID];
+    int added;
+    if (find_run(scratch->database, call->label, id) != 0) {
+        char why[512];
+        size_t path = strlen(scratch->database); /* of no use to anybody */
+        snprintf(why, sizeof why, "%s", assay_last_error());
+        bool named = strncmp(why, scratch->database, path) == 0;
+        assay_error("%s: what it stored cannot be read: %s%s", call->program,
+                    named ? "its database" : "", named ? why + path : why);
+        return LAUNCH_REFUSED;
+    }
+    if (store_merge(store, scratch->database, &added) != 0) return LAUNCH_FAILED;
+    if (store_read_timings(store, id, timings) != 0) return LAUNCH_FAILED;
+    if (timings->count > 0 && timings->run.launch_count > 0) return LAUNCH_DONE;
+    timings_release(timings);
+    assay_error("%s measured nothing of the suite %s", call->program, call->suite);
+    return LAUNCH_EMPTY;
+}
+
+static enum launch_end launch_in(const struct program_call *call, const struct scratch *scratch,
+                                 struct store *store, struct timings *timings)
+{
+    pid_t pid;
+    int status;
+    if (spawn(call, scratch, false, &pid) != 0) return LAUNCH_REFUSED;
+    int ended = wait_for(pid, 1000L * call->timeout_s, &status);
+    if (ended != 1) end_child(pid);
+    if (ended < 0) {
+        assay_error("interrupted");
+        return LAUNCH_STOPPED;
+    }
+    if (ended == 0) {
+        assay_error("%s was still running after %d s (--timeout)", call->program, call->timeout_s);
+        return LAUNCH_DIED;
+    }
+    enum launch_end end = judge_end(call, scratch, status);
+    return end == LAUNCH_DONE ? take_over(call, scratch, store, timings) : end;
+}
+
+bool program_plans(const struct program_call *call)
+{
+    struct scratch scratch;
+    pid_t pid;
+    int status = 0, ended = 0;
+    interrupt_catch();
+    if (scratch_make(&scratch) != 0) return false;
+    if (spawn(call, &scratch, true, &pid) == 0) {
+        ended = wait_for(pid, 1000L * call->timeout_s, &status);
+        if (ended != 1) end_child(pid);
+    }
+    scratch_remove(&scratch);
+    return ended == 1 && WIFEXITED(status) && WEXITSTATUS(status) == EXIT_FINE;
+}
+
+enum launch_end program_launch(const struct program_call *call, struct store *store,
+                               struct timings *timings)
+{
+    struct scratch scratch;
+    memset(timings, 0, sizeof *timings);
+    interrupt_catch();
+    if (scratch_make(&scratch) != 0) return LAUNCH_FAILED;
+    enum launch_end end = launch_in(call, &scratch, store, timings);
+    scratch_remove(&scratch);
+    return end;
+}

@@ -1,0 +1,43 @@
+/*
+ * program_launch.h - one launch of a suite by a program: a build of assay that
+ * may be another than this one. It writes a database of its own, which is merged
+ * into ours when it has ended.
+ */
+#ifndef PROGRAM_LAUNCH_H
+#define PROGRAM_LAUNCH_H
+
+#include "judge/timings.h"
+
+struct store;
+
+struct program_call {
+    const char *program;
+    const char *suite;
+    const char *device;
+    const char *filter;             /* as of assay run; NULL: everything */
+    const char *budget, *precision; /* as typed; NULL: the suite's */
+    const char *label;
+    uint64_t seed;
+    int timeout_s;
+};
+
+enum launch_end {
+    LAUNCH_DONE,
+    LAUNCH_REFUSED, /* it is no assay, or does not know what it was asked for */
+    LAUNCH_DIED,    /* by a signal, or it was still running after its time */
+    LAUNCH_EMPTY,   /* it measured nothing */
+    LAUNCH_STOPPED, /* a signal asks this process to end */
+    LAUNCH_FAILED,  /* on our side */
+};
+
+/* 0, or -1 with assay_error where it cannot be started: before minutes of launches of another. */
+int program_check(const char *program);
+
+/* Whether the program would launch this: its --dry-run ends with 0. Nothing is measured. */
+bool program_plans(const struct program_call *call);
+
+/* Whatever is not DONE has its reason in assay_error. timings_release frees. */
+enum launch_end program_launch(const struct program_call *call, struct store *store,
+                               struct timings *timings);
+
+#endif

@@ -1,0 +1,126 @@
+/* compare.c - see compare.h. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "judge/compare_parts.h"
+
+/* Of all launches against the base's first. */
+static void find_difference(struct comparing *comparing)
+{
+    const struct stored_run *base = &comparing->base->run, *candidate = &comparing->candidate->run;
+    char *out = comparing->difference;
+    if (base->launch_count == 0) return;
+    for (int i = 0; i < candidate->launch_count && !out[0]; i++)
+        comparability_difference(&base->launches[0], &candidate->launches[i], out,
+                                 sizeof comparing->difference);
+    for (int i = 1; i < base->launch_count && !out[0]; i++)
+        comparability_difference(&base->launches[0], &base->launches[i], out,
+                                 sizeof comparing->difference);
+    if (strstr(out, "driver")) comparing->key_tags |= TAG_DRIVER;
+}
+
+/* ----------------------------------------------------------------- runs -- */
+
+/* How many rows from `at` on are of its case. */
+static int case_rows(const struct timings *timings, int at)
+{
+    int end = at;
+    while (end < timings->count &&
+           case_id_order(&timings->rows[at].id, &timings->rows[end].id) == 0)
+        end++;
+    return end - at;
+}
+
+static int compare_cases(struct comparing *comparing)
+{
+    const struct timings *base = comparing->base, *candidate = comparing->candidate;
+    int b = 0, c = 0;
+    while (b < base->count || c < candidate->count) {
+        int order = b == base->count ? 1
+                    : c == candidate->count
+                        ? -1
+                        : case_id_order(&base->rows[b].id, &candidate->rows[c].id);
+        struct side_figures left = {.rows = base->rows + b}, right = {.rows = candidate->rows + c};
+        if (order <= 0) left.count = case_rows(base, b);
+        if (order >= 0) right.count = case_rows(candidate, c);
+        if (compare_case(comparing, &left, &right) != 0) return -1;
+        b += left.count;
+        c += right.count;
+    }
+    return 0;
+}
+
+static void make_notes(const struct comparing *comparing)
+{
+    struct comparison *comparison = comparing->comparison;
+    if (!comparison_has_common_case(comparison))
+        comparison_note(comparison, "the sides have no case in common");
+    int b = comparison->base.launches, c = comparison->candidate.launches;
+    if (b == 1 && c == 1)
+        comparison_note(comparison, "one launch a side: the intervals come from samples of one "
+                                    "process and cannot see how launches differ; measure with "
+                                    "--launches 5 or more");
+    else if (b < 4 || c < 4)
+        comparison_note(comparison,
+                        "%d and %d launches: too few for 95 %% intervals (4 a side), so "
+                        "they show smallest to largest",
+                        b, c);
+    const struct noise *noise = comparing->options->noise;
+    int sessions = noise ? noise_sessions(noise) : 0;
+    if (sessions > 0)
+        comparison_note(comparison,
+                        "no floor is below the noise of unchanged code here: %d block%s of "
+                        "launches, %d session%s",
+                        noise->count, noise->count == 1 ? "" : "s", sessions,
+                        sessions == 1 ? "" : "s");
+    if (comparison->base.simulated || comparison->candidate.simulated)
+        comparison_note(comparison, "SIMULATED: no hardware was measured");
+    if (strcmp(comparison->base.suite, comparison->candidate.suite) != 0)
+        comparison_note(comparison, "different suites: %.60s and %.60s", comparison->base.suite,
+                        comparison->candidate.suite);
+    if (comparing->difference[0])
+        comparison_note(comparison, "the runs are not of one comparability: %s%s",
+                        comparing->difference,
+                        comparing->options->across ? "; compared because that was asked for" : "");
+    strcpy(comparison->difference, comparing->difference);
+    if (strcmp(comparison->base.id, comparison->candidate.id) == 0)
+        comparison_note(comparison, "both sides are the same run");
+}
+
+int compare_runs(struct comparison *comparison, const struct timings *base,
+                 const struct timings *candidate, const struct compare_options *options)
+{
+    struct comparing comparing = {
+        .comparison = comparison, .base = base, .candidate = candidate, .options = options};
+    size_t room = (size_t)(base->count > candidate->count ? base->count : candidate->count) + 1;
+    int status = -1;
+    *comparison = (struct comparison){.mode = options->at_most_suspect ? "stored" : "compare",
+                                      .metric = options->speedup ? "speedup" : "time",
+                                      .fdr = options->fdr > 0 ? options->fdr : NAN};
+    comparison->threshold = options->threshold > 0 ? options->threshold : NAN;
+    comparison->rows =
+        calloc((size_t)base->count + (size_t)candidate->count + 1, sizeof *comparison->rows);
+    comparing.logs[0] = calloc(room, sizeof(double));
+    comparing.logs[1] = calloc(room, sizeof(double));
+    comparing.scratch = calloc(room, sizeof(double));
+    if (!comparison->rows || !comparing.logs[0] || !comparing.logs[1] || !comparing.scratch) {
+        assay_error("out of memory for the comparison");
+        goto out;
+    }
+    if (suite_thresholds_read(&comparing.thresholds, candidate->run.suite_text) != 0) goto out;
+    comparison_side_of(&comparison->base, &base->run);
+    comparison_side_of(&comparison->candidate, &candidate->run);
+    find_difference(&comparing);
+    if (compare_cases(&comparing) != 0) goto out;
+    if (options->fdr > 0 && compare_fdr(comparison, options->fdr) != 0) goto out;
+    make_notes(&comparing);
+    status = comparison_finish(comparison, options->fail_on);
+out:
+    free(comparing.logs[0]);
+    free(comparing.logs[1]);
+    free(comparing.scratch);
+    suite_thresholds_release(&comparing.thresholds);
+    if (status != 0) comparison_release(comparison);
+    return status;
+}

@@ -1,0 +1,346 @@
+/* compare_case.c - one case of two runs: from its rows to a verdict. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "judge/compare_parts.h"
+#include "judge/gate_stats.h"
+
+static const double CONFIDENCE = 0.95;
+/* Of one side, as an end of the interval has it. */
+static const double ALPHA = 0.025;
+/* Efficiency of the rank-sum test against the t test on normal data. */
+static const double EFFICIENCY = 0.955;
+static const double POWER = 0.8;
+/* SM clocks within this of each other are one clock. */
+static const double STEADY_CLOCK = 0.01;
+
+double clock_quantum(const struct device_info *device, double time_ns)
+{
+    return device->clock_step_ns > 0 && time_ns > 0 ? 2 * device->clock_step_ns / time_ns : 0;
+}
+
+/* ---------------------------------------------------------------- sides -- */
+
+static void side_read(struct side_figures *side, const struct comparing *comparing,
+                      const struct timings *timings, double *logs)
+{
+    int times = 0, clocks = 0;
+    double *scratch = comparing->scratch;
+    side->logs = logs;
+    side->valid = 0;
+    for (int i = 0; i < side->count; i++)
+        if (side->rows[i].time_ns > 0) scratch[times++] = side->rows[i].time_ns;
+    side->time_ns = stats_median(scratch, times);
+    for (int i = 0; i < side->count; i++)
+        if (side->rows[i].sm_mhz > 0) scratch[clocks++] = side->rows[i].sm_mhz;
+    side->sm_mhz = stats_median(scratch, clocks);
+    for (int i = 0; i < side->count; i++) {
+        double value = timing_metric(timings, &side->rows[i], comparing->options->speedup);
+        if (value > 0) logs[side->valid++] = log(value);
+    }
+}
+
+static const struct timing *first_with(const struct side_figures *side, int status)
+{
+    for (int i = 0; i < side->count; i++)
+        if (side->rows[i].status == status) return &side->rows[i];
+    return NULL;
+}
+
+/* The first launch whose outcome is no time, worst kinds first; NULL: none. */
+static const struct timing *failure(const struct side_figures *side)
+{
+    static const int worst[] = {STATUS_WRONG, STATUS_CRASHED, STATUS_TIMEOUT};
+    for (size_t i = 0; i < sizeof worst / sizeof worst[0]; i++) {
+        const struct timing *row = first_with(side, worst[i]);
+        if (row) return row;
+    }
+    return NULL;
+}
+
+static bool is_skipped(const struct side_figures *side)
+{
+    return side->count == 0 || first_with(side, STATUS_SKIPPED) != NULL;
+}
+
+static bool is_in_launch(const struct side_figures *side, int launch)
+{
+    for (int i = 0; i < side->count; i++)
+        if (side->rows[i].launch == launch) return true;
+    return false;
+}
+
+/* In how many of the rounds of `other` a side has no row. */
+static int lost_rounds(const struct side_figures *side, const struct side_figures *other)
+{
+    int lost = 0;
+    for (int i = 0; i < other->count; i++)
+        lost += !is_in_launch(side, other->rows[i].launch);
+    return lost;
+}
+
+/* Half of the launches or more: what is left would be the lucky ones. */
+static bool mostly_unstable(const struct side_figures *side)
+{
+    int count = 0;
+    for (int i = 0; i < side->count; i++)
+        count += side->rows[i].status == STATUS_UNSTABLE;
+    return count > 0 && 2 * count >= side->count;
+}
+
+/* -------------------------------------------------------------- verdict -- */
+
+static enum verdict set(struct comparison_row *row, enum verdict verdict, const char *before,
+                        const char *reason)
+{
+    snprintf(row->reason, sizeof row->reason, "%s%s", before, reason);
+    return verdict;
+}
+
+static enum verdict of_failure(struct comparison_row *row, const struct timing *failed)
+{
+    char before[32];
+    snprintf(before, sizeof before, "%s%s", status_name((enum case_status)failed->status),
+             failed->reason[0] ? ": " : "");
+    return set(row, VERDICT_ERROR, before, failed->reason);
+}
+
+/* A case that comes and goes is there only in the launches that went well, whose times would
+ * speak for all. VERDICTS: it is in all launches that it must be in. */
+static enum verdict of_lost(struct comparison_row *row, const struct comparing *comparing,
+                            const struct side_figures *base, const struct side_figures *candidate)
+{
+    enum compare_presence presence = comparing->options->presence;
+    int launches = comparing->candidate->run.launch_count;
+    int lost = presence == PRESENT_IN_ALL     ? launches - candidate->count
+               : presence == PRESENT_IN_PAIRS ? lost_rounds(candidate, base)
+                                              : 0;
+    char count[64];
+    if (presence == PRESENT_IN_PAIRS) launches = base->count;
+    snprintf(count, sizeof count, "%d of %d launches", lost, launches);
+    if (lost > 0) return set(row, VERDICT_MISSING, "the candidate does not have it in ", count);
+    lost = presence == PRESENT_IN_PAIRS ? lost_rounds(base, candidate) : 0;
+    snprintf(count, sizeof count, "%d of %d launches", lost, candidate->count);
+    if (lost > 0) return set(row, VERDICT_INCOMPARABLE, "the base does not have it in ", count);
+    return VERDICTS;
+}
+
+/* Work that nobody stated, as in some imported files, is no difference. */
+static bool is_same(double a, double b)
+{
+    return a == b || (isnan(a) && isnan(b));
+}
+
+/* What is decided without a ratio; VERDICTS: nothing yet. */
+static enum verdict without_ratio(struct comparison_row *row, const struct comparing *comparing,
+                                  const struct side_figures *base,
+                                  const struct side_figures *candidate)
+{
+    const struct timing *failed = failure(candidate);
+    enum verdict verdict;
+    if (failed) return of_failure(row, failed);
+    if (is_skipped(candidate))
+        return set(row, VERDICT_MISSING, candidate->count ? "skipped: " : "",
+                   candidate->count ? first_with(candidate, STATUS_SKIPPED)->reason
+                                    : "the candidate does not have it");
+    if (is_skipped(base))
+        return set(row, VERDICT_NEW, "",
+                   base->count ? "the base skipped it" : "the base does not have it");
+    if ((failed = failure(base)))
+        return set(row, VERDICT_INCOMPARABLE,
+                   "the base has no time: ", status_name((enum case_status)failed->status));
+    if ((verdict = of_lost(row, comparing, base, candidate)) != VERDICTS) return verdict;
+    if (mostly_unstable(base) || mostly_unstable(candidate)) {
+        bool is_base = mostly_unstable(base);
+        return set(row, VERDICT_UNSTABLE, is_base ? "the base: " : "the candidate: ",
+                   first_with(is_base ? base : candidate, STATUS_UNSTABLE)->reason);
+    }
+    if (!is_same(base->rows[0].bytes, candidate->rows[0].bytes) ||
+        !is_same(base->rows[0].ops, candidate->rows[0].ops))
+        return set(row, VERDICT_INCOMPARABLE, "", "the definition of its work differs");
+    if (strcmp(base->rows[0].input, candidate->rows[0].input) != 0)
+        return set(row, VERDICT_INCOMPARABLE, "", "its input is another file");
+    if (comparing->difference[0] && !comparing->options->across) {
+        row->tags |= comparing->key_tags;
+        return set(row, VERDICT_INCOMPARABLE, "", comparing->difference);
+    }
+    if (base->valid == 0 || candidate->valid == 0)
+        return set(row, VERDICT_INCOMPARABLE, "",
+                   comparing->options->speedup ? "no baseline of its group" : "no time");
+    int least = comparing->options->least_launches;
+    if (row->launches >= least) return VERDICTS;
+    snprintf(row->reason, sizeof row->reason, "%d launch%s, and this needs %d a side",
+             row->launches, row->launches == 1 ? "" : "es", least);
+    return VERDICT_INCOMPARABLE;
+}
+
+/* One launch a side: the medians' own intervals, at their far ends. */
+static struct interval sample_interval(const struct comparing *comparing,
+                                       const struct side_figures *base,
+                                       const struct side_figures *candidate)
+{
+    struct interval change = {candidate->logs[0] - base->logs[0], NAN, NAN};
+    const struct timing *b = base->rows, *c = candidate->rows;
+    if (comparing->options->speedup) return change; /* two further medians, without theirs */
+    if (b->lo_ns > 0 && c->lo_ns > 0) {
+        change.lo = log(c->lo_ns / b->hi_ns);
+        change.hi = log(c->hi_ns / b->lo_ns);
+    }
+    return change;
+}
+
+static int find_change(struct comparison_row *row, const struct comparing *comparing,
+                       const struct side_figures *base, const struct side_figures *candidate,
+                       struct interval *change)
+{
+    if (base->valid == 1 && candidate->valid == 1) {
+        *change = sample_interval(comparing, base, candidate);
+        row->evidence = EVIDENCE_SAMPLES;
+        return 0;
+    }
+    if (rank_sum_interval(base->logs, base->valid, candidate->logs, candidate->valid, CONFIDENCE,
+                          change) != 0)
+        return -1;
+    row->evidence = isnan(change->lo) ? EVIDENCE_RANGE : EVIDENCE_LAUNCHES;
+    if (row->evidence == EVIDENCE_RANGE) {
+        stats_sort(base->logs, base->valid);
+        stats_sort(candidate->logs, candidate->valid);
+        change->lo = candidate->logs[0] - base->logs[base->valid - 1];
+        change->hi = candidate->logs[candidate->valid - 1] - base->logs[0];
+    }
+    return 0;
+}
+
+/* By the normal law, from the spread of the launches at hand. */
+static double detectable(const struct comparison_row *row, const struct comparing *comparing,
+                         const struct side_figures *base, const struct side_figures *candidate)
+{
+    const struct side_figures *sides[] = {base, candidate};
+    double variance = 0;
+    if (row->evidence != EVIDENCE_LAUNCHES) return NAN;
+    for (int i = 0; i < 2; i++) {
+        memcpy(comparing->scratch, sides[i]->logs, (size_t)sides[i]->valid * sizeof(double));
+        double spread = spread_of_few(comparing->scratch, sides[i]->valid);
+        variance += spread * spread / (EFFICIENCY * sides[i]->valid);
+    }
+    double reach = normal_quantile(1 - ALPHA) + normal_quantile(POWER);
+    return expm1(log1p(row->floor) + reach * sqrt(variance));
+}
+
+static double p_of(const struct side_figures *base, const struct side_figures *candidate,
+                   double shift, enum side side)
+{
+    return rank_sum_p(base->logs, base->valid, candidate->logs, candidate->valid, shift, side);
+}
+
+/* Whether the row is beyond its floor on each side, and shown not to be slower. Few
+ * launches prove nothing: theirs is what the interval looks like. */
+static void test_case(struct comparison_row *row, const struct side_figures *base,
+                      const struct side_figures *candidate, struct interval change, bool *slower,
+                      bool *faster, bool *not_slower)
+{
+    double floor = log1p(row->floor);
+    if (row->evidence != EVIDENCE_LAUNCHES) {
+        *slower = change.lo > floor;
+        *faster = change.hi < -floor;
+        *not_slower = false;
+        return;
+    }
+    row->p_slower = p_of(base, candidate, floor, SIDE_GREATER);
+    row->p_faster = p_of(base, candidate, -floor, SIDE_LESS);
+    *slower = row->p_slower <= ALPHA;
+    *faster = row->p_faster <= ALPHA;
+    *not_slower = p_of(base, candidate, floor, SIDE_LESS) <= ALPHA;
+}
+
+/* The same, turned about, when the sides are swapped: only a PASS has a direction. */
+static enum verdict judge(struct comparison_row *row, const struct comparing *comparing,
+                          const struct side_figures *base, const struct side_figures *candidate,
+                          struct interval change)
+{
+    const struct compare_options *options = comparing->options;
+    bool weak = row->evidence != EVIDENCE_LAUNCHES, slower, faster, not_slower;
+    test_case(row, base, candidate, change, &slower, &faster, &not_slower);
+    if (row->noise > 2.5 * row->threshold)
+        return set(row, VERDICT_UNSTABLE, "",
+                   "unchanged code varies by more than 2.5 times the threshold here");
+    if ((slower || faster) && (weak || options->at_most_suspect)) {
+        if (faster) row->tags |= TAG_FASTER;
+        return set(row, VERDICT_SUSPECT, "",
+                   weak ? "too few launches to prove it" : "confirm it with launches side by side");
+    }
+    if (slower) return VERDICT_REGRESSED;
+    if (faster) return VERDICT_IMPROVED;
+    if (not_slower) return VERDICT_PASS;
+    return set(row, VERDICT_INCONCLUSIVE, "",
+               weak ? "too few launches to prove anything" : "the interval straddles the floor");
+}
+
+/* Whether all launches of the case ran at one SM clock. A simulated device has none that moves. */
+static bool clock_is_steady(const struct comparing *comparing, const struct side_figures *base,
+                            const struct side_figures *candidate)
+{
+    const struct side_figures *sides[] = {base, candidate};
+    const struct timings *timings[] = {comparing->base, comparing->candidate};
+    int looked_at = comparing->options->clock_launches;
+    double least = INFINITY, most = 0;
+    for (int side = 0; side < 2; side++) {
+        for (int i = 0; i < sides[side]->count; i++) {
+            const struct timing *row = &sides[side]->rows[i];
+            if (row->status != STATUS_OK || (looked_at > 0 && row->launch >= looked_at)) continue;
+            if (!(row->sm_mhz > 0)) return timings[side]->run.run.simulated;
+            least = fmin(least, row->sm_mhz);
+            most = fmax(most, row->sm_mhz);
+        }
+    }
+    return most > 0 && most <= least * (1 + STEADY_CLOCK);
+}
+
+/* The command line goes before the suite, and the suite before the clock. */
+static double threshold_of(const struct comparing *comparing, const struct side_figures *base,
+                           const struct side_figures *candidate)
+{
+    if (comparing->options->threshold > 0) return comparing->options->threshold;
+    double own = candidate->count > 0
+                     ? suite_threshold_of(&comparing->thresholds, candidate->rows[0].group)
+                     : NAN;
+    if (!isnan(own)) return own;
+    return clock_is_steady(comparing, base, candidate) ? COMPARE_STEADY_THRESHOLD
+                                                       : COMPARE_LOOSE_THRESHOLD;
+}
+
+int compare_case(struct comparing *comparing, struct side_figures *base,
+                 struct side_figures *candidate)
+{
+    struct comparison *comparison = comparing->comparison;
+    struct comparison_row *row = &comparison->rows[comparison->count];
+    struct interval change;
+    if (is_skipped(base) && is_skipped(candidate)) return 0; /* nobody measured it */
+    comparison->count++;
+    row->id = base->count ? base->rows[0].id : candidate->rows[0].id;
+    row->ratio = (struct interval){NAN, NAN, NAN};
+    row->noise = row->mde = row->fence = row->p_slower = row->p_faster = NAN;
+    row->floor = row->threshold = threshold_of(comparing, base, candidate);
+    side_read(base, comparing, comparing->base, comparing->logs[0]);
+    side_read(candidate, comparing, comparing->candidate, comparing->logs[1]);
+    row->base_ns = base->time_ns;
+    row->candidate_ns = candidate->time_ns;
+    row->launches = base->valid < candidate->valid ? base->valid : candidate->valid;
+    row->verdict = without_ratio(row, comparing, base, candidate);
+    if (row->verdict != VERDICTS) return 0;
+
+    if (find_change(row, comparing, base, candidate, &change) != 0) return -1;
+    row->ratio = (struct interval){exp(change.mid), exp(change.lo), exp(change.hi)};
+    row->noise =
+        expm1(noise_floor(comparing->options->noise, &row->id, row->base_ns, row->launches));
+    row->floor = fmax(fmax(row->floor, row->noise),
+                      clock_quantum(&comparing->base->run.launches[0].device, row->base_ns));
+    row->verdict = judge(row, comparing, base, candidate, change);
+    row->mde = detectable(row, comparing, base, candidate);
+    compare_tags(row, comparing, base, candidate);
+    bool changed = row->verdict == VERDICT_REGRESSED || row->verdict == VERDICT_IMPROVED;
+    if (changed && (row->tags & TAG_CLOCK))
+        row->verdict = set(row, VERDICT_UNSTABLE, "", "the clock differed, the cycles did not");
+    return 0;
+}

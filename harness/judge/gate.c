@@ -1,0 +1,250 @@
+/* gate.c - see gate.h. */
+#include "judge/gate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double CONFIDENCE = 0.95;
+/* Efficiency of the signed-rank test against the t test on normal data. */
+static const double EFFICIENCY = 0.955;
+static const double POWER = 0.8;
+/* A floor of noise above this many thresholds is no floor but a broken instrument. */
+static const double MOST_NOISE = 2.5;
+/* Share of the suspects whose null arm may trip before all verdicts are void. */
+static const double NULL_SHARE = 0.05;
+
+/* --------------------------------------------------------------- common -- */
+
+static double effective_floor(const struct gate_case *one)
+{
+    double floor = one->threshold;
+    if (one->noise > floor) floor = one->noise;
+    if (one->quantum > floor) floor = one->quantum;
+    return floor;
+}
+
+/* p of "the change is beyond the floor on this side". */
+static double p_changed(const struct gate_rounds *rounds, double floor, enum side side)
+{
+    return signed_rank_p(rounds->value, rounds->count, (double)side * log1p(floor), side);
+}
+
+/* p of "the change is within the floor on this side". */
+static double p_excluded(const struct gate_rounds *rounds, double floor, enum side side)
+{
+    return signed_rank_p(rounds->value, rounds->count, (double)side * log1p(floor),
+                         side == SIDE_GREATER ? SIDE_LESS : SIDE_GREATER);
+}
+
+/* By the normal law, from the spread of the rounds at hand: what passes alpha with POWER. */
+static double detectable(const struct gate_case *one, const struct gate_rounds *rounds,
+                         double alpha)
+{
+    double copy[SIGNED_RANK_MAX];
+    if (rounds->count < GATE_LEAST_ROUNDS) return NAN;
+    memcpy(copy, rounds->value, (size_t)rounds->count * sizeof *copy);
+    double spread = spread_of_few(copy, rounds->count);
+    int count = rounds->count > GATE_CONFIRM_ROUNDS ? rounds->count : GATE_CONFIRM_ROUNDS;
+    double error = spread / sqrt(EFFICIENCY * count);
+    double reach = normal_quantile(1 - alpha) + normal_quantile(POWER);
+    return expm1(log1p(one->floor) + reach * error);
+}
+
+static void settle(struct gate_case *one, enum verdict verdict, const char *reason)
+{
+    one->verdict = verdict;
+    one->reason = reason;
+}
+
+static bool is_noisy(const struct gate_case *one)
+{
+    return one->noise > MOST_NOISE * one->threshold;
+}
+
+/* --------------------------------------------------------------- screen -- */
+
+static void screen_case(struct gate_case *one, const struct gate_rules *rules)
+{
+    const struct gate_rounds *rounds = &one->screen;
+    one->floor = effective_floor(one);
+    one->slower = one->faster = (struct gate_side){false, false, false};
+    one->null_tripped = false;
+    one->change = signed_rank_interval(rounds->value, rounds->count, CONFIDENCE);
+    one->rounds = rounds->count;
+    if (is_noisy(one)) {
+        settle(one, VERDICT_UNSTABLE, "unchanged code varies by more than 2.5 times the threshold");
+        return;
+    }
+    if (rounds->count < GATE_LEAST_ROUNDS) {
+        settle(one, VERDICT_INCONCLUSIVE, "too few rounds");
+        return;
+    }
+    one->slower.excluded = p_excluded(rounds, one->floor, SIDE_GREATER) <= rules->alpha;
+    one->faster.excluded = p_excluded(rounds, one->floor, SIDE_LESS) <= rules->alpha;
+    one->slower.suspect = !one->slower.excluded;
+    one->faster.suspect = !one->faster.excluded;
+    if (one->slower.suspect)
+        settle(one, VERDICT_INCONCLUSIVE, "not confirmed");
+    else
+        settle(one, VERDICT_PASS, "");
+}
+
+static bool is_suspect(const struct gate_case *one)
+{
+    return one->slower.suspect || one->faster.suspect;
+}
+
+static double look_alpha(const struct gate_rules *rules, bool extended)
+{
+    return rules->extend ? rules->alpha * (extended ? 0.2 : 0.8) : rules->alpha;
+}
+
+int gate_screen(struct gate_case *cases, int count, const struct gate_rules *rules)
+{
+    int suspects = 0;
+    for (int i = 0; i < count; i++) {
+        screen_case(&cases[i], rules);
+        suspects += is_suspect(&cases[i]);
+    }
+    /* A case that changed would be a suspect beside the others. */
+    double alpha = look_alpha(rules, false) / (suspects + 1);
+    for (int i = 0; i < count; i++)
+        cases[i].mde = detectable(&cases[i], &cases[i].screen, alpha);
+    return suspects;
+}
+
+/* -------------------------------------------------------------- confirm -- */
+
+static struct gate_side *side_of(struct gate_case *one, enum side side)
+{
+    return side == SIDE_GREATER ? &one->slower : &one->faster;
+}
+
+int gate_confirm_rounds(const struct gate_case *cases, int count, const struct gate_rules *rules)
+{
+    int slower = 0, faster = 0;
+    for (int i = 0; i < count; i++) {
+        slower += cases[i].slower.suspect;
+        faster += cases[i].faster.suspect;
+    }
+    int most = slower > faster ? slower : faster;
+    int rounds = most ? (int)ceil(log2(most / look_alpha(rules, false))) : 0;
+    if (rounds < GATE_CONFIRM_ROUNDS) rounds = GATE_CONFIRM_ROUNDS;
+    return rounds < SIGNED_RANK_MAX ? rounds : SIGNED_RANK_MAX;
+}
+
+static bool side_is_open(const struct gate_side *side)
+{
+    return side->suspect && !side->changed && !side->excluded;
+}
+
+bool gate_is_open(const struct gate_case *one)
+{
+    return side_is_open(&one->slower) || side_is_open(&one->faster);
+}
+
+struct family {
+    double *p;
+    int *order;
+    bool *rejected;
+    struct gate_case **member;
+};
+
+/* Holm over all suspects of one direction. In a second look those that were
+ * decided in the first stay in the family and are not tested again. */
+static void confirm_side(struct gate_case *cases, int count, enum side side, double alpha,
+                         struct family *family)
+{
+    int size = 0;
+    for (int i = 0; i < count; i++) {
+        struct gate_side *one = side_of(&cases[i], side);
+        if (!one->suspect) continue;
+        bool testable = side_is_open(one) && cases[i].confirm.count >= GATE_LEAST_ROUNDS;
+        family->p[size] = testable ? p_changed(&cases[i].confirm, cases[i].floor, side) : 1;
+        family->member[size++] = &cases[i];
+    }
+    holm_reject(family->p, size, alpha, family->order, family->rejected);
+    for (int i = 0; i < size; i++) {
+        struct gate_case *member = family->member[i];
+        struct gate_side *one = side_of(member, side);
+        if (!side_is_open(one)) continue;
+        one->changed = family->rejected[i];
+        one->excluded = !one->changed && p_excluded(&member->confirm, member->floor, side) <= alpha;
+    }
+}
+
+/* The same test on unchanged code, in either direction, without mercy: voiding a
+ * verdict is the safe side. */
+static bool null_trips(const struct gate_case *one, double alpha)
+{
+    return p_changed(&one->null, one->floor, SIDE_GREATER) <= alpha ||
+           p_changed(&one->null, one->floor, SIDE_LESS) <= alpha;
+}
+
+/* `alpha`: what the suspect with the smallest p must pass. */
+static void judge_case(struct gate_case *one, bool all_void, double alpha)
+{
+    one->change = signed_rank_interval(one->confirm.value, one->confirm.count, CONFIDENCE);
+    one->rounds = one->confirm.count;
+    one->mde = detectable(one, &one->confirm, alpha);
+    if (one->confirm.count < GATE_LEAST_ROUNDS)
+        settle(one, VERDICT_INCONCLUSIVE, "too few rounds in the second stage");
+    else if (one->null_tripped)
+        settle(one, VERDICT_UNSTABLE, "the base against itself changed as well");
+    else if (all_void)
+        settle(one, VERDICT_UNSTABLE, "the base against itself changed in several cases");
+    else if (one->slower.changed)
+        settle(one, VERDICT_REGRESSED, "");
+    else if (one->faster.changed)
+        settle(one, VERDICT_IMPROVED, "");
+    else if (one->slower.excluded)
+        settle(one, VERDICT_PASS, "");
+    else
+        settle(one, VERDICT_INCONCLUSIVE, "the interval straddles the floor");
+}
+
+/* Room for a family of `count`; on the heap, so that a suite may be of any size. */
+static bool family_init(struct family *family, int count)
+{
+    size_t room = (size_t)count + 1;
+    family->p = calloc(room, sizeof *family->p);
+    family->order = calloc(room, sizeof *family->order);
+    family->rejected = calloc(room, sizeof *family->rejected);
+    family->member = calloc(room, sizeof(struct gate_case *));
+    return family->p && family->order && family->rejected && family->member;
+}
+
+static void family_release(struct family *family)
+{
+    free(family->p);
+    free(family->order);
+    free(family->rejected);
+    free(family->member);
+}
+
+int gate_confirm(struct gate_case *cases, int count, const struct gate_rules *rules, bool extended)
+{
+    double alpha = look_alpha(rules, extended);
+    struct family family;
+    int suspects = 0, trips = 0, open = 0;
+    if (family_init(&family, count)) {
+        confirm_side(cases, count, SIDE_GREATER, alpha, &family);
+        confirm_side(cases, count, SIDE_LESS, alpha, &family);
+    } /* without memory nothing is shown: every suspect stays open */
+    family_release(&family);
+
+    for (int i = 0; i < count; i++) {
+        if (!is_suspect(&cases[i])) continue;
+        suspects++;
+        cases[i].null_tripped = null_trips(&cases[i], rules->alpha);
+        trips += cases[i].null_tripped;
+    }
+    bool all_void = trips >= 2 && trips > NULL_SHARE * suspects;
+    for (int i = 0; i < count; i++) {
+        if (!is_suspect(&cases[i])) continue;
+        judge_case(&cases[i], all_void, alpha / suspects);
+        open += gate_is_open(&cases[i]);
+    }
+    return open;
+}

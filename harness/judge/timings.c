@@ -1,0 +1,94 @@
+/* timings.c - see timings.h. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "judge/timings.h"
+
+static int group_order(const struct case_id *a, const struct case_id *b)
+{
+    int order = strcmp(a->operation, b->operation);
+    if (order == 0) order = strcmp(a->shape, b->shape);
+    return order ? order : (a->temperature > b->temperature) - (a->temperature < b->temperature);
+}
+
+int case_id_order(const struct case_id *a, const struct case_id *b)
+{
+    int order = group_order(a, b);
+    if (order == 0) order = strcmp(a->variant, b->variant);
+    return order ? order : (a->place > b->place) - (a->place < b->place);
+}
+
+bool case_id_same_group(const struct case_id *a, const struct case_id *b)
+{
+    return group_order(a, b) == 0;
+}
+
+int timing_order(const void *a, const void *b)
+{
+    const struct timing *x = a, *y = b;
+    int order = case_id_order(&x->id, &y->id);
+    return order ? order : (x->launch > y->launch) - (x->launch < y->launch);
+}
+
+const struct timing *timings_first(const struct timings *timings, const struct case_id *id)
+{
+    int from = 0, to = timings->count;
+    while (from < to) {
+        int middle = (from + to) / 2;
+        if (case_id_order(&timings->rows[middle].id, id) < 0)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    bool found = from < timings->count && case_id_order(&timings->rows[from].id, id) == 0;
+    return found ? &timings->rows[from] : NULL;
+}
+
+double timing_metric(const struct timings *timings, const struct timing *row, bool speedup)
+{
+    const struct timing *end = timings->rows + timings->count, *first = row;
+    if (!speedup) return row->time_ns;
+    while (first > timings->rows && case_id_same_group(&first[-1].id, &row->id))
+        first--;
+    for (const struct timing *t = first; t < end && case_id_same_group(&t->id, &row->id); t++)
+        if (t->is_baseline && t->launch == row->launch) return row->time_ns / t->time_ns;
+    return NAN;
+}
+
+int timings_append(struct timings *pool, struct timings *more)
+{
+    size_t launches = (size_t)(pool->run.launch_count + more->run.launch_count);
+    size_t rows = (size_t)(pool->count + more->count);
+    struct launch_info *launch = realloc(pool->run.launches, (launches + 1) * sizeof *launch);
+    if (launch) pool->run.launches = launch;
+    struct timing *row = realloc(pool->rows, (rows + 1) * sizeof *row);
+    if (row) pool->rows = row;
+    if (!launch || !row) return assay_error("out of memory for the times of a launch");
+    if (pool->run.launch_count == 0) { /* the first lends its name and origin */
+        pool->run.run = more->run.run;
+        pool->run.suite_text = more->run.suite_text;
+        pool->run.run.suite_text = pool->run.suite_text;
+        more->run.suite_text = NULL;
+        pool->run.program = more->run.program;
+        pool->run.host = more->run.host;
+        memcpy(pool->run.started_at, more->run.started_at, sizeof pool->run.started_at);
+    }
+    for (int i = 0; i < more->count; i++) {
+        pool->rows[pool->count + i] = more->rows[i];
+        pool->rows[pool->count + i].launch += pool->run.launch_count;
+    }
+    for (int i = 0; i < more->run.launch_count; i++)
+        pool->run.launches[pool->run.launch_count + i] = more->run.launches[i];
+    pool->count += more->count;
+    pool->run.launch_count += more->run.launch_count;
+    qsort(pool->rows, (size_t)pool->count, sizeof *pool->rows, timing_order);
+    return 0;
+}
+
+void timings_release(struct timings *timings)
+{
+    stored_run_release(&timings->run);
+    free(timings->rows);
+    memset(timings, 0, sizeof *timings);
+}

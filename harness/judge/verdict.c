@@ -1,0 +1,95 @@
+/* verdict.c - see verdict.h. */
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "assay.h"
+#include "base/exit_code.h"
+#include "base/text.h"
+#include "judge/verdict.h"
+
+static const char *const names[VERDICTS] = {
+    [VERDICT_ERROR] = "ERROR",
+    [VERDICT_MISSING] = "MISSING",
+    [VERDICT_REGRESSED] = "REGRESSED",
+    [VERDICT_SUSPECT] = "SUSPECT",
+    [VERDICT_UNSTABLE] = "UNSTABLE",
+    [VERDICT_INCONCLUSIVE] = "INCONCLUSIVE",
+    [VERDICT_INCOMPARABLE] = "INCOMPARABLE",
+    [VERDICT_IMPROVED] = "IMPROVED",
+    [VERDICT_NEW] = "NEW",
+    [VERDICT_PASS] = "PASS",
+};
+
+static const char *const tag_names[TAGS] = {"CLOCK",  "THROTTLE", "BIMODAL", "SAME-CODE",
+                                            "DRIVER", "ACK",      "FASTER"};
+
+const char *verdict_name(enum verdict verdict)
+{
+    return names[verdict];
+}
+
+int verdict_parse(const char *name)
+{
+    for (int i = 0; i < VERDICTS; i++)
+        if (strcasecmp(name, names[i]) == 0) return i;
+    return -1;
+}
+
+const char *tag_name(int bit)
+{
+    return tag_names[bit];
+}
+
+void tags_text(unsigned tags, char *out, int size)
+{
+    int used = 0;
+    out[0] = '\0';
+    for (int i = 0; i < TAGS && used < size; i++)
+        if (tags >> i & 1)
+            used +=
+                snprintf(out + used, (size_t)(size - used), "%s%s", used ? " " : "", tag_names[i]);
+}
+
+/* Of these both sides have a time. */
+static const enum verdict measured[] = {VERDICT_REGRESSED,    VERDICT_SUSPECT,  VERDICT_UNSTABLE,
+                                        VERDICT_INCONCLUSIVE, VERDICT_IMPROVED, VERDICT_PASS};
+
+int verdict_exit(const int blocking[VERDICTS], const int counts[VERDICTS], unsigned fail_on)
+{
+    int compared = 0, common = 0;
+    for (int i = 0; i < VERDICTS; i++)
+        if (i != VERDICT_NEW && i != VERDICT_MISSING) common += counts[i];
+    if (common == 0) return EXIT_NOTHING;
+    for (size_t i = 0; i < sizeof measured / sizeof measured[0]; i++)
+        compared += counts[measured[i]];
+    if (blocking[VERDICT_ERROR] || blocking[VERDICT_MISSING]) return EXIT_LOST;
+    if (blocking[VERDICT_REGRESSED]) return EXIT_REGRESSED;
+    if (compared == 0) return EXIT_NOTHING;
+    for (int i = 0; i < VERDICTS; i++)
+        if ((fail_on >> i & 1) && blocking[i]) return EXIT_UNDECIDED;
+    return EXIT_FINE;
+}
+
+int verdict_set_parse(const char *text, unsigned *set)
+{
+    char copy[256], *rest = copy, *word;
+    *set = 0;
+    if (text_copy(copy, sizeof copy, text) != 0) return assay_error("too many verdicts");
+    while ((word = strsep(&rest, ","))) {
+        int verdict = verdict_parse(word);
+        if (strcasecmp(word, "any") == 0) {
+            *set |= (1u << VERDICTS) - 1;
+            *set &= ~(1u << VERDICT_PASS | 1u << VERDICT_IMPROVED | 1u << VERDICT_NEW);
+            continue;
+        }
+        if (verdict < 0) {
+            const char *near = text_nearest(word, names, VERDICTS);
+            return near ? assay_error("there is no verdict '%s'; did you mean %s?", word, near)
+                        : assay_error("there is no verdict '%s' (SUSPECT, UNSTABLE, ..., or any)",
+                                      word);
+        }
+        *set |= 1u << verdict;
+    }
+    return 0;
+}

@@ -1,0 +1,146 @@
+/* buffers.c - see buffers.h. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "measure/buffers.h"
+
+enum { GUARD_BYTE = 0xc3, ALIGNMENT = 256 };
+
+static size_t data_bytes(const struct assay_buffer *spec)
+{
+    return (size_t)spec->count * assay_type_bytes(spec->type);
+}
+
+/* The rear guard begins at the very end of the data, so that an overrun of one
+ * byte shows; the front guard keeps the data aligned. */
+static size_t block_bytes(const struct assay_buffer *spec)
+{
+    size_t bytes = data_bytes(spec) + 2 * (size_t)GUARD_BYTES;
+    return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+static int fill_custom(struct buffers *buffers, int index)
+{
+    const struct assay_buffer *spec = &buffers->spec[index];
+    const struct assay_operation *operation = buffers->shape->operation;
+    if (operation->fill == NULL)
+        return assay_error("%s: buffer '%s' wants a custom fill and there is none", operation->name,
+                           spec->name);
+    void *host = malloc(data_bytes(spec) + 1);
+    if (host == NULL) return assay_error("out of host memory to fill '%s'", spec->name);
+    int status =
+        operation->fill(buffers->shape, index, rng_mix(buffers->seed, (uint64_t)index), host);
+    if (status == 0)
+        status =
+            buffers->ops->from_host(buffers->device, buffers->data[index], host, data_bytes(spec));
+    free(host);
+    return status;
+}
+
+static int fill_input(struct buffers *buffers, int index)
+{
+    const struct assay_buffer *spec = &buffers->spec[index];
+    if (spec->fill.kind == ASSAY_FILL_CUSTOM) return fill_custom(buffers, index);
+    return buffers->ops->fill(buffers->device, buffers->data[index], spec->type, spec->count,
+                              &spec->fill, rng_mix(buffers->seed, (uint64_t)index));
+}
+
+static int set_guards(struct buffers *buffers, int index)
+{
+    const struct device_ops *ops = buffers->ops;
+    char *end = (char *)buffers->data[index] + data_bytes(&buffers->spec[index]);
+    if (ops->set(buffers->device, buffers->block[index], GUARD_BYTE, GUARD_BYTES) < 0) return -1;
+    return ops->set(buffers->device, end, GUARD_BYTE, GUARD_BYTES);
+}
+
+static int allocate(struct buffers *buffers, int index)
+{
+    const struct assay_buffer *spec = &buffers->spec[index];
+    void *block = buffers->ops->alloc(buffers->device, block_bytes(spec));
+    if (block == NULL) return -1;
+    buffers->block[index] = block;
+    buffers->data[index] = (char *)block + GUARD_BYTES;
+    if (set_guards(buffers, index) < 0) return -1;
+    if (spec->role != ASSAY_IN) return 0;
+    if (fill_input(buffers, index) < 0) return -1;
+    return buffers->ops->checksum(buffers->device, buffers->data[index], data_bytes(spec),
+                                  &buffers->sum[index]);
+}
+
+int buffers_init(struct buffers *buffers, const struct device_ops *ops, struct device *device,
+                 const struct assay_shape *shape, uint64_t seed)
+{
+    memset(buffers, 0, sizeof *buffers);
+    buffers->ops = ops;
+    buffers->device = device;
+    buffers->shape = shape;
+    buffers->seed = seed;
+    if (shape->operation->buffers == NULL) return 0;
+    buffers->count = shape->operation->buffers(shape, buffers->spec);
+    for (int i = 0; i < buffers->count; i++)
+        if (allocate(buffers, i) < 0) return -1;
+    return buffers_poison(buffers, POISON_FIRST);
+}
+
+void buffers_release(struct buffers *buffers)
+{
+    for (int i = 0; i < buffers->count; i++)
+        if (buffers->block[i]) buffers->ops->release(buffers->device, buffers->block[i]);
+    buffers->count = 0;
+}
+
+int buffers_poison(struct buffers *buffers, uint8_t poison)
+{
+    for (int i = 0; i < buffers->count; i++) {
+        if (buffers->spec[i].role == ASSAY_IN) continue;
+        if (buffers->ops->set(buffers->device, buffers->data[i], poison,
+                              data_bytes(&buffers->spec[i])) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* 1 intact, 0 changed, -1 could not look. */
+static int guard_intact(struct buffers *buffers, const void *guard)
+{
+    unsigned char copy[GUARD_BYTES];
+    if (buffers->ops->to_host(buffers->device, copy, guard, sizeof copy) < 0) return -1;
+    for (size_t i = 0; i < sizeof copy; i++)
+        if (copy[i] != GUARD_BYTE) return 0;
+    return 1;
+}
+
+static int buffer_intact(struct buffers *buffers, int index, char *reason, size_t size)
+{
+    const struct assay_buffer *spec = &buffers->spec[index];
+    const char *const side[2] = {"before", "after"};
+    const void *const guard[2] = {buffers->block[index],
+                                  (char *)buffers->data[index] + data_bytes(spec)};
+    for (int i = 0; i < 2; i++) {
+        int intact = guard_intact(buffers, guard[i]);
+        if (intact < 0) return -1;
+        if (intact) continue;
+        snprintf(reason, size, "wrote outside its buffers: %s '%s'", side[i], spec->name);
+        return set_guards(buffers, index) < 0 ? -1 : 0;
+    }
+    if (spec->role != ASSAY_IN) return 1;
+    uint64_t sum;
+    if (buffers->ops->checksum(buffers->device, buffers->data[index], data_bytes(spec), &sum) < 0)
+        return -1;
+    if (sum == buffers->sum[index]) return 1;
+    snprintf(reason, size, "changed its input '%s'", spec->name);
+    return fill_input(buffers, index) < 0 ? -1 : 0;
+}
+
+int buffers_intact(struct buffers *buffers, char *reason, size_t size)
+{
+    int intact = 1;
+    for (int i = 0; i < buffers->count; i++) {
+        int one = buffer_intact(buffers, i, reason, size);
+        if (one < 0) return -1;
+        if (one == 0) intact = 0; /* look at the rest too: all must be restored */
+    }
+    return intact;
+}

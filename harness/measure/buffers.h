@@ -1,0 +1,40 @@
+/*
+ * buffers.h - the memory a group's variants work on: every buffer of the
+ * operation on the device, filled, poisoned, and fenced by guard bands.
+ *
+ * Owned by the worker; variants borrow the pointers.
+ */
+#ifndef BUFFERS_H
+#define BUFFERS_H
+
+#include "case/shape.h"
+#include "device/device.h"
+
+struct buffers {
+    const struct device_ops *ops;
+    struct device *device;
+    const struct assay_shape *shape;
+    uint64_t seed;
+    int count;
+    struct assay_buffer spec[ASSAY_MAX_BUFFERS];
+    void *block[ASSAY_MAX_BUFFERS]; /* the allocation: guard, data, guard */
+    void *data[ASSAY_MAX_BUFFERS];
+    uint64_t sum[ASSAY_MAX_BUFFERS]; /* of each input as it was filled */
+};
+
+/* Two poisons, so that an element nobody wrote cannot pass twice. */
+enum { POISON_FIRST = 0xff, POISON_LAST = 0x7d };
+
+/* Allocate and fill. -1 with assay_error; buffers_release is safe either way. */
+int buffers_init(struct buffers *buffers, const struct device_ops *ops, struct device *device,
+                 const struct assay_shape *shape, uint64_t seed);
+void buffers_release(struct buffers *buffers);
+
+/* Set every output and scratch byte to `poison`. */
+int buffers_poison(struct buffers *buffers, uint8_t poison);
+
+/* 1: guards and inputs are as they were. 0: a variant wrote where it must not;
+ * `reason` says where, and everything is restored. -1: the check failed. */
+int buffers_intact(struct buffers *buffers, char *reason, size_t size);
+
+#endif

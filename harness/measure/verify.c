@@ -1,0 +1,385 @@
+/* verify.c - see verify.h. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/rng.h"
+#include "measure/models.h"
+#include "measure/verify.h"
+
+/* Up to this many elements an output is compared whole; beyond, about
+ * SAMPLE_ELEMENTS of them. VERIFY_COST_BUDGET bounds the reference's multiply-adds. */
+static const int64_t WHOLE_ELEMENTS = 4 << 20;
+static const int64_t SAMPLE_ELEMENTS = 1 << 20;
+
+/* Pieces a thread takes at a time. */
+enum { PIECE = 8192 };
+
+/* --------------------------------------------------------------- choosing -- */
+
+static int64_t round_down(int64_t value, int64_t multiple)
+{
+    return value / multiple * multiple;
+}
+
+int verify_plan(int64_t count, int64_t run, int64_t budget, int64_t begin[VERIFY_CHUNKS],
+                int64_t end[VERIFY_CHUNKS])
+{
+    if (count <= 0) return 0;
+    if (count <= budget || count <= run) {
+        begin[0] = 0;
+        end[0] = count;
+        return 1;
+    }
+    int64_t runs = (count + run - 1) / run;
+    int64_t wanted = budget / run > 0 ? budget / run : 1;
+    int chunks = wanted < VERIFY_CHUNKS ? (int)wanted : VERIFY_CHUNKS;
+    if (chunks < 2) chunks = 2; /* the first and the last */
+    int64_t length = wanted / chunks > 0 ? wanted / chunks : 1;
+    if (length * chunks > runs) length = runs / chunks > 0 ? runs / chunks : 1;
+    for (int i = 0; i < chunks; i++) {
+        /* One chunk a stratum, at a hashed place in it. */
+        int64_t low = runs * i / chunks, high = runs * (i + 1) / chunks;
+        int64_t slack = high - low - length;
+        int64_t place = low;
+        if (slack > 0) place += (int64_t)(rng_mix(42, (uint64_t)i) % (uint64_t)(slack + 1));
+        if (i == 0) place = 0;
+        if (i == chunks - 1) place = runs - length;
+        begin[i] = place * run;
+        end[i] = (place + length) * run < count ? (place + length) * run : count;
+    }
+    return chunks;
+}
+
+static int64_t element_budget(const struct assay_operation *operation,
+                              const struct assay_shape *shape, int64_t count)
+{
+    double cost = operation->reference_cost ? operation->reference_cost(shape) : 1;
+    double affordable = VERIFY_COST_BUDGET / (cost > 1 ? cost : 1);
+    if ((double)count <= affordable && count <= WHOLE_ELEMENTS) return count;
+    return affordable < (double)SAMPLE_ELEMENTS ? (int64_t)affordable : SAMPLE_ELEMENTS;
+}
+
+static int choose_chunks(struct verifier *verifier)
+{
+    const struct buffers *buffers = verifier->buffers;
+    const struct assay_operation *operation = buffers->shape->operation;
+    int64_t run = operation->reference_run ? operation->reference_run(buffers->shape) : 1;
+    if (run < 1) run = 1;
+    verifier->piece = round_down(PIECE, run) > 0 ? round_down(PIECE, run) : run;
+    verifier->chunks = calloc((size_t)VERIFY_CHUNKS * ASSAY_MAX_BUFFERS, sizeof *verifier->chunks);
+    if (verifier->chunks == NULL) return assay_error("out of host memory for the check");
+    for (int b = 0; b < buffers->count; b++) {
+        if (buffers->spec[b].role != ASSAY_OUT) continue;
+        int64_t begin[VERIFY_CHUNKS], end[VERIFY_CHUNKS];
+        int64_t count = buffers->spec[b].count;
+        int64_t budget = element_budget(operation, buffers->shape, count);
+        int chunks = verify_plan(count, run, round_down(budget, run), begin, end);
+        verifier->outputs += count;
+        for (int i = 0; i < chunks; i++) {
+            verifier->chunks[verifier->chunk_count++] =
+                (struct chunk){b, begin[i], end[i], verifier->checked};
+            verifier->checked += end[i] - begin[i];
+        }
+    }
+    return 0;
+}
+
+/* --------------------------------------------------------------- expected -- */
+
+static int copy_inputs(struct verifier *verifier)
+{
+    const struct buffers *buffers = verifier->buffers;
+    for (int b = 0; b < buffers->count; b++) {
+        const struct assay_buffer *spec = &buffers->spec[b];
+        if (spec->role != ASSAY_IN) continue;
+        size_t bytes = (size_t)spec->count * assay_type_bytes(spec->type);
+        void *copy = malloc(bytes + 1);
+        if (copy == NULL) return assay_error("out of host memory for a copy of '%s'", spec->name);
+        verifier->input[b] = copy;
+        if (buffers->ops->to_host(buffers->device, copy, buffers->data[b], bytes) < 0) return -1;
+    }
+    return 0;
+}
+
+/* Once for all checks: memory given back and taken again is cleared by the system. */
+static int make_room(struct verifier *verifier)
+{
+    size_t most = 0;
+    for (int i = 0; i < verifier->chunk_count; i++) {
+        const struct chunk *chunk = &verifier->chunks[i];
+        size_t element = assay_type_bytes(verifier->buffers->spec[chunk->buffer].type);
+        size_t bytes = (size_t)(chunk->end - chunk->begin) * element;
+        if (bytes > most) most = bytes;
+    }
+    verifier->got = malloc(most + 1);
+    return verifier->got ? 0 : assay_error("out of host memory for a check");
+}
+
+/* Call `reference` for the part of a chunk that begins at element `begin`. */
+static int expect_piece(struct verifier *verifier, const struct chunk *chunk, int64_t begin)
+{
+    const struct assay_shape *shape = verifier->buffers->shape;
+    int64_t end = begin + verifier->piece < chunk->end ? begin + verifier->piece : chunk->end;
+    int64_t at = chunk->at + (begin - chunk->begin);
+    return shape->operation->reference(shape, verifier->input, chunk->buffer, begin, end,
+                                       verifier->expected + at, verifier->bound + at);
+}
+
+static int compute_expected(struct verifier *verifier)
+{
+    const struct assay_shape *shape = verifier->buffers->shape;
+    if (verifier->checked == 0 || shape->operation->reference == NULL) return 0;
+    verifier->expected = malloc((size_t)verifier->checked * sizeof(double));
+    verifier->bound = malloc((size_t)verifier->checked * sizeof(double));
+    if (verifier->expected == NULL || verifier->bound == NULL)
+        return assay_error("out of host memory for the expected values");
+    for (int64_t i = 0; i < verifier->checked; i++)
+        verifier->bound[i] = NAN;
+
+    /* Tasks of one team, so that a reference of few and long pieces can spread each of
+     * them over the threads that are left (omp taskloop). */
+    int failed = 0;
+#pragma omp parallel
+#pragma omp single
+    for (int i = 0; i < verifier->chunk_count; i++)
+        for (int64_t begin = verifier->chunks[i].begin; begin < verifier->chunks[i].end;
+             begin += verifier->piece)
+#pragma omp task shared(failed)
+            if (expect_piece(verifier, &verifier->chunks[i], begin) < 0) {
+#pragma omp atomic write
+                failed = 1;
+            }
+    return failed ? assay_error("%s: the reference failed", shape->operation->name) : 0;
+}
+
+int verifier_init(struct verifier *verifier, const struct buffers *buffers)
+{
+    memset(verifier, 0, sizeof *verifier);
+    verifier->buffers = buffers;
+    verifier->models = calloc(1, sizeof *verifier->models);
+    if (verifier->models == NULL) return assay_error("out of host memory for the models");
+    if (choose_chunks(verifier) < 0 || make_room(verifier) < 0) return -1;
+    if (copy_inputs(verifier) < 0) return -1;
+    return compute_expected(verifier);
+}
+
+void verifier_release(struct verifier *verifier)
+{
+    for (int b = 0; b < ASSAY_MAX_BUFFERS; b++)
+        free((void *)verifier->input[b]);
+    models_release(verifier->models, verifier);
+    free(verifier->chunks);
+    free(verifier->got);
+    free(verifier->expected);
+    free(verifier->bound);
+    memset(verifier, 0, sizeof *verifier);
+}
+
+/* --------------------------------------------------------------- judging -- */
+
+enum assay_match verify_element(const struct assay_operation *operation,
+                                const struct assay_shape *shape, int buffer, double expected,
+                                double bound, double got)
+{
+    if (operation->match) return operation->match(shape, buffer, expected, got);
+    if (got == expected) return ASSAY_EXACT; /* infinities too */
+    if (isnan(expected)) return isnan(got) ? ASSAY_EXACT : ASSAY_WRONG;
+    if (isinf(expected)) return ASSAY_WRONG; /* no bound is near an infinity */
+    if (isnan(bound)) bound = operation->tolerance.abs + operation->tolerance.rel * fabs(expected);
+    return fabs(got - expected) <= bound ? ASSAY_EXACT : ASSAY_WRONG;
+}
+
+/* What a range of elements adds up to. */
+struct tally {
+    int64_t near, wrong, first_wrong;
+    double first_expected, first_got, max_abs, max_rel;
+};
+
+static void tally_element(struct tally *tally, enum assay_match match, int64_t index,
+                          double expected, double got)
+{
+    if (match == ASSAY_NEAR) tally->near++;
+    if (match == ASSAY_WRONG && tally->wrong++ == 0) {
+        tally->first_wrong = index;
+        tally->first_expected = expected;
+        tally->first_got = got;
+    }
+    double error = fabs(got - expected);
+    if (!(error <= tally->max_abs) && isfinite(error)) tally->max_abs = error;
+    double relative = error / fabs(expected);
+    if (!(relative <= tally->max_rel) && isfinite(relative)) tally->max_rel = relative;
+}
+
+static void tally_merge(struct tally *into, const struct tally *from)
+{
+    if (from->wrong > 0 && (into->wrong == 0 || from->first_wrong < into->first_wrong)) {
+        into->first_wrong = from->first_wrong;
+        into->first_expected = from->first_expected;
+        into->first_got = from->first_got;
+    }
+    into->near += from->near;
+    into->wrong += from->wrong;
+    if (from->max_abs > into->max_abs) into->max_abs = from->max_abs;
+    if (from->max_rel > into->max_rel) into->max_rel = from->max_rel;
+}
+
+static void judge_chunk(const struct verifier *verifier, const struct chunk *chunk, const void *got,
+                        struct tally *total)
+{
+    const struct assay_shape *shape = verifier->buffers->shape;
+    enum assay_type type = verifier->buffers->spec[chunk->buffer].type;
+    int64_t count = chunk->end - chunk->begin;
+#pragma omp parallel if (count > PIECE)
+    {
+        struct tally mine = {0};
+#pragma omp for schedule(static)
+        for (int64_t i = 0; i < count; i++) {
+            double value = assay_load(type, got, i), expected = verifier->expected[chunk->at + i];
+            enum assay_match match =
+                verify_element(shape->operation, shape, chunk->buffer, expected,
+                               verifier->bound[chunk->at + i], value);
+            tally_element(&mine, match, chunk->begin + i, expected, value);
+        }
+#pragma omp critical(verify_tally)
+        tally_merge(total, &mine);
+    }
+}
+
+static void compare_reference(const struct verifier *verifier, const struct chunk *chunk,
+                              const void *got, struct verdict *verdict)
+{
+    const struct assay_operation *operation = verifier->buffers->shape->operation;
+    struct tally tally = {0};
+    judge_chunk(verifier, chunk, got, &tally);
+    verdict->near += tally.near;
+    verdict->wrong += tally.wrong;
+    /* Where `match` judges, `expected` need not be what is written. */
+    if (operation->match == NULL) {
+        verdict->max_abs_error = fmax(verdict->max_abs_error, tally.max_abs);
+        verdict->max_rel_error = fmax(verdict->max_rel_error, tally.max_rel);
+    }
+    if (tally.wrong > 0 && verdict->reason[0] == '\0')
+        snprintf(verdict->reason, sizeof verdict->reason, "%s[%lld] is %.9g, expected %.9g",
+                 verifier->buffers->spec[chunk->buffer].name, (long long)tally.first_wrong,
+                 tally.first_got, tally.first_expected);
+}
+
+static void compare_model(const struct verifier *verifier, const struct chunk *chunk,
+                          const unsigned char *model, const unsigned char *got,
+                          struct verdict *verdict)
+{
+    const struct assay_buffer *spec = &verifier->buffers->spec[chunk->buffer];
+    size_t element = assay_type_bytes(spec->type);
+    int64_t count = chunk->end - chunk->begin;
+    if (memcmp(model, got, (size_t)count * element) == 0) return;
+    for (int64_t i = 0; i < count; i++) {
+        size_t at = (size_t)i * element;
+        if (memcmp(model + at, got + at, element) == 0) continue;
+        if (verdict->wrong++ == 0)
+            snprintf(verdict->reason, sizeof verdict->reason,
+                     "%s[%lld] is %.9g, its model says %.9g", spec->name,
+                     (long long)(chunk->begin + i), assay_load(spec->type, got, i),
+                     assay_load(spec->type, model, i));
+    }
+}
+
+/* `model`: what the variant's own model says of this chunk, or NULL. */
+static int check_chunk(const struct verifier *verifier, const struct assay_variant *variant,
+                       const struct chunk *chunk, const unsigned char *model,
+                       struct verdict *verdict)
+{
+    const struct buffers *buffers = verifier->buffers;
+    size_t element = assay_type_bytes(buffers->spec[chunk->buffer].type);
+    size_t bytes = (size_t)(chunk->end - chunk->begin) * element;
+    const char *from = (const char *)buffers->data[chunk->buffer] + (size_t)chunk->begin * element;
+    int status = buffers->ops->to_host(buffers->device, verifier->got, from, bytes);
+    if (status < 0) return -1;
+    int64_t wrong = verdict->wrong;
+    if (!variant->apart && verifier->expected)
+        compare_reference(verifier, chunk, verifier->got, verdict);
+    /* An element that both call wrong is one. */
+    if (model && verdict->wrong == wrong)
+        compare_model(verifier, chunk, model, verifier->got, verdict);
+    return 0;
+}
+
+int64_t verify_near_limit(int64_t checked, double share)
+{
+    double expected = share * (double)checked;
+    return (int64_t)fmax(1.0, expected + 3.0 * sqrt(expected));
+}
+
+static void finish_verdict(const struct verifier *verifier, struct verdict *verdict)
+{
+    const struct assay_operation *operation = verifier->buffers->shape->operation;
+    if (verifier->checked == 0) return;
+    verdict->near_share = (double)verdict->near / (double)verifier->checked;
+    if (verdict->wrong > 0) {
+        size_t used = strlen(verdict->reason);
+        snprintf(verdict->reason + used, sizeof verdict->reason - used, " (%lld of %lld wrong)",
+                 (long long)verdict->wrong, (long long)verifier->checked);
+    } else if (verdict->near >
+               verify_near_limit(verifier->checked, operation->tolerance.near_share)) {
+        snprintf(verdict->reason, sizeof verdict->reason,
+                 "%.3g of the elements differ at a tie, %.3g are allowed", verdict->near_share,
+                 operation->tolerance.near_share);
+    }
+}
+
+int verifier_check(const struct verifier *verifier, const struct assay_variant *variant,
+                   struct assay_call *call, struct verdict *verdict)
+{
+    memset(verdict, 0, sizeof *verdict);
+    if (variant->check) {
+        assay_clear_error();
+        if (variant->check(call) < 0)
+            snprintf(verdict->reason, sizeof verdict->reason, "%s", assay_last_error());
+        /* A copy to the device returns when the host's side is read, not when it is there,
+         * and what reads the output below is not ordered behind it. */
+        if (verifier->buffers->ops->synchronize(verifier->buffers->device) < 0) return -1;
+    }
+    if (verdict->reason[0] || (variant->apart && variant->model == NULL)) return 0;
+    unsigned char *const *model = NULL;
+    if (variant->model && (model = models_get(verifier->models, verifier, variant)) == NULL)
+        return -1;
+    for (int i = 0; i < verifier->chunk_count; i++)
+        if (check_chunk(verifier, variant, &verifier->chunks[i], model ? model[i] : NULL, verdict) <
+            0)
+            return -1;
+    finish_verdict(verifier, verdict);
+    return 0;
+}
+
+/* --------------------------------------------------------------- quality -- */
+
+int verifier_quality(const struct verifier *verifier, struct case_result *result)
+{
+    const struct buffers *buffers = verifier->buffers;
+    const struct assay_operation *operation = buffers->shape->operation;
+    if (operation->quality == NULL) return 0;
+
+    const void *host[ASSAY_MAX_BUFFERS];
+    memcpy(host, verifier->input, sizeof host);
+    int status = 0;
+    for (int b = 0; b < buffers->count && status == 0; b++) {
+        if (buffers->spec[b].role != ASSAY_OUT) continue;
+        size_t bytes = (size_t)buffers->spec[b].count * assay_type_bytes(buffers->spec[b].type);
+        void *copy = malloc(bytes + 1);
+        host[b] = copy;
+        status = copy ? buffers->ops->to_host(buffers->device, copy, buffers->data[b], bytes)
+                      : assay_error("out of host memory for the figures of quality");
+    }
+    struct assay_metric metrics[ASSAY_MAX_METRICS];
+    int count = status == 0 ? operation->quality(buffers->shape, host, metrics) : 0;
+    for (int i = 0; i < count && i < ASSAY_MAX_METRICS; i++) {
+        snprintf(result->metrics[i].name, sizeof result->metrics[i].name, "%s", metrics[i].name);
+        result->metrics[i].value = metrics[i].value;
+    }
+    result->metric_count = count > ASSAY_MAX_METRICS ? ASSAY_MAX_METRICS : count;
+    for (int b = 0; b < buffers->count; b++)
+        if (buffers->spec[b].role == ASSAY_OUT) free((void *)host[b]);
+    return status;
+}

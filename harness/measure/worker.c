@@ -1,0 +1,262 @@
+/* worker.c - see worker.h. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/exit_code.h"
+#include "case/registry.h"
+#include "device/nvtx.h"
+#include "measure/measure.h"
+#include "measure/wire.h"
+#include "measure/worker.h"
+
+struct worker {
+    int socket;
+    struct board *board;
+    const struct device_ops *ops;
+    struct device *device;
+};
+
+/* ----------------------------------------------------------- the process -- */
+
+/* A worker dies with its parent, leaves the signals that end a run to it, and
+ * dumps no core. */
+static void settle_process(void)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    signal(SIGINT, SIG_IGN);
+    signal(SIGTERM, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
+    struct rlimit none = {0, 0};
+    setrlimit(RLIMIT_CORE, &none);
+    /* What a variant prints must not mix with results. */
+    if (dup2(STDERR_FILENO, STDOUT_FILENO) < 0) close(STDOUT_FILENO);
+}
+
+/* On the host a greedy variant must fail to allocate before the machine starves.
+ * CUDA and the sanitizers reserve far more address space than there is memory,
+ * so the limit is for the plain host device alone. */
+static void limit_memory(const struct worker *worker)
+{
+#if !defined(__SANITIZE_ADDRESS__)
+    if (strcmp(worker->ops->name, "host") != 0) return;
+    rlim_t bytes = (rlim_t)sysconf(_SC_PHYS_PAGES) * (rlim_t)sysconf(_SC_PAGESIZE) / 10 * 9;
+    struct rlimit limit = {bytes, bytes};
+    setrlimit(RLIMIT_AS, &limit);
+#else
+    (void)worker;
+#endif
+}
+
+/* --------------------------------------------------------------- messages -- */
+
+static int send_broken(struct worker *worker, int index, const char *reason)
+{
+    struct wire_broken broken = {.index = index};
+    snprintf(broken.reason, sizeof broken.reason, "%s", reason);
+    return wire_send(worker->socket, WIRE_BROKEN, &broken, sizeof broken);
+}
+
+static int open_device(struct worker *worker, const struct wire_open *request)
+{
+    struct device_options options = {.spec = request->spec,
+                                     .use_events = request->use_events,
+                                     .try_counters = request->try_counters,
+                                     .flush = request->flush,
+                                     .seed = request->seed};
+    if (device_open(&options, &worker->ops, &worker->device) < 0) {
+        const char *why = assay_last_error();
+        wire_send(worker->socket, WIRE_FAILED, why, strlen(why));
+        return -1;
+    }
+    limit_memory(worker);
+    struct device_info info;
+    worker->ops->describe(worker->device, &info);
+    return wire_send(worker->socket, WIRE_READY, &info, sizeof info);
+}
+
+static int send_state(struct worker *worker)
+{
+    struct device_state state;
+    struct device_info info;
+    worker->ops->state(worker->device, &state);
+    worker->ops->describe(worker->device, &info);
+    registry_libraries((enum assay_place)info.place, state.library, sizeof state.library);
+    return wire_send(worker->socket, WIRE_STATE, &state, sizeof state);
+}
+
+static const struct assay_variant *find_variant(const char *operation, const char *name,
+                                                enum assay_place place)
+{
+    const struct assay_variant *list[PLAN_MAX_VARIANTS];
+    int count = registry_variants(operation, list, PLAN_MAX_VARIANTS);
+    for (int i = 0; i < count; i++)
+        if (list[i]->place == place && strcmp(list[i]->name, name) == 0) return list[i];
+    return NULL;
+}
+
+/* The place whose variants this device runs. */
+static enum assay_place place_of(const struct worker *worker)
+{
+    struct device_info info;
+    worker->ops->describe(worker->device, &info);
+    return (enum assay_place)info.place;
+}
+
+static int read_request(struct worker *worker, const struct wire_group *group,
+                        struct measure_request *request)
+{
+    memset(request, 0, sizeof *request);
+    request->shape.operation = registry_operation(group->operation);
+    if (request->shape.operation == NULL)
+        return assay_error("the worker knows no operation '%s'", group->operation);
+    memcpy(request->shape.value, group->value, sizeof group->value);
+    request->temperature = (enum assay_temperature)group->temperature;
+    request->budget_s = group->budget_s;
+    request->precision_pct = group->precision_pct;
+    request->energy_s = group->energy_s;
+    request->baseline = group->baseline;
+    request->seed = group->seed;
+    request->check_only = group->check_only;
+    request->counters = group->counters;
+    request->launch = group->launch;
+    request->launch_seed = group->launch_seed;
+    enum assay_place place = place_of(worker);
+    for (int i = 0; i < group->variant_count; i++) {
+        request->variant[i] = find_variant(group->operation, group->variant[i], place);
+        if (request->variant[i] == NULL)
+            return assay_error("the worker knows no variant '%s/%s'", group->operation,
+                               group->variant[i]);
+    }
+    request->count = group->variant_count;
+    return worker->ops->stage ? worker->ops->stage(worker->device, request) : 0;
+}
+
+static int send_profile(struct worker *worker, const struct measure_request *request, int index)
+{
+    if (request->profiles == NULL || request->profiles[index].activities == 0) return 0;
+    struct wire_profile *message = malloc(sizeof *message);
+    if (message == NULL) return assay_error("out of host memory for a profile");
+    message->index = index;
+    message->profile = request->profiles[index];
+    int status = wire_send(worker->socket, WIRE_PROFILE, message, sizeof *message);
+    free(message);
+    return status;
+}
+
+static int send_results(struct worker *worker, const struct measure_request *request,
+                        struct case_result *results)
+{
+    for (int i = 0; i < request->count; i++) {
+        if (request->lost[i]) continue;
+        if (send_profile(worker, request, i) < 0) return -1;
+        struct wire_case message = {.index = i, .result = results[i]};
+        if (wire_send_case(worker->socket, &message) < 0) return -1;
+    }
+    return wire_send(worker->socket, WIRE_DONE, NULL, 0);
+}
+
+/* A group whose buffers did not fit: a reason for every case, not a crash. */
+static int send_no_room(struct worker *worker, const struct measure_request *request,
+                        struct case_result *results)
+{
+    char why[ASSAY_MAX_REASON];
+    snprintf(why, sizeof why, "%s", assay_last_error());
+    for (int i = 0; i < request->count; i++) {
+        results[i].status = STATUS_SKIPPED;
+        snprintf(results[i].reason, sizeof results[i].reason, "%s", why);
+    }
+    return send_results(worker, request, results);
+}
+
+static int serve_group(struct worker *worker, const struct wire_group *group)
+{
+    struct measure_request *request = malloc(sizeof *request);
+    struct case_result *results = malloc(((size_t)group->variant_count + 1) * sizeof *results);
+    struct measure_outcome outcome;
+    int status = -1;
+    if (request == NULL || results == NULL) {
+        send_broken(worker, -1, "out of host memory for a group");
+        goto out;
+    }
+    for (int i = 0; i < group->variant_count; i++)
+        result_init(&results[i]);
+    if (read_request(worker, group, request) < 0) {
+        send_broken(worker, -1, assay_last_error());
+        goto out;
+    }
+    if (group->profile && worker->ops->profile) {
+        request->profiles = calloc((size_t)group->variant_count + 1, sizeof *request->profiles);
+        if (request->profiles == NULL) {
+            send_broken(worker, -1, "out of host memory for profiles");
+            goto out;
+        }
+    }
+    if (measure_group(worker->ops, worker->device, worker->board, request, results, &outcome) < 0)
+        status = send_no_room(worker, request, results);
+    else if (outcome.broken)
+        send_broken(worker, outcome.culprit, outcome.reason);
+    else
+        status = send_results(worker, request, results);
+
+out:
+    for (int i = 0; results && i < group->variant_count; i++)
+        samples_release(&results[i].samples);
+    free(results);
+    if (request) free(request->profiles);
+    free(request);
+    return status;
+}
+
+/* 1: go on; 0: told to quit; -1: can go on no more. */
+static int serve_one(struct worker *worker, enum wire_type type, const void *data, size_t bytes)
+{
+    switch (type) {
+    case WIRE_OPEN:
+        if (bytes != sizeof(struct wire_open) || open_device(worker, data) < 0) return -1;
+        return send_state(worker) < 0 ? -1 : 1;
+    case WIRE_GROUP:
+        if (bytes != sizeof(struct wire_group) || serve_group(worker, data) < 0) return -1;
+        return 1;
+    case WIRE_QUIT:
+        return send_state(worker) < 0 ? -1 : 0;
+    default:
+        return -1;
+    }
+}
+
+/* Serve until told to quit; the process's exit status. */
+static int serve(int socket, int board)
+{
+    struct worker worker = {.socket = socket};
+    settle_process();
+    worker.board = mmap(NULL, sizeof *worker.board, PROT_READ | PROT_WRITE, MAP_SHARED, board, 0);
+    if (worker.board == MAP_FAILED) return EXIT_USAGE;
+
+    int go_on = 1;
+    nvtx_push(NVTX_RUN, "run");
+    while (go_on > 0) {
+        enum wire_type type;
+        void *data;
+        size_t bytes;
+        if (wire_receive(socket, &type, &data, &bytes) < 0) break; /* the parent needs no more */
+        go_on = serve_one(&worker, type, data, bytes);
+        free(data);
+    }
+    nvtx_pop();
+    /* A broken device is left to the system; closing it could hang. */
+    if (go_on >= 0 && worker.device) worker.ops->close(worker.device);
+    return go_on == 0 ? EXIT_FINE : EXIT_LOST;
+}
+
+int cmd_worker(int argc, char **argv)
+{
+    (void)argc, (void)argv;
+    return serve(WORKER_SOCKET, WORKER_BOARD);
+}

@@ -1,0 +1,98 @@
+/* plot.c - the table of kinds and the way from a request to a picture. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "plot/plot_data.h"
+#include "plot/plot_gnuplot.h"
+
+const struct plot_kind plot_kinds[] = {
+    {"roofline", "every case under the ceilings that were measured; with --against, arrows",
+     "roofline.gp", PLOT_RUN | PLOT_TAKES_AGAINST, plot_roofline, NULL},
+    {"sweep", "rate or time against size, a curve a variant", "sweep.gp",
+     PLOT_RUN | PLOT_TAKES_METRIC, plot_sweep, "bars"},
+    {"bars", "time of each variant at one size", "bars.gp", PLOT_RUN, plot_bars, NULL},
+    {"speedup", "how many times faster than the baseline", "speedup.gp", PLOT_RUN, plot_speedup,
+     NULL},
+    {"forest", "what changed since the run --against, coloured by verdict", "forest.gp",
+     PLOT_RUN | PLOT_AGAINST | PLOT_TAKES_AGAINST, plot_forest, NULL},
+    {"dist", "how the samples (or medians of launches) are distributed", "dist.gp", PLOT_RUN,
+     plot_dist, NULL},
+    {"timeline", "samples in the order taken over clock, temperature, power", "timeline.gp",
+     PLOT_RUN, plot_timeline, NULL},
+    {"history", "cases over all runs, with changes and borders", "history.gp", PLOT_STORE,
+     plot_history, NULL},
+    {"pareto", "quality against time, and what nothing beats in both", "pareto.gp",
+     PLOT_RUN | PLOT_TAKES_METRIC, plot_pareto, NULL},
+    {"pipeline", "stages of a batch, and how far they overlap", "pipeline.gp", PLOT_RUN,
+     plot_pipeline, NULL},
+    {"noise", "how far unchanged code differs from itself, by its time", "noise.gp",
+     PLOT_RUN | PLOT_STORE | PLOT_OF_GATES, plot_noise, NULL},
+    {0},
+};
+
+enum { MOST_KINDS = 16 };
+
+const struct plot_kind *plot_find(const char *name)
+{
+    const char *names[MOST_KINDS];
+    char all[256] = "";
+    int count = 0;
+    for (; plot_kinds[count].name && count < MOST_KINDS; count++) {
+        size_t used = strlen(all);
+        if (!strcmp(plot_kinds[count].name, name)) return &plot_kinds[count];
+        names[count] = plot_kinds[count].name;
+        snprintf(all + used, sizeof all - used, "%s%s", used ? ", " : "", names[count]);
+    }
+    const char *near = text_nearest(name, names, count);
+    if (near)
+        assay_error("no kind of plot '%s'; did you mean '%s'?", name, near);
+    else
+        assay_error("no kind of plot '%s' (there are %s)", name, all);
+    return NULL;
+}
+
+static int needs_check(const struct plot_kind *kind, const struct plot_request *request)
+{
+    if ((kind->needs & PLOT_RUN) && !request->run)
+        return assay_error("a plot '%s' wants a run", kind->name);
+    if ((kind->needs & PLOT_AGAINST) && !request->comparison)
+        return assay_error("a plot '%s' compares two runs: name the older one with --against",
+                           kind->name);
+    if ((kind->needs & PLOT_STORE) && !request->store)
+        return assay_error("a plot '%s' wants the database", kind->name);
+    return 0;
+}
+
+/* Not where a metric was asked for that the other kind does not have. */
+static enum plot_outcome draw_otherwise(const struct plot_kind *kind,
+                                        const struct plot_request *request)
+{
+    const struct plot_kind *other = plot_find(kind->otherwise);
+    if (request->metric && !(other->needs & PLOT_TAKES_METRIC)) return PLOT_NOTHING;
+    return plot_draw(other, request);
+}
+
+enum plot_outcome plot_draw(const struct plot_kind *kind, const struct plot_request *request)
+{
+    char *tsv = NULL;
+    size_t size = 0;
+    if (needs_check(kind, request) || gnuplot_output_check(request->output)) return PLOT_FAILED;
+    FILE *out = open_memstream(&tsv, &size);
+    if (!out) {
+        assay_error("out of memory for a plot");
+        return PLOT_FAILED;
+    }
+    if (request->places) plot_places_release(request->places);
+    plot_setting(out, "kind", kind->name);
+    enum plot_outcome outcome = kind->query(out, request);
+    bool broken = ferror(out) != 0;
+    if ((fclose(out) || broken) && outcome == PLOT_DRAWN) {
+        assay_error("out of memory for a plot");
+        outcome = PLOT_FAILED;
+    }
+    if (outcome == PLOT_DRAWN && gnuplot_draw(kind->script, tsv, size, request))
+        outcome = PLOT_FAILED;
+    free(tsv);
+    return outcome == PLOT_NOTHING && kind->otherwise ? draw_otherwise(kind, request) : outcome;
+}

@@ -1,0 +1,260 @@
+/* plot_gnuplot.c - see plot_gnuplot.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/datadir.h"
+#include "plot/plot_gnuplot.h"
+
+extern char **environ;
+
+/* ------------------------------------------------------------------ output -- */
+
+static bool is_terminal(const char *output)
+{
+    return strcmp(output, "-") == 0;
+}
+
+/* ".svg" of a file that is drawn, else NULL. */
+static const char *known_ending(const char *output)
+{
+    static const char *const endings[] = {".svg", ".png", ".pdf"};
+    const char *dot = strrchr(output, '.');
+    for (size_t i = 0; dot && i < sizeof endings / sizeof endings[0]; i++)
+        if (!strcmp(dot, endings[i])) return dot;
+    return NULL;
+}
+
+/* OUTPUT with its ending replaced. */
+static int beside(char out[PATH_MAX], const char *output, const char *ending)
+{
+    const char *dot = known_ending(output);
+    int length = snprintf(out, PATH_MAX, "%.*s%s", (int)(dot - output), output, ending);
+    return length < PATH_MAX ? 0 : assay_error("the name of the output is too long");
+}
+
+/* The picture on its way: gnuplot stops half way through when it fails. */
+static int partial_name(char out[PATH_MAX], const char *output)
+{
+    char ending[32];
+    snprintf(ending, sizeof ending, ".partial-%ld%s", (long)getpid(), known_ending(output));
+    return beside(out, output, ending);
+}
+
+int gnuplot_output_check(const char *output)
+{
+    char partial[PATH_MAX];
+    if (is_terminal(output)) return 0;
+    if (!known_ending(output))
+        return assay_error("'%s' should end in .svg, .png or .pdf, or be - for the terminal",
+                           output);
+    if (partial_name(partial, output)) return -1;
+    FILE *out = fopen(partial, "w");
+    if (!out) return assay_error("cannot write %s: %s", output, strerror(errno));
+    fclose(out);
+    unlink(partial);
+    return 0;
+}
+
+/* ------------------------------------------------------------------- files -- */
+
+struct files {
+    char folder[256]; /* of ours, removed at the end; "" when the files are kept */
+    char data[PATH_MAX], script[PATH_MAX];
+    char picture[PATH_MAX]; /* what gnuplot draws into; "-" the terminal */
+    char frames[PATH_MAX];  /* where it says where its axes lie; "" nobody asks */
+};
+
+static int files_choose(struct files *files, const struct plot_request *request)
+{
+    const char *tmp = getenv("TMPDIR");
+    files->folder[0] = files->frames[0] = '\0';
+    if (is_terminal(request->output))
+        strcpy(files->picture, "-");
+    else if (partial_name(files->picture, request->output))
+        return -1;
+    if (request->keep_script) {
+        if (is_terminal(request->output))
+            return assay_error("--keep-script wants a file to put them beside: -o FILE.svg");
+        if (beside(files->data, request->output, ".tsv")) return -1;
+        return beside(files->script, request->output, ".gp");
+    }
+    snprintf(files->folder, sizeof files->folder, "%s/assay-plot-XXXXXX",
+             tmp && tmp[0] ? tmp : "/tmp");
+    if (!mkdtemp(files->folder)) {
+        int failed = assay_error("cannot make the folder %s: %s", files->folder, strerror(errno));
+        files->folder[0] = '\0';
+        return failed;
+    }
+    snprintf(files->data, sizeof files->data, "%s/data.tsv", files->folder);
+    snprintf(files->script, sizeof files->script, "%s/script.gp", files->folder);
+    if (request->places) snprintf(files->frames, sizeof files->frames, "%s/frames", files->folder);
+    return 0;
+}
+
+static void files_remove(const struct files *files)
+{
+    if (!is_terminal(files->picture)) unlink(files->picture);
+    if (!files->folder[0]) return;
+    unlink(files->data);
+    unlink(files->script);
+    if (files->frames[0]) unlink(files->frames);
+    rmdir(files->folder);
+}
+
+static int file_write(const char *path, const char *text, size_t size)
+{
+    FILE *out = fopen(path, "w");
+    if (!out) return assay_error("cannot write %s: %s", path, strerror(errno));
+    int failed = fwrite(text, 1, size, out) != size;
+    if (fclose(out)) failed = 1;
+    if (!failed) return 0;
+    failed = assay_error("cannot write %s: %s", path, strerror(errno));
+    unlink(path);
+    return failed;
+}
+
+/* Append a script to `out`, with style.gp in the place of the line that loads it:
+ * what is kept works in any folder. */
+static int script_append(FILE *out, const char *name)
+{
+    char path[PATH_MAX], line[1024];
+    if (datadir_find("plots", name, path, sizeof path)) return -1;
+    FILE *in = fopen(path, "r");
+    if (!in) return assay_error("cannot read %s: %s", path, strerror(errno));
+    int failed = 0;
+    while (!failed && fgets(line, sizeof line, in)) {
+        if (!strcmp(line, "load \"style.gp\"\n"))
+            failed = script_append(out, "style.gp");
+        else
+            fputs(line, out);
+    }
+    if (!failed && ferror(in)) failed = assay_error("cannot read %s: %s", path, strerror(errno));
+    fclose(in);
+    return failed;
+}
+
+static int script_write(const char *path, const char *script)
+{
+    FILE *out = fopen(path, "w");
+    if (!out) return assay_error("cannot write %s: %s", path, strerror(errno));
+    int failed = script_append(out, script);
+    bool broken = ferror(out) != 0;
+    if ((fclose(out) || broken) && !failed)
+        failed = assay_error("cannot write %s: %s", path, strerror(errno));
+    return failed;
+}
+
+/* ----------------------------------------------------------------- running -- */
+
+/* Add a line to a text, its runs of blanks and controls as one blank. */
+static void line_add(char *out, size_t size, const char *line)
+{
+    size_t used = strlen(out);
+    for (; *line && used + 1 < size; line++) {
+        char c = (unsigned char)*line < ' ' ? ' ' : *line;
+        if (c != ' ' || (used && out[used - 1] != ' ')) out[used++] = c;
+    }
+    out[used] = '\0';
+}
+
+/* What gnuplot says, as one line, to its end; warnings are not why it failed. Closes
+ * `from`; -1 with assay_error. */
+static int read_said(int from, char *out, size_t size)
+{
+    char *line = NULL;
+    size_t room = 0;
+    FILE *in = fdopen(from, "r");
+    out[0] = '\0';
+    if (!in) {
+        close(from);
+        return assay_error("cannot read from gnuplot: %s", strerror(errno));
+    }
+    while (getline(&line, &room, in) >= 0)
+        if (!strstr(line, "warning: ")) line_add(out, size, line);
+    free(line);
+    fclose(in);
+    size_t used = strlen(out);
+    if (used && out[used - 1] == ' ') out[used - 1] = '\0';
+    return 0;
+}
+
+/* Start gnuplot without a shell, with `errors` as its standard error; an errno. */
+static int spawn(pid_t *child, char *const argv[], int errors, bool draws_here)
+{
+    posix_spawn_file_actions_t actions;
+    int failed = posix_spawn_file_actions_init(&actions);
+    if (failed) return failed;
+    failed = posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO);
+    if (!failed)
+        failed = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    if (!failed && !draws_here)
+        failed =
+            posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    if (!failed) failed = posix_spawnp(child, argv[0], &actions, NULL, argv, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    return failed;
+}
+
+/* -d: a person's .gnuplot must not change the picture. */
+static int gnuplot(const struct files *files, int columns)
+{
+    char wide[16], said[1024];
+    char *const argv[] = {"gnuplot",
+                          "-d",
+                          "-c",
+                          (char *)files->script,
+                          (char *)files->data,
+                          (char *)files->picture,
+                          wide,
+                          (char *)files->frames,
+                          NULL};
+    int ends[2], status;
+    pid_t child;
+    snprintf(wide, sizeof wide, "%d", columns > 0 ? columns : 100);
+    if (pipe2(ends, O_CLOEXEC)) return assay_error("cannot make a pipe: %s", strerror(errno));
+    fflush(stdout);
+    int failed = spawn(&child, argv, ends[1], is_terminal(files->picture));
+    close(ends[1]);
+    if (failed) {
+        close(ends[0]);
+        if (failed != ENOENT) return assay_error("cannot start gnuplot: %s", strerror(failed));
+        return assay_error("gnuplot is not installed: apt-get install gnuplot-nox");
+    }
+    int unread = read_said(ends[0], said, sizeof said);
+    while (waitpid(child, &status, 0) < 0)
+        if (errno != EINTR) return assay_error("cannot wait for gnuplot: %s", strerror(errno));
+    if (unread) return -1;
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return 0;
+    if (WIFSIGNALED(status)) return assay_error("gnuplot died of signal %d", WTERMSIG(status));
+    return assay_error("gnuplot failed: %s", said[0] ? said : "it did not say why");
+}
+
+int gnuplot_draw(const char *script, const char *tsv, size_t size,
+                 const struct plot_request *request)
+{
+    struct files files;
+    if (files_choose(&files, request)) return -1;
+    int failed = file_write(files.data, tsv, size);
+    if (!failed) failed = script_write(files.script, script);
+    if (!failed) failed = gnuplot(&files, request->columns);
+    if (!failed && files.frames[0]) failed = plot_places_read(request->places, files.frames);
+    if (!failed && !is_terminal(request->output) && rename(files.picture, request->output))
+        failed = assay_error("cannot write %s: %s", request->output, strerror(errno));
+    files_remove(&files);
+    return failed;
+}
+
+bool gnuplot_version(char *out, size_t size)
+{
+    FILE *answer = popen("gnuplot --version 2>/dev/null", "r");
+    bool said = answer && fgets(out, (int)size, answer);
+    if (answer && pclose(answer) != 0) said = false;
+    if (said) out[strcspn(out, "\n")] = '\0';
+    return said;
+}

@@ -1,0 +1,191 @@
+/* plot_history.c - the data of plots/history.gp: cases over runs, a panel each. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "judge/history.h"
+#include "plot/plot_data.h"
+#include "plot/plot_rows.h"
+#include "store/store_gate.h"
+
+enum { MOST_PANELS = 8 };
+
+/* A series and how much happened in it: those with the greatest change come first. */
+struct panel {
+    const struct history_series *series;
+    double change; /* largest, as a log ratio */
+};
+
+static double largest_change(const struct history_series *series)
+{
+    double most = 0;
+    for (int i = 0; i < series->change_count; i++) {
+        const struct history_change *c = &series->changes[i];
+        if (!c->causes) most = fmax(most, fabs(log(c->after_ns / c->before_ns)));
+    }
+    return most;
+}
+
+static int by_change(const void *a, const void *b)
+{
+    const struct panel *x = a, *y = b;
+    if (x->change != y->change) return x->change > y->change ? -1 : 1;
+    if (x->series->point_count != y->series->point_count)
+        return y->series->point_count - x->series->point_count;
+    return x->series < y->series ? -1 : x->series > y->series;
+}
+
+/* Series that are asked for and have a point, those to draw first; how many, or -1. */
+static int panels_choose(struct panel **panels, const struct plot_request *request,
+                         const struct history *history)
+{
+    int count = 0;
+    *panels = calloc((size_t)history->series_count + 1, sizeof **panels);
+    if (!*panels) return assay_error("out of memory for %d cases", history->series_count);
+    for (int i = 0; i < history->series_count; i++) {
+        const struct history_series *s = &history->series[i];
+        if (s->point_count == 0 || !plot_takes(request, &s->id)) continue;
+        (*panels)[count++] = (struct panel){s, largest_change(s)};
+    }
+    qsort(*panels, (size_t)count, sizeof **panels, by_change);
+    return count;
+}
+
+/* ------------------------------------------------------------------- writing -- */
+
+/* "+10.0 %" of a change; "driver 570 to 580" or "another device" of a border. */
+static void change_label(const struct history *history, const struct history_series *series,
+                         const struct history_change *change, char *out, size_t size)
+{
+    size_t used = 0;
+    out[0] = '\0';
+    if (!change->causes) {
+        snprintf(out, size, "%+.1f %%", 100 * (change->after_ns / change->before_ns - 1));
+        return;
+    }
+    for (int part = 0; part < COMPARABILITY_PARTS && used < size; part++) {
+        if (!history_is_cause(change, part)) continue;
+        const char *from = history_part_before(history, series, change->at, part);
+        const char *to = history_part_at(history, series, change->at, part);
+        const char *name = comparability_part_name(part), *comma = used ? ", " : "";
+        if (strcmp(from, to) != 0)
+            used +=
+                (size_t)snprintf(out + used, size - used, "%s%s %s to %s", comma, name, from, to);
+        else /* the name is the same, the card is not */
+            used += (size_t)snprintf(out + used, size - used, "%sanother %s", comma, name);
+    }
+}
+
+static void changes_write(FILE *out, const struct history *history,
+                          const struct history_series *series)
+{
+    char label[256];
+    fputs("0\t-1\tnone\n", out); /* gnuplot counts no block that is empty */
+    for (int i = 0; i < series->change_count; i++) {
+        const struct history_change *c = &series->changes[i];
+        if (c->at < 1) continue;
+        change_label(history, series, c, label, sizeof label);
+        fprintf(out, "%d\t%.1f\t", c->causes != 0, c->at - 0.5);
+        plot_text(out, label);
+        fputc('\n', out);
+    }
+    plot_block_end(out);
+}
+
+/* The median of the level that a point belongs to. */
+static double level_at(const struct history_series *series, int point)
+{
+    double level = NAN;
+    for (int i = 0; i < series->change_count; i++) {
+        const struct history_change *c = &series->changes[i];
+        if (point < c->at) return isnan(level) ? c->before_ns : level;
+        level = c->after_ns;
+    }
+    return level;
+}
+
+static void points_write(FILE *out, const struct history *history,
+                         const struct history_series *series, double factor)
+{
+    for (int i = 0; i < series->point_count; i++) {
+        const struct history_point *p = &series->points[i];
+        const struct history_run *run = &history->runs[p->run];
+        fprintf(out, "%d\t%.9g\t%.9g\t%.10s\t%.8s\t", i, p->time_ns / factor,
+                level_at(series, i) / factor, run->started_at, run->id);
+        plot_text(out, run->commit[0] ? run->commit : "-");
+        fputc('\n', out);
+    }
+    plot_block_end(out);
+}
+
+static void panel_write(FILE *out, const struct history *history, const struct panel *panel,
+                        const struct plot_common *common)
+{
+    const struct history_series *series = panel->series;
+    char name[PLOT_MAX_NAME];
+    double longest = 0;
+    for (int i = 0; i < series->point_count; i++)
+        longest = fmax(longest, series->points[i].time_ns);
+    const struct plot_scale *scale = plot_time(longest);
+    plot_common_rest(common, &series->id, name);
+    plot_text(out, name);
+    fprintf(out, "\t%s\t%d\t%.10s\t%.10s\n", scale->name, series->point_count,
+            history->runs[series->points[0].run].started_at,
+            history->runs[series->points[series->point_count - 1].run].started_at);
+    plot_block_end(out);
+    changes_write(out, history, series);
+    points_write(out, history, series, scale->factor);
+}
+
+static void write_history(FILE *out, const struct history *history, const struct panel *panels,
+                          int count)
+{
+    struct plot_common common = {0};
+    char title[PLOT_MAX_COMMON + 160], text[PLOT_MAX_COMMON], note[120] = "";
+    int shown = count < MOST_PANELS ? count : MOST_PANELS;
+    const struct history_series *first = panels[0].series;
+    const struct device_info *facts =
+        &history->settings[first->points[first->point_count - 1].setting].facts;
+    for (int i = 0; i < shown; i++)
+        plot_common_add(&common, &panels[i].series->id);
+    plot_common_text(&common, text);
+    snprintf(title, sizeof title, "time over runs%s%s%s", text[0] ? "  (" : "", text,
+             text[0] ? ")" : "");
+    if (count > shown)
+        snprintf(note, sizeof note, "the most changed cases first, and %d more (--case, --only)",
+                 count - shown);
+    plot_head(out, NULL, title, note);
+    snprintf(text, sizeof text, "%s%s, driver %s; %d runs, %.10s to %.10s",
+             facts->simulated ? "SIMULATED " : "", facts->name, facts->driver, history->run_count,
+             history->runs[0].started_at, history->runs[history->run_count - 1].started_at);
+    plot_setting(out, "subtitle", text);
+    plot_size(out, 1100, 150 + (shown == 1 ? 380 : 170 * shown),
+              12 + (shown == 1 ? 22 : 11 * shown));
+    plot_setting_number(out, "panels", shown);
+    plot_block_end(out);
+    for (int i = 0; i < shown; i++)
+        panel_write(out, history, &panels[i], &common);
+}
+
+enum plot_outcome plot_history(FILE *out, const struct plot_request *request)
+{
+    struct history history;
+    struct history_filter filter = {.glob = request->cases ? request->cases : "*"};
+    struct panel *panels = NULL;
+    enum plot_outcome outcome = PLOT_FAILED;
+    if (history_read(&history, request->store, &filter) != 0) return PLOT_FAILED;
+    struct plot_request asked = *request;
+    asked.cases = NULL; /* the filter knows it better: an operation alone will do */
+    if (history_analyse(&history, 0) == 0) {
+        int count = panels_choose(&panels, &asked, &history);
+        if (count == 0) outcome = plot_nothing(request, "no run has such a case");
+        if (count > 0) {
+            write_history(out, &history, panels, count);
+            outcome = PLOT_DRAWN;
+        }
+    }
+    free(panels);
+    history_release(&history);
+    return outcome;
+}

@@ -1,0 +1,204 @@
+/* report_draw.c - the plots of a report, drawn into files of ours and read back. */
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "plot/plot.h"
+#include "report/report.h"
+#include "report/svg.h"
+
+/* A page with more would take longer to draw than to read. */
+enum { MOST_SWEEPS = 6 };
+
+static enum plot_outcome draw(const struct report *report, const char *kind, const char *operation,
+                              const char *output, struct plot_places *places)
+{
+    const struct plot_request request = {.run = report->view->run,
+                                         .against = report->base,
+                                         .comparison = report->comparison,
+                                         .operation = operation,
+                                         .output = output,
+                                         .places = places};
+    const struct plot_kind *found = plot_find(kind);
+    return found ? plot_draw(found, &request) : PLOT_FAILED;
+}
+
+static char *read_whole(const char *path)
+{
+    FILE *in = fopen(path, "r");
+    char *text = NULL;
+    size_t size = 0;
+    ssize_t length = in ? getdelim(&text, &size, '\0', in) : -1;
+    if (in) fclose(in);
+    if (length >= 0) return text;
+    free(text);
+    assay_error("cannot read %s: %s", path, strerror(errno));
+    return NULL;
+}
+
+/* What the picture shows, for a reader who does not see it, and whether its message is the
+ * highest rate or the greatest ratio. */
+struct content {
+    const char *kind, *text;
+    enum message { NO_FIGURE, HIGHEST_RATE, GREATEST_RATIO } message;
+};
+
+static const struct content contents[] = {
+    {"forest", "what changed since the other run, worst first", NO_FIGURE},
+    {"roofline", "the rate of every case under the measured ceilings", HIGHEST_RATE},
+    {"speedup", "how many times as fast as the baseline of its group", GREATEST_RATIO},
+    {"pareto", "quality against time, and the line of what nothing beats in both", NO_FIGURE},
+    {"pipeline", "when the stages of a batch ran, and what overlapped", NO_FIGURE},
+    {"sweep", "rate against size, a curve a variant; the time of each where there is one size",
+     HIGHEST_RATE},
+    {0},
+};
+
+static double figure(enum message message, const struct view_row *row)
+{
+    if (message == GREATEST_RATIO) return row->result.is_baseline ? NAN : row->speedup.mid;
+    return message == HIGHEST_RATE && !row->rate_is_ops ? row->rate : NAN;
+}
+
+/* "...; of 173 cases with a time, the highest rate is 5.92 TB/s, of memory/best. ..." */
+static void describe(const struct view *view, const char *kind, const char *operation,
+                     char out[ASSAY_MAX_REASON])
+{
+    const struct content *content = contents;
+    const struct view_row *best = NULL;
+    char value[UNITS_MAX] = "";
+    int cases = 0;
+    while (content->kind && strcmp(content->kind, kind) != 0)
+        content++;
+    for (int i = 0; content->kind && i < view->count; i++) {
+        const struct view_row *row = &view->rows[i];
+        if (row->result.status != STATUS_OK || row->is_ceiling) continue;
+        if (operation && strcmp(row->result.id.operation, operation)) continue;
+        cases++;
+        if (isnan(figure(content->message, row))) continue;
+        if (!best || figure(content->message, row) > figure(content->message, best)) best = row;
+    }
+    if (best && content->message == HIGHEST_RATE) units_rate(value, best->rate);
+    if (best && content->message == GREATEST_RATIO) units_ratio(value, best->speedup.mid);
+    int used = snprintf(out, ASSAY_MAX_REASON, "%s", content->kind ? content->text : kind);
+    if (best)
+        used += snprintf(out + used, ASSAY_MAX_REASON - (size_t)used,
+                         "; of %d cases with a time, the %s is %s, of %s/%s", cases,
+                         content->message == HIGHEST_RATE ? "highest rate" : "greatest ratio",
+                         value, best->result.id.operation, best->result.id.variant);
+    snprintf(out + used, ASSAY_MAX_REASON - (size_t)used,
+             ". Every figure is in the table of cases.");
+}
+
+/* A plot that fails is said and the others go on: without gnuplot all fail at once. */
+static void lost(struct report *report, const char *kind)
+{
+    if (report->plots_lost[0]) return;
+    snprintf(report->plots_lost, sizeof report->plots_lost,
+             "Plots could not be drawn, first %s: %s. The tables have every figure.", kind,
+             assay_last_error());
+}
+
+static void add_plot(struct report *report, const char *folder, const char *kind,
+                     const char *operation)
+{
+    char path[PATH_MAX], prefix[16];
+    struct report_plot *plot = &report->plots[report->plot_count];
+    if (report->plot_count == REPORT_PLOTS) return;
+    snprintf(path, sizeof path, "%s/plot.svg", folder);
+    *plot = (struct report_plot){0};
+    enum plot_outcome outcome = draw(report, kind, operation, path, &plot->places);
+    if (outcome == PLOT_NOTHING) {
+        plot_places_release(&plot->places);
+        return;
+    }
+    char *text = outcome == PLOT_DRAWN ? read_whole(path) : NULL;
+    unlink(path);
+    snprintf(prefix, sizeof prefix, "p%d-", report->plot_count);
+    plot->svg = text ? svg_inline(text, prefix) : NULL;
+    free(text);
+    if (!plot->svg) {
+        plot_places_release(&plot->places);
+        lost(report, kind);
+        return;
+    }
+    snprintf(plot->title, sizeof plot->title, "%s%s%s", kind, operation ? " of " : "",
+             operation ? operation : "");
+    snprintf(plot->operation, sizeof plot->operation, "%s", operation ? operation : "");
+    describe(report->view, kind, operation, plot->text);
+    report->plot_count++;
+}
+
+/* ------------------------------------------------------------------- which -- */
+
+struct chosen {
+    const char *operation;
+    int cases;
+};
+
+static int by_cases(const void *a, const void *b)
+{
+    const struct chosen *x = a, *y = b;
+    return y->cases != x->cases ? y->cases - x->cases : strcmp(x->operation, y->operation);
+}
+
+/* Operations with times, the ones with the most cases first. */
+static int operations_of(const struct view *view, struct chosen *list)
+{
+    int count = 0;
+    for (int i = 0; i < view->count; i++) {
+        const struct view_row *row = &view->rows[i];
+        int at = 0;
+        if (row->result.status != STATUS_OK || row->is_ceiling) continue;
+        while (at < count && strcmp(list[at].operation, row->result.id.operation))
+            at++;
+        if (at == count) list[count++] = (struct chosen){row->result.id.operation, 0};
+        list[at].cases++;
+    }
+    qsort(list, (size_t)count, sizeof *list, by_cases);
+    return count;
+}
+
+static void draw_all(struct report *report, const char *folder, struct chosen *operations)
+{
+    static const char *const whole[] = {"roofline", "speedup", "pareto", "pipeline"};
+    int count = operations_of(report->view, operations);
+    if (report->comparison) add_plot(report, folder, "forest", NULL);
+    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
+        add_plot(report, folder, whole[i], NULL);
+    for (int i = 0; i < count && i < MOST_SWEEPS; i++)
+        add_plot(report, folder, "sweep", operations[i].operation);
+    if (count > MOST_SWEEPS && !report->plots_lost[0])
+        snprintf(report->plots_lost, sizeof report->plots_lost,
+                 "The sweeps of the %d operations with the most cases, of %d.", MOST_SWEEPS, count);
+}
+
+void report_draw(struct report *report)
+{
+    char folder[256];
+    const char *tmp = getenv("TMPDIR");
+    struct chosen *operations = calloc((size_t)report->view->count + 1, sizeof *operations);
+    snprintf(folder, sizeof folder, "%.200s/assay-report-XXXXXX", tmp && tmp[0] ? tmp : "/tmp");
+    if (operations && mkdtemp(folder)) {
+        draw_all(report, folder, operations);
+        rmdir(folder);
+    } else {
+        assay_error("no room for them in %s: %s", folder, strerror(errno));
+        lost(report, "all");
+    }
+    free(operations);
+    assay_clear_error();
+}
+
+void report_release(struct report *report)
+{
+    for (int i = 0; i < report->plot_count; i++) {
+        free(report->plots[i].svg);
+        plot_places_release(&report->plots[i].places);
+    }
+    report->plot_count = 0;
+}

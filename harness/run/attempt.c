@@ -1,0 +1,225 @@
+/*
+ * attempt.c - one group, measured through a worker. A variant that takes the
+ * worker down costs its own row: the rest is measured again without it, by a
+ * fresh worker.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "case/shape.h"
+#include "run/attempt.h"
+#include "run/interrupt.h"
+
+/* --------------------------------------------------------------- storing -- */
+
+/* A case that has no figures, only an outcome. */
+static void outcome_only(struct case_result *result, const struct group *group, int index,
+                         enum case_status status, const char *reason)
+{
+    const struct assay_variant *variant = group->variant[index];
+    result_init(result);
+    snprintf(result->id.operation, sizeof result->id.operation, "%s", variant->operation);
+    snprintf(result->id.variant, sizeof result->id.variant, "%s", variant->name);
+    shape_text(&group->shape, result->id.shape, sizeof result->id.shape);
+    result->id.kind = (int32_t)variant->kind;
+    result->id.place = (int32_t)variant->place;
+    result->id.temperature = (int32_t)group->temperature;
+    if (group->shape.operation->work) result->work = group->shape.operation->work(&group->shape);
+    result->status = status;
+    snprintf(result->reason, sizeof result->reason, "%s", reason);
+}
+
+static void tell(struct runner *runner, const struct case_result *result)
+{
+    char outcome[2 * ASSAY_MAX_REASON];
+    bool fine = result->status == STATUS_OK || result->status == STATUS_SKIPPED;
+    snprintf(outcome, sizeof outcome, "%s%s%s", status_name((enum case_status)result->status),
+             result->reason[0] ? ": " : "", result->reason);
+    progress_case(&runner->progress, result->id.variant, outcome, fine);
+}
+
+static int keep(struct runner *runner, const struct group *group, const struct case_result *result)
+{
+    tell(runner, result);
+    return store_case(runner->store, runner->launch.id, group->purpose, group->label, result);
+}
+
+static int keep_outcome(struct runner *runner, const struct group *group, int index,
+                        enum case_status status, const char *reason)
+{
+    struct case_result result;
+    outcome_only(&result, group, index, status, reason);
+    return keep(runner, group, &result);
+}
+
+/* ------------------------------------------------------------- measuring -- */
+
+enum attempt_end ensure_child(struct runner *runner, bool use_events)
+{
+    struct device_state state;
+    if (runner->child.pid > 0 && runner->child_uses_events == use_events) return ATTEMPT_DONE;
+    if (runner->child.pid > 0) child_quit(&runner->child, &state);
+    const struct runner_options *options = runner->options;
+    runner->child_uses_events = use_events;
+    struct wire_open open = {
+        .use_events = use_events, .flush = options->flush, .seed = options->seed};
+    /* A fresh worker opens the device that the first one found. */
+    const char *spec = runner->launch.device.spec[0] ? runner->launch.device.spec : options->device;
+    if (text_copy(open.spec, sizeof open.spec, spec) < 0) {
+        assay_error("a device is named in at most %d characters", RESULT_MAX_SPEC - 1);
+        return ATTEMPT_FAILED;
+    }
+    if (child_start(&runner->child, &open) == 0) return ATTEMPT_DONE;
+    return interrupt_signal() != 0 ? ATTEMPT_STOPPED : ATTEMPT_FAILED;
+}
+
+/* A process whose counters were read times nothing more: the next group gets a fresh one. */
+static void leave_child(struct runner *runner)
+{
+    struct device_state state;
+    if (runner->child.pid <= 0 || runner->child.socket < 0) return;
+    state = runner->child.state;
+    child_quit(&runner->child, &state);
+    runner->child.state = state;
+}
+
+/* Where the host's clock is the only one, a recorder of kernels would be heard in
+ * every launch (half a microsecond) and tell nothing: such a group gets a worker
+ * that never loaded it. */
+static bool wants_events(const struct runner *runner, const struct attempt *attempt)
+{
+    if (runner->options->use_events) return true;
+    if (runner->options->profile) return false; /* its kernels are wanted above all */
+    if (runner->launch.device.place != ASSAY_CUDA) return false;
+    for (int i = 0; i < attempt->count; i++)
+        if (attempt->group->variant[attempt->index[i]]->clock != ASSAY_CLOCK_WALL) return false;
+    return true;
+}
+
+/* At once: rows measured together share a baseline and its rounds, so a resumed
+ * launch must find all of them or none. A case that the worker did not report
+ * has no row: it is one that the launch expects and lacks. */
+static int keep_all(struct runner *runner, const struct attempt *attempt)
+{
+    struct case_result *reported = malloc(((size_t)attempt->count + 1) * sizeof *reported);
+    int count = 0;
+    if (reported == NULL) return assay_error("out of memory for results");
+    for (int i = 0; i < attempt->count; i++) {
+        const char *name = attempt->group->variant[attempt->index[i]]->name;
+        if (attempt->received[i]) {
+            reported[count++] = attempt->results[i];
+            tell(runner, &attempt->results[i]);
+        } else {
+            progress_case(&runner->progress, name, "missing: the worker did not report it", false);
+        }
+    }
+    int status = store_cases(runner->store, runner->launch.id, attempt->group->purpose,
+                             attempt->group->label, reported, count);
+    free(reported);
+    for (int i = 0; i < attempt->count && status == 0; i++)
+        if (attempt->profiles[i] && attempt->received[i])
+            status = store_profile(runner->store, runner->launch.id, &attempt->results[i].id,
+                                   attempt->profiles[i]);
+    return status;
+}
+
+static void drop_results(struct attempt *attempt)
+{
+    for (int i = 0; i < attempt->count; i++) {
+        samples_release(&attempt->results[i].samples);
+        result_init(&attempt->results[i]);
+        free(attempt->profiles[i]);
+        attempt->profiles[i] = NULL;
+    }
+    memset(attempt->received, 0, sizeof attempt->received);
+}
+
+/* The culprit's row is stored and the rest measured again without it; where no
+ * variant was at work, every case of the group shares the outcome. */
+static int settle_culprit(struct runner *runner, struct attempt *attempt,
+                          const struct culprit *culprit)
+{
+    if (culprit->at < 0) {
+        for (int i = 0; i < attempt->count; i++)
+            if (keep_outcome(runner, attempt->group, attempt->index[i], culprit->status,
+                             culprit->reason) < 0)
+                return -1;
+        attempt->count = 0;
+        return 0;
+    }
+    if (keep_outcome(runner, attempt->group, attempt->index[culprit->at], culprit->status,
+                     culprit->reason) < 0)
+        return -1;
+    attempt->count--;
+    for (int i = culprit->at; i < attempt->count; i++)
+        attempt->index[i] = attempt->index[i + 1];
+    return 0;
+}
+
+/* Attempts until every variant has an outcome. */
+static enum attempt_end measure(struct runner *runner, struct attempt *attempt)
+{
+    while (attempt->count > 0) {
+        struct culprit culprit = {.at = -1};
+        enum attempt_end end = ensure_child(runner, wants_events(runner, attempt));
+        if (end != ATTEMPT_DONE) return end;
+        end = attempt_watch(runner, attempt, &culprit);
+        if (end == ATTEMPT_STOPPED || end == ATTEMPT_FAILED) return end;
+        if (end == ATTEMPT_DONE) return keep_all(runner, attempt) < 0 ? ATTEMPT_FAILED : end;
+        drop_results(attempt);
+        if (settle_culprit(runner, attempt, &culprit) < 0) return ATTEMPT_FAILED;
+    }
+    return ATTEMPT_DONE;
+}
+
+/* Sort the group's variants: skipped ones are stored as they are, those that a
+ * resumed launch has already are left alone, the rest is the attempt. */
+static int begin_attempt(struct runner *runner, const struct group *group, struct attempt *attempt)
+{
+    memset(attempt, 0, sizeof *attempt);
+    attempt->group = group;
+    for (int i = 0; i < group->variant_count; i++) {
+        struct case_result result;
+        bool has = false;
+        outcome_only(&result, group, i, STATUS_SKIPPED, group->skip[i]);
+        if (runner->resuming &&
+            store_has_case(runner->store, runner->launch.id, &result.id, &has) < 0)
+            return -1;
+        if (has) continue;
+        if (group->skip[i][0] == '\0')
+            attempt->index[attempt->count++] = i;
+        else if (keep(runner, group, &result) < 0)
+            return -1;
+    }
+    attempt->results = calloc((size_t)attempt->count + 1, sizeof *attempt->results);
+    attempt->profiles = calloc((size_t)attempt->count + 1, sizeof *attempt->profiles);
+    if (attempt->results == NULL || attempt->profiles == NULL)
+        return assay_error("out of memory for results");
+    for (int i = 0; i < attempt->count; i++)
+        result_init(&attempt->results[i]);
+    return 0;
+}
+
+enum attempt_end attempt_group(struct runner *runner, const struct group *group)
+{
+    struct attempt attempt;
+    char heading[2 * RESULT_MAX_SHAPE];
+    double start = clock_s();
+    group_heading(group, heading, sizeof heading);
+    progress_group(&runner->progress, heading, group->variant_count);
+    if (begin_attempt(runner, group, &attempt) < 0) return ATTEMPT_FAILED;
+    int begun = attempt.count;
+    enum attempt_end end = measure(runner, &attempt);
+    for (int i = 0; i < begun; i++) {
+        samples_release(&attempt.results[i].samples);
+        free(attempt.profiles[i]);
+    }
+    free(attempt.results);
+    free(attempt.profiles);
+    if (runner->options->profile && end == ATTEMPT_DONE) leave_child(runner);
+    progress_group_end(&runner->progress, clock_s() - start);
+    return end;
+}

@@ -1,0 +1,189 @@
+/* child.c - see child.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "measure/worker.h"
+#include "run/child.h"
+#include "run/interrupt.h"
+
+extern char **environ;
+
+enum { QUIT_MS = 5000, OPEN_MS = 60000 };
+
+static void *share_board(int *fd)
+{
+    *fd = memfd_create("assay-board", MFD_CLOEXEC);
+    if (*fd < 0 || ftruncate(*fd, sizeof(struct board)) < 0) return MAP_FAILED;
+    return mmap(NULL, sizeof(struct board), PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
+}
+
+/* Start it with these two where it looks for them; 0, or an errno. */
+static int spawn(pid_t *pid, int socket, int board)
+{
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    sigset_t none;
+    char *const argv[] = {"assay", "worker", NULL};
+    if (posix_spawn_file_actions_init(&actions) != 0) return ENOMEM;
+    int error = posix_spawnattr_init(&attributes);
+    if (error == 0) {
+        sigemptyset(&none);
+        posix_spawnattr_setsigmask(&attributes, &none);
+        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+        error = posix_spawn_file_actions_adddup2(&actions, socket, WORKER_SOCKET);
+        if (error == 0) error = posix_spawn_file_actions_adddup2(&actions, board, WORKER_BOARD);
+        if (error == 0)
+            error = posix_spawn(pid, "/proc/self/exe", &actions, &attributes, argv, environ);
+        posix_spawnattr_destroy(&attributes);
+    }
+    posix_spawn_file_actions_destroy(&actions);
+    return error;
+}
+
+/* The two descriptors are moved out of each other's way first. */
+static int spawn_worker(struct child *child, int socket, int board)
+{
+    enum { OUT_OF_THE_WAY = WORKER_BOARD + 1 };
+    int high_socket = fcntl(socket, F_DUPFD_CLOEXEC, OUT_OF_THE_WAY);
+    int high_board = fcntl(board, F_DUPFD_CLOEXEC, OUT_OF_THE_WAY);
+    int error = high_socket < 0 || high_board < 0 ? errno : 0;
+    if (error == 0) error = spawn(&child->pid, high_socket, high_board);
+    if (high_socket >= 0) close(high_socket);
+    if (high_board >= 0) close(high_board);
+    if (error == 0) return 0;
+    child->pid = 0;
+    return assay_error("starting a worker (/proc/self/exe): %s", strerror(error));
+}
+
+static int start_process(struct child *child)
+{
+    int pair[2], board;
+    memset(child, 0, sizeof *child);
+    child->socket = -1;
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
+        return assay_error("a socket for the worker: %s", strerror(errno));
+    child->board = share_board(&board);
+    int status = child->board == MAP_FAILED
+                     ? assay_error("memory shared with the worker: %s", strerror(errno))
+                     : spawn_worker(child, pair[1], board);
+    if (board >= 0) close(board);
+    close(pair[1]);
+    child->socket = pair[0];
+    return status;
+}
+
+enum child_wait child_wait(struct child *child, int ms)
+{
+    struct pollfd poll_for = {.fd = child->socket, .events = POLLIN};
+    int ready = interrupt_poll(&poll_for, ms);
+    if (interrupt_signal() != 0) return CHILD_STOPPED;
+    if (ready <= 0) return CHILD_TICK;
+    return poll_for.revents & POLLIN ? CHILD_MESSAGE : CHILD_GONE;
+}
+
+void child_quit(struct child *child, struct device_state *state)
+{
+    char how[ASSAY_MAX_REASON];
+    enum wire_type type;
+    void *data;
+    size_t bytes;
+    if (child->pid > 0 && wire_send(child->socket, WIRE_QUIT, NULL, 0) == 0 &&
+        child_wait(child, QUIT_MS) == CHILD_MESSAGE &&
+        wire_receive(child->socket, &type, &data, &bytes) == 0) {
+        if (type == WIRE_STATE && bytes == sizeof *state) memcpy(state, data, bytes);
+        free(data);
+    }
+    /* Tearing a GPU down takes a while and nobody waits for its result. */
+    child_reap(child, how, sizeof how);
+}
+
+static void describe_end(int status, char *how, size_t size)
+{
+    if (WIFSIGNALED(status))
+        snprintf(how, size, "signal %d, %s", WTERMSIG(status), strsignal(WTERMSIG(status)));
+    else
+        snprintf(how, size, "exit status %d", WEXITSTATUS(status));
+}
+
+/* How it ended; it is killed if it does not within a moment. One that is dying gets that
+ * long, so that its own signal is told, as does one that has just seen its socket close. */
+static int await_end(pid_t pid)
+{
+    enum { CHECKS = 50, CHECK_US = 2000 };
+    int status = 0;
+    for (int i = 0; i < CHECKS; i++) {
+        if (waitpid(pid, &status, WNOHANG) != 0) return status;
+        if (interrupt_signal() != 0) break;
+        usleep(CHECK_US);
+    }
+    kill(pid, SIGKILL);
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    return status;
+}
+
+void child_reap(struct child *child, char *how, size_t size)
+{
+    snprintf(how, size, "did not start");
+    if (child->socket >= 0) close(child->socket);
+    if (child->pid > 0) describe_end(await_end(child->pid), how, size);
+    if (child->board && child->board != MAP_FAILED) munmap(child->board, sizeof *child->board);
+    memset(child, 0, sizeof *child);
+    child->socket = -1;
+}
+
+/* One that died says how. */
+static int report_death(struct child *child)
+{
+    char how[ASSAY_MAX_REASON];
+    child_reap(child, how, sizeof how);
+    return assay_error("the worker died while it opened its device: %s", how);
+}
+
+/* The answer to WIRE_OPEN: READY and STATE, or FAILED. */
+static int read_answer(struct child *child)
+{
+    for (int i = 0; i < 2; i++) {
+        enum wire_type type;
+        void *data;
+        size_t bytes;
+        enum child_wait got = child_wait(child, OPEN_MS);
+        if (got == CHILD_STOPPED) return assay_error("interrupted");
+        if (got == CHILD_TICK)
+            return assay_error("the worker did not open its device within %d s", OPEN_MS / 1000);
+        if (got == CHILD_GONE || wire_receive(child->socket, &type, &data, &bytes) < 0)
+            return report_death(child);
+        bool ready = type == WIRE_READY && bytes == sizeof child->device;
+        bool state = type == WIRE_STATE && bytes == sizeof child->state;
+        if (ready) memcpy(&child->device, data, bytes);
+        if (state) memcpy(&child->state, data, bytes);
+        if (!ready && !state) assay_error("%s", type == WIRE_FAILED ? (char *)data : "bad answer");
+        free(data);
+        if (!ready && !state) return -1;
+    }
+    return 0;
+}
+
+int child_start(struct child *child, const struct wire_open *open)
+{
+    if (start_process(child) == 0) {
+        /* A worker that is gone already shows when its answer is read. */
+        wire_send(child->socket, WIRE_OPEN, open, sizeof *open);
+        if (read_answer(child) == 0) return 0;
+    }
+    char why[4 * ASSAY_MAX_REASON], how[ASSAY_MAX_REASON];
+    snprintf(why, sizeof why, "%s", assay_last_error());
+    child_reap(child, how, sizeof how);
+    return assay_error("%s", why);
+}

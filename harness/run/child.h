@@ -1,0 +1,42 @@
+/*
+ * child.h - a worker process as its parent holds it: started, spoken to,
+ * watched, killed.
+ */
+#ifndef CHILD_H
+#define CHILD_H
+
+#include <sys/types.h>
+
+#include "measure/wire.h"
+
+struct child {
+    pid_t pid; /* 0: none */
+    int socket;
+    struct board *board;
+    struct device_info device;
+    struct device_state state; /* when it opened */
+};
+
+/* Start a worker and open its device. -1 with assay_error, nothing running. */
+int child_start(struct child *child, const struct wire_open *open);
+
+/* How waiting for a message ended. */
+enum child_wait {
+    CHILD_MESSAGE,
+    CHILD_TICK,    /* nothing yet: a chance to redraw and to look at the clock */
+    CHILD_GONE,    /* the process died; child_reap says how */
+    CHILD_STOPPED, /* a signal asks this process to end */
+};
+
+/* Wait up to `ms` for a message. */
+enum child_wait child_wait(struct child *child, int ms);
+
+/* Let it finish by itself; *state is what its device reported last. */
+void child_quit(struct child *child, struct device_state *state);
+
+/* Close its socket, on which a worker ends that waits for a message, and kill it if it runs
+ * on for more than a moment; `how` says how it ended ("signal 11, Segmentation fault"; "exit
+ * status 1"). */
+void child_reap(struct child *child, char *how, size_t size);
+
+#endif

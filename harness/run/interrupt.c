@@ -1,0 +1,76 @@
+/* interrupt.c - see interrupt.h. */
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+
+#include "run/interrupt.h"
+
+/* A handler can only write a variable of the file. */
+static volatile sig_atomic_t caught;
+
+static void note(int signal_number)
+{
+    caught = signal_number;
+}
+
+static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+enum { SIGNALS = sizeof signals / sizeof signals[0] };
+
+static sigset_t all_signals(void)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    for (int i = 0; i < SIGNALS; i++)
+        sigaddset(&set, signals[i]);
+    return set;
+}
+
+static void handle(int signal_number, void (*handler)(int))
+{
+    struct sigaction action, before;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = handler;
+    sigaction(signal_number, NULL, &before);
+    if (signal_number == SIGHUP && before.sa_handler == SIG_IGN) return;
+    sigaction(signal_number, &action, NULL);
+}
+
+/* The signals are blocked except while polling, so that none is lost between
+ * the look at `caught` and the wait. */
+void interrupt_catch(void)
+{
+    for (int i = 0; i < SIGNALS; i++)
+        handle(signals[i], note);
+    sigset_t all = all_signals();
+    sigprocmask(SIG_BLOCK, &all, NULL);
+}
+
+void interrupt_release(void)
+{
+    /* With the handler still in place, what is pending goes to it. */
+    sigset_t all = all_signals();
+    sigprocmask(SIG_UNBLOCK, &all, NULL);
+    for (int i = 0; i < SIGNALS; i++)
+        handle(signals[i], SIG_DFL);
+}
+
+/* One that is pending counts as well: a worker that the same Ctrl-C ended may
+ * be noticed before the signal itself. */
+int interrupt_signal(void)
+{
+    sigset_t pending;
+    if (caught == 0 && sigpending(&pending) == 0)
+        for (int i = 0; i < SIGNALS; i++)
+            if (sigismember(&pending, signals[i])) caught = signals[i];
+    return caught;
+}
+
+int interrupt_poll(struct pollfd *poll_for, int ms)
+{
+    struct timespec limit = {.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000};
+    sigset_t open;
+    sigprocmask(SIG_SETMASK, NULL, &open);
+    for (int i = 0; i < SIGNALS; i++)
+        sigdelset(&open, signals[i]);
+    return ppoll(poll_for, 1, &limit, &open);
+}

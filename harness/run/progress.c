@@ -1,0 +1,148 @@
+/* progress.c - see progress.h. */
+#include <math.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/terminal.h"
+#include "run/progress.h"
+
+enum { BAR = 20, COLUMNS = 80 };
+
+static const double REDRAW_S = 0.2;
+
+/* ---------------------------------------------------------------- drawing -- */
+
+static double seconds_left(const struct progress *progress, double now_s)
+{
+    if (progress->group < 2 || progress->done == 0) return NAN;
+    double pace = (now_s - progress->started_s) / progress->done;
+    return pace * (progress->cases - progress->done);
+}
+
+/* "1:05 left", or "" while nothing is known. */
+static void left_text(char out[32], double seconds)
+{
+    out[0] = '\0';
+    if (isnan(seconds)) return;
+    long whole = (long)ceil(seconds);
+    if (whole >= 3600)
+        snprintf(out, 32, "  %ld:%02ld:%02ld left", whole / 3600, whole / 60 % 60, whole % 60);
+    else
+        snprintf(out, 32, "  %ld:%02ld left", whole / 60, whole % 60);
+}
+
+void progress_line(const struct progress *progress, double now_s, int columns,
+                   char out[PROGRESS_LINE])
+{
+    char bar[BAR + 1], left[32];
+    int full = progress->cases > 0 ? BAR * progress->done / progress->cases : 0;
+    if (full > BAR) full = BAR;
+    memset(bar, '.', BAR);
+    memset(bar, '#', (size_t)full);
+    bar[BAR] = '\0';
+    left_text(left, seconds_left(progress, now_s));
+    snprintf(out, PROGRESS_LINE, "[%s] %d/%d%s  %s%s%s", bar, progress->done, progress->cases, left,
+             progress->text, progress->step[0] ? "  " : "", progress->step);
+    /* A full last column would wrap, and a wrapped bar cannot be erased. */
+    if (columns > 0 && columns <= PROGRESS_LINE) out[columns - 1] = '\0';
+}
+
+static void erase(struct progress *progress)
+{
+    if (progress->drawn) fputs("\r\033[K", progress->out);
+    progress->drawn = false;
+}
+
+static void draw(struct progress *progress, bool at_once)
+{
+    char line[PROGRESS_LINE];
+    double now_s = clock_s();
+    if (!progress->terminal) return;
+    if (!at_once && now_s - progress->drawn_s < REDRAW_S) return;
+    progress_line(progress, now_s, terminal_width(progress->out, COLUMNS), line);
+    fprintf(progress->out, "\r%s\033[K", line);
+    fflush(progress->out);
+    progress->drawn_s = now_s;
+    progress->drawn = true;
+}
+
+/* ----------------------------------------------------------------- events -- */
+
+void progress_begin(struct progress *progress, FILE *out, int groups, int cases)
+{
+    *progress = (struct progress){.out = out, .groups = groups, .cases = cases};
+    progress->terminal = terminal_is_live(out);
+    progress->colour = terminal_has_colour(out);
+    progress->started_s = clock_s();
+    progress->drawn_s = -INFINITY;
+}
+
+void progress_group(struct progress *progress, const char *heading, int variants)
+{
+    (void)variants; /* the bar counts the cases of the whole run */
+    progress->group++;
+    progress->step[0] = '\0';
+    memset(progress->seen, 0, sizeof progress->seen);
+    snprintf(progress->text, sizeof progress->text, "%s", heading);
+    draw(progress, false);
+}
+
+void progress_step(struct progress *progress, const char *step)
+{
+    snprintf(progress->step, sizeof progress->step, "%s", step);
+    draw(progress, false);
+}
+
+/* The status that begins an outcome, or -1. */
+static int outcome_status(const char *outcome)
+{
+    char word[32];
+    size_t length = strcspn(outcome, ": ");
+    if (length >= sizeof word) return -1;
+    memcpy(word, outcome, length);
+    word[length] = '\0';
+    return status_parse(word);
+}
+
+void progress_case(struct progress *progress, const char *variant, const char *outcome, bool fine)
+{
+    int status = outcome_status(outcome);
+    progress->done++;
+    if (status >= 0) progress->seen[status]++;
+    if (!fine) {
+        erase(progress);
+        fprintf(progress->out, "%s%s  %s: %s%s\n", progress->colour ? "\033[31m" : "",
+                progress->text, variant, outcome, progress->colour ? "\033[0m" : "");
+    }
+    draw(progress, !fine);
+}
+
+/* "12 ok, 1 skipped" */
+static void outcomes(const struct progress *progress, char *out, size_t size)
+{
+    size_t used = 0;
+    out[0] = '\0';
+    for (int s = 0; s < STATUSES && used < size; s++)
+        if (progress->seen[s])
+            used += (size_t)snprintf(out + used, size - used, "%s%d %s", used ? ", " : "",
+                                     progress->seen[s], status_name((enum case_status)s));
+}
+
+void progress_group_end(struct progress *progress, double seconds)
+{
+    char counts[128];
+    if (progress->terminal) {
+        draw(progress, false);
+        return;
+    }
+    outcomes(progress, counts, sizeof counts);
+    fprintf(progress->out, "[%d/%d] %s: %s%s%.2f s\n", progress->group, progress->groups,
+            progress->text, counts, counts[0] ? ", " : "", seconds);
+    fflush(progress->out);
+}
+
+void progress_end(struct progress *progress)
+{
+    erase(progress);
+    fflush(progress->out);
+}

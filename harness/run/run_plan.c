@@ -1,0 +1,125 @@
+/* run_plan.c - what a run will measure: its suites, for its device. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "case/shape.h"
+#include "run/runner_state.h"
+#include "suite/plan_parts.h"
+
+/* Variants that two suites name for one shape are measured once, together. */
+static int merge_group(struct group *group, const struct group *more)
+{
+    for (int i = 0; i < more->variant_count; i++) {
+        int at = 0;
+        while (at < group->variant_count && group->variant[at] != more->variant[i])
+            at++;
+        if (at < group->variant_count) continue;
+        if (at == PLAN_MAX_VARIANTS)
+            return assay_error("more than %d variants in a group", PLAN_MAX_VARIANTS);
+        group->variant[at] = more->variant[i];
+        memcpy(group->skip[at], more->skip[i], sizeof group->skip[at]);
+        group->variant_count++;
+    }
+    return 0;
+}
+
+static int append_plan(struct plan *plan, const struct plan *more)
+{
+    size_t bytes = (size_t)(plan->count + more->count + 1) * sizeof *plan->groups;
+    struct group *groups = realloc(plan->groups, bytes);
+    if (groups == NULL) return assay_error("out of memory for the plan");
+    plan->groups = groups;
+    for (int i = 0; i < more->count; i++) {
+        struct group *same = plan_find(plan, &more->groups[i].shape, more->groups[i].temperature);
+        if (same == NULL)
+            plan->groups[plan->count++] = more->groups[i];
+        else if (merge_group(same, &more->groups[i]) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int append_text(struct runner *runner, const char *text)
+{
+    size_t used = runner->suite_text ? strlen(runner->suite_text) : 0;
+    char *all = realloc(runner->suite_text, used + strlen(text) + 2);
+    if (all == NULL) return assay_error("out of memory for the suite");
+    strcpy(all + used, text);
+    runner->suite_text = all;
+    return 0;
+}
+
+static int plan_suite(struct runner *runner, const struct suite *suite)
+{
+    struct plan plan;
+    /* The ceilings of all suites together come at the end (plan_ceilings). */
+    struct plan_options options = runner->options->plan;
+    options.with_ceilings = false;
+    int status = plan_make(&plan, suite, &runner->child.device, &options);
+    if (status == 0) {
+        status = append_plan(&runner->plan, &plan);
+        plan_release(&plan);
+    }
+    if (status == 0) status = append_text(runner, suite->text);
+    size_t used = strlen(runner->run.suite);
+    snprintf(runner->run.suite + used, sizeof runner->run.suite - used, "%s%s", used ? "+" : "",
+             suite->name);
+    return status;
+}
+
+/* Ceilings are measured first, in the first launch of a run; the suite of that
+ * name measures them as its own cases. */
+static int plan_ceilings(struct runner *runner)
+{
+    if (!runner->options->plan.with_ceilings || strcmp(runner->run.suite, "ceilings") == 0)
+        return 0;
+    return plan_add_own_ceilings(&runner->plan, &runner->child.device);
+}
+
+int run_plan_read(struct runner *runner)
+{
+    for (int i = 0; i < runner->options->suite_count; i++) {
+        if (suite_read(&runner->suite[i], runner->options->suites[i]) < 0) return -1;
+        runner->suite_count++;
+    }
+    return 0;
+}
+
+int run_plan_make(struct runner *runner)
+{
+    for (int i = 0; i < runner->suite_count; i++)
+        if (plan_suite(runner, &runner->suite[i]) < 0) return -1;
+    snprintf(runner->plan.suite, sizeof runner->plan.suite, "%s", runner->run.suite);
+    return plan_ceilings(runner);
+}
+
+int run_plan_cases(const struct plan *plan)
+{
+    int count = 0;
+    for (int i = 0; i < plan->count; i++)
+        count += plan->groups[i].variant_count;
+    return count;
+}
+
+void group_heading(const struct group *group, char *out, size_t size)
+{
+    char shape[RESULT_MAX_SHAPE];
+    shape_text(&group->shape, shape, sizeof shape);
+    snprintf(out, size, "%s %s%s%s", group->shape.operation->name, shape, shape[0] ? ", " : "",
+             temperature_name(group->temperature));
+}
+
+void run_plan_print(const struct plan *plan)
+{
+    for (int i = 0; i < plan->count; i++) {
+        const struct group *group = &plan->groups[i];
+        char heading[2 * RESULT_MAX_SHAPE];
+        group_heading(group, heading, sizeof heading);
+        printf("%s%s\n", heading, group->purpose == PURPOSE_CEILING ? "  (ceiling)" : "");
+        for (int v = 0; v < group->variant_count; v++)
+            printf("    %s%s%s\n", group->variant[v]->name, group->skip[v][0] ? "  skipped: " : "",
+                   group->skip[v]);
+    }
+    printf("%d groups, %d cases\n", plan->count, run_plan_cases(plan));
+}

@@ -1,0 +1,190 @@
+/* runner.c - see runner.h. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/rng.h"
+#include "case/host_info.h"
+#include "case/provenance.h"
+#include "run/interrupt.h"
+#include "run/runner_state.h"
+
+/* Ceilings stand in front and hold for the whole run: only its first launch
+ * measures them. */
+static struct plan launch_plan(const struct plan *plan, int number)
+{
+    struct plan part = *plan;
+    while (number > 1 && part.count > 0 && part.groups->purpose == PURPOSE_CEILING) {
+        part.groups++;
+        part.count--;
+    }
+    return part;
+}
+
+static int begin_launch(struct runner *runner, const struct plan *plan, int number)
+{
+    runner->launch.device = runner->child.device;
+    runner->launch.start = runner->child.state;
+    if (runner->resuming) return 0; /* goes on with the launch it found */
+    runner->launch.number = number;
+    runner->launch.seed = rng_mix(runner->options->seed, (uint64_t)number);
+    snprintf(runner->launch.run_id, sizeof runner->launch.run_id, "%s", runner->run.id);
+    return store_begin_launch(runner->store, &runner->launch, plan);
+}
+
+static enum attempt_end run_launch(struct runner *runner, int number)
+{
+    struct plan plan = launch_plan(&runner->plan, number);
+    enum attempt_end end = ensure_child(runner, runner->options->use_events);
+    if (end != ATTEMPT_DONE) return end;
+    if (begin_launch(runner, &plan, number) < 0) return ATTEMPT_FAILED;
+    progress_begin(&runner->progress, stderr, plan.count, run_plan_cases(&plan));
+    for (int i = 0; i < plan.count && end == ATTEMPT_DONE; i++)
+        end = attempt_group(runner, &plan.groups[i]);
+    progress_end(&runner->progress);
+    if (end != ATTEMPT_DONE) return end;
+    struct device_state state = runner->child.state;
+    if (runner->child.pid > 0) child_quit(&runner->child, &state);
+    return store_end_launch(runner->store, runner->launch.id, &state) < 0 ? ATTEMPT_FAILED : end;
+}
+
+/* Half a launch on another device, by another clock or after another flush
+ * would be half a launch of something else. */
+static int check_same_conditions(const struct runner *runner)
+{
+    const struct device_info *then = &runner->launch.device, *now = &runner->child.device;
+    if (strcmp(then->name, now->name) != 0 || strcmp(then->uuid, now->uuid) != 0)
+        return assay_error("run %.8s was begun on %s (--device %s), not on %s", runner->run.id,
+                           then->name, then->spec, now->name);
+    if (then->clock != now->clock)
+        return assay_error("run %.8s was begun with the clock %s, which is %s now", runner->run.id,
+                           clock_name((enum clock_source)then->clock),
+                           clock_name((enum clock_source)now->clock));
+    if (then->flush != now->flush)
+        return assay_error("run %.8s was begun with --flush %s", runner->run.id,
+                           flush_name((enum cache_flush)then->flush));
+    return 0;
+}
+
+/* The newest unfinished run of this suite, and its unfinished launch. */
+static int resume(struct runner *runner, int *first)
+{
+    int last = 0;
+    if (store_find_unfinished(runner->store, runner->run.suite, runner->run.id) < 0) return -1;
+    if (store_open_launch(runner->store, runner->run.id, &runner->launch) < 0) return -1;
+    if (store_last_launch(runner->store, runner->run.id, &last) < 0) return -1;
+    runner->resuming = runner->launch.id[0] != '\0';
+    if (runner->resuming && check_same_conditions(runner) < 0) return -1;
+    *first = runner->resuming ? runner->launch.number : last + 1;
+    if (last == 0) return 0;
+    int begun = runner->resuming ? *first : last;
+    struct plan plan = launch_plan(&runner->plan, begun);
+    return store_check_plan(runner->store, runner->run.id, begun, &plan);
+}
+
+static int begin_run(struct runner *runner, int *first)
+{
+    const struct runner_options *options = runner->options;
+    if (store_open(&runner->store, options->database, STORE_WRITE) < 0) return -1;
+    if (options->resume) return resume(runner, first);
+    struct program_info program;
+    struct host_info host;
+    provenance_program(&program);
+    host_describe(&host);
+    *first = 1;
+    runner->run.suite_text = runner->suite_text;
+    runner->run.simulated = runner->child.device.simulated;
+    snprintf(runner->run.label, sizeof runner->run.label, "%s",
+             options->label ? options->label : "");
+    snprintf(runner->run.command, sizeof runner->run.command, "%s", options->command);
+    return store_begin_run(runner->store, &runner->run, &program, &host);
+}
+
+static enum runner_end end_run(struct runner *runner, enum attempt_end end)
+{
+    static const char *const words[] = {[ATTEMPT_DONE] = "complete",
+                                        [ATTEMPT_STOPPED] = "interrupted",
+                                        [ATTEMPT_FAILED] = "interrupted"};
+    if (end == ATTEMPT_FAILED) {
+        /* The first failure is the one to tell, whatever closing the run says. */
+        char why[4 * ASSAY_MAX_REASON];
+        snprintf(why, sizeof why, "%s", assay_last_error());
+        store_end_run(runner->store, runner->run.id, words[end]);
+        assay_error("%s", why);
+        return RUNNER_FAILED;
+    }
+    if (store_end_run(runner->store, runner->run.id, words[end]) < 0) return RUNNER_FAILED;
+    return end == ATTEMPT_STOPPED ? RUNNER_INTERRUPTED : RUNNER_COMPLETE;
+}
+
+static void say_losses(const struct device_info *device)
+{
+    if (device->lost[0]) fprintf(stderr, "assay: not measured here: %s\n", device->lost);
+}
+
+static int check_profilable(const struct device_info *device)
+{
+    if (device->simulated)
+        return assay_error("a simulated device runs no kernels: there is nothing to profile");
+    if (device->place != ASSAY_CUDA)
+        return assay_error("the host has no kernel records and no GPU counters to profile by;"
+                           " assay run --device host times it, and perf(1) looks inside");
+    if (device->clock != CLOCK_CUPTI)
+        return assay_error("a profile needs CUPTI's kernel records; not measured here: %s",
+                           device->lost);
+    return 0;
+}
+
+static enum runner_end run(struct runner *runner)
+{
+    int first = 1;
+    if (run_plan_read(runner) < 0) return RUNNER_FAILED;
+    interrupt_catch();
+    enum attempt_end end = ensure_child(runner, runner->options->use_events);
+    if (end == ATTEMPT_STOPPED) return RUNNER_INTERRUPTED;
+    if (end == ATTEMPT_FAILED) return RUNNER_FAILED;
+    if (runner->options->profile && check_profilable(&runner->child.device) < 0)
+        return RUNNER_NOTHING;
+    if (run_plan_make(runner) < 0) return RUNNER_FAILED;
+    if (runner->options->dry_run) {
+        run_plan_print(&runner->plan);
+        return RUNNER_COMPLETE;
+    }
+    say_losses(&runner->child.device);
+    if (begin_run(runner, &first) < 0) {
+        runner->run.id[0] = '\0';
+        return RUNNER_FAILED;
+    }
+    for (int n = first; n <= runner->options->launches && end == ATTEMPT_DONE; n++) {
+        end = run_launch(runner, n);
+        runner->resuming = false;
+    }
+    return end_run(runner, end);
+}
+
+enum runner_end runner_run(const struct runner_options *options, char run_id[STORE_ID])
+{
+    struct runner *runner = calloc(1, sizeof *runner);
+    run_id[0] = '\0';
+    if (runner == NULL) {
+        assay_error("out of memory");
+        return RUNNER_FAILED;
+    }
+    runner->options = options;
+    runner->child.socket = -1;
+    enum runner_end end = run(runner);
+    snprintf(run_id, STORE_ID, "%s", runner->run.id);
+    if (runner->child.pid > 0) {
+        char how[ASSAY_MAX_REASON];
+        child_reap(&runner->child, how, sizeof how);
+    }
+    if (runner->store) store_close(runner->store);
+    interrupt_release();
+    for (int i = 0; i < runner->suite_count; i++)
+        suite_release(&runner->suite[i]);
+    plan_release(&runner->plan);
+    free(runner->suite_text);
+    free(runner);
+    return end;
+}

@@ -1,0 +1,124 @@
+/* comparison_json.c - a comparison as one JSON document. The names are a public
+ * contract: format 1 may gain members, and never loses or changes one. */
+#include <math.h>
+
+#include "base/json_member.h"
+#include "case/json_shape.h"
+#include "case/provenance.h"
+#include "judge/comparison.h"
+#include "show/comparison_formats.h"
+
+enum { FORMAT = 1 };
+
+static void side_member(struct json *json, const char *key, const struct comparison_side *side)
+{
+    json_key(json, key);
+    json_begin_object(json);
+    json_known_member(json, "id", side->id);
+    json_known_member(json, "suite", side->suite);
+    json_known_member(json, "label", side->label);
+    json_known_member(json, "program", side->program);
+    json_known_member(json, "version", side->version);
+    json_known_member(json, "commit", side->commit);
+    json_known_member(json, "diff_hash", side->diff_hash);
+    json_known_member(json, "device", side->device);
+    json_known_member(json, "uuid", side->uuid);
+    json_known_member(json, "driver", side->driver);
+    json_known_member(json, "started_at", side->started_at);
+    json_int_member(json, "launches", side->launches);
+    json_bool_member(json, "simulated", side->simulated);
+    json_end(json);
+}
+
+static void tags_member(struct json *json, unsigned tags)
+{
+    json_key(json, "tags");
+    json_begin_array(json);
+    for (int i = 0; i < TAGS; i++)
+        if (tags >> i & 1) json_string(json, tag_name(i));
+    json_end(json);
+}
+
+static void row_object(struct json *json, const struct comparison_row *row)
+{
+    json_begin_object(json);
+    json_known_member(json, "operation", row->id.operation);
+    json_known_member(json, "variant", row->id.variant);
+    json_known_member(json, "kind", kind_name((enum assay_kind)row->id.kind));
+    json_known_member(json, "device", place_name((enum assay_place)row->id.place));
+    json_key(json, "shape");
+    json_shape(json, row->id.shape);
+    json_known_member(json, "temperature",
+                      temperature_name((enum assay_temperature)row->id.temperature));
+    json_known_member(json, "verdict", verdict_name(row->verdict));
+    tags_member(json, row->tags);
+    json_known_member(json, "reason", row->reason);
+    json_number_member(json, "ratio", row->ratio.mid);
+    json_number_member(json, "ratio_lo", row->ratio.lo);
+    json_number_member(json, "ratio_hi", row->ratio.hi);
+    json_known_member(json, "evidence", evidence_name(row->evidence));
+    json_number_member(json, "base_ns", row->base_ns);
+    json_number_member(json, "candidate_ns", row->candidate_ns);
+    json_number_member(json, "p_slower", row->p_slower);
+    json_number_member(json, "p_faster", row->p_faster);
+    json_number_member(json, "threshold", row->threshold);
+    json_number_member(json, "floor", row->floor);
+    json_number_member(json, "noise", row->noise);
+    json_number_member(json, "fence", row->fence);
+    json_number_member(json, "mde", row->mde);
+    json_int_member(json, "launches", row->launches);
+    json_bool_member(json, "confirmed", row->confirmed);
+    json_end(json);
+}
+
+static void families_member(struct json *json, const struct comparison *comparison)
+{
+    json_key(json, "families");
+    json_begin_array(json);
+    for (int i = 0; i < comparison->family_count; i++) {
+        json_begin_object(json);
+        json_known_member(json, "operation", comparison->families[i].operation);
+        json_number_member(json, "ratio", comparison->families[i].ratio);
+        json_int_member(json, "cases", comparison->families[i].cases);
+        json_end(json);
+    }
+    json_end(json);
+}
+
+int comparison_json(FILE *out, const struct comparison *comparison,
+                    const struct comparison_options *options)
+{
+    struct program_info program;
+    struct json json;
+    (void)options;
+    provenance_program(&program);
+    json_begin(&json, out, 2);
+    json_begin_object(&json);
+    json_known_member(&json, "assay", program.version);
+    json_int_member(&json, "format", FORMAT);
+    json_known_member(&json, "mode", comparison->mode);
+    json_known_member(&json, "metric", comparison->metric);
+    json_number_member(&json, "threshold", comparison->threshold);
+    json_number_member(&json, "fdr", comparison->fdr);
+    side_member(&json, "base", &comparison->base);
+    side_member(&json, "candidate", &comparison->candidate);
+    json_key(&json, "notes");
+    json_begin_array(&json);
+    for (int i = 0; i < comparison->note_count; i++)
+        json_string(&json, comparison->note[i]);
+    json_end(&json);
+    json_key(&json, "rows");
+    json_begin_array(&json);
+    for (int i = 0; i < comparison->count; i++)
+        row_object(&json, &comparison->rows[i]);
+    json_end(&json);
+    families_member(&json, comparison);
+    json_key(&json, "counts");
+    json_begin_object(&json);
+    for (int i = 0; i < VERDICTS; i++)
+        json_int_member(&json, verdict_name((enum verdict)i), comparison->counts[i]);
+    json_end(&json);
+    json_int_member(&json, "exit", comparison->exit);
+    json_end(&json);
+    return json_finish(&json);
+}

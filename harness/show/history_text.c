@@ -1,0 +1,126 @@
+/* history_text.c - a history as text: a line of blocks a series, a line a change. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/sparkline.h"
+#include "base/units.h"
+#include "judge/history.h"
+#include "show/history_formats.h"
+
+enum { DAY = 10, SHORT_ID = 8 }; /* characters of a date, and of an id */
+
+static const struct history_run *run_at(const struct history *history,
+                                        const struct history_series *series, int point)
+{
+    return &history->runs[series->points[point].run];
+}
+
+static void print_heading(FILE *out, const struct history *history,
+                          const struct history_series *series)
+{
+    const struct case_id *id = &series->id;
+    fprintf(out, "%s/%s  %s  %s", id->operation, id->variant, id->shape,
+            temperature_name((enum assay_temperature)id->temperature));
+    if (series->point_count > 0) {
+        int newest = series->points[series->point_count - 1].setting;
+        const struct device_info *facts = &history->settings[newest].facts;
+        fprintf(out, "  on %s%s", facts->name, facts->simulated ? " (simulated)" : "");
+    }
+    fputc('\n', out);
+}
+
+static void print_summary(FILE *out, const struct history *history,
+                          const struct history_series *series)
+{
+    char newest[UNITS_MAX], lowest[UNITS_MAX], highest[UNITS_MAX];
+    double low = INFINITY, high = 0;
+    int last = series->point_count - 1;
+    for (int i = 0; i <= last; i++) {
+        low = fmin(low, series->points[i].time_ns);
+        high = fmax(high, series->points[i].time_ns);
+    }
+    units_time(newest, series->points[last].time_ns);
+    units_time(lowest, low);
+    units_time(highest, high);
+    fprintf(out, "  %d run%s, %.*s to %.*s, newest %s, from %s to %s", last + 1, last ? "s" : "",
+            DAY, run_at(history, series, 0)->started_at, DAY,
+            run_at(history, series, last)->started_at, newest, lowest, highest);
+    if (series->failed > 0) fprintf(out, "; %d without a time", series->failed);
+    fputc('\n', out);
+}
+
+static int print_sparkline(FILE *out, const struct history_series *series, int width, bool utf8)
+{
+    char line[SPARKLINE_SIZE];
+    double *values = calloc((size_t)series->point_count, sizeof *values);
+    if (!values) return assay_error("out of memory for the history");
+    for (int i = 0; i < series->point_count; i++)
+        values[i] = series->points[i].time_ns;
+    sparkline(line, values, series->point_count, width, utf8);
+    fprintf(out, "  %s\n", line);
+    free(values);
+    return 0;
+}
+
+static void print_causes(FILE *out, const struct history *history,
+                         const struct history_series *series, const struct history_change *change)
+{
+    for (int part = 0; part < COMPARABILITY_PARTS; part++) {
+        if (!history_is_cause(change, part)) continue;
+        const char *from = history_part_before(history, series, change->at, part);
+        const char *to = history_part_at(history, series, change->at, part);
+        fprintf(out, "  %s %s", comparability_part_name(part), from[0] ? from : "?");
+        if (strcmp(from, to) != 0)
+            fprintf(out, " -> %s", to[0] ? to : "?");
+        else
+            fprintf(out, ", another one"); /* the name is the same, the card is not */
+    }
+}
+
+static void print_change(FILE *out, const struct history *history,
+                         const struct history_series *series, const struct history_change *change)
+{
+    const struct history_run *run = run_at(history, series, change->at);
+    char before[UNITS_MAX], after[UNITS_MAX];
+    units_time(before, change->before_ns);
+    units_time(after, change->after_ns);
+    fprintf(out, "  %.*s  %-6s  %+6.1f %%  %s -> %s  run %.*s", DAY, run->started_at,
+            change->causes ? "border" : "change", 100 * (change->after_ns / change->before_ns - 1),
+            before, after, SHORT_ID, run->id);
+    if (run->commit[0]) fprintf(out, " of %.12s", run->commit);
+    print_causes(out, history, series, change);
+    fputc('\n', out);
+}
+
+static void print_acks(FILE *out, const struct history *history, const struct case_id *id)
+{
+    for (int i = 0; i < history->ack_count; i++) {
+        const struct ack *ack = &history->acks[i];
+        if (!history_ack_covers(ack, id)) continue;
+        fprintf(out, "  %.*s  acknowledged: %s", DAY, ack->set_at, ack->reason);
+        if (ack->expires_at[0]) fprintf(out, " (until %.*s)", DAY, ack->expires_at);
+        fputc('\n', out);
+    }
+}
+
+int history_print(FILE *out, const struct history *history, int width, bool utf8)
+{
+    for (int i = 0; i < history->series_count; i++) {
+        const struct history_series *series = &history->series[i];
+        if (i > 0) fputc('\n', out);
+        print_heading(out, history, series);
+        if (series->point_count == 0) {
+            fprintf(out, "  no time in %d run%s\n", series->failed, series->failed > 1 ? "s" : "");
+            continue;
+        }
+        print_summary(out, history, series);
+        if (print_sparkline(out, series, width, utf8) != 0) return -1;
+        for (int j = 0; j < series->change_count; j++)
+            print_change(out, history, series, &series->changes[j]);
+        print_acks(out, history, &series->id);
+    }
+    if (ferror(out)) return assay_error("cannot write the history: %s", strerror(errno));
+    return 0;
+}

@@ -1,0 +1,99 @@
+/* show_csv.c - a run as comma-separated values (RFC 4180): a line a row, plain
+ * numbers in base units, an empty field for what was not measured. */
+#include <math.h>
+#include <string.h>
+
+#include "show/show.h"
+
+static void text_field(FILE *out, const char *text)
+{
+    if (!strpbrk(text, ",\"\r\n")) {
+        fprintf(out, "%s,", text);
+        return;
+    }
+    fputc('"', out);
+    for (; *text; text++) {
+        if (*text == '"') fputc('"', out);
+        fputc(*text, out);
+    }
+    fputs("\",", out);
+}
+
+static void number_field(FILE *out, double value)
+{
+    if (isfinite(value))
+        fprintf(out, "%.9g,", value);
+    else
+        fputc(',', out);
+}
+
+static const char columns[] =
+    "run,suite,device,group,operation,shape,temperature,variant,kind,place,status,clock,launches,"
+    "samples,time_ns,lo_ns,hi_ns,busy_ns,event_ns,wall_ns,first_call_ns,bytes,ops,rate_per_s,"
+    "rate_unit,ceiling,ceiling_fraction,baseline,speedup,speedup_lo,speedup_hi,workspace_bytes,"
+    "energy_mj,reason";
+
+static void row_names(FILE *out, const struct view *view, const struct view_row *row)
+{
+    const struct stored_run *run = view->run;
+    const struct case_result *result = &row->result;
+    text_field(out, run->run.id);
+    text_field(out, run->run.suite);
+    text_field(out, run->launch_count ? run->launches[0].device.name : "");
+    text_field(out, row->stored->group_label);
+    text_field(out, result->id.operation);
+    text_field(out, result->id.shape);
+    text_field(out, temperature_name((enum assay_temperature)result->id.temperature));
+    text_field(out, result->id.variant);
+    text_field(out, kind_name((enum assay_kind)result->id.kind));
+    text_field(out, place_name((enum assay_place)result->id.place));
+    text_field(out, status_name((enum case_status)result->status));
+    text_field(out, clock_name((enum clock_source)result->clock));
+}
+
+static void row_figures(FILE *out, const struct view_row *row)
+{
+    const struct case_result *result = &row->result;
+    bool ok = result->status == STATUS_OK;
+    fprintf(out, "%d,%d,", row->launches, row->samples);
+    const double times[] = {result->time_ns,      result->lo_ns,    result->hi_ns,
+                            result->busy_ns,      result->event_ns, result->wall_ns,
+                            result->first_call_ns};
+    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++)
+        number_field(out, ok ? times[i] : NAN);
+    number_field(out, view_bytes(&result->work));
+    number_field(out, view_ops(&result->work));
+    number_field(out, row->rate);
+    text_field(out, isnan(row->rate) ? "" : row->rate_is_ops ? "op/s" : "B/s");
+    text_field(out, row->ceiling);
+    number_field(out, row->ceiling_fraction);
+    text_field(out, row->baseline);
+    number_field(out, row->speedup.mid);
+    number_field(out, row->speedup.lo);
+    number_field(out, row->speedup.hi);
+    number_field(out, result->workspace_bytes >= 0 ? (double)result->workspace_bytes : NAN);
+    number_field(out, ok ? result->energy_mj : NAN);
+}
+
+/* The last field has no comma after it. */
+static void row_reason(FILE *out, const char *reason)
+{
+    fputc('"', out);
+    for (; *reason; reason++) {
+        if (*reason == '"') fputc('"', out);
+        fputc(*reason, out);
+    }
+    fputs("\"\n", out);
+}
+
+int show_csv(FILE *out, const struct view *view, const struct show_options *options)
+{
+    fprintf(out, "%s\n", columns);
+    for (int i = 0; i < view->count; i++) {
+        if (!show_has(view, i, options)) continue;
+        row_names(out, view, &view->rows[i]);
+        row_figures(out, &view->rows[i]);
+        row_reason(out, view->rows[i].result.reason);
+    }
+    return 0;
+}

@@ -1,0 +1,190 @@
+/* show_json.c - a run as one JSON document. The names are a public contract:
+ * format 1 may gain members, and never loses or changes one. */
+#include <math.h>
+#include <string.h>
+
+#include "base/json_member.h"
+#include "case/json_shape.h"
+#include "case/provenance.h"
+#include "show/show.h"
+
+enum { FORMAT = 1 };
+
+/* ------------------------------------------------------------- provenance -- */
+
+static void program_member(struct json *json, const struct program_info *program)
+{
+    json_key(json, "program");
+    json_begin_object(json);
+    json_known_member(json, "version", program->version);
+    json_known_member(json, "commit", program->commit);
+    json_known_member(json, "diff_hash", program->diff_hash);
+    json_known_member(json, "compiler", program->compiler);
+    json_known_member(json, "flags", program->flags);
+    json_known_member(json, "nvcc", program->nvcc);
+    json_known_member(json, "nvcc_flags", program->nvcc_flags);
+    json_end(json);
+}
+
+static void host_member(struct json *json, const struct host_info *host)
+{
+    json_key(json, "host");
+    json_begin_object(json);
+    json_known_member(json, "hostname", host->hostname);
+    json_known_member(json, "cpu", host->cpu);
+    json_known_member(json, "kernel", host->kernel);
+    json_known_member(json, "os", host->os);
+    json_known_member(json, "container", host->container);
+    json_count_member(json, "cores", host->cores);
+    json_count_member(json, "memory_bytes", host->memory_bytes);
+    json_end(json);
+}
+
+static void device_member(struct json *json, const struct device_info *device)
+{
+    json_key(json, "device");
+    json_begin_object(json);
+    json_known_member(json, "spec", device->spec);
+    json_text_member(json, "place", place_name((enum assay_place)device->place));
+    json_bool_member(json, "simulated", device->simulated);
+    json_known_member(json, "name", device->name);
+    json_known_member(json, "uuid", device->uuid);
+    json_known_member(json, "vbios", device->vbios);
+    json_known_member(json, "driver", device->driver);
+    json_known_member(json, "runtime", device->runtime);
+    json_known_member(json, "library", device->library);
+    json_known_member(json, "lost", device->lost);
+    json_count_member(json, "compute_capability", device->compute_capability);
+    json_count_member(json, "multiprocessors", device->multiprocessors);
+    json_count_member(json, "l1_bytes", device->l1_bytes);
+    json_count_member(json, "cache_bytes", device->cache_bytes);
+    json_count_member(json, "memory_bytes", device->memory_bytes);
+    json_number_member(json, "sm_mhz_max", device->sm_mhz_max);
+    json_number_member(json, "memory_mhz_max", device->memory_mhz_max);
+    json_number_member(json, "power_limit_w", device->power_limit_w);
+    json_count_member(json, "ecc", device->ecc);
+    json_count_member(json, "mig", device->mig);
+    json_text_member(json, "clock", clock_name((enum clock_source)device->clock));
+    json_number_member(json, "event_floor_ns", device->event_floor_ns);
+    json_number_member(json, "kernel_floor_ns", device->kernel_floor_ns);
+    json_number_member(json, "clock_step_ns", device->clock_step_ns);
+    json_end(json);
+}
+
+static void launches_member(struct json *json, const struct stored_run *run)
+{
+    json_key(json, "launches");
+    json_begin_array(json);
+    for (int i = 0; i < run->launch_count; i++) {
+        const struct launch_info *launch = &run->launches[i];
+        char seed[24]; /* beyond 2^53 a reader's double would change it */
+        snprintf(seed, sizeof seed, "%llu", (unsigned long long)launch->seed);
+        json_begin_object(json);
+        json_text_member(json, "id", launch->id);
+        json_count_member(json, "number", launch->number);
+        json_text_member(json, "seed", seed);
+        json_text_member(json, "flush", flush_name((enum cache_flush)launch->device.flush));
+        device_member(json, &launch->device);
+        json_end(json);
+    }
+    json_end(json);
+}
+
+static void run_member(struct json *json, const struct view *view)
+{
+    const struct stored_run *run = view->run;
+    json_key(json, "run");
+    json_begin_object(json);
+    json_text_member(json, "id", run->run.id);
+    json_text_member(json, "suite", run->run.suite);
+    json_known_member(json, "label", run->run.label);
+    json_known_member(json, "command", run->run.command);
+    json_text_member(json, "status", run->status);
+    json_bool_member(json, "simulated", run->run.simulated);
+    json_known_member(json, "started_at", run->started_at);
+    json_known_member(json, "ended_at", run->ended_at);
+    json_count_member(json, "cases", run->case_count);
+    json_count_member(json, "expected", run->expected_count);
+    program_member(json, &run->program);
+    host_member(json, &run->host);
+    launches_member(json, run);
+    json_key(json, "ceilings"); /* bytes or operations a second */
+    json_begin_object(json);
+    for (int i = 0; i < view->ceilings.count; i++)
+        json_number_member(json, view->ceilings.item[i].name, view->ceilings.item[i].rate);
+    json_end(json);
+    json_end(json);
+}
+
+/* ------------------------------------------------------------------- rows -- */
+
+static void quality_member(struct json *json, const struct case_result *result)
+{
+    json_key(json, "quality");
+    json_begin_object(json);
+    for (int i = 0; i < result->metric_count; i++)
+        json_number_member(json, result->metrics[i].name, result->metrics[i].value);
+    json_end(json);
+}
+
+/* A time of a case that is not ok is no time. */
+static void times(struct json *json, const struct case_result *result)
+{
+    bool ok = result->status == STATUS_OK;
+    json_number_member(json, "time_ns", ok ? result->time_ns : NAN);
+    json_number_member(json, "lo_ns", ok ? result->lo_ns : NAN);
+    json_number_member(json, "hi_ns", ok ? result->hi_ns : NAN);
+    json_number_member(json, "event_ns", ok ? result->event_ns : NAN);
+    json_number_member(json, "wall_ns", ok ? result->wall_ns : NAN);
+    json_number_member(json, "first_call_ns", ok ? result->first_call_ns : NAN);
+}
+
+static void row_object(struct json *json, const struct view_row *row)
+{
+    const struct case_result *result = &row->result;
+    const struct case_id *id = &result->id;
+    json_begin_object(json);
+    json_text_member(json, "operation", id->operation);
+    json_text_member(json, "variant", id->variant);
+    json_text_member(json, "kind", kind_name((enum assay_kind)id->kind));
+    json_text_member(json, "device", place_name((enum assay_place)id->place));
+    json_key(json, "shape");
+    json_shape(json, id->shape);
+    json_text_member(json, "temperature",
+                     temperature_name((enum assay_temperature)id->temperature));
+    json_text_member(json, "status", status_name((enum case_status)result->status));
+    json_known_member(json, "reason", result->reason);
+    json_text_member(json, "clock", clock_name((enum clock_source)result->clock));
+    json_count_member(json, "samples", row->samples);
+    times(json, result);
+    json_number_member(json, "bytes", view_bytes(&result->work));
+    json_number_member(json, "ops", view_ops(&result->work));
+    json_known_member(json, "ceiling", row->ceiling);
+    json_number_member(json, "ceiling_fraction", row->ceiling_fraction);
+    json_number_member(json, "speedup", row->speedup.mid);
+    json_number_member(json, "speedup_lo", row->speedup.lo);
+    json_number_member(json, "speedup_hi", row->speedup.hi);
+    json_count_member(json, "workspace_bytes", result->workspace_bytes);
+    json_number_member(json, "energy_mj", result->status == STATUS_OK ? result->energy_mj : NAN);
+    quality_member(json, result);
+    json_end(json);
+}
+
+int show_json(FILE *out, const struct view *view, const struct show_options *options)
+{
+    struct program_info program;
+    struct json json;
+    provenance_program(&program);
+    json_begin(&json, out, 2);
+    json_begin_object(&json);
+    json_known_member(&json, "assay", program.version);
+    json_int_member(&json, "format", FORMAT);
+    run_member(&json, view);
+    json_key(&json, "rows");
+    json_begin_array(&json);
+    for (int i = 0; i < view->count; i++)
+        if (show_has(view, i, options)) row_object(&json, &view->rows[i]);
+    json_end(&json);
+    json_end(&json);
+    return json_finish(&json);
+}

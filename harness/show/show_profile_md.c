@@ -1,0 +1,68 @@
+/* show_profile_md.c - the profiles of a run as Markdown. */
+#include <stdio.h>
+
+#include "base/units.h"
+#include "device/counter_sets.h"
+#include "device/profile_rules.h"
+#include "show/show_profile.h"
+
+/* A cell: a bar would end it. */
+static void cell(FILE *out, const char *text)
+{
+    fputs("| ", out);
+    for (; *text; text++)
+        fprintf(out, *text == '|' ? "\\%c" : "%c", *text);
+    fputc(' ', out);
+}
+
+static void counter_cell(FILE *out, const struct profile *profile,
+                         const struct profile_kernel *kernel, const char *metric)
+{
+    char text[48];
+    counter_text(text, sizeof text, counter_label(metric).unit,
+                 profile_counter(profile, kernel->counter, metric));
+    cell(out, text);
+}
+
+static void one_kernel(FILE *out, const struct profile *profile,
+                       const struct profile_kernel *kernel)
+{
+    static const char *const shown[] = {COUNTER_DRAM, COUNTER_L2, COUNTER_SM, COUNTER_TENSOR,
+                                        COUNTER_OCCUPANCY};
+    char shape[96], time[UNITS_MAX], count[16], share[16], verdict[PROFILE_MAX_WORDS];
+    profile_shape_text(shape, sizeof shape, kernel);
+    units_time(time, kernel->busy_ns);
+    snprintf(count, sizeof count, "%d", kernel->count);
+    snprintf(share, sizeof share, "%.1f %%", 100 * kernel->busy_ns / profile->busy_ns);
+    profile_kernel_verdict(profile, kernel, verdict);
+    cell(out, kernel->activity == CUPTI_KERNEL ? kernel->name : activity_name(kernel->activity));
+    cell(out, count);
+    cell(out, shape);
+    cell(out, time);
+    cell(out, share);
+    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
+        counter_cell(out, profile, kernel, shown[i]);
+    cell(out, verdict);
+    fputs("|\n", out);
+}
+
+int show_profile_md(FILE *out, const struct stored_run *run, struct profile *const *profiles)
+{
+    for (int i = 0; i < run->case_count; i++) {
+        const struct case_result *result = &run->cases[i].result;
+        char traffic[128];
+        if (profiles[i] == NULL) continue;
+        fprintf(out, "### %s/%s %s, %s\n\n", result->id.operation, result->id.variant,
+                result->id.shape, temperature_name((enum assay_temperature)result->id.temperature));
+        profile_traffic_text(traffic, sizeof traffic, profiles[i], result);
+        if (traffic[0]) fprintf(out, "%s.\n\n", traffic);
+        if (profiles[i]->counters_lost[0]) fprintf(out, "%s\n\n", profiles[i]->counters_lost);
+        fputs("| kernel | count | grid x block | time | share | DRAM | L2 | SM | tensor |"
+              " occupancy | bound |\n|---|--:|---|--:|--:|--:|--:|--:|--:|--:|---|\n",
+              out);
+        for (int k = 0; k < profiles[i]->kernel_count; k++)
+            one_kernel(out, profiles[i], &profiles[i]->kernels[k]);
+        fputc('\n', out);
+    }
+    return ferror(out) ? assay_error("writing the profile failed") : 0;
+}

@@ -1,0 +1,298 @@
+/* show_table.c - a run on a terminal: a head, then a table a group. */
+#include <math.h>
+#include <string.h>
+
+#include "show/show.h"
+#include "show/show_stages.h"
+
+enum { NARROWEST = 60, LINE = 512, GAP = 2 };
+
+/* Escape sequences; every one is "" without colour. */
+struct paint {
+    const char *bold, *faint, *red, *green, *off;
+};
+
+static const struct paint plain = {"", "", "", "", ""};
+static const struct paint coloured = {"\033[1m", "\033[2m", "\033[31m", "\033[32m", "\033[0m"};
+
+struct table {
+    FILE *out;
+    const struct view *view;
+    const struct show_options *options;
+    struct paint paint;
+    int columns;      /* of a line */
+    int width[CELLS]; /* 0: the column is empty everywhere and left out */
+};
+
+static const bool right_aligned[CELLS] = {
+    [CELL_TIME] = true,
+    [CELL_SPREAD] = true,
+    [CELL_RATE] = true,
+    [CELL_SHARE] = true,
+};
+
+/* A line of `text`, cut to the table's columns. */
+static void line(const struct table *table, const char *before, const char *text)
+{
+    char fitted[LINE];
+    show_fit(fitted, sizeof fitted, text, table->columns);
+    fprintf(table->out, "%s%s%s\n", before, fitted, before[0] ? table->paint.off : "");
+}
+
+/* ------------------------------------------------------------------- head -- */
+
+/* Add `text` to a line of parts; nothing for an empty one. */
+static void part(char out[LINE], const char *between, const char *format, const char *text)
+{
+    size_t used = strlen(out);
+    if (!text[0] || used + 1 >= LINE) return;
+    used += (size_t)snprintf(out + used, LINE - used, "%s", used ? between : "");
+    if (used < LINE) snprintf(out + used, LINE - used, format, text);
+}
+
+static void head_device(const struct table *table, const struct launch_info *launch)
+{
+    const struct device_info *device = &launch->device;
+    char text[LINE] = "";
+    bool host = device->place == ASSAY_HOST;
+    part(text, ", ", "%s", device->simulated ? "SIMULATED" : "");
+    part(text, ", ", "%s", device->name);
+    part(text, " ", "(%s)", device->spec);
+    part(text, ", ", host ? "kernel %s" : "driver %s", device->driver);
+    part(text, ", ", "CUDA %s", device->runtime);
+    part(text, ", ", "clock %s", clock_name((enum clock_source)device->clock));
+    if (device->flush == FLUSH_WRITE) part(text, ", ", "%s", "flushed by writing");
+    if (device->flush == FLUSH_LINES) part(text, ", ", "%s", "flushed by lines");
+    line(table, table->paint.bold, text);
+    if (device->clock == CLOCK_EVENT && !isnan(device->event_floor_ns)) {
+        char floor[UNITS_MAX];
+        units_time(floor, device->event_floor_ns);
+        snprintf(text, sizeof text, "an empty kernel takes %s by this clock", floor);
+        line(table, "", text);
+    }
+}
+
+static void head_run(const struct table *table)
+{
+    const struct stored_run *run = table->view->run;
+    char text[LINE] = "", id[9], launches[32];
+    snprintf(id, sizeof id, "%.8s", run->run.id);
+    snprintf(launches, sizeof launches, run->launch_count == 1 ? "" : "%d launches",
+             run->launch_count);
+    part(text, "  ", "run %s", id);
+    part(text, "  ", "suite %s", run->run.suite);
+    part(text, "  ", "%s", run->started_at);
+    part(text, "  ", "%s", launches);
+    part(text, "  ", "%s", run->status);
+    part(text, "  ", "\"%s\"", run->run.label);
+    line(table, "", text);
+}
+
+/* All ceilings, on as many lines as they take. */
+static void head_ceilings(const struct table *table)
+{
+    const struct ceilings *ceilings = &table->view->ceilings;
+    char text[LINE] = "ceilings:";
+    for (int i = 0; i < ceilings->count; i++) {
+        char rate[UNITS_MAX], one[LINE];
+        show_ceiling_rate(rate, &ceilings->item[i]);
+        snprintf(one, sizeof one, " %s %s%s", show_ceiling_name(ceilings->item[i].name), rate,
+                 i + 1 < ceilings->count ? "," : "");
+        if (show_width(text) + show_width(one) > table->columns) {
+            line(table, "", text);
+            strcpy(text, "         ");
+        }
+        size_t used = strlen(text);
+        snprintf(text + used, sizeof text - used, "%s", one);
+    }
+    if (ceilings->count) line(table, "", text);
+}
+
+/* ------------------------------------------------------------------- rows -- */
+
+static int total(const struct table *table)
+{
+    int sum = 0;
+    for (int c = 0; c < CELLS; c++)
+        if (table->width[c]) sum += GAP + table->width[c];
+    return sum;
+}
+
+/* Take from a column what the line has too much, down to `least`. */
+static void narrow(struct table *table, enum show_cell cell, int least)
+{
+    int over = total(table) - table->columns, spare = table->width[cell] - least;
+    if (over > 0 && spare > 0) table->width[cell] -= over < spare ? over : spare;
+}
+
+static void measure_columns(struct table *table)
+{
+    struct show_words words;
+    for (int i = 0; i < table->view->count; i++) {
+        if (!show_has(table->view, i, table->options)) continue;
+        show_words(&words, table->view, &table->view->rows[i]);
+        for (int c = 0; c < CELLS; c++) {
+            int width = show_width(words.cell[c]);
+            if (width > table->width[c]) table->width[c] = width;
+        }
+    }
+    for (int c = 0; c < CELLS; c++) {
+        int title = show_width(show_titles[c]);
+        if (table->width[c] && table->width[c] < title) table->width[c] = title;
+    }
+    /* Figures are never cut; a long ceiling's name is (the head has it whole),
+     * then a long variant's. */
+    narrow(table, CELL_CEILING, 10);
+    narrow(table, CELL_VARIANT, 12);
+}
+
+static void cells(const struct table *table, char const (*cell)[SHOW_CELL], char out[LINE])
+{
+    size_t used = 0;
+    for (int c = 0; c < CELLS; c++) {
+        char fitted[SHOW_CELL + 4];
+        if (!table->width[c]) continue;
+        show_fit(fitted, sizeof fitted, cell[c], table->width[c]);
+        int pad = table->width[c] - show_width(fitted);
+        int before = right_aligned[c] ? pad : 0;
+        used += (size_t)snprintf(out + used, LINE - used, "%*s%s%*s", GAP + before, "", fitted,
+                                 pad - before, "");
+    }
+    while (used > 0 && out[used - 1] == ' ')
+        out[--used] = '\0';
+}
+
+static void titles(const struct table *table)
+{
+    struct show_words words;
+    char text[LINE] = "";
+    for (int c = 0; c < CELLS; c++)
+        strcpy(words.cell[c], show_titles[c]);
+    cells(table, words.cell, text);
+    fprintf(table->out, "\n%s%s%s\n", table->paint.faint, text, table->paint.off);
+}
+
+static const char *row_paint(const struct table *table, const struct view_row *row)
+{
+    if (row->result.status == STATUS_SKIPPED) return table->paint.faint;
+    if (row->result.status != STATUS_OK) return table->paint.red;
+    if (row->result.id.kind != ASSAY_KERNEL) return table->paint.faint;
+    return row->speedup.lo > 1 ? table->paint.green : "";
+}
+
+/* A case without a time: its status and reason in the place of the figures. */
+static void reason(const struct table *table, const struct show_words *words,
+                   const struct view_row *row)
+{
+    const struct case_result *result = &row->result;
+    char name[SHOW_CELL + 4], all[LINE], fitted[LINE];
+    int width = table->width[CELL_VARIANT], before = 2 * GAP + width;
+    show_fit(name, sizeof name, words->cell[CELL_VARIANT], width);
+    snprintf(all, sizeof all, "%s%s%s", status_name((enum case_status)result->status),
+             result->reason[0] ? ": " : "", result->reason);
+    show_fit(fitted, sizeof fitted, all, table->columns - before);
+    fprintf(table->out, "%*s%s%*s%s", GAP, "", name, width - show_width(name) + GAP, "", fitted);
+}
+
+static void row_line(const struct table *table, const struct view_row *row)
+{
+    struct show_words words;
+    char text[LINE] = "";
+    const char *paint = row_paint(table, row);
+    show_words(&words, table->view, row);
+    fputs(paint, table->out);
+    if (row->result.status == STATUS_OK) {
+        cells(table, words.cell, text);
+        fputs(text, table->out);
+    } else {
+        reason(table, &words, row);
+    }
+    fprintf(table->out, "%s\n", paint[0] ? table->paint.off : "");
+}
+
+/* What the stages of a launch took by themselves, a line each: calls, total, average. */
+static void stage_lines(const struct table *table, const struct view_row *row)
+{
+    struct show_stage stage[SHOW_STAGES];
+    int count = show_stages(&row->result, stage);
+    for (int i = 0; i < count; i++) {
+        char text[LINE];
+        snprintf(text, sizeof text, "%*s%-8s %7lld calls  %9s in all  %9s each", 3 * GAP, "",
+                 stage[i].name, (long long)stage[i].calls, stage[i].total, stage[i].each);
+        line(table, table->paint.faint, text);
+    }
+}
+
+/* The bytes of a group: a case that was skipped may know none. */
+static double group_bytes(const struct view *view, int group)
+{
+    for (int i = 0; i < view->count; i++) {
+        double bytes = view_bytes(&view->rows[i].result.work);
+        if (view->rows[i].group == group && bytes > 0) return bytes;
+    }
+    return NAN;
+}
+
+static void group_head(const struct table *table, const struct view_row *row)
+{
+    const struct case_id *id = &row->result.id;
+    char text[LINE] = "", bytes[UNITS_MAX] = "";
+    double amount = group_bytes(table->view, row->group);
+    if (!isnan(amount)) units_bytes(bytes, amount);
+    part(text, "  ", "%s", id->operation);
+    part(text, "  ", "%s", id->shape);
+    part(text, "  ", "%s", temperature_name((enum assay_temperature)id->temperature));
+    part(text, "  ", "%s", bytes);
+    fputc('\n', table->out);
+    line(table, table->paint.bold, text);
+}
+
+/* ------------------------------------------------------------------- foot -- */
+
+static void foot(const struct table *table)
+{
+    char text[LINE];
+    bool used[128] = {false};
+    for (int i = 0; i < table->view->count; i++) {
+        struct show_words words;
+        if (!show_has(table->view, i, table->options)) continue;
+        show_words(&words, table->view, &table->view->rows[i]);
+        for (const char *mark = words.cell[CELL_MARKS]; *mark; mark++)
+            used[*mark & 127] = true;
+        if (table->view->rows[i].result.id.kind == ASSAY_BASELINE) used['*'] = true;
+    }
+    fputc('\n', table->out);
+    if (used['*']) line(table, "", "*  a baseline; speed-up is against the group's \"base\"");
+    for (const struct show_mark *mark = show_marks; mark->letter; mark++) {
+        if (!used[mark->letter & 127]) continue;
+        snprintf(text, sizeof text, "%c  %s", mark->letter, mark->meaning);
+        line(table, "", text);
+    }
+    show_counts(text, sizeof text, table->view, table->options);
+    line(table, table->paint.bold, text);
+}
+
+int show_table(FILE *out, const struct view *view, const struct show_options *options)
+{
+    struct table table = {.out = out, .view = view, .options = options};
+    int group = -1;
+    table.paint = options->colour ? coloured : plain;
+    table.columns = options->width <= 0          ? 100
+                    : options->width < NARROWEST ? NARROWEST
+                                                 : options->width;
+    measure_columns(&table);
+    if (view->run->launch_count) head_device(&table, &view->run->launches[0]);
+    head_run(&table);
+    head_ceilings(&table);
+    if (table.width[CELL_TIME]) titles(&table);
+    for (int i = 0; i < view->count; i++) {
+        const struct view_row *row = &view->rows[i];
+        if (!show_has(view, i, options)) continue;
+        if (row->group != group) group_head(&table, row);
+        group = row->group;
+        row_line(&table, row);
+        stage_lines(&table, row);
+    }
+    foot(&table);
+    return 0;
+}

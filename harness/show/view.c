@@ -1,0 +1,273 @@
+/* view.c - from stored cases to the rows that people see. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/exit_code.h"
+#include "show/view.h"
+#include "show/view_group.h"
+#include "show/view_rate.h"
+#include "suite/suite_expect.h"
+
+/* How bad a status is. A row has the worst of its launches. */
+static const int severity[STATUSES] = {
+    [STATUS_OK] = 0,      [STATUS_SKIPPED] = 1, [STATUS_UNSTABLE] = 2,
+    [STATUS_TIMEOUT] = 3, [STATUS_CRASHED] = 4, [STATUS_WRONG] = 5,
+};
+
+/* Figures of a case that are combined over launches by their median. */
+static const size_t combined_figures[] = {
+    offsetof(struct case_result, time_ns),       offsetof(struct case_result, busy_ns),
+    offsetof(struct case_result, event_ns),      offsetof(struct case_result, wall_ns),
+    offsetof(struct case_result, first_call_ns), offsetof(struct case_result, energy_mj),
+    offsetof(struct case_result, power_w),       offsetof(struct case_result, sm_mhz),
+    offsetof(struct case_result, temperature_c),
+};
+
+enum { COMBINED_FIGURES = sizeof combined_figures / sizeof combined_figures[0] };
+
+static double figure(const struct case_result *result, size_t offset)
+{
+    return *(const double *)((const char *)result + offset);
+}
+
+static void set_figure(struct case_result *result, size_t offset, double value)
+{
+    *(double *)((char *)result + offset) = value;
+}
+
+/* Of one group. */
+static bool same_case(const struct stored_case *a, const struct stored_case *b)
+{
+    const struct case_id *x = &a->result.id, *y = &b->result.id;
+    return x->place == y->place && !strcmp(x->variant, y->variant);
+}
+
+/* -------------------------------------------------------------- combining -- */
+
+/* The cases of one row, and room for one figure of each. */
+struct members {
+    const struct stored_case **item;
+    double *value;
+    int count;
+};
+
+/* False where the case is in the row of an earlier one. */
+static bool members_find(struct members *members, const struct view_group *group,
+                         const struct stored_case *first)
+{
+    members->count = 0;
+    for (int i = 0; i < group->count; i++)
+        if (same_case(first, group->item[i])) members->item[members->count++] = group->item[i];
+    return members->item[0] == first;
+}
+
+/* Leaves out what is not a number; sorts. */
+static struct interval median_over_launches(double *values, int count)
+{
+    int kept = 0;
+    for (int i = 0; i < count; i++)
+        if (!isnan(values[i])) values[kept++] = values[i];
+    struct interval over = stats_median_interval(values, kept, 0.95);
+    if (kept > 1 && isnan(over.lo)) {
+        over.lo = values[0];
+        over.hi = values[kept - 1];
+    }
+    return over;
+}
+
+static struct interval combine(struct members *members, size_t offset)
+{
+    for (int i = 0; i < members->count; i++)
+        members->value[i] = figure(&members->item[i]->result, offset);
+    return median_over_launches(members->value, members->count);
+}
+
+static const struct stored_case *worst(const struct members *members)
+{
+    const struct stored_case *found = members->item[0];
+    for (int i = 1; i < members->count; i++)
+        if (severity[members->item[i]->result.status] > severity[found->result.status])
+            found = members->item[i];
+    return found;
+}
+
+static void row_combine(struct view_row *row, struct members *members)
+{
+    row->stored = worst(members);
+    row->result = row->stored->result;
+    row->result.samples = (struct samples){0};
+    row->launches = members->count;
+    row->is_ceiling = row->stored->purpose == PURPOSE_CEILING;
+    for (int i = 0; i < members->count; i++)
+        row->samples += members->item[i]->result.samples.count;
+    if (members->count == 1) return;
+
+    for (int i = 0; i < COMBINED_FIGURES; i++)
+        set_figure(&row->result, combined_figures[i], combine(members, combined_figures[i]).mid);
+    struct interval time = combine(members, offsetof(struct case_result, time_ns));
+    row->result.lo_ns = time.lo;
+    row->result.hi_ns = time.hi;
+    for (int i = 0; i < members->count; i++) {
+        const struct case_result *one = &members->item[i]->result;
+        row->result.clock_reasons |= one->clock_reasons;
+        row->result.max_abs_error = fmax(row->result.max_abs_error, one->max_abs_error);
+        row->result.max_rel_error = fmax(row->result.max_rel_error, one->max_rel_error);
+        row->result.near_share = fmax(row->result.near_share, one->near_share);
+    }
+}
+
+/* --------------------------------------------------------------- speed-up -- */
+
+static const struct stored_case *base_of(const struct view_group *group,
+                                         const struct stored_case *stored)
+{
+    for (int i = 0; i < group->count; i++) {
+        const struct stored_case *c = group->item[i];
+        if (c->result.is_baseline && c->result.status == STATUS_OK &&
+            !strcmp(c->launch_id, stored->launch_id))
+            return c;
+    }
+    return NULL;
+}
+
+static struct paired paired_of(const struct samples *samples)
+{
+    bool whole = samples->time_ns && samples->round && samples->mark;
+    return (struct paired){samples->time_ns, samples->round, samples->mark,
+                           whole ? samples->count : 0};
+}
+
+static int launch_speedup(const struct stored_case *base, const struct stored_case *candidate,
+                          struct interval *ratio)
+{
+    struct paired b = paired_of(&base->result.samples);
+    struct paired c = paired_of(&candidate->result.samples);
+    double *scratch = malloc(((size_t)b.count + (size_t)c.count + 1) * sizeof *scratch);
+    if (!scratch) return assay_error("out of memory for the samples of a case");
+    *ratio = stats_paired_ratio(b, c, scratch);
+    free(scratch);
+    return 0;
+}
+
+/* Ratios to different baselines are different figures: a launch whose baseline
+ * is not the first launch's is left out. */
+static int row_speedup(struct view_row *row, const struct view_group *group,
+                       struct members *members)
+{
+    struct interval ratio = {NAN, NAN, NAN};
+    int count = 0;
+    row->speedup = ratio;
+    if (row->result.status != STATUS_OK) return 0;
+    for (int i = 0; i < members->count; i++) {
+        const struct stored_case *base = base_of(group, members->item[i]);
+        if (!base) continue;
+        const char *name = base->result.id.variant;
+        if (!row->baseline[0]) memcpy(row->baseline, name, sizeof row->baseline);
+        if (strcmp(row->baseline, name)) continue;
+        if (launch_speedup(base, members->item[i], &ratio)) return -1;
+        members->value[count++] = ratio.mid;
+    }
+    row->result.is_baseline = !strcmp(row->baseline, row->result.id.variant);
+    row->speedup = count == 1 ? ratio : median_over_launches(members->value, count);
+    return 0;
+}
+
+/* ------------------------------------------------------------------- rows -- */
+
+int view_row_order(const void *a, const void *b)
+{
+    const struct view_row *x = a, *y = b;
+    if (x->group != y->group) return x->group < y->group ? -1 : 1;
+    int worse = severity[x->result.status] - severity[y->result.status];
+    if (worse) {
+        if (x->result.status == STATUS_OK || y->result.status == STATUS_OK) return worse;
+        return -worse;
+    }
+    double t = x->result.time_ns, u = y->result.time_ns;
+    if (x->result.status == STATUS_OK && t < u) return -1;
+    if (x->result.status == STATUS_OK && t > u) return 1;
+    return strcmp(x->result.id.variant, y->result.id.variant);
+}
+
+static int add_row(struct view *view, const struct view_group *group, struct members *members)
+{
+    struct view_row *row = &view->rows[view->count++];
+    row_combine(row, members);
+    row->group = group->number;
+    row->speedup = (struct interval){NAN, NAN, NAN};
+    row->ceiling_fraction = row->rate = NAN;
+    row->arithmetic = -1;
+    if (row->result.status != STATUS_OK) return 0;
+    view_row_ceiling(row, view);
+    view_row_rate(row);
+    return row_speedup(row, group, members);
+}
+
+static int add_group(struct view *view, const struct view_group *group, struct members *members)
+{
+    int failed = 0;
+    for (int i = 0; i < group->count && !failed; i++)
+        if (members_find(members, group, group->item[i])) failed = add_row(view, group, members);
+    return failed;
+}
+
+int view_make(struct view *view, const struct stored_run *run)
+{
+    int failed = 0;
+    size_t room = (size_t)run->case_count + 1;
+    struct members members = {calloc(room, sizeof *members.item),
+                              calloc(room, sizeof *members.value), 0};
+    struct view_groups groups = {0};
+    *view = (struct view){.run = run, .rows = calloc(room, sizeof *view->rows)};
+    if (!members.item || !members.value || !view->rows) {
+        failed = assay_error("out of memory for %d cases", run->case_count);
+        goto out;
+    }
+    failed = view_groups_make(&groups, run);
+    if (failed) goto out;
+    view_collect_ceilings(view);
+    view->group_count = groups.count;
+    for (int g = 0; g < groups.count && !failed; g++) {
+        const struct view_group group = view_group_at(&groups, g);
+        failed = add_group(view, &group, &members);
+    }
+    if (!failed) qsort(view->rows, (size_t)view->count, sizeof *view->rows, view_row_order);
+out:
+    view_groups_release(&groups);
+    free(members.item);
+    free(members.value);
+    if (failed) view_release(view);
+    return failed;
+}
+
+void view_release(struct view *view)
+{
+    free(view->rows);
+    view->rows = NULL;
+    view->count = view->group_count = 0;
+}
+
+/* Whether the answer of a case is not what its suite expects: wrong, or right where the kernel
+ * is there to show a mistake. */
+static bool is_surprise(const struct stored_run *run, const struct stored_case *stored)
+{
+    bool wrong = stored->result.status == STATUS_WRONG;
+    if (!wrong && stored->result.status != STATUS_OK) return false;
+    return wrong !=
+           suite_expects_wrong(run->suite_text, stored->group_label, stored->result.id.variant);
+}
+
+int view_exit_code(const struct stored_run *run)
+{
+    int seen[STATUSES] = {0}, surprises = 0;
+    for (int i = 0; i < run->case_count; i++) {
+        seen[run->cases[i].result.status]++;
+        surprises += is_surprise(run, &run->cases[i]);
+    }
+    if (run->case_count == 0) return EXIT_NOTHING;
+    if (seen[STATUS_CRASHED] || seen[STATUS_TIMEOUT]) return EXIT_LOST;
+    if (run->expected_count > run->case_count) return EXIT_LOST;
+    if (surprises) return EXIT_REGRESSED;
+    return seen[STATUS_OK] || seen[STATUS_WRONG] ? EXIT_FINE : EXIT_NOTHING;
+}

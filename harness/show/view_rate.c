@@ -1,0 +1,133 @@
+/* view_rate.c - see view_rate.h. */
+#include "show/view_rate.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "case/registry.h"
+#include "case/shape.h"
+
+/* Above this many operations a byte, work without a ceiling is shown in
+ * operations: near the balance point of current processors. */
+static const double OPS_PER_BYTE = 16;
+
+static const struct launch_info *launch_of(const struct stored_run *run,
+                                           const struct stored_case *stored)
+{
+    for (int i = 0; i < run->launch_count; i++)
+        if (!strcmp(run->launches[i].id, stored->launch_id)) return &run->launches[i];
+    return NULL;
+}
+
+/* The ceiling that a case measures, or NULL. */
+static const char *ceiling_measured(const struct case_id *id)
+{
+    const struct assay_operation *operation = registry_operation(id->operation);
+    struct assay_shape shape;
+    if (!operation || !operation->ceiling || shape_parse(operation, id->shape, &shape)) return NULL;
+    return operation->ceiling(&shape, (enum assay_temperature)id->temperature);
+}
+
+/* The work as it was stored, and its path, which only the operation knows. */
+static struct assay_work work_of(const struct case_result *result)
+{
+    struct assay_work work = result->work;
+    const struct assay_operation *operation = registry_operation(result->id.operation);
+    struct assay_shape shape;
+    if (operation && operation->work && !shape_parse(operation, result->id.shape, &shape))
+        work.over_link = operation->work(&shape).over_link;
+    return work;
+}
+
+void view_collect_ceilings(struct view *view)
+{
+    for (int i = 0; i < view->run->case_count; i++) {
+        const struct case_result *result = &view->run->cases[i].result;
+        if (result->status != STATUS_OK) continue;
+        const char *name = ceiling_measured(&result->id);
+        if (name) ceilings_add(&view->ceilings, name, &result->work, result->time_ns);
+    }
+}
+
+static int arithmetic_of(const char *ceiling)
+{
+    for (int a = 0; a < ASSAY_ARITHMETICS; a++)
+        if (!strcmp(ceiling, arithmetic_name((enum assay_arithmetic)a))) return a;
+    return -1;
+}
+
+static const struct ceiling *ceiling_named(const struct ceilings *ceilings, const char *name)
+{
+    for (int i = 0; i < ceilings->count; i++)
+        if (!strcmp(ceilings->item[i].name, name)) return &ceilings->item[i];
+    return NULL;
+}
+
+double view_bytes(const struct assay_work *work)
+{
+    return work->read_bytes + work->write_bytes;
+}
+
+double view_ops(const struct assay_work *work)
+{
+    double sum = 0;
+    for (int a = 0; a < ASSAY_ARITHMETICS; a++)
+        sum += work->ops[a];
+    return sum;
+}
+
+/* The one arithmetic of this work, or -1. */
+static int arithmetic_only(const struct assay_work *work)
+{
+    int found = -1;
+    for (int a = 0; a < ASSAY_ARITHMETICS; a++) {
+        if (!(work->ops[a] > 0)) continue;
+        if (found >= 0) return -1;
+        found = a;
+    }
+    return found;
+}
+
+static double per_second(double amount, double time_ns)
+{
+    return amount > 0 && time_ns > 0 ? amount / time_ns * 1e9 : NAN;
+}
+
+void view_row_rate(struct view_row *row)
+{
+    const struct assay_work *work = &row->result.work;
+    double bytes = view_bytes(work), ops = view_ops(work);
+    row->arithmetic = row->ceiling[0] ? arithmetic_of(row->ceiling) : -1;
+    row->rate_is_ops = row->ceiling[0] ? row->arithmetic >= 0 : ops > OPS_PER_BYTE * bytes;
+    if (row->rate_is_ops && row->arithmetic < 0) row->arithmetic = arithmetic_only(work);
+    double amount = !row->rate_is_ops      ? bytes
+                    : row->arithmetic >= 0 ? work->ops[row->arithmetic]
+                                           : ops;
+    row->rate = per_second(amount, row->result.time_ns);
+}
+
+/* A case that measures a ceiling is held against that one: a copy over the host
+ * link is no slow copy in device memory. */
+void view_row_ceiling(struct view_row *row, const struct view *view)
+{
+    const struct case_result *result = &row->result;
+    row->ceiling_fraction = NAN;
+    const char *own = ceiling_measured(&result->id);
+    const struct ceiling *limit = own ? ceiling_named(&view->ceilings, own) : NULL;
+    if (limit) {
+        memcpy(row->ceiling, limit->name, sizeof row->ceiling);
+        int a = arithmetic_of(limit->name);
+        double amount = a >= 0 ? result->work.ops[a] : view_bytes(&result->work);
+        row->ceiling_fraction = per_second(amount, result->time_ns) / limit->rate;
+        return;
+    }
+    const struct launch_info *launch = launch_of(view->run, row->stored);
+    if (own || !launch) return;
+    const struct assay_work work = work_of(result);
+    if (!ceiling_binding(&view->ceilings, &work, (enum assay_temperature)result->id.temperature,
+                         launch->device.cache_bytes, result->time_ns, row->ceiling,
+                         &row->ceiling_fraction)) {
+        row->ceiling[0] = '\0';
+        row->ceiling_fraction = NAN;
+    }
+}

@@ -1,0 +1,82 @@
+/* nvbench_samples.c - see nvbench_samples.h. */
+#include "store/exchange/nvbench_samples.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_PATH = 4096, MAX_ROUNDS = 65536, MOST = 1 << 28 };
+
+/* The path in the file is relative to where NVBench ran; what it wrote lies in a
+ * folder beside the JSON. NULL: not found. */
+static FILE *open_samples(const char *json_path, const char *file)
+{
+    char path[2 * MAX_PATH], folder[MAX_PATH] = "";
+    const char *last = strrchr(file, '/'), *beside = file;
+    for (const char *c = file; last && c < last; c++)
+        if (*c == '/') beside = c + 1; /* its folder and its name */
+    if (strrchr(json_path, '/'))
+        snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(json_path, '/') + 1 - json_path),
+                 json_path);
+    snprintf(path, sizeof path, "%s%s", folder, beside);
+    FILE *in = fopen(path, "rb");
+    snprintf(path, sizeof path, "%s%s", file[0] == '/' ? "" : folder, file);
+    if (!in) in = fopen(path, "rb");
+    return in ? in : fopen(file, "rb");
+}
+
+/* Little-endian float32, whatever this machine is. */
+static float decode(const unsigned char *at)
+{
+    uint32_t bits =
+        (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static int samples_alloc(struct samples *samples, int count)
+{
+    size_t size = (size_t)count;
+    samples->count = count;
+    samples->time_ns = malloc(size * sizeof *samples->time_ns);
+    samples->round = malloc(size * sizeof *samples->round);
+    samples->mark = calloc(size, sizeof *samples->mark);
+    return samples->time_ns && samples->round && samples->mark
+               ? 0
+               : assay_error("out of memory for %d samples", count);
+}
+
+/* A round a sample; more samples than rounds share them evenly. */
+static int read_samples(const char *name, FILE *in, const char *file, int count,
+                        struct samples *samples)
+{
+    unsigned char bytes[4];
+    int rounds = count < MAX_ROUNDS ? count : MAX_ROUNDS;
+    if (samples_alloc(samples, count) != 0) return -1;
+    for (int i = 0; i < count; i++) {
+        if (fread(bytes, sizeof bytes, 1, in) != 1)
+            return assay_error("%s: %s has %d samples, not %d", name, file, i, count);
+        samples->time_ns[i] = (float)(1e9 * (double)decode(bytes));
+        samples->round[i] = (uint16_t)((int64_t)i * rounds / count);
+        if (!(samples->time_ns[i] > 0) || isinf(samples->time_ns[i]))
+            return assay_error("%s: sample %d of %s is no time", name, i + 1, file);
+    }
+    if (fread(bytes, 1, 1, in) != 0)
+        return assay_error("%s: %s has more than %d samples", name, file, count);
+    return 0;
+}
+
+int nvbench_samples_read(const char *json_path, const char *file, double count,
+                         struct samples *samples)
+{
+    if (!(count >= 1 && count <= MOST))
+        return assay_error("%s: %s: how many samples it has is not said", json_path, file);
+    FILE *in = open_samples(json_path, file);
+    if (!in) return 0;
+    int status = read_samples(json_path, in, file, (int)count, samples);
+    fclose(in);
+    return status == 0 ? 1 : -1;
+}

@@ -1,0 +1,89 @@
+/*
+ * store_export.c - a run as NDJSON: a header line, then a line for each row of
+ * each table, made by SQLite's json_object from the columns the schema has.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "store/store_internal.h"
+
+static int write_failed(struct store *store)
+{
+    return assay_error("%s: cannot write the export: %s", store->path, strerror(errno));
+}
+
+/* "json_object('assay_ndjson', 1, 'table', 'run', 'id', run.id, ...)". SQLite
+ * allows 127 arguments, which the widest table (result) keeps within. */
+static char *row_sql(struct store *store, const struct exchange *table)
+{
+    struct query columns;
+    sqlite3_str *sql = sqlite3_str_new(NULL);
+    sqlite3_str_appendf(sql, "SELECT json_object('assay_ndjson', %d, 'table', %Q", EXCHANGE_FORMAT,
+                        table->table);
+    query_open(&columns, store, "read the schema",
+               "SELECT name, type FROM pragma_table_info(:table) ORDER BY cid");
+    query_text(&columns, ":table", table->table);
+    while (query_step(&columns) == 1) {
+        char name[64], type[16];
+        column_text(&columns, "name", name, sizeof name);
+        column_text(&columns, "type", type, sizeof type);
+        const char *format = strcmp(type, "REAL") == 0   ? ", %Q, json(json_real(%s.\"%w\"))"
+                             : strcmp(type, "BLOB") == 0 ? ", %Q, json(json_samples(%s.\"%w\", %Q))"
+                                                         : ", %Q, %s.\"%w\"";
+        sqlite3_str_appendf(sql, format, name, table->table, name, name);
+    }
+    sqlite3_str_appendf(sql, ") AS line FROM %s %s", table->table, table->rows);
+    char *text = sqlite3_str_finish(sql);
+    if (query_close(&columns) != 0) {
+        sqlite3_free(text);
+        return NULL;
+    }
+    if (!text) assay_error("%s: cannot export: out of memory", store->path);
+    return text;
+}
+
+static int export_table(struct store *store, const struct exchange *table, const char *run_id,
+                        FILE *out)
+{
+    struct query query;
+    char *sql = row_sql(store, table);
+    int status = 0;
+    if (!sql) return -1;
+    query_open(&query, store, "export a run", sql);
+    sqlite3_free(sql);
+    query_text(&query, ":run", run_id);
+    while (status == 0 && query_step(&query) == 1) {
+        const char *line = (const char *)sqlite3_column_text(query.statement, 0);
+        if (!line)
+            status = assay_error("%s: cannot export: out of memory", store->path);
+        else if (fprintf(out, "%s\n", line) < 0)
+            status = write_failed(store);
+    }
+    return query_close(&query) == 0 ? status : -1;
+}
+
+static int export_header(struct store *store, const char *run_id, FILE *out)
+{
+    struct query query;
+    query_open(&query, store, "look for a run", "SELECT 1 FROM run WHERE id = :id");
+    query_text(&query, ":id", run_id);
+    int found = query_step(&query);
+    if (query_close(&query) != 0) return -1;
+    if (found != 1) return assay_error("%s: there is no run %s", store->path, run_id);
+    if (fprintf(out, "{\"assay_ndjson\":%d,\"table\":\"header\",\"schema\":%d}\n", EXCHANGE_FORMAT,
+                store_version) < 0)
+        return write_failed(store);
+    return 0;
+}
+
+/* One transaction: the rows of one moment, though the run be under way. */
+int store_export_ndjson(struct store *store, const char *run_id, FILE *out)
+{
+    if (store_exec(store, "export a run", "BEGIN") != 0) return -1;
+    int status = export_header(store, run_id, out);
+    for (const struct exchange *table = exchange_tables; status == 0 && table->table; table++)
+        status = export_table(store, table, run_id, out);
+    if (status == 0 && fflush(out) != 0) status = write_failed(store);
+    return store_finish(store, "export a run", status);
+}

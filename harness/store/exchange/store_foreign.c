@@ -1,0 +1,232 @@
+/* store_foreign.c - see store_foreign.h. */
+#include "store/exchange/store_foreign.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "base/room.h"
+#include "base/text.h"
+#include "store/store_rows.h"
+
+/* ---------------------------------------------------------------- input -- */
+
+static int read_all(struct foreign *foreign, FILE *in)
+{
+    size_t size = 0, room = 0, got = 1;
+    while (got > 0) {
+        if (size + 1 >= room) {
+            room = room ? 2 * room : 65536;
+            char *grown = realloc(foreign->text, room);
+            if (!grown) return assay_error("%s: cannot import: out of memory", foreign->name);
+            foreign->text = grown;
+        }
+        got = fread(foreign->text + size, 1, room - size - 1, in);
+        size += got;
+    }
+    foreign->text[size] = '\0';
+    if (ferror(in)) return assay_error("%s: cannot be read: %s", foreign->name, strerror(errno));
+    if (strlen(foreign->text) != size)
+        return assay_error("%s: there is a NUL byte in it", foreign->name);
+    return 0;
+}
+
+static int check_json(struct foreign *foreign)
+{
+    struct query query;
+    int64_t valid = 0;
+    query_open(&query, foreign->store, "read a file", "SELECT json_valid(:text) AS valid");
+    query_text(&query, ":text", foreign->text);
+    if (query_step(&query) == 1) valid = column_integer(&query, "valid");
+    if (query_close(&query) != 0) return -1;
+    if (valid) return 0;
+    return assay_error("%s: not JSON, or cut short", foreign->name);
+}
+
+static void written_at(FILE *in, char text[32])
+{
+    struct stat about;
+    struct tm utc;
+    int descriptor = fileno(in);
+    timestamp_now(text);
+    if (descriptor < 0 || fstat(descriptor, &about) != 0 || !S_ISREG(about.st_mode)) return;
+    if (gmtime_r(&about.st_mtime, &utc)) strftime(text, 32, "%Y-%m-%dT%H:%M:%S.000Z", &utc);
+}
+
+int foreign_open(struct foreign *foreign, struct store *store, const char *name, FILE *in)
+{
+    *foreign = (struct foreign){.store = store, .name = name};
+    written_at(in, foreign->started_at);
+    return read_all(foreign, in) == 0 ? check_json(foreign) : -1;
+}
+
+void foreign_release(struct foreign *foreign)
+{
+    for (int i = 0; i < foreign->run_count; i++) {
+        for (int j = 0; j < foreign->runs[i].case_count; j++)
+            samples_release(&foreign->runs[i].cases[j].samples);
+        free(foreign->runs[i].cases);
+    }
+    free(foreign->runs);
+    free(foreign->text);
+    *foreign = (struct foreign){0};
+}
+
+/* ----------------------------------------------------------------- runs -- */
+
+static void launch_init(struct launch_info *launch)
+{
+    struct device_info *device = &launch->device;
+    launch->number = 1;
+    launch->start = (struct device_state){NAN, NAN, NAN, NAN, NAN, 0, ""};
+    device->compute_capability = device->multiprocessors = device->ecc = device->mig = -1;
+    device->l1_bytes = device->cache_bytes = device->memory_bytes = -1;
+    device->sm_mhz_max = device->memory_mhz_max = device->power_limit_w = NAN;
+    device->event_floor_ns = device->kernel_floor_ns = device->clock_step_ns = NAN;
+}
+
+struct foreign_run *foreign_run_add(struct foreign *foreign)
+{
+    size_t count = (size_t)foreign->run_count + 1;
+    struct foreign_run *grown = realloc(foreign->runs, count * sizeof *grown);
+    if (!grown) {
+        assay_error("%s: cannot import: out of memory", foreign->name);
+        return NULL;
+    }
+    foreign->runs = grown;
+    struct foreign_run *run = &grown[foreign->run_count++];
+    memset(run, 0, sizeof *run);
+    launch_init(&run->launch);
+    run->host.cores = -1;
+    run->host.memory_bytes = -1;
+    text_copy(run->run.label, sizeof run->run.label, foreign_basename(foreign->name));
+    return run;
+}
+
+struct case_result *foreign_case_add(struct foreign_run *run)
+{
+    struct case_result *grown = room_for_one(run->cases, run->case_count, sizeof *grown);
+    if (!grown) {
+        assay_error("out of memory for %d cases", run->case_count + 1);
+        return NULL;
+    }
+    run->cases = grown;
+    struct case_result *result = &grown[run->case_count++];
+    result_init(result);
+    return result;
+}
+
+/* ---------------------------------------------------------------- names -- */
+
+const char *foreign_basename(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+void foreign_name(char *out, size_t size, const char *name)
+{
+    enum { DIGITS = 8 };
+    struct id_hash hash;
+    char id[ID_SIZE];
+    if (text_copy(out, size, name) == 0) return;
+    id_hash_begin(&hash);
+    id_hash_text(&hash, name);
+    id_hash_end(&hash, id);
+    text_copy(out, size - DIGITS - 1, name);
+    size_t used = strlen(out);
+    snprintf(out + used, size - used, "~%.*s", DIGITS, id);
+}
+
+void foreign_shape_add(char shape[RESULT_MAX_SHAPE], const char *name, const char *value)
+{
+    char word[4 * RESULT_MAX_SHAPE], whole[5 * RESULT_MAX_SHAPE];
+    snprintf(word, sizeof word, "%s", name);
+    size_t equals = strlen(word);
+    snprintf(word + equals, sizeof word - equals, "=%s", value);
+    for (size_t i = 0; word[i]; i++)
+        if (i != equals && strchr(" =\t\n", word[i])) word[i] = '_';
+    snprintf(whole, sizeof whole, "%s%s%s", shape, shape[0] ? " " : "", word);
+    foreign_name(shape, RESULT_MAX_SHAPE, whole);
+}
+
+/* -------------------------------------------------------------- storing -- */
+
+static void hash_samples(struct id_hash *hash, const struct samples *samples)
+{
+    if (samples->time_ns)
+        id_hash_bytes(hash, samples->time_ns, (size_t)samples->count * sizeof *samples->time_ns);
+}
+
+/* By what the file said; its name and date are no part of that. */
+static void make_ids(const struct foreign *foreign, int index)
+{
+    struct foreign_run *run = &foreign->runs[index];
+    struct id_hash hash;
+    id_hash_begin(&hash);
+    id_hash_text(&hash, "assay foreign 1");
+    id_hash_text(&hash, foreign->text);
+    id_hash_bytes(&hash, &index, sizeof index);
+    for (int i = 0; i < run->case_count; i++)
+        hash_samples(&hash, &run->cases[i].samples);
+    id_hash_end(&hash, run->run.id);
+    id_hash_text(&hash, "launch");
+    id_hash_end(&hash, run->launch.id);
+    memcpy(run->launch.run_id, run->run.id, sizeof run->launch.run_id);
+}
+
+static int is_there(struct store *store, const char *run_id, bool *there)
+{
+    struct query query;
+    query_open(&query, store, "look for a run",
+               "SELECT EXISTS (SELECT 1 FROM run WHERE id = :id) AS there");
+    query_text(&query, ":id", run_id);
+    if (query_step(&query) == 1) *there = column_integer(&query, "there") != 0;
+    return query_close(&query);
+}
+
+static int store_foreign_cases(const struct foreign *foreign, const struct foreign_run *run,
+                               int *rows)
+{
+    for (int i = 0; i < run->case_count; i++) {
+        const struct case_result *result = &run->cases[i];
+        const struct result_row row = {run->launch.id,      PURPOSE_CASE, result->id.operation,
+                                       foreign->started_at, result,       true};
+        bool added;
+        if (result_write(foreign->store, &row, &added) != 0) return -1;
+        if (!added)
+            return assay_error("%s: %s/%s %s is there twice", foreign->name, result->id.operation,
+                               result->id.variant, result->id.shape);
+        (*rows)++;
+    }
+    return 0;
+}
+
+static int store_run(const struct foreign *foreign, int index, int *rows)
+{
+    struct foreign_run *run = &foreign->runs[index];
+    bool there = false;
+    make_ids(foreign, index);
+    const struct run_row row = {&run->run,           &run->program, &run->host, "complete",
+                                foreign->started_at, NULL,          true};
+    const struct launch_row launch = {&run->launch, foreign->started_at, true};
+    if (is_there(foreign->store, run->run.id, &there) != 0) return -1;
+    if (there) return 0;
+    if (run_write(foreign->store, &row) != 0 || launch_write(foreign->store, &launch) != 0)
+        return -1;
+    return store_foreign_cases(foreign, run, rows);
+}
+
+int foreign_store(struct foreign *foreign, int *rows_added)
+{
+    int rows = 0, status = store_begin(foreign->store, "import");
+    if (status != 0) return -1;
+    for (int i = 0; status == 0 && i < foreign->run_count; i++)
+        status = store_run(foreign, i, &rows);
+    status = store_finish(foreign->store, "import", status);
+    if (status == 0) *rows_added = rows;
+    return status;
+}

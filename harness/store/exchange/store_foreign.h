@@ -1,0 +1,56 @@
+/*
+ * store_foreign.h - results of other tools on their way into the store. A file is
+ * read whole, its runs are made in memory, and then stored in one transaction or
+ * not at all.
+ *
+ * What another tool does not say stays unknown. The id of a run is a hash of what
+ * the file (and its files of samples) said, so importing twice changes nothing.
+ */
+#ifndef STORE_FOREIGN_H
+#define STORE_FOREIGN_H
+
+#include "store/store_internal.h"
+
+struct foreign_run {
+    struct run_info run;
+    struct program_info program;
+    struct host_info host;
+    struct launch_info launch; /* number 1 */
+    struct case_result *cases; /* by foreign_case_add */
+    int case_count;
+};
+
+/* A file under import. */
+struct foreign {
+    struct store *store;
+    const char *name;    /* of the input, for messages */
+    char *text;          /* its JSON, checked to be that */
+    char started_at[32]; /* what the file says, else when it was written, else now */
+    struct foreign_run *runs;
+    int run_count;
+};
+
+/* Read the input; foreign_release in any case. -1 with assay_error. */
+int foreign_open(struct foreign *foreign, struct store *store, const char *name, FILE *in);
+void foreign_release(struct foreign *foreign);
+
+/* Empty ones; NULL with assay_error. Adding moves the others. */
+struct foreign_run *foreign_run_add(struct foreign *foreign);
+struct case_result *foreign_case_add(struct foreign_run *run);
+
+/* Store all runs; a case that is there twice fails. */
+int foreign_store(struct foreign *foreign, int *rows_added);
+
+/* Copy a name; one that is too long ends in ~ and a hash of all of it. */
+void foreign_name(char *out, size_t size, const char *name);
+/* Add the word "name=value" to a shape; blanks and = within become _. */
+void foreign_shape_add(char shape[RESULT_MAX_SHAPE], const char *name, const char *value);
+/* The last part of a path. */
+const char *foreign_basename(const char *path);
+
+/* NVBench's JSON, of files of version 1, with the files of samples that it names
+ * where they can be found; and Google Benchmark's. As store_import_ndjson. */
+int store_import_nvbench(struct store *store, const char *name, FILE *in, int *rows_added);
+int store_import_gbench(struct store *store, const char *name, FILE *in, int *rows_added);
+
+#endif

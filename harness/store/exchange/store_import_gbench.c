@@ -1,0 +1,245 @@
+/*
+ * store_import_gbench.c - the JSON that Google Benchmark writes, read with SQLite's
+ * JSON functions. Its repetitions become the samples of a case; where only
+ * aggregates were written, the median is taken, else the mean.
+ *
+ * "BM_Copy/1024/threads:2" is operation BM_Copy with shape "arg0=1024 threads=2";
+ * in "Fixture/Method/8" the method is the variant. A last part cold or hot is the
+ * temperature, and cuda or host the place, as `assay export --format gbench`
+ * writes; without, a benchmark ran hot, on the host.
+ */
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/stats.h"
+#include "base/text.h"
+#include "store/exchange/store_gbench.h"
+
+static const char purpose[] = "read a Google Benchmark file";
+
+/* ---------------------------------------------------------------- names -- */
+
+/* How Google Benchmark says what it timed, not which function. */
+static bool is_mode(const char *part)
+{
+    static const char *const modes[] = {"real_time", "process_time", "manual_time"};
+    for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++)
+        if (strcmp(part, modes[i]) == 0) return true;
+    return false;
+}
+
+static bool is_function(const char *part)
+{
+    return !strchr(part, ':') && (isalpha((unsigned char)part[0]) || part[0] == '_') &&
+           !is_mode(part) && temperature_parse(part) < 0 && place_parse(part) < 0;
+}
+
+static void add_part(struct case_id *id, char *part, int *unnamed)
+{
+    int temperature = temperature_parse(part), place = place_parse(part);
+    char *value = strchr(part, ':'), name[16];
+    if (temperature >= 0) {
+        id->temperature = temperature;
+    } else if (place >= 0) {
+        id->place = place;
+    } else if (value) {
+        *value = '\0';
+        foreign_shape_add(id->shape, part, value + 1);
+    } else {
+        snprintf(name, sizeof name, "arg%d", (*unnamed)++);
+        foreign_shape_add(id->shape, name, part);
+    }
+}
+
+static void read_name(const char *text, struct case_id *id)
+{
+    char name[GBENCH_MAX_NAME], *rest = name;
+    int unnamed = 0;
+    snprintf(name, sizeof name, "%s", text);
+    foreign_name(id->operation, sizeof id->operation, strsep(&rest, "/"));
+    snprintf(id->variant, sizeof id->variant, "gbench");
+    id->kind = ASSAY_KERNEL;
+    id->place = ASSAY_HOST;
+    id->temperature = ASSAY_HOT;
+    bool is_first = true;
+    for (char *part; (part = strsep(&rest, "/")); is_first = false) {
+        if (is_first && is_function(part))
+            foreign_name(id->variant, sizeof id->variant, part);
+        else
+            add_part(id, part, &unnamed);
+    }
+}
+
+/* ---------------------------------------------------------------- cases -- */
+
+/* Repetitions are rounds: those of other benchmarks are not their pairs, as
+ * they may have run at any time, but nothing of this file is a baseline. */
+static int keep_samples(struct case_result *result, const struct gbench_instance *instance)
+{
+    struct samples *samples = &result->samples;
+    size_t count = (size_t)instance->count;
+    samples->count = instance->count;
+    samples->time_ns = malloc(count * sizeof *samples->time_ns);
+    samples->round = malloc(count * sizeof *samples->round);
+    samples->mark = calloc(count, sizeof *samples->mark);
+    if (!samples->time_ns || !samples->round || !samples->mark)
+        return assay_error("out of memory for %d repetitions", instance->count);
+    for (int i = 0; i < instance->count; i++) {
+        samples->time_ns[i] = (float)instance->time_ns[i];
+        samples->round[i] = (uint16_t)(i < 65535 ? i : 65535);
+    }
+    return 0;
+}
+
+static int set_time(struct case_result *result, struct gbench_instance *instance)
+{
+    const char *what = "median of repetitions";
+    struct interval median = {NAN, instance->lower_ns, instance->upper_ns};
+    if (instance->count > 1) {
+        if (keep_samples(result, instance) != 0) return -1;
+        median = stats_median_interval(instance->time_ns, instance->count, 0.95);
+    } else if (instance->count == 1) {
+        what = "mean of iterations";
+        median.mid = instance->time_ns[0];
+    } else if (!isnan(instance->median_ns)) {
+        median.mid = instance->median_ns;
+    } else {
+        what = "mean of repetitions";
+        median.mid = instance->mean_ns;
+    }
+    result->time_ns = median.mid;
+    result->lo_ns = median.lo;
+    result->hi_ns = median.hi;
+    snprintf(result->note, sizeof result->note, "%s", what);
+    return 0;
+}
+
+static void set_status(struct case_result *result, const struct gbench_instance *instance)
+{
+    if (!instance->failed && !instance->skipped && result->time_ns > 0) {
+        result->status = STATUS_OK;
+        return;
+    }
+    result->status = instance->failed ? STATUS_CRASHED : STATUS_SKIPPED;
+    result->time_ns = result->lo_ns = result->hi_ns = NAN;
+    result->note[0] = '\0';
+    text_copy(result->reason, sizeof result->reason,
+              instance->failed || instance->skipped ? instance->reason
+                                                    : "the file has no time for it");
+}
+
+static int add_case(struct foreign_run *run, struct gbench_instance *instance)
+{
+    struct case_result *result = foreign_case_add(run);
+    if (!result) return -1;
+    read_name(instance->name, &result->id);
+    if (result->id.place == ASSAY_HOST) result->clock = CLOCK_HOST;
+    if (set_time(result, instance) != 0) return -1;
+    double bytes = instance->bytes_per_s * result->time_ns / 1e9;
+    if (!isnan(bytes)) {
+        memset(&result->work, 0, sizeof result->work);
+        result->work.read_bytes = round(bytes); /* or written: the file does not say */
+    }
+    set_status(result, instance);
+    return 0;
+}
+
+/* -------------------------------------------------------------- context -- */
+
+static int read_caches(struct foreign *foreign, struct device_info *device)
+{
+    struct query query;
+    query_open(&query, foreign->store, purpose,
+               "SELECT (SELECT max(value ->> '$.size') FROM json_each(:text, '$.context.caches')"
+               "  WHERE value ->> '$.level' = 1 AND value ->> '$.type' <> 'Instruction') AS l1,"
+               " (SELECT value ->> '$.size' FROM json_each(:text, '$.context.caches')"
+               "  WHERE value ->> '$.level' > 1"
+               "  ORDER BY value ->> '$.level' DESC LIMIT 1) AS last");
+    query_text(&query, ":text", foreign->text);
+    if (query_step(&query) == 1) {
+        device->l1_bytes = column_count(&query, "l1");
+        device->cache_bytes = column_count(&query, "last");
+    }
+    return query_close(&query);
+}
+
+static int read_context(struct foreign *foreign, struct foreign_run *run)
+{
+    struct device_info *device = &run->launch.device;
+    struct query query;
+    char text[512];
+    query_open(&query, foreign->store, purpose,
+               "SELECT strftime('%Y-%m-%dT%H:%M:%fZ', :text ->> '$.context.date') AS date,"
+               " :text ->> '$.context.host_name' AS host,"
+               " :text ->> '$.context.executable' AS program,"
+               " :text ->> '$.context.num_cpus' AS cpus,"
+               " :text ->> '$.context.library_version' AS version");
+    query_text(&query, ":text", foreign->text);
+    if (query_step(&query) == 1) {
+        column_text(&query, "date", text, sizeof text);
+        if (text[0]) text_copy(foreign->started_at, sizeof foreign->started_at, text);
+        column_text(&query, "host", run->host.hostname, sizeof run->host.hostname);
+        column_text(&query, "program", run->run.command, sizeof run->run.command);
+        column_text(&query, "version", text, sizeof text);
+        snprintf(run->program.version, sizeof run->program.version, "gbench%s%.64s",
+                 text[0] ? " " : "", text);
+        run->host.cores = device->multiprocessors = (int32_t)column_count(&query, "cpus");
+    }
+    if (query_close(&query) != 0) return -1;
+    foreign_name(run->run.suite, sizeof run->run.suite,
+                 run->run.command[0] ? foreign_basename(run->run.command) : "gbench");
+    device->place = ASSAY_HOST;
+    device->clock = CLOCK_HOST;
+    device->compute_capability = 0;
+    snprintf(device->spec, sizeof device->spec, "host");
+    snprintf(device->name, sizeof device->name, "%s",
+             run->host.hostname[0] ? run->host.hostname : "unknown host");
+    return read_caches(foreign, device);
+}
+
+static int check_file(struct foreign *foreign)
+{
+    struct query query;
+    char context[16] = "", benchmarks[16] = "";
+    query_open(&query, foreign->store, purpose,
+               "SELECT json_type(:text, '$.context') AS context,"
+               " json_type(:text, '$.benchmarks') AS benchmarks");
+    query_text(&query, ":text", foreign->text);
+    if (query_step(&query) == 1) {
+        column_text(&query, "context", context, sizeof context);
+        column_text(&query, "benchmarks", benchmarks, sizeof benchmarks);
+    }
+    if (query_close(&query) != 0) return -1;
+    if (strcmp(context, "object") != 0 || strcmp(benchmarks, "array") != 0)
+        return assay_error("%s: not a file of Google Benchmark: it needs an object context and an"
+                           " array benchmarks",
+                           foreign->name);
+    return 0;
+}
+
+static int read_run(struct foreign *foreign, struct gbench *instances)
+{
+    if (gbench_read(instances, foreign) != 0) return -1;
+    if (instances->count == 0) return assay_error("%s: there is no result in it", foreign->name);
+    struct foreign_run *run = foreign_run_add(foreign);
+    if (!run || read_context(foreign, run) != 0) return -1;
+    for (int i = 0; i < instances->count; i++)
+        if (add_case(run, &instances->list[i]) != 0) return -1;
+    return 0;
+}
+
+int store_import_gbench(struct store *store, const char *name, FILE *in, int *rows_added)
+{
+    struct foreign foreign;
+    struct gbench instances = {0};
+    *rows_added = 0;
+    int status = foreign_open(&foreign, store, name, in);
+    if (status == 0) status = check_file(&foreign);
+    if (status == 0) status = read_run(&foreign, &instances);
+    if (status == 0) status = foreign_store(&foreign, rows_added);
+    gbench_release(&instances);
+    foreign_release(&foreign);
+    return status;
+}

@@ -1,0 +1,287 @@
+/* store.c - opening, closing and migrating the database. */
+#include "store/store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/system_file.h"
+#include "store/store_internal.h"
+#include "store/store_key.h"
+
+enum { TIMEOUT_MS = 10000, MAX_BACKUPS = 99 };
+
+static int timeout_ms(void)
+{
+    const char *text = getenv("ASSAY_DB_TIMEOUT_MS");
+    char *end;
+    if (!text || !*text) return TIMEOUT_MS;
+    long value = strtol(text, &end, 10);
+    return *end || value < 0 || value > 3600000 ? TIMEOUT_MS : (int)value;
+}
+
+/* The folder of a new database: made if missing, one level (results/). */
+static int make_folder(const char *path)
+{
+    char folder[STORE_MAX_PATH] = ".";
+    const char *slash = strrchr(path, '/');
+    if (slash) snprintf(folder, sizeof folder, "%.*s", (int)(slash - path) + 1, path);
+    if (mkdir(folder, 0777) != 0 && errno != EEXIST)
+        return assay_error("%s: cannot make the folder %s: %s", path, folder, strerror(errno));
+    /* SQLite would try again without writing, and say that there is no file. */
+    if (access(folder, W_OK | X_OK) != 0)
+        return assay_error("%s: cannot make the database: %s", path, strerror(errno));
+    return 0;
+}
+
+/* A folder, a missing file: what SQLite would say less clearly. */
+static int check_path(const char *path, enum store_mode mode)
+{
+    struct stat about;
+    if (path[0] == '\0') return assay_error("the path of the database is empty");
+    if (strlen(path) >= STORE_MAX_PATH - 2)
+        return assay_error("the path of the database is too long");
+    if (stat(path, &about) == 0) {
+        if (S_ISDIR(about.st_mode)) return assay_error("%s is a folder, not a database", path);
+        return 0;
+    }
+    if (errno != ENOENT)
+        return assay_error("%s: cannot open the database: %s", path, strerror(errno));
+    if (mode != STORE_WRITE)
+        return assay_error("%s: there is no database (assay run makes one)", path);
+    return make_folder(path);
+}
+
+static int open_file(struct store *store, const char *name, int flags)
+{
+    /* One thread uses a store: without SQLite's lock around each column that is read, a comparison
+     * of 10,000 cases takes a quarter less time. */
+    int rc = sqlite3_open_v2(name, &store->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
+    if (rc != SQLITE_OK) return store_failed(store, rc, "open the database");
+    sqlite3_extended_result_codes(store->db, 1);
+    sqlite3_busy_timeout(store->db, store->timeout_ms);
+    return 0;
+}
+
+/* The write-ahead log cannot be read in a folder that takes no new files. When
+ * no log is left over, the file alone is the whole database and may be read so. */
+static int open_frozen(struct store *store)
+{
+    struct stat about;
+    char log[STORE_MAX_PATH + 8];
+    snprintf(log, sizeof log, "%s-wal", store->path);
+    if (stat(log, &about) == 0 && about.st_size > 0)
+        return assay_error("%s: its newest rows are in its log (-wal), which cannot be read where "
+                           "no file may be made: copy both files to a folder of yours",
+                           store->path);
+
+    sqlite3_str *uri = sqlite3_str_new(NULL);
+    sqlite3_str_appendall(uri, "file:");
+    for (const char *c = store->path; *c; c++) {
+        if (*c == '%' || *c == '?' || *c == '#')
+            sqlite3_str_appendf(uri, "%%%02x", (unsigned char)*c);
+        else
+            sqlite3_str_appendchar(uri, 1, *c);
+    }
+    sqlite3_str_appendall(uri, "?immutable=1");
+    char *name = sqlite3_str_finish(uri);
+    if (!name) return assay_error("%s: cannot open the database: out of memory", store->path);
+    sqlite3_close(store->db);
+    store->db = NULL;
+    int status = open_file(store, name, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
+    sqlite3_free(name);
+    return status;
+}
+
+static int open_connection(struct store *store, enum store_mode mode)
+{
+    int64_t pages;
+    int flags = SQLITE_OPEN_READWRITE | (mode == STORE_WRITE ? SQLITE_OPEN_CREATE : 0);
+    if (open_file(store, store->path, flags) != 0) return -1;
+
+    static const char touch[] = "SELECT count(*) FROM sqlite_schema";
+    int rc = sqlite3_exec(store->db, touch, NULL, NULL, NULL);
+    bool frozen = mode == STORE_READ && access(store->path, R_OK) == 0 &&
+                  ((rc & 0xff) == SQLITE_CANTOPEN || (rc & 0xff) == SQLITE_READONLY);
+    if (frozen) {
+        if (open_frozen(store) != 0) return -1;
+    } else if (rc != SQLITE_OK) {
+        return store_failed(store, rc, "open the database");
+    }
+    return store_integer(store, "open the database", touch, &pages);
+}
+
+/* ----------------------------------------------------------- migration -- */
+
+static int user_version(struct store *store, int64_t *version)
+{
+    return store_integer(store, "read the version of the database", "PRAGMA user_version", version);
+}
+
+/* Ours, or empty so that it can become ours. */
+static int check_kind(struct store *store, bool *empty)
+{
+    int64_t application, objects;
+    if (store_integer(store, "read the database", "PRAGMA application_id", &application) != 0 ||
+        store_integer(store, "read the database", "SELECT count(*) FROM sqlite_schema", &objects) !=
+            0)
+        return -1;
+    *empty = application == 0 && objects == 0;
+    if (*empty || application == STORE_APPLICATION) return 0;
+    return assay_error("%s is a database, but not one of assay's", store->path);
+}
+
+static int check_version(struct store *store, int64_t version, int newest)
+{
+    if (version <= newest) return 0;
+    return assay_error("%s was made by a newer assay (schema %lld; this one knows up to %d): "
+                       "use that one, or export there and import here",
+                       store->path, (long long)version, newest);
+}
+
+/* A copy by a second connection: the first holds the writer's lock, so nothing
+ * can come between the copy and the migration. */
+static int back_up(struct store *store, int64_t version)
+{
+    struct store copy = {.timeout_ms = store->timeout_ms};
+    char target[STORE_MAX_PATH + 32];
+    struct query query;
+    int number = 1;
+
+    snprintf(copy.path, sizeof copy.path, "%s", store->path);
+    snprintf(target, sizeof target, "%s.v%lld.bak", store->path, (long long)version);
+    while (access(target, F_OK) == 0 && number < MAX_BACKUPS)
+        snprintf(target, sizeof target, "%s.v%lld.%d.bak", store->path, (long long)version,
+                 ++number);
+
+    int status = open_file(&copy, copy.path, SQLITE_OPEN_READWRITE);
+    if (status == 0) {
+        query_open(&query, &copy, "back the database up before migrating it", "VACUUM INTO :file");
+        query_text(&query, ":file", target);
+        status = query_run(&query);
+        if (status != 0) unlink(target);
+    }
+    sqlite3_close(copy.db);
+    return status;
+}
+
+static int apply(struct store *store, const char *const *migrations, int64_t from, int count)
+{
+    char version[64];
+    for (int64_t i = from; i < count; i++)
+        if (store_exec(store, "bring the database to this version", migrations[i]) != 0) return -1;
+    snprintf(version, sizeof version, "PRAGMA application_id = %d; PRAGMA user_version = %d",
+             STORE_APPLICATION, count);
+    return store_exec(store, "bring the database to this version", version);
+}
+
+/* What the file is: not a stranger's, and no newer than `newest`. */
+static int look(struct store *store, int newest, int64_t *version, bool *empty)
+{
+    if (check_kind(store, empty) != 0 || user_version(store, version) != 0) return -1;
+    return check_version(store, *version, newest);
+}
+
+static int migrate_locked(struct store *store, const char *const *migrations, int count)
+{
+    int64_t version;
+    bool empty;
+    /* Another process may have migrated while this one waited for the lock. */
+    if (look(store, count, &version, &empty) != 0) return -1;
+    if (version == count) return 0;
+    if (!empty && back_up(store, version) != 0) return -1;
+    return apply(store, migrations, version, count);
+}
+
+int store_migrate(struct store *store, const char *const *migrations, int count)
+{
+    static const char purpose[] = "bring the database to this version";
+    if (store_begin(store, purpose) != 0) return -1;
+    return store_finish(store, purpose, migrate_locked(store, migrations, count));
+}
+
+/* ---------------------------------------------------------------- open -- */
+
+/* The log where it can be had: readers then never wait for the writer. What a
+ * commit must survive is a kill of the process, for which NORMAL suffices with
+ * the log; with the rollback journal FULL is what keeps the file whole. */
+static int set_journal(struct store *store)
+{
+    struct query query;
+    char mode[16] = "";
+    query_open(&query, store, "open the database", "PRAGMA journal_mode");
+    if (query_step(&query) == 1) column_text(&query, "journal_mode", mode, sizeof mode);
+    if (query_close(&query) != 0) return -1;
+
+    /* The log needs memory that all processes share, which hosts do not. Refused
+     * (another process is in it just now, or no shared memory) is no failure: the
+     * journal that it has serves as well. */
+    if (strcmp(mode, "wal") != 0 && !system_disk_shared(store->path)) {
+        sqlite3_stmt *change;
+        if (sqlite3_prepare_v2(store->db, "PRAGMA journal_mode = WAL", -1, &change, NULL) ==
+                SQLITE_OK &&
+            sqlite3_step(change) == SQLITE_ROW)
+            snprintf(mode, sizeof mode, "%s", (const char *)sqlite3_column_text(change, 0));
+        sqlite3_finalize(change);
+    }
+    return store_exec(store, "open the database",
+                      strcmp(mode, "wal") == 0 ? "PRAGMA synchronous = NORMAL"
+                                               : "PRAGMA synchronous = FULL");
+}
+
+static int prepare_writing(struct store *store)
+{
+    int64_t version;
+    bool empty;
+    if (look(store, store_version, &version, &empty) != 0) return -1;
+    if (sqlite3_db_readonly(store->db, "main"))
+        return store_failed(store, SQLITE_READONLY, "write to it");
+    if (set_journal(store) != 0) return -1;
+    if (version == store_version && !empty) return 0;
+    return store_migrate(store, store_migrations, store_version);
+}
+
+static int prepare_reading(struct store *store)
+{
+    int64_t version;
+    bool empty;
+    if (look(store, store_version, &version, &empty) != 0) return -1;
+    if (empty) return assay_error("%s is empty: there is no run in it", store->path);
+    if (version < store_version && store_migrate(store, store_migrations, store_version) != 0)
+        return -1;
+    return store_exec(store, "open the database", "PRAGMA query_only = ON");
+}
+
+int store_open(struct store **out, const char *path, enum store_mode mode)
+{
+    *out = NULL;
+    if (check_path(path, mode) != 0) return -1;
+    struct store *store = calloc(1, sizeof *store);
+    if (!store) return assay_error("%s: cannot open the database: out of memory", path);
+    /* To SQLite ":memory:" and "file:..." are no files. */
+    bool is_special = path[0] == ':' || strncmp(path, "file:", 5) == 0;
+    snprintf(store->path, sizeof store->path, "%s%s", is_special ? "./" : "", path);
+    store->timeout_ms = timeout_ms();
+
+    if (open_connection(store, mode) != 0 ||
+        store_exec(store, "open the database", "PRAGMA foreign_keys = ON") != 0 ||
+        store_key_functions(store) != 0 ||
+        (mode == STORE_READ ? prepare_reading(store) : prepare_writing(store)) != 0 ||
+        exchange_functions(store) != 0) {
+        store_close(store);
+        return -1;
+    }
+    *out = store;
+    return 0;
+}
+
+void store_close(struct store *store)
+{
+    if (!store) return;
+    sqlite3_close(store->db);
+    free(store);
+}

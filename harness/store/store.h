@@ -1,0 +1,127 @@
+/*
+ * store.h - the SQLite database: the only file that includes sqlite3.h beside
+ * its own parts (store_*.c). docs/schema.md is the public contract.
+ *
+ * One writer transaction a case: a kill at any moment leaves every complete
+ * case and no half of one. IDs are random 128-bit or content hashes, as hex.
+ * Every function returns 0, or -1 after assay_error with a clear sentence
+ * (read-only, locked, full, not a database, made by a newer version).
+ */
+#ifndef STORE_H
+#define STORE_H
+
+#include <stdio.h>
+
+#include "case/run_record.h"
+#include "suite/plan.h"
+
+struct store;
+
+enum store_mode {
+    STORE_READ,
+    STORE_CHANGE, /* write to a database that is there */
+    STORE_WRITE,  /* the same; create it where it is not */
+};
+
+/* Open the database at `path`, and bring an older one to this version. */
+int store_open(struct store **store, const char *path, enum store_mode mode);
+void store_close(struct store *store);
+
+/* Begin a run: makes run->id. The expected cases are written with it, so that
+ * what is missing later is known and --resume can go on. */
+int store_begin_run(struct store *store, struct run_info *run, const struct program_info *program,
+                    const struct host_info *host);
+int store_begin_launch(struct store *store, struct launch_info *launch, const struct plan *plan);
+
+/* Complete cases of one group, in one transaction: what was measured together
+ * is there together, or not at all. */
+int store_cases(struct store *store, const char *launch_id, enum group_purpose purpose,
+                const char *group_label, const struct case_result *results, int count);
+
+/* The same for one case. */
+int store_case(struct store *store, const char *launch_id, enum group_purpose purpose,
+               const char *group_label, const struct case_result *result);
+
+/* What a launch of that case, which is stored already, was found to consist of. */
+struct profile;
+int store_profile(struct store *store, const char *launch_id, const struct case_id *id,
+                  const struct profile *profile);
+
+int store_end_launch(struct store *store, const char *launch_id, const struct device_state *end);
+/* status: "complete" or "interrupted". */
+int store_end_run(struct store *store, const char *run_id, const char *status);
+
+/* Whether the launch has this case already (for --resume). */
+int store_has_case(struct store *store, const char *launch_id, const struct case_id *id, bool *has);
+
+/* RUN: an id prefix, a label, a named baseline, `latest`, `latest~N`. The path
+ * before a colon is the caller's business (store_split_run). */
+int store_find_run(struct store *store, const char *spec, char id[STORE_ID]);
+
+/* The id of the newest run, launches of gates and calibrations too. 0 or -1. */
+int store_find_newest(struct store *store, char id[STORE_ID]);
+int store_split_run(const char *spec, const char *default_path, char *path, size_t path_size,
+                    const char **run);
+
+/* The newest run with that label. 1: found, 0: there is none, -1: reported. */
+int store_find_label(struct store *store, const char *label, char id[STORE_ID]);
+
+/* The newest run of a suite that did not complete, for --resume. */
+int store_find_unfinished(struct store *store, const char *suite, char id[STORE_ID]);
+
+/* The last launch of a run that is not complete, for --resume; "" if none. */
+int store_open_launch(struct store *store, const char *run_id, struct launch_info *launch);
+
+/* The number of a run's last launch; 0 when it has none. */
+int store_last_launch(struct store *store, const char *run_id, int *number);
+
+/* -1 with assay_error unless the launch was begun with exactly this plan. */
+int store_check_plan(struct store *store, const char *run_id, int launch, const struct plan *plan);
+
+/* ------------------------------------------------------------- reading -- */
+
+/* The profile of a stored case; *found is false where it has none. */
+int store_read_profile(struct store *store, const char *launch_id, const struct case_id *id,
+                       struct profile *profile, bool *found);
+
+/* All profiles of a run that was read, one a case, in its order; NULL where a case
+ * has none. store_profiles_release frees. */
+int store_read_profiles(struct store *store, const struct stored_run *run,
+                        struct profile ***profiles);
+void store_profiles_release(const struct stored_run *run, struct profile **profiles);
+
+int store_read_run(struct store *store, const char *run_id, bool with_samples,
+                   struct stored_run *run);
+
+/* A line for each run, newest first, through `each`; stops when it returns -1. The
+ * launches of a gate or a calibration are runs of their own, of which `gates_as_one`
+ * makes one line: id, label and start are those of the first. */
+struct run_line {
+    char id[STORE_ID], suite[ASSAY_MAX_NAME], label[RESULT_MAX_PROPERTY],
+        device[RESULT_MAX_PROPERTY];
+    char started_at[32], status[24];
+    char gate[9];       /* whose launch it is, as labels have it; "" nobody's */
+    char gate_mode[16]; /* "paired", "stored", "calibrate"; "" the gate did not come to an end */
+    int gate_exit;      /* what it came to; -1: to nothing */
+    int launches, cases, ok;
+};
+int store_each_run(struct store *store, bool gates_as_one,
+                   int (*each)(const struct run_line *line, void *context), void *context);
+
+/* "operation/variant" of every result, sorted; stops when `each` returns -1. */
+int store_each_case_name(struct store *store, int (*each)(const char *name, void *context),
+                         void *context);
+
+/* The version of SQLite that runs. */
+const char *store_library(void);
+
+/* Lossless exchange, one JSON object a line; import is idempotent. `name` is
+ * what messages call the input. */
+int store_export_ndjson(struct store *store, const char *run_id, FILE *out);
+int store_import_ndjson(struct store *store, const char *name, FILE *in, int *rows_added);
+
+/* All rows of another database, by their ids: idempotent and in any order. A file
+ * of an older schema is migrated first. */
+int store_merge(struct store *store, const char *path, int *rows_added);
+
+#endif

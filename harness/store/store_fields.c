@@ -1,0 +1,345 @@
+/* store_fields.c - which member of which struct is stored in which column. */
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "store/store_internal.h"
+
+/* --------------------------------------------------------------- words -- */
+
+static const char *status_word(int value)
+{
+    return status_name((enum case_status)value);
+}
+
+static const char *clock_word(int value)
+{
+    return clock_name((enum clock_source)value);
+}
+
+static const char *flush_word(int value)
+{
+    return flush_name((enum cache_flush)value);
+}
+
+static const char *kind_word(int value)
+{
+    return kind_name((enum assay_kind)value);
+}
+
+static const char *place_word(int value)
+{
+    return place_name((enum assay_place)value);
+}
+
+static const char *temperature_word(int value)
+{
+    return temperature_name((enum assay_temperature)value);
+}
+
+static const char *purpose_word(int value)
+{
+    return value == PURPOSE_CEILING ? "ceiling" : "case";
+}
+
+static int purpose_parse(const char *name)
+{
+    if (strcmp(name, "ceiling") == 0) return PURPOSE_CEILING;
+    return strcmp(name, "case") == 0 ? PURPOSE_CASE : -1;
+}
+
+static const struct vocabulary status_words = {"status", status_word, status_parse};
+static const struct vocabulary clock_words = {"clock", clock_word, clock_parse};
+static const struct vocabulary flush_words = {"flush", flush_word, flush_parse};
+static const struct vocabulary kind_words = {"kind", kind_word, kind_parse};
+static const struct vocabulary place_words = {"place", place_word, place_parse};
+static const struct vocabulary temperature_words = {"temperature", temperature_word,
+                                                    temperature_parse};
+const struct vocabulary purpose_words = {"purpose", purpose_word, purpose_parse};
+
+/* -------------------------------------------------------------- tables -- */
+
+#define FIELD(column, type, owner, member, words)                                                  \
+    {                                                                                              \
+        column, type, offsetof(struct owner, member), sizeof(((struct owner *)0)->member), words   \
+    }
+#define TEXT(owner, member)        FIELD(#member, FIELD_TEXT, owner, member, NULL)
+#define REAL(owner, member)        FIELD(#member, FIELD_REAL, owner, member, NULL)
+#define COUNT(owner, member)       FIELD(#member, FIELD_COUNT, owner, member, NULL)
+#define COUNT64(owner, member)     FIELD(#member, FIELD_COUNT64, owner, member, NULL)
+#define BITS(owner, member)        FIELD(#member, FIELD_BITS, owner, member, NULL)
+#define FLAG(owner, member)        FIELD(#member, FIELD_FLAG, owner, member, NULL)
+#define WORD(owner, member, words) FIELD(#member, FIELD_WORD, owner, member, &words)
+
+const struct field program_fields[] = {
+    TEXT(program_info, version),    FIELD("git_commit", FIELD_TEXT, program_info, commit, NULL),
+    TEXT(program_info, diff_hash),  TEXT(program_info, compiler),
+    TEXT(program_info, flags),      TEXT(program_info, nvcc),
+    TEXT(program_info, nvcc_flags), {0},
+};
+
+const struct field host_fields[] = {
+    TEXT(host_info, hostname),        TEXT(host_info, cpu),
+    TEXT(host_info, kernel),          TEXT(host_info, os),
+    TEXT(host_info, container),       COUNT(host_info, cores),
+    COUNT64(host_info, memory_bytes), {0},
+};
+
+const struct field run_fields[] = {
+    TEXT(run_info, suite),
+    TEXT(run_info, label),
+    TEXT(run_info, command),
+    FLAG(run_info, simulated),
+    {0},
+};
+
+const struct field device_fields[] = {
+    WORD(device_info, place, place_words),
+    FLAG(device_info, simulated),
+    TEXT(device_info, name),
+    TEXT(device_info, uuid),
+    TEXT(device_info, vbios),
+    COUNT(device_info, compute_capability),
+    COUNT(device_info, multiprocessors),
+    COUNT64(device_info, l1_bytes),
+    COUNT64(device_info, cache_bytes),
+    COUNT64(device_info, memory_bytes),
+    REAL(device_info, sm_mhz_max),
+    REAL(device_info, memory_mhz_max),
+    {0},
+};
+
+const struct field session_fields[] = {
+    TEXT(device_info, spec),
+    TEXT(device_info, driver),
+    TEXT(device_info, runtime),
+    TEXT(device_info, library),
+    TEXT(device_info, lost),
+    REAL(device_info, power_limit_w),
+    COUNT(device_info, ecc),
+    COUNT(device_info, mig),
+    WORD(device_info, clock, clock_words),
+    WORD(device_info, flush, flush_words),
+    REAL(device_info, event_floor_ns),
+    REAL(device_info, kernel_floor_ns),
+    REAL(device_info, clock_step_ns),
+    {0},
+};
+
+const struct field launch_fields[] = {
+    COUNT(launch_info, number),
+    BITS(launch_info, seed),
+    {0},
+};
+
+#define STATE(when, member, type) FIELD(when #member, type, device_state, member, NULL)
+
+const struct field start_fields[] = {
+    STATE("start_", sm_mhz, FIELD_REAL),
+    STATE("start_", memory_mhz, FIELD_REAL),
+    STATE("start_", temperature_c, FIELD_REAL),
+    STATE("start_", power_w, FIELD_REAL),
+    STATE("start_", energy_mj, FIELD_REAL),
+    STATE("start_", clock_reasons, FIELD_BITS),
+    {0},
+};
+
+const struct field end_fields[] = {
+    STATE("end_", sm_mhz, FIELD_REAL),
+    STATE("end_", memory_mhz, FIELD_REAL),
+    STATE("end_", temperature_c, FIELD_REAL),
+    STATE("end_", power_w, FIELD_REAL),
+    STATE("end_", energy_mj, FIELD_REAL),
+    STATE("end_", clock_reasons, FIELD_BITS),
+    {0},
+};
+
+const struct field case_fields[] = {
+    TEXT(case_id, operation),
+    TEXT(case_id, variant),
+    WORD(case_id, kind, kind_words),
+    WORD(case_id, place, place_words),
+    TEXT(case_id, shape),
+    WORD(case_id, temperature, temperature_words),
+    {0},
+};
+
+#define OPS(column, arithmetic) FIELD(column, FIELD_REAL, case_result, work.ops[arithmetic], NULL)
+
+const struct field result_fields[] = {
+    WORD(case_result, status, status_words),
+    TEXT(case_result, reason),
+    TEXT(case_result, note),
+    WORD(case_result, clock, clock_words),
+    FLAG(case_result, is_baseline),
+    REAL(case_result, time_ns),
+    REAL(case_result, lo_ns),
+    REAL(case_result, hi_ns),
+    REAL(case_result, busy_ns),
+    REAL(case_result, event_ns),
+    REAL(case_result, wall_ns),
+    REAL(case_result, first_call_ns),
+    FIELD("read_bytes", FIELD_REAL, case_result, work.read_bytes, NULL),
+    FIELD("write_bytes", FIELD_REAL, case_result, work.write_bytes, NULL),
+    OPS("ops_fp32", ASSAY_FP32),
+    OPS("ops_tf32", ASSAY_TF32),
+    OPS("ops_bf16", ASSAY_BF16_OPS),
+    OPS("ops_fp16", ASSAY_FP16_OPS),
+    OPS("ops_int8", ASSAY_INT8_OPS),
+    OPS("ops_fp64", ASSAY_FP64),
+    COUNT64(case_result, workspace_bytes),
+    COUNT(case_result, kernels),
+    REAL(case_result, energy_mj),
+    REAL(case_result, power_w),
+    REAL(case_result, sm_mhz),
+    REAL(case_result, temperature_c),
+    BITS(case_result, clock_reasons),
+    COUNT64(case_result, outputs),
+    COUNT64(case_result, checked),
+    REAL(case_result, max_abs_error),
+    REAL(case_result, max_rel_error),
+    REAL(case_result, near_share),
+    TEXT(case_result, code_hash),
+    COUNT(case_result, registers),
+    COUNT(case_result, shared_bytes),
+    COUNT(case_result, local_bytes),
+    {0},
+};
+
+/* ------------------------------------------------------------- binding -- */
+
+static void field_bind(struct query *query, const struct field *field, const void *at)
+{
+    char name[64];
+    snprintf(name, sizeof name, ":%s", field->column);
+    switch (field->type) {
+    case FIELD_TEXT:
+        query_text(query, name, at);
+        break;
+    case FIELD_REAL:
+        query_real(query, name, *(const double *)at);
+        break;
+    case FIELD_COUNT:
+        query_count(query, name, *(const int32_t *)at);
+        break;
+    case FIELD_COUNT64:
+        query_count(query, name, *(const int64_t *)at);
+        break;
+    case FIELD_BITS:
+        query_integer(query, name, (int64_t) * (const uint64_t *)at);
+        break;
+    case FIELD_FLAG:
+        query_integer(query, name, *(const bool *)at);
+        break;
+    case FIELD_WORD:
+        if (*(const int32_t *)at >= 0)
+            query_text(query, name, field->words->name(*(const int32_t *)at));
+        break;
+    }
+}
+
+void fields_bind(struct query *query, const struct field *fields, const void *base)
+{
+    for (const struct field *field = fields; field->column; field++)
+        field_bind(query, field, (const char *)base + field->offset);
+}
+
+static void word_read(struct query *query, const struct field *field, int32_t *at)
+{
+    char word[ASSAY_MAX_NAME];
+    column_text(query, field->column, word, sizeof word);
+    if (query->rc != SQLITE_OK) return;
+    *at = *word ? field->words->parse(word) : -1;
+    if (*at >= 0 || !*word) return;
+    query->rc = SQLITE_MISMATCH;
+    assay_error("%s: cannot %s: '%s' is no %s that this version knows", query->store->path,
+                query->purpose, word, field->words->what);
+}
+
+static void field_read(struct query *query, const struct field *field, void *at)
+{
+    switch (field->type) {
+    case FIELD_TEXT:
+        column_text(query, field->column, at, field->size);
+        break;
+    case FIELD_REAL:
+        *(double *)at = column_real(query, field->column);
+        break;
+    case FIELD_COUNT:
+        *(int32_t *)at = (int32_t)column_count(query, field->column);
+        break;
+    case FIELD_COUNT64:
+        *(int64_t *)at = column_count(query, field->column);
+        break;
+    case FIELD_BITS:
+        *(uint64_t *)at = (uint64_t)column_integer(query, field->column);
+        break;
+    case FIELD_FLAG:
+        *(bool *)at = column_integer(query, field->column) != 0;
+        break;
+    case FIELD_WORD:
+        word_read(query, field, at);
+        break;
+    }
+}
+
+void fields_read(struct query *query, const struct field *fields, void *base)
+{
+    for (const struct field *field = fields; field->column; field++)
+        field_read(query, field, (char *)base + field->offset);
+}
+
+void fields_hash(struct id_hash *hash, const struct field *fields, const void *base)
+{
+    for (const struct field *field = fields; field->column; field++) {
+        const void *at = (const char *)base + field->offset;
+        if (field->type == FIELD_TEXT)
+            id_hash_text(hash, at);
+        else if (field->type == FIELD_WORD)
+            id_hash_text(hash, field->words->name(*(const int32_t *)at));
+        else if (field->type == FIELD_REAL && isnan(*(const double *)at))
+            id_hash_text(hash, ""); /* the bits of a NAN say nothing */
+        else
+            id_hash_bytes(hash, at, field->size);
+    }
+}
+
+/* ------------------------------------------------------------- inserts -- */
+
+static char *insert_sql(const char *table, const char *const *extra, const struct part *parts,
+                        int count, const char *conflict)
+{
+    sqlite3_str *sql = sqlite3_str_new(NULL);
+    /* The same names twice: as columns, then with a colon as parameters. */
+    for (int as_parameter = 0; as_parameter <= 1; as_parameter++) {
+        const char *mark = as_parameter ? ":" : "";
+        const char *comma = "";
+        if (as_parameter)
+            sqlite3_str_appendall(sql, ") VALUES (");
+        else
+            sqlite3_str_appendf(sql, "INSERT INTO %s (", table);
+        for (int i = 0; extra[i]; i++, comma = ", ")
+            sqlite3_str_appendf(sql, "%s%s%s", comma, mark, extra[i]);
+        for (int i = 0; i < count; i++)
+            for (const struct field *field = parts[i].fields; field->column; field++, comma = ", ")
+                sqlite3_str_appendf(sql, "%s%s%s", comma, mark, field->column);
+    }
+    sqlite3_str_appendf(sql, ") %s", conflict);
+    return sqlite3_str_finish(sql);
+}
+
+void row_open(struct query *query, struct store *store, const char *purpose, const char *table,
+              const char *const *extra, const struct part *parts, int count, const char *conflict)
+{
+    char *sql = insert_sql(table, extra, parts, count, conflict);
+    if (!sql) {
+        *query = (struct query){.store = store, .purpose = purpose, .rc = SQLITE_NOMEM};
+        assay_error("%s: cannot %s: out of memory", store->path, purpose);
+        return;
+    }
+    query_open(query, store, purpose, sql);
+    sqlite3_free(sql);
+    for (int i = 0; i < count; i++)
+        fields_bind(query, parts[i].fields, parts[i].base);
+}

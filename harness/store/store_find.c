@@ -1,0 +1,179 @@
+/* store_find.c - which run a person means by a few words. */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "store/store_internal.h"
+
+enum { MIN_PREFIX = 4, MAX_LISTED = 8, MAX_WORDS = 256 };
+
+int store_split_run(const char *spec, const char *default_path, char *path, size_t path_size,
+                    const char **run)
+{
+    static const char ending[] = ".sqlite";
+    const size_t length = sizeof ending - 1;
+    const char *from = default_path;
+    size_t size = strlen(default_path);
+    *run = spec;
+    for (const char *at = strstr(spec, ending); at; at = strstr(at + 1, ending)) {
+        if (at[length] != ':' && at[length] != '\0') continue;
+        from = spec;
+        size = (size_t)(at - spec) + length;
+        *run = at[length] ? at + length + 1 : "";
+        break;
+    }
+    if (**run == '\0') *run = "latest"; /* a file alone, or nothing after the colon */
+    if (size >= path_size) return assay_error("the path before the run in '%s' is too long", spec);
+    snprintf(path, path_size, "%.*s", (int)size, from);
+    return 0;
+}
+
+/* The first row's id, if any. 1: found, 0: not, -1: reported. */
+static int find_one(struct store *store, const char *sql, const char *name, char id[STORE_ID])
+{
+    struct query query;
+    query_open(&query, store, "look for a run", sql);
+    query_text(&query, ":name", name);
+    int found = query_step(&query);
+    if (found == 1) column_text(&query, "id", id, STORE_ID);
+    return query_close(&query) == 0 ? found : -1;
+}
+
+/* Whether `spec` is latest or latest~N. */
+static bool parse_latest(const char *spec, int *back)
+{
+    static const char word[] = "latest";
+    const size_t length = sizeof word - 1;
+    char *end;
+    if (strncmp(spec, word, length) != 0) return false;
+    *back = 0;
+    if (spec[length] == '\0') return true;
+    if (spec[length] != '~' || !isdigit((unsigned char)spec[length + 1])) return false;
+    long value = strtol(spec + length + 1, &end, 10);
+    *back = value > 1000000000 ? 1000000000 : (int)value;
+    return *end == '\0';
+}
+
+static int find_latest(struct store *store, int back, char id[STORE_ID])
+{
+    struct query query;
+    int64_t runs;
+    query_open(&query, store, "look for a run",
+               "SELECT id FROM run WHERE NOT " STORE_OF_GATE
+               " ORDER BY started_at DESC, rowid DESC LIMIT 1 OFFSET :back");
+    query_integer(&query, ":back", back);
+    int found = query_step(&query);
+    if (found == 1) column_text(&query, "id", id, STORE_ID);
+    if (query_close(&query) != 0) return -1;
+    if (found == 1) return 0;
+    if (store_integer(store, "count the runs", "SELECT count(*) FROM run WHERE NOT " STORE_OF_GATE,
+                      &runs) != 0)
+        return -1;
+    if (runs == 0)
+        return assay_error("%s: there is no run in it (launches of gates are not counted)",
+                           store->path);
+    return assay_error("%s: latest~%d goes back too far: there are %lld runs", store->path, back,
+                       (long long)runs);
+}
+
+static bool is_prefix(const char *spec)
+{
+    size_t length = strlen(spec);
+    return length >= MIN_PREFIX && length < STORE_ID &&
+           strspn(spec, "0123456789abcdefABCDEF") == length;
+}
+
+/* 1: found, 0: not, -1: several, or a failure. */
+static int find_prefix(struct store *store, const char *spec, char id[STORE_ID])
+{
+    struct query query;
+    char listed[MAX_LISTED * (STORE_ID + 2)] = "";
+    int count = 0;
+    query_open(&query, store, "look for a run",
+               "SELECT id FROM run WHERE substr(id, 1, length(:spec)) = lower(:spec)"
+               " ORDER BY started_at DESC, rowid DESC");
+    query_text(&query, ":spec", spec);
+    while (query_step(&query) == 1) {
+        column_text(&query, "id", id, STORE_ID);
+        size_t used = strlen(listed);
+        if (count++ < MAX_LISTED)
+            snprintf(listed + used, sizeof listed - used, "%s%s", used ? ", " : "", id);
+    }
+    if (query_close(&query) != 0) return -1;
+    if (count <= 1) return count;
+    return assay_error("'%s' begins the ids of %d runs: %s%s", spec, count, listed,
+                       count > MAX_LISTED ? ", ..." : "");
+}
+
+static int not_found(struct store *store, const char *spec)
+{
+    static const char latest[] = "latest";
+    const char *words[MAX_WORDS] = {latest};
+    int count = 1;
+    struct query query;
+    query_open(&query, store, "look for a run",
+               "SELECT name FROM baseline UNION SELECT label AS name FROM run WHERE label != ''"
+               " LIMIT 255");
+    while (count < MAX_WORDS && query_step(&query) == 1) {
+        char name[RESULT_MAX_PROPERTY];
+        column_text(&query, "name", name, sizeof name);
+        words[count] = strdup(name);
+        if (words[count]) count++;
+    }
+    int status = query_close(&query);
+    if (status == 0) {
+        const char *nearest = text_nearest(spec, words, count);
+        status = nearest ? assay_error("%s: there is no run '%s' (did you mean '%s'?)", store->path,
+                                       spec, nearest)
+                         : assay_error("%s: there is no run '%s' (an id's first four digits or "
+                                       "more, a label, a baseline, latest or latest~N)",
+                                       store->path, spec);
+    }
+    for (int i = 1; i < count; i++)
+        free((char *)words[i]);
+    return status;
+}
+
+int store_find_label(struct store *store, const char *label, char id[STORE_ID])
+{
+    static const char by_label[] =
+        "SELECT id FROM run WHERE label = :name ORDER BY started_at DESC, rowid DESC LIMIT 1";
+    return find_one(store, by_label, label, id);
+}
+
+int store_find_run(struct store *store, const char *spec, char id[STORE_ID])
+{
+    static const char by_baseline[] = "SELECT run_id AS id FROM baseline WHERE name = :name";
+    int back;
+    if (parse_latest(spec, &back)) return find_latest(store, back, id);
+
+    int found = is_prefix(spec) ? find_prefix(store, spec, id) : 0;
+    if (found == 0 && *spec) found = store_find_label(store, spec, id);
+    if (found == 0) found = find_one(store, by_baseline, spec, id);
+    if (found == 0) return not_found(store, spec);
+    return found == 1 ? 0 : -1;
+}
+
+int store_find_newest(struct store *store, char id[STORE_ID])
+{
+    struct query query;
+    query_open(&query, store, "look for a run",
+               "SELECT id FROM run ORDER BY started_at DESC, rowid DESC LIMIT 1");
+    int found = query_step(&query);
+    if (found == 1) column_text(&query, "id", id, STORE_ID);
+    if (query_close(&query) != 0) return -1;
+    return found == 1 ? 0 : assay_error("%s: there is no run in it", store->path);
+}
+
+int store_find_unfinished(struct store *store, const char *suite, char id[STORE_ID])
+{
+    static const char by_suite[] = "SELECT id FROM run WHERE suite = :name AND status != 'complete'"
+                                   " ORDER BY started_at DESC, rowid DESC LIMIT 1";
+    int found = find_one(store, by_suite, suite, id);
+    if (found == 0)
+        return assay_error("%s: no run of '%s' is unfinished: there is nothing to resume",
+                           store->path, suite);
+    return found == 1 ? 0 : -1;
+}

@@ -1,0 +1,285 @@
+/*
+ * store_history.c - reads what a history is made of. Launches once, all of them;
+ * then the cases that there are, by seeks in the index result_case and never a
+ * scan; then the times of each case that the filter takes, from that index alone.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/room.h"
+#include "base/stats.h"
+#include "judge/history.h"
+#include "store/store_gate.h"
+#include "store/store_internal.h"
+
+static const char purpose[] = "read the history";
+
+/* A launch and what it points to. */
+struct launch_key {
+    char id[STORE_ID];
+    int run, setting;
+};
+
+struct reader {
+    struct store *store;
+    struct history *history;
+    struct launch_key *launches; /* by id */
+    int launch_count;
+};
+
+/* One result: a launch's time, or none. */
+struct launch_time {
+    int run, setting;
+    double time_ns; /* NAN: not ok */
+};
+
+static int out_of_memory(void)
+{
+    return assay_error("out of memory for the history");
+}
+
+/* Room for one more of `size` bytes in *list, which doubles. */
+static int grow(void *list, int count, size_t size)
+{
+    void **at = list, *grown = room_for_one(*at, count, size);
+    if (!grown) return out_of_memory();
+    *at = grown;
+    return 0;
+}
+
+/* ------------------------------------------------------------ launches -- */
+
+static int add_run(struct history *history, struct query *query)
+{
+    struct history_run run;
+    column_text(query, "run_id", run.id, sizeof run.id);
+    int last = history->run_count - 1;
+    if (last >= 0 && strcmp(history->runs[last].id, run.id) == 0) return 0;
+    column_text(query, "suite", run.suite, sizeof run.suite);
+    column_text(query, "label", run.label, sizeof run.label);
+    column_text(query, "git_commit", run.commit, sizeof run.commit);
+    column_text(query, "started_at", run.started_at, sizeof run.started_at);
+    if (grow(&history->runs, history->run_count, sizeof run) != 0) return -1;
+    history->runs[history->run_count++] = run;
+    return 0;
+}
+
+static int add_setting(struct history *history, struct query *query, int *index)
+{
+    struct device_info device = {0};
+    char word[16];
+    column_text(query, "name", device.name, sizeof device.name);
+    column_text(query, "uuid", device.uuid, sizeof device.uuid);
+    column_text(query, "vbios", device.vbios, sizeof device.vbios);
+    column_text(query, "driver", device.driver, sizeof device.driver);
+    column_text(query, "runtime", device.runtime, sizeof device.runtime);
+    device.power_limit_w = column_real(query, "power_limit_w");
+    device.ecc = (int32_t)column_count(query, "ecc");
+    device.mig = (int32_t)column_count(query, "mig");
+    column_text(query, "clock", word, sizeof word);
+    device.clock = clock_parse(word);
+    column_text(query, "flush", word, sizeof word);
+    device.flush = flush_parse(word);
+    device.simulated = column_integer(query, "simulated") != 0;
+    *index = history_setting_index(history, &device);
+    return *index < 0 ? -1 : 0;
+}
+
+static int by_id(const void *a, const void *b)
+{
+    return strcmp(((const struct launch_key *)a)->id, ((const struct launch_key *)b)->id);
+}
+
+static int read_launches(struct reader *reader)
+{
+    struct query query;
+    int status = 0;
+    query_open(&query, reader->store, purpose,
+               "SELECT launch.id, run.id AS run_id, run.suite, run.label, run.started_at,"
+               " environment.git_commit, device.name, device.uuid, device.vbios,"
+               " device.simulated, launch.driver, launch.runtime, launch.power_limit_w,"
+               " launch.ecc, launch.mig, launch.clock, launch.flush"
+               " FROM run JOIN launch ON launch.run_id = run.id"
+               " JOIN device ON device.id = launch.device_id"
+               " JOIN environment ON environment.id = run.environment_id"
+               " WHERE NOT run." STORE_OF_GATE " ORDER BY run.started_at, run.id, launch.number");
+    while (status == 0 && query_step(&query) == 1) {
+        struct launch_key key = {0};
+        column_text(&query, "id", key.id, sizeof key.id);
+        status = add_run(reader->history, &query);
+        key.run = reader->history->run_count - 1;
+        if (status == 0) status = add_setting(reader->history, &query, &key.setting);
+        if (status == 0) status = grow(&reader->launches, reader->launch_count, sizeof key);
+        if (status == 0) reader->launches[reader->launch_count++] = key;
+    }
+    if (query_close(&query) != 0) status = -1;
+    if (status == 0 && reader->launch_count > 0)
+        qsort(reader->launches, (size_t)reader->launch_count, sizeof *reader->launches, by_id);
+    return status;
+}
+
+/* --------------------------------------------------------------- times -- */
+
+static int add_timing(struct reader *reader, struct query *query, struct launch_time **timings,
+                      int *count)
+{
+    struct launch_key key = {0};
+    char status[16];
+    column_text(query, "launch_id", key.id, sizeof key.id);
+    column_text(query, "status", status, sizeof status);
+    const struct launch_key *launch =
+        bsearch(&key, reader->launches, (size_t)reader->launch_count, sizeof key, by_id);
+    if (!launch) return 0; /* of a gate */
+    double time_ns = column_real(query, "time_ns");
+    bool is_time = status_parse(status) == STATUS_OK && time_ns > 0;
+    if (grow(timings, *count, sizeof **timings) != 0) return -1;
+    (*timings)[(*count)++] =
+        (struct launch_time){launch->run, launch->setting, is_time ? time_ns : NAN};
+    return 0;
+}
+
+static int by_run(const void *left, const void *right)
+{
+    const struct launch_time *a = left, *b = right;
+    return a->run != b->run ? a->run - b->run : a->setting - b->setting;
+}
+
+/* One point for each run and setting: the median over its launches. */
+static int make_points(struct history_series *series, const struct launch_time *timings, int count)
+{
+    double *scratch = calloc((size_t)count + 1, sizeof *scratch);
+    series->points = calloc((size_t)count + 1, sizeof *series->points);
+    int status = scratch && series->points ? 0 : out_of_memory();
+    for (int i = 0, end; status == 0 && i < count; i = end) {
+        int launches = 0;
+        for (end = i; end < count && by_run(&timings[end], &timings[i]) == 0; end++)
+            if (!isnan(timings[end].time_ns)) scratch[launches++] = timings[end].time_ns;
+        if (launches == 0) {
+            series->failed++;
+            continue;
+        }
+        series->points[series->point_count++] = (struct history_point){
+            timings[i].run, timings[i].setting, launches, stats_median(scratch, launches)};
+    }
+    free(scratch);
+    return status;
+}
+
+static int add_series(struct reader *reader, struct query *query, const struct case_id *id)
+{
+    struct history *history = reader->history;
+    struct launch_time *timings = NULL;
+    int count = 0, status = grow(&history->series, history->series_count, sizeof *history->series);
+    while (status == 0 && query_step(query) == 1)
+        status = add_timing(reader, query, &timings, &count);
+    if (query->rc != SQLITE_OK) status = -1;
+    if (status == 0 && count > 0) {
+        struct history_series *series = &history->series[history->series_count++];
+        *series = (struct history_series){.id = *id};
+        qsort(timings, (size_t)count, sizeof *timings, by_run);
+        status = make_points(series, timings, count);
+    }
+    free(timings);
+    return status;
+}
+
+/* --------------------------------------------------------------- cases -- */
+
+static void read_id(struct query *query, struct case_id *id)
+{
+    char word[16];
+    column_text(query, "operation", id->operation, sizeof id->operation);
+    column_text(query, "variant", id->variant, sizeof id->variant);
+    column_text(query, "shape", id->shape, sizeof id->shape);
+    column_text(query, "temperature", word, sizeof word);
+    id->temperature = temperature_parse(word);
+    column_text(query, "place", word, sizeof word);
+    id->place = place_parse(word);
+    id->kind = -1;
+}
+
+/* A case by any one row of it: the first row of the next larger case (a single
+ * seek, which SQLite makes only where the bounds are parameters), the names of a
+ * row's case, and all rows of a row's case. */
+static const char next_sql[] =
+    "SELECT rowid AS row FROM result"
+    " WHERE (operation, variant, shape, temperature, place) > (?, ?, ?, ?, ?)"
+    " ORDER BY operation, variant, shape, temperature, place LIMIT 1";
+static const char name_sql[] =
+    "SELECT operation, variant, shape, temperature, place FROM result WHERE rowid = :row";
+static const char times_sql[] =
+    "SELECT result.launch_id, result.status, result.time_ns FROM result AS one"
+    " JOIN result INDEXED BY result_case ON result.operation = one.operation"
+    " AND result.variant = one.variant AND result.shape = one.shape"
+    " AND result.temperature = one.temperature AND result.place = one.place"
+    " AND result.purpose = 'case' WHERE one.rowid = :row";
+enum { NAMES = 5 };
+
+/* Make `next` look beyond the case that `name` is at; from the first without one. */
+static void bind_names(struct query *next, struct query *name)
+{
+    query_reset(next);
+    for (int i = 0; i < NAMES && next->rc == SQLITE_OK; i++) {
+        int rc = name ? sqlite3_bind_value(next->statement, i + 1,
+                                           sqlite3_column_value(name->statement, i))
+                      : sqlite3_bind_text(next->statement, i + 1, "", 0, SQLITE_STATIC);
+        if (rc == SQLITE_OK) continue;
+        next->rc = rc;
+        store_failed(next->store, rc, purpose);
+    }
+}
+
+static int read_cases(struct reader *reader, const struct history_filter *filter)
+{
+    struct query next, name, times;
+    int status = 0;
+    query_open(&next, reader->store, purpose, next_sql);
+    query_open(&name, reader->store, purpose, name_sql);
+    query_open(&times, reader->store, purpose, times_sql);
+    bind_names(&next, NULL);
+    while (status == 0 && query_step(&next) == 1) {
+        struct case_id id;
+        int64_t row = column_integer(&next, "row");
+        query_reset(&name);
+        query_integer(&name, ":row", row);
+        if (query_step(&name) != 1) break;
+        read_id(&name, &id);
+        bind_names(&next, &name);
+        query_reset(&times);
+        query_integer(&times, ":row", row);
+        if (history_takes(filter, &id)) status = add_series(reader, &times, &id);
+    }
+    int closed = query_close(&next) | query_close(&name) | query_close(&times);
+    return closed == 0 ? status : -1;
+}
+
+/* ---------------------------------------------------------------- acks -- */
+
+static int add_ack(const struct ack *ack, void *context)
+{
+    struct history *history = context;
+    int status = grow(&history->acks, history->ack_count, sizeof *ack);
+    if (status == 0) history->acks[history->ack_count++] = *ack;
+    return status;
+}
+
+static int read_acks(struct reader *reader)
+{
+    return store_each_ack(reader->store, add_ack, reader->history);
+}
+
+/* One transaction: the rows of one moment, though a run be under way. */
+int history_read(struct history *history, struct store *store, const struct history_filter *filter)
+{
+    struct reader reader = {.store = store, .history = history};
+    *history = (struct history){0};
+    if (store_exec(store, purpose, "BEGIN") != 0) return -1;
+    int status = read_launches(&reader);
+    if (status == 0) status = read_cases(&reader, filter);
+    if (status == 0) status = read_acks(&reader);
+    free(reader.launches);
+    status = store_finish(store, purpose, status);
+    if (status != 0) history_release(history);
+    return status;
+}

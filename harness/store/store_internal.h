@@ -1,0 +1,179 @@
+/*
+ * store_internal.h - what the parts of the store share: a small vocabulary
+ * over SQLite, the tables of fields that tie structs to columns, the schema.
+ *
+ * A query keeps its first failure: binding and reading after one do nothing,
+ * and the failure is reported once, when it happens, by store_failed. So a
+ * caller binds thirty values and checks once.
+ */
+#ifndef STORE_INTERNAL_H
+#define STORE_INTERNAL_H
+
+#include <sqlite3.h>
+
+#include "store/store.h"
+#include "store/store_id.h"
+
+enum {
+    STORE_APPLICATION = 0x41535359, /* "ASSY", in the header of the file */
+    STORE_MAX_PATH = 4096,
+};
+
+struct store {
+    sqlite3 *db;
+    char path[STORE_MAX_PATH];
+    int timeout_ms;
+};
+
+/* ------------------------------------------------------------- queries -- */
+
+struct query {
+    struct store *store;
+    sqlite3_stmt *statement;
+    const char *purpose; /* completes "cannot ...": "store a case" */
+    int rc;              /* of the first failure; SQLITE_OK when none */
+    int last_column;     /* found last: the next one asked for is mostly its neighbour */
+};
+
+/* assay_error with one sentence that names the path and the purpose; -1. */
+int store_failed(struct store *store, int rc, const char *purpose);
+
+void query_open(struct query *query, struct store *store, const char *purpose, const char *sql);
+/* 1: a row, 0: no more, -1: reported. */
+int query_step(struct query *query);
+/* Ready to be bound and stepped again. */
+void query_reset(struct query *query);
+/* 0, or -1 when anything failed since query_open. */
+int query_close(struct query *query);
+/* Step to the end and close. */
+int query_run(struct query *query);
+
+/* Bind by name (":time_ns"). */
+void query_text(struct query *query, const char *name, const char *text);
+void query_integer(struct query *query, const char *name, int64_t value);
+void query_count(struct query *query, const char *name, int64_t value); /* below 0: NULL */
+void query_real(struct query *query, const char *name, double value);   /* NAN: NULL */
+void query_blob(struct query *query, const char *name, const void *bytes, size_t size);
+
+/* Read by column name. NULL reads as "", -1 and NAN. */
+void column_text(struct query *query, const char *name, char *out, size_t size);
+int64_t column_integer(struct query *query, const char *name);
+int64_t column_count(struct query *query, const char *name);
+double column_real(struct query *query, const char *name);
+/* Index of a column, or -1 with the query failed. */
+int column_index(struct query *query, const char *name);
+
+/* SQL without results. */
+int store_exec(struct store *store, const char *purpose, const char *sql);
+/* The one integer that `sql` gives. */
+int store_integer(struct store *store, const char *purpose, const char *sql, int64_t *value);
+
+/* A writer's transaction. store_finish commits when status is 0, otherwise
+ * rolls back and leaves the error as it was; returns 0 or -1. */
+int store_begin(struct store *store, const char *purpose);
+int store_finish(struct store *store, const char *purpose, int status);
+
+/* -------------------------------------------------------------- fields -- */
+
+enum field_type {
+    FIELD_TEXT,    /* char[size] */
+    FIELD_REAL,    /* double; NAN is NULL */
+    FIELD_COUNT,   /* int32_t; -1 is NULL */
+    FIELD_COUNT64, /* int64_t; -1 is NULL */
+    FIELD_BITS,    /* uint64_t, stored as the int64_t of the same bits */
+    FIELD_FLAG,    /* bool, stored as 0 or 1 */
+    FIELD_WORD,    /* int32_t enum, stored as its word; -1 is NULL */
+};
+
+/* The words of an enum. */
+struct vocabulary {
+    const char *what; /* "status" */
+    const char *(*name)(int value);
+    int (*parse)(const char *name);
+};
+
+/* A member of a struct and the column it is stored in. */
+struct field {
+    const char *column; /* NULL ends a table */
+    enum field_type type;
+    size_t offset, size;
+    const struct vocabulary *words;
+};
+
+extern const struct field program_fields[]; /* struct program_info */
+extern const struct field host_fields[];    /* struct host_info */
+extern const struct field run_fields[];     /* struct run_info, but suite_text */
+extern const struct field device_fields[];  /* struct device_info: what the hardware is */
+extern const struct field session_fields[]; /* struct device_info: what a launch found */
+extern const struct field launch_fields[];  /* struct launch_info, but its device and states */
+extern const struct field start_fields[];   /* struct device_state, columns start_... */
+extern const struct field end_fields[];     /* struct device_state, columns end_... */
+extern const struct field case_fields[];    /* struct case_id */
+extern const struct field result_fields[];  /* struct case_result, but its id */
+extern const struct vocabulary purpose_words;
+
+/* A struct and the fields of it that take part in a row. */
+struct part {
+    const struct field *fields;
+    const void *base;
+};
+
+/* Open "INSERT INTO table (extra..., fields...)" with the fields bound; the
+ * caller binds the `extra` columns (ended by NULL) and runs it. `conflict` is
+ * the end of the statement, "" or an ON CONFLICT clause. */
+void row_open(struct query *query, struct store *store, const char *purpose, const char *table,
+              const char *const *extra, const struct part *parts, int count, const char *conflict);
+void fields_bind(struct query *query, const struct field *fields, const void *base);
+/* Fails the query on a word that this version does not know. */
+void fields_read(struct query *query, const struct field *fields, void *base);
+void fields_hash(struct id_hash *hash, const struct field *fields, const void *base);
+
+/* The run and its launches into a struct of zeros: no cases, no transaction of its own. */
+int store_read_head(struct store *store, const char *run_id, struct stored_run *run);
+
+/* --------------------------------------------------------------- gates -- */
+
+/* The launches of a gate or a calibration are runs of one launch each, told by their
+ * labels (gate_run.c makes them): half of them are of another program, so latest and
+ * the history pass over them. A condition in SQL on a row of run. */
+#define STORE_OF_GATE "label GLOB 'gate ???????? round *'"
+
+/* -------------------------------------------------------------- schema -- */
+
+/* Migration i, one SQL text, brings a database of user_version i to i + 1. */
+extern const char *const store_migrations[];
+extern const int store_version; /* how many there are */
+
+/* Bring the open database to version `count`, after copying it to a backup
+ * file beside it unless it is new. */
+int store_migrate(struct store *store, const char *const *migrations, int count);
+
+/* What identifies variant number `variant` of a group (store_write.c). */
+void group_case_id(const struct group *group, int variant, struct case_id *id);
+
+/* ------------------------------------------------------------ exchange -- */
+
+/* A table that travels by NDJSON. */
+struct exchange {
+    const char *table;
+    const char *rows;     /* FROM and after: which rows belong to run :run, in what order */
+    const char *conflict; /* what happens to a row that is there already */
+};
+extern const struct exchange exchange_tables[]; /* ended by a NULL table; parents first */
+enum { EXCHANGE_FORMAT = 1 };
+
+/* What the elements of a BLOB column are. */
+enum element { ELEMENT_F32, ELEMENT_U16, ELEMENT_U8 };
+/* -1 with assay_error for a column that holds no samples. */
+int element_of(const char *column);
+
+/* The shortest decimal that reads back as `value`; 9e999 for infinity, which JSON lacks. */
+enum { NUMBER_SIZE = 32 };
+void number_text(double value, char text[NUMBER_SIZE]);
+
+/* SQL functions json_real(x) and json_samples(blob, column). */
+int exchange_functions(struct store *store);
+/* A JSON array of numbers as the bytes of a BLOB column; *bytes by malloc. */
+int samples_parse(const char *json, enum element element, void **bytes, size_t *size);
+
+#endif

@@ -1,0 +1,173 @@
+/* store_noise.c - the noise of unchanged code, in the database. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/room.h"
+#include "store/store_gate.h"
+#include "store/store_internal.h"
+#include "store/store_rows.h"
+
+int store_comparability(struct store *store, const char *launch_id, char key[STORE_ID])
+{
+    struct query query;
+    key[0] = '\0';
+    query_open(&query, store, "read the comparability of a launch",
+               "SELECT comparability FROM launch WHERE id = :id");
+    query_text(&query, ":id", launch_id);
+    if (query_step(&query) == 1) column_text(&query, "comparability", key, STORE_ID);
+    return query_close(&query);
+}
+
+static void block_id(const struct noise_block *block, const char *source, const char *metric,
+                     char id[ID_SIZE])
+{
+    struct id_hash hash;
+    char first[16];
+    snprintf(first, sizeof first, "%d", block->first);
+    id_hash_begin(&hash);
+    id_hash_text(&hash, block->session);
+    id_hash_text(&hash, source);
+    id_hash_text(&hash, metric);
+    fields_hash(&hash, case_fields, &block->id);
+    if (block->first > 0) id_hash_text(&hash, first);
+    id_hash_end(&hash, id);
+}
+
+int store_add_noise(struct store *store, const char *comparability, const char *source,
+                    const char *metric, const struct noise_block *block)
+{
+    struct query query;
+    char id[ID_SIZE], now[TIMESTAMP_SIZE];
+    timestamp_now(now);
+    block_id(block, source, metric, id);
+    query_open(&query, store, "store the noise of a case",
+               "INSERT INTO noise (id, comparability, session, source, operation, variant, kind,"
+               " place, shape, temperature, metric, rounds, time_ns, shift, spread, measured_at)"
+               " VALUES (:id, :comparability, :session, :source, :operation, :variant, :kind,"
+               " :place, :shape, :temperature, :metric, :rounds, :time_ns, :shift, :spread, :now)"
+               " ON CONFLICT (id) DO UPDATE SET rounds = excluded.rounds,"
+               " time_ns = excluded.time_ns, shift = excluded.shift, spread = excluded.spread,"
+               " measured_at = excluded.measured_at WHERE excluded.rounds > rounds");
+    query_text(&query, ":id", id);
+    query_text(&query, ":comparability", comparability);
+    query_text(&query, ":session", block->session);
+    query_text(&query, ":source", source);
+    query_text(&query, ":metric", metric);
+    fields_bind(&query, case_fields, &block->id);
+    query_integer(&query, ":rounds", block->rounds);
+    query_real(&query, ":time_ns", block->time_ns);
+    query_real(&query, ":shift", block->shift);
+    query_real(&query, ":spread", block->spread);
+    query_text(&query, ":now", now);
+    return query_run(&query);
+}
+
+static int make_room(struct noise *noise)
+{
+    struct noise_block *blocks = room_for_one(noise->blocks, noise->count, sizeof *blocks);
+    if (!blocks) return assay_error("out of memory for the noise of unchanged code");
+    noise->blocks = blocks;
+    return 0;
+}
+
+static int read_block(struct query *query, struct noise *noise)
+{
+    if (make_room(noise) != 0) return -1;
+    struct noise_block *block = &noise->blocks[noise->count++];
+    memset(block, 0, sizeof *block);
+    fields_read(query, case_fields, &block->id);
+    column_text(query, "session", block->session, sizeof block->session);
+    block->rounds = (int32_t)column_integer(query, "rounds");
+    block->time_ns = column_real(query, "time_ns");
+    block->shift = column_real(query, "shift");
+    block->spread = column_real(query, "spread");
+    return 0;
+}
+
+int store_read_noise(struct store *store, const char *comparability, const char *metric,
+                     struct noise *noise)
+{
+    struct query query;
+    int status = 0;
+    memset(noise, 0, sizeof *noise);
+    query_open(&query, store, "read the noise of unchanged code",
+               "SELECT operation, variant, kind, place, shape, temperature, session, rounds,"
+               " time_ns, shift, spread FROM noise WHERE comparability = :comparability AND metric "
+               "= :metric");
+    query_text(&query, ":comparability", comparability);
+    query_text(&query, ":metric", metric);
+    while (status == 0 && query_step(&query) == 1)
+        status = read_block(&query, noise);
+    if (query_close(&query) != 0) status = -1;
+    if (status == 0) status = noise_prepare(noise);
+    if (status != 0) noise_release(noise);
+    return status;
+}
+
+/* -------------------------------------------------------------- sessions -- */
+
+/* Labels have the first eight digits of a session; its blocks, if any, the others. */
+static int complete_session(struct store *store, char session[STORE_ID])
+{
+    struct query query;
+    query_open(&query, store, "look for a session",
+               "SELECT session FROM noise WHERE session >= :from AND session < :from || 'g'"
+               " LIMIT 1");
+    query_text(&query, ":from", session);
+    int found = query_step(&query);
+    if (found == 1) column_text(&query, "session", session, STORE_ID);
+    if (query_close(&query) != 0) return -1;
+    if (found == 1) return 0;
+    char random[STORE_ID];
+    if (id_random(random) != 0) return -1;
+    snprintf(session + 8, STORE_ID - 8, "%s", random + 8);
+    return 0;
+}
+
+/* The query's one row: a session as labels have it, and its last round. 1: found, 0: not,
+ * -1: reported. */
+static int find_session(struct store *store, const char *sql, const char *suite,
+                        char session[STORE_ID], int *last)
+{
+    struct query query;
+    query_open(&query, store, "look for a session", sql);
+    query_text(&query, ":suite", suite);
+    int found = query_step(&query);
+    if (found == 1) {
+        column_text(&query, "session", session, STORE_ID);
+        *last = (int)column_integer(&query, "last");
+    }
+    if (query_close(&query) != 0) return -1;
+    if (found == 1 && complete_session(store, session) != 0) return -1;
+    return found;
+}
+
+/* Labels are "gate 1a2b3c4d round 3, base". */
+#define SESSION_AND_LAST                                                                           \
+    "SELECT substr(label, 6, 8) AS session, max(CAST(substr(label, 21) AS INTEGER)) AS last"       \
+    " FROM run WHERE suite = :suite AND "
+#define NEWEST_FIRST " ORDER BY max(started_at) DESC, max(rowid) DESC LIMIT 1"
+
+int store_last_calibration(struct store *store, const char *suite, char session[STORE_ID],
+                           int *last)
+{
+    static const char sql[] = SESSION_AND_LAST
+        "label GLOB 'gate ???????? round *, unchanged*' GROUP BY session" NEWEST_FIRST;
+    int found = find_session(store, sql, suite, session, last);
+    if (found == 0)
+        return assay_error("%s: there is no calibration of '%s' to go on with", store->path, suite);
+    return found == 1 ? 0 : -1;
+}
+
+/* A gate against a stored run launches no base; a calibration calls its launches unchanged. */
+int store_unfinished_gate(struct store *store, const char *suite, char session[STORE_ID], int *last)
+{
+    static const char sql[] = SESSION_AND_LAST STORE_OF_GATE
+        " GROUP BY session HAVING sum(label GLOB '*, base') > 0"
+        " AND session NOT IN (SELECT substr(id, 1, 8) FROM gate)" NEWEST_FIRST;
+    int found = find_session(store, sql, suite, session, last);
+    if (found == 0)
+        return assay_error("%s: no gate of '%s' is unfinished: there is nothing to resume",
+                           store->path, suite);
+    return found == 1 ? 0 : -1;
+}

@@ -1,0 +1,223 @@
+/* store_profile.c - profiles of results: profile, profile_kernel, profile_counter. */
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device/profile.h"
+#include "store/store_internal.h"
+
+static const struct vocabulary activity_words = {"activity", activity_name, activity_parse};
+
+#define P(column, type, member)                                                                    \
+    {                                                                                              \
+        column, type, offsetof(struct profile, member), sizeof(((struct profile *)0)->member),     \
+            NULL                                                                                   \
+    }
+static const struct field profile_fields[] = {
+    P("activities", FIELD_COUNT, activities),
+    P("span_ns", FIELD_REAL, span_ns),
+    P("busy_ns", FIELD_REAL, busy_ns),
+    P("idle_ns", FIELD_REAL, idle_ns),
+    P("left_out", FIELD_COUNT, left_out),
+    P("passes", FIELD_COUNT, passes),
+    P("counters_lost", FIELD_TEXT, counters_lost),
+    {0},
+};
+#undef P
+
+#define K(column, type, member, words)                                                             \
+    {                                                                                              \
+        column, type, offsetof(struct profile_kernel, member),                                     \
+            sizeof(((struct profile_kernel *)0)->member), words                                    \
+    }
+static const struct field kernel_fields[] = {
+    K("activity", FIELD_WORD, activity, &activity_words),
+    K("name", FIELD_TEXT, name, NULL),
+    K("count", FIELD_COUNT, count, NULL),
+    K("grid_x", FIELD_COUNT, grid[0], NULL),
+    K("grid_y", FIELD_COUNT, grid[1], NULL),
+    K("grid_z", FIELD_COUNT, grid[2], NULL),
+    K("block_x", FIELD_COUNT, block[0], NULL),
+    K("block_y", FIELD_COUNT, block[1], NULL),
+    K("block_z", FIELD_COUNT, block[2], NULL),
+    K("registers", FIELD_COUNT, registers, NULL),
+    K("static_shared_bytes", FIELD_COUNT, static_shared_bytes, NULL),
+    K("dynamic_shared_bytes", FIELD_COUNT, dynamic_shared_bytes, NULL),
+    K("local_bytes", FIELD_COUNT, local_bytes, NULL),
+    K("busy_ns", FIELD_REAL, busy_ns, NULL),
+    K("min_ns", FIELD_REAL, min_ns, NULL),
+    K("max_ns", FIELD_REAL, max_ns, NULL),
+    {0},
+};
+#undef K
+
+/* The id of the stored case; -1 with assay_error when there is none. */
+static int find_result(struct store *store, const char *launch_id, const struct case_id *id,
+                       char out[STORE_ID])
+{
+    struct query query;
+    out[0] = '\0';
+    query_open(&query, store, "find a case",
+               "SELECT id FROM result WHERE launch_id = :launch_id AND operation = :operation"
+               " AND variant = :variant AND kind = :kind AND place = :place AND shape = :shape"
+               " AND temperature = :temperature ORDER BY purpose LIMIT 1");
+    query_text(&query, ":launch_id", launch_id);
+    fields_bind(&query, case_fields, id);
+    if (query_step(&query) == 1) column_text(&query, "id", out, STORE_ID);
+    if (query_close(&query) != 0) return -1;
+    return out[0] ? 0
+                  : assay_error("%s: there is no case %s/%s to profile", store->path, id->operation,
+                                id->variant);
+}
+
+/* ---------------------------------------------------------------- writing -- */
+
+static int kernel_write(struct store *store, const char *result_id, int ordinal,
+                        const struct profile_kernel *kernel)
+{
+    static const char *const extra[] = {"result_id", "ordinal", NULL};
+    const struct part part = {kernel_fields, kernel};
+    struct query query;
+    row_open(&query, store, "store a profile", "profile_kernel", extra, &part, 1, "");
+    query_text(&query, ":result_id", result_id);
+    query_integer(&query, ":ordinal", ordinal);
+    return query_run(&query);
+}
+
+static int counters_write(struct store *store, const char *result_id, int kernel,
+                          const struct profile *profile, const double *values)
+{
+    struct query query;
+    query_open(&query, store, "store counters",
+               "INSERT INTO profile_counter (result_id, kernel, ordinal, metric, value)"
+               " VALUES (:result_id, :kernel, :ordinal, :metric, :value)");
+    for (int i = 0; i < profile->counter_count; i++) {
+        query_text(&query, ":result_id", result_id);
+        query_integer(&query, ":kernel", kernel);
+        query_integer(&query, ":ordinal", i + 1);
+        query_text(&query, ":metric", profile->counter[i]);
+        query_real(&query, ":value", values[i]);
+        if (query_step(&query) != 0) break;
+        query_reset(&query);
+    }
+    return query_close(&query);
+}
+
+static int profile_write(struct store *store, const char *result_id, const struct profile *profile)
+{
+    static const char *const extra[] = {"result_id", NULL};
+    const struct part part = {profile_fields, profile};
+    struct query query;
+    row_open(&query, store, "store a profile", "profile", extra, &part, 1, "");
+    query_text(&query, ":result_id", result_id);
+    if (query_run(&query) != 0) return -1;
+    for (int i = 0; i < profile->kernel_count; i++)
+        if (kernel_write(store, result_id, i + 1, &profile->kernels[i]) != 0) return -1;
+    if (profile->passes < 0) return 0;
+    if (counters_write(store, result_id, 0, profile, profile->whole) != 0) return -1;
+    for (int i = 0; i < profile->kernel_count; i++)
+        if (profile->kernels[i].activity == CUPTI_KERNEL &&
+            counters_write(store, result_id, i + 1, profile, profile->kernels[i].counter) != 0)
+            return -1;
+    return 0;
+}
+
+int store_profile(struct store *store, const char *launch_id, const struct case_id *id,
+                  const struct profile *profile)
+{
+    static const char purpose[] = "store a profile";
+    char result_id[STORE_ID];
+    if (find_result(store, launch_id, id, result_id) != 0) return -1;
+    if (store_begin(store, purpose) != 0) return -1;
+    return store_finish(store, purpose, profile_write(store, result_id, profile));
+}
+
+/* ---------------------------------------------------------------- reading -- */
+
+static int read_kernels(struct store *store, const char *result_id, struct profile *profile)
+{
+    struct query query;
+    query_open(&query, store, "read a profile",
+               "SELECT * FROM profile_kernel WHERE result_id = :result_id ORDER BY ordinal");
+    query_text(&query, ":result_id", result_id);
+    while (profile->kernel_count < PROFILE_MAX_KERNELS && query_step(&query) == 1)
+        fields_read(&query, kernel_fields, &profile->kernels[profile->kernel_count++]);
+    return query_close(&query);
+}
+
+/* The counters of the whole launch come first and name the rest. */
+static void take_counter(struct query *query, struct profile *profile)
+{
+    char metric[PROFILE_MAX_METRIC];
+    int64_t kernel = column_integer(query, "kernel");
+    column_text(query, "metric", metric, sizeof metric);
+    int at = 0;
+    while (at < profile->counter_count && strcmp(profile->counter[at], metric) != 0)
+        at++;
+    if (at == PROFILE_MAX_COUNTERS || kernel > profile->kernel_count) return;
+    if (at == profile->counter_count)
+        memcpy(profile->counter[profile->counter_count++], metric, sizeof metric);
+    double *values = kernel == 0 ? profile->whole : profile->kernels[kernel - 1].counter;
+    values[at] = column_real(query, "value");
+}
+
+static int read_counters(struct store *store, const char *result_id, struct profile *profile)
+{
+    struct query query;
+    query_open(&query, store, "read counters",
+               "SELECT * FROM profile_counter WHERE result_id = :result_id"
+               " ORDER BY kernel, ordinal");
+    query_text(&query, ":result_id", result_id);
+    while (query_step(&query) == 1)
+        take_counter(&query, profile);
+    return query_close(&query);
+}
+
+int store_read_profile(struct store *store, const char *launch_id, const struct case_id *id,
+                       struct profile *profile, bool *found)
+{
+    char result_id[STORE_ID];
+    struct query query;
+    profile_init(profile);
+    *found = false;
+    if (find_result(store, launch_id, id, result_id) != 0) return -1;
+    query_open(&query, store, "read a profile",
+               "SELECT * FROM profile WHERE result_id = :result_id");
+    query_text(&query, ":result_id", result_id);
+    *found = query_step(&query) == 1;
+    if (*found) fields_read(&query, profile_fields, profile);
+    if (query_close(&query) != 0) return -1;
+    if (!*found) return 0;
+    return read_kernels(store, result_id, profile) || read_counters(store, result_id, profile) ? -1
+                                                                                               : 0;
+}
+
+int store_read_profiles(struct store *store, const struct stored_run *run,
+                        struct profile ***profiles)
+{
+    struct profile *profile = malloc(sizeof *profile);
+    struct profile **list = calloc((size_t)run->case_count + 1, sizeof *list);
+    int status = profile && list ? 0 : assay_error("out of memory for profiles");
+    for (int i = 0; i < run->case_count && status == 0; i++) {
+        const struct stored_case *stored = &run->cases[i];
+        bool found = false;
+        status = store_read_profile(store, stored->launch_id, &stored->result.id, profile, &found);
+        if (status != 0 || !found) continue;
+        list[i] = profile;
+        profile = malloc(sizeof *profile);
+        if (profile == NULL) status = assay_error("out of memory for profiles");
+    }
+    free(profile);
+    if (status == 0)
+        *profiles = list;
+    else if (list)
+        store_profiles_release(run, list);
+    return status;
+}
+
+void store_profiles_release(const struct stored_run *run, struct profile **profiles)
+{
+    for (int i = 0; i < run->case_count; i++)
+        free(profiles[i]);
+    free(profiles);
+}

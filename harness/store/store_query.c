@@ -1,0 +1,207 @@
+/* store_query.c - the vocabulary over SQLite: prepare, bind, step, read, report. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "store/store_internal.h"
+
+static bool is_disk_full(sqlite3 *db, int rc)
+{
+    int error = sqlite3_system_errno(db);
+    return (rc & 0xff) == SQLITE_FULL ||
+           ((rc & 0xff) == SQLITE_IOERR && (error == ENOSPC || error == EDQUOT));
+}
+
+int store_failed(struct store *store, int rc, const char *purpose)
+{
+    const char *path = store->path;
+    const char *text = store->db ? sqlite3_errmsg(store->db) : sqlite3_errstr(rc);
+    int error = store->db ? sqlite3_system_errno(store->db) : 0;
+
+    if (store->db && is_disk_full(store->db, rc))
+        return assay_error("%s: cannot %s: the disk is full", path, purpose);
+    switch (rc & 0xff) {
+    case SQLITE_READONLY:
+        return assay_error("%s: cannot %s: the database or its folder is read-only", path, purpose);
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        return assay_error("%s: cannot %s: locked by another process (waited %.3g s)", path,
+                           purpose, store->timeout_ms / 1000.0);
+    case SQLITE_NOTADB:
+        return assay_error("%s is not a database", path);
+    case SQLITE_CORRUPT:
+        return assay_error("%s: cannot %s: the database is damaged", path, purpose);
+    case SQLITE_CANTOPEN:
+    case SQLITE_IOERR:
+        return assay_error("%s: cannot %s: %s", path, purpose, error ? strerror(error) : text);
+    default:
+        return assay_error("%s: cannot %s: %s", path, purpose, text);
+    }
+}
+
+static void query_note(struct query *query, int rc)
+{
+    if (rc == SQLITE_OK || query->rc != SQLITE_OK) return;
+    query->rc = rc;
+    store_failed(query->store, rc, query->purpose);
+}
+
+void query_open(struct query *query, struct store *store, const char *purpose, const char *sql)
+{
+    *query = (struct query){.store = store, .purpose = purpose};
+    query_note(query, sqlite3_prepare_v2(store->db, sql, -1, &query->statement, NULL));
+}
+
+int query_step(struct query *query)
+{
+    if (query->rc != SQLITE_OK) return -1;
+    int rc = sqlite3_step(query->statement);
+    if (rc == SQLITE_ROW) return 1;
+    if (rc == SQLITE_DONE) return 0;
+    query_note(query, rc);
+    return -1;
+}
+
+void query_reset(struct query *query)
+{
+    if (query->rc != SQLITE_OK) return;
+    query_note(query, sqlite3_reset(query->statement));
+    query_note(query, sqlite3_clear_bindings(query->statement));
+}
+
+int query_close(struct query *query)
+{
+    /* What finalize returns is the last step's code, reported already. */
+    sqlite3_finalize(query->statement);
+    query->statement = NULL;
+    return query->rc == SQLITE_OK ? 0 : -1;
+}
+
+int query_run(struct query *query)
+{
+    while (query_step(query) == 1)
+        continue;
+    return query_close(query);
+}
+
+/* Index of a parameter, or 0 with the query failed. */
+static int parameter_index(struct query *query, const char *name)
+{
+    if (query->rc != SQLITE_OK) return 0;
+    int index = sqlite3_bind_parameter_index(query->statement, name);
+    if (index == 0) {
+        query->rc = SQLITE_RANGE;
+        assay_error("%s: cannot %s: the query has no parameter %s", query->store->path,
+                    query->purpose, name);
+    }
+    return index;
+}
+
+void query_text(struct query *query, const char *name, const char *text)
+{
+    int index = parameter_index(query, name);
+    if (index)
+        query_note(query, sqlite3_bind_text(query->statement, index, text, -1, SQLITE_TRANSIENT));
+}
+
+void query_integer(struct query *query, const char *name, int64_t value)
+{
+    int index = parameter_index(query, name);
+    if (index) query_note(query, sqlite3_bind_int64(query->statement, index, value));
+}
+
+/* An unbound parameter is NULL. */
+void query_count(struct query *query, const char *name, int64_t value)
+{
+    if (value >= 0) query_integer(query, name, value);
+}
+
+void query_real(struct query *query, const char *name, double value)
+{
+    int index = parameter_index(query, name);
+    if (index && !isnan(value))
+        query_note(query, sqlite3_bind_double(query->statement, index, value));
+}
+
+void query_blob(struct query *query, const char *name, const void *bytes, size_t size)
+{
+    int index = parameter_index(query, name);
+    if (index && bytes)
+        query_note(query,
+                   sqlite3_bind_blob64(query->statement, index, bytes, size, SQLITE_TRANSIENT));
+}
+
+int column_index(struct query *query, const char *name)
+{
+    if (query->rc != SQLITE_OK) return -1;
+    int count = sqlite3_column_count(query->statement);
+    for (int i = 0; i < count; i++) {
+        int at = (query->last_column + 1 + i) % count;
+        if (strcmp(sqlite3_column_name(query->statement, at), name) == 0)
+            return query->last_column = at;
+    }
+    query->rc = SQLITE_RANGE;
+    assay_error("%s: cannot %s: the query has no column %s", query->store->path, query->purpose,
+                name);
+    return -1;
+}
+
+void column_text(struct query *query, const char *name, char *out, size_t size)
+{
+    int index = column_index(query, name);
+    const unsigned char *text = index < 0 ? NULL : sqlite3_column_text(query->statement, index);
+    snprintf(out, size, "%s", text ? (const char *)text : "");
+}
+
+int64_t column_integer(struct query *query, const char *name)
+{
+    int index = column_index(query, name);
+    return index < 0 ? 0 : sqlite3_column_int64(query->statement, index);
+}
+
+static bool is_null(struct query *query, int index)
+{
+    return index < 0 || sqlite3_column_type(query->statement, index) == SQLITE_NULL;
+}
+
+int64_t column_count(struct query *query, const char *name)
+{
+    int index = column_index(query, name);
+    return is_null(query, index) ? -1 : sqlite3_column_int64(query->statement, index);
+}
+
+double column_real(struct query *query, const char *name)
+{
+    int index = column_index(query, name);
+    return is_null(query, index) ? NAN : sqlite3_column_double(query->statement, index);
+}
+
+int store_exec(struct store *store, const char *purpose, const char *sql)
+{
+    int rc = sqlite3_exec(store->db, sql, NULL, NULL, NULL);
+    return rc == SQLITE_OK ? 0 : store_failed(store, rc, purpose);
+}
+
+int store_integer(struct store *store, const char *purpose, const char *sql, int64_t *value)
+{
+    struct query query;
+    query_open(&query, store, purpose, sql);
+    if (query_step(&query) == 1) *value = sqlite3_column_int64(query.statement, 0);
+    return query_close(&query);
+}
+
+/* IMMEDIATE takes the writer's lock now, where the busy timeout still helps. */
+int store_begin(struct store *store, const char *purpose)
+{
+    return store_exec(store, purpose, "BEGIN IMMEDIATE");
+}
+
+int store_finish(struct store *store, const char *purpose, int status)
+{
+    if (status == 0) status = store_exec(store, purpose, "COMMIT");
+    /* SQLite may have rolled back by itself (a full disk); otherwise it is up to us. */
+    if (status != 0 && !sqlite3_get_autocommit(store->db))
+        sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
+    return status;
+}

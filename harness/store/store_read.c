@@ -1,0 +1,254 @@
+/* store_read.c - a run as it was stored, back in memory. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/room.h"
+#include "store/store_internal.h"
+
+/* Room for one more element; the address of the zeroed new one, or NULL. */
+static void *grow(void **array, int *count, size_t size)
+{
+    void *larger = room_for_one(*array, *count, size);
+    if (!larger) {
+        assay_error("out of memory for a stored run");
+        return NULL;
+    }
+    *array = larger;
+    void *element = (char *)*array + (size_t)*count * size;
+    (*count)++;
+    return memset(element, 0, size);
+}
+
+/* ------------------------------------------------------------- samples -- */
+
+/* A copy of a BLOB column, and how many elements it has. NULL stays NULL. */
+static void *blob_copy(struct query *query, const char *column, size_t element, int *count)
+{
+    int index = column_index(query, column);
+    if (index < 0 || sqlite3_column_type(query->statement, index) == SQLITE_NULL) return NULL;
+    const void *bytes = sqlite3_column_blob(query->statement, index);
+    size_t size = (size_t)sqlite3_column_bytes(query->statement, index);
+    void *copy = malloc(size ? size : 1);
+    if (!copy) {
+        query->rc = SQLITE_NOMEM;
+        assay_error("%s: cannot %s: out of memory", query->store->path, query->purpose);
+        return NULL;
+    }
+    if (size) memcpy(copy, bytes, size);
+    *count = (int)(size / element);
+    return copy;
+}
+
+/* The schema's CHECKs hold the arrays of one row to one length. */
+static int read_samples(struct store *store, const char *result_id, struct samples *samples)
+{
+    struct query query;
+    int count;
+    query_open(&query, store, "read samples", "SELECT * FROM sample WHERE result_id = :result_id");
+    query_text(&query, ":result_id", result_id);
+    if (query_step(&query) == 1) {
+        samples->time_ns = blob_copy(&query, "time_ns", 4, &samples->count);
+        samples->busy_ns = blob_copy(&query, "busy_ns", 4, &count);
+        samples->event_ns = blob_copy(&query, "event_ns", 4, &count);
+        samples->round = blob_copy(&query, "round", 2, &count);
+        samples->mark = blob_copy(&query, "mark", 1, &count);
+        samples->wall_ns = blob_copy(&query, "wall_ns", 4, &samples->wall_count);
+        samples->wall_round = blob_copy(&query, "wall_round", 2, &count);
+    }
+    return query_close(&query);
+}
+
+static int read_spans(struct store *store, const char *result_id, struct samples *samples)
+{
+    struct query query;
+    query_open(&query, store, "read the spans of stages",
+               "SELECT lane, name, begin_ns, end_ns FROM span WHERE result_id = :result_id"
+               " ORDER BY ordinal");
+    query_text(&query, ":result_id", result_id);
+    while (query_step(&query) == 1) {
+        struct stage_span *span =
+            grow((void **)&samples->span, &samples->span_count, sizeof *samples->span);
+        if (!span) {
+            query.rc = SQLITE_NOMEM;
+            break;
+        }
+        span->lane = (int32_t)column_integer(&query, "lane");
+        column_text(&query, "name", span->name, sizeof span->name);
+        span->begin_ns = column_real(&query, "begin_ns");
+        span->end_ns = column_real(&query, "end_ns");
+    }
+    return query_close(&query);
+}
+
+static int read_metrics(struct store *store, const char *result_id, struct case_result *result)
+{
+    struct query query;
+    query_open(&query, store, "read metrics",
+               "SELECT name, value FROM metric WHERE result_id = :result_id ORDER BY ordinal");
+    query_text(&query, ":result_id", result_id);
+    while (result->metric_count < ASSAY_MAX_METRICS && query_step(&query) == 1) {
+        struct metric *metric = &result->metrics[result->metric_count++];
+        column_text(&query, "name", metric->name, sizeof metric->name);
+        metric->value = column_real(&query, "value");
+    }
+    return query_close(&query);
+}
+
+/* --------------------------------------------------------------- cases -- */
+
+static int read_case(struct query *query, bool with_samples, struct stored_case *stored)
+{
+    char word[ASSAY_MAX_NAME], id[STORE_ID];
+    result_init(&stored->result);
+    column_text(query, "launch_id", stored->launch_id, sizeof stored->launch_id);
+    column_text(query, "group_label", stored->group_label, sizeof stored->group_label);
+    column_text(query, "purpose", word, sizeof word);
+    column_text(query, "id", id, sizeof id);
+    stored->launch_number = (int32_t)column_integer(query, "number");
+    stored->purpose = purpose_words.parse(word);
+    fields_read(query, case_fields, &stored->result.id);
+    fields_read(query, result_fields, &stored->result);
+    if (query->rc != SQLITE_OK) return -1;
+    if (read_metrics(query->store, id, &stored->result) != 0) return -1;
+    if (!with_samples) return 0;
+    if (read_samples(query->store, id, &stored->result.samples) != 0) return -1;
+    return read_spans(query->store, id, &stored->result.samples);
+}
+
+static int read_cases(struct store *store, const char *run_id, bool with_samples,
+                      struct stored_run *run)
+{
+    struct query query;
+    int status = 0;
+    query_open(&query, store, "read the cases of a run",
+               "SELECT result.*, launch.number FROM result"
+               " JOIN launch ON launch.id = result.launch_id"
+               " WHERE launch.run_id = :run_id ORDER BY launch.number, result.ordinal");
+    query_text(&query, ":run_id", run_id);
+    while (status == 0 && query_step(&query) == 1) {
+        struct stored_case *stored =
+            grow((void **)&run->cases, &run->case_count, sizeof *run->cases);
+        status = stored ? read_case(&query, with_samples, stored) : -1;
+    }
+    return query_close(&query) == 0 ? status : -1;
+}
+
+/* ------------------------------------------------------------ launches -- */
+
+static const char select_launch[] =
+    "SELECT launch.*, device.place, device.simulated, device.name, device.uuid, device.vbios,"
+    " device.compute_capability, device.multiprocessors, device.l1_bytes, device.cache_bytes,"
+    " device.memory_bytes, device.sm_mhz_max, device.memory_mhz_max"
+    " FROM launch JOIN device ON device.id = launch.device_id WHERE launch.run_id = :run_id ";
+
+static void read_launch(struct query *query, struct launch_info *launch)
+{
+    column_text(query, "id", launch->id, sizeof launch->id);
+    column_text(query, "run_id", launch->run_id, sizeof launch->run_id);
+    fields_read(query, launch_fields, launch);
+    fields_read(query, device_fields, &launch->device);
+    fields_read(query, session_fields, &launch->device);
+    fields_read(query, start_fields, &launch->start);
+}
+
+static int read_launches(struct store *store, const char *run_id, struct stored_run *run)
+{
+    struct query query;
+    char sql[sizeof select_launch + 32];
+    int status = 0;
+    snprintf(sql, sizeof sql, "%s ORDER BY launch.number", select_launch);
+    query_open(&query, store, "read the launches of a run", sql);
+    query_text(&query, ":run_id", run_id);
+    while (status == 0 && query_step(&query) == 1) {
+        struct launch_info *launch =
+            grow((void **)&run->launches, &run->launch_count, sizeof *run->launches);
+        if (launch)
+            read_launch(&query, launch);
+        else
+            status = -1;
+    }
+    return query_close(&query) == 0 ? status : -1;
+}
+
+/* Incomplete: a case of the plan that was not to be skipped has no result. */
+int store_open_launch(struct store *store, const char *run_id, struct launch_info *launch)
+{
+    struct query query;
+    char sql[sizeof select_launch + 1024];
+    memset(launch, 0, sizeof *launch);
+    snprintf(sql, sizeof sql,
+             "%s AND (launch.ended_at IS NULL OR EXISTS (SELECT 1 FROM expected"
+             "  WHERE expected.launch_id = launch.id AND expected.skip = '' AND NOT EXISTS"
+             "   (SELECT 1 FROM result WHERE result.launch_id = launch.id"
+             "    AND result.operation = expected.operation"
+             "    AND result.variant = expected.variant AND result.place = expected.place"
+             "    AND result.shape = expected.shape"
+             "    AND result.temperature = expected.temperature)))"
+             " ORDER BY launch.number DESC LIMIT 1",
+             select_launch);
+    query_open(&query, store, "look for an incomplete launch", sql);
+    query_text(&query, ":run_id", run_id);
+    if (query_step(&query) == 1) read_launch(&query, launch);
+    return query_close(&query);
+}
+
+/* ----------------------------------------------------------------- run -- */
+
+static int read_run_row(struct store *store, const char *run_id, struct stored_run *run)
+{
+    struct query query;
+    query_open(&query, store, "read a run",
+               "SELECT run.*, environment.* FROM run"
+               " JOIN environment ON environment.id = run.environment_id WHERE run.id = :run_id");
+    query_text(&query, ":run_id", run_id);
+    int found = query_step(&query);
+    if (found == 1) {
+        snprintf(run->run.id, sizeof run->run.id, "%s", run_id);
+        fields_read(&query, run_fields, &run->run);
+        fields_read(&query, program_fields, &run->program);
+        fields_read(&query, host_fields, &run->host);
+        column_text(&query, "started_at", run->started_at, sizeof run->started_at);
+        column_text(&query, "ended_at", run->ended_at, sizeof run->ended_at);
+        column_text(&query, "status", run->status, sizeof run->status);
+        int text = column_index(&query, "suite_text");
+        if (text >= 0)
+            run->suite_text = strdup((const char *)sqlite3_column_text(query.statement, text));
+    }
+    if (query_close(&query) != 0) return -1;
+    if (found != 1) return assay_error("%s: there is no run %s", store->path, run_id);
+    if (!run->suite_text) return assay_error("%s: out of memory for a run", store->path);
+    run->run.suite_text = run->suite_text;
+    return 0;
+}
+
+static int count_expected(struct store *store, const char *run_id, int *count)
+{
+    struct query query;
+    query_open(&query, store, "count the cases of the plan",
+               "SELECT count(*) AS cases FROM expected"
+               " JOIN launch ON launch.id = expected.launch_id WHERE launch.run_id = :run_id");
+    query_text(&query, ":run_id", run_id);
+    if (query_step(&query) == 1) *count = (int)column_integer(&query, "cases");
+    return query_close(&query);
+}
+
+int store_read_head(struct store *store, const char *run_id, struct stored_run *run)
+{
+    if (read_run_row(store, run_id, run) != 0) return -1;
+    return read_launches(store, run_id, run);
+}
+
+/* One transaction, so that a run that is being measured is seen at one moment. */
+int store_read_run(struct store *store, const char *run_id, bool with_samples,
+                   struct stored_run *run)
+{
+    memset(run, 0, sizeof *run);
+    if (store_exec(store, "read a run", "BEGIN") != 0) return -1;
+    int status = store_read_head(store, run_id, run);
+    if (status == 0) status = read_cases(store, run_id, with_samples, run);
+    if (status == 0) status = count_expected(store, run_id, &run->expected_count);
+    status = store_finish(store, "read a run", status);
+    if (status != 0) stored_run_release(run);
+    return status;
+}

@@ -1,0 +1,213 @@
+/* store_rows.c - writes one row of a table, with the rows it stands on. */
+#include "store/store_rows.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "store/store_key.h"
+
+void timestamp_now(char text[TIMESTAMP_SIZE])
+{
+    struct timespec now;
+    struct tm utc;
+    char second[24];
+    clock_gettime(CLOCK_REALTIME, &now);
+    gmtime_r(&now.tv_sec, &utc);
+    strftime(second, sizeof second, "%Y-%m-%dT%H:%M:%S", &utc);
+    snprintf(text, TIMESTAMP_SIZE, "%s.%03uZ", second, (unsigned)(now.tv_nsec / 1000000) % 1000);
+}
+
+/* ----------------------------------------------------------------- run -- */
+
+static int environment_write(struct store *store, const struct program_info *program,
+                             const struct host_info *host, char id[ID_SIZE])
+{
+    static const char *const extra[] = {"id", NULL};
+    const struct part parts[] = {{program_fields, program}, {host_fields, host}};
+    struct id_hash hash;
+    struct query query;
+
+    id_hash_begin(&hash);
+    fields_hash(&hash, program_fields, program);
+    fields_hash(&hash, host_fields, host);
+    id_hash_end(&hash, id);
+
+    row_open(&query, store, "store the environment", "environment", extra, parts, 2,
+             "ON CONFLICT (id) DO NOTHING");
+    query_text(&query, ":id", id);
+    return query_run(&query);
+}
+
+int run_write(struct store *store, const struct run_row *row)
+{
+    static const char *const extra[] = {"id",         "environment_id", "suite_text", "status",
+                                        "started_at", "ended_at",       NULL};
+    const struct part part = {run_fields, row->run};
+    char environment[ID_SIZE];
+    struct query query;
+
+    if (environment_write(store, row->program, row->host, environment) != 0) return -1;
+    row_open(&query, store, "store the run", "run", extra, &part, 1,
+             row->merge ? "ON CONFLICT (id) DO NOTHING" : "");
+    query_text(&query, ":id", row->run->id);
+    query_text(&query, ":environment_id", environment);
+    query_text(&query, ":suite_text", row->run->suite_text ? row->run->suite_text : "");
+    query_text(&query, ":status", row->status);
+    query_text(&query, ":started_at", row->started_at);
+    if (row->ended_at && *row->ended_at) query_text(&query, ":ended_at", row->ended_at);
+    return query_run(&query);
+}
+
+/* -------------------------------------------------------------- launch -- */
+
+static int device_write(struct store *store, const struct device_info *device, char id[ID_SIZE])
+{
+    static const char *const extra[] = {"id", NULL};
+    const struct part part = {device_fields, device};
+    struct id_hash hash;
+    struct query query;
+
+    id_hash_begin(&hash);
+    fields_hash(&hash, device_fields, device);
+    id_hash_end(&hash, id);
+
+    row_open(&query, store, "store the device", "device", extra, &part, 1,
+             "ON CONFLICT (id) DO NOTHING");
+    query_text(&query, ":id", id);
+    return query_run(&query);
+}
+
+int launch_write(struct store *store, const struct launch_row *row)
+{
+    static const char *const extra[] = {"id",         "run_id", "device_id", "comparability",
+                                        "started_at", NULL};
+    const struct launch_info *launch = row->launch;
+    const struct part parts[] = {
+        {launch_fields, launch}, {session_fields, &launch->device}, {start_fields, &launch->start}};
+    char device[ID_SIZE], key[ID_SIZE];
+    struct query query;
+
+    if (device_write(store, &launch->device, device) != 0) return -1;
+    store_key(&launch->device, key);
+    row_open(&query, store, "store the launch", "launch", extra, parts, 3,
+             row->merge ? "ON CONFLICT (id) DO NOTHING" : "");
+    query_text(&query, ":id", launch->id);
+    query_text(&query, ":run_id", launch->run_id);
+    query_text(&query, ":device_id", device);
+    query_text(&query, ":comparability", key);
+    query_text(&query, ":started_at", row->started_at);
+    return query_run(&query);
+}
+
+/* -------------------------------------------------------------- result -- */
+
+static int metrics_write(struct store *store, const char *result_id,
+                         const struct case_result *result)
+{
+    struct query query;
+    query_open(&query, store, "store a metric",
+               "INSERT INTO metric (result_id, ordinal, name, value)"
+               " VALUES (:result_id, :ordinal, :name, :value)");
+    for (int i = 0; i < result->metric_count; i++) {
+        query_text(&query, ":result_id", result_id);
+        query_integer(&query, ":ordinal", i + 1);
+        query_text(&query, ":name", result->metrics[i].name);
+        query_real(&query, ":value", result->metrics[i].value);
+        if (query_step(&query) != 0) break;
+        query_reset(&query);
+    }
+    return query_close(&query);
+}
+
+static int samples_write(struct store *store, const char *result_id, const struct samples *samples)
+{
+    size_t count = (size_t)samples->count, walls = (size_t)samples->wall_count;
+    struct query query;
+    if (samples->count == 0 && samples->wall_count == 0) return 0;
+    query_open(&query, store, "store samples",
+               "INSERT INTO sample (result_id, time_ns, busy_ns, event_ns, round, mark,"
+               " wall_ns, wall_round) VALUES (:result_id, :time_ns, :busy_ns, :event_ns, :round,"
+               " :mark, :wall_ns, :wall_round)");
+    query_text(&query, ":result_id", result_id);
+    if (count > 0) {
+        query_blob(&query, ":time_ns", samples->time_ns, 4 * count);
+        query_blob(&query, ":busy_ns", samples->busy_ns, 4 * count);
+        query_blob(&query, ":event_ns", samples->event_ns, 4 * count);
+        query_blob(&query, ":round", samples->round, 2 * count);
+        query_blob(&query, ":mark", samples->mark, count);
+    }
+    if (walls > 0) {
+        query_blob(&query, ":wall_ns", samples->wall_ns, 4 * walls);
+        query_blob(&query, ":wall_round", samples->wall_round, 2 * walls);
+    }
+    return query_run(&query);
+}
+
+static int spans_write(struct store *store, const char *result_id, const struct samples *samples)
+{
+    struct query query;
+    query_open(&query, store, "store a stage's span",
+               "INSERT INTO span (result_id, ordinal, lane, name, begin_ns, end_ns)"
+               " VALUES (:result_id, :ordinal, :lane, :name, :begin_ns, :end_ns)");
+    for (int i = 0; i < samples->span_count; i++) {
+        query_text(&query, ":result_id", result_id);
+        query_integer(&query, ":ordinal", i + 1);
+        query_integer(&query, ":lane", samples->span[i].lane);
+        query_text(&query, ":name", samples->span[i].name);
+        query_real(&query, ":begin_ns", samples->span[i].begin_ns);
+        query_real(&query, ":end_ns", samples->span[i].end_ns);
+        if (query_step(&query) != 0) break;
+        query_reset(&query);
+    }
+    return query_close(&query);
+}
+
+static void result_id(const struct result_row *row, char id[ID_SIZE])
+{
+    struct id_hash hash;
+    id_hash_begin(&hash);
+    id_hash_text(&hash, row->launch_id);
+    id_hash_text(&hash, purpose_words.name(row->purpose));
+    fields_hash(&hash, case_fields, &row->result->id);
+    id_hash_end(&hash, id);
+}
+
+static int next_ordinal(struct store *store, const char *launch_id, int64_t *ordinal)
+{
+    struct query query;
+    query_open(&query, store, "store a case",
+               "SELECT coalesce(max(ordinal), 0) + 1 AS next FROM result"
+               " WHERE launch_id = :launch_id");
+    query_text(&query, ":launch_id", launch_id);
+    if (query_step(&query) == 1) *ordinal = column_integer(&query, "next");
+    return query_close(&query);
+}
+
+int result_write(struct store *store, const struct result_row *row, bool *added)
+{
+    static const char *const extra[] = {"id",      "launch_id",   "ordinal", "measured_at",
+                                        "purpose", "group_label", NULL};
+    const struct part parts[] = {{case_fields, &row->result->id}, {result_fields, row->result}};
+    char id[ID_SIZE];
+    int64_t ordinal = 0;
+    struct query query;
+
+    result_id(row, id);
+    if (next_ordinal(store, row->launch_id, &ordinal) != 0) return -1;
+    row_open(&query, store, "store a case", "result", extra, parts, 2,
+             row->merge ? "ON CONFLICT (id) DO NOTHING" : "");
+    query_text(&query, ":id", id);
+    query_text(&query, ":launch_id", row->launch_id);
+    query_integer(&query, ":ordinal", ordinal);
+    query_text(&query, ":measured_at", row->measured_at);
+    query_text(&query, ":purpose", purpose_words.name(row->purpose));
+    query_text(&query, ":group_label", row->group_label);
+    if (query_run(&query) != 0) return -1;
+
+    *added = sqlite3_changes(store->db) > 0;
+    if (!*added) return 0;
+    if (metrics_write(store, id, row->result) != 0) return -1;
+    if (spans_write(store, id, &row->result->samples) != 0) return -1;
+    return samples_write(store, id, &row->result->samples);
+}

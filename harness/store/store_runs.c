@@ -1,0 +1,51 @@
+/* store_runs.c - the runs in the database, a line each. */
+#include "store/store_internal.h"
+
+/* The first launch of a gate stands for it: its columns are those of the row with the
+ * least started_at, as SQLite has it where min() is the only such function. */
+static const char lines[] =
+    "WITH line AS (SELECT run.rowid AS place, run.*,"
+    "  CASE WHEN " STORE_OF_GATE " THEN substr(label, 6, 8) ELSE '' END AS gate,"
+    "  (SELECT count(*) FROM launch WHERE launch.run_id = run.id) AS launches,"
+    "  (SELECT count(*) FROM launch JOIN result ON result.launch_id = launch.id"
+    "    WHERE launch.run_id = run.id) AS cases,"
+    "  (SELECT count(*) FROM launch JOIN result ON result.launch_id = launch.id"
+    "    WHERE launch.run_id = run.id AND result.status = 'ok') AS ok FROM run)"
+    " SELECT id, suite, label, gate, place, min(started_at) AS started_at,"
+    "  CASE WHEN count(*) = 1 OR sum(status != 'complete') = 0 THEN status"
+    "    ELSE 'interrupted' END AS status,"
+    "  coalesce((SELECT device.name FROM launch JOIN device ON device.id = launch.device_id"
+    "    WHERE launch.run_id = line.id ORDER BY launch.number LIMIT 1), '') AS device,"
+    "  coalesce((SELECT mode FROM gate WHERE gate.id >= line.gate AND gate.id < line.gate || 'g'"
+    "    AND line.gate != ''), CASE WHEN label GLOB '*, unchanged*' THEN 'calibrate' END, '')"
+    "    AS gate_mode,"
+    "  (SELECT exit FROM gate WHERE gate.id >= line.gate AND gate.id < line.gate || 'g'"
+    "    AND line.gate != '') AS gate_exit,"
+    "  sum(launches) AS launches, sum(cases) AS cases, sum(ok) AS ok"
+    " FROM line GROUP BY CASE WHEN :fold AND gate != '' THEN gate ELSE id END"
+    " ORDER BY min(started_at) DESC, place DESC";
+
+int store_each_run(struct store *store, bool gates_as_one,
+                   int (*each)(const struct run_line *line, void *context), void *context)
+{
+    struct query query;
+    struct run_line line;
+    query_open(&query, store, "list the runs", lines);
+    query_integer(&query, ":fold", gates_as_one);
+    while (query_step(&query) == 1) {
+        column_text(&query, "id", line.id, sizeof line.id);
+        column_text(&query, "suite", line.suite, sizeof line.suite);
+        column_text(&query, "label", line.label, sizeof line.label);
+        column_text(&query, "device", line.device, sizeof line.device);
+        column_text(&query, "started_at", line.started_at, sizeof line.started_at);
+        column_text(&query, "status", line.status, sizeof line.status);
+        column_text(&query, "gate", line.gate, sizeof line.gate);
+        column_text(&query, "gate_mode", line.gate_mode, sizeof line.gate_mode);
+        line.gate_exit = (int)column_count(&query, "gate_exit");
+        line.launches = (int)column_integer(&query, "launches");
+        line.cases = (int)column_integer(&query, "cases");
+        line.ok = (int)column_integer(&query, "ok");
+        if (each(&line, context) != 0) break;
+    }
+    return query_close(&query);
+}

@@ -1,0 +1,96 @@
+/* store_timings.c - reads the medians of a run, and no samples. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "judge/timings.h"
+#include "store/store_gate.h"
+#include "store/store_internal.h"
+
+static void read_input(struct query *query, struct timing *timing)
+{
+    static const char mark[] = "input ";
+    char note[ASSAY_MAX_NAME];
+    column_text(query, "note", note, sizeof note);
+    if (strncmp(note, mark, sizeof mark - 1) != 0) return;
+    const char *word = note + sizeof mark - 1;
+    snprintf(timing->input, sizeof timing->input, "%.*s", (int)strcspn(word, " ,"), word);
+}
+
+static void read_timing(struct query *query, struct timing *timing)
+{
+    char word[16];
+    fields_read(query, case_fields, &timing->id);
+    column_text(query, "status", word, sizeof word);
+    timing->status = status_parse(word);
+    column_text(query, "reason", timing->reason, sizeof timing->reason);
+    column_text(query, "group_label", timing->group, sizeof timing->group);
+    timing->is_baseline = column_integer(query, "is_baseline") != 0;
+    bool ok = timing->status == STATUS_OK;
+    timing->time_ns = ok ? column_real(query, "time_ns") : NAN;
+    timing->lo_ns = ok ? column_real(query, "lo_ns") : NAN;
+    timing->hi_ns = ok ? column_real(query, "hi_ns") : NAN;
+    timing->sm_mhz = column_real(query, "sm_mhz");
+    timing->bytes = column_real(query, "bytes");
+    timing->ops = column_real(query, "ops");
+    timing->clock_reasons = (uint64_t)column_integer(query, "clock_reasons");
+    column_text(query, "code_hash", timing->code_hash, sizeof timing->code_hash);
+    read_input(query, timing);
+}
+
+static int count_cases(struct store *store, const char *run_id, int64_t *count)
+{
+    struct query query;
+    query_open(&query, store, "count the cases of a run",
+               "SELECT count(*) AS cases FROM result JOIN launch ON launch.id = result.launch_id"
+               " WHERE launch.run_id = :run AND result.purpose = 'case'");
+    query_text(&query, ":run", run_id);
+    if (query_step(&query) == 1) *count = column_integer(&query, "cases");
+    return query_close(&query);
+}
+
+static int read_launch(struct store *store, const char *launch_id, int launch, int64_t room,
+                       struct timings *timings)
+{
+    struct query query;
+    query_open(&query, store, "read the times of a launch",
+               "SELECT operation, variant, kind, place, shape, temperature, status, reason,"
+               " group_label, is_baseline, time_ns, lo_ns, hi_ns, sm_mhz, read_bytes + write_bytes "
+               "AS bytes,"
+               " ops_fp32 + ops_tf32 + ops_bf16 + ops_fp16 + ops_int8 + ops_fp64 AS ops,"
+               " clock_reasons, code_hash, note FROM result WHERE launch_id = :launch"
+               " AND purpose = 'case' ORDER BY ordinal");
+    query_text(&query, ":launch", launch_id);
+    while (timings->count < room && query_step(&query) == 1) {
+        struct timing *timing = &timings->rows[timings->count++];
+        timing->launch = launch;
+        read_timing(&query, timing);
+    }
+    return query_close(&query);
+}
+
+static int read_rows(struct store *store, struct timings *timings)
+{
+    int64_t count = 0;
+    if (count_cases(store, timings->run.run.id, &count) != 0) return -1;
+    timings->rows = calloc((size_t)count + 1, sizeof *timings->rows);
+    if (!timings->rows) return assay_error("out of memory for %lld cases", (long long)count);
+    for (int i = 0; i < timings->run.launch_count; i++)
+        if (read_launch(store, timings->run.launches[i].id, i, count, timings) != 0) return -1;
+    qsort(timings->rows, (size_t)timings->count, sizeof *timings->rows, timing_order);
+    return 0;
+}
+
+/* One transaction: a run that is being measured is seen at one moment. */
+int store_read_timings(struct store *store, const char *run_id, struct timings *timings)
+{
+    static const char purpose[] = "read the times of a run";
+    memset(timings, 0, sizeof *timings);
+    if (store_exec(store, purpose, "BEGIN") != 0) return -1;
+    int status = store_read_head(store, run_id, &timings->run);
+    if (status == 0) status = read_rows(store, timings);
+    status = store_finish(store, purpose, status);
+    if (status != 0) timings_release(timings);
+    return status;
+}

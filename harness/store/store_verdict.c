@@ -1,0 +1,73 @@
+/* store_verdict.c - what a gate decided, in the database. */
+#include "store/store_gate.h"
+#include "store/store_internal.h"
+#include "store/store_rows.h"
+
+static const char *side_name(const struct comparison_side *side)
+{
+    return side->program[0] ? side->program : side->id;
+}
+
+static int gate_write(struct store *store, const char *id, const char *comparability,
+                      const struct comparison *comparison)
+{
+    struct query query;
+    char now[TIMESTAMP_SIZE];
+    timestamp_now(now);
+    query_open(&query, store, "store a gate",
+               "INSERT INTO gate (id, mode, suite, base, candidate, comparability, judged_at, exit)"
+               " VALUES (:id, :mode, :suite, :base, :candidate, :comparability, :now, :exit)");
+    query_text(&query, ":id", id);
+    query_text(&query, ":mode", comparison->mode);
+    query_text(&query, ":suite", comparison->candidate.suite);
+    query_text(&query, ":base", side_name(&comparison->base));
+    query_text(&query, ":candidate", side_name(&comparison->candidate));
+    query_text(&query, ":comparability", comparability);
+    query_text(&query, ":now", now);
+    query_integer(&query, ":exit", comparison->exit);
+    return query_run(&query);
+}
+
+static void verdict_bind(struct query *query, const char *gate_id, const struct comparison_row *row)
+{
+    char tags[128];
+    tags_text(row->tags, tags, sizeof tags);
+    query_text(query, ":gate_id", gate_id);
+    fields_bind(query, case_fields, &row->id);
+    query_text(query, ":verdict", verdict_name(row->verdict));
+    query_text(query, ":tags", tags);
+    query_text(query, ":reason", row->reason);
+    query_real(query, ":ratio", row->ratio.mid);
+    query_real(query, ":ratio_lo", row->ratio.lo);
+    query_real(query, ":ratio_hi", row->ratio.hi);
+    query_real(query, ":floor", row->floor);
+    query_real(query, ":mde", row->mde);
+    query_integer(query, ":launches", row->launches);
+}
+
+static int verdicts_write(struct store *store, const char *gate_id,
+                          const struct comparison *comparison)
+{
+    struct query query;
+    query_open(&query, store, "store a verdict",
+               "INSERT INTO verdict (gate_id, operation, variant, kind, place, shape, temperature,"
+               " verdict, tags, reason, ratio, ratio_lo, ratio_hi, floor, mde, launches) VALUES"
+               " (:gate_id, :operation, :variant, :kind, :place, :shape, :temperature, :verdict,"
+               " :tags, :reason, :ratio, :ratio_lo, :ratio_hi, :floor, :mde, :launches)");
+    for (int i = 0; i < comparison->count; i++) {
+        verdict_bind(&query, gate_id, &comparison->rows[i]);
+        if (query_step(&query) != 0) break;
+        query_reset(&query);
+    }
+    return query_close(&query);
+}
+
+int store_add_gate(struct store *store, const char *id, const char *comparability,
+                   const struct comparison *comparison)
+{
+    static const char purpose[] = "store a gate";
+    if (store_begin(store, purpose) != 0) return -1;
+    int status = gate_write(store, id, comparability, comparison);
+    if (status == 0) status = verdicts_write(store, id, comparison);
+    return store_finish(store, purpose, status);
+}

@@ -1,0 +1,162 @@
+/* store_write.c - what a run writes while it measures. */
+#include <stdio.h>
+#include <string.h>
+
+#include "case/shape.h"
+#include "store/store_internal.h"
+#include "store/store_rows.h"
+
+int store_begin_run(struct store *store, struct run_info *run, const struct program_info *program,
+                    const struct host_info *host)
+{
+    static const char purpose[] = "begin a run";
+    char now[TIMESTAMP_SIZE];
+    struct run_row row = {
+        .run = run, .program = program, .host = host, .status = "running", .started_at = now};
+    if (id_random(run->id) != 0) return -1;
+    timestamp_now(now);
+    if (store_begin(store, purpose) != 0) return -1;
+    return store_finish(store, purpose, run_write(store, &row));
+}
+
+/* -------------------------------------------------------------- launch -- */
+
+void group_case_id(const struct group *group, int variant, struct case_id *id)
+{
+    *id = (struct case_id){.kind = (int32_t)group->variant[variant]->kind,
+                           .place = (int32_t)group->variant[variant]->place,
+                           .temperature = (int32_t)group->temperature};
+    snprintf(id->operation, sizeof id->operation, "%s", group->shape.operation->name);
+    snprintf(id->variant, sizeof id->variant, "%s", group->variant[variant]->name);
+    shape_text(&group->shape, id->shape, sizeof id->shape);
+}
+
+static void expected_bind(struct query *query, const struct group *group, int variant)
+{
+    const struct assay_operation *operation = group->shape.operation;
+    struct case_id id;
+    group_case_id(group, variant, &id);
+    fields_bind(query, case_fields, &id);
+
+    query_text(query, ":purpose", purpose_words.name(group->purpose));
+    query_text(query, ":group_label", group->label);
+    query_text(query, ":skip", group->skip[variant]);
+    const char *ceiling =
+        operation->ceiling ? operation->ceiling(&group->shape, group->temperature) : NULL;
+    if (ceiling) query_text(query, ":ceiling", ceiling);
+}
+
+static int expected_write(struct store *store, const char *launch_id, const struct plan *plan)
+{
+    struct query query;
+    int ordinal = 0;
+    query_open(&query, store, "store the plan",
+               "INSERT INTO expected (launch_id, ordinal, purpose, group_label, operation,"
+               " variant, kind, place, shape, temperature, skip, ceiling) VALUES (:launch_id,"
+               " :ordinal, :purpose, :group_label, :operation, :variant, :kind, :place, :shape,"
+               " :temperature, :skip, :ceiling)");
+    for (int i = 0; i < plan->count; i++) {
+        for (int j = 0; j < plan->groups[i].variant_count; j++) {
+            query_text(&query, ":launch_id", launch_id);
+            query_integer(&query, ":ordinal", ++ordinal);
+            expected_bind(&query, &plan->groups[i], j);
+            if (query_step(&query) != 0) return query_close(&query);
+            query_reset(&query);
+        }
+    }
+    return query_close(&query);
+}
+
+int store_begin_launch(struct store *store, struct launch_info *launch, const struct plan *plan)
+{
+    static const char purpose[] = "begin a launch";
+    char now[TIMESTAMP_SIZE];
+    struct launch_row row = {.launch = launch, .started_at = now};
+    if (id_random(launch->id) != 0) return -1;
+    timestamp_now(now);
+    if (store_begin(store, purpose) != 0) return -1;
+    int status = launch_write(store, &row);
+    if (status == 0) status = expected_write(store, launch->id, plan);
+    return store_finish(store, purpose, status);
+}
+
+int store_end_launch(struct store *store, const char *launch_id, const struct device_state *end)
+{
+    static const char purpose[] = "end a launch";
+    struct query query;
+    char now[TIMESTAMP_SIZE];
+    timestamp_now(now);
+    query_open(&query, store, purpose,
+               "UPDATE launch SET ended_at = :now, end_sm_mhz = :end_sm_mhz,"
+               " end_memory_mhz = :end_memory_mhz, end_temperature_c = :end_temperature_c,"
+               " end_power_w = :end_power_w, end_energy_mj = :end_energy_mj,"
+               " end_clock_reasons = :end_clock_reasons,"
+               " library = CASE :library WHEN '' THEN library ELSE :library END"
+               " WHERE id = :id");
+    query_text(&query, ":now", now);
+    query_text(&query, ":library", end->library);
+    query_text(&query, ":id", launch_id);
+    fields_bind(&query, end_fields, end);
+    if (query_run(&query) != 0) return -1;
+    if (sqlite3_changes(store->db) == 1) return 0;
+    return assay_error("%s: cannot %s: there is no launch %s", store->path, purpose, launch_id);
+}
+
+int store_end_run(struct store *store, const char *run_id, const char *status)
+{
+    static const char purpose[] = "end a run";
+    struct query query;
+    char now[TIMESTAMP_SIZE];
+    timestamp_now(now);
+    query_open(&query, store, purpose,
+               "UPDATE run SET ended_at = :now, status = :status WHERE id = :id");
+    query_text(&query, ":now", now);
+    query_text(&query, ":status", status);
+    query_text(&query, ":id", run_id);
+    if (query_run(&query) != 0) return -1;
+    if (sqlite3_changes(store->db) == 1) return 0;
+    return assay_error("%s: cannot %s: there is no run %s", store->path, purpose, run_id);
+}
+
+/* ---------------------------------------------------------------- case -- */
+
+static int cases_write(struct store *store, struct result_row *row,
+                       const struct case_result *results, int count)
+{
+    bool added;
+    for (int i = 0; i < count; i++) {
+        row->result = &results[i];
+        if (result_write(store, row, &added) != 0) return -1;
+    }
+    return 0;
+}
+
+int store_cases(struct store *store, const char *launch_id, enum group_purpose purpose,
+                const char *group_label, const struct case_result *results, int count)
+{
+    char now[TIMESTAMP_SIZE];
+    struct result_row row = {
+        .launch_id = launch_id, .purpose = purpose, .group_label = group_label, .measured_at = now};
+    timestamp_now(now);
+    if (store_begin(store, "store a case") != 0) return -1;
+    return store_finish(store, "store a case", cases_write(store, &row, results, count));
+}
+
+int store_case(struct store *store, const char *launch_id, enum group_purpose purpose,
+               const char *group_label, const struct case_result *result)
+{
+    return store_cases(store, launch_id, purpose, group_label, result, 1);
+}
+
+int store_has_case(struct store *store, const char *launch_id, const struct case_id *id, bool *has)
+{
+    struct query query;
+    query_open(&query, store, "look for a case",
+               "SELECT EXISTS (SELECT 1 FROM result WHERE launch_id = :launch_id"
+               " AND operation = :operation AND variant = :variant AND kind = :kind"
+               " AND place = :place AND shape = :shape AND temperature = :temperature) AS has");
+    query_text(&query, ":launch_id", launch_id);
+    fields_bind(&query, case_fields, id);
+    if (query_step(&query) == 1) *has = column_integer(&query, "has") != 0;
+    return query_close(&query);
+}

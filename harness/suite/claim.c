@@ -1,0 +1,213 @@
+/* claim.c - one [claim] section, read and checked. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "base/units.h"
+#include "suite/claim_case.h"
+#include "suite/suite_file.h"
+
+static const char *const quantities[] = {
+    [CLAIM_TIME] = "time",
+    [CLAIM_WALL] = "wall",
+    [CLAIM_FIRST_CALL] = "first_call",
+    [CLAIM_BYTES] = "bytes",
+    [CLAIM_WORKSPACE] = "workspace_bytes",
+    [CLAIM_LAUNCHES] = "launches",
+};
+static const char *const rules[] = {[RULE_RATIO] = "ratio",
+                                    [RULE_VALUE] = "value",
+                                    [RULE_DIFFERENCE] = "difference",
+                                    [RULE_NONE] = "none"};
+static const char *const side_keys[] = {[CLAIM_MORE] = "more", [CLAIM_LESS] = "less"};
+
+const char *claim_quantity_name(enum claim_quantity quantity)
+{
+    return quantity == CLAIM_METRIC ? "quality" : quantities[quantity];
+}
+
+static int word_index(const char *word, const char *const *words, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (!strcmp(words[i], word)) return i;
+    return -1;
+}
+
+/* --------------------------------------------------------------- figures -- */
+
+static int read_number(const char *text, double *value)
+{
+    char *end;
+    *value = strtod(text, &end);
+    if (end == text || *end || !isfinite(*value) || *value < 0)
+        return assay_error("'%s' is not a number", text);
+    return 0;
+}
+
+/* "4..5", "..0.1", "7..", "1.82". */
+static int read_range(struct claim *claim, const char *value)
+{
+    char text[SUITE_MAX_VALUE];
+    text_copy(text, sizeof text, value);
+    char *gap = strstr(text, "..");
+    if (!gap) {
+        if (read_number(text, &claim->least)) return -1;
+        claim->most = claim->least;
+        return 0;
+    }
+    *gap = '\0';
+    if (!*text && !gap[2]) return assay_error("'%s' is no range", value);
+    if (*text && read_number(text, &claim->least)) return -1;
+    if (gap[2] && read_number(gap + 2, &claim->most)) return -1;
+    if (claim->least > claim->most) return assay_error("'%s' ends before it begins", value);
+    return 0;
+}
+
+void claim_figure_text(const struct claim *claim, double figure, char out[UNITS_MAX])
+{
+    bool is_time = claim->quantity <= CLAIM_FIRST_CALL;
+    bool is_bytes = claim->quantity == CLAIM_BYTES || claim->quantity == CLAIM_WORKSPACE;
+    if (claim->rule == RULE_RATIO)
+        snprintf(out, UNITS_MAX, "%gx", figure);
+    else if (is_time && !isnan(figure))
+        units_time(out, figure);
+    else if (is_bytes && !isnan(figure))
+        units_bytes(out, figure);
+    else
+        snprintf(out, UNITS_MAX, "%.3g", figure);
+}
+
+void claim_claimed_text(const struct claim *claim, char *out, size_t size)
+{
+    char least[UNITS_MAX], most[UNITS_MAX];
+    claim_figure_text(claim, claim->least, least);
+    claim_figure_text(claim, claim->most, most);
+    if (isnan(claim->least) && isnan(claim->most))
+        snprintf(out, size, "%s", "");
+    else if (isnan(claim->least))
+        snprintf(out, size, "at most %s", most);
+    else if (isnan(claim->most))
+        snprintf(out, size, "at least %s", least);
+    else if (claim->least == claim->most)
+        snprintf(out, size, "%s", least);
+    else if (claim->rule == RULE_RATIO)
+        snprintf(out, size, "%g to %s", claim->least, most);
+    else
+        snprintf(out, size, "%s to %s", least, most);
+}
+
+/* --------------------------------------------------------------- section -- */
+
+static int take_text(char *out, size_t size, const char *value)
+{
+    return text_copy(out, size, value) ? assay_error("longer than %zu characters", size - 1) : 0;
+}
+
+static int take_document(struct claim *claim, const char *value)
+{
+    return take_text(claim->document, sizeof claim->document, value);
+}
+
+static int take_says(struct claim *claim, const char *value)
+{
+    return take_text(claim->says, sizeof claim->says, value);
+}
+
+static int take_conditions(struct claim *claim, const char *value)
+{
+    return take_text(claim->conditions, sizeof claim->conditions, value);
+}
+
+static int take_note(struct claim *claim, const char *value)
+{
+    return take_text(claim->note, sizeof claim->note, value);
+}
+
+static int take_quantity(struct claim *claim, const char *value)
+{
+    int index = word_index(value, quantities, CLAIM_METRIC);
+    claim->quantity = index < 0 ? CLAIM_METRIC : (enum claim_quantity)index;
+    if (index >= 0) return 0;
+    if (value[strspn(value, "abcdefghijklmnopqrstuvwxyz0123456789_")])
+        return assay_error("'%s' is no name of a figure", value);
+    return take_text(claim->metric, sizeof claim->metric, value);
+}
+
+static int take_rule(struct claim *claim, const char *value)
+{
+    int index = word_index(value, rules, RULE_NONE + 1);
+    if (index < 0)
+        return assay_error("no rule is called '%s' (there are ratio, value, difference, none)",
+                           value);
+    claim->rule = (enum claim_rule)index;
+    return 0;
+}
+
+static int take_awaits(struct claim *claim, const char *value)
+{
+    claim->awaits = !strcmp(value, "yes");
+    return claim->awaits || !strcmp(value, "no") ? 0 : assay_error("awaits is yes or no");
+}
+
+/* The keys of a section, but its cases. */
+static const struct {
+    const char *name;
+    int (*take)(struct claim *claim, const char *value);
+} keys[] = {
+    {"document", take_document}, {"says", take_says},         {"conditions", take_conditions},
+    {"claimed", read_range},     {"quantity", take_quantity}, {"rule", take_rule},
+    {"awaits", take_awaits},     {"note", take_note},
+};
+enum { KEYS = sizeof keys / sizeof *keys };
+
+static int take_key(struct claim *claim, const struct suite_key *key)
+{
+    const char *names[KEYS + CLAIM_SIDES];
+    for (int i = 0; i < KEYS; i++) {
+        names[i] = keys[i].name;
+        if (strcmp(keys[i].name, key->name)) continue;
+        return keys[i].take(claim, key->value) ? suite_error_here(claim->file, key->line) : 0;
+    }
+    memcpy(names + KEYS, side_keys, sizeof side_keys);
+    if (word_index(key->name, side_keys, CLAIM_SIDES) >= 0) return 0;
+    const char *near = text_nearest(key->name, names, KEYS + CLAIM_SIDES);
+    return suite_error(claim->file, key->line, "a claim has no key '%s'%s%s%s", key->name,
+                       near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
+}
+
+/* What only the whole section shows. */
+static int check_claim(const struct claim *claim)
+{
+    const char *wrong = NULL;
+    bool more = claim->side[CLAIM_MORE].line, less = claim->side[CLAIM_LESS].line;
+    bool has_range = !isnan(claim->least) || !isnan(claim->most);
+    if (!claim->document[0] || !claim->says[0])
+        wrong = "a claim says which document, and what it says";
+    else if ((claim->rule == RULE_RATIO || claim->rule == RULE_DIFFERENCE) && !(more && less))
+        wrong = "two cases are compared, more and less";
+    else if (claim->rule == RULE_VALUE && (!more || less))
+        wrong = "a value has one case, more";
+    else if (claim->rule != RULE_NONE && !has_range)
+        wrong = "what is claimed? (claimed = 7..8)";
+    else if (claim->rule == RULE_NONE && !claim->note[0])
+        wrong = "the rule is none: the note says why";
+    else if (less && !more)
+        wrong = "the one case of a claim is called more";
+    return wrong ? suite_error(claim->file, claim->line, "claim %s: %s", claim->id, wrong) : 0;
+}
+
+int claim_read(struct claim *claim, const struct suite_group *section)
+{
+    *claim = (struct claim){.line = section->line, .least = NAN, .most = NAN};
+    memcpy(claim->id, section->label, sizeof claim->id);
+    memcpy(claim->file, section->file, sizeof claim->file);
+    for (int i = 0; i < section->key_count; i++)
+        if (take_key(claim, &section->keys[i])) return -1;
+    for (int i = 0; i < CLAIM_SIDES; i++) {
+        const struct suite_key *key = suite_key_find(section, side_keys[i]);
+        if (key && claim_case_read(claim, i, key)) return -1;
+    }
+    return check_claim(claim);
+}

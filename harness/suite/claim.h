@@ -1,0 +1,115 @@
+/*
+ * claim.h - a sentence of a published document with a figure, and the two cases
+ * that would show it. Claims stand in suites/claims.ini (docs/claims.md has the
+ * manual), a section each:
+ *
+ *   [claim D3-5.50M]
+ *   document = int8
+ *   says = Custom CUDA vs PyTorch: 7-8x
+ *   conditions = RTX 3070, 50M elements
+ *   claimed = 7..8
+ *   more = int8_quantize/unfused5 n=50M
+ *   less = int8_quantize/rcp8_adjacent n=50M
+ *
+ * `more` is the case of which the document says that it takes more (time, bytes)
+ * and `less` the other, so a ratio above 1 is the claimed direction. Every error
+ * is one line, "FILE:LINE: what is wrong".
+ */
+#ifndef CLAIM_H
+#define CLAIM_H
+
+#include "assay.h"
+#include "base/stats.h"
+#include "base/units.h"
+#include "suite/suite.h"
+
+/* What of a case is compared. */
+enum claim_quantity {
+    CLAIM_TIME,       /* the case's own clock; the host's for both when these differ */
+    CLAIM_WALL,       /* the host's clock, call to completed synchronisation */
+    CLAIM_FIRST_CALL, /* setup and first launch */
+    CLAIM_BYTES,      /* the least bytes of the operation */
+    CLAIM_WORKSPACE,
+    CLAIM_LAUNCHES, /* device activities of one call */
+    CLAIM_METRIC,   /* a figure of quality, by name */
+};
+
+enum claim_rule {
+    RULE_RATIO,      /* more over less, against a range of ratios */
+    RULE_VALUE,      /* the figure of one case, against a range */
+    RULE_DIFFERENCE, /* more less less, against a range; times in ns */
+    RULE_NONE,       /* cannot be settled by a measurement; the note says why */
+};
+
+enum claim_verdict {
+    CLAIM_HOLDS,
+    CLAIM_IN_DIRECTION, /* the claimed side of 1, another size */
+    CLAIM_FAILS,
+    CLAIM_INCOMPARABLE, /* measured or not, a verdict would say nothing */
+    CLAIM_UNMEASURED,
+    CLAIM_VERDICTS,
+};
+
+/* "operation/variant dim=value ... [cold|hot]"; dims not named have their default. */
+struct claim_case {
+    int line; /* 0: the claim has no such case */
+    char operation[ASSAY_MAX_NAME], variant[ASSAY_MAX_NAME];
+    struct suite_group group; /* what a suite would say to measure it */
+    struct assay_shape shape; /* operation NULL: not in this program */
+    enum assay_temperature temperature;
+};
+
+enum { CLAIM_MORE, CLAIM_LESS, CLAIM_SIDES };
+
+struct claim {
+    char id[ASSAY_MAX_NAME];
+    char file[256];
+    int line;
+    char document[ASSAY_MAX_NAME];
+    char says[SUITE_MAX_VALUE], conditions[SUITE_MAX_VALUE], note[SUITE_MAX_VALUE];
+    double least, most; /* the range; NAN: open */
+    enum claim_quantity quantity;
+    char metric[ASSAY_MAX_NAME];
+    enum claim_rule rule;
+    bool awaits;                        /* may name what the program does not have yet */
+    char missing[2 * ASSAY_MAX_REASON]; /* "" or what it does not have */
+    struct claim_case side[CLAIM_SIDES];
+};
+
+struct claims {
+    struct claim *item; /* in the order of the file */
+    int count;
+};
+
+/* Read a claims file, by name or path as suite_read does. */
+int claims_read(struct claims *claims, const char *name_or_path);
+void claims_release(struct claims *claims);
+
+/* One section. */
+int claim_read(struct claim *claim, const struct suite_group *section);
+
+/* The groups that measure its cases, one when both are of one group; returns how
+ * many. 0 when the program does not have them. */
+int claim_groups(const struct claim *claim, struct suite_group groups[CLAIM_SIDES]);
+
+/* "operation/variant dim=value ..., cold", every dim; as written when unknown. */
+void claim_case_text(const struct claim_case *side, char *out, size_t size);
+
+/* "7 to 8x", "10.0 us to 2.00 ms", "at most 5e-07"; "" for no range. */
+void claim_claimed_text(const struct claim *claim, char *out, size_t size);
+
+/* A figure of the claim in its unit: "8x", "1.23 us", "2.00 MiB", "0.0712". */
+void claim_figure_text(const struct claim *claim, double figure, char out[UNITS_MAX]);
+
+const char *claim_quantity_name(enum claim_quantity quantity);
+const char *claim_verdict_name(enum claim_verdict verdict);
+
+/* The verdict on a measured figure. A range is widened by a tenth of its
+ * distance from 1 at either end, since documents round (and by half a hundredth at least). HOLDS:
+ * the figure is inside, and where the range itself excludes 1 the interval does too. IN DIRECTION:
+ * outside, but all of the interval is on the claimed side of 1 ("1x" and "at most 2x" claim none).
+ * A figure inside whose interval reaches 1 is INCOMPARABLE: too uncertain to say. A difference
+ * likewise, about 0. */
+enum claim_verdict claim_judge(const struct claim *claim, struct interval measured);
+
+#endif

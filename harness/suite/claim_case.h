@@ -1,0 +1,14 @@
+/*
+ * claim_case.h - a case as a claim writes it: "operation/variant dim=value ... cold|hot".
+ */
+#ifndef CLAIM_CASE_H
+#define CLAIM_CASE_H
+
+#include "suite/claim.h"
+
+/* Read side `which` of a claim whose id, file and `awaits` are known. A case that the
+ * program does not have is an error, or claim->missing where the claim awaits it. -1 with
+ * assay_error. */
+int claim_case_read(struct claim *claim, int which, const struct suite_key *key);
+
+#endif

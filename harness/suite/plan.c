@@ -1,0 +1,293 @@
+/* plan.c - what a run will measure: the groups chosen from a suite. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "case/ceiling.h"
+#include "case/shape.h"
+#include "suite/plan_parts.h"
+#include "suite/suite_check.h"
+#include "suite/suite_file.h"
+
+/* Sampling time of a ceiling that a run measures for itself: ceilings are long
+ * and steady kernels, and a run must not wait for them. */
+static const double BRIEF_S = 0.08;
+
+static int check_options(const struct plan_options *options)
+{
+    if (options->shards < 1 || options->shard < 1 || options->shard > options->shards)
+        return assay_error("shard %d/%d: a shard is 1/N to N/N", options->shard, options->shards);
+    return 0;
+}
+
+static void apply_settings(struct plan *plan, const struct plan_options *options)
+{
+    for (int i = 0; i < plan->count; i++) {
+        if (options->budget_s > 0) plan->groups[i].budget_s = options->budget_s;
+        if (options->precision_pct > 0) plan->groups[i].precision_pct = options->precision_pct;
+    }
+}
+
+/* --------------------------------------------------------------- filter -- */
+
+void plan_case_text(const struct case_id *id, char out[PLAN_MAX_CASE])
+{
+    snprintf(out, PLAN_MAX_CASE, "%s/%s %s%s%s", id->operation, id->variant, id->shape,
+             id->shape[0] ? " " : "", temperature_name((enum assay_temperature)id->temperature));
+}
+
+bool plan_filter_keeps(const char *filter, const struct case_id *id)
+{
+    char pattern[2 * PLAN_MAX_CASE], name[2 * ASSAY_MAX_NAME], whole[PLAN_MAX_CASE];
+    snprintf(name, sizeof name, "%s/%s", id->operation, id->variant);
+    plan_case_text(id, whole);
+    while (*filter) {
+        size_t length = strcspn(filter, ",");
+        snprintf(pattern, sizeof pattern, "%.*s", (int)length, filter);
+        if (text_glob(pattern, strchr(pattern, ' ') ? whole : name)) return true;
+        filter += length + (filter[length] == ',');
+    }
+    return false;
+}
+
+static void filter_variants(struct group *group, const char *filter)
+{
+    int kept = 0;
+    bool has_baseline = false;
+    struct case_id id = {.temperature = (int32_t)group->temperature};
+    text_copy(id.operation, sizeof id.operation, group->shape.operation->name);
+    shape_text(&group->shape, id.shape, sizeof id.shape);
+    for (int i = 0; i < group->variant_count; i++) {
+        text_copy(id.variant, sizeof id.variant, group->variant[i]->name);
+        if (!plan_filter_keeps(filter, &id)) continue;
+        has_baseline = has_baseline || !strcmp(group->baseline, group->variant[i]->name);
+        group->variant[kept] = group->variant[i];
+        memmove(group->skip[kept], group->skip[i], sizeof group->skip[i]);
+        kept++;
+    }
+    group->variant_count = kept;
+    if (!has_baseline) group->baseline[0] = '\0';
+}
+
+/* Names of the plan's operations, each once; returns how many. */
+static int operation_names(const struct plan *plan, const char **names, int max)
+{
+    int count = 0;
+    for (int i = 0; i < plan->count; i++) {
+        const char *name = plan->groups[i].shape.operation->name;
+        int at = 0;
+        while (at < count && strcmp(names[at], name))
+            at++;
+        if (at == count && count < max) names[count++] = name;
+    }
+    return count;
+}
+
+/* Called before anything is removed from `plan`. */
+static void explain_no_match(const struct plan *plan, const char *filter, char *hint, size_t size)
+{
+    const char *names[64];
+    int count = operation_names(plan, names, 64);
+    char operation[2 * ASSAY_MAX_NAME];
+    text_copy(operation, sizeof operation, filter);
+    operation[strcspn(operation, "/*?[,")] = '\0';
+    const char *near = text_nearest(operation, names, count);
+    if (near) {
+        snprintf(hint, size, "did you mean '%s/*'?", near);
+        return;
+    }
+    size_t used = (size_t)snprintf(hint, size, "a glob on operation/variant; operations here: ");
+    for (int i = 0; i < count && used < size; i++)
+        used += (size_t)snprintf(hint + used, size - used, "%s%s", i ? ", " : "", names[i]);
+}
+
+static int filter_groups(struct plan *plan, const char *filter)
+{
+    char hint[512];
+    explain_no_match(plan, filter, hint, sizeof hint);
+    int kept = 0;
+    for (int i = 0; i < plan->count; i++) {
+        filter_variants(&plan->groups[i], filter);
+        if (!plan->groups[i].variant_count) continue;
+        if (kept != i) plan->groups[kept] = plan->groups[i];
+        kept++;
+    }
+    plan->count = kept;
+    if (!kept)
+        return assay_error("nothing in suite '%s' matches the filter '%s' (%s)", plan->suite,
+                           filter, hint);
+    return 0;
+}
+
+/* ---------------------------------------------------------------- shard -- */
+
+static int take_shard(struct plan *plan, int shard, int shards)
+{
+    int kept = 0, all = plan->count;
+    for (int i = shard - 1; i < all; i += shards, kept++)
+        if (kept != i) plan->groups[kept] = plan->groups[i];
+    plan->count = kept;
+    if (!kept)
+        return assay_error("shard %d/%d is empty: suite '%s' has %d groups here", shard, shards,
+                           plan->suite, all);
+    return 0;
+}
+
+/* ------------------------------------------------------------- ceilings -- */
+
+/* The names of ceilings that the plan's groups can be held against. */
+struct wanted {
+    int count;
+    const char *name[4 * CEILING_MAX];
+};
+
+static bool is_wanted(const struct wanted *wanted, const char *name)
+{
+    for (int i = 0; i < wanted->count; i++)
+        if (!strcmp(wanted->name[i], name)) return true;
+    return false;
+}
+
+static bool runs(const struct group *group)
+{
+    for (int i = 0; i < group->variant_count; i++)
+        if (!*group->skip[i]) return true;
+    return false;
+}
+
+static struct wanted wanted_ceilings(const struct plan *plan, const struct device_info *device)
+{
+    struct wanted wanted = {0};
+    for (int i = 0; i < plan->count; i++) {
+        const struct group *group = &plan->groups[i];
+        if (!runs(group)) continue;
+        const char *names[CEILING_MAX];
+        struct assay_work work = group->shape.operation->work(&group->shape);
+        int count = ceilings_needed(&work, group->temperature, device->cache_bytes, names);
+        for (int j = 0; j < count && wanted.count < 4 * CEILING_MAX; j++)
+            if (!is_wanted(&wanted, names[j])) wanted.name[wanted.count++] = names[j];
+    }
+    return wanted;
+}
+
+static const char *measured_ceiling(const struct group *group)
+{
+    const struct assay_operation *operation = group->shape.operation;
+    if (!operation->ceiling) return NULL;
+    return operation->ceiling(&group->shape, group->temperature);
+}
+
+/* A ceiling is a maximum: what cannot run here says nothing about it. */
+static void drop_skipped(struct group *group)
+{
+    int kept = 0;
+    for (int i = 0; i < group->variant_count; i++) {
+        if (*group->skip[i]) continue;
+        group->variant[kept] = group->variant[i];
+        group->skip[kept++][0] = '\0';
+    }
+    group->variant_count = kept;
+}
+
+/* Leave in `found` what is wanted, not in `plan` already, and can run. */
+static void keep_wanted(struct plan *found, const struct plan *plan, const struct wanted *wanted)
+{
+    int kept = 0;
+    for (int i = 0; i < found->count; i++) {
+        struct group *group = &found->groups[i];
+        const char *name = measured_ceiling(group);
+        if (!name || !is_wanted(wanted, name) || !runs(group)) continue;
+        if (plan_find(plan, &group->shape, group->temperature)) continue;
+        drop_skipped(group);
+        group->purpose = PURPOSE_CEILING;
+        group->budget_s = BRIEF_S;
+        group->energy_s = 0;
+        if (kept != i) found->groups[kept] = *group;
+        kept++;
+    }
+    found->count = kept;
+}
+
+int plan_add_ceilings(struct plan *plan, const struct suite *ceilings,
+                      const struct device_info *device)
+{
+    struct plan found = {0};
+    struct wanted wanted = wanted_ceilings(plan, device);
+    int failed = plan_expand(&found, ceilings, device);
+    if (!failed) keep_wanted(&found, plan, &wanted);
+    if (!failed && found.count) {
+        size_t count = (size_t)found.count + (size_t)plan->count;
+        struct group *groups = realloc(found.groups, count * sizeof *groups);
+        if (groups) {
+            memcpy(groups + found.count, plan->groups, (size_t)plan->count * sizeof *groups);
+            free(plan->groups);
+            plan->groups = groups;
+            plan->count = (int)count;
+            return 0;
+        }
+        failed = assay_error("out of memory");
+    }
+    plan_release(&found);
+    return failed;
+}
+
+int plan_add_own_ceilings(struct plan *plan, const struct device_info *device)
+{
+    struct suite ceilings;
+    if (suite_read(&ceilings, "ceilings")) {
+        char why[512];
+        snprintf(why, sizeof why, "%s", assay_last_error());
+        return assay_error("%s; --no-ceilings does without", why);
+    }
+    int failed = plan_add_ceilings(plan, &ceilings, device);
+    suite_release(&ceilings);
+    return failed;
+}
+
+/* ------------------------------------------------------------------ make -- */
+
+/* Nothing is left of the suite: the line where the last hope went. */
+static int explain_empty(const struct suite *suite, const struct device_info *device)
+{
+    const char *place = place_name((enum assay_place)device->place);
+    for (int i = 0; i < suite->group_count; i++) {
+        const struct suite_group *group = &suite->groups[i];
+        const struct suite_key *chosen = suite_key_find(group, "variants");
+        const struct suite_key *home = suite_key_find(group, "device");
+        if (!chosen || (home && place_parse(home->value) != device->place)) continue;
+        return suite_error(group->file, chosen->line,
+                           "no variant on the device %s matches '%s': nothing is left to measure",
+                           place, chosen->value);
+    }
+    return suite_error(suite->groups[0].file, suite->groups[0].line,
+                       "nothing in the suite is for the device %s", place);
+}
+
+static int select_groups(struct plan *plan, const struct suite *suite,
+                         const struct device_info *device, const struct plan_options *options)
+{
+    if (plan_expand(plan, suite, device)) return -1;
+    if (!plan->count) return explain_empty(suite, device);
+    if (options->filter && filter_groups(plan, options->filter)) return -1;
+    if (take_shard(plan, options->shard, options->shards)) return -1;
+    apply_settings(plan, options);
+    return options->with_ceilings ? plan_add_own_ceilings(plan, device) : 0;
+}
+
+int plan_make(struct plan *plan, const struct suite *suite, const struct device_info *device,
+              const struct plan_options *options)
+{
+    *plan = (struct plan){0};
+    text_copy(plan->suite, sizeof plan->suite, suite->name);
+    if (!check_options(options) && !select_groups(plan, suite, device, options)) return 0;
+    plan_release(plan);
+    return -1;
+}
+
+void plan_release(struct plan *plan)
+{
+    free(plan->groups);
+    *plan = (struct plan){0};
+}

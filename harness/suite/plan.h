@@ -1,0 +1,70 @@
+/*
+ * plan.h - what a run will measure: a suite's groups, on one device, as data.
+ *
+ * A suite (suite.h) names operations, dims and variants with lists, ranges and
+ * size classes; the plan is all of that multiplied out and solved for a device.
+ */
+#ifndef PLAN_H
+#define PLAN_H
+
+#include "assay.h"
+#include "case/result.h"
+#include "suite/suite.h"
+
+enum { PLAN_MAX_VARIANTS = 64 };
+
+enum group_purpose { PURPOSE_CASE, PURPOSE_CEILING };
+
+/* One operation, shape and temperature: all its variants, measured together. */
+struct group {
+    struct assay_shape shape;
+    enum assay_temperature temperature;
+    enum group_purpose purpose;
+    char label[ASSAY_MAX_NAME];    /* the suite's name for it, "[group LABEL]" */
+    double budget_s;               /* sampling time a case */
+    double precision_pct;          /* half width of the interval, of the median */
+    double energy_s;               /* 0: only blocks that are long enough anyway */
+    double timeout_s;              /* a step of a case (setup, check, block) */
+    char baseline[ASSAY_MAX_NAME]; /* the variant of the suite's choice; "": the operation's */
+    int variant_count;
+    const struct assay_variant *variant[PLAN_MAX_VARIANTS];
+    char skip[PLAN_MAX_VARIANTS][ASSAY_MAX_REASON]; /* "" or why it is not run */
+};
+
+struct plan_options {
+    const char *filter;   /* as plan_filter_keeps takes it, or NULL */
+    double budget_s;      /* 0: the suite's */
+    double precision_pct; /* 0: the suite's */
+    int shard, shards;    /* this one of so many, 1-based; 1, 1: all */
+    bool with_ceilings;   /* put the ceilings that the groups need in front */
+};
+
+struct plan {
+    char suite[ASSAY_MAX_NAME];
+    struct group *groups; /* in the order measured */
+    int count;
+};
+
+/* Multiply out `suite` for `device`. -1 with assay_error("file:line: ...") when
+ * a dim is impossible or nothing is selected. plan_release frees. */
+int plan_make(struct plan *plan, const struct suite *suite, const struct device_info *device,
+              const struct plan_options *options);
+void plan_release(struct plan *plan);
+
+enum { PLAN_MAX_CASE = 2 * ASSAY_MAX_NAME + RESULT_MAX_SHAPE + 16 };
+
+/* "int8_quantize/best n=5000000 input=fp32 cold". */
+void plan_case_text(const struct case_id *id, char out[PLAN_MAX_CASE]);
+
+/* Whether a filter, one pattern or several with commas between, keeps the case. A pattern is
+ * held against "operation/variant", or where it has a blank against the whole case's text. */
+bool plan_filter_keeps(const char *filter, const struct case_id *id);
+
+/* Add the groups of `ceilings` whose ceiling the plan's groups need, in front. */
+int plan_add_ceilings(struct plan *plan, const struct suite *ceilings,
+                      const struct device_info *device);
+
+/* The same of the suite `ceilings`, as suite_read finds it. */
+int plan_add_own_ceilings(struct plan *plan, const struct device_info *device);
+
+#endif

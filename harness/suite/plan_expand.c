@@ -1,0 +1,276 @@
+/* plan_expand.c - a suite's groups multiplied out for a device. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/room.h"
+#include "base/text.h"
+#include "case/registry.h"
+#include "case/shape.h"
+#include "suite/plan_parts.h"
+#include "suite/size_class.h"
+#include "suite/suite_check.h"
+#include "suite/suite_file.h"
+#include "suite/suite_value.h"
+
+/* One dim's key with its values. */
+struct axis {
+    int dim, line;
+    struct suite_value *values;
+    int count;
+};
+
+/* One group of the suite, on its way to groups of the plan. */
+struct expansion {
+    const struct suite_group *source;
+    const struct suite *suite;
+    const struct device_info *device;
+    const struct assay_operation *operation;
+    int axis_count;
+    struct axis axis[ASSAY_MAX_DIMS];
+    int temperature_count;
+    enum assay_temperature temperature[2];
+    struct group pattern; /* all but the shape and temperature */
+};
+
+struct group *plan_find(const struct plan *plan, const struct assay_shape *shape,
+                        enum assay_temperature temperature)
+{
+    for (int i = 0; i < plan->count; i++)
+        if (plan->groups[i].temperature == temperature &&
+            shape_equal(&plan->groups[i].shape, shape))
+            return &plan->groups[i];
+    return NULL;
+}
+
+/* ---------------------------------------------------------- the group's own -- */
+
+static const char *value_of(const struct suite_group *source, const char *name,
+                            const char *fallback)
+{
+    const struct suite_key *key = suite_key_find(source, name);
+    return key ? key->value : fallback;
+}
+
+static int read_settings(struct expansion *expansion)
+{
+    const struct suite *suite = expansion->suite;
+    struct group *pattern = &expansion->pattern;
+    struct {
+        const char *name;
+        double fallback, *value;
+    } settings[] = {
+        {"budget", suite->budget_s, &pattern->budget_s},
+        {"precision", suite->precision_pct, &pattern->precision_pct},
+        {"energy", suite->energy_s, &pattern->energy_s},
+        {"timeout", suite->timeout_s, &pattern->timeout_s},
+    };
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+        const struct suite_key *key = suite_key_find(expansion->source, settings[i].name);
+        *settings[i].value = settings[i].fallback;
+        if (key && suite_setting(key->name, key->value, settings[i].value))
+            return suite_error_here(expansion->source->file, key->line);
+    }
+    return 0;
+}
+
+static int read_temperatures(struct expansion *expansion)
+{
+    struct suite_words words;
+    if (suite_words_split(&words, value_of(expansion->source, "temperature", "cold"))) return -1;
+    for (int i = 0; i < words.count; i++) {
+        int temperature = temperature_parse(words.word[i]);
+        bool is_there = false;
+        for (int j = 0; j < expansion->temperature_count; j++)
+            is_there = is_there || (int)expansion->temperature[j] == temperature;
+        if (!is_there && temperature >= 0)
+            expansion->temperature[expansion->temperature_count++] =
+                (enum assay_temperature)temperature;
+    }
+    return 0;
+}
+
+/* The variants that are chosen and at home on the device. */
+static int read_variants(struct expansion *expansion)
+{
+    const struct suite_group *source = expansion->source;
+    const struct assay_variant *variants[REGISTRY_MAX_VARIANTS];
+    struct group *pattern = &expansion->pattern;
+    const char *chosen = value_of(source, "variants", "*");
+    const char *baseline = value_of(source, "baseline", "");
+    int count = registry_variants(expansion->operation->name, variants, REGISTRY_MAX_VARIANTS);
+    for (int i = 0; i < count; i++) {
+        if ((int)variants[i]->place != expansion->device->place) continue;
+        bool is_baseline = !strcmp(variants[i]->name, baseline);
+        /* A baseline that is not measured is none. */
+        if (!is_baseline && !suite_chooses(chosen, variants[i]->name)) continue;
+        if (pattern->variant_count == PLAN_MAX_VARIANTS)
+            return suite_error(source->file, source->line, "more than %d variants in a group",
+                               PLAN_MAX_VARIANTS);
+        pattern->variant[pattern->variant_count++] = variants[i];
+        if (is_baseline) text_copy(pattern->baseline, sizeof pattern->baseline, baseline);
+    }
+    return 0;
+}
+
+static int read_axes(struct expansion *expansion)
+{
+    const struct suite_group *source = expansion->source;
+    for (int i = 0; i < source->key_count; i++) {
+        const struct suite_key *key = &source->keys[i];
+        int dim = shape_dim(expansion->operation, key->name);
+        if (dim < 0) continue;
+        struct axis *axis = &expansion->axis[expansion->axis_count];
+        axis->count = suite_values(&expansion->operation->dims[dim], key->value, &axis->values);
+        if (axis->count < 0) return suite_error_here(source->file, key->line);
+        axis->dim = dim;
+        axis->line = key->line;
+        expansion->axis_count++;
+    }
+    return 0;
+}
+
+static int read_source(struct expansion *expansion)
+{
+    const struct suite_group *source = expansion->source;
+    if (text_copy(expansion->pattern.label, sizeof expansion->pattern.label, source->label))
+        return suite_error(source->file, source->line, "the label is too long");
+    if (read_settings(expansion) || read_temperatures(expansion) || read_variants(expansion))
+        return -1;
+    return read_axes(expansion);
+}
+
+/* --------------------------------------------------------------- shapes -- */
+
+/* The shape at one position of every axis. The size class is solved last: it
+ * depends on the other dims. */
+static int make_shape(const struct expansion *expansion, const int *position,
+                      struct assay_shape *shape)
+{
+    const struct axis *classed = NULL;
+    const struct suite_value *class_value = NULL;
+    *shape = shape_default(expansion->operation);
+    for (int i = 0; i < expansion->axis_count; i++) {
+        const struct axis *axis = &expansion->axis[i];
+        const struct suite_value *value = &axis->values[position[i]];
+        if (value->class_name) {
+            classed = axis;
+            class_value = value;
+        } else {
+            shape->value[axis->dim] = value->value;
+        }
+    }
+    if (classed &&
+        size_class_solve(shape, classed->dim, class_value->class_name, class_value->times,
+                         expansion->device, &shape->value[classed->dim]))
+        return suite_error_here(expansion->source->file, classed->line);
+    char text[2 * RESULT_MAX_SHAPE];
+    shape_text(shape, text, sizeof text);
+    if (strlen(text) >= RESULT_MAX_SHAPE)
+        return suite_error(expansion->source->file, expansion->source->line,
+                           "the shape's text is longer than %d characters", RESULT_MAX_SHAPE - 1);
+    return 0;
+}
+
+/* The next position, the last axis fastest; false after the last one. */
+static bool advance(const struct expansion *expansion, int *position)
+{
+    for (int i = expansion->axis_count - 1; i >= 0; i--) {
+        if (++position[i] < expansion->axis[i].count) return true;
+        position[i] = 0;
+    }
+    return false;
+}
+
+/* --------------------------------------------------------------- groups -- */
+
+static int add_variants(const struct expansion *expansion, struct group *group)
+{
+    const struct group *pattern = &expansion->pattern;
+    for (int i = 0; i < pattern->variant_count; i++) {
+        int at = 0;
+        while (at < group->variant_count && group->variant[at] != pattern->variant[i])
+            at++;
+        if (at < group->variant_count) continue;
+        if (at == PLAN_MAX_VARIANTS)
+            return suite_error(expansion->source->file, expansion->source->line,
+                               "more than %d variants in a group", PLAN_MAX_VARIANTS);
+        group->variant[at] = pattern->variant[i];
+        group->variant_count++;
+    }
+    if (!*group->baseline) memcpy(group->baseline, pattern->baseline, sizeof group->baseline);
+    return 0;
+}
+
+static struct group *append_group(struct plan *plan)
+{
+    struct group *groups = room_for_one(plan->groups, plan->count, sizeof *groups);
+    if (!groups) return NULL;
+    plan->groups = groups;
+    return &plan->groups[plan->count++];
+}
+
+static int add_group(struct plan *plan, const struct expansion *expansion,
+                     const struct assay_shape *shape, enum assay_temperature temperature)
+{
+    const struct suite_group *source = expansion->source;
+    struct group *group = plan_find(plan, shape, temperature);
+    if (group) {
+        if (add_variants(expansion, group)) return -1;
+        plan_skip(group, expansion->device);
+        return 0;
+    }
+    if (plan->count == PLAN_MAX_GROUPS)
+        return suite_error(source->file, source->line, "a plan has at most %d groups",
+                           PLAN_MAX_GROUPS);
+    group = append_group(plan);
+    if (!group) return assay_error("out of memory");
+    *group = expansion->pattern;
+    group->shape = *shape;
+    group->temperature = temperature;
+    plan_skip(group, expansion->device);
+    return 0;
+}
+
+static int add_shapes(struct plan *plan, const struct expansion *expansion)
+{
+    int position[ASSAY_MAX_DIMS] = {0};
+    do {
+        struct assay_shape shape;
+        if (make_shape(expansion, position, &shape)) return -1;
+        for (int i = 0; i < expansion->temperature_count; i++)
+            if (add_group(plan, expansion, &shape, expansion->temperature[i])) return -1;
+    } while (advance(expansion, position));
+    return 0;
+}
+
+static bool is_for_device(const struct suite_group *source, const struct device_info *device)
+{
+    const struct suite_key *key = suite_key_find(source, "device");
+    return !key || place_parse(key->value) == device->place;
+}
+
+static int expand_group(struct plan *plan, const struct suite *suite,
+                        const struct suite_group *source, const struct device_info *device)
+{
+    if (!is_for_device(source, device)) return 0;
+    struct expansion *expansion = calloc(1, sizeof *expansion);
+    if (!expansion) return assay_error("out of memory");
+    expansion->source = source;
+    expansion->suite = suite;
+    expansion->device = device;
+    expansion->operation = registry_operation(value_of(source, "operation", ""));
+    int failed = expansion->operation ? read_source(expansion)
+                                      : suite_error(source->file, source->line, "no operation");
+    if (!failed && expansion->pattern.variant_count) failed = add_shapes(plan, expansion);
+    for (int i = 0; i < expansion->axis_count; i++)
+        free(expansion->axis[i].values);
+    free(expansion);
+    return failed;
+}
+
+int plan_expand(struct plan *plan, const struct suite *suite, const struct device_info *device)
+{
+    for (int i = 0; i < suite->group_count; i++)
+        if (expand_group(plan, suite, &suite->groups[i], device)) return -1;
+    return 0;
+}

@@ -1,0 +1,276 @@
+/* suite_check.c - whether what a suite's sections say is possible. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "case/registry.h"
+#include "case/result.h"
+#include "case/shape.h"
+#include "suite/suite_check.h"
+#include "suite/suite_file.h"
+#include "suite/suite_value.h"
+
+/* -------------------------------------------------------------- settings -- */
+
+static const struct {
+    const char *name;
+    double max;
+    bool may_be_zero;
+    const char *unit;
+} settings[] = {
+    {"budget", 3600, false, "seconds"},     {"precision", 100, false, "per cent"},
+    {"energy", 3600, true, "seconds"},      {"timeout", 86400, false, "seconds"},
+    {"threshold", 1000, false, "per cent"},
+};
+enum { SETTINGS = sizeof settings / sizeof *settings };
+
+static int setting_index(const char *name)
+{
+    for (int i = 0; i < SETTINGS; i++)
+        if (!strcmp(settings[i].name, name)) return i;
+    return -1;
+}
+
+int suite_setting(const char *name, const char *text, double *value)
+{
+    int index = setting_index(name);
+    if (index < 0) return assay_error("'%s' is not a setting", name);
+    char *end;
+    *value = strtod(text, &end);
+    bool in_range = *value > 0 || (*value == 0 && settings[index].may_be_zero);
+    if (end == text || *end || !isfinite(*value) || !in_range || *value > settings[index].max)
+        return assay_error("%s = %s: not a number of %s above 0 and at most %g%s", name, text,
+                           settings[index].unit, settings[index].max,
+                           settings[index].may_be_zero ? ", or 0" : "");
+    return 0;
+}
+
+/* ------------------------------------------------------------ suggestions -- */
+
+/* " (did you mean 'x'?)" or " (there are a, b, c)". */
+static void suggest(char *out, size_t size, const char *word, const char *const *words, int count)
+{
+    const char *near = text_nearest(word, words, count);
+    out[0] = '\0';
+    if (near) {
+        snprintf(out, size, " (did you mean '%s'?)", near);
+        return;
+    }
+    size_t used = 0;
+    for (int i = 0; i < count && used < size; i++)
+        used +=
+            (size_t)snprintf(out + used, size - used, "%s%s", i ? ", " : " (there are ", words[i]);
+    if (count && used < size) snprintf(out + used, size - used, ")");
+}
+
+static int unknown_operation(const char *name)
+{
+    const struct assay_operation *const *operations;
+    int count = registry_operations(&operations);
+    const char *names[count + 1];
+    for (int i = 0; i < count; i++)
+        names[i] = operations[i]->name;
+    char hint[512];
+    suggest(hint, sizeof hint, name, names, count);
+    return assay_error("no operation is called '%s'%s", name, hint);
+}
+
+static int unknown_dim(const struct assay_operation *operation, const char *name)
+{
+    const char *words[ASSAY_MAX_DIMS];
+    int dims = shape_dims(operation);
+    char all[512] = "";
+    for (int i = 0; i < dims; i++) {
+        size_t used = strlen(all);
+        words[i] = operation->dims[i].name;
+        snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : "", words[i]);
+    }
+    const char *near = text_nearest(name, words, dims);
+    if (!near)
+        for (int keys = 0; !near && registry_group_keys[keys]; keys++)
+            near = text_nearest(name, &registry_group_keys[keys], 1);
+    if (near)
+        return assay_error("%s has no dim '%s' (did you mean '%s'? its dims: %s)", operation->name,
+                           name, near, dims ? all : "none");
+    return assay_error("%s has no dim '%s' (its dims: %s)", operation->name, name,
+                       dims ? all : "none");
+}
+
+/* --------------------------------------------------------------- variants -- */
+
+bool suite_chooses(const char *patterns, const char *name)
+{
+    struct suite_words words;
+    if (suite_words_split(&words, patterns)) return false;
+    bool chosen = words.word[0][0] == '!';
+    for (int i = 0; i < words.count; i++) {
+        bool puts_in = words.word[i][0] != '!';
+        if (text_glob(words.word[i] + !puts_in, name)) chosen = puts_in;
+    }
+    return chosen;
+}
+
+/* A program that was built without CUDA does not know the names of its CUDA
+ * variants, so there a name that matches nothing says nothing. */
+static bool knows_all_variants(void)
+{
+    const struct assay_operation *const *operations;
+    int count = registry_operations(&operations);
+    for (int i = 0; i < count; i++) {
+        const struct assay_variant *variants[REGISTRY_MAX_VARIANTS];
+        int found = registry_variants(operations[i]->name, variants, REGISTRY_MAX_VARIANTS);
+        for (int j = 0; j < found; j++)
+            if (variants[j]->place == ASSAY_CUDA) return true;
+    }
+    return false;
+}
+
+static int check_pattern(const struct assay_operation *operation, const char *pattern)
+{
+    if (pattern[strcspn(pattern, " \t")])
+        return assay_error("'%s' has a blank in it: commas part names", pattern);
+    const struct assay_variant *variants[REGISTRY_MAX_VARIANTS];
+    const char *names[REGISTRY_MAX_VARIANTS];
+    int count = registry_variants(operation->name, variants, REGISTRY_MAX_VARIANTS);
+    for (int i = 0; i < count; i++) {
+        names[i] = variants[i]->name;
+        if (text_glob(pattern, names[i])) return 0;
+    }
+    if (!knows_all_variants()) return 0;
+    char hint[512];
+    suggest(hint, sizeof hint, pattern, names, count);
+    return assay_error("no variant of %s matches '%s'%s", operation->name, pattern, hint);
+}
+
+/* ------------------------------------------------------------------- keys -- */
+
+static int check_setting(const struct assay_operation *operation, const struct suite_key *key)
+{
+    double value;
+    (void)operation;
+    return suite_setting(key->name, key->value, &value);
+}
+
+/* Its own check comes first of all; here it is fine. */
+static int check_nothing(const struct assay_operation *operation, const struct suite_key *key)
+{
+    (void)operation, (void)key;
+    return 0;
+}
+
+static int check_variants(const struct assay_operation *operation, const struct suite_key *key)
+{
+    struct suite_words words;
+    if (suite_words_split(&words, key->value)) return -1;
+    for (int i = 0; i < words.count; i++)
+        if (check_pattern(operation, words.word[i] + (words.word[i][0] == '!'))) return -1;
+    return 0;
+}
+
+static int check_baseline(const struct assay_operation *operation, const struct suite_key *key)
+{
+    if (!*key->value || key->value[strcspn(key->value, "*?[, ")])
+        return assay_error("baseline = %s: this is the name of one variant", key->value);
+    return check_pattern(operation, key->value);
+}
+
+static int check_temperature(const struct assay_operation *operation, const struct suite_key *key)
+{
+    struct suite_words words;
+    (void)operation;
+    if (suite_words_split(&words, key->value)) return -1;
+    for (int i = 0; i < words.count; i++)
+        if (temperature_parse(words.word[i]) < 0)
+            return assay_error("no temperature is called '%s' (there are cold, hot)",
+                               words.word[i]);
+    return 0;
+}
+
+static int check_device(const struct assay_operation *operation, const struct suite_key *key)
+{
+    (void)operation;
+    if (place_parse(key->value) < 0)
+        return assay_error("device = %s: a group is for 'cuda' or 'host'", key->value);
+    return 0;
+}
+
+/* The keys of registry_group_keys, each with its check. */
+static const struct {
+    const char *name;
+    int (*check)(const struct assay_operation *operation, const struct suite_key *key);
+} group_rules[] = {
+    {"operation", check_nothing},       {"variants", check_variants},
+    {"temperature", check_temperature}, {"device", check_device},
+    {"baseline", check_baseline},       {"budget", check_setting},
+    {"precision", check_setting},       {"energy", check_setting},
+    {"timeout", check_setting},         {"threshold", check_setting},
+    {"expect_wrong", check_variants},
+};
+
+static int check_dim(const struct assay_operation *operation, const struct suite_key *key,
+                     int *classes)
+{
+    int dim = shape_dim(operation, key->name);
+    if (dim < 0) return unknown_dim(operation, key->name);
+    struct suite_value *values;
+    int count = suite_values(&operation->dims[dim], key->value, &values);
+    if (count < 0) return -1;
+    bool has_class = false;
+    for (int i = 0; i < count; i++)
+        has_class = has_class || values[i].class_name;
+    free(values);
+    *classes += has_class;
+    /* Two would leave open which one gives way. */
+    if (*classes > 1)
+        return assay_error("%s: only one dim of a group can have a size class", key->name);
+    return 0;
+}
+
+static int check_key(const struct assay_operation *operation, const struct suite_key *key,
+                     int *classes)
+{
+    for (size_t i = 0; i < sizeof group_rules / sizeof *group_rules; i++)
+        if (!strcmp(group_rules[i].name, key->name)) return group_rules[i].check(operation, key);
+    return check_dim(operation, key, classes);
+}
+
+int suite_check_group(const struct suite_group *group)
+{
+    const struct suite_key *named = suite_key_find(group, "operation");
+    if (!named)
+        return suite_error(group->file, group->line, "group '%s' has no operation", group->label);
+    const struct assay_operation *operation = registry_operation(named->value);
+    if (!operation) {
+        unknown_operation(named->value);
+        return suite_error_here(group->file, named->line);
+    }
+    int classes = 0;
+    for (int i = 0; i < group->key_count; i++)
+        if (check_key(operation, &group->keys[i], &classes))
+            return suite_error_here(group->file, group->keys[i].line);
+    return 0;
+}
+
+int suite_check_head(const struct suite_group *head)
+{
+    static const char *const known[] = {"title",  "include", "budget",   "precision",
+                                        "energy", "timeout", "threshold"};
+    enum { KNOWN = sizeof known / sizeof *known };
+    for (int i = 0; i < head->key_count; i++) {
+        const struct suite_key *key = &head->keys[i];
+        int known_index = 0;
+        while (known_index < KNOWN && strcmp(known[known_index], key->name))
+            known_index++;
+        if (known_index == KNOWN) {
+            char hint[256];
+            suggest(hint, sizeof hint, key->name, known, KNOWN);
+            return suite_error(head->file, key->line, "[suite] has no key '%s'%s", key->name, hint);
+        }
+        double value;
+        if (setting_index(key->name) >= 0 && suite_setting(key->name, key->value, &value))
+            return suite_error_here(head->file, key->line);
+    }
+    return 0;
+}
