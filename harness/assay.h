@@ -38,6 +38,8 @@ enum {
     ASSAY_MAX_NAME = 48,
     ASSAY_MAX_NOTE = 96,
     ASSAY_MAX_REASON = 256,
+    ASSAY_CHECK_PLACES = 256,     /* parts of an output that are checked, at most */
+    ASSAY_CHECK_BUDGET = 1 << 25, /* multiply-adds that the reference of an output may cost */
 };
 
 /* ------------------------------------------------------------ elements -- */
@@ -202,8 +204,8 @@ struct assay_operation {
     int (*reference)(const struct assay_shape *shape, const void *const in[], int buffer,
                      int64_t begin, int64_t end, double *expected, double *bound);
 
-    /* Cost of one reference element, in multiply-adds; NULL: 1. Above a budget
-     * the harness checks a sample of positions instead of all. */
+    /* Cost of one reference element, in multiply-adds; NULL: 1. Where all of an output cost
+     * more than ASSAY_CHECK_BUDGET, the harness checks up to ASSAY_CHECK_PLACES parts of it. */
     double (*reference_cost)(const struct assay_shape *shape);
 
     /* Output elements are checked in runs that start at a multiple of this (a

@@ -13,7 +13,7 @@
 
 static void a_small_output_is_checked_whole(void **state)
 {
-    int64_t begin[VERIFY_CHUNKS], end[VERIFY_CHUNKS];
+    int64_t begin[ASSAY_CHECK_PLACES], end[ASSAY_CHECK_PLACES];
     (void)state;
     assert_int_equal(verify_plan(1000, 1, 1000, begin, end), 1);
     assert_int_equal(begin[0], 0);
@@ -22,7 +22,7 @@ static void a_small_output_is_checked_whole(void **state)
 
 static void nothing_is_checked_of_nothing(void **state)
 {
-    int64_t begin[VERIFY_CHUNKS], end[VERIFY_CHUNKS];
+    int64_t begin[ASSAY_CHECK_PLACES], end[ASSAY_CHECK_PLACES];
     (void)state;
     assert_int_equal(verify_plan(0, 1, 1000, begin, end), 0);
 }
@@ -36,9 +36,9 @@ static void a_large_output_is_checked_from_end_to_end(void **state)
     (void)state;
     for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
         for (size_t r = 0; r < sizeof runs / sizeof *runs; r++) {
-            int64_t begin[VERIFY_CHUNKS], end[VERIFY_CHUNKS], total = 0, budget = 1000;
+            int64_t begin[ASSAY_CHECK_PLACES], end[ASSAY_CHECK_PLACES], total = 0, budget = 1000;
             int chunks = verify_plan(counts[c], runs[r], budget, begin, end);
-            assert_in_range(chunks, 1, VERIFY_CHUNKS);
+            assert_in_range(chunks, 1, ASSAY_CHECK_PLACES);
             assert_int_equal(begin[0], 0);
             assert_int_equal(end[chunks - 1], counts[c]);
             for (int i = 0; i < chunks; i++) {
@@ -56,12 +56,12 @@ static void a_large_output_is_checked_from_end_to_end(void **state)
 /* A kernel that skips any stretch as long as two strata is caught. */
 static void no_long_stretch_goes_unchecked(void **state)
 {
-    int64_t begin[VERIFY_CHUNKS], end[VERIFY_CHUNKS], count = 200000000;
+    int64_t begin[ASSAY_CHECK_PLACES], end[ASSAY_CHECK_PLACES], count = 200000000;
     (void)state;
     int chunks = verify_plan(count, 1, 1 << 20, begin, end);
-    assert_int_equal(chunks, VERIFY_CHUNKS);
+    assert_int_equal(chunks, ASSAY_CHECK_PLACES);
     for (int i = 1; i < chunks; i++)
-        assert_true(begin[i] - end[i - 1] <= 2 * count / VERIFY_CHUNKS);
+        assert_true(begin[i] - end[i - 1] <= 2 * count / ASSAY_CHECK_PLACES);
 }
 
 /* --------------------------------------------------------------- judging -- */

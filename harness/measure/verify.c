@@ -10,7 +10,7 @@
 #include "measure/verify.h"
 
 /* Up to this many elements an output is compared whole; beyond, about
- * SAMPLE_ELEMENTS of them. VERIFY_COST_BUDGET bounds the reference's multiply-adds. */
+ * SAMPLE_ELEMENTS of them. ASSAY_CHECK_BUDGET bounds the reference's multiply-adds. */
 static const int64_t WHOLE_ELEMENTS = 4 << 20;
 static const int64_t SAMPLE_ELEMENTS = 1 << 20;
 
@@ -24,8 +24,8 @@ static int64_t round_down(int64_t value, int64_t multiple)
     return value / multiple * multiple;
 }
 
-int verify_plan(int64_t count, int64_t run, int64_t budget, int64_t begin[VERIFY_CHUNKS],
-                int64_t end[VERIFY_CHUNKS])
+int verify_plan(int64_t count, int64_t run, int64_t budget, int64_t begin[ASSAY_CHECK_PLACES],
+                int64_t end[ASSAY_CHECK_PLACES])
 {
     if (count <= 0) return 0;
     if (count <= budget || count <= run) {
@@ -35,7 +35,7 @@ int verify_plan(int64_t count, int64_t run, int64_t budget, int64_t begin[VERIFY
     }
     int64_t runs = (count + run - 1) / run;
     int64_t wanted = budget / run > 0 ? budget / run : 1;
-    int chunks = wanted < VERIFY_CHUNKS ? (int)wanted : VERIFY_CHUNKS;
+    int chunks = wanted < ASSAY_CHECK_PLACES ? (int)wanted : ASSAY_CHECK_PLACES;
     if (chunks < 2) chunks = 2; /* the first and the last */
     int64_t length = wanted / chunks > 0 ? wanted / chunks : 1;
     if (length * chunks > runs) length = runs / chunks > 0 ? runs / chunks : 1;
@@ -57,7 +57,7 @@ static int64_t element_budget(const struct assay_operation *operation,
                               const struct assay_shape *shape, int64_t count)
 {
     double cost = operation->reference_cost ? operation->reference_cost(shape) : 1;
-    double affordable = VERIFY_COST_BUDGET / (cost > 1 ? cost : 1);
+    double affordable = ASSAY_CHECK_BUDGET / (cost > 1 ? cost : 1);
     if ((double)count <= affordable && count <= WHOLE_ELEMENTS) return count;
     return affordable < (double)SAMPLE_ELEMENTS ? (int64_t)affordable : SAMPLE_ELEMENTS;
 }
@@ -69,11 +69,12 @@ static int choose_chunks(struct verifier *verifier)
     int64_t run = operation->reference_run ? operation->reference_run(buffers->shape) : 1;
     if (run < 1) run = 1;
     verifier->piece = round_down(PIECE, run) > 0 ? round_down(PIECE, run) : run;
-    verifier->chunks = calloc((size_t)VERIFY_CHUNKS * ASSAY_MAX_BUFFERS, sizeof *verifier->chunks);
+    verifier->chunks =
+        calloc((size_t)ASSAY_CHECK_PLACES * ASSAY_MAX_BUFFERS, sizeof *verifier->chunks);
     if (verifier->chunks == NULL) return assay_error("out of host memory for the check");
     for (int b = 0; b < buffers->count; b++) {
         if (buffers->spec[b].role != ASSAY_OUT) continue;
-        int64_t begin[VERIFY_CHUNKS], end[VERIFY_CHUNKS];
+        int64_t begin[ASSAY_CHECK_PLACES], end[ASSAY_CHECK_PLACES];
         int64_t count = buffers->spec[b].count;
         int64_t budget = element_budget(operation, buffers->shape, count);
         int chunks = verify_plan(count, run, round_down(budget, run), begin, end);

@@ -61,14 +61,9 @@ enum assay_match verify_element(const struct assay_operation *operation,
  * three standard deviations above the mean, for a small output has more by chance. */
 int64_t verify_near_limit(int64_t checked, double share);
 
-/* What the reference of an output may cost, in multiply-adds: the budget of verify_plan is this
- * over reference_cost. */
-#define VERIFY_COST_BUDGET 0x1p25
-
 /* Chunks for an output of `count` elements checked in runs of `run`, at most
- * about `budget` elements. Pure; returns how many (at most VERIFY_CHUNKS). */
-enum { VERIFY_CHUNKS = 256 };
-int verify_plan(int64_t count, int64_t run, int64_t budget, int64_t begin[VERIFY_CHUNKS],
-                int64_t end[VERIFY_CHUNKS]);
+ * about `budget` elements. Pure; returns how many (at most ASSAY_CHECK_PLACES). */
+int verify_plan(int64_t count, int64_t run, int64_t budget, int64_t begin[ASSAY_CHECK_PLACES],
+                int64_t end[ASSAY_CHECK_PLACES]);
 
 #endif

@@ -24,7 +24,6 @@
 
 #include "attention_reference.h"
 #include "base/fill.h"
-#include "measure/verify.h"
 
 enum { VALUE_BLOCK = 64 };
 
@@ -150,9 +149,9 @@ static double reference_cost(const struct assay_shape *shape)
 {
     const double PLACES_COST = 0x1p33;
     double cost = (double)shape->value[ATTENTION_TOKENS];
-    double elements = (double)VERIFY_CHUNKS * (double)reference_run(shape);
+    double elements = (double)ASSAY_CHECK_PLACES * (double)reference_run(shape);
     if (cost * elements > PLACES_COST) return cost;
-    return fmin(cost, VERIFY_COST_BUDGET / (elements + 1)); /* whole, whatever is rounded */
+    return fmin(cost, ASSAY_CHECK_BUDGET / (elements + 1)); /* whole, whatever is rounded */
 }
 
 /* The vendor's in the fewest kernels first. */
