@@ -6,7 +6,7 @@
  * Operations: 2 * kernel^3 * in a number of y. Bytes: those of the operation, the columns
  * (kernel^3 numbers for one of x) written and read, and y once more for the bias.
  */
-#include "cublas_load.h"
+#include "kernels/cuda/cublas_load.h"
 
 #ifdef CUBLAS_HEADERS
 

@@ -8,7 +8,7 @@
 #ifndef CUBLAS_GEMM_H
 #define CUBLAS_GEMM_H
 
-#include "cublas_load.h"
+#include "kernels/cuda/cublas_load.h"
 
 #ifdef CUBLAS_HEADERS
 

@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-#include "cublaslt_product.h"
+#include "kernels/cuda/cublaslt_product.h"
 #include "kernels/cuda/cuda_error.h"
 #include "kernels/gpt/linear_steps.h"
 

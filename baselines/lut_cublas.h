@@ -7,7 +7,7 @@
 #ifndef LUT_CUBLAS_H
 #define LUT_CUBLAS_H
 
-#include "cublas_load.h"
+#include "kernels/cuda/cublas_load.h"
 
 #ifdef CUBLAS_HEADERS
 

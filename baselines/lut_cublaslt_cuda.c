@@ -16,7 +16,7 @@
 
 #include <stdlib.h>
 
-#include "cublaslt_product.h"
+#include "kernels/cuda/cublaslt_product.h"
 
 struct lt {
     struct lut_operands operands;

@@ -15,7 +15,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "cublaslt_product.h"
+#include "kernels/cuda/cublaslt_product.h"
 
 /* int8 of one standard deviation: 4 of them are 127. */
 static const float STEPS = 127.0f / 4.0f;

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cublaslt_product.h"
+#include "kernels/cuda/cublaslt_product.h"
 #include "kernels/cuda/cuda_error.h"
 #include "kernels/gpt/gpt_room.h"
 

@@ -9,7 +9,7 @@
  * Operations: 2 * 256 * 128 a vector. Bytes of a vector: 512 read, 1 written, and
  * 1024 of products written and read.
  */
-#include "cublas_load.h"
+#include "kernels/cuda/cublas_load.h"
 
 #ifdef CUBLAS_HEADERS
 

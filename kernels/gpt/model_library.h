@@ -6,11 +6,11 @@
 #ifndef MODEL_LIBRARY_H
 #define MODEL_LIBRARY_H
 
-#include "baselines/cublas_load.h"
+#include "kernels/cuda/cublas_load.h"
 #include "model_cuda.h"
 
 #ifdef CUBLAS_HEADERS
-#include "baselines/cublaslt_product.h"
+#include "kernels/cuda/cublaslt_product.h"
 #endif
 
 /* Starts as zeros, and may then be released at any time. */

@@ -3,7 +3,7 @@
  */
 #include "model_library.h"
 
-#include "baselines/cublas_session.h"
+#include "cublas_types.h"
 #include "gpt_room.h"
 
 #ifdef CUBLAS_HEADERS
