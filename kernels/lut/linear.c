@@ -62,7 +62,7 @@ struct linear_block linear_nearest(const struct lut_geometry *geometry,
     int weight = 1;
     for (int i = 0; i < 8; i++)
         v[i] = block * 8 + i < geometry->k ? row[block * 8 + i] : 0;
-    result.lost = linear_scale(v, linear_r(geometry->q, geometry->levels));
+    result.lost = linear_scale(v, lut_inverse_beta(geometry->q, geometry->levels));
     if (result.lost) return result;
     for (int i = 0; i < 8; i++)
         at[i] = (double)v[i];

@@ -107,7 +107,7 @@ static int launch_with(struct assay_call *call, const struct assay_variant *prod
         assay_cuda(cudaMemsetAsync(state->codes, 0, codes_bytes(&geometry), stream), "codes"))
         return -1;
     linear_encode<<<(unsigned)blocks, THREADS, 0, stream>>>(
-        geometry, dither, linear_r(geometry.q, geometry.levels),
+        geometry, dither, lut_inverse_beta(geometry.q, geometry.levels),
         (const float *)call->buffer[LINEAR_X], (char *)state->codes);
     if (assay_launched() || product->launch(&state->inner)) return -1;
     if (product != &lut_decode_gemv) return 0;

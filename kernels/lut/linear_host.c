@@ -37,7 +37,7 @@ static void quantize_row(const struct lut_geometry *geometry, const struct codeb
             entries[i] = block * 8 + i < geometry->k ? x[block * 8 + i] : 0.0f;
             out[block][i] = 0;
         }
-        linear_scale(entries, linear_r(geometry->q, geometry->levels));
+        linear_scale(entries, lut_inverse_beta(geometry->q, geometry->levels));
         for (int m = 0; m < geometry->levels; m++, weight *= geometry->q) {
             int64_t index = lut_encode_e8(entries, geometry->q, dither);
             for (int i = 0; i < 8; i++)

@@ -86,6 +86,20 @@ LUT_FUNCTION int lut_weight(int q, int level)
     return weight;
 }
 
+/* The range of a code is q^M; activations of standard deviation 1 are scaled to this share of
+ * it (see linear.h). With q = 2 further levels add no range: a shortest vector and its
+ * negative are one class, both on the edge of the cell of 2 E8. The dither takes one; half of
+ * the other rounds to itself again, level after level. */
+LUT_FUNCTION float lut_inverse_beta(int q, int levels)
+{
+    return 0.1125f * (float)lut_weight(q, q == 2 ? 1 : levels);
+}
+
+LUT_FUNCTION float lut_beta(int q, int levels)
+{
+    return 1.0f / lut_inverse_beta(q, levels);
+}
+
 /* log2 of a divisor: divisors are 1, 2 or 4, and divide their sums. */
 LUT_FUNCTION int lut_shift(int divisor)
 {
