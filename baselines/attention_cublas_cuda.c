@@ -21,7 +21,7 @@
 
 #include "kernels/cuda/cuda_error.h"
 #include "kernels/gpt/gpt_room.h"
-#include "kernels/gpt/attention_steps.h"
+#include "kernels/gpt/attention/attention_steps.h"
 
 struct attention {
     struct cublas_session session;

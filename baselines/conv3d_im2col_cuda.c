@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 #include "kernels/cuda/cuda_error.h"
-#include "kernels/codec/conv3d.h"
+#include "kernels/codec/layers/conv3d.h"
 
 enum { WORKSPACE_BYTES = 64 << 20 };
 

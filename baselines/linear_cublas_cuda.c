@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 #include "kernels/cuda/cuda_error.h"
-#include "kernels/gpt/linear_steps.h"
+#include "kernels/gpt/linear/linear_steps.h"
 
 struct linear {
     struct cublas_session session;

@@ -12,7 +12,7 @@
 
 #include "kernels/cuda/cublaslt_product.h"
 #include "kernels/cuda/cuda_error.h"
-#include "kernels/gpt/linear_steps.h"
+#include "kernels/gpt/linear/linear_steps.h"
 
 struct linear {
     struct lt_product product;

@@ -15,7 +15,7 @@
 #include "kernels/cuda/cuda_error.h"
 #include "kernels/cuda/cuda_graph.h"
 #include "kernels/gpt/gpt_room.h"
-#include "kernels/gpt/model_cuda.h"
+#include "kernels/gpt/model/model_cuda.h"
 
 struct cublas_model {
     struct cublas_session session;

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 
 #include "kernels/cuda/cuda_error.h"
-#include "kernels/codec/transfer.h"
+#include "kernels/codec/pipeline/transfer.h"
 
 enum kind { KIND_PAGEABLE, KIND_PINNED, KIND_WRITE_COMBINED };
 

@@ -5,7 +5,7 @@
  * Bytes of a vector: 1024 read, 1 written.
  */
 #include "baselines/vq_argmin.h"
-#include "kernels/codec/vq_search.cuh"
+#include "kernels/codec/search/vq_search.cuh"
 
 enum { THREADS = 256, WARPS = THREADS / 32 };
 static const unsigned NORM_BLOCKS = (unsigned)CODEWORDS / WARPS;

@@ -18,7 +18,7 @@
 
 #include "kernels/cuda/cuda_error.h"
 #include "kernels/codec/codec_room.h"
-#include "kernels/codec/vq_search.h"
+#include "kernels/codec/search/vq_search.h"
 #include "vq_argmin.h"
 
 enum { WORKSPACE_BYTES = 64 << 20, MOST_VECTORS = INT32_MAX };

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "kernels/codec/vq_search.h"
+#include "kernels/codec/search/vq_search.h"
 #include "load_openblas.h"
 
 enum { CHUNK = 4096, WORTH_THREADS = 512 }; /* vectors; 4 MiB of products */

@@ -3,9 +3,9 @@
  * are told, the gather, transfers and allocation.
  */
 #include "codec_bench.h"
-#include "kernels/codec/transfer.h"
-#include "kernels/codec/vq_gather.h"
-#include "kernels/codec/vq_search.h"
+#include "kernels/codec/pipeline/transfer.h"
+#include "kernels/codec/search/vq_gather.h"
+#include "kernels/codec/search/vq_search.h"
 
 /* -------------------------------------------------------------- the search -- */
 

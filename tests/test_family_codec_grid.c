@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "codec_bench.h"
-#include "kernels/codec/grid.h"
-#include "kernels/codec/host_room.h"
-#include "kernels/codec/pipe_batch.h"
+#include "kernels/codec/pipeline/grid.h"
+#include "kernels/codec/pipeline/host_room.h"
+#include "kernels/codec/pipeline/pipe_batch.h"
 
 enum { SMALL = 16 * LEAF_EDGE * LEAF_EDGE, MANY = 1000, TAKEN = 10 };
 

@@ -7,10 +7,10 @@
 
 #include "codec_bench.h"
 #include "device.h"
-#include "kernels/codec/codec_net.h"
-#include "kernels/codec/codec_net_internal.h"
+#include "kernels/codec/network/codec_net.h"
+#include "kernels/codec/network/codec_net_internal.h"
 #include "kernels/codec/leaves.h"
-#include "kernels/codec/pipe_plan.h"
+#include "kernels/codec/pipeline/pipe_plan.h"
 #include "plan.h"
 
 /* ----------------------------------------------------------------- the plan -- */

@@ -15,8 +15,8 @@
 #include "gpu_only.h"
 
 #ifdef ASSAY_HAVE_CUDA
-#include "kernels/gpt/model_cuda.h"
-#include "kernels/gpt/model_ring.h"
+#include "kernels/gpt/model/model_cuda.h"
+#include "kernels/gpt/model/model_ring.h"
 
 #define FINE(call) assert_int_equal(call, 0)
 

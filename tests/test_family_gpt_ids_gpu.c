@@ -15,7 +15,7 @@
 #ifdef ASSAY_HAVE_CUDA
 #include "buffers.h"
 #include "device.h"
-#include "kernels/gpt/model.h"
+#include "kernels/gpt/model/model.h"
 #include "registry.h"
 
 struct bench {

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "kernels/gpt/model_ranking.h"
+#include "kernels/gpt/model/model_ranking.h"
 
 static void nothing_measured_is_beaten_by_anything(void **state)
 {
