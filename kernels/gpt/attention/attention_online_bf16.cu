@@ -16,7 +16,7 @@
  * At head size 128 with 32 queries a warp 255 registers are not enough: 80 bytes are spilt,
  * some ten local accesses a tile beside its 256 products.
  */
-#include "attention_ways.cuh"
+#include "attention_configs.cuh"
 #include "kernels/gpt/mma.cuh"
 #include "kernels/gpt/model_launch.cuh"
 
@@ -217,22 +217,22 @@ static __global__ void __launch_bounds__(32 * WARPS, 2)
 
 /* ------------------------------------------------------------- host side -- */
 
-#define WAY(NAME, SIZE, TILES, WARPS)                                                              \
+#define CONFIG(NAME, SIZE, TILES, WARPS)                                                           \
     {                                                                                              \
         NAME, SIZE, online<SIZE, TILES, WARPS>, online_layout<SIZE, TILES, WARPS>::threads,        \
             online_layout<SIZE, TILES, WARPS>::queries, online_layout<SIZE, TILES, WARPS>::bytes   \
     }
 
-static const struct attention_way ways[] = {
-    WAY("32x64", 16, 1, 2),  WAY("64x64", 16, 1, 4),   WAY("128x64", 16, 2, 4),
-    WAY("32x64", 32, 1, 2),  WAY("64x64", 32, 1, 4),   WAY("128x64", 32, 2, 4),
-    WAY("32x64", 64, 1, 2),  WAY("64x64", 64, 1, 4),   WAY("128x64", 64, 2, 4),
-    WAY("64x64", 128, 1, 4), WAY("128x64", 128, 2, 4),
+static const struct attention_config configs[] = {
+    CONFIG("32x64", 16, 1, 2),  CONFIG("64x64", 16, 1, 4),   CONFIG("128x64", 16, 2, 4),
+    CONFIG("32x64", 32, 1, 2),  CONFIG("64x64", 32, 1, 4),   CONFIG("128x64", 32, 2, 4),
+    CONFIG("32x64", 64, 1, 2),  CONFIG("64x64", 64, 1, 4),   CONFIG("128x64", 64, 2, 4),
+    CONFIG("64x64", 128, 1, 4), CONFIG("128x64", 128, 2, 4),
 };
 
-struct attention_ways attention_ways_bf16(void)
+struct attention_configs attention_configs_bf16(void)
 {
-    return (struct attention_ways){ways, sizeof ways / sizeof *ways};
+    return (struct attention_configs){configs, sizeof configs / sizeof *configs};
 }
 
 static const char *supports(const struct assay_shape *shape)
@@ -243,12 +243,12 @@ static const char *supports(const struct assay_shape *shape)
 
 static int setup(struct assay_call *call)
 {
-    return attention_ways_setup(attention_ways_bf16(), call);
+    return attention_configs_setup(attention_configs_bf16(), call);
 }
 
 static int launch(struct assay_call *call)
 {
-    return attention_ways_launch(attention_ways_bf16(), call);
+    return attention_configs_launch(attention_configs_bf16(), call);
 }
 
 static const struct assay_variant variant = {

@@ -3,10 +3,10 @@
  * divisions below, for the variant and for the models.
  */
 #include "attention_fp32.cuh"
-#include "attention_ways.cuh"
+#include "attention_configs.cuh"
 
 /* NAME: queries of a block x keys of a tile. */
-#define WAY(NAME, SIZE, ROWS, COLUMNS, WARPS_Q, WARPS_K, BLOCKS)                                   \
+#define CONFIG(NAME, SIZE, ROWS, COLUMNS, WARPS_Q, WARPS_K, BLOCKS)                                \
     {                                                                                              \
         NAME, SIZE, attention_fp32<SIZE, ROWS, COLUMNS, WARPS_Q, WARPS_K, BLOCKS>,                 \
             fp32_layout<SIZE, ROWS, COLUMNS, WARPS_Q, WARPS_K>::threads,                           \
@@ -14,20 +14,20 @@
             fp32_layout<SIZE, ROWS, COLUMNS, WARPS_Q, WARPS_K>::bytes                              \
     }
 
-static const struct attention_way ways[] = {
-    WAY("16x128", 16, 4, 2, 1, 8, 1),  WAY("32x128", 16, 4, 4, 2, 4, 1),
-    WAY("64x64", 16, 4, 4, 4, 2, 1),   WAY("128x64", 16, 8, 8, 4, 1, 2),
-    WAY("16x128", 32, 4, 2, 1, 8, 1),  WAY("32x128", 32, 4, 4, 2, 4, 1),
-    WAY("64x64", 32, 4, 4, 4, 2, 1),   WAY("128x64", 32, 8, 8, 4, 1, 2),
-    WAY("16x128", 64, 4, 4, 1, 4, 1),  WAY("32x64", 64, 4, 4, 2, 2, 1),
-    WAY("64x64", 64, 4, 8, 4, 1, 3),   WAY("128x64", 64, 8, 8, 4, 1, 2),
-    WAY("32x64", 128, 4, 4, 2, 2, 1),  WAY("64x32", 128, 4, 4, 4, 1, 2),
-    WAY("128x64", 128, 4, 8, 8, 1, 1),
+static const struct attention_config configs[] = {
+    CONFIG("16x128", 16, 4, 2, 1, 8, 1),  CONFIG("32x128", 16, 4, 4, 2, 4, 1),
+    CONFIG("64x64", 16, 4, 4, 4, 2, 1),   CONFIG("128x64", 16, 8, 8, 4, 1, 2),
+    CONFIG("16x128", 32, 4, 2, 1, 8, 1),  CONFIG("32x128", 32, 4, 4, 2, 4, 1),
+    CONFIG("64x64", 32, 4, 4, 4, 2, 1),   CONFIG("128x64", 32, 8, 8, 4, 1, 2),
+    CONFIG("16x128", 64, 4, 4, 1, 4, 1),  CONFIG("32x64", 64, 4, 4, 2, 2, 1),
+    CONFIG("64x64", 64, 4, 8, 4, 1, 3),   CONFIG("128x64", 64, 8, 8, 4, 1, 2),
+    CONFIG("32x64", 128, 4, 4, 2, 2, 1),  CONFIG("64x32", 128, 4, 4, 4, 1, 2),
+    CONFIG("128x64", 128, 4, 8, 8, 1, 1),
 };
 
-struct attention_ways attention_ways_fp32(void)
+struct attention_configs attention_configs_fp32(void)
 {
-    return (struct attention_ways){ways, sizeof ways / sizeof *ways};
+    return (struct attention_configs){configs, sizeof configs / sizeof *configs};
 }
 
 static const char *supports(const struct assay_shape *shape)
@@ -38,12 +38,12 @@ static const char *supports(const struct assay_shape *shape)
 
 static int setup(struct assay_call *call)
 {
-    return attention_ways_setup(attention_ways_fp32(), call);
+    return attention_configs_setup(attention_configs_fp32(), call);
 }
 
 static int launch(struct assay_call *call)
 {
-    return attention_ways_launch(attention_ways_fp32(), call);
+    return attention_configs_launch(attention_configs_fp32(), call);
 }
 
 static const struct assay_variant variant = {

@@ -32,15 +32,15 @@ struct lwg_kernel {
 template <typename T, int COLUMNS, int CLUSTER, bool TURNS>
 static constexpr struct lwg_kernel lwg_kernel_of(double rate)
 {
-    using way = lwg_way<T, COLUMNS, CLUSTER, TURNS>;
+    using config = lwg_config<T, COLUMNS, CLUSTER, TURNS>;
     return {sizeof(T) == 2 ? GPT_BF16 : GPT_TF32,
             COLUMNS,
             CLUSTER,
             TURNS,
             rate,
-            lwg_prepare<way>,
-            lwg_enqueue<way>,
-            (const void *)linear_wgmma<way>};
+            lwg_prepare<config>,
+            lwg_enqueue<config>,
+            (const void *)linear_wgmma<config>};
 }
 
 /* Rates on an H200, by a program that is not kept: of 256 columns, and of bf16 in turns, by the

@@ -50,7 +50,7 @@ enum {
 static constexpr double LWG_COLUMN_CYCLES = 4;
 
 /* One kernel: operands of type T. */
-template <typename T, int COLUMNS_, int CLUSTER_, bool TURNS_> struct lwg_way {
+template <typename T, int COLUMNS_, int CLUSTER_, bool TURNS_> struct lwg_config {
     using type = T;
     static constexpr int COLUMNS = COLUMNS_, CLUSTER = CLUSTER_;
     static constexpr bool TURNS = TURNS_;
@@ -91,17 +91,17 @@ struct lwg_cursor {
 };
 
 /* So many stages on. */
-template <typename WAY>
+template <typename CONFIG>
 static __device__ __forceinline__ void lwg_skip(struct lwg_cursor &at, int stages)
 {
     int stage = at.stage + stages;
-    at.parity ^= stage / WAY::STAGES % 2;
-    at.stage = stage % WAY::STAGES;
+    at.parity ^= stage / CONFIG::STAGES % 2;
+    at.stage = stage % CONFIG::STAGES;
 }
 
-template <typename WAY> static __device__ __forceinline__ void lwg_advance(struct lwg_cursor &at)
+template <typename CONFIG> static __device__ __forceinline__ void lwg_advance(struct lwg_cursor &at)
 {
-    if (++at.stage == WAY::STAGES) {
+    if (++at.stage == CONFIG::STAGES) {
         at.stage = 0;
         at.parity ^= 1;
     }
@@ -113,101 +113,101 @@ struct lwg_corner {
 };
 
 /* Tile `index` of this block; the blocks of a cluster have neighbouring bands. */
-template <typename WAY>
+template <typename CONFIG>
 static __device__ __forceinline__ struct lwg_corner lwg_corner_of(const struct lwg_plan &plan,
                                                                   int index, int rank)
 {
     struct linear_tile tile = linear_order(index, plan.bands, plan.columns, plan.group);
-    return {(tile.band * WAY::CLUSTER + rank) * LWG_ROWS, tile.column * WAY::COLUMNS};
+    return {(tile.band * CONFIG::CLUSTER + rank) * LWG_ROWS, tile.column * CONFIG::COLUMNS};
 }
 
 /* One thread: fill the ring with the operands of every tile of this block. */
-template <typename WAY>
+template <typename CONFIG>
 static __device__ void lwg_produce(const struct lwg_plan &plan, uint32_t ring, uint32_t full,
                                    uint32_t empty)
 {
-    const int part = WAY::COLUMNS / WAY::CLUSTER;
-    const int rank = WAY::CLUSTER > 1 ? (int)hopper_cluster_rank() : 0;
+    const int part = CONFIG::COLUMNS / CONFIG::CLUSTER;
+    const int rank = CONFIG::CLUSTER > 1 ? (int)hopper_cluster_rank() : 0;
     struct lwg_cursor at = {0, 1}; /* the first round finds every stage free */
-    for (int index = blockIdx.x / WAY::CLUSTER; index < plan.bands * plan.columns;
-         index += gridDim.x / WAY::CLUSTER) {
-        struct lwg_corner tile = lwg_corner_of<WAY>(plan, index, rank);
+    for (int index = blockIdx.x / CONFIG::CLUSTER; index < plan.bands * plan.columns;
+         index += gridDim.x / CONFIG::CLUSTER) {
+        struct lwg_corner tile = lwg_corner_of<CONFIG>(plan, index, rank);
         for (int step = 0; step < plan.depth; step++) {
-            uint32_t x = ring + at.stage * WAY::STAGE_BYTES, w = x + WAY::X_BYTES;
+            uint32_t x = ring + at.stage * CONFIG::STAGE_BYTES, w = x + CONFIG::X_BYTES;
             uint32_t arrived = full + 8 * at.stage;
             hopper_barrier_wait(empty + 8 * at.stage, at.parity);
-            hopper_barrier_expect(arrived, WAY::STAGE_BYTES);
-            hopper_load(x, &plan.x, step * WAY::DEPTH, tile.row, arrived);
-            if (WAY::CLUSTER == 1)
-                hopper_load(w, &plan.w, step * WAY::DEPTH, tile.column, arrived);
+            hopper_barrier_expect(arrived, CONFIG::STAGE_BYTES);
+            hopper_load(x, &plan.x, step * CONFIG::DEPTH, tile.row, arrived);
+            if (CONFIG::CLUSTER == 1)
+                hopper_load(w, &plan.w, step * CONFIG::DEPTH, tile.column, arrived);
             else
-                hopper_load_to(w + rank * part * WGMMA_ROW_BYTES, &plan.w, step * WAY::DEPTH,
-                               tile.column + rank * part, arrived, (1 << WAY::CLUSTER) - 1);
-            lwg_advance<WAY>(at);
+                hopper_load_to(w + rank * part * WGMMA_ROW_BYTES, &plan.w, step * CONFIG::DEPTH,
+                               tile.column + rank * part, arrived, (1 << CONFIG::CLUSTER) - 1);
+            lwg_advance<CONFIG>(at);
         }
     }
 }
 
 /* A warp has read a stage: say so to every block that writes to it. */
-template <typename WAY>
+template <typename CONFIG>
 static __device__ __forceinline__ void lwg_give_back(uint32_t empty, int stage, int lane)
 {
-    if (lane < WAY::CLUSTER) hopper_barrier_arrive(empty + 8 * stage, lane);
+    if (lane < CONFIG::CLUSTER) hopper_barrier_arrive(empty + 8 * stage, lane);
 }
 
 /* A warpgroup's sums, of rows from `row` on in every stage of a tile. One batch of products is
  * always under way, so a stage is given back when the next one's batch has been started. Whose
  * `turn` is next (0: nobody's) may start behind the last batch. */
-template <typename WAY>
-static __device__ __forceinline__ void lwg_multiply(float (&sum)[WAY::HALVES][WAY::COLUMNS / 2],
-                                                    int depth, uint32_t ring, int row,
-                                                    uint32_t full, uint32_t empty,
-                                                    struct lwg_cursor &at, int turn, int lane)
+template <typename CONFIG>
+static __device__ __forceinline__ void lwg_multiply(
+    float (&sum)[CONFIG::HALVES][CONFIG::COLUMNS / 2], int depth, uint32_t ring, int row,
+    uint32_t full, uint32_t empty, struct lwg_cursor &at, int turn, int lane)
 {
     int before = 0;
     for (int step = 0; step < depth; step++) {
-        uint32_t x = ring + at.stage * WAY::STAGE_BYTES;
-        uint64_t b = wgmma_tile(x + WAY::X_BYTES), a[WAY::HALVES];
+        uint32_t x = ring + at.stage * CONFIG::STAGE_BYTES;
+        uint64_t b = wgmma_tile(x + CONFIG::X_BYTES), a[CONFIG::HALVES];
 #pragma unroll
-        for (int half = 0; half < WAY::HALVES; half++)
+        for (int half = 0; half < CONFIG::HALVES; half++)
             a[half] = wgmma_tile(x + (row + half * WGMMA_ROWS) * WGMMA_ROW_BYTES);
         hopper_barrier_wait(full + 8 * at.stage, at.parity);
         wgmma_begin();
 #pragma unroll
         for (int i = 0; i < WGMMA_ROW_BYTES / WGMMA_STEP_BYTES; i++)
 #pragma unroll
-            for (int half = 0; half < WAY::HALVES; half++)
-                wgmma_step(typename WAY::type(), sum[half], wgmma_ahead(a[half], i),
+            for (int half = 0; half < CONFIG::HALVES; half++)
+                wgmma_step(typename CONFIG::type(), sum[half], wgmma_ahead(a[half], i),
                            wgmma_ahead(b, i), step > 0 || i > 0);
         wgmma_commit();
         wgmma_wait<1>();
-        if (step > 0) lwg_give_back<WAY>(empty, before, lane);
+        if (step > 0) lwg_give_back<CONFIG>(empty, before, lane);
         before = at.stage;
-        lwg_advance<WAY>(at);
+        lwg_advance<CONFIG>(at);
     }
     if (turn) hopper_turn_pass(turn, LWG_CONSUMERS * WGMMA_THREADS);
     wgmma_wait<0>();
 #pragma unroll
-    for (int half = 0; half < WAY::HALVES; half++)
+    for (int half = 0; half < CONFIG::HALVES; half++)
         wgmma_pin(sum[half]);
-    lwg_give_back<WAY>(empty, before, lane);
+    lwg_give_back<CONFIG>(empty, before, lane);
 }
 
 /* A warpgroup's sums to y, from `row` on. */
-template <typename WAY>
+template <typename CONFIG>
 static __device__ __forceinline__ void lwg_store(
-    const struct lwg_plan &plan, float (&sum)[WAY::HALVES][WAY::COLUMNS / 2],
-    const typename WAY::type (&bias)[WAY::COLUMNS / 32], int row, int column, unsigned char *out,
-    int lane)
+    const struct lwg_plan &plan, float (&sum)[CONFIG::HALVES][CONFIG::COLUMNS / 2],
+    const typename CONFIG::type (&bias)[CONFIG::COLUMNS / 32], int row, int column,
+    unsigned char *out, int lane)
 {
-    using T = typename WAY::type;
+    using T = typename CONFIG::type;
 #pragma unroll
-    for (int half = 0; half < WAY::HALVES; half++) {
+    for (int half = 0; half < CONFIG::HALVES; half++) {
         if (lane == 0) hopper_store_wait<0>(); /* the half before, or the last tile's */
         __syncwarp();
-        linear_sums_finish<T, WAY::COLUMNS>(plan.operands, plan.finish, sum[half], bias, out, lane);
-        linear_store_rows<T, WAY::COLUMNS, WAY::BUFFERS>(plan.y, sum[half], row + half * WGMMA_ROWS,
-                                                         column, out, lane);
+        linear_sums_finish<T, CONFIG::COLUMNS>(plan.operands, plan.finish, sum[half], bias, out,
+                                               lane);
+        linear_store_rows<T, CONFIG::COLUMNS, CONFIG::BUFFERS>(
+            plan.y, sum[half], row + half * WGMMA_ROWS, column, out, lane);
     }
 }
 
@@ -216,33 +216,34 @@ static __device__ __forceinline__ void lwg_store(
  * waits for its turn before it looks at a barrier of the ring: from two rounds of the ring away
  * the parity that it waits for would be that of an earlier phase.
  */
-template <typename WAY>
+template <typename CONFIG>
 static __device__ void lwg_consume(const struct lwg_plan &plan, uint32_t ring, unsigned char *out,
                                    uint32_t full, uint32_t empty)
 {
-    const int rank = WAY::CLUSTER > 1 ? (int)hopper_cluster_rank() : 0;
+    const int rank = CONFIG::CLUSTER > 1 ? (int)hopper_cluster_rank() : 0;
     const int group = threadIdx.x / WGMMA_THREADS - 1, warp = threadIdx.x / 32 % 4;
-    const int lane = threadIdx.x % 32, row = WAY::TURNS ? 0 : group * WGMMA_ROWS;
-    const int tiles = plan.bands * plan.columns, stride = gridDim.x / WAY::CLUSTER;
+    const int lane = threadIdx.x % 32, row = CONFIG::TURNS ? 0 : group * WGMMA_ROWS;
+    const int tiles = plan.bands * plan.columns, stride = gridDim.x / CONFIG::CLUSTER;
     const int own = 1 + group, other = 2 - group; /* named barriers */
     struct lwg_cursor at = {0, 0};
-    out += (group * 4 + warp) * WAY::BUFFERS * LINEAR_STORE_BYTES;
+    out += (group * 4 + warp) * CONFIG::BUFFERS * LINEAR_STORE_BYTES;
     int whose = 0;
-    for (int index = blockIdx.x / WAY::CLUSTER; index < tiles; index += stride) {
-        if (WAY::TURNS && whose++ % LWG_CONSUMERS != group) {
-            lwg_skip<WAY>(at, plan.depth);
+    for (int index = blockIdx.x / CONFIG::CLUSTER; index < tiles; index += stride) {
+        if (CONFIG::TURNS && whose++ % LWG_CONSUMERS != group) {
+            lwg_skip<CONFIG>(at, plan.depth);
             continue;
         }
-        struct lwg_corner tile = lwg_corner_of<WAY>(plan, index, rank);
-        float sum[WAY::HALVES][WAY::COLUMNS / 2];
-        typename WAY::type bias[WAY::COLUMNS / 32];
-        linear_bias_load<typename WAY::type, WAY::COLUMNS>(plan.operands, bias, tile.column, lane);
+        struct lwg_corner tile = lwg_corner_of<CONFIG>(plan, index, rank);
+        float sum[CONFIG::HALVES][CONFIG::COLUMNS / 2];
+        typename CONFIG::type bias[CONFIG::COLUMNS / 32];
+        linear_bias_load<typename CONFIG::type, CONFIG::COLUMNS>(plan.operands, bias, tile.column,
+                                                                 lane);
         bool first = index < stride, last = index + stride >= tiles;
-        if (WAY::TURNS && !first) hopper_turn_wait(own, LWG_CONSUMERS * WGMMA_THREADS);
-        lwg_multiply<WAY>(sum, plan.depth, ring, row, full, empty, at,
-                          WAY::TURNS && !last ? other : 0, lane);
-        lwg_store<WAY>(plan, sum, bias, tile.row + row + warp * LINEAR_STORE_ROWS, tile.column, out,
-                       lane);
+        if (CONFIG::TURNS && !first) hopper_turn_wait(own, LWG_CONSUMERS * WGMMA_THREADS);
+        lwg_multiply<CONFIG>(sum, plan.depth, ring, row, full, empty, at,
+                             CONFIG::TURNS && !last ? other : 0, lane);
+        lwg_store<CONFIG>(plan, sum, bias, tile.row + row + warp * LINEAR_STORE_ROWS, tile.column,
+                          out, lane);
     }
     if (lane == 0) hopper_store_wait<0>();
 }
@@ -250,39 +251,39 @@ static __device__ void lwg_consume(const struct lwg_plan &plan, uint32_t ring, u
 #endif
 
 /* setup refuses machine code without the body, so the trap is never met. */
-template <typename WAY>
+template <typename CONFIG>
 static __global__ void __launch_bounds__(LWG_THREADS, 1)
     linear_wgmma(const __grid_constant__ struct lwg_plan plan)
 {
 #ifdef HOPPER_CODE
     extern __shared__ unsigned char lwg_memory[];
-    __shared__ uint64_t barriers[2 * WAY::STAGES];
+    __shared__ uint64_t barriers[2 * CONFIG::STAGES];
     unsigned char *memory =
         lwg_memory + (LWG_ALIGN - hopper_shared(lwg_memory) % LWG_ALIGN) % LWG_ALIGN;
     const uint32_t ring = hopper_shared(memory);
-    const uint32_t full = hopper_shared(barriers), empty = full + 8 * WAY::STAGES;
+    const uint32_t full = hopper_shared(barriers), empty = full + 8 * CONFIG::STAGES;
     if (threadIdx.x == 0) {
         hopper_prefetch(&plan.x);
         hopper_prefetch(&plan.w);
-        for (int stage = 0; stage < WAY::STAGES; stage++) {
+        for (int stage = 0; stage < CONFIG::STAGES; stage++) {
             hopper_barrier_init(full + 8 * stage, 1);
-            hopper_barrier_init(empty + 8 * stage, WAY::READERS * WAY::CLUSTER);
+            hopper_barrier_init(empty + 8 * stage, CONFIG::READERS * CONFIG::CLUSTER);
         }
         hopper_barrier_publish();
     }
-    if (WAY::CLUSTER > 1)
+    if (CONFIG::CLUSTER > 1)
         hopper_cluster_sync();
     else
         __syncthreads();
     if (threadIdx.x < WGMMA_THREADS) {
         hopper_registers_give<LWG_PRODUCER_REGISTERS>();
-        if (threadIdx.x == 0) lwg_produce<WAY>(plan, ring, full, empty);
+        if (threadIdx.x == 0) lwg_produce<CONFIG>(plan, ring, full, empty);
     } else {
         hopper_registers_take<LWG_CONSUMER_REGISTERS>();
-        lwg_consume<WAY>(plan, ring, memory + WAY::STAGES * WAY::STAGE_BYTES, full, empty);
+        lwg_consume<CONFIG>(plan, ring, memory + CONFIG::STAGES * CONFIG::STAGE_BYTES, full, empty);
     }
     /* No block ends while another may still write to it. */
-    if (WAY::CLUSTER > 1) hopper_cluster_sync();
+    if (CONFIG::CLUSTER > 1) hopper_cluster_sync();
 #else
     __trap();
 #endif

@@ -1,47 +1,50 @@
 /*
- * model_attend.cu - the attention of the models by the kernels of attention_ways.cuh, straight
+ * model_attend.cu - the attention of the models by the kernels of attention_configs.cuh, straight
  * from the buffer that the qkv product wrote: no copies, no scores in memory.
  */
-#include "kernels/gpt/attention/attention_ways.cuh"
+#include "kernels/gpt/attention/attention_configs.cuh"
 #include "model_attend.cuh"
 
-static struct attention_ways ways_of(int64_t precision)
+static struct attention_configs configs_of(int64_t precision)
 {
-    if (precision == GPT_FP32) return attention_ways_fp32();
-    return precision == GPT_TF32 ? attention_ways_tf32() : attention_ways_bf16();
+    if (precision == GPT_FP32) return attention_configs_fp32();
+    return precision == GPT_TF32 ? attention_configs_tf32() : attention_configs_bf16();
 }
 
-int model_attend_ways(int64_t precision)
+int model_attend_configs(int64_t precision)
 {
-    return ways_of(precision).count;
+    return configs_of(precision).count;
 }
 
-const char *model_attend_name(int64_t precision, int way)
+const char *model_attend_name(int64_t precision, int config)
 {
-    return ways_of(precision).list[way].name;
+    return configs_of(precision).list[config].name;
 }
 
-const char *model_attend_refused(const struct model_attend *attend, int way)
+const char *model_attend_refused(const struct model_attend *attend, int config)
 {
     if (attend->last) return "one query a sequence";
-    return ways_of(attend->precision).list[way].size == attend->size ? NULL : "another head size";
+    return configs_of(attend->precision).list[config].size == attend->size ? NULL
+                                                                           : "another head size";
 }
 
-static int launch(const struct attention_way *way, const struct attention *args, void *stream)
+static int launch(const struct attention_config *config, const struct attention *args, void *stream)
 {
-    if (attention_way_allow(way)) return -1;
-    return attention_way_launch(way, args, true, stream);
+    if (attention_config_allow(config)) return -1;
+    return attention_config_launch(config, args, true, stream);
 }
 
-int model_attend_by(const struct model_attend *attend, int way, void *stream)
+int model_attend_by(const struct model_attend *attend, int config, void *stream)
 {
     struct attention args = attention_of(attend);
-    return launch(&ways_of(attend->precision).list[way], &args, stream);
+    return launch(&configs_of(attend->precision).list[config], &args, stream);
 }
 
 int model_attend_own(const struct model_attend *attend, void *stream)
 {
     struct attention args = attention_of(attend);
-    const struct attention_way *way = attention_way_default(ways_of(attend->precision), &args);
-    return way && !attend->last ? launch(way, &args, stream) : model_attend_any(attend, stream);
+    const struct attention_config *config =
+        attention_config_default(configs_of(attend->precision), &args);
+    return config && !attend->last ? launch(config, &args, stream)
+                                   : model_attend_any(attend, stream);
 }

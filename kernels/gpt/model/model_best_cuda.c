@@ -5,7 +5,7 @@
  * (model_tile.cuh), in fp32 those that the copy engine feeds (model_ring.cuh), for a few rows a
  * warp an output, Hopper's wgmma (model_wgmma.cu), and cublasLt, algorithm by measured search, with
  * bias, gelu (tanh form) and residual in its epilogue, behind a layernorm of its own where one is
- * due. Attention: the divisions of attention_ways.cuh, or a block a query.
+ * due. Attention: the divisions of attention_configs.cuh, or a block a query.
  *
  * Every candidate is an implementation that the other variants, or each by itself
  * test_family_gpt_choices_gpu.c, verify; the sum of the choices is verified as this variant's
@@ -153,9 +153,9 @@ static int enqueue_attend(const void *what, void *stream)
 /* The first layer's decides for all. */
 static void choose_attend(struct best *best, const struct model_attend *attend, void *stream)
 {
-    int ways = model_attend_ways(attend->precision);
+    int configs = model_attend_configs(attend->precision);
     best->attend_rivals.count = 0;
-    for (int choice = BY_QUERY; choice < ways; choice++) {
+    for (int choice = BY_QUERY; choice < configs; choice++) {
         if (choice != BY_QUERY && model_attend_refused(attend, choice)) continue;
         const struct attend_trial trial = {attend, choice};
         const struct cuda_work work = {enqueue_attend, &trial};

@@ -90,12 +90,12 @@ int model_gemv_enqueue(const struct model_step *step, void *stream);
 const char *model_wgmma_refused(const struct model_step *step);
 int model_wgmma_enqueue(const struct model_step *step, void *normed, void *stream);
 
-/* The kernels of attention_ways.cuh for a precision, by number: a division of a block
+/* The kernels of attention_configs.cuh for a precision, by number: a division of a block
  * ("32x64") for a head size of 16, 32, 64 or 128. */
-int model_attend_ways(int64_t precision);
-const char *model_attend_name(int64_t precision, int way);
-const char *model_attend_refused(const struct model_attend *attend, int way);
-int model_attend_by(const struct model_attend *attend, int way, void *stream);
+int model_attend_configs(int64_t precision);
+const char *model_attend_name(int64_t precision, int config);
+const char *model_attend_refused(const struct model_attend *attend, int config);
+int model_attend_by(const struct model_attend *attend, int config, void *stream);
 /* A block a query, for any head size and for one query a sequence. */
 int model_attend_any(const struct model_attend *attend, void *stream);
 /* The division to take unmeasured where there is one, else a block a query. */

@@ -65,7 +65,7 @@ struct ring_args {
 /* A tile's division: warps down and across, the warps left over taking slices of k; and the ring:
  * boxes of k a stage, stages. */
 template <int ROWS_, int COLUMNS_, int WARPS_M_, int WARPS_N_, int BOXES_, int STAGES_>
-struct ring_way {
+struct ring_config {
     static const int ROWS = ROWS_, COLUMNS = COLUMNS_, WARPS_N = WARPS_N_, BOXES = BOXES_,
                      STAGES = STAGES_, WARPS = WARPS_M_ * WARPS_N_, SLICES = RING_WARPS / WARPS,
                      WM = ROWS / WARPS_M_, WN = COLUMNS / WARPS_N;
@@ -87,16 +87,16 @@ struct ring_way {
 };
 
 /* Stages of all of k. */
-template <class WAY> static __host__ __device__ __forceinline__ int ring_stages(int k)
+template <class CONFIG> static __host__ __device__ __forceinline__ int ring_stages(int k)
 {
-    return (k + WAY::BOXES * RING_BOX - 1) / (WAY::BOXES * RING_BOX);
+    return (k + CONFIG::BOXES * RING_BOX - 1) / (CONFIG::BOXES * RING_BOX);
 }
 
 /* --------------------------------------------------------------- products -- */
 
 /* A lane's operands for four of k: rows four apart, columns eight apart. */
-template <class WAY> struct ring_operands {
-    float4 x[WAY::DOWN], w[WAY::ACROSS];
+template <class CONFIG> struct ring_operands {
+    float4 x[CONFIG::DOWN], w[CONFIG::ACROSS];
 
     /* Offsets in shared memory of the lane's first row and column, the unit swizzled in; four rows
      * on the swizzle has turned halfway. */
@@ -104,29 +104,29 @@ template <class WAY> struct ring_operands {
     {
         int odd = x_at ^ 4 * 16;
 #pragma unroll
-        for (int i = 0; i < WAY::DOWN; i++)
+        for (int i = 0; i < CONFIG::DOWN; i++)
             x[i] = *(const float4 *)(memory + (i % 2 ? odd : x_at) + 4 * i * RING_ROW_BYTES);
 #pragma unroll
-        for (int j = 0; j < WAY::ACROSS; j++)
+        for (int j = 0; j < CONFIG::ACROSS; j++)
             w[j] = *(const float4 *)(memory + w_at + 8 * j * RING_ROW_BYTES);
     }
 };
 
-template <class WAY> struct ring_sums {
-    float sum[WAY::DOWN][WAY::ACROSS] = {};
+template <class CONFIG> struct ring_sums {
+    float sum[CONFIG::DOWN][CONFIG::ACROSS] = {};
 
     /* One of the four of k. */
     template <float float4::*PART>
-    __device__ __forceinline__ void add_part(const ring_operands<WAY> &of)
+    __device__ __forceinline__ void add_part(const ring_operands<CONFIG> &of)
     {
 #pragma unroll
-        for (int j = 0; j < WAY::ACROSS; j++)
+        for (int j = 0; j < CONFIG::ACROSS; j++)
 #pragma unroll
-            for (int i = 0; i < WAY::DOWN; i++)
+            for (int i = 0; i < CONFIG::DOWN; i++)
                 sum[i][j] = fmaf(of.x[i].*PART, of.w[j].*PART, sum[i][j]);
     }
 
-    __device__ __forceinline__ void add(const ring_operands<WAY> &of)
+    __device__ __forceinline__ void add(const ring_operands<CONFIG> &of)
     {
         add_part<&float4::x>(of);
         add_part<&float4::y>(of);
@@ -138,18 +138,18 @@ template <class WAY> struct ring_sums {
 /* ------------------------------------------------------------------- ring -- */
 
 /* A stage is full when the engine has filled it, and empty when every warp has read it. */
-template <class WAY> struct ring_barriers {
-    uint64_t full[WAY::STAGES], empty[WAY::STAGES], rows;
+template <class CONFIG> struct ring_barriers {
+    uint64_t full[CONFIG::STAGES], empty[CONFIG::STAGES], rows;
 };
 
 /* What one thread asks of the engine. */
-template <class WAY, bool NORM> struct ring_loader {
+template <class CONFIG, bool NORM> struct ring_loader {
     const struct ring_args &args;
     uint32_t memory, full, empty, rows;
 
     __device__ __forceinline__ void init(void) const
     {
-        for (int i = 0; i < WAY::STAGES; i++) {
+        for (int i = 0; i < CONFIG::STAGES; i++) {
             hopper_barrier_init(full + 8 * i, 1);
             hopper_barrier_init(empty + 8 * i, RING_WARPS);
         }
@@ -159,34 +159,35 @@ template <class WAY, bool NORM> struct ring_loader {
 
     __device__ __forceinline__ void load_w(int stage) const
     {
-        int slot = stage % WAY::STAGES;
-        hopper_barrier_expect(full + 8 * slot, WAY::W_BYTES + (NORM ? 0 : WAY::X_BYTES));
+        int slot = stage % CONFIG::STAGES;
+        hopper_barrier_expect(full + 8 * slot, CONFIG::W_BYTES + (NORM ? 0 : CONFIG::X_BYTES));
 #pragma unroll
-        for (int i = 0; i < WAY::BOXES; i++)
-            hopper_load(memory + slot * WAY::W_BYTES + i * WAY::COLUMNS * RING_ROW_BYTES, &args.w,
-                        (stage * WAY::BOXES + i) * RING_BOX, blockIdx.y * WAY::COLUMNS,
-                        full + 8 * slot);
+        for (int i = 0; i < CONFIG::BOXES; i++)
+            hopper_load(memory + slot * CONFIG::W_BYTES + i * CONFIG::COLUMNS * RING_ROW_BYTES,
+                        &args.w, (stage * CONFIG::BOXES + i) * RING_BOX,
+                        blockIdx.y * CONFIG::COLUMNS, full + 8 * slot);
     }
 
     /* Of x, which lands at `slot` of what is behind w. */
     __device__ __forceinline__ void load_x(int stage, int slot, uint32_t barrier) const
     {
 #pragma unroll
-        for (int i = 0; i < WAY::BOXES; i++)
-            hopper_load(memory + WAY::X_AT + slot * WAY::X_BYTES + i * WAY::ROWS * RING_ROW_BYTES,
-                        &args.x, (stage * WAY::BOXES + i) * RING_BOX, blockIdx.x * WAY::ROWS,
+        for (int i = 0; i < CONFIG::BOXES; i++)
+            hopper_load(memory + CONFIG::X_AT + slot * CONFIG::X_BYTES +
+                            i * CONFIG::ROWS * RING_ROW_BYTES,
+                        &args.x, (stage * CONFIG::BOXES + i) * RING_BOX, blockIdx.x * CONFIG::ROWS,
                         barrier);
     }
 
     /* Everything behind the first stages of w. */
     __device__ __forceinline__ void run(int stages) const
     {
-        if (NORM) hopper_barrier_expect(rows, stages * WAY::X_BYTES);
-        for (int stage = 0; stage < (NORM ? stages : min(stages, WAY::STAGES)); stage++)
+        if (NORM) hopper_barrier_expect(rows, stages * CONFIG::X_BYTES);
+        for (int stage = 0; stage < (NORM ? stages : min(stages, CONFIG::STAGES)); stage++)
             load_x(stage, stage, NORM ? rows : full + 8 * stage);
-        for (int stage = WAY::STAGES; stage < stages; stage++) {
-            int slot = stage % WAY::STAGES;
-            hopper_barrier_wait(empty + 8 * slot, (stage / WAY::STAGES - 1) % 2);
+        for (int stage = CONFIG::STAGES; stage < stages; stage++) {
+            int slot = stage % CONFIG::STAGES;
+            hopper_barrier_wait(empty + 8 * slot, (stage / CONFIG::STAGES - 1) % 2);
             load_w(stage);
             if (!NORM) load_x(stage, slot, full + 8 * slot);
         }
@@ -194,51 +195,52 @@ template <class WAY, bool NORM> struct ring_loader {
 };
 
 /* The warp's sums over its slice of k, left in shared memory in the ring's place. */
-template <class WAY, bool NORM>
-static __device__ __forceinline__ void ring_multiply(const ring_loader<WAY, NORM> &loader,
+template <class CONFIG, bool NORM>
+static __device__ __forceinline__ void ring_multiply(const ring_loader<CONFIG, NORM> &loader,
                                                      int stages, unsigned char *memory)
 {
-    int warp = threadIdx.x / 32 % WAY::WARPS, slice = threadIdx.x / 32 / WAY::WARPS;
+    int warp = threadIdx.x / 32 % CONFIG::WARPS, slice = threadIdx.x / 32 / CONFIG::WARPS;
     int lane = threadIdx.x % 32, a = lane / 8, b = lane % 8;
-    int row = warp / WAY::WARPS_N * WAY::WM, column = warp % WAY::WARPS_N * WAY::WN;
-    int x_first = WAY::X_AT + (row + a) * RING_ROW_BYTES + 16 * (slice * WAY::UNITS ^ a);
-    int w_first = (column + b) * RING_ROW_BYTES + 16 * (slice * WAY::UNITS ^ b);
-    ring_sums<WAY> sums;
-    ring_operands<WAY> operands[2];
+    int row = warp / CONFIG::WARPS_N * CONFIG::WM, column = warp % CONFIG::WARPS_N * CONFIG::WN;
+    int x_first = CONFIG::X_AT + (row + a) * RING_ROW_BYTES + 16 * (slice * CONFIG::UNITS ^ a);
+    int w_first = (column + b) * RING_ROW_BYTES + 16 * (slice * CONFIG::UNITS ^ b);
+    ring_sums<CONFIG> sums;
+    ring_operands<CONFIG> operands[2];
     /* A step's unit is an exclusive or away, as a slice's first is a multiple of their number. */
-    auto load = [&](ring_operands<WAY> &of, int stage, int step) {
-        int slot = stage % WAY::STAGES, box = step / WAY::UNITS, unit = step % WAY::UNITS;
-        of.load(
-            memory,
-            (x_first + (NORM ? stage : slot) * WAY::X_BYTES + box * WAY::ROWS * RING_ROW_BYTES) ^
-                16 * unit,
-            (w_first + slot * WAY::W_BYTES + box * WAY::COLUMNS * RING_ROW_BYTES) ^ 16 * unit);
+    auto load = [&](ring_operands<CONFIG> &of, int stage, int step) {
+        int slot = stage % CONFIG::STAGES, box = step / CONFIG::UNITS, unit = step % CONFIG::UNITS;
+        of.load(memory,
+                (x_first + (NORM ? stage : slot) * CONFIG::X_BYTES +
+                 box * CONFIG::ROWS * RING_ROW_BYTES) ^
+                    16 * unit,
+                (w_first + slot * CONFIG::W_BYTES + box * CONFIG::COLUMNS * RING_ROW_BYTES) ^
+                    16 * unit);
     };
     auto wait = [&](int stage) {
-        hopper_barrier_wait(loader.full + 8 * (stage % WAY::STAGES), stage / WAY::STAGES % 2);
+        hopper_barrier_wait(loader.full + 8 * (stage % CONFIG::STAGES), stage / CONFIG::STAGES % 2);
     };
-    if (WAY::AHEAD) wait(0), load(operands[0], 0, 0);
+    if (CONFIG::AHEAD) wait(0), load(operands[0], 0, 0);
     for (int stage = 0; stage < stages; stage++) {
-        if (!WAY::AHEAD) wait(stage);
+        if (!CONFIG::AHEAD) wait(stage);
 #pragma unroll
-        for (int step = 0; step < WAY::STEPS; step++) {
-            bool last = step == WAY::STEPS - 1;
+        for (int step = 0; step < CONFIG::STEPS; step++) {
+            bool last = step == CONFIG::STEPS - 1;
             int ahead = last ? min(stage + 1, stages - 1) : stage; /* at the end in vain */
-            if (!WAY::AHEAD) load(operands[step % 2], stage, step);
-            if (WAY::AHEAD && last) wait(ahead);
-            if (WAY::AHEAD) load(operands[(step + 1) % 2], ahead, (step + 1) % WAY::STEPS);
+            if (!CONFIG::AHEAD) load(operands[step % 2], stage, step);
+            if (CONFIG::AHEAD && last) wait(ahead);
+            if (CONFIG::AHEAD) load(operands[(step + 1) % 2], ahead, (step + 1) % CONFIG::STEPS);
             sums.add(operands[step % 2]);
         }
         __syncwarp();
-        if (lane == 0) hopper_barrier_arrive(loader.empty + 8 * (stage % WAY::STAGES));
+        if (lane == 0) hopper_barrier_arrive(loader.empty + 8 * (stage % CONFIG::STAGES));
     }
     hopper_turn_wait(RING_READ, RING_LANES);
-    float *own = (float *)memory + slice * WAY::PLANE + (row + a) * WAY::PITCH + column + b;
+    float *own = (float *)memory + slice * CONFIG::PLANE + (row + a) * CONFIG::PITCH + column + b;
 #pragma unroll
-    for (int i = 0; i < WAY::DOWN; i++)
+    for (int i = 0; i < CONFIG::DOWN; i++)
 #pragma unroll
-        for (int j = 0; j < WAY::ACROSS; j++)
-            own[4 * i * WAY::PITCH + 8 * j] = sums.sum[i][j];
+        for (int j = 0; j < CONFIG::ACROSS; j++)
+            own[4 * i * CONFIG::PITCH + 8 * j] = sums.sum[i][j];
 }
 
 /* ----------------------------------------------------------------- finish -- */
@@ -249,27 +251,27 @@ static __device__ __forceinline__ float4 ring_add(float4 a, float4 b)
 }
 
 /* A thread's outputs: four columns, and rows APART from the first. */
-template <class WAY> struct ring_outputs {
-    static const int COUNT = (WAY::ROWS + WAY::APART - 1) / WAY::APART;
+template <class CONFIG> struct ring_outputs {
+    static const int COUNT = (CONFIG::ROWS + CONFIG::APART - 1) / CONFIG::APART;
     static const bool AHEAD = COUNT <= 2; /* residuals fit in registers until they are needed */
     int row, column, count;               /* in the tile; how many rows are in y */
     float4 bias, residual[COUNT];
 
     __device__ __forceinline__ explicit ring_outputs(const struct ring_args &args)
     {
-        row = threadIdx.x / WAY::QUADS, column = threadIdx.x % WAY::QUADS * 4;
-        int rows = min(args.m - (int)blockIdx.x * WAY::ROWS, WAY::ROWS);
-        bool inside = row < WAY::APART && (int)blockIdx.y * WAY::COLUMNS + column < args.n;
-        count = inside ? max(rows - row + WAY::APART - 1, 0) / WAY::APART : 0;
+        row = threadIdx.x / CONFIG::QUADS, column = threadIdx.x % CONFIG::QUADS * 4;
+        int rows = min(args.m - (int)blockIdx.x * CONFIG::ROWS, CONFIG::ROWS);
+        bool inside = row < CONFIG::APART && (int)blockIdx.y * CONFIG::COLUMNS + column < args.n;
+        count = inside ? max(rows - row + CONFIG::APART - 1, 0) / CONFIG::APART : 0;
         bias = args.bias && count > 0
-                   ? __ldg((const float4 *)(args.bias + blockIdx.y * WAY::COLUMNS + column))
+                   ? __ldg((const float4 *)(args.bias + blockIdx.y * CONFIG::COLUMNS + column))
                    : make_float4(0, 0, 0, 0);
     }
 
     __device__ __forceinline__ int64_t at(int64_t ld, int i) const
     {
-        return (blockIdx.x * (int64_t)WAY::ROWS + row + i * WAY::APART) * ld +
-               blockIdx.y * WAY::COLUMNS + column;
+        return (blockIdx.x * (int64_t)CONFIG::ROWS + row + i * CONFIG::APART) * ld +
+               blockIdx.y * CONFIG::COLUMNS + column;
     }
 
     __device__ __forceinline__ void fetch(const struct ring_args &args, int i)
@@ -288,16 +290,16 @@ template <class WAY> struct ring_outputs {
 
     __device__ __forceinline__ void finish(const struct ring_args &args, const float *sums)
     {
-        const float *from = sums + row * WAY::PITCH + column;
+        const float *from = sums + row * CONFIG::PITCH + column;
 #pragma unroll
         for (int i = 0; i < COUNT; i++) {
             if (!AHEAD) fetch(args, i);
             if (i >= count) break;
             float4 v = bias;
 #pragma unroll
-            for (int slice = 0; slice < WAY::SLICES; slice++)
-                v = ring_add(
-                    v, *(const float4 *)(from + slice * WAY::PLANE + i * WAY::APART * WAY::PITCH));
+            for (int slice = 0; slice < CONFIG::SLICES; slice++)
+                v = ring_add(v, *(const float4 *)(from + slice * CONFIG::PLANE +
+                                                  i * CONFIG::APART * CONFIG::PITCH));
             if (args.gelu)
                 v = make_float4(gpt_gelu_fast(v.x), gpt_gelu_fast(v.y), gpt_gelu_fast(v.z),
                                 gpt_gelu_fast(v.w));
@@ -309,24 +311,25 @@ template <class WAY> struct ring_outputs {
 /* ----------------------------------------------------------------- kernel -- */
 
 /* model_ring_refused says where there is no body, so the trap is never met. */
-template <class WAY, bool NORM>
+template <class CONFIG, bool NORM>
 static __global__ void __launch_bounds__(RING_THREADS, 1)
     ring_kernel(const __grid_constant__ struct ring_args args)
 {
 #ifdef HOPPER_CODE
     extern __shared__ unsigned char ring_shared[];
-    __shared__ ring_barriers<WAY> barriers;
+    __shared__ ring_barriers<CONFIG> barriers;
     unsigned char *memory =
         ring_shared + (-hopper_shared(ring_shared) & (uint32_t)(RING_ALIGN - 1));
-    const ring_loader<WAY, NORM> loader = {
+    const ring_loader<CONFIG, NORM> loader = {
         args, hopper_shared(memory), hopper_shared(barriers.full), hopper_shared(barriers.empty),
         hopper_shared(&barriers.rows)};
-    const int stages = ring_stages<WAY>(args.k);
+    const int stages = ring_stages<CONFIG>(args.k);
     const bool loads = threadIdx.x == RING_LANES;
-    float *scale = (float *)(memory + WAY::X_AT + stages * WAY::X_BYTES), *shift = scale + args.k;
+    float *scale = (float *)(memory + CONFIG::X_AT + stages * CONFIG::X_BYTES),
+          *shift = scale + args.k;
     if (loads) {
         loader.init();
-        for (int stage = 0; stage < min(stages, WAY::STAGES); stage++)
+        for (int stage = 0; stage < min(stages, CONFIG::STAGES); stage++)
             loader.load_w(stage);
     }
     model_release();
@@ -334,7 +337,7 @@ static __global__ void __launch_bounds__(RING_THREADS, 1)
         scale[i] = __ldg(args.scale + i);
         shift[i] = __ldg(args.shift + i);
     }
-    ring_outputs<WAY> outputs(args);
+    ring_outputs<CONFIG> outputs(args);
     __syncthreads(); /* the barriers are there */
     model_wait();
     if (loads) loader.run(stages);
@@ -342,10 +345,10 @@ static __global__ void __launch_bounds__(RING_THREADS, 1)
     outputs.fetch_ahead(args);
     if constexpr (NORM) {
         hopper_barrier_wait(loader.rows, 0);
-        ring_normalise<WAY::ROWS>(memory + WAY::X_AT, args.k, scale, shift);
+        ring_normalise<CONFIG::ROWS>(memory + CONFIG::X_AT, args.k, scale, shift);
         hopper_turn_wait(RING_READ, RING_LANES);
     }
-    ring_multiply<WAY, NORM>(loader, stages, memory);
+    ring_multiply<CONFIG, NORM>(loader, stages, memory);
     hopper_turn_wait(RING_READ, RING_LANES);
     outputs.finish(args, (const float *)memory);
 #else
@@ -364,12 +367,13 @@ struct ring {
     ring_function *plain, *norm; /* norm: NULL where there is none */
 };
 
-template <class WAY, bool NORM> static constexpr struct ring ring_of(const char *name)
+template <class CONFIG, bool NORM> static constexpr struct ring ring_of(const char *name)
 {
-    const int planes = WAY::SLICES * WAY::PLANE * (int)sizeof(float);
-    struct ring ring = {name, WAY::ROWS, WAY::COLUMNS, WAY::BOXES, WAY::STAGES, planes, NULL, NULL};
-    ring.plain = ring_kernel<WAY, false>;
-    if constexpr (NORM) ring.norm = ring_kernel<WAY, true>;
+    const int planes = CONFIG::SLICES * CONFIG::PLANE * (int)sizeof(float);
+    struct ring ring = {name, CONFIG::ROWS, CONFIG::COLUMNS, CONFIG::BOXES, CONFIG::STAGES, planes,
+                        NULL, NULL};
+    ring.plain = ring_kernel<CONFIG, false>;
+    if constexpr (NORM) ring.norm = ring_kernel<CONFIG, true>;
     return ring;
 }
 

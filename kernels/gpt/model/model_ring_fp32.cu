@@ -8,17 +8,17 @@
 #include "model_ring.cuh"
 
 const struct ring rings[] = {
-    ring_of<ring_way<128, 144, 4, 2, 1, 4>, false>("r128x144"),
-    ring_of<ring_way<64, 128, 2, 2, 1, 4>, true>("r64x128/2"),
-    ring_of<ring_way<64, 96, 2, 2, 1, 4>, true>("r64x96/2"),
-    ring_of<ring_way<64, 96, 2, 1, 1, 4>, false>("r64x96/4"),
-    ring_of<ring_way<64, 72, 2, 1, 1, 4>, true>("r64x72/4"),
-    ring_of<ring_way<64, 64, 2, 1, 2, 3>, true>("r64x64/4"),
-    ring_of<ring_way<64, 48, 2, 1, 2, 3>, true>("r64x48/4"),
-    ring_of<ring_way<32, 64, 1, 1, 2, 4>, true>("r32x64/8"),
-    ring_of<ring_way<32, 64, 1, 1, 4, 3>, false>("r32x64/8d"),
-    ring_of<ring_way<32, 48, 1, 1, 2, 4>, true>("r32x48/8"),
-    ring_of<ring_way<32, 32, 1, 1, 2, 4>, true>("r32x32/8"),
-    ring_of<ring_way<32, 32, 1, 1, 4, 3>, false>("r32x32/8d"),
+    ring_of<ring_config<128, 144, 4, 2, 1, 4>, false>("r128x144"),
+    ring_of<ring_config<64, 128, 2, 2, 1, 4>, true>("r64x128/2"),
+    ring_of<ring_config<64, 96, 2, 2, 1, 4>, true>("r64x96/2"),
+    ring_of<ring_config<64, 96, 2, 1, 1, 4>, false>("r64x96/4"),
+    ring_of<ring_config<64, 72, 2, 1, 1, 4>, true>("r64x72/4"),
+    ring_of<ring_config<64, 64, 2, 1, 2, 3>, true>("r64x64/4"),
+    ring_of<ring_config<64, 48, 2, 1, 2, 3>, true>("r64x48/4"),
+    ring_of<ring_config<32, 64, 1, 1, 2, 4>, true>("r32x64/8"),
+    ring_of<ring_config<32, 64, 1, 1, 4, 3>, false>("r32x64/8d"),
+    ring_of<ring_config<32, 48, 1, 1, 2, 4>, true>("r32x48/8"),
+    ring_of<ring_config<32, 32, 1, 1, 2, 4>, true>("r32x32/8"),
+    ring_of<ring_config<32, 32, 1, 1, 4, 3>, false>("r32x32/8d"),
 };
 const int rings_count = sizeof rings / sizeof *rings;

@@ -172,7 +172,7 @@ static __device__ __forceinline__ void tile_put(const tile_args &args, int row, 
 
 /* A tile's division: warps down and across, and slices of k that are added up at the end. */
 template <int ROWS_, int COLUMNS_, int WARPS_M_, int WARPS_N_, int SLICES_, int STAGES_>
-struct tile_way {
+struct tile_config {
     static const int ROWS = ROWS_, COLUMNS = COLUMNS_, WARPS_M = WARPS_M_, WARPS_N = WARPS_N_,
                      SLICES = SLICES_, STAGES = STAGES_, WARPS = WARPS_M * WARPS_N,
                      THREADS = 32 * WARPS * SLICES, WM = ROWS / WARPS_M, WN = COLUMNS / WARPS_N;
@@ -181,12 +181,12 @@ struct tile_way {
 };
 
 /* The sums of all slices in the place of w; each slice then puts its share of the outputs. */
-template <typename T, class WAY, class SUMS>
+template <typename T, class CONFIG, class SUMS>
 static __device__ __forceinline__ void tile_put_slices(const tile_args &args, const SUMS &sums,
                                                        float *memory, int slice, int warp, int row0,
                                                        int column0)
 {
-    const int share = SUMS::COUNT / WAY::SLICES, of_slice = WAY::WARPS * SUMS::COUNT * 32;
+    const int share = SUMS::COUNT / CONFIG::SLICES, of_slice = CONFIG::WARPS * SUMS::COUNT * 32;
     float *own = memory + warp * SUMS::COUNT * 32 + threadIdx.x % 32;
     mma_copy_wait<0>();
     __syncthreads();
@@ -199,17 +199,18 @@ static __device__ __forceinline__ void tile_put_slices(const tile_args &args, co
         int at = slice * share + i;
         float sum = own[32 * at];
 #pragma unroll
-        for (int other = 1; other < WAY::SLICES; other++)
+        for (int other = 1; other < CONFIG::SLICES; other++)
             sum += own[other * of_slice + 32 * at];
         tile_put<T>(args, row0 + SUMS::row(at), column0 + SUMS::column(at), sum);
     }
 }
 
-template <typename T, int CORES, class WAY, bool NORM, bool ALIGNED>
-static __global__ void __launch_bounds__(WAY::THREADS) tile_kernel(struct tile_args args)
+template <typename T, int CORES, class CONFIG, bool NORM, bool ALIGNED>
+static __global__ void __launch_bounds__(CONFIG::THREADS) tile_kernel(struct tile_args args)
 {
-    const int threads = WAY::THREADS, width = 4 / (int)sizeof(T), stages = WAY::STAGES;
-    const int rows = WAY::ROWS, columns = WAY::COLUMNS, slice_words = TILE_WORDS / WAY::SLICES;
+    const int threads = CONFIG::THREADS, width = 4 / (int)sizeof(T), stages = CONFIG::STAGES;
+    const int rows = CONFIG::ROWS, columns = CONFIG::COLUMNS,
+              slice_words = TILE_WORDS / CONFIG::SLICES;
     extern __shared__ __align__(16) uint32_t shared[];
     int row0 = blockIdx.x * rows, column0 = blockIdx.y * columns;
     int chunks = (args.k + TILE_WORDS * width - 1) / (TILE_WORDS * width);
@@ -250,10 +251,11 @@ static __global__ void __launch_bounds__(WAY::THREADS) tile_kernel(struct tile_a
         mma_copy_commit();
     }
 
-    int warp = threadIdx.x / 32 % WAY::WARPS, slice = threadIdx.x / 32 / WAY::WARPS;
-    int warp_row = warp / WAY::WARPS_N * WAY::WM, warp_column = warp % WAY::WARPS_N * WAY::WN;
+    int warp = threadIdx.x / 32 % CONFIG::WARPS, slice = threadIdx.x / 32 / CONFIG::WARPS;
+    int warp_row = warp / CONFIG::WARPS_N * CONFIG::WM,
+        warp_column = warp % CONFIG::WARPS_N * CONFIG::WN;
     int word0 = slice * slice_words;
-    tile_sums<T, CORES, WAY::WM, WAY::WN> sums;
+    tile_sums<T, CORES, CONFIG::WM, CONFIG::WN> sums;
     for (int chunk = 0; chunk < chunks; chunk++) {
         mma_copy_wait<stages - 2>();
         __syncthreads(); /* the stage is there, and the one before it is done with */
@@ -271,8 +273,8 @@ static __global__ void __launch_bounds__(WAY::THREADS) tile_kernel(struct tile_a
                                              word0);
     }
     row0 += warp_row, column0 += warp_column;
-    if constexpr (WAY::SLICES > 1) {
-        tile_put_slices<T, WAY>(args, sums, (float *)w_stages, slice, warp, row0, column0);
+    if constexpr (CONFIG::SLICES > 1) {
+        tile_put_slices<T, CONFIG>(args, sums, (float *)w_stages, slice, warp, row0, column0);
     } else {
 #pragma unroll
         for (int i = 0; i < sums.COUNT; i++)
@@ -296,13 +298,13 @@ template <typename T, int CORES, int ROWS, int COLUMNS, int WARPS_M, int WARPS_N
           int STAGES = 6, bool ANY = false>
 static constexpr struct tile tile_of(const char *name)
 {
-    using way = tile_way<ROWS, COLUMNS, WARPS_M, WARPS_N, SLICES, STAGES>;
-    struct tile tile = {name, ROWS, COLUMNS, way::THREADS, SLICES, STAGES, ANY, {}};
-    tile.kernel[0][1] = tile_kernel<T, CORES, way, false, true>;
-    tile.kernel[1][1] = tile_kernel<T, CORES, way, true, true>;
+    using config = tile_config<ROWS, COLUMNS, WARPS_M, WARPS_N, SLICES, STAGES>;
+    struct tile tile = {name, ROWS, COLUMNS, config::THREADS, SLICES, STAGES, ANY, {}};
+    tile.kernel[0][1] = tile_kernel<T, CORES, config, false, true>;
+    tile.kernel[1][1] = tile_kernel<T, CORES, config, true, true>;
     if constexpr (ANY) {
-        tile.kernel[0][0] = tile_kernel<T, CORES, way, false, false>;
-        tile.kernel[1][0] = tile_kernel<T, CORES, way, true, false>;
+        tile.kernel[0][0] = tile_kernel<T, CORES, config, false, false>;
+        tile.kernel[1][0] = tile_kernel<T, CORES, config, true, false>;
     }
     return tile;
 }

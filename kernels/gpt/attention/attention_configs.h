@@ -1,9 +1,9 @@
 /*
- * attention_ways.h - how a block of an attention kernel may divide its work, and which division
+ * attention_configs.h - how a block of an attention kernel may divide its work, and which division
  * to take where none has been measured. Pure, for the host too.
  */
-#ifndef ATTENTION_WAYS_H
-#define ATTENTION_WAYS_H
+#ifndef ATTENTION_CONFIGS_H
+#define ATTENTION_CONFIGS_H
 
 #include <stdint.h>
 
