@@ -20,7 +20,7 @@
 #include <stdlib.h>
 
 #include "kernels/cuda/cuda_error.h"
-#include "kernels/gpt/gpt_room.h"
+#include "kernels/cuda/device_memory.h"
 #include "kernels/gpt/attention/attention_steps.h"
 
 struct attention {
@@ -48,9 +48,9 @@ static int setup(struct assay_call *call)
     struct attention *attention = call->state = calloc(1, sizeof *attention);
     if (!attention) return assay_error("out of memory");
     if (cublas_session_open(&attention->session, precision, call)) return -1;
-    int status = gpt_room(call, (void **)&attention->scores, bytes, "the scores");
+    int status = device_memory(call, (void **)&attention->scores, bytes, "the scores");
     if (status || precision != GPT_BF16) return status;
-    return gpt_room(call, &attention->half, bytes / 2, "the weights");
+    return device_memory(call, &attention->half, bytes / 2, "the weights");
 }
 
 /* How the two products walk over sequences and heads, in elements. */
@@ -149,7 +149,7 @@ static int setup_pointers(struct assay_call *call)
     struct attention *attention = call->state;
     int64_t lines = call->shape->value[ATTENTION_BATCH] * call->shape->value[ATTENTION_HEADS];
     int64_t count = lines * MATRICES, bytes = count * (int64_t)sizeof(char *);
-    status = gpt_room(call, (void **)&attention->pointers, bytes, "the lists of matrices");
+    status = device_memory(call, (void **)&attention->pointers, bytes, "the lists of matrices");
     if (status) return status;
     char **list = malloc((size_t)bytes);
     if (!list) return assay_error("out of memory");

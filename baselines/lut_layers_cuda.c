@@ -229,8 +229,8 @@ static int check_linear(struct assay_call *call)
     struct element element = {.x = malloc((size_t)geometry.k * sizeof(float)),
                               .weights = malloc((size_t)geometry.k * sizeof(float)),
                               .codes = malloc((size_t)geometry.stride_bytes)};
-    bool room = element.x && element.weights && element.codes;
-    int status = room ? 0 : assay_error("out of host memory for a check");
+    bool allocated = element.x && element.weights && element.codes;
+    int status = allocated ? 0 : assay_error("out of host memory for a check");
     for (int i = 0; i < LAYER_CHECKED && status == 0; i++) {
         int64_t row, column;
         layer_place(call->shape, i, &row, &column);

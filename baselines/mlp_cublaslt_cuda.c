@@ -13,7 +13,7 @@
 
 #include "kernels/cuda/cublaslt_product.h"
 #include "kernels/cuda/cuda_error.h"
-#include "kernels/gpt/gpt_room.h"
+#include "kernels/cuda/device_memory.h"
 
 struct mlp {
     struct lt_product expand, contract;
@@ -73,7 +73,7 @@ static int setup(struct assay_call *call)
     int64_t bytes = 4 * value[MLP_M] * value[MLP_C] * gpt_bytes(value[MLP_PRECISION]);
     struct mlp *mlp = call->state = calloc(1, sizeof *mlp);
     if (!mlp) return assay_error("out of memory");
-    int status = gpt_room(call, &mlp->between, bytes, "the hidden layer");
+    int status = device_memory(call, &mlp->between, bytes, "the hidden layer");
     return status ? status : open_products(mlp, call);
 }
 

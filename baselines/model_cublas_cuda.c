@@ -14,7 +14,7 @@
 
 #include "kernels/cuda/cuda_error.h"
 #include "kernels/cuda/cuda_graph.h"
-#include "kernels/gpt/gpt_room.h"
+#include "kernels/cuda/device_memory.h"
 #include "kernels/gpt/model/model_cuda.h"
 
 struct cublas_model {
@@ -81,7 +81,7 @@ static int open_model(struct assay_call *call, bool cached)
     if (status) return status;
     const struct model *model = &own->run.model;
     int64_t bytes = model->rows * model->channels * gpt_bytes(model->precision);
-    status = gpt_room(call, &own->normed, bytes, "the norm");
+    status = device_memory(call, &own->normed, bytes, "the norm");
     if (status) return status;
     if (cublas_session_open(&own->session, model->precision, call)) return -1;
     return cached ? model_run_enqueue(&own->run, &own->provider, MODEL_PREFILL, call->stream) : 0;

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 
 #include "kernels/cuda/cuda_error.h"
-#include "kernels/codec/codec_room.h"
+#include "kernels/cuda/device_memory.h"
 #include "kernels/codec/search/vq_search.h"
 #include "vq_argmin.h"
 
@@ -76,9 +76,9 @@ static int setup(struct assay_call *call)
     if (cuda_error(cudaMalloc(&route->workspace, WORKSPACE_BYTES), "workspace")) return -1;
     if (cuda_error(cudaMalloc((void **)&route->half, sizeof(float) * CODEWORDS), "norms"))
         return -1;
-    int status = codec_room((void **)&route->product, product_bytes, "products");
+    int status = device_memory(call, (void **)&route->product, product_bytes, "products");
     if (status) return status;
-    call->workspace_bytes += WORKSPACE_BYTES + (int64_t)sizeof(float) * CODEWORDS + product_bytes;
+    call->workspace_bytes += WORKSPACE_BYTES + (int64_t)sizeof(float) * CODEWORDS;
     return prepare_handle(route, call);
 }
 

@@ -9,7 +9,7 @@
 #include "codec_batch.h"
 #include "codec_net_cuda.h"
 #include "codec_net_internal.h"
-#include "kernels/codec/codec_room.h"
+#include "kernels/cuda/device_memory.h"
 
 struct fused {
     struct codec_net *net;
@@ -33,9 +33,8 @@ static int setup_encode(struct assay_call *call)
     const size_t bytes = codec_net_workspace_bytes(call->shape->value[BATCH_LEAVES]);
     if (setup_net(call)) return -1;
     struct fused *fused = call->state;
-    int status = codec_room(&fused->workspace, (int64_t)bytes, "activations between the kernels");
-    if (status == 0) call->workspace_bytes += (int64_t)bytes;
-    return status;
+    return device_memory(call, &fused->workspace, (int64_t)bytes,
+                         "activations between the kernels");
 }
 
 static int launch_encode(struct assay_call *call)

@@ -12,7 +12,7 @@
 #include "kernels/codec/layers/channel_attention.h"
 #include "codec_batch.h"
 #include "codec_net_internal.h"
-#include "kernels/codec/codec_room.h"
+#include "kernels/cuda/device_memory.h"
 #include "codec_unfused.h"
 #include "kernels/codec/layers/conv3d.h"
 #include "kernels/codec/layers/group_norm.h"
@@ -52,11 +52,10 @@ static int setup(struct assay_call *call)
             "weights"))
         return -1;
     const int64_t bytes = (int64_t)sizeof(float) * MOST * leaves;
-    int status = codec_room((void **)&net->layers, LAYERS * bytes, "layers");
+    int status = device_memory(call, (void **)&net->layers, LAYERS * bytes, "layers");
     if (status) return status;
     for (int i = 0; i < LAYERS; i++)
         net->layer[i] = net->layers + i * MOST * leaves;
-    call->workspace_bytes += LAYERS * bytes;
     return 0;
 }
 

@@ -55,8 +55,8 @@ static void note_take(const char *path, const int64_t edge[3], uint32_t hash)
     snprintf(edges, sizeof edges, " %lldx%lldx%lld", (long long)edge[0], (long long)edge[1],
              (long long)edge[2]);
     int used = snprintf(last.note, sizeof last.note, "input %08x ", hash);
-    int room = (int)sizeof last.note - 1 - used - (int)strlen(edges);
-    snprintf(last.note + used, sizeof last.note - (size_t)used, "%.*s%s", room > 0 ? room : 0, name,
+    int left = (int)sizeof last.note - 1 - used - (int)strlen(edges);
+    snprintf(last.note + used, sizeof last.note - (size_t)used, "%.*s%s", left > 0 ? left : 0, name,
              edges);
 }
 

@@ -10,7 +10,7 @@
 #include "kernels/cuda/cuda_error.h"
 #include "kernels/cuda/cuda_graph.h"
 #include "kernels/codec/network/codec_net_internal.h"
-#include "host_room.h"
+#include "host_memory.h"
 #include "pipe.h"
 
 enum { RESULT_POISON = 0xa5 };
@@ -206,21 +206,21 @@ static int64_t net_bytes(enum pipe_way way, int64_t leaves)
     return way == PIPE_ENCODE ? (int64_t)codec_net_workspace_bytes(leaves) : 0;
 }
 
-/* As much of a batch at a time as the GPU has room for. 0, -1 or ASSAY_SKIP. */
+/* As much of a batch at a time as the GPU has memory left for. 0, -1 or ASSAY_SKIP. */
 static int fit(struct pipe *pipe)
 {
     size_t free_bytes, all;
     int64_t needed;
     if (cuda_error(cudaMemGetInfo(&free_bytes, &all), "free memory")) return -1;
-    int64_t room = (int64_t)free_bytes - LEFT_BYTES, share = (int64_t)all / MOST_SHARE;
-    pipe->part = pipe_part(pipe->way, pipe->axes, pipe->leaves, room < share ? room : share,
+    int64_t left = (int64_t)free_bytes - LEFT_BYTES, share = (int64_t)all / MOST_SHARE;
+    pipe->part = pipe_part(pipe->way, pipe->axes, pipe->leaves, left < share ? left : share,
                            net_bytes, &needed);
     if (pipe->part == 0)
-        pipe->part = pipe_part(pipe->way, pipe->axes, pipe->leaves, room, net_bytes, &needed);
+        pipe->part = pipe_part(pipe->way, pipe->axes, pipe->leaves, left, net_bytes, &needed);
     if (pipe->part == 0) {
         assay_error("batches of %" PRId64 " leaves need %" PRId64
                     " bytes of device memory even with "
-                    "four leaves at a time, and %" PRId64 " are there",
+                    "four leaves at a time, and %" PRId64 " are left",
                     pipe->leaves, needed, (int64_t)free_bytes);
         return ASSAY_SKIP;
     }
@@ -322,7 +322,7 @@ int pipes_open(struct pipes **out, struct assay_call *call, enum pipe_way way,
     if (pipes->source_bytes == 0) return 0;
     /* Slots that no batch reaches would only take from the one that has one. */
     pipes->axes.depth = pipe_depth(axes, call->shape->value[PIPE_BATCHES], pipes->count);
-    status = host_room(host_bytes(pipes, call->shape), "the batches");
+    status = host_memory_check(host_bytes(pipes, call->shape), "the batches");
     if (status) return status;
     status = pipes_go_home(pipes, open_all(pipes, call->shape));
     if (status) return status;

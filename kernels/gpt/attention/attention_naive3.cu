@@ -7,7 +7,7 @@
  */
 #include "attention.cuh"
 #include "attention_steps.h"
-#include "kernels/gpt/gpt_room.h"
+#include "kernels/cuda/device_memory.h"
 
 enum { SIDE = 16, THREADS = 128 };
 
@@ -52,7 +52,7 @@ static const char *supports(const struct assay_shape *shape)
 
 static int setup(struct assay_call *call)
 {
-    return gpt_room(call, &call->state, attention_scores_bytes(call->shape), "the scores");
+    return device_memory(call, &call->state, attention_scores_bytes(call->shape), "the scores");
 }
 
 template <typename T> static int enqueue(const struct assay_call *call)

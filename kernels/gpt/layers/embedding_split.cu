@@ -6,7 +6,7 @@
  * gathered arrays are a workspace of this variant's own.
  */
 #include "embedding.cuh"
-#include "kernels/gpt/gpt_room.h"
+#include "kernels/cuda/device_memory.h"
 
 enum { THREADS = 256 };
 
@@ -34,7 +34,7 @@ static int setup(struct assay_call *call)
     if (embedding_check(call) < 0) return -1;
     struct embedding args = embedding_args(call);
     int64_t bytes = 2 * (int64_t)sizeof(float) * args.rows * args.channels;
-    return gpt_room(call, &call->state, bytes, "the gathered rows");
+    return device_memory(call, &call->state, bytes, "the gathered rows");
 }
 
 static int launch(struct assay_call *call)

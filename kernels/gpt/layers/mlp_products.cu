@@ -8,7 +8,7 @@
  * for each of 4 m c.
  */
 #include "kernels/gpt/gpt.cuh"
-#include "kernels/gpt/gpt_room.h"
+#include "kernels/cuda/device_memory.h"
 #include "kernels/gpt/linear/linear_products.h"
 
 enum { THREADS = 256 };
@@ -72,7 +72,7 @@ static int setup(struct assay_call *call)
     const int64_t *value = call->shape->value;
     int64_t bytes = 4 * value[MLP_M] * value[MLP_C] * gpt_bytes(value[MLP_PRECISION]);
     if (linear_128_allow() < 0) return -1;
-    return gpt_room(call, &call->state, bytes, "the hidden layer");
+    return device_memory(call, &call->state, bytes, "the hidden layer");
 }
 
 static int launch(struct assay_call *call)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "kernels/gpt/gpt.cuh"
-#include "kernels/gpt/gpt_room.h"
+#include "kernels/cuda/device_memory.h"
 #include "kernels/gpt/linear/linear_products.h"
 
 struct state {
@@ -32,7 +32,7 @@ static int setup(struct assay_call *call)
     struct state *state = (struct state *)calloc(1, sizeof *state);
     if (!state) return assay_error("out of memory");
     call->state = state;
-    int status = gpt_room(call, &state->h, bytes, "the hidden layer");
+    int status = device_memory(call, &state->h, bytes, "the hidden layer");
     if (status) return status;
     void *const *buffer = call->buffer;
     struct linear_operands first = {

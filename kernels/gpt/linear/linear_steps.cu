@@ -4,7 +4,7 @@
  * and writes every element once. The bias kernel reads and writes y once.
  */
 #include "kernels/gpt/gpt.cuh"
-#include "kernels/gpt/gpt_room.h"
+#include "kernels/cuda/device_memory.h"
 #include "linear_steps.h"
 
 enum { TILE = 32, ROWS = 8, THREADS = 256 };
@@ -70,7 +70,7 @@ int linear_prepare(struct assay_call *call, void **copy)
     *copy = NULL;
     if (value[LINEAR_WEIGHT] == LINEAR_DIRECT) return 0;
     int64_t bytes = value[LINEAR_K] * leading_of(call->shape) * gpt_bytes(value[LINEAR_PRECISION]);
-    int status = gpt_room(call, copy, bytes, "the transposed weight");
+    int status = device_memory(call, copy, bytes, "the transposed weight");
     if (status) return status;
     return value[LINEAR_WEIGHT] == LINEAR_CACHED ? enqueue_transpose(call, *copy) : 0;
 }

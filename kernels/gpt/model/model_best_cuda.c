@@ -44,7 +44,7 @@
 
 #include "kernels/cuda/cuda_error.h"
 #include "kernels/cuda/cuda_graph.h"
-#include "kernels/gpt/gpt_room.h"
+#include "kernels/cuda/device_memory.h"
 #include "model_cuda.h"
 #include "model_library.h"
 #include "model_ranking.h"
@@ -271,7 +271,7 @@ static int setup_as(struct assay_call *call, enum model_context context)
     if (status) return status;
     const struct model *model = &best->run.model;
     int64_t bytes = model->rows * model->channels * gpt_bytes(model->precision);
-    status = gpt_room(call, &best->normed, bytes, "the norm");
+    status = device_memory(call, &best->normed, bytes, "the norm");
     if (status == 0) status = model_library_prepare(&best->library, call);
     if (status) return status;
     if (model_tiles_allow() || model_rings_allow()) return -1;

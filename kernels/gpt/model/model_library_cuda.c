@@ -4,7 +4,7 @@
 #include "model_library.h"
 
 #include "kernels/gpt/cublas_types.h"
-#include "kernels/gpt/gpt_room.h"
+#include "kernels/cuda/device_memory.h"
 
 #ifdef CUBLAS_HEADERS
 
@@ -61,7 +61,7 @@ bool model_library_open(struct model_library *library, const struct model_step *
 int model_library_prepare(struct model_library *library, struct assay_call *call)
 {
     if (cublas_missing()) return 0;
-    return gpt_room(call, &library->workspace, LT_WORKSPACE_BYTES, "cublasLt");
+    return device_memory(call, &library->workspace, LT_WORKSPACE_BYTES, "cublasLt");
 }
 
 void model_library_release(struct model_library *library)

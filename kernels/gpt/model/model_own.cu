@@ -13,7 +13,7 @@
  */
 #include "kernels/cuda/cuda_graph.h"
 #include "kernels/gpt/gpt.cuh"
-#include "kernels/gpt/gpt_room.h"
+#include "kernels/cuda/device_memory.h"
 #include "kernels/gpt/linear/linear_products.h"
 #include "model_cuda.h"
 
@@ -122,14 +122,14 @@ static int layers_prepare(struct assay_call *call, struct own *own)
     const struct model *model = &own->run.model;
     int64_t bytes = model->rows * model->channels * gpt_bytes(model->precision);
     if (linear_128_allow() < 0) return -1;
-    int status = gpt_room(call, &own->normed, bytes, "the norm");
+    int status = device_memory(call, &own->normed, bytes, "the norm");
     if (status) return status;
     int products = model->vocabulary > 0 ? (int)MODEL_PRODUCTS : (int)MODEL_P_HEAD;
     for (int p = 0; own->weights != WEIGHTS_DIRECT && p < products; p++) {
         const struct model_matrix matrix = model_matrix(model, (enum model_product)p);
         int64_t layers = p == MODEL_P_HEAD ? 1 : model->layers;
         int64_t each = copy_bytes(model, (enum model_product)p);
-        status = gpt_room(call, (void **)&own->copies[p], layers * each, "transposed weights");
+        status = device_memory(call, (void **)&own->copies[p], layers * each, "transposed weights");
         if (status) return status;
         for (int64_t layer = 0; own->weights == WEIGHTS_CACHED && layer < layers; layer++) {
             const char *w = (const char *)call->buffer[matrix.buffer] +

@@ -5,7 +5,7 @@
  * the first reads the input itself, and the last writes y. Five steps a layer.
  */
 #include "kernels/gpt/gpt.cuh"
-#include "kernels/gpt/gpt_room.h"
+#include "kernels/cuda/device_memory.h"
 #include "model_cuda.h"
 
 /* ----------------------------------------------------------------- memory -- */
@@ -39,7 +39,7 @@ int model_run_init(struct model_run *run, struct assay_call *call, bool cache)
     int64_t wide = padded(4 * unit * model.rows);
     int64_t kept = cache ? model.layers * padded(3 * unit * model.rows) : 0;
     int64_t bytes = 2 * x + tail + wide + kept;
-    int status = gpt_room(call, &run->memory, bytes, "the model");
+    int status = device_memory(call, &run->memory, bytes, "the model");
     if (status) return status;
     char *at = (char *)run->memory;
     run->x = at;

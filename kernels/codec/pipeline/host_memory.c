@@ -1,5 +1,5 @@
-/* host_room.c - see host_room.h. */
-#include "host_room.h"
+/* host_memory.c - see host_memory.h. */
+#include "host_memory.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -7,8 +7,8 @@
 
 static const int64_t RESERVE_BYTES = INT64_C(1) << 30;
 
-/* The number behind `key` at the begin of a line, "" for a file of one number; -1 where there is
- * none, as of a limit that is "max". */
+/* The number that follows `key` at the beginning of a line; `key` is "" for a file that holds one
+ * number. -1 where there is none, as in a limit of "max". */
 static int64_t number_in(const char *root, const char *file, const char *key)
 {
     char path[512], line[256];
@@ -24,13 +24,13 @@ static int64_t number_in(const char *root, const char *file, const char *key)
     return number;
 }
 
-static int64_t system_there(const char *root)
+static int64_t system_left(const char *root)
 {
     int64_t kib = number_in(root, "/proc/meminfo", "MemAvailable:");
     return kib < 0 ? INT64_MAX : kib * 1024;
 }
 
-static int64_t group_there(const char *root)
+static int64_t group_left(const char *root)
 {
     int64_t limit = number_in(root, "/sys/fs/cgroup/memory.max", "");
     int64_t used = number_in(root, "/sys/fs/cgroup/memory.current", "");
@@ -39,17 +39,17 @@ static int64_t group_there(const char *root)
     return limit - used + (cached > 0 ? cached : 0);
 }
 
-int64_t host_room_there(const char *root)
+int64_t host_memory_left(const char *root)
 {
-    int64_t system = system_there(root), group = group_there(root);
+    int64_t system = system_left(root), group = group_left(root);
     return system < group ? system : group;
 }
 
-int host_room(int64_t bytes, const char *what)
+int host_memory_check(int64_t bytes, const char *what)
 {
-    int64_t there = host_room_there("");
-    if (there - RESERVE_BYTES >= bytes) return 0;
-    assay_error("%s need %" PRId64 " bytes more of host memory, and %" PRId64 " are there", what,
-                bytes, there);
+    int64_t left = host_memory_left("");
+    if (left - RESERVE_BYTES >= bytes) return 0;
+    assay_error("%s need %" PRId64 " bytes more of host memory, and %" PRId64 " are left", what,
+                bytes, left);
     return ASSAY_SKIP;
 }
