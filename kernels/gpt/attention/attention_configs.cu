@@ -41,18 +41,30 @@ int attention_config_launch(const struct attention_config *config, const struct 
     return assay_launched();
 }
 
-int attention_configs_setup(struct attention_configs configs, struct assay_call *call)
+struct attention_configs attention_configs_of(int64_t precision)
+{
+    if (precision == GPT_FP32) return attention_configs_fp32();
+    return precision == GPT_TF32 ? attention_configs_tf32() : attention_configs_bf16();
+}
+
+static const struct attention_config *config_of(const struct assay_call *call,
+                                                const struct attention *args)
+{
+    return attention_config_default(attention_configs_of(call->shape->value[ATTENTION_PRECISION]),
+                                    args);
+}
+
+int attention_configs_setup(struct assay_call *call)
 {
     struct attention args = attention_args(call);
-    const struct attention_config *config = attention_config_default(configs, &args);
+    const struct attention_config *config = config_of(call, &args);
     if (!config) return assay_error("no kernel for head size %d", args.size);
     (void)snprintf(call->note, sizeof call->note, "%s", config->name);
     return attention_config_allow(config);
 }
 
-int attention_configs_launch(struct attention_configs configs, struct assay_call *call)
+int attention_configs_launch(struct assay_call *call)
 {
     struct attention args = attention_args(call);
-    return attention_config_launch(attention_config_default(configs, &args), &args, false,
-                                   call->stream);
+    return attention_config_launch(config_of(call, &args), &args, false, call->stream);
 }

@@ -18,12 +18,23 @@ struct attention_config {
     int threads, queries, bytes; /* bytes of shared memory */
 };
 
+/* The row of KERNEL, whose layout is LAYOUT. */
+template <class LAYOUT>
+static constexpr struct attention_config attention_config_of(const char *name,
+                                                             attention_kernel *kernel)
+{
+    return {name, LAYOUT::size, kernel, LAYOUT::threads, LAYOUT::queries, LAYOUT::bytes};
+}
+
 /* Of one head size those with fewest queries come first. */
 struct attention_configs {
     const struct attention_config *list;
     int count;
 };
 
+struct attention_configs attention_configs_of(int64_t precision);
+
+/* One of attention_configs_of's each. */
 struct attention_configs attention_configs_fp32(void);
 struct attention_configs attention_configs_tf32(void);
 struct attention_configs attention_configs_bf16(void);
@@ -39,9 +50,9 @@ int attention_config_allow(const struct attention_config *config);
 int attention_config_launch(const struct attention_config *config, const struct attention *args,
                             bool early, void *stream);
 
-/* setup and launch of an attention variant that takes the default division, which its
- * note names. */
-int attention_configs_setup(struct attention_configs configs, struct assay_call *call);
-int attention_configs_launch(struct attention_configs configs, struct assay_call *call);
+/* setup and launch of an attention variant that takes the default division of its precision;
+ * the note names it. */
+int attention_configs_setup(struct assay_call *call);
+int attention_configs_launch(struct assay_call *call);
 
 #endif

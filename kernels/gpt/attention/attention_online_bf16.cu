@@ -63,6 +63,7 @@ static __device__ __forceinline__ float row_sum(float value)
 }
 
 template <int SIZE, int TILES, int WARPS> struct online_layout {
+    static const int size = SIZE;
     static const int threads = 32 * WARPS;
     static const int queries = 16 * TILES * WARPS;
     static const int query_bytes = queries * SIZE * 2, key_bytes = KEYS * SIZE * 2;
@@ -217,11 +218,7 @@ static __global__ void __launch_bounds__(32 * WARPS, 2)
 
 /* ------------------------------------------------------------- host side -- */
 
-#define CONFIG(NAME, SIZE, TILES, WARPS)                                                           \
-    {                                                                                              \
-        NAME, SIZE, online<SIZE, TILES, WARPS>, online_layout<SIZE, TILES, WARPS>::threads,        \
-            online_layout<SIZE, TILES, WARPS>::queries, online_layout<SIZE, TILES, WARPS>::bytes   \
-    }
+#define CONFIG(NAME, ...) attention_config_of<online_layout<__VA_ARGS__>>(NAME, online<__VA_ARGS__>)
 
 static const struct attention_config configs[] = {
     CONFIG("32x64", 16, 1, 2),  CONFIG("64x64", 16, 1, 4),   CONFIG("128x64", 16, 2, 4),
@@ -235,22 +232,6 @@ struct attention_configs attention_configs_bf16(void)
     return (struct attention_configs){configs, sizeof configs / sizeof *configs};
 }
 
-static const char *supports(const struct assay_shape *shape)
-{
-    if (shape->value[ATTENTION_PRECISION] != GPT_BF16) return "bf16 only";
-    return attention_size_refused(shape);
-}
-
-static int setup(struct assay_call *call)
-{
-    return attention_configs_setup(attention_configs_bf16(), call);
-}
-
-static int launch(struct assay_call *call)
-{
-    return attention_configs_launch(attention_configs_bf16(), call);
-}
-
 static const struct assay_variant variant = {
     .operation = "attention",
     .name = "online_bf16",
@@ -259,8 +240,8 @@ static const struct assay_variant variant = {
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,
     .min_sm = 80,
-    .supports = supports,
-    .setup = setup,
-    .launch = launch,
+    .supports = attention_only<GPT_BF16>,
+    .setup = attention_configs_setup,
+    .launch = attention_configs_launch,
 };
 ASSAY_REGISTER_VARIANT(variant);

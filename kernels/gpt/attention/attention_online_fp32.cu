@@ -5,45 +5,25 @@
 #include "attention_fp32.cuh"
 #include "attention_configs.cuh"
 
-/* NAME: queries of a block x keys of a tile. */
-#define CONFIG(NAME, SIZE, ROWS, COLUMNS, WARPS_Q, WARPS_K, BLOCKS)                                \
-    {                                                                                              \
-        NAME, SIZE, attention_fp32<SIZE, ROWS, COLUMNS, WARPS_Q, WARPS_K, BLOCKS>,                 \
-            fp32_layout<SIZE, ROWS, COLUMNS, WARPS_Q, WARPS_K>::threads,                           \
-            fp32_layout<SIZE, ROWS, COLUMNS, WARPS_Q, WARPS_K>::queries,                           \
-            fp32_layout<SIZE, ROWS, COLUMNS, WARPS_Q, WARPS_K>::bytes                              \
-    }
+/* NAME: queries of a block x keys of a tile. BLOCKS: at least so many per multiprocessor. The rest
+ * are the arguments of the layout. */
+#define CONFIG(NAME, BLOCKS, ...)                                                                  \
+    attention_config_of<fp32_layout<__VA_ARGS__>>(NAME, attention_fp32<__VA_ARGS__, BLOCKS>)
 
 static const struct attention_config configs[] = {
-    CONFIG("16x128", 16, 4, 2, 1, 8, 1),  CONFIG("32x128", 16, 4, 4, 2, 4, 1),
-    CONFIG("64x64", 16, 4, 4, 4, 2, 1),   CONFIG("128x64", 16, 8, 8, 4, 1, 2),
-    CONFIG("16x128", 32, 4, 2, 1, 8, 1),  CONFIG("32x128", 32, 4, 4, 2, 4, 1),
-    CONFIG("64x64", 32, 4, 4, 4, 2, 1),   CONFIG("128x64", 32, 8, 8, 4, 1, 2),
-    CONFIG("16x128", 64, 4, 4, 1, 4, 1),  CONFIG("32x64", 64, 4, 4, 2, 2, 1),
-    CONFIG("64x64", 64, 4, 8, 4, 1, 3),   CONFIG("128x64", 64, 8, 8, 4, 1, 2),
-    CONFIG("32x64", 128, 4, 4, 2, 2, 1),  CONFIG("64x32", 128, 4, 4, 4, 1, 2),
-    CONFIG("128x64", 128, 4, 8, 8, 1, 1),
+    CONFIG("16x128", 1, 16, 4, 2, 1, 8),  CONFIG("32x128", 1, 16, 4, 4, 2, 4),
+    CONFIG("64x64", 1, 16, 4, 4, 4, 2),   CONFIG("128x64", 2, 16, 8, 8, 4, 1),
+    CONFIG("16x128", 1, 32, 4, 2, 1, 8),  CONFIG("32x128", 1, 32, 4, 4, 2, 4),
+    CONFIG("64x64", 1, 32, 4, 4, 4, 2),   CONFIG("128x64", 2, 32, 8, 8, 4, 1),
+    CONFIG("16x128", 1, 64, 4, 4, 1, 4),  CONFIG("32x64", 1, 64, 4, 4, 2, 2),
+    CONFIG("64x64", 3, 64, 4, 8, 4, 1),   CONFIG("128x64", 2, 64, 8, 8, 4, 1),
+    CONFIG("32x64", 1, 128, 4, 4, 2, 2),  CONFIG("64x32", 2, 128, 4, 4, 4, 1),
+    CONFIG("128x64", 1, 128, 4, 8, 8, 1),
 };
 
 struct attention_configs attention_configs_fp32(void)
 {
     return (struct attention_configs){configs, sizeof configs / sizeof *configs};
-}
-
-static const char *supports(const struct assay_shape *shape)
-{
-    if (shape->value[ATTENTION_PRECISION] != GPT_FP32) return "fp32 only";
-    return attention_size_refused(shape);
-}
-
-static int setup(struct assay_call *call)
-{
-    return attention_configs_setup(attention_configs_fp32(), call);
-}
-
-static int launch(struct assay_call *call)
-{
-    return attention_configs_launch(attention_configs_fp32(), call);
 }
 
 static const struct assay_variant variant = {
@@ -54,8 +34,8 @@ static const struct assay_variant variant = {
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,
     .min_sm = 80,
-    .supports = supports,
-    .setup = setup,
-    .launch = launch,
+    .supports = attention_only<GPT_FP32>,
+    .setup = attention_configs_setup,
+    .launch = attention_configs_launch,
 };
 ASSAY_REGISTER_VARIANT(variant);

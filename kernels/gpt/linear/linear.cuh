@@ -89,21 +89,43 @@ static inline void linear_teardown(struct assay_call *call)
     cudaFree(call->state);
 }
 
-/* `product` enqueues y = x w^T (+ bias) of the operands. */
-static inline int linear_launch(const struct assay_call *call,
-                                int (*product)(const struct linear_operands *operands,
-                                               cudaStream_t stream))
+/* launch of a variant whose PRODUCT enqueues y = x w^T (+ bias) of the operands. */
+template <int (*PRODUCT)(const struct linear_operands *operands, cudaStream_t stream)>
+static int linear_launch(struct assay_call *call)
 {
     struct linear_operands operands;
     if (linear_begin(call, call->state, &operands) < 0) return -1;
-    if (product(&operands, (cudaStream_t)call->stream) < 0) return -1;
+    if (PRODUCT(&operands, (cudaStream_t)call->stream) < 0) return -1;
     return linear_end(call);
 }
 
-static inline const char *linear_only(const struct assay_shape *shape, enum gpt_precision precision,
-                                      const char *reason)
+/* supports of a variant for one precision. */
+template <enum gpt_precision PRECISION>
+static const char *linear_only(const struct assay_shape *shape)
 {
-    return shape->value[LINEAR_PRECISION] == precision ? NULL : reason;
+    return gpt_only(PRECISION, shape->value[LINEAR_PRECISION]);
+}
+
+enum { LINEAR_TILE = 32 };
+
+/* x and w [n][k] of a tile of 32 x 32 outputs, 32 of k from `k0` on, zeros outside: by warps,
+ * this one being number `warp` of WARPS and the caller `lane` of it. */
+template <int WARPS, int PITCH>
+static __device__ __forceinline__ void linear_load_tile(float (&x)[LINEAR_TILE][PITCH],
+                                                        float (&w)[LINEAR_TILE][PITCH],
+                                                        const struct linear_operands &operands,
+                                                        int64_t row0, int column0, int k0, int warp,
+                                                        int lane)
+{
+    int m = (int)operands.m, n = (int)operands.n, k = (int)operands.k;
+    for (int i = warp; i < LINEAR_TILE; i += WARPS) {
+        bool inside = row0 + i < m && k0 + lane < k;
+        x[i][lane] = inside ? __ldg((const float *)operands.x + (row0 + i) * k + k0 + lane) : 0;
+        /* Lanes run along the direction in which w lies. */
+        int at_n = operands.transposed ? lane : i, at_k = operands.transposed ? i : lane;
+        inside = column0 + at_n < n && k0 + at_k < k;
+        w[at_n][at_k] = inside ? linear_weight<float>(operands, column0 + at_n, k0 + at_k) : 0.0f;
+    }
 }
 
 /* Why rows of x and w do not start on 16 bytes, or NULL. */

@@ -35,13 +35,13 @@ int linear_tf32_128(const struct linear_operands *operands, enum linear_finish f
 
 static const char *bf16_supports(const struct assay_shape *shape)
 {
-    const char *other = linear_only(shape, GPT_BF16, "bf16 only");
+    const char *other = linear_only<GPT_BF16>(shape);
     return other ? other : linear_unaligned(shape);
 }
 
 static const char *tf32_supports(const struct assay_shape *shape)
 {
-    const char *other = linear_only(shape, GPT_TF32, "tf32 only");
+    const char *other = linear_only<GPT_TF32>(shape);
     return other ? other : linear_unaligned(shape);
 }
 
@@ -67,16 +67,6 @@ static int tf32_product(const struct linear_operands *operands, cudaStream_t str
     return linear_tf32_128(operands, LINEAR_PLAIN, stream);
 }
 
-static int bf16_launch(struct assay_call *call)
-{
-    return linear_launch(call, bf16_product);
-}
-
-static int tf32_launch(struct assay_call *call)
-{
-    return linear_launch(call, tf32_product);
-}
-
 static const struct assay_variant bf16 = {
     .operation = "linear",
     .name = "bf16_128",
@@ -87,7 +77,7 @@ static const struct assay_variant bf16 = {
     .min_sm = 80,
     .supports = bf16_supports,
     .setup = setup,
-    .launch = bf16_launch,
+    .launch = linear_launch<bf16_product>,
     .teardown = linear_teardown,
 };
 ASSAY_REGISTER_VARIANT(bf16);
@@ -102,7 +92,7 @@ static const struct assay_variant tf32 = {
     .min_sm = 80,
     .supports = tf32_supports,
     .setup = setup,
-    .launch = tf32_launch,
+    .launch = linear_launch<tf32_product>,
     .teardown = linear_teardown,
 };
 ASSAY_REGISTER_VARIANT(tf32);

@@ -26,16 +26,6 @@ static int product(const struct linear_operands *operands, cudaStream_t stream)
     return assay_launched();
 }
 
-static const char *supports(const struct assay_shape *shape)
-{
-    return linear_only(shape, GPT_FP32, "fp32 only");
-}
-
-static int launch(struct assay_call *call)
-{
-    return linear_launch(call, product);
-}
-
 static const struct assay_variant variant = {
     .operation = "linear",
     .name = "naive",
@@ -43,9 +33,9 @@ static const struct assay_variant variant = {
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,
-    .supports = supports,
+    .supports = linear_only<GPT_FP32>,
     .setup = linear_setup,
-    .launch = launch,
+    .launch = linear_launch<product>,
     .teardown = linear_teardown,
 };
 ASSAY_REGISTER_VARIANT(variant);

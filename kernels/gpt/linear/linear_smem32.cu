@@ -8,25 +8,17 @@
 #include "linear.cuh"
 #include "linear_products.h"
 
-enum { TILE = 32, ROWS = 8, EACH = TILE / ROWS };
+enum { TILE = LINEAR_TILE, ROWS = 8, EACH = TILE / ROWS };
 
 static __global__ void __launch_bounds__(TILE *ROWS) smem32(struct linear_operands operands)
 {
     __shared__ float x[TILE][TILE + 1], w[TILE][TILE + 1]; /* w as [n][k] */
     int64_t row0 = (int64_t)blockIdx.x * TILE;
     int column0 = blockIdx.y * TILE, lane = threadIdx.x;
-    int m = (int)operands.m, n = (int)operands.n, k = (int)operands.k;
+    int k = (int)operands.k;
     float sum[EACH] = {0.0f};
     for (int l0 = 0; l0 < k; l0 += TILE) {
-        for (int i = threadIdx.y; i < TILE; i += ROWS) {
-            bool inside = row0 + i < m && l0 + lane < k;
-            x[i][lane] = inside ? __ldg((const float *)operands.x + (row0 + i) * k + l0 + lane) : 0;
-            /* Lanes run along the direction in which w lies. */
-            int at_n = operands.transposed ? lane : i, at_k = operands.transposed ? i : lane;
-            inside = column0 + at_n < n && l0 + at_k < k;
-            w[at_n][at_k] =
-                inside ? linear_weight<float>(operands, column0 + at_n, l0 + at_k) : 0.0f;
-        }
+        linear_load_tile<ROWS>(x, w, operands, row0, column0, l0, threadIdx.y, lane);
         __syncthreads();
 #pragma unroll
         for (int l = 0; l < TILE; l++)
@@ -46,16 +38,6 @@ int linear_smem32(const struct linear_operands *operands, cudaStream_t stream)
     return assay_launched();
 }
 
-static const char *supports(const struct assay_shape *shape)
-{
-    return linear_only(shape, GPT_FP32, "fp32 only");
-}
-
-static int launch(struct assay_call *call)
-{
-    return linear_launch(call, linear_smem32);
-}
-
 static const struct assay_variant variant = {
     .operation = "linear",
     .name = "smem32",
@@ -63,9 +45,9 @@ static const struct assay_variant variant = {
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,
-    .supports = supports,
+    .supports = linear_only<GPT_FP32>,
     .setup = linear_setup,
-    .launch = launch,
+    .launch = linear_launch<linear_smem32>,
     .teardown = linear_teardown,
 };
 ASSAY_REGISTER_VARIANT(variant);

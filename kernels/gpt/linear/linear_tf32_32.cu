@@ -9,26 +9,19 @@
 #include "linear.cuh"
 #include "kernels/gpt/mma.cuh"
 
-enum { TILE = 32, PITCH = TILE + 4, THREADS = 128 };
+enum { TILE = LINEAR_TILE, PITCH = TILE + 4, THREADS = 128 };
 
 static __global__ void __launch_bounds__(THREADS) tf32_32(struct linear_operands operands)
 {
     __shared__ float x[TILE][PITCH], w[TILE][PITCH]; /* w as [n][k] */
     int64_t row0 = (int64_t)blockIdx.x * TILE;
     int column0 = blockIdx.y * TILE;
-    int m = (int)operands.m, n = (int)operands.n, k = (int)operands.k;
+    int k = (int)operands.k;
     int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     int at_row = warp / 2 * 16 + lane / 4, at_column = warp % 2 * 16 + lane / 4;
     float sum[2][4] = {};
     for (int l0 = 0; l0 < k; l0 += TILE) {
-        for (int i = warp; i < TILE; i += THREADS / 32) {
-            bool inside = row0 + i < m && l0 + lane < k;
-            x[i][lane] = inside ? __ldg((const float *)operands.x + (row0 + i) * k + l0 + lane) : 0;
-            int at_n = operands.transposed ? lane : i, at_k = operands.transposed ? i : lane;
-            inside = column0 + at_n < n && l0 + at_k < k;
-            w[at_n][at_k] =
-                inside ? linear_weight<float>(operands, column0 + at_n, l0 + at_k) : 0.0f;
-        }
+        linear_load_tile<THREADS / 32>(x, w, operands, row0, column0, l0, warp, lane);
         __syncthreads();
 #pragma unroll
         for (int l = 0; l < TILE; l += 8) {
@@ -56,16 +49,6 @@ static int product(const struct linear_operands *operands, cudaStream_t stream)
     return assay_launched();
 }
 
-static const char *supports(const struct assay_shape *shape)
-{
-    return linear_only(shape, GPT_TF32, "tf32 only");
-}
-
-static int launch(struct assay_call *call)
-{
-    return linear_launch(call, product);
-}
-
 static const struct assay_variant variant = {
     .operation = "linear",
     .name = "tf32_32",
@@ -74,9 +57,9 @@ static const struct assay_variant variant = {
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,
     .min_sm = 80,
-    .supports = supports,
+    .supports = linear_only<GPT_TF32>,
     .setup = linear_setup,
-    .launch = launch,
+    .launch = linear_launch<product>,
     .teardown = linear_teardown,
 };
 ASSAY_REGISTER_VARIANT(variant);

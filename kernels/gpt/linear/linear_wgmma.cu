@@ -149,13 +149,13 @@ static const char *supports(const struct assay_shape *shape)
 
 static const char *bf16_supports(const struct assay_shape *shape)
 {
-    const char *other = linear_only(shape, GPT_BF16, "bf16 only");
+    const char *other = linear_only<GPT_BF16>(shape);
     return other ? other : supports(shape);
 }
 
 static const char *tf32_supports(const struct assay_shape *shape)
 {
-    const char *other = linear_only(shape, GPT_TF32, "tf32 only");
+    const char *other = linear_only<GPT_TF32>(shape);
     return other ? other : supports(shape);
 }
 

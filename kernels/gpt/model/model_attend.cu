@@ -5,27 +5,22 @@
 #include "kernels/gpt/attention/attention_configs.cuh"
 #include "model_attend.cuh"
 
-static struct attention_configs configs_of(int64_t precision)
-{
-    if (precision == GPT_FP32) return attention_configs_fp32();
-    return precision == GPT_TF32 ? attention_configs_tf32() : attention_configs_bf16();
-}
-
 int model_attend_configs(int64_t precision)
 {
-    return configs_of(precision).count;
+    return attention_configs_of(precision).count;
 }
 
 const char *model_attend_name(int64_t precision, int config)
 {
-    return configs_of(precision).list[config].name;
+    return attention_configs_of(precision).list[config].name;
 }
 
 const char *model_attend_refused(const struct model_attend *attend, int config)
 {
     if (attend->last) return "one query a sequence";
-    return configs_of(attend->precision).list[config].size == attend->size ? NULL
-                                                                           : "another head size";
+    return attention_configs_of(attend->precision).list[config].size == attend->size
+               ? NULL
+               : "another head size";
 }
 
 static int launch(const struct attention_config *config, const struct attention *args, void *stream)
@@ -37,14 +32,14 @@ static int launch(const struct attention_config *config, const struct attention 
 int model_attend_by(const struct model_attend *attend, int config, void *stream)
 {
     struct attention args = attention_of(attend);
-    return launch(&configs_of(attend->precision).list[config], &args, stream);
+    return launch(&attention_configs_of(attend->precision).list[config], &args, stream);
 }
 
 int model_attend_own(const struct model_attend *attend, void *stream)
 {
     struct attention args = attention_of(attend);
     const struct attention_config *config =
-        attention_config_default(configs_of(attend->precision), &args);
+        attention_config_default(attention_configs_of(attend->precision), &args);
     return config && !attend->last ? launch(config, &args, stream)
                                    : model_attend_any(attend, stream);
 }
