@@ -19,6 +19,7 @@
 
 #include <stdlib.h>
 
+#include "kernels/gpt/cublas_types.h"
 #include "kernels/cuda/cuda_error.h"
 #include "kernels/cuda/device_memory.h"
 #include "kernels/gpt/attention/attention_steps.h"
@@ -47,7 +48,7 @@ static int setup(struct assay_call *call)
     int64_t bytes = attention_scores_bytes(call->shape);
     struct attention *attention = call->state = calloc(1, sizeof *attention);
     if (!attention) return assay_error("out of memory");
-    if (cublas_session_open(&attention->session, precision, call)) return -1;
+    if (cublas_session_open(&attention->session, cublas_types(precision).math, call)) return -1;
     int status = device_memory(call, (void **)&attention->scores, bytes, "the scores");
     if (status || precision != GPT_BF16) return status;
     return device_memory(call, &attention->half, bytes / 2, "the weights");

@@ -14,8 +14,6 @@
 
 #include "kernels/ceilings/gemm.h"
 
-enum { CUBLAS_GEMM_WORKSPACE_BYTES = 64 << 20 }; /* 32 MiB is Hopper's least for full choice */
-
 struct cublas_gemm_types {
     cudaDataType_t in, out, scale;
     cublasComputeType_t compute;

@@ -4,9 +4,11 @@
 #ifndef CUBLAS_SESSION_H
 #define CUBLAS_SESSION_H
 
-#include "kernels/gpt/cublas_types.h"
+#include "kernels/cuda/cublas_load.h"
 
 #ifdef CUBLAS_HEADERS
+
+#include "assay.h"
 
 enum { CUBLAS_SESSION_BYTES = 64 << 20 }; /* 32 MiB is Hopper's least for full choice */
 
@@ -18,7 +20,7 @@ struct cublas_session {
 
 /* Open on call->stream; adds the workspace to the call and says the version in its note.
  * *session may be released after a failure too. */
-int cublas_session_open(struct cublas_session *session, int64_t precision, struct assay_call *call);
+int cublas_session_open(struct cublas_session *session, cublasMath_t math, struct assay_call *call);
 void cublas_session_release(struct cublas_session *session);
 
 #endif

@@ -14,8 +14,6 @@
 #include "kernels/cuda/cuda_error.h"
 #include "kernels/lut/lut_cuda.h"
 
-enum { LUT_CUBLAS_WORKSPACE_BYTES = 64 << 20 }; /* 32 MiB is Hopper's least for full choice */
-
 enum lut_cublas_type { LUT_AS_INT8, LUT_AS_FP32, LUT_AS_BF16, LUT_AS_ORIGINAL };
 
 /* Device memory; `a` and `b` are one allocation. */

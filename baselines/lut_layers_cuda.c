@@ -16,6 +16,7 @@
 #include <stdlib.h>
 
 #include "cublas_session.h"
+#include "kernels/gpt/cublas_types.h"
 #include "kernels/lut/row_sums.h"
 #include "lut_layer.h"
 
@@ -81,7 +82,7 @@ static int prepare(struct assay_call *call, int64_t precision, int buffer, int64
     if (!layer) return assay_error("out of memory");
     call->state = layer;
     layer->precision = precision;
-    if (cublas_session_open(&layer->session, precision, call)) return -1;
+    if (cublas_session_open(&layer->session, cublas_types(precision).math, call)) return -1;
     return decode(layer, call, buffer, rows);
 }
 

@@ -12,6 +12,7 @@
 
 #include <stdlib.h>
 
+#include "kernels/gpt/cublas_types.h"
 #include "kernels/cuda/cuda_error.h"
 #include "kernels/cuda/cuda_graph.h"
 #include "kernels/cuda/device_memory.h"
@@ -83,7 +84,7 @@ static int open_model(struct assay_call *call, bool cached)
     int64_t bytes = model->rows * model->channels * gpt_bytes(model->precision);
     status = device_memory(call, &own->normed, bytes, "the norm");
     if (status) return status;
-    if (cublas_session_open(&own->session, model->precision, call)) return -1;
+    if (cublas_session_open(&own->session, cublas_types(model->precision).math, call)) return -1;
     return cached ? model_run_enqueue(&own->run, &own->provider, MODEL_PREFILL, call->stream) : 0;
 }
 

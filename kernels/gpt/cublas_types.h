@@ -3,7 +3,7 @@
 #define GPT_CUBLAS_TYPES_H
 
 #include "gpt.h"
-#include "kernels/cuda/cublas_load.h"
+#include "kernels/cuda/cublaslt_product.h"
 
 #ifdef CUBLAS_HEADERS
 
@@ -25,6 +25,21 @@ static inline struct cublas_types cublas_types(int64_t precision)
         [GPT_BF16] = {CUDA_R_16BF, CUBLAS_COMPUTE_32F, full},
     };
     return table[precision];
+}
+
+/* What every product of cublasLt in a precision has; the caller adds sizes and operands. */
+static inline struct lt_request gpt_lt_request(int64_t precision)
+{
+    const struct cublas_types types = cublas_types(precision);
+    return (struct lt_request){
+        .in = types.data,
+        .out = types.data,
+        .scale = CUDA_R_32F,
+        .compute = types.compute,
+        .half = precision == GPT_BF16,
+        .one = {.f32 = 1},
+        .zero = {.f32 = 0},
+    };
 }
 
 #endif

@@ -11,33 +11,25 @@
 static struct lt_request request_of(const struct model_library *library,
                                     const struct model_step *step, void *normed, void *stream)
 {
-    const struct cublas_types types = cublas_types(step->precision);
-    return (struct lt_request){
-        .in = types.data,
-        .out = types.data,
-        .scale = CUDA_R_32F,
-        .compute = types.compute,
-        .half = step->precision == GPT_BF16,
-        .one = {.f32 = 1},
-        .zero = {.f32 = 0},
-        .m = step->m,
-        .n = step->n,
-        .k = step->k,
-        .leading = step->k,
-        .epilogue = step->gelu   ? CUBLASLT_EPILOGUE_GELU_BIAS
-                    : step->bias ? CUBLASLT_EPILOGUE_BIAS
-                                 : CUBLASLT_EPILOGUE_DEFAULT,
-        .bias = step->bias,
-        .x = step->scale ? normed : step->x,
-        .w = step->w,
-        .residual = step->residual,
-        .y = step->y,
-        .ldx = step->scale ? step->k : step->ldx,
-        .ldr = step->ldr,
-        .ldy = step->ldy,
-        .stream = stream,
-        .workspace = library->workspace,
-    };
+    struct lt_request request = gpt_lt_request(step->precision);
+    request.m = step->m;
+    request.n = step->n;
+    request.k = step->k;
+    request.leading = step->k;
+    request.epilogue = step->gelu   ? CUBLASLT_EPILOGUE_GELU_BIAS
+                       : step->bias ? CUBLASLT_EPILOGUE_BIAS
+                                    : CUBLASLT_EPILOGUE_DEFAULT;
+    request.bias = step->bias;
+    request.x = step->scale ? normed : step->x;
+    request.w = step->w;
+    request.residual = step->residual;
+    request.y = step->y;
+    request.ldx = step->scale ? step->k : step->ldx;
+    request.ldr = step->ldr;
+    request.ldy = step->ldy;
+    request.stream = stream;
+    request.workspace = library->workspace;
+    return request;
 }
 
 int model_library_enqueue(const struct model_library *library, const struct model_step *step,
