@@ -320,20 +320,5 @@ static int launch(struct assay_call *call)
     return lattice_instance(&job, kernel);
 }
 
-#define FUSED_LANES(task)                                                                          \
-    static const struct assay_variant variant_##task = {                                           \
-        .operation = "lattice_" #task,                                                             \
-        .name = "fused_lanes",                                                                     \
-        .summary = "d lanes a block, shuffles between them",                                       \
-        .kind = ASSAY_KERNEL,                                                                      \
-        .place = ASSAY_CUDA,                                                                       \
-        .clock = ASSAY_CLOCK_DEVICE,                                                               \
-        .supports = supports,                                                                      \
-        .launch = launch,                                                                          \
-        .model = lattice_model_##task,                                                             \
-    };                                                                                             \
-    ASSAY_REGISTER_VARIANT(variant_##task)
-
-FUSED_LANES(encode);
-FUSED_LANES(decode);
-FUSED_LANES(roundtrip);
+LATTICE_VARIANTS("fused_lanes", "d lanes a block, shuffles between them", .supports = supports,
+                 .launch = launch);

@@ -72,21 +72,5 @@ static void teardown(struct assay_call *call)
     cudaFree(call->state);
 }
 
-#define FUSED_TPB(task)                                                                            \
-    static const struct assay_variant variant_##task = {                                           \
-        .operation = "lattice_" #task,                                                             \
-        .name = "fused_tpb",                                                                       \
-        .summary = "one kernel, a thread a block",                                                 \
-        .kind = ASSAY_KERNEL,                                                                      \
-        .place = ASSAY_CUDA,                                                                       \
-        .clock = ASSAY_CLOCK_DEVICE,                                                               \
-        .setup = setup,                                                                            \
-        .launch = launch,                                                                          \
-        .teardown = teardown,                                                                      \
-        .model = lattice_model_##task,                                                             \
-    };                                                                                             \
-    ASSAY_REGISTER_VARIANT(variant_##task)
-
-FUSED_TPB(encode);
-FUSED_TPB(decode);
-FUSED_TPB(roundtrip);
+LATTICE_VARIANTS("fused_tpb", "one kernel, a thread a block", .setup = setup, .launch = launch,
+                 .teardown = teardown);

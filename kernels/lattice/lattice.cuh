@@ -67,6 +67,25 @@ template <typename F> static inline int lattice_instance(const struct lattice_jo
                                         : lattice_with_q<LATTICE_E8>(job->q, f);
 }
 
+/* Announce a kernel for all three operations; the rest are members of assay_variant, with one
+ * launch for all. */
+#define LATTICE_VARIANTS(NAME, SUMMARY, ...)                                                       \
+    LATTICE_VARIANT(encode, NAME, SUMMARY, __VA_ARGS__);                                           \
+    LATTICE_VARIANT(decode, NAME, SUMMARY, __VA_ARGS__);                                           \
+    LATTICE_VARIANT(roundtrip, NAME, SUMMARY, __VA_ARGS__)
+#define LATTICE_VARIANT(TASK, NAME, SUMMARY, ...)                                                  \
+    static const struct assay_variant variant_##TASK = {                                           \
+        .operation = "lattice_" #TASK,                                                             \
+        .name = NAME,                                                                              \
+        .summary = SUMMARY,                                                                        \
+        .kind = ASSAY_KERNEL,                                                                      \
+        .place = ASSAY_CUDA,                                                                       \
+        .clock = ASSAY_CLOCK_DEVICE,                                                               \
+        __VA_ARGS__,                                                                               \
+        .model = lattice_model_##TASK,                                                             \
+    };                                                                                             \
+    ASSAY_REGISTER_VARIANT(variant_##TASK)
+
 /* ------------------------------------------------------------- one block -- */
 
 /* Where the entries of `block` stand; returns how many there are. */

@@ -53,20 +53,4 @@ static int launch(struct assay_call *call)
     return lattice_instance(&job, kernel);
 }
 
-#define SEQ(task)                                                                                  \
-    static const struct assay_variant variant_##task = {                                           \
-        .operation = "lattice_" #task,                                                             \
-        .name = "seq",                                                                             \
-        .summary = "one launch a column of blocks",                                                \
-        .kind = ASSAY_KERNEL,                                                                      \
-        .place = ASSAY_CUDA,                                                                       \
-        .clock = ASSAY_CLOCK_DEVICE,                                                               \
-        .supports = supports,                                                                      \
-        .launch = launch,                                                                          \
-        .model = lattice_model_##task,                                                             \
-    };                                                                                             \
-    ASSAY_REGISTER_VARIANT(variant_##task)
-
-SEQ(encode);
-SEQ(decode);
-SEQ(roundtrip);
+LATTICE_VARIANTS("seq", "one launch a column of blocks", .supports = supports, .launch = launch);

@@ -118,20 +118,5 @@ static int launch(struct assay_call *call)
     return vec_instance(&job, kernel);
 }
 
-#define TILED(task)                                                                                \
-    static const struct assay_variant variant_##task = {                                           \
-        .operation = "lattice_" #task,                                                             \
-        .name = "tiled",                                                                           \
-        .summary = "a tile of 2048 entries through shared memory",                                 \
-        .kind = ASSAY_KERNEL,                                                                      \
-        .place = ASSAY_CUDA,                                                                       \
-        .clock = ASSAY_CLOCK_DEVICE,                                                               \
-        .supports = lattice_vec_supports,                                                          \
-        .launch = launch,                                                                          \
-        .model = lattice_model_##task,                                                             \
-    };                                                                                             \
-    ASSAY_REGISTER_VARIANT(variant_##task)
-
-TILED(encode);
-TILED(decode);
-TILED(roundtrip);
+LATTICE_VARIANTS("tiled", "a tile of 2048 entries through shared memory",
+                 .supports = lattice_vec_supports, .launch = launch);

@@ -103,16 +103,6 @@ static const char *supports(const struct assay_shape *shape)
     return lut_decode_unsupported(shape);
 }
 
-static int setup(struct assay_call *call)
-{
-    struct lut_points *points = (struct lut_points *)calloc(1, sizeof *points);
-    if (points == NULL) return assay_error("out of host memory");
-    call->state = points;
-    if (lut_points_upload(call->shape, points)) return -1;
-    call->workspace_bytes += points->bytes;
-    return 0;
-}
-
 typedef void dp4a_kernel(struct table_args, const int8_t *, const int8_t *);
 
 static int launch(struct assay_call *call)
@@ -130,14 +120,6 @@ static int launch(struct assay_call *call)
     return assay_launched();
 }
 
-static void teardown(struct assay_call *call)
-{
-    struct lut_points *points = (struct lut_points *)call->state;
-    if (points == NULL) return;
-    lut_points_release(points);
-    free(points);
-}
-
 extern const struct assay_variant lut_decode_dp4a = {
     .operation = "lut_matmul",
     .name = "decode_dp4a",
@@ -146,9 +128,9 @@ extern const struct assay_variant lut_decode_dp4a = {
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,
     .supports = supports,
-    .setup = setup,
+    .setup = lut_points_setup,
     .launch = launch,
-    .teardown = teardown,
+    .teardown = lut_points_teardown,
     .model = lut_model,
     .check = lut_check,
 };

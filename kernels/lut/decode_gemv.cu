@@ -191,7 +191,7 @@ static const char *supports(const struct assay_shape *shape)
 }
 
 struct gemv_state {
-    struct lut_points points;
+    struct lut_points points; /* first, for lut_points_teardown */
     int processors;
 };
 
@@ -228,10 +228,7 @@ static void teardown(struct assay_call *call)
         gemv_q4_teardown(call);
         return;
     }
-    struct gemv_state *state = (struct gemv_state *)call->state;
-    if (state == NULL) return;
-    lut_points_release(&state->points);
-    free(state);
+    lut_points_teardown(call);
 }
 
 extern const struct assay_variant lut_decode_gemv = {

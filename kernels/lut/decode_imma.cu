@@ -228,7 +228,7 @@ template <int M> static int prepare()
 }
 
 struct fused_state {
-    struct lut_points points;
+    struct lut_points points; /* first, for lut_points_teardown */
     int processors;
 };
 
@@ -274,14 +274,6 @@ static int launch(struct assay_call *call)
     return enqueue<4>(call, &geometry);
 }
 
-static void teardown(struct assay_call *call)
-{
-    struct fused_state *state = (struct fused_state *)call->state;
-    if (state == NULL) return;
-    lut_points_release(&state->points);
-    free(state);
-}
-
 extern const struct assay_variant lut_decode_imma = {
     .operation = "lut_matmul",
     .name = "decode_imma",
@@ -293,7 +285,7 @@ extern const struct assay_variant lut_decode_imma = {
     .supports = supports,
     .setup = setup,
     .launch = launch,
-    .teardown = teardown,
+    .teardown = lut_points_teardown,
     .model = lut_model,
     .check = lut_check,
 };

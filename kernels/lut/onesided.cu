@@ -176,31 +176,9 @@ static int launch_decode(struct assay_call *call)
 
 static int setup_table(struct assay_call *call)
 {
-    struct lut_points *points = (struct lut_points *)calloc(1, sizeof *points);
-    if (points == NULL) return assay_error("out of host memory");
-    call->state = points;
-    if (lut_points_upload(call->shape, points)) return -1;
-    call->workspace_bytes += points->bytes;
+    if (lut_points_setup(call)) return -1;
     int bytes = (int)(2 * lut_geometry(call->shape).count * (int64_t)sizeof(float));
     return cuda_allow_shared((const void *)onesided, bytes);
-}
-
-static int setup_decode(struct assay_call *call)
-{
-    struct lut_points *points = (struct lut_points *)calloc(1, sizeof *points);
-    if (points == NULL) return assay_error("out of host memory");
-    call->state = points;
-    if (lut_points_upload(call->shape, points)) return -1;
-    call->workspace_bytes += points->bytes;
-    return 0;
-}
-
-static void teardown(struct assay_call *call)
-{
-    struct lut_points *points = (struct lut_points *)call->state;
-    if (points == NULL) return;
-    lut_points_release(points);
-    free(points);
 }
 
 static const struct assay_variant by_table = {
@@ -213,7 +191,7 @@ static const struct assay_variant by_table = {
     .supports = supports_table,
     .setup = setup_table,
     .launch = launch_table,
-    .teardown = teardown,
+    .teardown = lut_points_teardown,
     .check = onesided_check,
 };
 ASSAY_REGISTER_VARIANT(by_table);
@@ -226,9 +204,9 @@ static const struct assay_variant by_decoding = {
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,
     .supports = lut_decode_unsupported,
-    .setup = setup_decode,
+    .setup = lut_points_setup,
     .launch = launch_decode,
-    .teardown = teardown,
+    .teardown = lut_points_teardown,
     .check = onesided_check,
 };
 ASSAY_REGISTER_VARIANT(by_decoding);

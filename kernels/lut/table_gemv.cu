@@ -259,9 +259,9 @@ static const char *supports(const struct assay_shape *shape)
 }
 
 struct table_state {
-    struct lut_points points;
-    int cluster;      /* thread blocks that share a row of A */
-    int columns_each; /* of a cluster */
+    struct lut_points points; /* first, for lut_points_teardown */
+    int cluster;              /* thread blocks that share a row of A */
+    int columns_each;         /* of a cluster */
 };
 
 static struct cluster_launch configure(const struct lut_geometry *geometry,
@@ -326,14 +326,6 @@ static int launch(struct assay_call *call)
                       "launch");
 }
 
-static void teardown(struct assay_call *call)
-{
-    struct table_state *state = (struct table_state *)call->state;
-    if (state == NULL) return;
-    lut_points_release(&state->points);
-    free(state);
-}
-
 static const struct assay_variant variant = {
     .operation = "lut_matmul",
     .name = "table_gemv",
@@ -345,7 +337,7 @@ static const struct assay_variant variant = {
     .supports = supports,
     .setup = setup,
     .launch = launch,
-    .teardown = teardown,
+    .teardown = lut_points_teardown,
     .model = lut_model,
     .check = lut_check,
 };

@@ -102,14 +102,6 @@ static int residual_launch(struct assay_call *call)
 
 /* ------------------------------------------------------------- embedding -- */
 
-static int embedding_setup(struct assay_call *call)
-{
-    const int64_t *value = call->shape->value;
-    return gpt_check_ids(call->buffer[EMBEDDING_IDS],
-                         value[EMBEDDING_BATCH] * value[EMBEDDING_TOKENS],
-                         value[EMBEDDING_VOCABULARY]);
-}
-
 static int embedding_launch(struct assay_call *call)
 {
     const int64_t *value = call->shape->value;
@@ -162,7 +154,7 @@ static const struct assay_variant embedding = {
     .summary = "a row a core, widest vectors",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_HOST,
-    .setup = embedding_setup,
+    .setup = gpt_check_host_ids,
     .launch = embedding_launch,
 };
 ASSAY_REGISTER_VARIANT(embedding);

@@ -60,14 +60,6 @@ static int residual_launch(struct assay_call *call)
     return 0;
 }
 
-static int embedding_setup(struct assay_call *call)
-{
-    const int64_t *value = call->shape->value;
-    return gpt_check_ids(call->buffer[EMBEDDING_IDS],
-                         value[EMBEDDING_BATCH] * value[EMBEDDING_TOKENS],
-                         value[EMBEDDING_VOCABULARY]);
-}
-
 static int embedding_launch(struct assay_call *call)
 {
     const int64_t *value = call->shape->value;
@@ -117,7 +109,7 @@ static const struct assay_variant embedding = {
     .summary = "one element at a time on one core",
     .kind = ASSAY_REFERENCE,
     .place = ASSAY_HOST,
-    .setup = embedding_setup,
+    .setup = gpt_check_host_ids,
     .launch = embedding_launch,
 };
 ASSAY_REGISTER_VARIANT(embedding);

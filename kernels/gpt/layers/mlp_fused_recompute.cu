@@ -8,16 +8,9 @@
  * fusion, is why it lost; and its operands are fp32 on ordinary cores.
  * Bytes: what is between never leaves the multiprocessor.
  */
-#include "kernels/gpt/gpt.cuh"
+#include "mlp.cuh"
 
 enum { TILE = 32, ROWS = 8, EACH = TILE / ROWS };
-
-struct mlp {
-    const float *x, *w1, *b1, *w2, *b2;
-    float *y;
-    int64_t m;
-    int c;
-};
 
 typedef float tile[TILE][TILE + 1];
 
@@ -76,22 +69,13 @@ static __global__ void __launch_bounds__(TILE *ROWS) fused_recompute(struct mlp 
 
 static const char *supports(const struct assay_shape *shape)
 {
-    return shape->value[MLP_PRECISION] == GPT_FP32 ? NULL : "fp32 only";
+    return gpt_only(GPT_FP32, shape->value[MLP_PRECISION]);
 }
 
 static int launch(struct assay_call *call)
 {
-    int64_t m = call->shape->value[MLP_M];
-    int c = (int)call->shape->value[MLP_C];
-    struct mlp args = {(const float *)call->buffer[MLP_X],
-                       (const float *)call->buffer[MLP_W1],
-                       (const float *)call->buffer[MLP_B1],
-                       (const float *)call->buffer[MLP_W2],
-                       (const float *)call->buffer[MLP_B2],
-                       (float *)call->buffer[MLP_Y],
-                       m,
-                       c};
-    dim3 grid(gpt_blocks(m, TILE), gpt_blocks(c, TILE)), block(TILE, ROWS);
+    struct mlp args = mlp_args(call);
+    dim3 grid(gpt_blocks(args.m, TILE), gpt_blocks(args.c, TILE)), block(TILE, ROWS);
     fused_recompute<<<grid, block, 0, (cudaStream_t)call->stream>>>(args);
     return assay_launched();
 }

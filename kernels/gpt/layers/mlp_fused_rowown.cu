@@ -10,18 +10,11 @@
  * Shared memory, in floats: x [16][c + 1], between [16][33], and one array for either
  * weight's step: w1 [32][c + 1] or w2 [c][33].
  */
-#include "kernels/gpt/gpt.cuh"
 #include "kernels/cuda/cuda_limits.h"
+#include "mlp.cuh"
 
 enum { ROWS = 16, STEP = 32, THREADS = 256, LINES = THREADS / STEP, EACH = ROWS / LINES };
 enum { COLUMNS_MAX = 256, PARTS = COLUMNS_MAX / STEP };
-
-struct mlp {
-    const float *x, *w1, *b1, *w2, *b2;
-    float *y;
-    int64_t m;
-    int c;
-};
 
 static __global__ void __launch_bounds__(THREADS) fused_rowown(struct mlp args)
 {
@@ -101,18 +94,9 @@ static int setup(struct assay_call *call)
 
 static int launch(struct assay_call *call)
 {
-    int64_t m = call->shape->value[MLP_M];
-    int c = (int)call->shape->value[MLP_C];
-    struct mlp args = {(const float *)call->buffer[MLP_X],
-                       (const float *)call->buffer[MLP_W1],
-                       (const float *)call->buffer[MLP_B1],
-                       (const float *)call->buffer[MLP_W2],
-                       (const float *)call->buffer[MLP_B2],
-                       (float *)call->buffer[MLP_Y],
-                       m,
-                       c};
-    fused_rowown<<<gpt_blocks(m, ROWS), THREADS, shared_bytes(c), (cudaStream_t)call->stream>>>(
-        args);
+    struct mlp args = mlp_args(call);
+    cudaStream_t stream = (cudaStream_t)call->stream;
+    fused_rowown<<<gpt_blocks(args.m, ROWS), THREADS, shared_bytes(args.c), stream>>>(args);
     return assay_launched();
 }
 
