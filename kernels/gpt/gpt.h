@@ -141,6 +141,9 @@ double gpt_gelu(double x);
 /* 0, or an error that names the first id outside [0, vocabulary). */
 int gpt_check_ids(const int32_t *ids, int64_t count, int64_t vocabulary);
 
+/* The same for the ids of `embedding` on the host: setup of its host variants. */
+int gpt_check_host_ids(struct assay_call *call);
+
 #ifdef __cplusplus
 }
 #endif

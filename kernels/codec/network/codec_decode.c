@@ -21,12 +21,8 @@ static const char *const types[] = {"fp32", "tf32", NULL};
 
 static int buffers(const struct assay_shape *shape, struct assay_buffer out[ASSAY_MAX_BUFFERS])
 {
-    const int64_t leaves = shape->value[BATCH_LEAVES];
-    const struct assay_fill any = {.kind = ASSAY_FILL_INTEGER, .a = 0, .b = CODEWORDS - 1};
-    out[DECODE_CODES] =
-        (struct assay_buffer){"codes", ASSAY_IN, ASSAY_U8, leaves * LEAF_VECTORS, any};
-    out[DECODE_LEAVES] = (struct assay_buffer){
-        .name = "leaves", .role = ASSAY_OUT, .type = ASSAY_F32, .count = leaves * LEAF_VOXELS};
+    out[DECODE_CODES] = codec_codes_buffer(ASSAY_IN, shape->value[BATCH_LEAVES]);
+    out[DECODE_LEAVES] = codec_leaves_buffer(ASSAY_OUT, shape->value[BATCH_LEAVES]);
     return 2;
 }
 

@@ -21,14 +21,8 @@ static const char *const volumes[] = {"smoke", "sdf", "noise", NULL};
 
 static int buffers(const struct assay_shape *shape, struct assay_buffer out[ASSAY_MAX_BUFFERS])
 {
-    const int64_t leaves = shape->value[BATCH_LEAVES];
-    out[ENCODE_LEAVES] = (struct assay_buffer){.name = "leaves",
-                                               .role = ASSAY_IN,
-                                               .type = ASSAY_F32,
-                                               .count = leaves * LEAF_VOXELS,
-                                               .fill = {.kind = ASSAY_FILL_CUSTOM}};
-    out[ENCODE_CODES] = (struct assay_buffer){
-        .name = "codes", .role = ASSAY_OUT, .type = ASSAY_U8, .count = leaves * LEAF_VECTORS};
+    out[ENCODE_LEAVES] = codec_leaves_buffer(ASSAY_IN, shape->value[BATCH_LEAVES]);
+    out[ENCODE_CODES] = codec_codes_buffer(ASSAY_OUT, shape->value[BATCH_LEAVES]);
     return 2;
 }
 

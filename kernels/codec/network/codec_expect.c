@@ -32,6 +32,23 @@ static int expect_leaf(const struct codec_weights *weights, const float *leaf, d
     return status ? assay_error("no reference: out of memory") : 0;
 }
 
+struct assay_buffer codec_leaves_buffer(enum assay_role role, int64_t leaves)
+{
+    struct assay_buffer buffer = {
+        .name = "leaves", .role = role, .type = ASSAY_F32, .count = leaves * LEAF_VOXELS};
+    if (role == ASSAY_IN) buffer.fill.kind = ASSAY_FILL_CUSTOM;
+    return buffer;
+}
+
+struct assay_buffer codec_codes_buffer(enum assay_role role, int64_t leaves)
+{
+    struct assay_buffer buffer = {
+        .name = "codes", .role = role, .type = ASSAY_U8, .count = leaves * LEAF_VECTORS};
+    if (role == ASSAY_IN)
+        buffer.fill = (struct assay_fill){.kind = ASSAY_FILL_INTEGER, .b = CODEWORDS - 1};
+    return buffer;
+}
+
 int codec_expect_codes(const float *leaves, int64_t begin, int64_t end, double relative,
                        double *expected)
 {

@@ -1,9 +1,9 @@
 /*
- * codec_expect.h - what codes and leaves must be, in double, and how good they are:
- * shared by the network on a batch (codec_encode, codec_decode) and by the pipelines
+ * codec_expect.h - the buffers of codes and leaves, what must be in them, in double, and how good
+ * it is: shared by the network on a batch (codec_encode, codec_decode) and by the pipelines
  * (codec_encode_batch, codec_decode_batch). The weights are codec_weights_default's.
  *
- * All return 0, or -1 with assay_error when out of memory.
+ * What computes returns 0, or -1 with assay_error when out of memory.
  */
 #ifndef CODEC_EXPECT_H
 #define CODEC_EXPECT_H
@@ -14,6 +14,10 @@
  * other, relative to the least, may change their order. The rounding alone, done on
  * the host, moved 1 code of 9216, at 3e-4. */
 #define CODEC_NEAR_TF32 2e-3
+
+/* So many leaves, as voxels or as codes. Inputs: the operation fills the voxels, codes are any. */
+struct assay_buffer codec_leaves_buffer(enum assay_role role, int64_t leaves);
+struct assay_buffer codec_codes_buffer(enum assay_role role, int64_t leaves);
 
 /* Codes [begin, end) of the leaves, as search_expect has them. */
 int codec_expect_codes(const float *leaves, int64_t begin, int64_t end, double relative,

@@ -36,6 +36,27 @@ int pipe_volume_open(struct assay_call *call);
 /* Operations are refused above this many leaves. */
 #define PIPE_MOST_LEAVES (INT64_C(1) << 32)
 
+/* The dims that both operations have; LEAVES says what the leaves of a batch are. */
+#define PIPE_DIMS(LEAVES)                                                                          \
+    [PIPE_LEAVES] = {.name = "leaves",                                                             \
+                     .summary = LEAVES " in a batch; 0: empty batches",                            \
+                     .fallback = 64,                                                               \
+                     .min = 0,                                                                     \
+                     .max = 1 << 24},                                                              \
+    [PIPE_BATCHES] = {.name = "batches",                                                           \
+                      .summary = "batches in a launch",                                            \
+                      .fallback = 127,                                                             \
+                      .min = 1,                                                                    \
+                      .max = 1 << 20}
+
+/* assay_operation.supports of both. */
+static inline const char *pipe_supports(const struct assay_shape *shape)
+{
+    if (shape->value[PIPE_LEAVES] > PIPE_MOST_LEAVES / shape->value[PIPE_BATCHES])
+        return "more than 2^32 leaves";
+    return NULL;
+}
+
 static inline int64_t pipe_leaves(const struct assay_shape *shape)
 {
     return shape->value[PIPE_LEAVES] * shape->value[PIPE_BATCHES];

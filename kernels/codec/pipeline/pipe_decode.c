@@ -11,23 +11,10 @@
 #include "kernels/codec/network/codec_expect.h"
 #include "pipe_compare.h"
 
-static const char *supports(const struct assay_shape *shape)
-{
-    if (shape->value[PIPE_LEAVES] > PIPE_MOST_LEAVES / shape->value[PIPE_BATCHES])
-        return "more than 2^32 leaves";
-    return NULL;
-}
-
 static int buffers(const struct assay_shape *shape, struct assay_buffer out[ASSAY_MAX_BUFFERS])
 {
-    int64_t leaves = pipe_leaves(shape);
-    out[PIPE_IN] = (struct assay_buffer){.name = "codes",
-                                         .role = ASSAY_IN,
-                                         .type = ASSAY_U8,
-                                         .count = leaves * LEAF_VECTORS,
-                                         .fill = {.kind = ASSAY_FILL_INTEGER, .b = CODEWORDS - 1}};
-    out[PIPE_OUT] = (struct assay_buffer){
-        .name = "leaves", .role = ASSAY_OUT, .type = ASSAY_F32, .count = leaves * LEAF_VOXELS};
+    out[PIPE_IN] = codec_codes_buffer(ASSAY_IN, pipe_leaves(shape));
+    out[PIPE_OUT] = codec_leaves_buffer(ASSAY_OUT, pipe_leaves(shape));
     return 2;
 }
 
@@ -54,17 +41,8 @@ static const char *const baselines[] = {"serial", "host_openmp", NULL};
 static const struct assay_operation codec_decode_batch = {
     .name = "codec_decode_batch",
     .summary = "batches of 64 codes to 8^3 leaves, host memory to host memory",
-    .dims = {[PIPE_LEAVES] = {.name = "leaves",
-                              .summary = "leaves of 64 codes in a batch; 0: empty batches",
-                              .fallback = 64,
-                              .min = 0,
-                              .max = 1 << 24},
-             [PIPE_BATCHES] = {.name = "batches",
-                               .summary = "batches in a launch",
-                               .fallback = 127,
-                               .min = 1,
-                               .max = 1 << 20}},
-    .supports = supports,
+    .dims = {PIPE_DIMS("leaves of 64 codes")},
+    .supports = pipe_supports,
     .buffers = buffers,
     .work = work,
     .reference = reference,

@@ -22,23 +22,10 @@ _Static_assert((int)PIPE_VOLUME_GRID == (int)LEAF_KINDS, "the grid is the choice
 
 static const struct assay_operation codec_encode_batch;
 
-static const char *supports(const struct assay_shape *shape)
-{
-    if (shape->value[PIPE_LEAVES] > PIPE_MOST_LEAVES / shape->value[PIPE_BATCHES])
-        return "more than 2^32 leaves";
-    return NULL;
-}
-
 static int buffers(const struct assay_shape *shape, struct assay_buffer out[ASSAY_MAX_BUFFERS])
 {
-    int64_t leaves = pipe_leaves(shape);
-    out[PIPE_IN] = (struct assay_buffer){.name = "leaves",
-                                         .role = ASSAY_IN,
-                                         .type = ASSAY_F32,
-                                         .count = leaves * LEAF_VOXELS,
-                                         .fill = {.kind = ASSAY_FILL_CUSTOM}};
-    out[PIPE_OUT] = (struct assay_buffer){
-        .name = "codes", .role = ASSAY_OUT, .type = ASSAY_U8, .count = leaves * LEAF_VECTORS};
+    out[PIPE_IN] = codec_leaves_buffer(ASSAY_IN, pipe_leaves(shape));
+    out[PIPE_OUT] = codec_codes_buffer(ASSAY_OUT, pipe_leaves(shape));
     return 2;
 }
 
@@ -110,21 +97,12 @@ static const char *const baselines[] = {"serial", "host_openmp", NULL};
 static const struct assay_operation codec_encode_batch = {
     .name = "codec_encode_batch",
     .summary = "batches of 8^3 leaves to 64 codes each, host memory to host memory",
-    .dims = {[PIPE_LEAVES] = {.name = "leaves",
-                              .summary = "leaves of 8^3 fp32 in a batch; 0: empty batches",
-                              .fallback = 64,
-                              .min = 0,
-                              .max = 1 << 24},
-             [PIPE_BATCHES] = {.name = "batches",
-                               .summary = "batches in a launch",
-                               .fallback = 127,
-                               .min = 1,
-                               .max = 1 << 20},
+    .dims = {PIPE_DIMS("leaves of 8^3 fp32"),
              [PIPE_VOLUME] = {.name = "volume",
                               .summary = "what the leaves are of; grid: the file ASSAY_GRID",
                               .choices = volumes,
                               .fallback = LEAF_SMOKE}},
-    .supports = supports,
+    .supports = pipe_supports,
     .buffers = buffers,
     .fill = fill,
     .work = work,

@@ -15,28 +15,27 @@ static int setup(struct assay_call *call)
     return call->state ? 0 : -1;
 }
 
-static int launch_encode(struct assay_call *call)
+static int launch(struct assay_call *call, enum pipe_way way)
 {
     int64_t leaves = call->shape->value[PIPE_LEAVES], batches = call->shape->value[PIPE_BATCHES];
-    const float *in = call->buffer[PIPE_IN];
-    uint8_t *out = call->buffer[PIPE_OUT];
-    for (int64_t b = 0; leaves && b < batches; b++)
-        if (codec_encode_host(call->state, in + b * leaves * LEAF_VOXELS, leaves,
-                              out + b * leaves * LEAF_VECTORS))
+    for (int64_t b = 0; leaves && b < batches; b++) {
+        const void *in = (char *)call->buffer[PIPE_IN] + b * leaves * leaf_in_bytes(way);
+        void *out = (char *)call->buffer[PIPE_OUT] + b * leaves * leaf_out_bytes(way);
+        if (way == PIPE_ENCODE ? codec_encode_host(call->state, in, leaves, out)
+                               : codec_decode_host(call->state, in, leaves, out))
             return -1;
+    }
     return 0;
+}
+
+static int launch_encode(struct assay_call *call)
+{
+    return launch(call, PIPE_ENCODE);
 }
 
 static int launch_decode(struct assay_call *call)
 {
-    int64_t leaves = call->shape->value[PIPE_LEAVES], batches = call->shape->value[PIPE_BATCHES];
-    const uint8_t *in = call->buffer[PIPE_IN];
-    float *out = call->buffer[PIPE_OUT];
-    for (int64_t b = 0; leaves && b < batches; b++)
-        if (codec_decode_host(call->state, in + b * leaves * LEAF_VECTORS, leaves,
-                              out + b * leaves * LEAF_VOXELS))
-            return -1;
-    return 0;
+    return launch(call, PIPE_DECODE);
 }
 
 static const struct assay_variant host_encode = {
