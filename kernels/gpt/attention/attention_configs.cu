@@ -5,7 +5,7 @@
 
 #include "attention_configs.cuh"
 #include "kernels/cuda/cuda_limits.h"
-#include "kernels/gpt/model_launch.cuh"
+#include "kernels/gpt/dependent_launch.cuh"
 
 enum { CONFIGS_MAX = 16 };
 
@@ -35,8 +35,8 @@ int attention_config_launch(const struct attention_config *config, const struct 
     float scale = attention_scale(args->size);
     dim3 grid((unsigned)(args->batch * args->heads), gpt_blocks(args->tokens, config->queries));
     if (early)
-        return model_launch(config->kernel, grid, config->threads, (size_t)config->bytes, stream,
-                            *args, scale);
+        return dependent_launch(config->kernel, grid, config->threads, (size_t)config->bytes,
+                                stream, *args, scale);
     config->kernel<<<grid, config->threads, config->bytes, (cudaStream_t)stream>>>(*args, scale);
     return assay_launched();
 }

@@ -46,7 +46,7 @@ const struct attention_config *attention_config_default(struct attention_configs
 /* Once before the first launch: the kernel may take its shared memory. */
 int attention_config_allow(const struct attention_config *config);
 
-/* `early`: blocks may be placed while the kernel before still runs (model_launch.cuh). */
+/* `early`: blocks may be placed while the kernel before still runs (dependent_launch.cuh). */
 int attention_config_launch(const struct attention_config *config, const struct attention *args,
                             bool early, void *stream);
 

@@ -21,7 +21,7 @@
 #define ATTENTION_FP32_CUH
 
 #include "attention_tile.cuh"
-#include "kernels/gpt/model_launch.cuh"
+#include "kernels/gpt/dependent_launch.cuh"
 
 template <int SIZE, int ROWS, int COLUMNS, int WARPS_Q, int WARPS_K> struct fp32_layout {
     static const int size = SIZE, rows = ROWS, columns = COLUMNS; /* of a lane: rows, columns */
@@ -179,8 +179,8 @@ static __global__ void __launch_bounds__(32 * WARPS_Q * WARPS_K, BLOCKS)
     float *weights = values + layout::keys * SIZE + warp * layout::weights;
     int first = (gridDim.y - 1 - blockIdx.y) * layout::queries; /* the longest first */
     int first_own = first + warp % WARPS_Q * layout::warp_queries;
-    model_release();
-    model_wait();
+    dependent_release();
+    dependent_wait();
     const float *head = attention_head<float>(args, blockIdx.x);
     const float *k = head + args.stride_y, *v = k + args.stride_y;
 

@@ -18,7 +18,7 @@
  */
 #include "attention_configs.cuh"
 #include "kernels/gpt/mma.cuh"
-#include "kernels/gpt/model_launch.cuh"
+#include "kernels/gpt/dependent_launch.cuh"
 
 enum { KEYS = 64 };
 
@@ -85,8 +85,8 @@ static __global__ void __launch_bounds__(32 * WARPS, 2)
     int own = first + warp * 16 * TILES; /* the warp's first query */
     int tiles = (min(first + layout::queries, args.tokens) + KEYS - 1) / KEYS;
 
-    model_release();
-    model_wait();
+    dependent_release();
+    dependent_wait();
     auto fetch = [&](int tile) {
         uint32_t stage = stages + tile % 2 * 2 * layout::key_bytes;
         if (tile < tiles) {

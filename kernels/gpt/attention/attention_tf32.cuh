@@ -16,7 +16,7 @@
 #define ATTENTION_TF32_CUH
 
 #include "attention_tile.cuh"
-#include "kernels/gpt/model_launch.cuh"
+#include "kernels/gpt/dependent_launch.cuh"
 
 template <int SIZE, int TILES, int COLUMNS, int WARPS_Q, int WARPS_K> struct tf32_layout {
     static const int size = SIZE, tiles = TILES, columns = COLUMNS;
@@ -186,8 +186,8 @@ static __global__ void __launch_bounds__(32 * WARPS_Q * WARPS_K, BLOCKS)
     int part = warp / WARPS_Q;                                  /* of the tile's keys */
     int first = (gridDim.y - 1 - blockIdx.y) * layout::queries; /* the longest first */
     int first_own = first + warp % WARPS_Q * layout::warp_queries;
-    model_release();
-    model_wait();
+    dependent_release();
+    dependent_wait();
     const float *head = attention_head<float>(args, blockIdx.x);
     const float *k = head + args.stride_y, *v = k + args.stride_y;
 

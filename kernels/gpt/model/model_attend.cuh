@@ -6,7 +6,7 @@
 
 #include "kernels/gpt/attention/attention.cuh"
 #include "model_cuda.h"
-#include "kernels/gpt/model_launch.cuh"
+#include "kernels/gpt/dependent_launch.cuh"
 
 static inline struct attention attention_of(const struct model_attend *attend)
 {

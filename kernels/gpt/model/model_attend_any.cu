@@ -20,8 +20,8 @@ static __global__ void __launch_bounds__(ANY_THREADS)
     __shared__ float sums[ANY_WARPS][32 * LANE], peaks[ANY_WARPS], totals[ANY_WARPS];
     int lane = threadIdx.x % 32, warp = threadIdx.x / 32, size = args.size;
     int query = first + blockIdx.y * step;
-    model_release();
-    model_wait();
+    dependent_release();
+    dependent_wait();
     const T *head = attention_head<T>(args, blockIdx.x);
     float q[LANE], sum[LANE] = {}, peak = -INFINITY, total = 0.0f;
 #pragma unroll
@@ -103,5 +103,5 @@ int model_attend_any(const struct model_attend *attend, void *stream)
     dim3 grid((unsigned)(args.batch * args.heads), attend->last ? 1 : (unsigned)args.tokens);
     any_kernel *kernel = attend->precision == GPT_BF16 ? kernel_of<uint16_t>(args.size)
                                                        : kernel_of<float>(args.size);
-    return model_launch(kernel, grid, ANY_THREADS, 0, stream, args, scale, first, step);
+    return dependent_launch(kernel, grid, ANY_THREADS, 0, stream, args, scale, first, step);
 }

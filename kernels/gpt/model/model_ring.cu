@@ -82,6 +82,6 @@ int model_ring_enqueue(const struct model_step *step, int index, void *normed, v
     if (tensor_map_init(&args.w, &w, ring->columns) < 0) return -1;
     if (apart && model_norm(step, normed, stream)) return -1;
     dim3 grid(gpt_blocks(step->m, ring->rows), gpt_blocks(step->n, ring->columns));
-    return model_launch(norm ? ring->norm : ring->plain, grid, RING_THREADS,
-                        shared_of(ring, step->k, norm), stream, args);
+    return dependent_launch(norm ? ring->norm : ring->plain, grid, RING_THREADS,
+                            shared_of(ring, step->k, norm), stream, args);
 }

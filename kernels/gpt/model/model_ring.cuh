@@ -12,7 +12,7 @@
  * bytes so that eight rows meet in no bank, zeros outside the matrix. That takes no thread's
  * time or registers for addresses. Warps wait for a stage and hand it back by mbarriers, with no
  * block-wide barrier among them, so that one reads while another multiplies. w depends on no
- * kernel before: its first stages are under way while the block waits for x (model_launch.cuh).
+ * kernel before: its first stages are under way while the block waits for x (dependent_launch.cuh).
  * Rows that are to be normalised come whole, and are normalised in place
  * (model_ring_norm.cuh).
  *
@@ -44,7 +44,7 @@
 #define MODEL_RING_CUH
 
 #include "kernels/cuda/hopper.cuh"
-#include "kernels/gpt/model_launch.cuh"
+#include "kernels/gpt/dependent_launch.cuh"
 #include "model_ring_norm.cuh"
 
 enum {
@@ -332,14 +332,14 @@ static __global__ void __launch_bounds__(RING_THREADS, 1)
         for (int stage = 0; stage < min(stages, CONFIG::STAGES); stage++)
             loader.load_w(stage);
     }
-    model_release();
+    dependent_release();
     for (int i = threadIdx.x; NORM && i < args.k; i += RING_THREADS) {
         scale[i] = __ldg(args.scale + i);
         shift[i] = __ldg(args.shift + i);
     }
     ring_outputs<CONFIG> outputs(args);
     __syncthreads(); /* the barriers are there */
-    model_wait();
+    dependent_wait();
     if (loads) loader.run(stages);
     if (threadIdx.x >= RING_LANES) return;
     outputs.fetch_ahead(args);

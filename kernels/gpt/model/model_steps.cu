@@ -7,7 +7,7 @@
  * x from shared memory.
  */
 #include "model_cuda.h"
-#include "kernels/gpt/model_launch.cuh"
+#include "kernels/gpt/dependent_launch.cuh"
 
 enum { THREADS = 256, WARPS = THREADS / 32, SHARED_ROWS = 48 << 10 };
 
@@ -19,8 +19,8 @@ static __global__ void __launch_bounds__(THREADS)
           int first, int step)
 {
     int64_t at = (int64_t)blockIdx.x * THREADS + threadIdx.x;
-    model_release();
-    model_wait();
+    dependent_release();
+    dependent_wait();
     if (at >= count) return;
     int64_t row = at / c * step + first;
     int column = (int)(at % c);
@@ -35,12 +35,12 @@ int model_embed(const struct model *model, const int32_t *ids, const void *wte, 
     int c = (int)model->channels, tokens = (int)model->tokens;
     int first = last ? tokens - 1 : 0, step = last ? tokens : 1;
     if (model->precision == GPT_BF16)
-        return model_launch(embed<uint16_t>, gpt_blocks(count, THREADS), THREADS, 0, stream, ids,
-                            (const uint16_t *)wte, (const uint16_t *)wpe, (uint16_t *)x, count, c,
-                            tokens, first, step);
-    return model_launch(embed<float>, gpt_blocks(count, THREADS), THREADS, 0, stream, ids,
-                        (const float *)wte, (const float *)wpe, (float *)x, count, c, tokens, first,
-                        step);
+        return dependent_launch(embed<uint16_t>, gpt_blocks(count, THREADS), THREADS, 0, stream,
+                                ids, (const uint16_t *)wte, (const uint16_t *)wpe, (uint16_t *)x,
+                                count, c, tokens, first, step);
+    return dependent_launch(embed<float>, gpt_blocks(count, THREADS), THREADS, 0, stream, ids,
+                            (const float *)wte, (const float *)wpe, (float *)x, count, c, tokens,
+                            first, step);
 }
 
 /* ------------------------------------------------------------- layernorm -- */
@@ -52,8 +52,8 @@ static __global__ void __launch_bounds__(THREADS)
 {
     int64_t row = (int64_t)blockIdx.x * WARPS + threadIdx.x / 32;
     int lane = threadIdx.x % 32;
-    model_release();
-    model_wait();
+    dependent_release();
+    dependent_wait();
     if (row >= rows) return;
     x += row * ldx;
     y += row * k;
@@ -75,12 +75,13 @@ int model_norm(const struct model_step *step, void *y, void *stream)
 {
     dim3 grid(gpt_blocks(step->m, WARPS));
     if (step->precision == GPT_BF16)
-        return model_launch(norm<uint16_t>, grid, THREADS, 0, stream, (const uint16_t *)step->x,
-                            step->ldx, (const uint16_t *)step->scale, (const uint16_t *)step->shift,
-                            (uint16_t *)y, step->m, (int)step->k);
-    return model_launch(norm<float>, grid, THREADS, 0, stream, (const float *)step->x, step->ldx,
-                        (const float *)step->scale, (const float *)step->shift, (float *)y, step->m,
-                        (int)step->k);
+        return dependent_launch(norm<uint16_t>, grid, THREADS, 0, stream, (const uint16_t *)step->x,
+                                step->ldx, (const uint16_t *)step->scale,
+                                (const uint16_t *)step->shift, (uint16_t *)y, step->m,
+                                (int)step->k);
+    return dependent_launch(norm<float>, grid, THREADS, 0, stream, (const float *)step->x,
+                            step->ldx, (const float *)step->scale, (const float *)step->shift,
+                            (float *)y, step->m, (int)step->k);
 }
 
 /* ---------------------------------------------------------------- finish -- */
@@ -91,8 +92,8 @@ static __global__ void __launch_bounds__(THREADS)
            T *out, int64_t ld, int64_t count, int n)
 {
     int64_t at = (int64_t)blockIdx.x * THREADS + threadIdx.x;
-    model_release();
-    model_wait();
+    dependent_release();
+    dependent_wait();
     if (at >= count) return;
     int64_t row = at / n;
     int column = (int)(at % n);
@@ -108,9 +109,9 @@ static int enqueue_finish(const struct model_step *step, const void *bias, bool 
                           const void *residual, void *out, int64_t ld, void *stream)
 {
     int64_t count = step->m * step->n;
-    return model_launch(finish<T>, gpt_blocks(count, THREADS), THREADS, 0, stream,
-                        (const T *)step->y, step->ldy, (const T *)bias, gelu, (const T *)residual,
-                        step->ldr, (T *)out, ld, count, (int)step->n);
+    return dependent_launch(finish<T>, gpt_blocks(count, THREADS), THREADS, 0, stream,
+                            (const T *)step->y, step->ldy, (const T *)bias, gelu,
+                            (const T *)residual, step->ldr, (T *)out, ld, count, (int)step->n);
 }
 
 int model_finish(const struct model_step *step, const void *bias, bool gelu, const void *residual,
@@ -178,8 +179,8 @@ static __global__ void __launch_bounds__(THREADS) gemv(struct gemv_args args)
     const int width = 16 / (int)sizeof(T);
     extern __shared__ __align__(16) float shared_rows[];
     int lane = threadIdx.x % 32, k = args.k;
-    model_release();
-    model_wait();
+    dependent_release();
+    dependent_wait();
     gemv_rows<T>(args, shared_rows);
     for (int column = blockIdx.x * WARPS + threadIdx.x / 32; column < args.n;
          column += gridDim.x * WARPS) {
@@ -234,5 +235,5 @@ int model_gemv_enqueue(const struct model_step *step, void *stream)
     void (*kernel)(struct gemv_args) = half ? (one ? gemv<uint16_t, 1> : gemv<uint16_t, 8>)
                                             : (one ? gemv<float, 1> : gemv<float, 8>);
     size_t shared = (size_t)(step->m * step->k) * sizeof(float);
-    return model_launch(kernel, grid, THREADS, shared, stream, args);
+    return dependent_launch(kernel, grid, THREADS, shared, stream, args);
 }

@@ -76,7 +76,7 @@ int model_tile_enqueue(const struct model_step *step, int index, void *stream)
     args.gelu = step->gelu;
     dim3 grid(gpt_blocks(step->m, tile->rows), gpt_blocks(step->n, tile->columns));
     tile_function *kernel = tile->kernel[step->scale != NULL][aligned(step)];
-    return model_launch(kernel, grid, tile->threads, shared_of(step, tile), stream, args);
+    return dependent_launch(kernel, grid, tile->threads, shared_of(step, tile), stream, args);
 }
 
 int model_tile_default(const struct model_step *step)

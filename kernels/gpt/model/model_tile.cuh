@@ -5,7 +5,7 @@
  * A block computes ROWS x COLUMNS outputs by WARPS_M x WARPS_N warps, or by as many for each
  * slice of every stage along k (model_tile_sums.cuh). w comes by cp.async, some stages of 128
  * bytes along k; it depends on no kernel before, so its first stages are under way before the
- * block waits for x (model_launch.cuh). x comes the same way, or, where it is normalised,
+ * block waits for x (dependent_launch.cuh). x comes the same way, or, where it is normalised,
  * whole rows at once: eight lanes take a row, find its mean and then the squares about it, and
  * write it back normalised; each block of columns does that again for its rows, which costs
  * less than a kernel of its own and its passage through memory.
@@ -16,7 +16,7 @@
 #define MODEL_TILE_CUH
 
 #include "model_cuda.h"
-#include "kernels/gpt/model_launch.cuh"
+#include "kernels/gpt/dependent_launch.cuh"
 #include "model_tile_sums.cuh"
 
 struct tile_args {
@@ -233,8 +233,8 @@ static __global__ void __launch_bounds__(CONFIG::THREADS) tile_kernel(struct til
 #pragma unroll
     for (int chunk = 0; chunk < stages - 1; chunk++)
         if (chunk < chunks) copy_w(chunk);
-    model_release();
-    model_wait();
+    dependent_release();
+    dependent_wait();
     if (NORM) {
         tile_copy<T, threads, ALIGNED>(x_stages, x_pitch, x, args.ldx, row0, rows, args.m, 0,
                                        x_pitch - 4, args.k);

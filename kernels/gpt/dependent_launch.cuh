@@ -1,17 +1,17 @@
 /*
- * model_launch.cuh - launching with programmatic dependence: a kernel's blocks may be
- * placed while the one before still runs, and wait in model_wait before they read what
+ * dependent_launch.cuh - launching with programmatic dependence: a kernel's blocks may be
+ * placed while the one before still runs, and wait in dependent_wait before they read what
  * that one writes (CUDA programming guide, "Programmatic Dependent Launch").
  *
- * Every kernel that is launched so calls model_wait in every block, so that one that
+ * Every kernel that is launched so calls dependent_wait in every block, so that one that
  * has finished implies that all before it have.
  */
-#ifndef MODEL_LAUNCH_CUH
-#define MODEL_LAUNCH_CUH
+#ifndef DEPENDENT_LAUNCH_CUH
+#define DEPENDENT_LAUNCH_CUH
 
 #include "gpt.cuh"
 
-static __device__ __forceinline__ void model_wait(void)
+static __device__ __forceinline__ void dependent_wait(void)
 {
 #if __CUDA_ARCH__ >= 900
     cudaGridDependencySynchronize();
@@ -19,7 +19,7 @@ static __device__ __forceinline__ void model_wait(void)
 }
 
 /* The next kernel may be placed once every block has come here or ended. */
-static __device__ __forceinline__ void model_release(void)
+static __device__ __forceinline__ void dependent_release(void)
 {
 #if __CUDA_ARCH__ >= 900
     cudaTriggerProgrammaticLaunchCompletion();
@@ -27,8 +27,8 @@ static __device__ __forceinline__ void model_release(void)
 }
 
 template <typename... Params, typename... Args>
-static inline int model_launch(void (*kernel)(Params...), dim3 grid, int threads, size_t shared,
-                               void *stream, Args... args)
+static inline int dependent_launch(void (*kernel)(Params...), dim3 grid, int threads, size_t shared,
+                                   void *stream, Args... args)
 {
     cudaLaunchConfig_t config = {};
     cudaLaunchAttribute attribute = {};
