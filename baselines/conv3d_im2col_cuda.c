@@ -1,6 +1,6 @@
 /*
  * conv3d_im2col_cuda.c - `conv3d` as a matrix product: a kernel writes the columns of as
- * many leaves as fit 256 MiB, cuBLAS multiplies them, a product a leaf, and another
+ * many leaves as fit 256 MiB, cuBLAS multiplies them, one product per leaf, and another
  * kernel adds the bias. What a framework without a convolution of its own does.
  *
  * Operations: 2 * kernel^3 * in a number of y. Bytes: those of the operation, the columns
@@ -98,7 +98,7 @@ static void teardown(struct assay_call *call)
 static const struct assay_variant im2col = {
     .operation = "conv3d",
     .name = "im2col_cublas",
-    .summary = "columns written out, a cuBLAS product a leaf, the bias in another pass",
+    .summary = "columns written out, one cuBLAS product per leaf, the bias in another pass",
     .kind = ASSAY_BASELINE,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,

@@ -3,7 +3,7 @@
  * fp32 (pedantic, so that no TF32 slips in), TF32 and BF16; and in fp32 on operands
  * that were never quantised. Math mode, compute type and workspace are explicit.
  *
- * Operations: 2 rows K columns. Bytes: 4 (BF16: 2) an entry of A and B, 4 an element
+ * Operations: 2 * rows * K * columns. Bytes: 4 (BF16: 2) per entry of A and B, 4 per element
  * of C. Decoded coordinates are small whole numbers, so that TF32 and BF16 hold them
  * and sums below 2^24 are exact in any order.
  */

@@ -7,7 +7,7 @@
  * result, so it is judged by its own check. In BF16 setup has rounded X: a network in BF16
  * hands its activations over so.
  *
- * Operations: 2 rows K columns. Bytes: 4 (BF16: 2) an entry of A and B, 4 an element of C.
+ * Operations: 2 * rows * K * columns. Bytes: 4 (BF16: 2) per entry of A and B, 4 per element of C.
  */
 #include "lut_cublas.h"
 

@@ -3,7 +3,7 @@
  * choice of algorithm: layernorm, bias with gelu, and bias with residual are the family's kernels,
  * as is the attention (cuBLAS has none). Eager, and as one CUDA graph.
  *
- * Eleven kernels a layer: norm, product, bias; attention; product, bias and residual; norm,
+ * Eleven kernels per layer: norm, product, bias; attention; product, bias and residual; norm,
  * product, bias and gelu; product, bias and residual.
  */
 #include "cublas_session.h"

@@ -11,7 +11,7 @@
  * Both directions at once: the way down runs on a stream of its own that forks from
  * the launch's and joins it, so that the launch ends when both have.
  *
- * Bytes: `bytes` a direction over the link. Operations: none.
+ * Bytes: `bytes` per direction over the link. Operations: none.
  */
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /*
- * vq_argmin.cu - see vq_argmin.h. A warp a vector: lane l compares codewords 4 l to
+ * vq_argmin.cu - see vq_argmin.h. One warp per vector: lane l compares codewords 4 l to
  * 4 l + 3 and 128 + 4 l to 128 + 4 l + 3, two loads of 16 bytes.
  *
  * Bytes of a vector: 1024 read, 1 written.

@@ -1,4 +1,4 @@
-/* The fastest few ways to do a step of a model (kernels/gpt/model_ranking.h). */
+/* The fastest few ways to do a step of a model (kernels/gpt/model/model_ranking.h). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

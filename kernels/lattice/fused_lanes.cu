@@ -1,17 +1,17 @@
 /*
- * fused_lanes.cu - d lanes a block, an entry each, with shuffles where the formula
+ * fused_lanes.cu - d lanes per block, an entry each, with shuffles where the formula
  * looks across the block: butterflies for sums, parities and the worst coordinate, a
  * suffix scan for the basis.
  *
  * Bytes of an entry: as the operation says. Loads are perfectly coalesced; but every
  * lane of a block repeats what a block needs once, and a shuffle is as dear
- * as a load from shared memory: 52 of them an entry when encoding at E8 q4m2.
+ * as a load from shared memory: 52 of them per entry when encoding at E8 q4m2.
  */
 #include "lattice.cuh"
 
 static const unsigned ALL = 0xffffffffu;
 
-/* Of the D lanes of a block, which are aligned to D. */
+/* Over the D lanes of a block, which are aligned to D. */
 template <int D> static __device__ __forceinline__ uint32_t lanes_max(uint32_t value)
 {
 #pragma unroll
@@ -320,5 +320,5 @@ static int launch(struct assay_call *call)
     return lattice_instance(&job, kernel);
 }
 
-LATTICE_VARIANTS("fused_lanes", "d lanes a block, shuffles between them", .supports = supports,
+LATTICE_VARIANTS("fused_lanes", "d lanes per block, shuffles between them", .supports = supports,
                  .launch = launch);

@@ -1,9 +1,9 @@
 /*
- * fused_tpb.cu - a thread a block, all of the formula in registers; and, where one T is
+ * fused_tpb.cu - one thread per block, all of the formula in registers; and, where one T is
  * asked for the whole tensor, a pass before that finds it.
  *
  * Bytes of an entry: as the operation says; the pass before reads x once more.
- * A warp's loads are strided by the block, 4 bytes a lane: each line is touched d times.
+ * A warp's loads are strided by the block, 4 bytes per lane: each line is touched d times.
  */
 #include "lattice.cuh"
 
@@ -72,5 +72,5 @@ static void teardown(struct assay_call *call)
     cudaFree(call->state);
 }
 
-LATTICE_VARIANTS("fused_tpb", "one kernel, a thread a block", .setup = setup, .launch = launch,
+LATTICE_VARIANTS("fused_tpb", "one kernel, one block per thread", .setup = setup, .launch = launch,
                  .teardown = teardown);

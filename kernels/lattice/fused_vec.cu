@@ -1,5 +1,5 @@
 /*
- * fused_vec.cu - eight entries a thread, 16-byte loads and one packed store.
+ * fused_vec.cu - eight entries per thread, 16-byte loads and one packed store.
  *
  * Bytes of an entry: as the operation says. The naive closest point of E8 (every
  * level computed as the definition has it, in fp32 and then whole numbers): some
@@ -70,5 +70,5 @@ int lattice_fused_vec(struct assay_call *call)
     return vec_instance(&job, kernel);
 }
 
-LATTICE_VARIANTS("fused_vec", "eight entries a thread, 16-byte loads, one packed store",
+LATTICE_VARIANTS("fused_vec", "eight entries per thread, 16-byte loads, one packed store",
                  .supports = lattice_vec_supports, .launch = lattice_fused_vec);

@@ -1,6 +1,6 @@
 /*
  * lattice.cuh - what the lattice kernels share: loads and stores of a block in any
- * type of code, the walk with a thread a block, and the choice of an instance.
+ * type of code, the walk with one thread per block, and the choice of an instance.
  *
  * The lattice and q are template arguments, so that every index of a block's array
  * is a constant and the array lives in registers; the rest is uniform and decided
@@ -192,7 +192,7 @@ static __device__ __forceinline__ int lattice_get_t(const struct lattice_args &a
     return a.t ? a.t[a.overload == OVERLOAD_TENSOR ? 0 : block] : 0;
 }
 
-/* --------------------------------------------------------- thread a block -- */
+/* --------------------------------------------------------- thread per block -- */
 
 template <int TASK, int LATTICE, int Q>
 static __global__ void __launch_bounds__(LATTICE_THREADS)

@@ -15,7 +15,7 @@ static __device__ __forceinline__ float *tile_quad(float *tile, int quad)
     return tile + (quad >> 1) * PITCH + (quad & 1) * 4;
 }
 
-/* The tile's `quads` from x, four a thread and step. */
+/* The tile's `quads` from x, four per thread and step. */
 static __device__ __forceinline__ void tile_load(float *tile, const float4 *x, int quads)
 {
 #pragma unroll

@@ -55,7 +55,7 @@ int64_t lut_decoded_stride(const struct lut_geometry *geometry)
 
 /* --------------------------------------------------------------- decoding -- */
 
-/* Four coordinates, one a byte, as the number of digits c_i to the base 256, and back: such
+/* Four coordinates, one per byte, as the number of digits c_i to the base 256, and back: such
  * numbers add up and take weights, borrows and all, while the c_i end within int8. */
 static __device__ __forceinline__ uint32_t digits_of(uint32_t bytes)
 {

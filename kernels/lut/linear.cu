@@ -2,8 +2,8 @@
  * linear.cu - quantized_linear on the GPU: one kernel encodes the activations to
  * codes in memory, then a variant of lut_matmul multiplies.
  *
- * Bytes of encoding: 4 read and M / 8 written (E8, q = 2) an activation. Operations:
- * those of the product; encoding is a thread a block of 8, about 300 a level.
+ * Bytes of encoding: 4 read and M / 8 written (E8, q = 2) per activation. Operations:
+ * those of the product; encoding is one thread per block of 8, about 300 per level.
  */
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
  * linear_host.c - quantized_linear on the host: encode each activation row once,
  * decode the weights as they come.
  *
- * Operations: 2 rows K columns, and a codeword a block and level of W for every row.
+ * Operations: 2 * rows * K * columns, and a codeword per block and level of W for every row.
  * Bytes: those of the operation; the encoded rows stay in cache.
  */
 #include <omp.h>

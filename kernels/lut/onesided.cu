@@ -1,12 +1,12 @@
 /*
- * onesided.cu - lut_matmul_onesided: by a table a block and column (onesided), and by
+ * onesided.cu - lut_matmul_onesided: by one table per block and column (onesided), and by
  * decoding A (decode_fma).
  *
  * onesided: a block of threads owns a column and up to 2048 rows; for each block of K
  * it writes the q^d inner products of the codewords with B's entries to shared memory,
  * then every row looks its M indices up. Operations of a column and block: q^d d
- * multiply-adds and M a row. decode_fma: 2 rows K columns.
- * Bytes: the codes once a column (onesided) or once 64 columns, B once.
+ * multiply-adds and M per row. decode_fma: 2 * rows * K * columns.
+ * Bytes: the codes once per column (onesided) or once 64 columns, B once.
  */
 #include <stdlib.h>
 
@@ -64,7 +64,7 @@ static __device__ __forceinline__ void fill_table(const struct onesided_args &ar
 
 static __global__ void __launch_bounds__(THREADS) onesided(struct onesided_args args)
 {
-    extern __shared__ float tables[]; /* two, by turns: one barrier a block */
+    extern __shared__ float tables[]; /* two, by turns: one barrier per block */
     const struct lut_geometry &geometry = args.geometry;
     int64_t column = blockIdx.x, first_row = (int64_t)blockIdx.y * THREADS * EACH + threadIdx.x;
     float sum[EACH] = {};
@@ -184,7 +184,7 @@ static int setup_table(struct assay_call *call)
 static const struct assay_variant by_table = {
     .operation = "lut_matmul_onesided",
     .name = "onesided",
-    .summary = "a table of q^d products a block and column, a lookup a row",
+    .summary = "a table of q^d products per block and column, a lookup per row",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,

@@ -5,8 +5,8 @@
  *
  *   y[c] = x[c] sigmoid(e_bias[c] + sum over h of e[h][c] relu(s_bias[h] + s[.][h].mean(x)))
  *
- * Bytes of a number: 4 read, 4 written. Operations: 2 a number, 4 channels * channels / 4
- * a leaf.
+ * Bytes of a number: 4 read, 4 written. Operations: 2 per number, 4 channels * channels / 4
+ * per leaf.
  *
  * Bound: all sums are of fp32 in any order. 2^-18 of what a sum's magnitudes add up to is
  * allowed, carried through the gate, whose slope is a quarter at most.
@@ -131,7 +131,7 @@ static const char *const baselines[] = {"split", "host_scalar", NULL};
 
 static const struct assay_operation channel_attention = {
     .name = "channel_attention",
-    .summary = "y = x sigmoid(E relu(S mean(x) + s) + e), a factor a channel of a leaf",
+    .summary = "y = x sigmoid(E relu(S mean(x) + s) + e), one factor per channel of a leaf",
     .dims = {[ATTENTION_LEAVES] = {.name = "leaves",
                                    .summary = "leaves of a batch",
                                    .fallback = 64,
@@ -207,7 +207,7 @@ static int launch_omp(struct assay_call *call)
 static const struct assay_variant host_scalar = {
     .operation = "channel_attention",
     .name = "host_scalar",
-    .summary = "a leaf after another, on one core",
+    .summary = "one leaf after another, on one core",
     .kind = ASSAY_REFERENCE,
     .place = ASSAY_HOST,
     .clock = ASSAY_CLOCK_DEVICE,
@@ -218,7 +218,7 @@ ASSAY_REGISTER_VARIANT(host_scalar);
 static const struct assay_variant host_omp = {
     .operation = "channel_attention",
     .name = "host_omp",
-    .summary = "a leaf a core",
+    .summary = "one leaf per core",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_HOST,
     .clock = ASSAY_CLOCK_DEVICE,

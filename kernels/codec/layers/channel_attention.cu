@@ -2,7 +2,7 @@
  * channel_attention.cu - channel attention on a GPU.
  *
  *   split  three kernels: means, factors, product, as a framework runs it
- *   best   one kernel, a block a leaf: what it read for the means it finds in L1 or
+ *   best   one kernel, one block per leaf: what it read for the means it finds in L1 or
  *          L2 for the product
  *
  * Bytes of a number: 4 read (again from cache for the product), 4 written.
@@ -153,7 +153,7 @@ ASSAY_REGISTER_VARIANT(variant_split);
 static const struct assay_variant variant_best = {
     .operation = "channel_attention",
     .name = "best",
-    .summary = "one kernel, a block a leaf, the product 16 bytes a load",
+    .summary = "one kernel, one leaf per block, the product by loads of 16 bytes",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,

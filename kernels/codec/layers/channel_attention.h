@@ -50,7 +50,7 @@ static inline struct attention_job attention_job(const struct assay_call *call)
     return job;
 }
 
-/* Enqueue on `stream`, a cudaStream_t: a block a leaf. */
+/* Enqueue on `stream`, a cudaStream_t: one block per leaf. */
 int channel_attention_enqueue(const struct attention_job *job, void *stream);
 
 #ifdef __cplusplus

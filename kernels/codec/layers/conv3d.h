@@ -66,7 +66,7 @@ static inline const char *conv_only_tf32(const struct assay_shape *shape)
     return shape->value[CONV_TYPE] == CONV_TF32 ? NULL : "type tf32 only";
 }
 
-/* Enqueue on `stream`, a cudaStream_t, in fp32: a thread a voxel and eight channels. */
+/* Enqueue on `stream`, a cudaStream_t, in fp32: one thread per voxel and eight channels. */
 int conv3d_direct_enqueue(const struct conv_job *job, const float *x, const float *w,
                           const float *b, float *y, void *stream);
 

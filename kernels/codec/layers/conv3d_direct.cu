@@ -123,7 +123,7 @@ static int launch(struct assay_call *call)
 static const struct assay_variant variant = {
     .operation = "conv3d",
     .name = "direct",
-    .summary = "fp32, a thread a voxel and eight channels, all from cache",
+    .summary = "fp32, a voxel and eight channels per thread, all from cache",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,

@@ -112,7 +112,7 @@ static int launch_omp(struct assay_call *call)
 static const struct assay_variant host_scalar = {
     .operation = "conv3d",
     .name = "host_scalar",
-    .summary = "a number of y after another, on one core",
+    .summary = "one number of y after another, on one core",
     .kind = ASSAY_REFERENCE,
     .place = ASSAY_HOST,
     .clock = ASSAY_CLOCK_DEVICE,
@@ -124,7 +124,7 @@ ASSAY_REGISTER_VARIANT(host_scalar);
 static const struct assay_variant host_omp = {
     .operation = "conv3d",
     .name = "host_omp",
-    .summary = "a leaf a core, sixteen channels in vector units",
+    .summary = "one leaf per core, sixteen channels in vector units",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_HOST,
     .clock = ASSAY_CLOCK_DEVICE,

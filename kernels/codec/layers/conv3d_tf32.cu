@@ -13,7 +13,7 @@
  * does not gather again for every tap; this kernel takes any shape.
  *
  * Operations: 2 * kernel^3 * in a number of y. Bytes: those of the operation; x from cache
- * kernel^3 * out / WIDTH times, w once a block.
+ * kernel^3 * out / WIDTH times, w once per block.
  */
 #include "conv3d.h"
 #include "kernels/codec/search/vq_search_mma.cuh"
@@ -194,7 +194,7 @@ static int launch(struct assay_call *call)
 static const struct assay_variant variant = {
     .operation = "conv3d",
     .name = "implicit_tf32",
-    .summary = "tf32 tensor cores, columns gathered into shared memory, 128 voxels a block",
+    .summary = "tf32 tensor cores, columns gathered into shared memory, 128 voxels per block",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,

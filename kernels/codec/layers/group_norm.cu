@@ -1,8 +1,8 @@
 /*
- * group_norm.cu - group norm and ReLU in one kernel, a block a group.
+ * group_norm.cu - group norm and ReLU in one kernel, one block per group.
  *
  *   threepass  reads the group for the mean, for the variance and for the result
- *   best       reads it once into registers, 16 bytes a load: a warp for a group of up
+ *   best       reads it once into registers, 16 bytes per load: a warp for a group of up
  *              to 1024 numbers, 128 threads for one of up to 4096
  *
  * The variance is of what is left after the mean is taken off: a sum of squares alone
@@ -152,7 +152,7 @@ static int launch_best(struct assay_call *call)
 static const struct assay_variant variant_threepass = {
     .operation = "group_norm_relu",
     .name = "threepass",
-    .summary = "a block a group, which it reads three times",
+    .summary = "one group per block, which reads it three times",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,
@@ -163,7 +163,7 @@ ASSAY_REGISTER_VARIANT(variant_threepass);
 static const struct assay_variant variant_best = {
     .operation = "group_norm_relu",
     .name = "best",
-    .summary = "a warp or 128 threads a group, which they hold in registers",
+    .summary = "a warp or 128 threads per group, which they hold in registers",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,

@@ -50,7 +50,7 @@ static int launch_omp(struct assay_call *call)
 static const struct assay_variant host_scalar = {
     .operation = "group_norm_relu",
     .name = "host_scalar",
-    .summary = "a group after another, on one core",
+    .summary = "one group after another, on one core",
     .kind = ASSAY_REFERENCE,
     .place = ASSAY_HOST,
     .clock = ASSAY_CLOCK_DEVICE,
@@ -61,7 +61,7 @@ ASSAY_REGISTER_VARIANT(host_scalar);
 static const struct assay_variant host_omp = {
     .operation = "group_norm_relu",
     .name = "host_omp",
-    .summary = "a group a core",
+    .summary = "one group per core",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_HOST,
     .clock = ASSAY_CLOCK_DEVICE,

@@ -107,7 +107,7 @@ static int launch_omp(struct assay_call *call)
 static const struct assay_variant host_scalar = {
     .operation = "pixel_shuffle",
     .name = "host_scalar",
-    .summary = "a number after another, on one core",
+    .summary = "one number after another, on one core",
     .kind = ASSAY_REFERENCE,
     .place = ASSAY_HOST,
     .clock = ASSAY_CLOCK_DEVICE,

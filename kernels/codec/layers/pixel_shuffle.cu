@@ -1,8 +1,8 @@
 /*
  * pixel_shuffle.cu - the pixel shuffle on a GPU.
  *
- *   scalar  a thread a number of y
- *   best    a thread four numbers of a row of y, two each of two channels of x:
+ *   scalar  one thread per number of y
+ *   best    four numbers of a row of y per thread, two each of two channels of x:
  *           two loads of 8 bytes and a store of 16
  *
  * Bytes of a number: 4 read, 4 written. Operations: none.
@@ -77,7 +77,7 @@ static const char *supports_best(const struct assay_shape *shape)
 static const struct assay_variant variant_scalar = {
     .operation = "pixel_shuffle",
     .name = "scalar",
-    .summary = "a thread a number of y",
+    .summary = "one number of y per thread",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,
@@ -88,7 +88,7 @@ ASSAY_REGISTER_VARIANT(variant_scalar);
 static const struct assay_variant variant_best = {
     .operation = "pixel_shuffle",
     .name = "best",
-    .summary = "a thread four numbers of y, from two channels of x",
+    .summary = "four numbers of y per thread, from two channels of x",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,

@@ -1,5 +1,5 @@
 /*
- * sigmoid.cu - the sigmoid on a GPU: `scalar` a thread a number, `vec4` a thread four.
+ * sigmoid.cu - the sigmoid on a GPU: `scalar` one thread per number, `vec4` four.
  *
  * Bytes of a number: 4 read, 4 written. Operations: some 10.
  */
@@ -55,7 +55,7 @@ static int launch_vec4(struct assay_call *call)
 static const struct assay_variant variant_scalar = {
     .operation = "sigmoid",
     .name = "scalar",
-    .summary = "a thread a number",
+    .summary = "one number per thread",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,
@@ -66,7 +66,7 @@ ASSAY_REGISTER_VARIANT(variant_scalar);
 static const struct assay_variant variant_vec4 = {
     .operation = "sigmoid",
     .name = "vec4",
-    .summary = "a thread four numbers, 16 bytes a load",
+    .summary = "four numbers per thread, loads of 16 bytes",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,

@@ -78,7 +78,7 @@ ASSAY_REGISTER_VARIANT(encode_fused);
 static const struct assay_variant decode_fused = {
     .operation = "codec_decode",
     .name = "fused",
-    .summary = "one kernel, four leaves a block in shared memory, tf32 tensor cores",
+    .summary = "one kernel, four leaves per block in shared memory, tf32 tensor cores",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,

@@ -1,4 +1,4 @@
-/* codec_batch_host.c - the codec's network on the host: a leaf a core, in fp32. */
+/* codec_batch_host.c - the codec's network on the host: one leaf per core, in fp32. */
 #include "codec_batch.h"
 #include "codec_net_internal.h"
 
@@ -28,7 +28,7 @@ static int setup(struct assay_call *call)
 static const struct assay_variant encode_omp = {
     .operation = "codec_encode",
     .name = "host_omp",
-    .summary = "a leaf a core, sixteen channels of four voxels in vector units",
+    .summary = "one leaf per core, sixteen channels of four voxels in vector units",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_HOST,
     .clock = ASSAY_CLOCK_DEVICE,
@@ -41,7 +41,7 @@ ASSAY_REGISTER_VARIANT(encode_omp);
 static const struct assay_variant decode_omp = {
     .operation = "codec_decode",
     .name = "host_omp",
-    .summary = "a leaf a core, sixteen channels of four voxels in vector units",
+    .summary = "one leaf per core, sixteen channels of four voxels in vector units",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_HOST,
     .clock = ASSAY_CLOCK_DEVICE,

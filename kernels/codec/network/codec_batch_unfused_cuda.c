@@ -1,5 +1,5 @@
 /*
- * codec_batch_unfused_cuda.c - the codec's network a kernel a layer, in fp32: the direct
+ * codec_batch_unfused_cuda.c - the codec's network one kernel per layer, in fp32: the direct
  * convolution, `best` of the norm, the attention, the shuffle and the search, and what
  * lies between goes to memory and back. What the fused kernels are compared with.
  *
@@ -21,7 +21,7 @@
 #include "kernels/codec/layers/sigmoid.h"
 #include "kernels/codec/search/vq_search.h"
 
-/* Numbers of a leaf's largest layer, of which three are kept. */
+/* Numbers of a leaf's largest layer; memory holds three such layers. */
 enum { MOST = NET_SHUFFLED * LEAF_VOXELS, LAYERS = 3, SMALL = LEAF_EDGE / 2 };
 
 struct unfused {
@@ -165,7 +165,7 @@ static int launch_decode(struct assay_call *call)
 static const struct assay_variant encode_unfused = {
     .operation = "codec_encode",
     .name = "unfused",
-    .summary = "a kernel a layer in fp32, activations in memory",
+    .summary = "one kernel per layer in fp32, activations in memory",
     .kind = ASSAY_BASELINE,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,
@@ -179,7 +179,7 @@ ASSAY_REGISTER_VARIANT(encode_unfused);
 static const struct assay_variant decode_unfused = {
     .operation = "codec_decode",
     .name = "unfused",
-    .summary = "a kernel a layer in fp32, activations in memory",
+    .summary = "one kernel per layer in fp32, activations in memory",
     .kind = ASSAY_BASELINE,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,

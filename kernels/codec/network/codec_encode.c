@@ -3,7 +3,7 @@
  * codec_net.h.
  *
  * Bytes of a leaf: 2048 read, 64 written; the weights, 0.6 MB, are read once.
- * Operations: 30.6 M, of which the search is 4.2 M.
+ * Operations: 30.6 M, 4.2 M of them the search.
  *
  * A code other than the nearest is NEAR where its squared distance is less than t above
  * the least, relative to it: t = 1e-4 in fp32, CODEC_NEAR_TF32 where operands of

@@ -26,7 +26,7 @@ int codec_expect_codes(const float *leaves, int64_t begin, int64_t end, double r
 /* Voxels [begin, end) of what the codes restore to. */
 int codec_expect_voxels(const uint8_t *codes, int64_t begin, int64_t end, double *expected);
 
-/* Of a code or a voxel, in multiply-adds (assay_operation.reference_cost), and how many
+/* The cost of a code or a voxel, in multiply-adds (assay_operation.reference_cost), and how many
  * stand or fall together (reference_run). */
 double codec_code_cost(const struct assay_shape *shape);
 int64_t codec_code_run(const struct assay_shape *shape);
@@ -37,7 +37,7 @@ int64_t codec_voxel_run(const struct assay_shape *shape);
 enum assay_match codec_code_match(const struct assay_shape *shape, int buffer, double expected,
                                   double got);
 
-/* Of the codes of `count` leaves. mismatch_rate: codes that are not the exact nearest; mse,
+/* Figures of the codes of `count` leaves. mismatch_rate: codes that are not the exact nearest; mse,
  * psnr_db: of the leaves that the exact decoder makes of the codes, against the
  * input and its range; compression_ratio: bytes of leaves to bytes of codes. Returns
  * how many figures; 0 where there are none. */

@@ -1,13 +1,14 @@
 /*
  * codec_net_encode_small.cu - the encoder's second kernel: a block takes four leaves at 4^3
- * through the residual block and the attention, and searches.
+ * through the residual block, the attention and the search.
  *
- * The last convolution and the search are one product of 32 numbers a voxel
+ * The last convolution and the search are one product with 32 numbers per voxel
  * (codec_pack.h), in fp32 by three products of tf32 parts: z is never made. The other
- * convolutions are of tf32 operands.
+ * convolutions have tf32 operands.
  *
- * Bytes of a leaf: 8192 read, 64 written. Operations: 11.8 M; done are 0.7 of 7.1 of the
- * residual block, and 3 x 1.05 of tf32 in the place of 4.7.
+ * Bytes of a leaf: 8192 read, 64 written. Operations: 11.8 M as the operation counts them. Fewer
+ * are executed: 70 % of the residual block's 7.1 M (the rest is on zeros of the border), and three
+ * times 1.05 M in tf32 in the place of 4.7 M for the last convolution and the search.
  */
 #include "codec_net_small.cuh"
 #include "kernels/cuda/cuda_limits.h"

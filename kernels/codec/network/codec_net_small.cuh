@@ -25,7 +25,7 @@ struct quarter {
         tap_y = far_y ? -3 : 3;
     }
 
-    /* i, j in 0 to 2, of which 0 and 1 are results. */
+    /* i, j in 0 to 2; 0 and 1 are results. */
     __device__ __forceinline__ int cell(int i, int j) const
     {
         return first + i * along_z + j * along_y;
@@ -39,7 +39,7 @@ struct quarter {
 };
 
 /* The nine taps along z and y in the order of use, 3 (dz + 1) + dy + 1 seen from the corner.
- * They have 4, 2, 4, 2, 4, 2, 4, 2 and 1 products a tile: two in a row always last long
+ * They have 4, 2, 4, 2, 4, 2, 4, 2 and 1 products per tile: two in a row always last long
  * enough for the weights of the tap behind them to arrive. */
 static __device__ __forceinline__ constexpr int tap_in_turn(int turn)
 {
@@ -109,7 +109,7 @@ static __device__ __forceinline__ void conv_quarter(const float4 *tile,
 
 /* -------------------------------------------------------------------- norm -- */
 
-/* At 4^3, eight channels a group: `to` = tf32(relu(norm(from))), unrounded without ROUND,
+/* At 4^3, eight channels per group: `to` = tf32(relu(norm(from))), unrounded without ROUND,
  * of the GROUPS groups from `first` on. A warp takes whole groups, so `to` may be `from`. */
 template <int CHANNELS, int GROUPS, bool ROUND>
 static __device__ __forceinline__ void norm_small(const float4 *from, float4 *to,
@@ -210,7 +210,7 @@ struct residual_weights {
 
 /*
  * x += 0.1 conv3(relu(norm(conv3(relu(norm(x)))))) at 4^3; `t` is as large as x. Begins with
- * a barrier of the block, ends with one of the team, all of which have begun.
+ * a barrier of the block, ends with one of the team; by then all of its blocks have begun.
  *
  * A team is the block alone, or a cluster of SIZE blocks with the same leaves: each makes
  * its share of the channels, in x and t, and t goes to all before it is convolved. A

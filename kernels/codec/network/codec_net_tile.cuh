@@ -1,6 +1,6 @@
 /*
  * codec_net_tile.cuh - leaves that lie in shared memory, for the fused encoder and decoder:
- * the order of their voxels, products with weights, and norms. 256 threads a block.
+ * the order of their voxels, products with weights, and norms. 256 threads per block.
  *
  * At 4^3 a block works on four leaves, at 8^3 on two. A cell is one (z, y): 16 rows of
  * the product, at 4^3 row 4 l + x of leaf l, at 8^3 row 8 l + x. So all rows of a cell
@@ -9,7 +9,7 @@
  * A shift along x moves the rows of a cell by one; rows that leave their leaf are zero.
  *
  * A voxel's channels lie in a row, in pieces of four that are permuted from voxel to voxel
- * so that loads of A (16 bytes a lane), stores of sums (8) and norms meet no bank
+ * so that loads of A (16 bytes per lane), stores of sums (8) and norms meet no bank
  * conflict.
  *
  * Fragments are those of vq_search_mma.cuh: lane 4 g + q loads channels 16 p + 4 q to
@@ -101,7 +101,7 @@ static __device__ __forceinline__ float warp_sum(float value)
     return value;
 }
 
-/* v = relu(norm(v)) of a group that a warp holds, N pieces of four channels a lane; a lane
+/* v = relu(norm(v)) of a group that a warp holds, N pieces of four channels per lane; a lane
  * holds the same four channels throughout. The variance is of the centred numbers. */
 template <int N>
 static __device__ __forceinline__ void norm_relu(float4 v[N], float4 gamma, float4 beta)

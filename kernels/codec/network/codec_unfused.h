@@ -17,7 +17,7 @@ int unfused_add(float *x, const float *t, float scale, int64_t count, void *stre
 /* y [leaves][64][128] of x [leaves][128][64]: the vectors that are searched for. */
 int unfused_vectors(const float *x, float *y, int64_t leaves, void *stream);
 
-/* y [leaves][128][64]: the codewords of 64 codes a leaf. */
+/* y [leaves][128][64]: the codewords of 64 codes per leaf. */
 int unfused_codewords(const uint8_t *codes, const float *codebook, float *y, int64_t leaves,
                       void *stream);
 

@@ -33,7 +33,7 @@ int grid_refused(void);
  * where there was no fill. */
 void grid_note(char *out, size_t size);
 
-/* Of the same words on every machine; the order counts. */
+/* A hash of the words, the same on every machine; their order counts. */
 uint32_t grid_hash(const float *voxels, int64_t count);
 
 #ifdef __cplusplus

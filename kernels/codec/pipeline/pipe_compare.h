@@ -32,7 +32,7 @@ struct pipe_finding {
 /* Nothing compared yet. */
 struct pipe_finding pipe_finding_none(void);
 
-/* Add leaves first to first + leaves - 1, of which `got` and `plain` hold the outputs. */
+/* Add leaves first to first + leaves - 1; `got` and `plain` hold their outputs. */
 void pipe_compare(enum pipe_way way, const void *got, const void *plain, int64_t first,
                   int64_t leaves, struct pipe_finding *finding);
 

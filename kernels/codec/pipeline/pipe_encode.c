@@ -81,7 +81,7 @@ static int reference(const struct assay_shape *shape, const void *const in[], in
     return codec_expect_codes(in[PIPE_IN], begin, end, CODEC_NEAR_TF32, expected);
 }
 
-/* Of the first leaves, which come from all over the volume. */
+/* Quality is judged by the first leaves, which come from all over the volume. */
 enum { LOOKED_AT = 16 };
 
 static int quality(const struct assay_shape *shape, const void *const host[],

@@ -1,18 +1,21 @@
 /*
  * pipe_figures_cuda.c - the times of a batch pipeline's stages, by the GPU's clock.
  *
- * Overlapped stages wait for each other, and an event pair around one would take in the
- * waiting. So each stage is timed by itself, in a pass that takes one batch after the
- * other: the stream is held, begin event, stage and end event are enqueued behind the
- * hold, and only then do they run, one directly behind the other. A pageable copy is not
- * held: the driver would copy to its staging memory meanwhile, and that belongs to it.
- * An event pair also takes in what the queue needs to change engines for a copy and back,
- * some microseconds: so a copy is what a second one behind it adds, and the network is its pair
- * less a pair around nothing. So is a pageable copy, of which a second one would find
- * its memory in the host's caches. One such difference has the noise of two pairs and
- * may be less than nothing: the median of all batches' is what a stage takes, times the
- * batches, and few batches are timed over and over.
- * Obtaining and returning memory is the host's time and is taken by its clock.
+ * In a launch the stages overlap and wait for each other, and an event pair around a stage would
+ * include the waiting. So each stage is timed by itself, in a pass that takes one batch after
+ * the other: a kernel holds the stream; begin event, stage and end event are enqueued behind it;
+ * when the hold ends they run back to back.
+ *
+ *   network         the pair around it, less a pair around nothing
+ *   copy            what a second copy behind the first adds: an event pair alone would include
+ *                   some microseconds in which the queue changes to a copy engine and back
+ *   pageable copy   the pair around it, less a pair around nothing, and not held: the driver's
+ *                   copy to its staging memory belongs to it, and a second copy would find its
+ *                   memory in the host's caches
+ *   obtaining and returning memory   the host's time, by the host's clock
+ *
+ * One such difference has the noise of two pairs and may be negative. A stage's time is therefore
+ * the median over all batches, times the batches; few batches are timed several times.
  *
  * What the host copies is timed in the launches themselves: how fast that goes depends on what its
  * caches hold and on what else reads its memory, which no copy by itself has in common with a
@@ -189,7 +192,7 @@ static int time_launches(struct pipes *pipes)
     return 0;
 }
 
-/* Of a ring with a value for each of the last launches. */
+/* The median of a ring that holds a value for each of the last launches. */
 static double median_launch(const struct pipes *pipes, const double ring[PIPE_LAUNCHES])
 {
     double ns[PIPE_LAUNCHES];

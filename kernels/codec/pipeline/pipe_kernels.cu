@@ -1,7 +1,7 @@
 /*
  * pipe_kernels.cu - the small kernels around the network.
  *
- *   widen    wide[i] = codes[i]         1 byte read, 8 written an index
+ *   widen    wide[i] = codes[i]         1 byte read, 8 written per index
  *   narrow   codes[i] = wide[i]         8 read, 1 written
  *   hold     waits on the GPU's clock   none
  */

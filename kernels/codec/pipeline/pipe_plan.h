@@ -90,7 +90,7 @@ double pipe_bound_ns(const struct pipe_times *times);
 /* The share of the bound that a launch reached; NAN without a launch's time. */
 double pipe_share(double bound_ns, double launch_ns);
 
-/* Of the time that overlapping could save, sum less longest, the share saved; below 0
+/* The share saved of what overlapping could save, which is sum less longest; below 0
  * where the launch took longer than all stages in turn; NAN where nothing could. */
 double pipe_overlap_share(const struct pipe_times *times);
 

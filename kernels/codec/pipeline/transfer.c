@@ -4,7 +4,7 @@
  *
  *   destination[i] = source[i], `bytes` of them in each direction
  *
- * Bytes: `bytes` a direction over the link, counted once, as written (h2d) or read
+ * Bytes: `bytes` per direction over the link, counted once, as written (h2d) or read
  * (d2h) in device memory. Operations: none. The kind of host memory is the variant,
  * so that kinds are compared within a group. (`link` is the same copy as a limit of
  * the machine, with the kind of memory as a dim.)

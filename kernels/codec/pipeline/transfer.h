@@ -2,8 +2,8 @@
  * transfer.h - the dims and buffers of the operation `transfer`, and the host's side
  * of its copies.
  *
- * The operation's buffers are the device's side, of which a direction uses one or
- * both; the host's side belongs to the variant, since how it is allocated is what
+ * The operation's buffers are the device's side; a direction uses one or both of them.
+ * The host's side belongs to the variant, since how it is allocated is what
  * differs. All hold link_byte(i), so that each side can be checked alone.
  */
 #ifndef CODEC_TRANSFER_H

@@ -3,7 +3,7 @@
  * host, one after the other, by the C library's memcpy on one core. It bounds what a
  * link could do; it says nothing of one.
  *
- * Bytes: `bytes` a direction read and as many written in host memory, counted once.
+ * Bytes: `bytes` per direction read and as many written in host memory, counted once.
  */
 #include <stdlib.h>
 #include <string.h>

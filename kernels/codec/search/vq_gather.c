@@ -71,7 +71,7 @@ static const char *const baselines[] = {"memset", "host_memset", NULL};
 
 static const struct assay_operation vq_gather = {
     .name = "vq_gather",
-    .summary = "codewords of codes: out[i] = codebook[code_i], 64 codes a leaf, 128 fp32 each",
+    .summary = "codewords of codes: out[i] = codebook[code_i], 64 codes per leaf, 128 fp32 each",
     .dims = {[GATHER_LEAVES] = {.name = "leaves",
                                 .summary = "leaves of 64 codes",
                                 .fallback = 64,

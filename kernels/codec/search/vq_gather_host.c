@@ -1,5 +1,5 @@
 /*
- * vq_gather_host.c - the gather on the host: one copy of 512 bytes a code, on one
+ * vq_gather_host.c - the gather on the host: one copy of 512 bytes per code, on one
  * core and on all, after the same widening passes.
  *
  * Bytes of a vector: 1 read, 512 written. Operations: none.
@@ -64,7 +64,7 @@ static int launch_omp(struct assay_call *call)
 static const struct assay_variant host_scalar = {
     .operation = "vq_gather",
     .name = "host_scalar",
-    .summary = "a copy a code, on one core",
+    .summary = "one copy per code, on one core",
     .kind = ASSAY_REFERENCE,
     .place = ASSAY_HOST,
     .clock = ASSAY_CLOCK_DEVICE,
@@ -75,7 +75,7 @@ ASSAY_REGISTER_VARIANT(host_scalar);
 static const struct assay_variant host_omp = {
     .operation = "vq_gather",
     .name = "host_omp",
-    .summary = "a copy a code, on all cores",
+    .summary = "one copy per code, on all cores",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_HOST,
     .clock = ASSAY_CLOCK_DEVICE,

@@ -1,5 +1,5 @@
 /*
- * vq_gather_scalar.cu - the gather as one would write it: a thread a number.
+ * vq_gather_scalar.cu - the gather as one would write it: one thread per number.
  *
  * Bytes of a vector: 1 read (widened: 8 or 4), 512 written, 4 at a time.
  */
@@ -27,7 +27,7 @@ struct gather_scalar {
 static const struct assay_variant variant = {
     .operation = "vq_gather",
     .name = "scalar",
-    .summary = "a thread a number",
+    .summary = "one number per thread",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,

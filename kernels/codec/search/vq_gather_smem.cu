@@ -1,8 +1,8 @@
 /*
  * vq_gather_smem.cu - the gather from shared memory: every block copies the codebook
- * there once, one block a multiprocessor, and its warps stride over the codes.
+ * there once, one block per multiprocessor, and its warps stride over the codes.
  *
- * Bytes of a vector: 1 read (widened: 8 or 4), 512 written; 128 KiB a multiprocessor
+ * Bytes of a vector: 1 read (widened: 8 or 4), 512 written; 128 KiB per multiprocessor
  * are read from the second-level cache.
  */
 #include <stdlib.h>
@@ -69,7 +69,7 @@ static void teardown(struct assay_call *call)
 static const struct assay_variant variant = {
     .operation = "vq_gather",
     .name = "smem",
-    .summary = "the codebook in shared memory, one block a multiprocessor",
+    .summary = "the codebook in shared memory, one block per multiprocessor",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,

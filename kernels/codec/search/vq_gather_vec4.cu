@@ -2,8 +2,8 @@
  * vq_gather_vec4.cu - the gather in pieces of 16 bytes: a warp copies a codeword in
  * one load and one store.
  *
- *   vec4  a warp a code
- *   best  a warp four codes, so that four loads are in flight before the first store;
+ *   vec4  one warp per code
+ *   best  four codes per warp, so that four loads are in flight before the first store;
  *         the four codes come in one load
  *
  * The codebook, 128 KiB, stays in the first-level cache for the most part.
@@ -45,7 +45,7 @@ template <int N> struct gather_vec4 {
 static const struct assay_variant one = {
     .operation = "vq_gather",
     .name = "vec4",
-    .summary = "a warp a code, 16 bytes a lane",
+    .summary = "one code per warp, 16 bytes per lane",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,
@@ -56,7 +56,7 @@ ASSAY_REGISTER_VARIANT(one);
 static const struct assay_variant best = {
     .operation = "vq_gather",
     .name = "best",
-    .summary = "a warp four codes, 16 bytes a lane, four loads in flight",
+    .summary = "four codes per warp, 16 bytes per lane, four loads in flight",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,

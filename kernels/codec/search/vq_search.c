@@ -5,8 +5,8 @@
  *   index[i] = argmin over k of |z_i - e_k|^2
  *
  * Bytes of a vector: 512 read, 1 written; the codebook, 128 KiB, is read once.
- * Operations: 2 * 256 * 128 a vector, of the arithmetic that `type` names.
- * At 127 operations a byte the search is bound by fp32 units (an H200's: 64 TFLOP/s) and,
+ * Operations: 2 * 256 * 128 per vector, of the arithmetic that `type` names.
+ * At 127 operations per byte the search is bound by CUDA cores (an H200's: 64 TFLOP/s) and,
  * by a little, by tf32 tensor cores; by bf16 ones it is not. Neither limit is reached:
  * 16384 leaves in tf32 take 411 us, 39 % of the one and 28 % of the reads' rate.
  *
@@ -79,7 +79,7 @@ static int reference(const struct assay_shape *shape, const void *const in[], in
     return 0;
 }
 
-/* The sums run in vector units, at least two a step. */
+/* The sums run in vector units, at least two per step. */
 static double reference_cost(const struct assay_shape *shape)
 {
     (void)shape;
@@ -128,7 +128,7 @@ static const char *const baselines[] = {"gemm_argmin", "host_gemm_argmin", "host
 
 static const struct assay_operation vq_search = {
     .name = "vq_search",
-    .summary = "nearest codeword: index = argmin over 256 of |z - e_k|^2, 64 vectors a leaf",
+    .summary = "nearest codeword: index = argmin over 256 of |z - e_k|^2, 64 vectors per leaf",
     .dims = {[SEARCH_LEAVES] = {.name = "leaves",
                                 .summary = "leaves of 64 vectors of 128 fp32",
                                 .fallback = 64,

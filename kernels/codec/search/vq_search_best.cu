@@ -1,9 +1,9 @@
 /*
  * vq_search_best.cu - the search on tensor cores for every type (fp32 by three
- * products of tf32 parts), with as many vectors a warp as suits the batch.
+ * products of tf32 parts), with as many vectors per warp as suits the batch.
  *
- * With 32 vectors a warp a word of the codebook serves two products; with 16 there are
- * twice as many warps to spread. Where 32 a warp leave a multiprocessor fewer
+ * With 32 vectors per warp a word of the codebook serves two products; with 16 there are
+ * twice as many warps to spread. Where 32 per warp leave a multiprocessor fewer
  * warps than its four tensor cores, 16 halve the time of the one warp that all wait
  * for.
  *
@@ -67,7 +67,7 @@ int vq_search_enqueue(const float *z, const float *codebook, uint8_t *index, int
 static const struct assay_variant variant = {
     .operation = "vq_search",
     .name = "best",
-    .summary = "tensor cores for every type, 16 or 32 vectors a warp",
+    .summary = "tensor cores for every type, 16 or 32 vectors per warp",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,

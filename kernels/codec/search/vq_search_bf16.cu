@@ -9,7 +9,7 @@
 static const struct assay_variant variant = {
     .operation = "vq_search",
     .name = "fused_bf16",
-    .summary = "bf16 tensor cores, codebook in shared memory, 32 vectors a warp in registers",
+    .summary = "bf16 tensor cores, codebook in shared memory, 32 vectors per warp in registers",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,

@@ -12,7 +12,7 @@
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 /* Set before the headers, or their inline functions could not be inlined here. */
 #pragma GCC optimize("O3")
-/* One clone a vector width, chosen when the program starts. */
+/* One clone per vector width, chosen when the program starts. */
 #define WIDEST __attribute__((target_clones("default", "avx2", "avx512f")))
 #else
 #define WIDEST

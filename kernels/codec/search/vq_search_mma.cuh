@@ -23,7 +23,7 @@
  * be 334 TFLOP/s in tf32 at 1980 MHz; 16384 leaves have 167. What takes the other half is
  * not known.
  *
- * Grid: at most one block a multiprocessor, since the codebook fills its memory; tile
+ * Grid: at most one block per multiprocessor, since the codebook fills its memory; tile
  * i goes to block i mod blocks first, so that few vectors still spread over all.
  */
 #ifndef CODEC_VQ_SEARCH_MMA_CUH

@@ -1,11 +1,11 @@
 /*
- * vq_search_smem.cu - the search on fp32 units with the codebook wholly in shared
- * memory, loaded once a block, and the vectors in registers.
+ * vq_search_smem.cu - the search on CUDA cores with the codebook wholly in shared
+ * memory, loaded once per block, and the vectors in registers.
  *
  * Four lanes share four vectors: lane q holds numbers 16 i + 4 q to 16 i + 4 q + 3
  * of each, 128 registers. A load of 16 bytes of a codeword then serves 16
  * multiply-adds, 4 cycles of shared memory's way to the registers against 4 of the
- * fp32 units. Four part sums change lanes in three shuffles, after which lane q has
+ * CUDA cores. Four part sums change lanes in three shuffles, after which lane q has
  * the whole product of vector q.
  *
  * Formula: the highest z.e - |e|^2 / 2; both sums in fp32.
@@ -106,7 +106,7 @@ static int launch(struct assay_call *call)
 static const struct assay_variant variant = {
     .operation = "vq_search",
     .name = "smem_codebook",
-    .summary = "fp32 units, the whole codebook in shared memory, four vectors to four lanes",
+    .summary = "CUDA cores, the whole codebook in shared memory, four vectors to four lanes",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,

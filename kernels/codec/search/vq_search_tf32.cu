@@ -9,7 +9,7 @@
 static const struct assay_variant variant = {
     .operation = "vq_search",
     .name = "fused_tf32",
-    .summary = "tf32 tensor cores, codebook in shared memory, 32 vectors a warp in registers",
+    .summary = "tf32 tensor cores, codebook in shared memory, 32 vectors per warp in registers",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,

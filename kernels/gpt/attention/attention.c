@@ -101,7 +101,7 @@ static struct assay_work work(const struct assay_shape *shape)
     return work;
 }
 
-/* Of query and head number `index` of the output. */
+/* The query and head that number `index` of the output stands for. */
 static struct attention_query query_of(const struct assay_shape *shape, int64_t index)
 {
     int64_t heads = shape->value[ATTENTION_HEADS], tokens = shape->value[ATTENTION_TOKENS];
@@ -142,7 +142,7 @@ static int64_t reference_run(const struct assay_shape *shape)
     return shape->value[ATTENTION_HEADS] * shape->value[ATTENTION_HEAD_SIZE];
 }
 
-/* A query's scores are shared by its elements: two multiply-adds a key for each, and half of the
+/* A query's scores are shared by its elements: two multiply-adds per key for each, and half of the
  * keys on average. A part of a long context in which nothing is checked could be anything, so
  * where the budget would not buy a token at every place, and all together cost no more than
  * PLACES_COST, the cost is told as what the budget buys them for. */
@@ -172,7 +172,7 @@ static const struct assay_operation operation = {
                                    .min = 1,
                                    .max = 1 << 17},
              [ATTENTION_HEAD_SIZE] = {.name = "head_size",
-                                      .summary = "numbers a head",
+                                      .summary = "numbers per head",
                                       .fallback = 64,
                                       .min = 1,
                                       .max = ATTENTION_MAX_HEAD},

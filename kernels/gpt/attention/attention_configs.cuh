@@ -1,7 +1,7 @@
 /*
- * attention_configs.cuh - the kernels for one precision as a table: a row a head size and division
- * of a block. The attention variants take the row that attention_division names; the models'
- * `best` measures all that fit.
+ * attention_configs.cuh - the kernels for one precision as a table: one row per head size and
+ * division of a block. The attention variants take the row that attention_division names; the
+ * models' `best` measures all that fit.
  */
 #ifndef ATTENTION_CONFIGS_CUH
 #define ATTENTION_CONFIGS_CUH
@@ -26,7 +26,7 @@ static constexpr struct attention_config attention_config_of(const char *name,
     return {name, LAYOUT::size, kernel, LAYOUT::threads, LAYOUT::queries, LAYOUT::bytes};
 }
 
-/* Of one head size those with fewest queries come first. */
+/* Within a head size those with fewest queries come first. */
 struct attention_configs {
     const struct attention_config *list;
     int count;

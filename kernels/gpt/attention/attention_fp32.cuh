@@ -1,5 +1,5 @@
 /*
- * attention_fp32.cuh - causal attention in fp32 on the ordinary cores, in register tiles: keys
+ * attention_fp32.cuh - causal attention in fp32 on CUDA cores, in register tiles: keys
  * and values by tiles through shared memory, the softmax taken as they come (Milakov and
  * Gimelshein, "Online normalizer calculation for softmax", 2018; Dao et al., "FlashAttention",
  * NeurIPS 2022, algorithm 1). q, k and v are read where they lie.
@@ -10,12 +10,12 @@
  * reads at a time meet in a bank. The weights change their owner through the warp's own part of
  * shared memory, and the sums are a product of the same shape. WARPS_Q warps have other queries
  * of the block, WARPS_K other keys of the tile; these put their softmaxes together at the end,
- * which is for short sequences, where one block a head would leave the device idle.
+ * which is for short sequences, where one block per head would leave the device idle.
  *
  * While scores are made the tile's values come, while sums are made the next tile's keys.
  *
- * Operations: 4 d a pair of the tiles touched, and an exponential. Bytes: q and y once, k and v
- * once a block of queries, from L2.
+ * Operations: 4 d per pair of the tiles touched, and an exponential. Bytes: q and y once, k and v
+ * once per block of queries, from L2.
  */
 #ifndef ATTENTION_FP32_CUH
 #define ATTENTION_FP32_CUH

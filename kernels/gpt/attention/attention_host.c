@@ -2,7 +2,7 @@
  * attention_host.c - attention on the host, a query at a time: scores, their
  * exponentials, the weighted sum; on one core as one would write it, and on all.
  *
- * Operations: 4 d a pair. Bytes: k and v of a head once a query, from cache.
+ * Operations: 4 d per pair. Bytes: k and v of a head once per query, from cache.
  */
 #include <stdlib.h>
 
@@ -88,7 +88,7 @@ static void scalar_teardown(struct assay_call *call)
 static const struct assay_variant scalar = {
     .operation = "attention",
     .name = "host_scalar",
-    .summary = "a query at a time on one core",
+    .summary = "one query at a time on one core",
     .kind = ASSAY_REFERENCE,
     .place = ASSAY_HOST,
     .setup = scalar_setup,

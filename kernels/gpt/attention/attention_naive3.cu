@@ -2,7 +2,7 @@
  * attention_naive3.cu - three kernels through memory: all scores, their softmax, the
  * weighted sum. Deliberately plain: what a framework without a fused kernel does.
  *
- * Operations: 4 d a pair, in fp32. Bytes of a pair: 4 written and read for the score, 4
+ * Operations: 4 d per pair, in fp32. Bytes of a pair: 4 written and read for the score, 4
  * written for the weight and read for each element of y.
  */
 #include "attention.cuh"
@@ -26,7 +26,7 @@ static __global__ void __launch_bounds__(SIDE *SIDE) score(struct attention args
     scores[((int64_t)blockIdx.z * args.tokens + i) * args.tokens + j] = sum;
 }
 
-/* y[i] = sum of weights[index][i][j] v[j]: a block a query. */
+/* y[i] = sum of weights[index][i][j] v[j]: one block per query. */
 template <typename T>
 static __global__ void __launch_bounds__(THREADS) weigh(struct attention args, const float *weights)
 {

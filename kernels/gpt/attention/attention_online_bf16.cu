@@ -10,11 +10,11 @@
  * tile brings a larger score. A query sees keys up to itself: tiles behind the last
  * query of a warp are skipped, and only those on the diagonal are masked.
  *
- * Operations: 4 d a pair in bf16, and an exponential. Bytes: q and y once, k and v once
- * a block of queries, from L2. Blocks are launched longest first.
+ * Operations: 4 d per pair in bf16, and an exponential. Bytes: q and y once, k and v once
+ * per block of queries, from L2. Blocks are launched longest first.
  *
- * At head size 128 with 32 queries a warp 255 registers are not enough: 80 bytes are spilt,
- * some ten local accesses a tile beside its 256 products.
+ * At head size 128 with 32 queries per warp 255 registers are not enough: 80 bytes are spilt,
+ * some ten local accesses per tile beside its 256 products.
  */
 #include "attention_configs.cuh"
 #include "kernels/gpt/mma.cuh"

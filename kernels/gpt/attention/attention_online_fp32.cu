@@ -29,7 +29,7 @@ struct attention_configs attention_configs_fp32(void)
 static const struct assay_variant variant = {
     .operation = "attention",
     .name = "online_fp32",
-    .summary = "one kernel in register tiles, softmax as keys come, fp32 on the ordinary cores",
+    .summary = "one kernel in register tiles, softmax as keys come, fp32 on CUDA cores",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,

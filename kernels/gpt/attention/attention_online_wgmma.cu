@@ -5,7 +5,7 @@
  * products of its neighbours run (3.2, algorithm 2).
  *
  * A block holds 64 queries for each of its consuming warpgroups, and one thread of a further
- * warpgroup has tiles of 128 keys and of 128 values brought by the tensor copy engine, in a
+ * warpgroup has tiles of 128 keys and of 128 values brought by TMA, in a
  * ring of stages; an mbarrier says that a tile is there, another that it is free. The
  * tensor map is that of q, k and v as they lie, so rows behind the last token of a
  * sequence arrive as zeros. Scores are a product with both operands in shared memory; their
@@ -19,12 +19,12 @@
  * none did the factor is exactly 1. A block stays on its multiprocessor and takes work
  * after work, so queries and first keys of the next come while this one is finished.
  *
- * Operations: 4 d a pair in bf16, and an exponential; the tile on the diagonal is computed
- * whole, which adds one part in tokens / 127. Bytes: q and y once; k and v once a block of
+ * Operations: 4 d per pair in bf16, and an exponential; the tile on the diagonal is computed
+ * whole, which adds one part in tokens / 127. Bytes: q and y once; k and v once per block of
  * queries, from L2: 64 KiB for 128 x 128 pairs of 128 numbers, 5 TB/s at 640 TFLOP/s.
  *
  * Predicted, 132 multiprocessors at 1.7 GHz: a tile's products are 2048 cycles at head size
- * 128 and its exponentials 1024, at 16 a cycle: side by side the products bound, at 80 % of
+ * 128 and its exponentials 1024, at 16 per cycle: side by side the products bound, at 80 % of
  * their rate some 700 TFLOP/s. At 64 both are 1024 cycles, and the other instructions of a
  * score take as long again, so half of that.
  *
@@ -202,7 +202,7 @@ static void teardown(struct assay_call *call)
 static const struct assay_variant variant = {
     .operation = "attention",
     .name = "online_wgmma",
-    .summary = "one kernel on Hopper's tensor cores, tiles by the tensor copy engine",
+    .summary = "one kernel on Hopper's tensor cores, tiles by TMA",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,

@@ -1,11 +1,11 @@
 /*
- * attention_order.h - in which order a causal attention works, whose blocks take the next
- * work as they get free. Pure, for the host too.
+ * attention_order.h - the order in which a causal attention's blocks take their work. Pure,
+ * for the host too.
  *
- * A work is a block of queries of one line, that is of one head of one sequence. Lines are
- * taken `together` at a time, as many as have their keys and values in L2, and of those the
- * last queries first, which have the most keys: the last works are short, and blocks end
- * together.
+ * A work is a block of queries of one line; a line is one head of one sequence. A thread block that
+ * has finished a work takes the next one. Lines are taken `together` at a time, as many as have
+ * their keys and values in L2. Of those, the last queries come first, because they have the most
+ * keys: so the works at the end are short, and all thread blocks end at about the same time.
  */
 #ifndef ATTENTION_ORDER_H
 #define ATTENTION_ORDER_H

@@ -2,7 +2,7 @@
  * attention_reference.c - see attention_reference.h.
  *
  * With n keys, weights p that add up to 1, and inputs that are numbers of the operand type, a
- * right answer is off by what is rounded on the way. Errors of either sign add up by their
+ * right answer is off by what is rounded along the way. Errors of either sign add up by their
  * variance (Higham and Mary, "A new approach to probabilistic rounding error analysis", SIAM J.
  * Sci. Comput. 41, 2019), and six deviations are allowed, each rounding's largest error in the
  * place of its deviation; what is all one way, or happens once, is added as it is. u = 2^-24.
@@ -176,7 +176,7 @@ WIDEST static void add_values(const struct attention_query *query, const void *q
     }
 }
 
-/* Of element i of y, with `keys` keys. */
+/* How far element i of y may be off, with `keys` keys. */
 static double bound_of(const struct sums *sums, const struct roundoff *roundoff, double keys,
                        int64_t i)
 {

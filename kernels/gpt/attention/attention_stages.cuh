@@ -2,7 +2,7 @@
  * attention_stages.cuh - what a block of attention_online_wgmma.cu has in shared memory, and
  * where: queries, stages of keys and of values, barriers.
  *
- * Template arguments: SIZE, numbers a head (64 or 128); GROUPS, warpgroups that compute;
+ * Template arguments: SIZE, numbers per head (64 or 128); GROUPS, warpgroups that compute;
  * STAGES of keys and of values.
  */
 #ifndef ATTENTION_STAGES_CUH

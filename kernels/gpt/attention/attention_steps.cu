@@ -1,5 +1,5 @@
 /*
- * attention_steps.cu - see attention_steps.h. A block a row, three passes over it: the
+ * attention_steps.cu - see attention_steps.h. One block per row, three passes over it: the
  * largest, the sum of exponentials, the weights. Bytes: 4 read up to the diagonal (three
  * times, the last two from L1 or L2), 4 or 2 written for every pair.
  */

@@ -9,8 +9,8 @@
  * 4g to 4g + 3 in memory, so that one load of four numbers of v serves four products; q, k, p
  * and v are truncated by the tensor cores, all sums are fp32.
  *
- * Operations: 4 d a pair of the tiles touched, and an exponential. Bytes: q and y once, k and v
- * once a block of queries, from L2.
+ * Operations: 4 d per pair of the tiles touched, and an exponential. Bytes: q and y once, k and v
+ * once per block of queries, from L2.
  */
 #ifndef ATTENTION_TF32_CUH
 #define ATTENTION_TF32_CUH
@@ -31,7 +31,7 @@ template <int SIZE, int TILES, int COLUMNS, int WARPS_Q, int WARPS_K> struct tf3
     static_assert(attention_join_floats(2 * TILES, SIZE / 4, WARPS_Q, WARPS_K) <= floats);
 };
 
-/* What a lane has of its queries, two a tile, so far. Tile `wide` x + i of the sums has in column
+/* What a lane has of its queries, two per tile, so far. Tile `wide` x + i of the sums has in column
  * g what is column 8 wide x + wide g + i of y. */
 template <typename layout> struct tf32_rows {
     float peak[layout::tiles][2], total[layout::tiles][2];

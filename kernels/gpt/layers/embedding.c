@@ -1,9 +1,9 @@
 /*
  * embedding.c - operation embedding: y[b, t] = wte[ids[b, t]] + wpe[t].
  *
- * Bytes: 4 an id; each row of wte that some id names once (of V rows, M uniform
- * ids name V (1 - (1 - 1/V)^M) in the mean); each row of wpe once; and 4 written an
- * element. Operations: 1 addition an element, so the answer is exact.
+ * Bytes: 4 per id; each row of wte that some id names once (of V rows, M uniform
+ * ids name V (1 - (1 - 1/V)^M) in the mean); each row of wpe once; and 4 written per
+ * element. Operations: 1 addition per element, so the answer is exact.
  *
  * An id outside the vocabulary would read whatever lies beside the table. Every
  * variant looks through the ids in its setup and refuses (gpt_check_ids).
@@ -70,7 +70,7 @@ static const struct assay_operation operation = {
                                    .min = 1,
                                    .max = 1 << 20},
              [EMBEDDING_CHANNELS] = {.name = "channels",
-                                     .summary = "numbers a token",
+                                     .summary = "numbers per token",
                                      .fallback = 768,
                                      .min = 1,
                                      .max = 1 << 16},

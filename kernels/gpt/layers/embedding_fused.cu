@@ -1,5 +1,5 @@
 /*
- * embedding_fused.cu - one kernel, one element a thread.
+ * embedding_fused.cu - one kernel, one element per thread.
  *
  * Bytes of an element: 4 read of each table (the position's from L2), 4 written.
  */
@@ -32,7 +32,7 @@ static int launch(struct assay_call *call)
 static const struct assay_variant variant = {
     .operation = "embedding",
     .name = "fused",
-    .summary = "one kernel, one element a thread",
+    .summary = "one kernel, one element per thread",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,

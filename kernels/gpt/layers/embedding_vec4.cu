@@ -1,12 +1,12 @@
 /*
- * embedding_vec4.cu - a warp takes 128 channels of a position, in one sequence or in four: one
- * float4 of the position, and one of each token, a lane, all in flight before the first is used.
+ * embedding_vec4.cu - a warp takes 128 channels of a position, in one sequence or in four. Each
+ * lane loads one float4 of the position and one of each token before it uses the first.
  *
- * Bytes of an element: 4 read of each table, 4 written; the position's are from L2, or of
- * four sequences once. Parts of a row are the slowest index of the grid: the device goes through
- * all rows for 512 bytes of each, so that the positions' part and all that was read of the
- * token table's lie in L2 together, and a token that comes again is not read again. What is
- * written is let go first (evict_first), what is read is kept.
+ * Bytes of an element: 4 read of each table, 4 written; the position's come from L2, or are read
+ * once for four sequences. Parts of a row are the slowest index of the grid: the device goes
+ * through all rows for the same 512 bytes of each. So the positions' part, and the parts of the
+ * token table that were read, lie in L2 together, and a token that occurs again is not read again.
+ * What is written leaves the cache first (evict_first), what is read stays.
  *
  * Measured on an H200, cold: 16 x 1024 tokens of 4096 channels, of which a seventh comes again,
  * 128 us, 93 % of the copy ceiling; 8 x 1024 of 768 channels 12.9 us, 92 %.
@@ -84,7 +84,7 @@ static int setup(struct assay_call *call)
     return embedding_check(call);
 }
 
-/* Four sequences a warp where that leaves enough warps to fill a large device. */
+/* Four sequences per warp where that leaves enough warps to fill a large device. */
 static int launch(struct assay_call *call)
 {
     struct embedding args = embedding_args(call);
@@ -104,7 +104,7 @@ static int launch(struct assay_call *call)
 static const struct assay_variant variant = {
     .operation = "embedding",
     .name = "vec4",
-    .summary = "a warp 512 bytes of a position, for several sequences",
+    .summary = "512 bytes of a position per warp, for several sequences",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,

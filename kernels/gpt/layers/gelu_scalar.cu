@@ -1,5 +1,5 @@
 /*
- * gelu_scalar.cu - one element a thread, as the formula stands: tanhf.
+ * gelu_scalar.cu - one element per thread, as the formula stands: tanhf.
  *
  * Bytes of an element: 4 read, 4 written. Operations: 8 and tanhf.
  */
@@ -28,7 +28,7 @@ static int launch(struct assay_call *call)
 static const struct assay_variant variant = {
     .operation = "gelu",
     .name = "scalar",
-    .summary = "one element a thread, tanhf",
+    .summary = "one element per thread, tanhf",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,

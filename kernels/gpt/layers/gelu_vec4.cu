@@ -1,5 +1,5 @@
 /*
- * gelu_vec4.cu - one float4 a thread, and x / (1 + exp(-2 z)) for the formula: the
+ * gelu_vec4.cu - one float4 per thread, and x / (1 + exp(-2 z)) for the formula: the
  * same function, with an exponential and a division of one instruction each.
  *
  * Bytes of an element: 4 read, 4 written. Operations: 8 and two approximations.
@@ -35,7 +35,7 @@ static int launch(struct assay_call *call)
 static const struct assay_variant variant = {
     .operation = "gelu",
     .name = "vec4",
-    .summary = "one float4 a thread, x / (1 + exp(-2 z))",
+    .summary = "one float4 per thread, x / (1 + exp(-2 z))",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,

@@ -121,7 +121,7 @@ static int embedding_launch(struct assay_call *call)
 static const struct assay_variant layernorm = {
     .operation = "layernorm",
     .name = "host_omp",
-    .summary = "a row a core, widest vectors, two passes over the cached row",
+    .summary = "one row per core, widest vectors, two passes over the cached row",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_HOST,
     .launch = layernorm_launch,
@@ -151,7 +151,7 @@ ASSAY_REGISTER_VARIANT(residual_add);
 static const struct assay_variant embedding = {
     .operation = "embedding",
     .name = "host_omp",
-    .summary = "a row a core, widest vectors",
+    .summary = "one row per core, widest vectors",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_HOST,
     .setup = gpt_check_host_ids,

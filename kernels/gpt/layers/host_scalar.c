@@ -76,7 +76,7 @@ static int embedding_launch(struct assay_call *call)
 static const struct assay_variant layernorm = {
     .operation = "layernorm",
     .name = "host_scalar",
-    .summary = "a row at a time on one core, sums in double",
+    .summary = "one row at a time on one core, sums in double",
     .kind = ASSAY_REFERENCE,
     .place = ASSAY_HOST,
     .launch = layernorm_launch,

@@ -154,7 +154,7 @@ static __device__ __forceinline__ void layernorm_row(const struct layernorm &arg
     }
 }
 
-/* A block a row. THREADS bounds the block, so that the compiler knows its registers. */
+/* One block per row. THREADS bounds the block, so that the compiler knows its registers. */
 template <bool ADD, int WIDTH, int PIECES, int THREADS>
 static __global__ void __launch_bounds__(THREADS) layernorm_block_row(struct layernorm args)
 {

@@ -1,18 +1,22 @@
 /*
- * layernorm_best.cu - the row in registers, by a warp where it is short enough.
+ * layernorm_best.cu - the row in registers, held by a warp or by a block.
  *
  * Bytes of an element: 4 read, 4 written (8 and 8 with a residual): the least.
  *
- * Up to 1024 columns a warp holds a row, at most eight float4 a lane: no barrier,
- * and the sums are shuffles. Beyond 512 columns that is few loads under way where rows are
- * few, and many registers with a residual: there a block has the row, four floats a thread
- * (768 columns on an H200: 1024 rows 3.8 us where warps took 4.4, 4.9 and 5.6 with a residual;
- * 8192 rows with a residual 24.1 and 25.3, but without 17.6 where warps take 13.0; warps where
- * blocks are used now: the published run of 2026-11-21, before this change). Longer rows
- * take a block with four float4 a thread (eight from 16384 columns): 4096 columns are 256 threads,
- * eight blocks a multiprocessor, so that while some sum the others' loads keep the memory busy.
- * weight and bias come from L1 and L2. Rows that float4 do not divide go by
- * single floats, a block a row.
+ *   up to 512 columns    a warp per row, at most four float4 per lane: no barrier, the sums are
+ *                        shuffles
+ *   up to 1024 columns   a warp per row, at most eight float4 per lane; but a block per row, four
+ *                        floats per thread, where rows are few (a warp has too few loads in
+ *                        flight) or where there is a residual (a warp needs too many registers)
+ *   more columns         a block per row, four float4 per thread (eight from 16384 columns). 4096
+ *                        columns are 256 threads and eight blocks per multiprocessor: while some
+ *                        sum, the others' loads keep the memory busy
+ *   no multiple of 4     a block per row, single floats
+ *
+ * weight and bias come from L1 and L2. Measured at 768 columns on an H200, in us: 1024 rows 3.8 by
+ * blocks and 4.4 by warps, with a residual 4.9 and 5.6; 8192 rows with a residual 24.1 and 25.3,
+ * but without 17.6 and 13.0, so there warps stay (warps where blocks are used now: the published
+ * run of 2026-11-21, before this change).
  */
 #include "layernorm.cuh"
 
@@ -86,7 +90,7 @@ static int launch(struct assay_call *call)
 static const struct assay_variant variant = {
     .operation = "layernorm",
     .name = "best",
-    .summary = "the row in registers, by a warp or a block",
+    .summary = "the row in registers, one per warp or block",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,

@@ -1,5 +1,5 @@
 /*
- * layernorm_naive.cu - a thread a row, three passes. Deliberately plain: neighbouring
+ * layernorm_naive.cu - one thread per row, three passes. Deliberately plain: neighbouring
  * threads read elements a whole row apart, so every load of a warp touches 32 lines.
  *
  * Bytes of an element: 12 read, 4 written; what L1 does not keep is read as 32-byte
@@ -35,7 +35,7 @@ static int launch(struct assay_call *call)
 static const struct assay_variant variant = {
     .operation = "layernorm",
     .name = "naive",
-    .summary = "a thread a row, three passes over memory",
+    .summary = "one row per thread, three passes over memory",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,

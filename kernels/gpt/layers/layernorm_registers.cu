@@ -1,5 +1,5 @@
 /*
- * layernorm_registers.cu - a block a row, the row in registers between the mean, the
+ * layernorm_registers.cu - one block per row, the row in registers between the mean, the
  * variance and the answer; scalar loads, so that every length and address will do.
  *
  * Bytes of an element: 4 read, 4 written (8 and 8 with a residual): the least.
@@ -20,7 +20,7 @@ template <bool ADD> static layernorm_kernel *by_length(int64_t columns, int *thr
     static layernorm_kernel *const kernels[] = {
         layernorm_block_row<ADD, 1, 1, THREADS>, layernorm_block_row<ADD, 1, 2, THREADS>,
         layernorm_block_row<ADD, 1, 4, THREADS>, layernorm_block_row<ADD, 1, 8, THREADS>};
-    /* Four elements a thread while that leaves a block of one warp or more. */
+    /* Four elements per thread while that leaves a block of one warp or more. */
     int index = columns >= 4 * 32 ? 2 : 0;
     while (columns > ((int64_t)THREADS << index))
         index++;
@@ -41,7 +41,7 @@ static int launch(struct assay_call *call)
 static const struct assay_variant variant = {
     .operation = "layernorm",
     .name = "row_in_registers",
-    .summary = "a block a row, the row in registers, read once",
+    .summary = "one row per block, in registers, read once",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,

@@ -1,5 +1,5 @@
 /*
- * layernorm_twopass.cu - a block a row: the mean, then the variance about it, then
+ * layernorm_twopass.cu - one block per row: the mean, then the variance about it, then
  * the answer; the row is read from memory each time.
  *
  * Bytes of an element: 12 read, 4 written, the second and third read mostly from
@@ -34,7 +34,7 @@ static int launch(struct assay_call *call)
 static const struct assay_variant variant = {
     .operation = "layernorm",
     .name = "twopass",
-    .summary = "a block a row: mean, variance about it, answer; reads three times",
+    .summary = "one row per block: mean, variance about it, answer; reads three times",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,

@@ -4,7 +4,7 @@
  * Technometrics 4, 1962); the parts of threads are joined as Chan, Golub and LeVeque
  * do ("Algorithms for computing the sample variance", Amer. Statist. 37, 1983, 2.1).
  *
- * One pass like sumsq, and right where sumsq is not; a division an element is the
+ * One pass like sumsq, and right where sumsq is not; a division per element is the
  * price.
  * Bytes of an element: 8 read, 4 written, the second read mostly from L1.
  */
@@ -12,7 +12,7 @@
 
 enum { THREADS = 256 };
 
-/* Of `count` elements: their mean and the sum of squares about it. */
+/* `count` elements: their mean and the sum of squares about it. */
 struct moments {
     float count, mean, squares;
 };

@@ -7,7 +7,7 @@
  * many bytes as 8 (bf16: 4) times 4 m c more.
  *
  * How far may a right answer be off? A sum of n products in fp32 by (n + 1) u of the
- * magnitudes. tf32 truncates both operands, e = 2 * 2^-10 a product: all towards zero,
+ * magnitudes. tf32 truncates both operands, e = 2 * 2^-10 per product: all towards zero,
  * which is e of the sum, and what is left has either sign: by Hoeffding's inequality the
  * sum of such errors stays below 6 times the root of their bounds' squares (but
  * for one case in 10^7). What is between, h, is off by 1.13 times that (gelu's steepest),

@@ -5,7 +5,7 @@
  *
  * So every tile of columns computes what is between anew: 8 m c^2 (c / 32 + 1)
  * operations against 16 m c^2: 1.5 times at c = 64, 4.5 at 256, 12.5 at 768. That, not
- * fusion, is why it lost; and its operands are fp32 on ordinary cores.
+ * fusion, is why it lost; and its operands are fp32 on CUDA cores.
  * Bytes: what is between never leaves the multiprocessor.
  */
 #include "mlp.cuh"

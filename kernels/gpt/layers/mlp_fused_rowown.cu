@@ -3,7 +3,7 @@
  * all c <= 256 columns of their output, in registers, and goes over the 4 c values
  * between in steps of 32.
  *
- * Operations: those of mlp, in fp32. Bytes: x and y once, the weights once a block, from
+ * Operations: those of mlp, in fp32. Bytes: x and y once, the weights once per block, from
  * L2; what is between stays in shared memory. With 1024 rows that is 64
  * blocks: half of a large device is idle, which is what this pays.
  *
@@ -84,7 +84,7 @@ static size_t shared_bytes(int64_t c)
 static const char *supports(const struct assay_shape *shape)
 {
     if (shape->value[MLP_PRECISION] != GPT_FP32) return "fp32 only";
-    return shape->value[MLP_C] > COLUMNS_MAX ? "more than 256 columns a block" : NULL;
+    return shape->value[MLP_C] > COLUMNS_MAX ? "more than 256 columns per block" : NULL;
 }
 
 static int setup(struct assay_call *call)

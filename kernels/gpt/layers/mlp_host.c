@@ -1,7 +1,7 @@
 /*
  * mlp_host.c - mlp on the host, a row at a time: what is between stays in cache.
  *
- * Operations: 16 c^2 a row. Bytes: the weights once a row, from cache where they fit.
+ * Operations: 16 c^2 per row. Bytes: the weights once per row, from cache where they fit.
  */
 #include <stdlib.h>
 
@@ -57,7 +57,7 @@ static int omp_launch(struct assay_call *call)
 static const struct assay_variant scalar = {
     .operation = "mlp",
     .name = "host_scalar",
-    .summary = "a row at a time on one core",
+    .summary = "one row at a time on one core",
     .kind = ASSAY_REFERENCE,
     .place = ASSAY_HOST,
     .launch = scalar_launch,

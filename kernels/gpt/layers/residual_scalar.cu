@@ -1,5 +1,5 @@
 /*
- * residual_scalar.cu - one element a thread.
+ * residual_scalar.cu - one element per thread.
  *
  * Bytes of an element: 8 read, 4 written. Operations: 1.
  */
@@ -27,7 +27,7 @@ static int launch(struct assay_call *call)
 static const struct assay_variant variant = {
     .operation = "residual_add",
     .name = "scalar",
-    .summary = "one element a thread",
+    .summary = "one element per thread",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,

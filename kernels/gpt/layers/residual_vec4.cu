@@ -1,5 +1,5 @@
 /*
- * residual_vec4.cu - one float4 of each operand a thread.
+ * residual_vec4.cu - one float4 of each operand per thread.
  *
  * Bytes of an element: 8 read, 4 written. Operations: 1.
  */
@@ -33,7 +33,7 @@ static int launch(struct assay_call *call)
 static const struct assay_variant variant = {
     .operation = "residual_add",
     .name = "vec4",
-    .summary = "one float4 a thread",
+    .summary = "one float4 per thread",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,

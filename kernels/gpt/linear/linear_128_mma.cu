@@ -10,7 +10,7 @@
  * products run. T is uint16_t (bf16) or float (tf32, whose low bits the tensor
  * core ignores).
  *
- * Blocks take tiles in the order of linear_order.h, eight bands a group.
+ * Blocks take tiles in the order of linear_order.h, eight bands per group.
  *
  * Operations: 2 m n k. Bytes from L2: x n / 128 times and w m / 128 times. Every operand goes
  * through registers, so mma.sync reaches some five eighths of what Hopper's wgmma does, and this

@@ -2,7 +2,7 @@
  * linear_host.c - `linear` on the host: as one would write it, and on every core
  * with dot products in vectors.
  *
- * Operations: 2 m n k. Bytes: those of the operation, w once a row or a tile of rows.
+ * Operations: 2 m n k. Bytes: those of the operation, w once per row or a tile of rows.
  */
 #include "kernels/gpt/gpt.h"
 

@@ -1,7 +1,7 @@
 /*
- * linear_naive.cu - a thread an output, its row of x and its row of w from memory.
+ * linear_naive.cu - one thread per output, its row of x and its row of w from memory.
  *
- * Operations: 2 m n k in fp32. Bytes: 8 an operation pair, from L1 and L2 mostly.
+ * Operations: 2 m n k in fp32. Bytes: 8 per operation pair, from L1 and L2 mostly.
  */
 #include "linear.cuh"
 
@@ -29,7 +29,7 @@ static int product(const struct linear_operands *operands, cudaStream_t stream)
 static const struct assay_variant variant = {
     .operation = "linear",
     .name = "naive",
-    .summary = "a thread an output, operands from memory",
+    .summary = "one output per thread, operands from memory",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,

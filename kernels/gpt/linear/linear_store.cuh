@@ -1,13 +1,13 @@
 /*
- * linear_store.cuh - sums that a warp has in registers as wgmma leaves them, out to a row-major
- * y: through shared memory, 16 rows of 128 bytes at a time, and from there by the copy engine.
+ * linear_store.cuh - from the registers of a warp, as wgmma leaves its sums, to a row-major
+ * y: through shared memory, 16 rows of 128 bytes at a time, and from there by TMA.
  *
- * Where rows of y do not start on 16 bytes (a vocabulary of 50257) the engine cannot write them,
- * and the warp does, words of as long a piece of each row as there are buffers for. What took time
- * when it was 128 bytes at a time, each an address, a word by halves, and two halves at the ends,
- * were instructions: 1024 x 50257 x 768 in bf16 took 235 us, not 143 to 150. Aligned words of 16
- * bytes, each out of two by shuffles and selections, were no better (159): three times the
- * instructions.
+ * TMA needs rows of y that start on 16 bytes. Where they do not (a vocabulary of 50257) the warp
+ * stores words itself, of as long a piece of each row as there are buffers for. Long pieces matter:
+ * with 128 bytes at a time, each with an address and with halves of words at both ends, the
+ * instructions took the time (1024 x 50257 x 768 in bf16: 235 us, now 143 to 150). Aligned stores
+ * of 16 bytes, each put together from two by shuffles and selections, were no better (159 us):
+ * three times the instructions.
  */
 #ifndef LINEAR_STORE_CUH
 #define LINEAR_STORE_CUH
@@ -32,7 +32,7 @@ struct linear_store {
     bool by_engine;
 };
 
-/* Whether rows of y start on 16 bytes, as the engine wants them. */
+/* Whether rows of y start on 16 bytes, as TMA wants them. */
 static inline bool linear_store_by_engine(const struct linear_operands *operands, int bytes)
 {
     return operands->n * bytes % 16 == 0;
@@ -101,14 +101,14 @@ static __device__ __forceinline__ void linear_sums_finish(const struct linear_op
     }
 }
 
-/* Where byte `byte` of row `row` lies in a buffer for the engine. */
+/* Where byte `byte` of row `row` lies in a buffer for TMA. */
 static __device__ __forceinline__ unsigned char *linear_store_place(unsigned char *buffer, int row,
                                                                     int byte)
 {
     return buffer + row * WGMMA_ROW_BYTES + mma_swizzle(row, byte / 16) * 16 + byte % 16;
 }
 
-/* 128 bytes of each of a warp's rows into a buffer, as the engine reads them. */
+/* 128 bytes of each of a warp's rows into a buffer, as TMA reads them. */
 template <typename T>
 static __device__ __forceinline__ void linear_store_put(unsigned char *buffer, const float *sum,
                                                         int lane)
@@ -121,7 +121,7 @@ static __device__ __forceinline__ void linear_store_put(unsigned char *buffer, c
     }
 }
 
-/* By the engine: one buffer is written while the others are read. */
+/* By TMA: one buffer is written while the others are read. */
 template <typename T, int COLUMNS, int BUFFERS>
 static __device__ __forceinline__ void linear_store_boxes(const struct linear_store &y,
                                                           const float (&sum)[COLUMNS / 2], int row0,
@@ -209,7 +209,7 @@ static __device__ __forceinline__ void linear_store_runs(const struct linear_sto
     }
 }
 
-/* A warp's 16 rows out, through BUFFERS buffers. The caller waits for the engine's stores, before
+/* A warp's 16 rows out, through BUFFERS buffers. The caller waits for TMA's stores, before
  * it writes to `out` again or ends. */
 template <typename T, int COLUMNS, int BUFFERS>
 static __device__ __forceinline__ void linear_store_rows(const struct linear_store &y,

@@ -2,14 +2,14 @@
  * linear_wgmma.cu - the product on Hopper's own tensor-core path (linear_wgmma.cuh), in bf16
  * and tf32: which tile a shape gets, and the two variants.
  *
- * Operations: 2 m n k. Bytes from L2 a tile and step of k: 128 rows of x and COLUMNS / CLUSTER
- * of w, 128 bytes each. The widest tile wants 32 bytes a cycle and multiprocessor, which L2
+ * Operations: 2 m n k. Bytes from L2 per tile and step of k: 128 rows of x and COLUMNS / CLUSTER
+ * of w, 128 bytes each. The widest tile wants 32 bytes per cycle and multiprocessor, which L2
  * gives; a narrow one wants more.
  *
  * Measured on an H200 (run `gpt`), 8192^3: 787 TFLOP/s in bf16 and 416 in tf32, 102 and 100 % of
  * the library in the same run; at least 9/10 was predicted. 8192 x 2304 x 768, bf16, with a bias:
  * 42.1 us, cublasLt 39.8. With few tiles it is behind (1024 x 3072 x 768: 10.1 us, cublasLt 9.38):
- * one tile a multiprocessor, and nothing hides its beginning and end.
+ * one tile per multiprocessor, and nothing hides its beginning and end.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,7 +58,7 @@ struct linear_wgmma {
     const struct lwg_kernel *kernel;
 };
 
-/* Cycles for a column of a tile's outputs, by the copy engine or by warps: of two warpgroups
+/* Cycles for a column of a tile's outputs, by TMA or by warps: of two warpgroups
  * that share it, or of one whose multiprocessor is the other one's too. As above. */
 static double outputs_cycles(const struct lwg_kernel *kernel, bool by_engine)
 {
@@ -189,7 +189,7 @@ static void teardown(struct assay_call *call)
 static const struct assay_variant bf16 = {
     .operation = "linear",
     .name = "bf16_wgmma",
-    .summary = "Hopper's tensor cores and copy engine, tiles of 128 x 64 to 256",
+    .summary = "Hopper's tensor cores, TMA, tiles of 128 x 64 to 256",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,
@@ -205,7 +205,7 @@ ASSAY_REGISTER_VARIANT(bf16);
 static const struct assay_variant tf32 = {
     .operation = "linear",
     .name = "tf32_wgmma",
-    .summary = "Hopper's tensor cores and copy engine, tiles of 128 x 64 to 256",
+    .summary = "Hopper's tensor cores, TMA, tiles of 128 x 64 to 256",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,

@@ -1,12 +1,12 @@
 /*
  * linear_wgmma.cuh - the tensor-core product for Hopper: tiles of 128 x COLUMNS outputs,
- * operands by the copy engine, products by wgmma.
+ * operands by TMA, products by wgmma.
  *
  * A block is three warpgroups on one multiprocessor. One thread of the first keeps a ring of
  * stages filled: 128 bytes of k (64 bf16 or 32 tf32) of 128 rows of x and COLUMNS rows of
  * w. The other two warpgroups multiply, sums in registers, and give a stage back as soon as
  * their products have read it. CLUSTER blocks, one above the other, share the rows of w: each
- * fetches its part and the engine writes it to all, which is what brings the traffic from L2
+ * fetches its part and TMA writes it to all, which is what brings the traffic from L2
  * below what L2 can give.
  *
  * The grid is as many blocks as fit, and each goes through tiles in the order of
@@ -46,7 +46,7 @@ enum {
     LWG_CONSUMER_REGISTERS = 232, /* 40 + 2 x 232 = 3 x 168, all there are */
 };
 
-/* Of the tensor cores, for a column of a tile and a stage, in either type. */
+/* Cycles of the tensor cores for a column of a tile and a stage, in either type. */
 static constexpr double LWG_COLUMN_CYCLES = 4;
 
 /* One kernel: operands of type T. */
@@ -60,7 +60,7 @@ template <typename T, int COLUMNS_, int CLUSTER_, bool TURNS_> struct lwg_config
     static constexpr int X_BYTES = LWG_ROWS * WGMMA_ROW_BYTES;
     static constexpr int W_BYTES = COLUMNS * WGMMA_ROW_BYTES;
     static constexpr int STAGE_BYTES = X_BYTES + W_BYTES;
-    static constexpr int BUFFER_BYTES = LWG_WARPS * LINEAR_STORE_BYTES; /* one a warp */
+    static constexpr int BUFFER_BYTES = LWG_WARPS * LINEAR_STORE_BYTES; /* one per warp */
     static constexpr int ROOM_BYTES = LWG_BLOCK_BYTES - LWG_ALIGN - LWG_BARRIER_BYTES;
     static constexpr int STAGES = (ROOM_BYTES - LINEAR_STORE_BUFFERS * BUFFER_BYTES) / STAGE_BYTES;
     /* What the stages leave is for outputs. */

@@ -1,6 +1,6 @@
 /*
  * linear_wgmma_launch.cuh - a launch of linear_wgmma.cuh's kernel, as many blocks as fit, and
- * the copy engine's maps of the operands.
+ * the tensor maps of the operands.
  */
 #ifndef LINEAR_WGMMA_LAUNCH_CUH
 #define LINEAR_WGMMA_LAUNCH_CUH

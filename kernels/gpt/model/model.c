@@ -1,10 +1,10 @@
 /*
  * model.c - operations gpt_forward, gpt_block and gpt_decode; see model.h.
  *
- * Operations of a row and layer: 24 c^2 for the products, 4 c a key up to the row for
+ * Operations of a row and layer: 24 c^2 for the products, 4 c per key up to the row for
  * the attention; 2 c V for the last product. Bytes: weights, x (or ids and the rows they
- * name) and y once. gpt_decode counts one row a sequence, and keys and values of its
- * context once: 2 c an element and token in every layer, which a variant that keeps none
+ * name) and y once. gpt_decode counts one row per sequence, and keys and values of its
+ * context once: 2 c per element and token in every layer, which a variant that keeps none
  * computes again.
  *
  * Weights keep the variance of what they multiply, so that every layer matters to y:
@@ -137,7 +137,7 @@ static const char *const decode_baselines[] = {"recompute", "host_scalar", NULL}
     }
 #define DIM_CHANNELS                                                                               \
     {                                                                                              \
-        .name = "channels", .summary = "numbers a token", .fallback = 768, .min = 1,               \
+        .name = "channels", .summary = "numbers per token", .fallback = 768, .min = 1,             \
         .max = 1 << 14                                                                             \
     }
 #define DIM_BATCH                                                                                  \

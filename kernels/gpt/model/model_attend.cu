@@ -17,7 +17,7 @@ const char *model_attend_name(int64_t precision, int config)
 
 const char *model_attend_refused(const struct model_attend *attend, int config)
 {
-    if (attend->last) return "one query a sequence";
+    if (attend->last) return "one query per sequence";
     return attention_configs_of(attend->precision).list[config].size == attend->size
                ? NULL
                : "another head size";

@@ -1,10 +1,10 @@
 /*
- * model_attend_any.cu - causal attention, a block a query, for any head size and for one
- * query a sequence: eight warps share the keys, lanes lie along the head, and
+ * model_attend_any.cu - causal attention, one block per query, for any head size and for one
+ * query per sequence: eight warps share the keys, lanes lie along the head, and
  * the block puts the warps' softmaxes together. A warp takes several keys at a time, because
  * what it waits for, the memory and then the sum over the lanes, is the same for one.
  *
- * Operations: 4 size a pair, and an exponential. Bytes: k and v once a query, from L2.
+ * Operations: 4 size per pair, and an exponential. Bytes: k and v once per query, from L2.
  */
 #include "model_attend.cuh"
 

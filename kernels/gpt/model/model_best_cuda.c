@@ -1,23 +1,24 @@
 /*
- * model_best_cuda.c - `best`: for each product of a layer the fastest of what there is,
- * measured in setup on the step itself, twenty times in a CUDA graph, and what comes close once
- * more in the whole model; then all layers in one graph. What there is: the fused tiles
- * (model_tile.cuh), in fp32 those that the copy engine feeds (model_ring.cuh), for a few rows a
- * warp an output, Hopper's wgmma (model_wgmma.cu), and cublasLt, algorithm by measured search, with
- * bias, gelu (tanh form) and residual in its epilogue, behind a layernorm of its own where one is
- * due. Attention: the divisions of attention_configs.cuh, or a block a query.
+ * model_best_cuda.c - `best`: the fastest implementation of each product of a layer and of the
+ * attention, measured in setup; then all layers in one CUDA graph.
  *
- * Every candidate is an implementation that the other variants, or each by itself
- * test_family_gpt_choices_gpu.c, verify; the sum of the choices is verified as this variant's
- * output. The note says what was
- * chosen: qkv, proj, fc, fc2, head; a tile's or a ring's size, `lt`, `wgmma` or `warp`;
- * then the attention.
+ * Each candidate is timed on the step itself, twenty times in a CUDA graph. Those that come close
+ * are timed once more in the whole model. Candidates for a product: the fused tiles
+ * (model_tile.cuh), the tiles fed by TMA (model_ring.cuh; fp32), one warp per output (few rows),
+ * Hopper's wgmma (model_wgmma.cu), and cublasLt, which has bias, gelu (tanh form) and residual in
+ * its epilogue and a layernorm of its own in front where one is due. For the attention: the
+ * configurations of attention_configs.cuh, or one block per query.
  *
- * 8 x 128 tokens on an H200, microseconds, predicted before the first run, and
- * measured. Predicted: five kernels a layer; one that finds all in L2 takes about 2.5 from the end
- * of the one before to its own end (0.8 to start, with programmatic dependence; one round of
- * blocks; two passages of L2), and what its operations take at about 25 (fp32), 60 (tf32) or 90
- * (bf16) TFLOP/s in tiles this small.
+ * Every candidate is verified, by the other variants or by itself in
+ * test_family_gpt_choices_gpu.c; the chosen ones together are verified as this variant's output.
+ * The note says what was chosen, in the order qkv, proj, fc, fc2, head: a tile's or a ring's size,
+ * `lt`, `wgmma` or `warp`; then the attention.
+ *
+ * 8 x 128 tokens on an H200, in microseconds, predicted before the first run and measured. The
+ * prediction: five kernels per layer. A kernel that finds all in L2 takes about 2.5 us from the
+ * end of the one before to its own end (0.8 to start, with programmatic dependent launch; one
+ * round of blocks; two passages of L2), and the time of its operations at about 25 (fp32), 60
+ * (tf32) or 90 (bf16) TFLOP/s in tiles this small.
  *
  *                predicted            measured
  *                fp32   tf32   bf16   fp32   tf32   bf16
@@ -35,7 +36,7 @@
  * cublasLt's make 13 and 22 for 1024 x 384 x 128 and 1024 x 768 x 256, the norm not counted,
  * those of model_ring.cuh 16 and 29 with it. Before there were these, fp32 took 73, 172, 411, 112,
  * 259, 720 and 5060. In tf32 and bf16 most products came to be the library's (docs/kernels-gpt.md
- * has the notes' meaning), so kernels a layer are 5 to 12.
+ * has the notes' meaning), so kernels per layer are 5 to 12.
  */
 #include <math.h>
 #include <stdio.h>

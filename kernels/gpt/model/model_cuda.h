@@ -81,7 +81,7 @@ const char *model_tiles_supports(const struct assay_shape *shape);
 /* The tile that fills the device without waste, as far as one can say beforehand. */
 int model_tile_default(const struct model_step *step);
 
-/* A warp an output, for up to MODEL_GEMV_ROWS rows. */
+/* One warp per output, for up to MODEL_GEMV_ROWS rows. */
 enum { MODEL_GEMV_ROWS = 8 };
 const char *model_gemv_refused(const struct model_step *step);
 int model_gemv_enqueue(const struct model_step *step, void *stream);
@@ -96,9 +96,9 @@ int model_attend_configs(int64_t precision);
 const char *model_attend_name(int64_t precision, int config);
 const char *model_attend_refused(const struct model_attend *attend, int config);
 int model_attend_by(const struct model_attend *attend, int config, void *stream);
-/* A block a query, for any head size and for one query a sequence. */
+/* One block per query, for any head size and for one query per sequence. */
 int model_attend_any(const struct model_attend *attend, void *stream);
-/* The division to take unmeasured where there is one, else a block a query. */
+/* The division to take unmeasured where there is one, else one block per query. */
 int model_attend_own(const struct model_attend *attend, void *stream);
 
 /* x [rows][c] = wte[ids] + wpe, or of the last token of each sequence. */

@@ -24,7 +24,8 @@ struct model_workspace {
     void *memory;
     struct model_field x, normed, wide, attended; /* [tokens]: c, c, 4 c, c */
     float *widened;                               /* [tokens][4 c]: v_x + e^2 x^2 */
-    /* Of each thread `scratch_count`: columns of weights and their squares, or a query's scores. */
+    /* `scratch_count` numbers per thread: columns of weights and their squares, or a query's
+     * scores. */
     double *scratch;
     int64_t scratch_count;
 };

@@ -1,12 +1,12 @@
 /*
  * model_own.cu - models by own kernels alone:
  *
- *   layers  a kernel a layer, as the published model did it: layernorm, product with its
+ *   layers  one kernel per layer, as the published model did it: layernorm, product with its
  *           bias, attention, product, residual add, layernorm, product, gelu, product, add:
  *           ten kernels. Products are those of linear_products.h, by tiles of 128 on tensor
  *           cores. _transposed reads transposed copies of the weights, written at every
  *           call (_per_call) or once (_cached), which is what its memory is for.
- *   fused   five kernels a layer (model_tile.cuh): norm, bias, gelu and residual are in
+ *   fused   five kernels per layer (model_tile.cuh): norm, bias, gelu and residual are in
  *           the products.
  *
  * Each eager, and as one CUDA graph (_graph).
@@ -144,7 +144,7 @@ static int layers_prepare(struct assay_call *call, struct own *own)
 
 /* ----------------------------------------------------------------- fused -- */
 
-/* With few rows, a warp an output where the shape allows it. */
+/* With few rows, one warp per output where the shape allows it. */
 static int decode_product(void *self, const struct model_step *step, void *stream)
 {
     return model_gemv_refused(step) ? model_tile_product(self, step, stream)
@@ -238,7 +238,7 @@ static const char *layers_supports(const struct assay_shape *shape)
     ASSAY_REGISTER_VARIANT(variant_name##_##operation_name)
 
 #define FORWARD(operation_name)                                                                    \
-    OWN(operation_name, layers, "layers", "own kernels, one a layer, ten a block",                 \
+    OWN(operation_name, layers, "layers", "own kernels, one per layer, ten per block",             \
         layers_supports, {true, false, false, WEIGHTS_DIRECT});                                    \
     OWN(operation_name, layers_graph, "layers_graph", "layers in one CUDA graph", layers_supports, \
         {true, false, true, WEIGHTS_DIRECT});                                                      \
@@ -247,7 +247,7 @@ static const char *layers_supports(const struct assay_shape *shape)
         {true, false, false, WEIGHTS_PER_CALL});                                                   \
     OWN(operation_name, layers_cached, "layers_transposed_cached",                                 \
         "layers, transposed weights kept", layers_supports, {true, false, false, WEIGHTS_CACHED}); \
-    OWN(operation_name, fused, "fused", "own fused kernels, five a block", model_tiles_supports,   \
+    OWN(operation_name, fused, "fused", "own fused kernels, five per block", model_tiles_supports, \
         {false, false, false, WEIGHTS_DIRECT});                                                    \
     OWN(operation_name, fused_graph, "fused_graph", "fused in one CUDA graph",                     \
         model_tiles_supports, {false, false, true, WEIGHTS_DIRECT})

@@ -1,14 +1,14 @@
 /*
- * model_ring.cuh - y = residual + act(norm(x) w^T + bias) in fp32 on the ordinary cores, for
+ * model_ring.cuh - y = residual + act(norm(x) w^T + bias) in fp32 on CUDA cores, for
  * products that give each multiprocessor about one block: the layers of a model of 64 to 768
  * channels at 1024 rows. Hopper alone.
  *
  * A block has one tile and eight warps to multiply, two a scheduler, each with up to 8 x 12
- * outputs a lane, so that a step of four of k is 384 multiply-adds for 20 reads of shared memory.
+ * outputs per lane, so that a step of four of k is 384 multiply-adds for 20 reads of shared memory.
  * A tile too small for eight such warps gives each of them a slice of k; their sums meet in
  * shared memory, and every thread adds up, finishes and stores four neighbouring outputs at a time.
  *
- * A ninth warp keeps a ring of stages full by the copy engine: boxes of 32 of k, swizzled by 128
+ * A ninth warp keeps a ring of stages full by TMA: boxes of 32 of k, swizzled by 128
  * bytes so that eight rows meet in no bank, zeros outside the matrix. That takes no thread's
  * time or registers for addresses. Warps wait for a stage and hand it back by mbarriers, with no
  * block-wide barrier among them, so that one reads while another multiplies. w depends on no
@@ -16,11 +16,12 @@
  * Rows that are to be normalised come whole, and are normalised in place
  * (model_ring_norm.cuh).
  *
- * Operations: 2 m n k. Bytes: 4 k (ROWS + COLUMNS) a tile, from L2: for 1024 x 256 x 1024, 3.3
+ * Operations: 2 m n k. Bytes: 4 k (ROWS + COLUMNS) per tile, from L2: for 1024 x 256 x 1024, 3.3
  * TB/s, half of what L2 gives.
  *
- * Microseconds a product on an H200, twenty in a graph, by a program that is not kept; the floor is
- * 64 TFLOP/s, `tile` the best of model_tile.cuh. Predicted for the first four: 10, 4.5, 12.5, 12.
+ * Microseconds per product on an H200, twenty in a graph, by a program that is not kept; the floor
+ * is 64 TFLOP/s, `tile` the best of model_tile.cuh. Predicted for the first four:
+ * 10, 4.5, 12.5, 12.
  *
  *   1024 rows, n x k     floor   tile   ring
  *    768 x 256, norm      6.29   22.2   13.8   qkv of 256 channels
@@ -35,7 +36,7 @@
  * What is left, counted at 768 x 3072: multiply-adds in 64 % of the cycles, shared memory at 41 %,
  * no warp that could issue in 25 %, and of stalls those of dispatch first. Four neighbours of k lie
  * in four neighbouring registers; counted over the machine code with two banks of registers that
- * give a word a cycle each, the loop cannot pass 65 %. Operands along rows and columns would meet
+ * give a word per cycle each, the loop cannot pass 65 %. Operands along rows and columns would meet
  * less often, but neither x nor w lies so. Reading one of the two word by word took up to 14 %
  * longer. Slices of k across clusters of two and four blocks were slower for each of these
  * products.
@@ -63,7 +64,7 @@ struct ring_args {
 };
 
 /* A tile's division: warps down and across, the warps left over taking slices of k; and the ring:
- * boxes of k a stage, stages. */
+ * boxes of k per stage, stages. */
 template <int ROWS_, int COLUMNS_, int WARPS_M_, int WARPS_N_, int BOXES_, int STAGES_>
 struct ring_config {
     static const int ROWS = ROWS_, COLUMNS = COLUMNS_, WARPS_N = WARPS_N_, BOXES = BOXES_,
@@ -137,12 +138,12 @@ template <class CONFIG> struct ring_sums {
 
 /* ------------------------------------------------------------------- ring -- */
 
-/* A stage is full when the engine has filled it, and empty when every warp has read it. */
+/* A stage is full when TMA has filled it, and empty when every warp has read it. */
 template <class CONFIG> struct ring_barriers {
     uint64_t full[CONFIG::STAGES], empty[CONFIG::STAGES], rows;
 };
 
-/* What one thread asks of the engine. */
+/* What one thread asks of TMA. */
 template <class CONFIG, bool NORM> struct ring_loader {
     const struct ring_args &args;
     uint32_t memory, full, empty, rows;
@@ -168,7 +169,7 @@ template <class CONFIG, bool NORM> struct ring_loader {
                         blockIdx.y * CONFIG::COLUMNS, full + 8 * slot);
     }
 
-    /* Of x, which lands at `slot` of what is behind w. */
+    /* The same for x, which lands in slot `slot` behind the stages of w. */
     __device__ __forceinline__ void load_x(int stage, int slot, uint32_t barrier) const
     {
 #pragma unroll
@@ -363,7 +364,7 @@ typedef void ring_function(const struct ring_args args);
 struct ring {
     const char *name;
     int rows, columns;
-    int boxes, stages, planes;   /* of k a stage, stages, bytes of sums */
+    int boxes, stages, planes;   /* of k per stage, stages, bytes of sums */
     ring_function *plain, *norm; /* norm: NULL where there is none */
 };
 

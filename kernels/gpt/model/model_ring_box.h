@@ -1,6 +1,6 @@
 /*
  * model_ring_box.h - what a box of the rings of model_ring.cuh is: 32 of k of some rows, as
- * the copy engine puts it into shared memory, and the warps that read it.
+ * TMA puts it into shared memory, and the warps that read it.
  */
 #ifndef MODEL_RING_BOX_H
 #define MODEL_RING_BOX_H

@@ -2,7 +2,7 @@
  * model_run.cu - a model as a sequence of steps for a provider; see model_cuda.h.
  *
  * The residual stream stays where it is: each projection reads it and writes it in place,
- * the first reads the input itself, and the last writes y. Five steps a layer.
+ * the first reads the input itself, and the last writes y. Five steps per layer.
  */
 #include "kernels/gpt/gpt.cuh"
 #include "kernels/cuda/device_memory.h"

@@ -3,7 +3,7 @@
  * its own: embedding, layernorm, bias with gelu or residual, and the product of a few rows.
  *
  * Bytes: each reads what it names once and writes its output once. The product of a few
- * rows is bound by w: a warp an output, lanes along k, sixteen bytes at a time, every row of
+ * rows is bound by w: one warp per output, lanes along k, sixteen bytes at a time, every row of
  * x from shared memory.
  */
 #include "model_cuda.h"
@@ -45,7 +45,7 @@ int model_embed(const struct model *model, const int32_t *ids, const void *wte, 
 
 /* ------------------------------------------------------------- layernorm -- */
 
-/* A warp a row, read three times: from memory once, then from the nearest cache. */
+/* One warp per row, read three times: from memory once, then from the nearest cache. */
 template <typename T>
 static __global__ void __launch_bounds__(THREADS)
     norm(const T *x, int64_t ldx, const T *scale, const T *shift, T *y, int64_t rows, int k)
@@ -150,7 +150,7 @@ struct gemv_args {
     bool gelu;
 };
 
-/* x, normalised where it shall be, goes to shared memory as fp32 [m][k], a warp a row. */
+/* x, normalised where it shall be, goes to shared memory as fp32 [m][k], one warp per row. */
 template <typename T>
 static __device__ __forceinline__ void gemv_rows(const gemv_args &args, float *shared)
 {

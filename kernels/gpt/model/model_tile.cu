@@ -83,7 +83,7 @@ int model_tile_default(const struct model_step *step)
 {
     int count, chosen = 0;
     const struct tile *tiles = tiles_of(step->precision, &count);
-    const int64_t enough = 128; /* blocks, about one a multiprocessor */
+    const int64_t enough = 128; /* blocks, about one per multiprocessor */
     for (int i = 0; i < count; i++) {
         int64_t blocks = (int64_t)gpt_blocks(step->m, tiles[i].rows) *
                          (int64_t)gpt_blocks(step->n, tiles[i].columns);

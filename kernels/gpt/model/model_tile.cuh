@@ -41,7 +41,7 @@ static __device__ __forceinline__ void tile_copy(uint32_t *to, int pitch, const 
                                                  int row0, int count, int rows, int word0,
                                                  int words, int k)
 {
-    const int width = 4 / (int)sizeof(T); /* elements a word */
+    const int width = 4 / (int)sizeof(T); /* elements per word */
     if (ALIGNED) {
         int chunks = words / 4;
         for (int i = threadIdx.x; i < count * chunks; i += THREADS) {
@@ -115,7 +115,7 @@ static __device__ __forceinline__ void tile_set(uint16_t *to, const tile_piece<8
                               gpt_pack(piece.v[4], piece.v[5]), gpt_pack(piece.v[6], piece.v[7]));
 }
 
-/* Normalise `rows` rows of k in shared memory, in place, eight lanes a row. */
+/* Normalise `rows` rows of k in shared memory, in place, eight lanes per row. */
 template <typename T, int THREADS, int WIDTH>
 static __device__ __forceinline__ void tile_normalise(T *x, int pitch, int rows, int k,
                                                       const T *scale, const T *shift)
@@ -229,7 +229,7 @@ static __global__ void __launch_bounds__(CONFIG::THREADS) tile_kernel(struct til
                                        args.k);
     };
 
-    /* w of all but one stage before the wait, in the first group; then a group a stage. */
+    /* w of all but one stage before the wait, in the first group; then one group per stage. */
 #pragma unroll
     for (int chunk = 0; chunk < stages - 1; chunk++)
         if (chunk < chunks) copy_w(chunk);

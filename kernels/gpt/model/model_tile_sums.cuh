@@ -2,10 +2,10 @@
  * model_tile_sums.cuh - a warp's outputs in the tiles of model_tile.cuh, WM x WN of them.
  *
  * All is counted in words of 32 bits: 8 words of k are a step of the tensor cores, of tf32
- * (m16n8k8) and bf16 (m16n8k16) alike. On the ordinary cores (fp32) a lane holds outputs four
+ * (m16n8k8) and bf16 (m16n8k16) alike. On CUDA cores (fp32) a lane holds outputs four
  * rows and eight columns apart and takes four of k at a time. There the reads of shared
  * memory decide: a multiply-add for each lane takes a quarter of a cycle, sixteen bytes for
- * each lane take four. So 8 x 8 outputs a lane are what the arithmetic can keep up with, 8 x 4
+ * each lane take four. So 8 x 8 outputs per lane are what the arithmetic can keep up with, 8 x 4
  * are bound by the reads at two thirds of it. A tile small enough for few rows is then one or
  * two warps' work, and slices of k, added up at the end, employ the others.
  */
@@ -65,7 +65,7 @@ template <typename T, int CORES, int WM, int WN> struct tile_sums {
     }
 };
 
-/* On the ordinary cores: lanes are 4 rows by 8 columns. */
+/* On CUDA cores: lanes are 4 rows by 8 columns. */
 template <int WM, int WN> struct tile_sums<float, TILE_PLAIN, WM, WN> {
     static const int COUNT = WM * WN / 32;
     float sum[COUNT] = {};
