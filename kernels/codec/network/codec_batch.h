@@ -14,6 +14,20 @@ enum batch_type { BATCH_FP32, BATCH_TF32 };
 enum encode_buffer { ENCODE_LEAVES, ENCODE_CODES };
 enum decode_buffer { DECODE_CODES, DECODE_LEAVES };
 
+static const char *const batch_types[] = {"fp32", "tf32", NULL};
+
+/* The dims that both operations have; LEAVES says what the leaves are. */
+#define BATCH_DIMS(LEAVES)                                                                         \
+    [BATCH_LEAVES] = {.name = "leaves",                                                            \
+                      .summary = (LEAVES),                                                         \
+                      .fallback = 64,                                                              \
+                      .min = 1,                                                                    \
+                      .max = 1 << 20},                                                             \
+    [BATCH_TYPE] = {.name = "type",                                                                \
+                    .summary = "arithmetic of the convolutions' products",                         \
+                    .choices = batch_types,                                                        \
+                    .fallback = BATCH_TF32}
+
 /* Leaves that the figures of quality look at. */
 enum { BATCH_LOOKED_AT = 32 };
 

@@ -17,8 +17,6 @@
 #include "codec_expect.h"
 #include "codec_net_internal.h"
 
-static const char *const types[] = {"fp32", "tf32", NULL};
-
 static int buffers(const struct assay_shape *shape, struct assay_buffer out[ASSAY_MAX_BUFFERS])
 {
     out[DECODE_CODES] = codec_codes_buffer(ASSAY_IN, shape->value[BATCH_LEAVES]);
@@ -76,15 +74,7 @@ static const char *const baselines[] = {"unfused", "host_omp", NULL};
 static const struct assay_operation codec_decode = {
     .name = "codec_decode",
     .summary = "leaves of codes: codewords, convolutions, norms, attention, shuffle, sigmoid",
-    .dims = {[BATCH_LEAVES] = {.name = "leaves",
-                               .summary = "leaves of 64 codes",
-                               .fallback = 64,
-                               .min = 1,
-                               .max = 1 << 20},
-             [BATCH_TYPE] = {.name = "type",
-                             .summary = "arithmetic of the convolutions' products",
-                             .choices = types,
-                             .fallback = BATCH_TF32}},
+    .dims = {BATCH_DIMS("leaves of 64 codes")},
     .buffers = buffers,
     .work = work,
     .reference = reference,

@@ -16,7 +16,6 @@
 /* Leaves of the volume from its middle on, where there is something. */
 static const int64_t FIRST_LEAF = (int64_t)LEAF_VOLUME / 2 * LEAF_VOLUME * LEAF_VOLUME;
 
-static const char *const types[] = {"fp32", "tf32", NULL};
 static const char *const volumes[] = {"smoke", "sdf", "noise", NULL};
 
 static int buffers(const struct assay_shape *shape, struct assay_buffer out[ASSAY_MAX_BUFFERS])
@@ -68,19 +67,11 @@ static const char *const baselines[] = {"unfused", "host_omp", NULL};
 static const struct assay_operation codec_encode = {
     .name = "codec_encode",
     .summary = "codes of leaves: convolutions, norms and attention, then the nearest codeword",
-    .dims = {[BATCH_LEAVES] = {.name = "leaves",
-                               .summary = "leaves of 8^3 fp32",
-                               .fallback = 64,
-                               .min = 1,
-                               .max = 1 << 20},
-             [BATCH_TYPE] = {.name = "type",
-                             .summary = "arithmetic of the convolutions' products",
-                             .choices = types,
-                             .fallback = BATCH_TF32},
-             [BATCH_VOLUME] = {.name = "volume",
-                               .summary = "what the leaves are cut from",
-                               .choices = volumes,
-                               .fallback = LEAF_SMOKE}},
+    .dims = {BATCH_DIMS("leaves of 8^3 fp32"), [BATCH_VOLUME] = {.name = "volume",
+                                                                 .summary =
+                                                                     "what the leaves are cut from",
+                                                                 .choices = volumes,
+                                                                 .fallback = LEAF_SMOKE}},
     .buffers = buffers,
     .fill = fill,
     .work = work,
