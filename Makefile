@@ -102,7 +102,8 @@ buildable = $(sort $(filter-out $(if $(filter 1,$(CUDA)),,%_cuda.c %.cu) \
 obj = $(patsubst %,$(BUILD)/%.o,$(1))
 
 HARNESS_O := $(call obj,$(call buildable,$(foreach ext,c cu,harness/*/*.$(ext) harness/*/*/*.$(ext))))
-FAMILY_O  := $(call obj,$(call buildable,kernels/*/*.c kernels/*/*.cu baselines/*.c baselines/*.cu))
+FAMILY_O  := $(call obj,$(call buildable,kernels/*/*.c kernels/*/*.cu \
+    kernels/*/*/*.c kernels/*/*/*.cu baselines/*.c baselines/*.cu))
 FAULT_O   := $(call obj,$(call buildable,tests/faults/*.c tests/faults/*.cu))
 TEST_O    := $(call obj,$(call buildable,tests/test_*.c))
 TESTS     := $(TEST_O:.c.o=)

@@ -10,7 +10,7 @@
  * that of launches.
  *
  * Column-major, s' [keys, queries] = k'^T q', then y' [d, queries] = v' p'. The whole
- * square is computed: 8 d operations a pair below the diagonal. Bytes of a pair of the square:
+ * square is computed: 8 d operations per pair below the diagonal. Bytes of a pair of the square:
  * 4 written and read for the score, 4 (bf16: 2) for the weight.
  */
 #include "cublas_session.h"
@@ -19,9 +19,10 @@
 
 #include <stdlib.h>
 
+#include "kernels/gpt/cublas_types.h"
 #include "kernels/cuda/cuda_error.h"
-#include "kernels/gpt/gpt_room.h"
-#include "kernels/gpt/attention_steps.h"
+#include "kernels/cuda/device_memory.h"
+#include "kernels/gpt/attention/attention_steps.h"
 
 struct attention {
     struct cublas_session session;
@@ -47,10 +48,10 @@ static int setup(struct assay_call *call)
     int64_t bytes = attention_scores_bytes(call->shape);
     struct attention *attention = call->state = calloc(1, sizeof *attention);
     if (!attention) return assay_error("out of memory");
-    if (cublas_session_open(&attention->session, precision, call)) return -1;
-    int status = gpt_room(call, (void **)&attention->scores, bytes, "the scores");
+    if (cublas_session_open(&attention->session, cublas_types(precision).math, call)) return -1;
+    int status = device_memory(call, (void **)&attention->scores, bytes, "the scores");
     if (status || precision != GPT_BF16) return status;
-    return gpt_room(call, &attention->half, bytes / 2, "the weights");
+    return device_memory(call, &attention->half, bytes / 2, "the weights");
 }
 
 /* How the two products walk over sequences and heads, in elements. */
@@ -149,7 +150,7 @@ static int setup_pointers(struct assay_call *call)
     struct attention *attention = call->state;
     int64_t lines = call->shape->value[ATTENTION_BATCH] * call->shape->value[ATTENTION_HEADS];
     int64_t count = lines * MATRICES, bytes = count * (int64_t)sizeof(char *);
-    status = gpt_room(call, (void **)&attention->pointers, bytes, "the lists of matrices");
+    status = device_memory(call, (void **)&attention->pointers, bytes, "the lists of matrices");
     if (status) return status;
     char **list = malloc((size_t)bytes);
     if (!list) return assay_error("out of memory");

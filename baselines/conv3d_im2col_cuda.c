@@ -1,29 +1,24 @@
 /*
  * conv3d_im2col_cuda.c - `conv3d` as a matrix product: a kernel writes the columns of as
- * many leaves as fit 256 MiB, cuBLAS multiplies them, a product a leaf, and another
+ * many leaves as fit 256 MiB, cuBLAS multiplies them, one product per leaf, and another
  * kernel adds the bias. What a framework without a convolution of its own does.
  *
  * Operations: 2 * kernel^3 * in a number of y. Bytes: those of the operation, the columns
  * (kernel^3 numbers for one of x) written and read, and y once more for the bias.
  */
-#include "cublas_load.h"
+#include "cublas_session.h"
 
 #ifdef CUBLAS_HEADERS
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "kernels/cuda/cuda_error.h"
-#include "kernels/codec/conv3d.h"
-
-enum { WORKSPACE_BYTES = 64 << 20 };
+#include "kernels/codec/layers/conv3d.h"
 
 static const int64_t COLUMN_BYTES = 256 << 20;
 
 struct route {
-    const struct cublas *api;
-    cublasHandle_t handle;
-    void *workspace;
+    struct cublas_session session;
     float *columns;
     int64_t leaves; /* at a time */
 };
@@ -34,27 +29,6 @@ static const char *supports(const struct assay_shape *shape)
     return cublas_missing();
 }
 
-static int prepare_handle(struct route *route, struct assay_call *call)
-{
-    const bool tf32 = call->shape->value[CONV_TYPE] == CONV_TF32;
-    int version = 0;
-    if (cublas_error(route->api->create(&route->handle), "cublasCreate")) return -1;
-    /* The stream first: setting it takes the workspace back. */
-    if (cublas_error(route->api->set_stream(route->handle, call->stream), "cublasSetStream"))
-        return -1;
-    if (cublas_error(route->api->set_workspace(route->handle, route->workspace, WORKSPACE_BYTES),
-                     "cublasSetWorkspace"))
-        return -1;
-    if (cublas_error(route->api->set_math_mode(route->handle, tf32 ? CUBLAS_TF32_TENSOR_OP_MATH
-                                                                   : CUBLAS_PEDANTIC_MATH),
-                     "cublasSetMathMode"))
-        return -1;
-    if (cublas_error(route->api->get_version(route->handle, &version), "cublasGetVersion"))
-        return -1;
-    snprintf(call->note, sizeof call->note, "cuBLAS %d", version);
-    return 0;
-}
-
 static int setup(struct assay_call *call)
 {
     const struct conv_job job = conv_job(call->shape);
@@ -62,17 +36,16 @@ static int setup(struct assay_call *call)
     struct route *route = calloc(1, sizeof *route);
     if (!route) return assay_error("out of memory");
     call->state = route;
-    route->api = cublas_load();
-    if (!route->api) return -1;
     route->leaves = COLUMN_BYTES / leaf_bytes;
     if (route->leaves > job.leaves) route->leaves = job.leaves;
     if (route->leaves < 1) route->leaves = 1;
-    if (cuda_error(cudaMalloc(&route->workspace, WORKSPACE_BYTES), "workspace")) return -1;
     if (cuda_error(cudaMalloc((void **)&route->columns, (size_t)(route->leaves * leaf_bytes)),
                    "columns"))
         return -1;
-    call->workspace_bytes += WORKSPACE_BYTES + route->leaves * leaf_bytes;
-    return prepare_handle(route, call);
+    call->workspace_bytes += route->leaves * leaf_bytes;
+    const bool tf32 = call->shape->value[CONV_TYPE] == CONV_TF32;
+    return cublas_session_open(&route->session,
+                               tf32 ? CUBLAS_TF32_TENSOR_OP_MATH : CUBLAS_PEDANTIC_MATH, call);
 }
 
 /* Row by row y [out, voxels] = w^T columns; column by column, y' [voxels, out] =
@@ -86,12 +59,12 @@ static int multiply(const struct route *route, const struct assay_call *call,
     const cublasComputeType_t compute = call->shape->value[CONV_TYPE] == CONV_TF32
                                             ? CUBLAS_COMPUTE_32F_FAST_TF32
                                             : CUBLAS_COMPUTE_32F_PEDANTIC;
-    return cublas_error(route->api->gemm_batched(
-                            route->handle, CUBLAS_OP_N, CUBLAS_OP_T, voxels, job->out, depth, &one,
-                            route->columns, CUDA_R_32F, voxels, (long long)depth * voxels,
-                            call->buffer[CONV_W], CUDA_R_32F, job->out, 0, &zero, y, CUDA_R_32F,
-                            voxels, (long long)job->out * voxels, (int)count, compute,
-                            CUBLAS_GEMM_DEFAULT),
+    return cublas_error(route->session.api->gemm_batched(
+                            route->session.handle, CUBLAS_OP_N, CUBLAS_OP_T, voxels, job->out,
+                            depth, &one, route->columns, CUDA_R_32F, voxels,
+                            (long long)depth * voxels, call->buffer[CONV_W], CUDA_R_32F, job->out,
+                            0, &zero, y, CUDA_R_32F, voxels, (long long)job->out * voxels,
+                            (int)count, compute, CUBLAS_GEMM_DEFAULT),
                         "cublasGemmStridedBatchedEx");
 }
 
@@ -117,16 +90,15 @@ static void teardown(struct assay_call *call)
 {
     struct route *route = call->state;
     if (!route) return;
-    if (route->handle) route->api->destroy(route->handle);
+    cublas_session_release(&route->session);
     cudaFree(route->columns);
-    cudaFree(route->workspace);
     free(route);
 }
 
 static const struct assay_variant im2col = {
     .operation = "conv3d",
     .name = "im2col_cublas",
-    .summary = "columns written out, a cuBLAS product a leaf, the bias in another pass",
+    .summary = "columns written out, one cuBLAS product per leaf, the bias in another pass",
     .kind = ASSAY_BASELINE,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,

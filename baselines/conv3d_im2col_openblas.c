@@ -7,7 +7,7 @@
  */
 #include <stdlib.h>
 
-#include "kernels/codec/conv3d.h"
+#include "kernels/codec/layers/conv3d.h"
 #include "load_openblas.h"
 
 static int setup(struct assay_call *call)

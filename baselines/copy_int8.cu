@@ -7,7 +7,7 @@
  *   device_copy  cudaMemcpyAsync of half the bytes from device to device: as
  *                many moved, half each way; compared by bandwidth.
  *
- * Per token, copy_r4w1 also writes 4 bytes a row: the row's first element.
+ * Per token, copy_r4w1 also writes 4 bytes per row: the row's first element.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -158,7 +158,7 @@ ASSAY_REGISTER_VARIANT(copy);
 static const struct assay_variant copy_token = {
     .operation = "int8_quantize_token",
     .name = "copy_r4w1",
-    .summary = "reads every element, writes its top byte, and a scale a row",
+    .summary = "reads every element, writes its top byte, and a scale per row",
     .kind = ASSAY_BASELINE,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,

@@ -2,10 +2,10 @@
  * copy_lattice.cu - the bounds of the lattice family on the GPU.
  *
  *   copy_TASK      reads and writes the bytes of the operation, without the arithmetic:
- *                  codes are written eight entries a thread, entries four a thread, so
+ *                  codes are written eight entries per thread, entries four per thread, so
  *                  that a warp writes whole lines
- *   int8_quantize  of the same x to one byte an entry, sat8(rne(x / s)) with s a
- *                  32nd of sigma: the quantiser one would use instead. 5 bytes an entry.
+ *   int8_quantize  of the same x to one byte per entry, sat8(rne(x / s)) with s a
+ *                  32nd of sigma: the quantiser one would use instead. 5 bytes per entry.
  */
 #include <stdlib.h>
 
@@ -39,7 +39,7 @@ static __global__ void __launch_bounds__(THREADS)
     if (TS > 0) lattice_store_bytes(t + group * TS, TS, word);
 }
 
-/* Four entries a thread, two neighbours sharing a group's codes. */
+/* Four entries per thread, two neighbours sharing a group's codes. */
 template <int BYTES, int TS>
 static __global__ void __launch_bounds__(THREADS)
     copy_decode(const uint8_t *__restrict__ codes, uint4 *__restrict__ y,
@@ -221,7 +221,7 @@ COPY(roundtrip);
 static const struct assay_variant int8 = {
     .operation = "lattice_encode",
     .name = "int8_quantize",
-    .summary = "x to one int8 an entry instead, fused: 5 bytes an entry",
+    .summary = "x to one int8 per entry instead, fused: 5 bytes per entry",
     .kind = ASSAY_BASELINE,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,

@@ -13,7 +13,7 @@ const char *lattice_copy_supports(const struct assay_shape *shape)
     const struct lattice_job job = lattice_job(shape);
     if (job.columns % 8) return "columns must be a multiple of 8";
     if (job.type != TYPE_PACKED) return "packed codes only";
-    if (job.overload == OVERLOAD_TENSOR) return "a T a block or none";
+    if (job.overload == OVERLOAD_TENSOR) return "a T per block or none";
     return NULL;
 }
 
@@ -55,7 +55,7 @@ int lattice_model_copy(const struct assay_shape *shape, const void *const in[], 
     return 0;
 }
 
-/* `count` elements of `width` bytes into output `buffer`, a piece a thread. */
+/* `count` elements of `width` bytes into output `buffer`, one piece per thread. */
 static void copy_output(struct assay_call *call, int buffer, int64_t count, int64_t width)
 {
     const void *const *in = (const void *const *)call->buffer;

@@ -8,13 +8,11 @@
 #ifndef CUBLAS_GEMM_H
 #define CUBLAS_GEMM_H
 
-#include "cublas_load.h"
+#include "kernels/cuda/cublas_load.h"
 
 #ifdef CUBLAS_HEADERS
 
 #include "kernels/ceilings/gemm.h"
-
-enum { CUBLAS_GEMM_WORKSPACE_BYTES = 64 << 20 }; /* 32 MiB is Hopper's least for full choice */
 
 struct cublas_gemm_types {
     cudaDataType_t in, out, scale;

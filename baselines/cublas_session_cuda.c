@@ -7,7 +7,7 @@
 
 #include "kernels/cuda/cuda_error.h"
 
-int cublas_session_open(struct cublas_session *session, int64_t precision, struct assay_call *call)
+int cublas_session_open(struct cublas_session *session, cublasMath_t math, struct assay_call *call)
 {
     int version = 0;
     const struct cublas *api = session->api = cublas_load();
@@ -19,9 +19,7 @@ int cublas_session_open(struct cublas_session *session, int64_t precision, struc
     if (cublas_error(api->set_workspace(session->handle, session->workspace, CUBLAS_SESSION_BYTES),
                      "cublasSetWorkspace"))
         return -1;
-    if (cublas_error(api->set_math_mode(session->handle, cublas_types(precision).math),
-                     "cublasSetMathMode"))
-        return -1;
+    if (cublas_error(api->set_math_mode(session->handle, math), "cublasSetMathMode")) return -1;
     if (cublas_error(api->get_version(session->handle, &version), "cublasGetVersion")) return -1;
     call->workspace_bytes += CUBLAS_SESSION_BYTES;
     snprintf(call->note, sizeof call->note, "cuBLAS %d", version);

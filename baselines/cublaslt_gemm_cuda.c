@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-#include "cublaslt_product.h"
+#include "kernels/cuda/cublaslt_product.h"
 
 static union lt_factor factor(const struct assay_shape *shape, int value)
 {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "kernels/cuda/cuda_error.h"
-#include "kernels/codec/group_norm.h"
+#include "kernels/codec/layers/group_norm.h"
 
 static int launch(struct assay_call *call)
 {

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "kernels/codec/group_norm.h"
+#include "kernels/codec/layers/group_norm.h"
 
 static size_t bytes_of(const struct norm_job *job)
 {

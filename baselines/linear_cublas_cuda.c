@@ -13,8 +13,9 @@
 
 #include <stdlib.h>
 
+#include "kernels/gpt/cublas_types.h"
 #include "kernels/cuda/cuda_error.h"
-#include "kernels/gpt/linear_steps.h"
+#include "kernels/gpt/linear/linear_steps.h"
 
 struct linear {
     struct cublas_session session;
@@ -31,8 +32,8 @@ static int setup(struct assay_call *call)
 {
     struct linear *linear = call->state = calloc(1, sizeof *linear);
     if (!linear) return assay_error("out of memory");
-    if (cublas_session_open(&linear->session, call->shape->value[LINEAR_PRECISION], call))
-        return -1;
+    const struct cublas_types types = cublas_types(call->shape->value[LINEAR_PRECISION]);
+    if (cublas_session_open(&linear->session, types.math, call)) return -1;
     return linear_prepare(call, &linear->copy);
 }
 

@@ -4,15 +4,14 @@
  *
  * Operations: 2 m n k. Bytes: those of the operation, and the steps'.
  */
-#include "cublas_session.h"
+#include "kernels/gpt/cublas_types.h"
 
 #ifdef CUBLAS_HEADERS
 
 #include <stdlib.h>
 
-#include "cublaslt_product.h"
 #include "kernels/cuda/cuda_error.h"
-#include "kernels/gpt/linear_steps.h"
+#include "kernels/gpt/linear/linear_steps.h"
 
 struct linear {
     struct lt_product product;
@@ -27,34 +26,24 @@ static const char *supports(const struct assay_shape *shape)
 
 static int setup(struct assay_call *call)
 {
-    int64_t precision = call->shape->value[LINEAR_PRECISION];
-    const struct cublas_types types = cublas_types(precision);
     struct linear *linear = call->state = calloc(1, sizeof *linear);
     struct linear_operands o;
     if (!linear) return assay_error("out of memory");
     int status = linear_prepare(call, &linear->copy);
     if (status == 0) status = linear_begin(call, linear->copy, &o);
     if (status) return status;
-    const struct lt_request request = {
-        .in = types.data,
-        .out = types.data,
-        .scale = CUDA_R_32F,
-        .compute = types.compute,
-        .half = precision == GPT_BF16,
-        .one = {.f32 = 1},
-        .zero = {.f32 = 0},
-        .m = o.m,
-        .n = o.n,
-        .k = o.k,
-        .transposed = o.transposed,
-        .leading = o.leading,
-        .epilogue = o.bias ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_DEFAULT,
-        .bias = o.bias,
-        .x = o.x,
-        .w = o.w,
-        .y = o.y,
-        .stream = call->stream,
-    };
+    struct lt_request request = gpt_lt_request(call->shape->value[LINEAR_PRECISION]);
+    request.m = o.m;
+    request.n = o.n;
+    request.k = o.k;
+    request.transposed = o.transposed;
+    request.leading = o.leading;
+    request.epilogue = o.bias ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_DEFAULT;
+    request.bias = o.bias;
+    request.x = o.x;
+    request.w = o.w;
+    request.y = o.y;
+    request.stream = call->stream;
     return lt_product_open(&linear->product, &request, call);
 }
 

@@ -1,6 +1,6 @@
 /*
  * load_openblas.h - OpenBLAS, loaded when a variant is first set up: linked, it would start
- * its threads, one a core, in every process of the program, where they spin for 25 ms.
+ * its threads, one per core, in every process of the program, where they spin for 25 ms.
  */
 #ifndef LOAD_OPENBLAS_H
 #define LOAD_OPENBLAS_H

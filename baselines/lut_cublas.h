@@ -7,14 +7,12 @@
 #ifndef LUT_CUBLAS_H
 #define LUT_CUBLAS_H
 
-#include "cublas_load.h"
+#include "kernels/cuda/cublas_load.h"
 
 #ifdef CUBLAS_HEADERS
 
 #include "kernels/cuda/cuda_error.h"
 #include "kernels/lut/lut_cuda.h"
-
-enum { LUT_CUBLAS_WORKSPACE_BYTES = 64 << 20 }; /* 32 MiB is Hopper's least for full choice */
 
 enum lut_cublas_type { LUT_AS_INT8, LUT_AS_FP32, LUT_AS_BF16, LUT_AS_ORIGINAL };
 

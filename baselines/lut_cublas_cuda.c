@@ -3,7 +3,7 @@
  * fp32 (pedantic, so that no TF32 slips in), TF32 and BF16; and in fp32 on operands
  * that were never quantised. Math mode, compute type and workspace are explicit.
  *
- * Operations: 2 rows K columns. Bytes: 4 (BF16: 2) an entry of A and B, 4 an element
+ * Operations: 2 * rows * K * columns. Bytes: 4 (BF16: 2) per entry of A and B, 4 per element
  * of C. Decoded coordinates are small whole numbers, so that TF32 and BF16 hold them
  * and sums below 2^24 are exact in any order.
  */
@@ -12,38 +12,16 @@
 #ifdef CUBLAS_HEADERS
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
+#include "cublas_session.h"
+
 struct gemm {
-    const struct cublas *api;
-    cublasHandle_t handle;
-    void *workspace;
+    struct cublas_session session;
     struct lut_operands operands;
     cudaDataType_t in;
     cublasComputeType_t compute;
 };
-
-static int prepare_library(struct gemm *gemm, struct assay_call *call, cublasMath_t math)
-{
-    int version = 0;
-    gemm->api = cublas_load();
-    if (!gemm->api) return -1;
-    if (cublas_error(gemm->api->create(&gemm->handle), "cublasCreate")) return -1;
-    if (cuda_error(cudaMalloc(&gemm->workspace, LUT_CUBLAS_WORKSPACE_BYTES), "workspace"))
-        return -1;
-    call->workspace_bytes += LUT_CUBLAS_WORKSPACE_BYTES;
-    /* The stream first: setting it takes the workspace back. */
-    if (cublas_error(gemm->api->set_stream(gemm->handle, call->stream), "cublasSetStream") ||
-        cublas_error(
-            gemm->api->set_workspace(gemm->handle, gemm->workspace, LUT_CUBLAS_WORKSPACE_BYTES),
-            "cublasSetWorkspace") ||
-        cublas_error(gemm->api->set_math_mode(gemm->handle, math), "cublasSetMathMode") ||
-        cublas_error(gemm->api->get_version(gemm->handle, &version), "cublasGetVersion"))
-        return -1;
-    snprintf(call->note, sizeof call->note, "cuBLAS %d", version);
-    return 0;
-}
 
 static int prepare(struct assay_call *call, enum lut_cublas_type type, cudaDataType_t in,
                    cublasComputeType_t compute, cublasMath_t math)
@@ -53,7 +31,7 @@ static int prepare(struct assay_call *call, enum lut_cublas_type type, cudaDataT
     call->state = gemm;
     gemm->in = in;
     gemm->compute = compute;
-    if (prepare_library(gemm, call, math)) return -1;
+    if (cublas_session_open(&gemm->session, math, call)) return -1;
     return lut_operands_init(&gemm->operands, call, type);
 }
 
@@ -89,10 +67,11 @@ static int launch(struct assay_call *call)
     const float alpha = geometry.unit / (float)geometry.divisor, beta = 0;
     int m = (int)geometry.columns, n = (int)geometry.rows;
     int k = (int)(geometry.blocks * geometry.d), stride = (int)gemm->operands.stride;
-    return cublas_error(gemm->api->gemm_ex(gemm->handle, CUBLAS_OP_T, CUBLAS_OP_N, m, n, k, &alpha,
-                                           gemm->operands.b, gemm->in, stride, gemm->operands.a,
-                                           gemm->in, stride, &beta, call->buffer[LUT_C], CUDA_R_32F,
-                                           m, gemm->compute, CUBLAS_GEMM_DEFAULT),
+    return cublas_error(gemm->session.api->gemm_ex(gemm->session.handle, CUBLAS_OP_T, CUBLAS_OP_N,
+                                                   m, n, k, &alpha, gemm->operands.b, gemm->in,
+                                                   stride, gemm->operands.a, gemm->in, stride,
+                                                   &beta, call->buffer[LUT_C], CUDA_R_32F, m,
+                                                   gemm->compute, CUBLAS_GEMM_DEFAULT),
                         "cublasGemmEx");
 }
 
@@ -101,8 +80,7 @@ static void teardown(struct assay_call *call)
     struct gemm *gemm = call->state;
     if (!gemm) return;
     lut_operands_release(&gemm->operands);
-    if (gemm->handle) gemm->api->destroy(gemm->handle);
-    cudaFree(gemm->workspace);
+    cublas_session_release(&gemm->session);
     free(gemm);
 }
 

@@ -7,8 +7,8 @@
  * what they are; in cublaslt_int8 a kernel of ours turns them into C, in place. A kernel
  * that claims to be as fast as the library has to be compared with the first.
  *
- * Operations: 2 rows K columns in int8. Bytes: 1 an entry of A and B; 4 an element of C, and
- * in cublaslt_int8 8 more.
+ * Operations: 2 * rows * K * columns in int8. Bytes: 1 per entry of A and B; 4 per element of C,
+ * and in cublaslt_int8 8 more.
  */
 #include "lut_cublas.h"
 
@@ -16,7 +16,7 @@
 
 #include <stdlib.h>
 
-#include "cublaslt_product.h"
+#include "kernels/cuda/cublaslt_product.h"
 
 struct lt {
     struct lut_operands operands;

@@ -1,7 +1,7 @@
 /*
- * lut_layer.h - what the baselines of quantized_linear share that multiply activations which
- * were not quantised to lattice codes: another result than the operation's, which they
- * check themselves.
+ * lut_layer.h - what some baselines of quantized_linear share: those that multiply the
+ * activations as they are, not quantised to lattice codes. Their result differs from the
+ * operation's, so they check it themselves, with the functions below.
  */
 #ifndef LUT_LAYER_H
 #define LUT_LAYER_H

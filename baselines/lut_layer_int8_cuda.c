@@ -6,7 +6,7 @@
  * It is the product alone, as a network has it whose layer before writes int8: neither the
  * encoding of X nor the scaling of the int32 sums is in it. They are checked as what they are.
  *
- * Operations: 2 rows K columns in int8. Bytes: 1 an entry of X and W, 4 an element of C.
+ * Operations: 2 * rows * K * columns in int8. Bytes: 1 per entry of X and W, 4 per element of C.
  */
 #include "lut_cublas.h"
 
@@ -15,7 +15,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "cublaslt_product.h"
+#include "kernels/cuda/cublaslt_product.h"
 
 /* int8 of one standard deviation: 4 of them are 127. */
 static const float STEPS = 127.0f / 4.0f;

@@ -7,7 +7,7 @@
  * result, so it is judged by its own check. In BF16 setup has rounded X: a network in BF16
  * hands its activations over so.
  *
- * Operations: 2 rows K columns. Bytes: 4 (BF16: 2) an entry of A and B, 4 an element of C.
+ * Operations: 2 * rows * K * columns. Bytes: 4 (BF16: 2) per entry of A and B, 4 per element of C.
  */
 #include "lut_cublas.h"
 
@@ -16,6 +16,7 @@
 #include <stdlib.h>
 
 #include "cublas_session.h"
+#include "kernels/gpt/cublas_types.h"
 #include "kernels/lut/row_sums.h"
 #include "lut_layer.h"
 
@@ -81,7 +82,7 @@ static int prepare(struct assay_call *call, int64_t precision, int buffer, int64
     if (!layer) return assay_error("out of memory");
     call->state = layer;
     layer->precision = precision;
-    if (cublas_session_open(&layer->session, precision, call)) return -1;
+    if (cublas_session_open(&layer->session, cublas_types(precision).math, call)) return -1;
     return decode(layer, call, buffer, rows);
 }
 
@@ -229,8 +230,8 @@ static int check_linear(struct assay_call *call)
     struct element element = {.x = malloc((size_t)geometry.k * sizeof(float)),
                               .weights = malloc((size_t)geometry.k * sizeof(float)),
                               .codes = malloc((size_t)geometry.stride_bytes)};
-    bool room = element.x && element.weights && element.codes;
-    int status = room ? 0 : assay_error("out of host memory for a check");
+    bool allocated = element.x && element.weights && element.codes;
+    int status = allocated ? 0 : assay_error("out of host memory for a check");
     for (int i = 0; i < LAYER_CHECKED && status == 0; i++) {
         int64_t row, column;
         layer_place(call->shape, i, &row, &column);

@@ -3,8 +3,8 @@
  * have one operand in full precision: the other is decoded to fp32 in setup.
  *
  * In quantized_linear X is multiplied as it is, which is another result than the
- * operation's: it has its own check. Operations: 2 rows K columns. Bytes: 4 an entry of
- * either operand, 4 an element of C.
+ * operation's: it has its own check. Operations: 2 * rows * K * columns. Bytes: 4 per entry of
+ * either operand, 4 per element of C.
  */
 #include <stdlib.h>
 

@@ -4,16 +4,15 @@
  *
  * Operations: those of mlp. Bytes beyond the least: what is between, written and read.
  */
-#include "cublas_session.h"
+#include "kernels/gpt/cublas_types.h"
 
 #ifdef CUBLAS_HEADERS
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cublaslt_product.h"
 #include "kernels/cuda/cuda_error.h"
-#include "kernels/gpt/gpt_room.h"
+#include "kernels/cuda/device_memory.h"
 
 struct mlp {
     struct lt_product expand, contract;
@@ -29,27 +28,17 @@ static const char *supports(const struct assay_shape *shape)
 static int open_products(struct mlp *mlp, struct assay_call *call)
 {
     int64_t m = call->shape->value[MLP_M], c = call->shape->value[MLP_C];
-    int64_t precision = call->shape->value[MLP_PRECISION];
-    const struct cublas_types types = cublas_types(precision);
-    struct lt_request request = {
-        .in = types.data,
-        .out = types.data,
-        .scale = CUDA_R_32F,
-        .compute = types.compute,
-        .half = precision == GPT_BF16,
-        .one = {.f32 = 1},
-        .zero = {.f32 = 0},
-        .m = m,
-        .n = 4 * c,
-        .k = c,
-        .leading = c,
-        .epilogue = CUBLASLT_EPILOGUE_GELU_BIAS,
-        .bias = call->buffer[MLP_B1],
-        .x = call->buffer[MLP_X],
-        .w = call->buffer[MLP_W1],
-        .y = mlp->between,
-        .stream = call->stream,
-    };
+    struct lt_request request = gpt_lt_request(call->shape->value[MLP_PRECISION]);
+    request.m = m;
+    request.n = 4 * c;
+    request.k = c;
+    request.leading = c;
+    request.epilogue = CUBLASLT_EPILOGUE_GELU_BIAS;
+    request.bias = call->buffer[MLP_B1];
+    request.x = call->buffer[MLP_X];
+    request.w = call->buffer[MLP_W1];
+    request.y = mlp->between;
+    request.stream = call->stream;
     if (lt_product_open(&mlp->expand, &request, call)) return -1;
     request.n = c;
     request.k = request.leading = 4 * c;
@@ -73,7 +62,7 @@ static int setup(struct assay_call *call)
     int64_t bytes = 4 * value[MLP_M] * value[MLP_C] * gpt_bytes(value[MLP_PRECISION]);
     struct mlp *mlp = call->state = calloc(1, sizeof *mlp);
     if (!mlp) return assay_error("out of memory");
-    int status = gpt_room(call, &mlp->between, bytes, "the hidden layer");
+    int status = device_memory(call, &mlp->between, bytes, "the hidden layer");
     return status ? status : open_products(mlp, call);
 }
 

@@ -3,7 +3,7 @@
  * choice of algorithm: layernorm, bias with gelu, and bias with residual are the family's kernels,
  * as is the attention (cuBLAS has none). Eager, and as one CUDA graph.
  *
- * Eleven kernels a layer: norm, product, bias; attention; product, bias and residual; norm,
+ * Eleven kernels per layer: norm, product, bias; attention; product, bias and residual; norm,
  * product, bias and gelu; product, bias and residual.
  */
 #include "cublas_session.h"
@@ -12,10 +12,11 @@
 
 #include <stdlib.h>
 
+#include "kernels/gpt/cublas_types.h"
 #include "kernels/cuda/cuda_error.h"
 #include "kernels/cuda/cuda_graph.h"
-#include "kernels/gpt/gpt_room.h"
-#include "kernels/gpt/model_cuda.h"
+#include "kernels/cuda/device_memory.h"
+#include "kernels/gpt/model/model_cuda.h"
 
 struct cublas_model {
     struct cublas_session session;
@@ -81,9 +82,9 @@ static int open_model(struct assay_call *call, bool cached)
     if (status) return status;
     const struct model *model = &own->run.model;
     int64_t bytes = model->rows * model->channels * gpt_bytes(model->precision);
-    status = gpt_room(call, &own->normed, bytes, "the norm");
+    status = device_memory(call, &own->normed, bytes, "the norm");
     if (status) return status;
-    if (cublas_session_open(&own->session, model->precision, call)) return -1;
+    if (cublas_session_open(&own->session, cublas_types(model->precision).math, call)) return -1;
     return cached ? model_run_enqueue(&own->run, &own->provider, MODEL_PREFILL, call->stream) : 0;
 }
 

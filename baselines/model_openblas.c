@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "kernels/gpt/model_host.h"
+#include "kernels/gpt/model/model_host.h"
 #include "load_openblas.h"
 
 static void product(const float *x, const float *w, const float *b, float *y, int64_t rows,

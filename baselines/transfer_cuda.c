@@ -11,12 +11,12 @@
  * Both directions at once: the way down runs on a stream of its own that forks from
  * the launch's and joins it, so that the launch ends when both have.
  *
- * Bytes: `bytes` a direction over the link. Operations: none.
+ * Bytes: `bytes` per direction over the link. Operations: none.
  */
 #include <stdlib.h>
 
 #include "kernels/cuda/cuda_error.h"
-#include "kernels/codec/transfer.h"
+#include "kernels/codec/pipeline/transfer.h"
 
 enum kind { KIND_PAGEABLE, KIND_PINNED, KIND_WRITE_COMBINED };
 

@@ -6,34 +6,31 @@
  * Math mode and compute type are set for the type: pedantic fp32, tf32 or bf16, all
  * with operands and products of fp32 in memory.
  *
- * Operations: 2 * 256 * 128 a vector. Bytes of a vector: 512 read, 1 written, and
+ * Operations: 2 * 256 * 128 per vector. Bytes of a vector: 512 read, 1 written, and
  * 1024 of products written and read.
  */
-#include "cublas_load.h"
+#include "cublas_session.h"
 
 #ifdef CUBLAS_HEADERS
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "kernels/cuda/cuda_error.h"
-#include "kernels/codec/codec_room.h"
-#include "kernels/codec/vq_search.h"
+#include "kernels/cuda/device_memory.h"
+#include "kernels/codec/search/vq_search.h"
 #include "vq_argmin.h"
 
-enum { WORKSPACE_BYTES = 64 << 20, MOST_VECTORS = INT32_MAX };
+enum { MOST_VECTORS = INT32_MAX };
 
 struct route {
-    const struct cublas *api;
-    cublasHandle_t handle;
-    void *workspace;
+    struct cublas_session session;
     float *half, *product;
 };
 
 static const struct {
     cublasMath_t math;
     cublasComputeType_t compute;
-} ways[SEARCH_TYPES] = {
+} types[SEARCH_TYPES] = {
     [SEARCH_FP32] = {CUBLAS_PEDANTIC_MATH, CUBLAS_COMPUTE_32F_PEDANTIC},
     [SEARCH_TF32] = {CUBLAS_TF32_TENSOR_OP_MATH, CUBLAS_COMPUTE_32F_FAST_TF32},
     [SEARCH_BF16] = {CUBLAS_DEFAULT_MATH, CUBLAS_COMPUTE_32F_FAST_16BF},
@@ -45,41 +42,18 @@ static const char *supports(const struct assay_shape *shape)
     return cublas_missing();
 }
 
-static int prepare_handle(struct route *route, struct assay_call *call)
-{
-    int version = 0;
-    if (cublas_error(route->api->create(&route->handle), "cublasCreate")) return -1;
-    /* The stream first: setting it takes the workspace back. */
-    if (cublas_error(route->api->set_stream(route->handle, call->stream), "cublasSetStream"))
-        return -1;
-    if (cublas_error(route->api->set_workspace(route->handle, route->workspace, WORKSPACE_BYTES),
-                     "cublasSetWorkspace"))
-        return -1;
-    if (cublas_error(
-            route->api->set_math_mode(route->handle, ways[call->shape->value[SEARCH_TYPE]].math),
-            "cublasSetMathMode"))
-        return -1;
-    if (cublas_error(route->api->get_version(route->handle, &version), "cublasGetVersion"))
-        return -1;
-    snprintf(call->note, sizeof call->note, "cuBLAS %d", version);
-    return 0;
-}
-
 static int setup(struct assay_call *call)
 {
     int64_t product_bytes = (int64_t)sizeof(float) * CODEWORDS * search_vectors(call->shape);
     struct route *route = calloc(1, sizeof *route);
     if (!route) return assay_error("out of memory");
     call->state = route;
-    route->api = cublas_load();
-    if (!route->api) return -1;
-    if (cuda_error(cudaMalloc(&route->workspace, WORKSPACE_BYTES), "workspace")) return -1;
     if (cuda_error(cudaMalloc((void **)&route->half, sizeof(float) * CODEWORDS), "norms"))
         return -1;
-    int status = codec_room((void **)&route->product, product_bytes, "products");
+    int status = device_memory(call, (void **)&route->product, product_bytes, "products");
     if (status) return status;
-    call->workspace_bytes += WORKSPACE_BYTES + (int64_t)sizeof(float) * CODEWORDS + product_bytes;
-    return prepare_handle(route, call);
+    call->workspace_bytes += (int64_t)sizeof(float) * CODEWORDS;
+    return cublas_session_open(&route->session, types[call->shape->value[SEARCH_TYPE]].math, call);
 }
 
 /* Row by row P = Z E^T is, column by column, P' = E'^T Z' with P' [256, vectors]. */
@@ -88,11 +62,11 @@ static int launch(struct assay_call *call)
     const struct route *route = call->state;
     const float one = 1, zero = 0;
     int64_t vectors = search_vectors(call->shape);
-    cublasStatus_t status = route->api->gemm_ex(
-        route->handle, CUBLAS_OP_T, CUBLAS_OP_N, CODEWORDS, (int)vectors, CODEWORD_LENGTH, &one,
-        call->buffer[SEARCH_CODEBOOK], CUDA_R_32F, CODEWORD_LENGTH, call->buffer[SEARCH_Z],
+    cublasStatus_t status = route->session.api->gemm_ex(
+        route->session.handle, CUBLAS_OP_T, CUBLAS_OP_N, CODEWORDS, (int)vectors, CODEWORD_LENGTH,
+        &one, call->buffer[SEARCH_CODEBOOK], CUDA_R_32F, CODEWORD_LENGTH, call->buffer[SEARCH_Z],
         CUDA_R_32F, CODEWORD_LENGTH, &zero, route->product, CUDA_R_32F, CODEWORDS,
-        ways[call->shape->value[SEARCH_TYPE]].compute, CUBLAS_GEMM_DEFAULT);
+        types[call->shape->value[SEARCH_TYPE]].compute, CUBLAS_GEMM_DEFAULT);
     if (cublas_error(status, "cublasGemmEx")) return -1;
     if (vq_norms_enqueue(call->buffer[SEARCH_CODEBOOK], route->half, call->stream)) return -1;
     return vq_argmin_enqueue(route->product, route->half, call->buffer[SEARCH_INDEX], vectors,
@@ -103,10 +77,9 @@ static void teardown(struct assay_call *call)
 {
     struct route *route = call->state;
     if (!route) return;
-    if (route->handle) route->api->destroy(route->handle);
+    cublas_session_release(&route->session);
     cudaFree(route->product);
     cudaFree(route->half);
-    cudaFree(route->workspace);
     free(route);
 }
 

@@ -5,7 +5,7 @@
  * Bytes of a vector: 512 written. Operations: none.
  */
 #include "kernels/cuda/cuda_error.h"
-#include "kernels/codec/vq_gather.h"
+#include "kernels/codec/search/vq_gather.h"
 
 static int launch(struct assay_call *call)
 {

@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "kernels/codec/vq_gather.h"
+#include "kernels/codec/search/vq_gather.h"
 
 int gather_model_memset(const struct assay_shape *shape, const void *const in[], int buffer,
                         int64_t begin, int64_t end, void *out)

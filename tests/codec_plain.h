@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include "kernels/codec/codec_net.h"
+#include "kernels/codec/network/codec_net.h"
 
 /* Activations [channel][z][y][x], the largest layer's. */
 typedef double volume[NET_EXPANDED * LEAF_VECTORS];

@@ -4,9 +4,9 @@
  */
 #include "base/error.h"
 #include "codec_bench.h"
-#include "kernels/codec/transfer.h"
-#include "kernels/codec/vq_gather.h"
-#include "kernels/codec/vq_search.h"
+#include "kernels/codec/pipeline/transfer.h"
+#include "kernels/codec/search/vq_gather.h"
+#include "kernels/codec/search/vq_search.h"
 
 /* -------------------------------------------------------------- the search -- */
 

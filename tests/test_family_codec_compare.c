@@ -4,7 +4,7 @@
  */
 #include "base/error.h"
 #include "codec_bench.h"
-#include "kernels/codec/pipe_compare.h"
+#include "kernels/codec/pipeline/pipe_compare.h"
 
 enum { BATCH = 64, BATCHES = 9, LEAVES = BATCH * BATCHES };
 

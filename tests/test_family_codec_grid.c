@@ -8,9 +8,9 @@
 
 #include "base/error.h"
 #include "codec_bench.h"
-#include "kernels/codec/grid.h"
-#include "kernels/codec/host_room.h"
-#include "kernels/codec/pipe_batch.h"
+#include "kernels/codec/pipeline/grid.h"
+#include "kernels/codec/pipeline/host_memory.h"
+#include "kernels/codec/pipeline/pipe_batch.h"
 
 enum { SMALL = 16 * LEAF_EDGE * LEAF_EDGE, MANY = 1000, TAKEN = 10 };
 
@@ -195,19 +195,19 @@ static void the_less_of_the_systems_and_the_groups_memory_is_there(void **state)
     (void)state;
     char root[] = "/tmp/room.XXXXXX", command[64];
     assert_non_null(mkdtemp(root));
-    assert_true(host_room_there(root) == INT64_MAX);
+    assert_true(host_memory_left(root) == INT64_MAX);
     folder_make(root, "/proc");
     folder_make(root, "/sys");
     folder_make(root, "/sys/fs");
     folder_make(root, "/sys/fs/cgroup");
     text_make(root, "/proc/meminfo", "MemTotal: 9000 kB\nMemAvailable:    5000 kB\n");
-    assert_true(host_room_there(root) == 5000 * 1024);
+    assert_true(host_memory_left(root) == 5000 * 1024);
     text_make(root, "/sys/fs/cgroup/memory.max", "4000000\n");
     text_make(root, "/sys/fs/cgroup/memory.current", "3000000\n");
     text_make(root, "/sys/fs/cgroup/memory.stat", "anon 5\ninactive_file 200000\n");
-    assert_true(host_room_there(root) == 1200000);
+    assert_true(host_memory_left(root) == 1200000);
     text_make(root, "/sys/fs/cgroup/memory.max", "max\n");
-    assert_true(host_room_there(root) == 5000 * 1024);
+    assert_true(host_memory_left(root) == 5000 * 1024);
     snprintf(command, sizeof command, "rm -r %s", root);
     assert_int_equal(system(command), 0);
 }
@@ -215,7 +215,7 @@ static void the_less_of_the_systems_and_the_groups_memory_is_there(void **state)
 static void more_than_there_is_is_skipped_with_both_figures(void **state)
 {
     (void)state;
-    assert_int_equal(host_room(INT64_C(1) << 60, "batches"), ASSAY_SKIP);
+    assert_int_equal(host_memory_check(INT64_C(1) << 60, "batches"), ASSAY_SKIP);
     assert_non_null(strstr(assay_last_error(), "batches need 1152921504606846976 bytes more"));
 }
 

@@ -3,9 +3,9 @@
  * odd batches and shapes, and what is refused.
  */
 #include "codec_bench.h"
-#include "kernels/codec/codec_batch.h"
-#include "kernels/codec/codec_net_internal.h"
-#include "kernels/codec/conv3d.h"
+#include "kernels/codec/network/codec_batch.h"
+#include "kernels/codec/network/codec_net_internal.h"
+#include "kernels/codec/layers/conv3d.h"
 #include "kernels/codec/leaves.h"
 
 static void every_host_codec_is_right_at_odd_batches(void **state)

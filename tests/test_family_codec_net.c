@@ -4,9 +4,9 @@
  */
 #include "codec_bench.h"
 #include "codec_plain.h"
-#include "kernels/codec/codec_net_internal.h"
+#include "kernels/codec/network/codec_net_internal.h"
 #include "kernels/codec/leaves.h"
-#include "kernels/codec/vq_search.h"
+#include "kernels/codec/search/vq_search.h"
 
 enum { MOST_LEAVES = 7 };
 

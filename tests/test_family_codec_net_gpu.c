@@ -16,8 +16,8 @@
 #include "gpu_only.h"
 
 #ifdef ASSAY_HAVE_CUDA
-#include "kernels/codec/codec_net_cuda.h"
-#include "kernels/codec/codec_net_internal.h"
+#include "kernels/codec/network/codec_net_cuda.h"
+#include "kernels/codec/network/codec_net_internal.h"
 
 enum { MOST_LEAVES = 67 }; /* no multiple of the four leaves of a block */
 

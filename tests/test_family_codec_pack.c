@@ -3,8 +3,8 @@
  */
 #include "codec_bench.h"
 #include "codec_plain.h"
-#include "kernels/codec/codec_net_internal.h"
-#include "kernels/codec/codec_pack.h"
+#include "kernels/codec/network/codec_net_internal.h"
+#include "kernels/codec/network/codec_pack.h"
 #include "kernels/codec/leaves.h"
 
 static void tf32_keeps_eleven_bits_rounded_to_nearest(void **state)

@@ -6,10 +6,11 @@
 #include <unistd.h>
 
 #include "codec_bench.h"
-#include "kernels/codec/codec_net.h"
-#include "kernels/codec/codec_net_internal.h"
+#include "device/device.h"
 #include "kernels/codec/leaves.h"
-#include "kernels/codec/pipe_plan.h"
+#include "kernels/codec/network/codec_net.h"
+#include "kernels/codec/network/codec_net_internal.h"
+#include "kernels/codec/pipeline/pipe_plan.h"
 #include "suite/plan.h"
 
 /* ----------------------------------------------------------------- the plan -- */

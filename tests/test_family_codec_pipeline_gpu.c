@@ -10,7 +10,7 @@
 #include "gpu_only.h"
 
 #ifdef ASSAY_HAVE_CUDA
-#include "kernels/codec/pipe.h"
+#include "kernels/codec/pipeline/pipe.h"
 
 enum { LEAVES = 17, BATCHES = 10, SPOILT = 5 };
 

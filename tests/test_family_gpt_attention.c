@@ -4,8 +4,8 @@
  * its own order.
  */
 #include "gpt_bench.h"
-#include "kernels/gpt/attention_order.h"
-#include "kernels/gpt/attention_ways.h"
+#include "kernels/gpt/attention/attention_order.h"
+#include "kernels/gpt/attention/attention_configs.h"
 
 static void every_attention_is_right_from_one_token_up_at_any_head_size(void **state)
 {

@@ -15,8 +15,8 @@
 #include "gpu_only.h"
 
 #ifdef ASSAY_HAVE_CUDA
-#include "kernels/gpt/model_cuda.h"
-#include "kernels/gpt/model_ring.h"
+#include "kernels/gpt/model/model_cuda.h"
+#include "kernels/gpt/model/model_ring.h"
 
 #define FINE(call) assert_int_equal(call, 0)
 
@@ -332,8 +332,8 @@ static void judge_attention(const struct numbers *qkv, const void *image, int64_
     }
 }
 
-/* By one division, or with `way` < 0 by a block a query. */
-static void try_attention(int64_t precision, int64_t size, int way)
+/* By one division, or with `config` < 0 by a block a query. */
+static void try_attention(int64_t precision, int64_t size, int config)
 {
     struct numbers qkv, y;
     numbers_init(&qkv, BATCH * TOKENS * 3 * HEADS * size, precision, 11);
@@ -345,10 +345,10 @@ static void try_attention(int64_t precision, int64_t size, int way)
     assert_non_null(image);
     FINE(cudaMemset(y.device, 0xff, bytes));
     FINE(cudaDeviceSynchronize());
-    FINE(way < 0 ? model_attend_any(&attend, NULL) : model_attend_by(&attend, way, NULL));
+    FINE(config < 0 ? model_attend_any(&attend, NULL) : model_attend_by(&attend, config, NULL));
     FINE(cudaDeviceSynchronize());
     FINE(cudaMemcpy(image, y.device, bytes, cudaMemcpyDeviceToHost));
-    judge_attention(&qkv, image, size, way < 0 ? "query" : model_attend_name(precision, way));
+    judge_attention(&qkv, image, size, config < 0 ? "query" : model_attend_name(precision, config));
     free(image);
     numbers_release(&y);
     numbers_release(&qkv);
@@ -360,11 +360,11 @@ static void every_division_of_a_block_makes_the_attention(void **state)
     int tried[4] = {0};
     (void)state;
     for (int64_t precision = GPT_FP32; precision <= GPT_BF16; precision++)
-        for (int way = 0; way < model_attend_ways(precision); way++)
+        for (int config = 0; config < model_attend_configs(precision); config++)
             for (int s = 0; s < 4; s++) {
                 const struct model_attend of = {.size = sizes[s], .precision = precision};
-                if (model_attend_refused(&of, way)) continue;
-                try_attention(precision, sizes[s], way);
+                if (model_attend_refused(&of, config)) continue;
+                try_attention(precision, sizes[s], config);
                 tried[s]++;
             }
     for (int s = 0; s < 4; s++)

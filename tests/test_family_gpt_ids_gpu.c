@@ -16,7 +16,7 @@
 #ifdef ASSAY_HAVE_CUDA
 #include "case/registry.h"
 #include "device/device.h"
-#include "kernels/gpt/model.h"
+#include "kernels/gpt/model/model.h"
 #include "measure/buffers.h"
 
 struct bench {

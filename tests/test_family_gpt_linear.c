@@ -3,7 +3,7 @@
  * odd shapes, and bounds that tell right from wrong.
  */
 #include "gpt_bench.h"
-#include "kernels/gpt/linear_order.h"
+#include "kernels/gpt/linear/linear_order.h"
 
 static void every_linear_is_right_at_odd_shapes(void **state)
 {

@@ -3,7 +3,7 @@
  * and bounds that tell right from wrong.
  */
 #include "gpt_bench.h"
-#include "kernels/gpt/model_host.h"
+#include "kernels/gpt/model/model_host.h"
 
 #if ASSAY_HAVE_OPENBLAS
 enum { HOST_FP32 = 3, HOST_BF16 = 2 };

@@ -1,4 +1,4 @@
-/* The fastest few ways to do a step of a model (kernels/gpt/model_ranking.h). */
+/* The fastest few ways to do a step of a model (kernels/gpt/model/model_ranking.h). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "kernels/gpt/model_ranking.h"
+#include "kernels/gpt/model/model_ranking.h"
 
 static void nothing_measured_is_beaten_by_anything(void **state)
 {

@@ -5,7 +5,7 @@
  *
  * Operations: 2 iterations chains (a multiply-add is two).
  * Bytes: 4 chains read, 4 chains written; with the default 4096 iterations that
- * is 1024 operations a byte, far above any device's ridge.
+ * is 1024 operations per byte, far above any device's ridge.
  */
 #include <math.h>
 

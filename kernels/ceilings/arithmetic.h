@@ -1,9 +1,9 @@
 /*
  * arithmetic.h - the dims and constants of the operation `arithmetic`.
  *
- * Every chain runs x <- fma(x, SCALE, SHIFT), one rounding a step, so that the
+ * Every chain runs x <- fma(x, SCALE, SHIFT), one rounding per step, so that the
  * host's fmaf and a GPU's FMA agree in every bit. x starts in [0, 1) and creeps
- * towards 8 by about 2^-13 of the distance a step: chains stay apart, stay
+ * towards 8 by about 2^-13 of the distance per step: chains stay apart, stay
  * normal, and one step more or less shows in the result up to the largest
  * number of iterations.
  */

@@ -1,8 +1,8 @@
 /*
- * arithmetic_fma.cu - N chains a thread in registers, so that N independent
+ * arithmetic_fma.cu - N chains per thread in registers, so that N independent
  * multiply-adds cover the latency of one.
  *
- * Operations: 2 iterations chains, all FFMA. Bytes: 8 a chain.
+ * Operations: 2 iterations chains, all FFMA. Bytes: 8 per chain.
  */
 #include <cuda_runtime.h>
 
@@ -55,10 +55,11 @@ static constexpr struct assay_variant named(const char *name, const char *summar
     };
 }
 
-static constexpr struct assay_variant fma_x4 = named("fma_x4", "four chains a thread", launch<4>);
-static constexpr struct assay_variant fma_x8 = named("fma_x8", "eight chains a thread", launch<8>);
+static constexpr struct assay_variant fma_x4 = named("fma_x4", "four chains per thread", launch<4>);
+static constexpr struct assay_variant fma_x8 =
+    named("fma_x8", "eight chains per thread", launch<8>);
 static constexpr struct assay_variant fma_x16 =
-    named("fma_x16", "sixteen chains a thread", launch<16>);
+    named("fma_x16", "sixteen chains per thread", launch<16>);
 ASSAY_REGISTER_VARIANT(fma_x4);
 ASSAY_REGISTER_VARIANT(fma_x8);
 ASSAY_REGISTER_VARIANT(fma_x16);

@@ -7,7 +7,7 @@
  * The fused step is spelt out in intrinsics because the result must be bit for
  * bit that of fmaf, which contraction by the compiler does not promise.
  *
- * Operations: 2 iterations chains. Bytes: 8 a chain.
+ * Operations: 2 iterations chains. Bytes: 8 per chain.
  */
 #include <math.h>
 #include <string.h>

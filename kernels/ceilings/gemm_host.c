@@ -1,6 +1,6 @@
 /*
  * gemm_host.c - `gemm` on every core without a library, so that there is always
- * one: tiles of C, of which each needs a block of A's rows and a block of B's
+ * one: tiles of C, and each needs a block of A's rows and a block of B's
  * that stay in the second-level cache while k advances, and inside a tile four
  * by two dot products at a time, vectorised along k.
  *

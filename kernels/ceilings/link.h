@@ -24,6 +24,10 @@ static inline uint8_t link_byte(int64_t index)
     return (uint8_t)((uint64_t)index * 0x9e3779b97f4a7c15u >> 56);
 }
 
+/* assay_operation.reference of copies into the operation's buffers: element i is link_byte(i). */
+int link_reference(const struct assay_shape *shape, const void *const in[], int buffer,
+                   int64_t begin, int64_t end, double *expected, double *bound);
+
 /* Before the first copy: the source gets its bytes, a destination gets bytes
  * that are wrong everywhere. */
 void link_host_prepare(const struct assay_shape *shape, uint8_t *host);

@@ -1,7 +1,7 @@
 /*
- * memory_bulk.cu - copy and write through Hopper's bulk copy engine: whole
+ * memory_bulk.cu - copy and write by the bulk copies of Hopper's TMA: whole
  * chunks travel between device memory and shared memory without passing through
- * registers, started by one thread a block (PTX ISA, cp.async.bulk, 8.0).
+ * registers, started by one thread per block (PTX ISA, cp.async.bulk, 8.0).
  *
  *   copy   a ring of STAGES chunks. The thread waits for a chunk's arrival on an
  *          mbarrier, sends it on, and refills the stage whose send has been read
@@ -216,7 +216,7 @@ static void teardown(struct assay_call *call)
 static const struct assay_variant variant = {
     .operation = "memory",
     .name = "bulk",
-    .summary = "16 KiB chunks by the bulk copy engine, six in flight a block",
+    .summary = "16 KiB chunks by TMA bulk copies, six in flight per block",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,

@@ -1,5 +1,5 @@
 /*
- * memory_vec4.cu - 16-byte accesses with N loads in flight a thread, over all
+ * memory_vec4.cu - 16-byte accesses with N loads in flight per thread, over all
  * four mixes. A thread issues its N loads before its first store, so that the
  * latency of one hides behind the others; neighbours in a warp touch
  * neighbouring vectors.
@@ -9,7 +9,7 @@
  *   persistent_xN      as many blocks as fit the device at once, each striding
  *                      over the data: no blocks start and end during the kernel
  *
- * A read is cut in slices of 4 KiB, one warp each: 8 vectors a lane, of which N
+ * A read is cut in slices of 4 KiB, one warp each: 8 vectors per lane, of which N
  * are in flight, then one xor across the warp and one word stored.
  *
  * Bytes: exactly the traffic of the operation. Operations: none counted.
@@ -186,13 +186,13 @@ static constexpr struct assay_variant named(const char *name, const char *summar
 }
 
 static constexpr struct assay_variant vec4_x1 =
-    named("vec4_x1", "one 16-byte load in flight a thread", setup<cached_access, 1, false>);
+    named("vec4_x1", "one 16-byte load in flight per thread", setup<cached_access, 1, false>);
 static constexpr struct assay_variant vec4_x2 =
-    named("vec4_x2", "two 16-byte loads in flight a thread", setup<cached_access, 2, false>);
+    named("vec4_x2", "two 16-byte loads in flight per thread", setup<cached_access, 2, false>);
 static constexpr struct assay_variant vec4_x4 =
-    named("vec4_x4", "four 16-byte loads in flight a thread", setup<cached_access, 4, false>);
+    named("vec4_x4", "four 16-byte loads in flight per thread", setup<cached_access, 4, false>);
 static constexpr struct assay_variant vec4_x8 =
-    named("vec4_x8", "eight 16-byte loads in flight a thread", setup<cached_access, 8, false>);
+    named("vec4_x8", "eight 16-byte loads in flight per thread", setup<cached_access, 8, false>);
 static constexpr struct assay_variant vec4_x2_evict =
     named("vec4_x2_evict", "two loads in flight, evict-first", setup<streaming_access, 2, false>);
 static constexpr struct assay_variant vec4_x4_evict =

@@ -31,7 +31,7 @@ static inline int cuda_allow_shared(const void *kernel, int64_t bytes)
     int most;
     if (cuda_block_shared(&most)) return -1;
     if (bytes > most)
-        return assay_error("needs %lld bytes of shared memory a block; this device has %d",
+        return assay_error("needs %lld bytes of shared memory per block; this device has %d",
                            (long long)bytes, most);
     return cuda_error(
         cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes),

@@ -1,7 +1,7 @@
 /*
- * hopper.cuh - tiles between device memory and shared memory by Hopper's copy engine,
- * the mbarriers on which they land, clusters, and registers passed between warpgroups.
- * PTX ISA 8.0; the bodies that include this are compiled for sm_90a alone
+ * hopper.cuh - tiles between device memory and shared memory by Hopper's TMA (tensor memory
+ * accelerator), the mbarriers on which they land, clusters, and registers passed between
+ * warpgroups. PTX ISA 8.0; the bodies that include this are compiled for sm_90a alone
  * (HOPPER_CODE), since no other machine code has wgmma and setmaxnreg.
  *
  * Addresses are those of the shared window (32 bits). A barrier's phase ends when its
@@ -41,7 +41,7 @@ static __device__ __forceinline__ void hopper_barrier_init(uint32_t barrier, int
                  : "memory");
 }
 
-/* The barriers made by this thread are there for the cluster and for the engine. */
+/* The barriers made by this thread are there for the cluster and for TMA. */
 static __device__ __forceinline__ void hopper_barrier_publish(void)
 {
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
@@ -180,7 +180,7 @@ template <int PENDING> static __device__ __forceinline__ void hopper_store_wait(
     asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(PENDING) : "memory");
 }
 
-/* This thread's ordinary writes to shared memory become visible to the engine. */
+/* This thread's ordinary writes to shared memory become visible to TMA. */
 static __device__ __forceinline__ void hopper_store_fence(void)
 {
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");

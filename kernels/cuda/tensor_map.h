@@ -1,7 +1,7 @@
 /*
- * tensor_map.h - the descriptors by which Hopper's copy engine finds tiles of a matrix.
- * The one function of the driver behind them is looked up through the runtime, so
- * nothing is linked to the driver's library.
+ * tensor_map.h - the descriptors by which Hopper's TMA (tensor memory accelerator) finds tiles of a
+ * matrix. The one function of the driver behind them is looked up through the runtime, so nothing
+ * is linked to the driver's library.
  */
 #ifndef TENSOR_MAP_H
 #define TENSOR_MAP_H

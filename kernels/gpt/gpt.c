@@ -17,3 +17,11 @@ int gpt_check_ids(const int32_t *ids, int64_t count, int64_t vocabulary)
                                (int)ids[i], (long long)vocabulary);
     return 0;
 }
+
+int gpt_check_host_ids(struct assay_call *call)
+{
+    const int64_t *value = call->shape->value;
+    return gpt_check_ids(call->buffer[EMBEDDING_IDS],
+                         value[EMBEDDING_BATCH] * value[EMBEDDING_TOKENS],
+                         value[EMBEDDING_VOCABULARY]);
+}

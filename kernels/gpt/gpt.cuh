@@ -32,7 +32,7 @@ static __device__ __forceinline__ float gpt_eight_sum(float value)
     return value;
 }
 
-/* The sum over the block, in every thread. `warps` holds a float a warp, and is free
+/* The sum over the block, in every thread. `warps` holds a float per warp, and is free
  * for another use only behind a barrier; all threads call, in whole warps. */
 static __device__ __forceinline__ float gpt_block_sum(float value, float *warps)
 {

@@ -29,6 +29,13 @@ enum gpt_precision { GPT_FP32, GPT_TF32, GPT_BF16 };
 #define GPT_UNIT_TF32   0x1p-10 /* an operand truncated to 11 bits */
 #define GPT_UNIT_BF16   0x1p-8  /* an operand or a result rounded to 8 bits */
 
+/* Why a variant that is made for `only` refuses another precision, or NULL. */
+static inline const char *gpt_only(enum gpt_precision only, int64_t precision)
+{
+    static const char *const reasons[] = {"fp32 only", "tf32 only", "bf16 only"};
+    return precision == (int64_t)only ? NULL : reasons[only];
+}
+
 #define GPT_LAYERNORM_EPSILON 1e-5f
 #define GPT_GELU_SCALE        0.7978845608028654f /* sqrt(2 / pi) */
 #define GPT_GELU_CUBE         0.044715f
@@ -133,6 +140,9 @@ double gpt_gelu(double x);
 
 /* 0, or an error that names the first id outside [0, vocabulary). */
 int gpt_check_ids(const int32_t *ids, int64_t count, int64_t vocabulary);
+
+/* The same for the ids of `embedding` on the host: setup of its host variants. */
+int gpt_check_host_ids(struct assay_call *call);
 
 #ifdef __cplusplus
 }

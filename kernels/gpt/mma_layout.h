@@ -61,7 +61,7 @@ MMA_FUNCTION int mma_swizzle(int row, int chunk)
     return chunk ^ (row & 7);
 }
 
-/* The same for rows of 2 or 4 chunks (32 or 64 bytes), of which 4 or 2 share a line. */
+/* The same for rows of 2 or 4 chunks (32 or 64 bytes); 4 or 2 such rows share a line. */
 MMA_FUNCTION int mma_swizzle_narrow(int row, int chunk, int chunks)
 {
     int lines = 8 / chunks;

@@ -4,7 +4,7 @@
  * registers or along k. PTX ISA 8.0, wgmma.mma_async; sm_90a alone.
  *
  * A tile is rows of 128 bytes of k, 1024-byte aligned, its 16-byte chunks swizzled by
- * the row's lowest three bits as the copy engine writes them (CU_TENSOR_MAP_SWIZZLE_128B,
+ * the row's lowest three bits as TMA writes them (CU_TENSOR_MAP_SWIZZLE_128B,
  * mma_swizzle of mma_layout.h). Eight such rows are the 1024 bytes from one core-matrix row
  * to the next. One step of k is 32 bytes: 16 bf16 or 8 tf32.
  *

@@ -6,7 +6,7 @@
  * multiply-add.
  *
  * What makes it fast. By Little's law 4.3 TB/s at some 700 ns needs 3 MB in
- * flight, 23 KB a multiprocessor of an H200; here a full multiprocessor has
+ * flight, 23 KB per multiprocessor of an H200; here a full multiprocessor has
  * 2048 threads with 4 loads of 16 bytes each, 128 KB. Every load and store of a warp
  * covers whole sectors, and blocks
  * are short-lived and many, so that the hardware evens out the end (a fixed
@@ -14,7 +14,7 @@
  * arithmetic hides below: 8 instructions for 4 elements, load and store included.
  *
  * A tensor too small to give every multiprocessor two such blocks is latency
- * and nothing else: it is cut into blocks of one load a thread.
+ * and nothing else: it is cut into blocks of one load per thread.
  */
 #include <stdlib.h>
 
@@ -93,7 +93,7 @@ static void teardown(struct assay_call *call)
 static const struct assay_variant variant = {
     .operation = "int8_quantize",
     .name = "best",
-    .summary = "4 loads of 16 bytes in flight a thread, all coalesced",
+    .summary = "4 loads of 16 bytes in flight per thread, all coalesced",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,

@@ -1,5 +1,5 @@
 /*
- * bulk.cu - the copy engine feeds shared memory; threads only compute.
+ * bulk.cu - bulk copies by TMA feed shared memory; threads only compute.
  *
  * Formula: fma(x, r, z), r = 1 / s rounded to nearest, found once on the host.
  * Bytes of an element: 4 read (bf16: 2), 1 written. Operations: 1 fused
@@ -7,8 +7,8 @@
  *
  * Hopper's bulk copies (PTX cp.async.bulk) move a 16 KiB tile with one
  * instruction of one thread and report to an mbarrier when it has landed. A
- * resident grid, two blocks a multiprocessor, each with a ring of four tiles:
- * 128 KiB in flight a multiprocessor, five times what Little's law asks for at
+ * resident grid, two blocks per multiprocessor, each with a ring of four tiles:
+ * 128 KiB in flight per multiprocessor, five times what Little's law asks for at
  * 4.3 TB/s and 700 ns, and no register or load slot held meanwhile. Codes collect
  * in shared memory and leave by a bulk store, two tiles deep.
  *
@@ -103,7 +103,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
             int at = threadIdx.x + k * THREADS;
             quantize_vector(x, own.out[side], at, own.in[slot][at], inverse, zero);
         }
-        /* The codes were written by ordinary stores; the copy engine reads them next. */
+        /* The codes were written by ordinary stores; TMA reads them next. */
         hopper_store_fence();
         /* The previous tile's codes have left the other side, which the barrier
          * then frees for everyone. */
@@ -171,7 +171,7 @@ static void teardown(struct assay_call *call)
 static const struct assay_variant variant = {
     .operation = "int8_quantize",
     .name = "bulk",
-    .summary = "bulk copies through shared memory, a ring of 4 tiles a block",
+    .summary = "TMA bulk copies through shared memory, a ring of 4 tiles per block",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,

@@ -1,10 +1,10 @@
 /*
- * div1.cu - the plain kernel: one element a thread, an IEEE division.
+ * div1.cu - the plain kernel: one element per thread, an IEEE division.
  *
  * Formula: fadd(fdiv(x, s), z), each rounded to nearest.
  * Bytes of an element: 4 read (bf16: 2), 1 written. Operations: 1 division (about
  * ten instructions), 1 addition. A warp reads 128 bytes and writes 32 a time: few
- * bytes in flight a thread, and more threads to launch than any other variant.
+ * bytes in flight per thread, and more threads to launch than any other variant.
  * That, not the division, is what it may lose by.
  */
 #include "int8.cuh"
@@ -28,7 +28,7 @@ static int launch(struct assay_call *call)
 static const struct assay_variant variant = {
     .operation = "int8_quantize",
     .name = "div1",
-    .summary = "1 element a thread, IEEE division",
+    .summary = "1 element per thread, IEEE division",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,

@@ -1,5 +1,5 @@
 /*
- * fdividef4.cu - four elements a thread, the approximate division.
+ * fdividef4.cu - four elements per thread, the approximate division.
  *
  * Formula: fadd(fdividef(x, s), z). __fdividef is the hardware's reciprocal and
  * a product, good to 2 units in the last place: its bits are the hardware's, so
@@ -42,7 +42,7 @@ static int launch(struct assay_call *call)
 static const struct assay_variant variant = {
     .operation = "int8_quantize",
     .name = "fdividef4",
-    .summary = "4 elements a thread, approximate division",
+    .summary = "4 elements per thread, approximate division",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,

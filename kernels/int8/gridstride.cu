@@ -1,11 +1,11 @@
 /*
  * gridstride.cu - a grid that fits the device once and strides over the tensor.
  *
- * Formula: fma(x, r, z), r = frcp(s), once a thread and so, for a large tensor,
+ * Formula: fma(x, r, z), r = frcp(s), once per thread and so, for a large tensor,
  * for very many elements. Bytes of an element: 4 read (bf16: 2), 1 written.
  * Operations: 1 fused multiply-add.
  *
- * As many blocks as are resident at once; each thread takes 4 elements a step and
+ * As many blocks as are resident at once; each thread takes 4 elements per step and
  * steps by the width of the grid. No block is launched twice, but a thread
  * has one load in flight (the next waits for the loop), and all blocks end together or
  * wait for the slowest multiprocessor.
@@ -74,7 +74,7 @@ static void teardown(struct assay_call *call)
 static const struct assay_variant variant = {
     .operation = "int8_quantize",
     .name = "gridstride",
-    .summary = "a resident grid, 4 elements a thread and step, fused multiply-add",
+    .summary = "a resident grid, 4 elements per thread and step, fused multiply-add",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,

@@ -14,7 +14,7 @@
 /* Comparisons that may not trap can become vector selects; no value changes. Set
  * before the headers, or their inline functions could not be inlined here. */
 #pragma GCC optimize("O3", "no-trapping-math")
-/* One clone a vector width, chosen when the program starts. */
+/* One clone per vector width, chosen when the program starts. */
 #define WIDEST __attribute__((target_clones("default", "avx2", "avx512f")))
 #else
 #define WIDEST
@@ -135,7 +135,7 @@ ASSAY_REGISTER_VARIANT(tensor);
 static const struct assay_variant token = {
     .operation = "int8_quantize_token",
     .name = "host_omp",
-    .summary = "a row a core, widest vectors",
+    .summary = "one row per core, widest vectors",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_HOST,
     .clock = ASSAY_CLOCK_DEVICE,

@@ -10,7 +10,7 @@
  *
  * Bytes of an element: 4 read (fp32) or 2 (bf16), 1 written; and 4 written a
  * row. Operations of an element: a comparison and a multiplication. Two passes
- * over memory read everything once more: 9 bytes an element in place of 5.
+ * over memory read everything once more: 9 bytes per element in place of 5.
  *
  * Right answers differ only near ties: a rounded 127 / a and a rounded product
  * are within 127 * 2^-23 < 2^-16. One tie is no accident: x = +-a / 2 is

@@ -1,5 +1,5 @@
 /*
- * rcp16.cu - sixteen elements a thread and one 16-byte store, rounding by F2I and
+ * rcp16.cu - sixteen elements per thread and one 16-byte store, rounding by F2I and
  * a saturating pack (rcp16) or by one saturating conversion (cvtsat16).
  *
  * A thread owns 16 elements side by side, the width of vLLM's vectorised kernels:
@@ -7,7 +7,7 @@
  * coalesced; loads of a warp lie 64 bytes apart, each using a quarter of the lines
  * it touches, and lean on L1 for the rest.
  *
- * Formula of both: fma(x, r, z), r = frcp(s), once a thread. The last step:
+ * Formula of both: fma(x, r, z), r = frcp(s), once per thread. The last step:
  *   rcp16     F2I.RNI to 32 bits each, packed and saturated two at a time
  *   cvtsat16  PTX cvt.rni.sat.s8.f32 each (NaN gives 0), then packed by bytes
  * Bytes of an element: 4 read (bf16: 2), 1 written. Operations: 1 fused
@@ -85,7 +85,7 @@ static int launch_cvtsat16(struct assay_call *call)
 static const struct assay_variant packed = {
     .operation = "int8_quantize",
     .name = "rcp16",
-    .summary = "16 elements side by side a thread, one 16-byte store",
+    .summary = "16 adjacent elements per thread, one 16-byte store",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,

@@ -1,5 +1,5 @@
 /*
- * rcp4.cu - four elements a thread, multiplying by the reciprocal; with the
+ * rcp4.cu - four elements per thread, multiplying by the reciprocal; with the
  * product and the sum rounded apart (rcp4_muladd) and fused (rcp4_fma).
  *
  * Formulas, r = frcp(s) rounded to nearest, found once by each thread:
@@ -66,7 +66,7 @@ static int launch_fma(struct assay_call *call)
 static const struct assay_variant muladd = {
     .operation = "int8_quantize",
     .name = "rcp4_muladd",
-    .summary = "4 elements a thread, reciprocal, product and sum apart",
+    .summary = "4 elements per thread, reciprocal, product and sum apart",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,
@@ -78,7 +78,7 @@ ASSAY_REGISTER_VARIANT(muladd);
 static const struct assay_variant fma_variant = {
     .operation = "int8_quantize",
     .name = "rcp4_fma",
-    .summary = "4 elements a thread, reciprocal, fused multiply-add",
+    .summary = "4 elements per thread, reciprocal, fused multiply-add",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,

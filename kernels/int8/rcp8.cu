@@ -1,5 +1,5 @@
 /*
- * rcp8.cu - eight elements a thread in the two possible layouts.
+ * rcp8.cu - eight elements per thread in the two possible layouts.
  *
  *   rcp8_adjacent  elements 8t to 8t + 7: lanes lie 32 bytes apart (fp32), so a
  *                  warp's 16-byte load touches 32 sectors and uses half of each;
@@ -7,7 +7,7 @@
  *   rcp8_strided   elements 4t to 4t + 3 and the same one block width on: each
  *                  load of a warp covers 512 bytes without a gap
  *
- * Formula of both: fma(x, r, z), r = frcp(s), once a thread.
+ * Formula of both: fma(x, r, z), r = frcp(s), once per thread.
  * Bytes of an element: 4 read (bf16: 2), 1 written. Operations: 1 fused
  * multiply-add. Both loads are issued before either is used.
  */
@@ -84,7 +84,7 @@ static int launch_strided(struct assay_call *call)
 static const struct assay_variant adjacent = {
     .operation = "int8_quantize",
     .name = "rcp8_adjacent",
-    .summary = "8 elements side by side a thread, reciprocal, fused multiply-add",
+    .summary = "8 adjacent elements per thread, reciprocal, fused multiply-add",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,
@@ -96,7 +96,7 @@ ASSAY_REGISTER_VARIANT(adjacent);
 static const struct assay_variant strided = {
     .operation = "int8_quantize",
     .name = "rcp8_strided",
-    .summary = "8 elements in two coalesced loads a thread, fused multiply-add",
+    .summary = "8 elements in two coalesced loads per thread, fused multiply-add",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,

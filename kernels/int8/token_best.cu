@@ -1,8 +1,8 @@
 /*
- * token_best.cu - per token in one kernel: a block a row, the row in registers.
+ * token_best.cu - per token in one kernel: one block per row, the row in registers.
  *
  * Formula: a = max |x|; s = fdiv(a, 127); y = rne(fmul(x, fdiv(127, a))).
- * Bytes of an element: 4 read (bf16: 2), 1 written; 4 written a row. Operations: 1
+ * Bytes of an element: 4 read (bf16: 2), 1 written; 4 written per row. Operations: 1
  * comparison, 1 product.
  *
  * A thread holds PIECES pieces of 16 bytes, one block width apart, all loaded
@@ -10,7 +10,7 @@
  * barrier; codes leave from the same registers. Nothing is read twice, not even
  * from shared memory. PIECES follows the work:
  *
- *   many rows   four pieces a thread: small blocks, of which a multiprocessor
+ *   many rows   four pieces per thread: small blocks, of which a multiprocessor
  *               holds eight or more, so that while some wait at the barrier the
  *               others' loads keep the memory busy
  *   few rows    one piece, if 1024 threads cover a row: such a launch is two
@@ -143,7 +143,7 @@ static int launch(struct assay_call *call)
 static const struct assay_variant variant = {
     .operation = "int8_quantize_token",
     .name = "token_best",
-    .summary = "a block a row, the row in registers, all loads first",
+    .summary = "one row per block, in registers, all loads first",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,

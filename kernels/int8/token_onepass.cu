@@ -1,9 +1,9 @@
 /*
- * token_onepass.cu - per token in one kernel: a block a row, the row kept in
+ * token_onepass.cu - per token in one kernel: one block per row, the row kept in
  * shared memory between its largest magnitude and its codes.
  *
  * Formula: a = max |x|; s = fdiv(a, 127); y = rne(fmul(x, fdiv(127, a))).
- * Bytes of an element: 4 read (bf16: 2), 1 written; 4 written a row. Operations: 1
+ * Bytes of an element: 4 read (bf16: 2), 1 written; 4 written per row. Operations: 1
  * comparison, 1 product. What it pays over the least: each element passes through
  * shared memory once more, and a row's length limits how many rows are resident.
  */
@@ -91,7 +91,7 @@ static int launch(struct assay_call *call)
 static const struct assay_variant variant = {
     .operation = "int8_quantize_token",
     .name = "token_onepass",
-    .summary = "a block a row, the row kept in shared memory",
+    .summary = "one row per block, kept in shared memory",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,

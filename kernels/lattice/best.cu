@@ -1,31 +1,31 @@
 /*
- * best.cu - the encoder at the speed of memory: packed codes, q a power of two, one or
- * two levels; for all others best_list.cu, and for blocks of E8 and D4 with a T of their own
- * a first try here and the rest there.
+ * best.cu - the encoder at the speed of memory, for packed codes, q a power of two, and one or
+ * two levels. All other shapes go to best_list.cu. Blocks of E8 and D4 with a T of their own are
+ * tried here first, and those that may be overloaded are done there.
  *
  * Bytes of an entry: 4 read, M log2 q / 8 written (q4m2: 4.5 in all).
  *
  * An H200 at 4.3 TB/s gives an entry of 4.5 bytes 1.05 ps, in which its 132
- * multiprocessors issue about 35 instructions a lane (at 1.98 GHz), 17 of them at
+ * multiprocessors issue about 35 instructions per lane (at 1.98 GHz), 17 of them at
  * most in the half-rate integer pipe. The definition as written takes more for E8 at
- * q4m2 (fused_vec). Left here, counted in the machine code for sm_90a, for 8 entries:
+ * q4m2 (fused_vec). What this kernel takes, counted in the machine code for sm_90a, for 8 entries:
  *     fp32: 18 fused for v, norm and choice, 24 for the errors, 8 floors, 9 sums 59
  *     integer: 38 logic, 9 byte permutes, 8 three-way minima and maxima,
  *              12 shifts, 15 additions, selections and comparisons             82
  *     multiplications (running sums, gathers, parities)                        18
  *     loads, store, addresses, loop                                            22
- * in all about 181, 23 an entry: at 4.3 TB/s the issue slots are two thirds full and the
+ * in all about 181, 23 per entry: at 4.3 TB/s the issue slots are two thirds full and the
  * integer pipe six tenths, so that memory is the bound. Measured, 2^27 entries at q4m2: E8, D4
  * and A2 142 us, 4.25 TB/s, Z2 137; moving the bytes alone (copy_encode) takes 138, and the
  * definition (fused_vec) 335, 295, 190 and 144.
  * D4 and A2 have both levels by one look-up for four entries (lattice_lookup.h).
- * In the loop of the walk, instructions an entry at q4m2: E8 23, D4 18, A2 18; Z2,
+ * In the loop of the walk, instructions per entry at q4m2: E8 23, D4 18, A2 18; Z2,
  * which has nothing to decide, takes 20 without a walk.
  *
  * The table is 128 KB for E8 (c(b) over the digits of the first level), for D4 and for
- * A2 (codes), held in shared memory by one block of 1024 threads a multiprocessor,
+ * A2 (codes), held in shared memory by one block of 1024 threads per multiprocessor,
  * which therefore stays and walks the tensor with a stride; the next two groups of
- * each thread are under way while one is worked on (96 KB a multiprocessor; 23 KB
+ * each thread are under way while one is worked on (96 KB per multiprocessor; 23 KB
  * are what Little's law asks for). 32 lanes that look up at random meet in a bank
  * some three times: 4 cycles for 256 entries, twice that where a look-up is four
  * entries. Filling the table costs each multiprocessor 128 KB from L2, some 4 us: about what
@@ -93,7 +93,7 @@ static __device__ __forceinline__ void load_group(const float4 *x, I group, floa
     out[4] = high.x, out[5] = high.y, out[6] = high.z, out[7] = high.w;
 }
 
-/* A thread a group of eight entries. */
+/* One thread per group of eight entries. */
 template <int LATTICE, int CODE>
 static __global__ void __launch_bounds__(LATTICE_THREADS)
     best_once(const float4 *__restrict__ x, uint8_t *__restrict__ out, int64_t groups, float r,
@@ -138,8 +138,8 @@ static __device__ __forceinline__ group_t<LATTICE> walk_t(const float x[8], floa
     return (group_t<LATTICE>)all;
 }
 
-/* One block a multiprocessor, the table in its shared memory. Every thread of the grid
- * has `rounds` groups; the first `rest` threads have one more. HAS_T: a T a block. */
+/* One block per multiprocessor, the table in its shared memory. Every thread of the grid
+ * has `rounds` groups; the first `rest` threads have one more. HAS_T: a T per block. */
 template <int LATTICE, bool HAS_T>
 static __global__ void __launch_bounds__(WALK_THREADS, 1)
     best_walk(const float4 *__restrict__ x, uint32_t *__restrict__ out, int rounds, int rest,
@@ -196,7 +196,7 @@ static bool is_for_walk(const struct lattice_job *job)
            groups * VEC_ENTRIES >= WALK_FROM && groups <= WALK_MOST;
 }
 
-/* Not where a table would have to come from memory first. */
+/* False where a table would have to come from memory first. */
 static bool has_carry(const struct lattice_job *job)
 {
     return job->code == CODE_Q4M2 &&
@@ -308,7 +308,7 @@ static int launch_walk(const struct lattice_args *a, int64_t groups, const struc
     return assay_launched();
 }
 
-/* With a T a block: first all, then those that are marked. */
+/* With a T per block: first all, then those that are marked. */
 static int walk_all(const struct lattice_job *job, const struct lattice_args *a,
                     const struct best_state *state, cudaStream_t stream)
 {

@@ -1,5 +1,5 @@
 /*
- * best_decode.cu - decoding at the speed of writing: packed codes, four entries a
+ * best_decode.cu - decoding at the speed of writing: packed codes, four entries per
  * thread and store, the points from a table in shared memory (lattice_points.h).
  *
  * Bytes of an entry: M log2 q / 8 read, 4 written (q4m2: 4.5 in all). A warp's store
@@ -12,12 +12,12 @@
  * addresses each, in some 3 cycles, 12 of about 32. Measured: E8 155 us, the others 154; moving
  * the bytes alone (copy_decode) takes 152 to 153, for reads come between the writes.
  *
- * A T a block is a byte for a quad, two for two quads (E8) or two of a quad (Z2, A2), loaded
- * with the codes; its power of two is four instructions a block. Measured at q4m2 with T: E8
+ * A T per block is a byte for a quad, two for two quads (E8) or two of a quad (Z2, A2), loaded
+ * with the codes; its power of two is four instructions per block. Measured at q4m2 with T: E8
  * and D4 162 us, Z2 and A2 169, less than copy_decode, which takes 165, 167 and 171. One T for
  * the tensor only changes beta.
  *
- * The table (E8 at q = 4: 192 KB) makes one block a multiprocessor, or as many as fit,
+ * The table (E8 at q = 4: 192 KB) makes one block per multiprocessor, or as many as fit,
  * stay and take 64 KB of y in turn (lattice_walk.cuh); the codes of the next turn are
  * under way while those of the last are worked on. Below 2^22 entries the table is read
  * through L1; below 2^17 that second way to memory is longer than computing what it would
@@ -47,7 +47,7 @@ struct decode_args {
     float half;
     const uint8_t *table;
     struct walk_turns *turns;
-    const uint8_t *t;        /* a byte a block, or NULL */
+    const uint8_t *t;        /* a byte per block, or NULL */
     const uint8_t *shared_t; /* a byte for all, or NULL */
 };
 
@@ -69,7 +69,7 @@ template <int LATTICE, int CODE, bool HAS_T> struct quad_of {
     using word_t = std::conditional_t<(BYTES > 4), uint64_t, uint32_t>;
 
     word_t packed;
-    uint32_t t; /* a byte a block */
+    uint32_t t; /* a byte per block */
 
     /* Quad number `quad`. */
     __device__ __forceinline__ void load(const struct decode_args &a, int64_t quad)
@@ -108,7 +108,7 @@ static __host__ __device__ constexpr bool is_in_turn(int code)
 }
 
 /* Chunks of WALK_THREADS * IN_FLIGHT quads; what is left then is dealt out, a quad
- * a thread. */
+ * per thread. */
 template <int LATTICE, int CODE, bool HAS_T>
 static __global__ void __launch_bounds__(WALK_THREADS, 1) decode_walk(const struct decode_args a)
 {
@@ -249,7 +249,7 @@ static void teardown(struct assay_call *call)
 static const struct assay_variant variant = {
     .operation = "lattice_decode",
     .name = "best",
-    .summary = "points by a table in shared memory, four entries a thread and store",
+    .summary = "points by a table in shared memory, four entries per thread and store",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,

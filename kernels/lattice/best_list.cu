@@ -1,7 +1,7 @@
 /*
- * best_list.cu - the encoder for every code, type and protection: a first try for all
- * blocks, and a list in shared memory of those that may be overloaded, which are then done
- * by the definition, a thread a block.
+ * best_list.cu - the encoder for every code, type and protection, in two parts: all blocks are
+ * tried by the fast arithmetic; those that may be overloaded are put on a list in shared memory
+ * and then done by the definition, one thread per block.
  *
  * Bytes of an entry: as the operation says. With one T for the tensor x is read twice: once
  * for the T, where a block that surely fits (round_fits) is done with.
@@ -12,7 +12,7 @@
  * together first (Z2 7 % and A2 4 %, exactly the overloaded; D4 3, E8 0.3 %): of 256 threads
  * 68, 44, 15 and 1 then have a block each, so the second part takes 3, 2, 1 and 1 of 8 warps.
  * E8 and D4 from 2^22 entries on are best.cu's walk, which leaves the others to best_again: it
- * reads T, 1/8 or 1/4 byte an entry, 4 to 8 us. On an H200, 2^27 entries at q4m2, in us:
+ * reads T, 1/8 or 1/4 byte per entry, 4 to 8 us. On an H200, 2^27 entries at q4m2, in us:
  *
  *                                      Z2    A2    D4    E8
  *     predicted (by instructions)     155   170   160   155 to 165

@@ -9,11 +9,11 @@
  * sectors in L1); then the two swap halves, and a store covers 512 bytes in a row.
  *
  * An H200 that copies at 4.3 TB/s takes 250 us for 2^27 entries, which is 62
- * instructions an entry at most (at 1.98 GHz). E8 q4m2 has 31; the definition, where one of
+ * instructions per entry at most (at 1.98 GHz). E8 q4m2 has 31; the definition, where one of
  * a warp's 32 blocks may be overloaded, 60 more (one warp in thirteen, normal entries). The
  * other lattices' common cases are cheaper (D4 29, A2 23, Z2 19 in all) and their rare ones more
  * common: a D4 warp meets one three times in five, those of A2 always. (Z2 has none: a
- * remainder a coordinate is its definition.) So D4 and A2 at q4m2 have both tables in shared
+ * remainder per coordinate is its definition.) So D4 and A2 at q4m2 have both tables in shared
  * memory from 2^22 entries on, that of codes (lattice_lookup.h) and that of points
  * (lattice_points.h): 25 and 21, whatever the data are. Measured at q4m2: E8 255 us, Z2 258,
  * D4 and A2 267, copy_roundtrip 248 to 250. Blocks with a T of their own are in
@@ -126,7 +126,7 @@ static __device__ __forceinline__ void table_eight(const struct round_args &a,
 }
 
 /* Twice WALK_THREADS quads in a row each time, `rounds` times; what is left then is
- * dealt out again, a quad a thread. */
+ * dealt out again, a quad per thread. */
 template <int LATTICE>
 static __global__ void __launch_bounds__(WALK_THREADS, 1)
     roundtrip_walk(const struct round_args a, const uint32_t *__restrict__ from, int rounds)

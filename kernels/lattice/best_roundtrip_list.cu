@@ -1,9 +1,9 @@
 /*
- * best_roundtrip_list.cu - the round trip of blocks with a T of their own: the closest
- * points of all at T = 0, and the blocks that may be overloaded by the definition, from a list
- * in shared memory.
+ * best_roundtrip_list.cu - the round trip of blocks with a T of their own, in two parts: the
+ * closest points of all blocks at T = 0; then, from a list in shared memory and by the
+ * definition, the blocks that may be overloaded.
  *
- * Bytes of an entry: 4 read, 4 written, which leaves an H200 time for 62 instructions an
+ * Bytes of an entry: 4 read, 4 written, which leaves an H200 time for 62 instructions per
  * entry (at 1.98 GHz). At q4m2 the first part takes some 30 (E8), 25 (D4), 22 (A2, Z2), the
  * second, which encodes and decodes, was estimated at some 20 for A2 (18 % of the blocks), 10
  * for Z2 (7 %), 15 for D4 and for E8 (a warp in 8): memory would be the bound, 260 us for 2^27

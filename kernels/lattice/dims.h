@@ -12,7 +12,7 @@
                   .min = 1,                                                                        \
                   .max = (int64_t)1 << 24},                                                        \
     [DIM_COLUMNS] = {.name = "columns",                                                            \
-                     .summary = "entries a row, cut into blocks of d",                             \
+                     .summary = "entries per row, cut into blocks of d",                           \
                      .fallback = 4096,                                                             \
                      .min = 1,                                                                     \
                      .max = (int64_t)1 << 24},                                                     \
@@ -21,19 +21,20 @@
                      .choices = lattice_names,                                                     \
                      .fallback = LATTICE_E8},                                                      \
     [DIM_CODE] = {.name = "code",                                                                  \
-                  .summary = "q values a digit, M levels: q^M steps an entry",                     \
+                  .summary = "q values per digit, M levels: q^M steps per entry",                  \
                   .choices = lattice_codes,                                                        \
                   .fallback = CODE_Q4M2},                                                          \
     [DIM_SCALING] = {.name = "scaling",                                                            \
                      .summary = "divide by beta, or beta = 1",                                     \
                      .choices = lattice_scalings},                                                 \
     [DIM_OVERLOAD] = {.name = "overload",                                                          \
-                      .summary = "double beta until it fits: no, a block, the tensor",             \
+                      .summary =                                                                   \
+                          "double beta until it fits: not at all, per block, for the tensor",      \
                       .choices = lattice_overloads}
 
 #define LATTICE_DIM_TYPE                                                                           \
     {                                                                                              \
-        .name = "type", .summary = "of the codes: an integer a block, or a digit an element",      \
+        .name = "type", .summary = "of the codes: an integer per block, or a digit per element",   \
         .choices = lattice_types                                                                   \
     }
 

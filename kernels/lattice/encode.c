@@ -1,8 +1,8 @@
 /*
  * encode.c - operation lattice_encode: the nested lattice digits of x.
  *
- * Bytes of an entry: 4 read, M log2 q / 8 written packed (E8 q4m2: 36 bytes for 8), and a
- * byte a block for T. The definition is in lattice.h.
+ * Bytes of an entry: 4 read, M log2 q / 8 written packed (E8 q4m2: 36 bytes for 8), and one
+ * byte per block for T. The definition is in lattice.h.
  *
  * The reference is exact from v = fma(x, r, dither) on. Kernels decide level 0 in fp32
  * and may take the other of two points whose squared distances differ by less than

@@ -1,17 +1,17 @@
 /*
- * fused_lanes.cu - d lanes a block, an entry each, with shuffles where the formula
+ * fused_lanes.cu - d lanes per block, an entry each, with shuffles where the formula
  * looks across the block: butterflies for sums, parities and the worst coordinate, a
  * suffix scan for the basis.
  *
  * Bytes of an entry: as the operation says. Loads are perfectly coalesced; but every
  * lane of a block repeats what a block needs once, and a shuffle is as dear
- * as a load from shared memory: 52 of them an entry when encoding at E8 q4m2.
+ * as a load from shared memory: 52 of them per entry when encoding at E8 q4m2.
  */
 #include "lattice.cuh"
 
 static const unsigned ALL = 0xffffffffu;
 
-/* Of the D lanes of a block, which are aligned to D. */
+/* Over the D lanes of a block, which are aligned to D. */
 template <int D> static __device__ __forceinline__ uint32_t lanes_max(uint32_t value)
 {
 #pragma unroll
@@ -320,20 +320,5 @@ static int launch(struct assay_call *call)
     return lattice_instance(&job, kernel);
 }
 
-#define FUSED_LANES(task)                                                                          \
-    static const struct assay_variant variant_##task = {                                           \
-        .operation = "lattice_" #task,                                                             \
-        .name = "fused_lanes",                                                                     \
-        .summary = "d lanes a block, shuffles between them",                                       \
-        .kind = ASSAY_KERNEL,                                                                      \
-        .place = ASSAY_CUDA,                                                                       \
-        .clock = ASSAY_CLOCK_DEVICE,                                                               \
-        .supports = supports,                                                                      \
-        .launch = launch,                                                                          \
-        .model = lattice_model_##task,                                                             \
-    };                                                                                             \
-    ASSAY_REGISTER_VARIANT(variant_##task)
-
-FUSED_LANES(encode);
-FUSED_LANES(decode);
-FUSED_LANES(roundtrip);
+LATTICE_VARIANTS("fused_lanes", "d lanes per block, shuffles between them", .supports = supports,
+                 .launch = launch);

@@ -1,9 +1,9 @@
 /*
- * fused_tpb.cu - a thread a block, all of the formula in registers; and, where one T is
+ * fused_tpb.cu - one thread per block, all of the formula in registers; and, where one T is
  * asked for the whole tensor, a pass before that finds it.
  *
  * Bytes of an entry: as the operation says; the pass before reads x once more.
- * A warp's loads are strided by the block, 4 bytes a lane: each line is touched d times.
+ * A warp's loads are strided by the block, 4 bytes per lane: each line is touched d times.
  */
 #include "lattice.cuh"
 
@@ -72,21 +72,5 @@ static void teardown(struct assay_call *call)
     cudaFree(call->state);
 }
 
-#define FUSED_TPB(task)                                                                            \
-    static const struct assay_variant variant_##task = {                                           \
-        .operation = "lattice_" #task,                                                             \
-        .name = "fused_tpb",                                                                       \
-        .summary = "one kernel, a thread a block",                                                 \
-        .kind = ASSAY_KERNEL,                                                                      \
-        .place = ASSAY_CUDA,                                                                       \
-        .clock = ASSAY_CLOCK_DEVICE,                                                               \
-        .setup = setup,                                                                            \
-        .launch = launch,                                                                          \
-        .teardown = teardown,                                                                      \
-        .model = lattice_model_##task,                                                             \
-    };                                                                                             \
-    ASSAY_REGISTER_VARIANT(variant_##task)
-
-FUSED_TPB(encode);
-FUSED_TPB(decode);
-FUSED_TPB(roundtrip);
+LATTICE_VARIANTS("fused_tpb", "one kernel, one block per thread", .setup = setup, .launch = launch,
+                 .teardown = teardown);

@@ -1,5 +1,5 @@
 /*
- * fused_vec.cu - eight entries a thread, 16-byte loads and one packed store.
+ * fused_vec.cu - eight entries per thread, 16-byte loads and one packed store.
  *
  * Bytes of an entry: as the operation says. The naive closest point of E8 (every
  * level computed as the definition has it, in fp32 and then whole numbers): some
@@ -70,20 +70,5 @@ int lattice_fused_vec(struct assay_call *call)
     return vec_instance(&job, kernel);
 }
 
-#define FUSED_VEC(task)                                                                            \
-    static const struct assay_variant variant_##task = {                                           \
-        .operation = "lattice_" #task,                                                             \
-        .name = "fused_vec",                                                                       \
-        .summary = "eight entries a thread, 16-byte loads, one packed store",                      \
-        .kind = ASSAY_KERNEL,                                                                      \
-        .place = ASSAY_CUDA,                                                                       \
-        .clock = ASSAY_CLOCK_DEVICE,                                                               \
-        .supports = lattice_vec_supports,                                                          \
-        .launch = lattice_fused_vec,                                                               \
-        .model = lattice_model_##task,                                                             \
-    };                                                                                             \
-    ASSAY_REGISTER_VARIANT(variant_##task)
-
-FUSED_VEC(encode);
-FUSED_VEC(decode);
-FUSED_VEC(roundtrip);
+LATTICE_VARIANTS("fused_vec", "eight entries per thread, 16-byte loads, one packed store",
+                 .supports = lattice_vec_supports, .launch = lattice_fused_vec);

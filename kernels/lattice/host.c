@@ -122,7 +122,7 @@ static int launch_omp(struct assay_call *call)
     static const struct assay_variant scalar_##task = {                                            \
         .operation = "lattice_" #task,                                                             \
         .name = "host_scalar",                                                                     \
-        .summary = "the formulas in double, a block at a time on one core",                        \
+        .summary = "the formulas in double, one block at a time on one core",                      \
         .kind = ASSAY_REFERENCE,                                                                   \
         .place = ASSAY_HOST,                                                                       \
         .clock = ASSAY_CLOCK_DEVICE,                                                               \

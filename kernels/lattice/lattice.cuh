@@ -1,6 +1,6 @@
 /*
  * lattice.cuh - what the lattice kernels share: loads and stores of a block in any
- * type of code, the walk with a thread a block, and the choice of an instance.
+ * type of code, the walk with one thread per block, and the choice of an instance.
  *
  * The lattice and q are template arguments, so that every index of a block's array
  * is a constant and the array lives in registers; the rest is uniform and decided
@@ -66,6 +66,25 @@ template <typename F> static inline int lattice_instance(const struct lattice_jo
            : job->lattice == LATTICE_D4 ? lattice_with_q<LATTICE_D4>(job->q, f)
                                         : lattice_with_q<LATTICE_E8>(job->q, f);
 }
+
+/* Announce a kernel for all three operations; the rest are members of assay_variant, with one
+ * launch for all. */
+#define LATTICE_VARIANTS(NAME, SUMMARY, ...)                                                       \
+    LATTICE_VARIANT(encode, NAME, SUMMARY, __VA_ARGS__);                                           \
+    LATTICE_VARIANT(decode, NAME, SUMMARY, __VA_ARGS__);                                           \
+    LATTICE_VARIANT(roundtrip, NAME, SUMMARY, __VA_ARGS__)
+#define LATTICE_VARIANT(TASK, NAME, SUMMARY, ...)                                                  \
+    static const struct assay_variant variant_##TASK = {                                           \
+        .operation = "lattice_" #TASK,                                                             \
+        .name = NAME,                                                                              \
+        .summary = SUMMARY,                                                                        \
+        .kind = ASSAY_KERNEL,                                                                      \
+        .place = ASSAY_CUDA,                                                                       \
+        .clock = ASSAY_CLOCK_DEVICE,                                                               \
+        __VA_ARGS__,                                                                               \
+        .model = lattice_model_##TASK,                                                             \
+    };                                                                                             \
+    ASSAY_REGISTER_VARIANT(variant_##TASK)
 
 /* ------------------------------------------------------------- one block -- */
 
@@ -173,7 +192,7 @@ static __device__ __forceinline__ int lattice_get_t(const struct lattice_args &a
     return a.t ? a.t[a.overload == OVERLOAD_TENSOR ? 0 : block] : 0;
 }
 
-/* --------------------------------------------------------- thread a block -- */
+/* --------------------------------------------------------- thread per block -- */
 
 template <int TASK, int LATTICE, int Q>
 static __global__ void __launch_bounds__(LATTICE_THREADS)

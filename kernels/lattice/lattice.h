@@ -16,14 +16,14 @@
  * fused multiply-add, so there is no path without it).
  *
  * `overload`: off keeps the digits of an overloaded block as they are. block doubles
- * beta for that block until it fits, T times, T a byte a block; tensor takes the
+ * beta for that block until it fits, T times, T one byte per block; tensor takes the
  * largest T of all blocks for all, one byte. A block is lost if an entry is NaN or
  * infinite or sum v^2 >= 2^40, or if 10 doublings do not do: its digits are 0 and,
  * where T is a block's own, T is 255. A lost block decodes to zeros.
  *
- * `type`: fp32, int32, int8 hold a digit an element, at (block M + level) d + i. packed
- * is an integer of ceil(M d log2 q / 8) bytes a block, little endian, in which
- * digit number level d + i has weight q^number: two bits a digit for q = 4, one for
+ * `type`: fp32, int32, int8 hold one digit per element, at (block M + level) d + i. packed
+ * is an integer of ceil(M d log2 q / 8) bytes per block, little endian, in which
+ * digit number level d + i has weight q^number: two bits per digit for q = 4, one for
  * q = 2, mixed radix for q = 3 (the bytes of E8's 16 digits hold 3^16 < 2^32).
  * Every digit is below 4, so each type holds every code there is.
  */

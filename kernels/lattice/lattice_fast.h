@@ -11,7 +11,7 @@
  * The next level's digits are k' + c(b) mod q, and c is a table over the q^d digits
  * of one level: 65536 entries of 16 bits for E8 at q = 4, 256 for D4, 16 for Z2 and A2.
  *
- * For E8 everything after the roundings is four coordinates a 32-bit word, a byte
+ * For E8 everything after the roundings is four coordinates per 32-bit word, a byte
  * each, reversed (the last coordinate lowest), so that a multiplication by 0x01010101
  * makes the running sums that G^-1 is; 7 bits of a doubled coordinate are enough,
  * because 64 e_i = 32 (2 e_i) has coordinates in the basis that are 0 mod 32.

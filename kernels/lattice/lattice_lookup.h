@@ -10,7 +10,7 @@
  *   D4  h_i = z_i / 2 mod 16, four bits each. Their sum is even, so one lowest bit
  *       is free, and holds the parity of the four h_i / 16: 16 e_i is not in 16 D4,
  *       16 (e_i + e_j) is.
- *   A2  a byte a block: k_0 above k_1 with its lowest bit turned over.
+ *   A2  a byte per block: k_0 above k_1 with its lowest bit turned over.
  */
 #ifndef LATTICE_LOOKUP_H
 #define LATTICE_LOOKUP_H

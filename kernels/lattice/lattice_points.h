@@ -8,7 +8,7 @@
  *   Z2, A2    the whole block, by its packed bytes: 2 signed bytes
  *   D4        a level: 4 signed bytes
  *   E8        a level, q = 2 or 3: 8 signed bytes, in two words
- *   E8, q=4   a level: 3 bits a coordinate, 65536 entries of 24 bits, 192 KB - what a
+ *   E8, q=4   a level: 3 bits per coordinate, 65536 entries of 24 bits, 192 KB - what a
  *             multiprocessor's shared memory has room for. With p = b_8 mod 2, the
  *             parity of all, z = 2 n - 6 - p and 0 <= n < 8: no coordinate is -8, and
  *             +8 is where the dither puts one hole. 16 bits stand in one array, 8 in one

@@ -1,5 +1,5 @@
 /*
- * lattice_vec.cuh - eight entries a thread: 8 / d blocks, two loads of 16 bytes, and
+ * lattice_vec.cuh - eight entries per thread: 8 / d blocks, two loads of 16 bytes, and
  * one store of the packed digits of all. Code is a template argument too, so that
  * the level loop unrolls and the store has one width.
  */
@@ -11,7 +11,7 @@
 
 enum { VEC_ENTRIES = 8 };
 
-/* Why a shape is not for eight entries a thread, or NULL. */
+/* Why a shape is not for eight entries per thread, or NULL. */
 static inline const char *lattice_vec_supports(const struct assay_shape *shape)
 {
     const struct lattice_job job = lattice_job(shape);

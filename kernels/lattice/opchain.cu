@@ -1,5 +1,5 @@
 /*
- * opchain.cu - one kernel an elementary step, each from memory to memory, as an eager
+ * opchain.cu - one kernel per elementary step, each from memory to memory, as an eager
  * framework runs the formulas as they are written: round, find the worst error, repair
  * the parity, sum the squares, choose, multiply by G^-1, take the remainder. Deliberately slow.
  *
@@ -49,7 +49,7 @@ static __global__ void remainder(float *k, float q, int64_t n)
 }
 
 /* as the type of the codes; packed: these digits or-ed (q = 3: added, weighted) to
- * those of the levels below. A thread a block. */
+ * those of the levels below. One thread per block. */
 template <int LATTICE, int Q>
 static __global__ void cast(const struct lattice_args a, const float *k, int level)
 {
@@ -118,7 +118,7 @@ static int launch(struct assay_call *call)
 static const struct assay_variant variant = {
     .operation = "lattice_encode",
     .name = "opchain",
-    .summary = "a kernel an elementary step, through memory, as eager code runs",
+    .summary = "one kernel per elementary step, through memory, as eager code runs",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,

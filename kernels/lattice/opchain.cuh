@@ -1,5 +1,5 @@
 /*
- * opchain.cuh - the closest point as a chain of kernels, one an elementary step, each from
+ * opchain.cuh - the closest point as a chain of kernels, one per elementary step, each from
  * memory to memory: what encoding and decoding by opchain have in common.
  *
  * All is in fp32, where a tie is decided by the dither against an error of some 1e-6: sound
@@ -11,8 +11,8 @@
 
 #include "lattice.cuh"
 
-/* Arrays of one float an entry of a block, padding included (point and sum only where
- * digits are decoded); then one a block. */
+/* Arrays of one float per entry of a block, padding included (point and sum only where
+ * digits are decoded); then one per block. */
 struct chain {
     float *v, *w, *f[2], *work, *point, *sum;
     float *parity, *place, *distance[2];
@@ -122,7 +122,7 @@ static __global__ void divide(const float *f, float *v, float q, int64_t n)
 
 /* ------------------------------------------------------------------ host -- */
 
-/* Of one file each: what it launches are that file's own kernels. */
+/* Each file that includes this has its own copy, which launches that file's own kernels. */
 namespace
 {
 

@@ -1,5 +1,5 @@
 /*
- * opchain_decode.cu - decoding with one kernel an elementary step, each from memory to
+ * opchain_decode.cu - decoding with one kernel per elementary step, each from memory to
  * memory, as an eager framework runs the formula: digits of a level, their point, a q-th of
  * it, its closest point, what is left of the point, the weighted sum, beta. Deliberately slow.
  *
@@ -11,7 +11,7 @@
 
 enum { ARRAYS = 7 };
 
-/* The digits of one level. A thread a block. */
+/* The digits of one level. One thread per block. */
 template <int LATTICE, int Q>
 static __global__ void read_level(const struct lattice_args a, float *k, int level)
 {
@@ -105,7 +105,7 @@ static int launch(struct assay_call *call)
 static const struct assay_variant variant = {
     .operation = "lattice_decode",
     .name = "opchain",
-    .summary = "a kernel an elementary step, through memory, as eager code runs",
+    .summary = "one kernel per elementary step, through memory, as eager code runs",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,

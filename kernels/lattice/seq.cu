@@ -1,5 +1,5 @@
 /*
- * seq.cu - one launch a column of blocks, each with a thread a row: a loop over the
+ * seq.cu - one launch per column of blocks, each with one thread per row: a loop over the
  * blocks of a row in the host's language, as the seed's first version. Deliberately
  * slow: columns / d launches, and a warp's entries lie a row apart.
  *
@@ -40,7 +40,7 @@ struct seq {
 static const char *supports(const struct assay_shape *shape)
 {
     const struct lattice_job job = lattice_job(shape);
-    if (job.row_blocks > MAX_LAUNCHES) return "more than 4096 launches, one a column of blocks";
+    if (job.row_blocks > MAX_LAUNCHES) return "more than 4096 launches, one per column of blocks";
     if (job.task == TASK_ENCODE && job.overload == OVERLOAD_TENSOR)
         return "one scale for the tensor needs a pass before the first column";
     return NULL;
@@ -53,20 +53,4 @@ static int launch(struct assay_call *call)
     return lattice_instance(&job, kernel);
 }
 
-#define SEQ(task)                                                                                  \
-    static const struct assay_variant variant_##task = {                                           \
-        .operation = "lattice_" #task,                                                             \
-        .name = "seq",                                                                             \
-        .summary = "one launch a column of blocks",                                                \
-        .kind = ASSAY_KERNEL,                                                                      \
-        .place = ASSAY_CUDA,                                                                       \
-        .clock = ASSAY_CLOCK_DEVICE,                                                               \
-        .supports = supports,                                                                      \
-        .launch = launch,                                                                          \
-        .model = lattice_model_##task,                                                             \
-    };                                                                                             \
-    ASSAY_REGISTER_VARIANT(variant_##task)
-
-SEQ(encode);
-SEQ(decode);
-SEQ(roundtrip);
+LATTICE_VARIANTS("seq", "one launch per column of blocks", .supports = supports, .launch = launch);

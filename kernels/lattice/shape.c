@@ -96,7 +96,7 @@ struct assay_work lattice_work(const struct assay_shape *shape)
         (double)job.blocks * job.block_elements * (double)assay_type_bytes(type[job.type]);
     if (job.overload == OVERLOAD_BLOCK) codes += (double)job.blocks;
     if (job.overload == OVERLOAD_TENSOR) codes += 1.0;
-    /* Operations of one closest point by the naive formulas; one addition a digit. */
+    /* Operations of one closest point by the naive formulas; one addition per digit. */
     static const double closest[] = {6.0, 14.0, 20.0, 130.0};
     double encode = job.levels * (closest[job.lattice] + job.d);
     double decode = job.levels * (closest[job.lattice] + 4.0 * job.d);

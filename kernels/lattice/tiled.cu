@@ -15,7 +15,7 @@ static __device__ __forceinline__ float *tile_quad(float *tile, int quad)
     return tile + (quad >> 1) * PITCH + (quad & 1) * 4;
 }
 
-/* The tile's `quads` from x, four a thread and step. */
+/* The tile's `quads` from x, four per thread and step. */
 static __device__ __forceinline__ void tile_load(float *tile, const float4 *x, int quads)
 {
 #pragma unroll
@@ -118,20 +118,5 @@ static int launch(struct assay_call *call)
     return vec_instance(&job, kernel);
 }
 
-#define TILED(task)                                                                                \
-    static const struct assay_variant variant_##task = {                                           \
-        .operation = "lattice_" #task,                                                             \
-        .name = "tiled",                                                                           \
-        .summary = "a tile of 2048 entries through shared memory",                                 \
-        .kind = ASSAY_KERNEL,                                                                      \
-        .place = ASSAY_CUDA,                                                                       \
-        .clock = ASSAY_CLOCK_DEVICE,                                                               \
-        .supports = lattice_vec_supports,                                                          \
-        .launch = launch,                                                                          \
-        .model = lattice_model_##task,                                                             \
-    };                                                                                             \
-    ASSAY_REGISTER_VARIANT(variant_##task)
-
-TILED(encode);
-TILED(decode);
-TILED(roundtrip);
+LATTICE_VARIANTS("tiled", "a tile of 2048 entries through shared memory",
+                 .supports = lattice_vec_supports, .launch = launch);

@@ -2,7 +2,7 @@
  * bcast.cu - the seed's "vectorized": the positions in the table of every pair of
  * blocks and levels are written out, then the values found there, then summed.
  *
- * Operations: M^2 lookups a pair of blocks. Bytes, beside the codes: 4 written and 4
+ * Operations: M^2 lookups per pair of blocks. Bytes, beside the codes: 4 written and 4
  * read for a position, the same for a value, so 16 M^2 rows columns K / d.
  */
 #include "table.cuh"

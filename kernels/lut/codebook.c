@@ -186,7 +186,7 @@ static int codebook_make(struct codebook *codebook, int lattice, int q)
 
 const struct codebook *codebook_get(int lattice, int q)
 {
-    /* Kept: references run in several threads, once a chunk, and must not build
+    /* Kept: references run in several threads, once per chunk, and must not build
      * 65,536 points each time. */
     static struct codebook kept[CODEBOOK_LATTICES][CODEBOOK_MAX_Q + 1];
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

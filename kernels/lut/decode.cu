@@ -31,6 +31,23 @@ void lut_points_release(struct lut_points *points)
     *points = {};
 }
 
+int lut_points_setup(struct assay_call *call)
+{
+    struct lut_points *points = (struct lut_points *)calloc(1, sizeof *points);
+    if (points == NULL) return assay_error("out of host memory");
+    call->state = points;
+    if (lut_points_upload(call->shape, points)) return -1;
+    call->workspace_bytes += points->bytes;
+    return 0;
+}
+
+void lut_points_teardown(struct assay_call *call)
+{
+    if (call->state == NULL) return;
+    lut_points_release((struct lut_points *)call->state);
+    free(call->state);
+}
+
 int64_t lut_decoded_stride(const struct lut_geometry *geometry)
 {
     return (geometry->blocks * geometry->d + 127) / 128 * 128;
@@ -38,7 +55,7 @@ int64_t lut_decoded_stride(const struct lut_geometry *geometry)
 
 /* --------------------------------------------------------------- decoding -- */
 
-/* Four coordinates, one a byte, as the number of digits c_i to the base 256, and back: such
+/* Four coordinates, one per byte, as the number of digits c_i to the base 256, and back: such
  * numbers add up and take weights, borrows and all, while the c_i end within int8. */
 static __device__ __forceinline__ uint32_t digits_of(uint32_t bytes)
 {

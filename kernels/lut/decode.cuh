@@ -7,7 +7,7 @@
 
 #include "lut.h"
 
-/* Coordinates [4 word, 4 word + 4) of a block, one a byte (d = 2: the block's two
+/* Coordinates [4 word, 4 word + 4) of a block, one per byte (d = 2: the block's two
  * in the low half). Wide enough: lut_decode_unsupported says where int8 is not. */
 template <int D>
 static __device__ __forceinline__ uint32_t decode_word(const struct lut_codes &codes, int q,

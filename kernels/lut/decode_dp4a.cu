@@ -1,11 +1,11 @@
 /*
  * decode_dp4a.cu - tiles of codes decoded to int8 in shared memory, multiplied four
- * entries an instruction: what decoding gives without tensor cores.
+ * entries per instruction: what decoding gives without tensor cores.
  *
- * Operations: 2 rows K columns in int8, and a codeword a block, level and tile to
- * decode. Bytes: the codes once a tile row and once a tile column.
+ * Operations: 2 * rows * K * columns in int8, and a codeword per block, level and tile to
+ * decode. Bytes: the codes once per tile row and once per tile column.
  *
- * 64 x 64 elements a block, 4 x 4 a thread, 64 entries of K at a time. With scales
+ * 64 x 64 elements per block, 4 x 4 per thread, 64 entries of K at a time. With scales
  * the sum of each block is taken out and multiplied: blocks of 4 and 8 only, a word
  * of four entries must not hold two.
  */
@@ -32,7 +32,7 @@ static __device__ __forceinline__ void decode_side(const struct table_args &args
     }
 }
 
-/* The words of a tile; with scales a block (D / 4 words) at a time. */
+/* The words of a tile; with scales, a block (D / 4 words) at a time. */
 template <int D, bool SCALED>
 static __device__ __forceinline__ void multiply(const struct table_args &args, const int32_t *left,
                                                 const int32_t *right, int64_t first_row,
@@ -103,16 +103,6 @@ static const char *supports(const struct assay_shape *shape)
     return lut_decode_unsupported(shape);
 }
 
-static int setup(struct assay_call *call)
-{
-    struct lut_points *points = (struct lut_points *)calloc(1, sizeof *points);
-    if (points == NULL) return assay_error("out of host memory");
-    call->state = points;
-    if (lut_points_upload(call->shape, points)) return -1;
-    call->workspace_bytes += points->bytes;
-    return 0;
-}
-
 typedef void dp4a_kernel(struct table_args, const int8_t *, const int8_t *);
 
 static int launch(struct assay_call *call)
@@ -130,25 +120,17 @@ static int launch(struct assay_call *call)
     return assay_launched();
 }
 
-static void teardown(struct assay_call *call)
-{
-    struct lut_points *points = (struct lut_points *)call->state;
-    if (points == NULL) return;
-    lut_points_release(points);
-    free(points);
-}
-
 extern const struct assay_variant lut_decode_dp4a = {
     .operation = "lut_matmul",
     .name = "decode_dp4a",
-    .summary = "decoded to int8 in shared memory, four entries an instruction",
+    .summary = "decoded to int8 in shared memory, four entries per instruction",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,
     .supports = supports,
-    .setup = setup,
+    .setup = lut_points_setup,
     .launch = launch,
-    .teardown = teardown,
+    .teardown = lut_points_teardown,
     .model = lut_model,
     .check = lut_check,
 };

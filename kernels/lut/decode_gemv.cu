@@ -1,18 +1,18 @@
 /*
- * decode_gemv.cu - few rows: B stays in memory as M bits an entry (E8, q = 2) and is decoded
+ * decode_gemv.cu - few rows: B stays in memory as M bits per entry (E8, q = 2) and is decoded
  * in registers, on its way to the tensor cores (gemv.cuh). Where q = 4 the variant's work is
  * decode_gemv_q4.cu's.
  *
- * Bytes: B's codes once, M / 8 an entry. Operations: 2 K columns a row in int8; a
+ * Bytes: B's codes once, M / 8 per entry. Operations: 2 K columns per row in int8; a
  * lane's step is M table lookups and one share of an m16n8k32, whatever the number
  * of rows up to 16.
  *
- * What bounds it: instructions, at M = 2 2.2 a lane and entry without loads and loop (machine
+ * What bounds it: instructions, at M = 2 2.2 per lane and entry without loads and loop (machine
  * code: 561 for 32 blocks) whatever the number of rows. An H200 takes 26.7, 40.7 and 69.7 us
  * for one row at M = 1, 2 and 4 (8192 x 28672), 1.5 to 1.9 times as long for 16, so that one
  * row is faster by table_gemv and 8 are not. A lookup must not wait. So the table of 256 codewords
- * is 32 bits a codeword (gemv.h) and stands in shared memory 32 times, once a bank: lane l reads
- * copy l, and no two lanes ever meet in a bank.
+ * is 32 bits per codeword (gemv.h) and stands in shared memory 32 times, once per bank: lane l
+ * reads copy l, and no two lanes ever meet in a bank.
  */
 #include "gemv.cuh"
 #include "gemv_q4.h"
@@ -181,7 +181,7 @@ static const char *supports(const struct assay_shape *shape)
     if (shape->value[LUT_LATTICE] != CODEBOOK_E8) return "E8 only";
     if (geometry.q == 3) return "an index of q = 3 is 13 bits: codes straddle words";
     if (geometry.rows > GEMV_ROWS) return "more than 16 rows";
-    if (geometry.scaled) return "a scale a block does not factor out of the sum";
+    if (geometry.scaled) return "a scale per block does not factor out of the sum";
     if (geometry.q == 4) return gemv_q4_unsupported(shape);
     if (geometry.format != LUT_PACKED && geometry.format != LUT_INT8)
         return "indices of one byte only";
@@ -191,7 +191,7 @@ static const char *supports(const struct assay_shape *shape)
 }
 
 struct gemv_state {
-    struct lut_points points;
+    struct lut_points points; /* first, for lut_points_teardown */
     int processors;
 };
 
@@ -228,10 +228,7 @@ static void teardown(struct assay_call *call)
         gemv_q4_teardown(call);
         return;
     }
-    struct gemv_state *state = (struct gemv_state *)call->state;
-    if (state == NULL) return;
-    lut_points_release(&state->points);
-    free(state);
+    lut_points_teardown(call);
 }
 
 extern const struct assay_variant lut_decode_gemv = {

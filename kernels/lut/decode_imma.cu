@@ -2,16 +2,16 @@
  * decode_imma.cu - codes are decoded to int8 in shared memory, tile by tile, and
  * multiplied by the tensor cores: nothing decoded ever stands in device memory.
  *
- * For E8 with q = 2: 256 codewords of 8 bytes. Bytes: the codes, M / 8 an entry of
- * each tile row and column. Operations: 2 rows K columns in int8; a codeword is
- * decoded once a tile, so A's columns / 256 times and B's rows / 128 times.
+ * For E8 with q = 2: 256 codewords of 8 bytes. Bytes: the codes, M / 8 per entry of
+ * each tile row and column. Operations: 2 * rows * K * columns in int8; a codeword is
+ * decoded once per tile, so A's columns / 256 times and B's rows / 128 times.
  *
- * Of a block's three warpgroups one decodes, a thread a row of A and two of B, and two
- * multiply. They are not the same warps: to start a product waits until the one before
- * the last is done, and what a warp would do meanwhile waits with it. Blocks stay and go
+ * A block has three warpgroups: one decodes, a thread for one row of A and two of B, and two
+ * multiply (warp specialization). A warp that did both would not decode while it waits: starting
+ * a product waits until the one before the last is done. Blocks stay and go
  * through tiles: while sums are written, the next tile's stages are decoded.
  *
- * The table stands in shared memory 16 times, once a pair of banks, and once a level
+ * The table stands in shared memory 16 times, once per pair of banks, and once per level
  * with the level's weight: a lookup is 8 bytes, never waits, and a block of M
  * levels is M lookups and M - 1 additions of bytes. For those additions bytes carry
  * a bias of 128 / M each, 128 together, which one exclusive-or takes off again.
@@ -214,7 +214,7 @@ static const char *supports(const struct assay_shape *shape)
     struct lut_geometry geometry = lut_geometry(shape);
     if (shape->value[LUT_LATTICE] != CODEBOOK_E8 || geometry.q != 2)
         return "E8 with q = 2 only: other codebooks go through decode_imma_staged";
-    if (geometry.scaled) return "a scale a block does not factor out of the sum";
+    if (geometry.scaled) return "a scale per block does not factor out of the sum";
     if (geometry.format != LUT_PACKED && geometry.format != LUT_INT8)
         return "indices of one byte only";
     if (geometry.stride_bytes % 16 != 0) return "rows of codes are not 16-byte aligned";
@@ -228,7 +228,7 @@ template <int M> static int prepare()
 }
 
 struct fused_state {
-    struct lut_points points;
+    struct lut_points points; /* first, for lut_points_teardown */
     int processors;
 };
 
@@ -274,14 +274,6 @@ static int launch(struct assay_call *call)
     return enqueue<4>(call, &geometry);
 }
 
-static void teardown(struct assay_call *call)
-{
-    struct fused_state *state = (struct fused_state *)call->state;
-    if (state == NULL) return;
-    lut_points_release(&state->points);
-    free(state);
-}
-
 extern const struct assay_variant lut_decode_imma = {
     .operation = "lut_matmul",
     .name = "decode_imma",
@@ -293,7 +285,7 @@ extern const struct assay_variant lut_decode_imma = {
     .supports = supports,
     .setup = setup,
     .launch = launch,
-    .teardown = teardown,
+    .teardown = lut_points_teardown,
     .model = lut_model,
     .check = lut_check,
 };

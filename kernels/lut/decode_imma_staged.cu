@@ -3,7 +3,7 @@
  * each operand to device memory, a third multiplies on the tensor cores (imma_ring.cuh).
  *
  * Bytes: the codes, (rows + columns) K written and read again, C. Operations:
- * 2 rows K columns in int8. A codeword is decoded once, which is what codebooks
+ * 2 * rows * K * columns in int8. A codeword is decoded once, which is what codebooks
  * need that do not fit shared memory (E8 q = 4: 65,536 codewords, 512 KiB).
  */
 #include <stdlib.h>
@@ -19,7 +19,7 @@ struct staged_state {
 
 static const char *supports(const struct assay_shape *shape)
 {
-    if (shape->value[LUT_SCALED]) return "a scale a block does not factor out of the sum";
+    if (shape->value[LUT_SCALED]) return "a scale per block does not factor out of the sum";
     return lut_decode_unsupported(shape);
 }
 

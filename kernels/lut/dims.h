@@ -36,7 +36,7 @@
                    .fallback = LUT_PACKED}
 #define LUT_DIM_SCALED                                                                             \
     [LUT_SCALED] = {.name = "scaled",                                                              \
-                    .summary = "a scale a block, from overload protection",                        \
+                    .summary = "a scale per block, from overload protection",                      \
                     .choices = lut_scaled_names}
 
 #endif

@@ -3,7 +3,7 @@
  * them in registers and multiply on the tensor cores (E8).
  *
  * A block owns an SM. Its 16 warps split K; each keeps the codes of its next two chunks in
- * flight. Sums meet in shared memory, one barrier a tile.
+ * flight. Sums meet in shared memory, one barrier per tile.
  *
  * A kernel's CODE says the rest:
  *
@@ -15,7 +15,7 @@
  *   chunks(blocks)             chunks of 64 bytes of a column
  *   a_bytes(rows, blocks)      of A in shared memory
  *   fill(args, shared)         table, A and the sums of A's rows (zero before)
- *   multiply_chunk(...)        a chunk of 8 columns a group, times A, added to the sums
+ *   multiply_chunk(...)        a chunk of 8 columns per group, times A, added to the sums
  */
 #ifndef LUT_GEMV_CUH
 #define LUT_GEMV_CUH

@@ -2,7 +2,7 @@
  * gemv.h - where decode_gemv puts things; host code too, so that tests can follow
  * its indices without a GPU.
  *
- * A warp reads 64 bytes of each of 8 columns of B at a time: a chunk, 16 bytes a
+ * A warp reads 64 bytes of each of 8 columns of B at a time: a chunk, 16 bytes per
  * lane. The lane of column g = lane / 4 and part t = lane % 4 owns blocks
  *
  *   chunk * 64 / M + t * 16 / M + s,   s = 0 .. 16 / M - 1

@@ -23,14 +23,14 @@
  * and the first factor fits int8: |a_j| <= 7, as an 8 stands in one codeword alone, at i = 6.
  * Sums are then 16 times too large.
  *
- * A warp reads 64 bytes of each of 8 columns of B at a time, a chunk, 16 bytes a lane, as
+ * A warp reads 64 bytes of each of 8 columns of B at a time, a chunk, 16 bytes per lane, as
  * for q = 2 (gemv.h). The lane of column lane / 4 and part t = lane % 4 owns blocks
  *
  *   chunk * 32 / M + t * 8 / M + s,   s = 0 .. 8 / M - 1
  *
  * four of which, a quad, are four m16n8k32: the j-th multiplies entries j and j + 4. There
  * columns of B are the rows of the instruction, two groups of 8, and the up to 8 rows of A
- * its columns. A is stored by the same order, eight bytes an operand.
+ * its columns. A is stored by the same order, eight bytes per operand.
  */
 #ifndef LUT_GEMV_Q4_H
 #define LUT_GEMV_Q4_H

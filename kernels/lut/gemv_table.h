@@ -7,11 +7,11 @@
  * 4 (2^M - 1) <= 60 for a block of M levels. The 256 products of a block are its
  * table.
  *
- * A warp reads 512 bytes of one column of B at a time, a chunk, 16 bytes a lane: of
- * M levels, 16 / M blocks a lane. Lanes never share a table, so every lane has a
+ * A warp reads 512 bytes of one column of B at a time, a chunk, 16 bytes per lane: of
+ * M levels, 16 / M blocks per lane. Lanes never share a table, so every lane has a
  * bank of shared memory to itself, and there a word holds the products of four
  * blocks with one codeword. A thread block holds the tables of M chunks, four words
- * a lane and codeword:
+ * per lane and codeword:
  *
  *   offset = word / 2 * 64 KiB + codeword * 256 + word % 2 * 128 + lane * 4
  *

@@ -1,8 +1,8 @@
 /*
  * host_decode.c - decode both operands to int8, then multiply, on all cores.
  *
- * Operations: 2 rows K columns, and a codeword a block and level to decode.
- * Bytes: the codes, K bytes a row written and read again.
+ * Operations: 2 * rows * K * columns, and a codeword per block and level to decode.
+ * Bytes: the codes, K bytes per row written and read again.
  */
 #include <stdlib.h>
 
@@ -13,7 +13,7 @@ enum { SMALL = 1024 };
 
 static const char *supports(const struct assay_shape *shape)
 {
-    if (shape->value[LUT_SCALED]) return "a scale a block does not factor out of the sum";
+    if (shape->value[LUT_SCALED]) return "a scale per block does not factor out of the sum";
     return lut_decode_unsupported(shape);
 }
 

@@ -2,7 +2,7 @@
  * host_table.c - lookups on the host: one thread, as the formula says
  * (host_scalar), and all cores (host_table).
  *
- * Operations: M^2 lookups and additions a pair of blocks. Bytes: those of the
+ * Operations: M^2 lookups and additions per pair of blocks. Bytes: those of the
  * operation, and the table from cache.
  */
 #include <math.h>

@@ -1,9 +1,9 @@
 /*
  * imma.cuh - an int8 product on Hopper's tensor cores (wgmma), from a ring of stages in shared
- * memory that others fill: decoders, or the copy engine.
+ * memory that others fill: decoders, or TMA.
  *
  * A block makes a tile of 128 x 256 of C; each of two warpgroups half of the rows, in
- * 128 accumulators a thread. Both operands stand in shared memory as rows of 128 bytes of
+ * 128 accumulators per thread. Both operands stand in shared memory as rows of 128 bytes of
  * K, swizzled in 16-byte pieces (128-byte mode): eight rows are an atom of 1 KiB, and
  * stepping 32 bytes along K is stepping the start address (PTX ISA, "Asynchronous
  * warpgroup level matrix shared memory layout").

@@ -1,18 +1,18 @@
 /*
  * imma_ring.cuh - an int8 product of two decoded operands in device memory, fetched by
- * Hopper's copy engine: C = (A B^T >> shift) unit.
+ * Hopper's TMA: C = (A B^T >> shift) unit.
  *
  * A block is three warpgroups on one multiprocessor. One thread of the first keeps a ring of
  * stages filled, each 128 bytes of K of 128 rows of A and 256 rows of B; the other two
- * have 64 rows of C each, in 128 accumulators a thread, and give a stage back when their
+ * have 64 rows of C each, in 128 accumulators per thread, and give a stage back when their
  * products have read it. Two blocks of a cluster, one above the other, share B: each
- * fetches half of its rows and the engine writes them to both.
+ * fetches half of its rows and TMA writes them to both.
  *
  * Blocks stay and go through tiles: while the sums of one are written, the operands of the
- * next arrive. C goes out by the engine too, 16 rows of 128 bytes a warp at a time, but
+ * next arrive. C goes out by TMA too, 16 rows of 128 bytes per warp at a time, but
  * where its rows do not start on 16 bytes: then by the lanes.
  *
- * The same design as kernels/gpt/linear_wgmma.cuh, which says where it is from.
+ * The same design as kernels/gpt/linear/linear_wgmma.cuh, which says where it is from.
  */
 #ifndef LUT_IMMA_RING_CUH
 #define LUT_IMMA_RING_CUH
@@ -166,7 +166,7 @@ static __global__ void __launch_bounds__(IMMA_THREADS, 1)
 /* -------------------------------------------------------------- launching -- */
 
 /* In setup: the plan of a product of `a`, out.rows of `stride` bytes, and `b`, out.columns.
- * The maps call two bytes an element: what is copied is the same. */
+ * The maps call two bytes per element: what is copied is the same. */
 static int ring_prepare(struct ring_plan *plan, const int8_t *a, const int8_t *b, int64_t stride,
                         const struct imma_output *out)
 {

@@ -2,8 +2,8 @@
  * linear.c - operation quantized_linear: a layer whose weights are lattice codes and
  * whose activations are encoded in every call (the seed's "MLP").
  *
- * Operations: 2 rows K columns, as in lut_matmul; encoding is 8 rows K more at most,
- * which is not counted. Bytes: 4 an activation, the codes of W, 4 an element of C.
+ * Operations: 2 * rows * K * columns, as in lut_matmul; encoding is 8 * rows * K more at most,
+ * which is not counted. Bytes: 4 per activation, the codes of W, 4 per element of C.
  *
  * Blocks that overload keep the codes they get. The first entries have some that are no
  * numbers, or too large: their blocks are lost.
@@ -62,7 +62,7 @@ struct linear_block linear_nearest(const struct lut_geometry *geometry,
     int weight = 1;
     for (int i = 0; i < 8; i++)
         v[i] = block * 8 + i < geometry->k ? row[block * 8 + i] : 0;
-    result.lost = linear_scale(v, linear_r(geometry->q, geometry->levels));
+    result.lost = linear_scale(v, lut_inverse_beta(geometry->q, geometry->levels));
     if (result.lost) return result;
     for (int i = 0; i < 8; i++)
         at[i] = (double)v[i];
@@ -114,7 +114,7 @@ static int reference(const struct assay_shape *shape, const void *const in[], in
     return 0;
 }
 
-/* Encoding a row in double costs some hundred operations a block, once a run. */
+/* Encoding a row in double costs some hundred operations per block, once per run. */
 static double reference_cost(const struct assay_shape *shape)
 {
     return 4.0 * (double)shape->value[LUT_K];

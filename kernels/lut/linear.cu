@@ -2,8 +2,8 @@
  * linear.cu - quantized_linear on the GPU: one kernel encodes the activations to
  * codes in memory, then a variant of lut_matmul multiplies.
  *
- * Bytes of encoding: 4 read and M / 8 written (E8, q = 2) an activation. Operations:
- * those of the product; encoding is a thread a block of 8, about 300 a level.
+ * Bytes of encoding: 4 read and M / 8 written (E8, q = 2) per activation. Operations:
+ * those of the product; encoding is one thread per block of 8, about 300 per level.
  */
 #include <stdlib.h>
 
@@ -107,7 +107,7 @@ static int launch_with(struct assay_call *call, const struct assay_variant *prod
         assay_cuda(cudaMemsetAsync(state->codes, 0, codes_bytes(&geometry), stream), "codes"))
         return -1;
     linear_encode<<<(unsigned)blocks, THREADS, 0, stream>>>(
-        geometry, dither, linear_r(geometry.q, geometry.levels),
+        geometry, dither, lut_inverse_beta(geometry.q, geometry.levels),
         (const float *)call->buffer[LINEAR_X], (char *)state->codes);
     if (assay_launched() || product->launch(&state->inner)) return -1;
     if (product != &lut_decode_gemv) return 0;

@@ -3,11 +3,11 @@
  *
  *   C = beta decode(encode(X / beta)) . decode(W)^T,  X [rows, K] fp32, W [columns, K/8] codes
  *
- * beta is one for the tensor, from the standard deviation of X, which is 1: where E8's codes
- * have few overloads (kernels/lattice recommends the same). X / beta is rounded to
- * multiples of 1/64 first, which adds 0.03 % to the error of the smallest cell. On them the
- * two candidates of a closest point are as far apart as 1/64 or exactly tied, and a tie is
- * decided by the dither: fp32 and double cannot disagree, so that C is exact.
+ * beta (lut_beta) is one for the tensor, from the standard deviation of X, which is 1: where E8's
+ * codes have few overloads (kernels/lattice recommends the same). X / beta is rounded to multiples
+ * of 1/64 first, which adds 0.03 % to the error of the smallest cell. On them the two candidates of
+ * a closest point are as far apart as 1/64 or exactly tied, and a tie is decided by the dither:
+ * fp32 and double cannot disagree, so that C is exact.
  *
  * lut_encode_e8 is a level of the paper's algorithm 1, on the host and in CUDA alike. A
  * block is lost if an entry is NaN or infinite or the sum of squares of x / beta is 2^40 or
@@ -75,19 +75,6 @@ LUT_FUNCTION void lut_closest_e8(const float x[8], const struct lut_dither *dith
     LUT_UNROLL
     for (int i = 0; i < 8; i++)
         out[i] = to_half < to_whole ? 2 * (int)half[i] + 1 : 2 * (int)whole[i];
-}
-
-/* 1 / beta: a share of the code's range, q^M. With q = 2 further levels add none: a shortest
- * vector and its negative are one class, both on the edge of 2 E8's cell. The dither takes
- * one; half of the other rounds to itself again, level after level. */
-LUT_FUNCTION float linear_r(int q, int levels)
-{
-    return 0.1125f * (float)lut_weight(q, q == 2 ? 1 : levels);
-}
-
-LUT_FUNCTION float linear_beta(int q, int levels)
-{
-    return 1.0f / linear_r(q, levels);
 }
 
 /* The entries of a block times r = 1 / beta, in steps of 1/64; zeros if it is lost, which

@@ -2,7 +2,7 @@
  * linear_host.c - quantized_linear on the host: encode each activation row once,
  * decode the weights as they come.
  *
- * Operations: 2 rows K columns, and a codeword a block and level of W for every row.
+ * Operations: 2 * rows * K * columns, and a codeword per block and level of W for every row.
  * Bytes: those of the operation; the encoded rows stay in cache.
  */
 #include <omp.h>
@@ -37,7 +37,7 @@ static void quantize_row(const struct lut_geometry *geometry, const struct codeb
             entries[i] = block * 8 + i < geometry->k ? x[block * 8 + i] : 0.0f;
             out[block][i] = 0;
         }
-        linear_scale(entries, linear_r(geometry->q, geometry->levels));
+        linear_scale(entries, lut_inverse_beta(geometry->q, geometry->levels));
         for (int m = 0; m < geometry->levels; m++, weight *= geometry->q) {
             int64_t index = lut_encode_e8(entries, geometry->q, dither);
             for (int i = 0; i < 8; i++)

@@ -11,9 +11,9 @@
  *
  * How an index is stored (the dim `index`):
  *
- *   fp32, int32   one element an index
- *   int8          one unsigned byte an index; needs q^d <= 256
- *   packed        ceil(log2 q^d) bits an index, little endian, a row padded with
+ *   fp32, int32   one element per index
+ *   int8          one unsigned byte per index; needs q^d <= 256
+ *   packed        ceil(log2 q^d) bits per index, little endian, a row padded with
  *                 zero bits to a multiple of 16 bytes
  */
 #ifndef LUT_H
@@ -86,6 +86,20 @@ LUT_FUNCTION int lut_weight(int q, int level)
     return weight;
 }
 
+/* The range of a code is q^M; activations of standard deviation 1 are scaled to this share of
+ * it (see linear.h). With q = 2 further levels add no range: a shortest vector and its
+ * negative are one class, both on the edge of the cell of 2 E8. The dither takes one; half of
+ * the other rounds to itself again, level after level. */
+LUT_FUNCTION float lut_inverse_beta(int q, int levels)
+{
+    return 0.1125f * (float)lut_weight(q, q == 2 ? 1 : levels);
+}
+
+LUT_FUNCTION float lut_beta(int q, int levels)
+{
+    return 1.0f / lut_inverse_beta(q, levels);
+}
+
 /* log2 of a divisor: divisors are 1, 2 or 4, and divide their sums. */
 LUT_FUNCTION int lut_shift(int divisor)
 {
@@ -104,7 +118,7 @@ extern const char *const lut_scaled_names[]; /* off, on */
 
 void lut_code(int64_t code, int *q, int *levels);
 
-/* Of any shape whose dims 0 to 6 are those of LUT_ROWS ... LUT_SCALED. */
+/* For any shape whose dims 0 to 6 are those of LUT_ROWS ... LUT_SCALED. */
 struct lut_geometry lut_geometry(const struct assay_shape *shape);
 struct lut_codes lut_codes(const struct lut_geometry *geometry, const void *data, int64_t rows);
 const struct codebook *lut_codebook(const struct assay_shape *shape);
@@ -121,7 +135,7 @@ uint64_t lut_mix(uint64_t seed, uint64_t index);
 void lut_fill_codes(const struct lut_geometry *geometry, int64_t rows, uint64_t seed, void *host);
 void lut_fill_scales(int64_t count, uint64_t seed, float beta, float *host);
 
-/* Work of a product whose operands have so many bytes a row. */
+/* Work of a product whose operands have so many bytes per row. */
 struct assay_work lut_work(const struct lut_geometry *geometry, double a_row_bytes,
                            double b_row_bytes, enum assay_arithmetic arithmetic);
 /* assay_operation.reference_cost: an element is K multiply-adds. */

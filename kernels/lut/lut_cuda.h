@@ -26,6 +26,11 @@ struct lut_points {
 int lut_points_upload(const struct assay_shape *shape, struct lut_points *points);
 void lut_points_release(struct lut_points *points);
 
+/* setup of a variant whose state is a struct lut_points, and teardown of one whose state, from
+ * calloc, begins with it and owns nothing else. */
+int lut_points_setup(struct assay_call *call);
+void lut_points_teardown(struct assay_call *call);
+
 /* Entries of a decoded row: blocks * d, padded with zeros to a multiple of 128. */
 int64_t lut_decoded_stride(const struct lut_geometry *geometry);
 

@@ -1,10 +1,10 @@
 /*
  * onesided.c - operation lut_matmul_onesided (onesided.h) and its host variants.
  *
- * Operations: 2 rows K columns in fp32, the multiply-adds of the decoded A. A table
- * for each block and column has q^d entries of d multiply-adds, then M lookups a row:
+ * Operations: 2 * rows * K * columns in fp32, the multiply-adds of the decoded A. A table
+ * for each block and column has q^d entries of d multiply-adds, then M lookups per row:
  * it pays only where rows > q^d.
- * Bytes: the codes of A, 4 an entry of B, 4 an element of C.
+ * Bytes: the codes of A, 4 per entry of B, 4 per element of C.
  */
 #include "onesided.h"
 

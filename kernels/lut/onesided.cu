@@ -1,12 +1,12 @@
 /*
- * onesided.cu - lut_matmul_onesided: by a table a block and column (onesided), and by
+ * onesided.cu - lut_matmul_onesided: by one table per block and column (onesided), and by
  * decoding A (decode_fma).
  *
  * onesided: a block of threads owns a column and up to 2048 rows; for each block of K
  * it writes the q^d inner products of the codewords with B's entries to shared memory,
  * then every row looks its M indices up. Operations of a column and block: q^d d
- * multiply-adds and M a row. decode_fma: 2 rows K columns.
- * Bytes: the codes once a column (onesided) or once 64 columns, B once.
+ * multiply-adds and M per row. decode_fma: 2 * rows * K * columns.
+ * Bytes: the codes once per column (onesided) or once 64 columns, B once.
  */
 #include <stdlib.h>
 
@@ -64,7 +64,7 @@ static __device__ __forceinline__ void fill_table(const struct onesided_args &ar
 
 static __global__ void __launch_bounds__(THREADS) onesided(struct onesided_args args)
 {
-    extern __shared__ float tables[]; /* two, by turns: one barrier a block */
+    extern __shared__ float tables[]; /* two, by turns: one barrier per block */
     const struct lut_geometry &geometry = args.geometry;
     int64_t column = blockIdx.x, first_row = (int64_t)blockIdx.y * THREADS * EACH + threadIdx.x;
     float sum[EACH] = {};
@@ -176,44 +176,22 @@ static int launch_decode(struct assay_call *call)
 
 static int setup_table(struct assay_call *call)
 {
-    struct lut_points *points = (struct lut_points *)calloc(1, sizeof *points);
-    if (points == NULL) return assay_error("out of host memory");
-    call->state = points;
-    if (lut_points_upload(call->shape, points)) return -1;
-    call->workspace_bytes += points->bytes;
+    if (lut_points_setup(call)) return -1;
     int bytes = (int)(2 * lut_geometry(call->shape).count * (int64_t)sizeof(float));
     return cuda_allow_shared((const void *)onesided, bytes);
-}
-
-static int setup_decode(struct assay_call *call)
-{
-    struct lut_points *points = (struct lut_points *)calloc(1, sizeof *points);
-    if (points == NULL) return assay_error("out of host memory");
-    call->state = points;
-    if (lut_points_upload(call->shape, points)) return -1;
-    call->workspace_bytes += points->bytes;
-    return 0;
-}
-
-static void teardown(struct assay_call *call)
-{
-    struct lut_points *points = (struct lut_points *)call->state;
-    if (points == NULL) return;
-    lut_points_release(points);
-    free(points);
 }
 
 static const struct assay_variant by_table = {
     .operation = "lut_matmul_onesided",
     .name = "onesided",
-    .summary = "a table of q^d products a block and column, a lookup a row",
+    .summary = "a table of q^d products per block and column, a lookup per row",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,
     .supports = supports_table,
     .setup = setup_table,
     .launch = launch_table,
-    .teardown = teardown,
+    .teardown = lut_points_teardown,
     .check = onesided_check,
 };
 ASSAY_REGISTER_VARIANT(by_table);
@@ -226,9 +204,9 @@ static const struct assay_variant by_decoding = {
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,
     .supports = lut_decode_unsupported,
-    .setup = setup_decode,
+    .setup = lut_points_setup,
     .launch = launch_decode,
-    .teardown = teardown,
+    .teardown = lut_points_teardown,
     .check = onesided_check,
 };
 ASSAY_REGISTER_VARIANT(by_decoding);

@@ -2,7 +2,7 @@
  * seq.cu - the seed's "original": a loop on the host over elements and blocks, one
  * launch of one thread each, and the host waits for every one of them.
  *
- * Operations: M^2 lookups a launch. What it measures is rows columns K / d times a
+ * Operations: M^2 lookups per launch. What it measures is rows columns K / d times a
  * launch and a synchronisation, so the wall clock times it. Seed sizes only.
  */
 #include "table.cuh"
@@ -69,7 +69,7 @@ static void teardown(struct assay_call *call)
 static const struct assay_variant variant = {
     .operation = "lut_matmul",
     .name = "seq",
-    .summary = "a launch and a wait a block of an element, as the seed's loop",
+    .summary = "a launch and a wait per block of an element, as the seed's loop",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_WALL,

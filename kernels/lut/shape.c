@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "linear.h"
+#include "lut.h"
 
 const char *const lut_code_names[] = {"q2m1", "q2m2", "q2m4", "q3m2", "q4m1", "q4m2", "q4m3", NULL};
 const char *const lut_index_names[] = {"fp32", "int32", "int8", "packed", NULL};
@@ -47,9 +47,10 @@ struct lut_geometry lut_geometry(const struct assay_shape *shape)
         .count = 1,
     };
     lut_code(shape->value[LUT_CODE], &geometry.q, &geometry.levels);
-    /* Its activations are encoded in units of beta. */
+    /* Its activations are encoded in units of beta, and it calls variants of lut_matmul on its
+     * own shape. */
     if (strcmp(shape->operation->name, "quantized_linear") == 0)
-        geometry.unit *= linear_beta(geometry.q, geometry.levels);
+        geometry.unit *= lut_beta(geometry.q, geometry.levels);
     geometry.blocks = (geometry.k + geometry.d - 1) / geometry.d;
     for (int i = 0; i < geometry.d; i++)
         geometry.count *= geometry.q;

@@ -3,7 +3,7 @@
  * see lut_cuda.h.
  *
  * Bytes of an entry: M / 4 of codes read, 1 written. Operations: 2 M look-ups of 2 and 1
- * bytes a block, whose addresses are as good as random: 3 to 4 cycles a warp. From a table
+ * bytes per block, whose addresses are as good as random: 3 to 4 cycles per warp. From a table
  * in L2 each would be a sector of 32 bytes.
  */
 #include <stdlib.h>

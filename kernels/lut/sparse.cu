@@ -2,7 +2,7 @@
  * sparse.cu - the table without its zeros, 3 to 41 % of it: as sorted coordinates
  * (coo) or as rows (csr), found by bisection.
  *
- * Operations: M^2 lookups a pair of blocks, each log2 of the entries bisected over:
+ * Operations: M^2 lookups per pair of blocks, each log2 of the entries bisected over:
  * all of them (coo), a row's (csr). Bytes of a stored entry: 4 of position and 4 of
  * value (coo), 2 and 4 (csr), to 1 to 4 of a dense one: with a third of the entries
  * zero, the sparse table is the larger.
@@ -195,7 +195,7 @@ ASSAY_REGISTER_VARIANT(coo);
 static const struct assay_variant csr = {
     .operation = "lut_matmul",
     .name = "csr",
-    .summary = "the table's nonzeros by rows, a row bisected",
+    .summary = "the nonzeros of the table by rows, searched by bisection",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,

@@ -3,17 +3,17 @@
  * inner products with the 256 codewords, and B's codes are looked up in it as they
  * come from memory, 8 entries a lookup (E8, q = 2). Nothing is decoded.
  *
- * Bytes: B's codes, M / 8 an entry. Operations: a lookup and an addition for each
- * byte of codes; 256 products of 8 for each block of A, once a thread block.
+ * Bytes: B's codes, M / 8 per entry. Operations: a lookup and an addition for each
+ * byte of codes; 256 products of 8 for each block of A, once per thread block.
  *
  * What bounds it: a byte of codes takes three instructions, one a pipe: a byte
  * permutation makes the address (ALU), the lookup (LSU), a dp4a that takes the
  * block's byte out of the word and weights it by level (FMA). With loads, addresses
  * and the sum of the lanes a warp takes 65, 127 and 255 instructions for 4096 entries
- * (M = 1, 2, 4; machine code): 0.5, 1.0 and 2.0 a lane and entry, where decoding for
+ * (M = 1, 2, 4; machine code): 0.5, 1.0 and 2.0 per lane and entry, where decoding for
  * the tensor cores takes 2.2 at M = 2 even without loads and loop. No two lanes
- * meet in a bank (gemv_table.h), so 32 lookups take a cycle of an SM: a byte a lane
- * is 32 bytes a cycle, 8.4 TB/s over 132 of them at 1.98 GHz, above memory's 4.70 TB/s. An
+ * meet in a bank (gemv_table.h), so 32 lookups take a cycle of an SM: a byte per lane
+ * is 32 bytes per cycle, 8.4 TB/s over 132 of them at 1.98 GHz, above memory's 4.70 TB/s. An
  * H200 reads at 41.1 %, 59.4 % and 73.5 % of its ceiling at M = 1, 2 and 4 (one row,
  * 8192 x 28672): neither bound is reached.
  *
@@ -71,7 +71,7 @@ static __device__ __forceinline__ void fetch(const table_args &args, int part, t
 {
     const char *a = args.a + blockIdx.y * args.stride_bytes;
     int64_t first = (int64_t)part * M * GEMV_TABLE_CHUNK;
-    static_assert(THREADS >= 128 + M * GEMV_TABLE_CHUNK / 16, "one load a thread");
+    static_assert(THREADS >= 128 + M * GEMV_TABLE_CHUNK / 16, "one load per thread");
     int i = threadIdx.x - 128;
     int64_t at = first + i * 16;
     if (i < 0)
@@ -249,7 +249,7 @@ static const char *supports(const struct assay_shape *shape)
     if (shape->value[LUT_LATTICE] != CODEBOOK_E8 || geometry.q != 2)
         return "E8 with q = 2 only: an index and a product are a byte there";
     if (geometry.rows > 16) return "more than 16 rows";
-    if (geometry.scaled) return "a scale a block does not factor out of the sum";
+    if (geometry.scaled) return "a scale per block does not factor out of the sum";
     if (geometry.format != LUT_PACKED && geometry.format != LUT_INT8)
         return "indices of one byte only";
     if (geometry.stride_bytes % 16 != 0) return "rows of codes are not 16-byte aligned";
@@ -259,9 +259,9 @@ static const char *supports(const struct assay_shape *shape)
 }
 
 struct table_state {
-    struct lut_points points;
-    int cluster;      /* thread blocks that share a row of A */
-    int columns_each; /* of a cluster */
+    struct lut_points points; /* first, for lut_points_teardown */
+    int cluster;              /* thread blocks that share a row of A */
+    int columns_each;         /* of a cluster */
 };
 
 static struct cluster_launch configure(const struct lut_geometry *geometry,
@@ -274,7 +274,7 @@ static struct cluster_launch configure(const struct lut_geometry *geometry,
                           stream);
 }
 
-/* As many columns a cluster as fill the device once. */
+/* As many columns per cluster as fill the device once. */
 static int share_columns(const struct lut_geometry *geometry, table_kernel *kernel, int threads,
                          struct table_state *state)
 {
@@ -326,14 +326,6 @@ static int launch(struct assay_call *call)
                       "launch");
 }
 
-static void teardown(struct assay_call *call)
-{
-    struct table_state *state = (struct table_state *)call->state;
-    if (state == NULL) return;
-    lut_points_release(&state->points);
-    free(state);
-}
-
 static const struct assay_variant variant = {
     .operation = "lut_matmul",
     .name = "table_gemv",
@@ -345,7 +337,7 @@ static const struct assay_variant variant = {
     .supports = supports,
     .setup = setup,
     .launch = launch,
-    .teardown = teardown,
+    .teardown = lut_points_teardown,
     .model = lut_model,
     .check = lut_check,
 };

@@ -1,9 +1,9 @@
 /*
- * table_lookup.cu - a thread an element of C, a lookup a pair of indices. The table
+ * table_lookup.cu - one thread per element of C, a lookup per pair of indices. The table
  * stands in device memory (global) or in shared memory as fp32, int16 or int8.
  *
- * Operations: M^2 lookups a pair of blocks. Bytes: the codes, read by each thread as
- * it needs them; the table, once a block where it is shared.
+ * Operations: M^2 lookups per pair of blocks. Bytes: the codes, read by each thread as
+ * it needs them; the table, once per block where it is shared.
  *
  * A shared lookup is at best 32 lanes a clock, about 9 with the conflicts of random
  * indices: by that count 38 TFLOP/s of equivalent rate at E8, M = 1 and 1.98 GHz, which no
@@ -96,7 +96,7 @@ static void teardown(struct assay_call *call)
 static const struct assay_variant global_f32 = {
     .operation = "lut_matmul",
     .name = "global",
-    .summary = "a lookup a pair of indices, fp32 table in device memory",
+    .summary = "one lookup per pair of indices, fp32 table in device memory",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,

@@ -1,9 +1,9 @@
 /*
  * tiled.cu - the int8 table and tiles of the indices in shared memory: 64 x 64
- * elements a block, 4 x 4 a thread, so that an index read once serves four lookups.
+ * elements per block, 4 x 4 per thread, so that an index read once serves four lookups.
  *
- * Operations: M^2 lookups a pair of blocks. Bytes: the codes once a tile row and
- * once a tile column.
+ * Operations: M^2 lookups per pair of blocks. Bytes: the codes once per tile row and
+ * once per tile column.
  */
 #include "kernels/cuda/cuda_limits.h"
 #include "table.cuh"
@@ -135,7 +135,7 @@ static void teardown(struct assay_call *call)
 static const struct assay_variant variant = {
     .operation = "lut_matmul",
     .name = "tiled",
-    .summary = "int8 table and tiles of indices in shared memory, 4 x 4 a thread",
+    .summary = "int8 table and tiles of indices in shared memory, 4 x 4 per thread",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,

@@ -1,0 +1,47 @@
+/*
+ * codec_expect.h - the buffers of codes and leaves, what must be in them, in double, and how good
+ * it is: shared by the network on a batch (codec_encode, codec_decode) and by the pipelines
+ * (codec_encode_batch, codec_decode_batch). The weights are codec_weights_default's.
+ *
+ * What computes returns 0, or -1 with assay_error when out of memory.
+ */
+#ifndef CODEC_EXPECT_H
+#define CODEC_EXPECT_H
+
+#include "codec_net.h"
+
+/* Where the operands of convolutions are rounded to tf32, distances this near to each
+ * other, relative to the least, may change their order. The rounding alone, done on
+ * the host, moved 1 code of 9216, at 3e-4. */
+#define CODEC_NEAR_TF32 2e-3
+
+/* So many leaves, as voxels or as codes. Inputs: the operation fills the voxels, codes are any. */
+struct assay_buffer codec_leaves_buffer(enum assay_role role, int64_t leaves);
+struct assay_buffer codec_codes_buffer(enum assay_role role, int64_t leaves);
+
+/* Codes [begin, end) of the leaves, as search_expect has them. */
+int codec_expect_codes(const float *leaves, int64_t begin, int64_t end, double relative,
+                       double *expected);
+
+/* Voxels [begin, end) of what the codes restore to. */
+int codec_expect_voxels(const uint8_t *codes, int64_t begin, int64_t end, double *expected);
+
+/* The cost of a code or a voxel, in multiply-adds (assay_operation.reference_cost), and how many
+ * stand or fall together (reference_run). */
+double codec_code_cost(const struct assay_shape *shape);
+int64_t codec_code_run(const struct assay_shape *shape);
+double codec_voxel_cost(const struct assay_shape *shape);
+int64_t codec_voxel_run(const struct assay_shape *shape);
+
+/* search_match for an operation whose output is codes. */
+enum assay_match codec_code_match(const struct assay_shape *shape, int buffer, double expected,
+                                  double got);
+
+/* Figures of the codes of `count` leaves. mismatch_rate: codes that are not the exact nearest; mse,
+ * psnr_db: of the leaves that the exact decoder makes of the codes, against the
+ * input and its range; compression_ratio: bytes of leaves to bytes of codes. Returns
+ * how many figures; 0 where there are none. */
+int codec_code_quality(const float *leaves, const uint8_t *codes, int64_t count,
+                       struct assay_metric out[ASSAY_MAX_METRICS]);
+
+#endif

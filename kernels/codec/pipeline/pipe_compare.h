@@ -1,0 +1,47 @@
+/*
+ * pipe_compare.h - a pipeline's whole output against one plain pass of the network. Pure.
+ *
+ * The reference in double is dear, so the harness asks it for two leaves of a pipeline's.
+ * What a pipeline can get wrong is which batch went where, and that shows in any leaf: so
+ * all of them are held against the same network called once more, on one stream and cut
+ * at other places. Both have the same arithmetic, and differ where sums are ordered
+ * otherwise: a near tie changes a code, and a voxel is off by a rounding.
+ */
+#ifndef CODEC_PIPE_COMPARE_H
+#define CODEC_PIPE_COMPARE_H
+
+#include "pipe_batch.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* So many of a leaf's 64 codes may differ, and this share of all codes; no voxel may be off by
+ * more than the operation's tolerance. A leaf beyond that is wrong. */
+enum { COMPARE_LEAF_TIES = 8 };
+#define COMPARE_TIE_SHARE 1e-3
+#define COMPARE_VOXEL     4e-3
+
+struct pipe_finding {
+    int64_t compared;     /* codes or voxels */
+    int64_t differing;    /* codes that are others, voxels beyond the tolerance */
+    int64_t wrong_leaves; /* by the rule for a leaf */
+    int64_t first_wrong;  /* the least leaf's number, from the first of all batches; -1 */
+};
+
+/* Nothing compared yet. */
+struct pipe_finding pipe_finding_none(void);
+
+/* Add leaves first to first + leaves - 1; `got` and `plain` hold their outputs. */
+void pipe_compare(enum pipe_way way, const void *got, const void *plain, int64_t first,
+                  int64_t leaves, struct pipe_finding *finding);
+
+/* 0, or -1 with assay_error: how many leaves are wrong, and the batch of the first; or that
+ * more codes differ than near ties explain. */
+int pipe_judge(enum pipe_way way, const struct pipe_finding *finding, int64_t leaves_a_batch);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

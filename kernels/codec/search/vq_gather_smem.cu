@@ -1,0 +1,80 @@
+/*
+ * vq_gather_smem.cu - the gather from shared memory: every block copies the codebook
+ * there once, one block per multiprocessor, and its warps stride over the codes.
+ *
+ * Bytes of a vector: 1 read (widened: 8 or 4), 512 written; 128 KiB per multiprocessor
+ * are read from the second-level cache.
+ */
+#include <stdlib.h>
+
+#include "kernels/cuda/cuda_limits.h"
+#include "vq_gather.cuh"
+
+enum { THREADS = 1024, WARPS = THREADS / 32, SHARED_BYTES = CODEWORDS * CODEWORD_LENGTH * 4 };
+
+template <typename C>
+static __global__ void __launch_bounds__(THREADS, 1)
+    smem(const C *__restrict__ codes, const float4 *__restrict__ codebook, float4 *__restrict__ out,
+         int64_t vectors)
+{
+    extern __shared__ float4 codewords[];
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+#pragma unroll 8
+    for (int i = threadIdx.x; i < CODEWORDS * GATHER_PIECES; i += THREADS)
+        codewords[i] = codebook[i];
+    __syncthreads();
+    const int64_t step = (int64_t)gridDim.x * WARPS;
+#pragma unroll 4
+    for (int64_t i = (int64_t)blockIdx.x * WARPS + warp; i < vectors; i += step)
+        out[i * GATHER_PIECES + lane] = codewords[(int)codes[i] * GATHER_PIECES + lane];
+}
+
+struct plan {
+    int processors;
+};
+
+template <typename C> static int allow()
+{
+    return cuda_allow_shared((const void *)smem<C>, SHARED_BYTES);
+}
+
+static int setup(struct assay_call *call)
+{
+    int processors;
+    if (cuda_processors(&processors)) return -1;
+    if (allow<uint8_t>() || allow<int64_t>() || allow<float>()) return -1;
+    struct plan *plan = (struct plan *)malloc(sizeof *plan);
+    if (!plan) return assay_error("out of memory");
+    plan->processors = processors;
+    call->state = plan;
+    return 0;
+}
+
+struct gather_smem {
+    template <typename C> static void enqueue(const struct assay_call *call, gather_job<C> job)
+    {
+        unsigned blocks = gather_blocks(job.vectors, WARPS);
+        unsigned most = (unsigned)((const struct plan *)call->state)->processors;
+        unsigned grid = blocks < most ? blocks : most;
+        smem<C><<<grid, THREADS, SHARED_BYTES, job.stream>>>(job.codes, job.codebook, job.out,
+                                                             job.vectors);
+    }
+};
+
+static void teardown(struct assay_call *call)
+{
+    free(call->state);
+}
+
+static const struct assay_variant variant = {
+    .operation = "vq_gather",
+    .name = "smem",
+    .summary = "the codebook in shared memory, one block per multiprocessor",
+    .kind = ASSAY_KERNEL,
+    .place = ASSAY_CUDA,
+    .clock = ASSAY_CLOCK_DEVICE,
+    .setup = setup,
+    .launch = gather_launch<gather_smem>,
+    .teardown = teardown,
+};
+ASSAY_REGISTER_VARIANT(variant);

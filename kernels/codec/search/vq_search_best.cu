@@ -1,0 +1,79 @@
+/*
+ * vq_search_best.cu - the search on tensor cores for every type (fp32 by three
+ * products of tf32 parts), with as many vectors per warp as suits the batch.
+ *
+ * With 32 vectors per warp a word of the codebook serves two products; with 16 there are
+ * twice as many warps to spread. Where 32 per warp leave a multiprocessor fewer
+ * warps than its four tensor cores, 16 halve the time of the one warp that all wait
+ * for.
+ *
+ * Bytes of a vector: 512 read, 1 written. Operations: 2 * 256 * 128.
+ */
+#include "kernels/cuda/cuda_limits.h"
+#include "vq_search_mma.cuh"
+
+enum { TENSOR_CORES = 4 }; /* of a multiprocessor */
+
+typedef int step_function(struct assay_call *call);
+typedef int allow_function(void);
+
+template <typename Policy> static int allow_both(void)
+{
+    if (cuda_allow_shared((const void *)mma_search<Policy, 1>, mma_shared_bytes<Policy>()))
+        return -1;
+    return cuda_allow_shared((const void *)mma_search<Policy, 2>, mma_shared_bytes<Policy>());
+}
+
+template <typename Policy> static int launch_fitting(struct assay_call *call)
+{
+    int64_t tiles = search_vectors(call->shape) / 32;
+    return tiles <= (int64_t)TENSOR_CORES * search_processors(call) ? mma_launch<Policy, 1>(call)
+                                                                    : mma_launch<Policy, 2>(call);
+}
+
+int vq_search_prepare(enum search_type type)
+{
+    static allow_function *const table[SEARCH_TYPES] = {
+        allow_both<mma_policy_3xtf32>, allow_both<mma_policy_tf32>, allow_both<mma_policy_bf16>};
+    return table[type]();
+}
+
+static int setup(struct assay_call *call)
+{
+    if (vq_search_prepare((enum search_type)call->shape->value[SEARCH_TYPE])) return -1;
+    return search_plan_make(call);
+}
+
+static int launch(struct assay_call *call)
+{
+    static step_function *const table[SEARCH_TYPES] = {launch_fitting<mma_policy_3xtf32>,
+                                                       launch_fitting<mma_policy_tf32>,
+                                                       launch_fitting<mma_policy_bf16>};
+    return table[call->shape->value[SEARCH_TYPE]](call);
+}
+
+int vq_search_enqueue(const float *z, const float *codebook, uint8_t *index, int64_t leaves,
+                      enum search_type type, int processors, void *stream)
+{
+    const struct assay_shape shape = {NULL, {leaves, type}};
+    struct search_plan plan = {processors};
+    struct assay_call call = {.shape = &shape, .state = &plan, .stream = stream};
+    call.buffer[SEARCH_Z] = (void *)z;
+    call.buffer[SEARCH_CODEBOOK] = (void *)codebook;
+    call.buffer[SEARCH_INDEX] = index;
+    return launch(&call);
+}
+
+static const struct assay_variant variant = {
+    .operation = "vq_search",
+    .name = "best",
+    .summary = "tensor cores for every type, 16 or 32 vectors per warp",
+    .kind = ASSAY_KERNEL,
+    .place = ASSAY_CUDA,
+    .clock = ASSAY_CLOCK_DEVICE,
+    .min_sm = 80,
+    .setup = setup,
+    .launch = launch,
+    .teardown = search_plan_free,
+};
+ASSAY_REGISTER_VARIANT(variant);

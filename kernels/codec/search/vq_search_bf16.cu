@@ -1,0 +1,22 @@
+/*
+ * vq_search_bf16.cu - the search on bf16 tensor cores: operands rounded to 8 bits once,
+ * half the codebook's bytes and half the steps of tf32 (vq_search_mma.cuh).
+ *
+ * Bytes of a vector: 512 read, 1 written. Operations: 2 * 256 * 128 of bf16.
+ */
+#include "vq_search_mma.cuh"
+
+static const struct assay_variant variant = {
+    .operation = "vq_search",
+    .name = "fused_bf16",
+    .summary = "bf16 tensor cores, codebook in shared memory, 32 vectors per warp in registers",
+    .kind = ASSAY_KERNEL,
+    .place = ASSAY_CUDA,
+    .clock = ASSAY_CLOCK_DEVICE,
+    .min_sm = 80,
+    .supports = search_only_bf16,
+    .setup = mma_setup<mma_policy_bf16, 2>,
+    .launch = mma_launch<mma_policy_bf16, 2>,
+    .teardown = search_plan_free,
+};
+ASSAY_REGISTER_VARIANT(variant);

@@ -1,0 +1,398 @@
+/*
+ * vq_search_mma.cuh - the search on tensor cores, products and comparison in one
+ * kernel: a warp holds MT * 16 vectors in registers, walks all 256 codewords, which
+ * lie in shared memory, and keeps of each product only whether it is the best so far.
+ * No distance leaves the registers.
+ *
+ *   score = z.e_k - |e_k|^2 / 2, highest wins; sums begin at -|e_k|^2 / 2
+ *
+ * Fragments (PTX ISA, "Matrix fragments for mma.m16n8k8" and ".m16n8k16"). Lane
+ * 4 g + q of a warp holds rows g and g + 8 of A, column g of B, and columns 2 q and
+ * 2 q + 1 of the sums. Which four numbers of a row a lane holds for a step is free as
+ * long as A and B agree, since a sum may run in any order: here lane q takes numbers
+ * 16 p + 4 q to 16 p + 4 q + 3, one load of 16 bytes. They serve two steps of
+ * m16n8k8 (x and y, then z and w, in the places k = q and k = q + 4), or one of
+ * m16n8k16 (x, y in the lower and z, w in the upper half of the 16).
+ *
+ * Shared memory holds the codebook in the order of use: piece ((8 t + p) 32 + lane)
+ * is what `lane` needs of codewords 8 t to 8 t + 7 for step p, so that a warp reads
+ * 512 (bf16: 256) bytes in a row, free of bank conflicts.
+ *
+ * A warp of an H200 loads 512 bytes of codebook for 2 MT products of 2048 operations:
+ * with MT = 2, 4 cycles of shared memory against some 6.4 of the tensor cores. That would
+ * be 334 TFLOP/s in tf32 at 1980 MHz; 16384 leaves have 167. What takes the other half is
+ * not known.
+ *
+ * Grid: at most one block per multiprocessor, since the codebook fills its memory; tile
+ * i goes to block i mod blocks first, so that few vectors still spread over all.
+ */
+#ifndef CODEC_VQ_SEARCH_MMA_CUH
+#define CODEC_VQ_SEARCH_MMA_CUH
+
+#include "kernels/cuda/cuda_limits.h"
+#include "vq_search.cuh"
+
+enum { MMA_THREADS = 256, MMA_WARPS = MMA_THREADS / 32, MMA_STEPS = CODEWORD_LENGTH / 16 };
+enum { MMA_TILES = CODEWORDS / 8 }; /* of 8 codewords */
+
+/* ------------------------------------------------------------ tensor cores -- */
+
+static __device__ __forceinline__ uint32_t mma_tf32(float x)
+{
+    uint32_t rounded;
+    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(rounded) : "f"(x));
+    return rounded;
+}
+
+/* Two numbers as bf16 in a word, `low` in the lower half. */
+static __device__ __forceinline__ uint32_t mma_bf16x2(float low, float high)
+{
+    uint32_t pair;
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+    return pair;
+}
+
+static __device__ __forceinline__ void mma_m16n8k8(float sum[4], const uint32_t a[4],
+                                                   const uint32_t b[2])
+{
+    asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+        "{%8, %9}, {%0, %1, %2, %3};"
+        : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+
+static __device__ __forceinline__ void mma_m16n8k16(float sum[4], const uint32_t a[4],
+                                                    const uint32_t b[2])
+{
+    asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+        "{%8, %9}, {%0, %1, %2, %3};"
+        : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+
+/* x itself, as the result of an operation that the compiler cannot see through, since
+ * blocks have MMA_THREADS threads. Such a result is made where products take it from; a
+ * number as it was loaded stays there (CUDA 13.0), and was moved before every product:
+ * of 791 instructions for 128 products 522 were moves. */
+static __device__ __forceinline__ uint32_t mma_placed(uint32_t x)
+{
+    return x & (blockDim.x == MMA_THREADS ? 0xffffffffu : 0);
+}
+
+/* ---------------------------------------------------------------- policies -- */
+
+/*
+ * A policy says what is kept of four numbers of B (`piece`, made once by `keep`) and of A
+ * (`put` in `rows`, 0 for row g and 1 for row g + 8, in the order that products take
+ * them), and adds the products of one step p. GROUP tiles of 8 codewords run side by side.
+ */
+struct mma_policy_tf32 {
+    typedef uint4 piece;
+    struct rows {
+        uint32_t of[2][4];
+    };
+    enum { GROUP = 4 };
+
+    static __device__ __forceinline__ piece keep(float4 v)
+    {
+        return make_uint4(mma_tf32(v.x), mma_tf32(v.y), mma_tf32(v.z), mma_tf32(v.w));
+    }
+
+    static __device__ __forceinline__ void put(rows *a, float4 v, int row)
+    {
+        a->of[0][row] = mma_placed(mma_tf32(v.x));
+        a->of[0][2 + row] = mma_placed(mma_tf32(v.y));
+        a->of[1][row] = mma_placed(mma_tf32(v.z));
+        a->of[1][2 + row] = mma_placed(mma_tf32(v.w));
+    }
+
+    template <int MT>
+    static __device__ __forceinline__ void step(float sum[MT][GROUP][4], const rows *a, int stride,
+                                                const piece b[GROUP])
+    {
+#pragma unroll
+        for (int half = 0; half < 2; half++)
+#pragma unroll
+            for (int t = 0; t < GROUP; t++)
+#pragma unroll
+                for (int m = 0; m < MT; m++) {
+                    const uint32_t column[2] = {half ? b[t].z : b[t].x, half ? b[t].w : b[t].y};
+                    mma_m16n8k8(sum[m][t], a[m * stride].of[half], column);
+                }
+    }
+};
+
+struct mma_policy_bf16 {
+    typedef uint2 piece;
+    struct rows {
+        uint32_t of[4];
+    };
+    enum { GROUP = 4 };
+
+    static __device__ __forceinline__ piece keep(float4 v)
+    {
+        return make_uint2(mma_bf16x2(v.x, v.y), mma_bf16x2(v.z, v.w));
+    }
+
+    static __device__ __forceinline__ void put(rows *a, float4 v, int row)
+    {
+        a->of[row] = mma_placed(mma_bf16x2(v.x, v.y));
+        a->of[2 + row] = mma_placed(mma_bf16x2(v.z, v.w));
+    }
+
+    template <int MT>
+    static __device__ __forceinline__ void step(float sum[MT][GROUP][4], const rows *a, int stride,
+                                                const piece b[GROUP])
+    {
+#pragma unroll
+        for (int t = 0; t < GROUP; t++)
+#pragma unroll
+            for (int m = 0; m < MT; m++) {
+                const uint32_t column[2] = {b[t].x, b[t].y};
+                mma_m16n8k16(sum[m][t], a[m * stride].of, column);
+            }
+    }
+};
+
+/*
+ * Three products of tf32 for one of fp32: x = high + low, each of 11 bits, and
+ * a b = a_high b_high + a_high b_low + a_low b_high, but for some 2^-22 of it
+ * (Markidis et al., "NVIDIA Tensor Core Programmability, Performance & Precision",
+ * IPDPS Workshops 2018, section V). The numbers stay whole in registers and in shared
+ * memory, where both parts would not fit, and are split at each use.
+ */
+struct mma_policy_3xtf32 {
+    typedef float4 piece;
+    struct rows {
+        float of[2][4];
+    };
+    enum { GROUP = 2 };
+
+    static __device__ __forceinline__ piece keep(float4 v)
+    {
+        return v;
+    }
+
+    static __device__ __forceinline__ void put(rows *a, float4 v, int row)
+    {
+        a->of[0][row] = v.x;
+        a->of[0][2 + row] = v.y;
+        a->of[1][row] = v.z;
+        a->of[1][2 + row] = v.w;
+    }
+
+    template <int N>
+    static __device__ __forceinline__ void split(const float v[N], uint32_t high[N],
+                                                 uint32_t low[N])
+    {
+#pragma unroll
+        for (int i = 0; i < N; i++) {
+            high[i] = mma_tf32(v[i]);
+            low[i] = mma_tf32(v[i] - __uint_as_float(high[i]));
+        }
+    }
+
+    template <int MT>
+    static __device__ __forceinline__ void half_step(float sum[MT][GROUP][4], const float a[MT][4],
+                                                     const float b[GROUP][2])
+    {
+        uint32_t a_high[MT][4], a_low[MT][4], b_high[GROUP][2], b_low[GROUP][2];
+#pragma unroll
+        for (int m = 0; m < MT; m++)
+            split<4>(a[m], a_high[m], a_low[m]);
+#pragma unroll
+        for (int t = 0; t < GROUP; t++)
+            split<2>(b[t], b_high[t], b_low[t]);
+#pragma unroll
+        for (int t = 0; t < GROUP; t++)
+#pragma unroll
+            for (int m = 0; m < MT; m++)
+                mma_m16n8k8(sum[m][t], a_low[m], b_high[t]);
+#pragma unroll
+        for (int t = 0; t < GROUP; t++)
+#pragma unroll
+            for (int m = 0; m < MT; m++)
+                mma_m16n8k8(sum[m][t], a_high[m], b_low[t]);
+#pragma unroll
+        for (int t = 0; t < GROUP; t++)
+#pragma unroll
+            for (int m = 0; m < MT; m++)
+                mma_m16n8k8(sum[m][t], a_high[m], b_high[t]);
+    }
+
+    template <int MT>
+    static __device__ __forceinline__ void step(float sum[MT][GROUP][4], const rows *a, int stride,
+                                                const piece b[GROUP])
+    {
+        float rows_of[MT][4], columns[GROUP][2];
+#pragma unroll
+        for (int half = 0; half < 2; half++) {
+#pragma unroll
+            for (int m = 0; m < MT; m++)
+#pragma unroll
+                for (int i = 0; i < 4; i++)
+                    rows_of[m][i] = a[m * stride].of[half][i];
+#pragma unroll
+            for (int t = 0; t < GROUP; t++) {
+                columns[t][0] = half ? b[t].z : b[t].x;
+                columns[t][1] = half ? b[t].w : b[t].y;
+            }
+            half_step<MT>(sum, rows_of, columns);
+        }
+    }
+};
+
+/* ------------------------------------------------------------------ kernel -- */
+
+template <typename Policy> static constexpr int mma_shared_bytes()
+{
+    return CODEWORDS *
+           (CODEWORD_LENGTH / 4 * (int)sizeof(typename Policy::piece) + (int)sizeof(float));
+}
+
+/* The codebook in the order of use, and -|e|^2 / 2 of each codeword. A warp takes
+ * codewords warp, warp + 8, ..., eight of them in flight. */
+template <typename Policy>
+static __device__ __forceinline__ void mma_load_codebook(const float *__restrict__ codebook,
+                                                         typename Policy::piece *pieces,
+                                                         float *bias)
+{
+    enum { AT_ONCE = 8 };
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    for (int first = 0; first < MMA_TILES; first += AT_ONCE) {
+        float4 v[AT_ONCE];
+        float square[AT_ONCE];
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; i++)
+            v[i] = ((const float4 *)codebook)[((first + i) * 8 + warp) * 32 + lane];
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; i++) {
+            square[i] = v[i].x * v[i].x + v[i].y * v[i].y + v[i].z * v[i].z + v[i].w * v[i].w;
+            pieces[((first + i) * MMA_STEPS + lane / 4) * 32 + warp * 4 + lane % 4] =
+                Policy::keep(v[i]);
+        }
+#pragma unroll
+        for (int mask = 16; mask > 0; mask /= 2)
+#pragma unroll
+            for (int i = 0; i < AT_ONCE; i++)
+                square[i] += __shfl_xor_sync(0xffffffffu, square[i], mask);
+        if (lane == 0)
+#pragma unroll
+            for (int i = 0; i < AT_ONCE; i++)
+                bias[(first + i) * 8 + warp] = -0.5f * square[i];
+    }
+}
+
+/* Ask for a tile's vectors before they are needed: MT * 8 KiB in a row. */
+template <int MT>
+static __device__ __forceinline__ void mma_prefetch(const float *__restrict__ z, int64_t tile,
+                                                    int64_t tiles, int lane)
+{
+    if (tile >= tiles) return;
+    const char *from = (const char *)(z + tile * (16 * MT * CODEWORD_LENGTH)) + lane * 128;
+#pragma unroll
+    for (int i = 0; i < 2 * MT; i++)
+        asm volatile("prefetch.global.L2 [%0];" ::"l"(from + i * 4096));
+}
+
+/* tiles = vectors / (16 MT). */
+template <typename Policy, int MT>
+static __global__ void __launch_bounds__(MMA_THREADS, 1)
+    mma_search(const float *__restrict__ z, const float *__restrict__ codebook,
+               uint8_t *__restrict__ index, int64_t tiles)
+{
+    typedef typename Policy::piece piece;
+    enum { GROUP = Policy::GROUP };
+    extern __shared__ uint4 mma_shared[];
+    piece *pieces = (piece *)mma_shared;
+    float *bias = (float *)(pieces + CODEWORDS * CODEWORD_LENGTH / 4);
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const int g = lane / 4, q = lane % 4;
+    const int64_t step = (int64_t)gridDim.x * MMA_WARPS;
+    int64_t tile = (int64_t)warp * gridDim.x + blockIdx.x;
+
+    mma_prefetch<MT>(z, tile, tiles, lane);
+    mma_load_codebook<Policy>(codebook, pieces, bias);
+    __syncthreads();
+
+    for (; tile < tiles; tile += step) {
+        /* [16 rows of vectors, step p], each in the order of the products */
+        typename Policy::rows a[MT * MMA_STEPS];
+        const float4 *rows = (const float4 *)z + (tile * (16 * MT) + g) * (CODEWORD_LENGTH / 4) + q;
+#pragma unroll
+        for (int m = 0; m < MT; m++)
+#pragma unroll
+            for (int p = 0; p < MMA_STEPS; p++)
+#pragma unroll
+                for (int half = 0; half < 2; half++)
+                    Policy::put(&a[m * MMA_STEPS + p],
+                                rows[(16 * m + 8 * half) * (CODEWORD_LENGTH / 4) + 4 * p], half);
+        mma_prefetch<MT>(z, tile + step, tiles, lane);
+
+        struct search_best best[MT][2];
+#pragma unroll
+        for (int m = 0; m < MT; m++) {
+            best[m][0].start();
+            best[m][1].start();
+        }
+#pragma unroll 1
+        for (int first = 0; first < MMA_TILES; first += GROUP) {
+            float sum[MT][GROUP][4];
+#pragma unroll
+            for (int t = 0; t < GROUP; t++) {
+                float2 start = *(const float2 *)(bias + (first + t) * 8 + 2 * q);
+#pragma unroll
+                for (int m = 0; m < MT; m++) {
+                    sum[m][t][0] = sum[m][t][2] = start.x;
+                    sum[m][t][1] = sum[m][t][3] = start.y;
+                }
+            }
+#pragma unroll
+            for (int p = 0; p < MMA_STEPS; p++) {
+                piece b[GROUP];
+#pragma unroll
+                for (int t = 0; t < GROUP; t++)
+                    b[t] = pieces[((first + t) * MMA_STEPS + p) * 32 + lane];
+                Policy::template step<MT>(sum, a + p, MMA_STEPS, b);
+            }
+#pragma unroll
+            for (int t = 0; t < GROUP; t++)
+#pragma unroll
+                for (int m = 0; m < MT; m++)
+#pragma unroll
+                    for (int i = 0; i < 4; i++)
+                        best[m][i / 2].offer(sum[m][t][i], (first + t) * 8 + 2 * q + i % 2);
+        }
+#pragma unroll
+        for (int m = 0; m < MT; m++)
+#pragma unroll
+            for (int half = 0; half < 2; half++) {
+                best[m][half].merge(1);
+                best[m][half].merge(2);
+                if (q == 0)
+                    index[tile * (16 * MT) + 16 * m + 8 * half + g] = (uint8_t)best[m][half].at;
+            }
+    }
+}
+
+/* ------------------------------------------------------------------ launch -- */
+
+template <typename Policy, int MT> static inline int mma_setup(struct assay_call *call)
+{
+    if (cuda_allow_shared((const void *)mma_search<Policy, MT>, mma_shared_bytes<Policy>()))
+        return -1;
+    return search_plan_make(call);
+}
+
+template <typename Policy, int MT> static inline int mma_launch(struct assay_call *call)
+{
+    int64_t tiles = search_vectors(call->shape) / (16 * MT);
+    int64_t blocks = tiles < search_processors(call) ? tiles : search_processors(call);
+    mma_search<Policy, MT>
+        <<<(unsigned)blocks, MMA_THREADS, mma_shared_bytes<Policy>(), (cudaStream_t)call->stream>>>(
+            (const float *)call->buffer[SEARCH_Z], (const float *)call->buffer[SEARCH_CODEBOOK],
+            (uint8_t *)call->buffer[SEARCH_INDEX], tiles);
+    return assay_launched();
+}
+
+#endif

@@ -1,0 +1,22 @@
+/*
+ * vq_search_tf32.cu - the search on tf32 tensor cores: operands rounded to 11 bits once,
+ * vectors when loaded and codewords when copied to shared memory (vq_search_mma.cuh).
+ *
+ * Bytes of a vector: 512 read, 1 written. Operations: 2 * 256 * 128 of tf32.
+ */
+#include "vq_search_mma.cuh"
+
+static const struct assay_variant variant = {
+    .operation = "vq_search",
+    .name = "fused_tf32",
+    .summary = "tf32 tensor cores, codebook in shared memory, 32 vectors per warp in registers",
+    .kind = ASSAY_KERNEL,
+    .place = ASSAY_CUDA,
+    .clock = ASSAY_CLOCK_DEVICE,
+    .min_sm = 80,
+    .supports = search_only_tf32,
+    .setup = mma_setup<mma_policy_tf32, 2>,
+    .launch = mma_launch<mma_policy_tf32, 2>,
+    .teardown = search_plan_free,
+};
+ASSAY_REGISTER_VARIANT(variant);

@@ -1,0 +1,23 @@
+/*
+ * device_memory.h - device memory that a variant allocates in setup. Where the device has too
+ * little left, the case is skipped with the reason and does not fail.
+ */
+#ifndef DEVICE_MEMORY_H
+#define DEVICE_MEMORY_H
+
+#include "assay.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* For setup to return: 0, with `bytes` added to call->workspace_bytes; -1 with assay_error; or
+ * ASSAY_SKIP with the reason as the error. `what` opens the reason. *memory, which cudaFree
+ * takes, is NULL unless 0 is returned. */
+int device_memory(struct assay_call *call, void **memory, int64_t bytes, const char *what);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

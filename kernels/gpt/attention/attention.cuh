@@ -1,0 +1,70 @@
+/*
+ * attention.cuh - where q, k, v and y of a sequence and head lie.
+ */
+#ifndef ATTENTION_CUH
+#define ATTENTION_CUH
+
+#include "kernels/gpt/gpt.cuh"
+
+struct attention {
+    const void *qkv;
+    void *y;
+    int64_t stride;   /* elements from token to token of qkv: 3 heads d */
+    int64_t stride_y; /* of y: heads d, which is also from q to k and from k to v */
+    int batch, heads, tokens, size;
+};
+
+static inline struct attention attention_args(const struct assay_call *call)
+{
+    const int64_t *value = call->shape->value;
+    int64_t width = value[ATTENTION_HEADS] * value[ATTENTION_HEAD_SIZE];
+    return (struct attention){call->buffer[ATTENTION_QKV],
+                              call->buffer[ATTENTION_Y],
+                              3 * width,
+                              width,
+                              (int)value[ATTENTION_BATCH],
+                              (int)value[ATTENTION_HEADS],
+                              (int)value[ATTENTION_TOKENS],
+                              (int)value[ATTENTION_HEAD_SIZE]};
+}
+
+/* q of token 0 of sequence and head number `index`; k and v are stride_y behind each. */
+template <typename T>
+static __device__ __forceinline__ const T *attention_head(const struct attention &args, int index)
+{
+    int64_t batch = index / args.heads, head = index % args.heads;
+    return (const T *)args.qkv + batch * args.tokens * args.stride + head * args.size;
+}
+
+template <typename T>
+static __device__ __forceinline__ T *attention_out(const struct attention &args, int index)
+{
+    int64_t batch = index / args.heads, head = index % args.heads;
+    return (T *)args.y + batch * args.tokens * args.stride_y + head * args.size;
+}
+
+/* supports of the kernels that are made for one precision and certain head sizes. */
+template <enum gpt_precision PRECISION>
+static const char *attention_only(const struct assay_shape *shape)
+{
+    const char *other = gpt_only(PRECISION, shape->value[ATTENTION_PRECISION]);
+    if (other) return other;
+    int64_t size = shape->value[ATTENTION_HEAD_SIZE];
+    bool made = size == 16 || size == 32 || size == 64 || size == 128;
+    return made ? NULL : "made for head sizes 16, 32, 64 and 128";
+}
+
+/* What scores are multiplied with: powers of two in the place of e. */
+static inline float attention_scale(int size)
+{
+    return 1.4426950408889634f / sqrtf((float)size);
+}
+
+static __device__ __forceinline__ float attention_exp2(float x)
+{
+    float y;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+
+#endif

@@ -1,0 +1,58 @@
+/*
+ * attention_configs.cuh - the kernels for one precision as a table: one row per head size and
+ * division of a block. The attention variants take the row that attention_division names; the
+ * models' `best` measures all that fit.
+ */
+#ifndef ATTENTION_CONFIGS_CUH
+#define ATTENTION_CONFIGS_CUH
+
+#include "attention.cuh"
+#include "attention_configs.h"
+
+typedef void attention_kernel(const struct attention args, float scale);
+
+struct attention_config {
+    const char *name; /* queries of a block x keys of a tile */
+    int size;         /* of a head */
+    attention_kernel *kernel;
+    int threads, queries, bytes; /* bytes of shared memory */
+};
+
+/* The row of KERNEL, whose layout is LAYOUT. */
+template <class LAYOUT>
+static constexpr struct attention_config attention_config_of(const char *name,
+                                                             attention_kernel *kernel)
+{
+    return {name, LAYOUT::size, kernel, LAYOUT::threads, LAYOUT::queries, LAYOUT::bytes};
+}
+
+/* Within a head size those with fewest queries come first. */
+struct attention_configs {
+    const struct attention_config *list;
+    int count;
+};
+
+struct attention_configs attention_configs_of(int64_t precision);
+
+/* One of attention_configs_of's each. */
+struct attention_configs attention_configs_fp32(void);
+struct attention_configs attention_configs_tf32(void);
+struct attention_configs attention_configs_bf16(void);
+
+/* The row to take unmeasured, or NULL: no kernel for this head size. */
+const struct attention_config *attention_config_default(struct attention_configs configs,
+                                                        const struct attention *args);
+
+/* Once before the first launch: the kernel may take its shared memory. */
+int attention_config_allow(const struct attention_config *config);
+
+/* `early`: blocks may be placed while the kernel before still runs (dependent_launch.cuh). */
+int attention_config_launch(const struct attention_config *config, const struct attention *args,
+                            bool early, void *stream);
+
+/* setup and launch of an attention variant that takes the default division of its precision;
+ * the note names it. */
+int attention_configs_setup(struct assay_call *call);
+int attention_configs_launch(struct assay_call *call);
+
+#endif

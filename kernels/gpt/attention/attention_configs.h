@@ -1,0 +1,23 @@
+/*
+ * attention_configs.h - how a block of an attention kernel may divide its work, and which division
+ * to take where none has been measured. Pure, for the host too.
+ */
+#ifndef ATTENTION_CONFIGS_H
+#define ATTENTION_CONFIGS_H
+
+#include <stdint.h>
+
+/* Fewer blocks leave multiprocessors of a large card idle. */
+enum { ATTENTION_FEW_BLOCKS = 128 };
+
+/* `queries` of a block of each of `count` divisions, fewest first: the number of the largest
+ * that still gives enough blocks, else 0. lines: heads of all sequences. */
+static inline int attention_division(const int *queries, int count, int64_t lines, int64_t tokens)
+{
+    int best = 0;
+    for (int i = 1; i < count; i++)
+        if (lines * ((tokens + queries[i] - 1) / queries[i]) >= ATTENTION_FEW_BLOCKS) best = i;
+    return best;
+}
+
+#endif

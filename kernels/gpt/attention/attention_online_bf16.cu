@@ -1,0 +1,247 @@
+/*
+ * attention_online_bf16.cu - one kernel on the tensor cores, after Dao,
+ * "FlashAttention-2" (ICLR 2024, algorithm 1): a block of queries, each warp its own rows of
+ * them, goes over the keys; scores, weights and sums stay in registers.
+ *
+ * WARPS warps of 16 TILES queries. Keys and values come by cp.async in tiles of 64, the
+ * next while this one is worked on, swizzled so that ldmatrix meets no bank twice. The scores'
+ * accumulators, packed in pairs, are the left operand of the second product as they lie
+ * (mma_layout.h and its test). exp2 in the place of exp; rows are rescaled when a
+ * tile brings a larger score. A query sees keys up to itself: tiles behind the last
+ * query of a warp are skipped, and only those on the diagonal are masked.
+ *
+ * Operations: 4 d per pair in bf16, and an exponential. Bytes: q and y once, k and v once
+ * per block of queries, from L2. Blocks are launched longest first.
+ *
+ * At head size 128 with 32 queries per warp 255 registers are not enough: 80 bytes are spilt,
+ * some ten local accesses per tile beside its 256 products.
+ */
+#include "attention_configs.cuh"
+#include "kernels/gpt/mma.cuh"
+#include "kernels/gpt/dependent_launch.cuh"
+
+enum { KEYS = 64 };
+
+/* Where chunk `chunk` of row `row` lies in a tile whose rows have SIZE bf16. */
+template <int SIZE> static __device__ __forceinline__ uint32_t place(int row, int chunk)
+{
+    const int chunks = SIZE / 8;
+    int at = chunks < 8 ? mma_swizzle_narrow(row, chunk, chunks) : mma_swizzle(row, chunk);
+    return (row * chunks + at) * 16;
+}
+
+/* A thread keeps its chunk and goes down the rows by a multiple of eight, which leaves the
+ * swizzle alone: one running address, because registers are short. */
+template <int SIZE, int ROWS, int THREADS>
+static __device__ __forceinline__ void copy_tile(uint32_t to, const uint16_t *from, int first,
+                                                 const struct attention &args)
+{
+    const int chunks = SIZE / 8, step = THREADS / chunks;
+    static_assert(step % 8 == 0 && ROWS % step == 0);
+    int row = threadIdx.x / chunks, chunk = threadIdx.x % chunks;
+    const uint16_t *at = from + (first + row) * args.stride + chunk * 8;
+    to += place<SIZE>(row, chunk);
+#pragma unroll
+    for (int i = 0; i < ROWS / step; i++) {
+        bool valid = first + row + i * step < args.tokens;
+        mma_copy(to + i * step * chunks * 16, valid ? at : from, valid);
+        at += step * args.stride;
+    }
+}
+
+/* The largest, and the sum, of a value over the four lanes that share a row. */
+static __device__ __forceinline__ float row_max(float value)
+{
+    value = fmaxf(value, __shfl_xor_sync(0xffffffffu, value, 1));
+    return fmaxf(value, __shfl_xor_sync(0xffffffffu, value, 2));
+}
+
+static __device__ __forceinline__ float row_sum(float value)
+{
+    value += __shfl_xor_sync(0xffffffffu, value, 1);
+    return value + __shfl_xor_sync(0xffffffffu, value, 2);
+}
+
+template <int SIZE, int TILES, int WARPS> struct online_layout {
+    static const int size = SIZE;
+    static const int threads = 32 * WARPS;
+    static const int queries = 16 * TILES * WARPS;
+    static const int query_bytes = queries * SIZE * 2, key_bytes = KEYS * SIZE * 2;
+    static const int bytes = query_bytes + 4 * key_bytes; /* k and v, two stages */
+};
+
+template <int SIZE, int TILES, int WARPS>
+static __global__ void __launch_bounds__(32 * WARPS, 2)
+    online(const struct attention args, float scale)
+{
+    typedef online_layout<SIZE, TILES, WARPS> layout;
+    extern __shared__ __align__(128) unsigned char attention_memory[];
+    const uint32_t queries = mma_shared(attention_memory);
+    const uint32_t stages = queries + layout::query_bytes;
+    const uint16_t *head = attention_head<uint16_t>(args, blockIdx.x);
+    const uint16_t *k = head + args.stride_y, *v = k + args.stride_y;
+    int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    int first = (gridDim.y - 1 - blockIdx.y) * layout::queries;
+    int own = first + warp * 16 * TILES; /* the warp's first query */
+    int tiles = (min(first + layout::queries, args.tokens) + KEYS - 1) / KEYS;
+
+    dependent_release();
+    dependent_wait();
+    auto fetch = [&](int tile) {
+        uint32_t stage = stages + tile % 2 * 2 * layout::key_bytes;
+        if (tile < tiles) {
+            copy_tile<SIZE, KEYS, layout::threads>(stage, k, tile * KEYS, args);
+            copy_tile<SIZE, KEYS, layout::threads>(stage + layout::key_bytes, v, tile * KEYS, args);
+        }
+        mma_copy_commit();
+    };
+
+    copy_tile<SIZE, layout::queries, layout::threads>(queries, head, first, args);
+    fetch(0); /* the queries are in its group */
+
+    float sum[TILES][SIZE / 8][4] = {};
+    float peak[TILES][2], total[TILES][2];
+#pragma unroll
+    for (int t = 0; t < TILES; t++)
+#pragma unroll
+        for (int half = 0; half < 2; half++) {
+            peak[t][half] = -INFINITY;
+            total[t][half] = 0.0f;
+        }
+    struct mma_place at_a = mma_place_a(lane), at_b = mma_place_b(lane);
+    struct mma_place at_v = mma_place_b_trans(lane);
+
+    for (int tile = 0; tile < tiles; tile++) {
+        mma_copy_wait<0>();
+        __syncthreads(); /* this tile is there for all, and the one before is read by all */
+        fetch(tile + 1);
+        int key0 = tile * KEYS;
+        if (key0 >= own + 16 * TILES) continue;
+        uint32_t keys = stages + tile % 2 * 2 * layout::key_bytes;
+        uint32_t values = keys + layout::key_bytes;
+
+        float s[TILES][KEYS / 8][4] = {};
+#pragma unroll
+        for (int step = 0; step < SIZE / 16; step++) {
+            uint32_t a[TILES][4];
+#pragma unroll
+            for (int t = 0; t < TILES; t++)
+                mma_load(a[t], queries + place<SIZE>((warp * TILES + t) * 16 + at_a.row,
+                                                     2 * step + at_a.chunk));
+#pragma unroll
+            for (int j = 0; j < KEYS / 16; j++) {
+                uint32_t b[4];
+                mma_load(b, keys + place<SIZE>(16 * j + at_b.row, 2 * step + at_b.chunk));
+#pragma unroll
+                for (int t = 0; t < TILES; t++) {
+                    mma_step(uint16_t(), s[t][2 * j], a[t], b[0], b[1]);
+                    mma_step(uint16_t(), s[t][2 * j + 1], a[t], b[2], b[3]);
+                }
+            }
+        }
+
+        if (key0 + KEYS - 1 > own)
+#pragma unroll
+            for (int t = 0; t < TILES; t++)
+#pragma unroll
+                for (int j = 0; j < KEYS / 8; j++)
+#pragma unroll
+                    for (int i = 0; i < 4; i++)
+                        if (key0 + 8 * j + mma_column(lane, i) > own + 16 * t + mma_row(lane, i))
+                            s[t][j][i] = -INFINITY;
+
+#pragma unroll
+        for (int t = 0; t < TILES; t++)
+#pragma unroll
+            for (int half = 0; half < 2; half++) {
+                /* Key 0 is seen by every query, so from the first tile on this is a number. */
+                float most = peak[t][half];
+#pragma unroll
+                for (int j = 0; j < KEYS / 8; j++)
+                    most = fmaxf(most, fmaxf(s[t][j][2 * half], s[t][j][2 * half + 1]));
+                most = row_max(most);
+                float keep = attention_exp2((peak[t][half] - most) * scale), shift = most * scale;
+                float fresh = 0.0f;
+                peak[t][half] = most;
+#pragma unroll
+                for (int j = 0; j < KEYS / 8; j++)
+#pragma unroll
+                    for (int i = 2 * half; i < 2 * half + 2; i++) {
+                        s[t][j][i] = attention_exp2(fmaf(s[t][j][i], scale, -shift));
+                        fresh += s[t][j][i];
+                    }
+                total[t][half] = fmaf(total[t][half], keep, fresh);
+#pragma unroll
+                for (int d = 0; d < SIZE / 8; d++) {
+                    sum[t][d][2 * half] *= keep;
+                    sum[t][d][2 * half + 1] *= keep;
+                }
+            }
+
+#pragma unroll
+        for (int j = 0; j < KEYS / 16; j++) {
+            uint32_t a[TILES][4];
+#pragma unroll
+            for (int t = 0; t < TILES; t++)
+#pragma unroll
+                for (int i = 0; i < 4; i++)
+                    a[t][i] = gpt_pack(s[t][2 * j + i / 2][i % 2 * 2],
+                                       s[t][2 * j + i / 2][i % 2 * 2 + 1]);
+#pragma unroll
+            for (int d = 0; d < SIZE / 16; d++) {
+                uint32_t b[4];
+                mma_load_trans(b, values + place<SIZE>(16 * j + at_v.row, 2 * d + at_v.chunk));
+#pragma unroll
+                for (int t = 0; t < TILES; t++) {
+                    mma_step(uint16_t(), sum[t][2 * d], a[t], b[0], b[1]);
+                    mma_step(uint16_t(), sum[t][2 * d + 1], a[t], b[2], b[3]);
+                }
+            }
+        }
+    }
+
+    uint16_t *y = attention_out<uint16_t>(args, blockIdx.x);
+#pragma unroll
+    for (int t = 0; t < TILES; t++)
+#pragma unroll
+        for (int half = 0; half < 2; half++) {
+            int query = own + 16 * t + mma_row(lane, 2 * half);
+            float inverse = 1.0f / row_sum(total[t][half]);
+            if (query >= args.tokens) continue;
+            uint16_t *to = y + query * args.stride_y + mma_column(lane, 0);
+#pragma unroll
+            for (int d = 0; d < SIZE / 8; d++)
+                *(uint32_t *)(to + 8 * d) =
+                    gpt_pack(sum[t][d][2 * half] * inverse, sum[t][d][2 * half + 1] * inverse);
+        }
+}
+
+/* ------------------------------------------------------------- host side -- */
+
+#define CONFIG(NAME, ...) attention_config_of<online_layout<__VA_ARGS__>>(NAME, online<__VA_ARGS__>)
+
+static const struct attention_config configs[] = {
+    CONFIG("32x64", 16, 1, 2),  CONFIG("64x64", 16, 1, 4),   CONFIG("128x64", 16, 2, 4),
+    CONFIG("32x64", 32, 1, 2),  CONFIG("64x64", 32, 1, 4),   CONFIG("128x64", 32, 2, 4),
+    CONFIG("32x64", 64, 1, 2),  CONFIG("64x64", 64, 1, 4),   CONFIG("128x64", 64, 2, 4),
+    CONFIG("64x64", 128, 1, 4), CONFIG("128x64", 128, 2, 4),
+};
+
+struct attention_configs attention_configs_bf16(void)
+{
+    return (struct attention_configs){configs, sizeof configs / sizeof *configs};
+}
+
+static const struct assay_variant variant = {
+    .operation = "attention",
+    .name = "online_bf16",
+    .summary = "one kernel on the tensor cores, everything but k and v in registers",
+    .kind = ASSAY_KERNEL,
+    .place = ASSAY_CUDA,
+    .clock = ASSAY_CLOCK_DEVICE,
+    .min_sm = 80,
+    .supports = attention_only<GPT_BF16>,
+    .setup = attention_configs_setup,
+    .launch = attention_configs_launch,
+};
+ASSAY_REGISTER_VARIANT(variant);

@@ -1,0 +1,40 @@
+/*
+ * attention_online_tf32.cu - one kernel, causal attention in tf32: attention_tf32.cuh in the
+ * divisions below, for the variant and for the models.
+ */
+#include "attention_tf32.cuh"
+#include "attention_configs.cuh"
+
+/* NAME: queries of a block x keys of a tile. BLOCKS: at least so many per multiprocessor. The rest
+ * are the arguments of the layout. */
+#define CONFIG(NAME, BLOCKS, ...)                                                                  \
+    attention_config_of<tf32_layout<__VA_ARGS__>>(NAME, attention_tf32<__VA_ARGS__, BLOCKS>)
+
+static const struct attention_config configs[] = {
+    CONFIG("16x128", 1, 16, 1, 2, 1, 8),  CONFIG("32x128", 1, 16, 1, 4, 2, 4),
+    CONFIG("128x64", 2, 16, 2, 8, 4, 1),  CONFIG("16x128", 1, 32, 1, 2, 1, 8),
+    CONFIG("32x128", 1, 32, 1, 4, 2, 4),  CONFIG("128x64", 2, 32, 2, 8, 4, 1),
+    CONFIG("16x128", 1, 64, 1, 4, 1, 4),  CONFIG("32x64", 1, 64, 1, 4, 2, 2),
+    CONFIG("64x64", 3, 64, 1, 8, 4, 1),   CONFIG("128x64", 2, 64, 2, 8, 4, 1),
+    CONFIG("32x64", 1, 128, 1, 4, 2, 2),  CONFIG("64x64", 1, 128, 1, 8, 4, 1),
+    CONFIG("128x32", 1, 128, 2, 4, 4, 1),
+};
+
+struct attention_configs attention_configs_tf32(void)
+{
+    return (struct attention_configs){configs, sizeof configs / sizeof *configs};
+}
+
+static const struct assay_variant variant = {
+    .operation = "attention",
+    .name = "online_tf32",
+    .summary = "one kernel on the tensor cores, softmax as keys come, fp32 in memory",
+    .kind = ASSAY_KERNEL,
+    .place = ASSAY_CUDA,
+    .clock = ASSAY_CLOCK_DEVICE,
+    .min_sm = 80,
+    .supports = attention_only<GPT_TF32>,
+    .setup = attention_configs_setup,
+    .launch = attention_configs_launch,
+};
+ASSAY_REGISTER_VARIANT(variant);

@@ -1,0 +1,216 @@
+/*
+ * attention_online_wgmma.cu - one kernel on Hopper's tensor cores, after Shah and others,
+ * "FlashAttention-3" (NeurIPS 2024): warps that only fetch (section 3.1), warpgroups that
+ * take turns on the tensor cores (3.1), and the weights of a tile worked out while the
+ * products of its neighbours run (3.2, algorithm 2).
+ *
+ * A block holds 64 queries for each of its consuming warpgroups, and one thread of a further
+ * warpgroup has tiles of 128 keys and of 128 values brought by TMA, in a
+ * ring of stages; an mbarrier says that a tile is there, another that it is free. The
+ * tensor map is that of q, k and v as they lie, so rows behind the last token of a
+ * sequence arrive as zeros. Scores are a product with both operands in shared memory; their
+ * accumulators, as weights in pairs, are the left operand of the second product as they
+ * lie. While a warpgroup's scores of one tile and its sums of the tile before are under
+ * way, it waits for the scores alone, and works out their weights beside the sums.
+ *
+ * Keys are gone over backwards, so that the tile on the diagonal, the only one that is
+ * masked, comes first: 64 queries never straddle a tile of 128 keys. The sums are scaled
+ * only where a row of the warp met a larger score, which gets rare after some tiles; where
+ * none did the factor is exactly 1. A block stays on its multiprocessor and takes work
+ * after work, so queries and first keys of the next come while this one is finished.
+ *
+ * Operations: 4 d per pair in bf16, and an exponential; the tile on the diagonal is computed
+ * whole, which adds one part in tokens / 127. Bytes: q and y once; k and v once per block of
+ * queries, from L2: 64 KiB for 128 x 128 pairs of 128 numbers, 5 TB/s at 640 TFLOP/s.
+ *
+ * Predicted, 132 multiprocessors at 1.7 GHz: a tile's products are 2048 cycles at head size
+ * 128 and its exponentials 1024, at 16 per cycle: side by side the products bound, at 80 % of
+ * their rate some 700 TFLOP/s. At 64 both are 1024 cycles, and the other instructions of a
+ * score take as long again, so half of that.
+ *
+ * Measured on an H200, cold, causal, batch times tokens 16k, heads times d 2048: at 128 712 TFLOP/s
+ * for 16k tokens, 581 for 2k and 356 for 512; at 64 589 for 16k and 444 for 2k: three warpgroups
+ * hide more than predicted. Works of a few tiles are bound by their beginning and end, where
+ * nothing runs beside the exponentials.
+ */
+#include <cudaTypedefs.h>
+#include <stdlib.h>
+
+#include "attention_wgmma.cuh"
+#include "kernels/cuda/cuda_limits.h"
+
+/* ------------------------------------------------------------------- kernel -- */
+
+/* setup refuses where there is no machine code for sm_90a, so the trap is never met. */
+template <int SIZE, int GROUPS, int STAGES>
+static __global__ void __launch_bounds__(GROUP_THREADS *(GROUPS + 1), 1)
+    online(const __grid_constant__ CUtensorMap queries, const __grid_constant__ CUtensorMap tiles,
+           const __grid_constant__ struct attention args,
+           const __grid_constant__ struct attention_order order, int *taken, float scale)
+{
+#ifdef HOPPER_CODE
+    typedef online_layout<SIZE, GROUPS, STAGES> layout;
+    extern __shared__ unsigned char attention_memory[];
+    uint32_t start = (uint32_t)__cvta_generic_to_shared(attention_memory);
+    online_memory<SIZE, GROUPS, STAGES> memory = {(start + layout::slack - 1) / layout::slack *
+                                                  layout::slack};
+    if (threadIdx.x == 0) {
+        hopper_prefetch(&queries);
+        hopper_prefetch(&tiles);
+        for (int stage = 0; stage < 2; stage++) {
+            hopper_barrier_init(memory.query_there(stage), 1);
+            hopper_barrier_init(memory.query_free(stage), 4 * GROUPS);
+        }
+        for (int stage = 0; stage < STAGES; stage++) {
+            hopper_barrier_init(memory.key_there(stage), 1);
+            hopper_barrier_init(memory.key_free(stage), 4 * GROUPS);
+            hopper_barrier_init(memory.value_there(stage), 1);
+            hopper_barrier_init(memory.value_free(stage), 4 * GROUPS);
+        }
+        hopper_barrier_publish();
+    }
+    __syncthreads();
+    int group = __shfl_sync(0xffffffffu, threadIdx.x / GROUP_THREADS, 0);
+    if (group == GROUPS) {
+        hopper_registers_give<GROUPS == 2 ? 24 : 32>();
+        if (threadIdx.x % GROUP_THREADS == 0)
+            online_produce<SIZE, GROUPS, STAGES>(memory, queries, tiles, args, order, taken);
+    } else {
+        hopper_registers_take<GROUPS == 2 ? 240 : 160>();
+        online_consume<SIZE, GROUPS, STAGES>(memory, args, order, scale, group);
+    }
+#else
+    __trap();
+#endif
+}
+
+/* ---------------------------------------------------------------- host side -- */
+
+typedef void online_kernel(const CUtensorMap queries, const CUtensorMap tiles,
+                           const struct attention args, const struct attention_order order,
+                           int *taken, float scale);
+
+struct choice {
+    online_kernel *kernel;
+    int threads, queries, bytes;
+};
+
+template <int SIZE, int GROUPS, int STAGES> static struct choice choice_of(void)
+{
+    typedef online_layout<SIZE, GROUPS, STAGES> layout;
+    return (struct choice){online<SIZE, GROUPS, STAGES>, layout::threads, layout::queries,
+                           layout::bytes};
+}
+
+/* The entry point of cuTensorMapEncodeTiled, which is in the driver. */
+typedef PFN_cuTensorMapEncodeTiled_v12000 tensor_encode;
+
+static int load_encode(tensor_encode *encode)
+{
+    cudaDriverEntryPointQueryResult found;
+    void *entry = NULL;
+    if (assay_cuda(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &entry, 12000,
+                                                    cudaEnableDefault, &found),
+                   "cudaGetDriverEntryPointByVersion"))
+        return -1;
+    if (found != cudaDriverEntryPointSuccess || !entry)
+        return assay_error("the driver has no cuTensorMapEncodeTiled");
+    *encode = (tensor_encode)entry;
+    return 0;
+}
+
+/* Boxes of `rows` tokens of one panel of a head: (number, head of q then k then v, token,
+ * sequence). */
+static int map_init(CUtensorMap *map, tensor_encode encode, const struct attention *args, int rows)
+{
+    cuuint64_t extents[] = {(cuuint64_t)args->size, 3 * (cuuint64_t)args->heads,
+                            (cuuint64_t)args->tokens, (cuuint64_t)args->batch};
+    cuuint64_t token = 2 * (cuuint64_t)args->stride;
+    cuuint64_t strides[] = {2 * (cuuint64_t)args->size, token, token * (cuuint64_t)args->tokens};
+    cuuint32_t box[] = {PANEL, 1, (cuuint32_t)rows, 1}, steps[] = {1, 1, 1, 1};
+    CUresult error =
+        encode(map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 4, (void *)args->qkv, extents, strides, box,
+               steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+               CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+    if (error != CUDA_SUCCESS) return assay_error("cuTensorMapEncodeTiled: error %d", (int)error);
+    return 0;
+}
+
+struct plan {
+    struct choice choice;
+    struct attention_order order;
+    tensor_encode encode;
+    int *taken; /* on the device: works taken beside the first ones; 0 between launches */
+    int grid;
+};
+
+static const char *supports(const struct assay_shape *shape)
+{
+    if (shape->value[ATTENTION_PRECISION] != GPT_BF16) return "bf16 only";
+    int64_t size = shape->value[ATTENTION_HEAD_SIZE];
+    return size == 64 || size == 128 ? NULL : "made for head sizes 64 and 128";
+}
+
+static int prepare(struct plan *plan, const struct attention *args)
+{
+    plan->choice = args->size == 64 ? choice_of<64, 3, 4>() : choice_of<128, 2, 2>();
+    plan->order = attention_order_of(args->batch * args->heads, args->tokens, 4 * args->size,
+                                     plan->choice.queries);
+    bool has;
+    if (hopper_has_code((const void *)plan->choice.kernel, &has) < 0) return -1;
+    if (!has) return assay_error("built without machine code for sm_90a");
+    if (cuda_allow_shared((const void *)plan->choice.kernel, plan->choice.bytes)) return -1;
+    int processors;
+    if (cuda_processors(&processors)) return -1;
+    plan->grid = plan->order.works < processors ? plan->order.works : processors;
+    return load_encode(&plan->encode);
+}
+
+static int setup(struct assay_call *call)
+{
+    struct attention args = attention_args(call);
+    struct plan *plan = (struct plan *)calloc(1, sizeof *plan);
+    if (!plan) return assay_error("out of memory");
+    call->state = plan;
+    if (prepare(plan, &args)) return -1;
+    call->workspace_bytes += sizeof *plan->taken;
+    if (assay_cuda(cudaMalloc((void **)&plan->taken, sizeof *plan->taken), "cudaMalloc")) return -1;
+    return assay_cuda(cudaMemset(plan->taken, 0, sizeof *plan->taken), "cudaMemset");
+}
+
+static int launch(struct assay_call *call)
+{
+    const struct plan *plan = (const struct plan *)call->state;
+    struct attention args = attention_args(call);
+    float scale = attention_scale(args.size);
+    CUtensorMap queries, tiles;
+    if (map_init(&queries, plan->encode, &args, ROWS)) return -1;
+    if (map_init(&tiles, plan->encode, &args, KEYS)) return -1;
+    plan->choice.kernel<<<plan->grid, plan->choice.threads, plan->choice.bytes,
+                          (cudaStream_t)call->stream>>>(queries, tiles, args, plan->order,
+                                                        plan->taken, scale);
+    return assay_launched();
+}
+
+static void teardown(struct assay_call *call)
+{
+    struct plan *plan = (struct plan *)call->state;
+    if (plan) (void)cudaFree(plan->taken);
+    free(plan);
+}
+
+static const struct assay_variant variant = {
+    .operation = "attention",
+    .name = "online_wgmma",
+    .summary = "one kernel on Hopper's tensor cores, tiles by TMA",
+    .kind = ASSAY_KERNEL,
+    .place = ASSAY_CUDA,
+    .clock = ASSAY_CLOCK_DEVICE,
+    .min_sm = 90,
+    .max_sm = 90,
+    .supports = supports,
+    .setup = setup,
+    .launch = launch,
+    .teardown = teardown,
+};
+ASSAY_REGISTER_VARIANT(variant);

@@ -1,0 +1,96 @@
+/*
+ * attention_tile.cuh - what the attention kernels in tiles of keys share (attention_fp32.cuh,
+ * attention_tf32.cuh): rows of q, k and v on their way through shared memory, and the softmaxes
+ * of warps that had other keys of the same queries.
+ */
+#ifndef ATTENTION_TILE_CUH
+#define ATTENTION_TILE_CUH
+
+#include "attention.cuh"
+#include "kernels/gpt/mma.cuh"
+
+/* Rows first to first + COUNT of q, k or v into shared memory; zeros behind the last token. */
+template <int SIZE, int PITCH, int COUNT, int THREADS>
+static __device__ __forceinline__ void attention_rows(float *to, const float *from, int first,
+                                                      const struct attention &args)
+{
+    const int chunks = SIZE / 4;
+#pragma unroll 4
+    for (int i = threadIdx.x; i < COUNT * chunks; i += THREADS) {
+        int row = i / chunks, chunk = i % chunks;
+        bool valid = first + row < args.tokens;
+        const float *at = valid ? from + (first + row) * args.stride + 4 * chunk : from;
+        mma_copy(mma_shared(to + row * PITCH + 4 * chunk), at, valid);
+    }
+}
+
+static __device__ __forceinline__ void vector_get(float out[4], const float *at)
+{
+    float4 v = *(const float4 *)at;
+    out[0] = v.x, out[1] = v.y, out[2] = v.z, out[3] = v.w;
+}
+
+static __device__ __forceinline__ void vector_get(float out[2], const float *at, int)
+{
+    float2 v = *(const float2 *)at;
+    out[0] = v.x, out[1] = v.y;
+}
+
+/* Floats that attention_join needs: each warp but the first of its queries hands over, for each
+ * lane, `rows` peaks, totals and rows of `sums`. */
+static constexpr int attention_join_floats(int rows, int sums, int warps_q, int warps_k)
+{
+    return (warps_k - 1) * warps_q * 32 * rows * (2 + sums);
+}
+
+/* WARPS_K warps have the same queries, `part` says which of their keys: puts their peaks, totals
+ * and sums together in the lanes of part 0, and is true there. `sum(row, i)` is a lane's own. */
+template <int ROWS, int SUMS, int WARPS_Q, int WARPS_K, typename Sum>
+static __device__ __forceinline__ bool attention_join(float *shared, float scale, float *peak,
+                                                      float *total, Sum sum)
+{
+    const int row_floats = 2 + SUMS, handed = 32 * ROWS * row_floats; /* by a warp */
+    int warp = threadIdx.x / 32, part = warp / WARPS_Q;
+    if (WARPS_K == 1) return true;
+    __syncthreads();
+    float *mine = shared + warp % WARPS_Q * handed + threadIdx.x % 32;
+    if (part > 0) {
+        float *to = mine + (part - 1) * WARPS_Q * handed;
+#pragma unroll
+        for (int r = 0; r < ROWS; r++) {
+            float *row = to + 32 * r * row_floats;
+            row[0] = peak[r];
+            row[32] = total[r];
+#pragma unroll
+            for (int i = 0; i < SUMS; i++)
+                row[32 * (2 + i)] = sum(r, i);
+        }
+    }
+    __syncthreads();
+    if (part > 0) return false;
+#pragma unroll
+    for (int r = 0; r < ROWS; r++) {
+        const float *from = mine + 32 * r * row_floats;
+        float most = peak[r];
+#pragma unroll
+        for (int w = 0; w < WARPS_K - 1; w++)
+            most = fmaxf(most, from[w * WARPS_Q * handed]);
+        float keep = attention_exp2((peak[r] - most) * scale);
+        total[r] *= keep;
+#pragma unroll
+        for (int i = 0; i < SUMS; i++)
+            sum(r, i) *= keep;
+#pragma unroll
+        for (int w = 0; w < WARPS_K - 1; w++) {
+            const float *other = from + w * WARPS_Q * handed;
+            float add = attention_exp2((other[0] - most) * scale);
+            total[r] = fmaf(other[32], add, total[r]);
+#pragma unroll
+            for (int i = 0; i < SUMS; i++)
+                sum(r, i) = fmaf(other[32 * (2 + i)], add, sum(r, i));
+        }
+    }
+    return true;
+}
+
+#endif

@@ -1,0 +1,46 @@
+/* cublas_types.h - a GPT layer's precision in cuBLAS's types. C only. */
+#ifndef GPT_CUBLAS_TYPES_H
+#define GPT_CUBLAS_TYPES_H
+
+#include "gpt.h"
+#include "kernels/cuda/cublaslt_product.h"
+
+#ifdef CUBLAS_HEADERS
+
+/* How a precision is asked for. The environment may turn TF32 or emulation on; a pedantic
+ * type may not become either. bf16 sums in fp32 throughout, split sums included. */
+struct cublas_types {
+    cudaDataType_t data;
+    cublasComputeType_t compute;
+    cublasMath_t math;
+};
+
+static inline struct cublas_types cublas_types(int64_t precision)
+{
+    const cublasMath_t full =
+        (cublasMath_t)(CUBLAS_DEFAULT_MATH | CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION);
+    const struct cublas_types table[] = {
+        [GPT_FP32] = {CUDA_R_32F, CUBLAS_COMPUTE_32F_PEDANTIC, CUBLAS_PEDANTIC_MATH},
+        [GPT_TF32] = {CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32, CUBLAS_TF32_TENSOR_OP_MATH},
+        [GPT_BF16] = {CUDA_R_16BF, CUBLAS_COMPUTE_32F, full},
+    };
+    return table[precision];
+}
+
+/* What every product of cublasLt in a precision has; the caller adds sizes and operands. */
+static inline struct lt_request gpt_lt_request(int64_t precision)
+{
+    const struct cublas_types types = cublas_types(precision);
+    return (struct lt_request){
+        .in = types.data,
+        .out = types.data,
+        .scale = CUDA_R_32F,
+        .compute = types.compute,
+        .half = precision == GPT_BF16,
+        .one = {.f32 = 1},
+        .zero = {.f32 = 0},
+    };
+}
+
+#endif
+#endif

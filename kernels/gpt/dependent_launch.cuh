@@ -1,0 +1,46 @@
+/*
+ * dependent_launch.cuh - launching with programmatic dependence: a kernel's blocks may be
+ * placed while the one before still runs, and wait in dependent_wait before they read what
+ * that one writes (CUDA programming guide, "Programmatic Dependent Launch").
+ *
+ * Every kernel that is launched so calls dependent_wait in every block, so that one that
+ * has finished implies that all before it have.
+ */
+#ifndef DEPENDENT_LAUNCH_CUH
+#define DEPENDENT_LAUNCH_CUH
+
+#include "gpt.cuh"
+
+static __device__ __forceinline__ void dependent_wait(void)
+{
+#if __CUDA_ARCH__ >= 900
+    cudaGridDependencySynchronize();
+#endif
+}
+
+/* The next kernel may be placed once every block has come here or ended. */
+static __device__ __forceinline__ void dependent_release(void)
+{
+#if __CUDA_ARCH__ >= 900
+    cudaTriggerProgrammaticLaunchCompletion();
+#endif
+}
+
+template <typename... Params, typename... Args>
+static inline int dependent_launch(void (*kernel)(Params...), dim3 grid, int threads, size_t shared,
+                                   void *stream, Args... args)
+{
+    cudaLaunchConfig_t config = {};
+    cudaLaunchAttribute attribute = {};
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = 1;
+    config.gridDim = grid;
+    config.blockDim = dim3((unsigned)threads);
+    config.dynamicSmemBytes = shared;
+    config.stream = (cudaStream_t)stream;
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+    return assay_cuda(cudaLaunchKernelEx(&config, kernel, Params(args)...), "launch");
+}
+
+#endif

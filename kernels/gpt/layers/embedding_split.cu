@@ -1,0 +1,69 @@
+/*
+ * embedding_split.cu - two gathers and an addition, each from memory to memory, as the
+ * published model does it. Deliberately slow.
+ *
+ * Bytes of an element: 8 + 8 + 12 against 8 and the position table. The two
+ * gathered arrays are a workspace of this variant's own.
+ */
+#include "embedding.cuh"
+#include "kernels/cuda/device_memory.h"
+
+enum { THREADS = 256 };
+
+/* out[row] = table[ids[row]]; without ids the row's position. */
+static __global__ void __launch_bounds__(THREADS)
+    gather(struct embedding args, const float *__restrict__ table, const int32_t *__restrict__ ids,
+           float *__restrict__ out)
+{
+    int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x;
+    if (i >= args.rows * args.channels) return;
+    int64_t row = i / args.channels, channel = i % args.channels;
+    int64_t from = ids ? ids[row] : row % args.tokens;
+    out[i] = table[from * args.channels + channel];
+}
+
+static __global__ void __launch_bounds__(THREADS)
+    add(const float *__restrict__ a, const float *__restrict__ b, float *__restrict__ y, int64_t n)
+{
+    int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x;
+    if (i < n) y[i] = a[i] + b[i];
+}
+
+static int setup(struct assay_call *call)
+{
+    if (embedding_check(call) < 0) return -1;
+    struct embedding args = embedding_args(call);
+    int64_t bytes = 2 * (int64_t)sizeof(float) * args.rows * args.channels;
+    return device_memory(call, &call->state, bytes, "the gathered rows");
+}
+
+static int launch(struct assay_call *call)
+{
+    struct embedding args = embedding_args(call);
+    int64_t n = args.rows * args.channels;
+    float *of_token = (float *)call->state, *of_position = of_token + n;
+    unsigned blocks = gpt_blocks(n, THREADS);
+    cudaStream_t stream = (cudaStream_t)call->stream;
+    gather<<<blocks, THREADS, 0, stream>>>(args, args.wte, args.ids, of_token);
+    gather<<<blocks, THREADS, 0, stream>>>(args, args.wpe, NULL, of_position);
+    add<<<blocks, THREADS, 0, stream>>>(of_token, of_position, args.y, n);
+    return assay_launched();
+}
+
+static void teardown(struct assay_call *call)
+{
+    cudaFree(call->state);
+}
+
+static const struct assay_variant variant = {
+    .operation = "embedding",
+    .name = "split",
+    .summary = "three kernels through memory: gather, gather, add",
+    .kind = ASSAY_KERNEL,
+    .place = ASSAY_CUDA,
+    .clock = ASSAY_CLOCK_DEVICE,
+    .setup = setup,
+    .launch = launch,
+    .teardown = teardown,
+};
+ASSAY_REGISTER_VARIANT(variant);

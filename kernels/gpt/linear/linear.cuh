@@ -1,0 +1,139 @@
+/*
+ * linear.cuh - what the own linear kernels share: setup, launch and teardown about
+ * a product, and reading a weight of either layout.
+ */
+#ifndef LINEAR_CUH
+#define LINEAR_CUH
+
+#include "kernels/gpt/gpt.cuh"
+#include "linear_products.h"
+#include "linear_steps.h"
+
+/* w[n][k], wherever it lies. */
+template <typename T>
+static __device__ __forceinline__ float linear_weight(const struct linear_operands &operands, int n,
+                                                      int k)
+{
+    int64_t at =
+        operands.transposed ? (int64_t)k * operands.leading + n : (int64_t)n * operands.leading + k;
+    return gpt_float(__ldg((const T *)operands.w + at));
+}
+
+/* Finish one output: the bias if it is the product's to add, then round and store. */
+template <typename T>
+static __device__ __forceinline__ void linear_put(const struct linear_operands &operands,
+                                                  int64_t row, int column, float sum)
+{
+    if (row >= operands.m || column >= operands.n) return;
+    if (operands.bias) sum += gpt_float(__ldg((const T *)operands.bias + column));
+    gpt_put((T *)operands.y + row * operands.n + column, sum);
+}
+
+/* The bias of two neighbours, the first at an even column; 0 outside, and without one. */
+static __device__ __forceinline__ float2 linear_bias_pair(const float *bias, int column, int n)
+{
+    if (bias && column + 1 < n) return __ldg((const float2 *)(bias + column));
+    return make_float2(bias && column < n ? __ldg(bias + column) : 0.0f, 0.0f);
+}
+
+static __device__ __forceinline__ float2 linear_bias_pair(const uint16_t *bias, int column, int n)
+{
+    if (bias && column + 1 < n) {
+        uint32_t both = __ldg((const uint32_t *)(bias + column));
+        return make_float2(__uint_as_float(both << 16), __uint_as_float(both & 0xffff0000u));
+    }
+    return make_float2(bias && column < n ? gpt_float(__ldg(bias + column)) : 0.0f, 0.0f);
+}
+
+/* Two sums with their biases and what follows them. */
+static __device__ __forceinline__ float2 linear_finish_pair(enum linear_finish finish, float first,
+                                                            float second, float2 bias)
+{
+    float2 pair = make_float2(first + bias.x, second + bias.y);
+    if (finish == LINEAR_GELU) pair = make_float2(gpt_gelu_fast(pair.x), gpt_gelu_fast(pair.y));
+    return pair;
+}
+
+static __device__ __forceinline__ void linear_put_pair(uint16_t *y, float2 pair)
+{
+    *(uint32_t *)y = gpt_pack(pair.x, pair.y);
+}
+
+static __device__ __forceinline__ void linear_put_pair(float *y, float2 pair)
+{
+    *(float2 *)y = pair;
+}
+
+/* Two outputs from an even column on; a row of y starts on a pair only where n is even. */
+template <typename T>
+static __device__ __forceinline__ void linear_write_pair(const struct linear_operands &operands,
+                                                         int64_t row, int column, float2 pair)
+{
+    if (row >= operands.m || column >= operands.n) return;
+    T *y = (T *)operands.y + row * operands.n + column;
+    if (operands.n % 2 == 0) {
+        linear_put_pair(y, pair);
+        return;
+    }
+    gpt_put(y, pair.x);
+    if (column + 1 < operands.n) gpt_put(y + 1, pair.y);
+}
+
+static inline int linear_setup(struct assay_call *call)
+{
+    return linear_prepare(call, &call->state);
+}
+
+static inline void linear_teardown(struct assay_call *call)
+{
+    cudaFree(call->state);
+}
+
+/* launch of a variant whose PRODUCT enqueues y = x w^T (+ bias) of the operands. */
+template <int (*PRODUCT)(const struct linear_operands *operands, cudaStream_t stream)>
+static int linear_launch(struct assay_call *call)
+{
+    struct linear_operands operands;
+    if (linear_begin(call, call->state, &operands) < 0) return -1;
+    if (PRODUCT(&operands, (cudaStream_t)call->stream) < 0) return -1;
+    return linear_end(call);
+}
+
+/* supports of a variant for one precision. */
+template <enum gpt_precision PRECISION>
+static const char *linear_only(const struct assay_shape *shape)
+{
+    return gpt_only(PRECISION, shape->value[LINEAR_PRECISION]);
+}
+
+enum { LINEAR_TILE = 32 };
+
+/* x and w [n][k] of a tile of 32 x 32 outputs, 32 of k from `k0` on, zeros outside: by warps,
+ * this one being number `warp` of WARPS and the caller `lane` of it. */
+template <int WARPS, int PITCH>
+static __device__ __forceinline__ void linear_load_tile(float (&x)[LINEAR_TILE][PITCH],
+                                                        float (&w)[LINEAR_TILE][PITCH],
+                                                        const struct linear_operands &operands,
+                                                        int64_t row0, int column0, int k0, int warp,
+                                                        int lane)
+{
+    int m = (int)operands.m, n = (int)operands.n, k = (int)operands.k;
+    for (int i = warp; i < LINEAR_TILE; i += WARPS) {
+        bool inside = row0 + i < m && k0 + lane < k;
+        x[i][lane] = inside ? __ldg((const float *)operands.x + (row0 + i) * k + k0 + lane) : 0;
+        /* Lanes run along the direction in which w lies. */
+        int at_n = operands.transposed ? lane : i, at_k = operands.transposed ? i : lane;
+        inside = column0 + at_n < n && k0 + at_k < k;
+        w[at_n][at_k] = inside ? linear_weight<float>(operands, column0 + at_n, k0 + at_k) : 0.0f;
+    }
+}
+
+/* Why rows of x and w do not start on 16 bytes, or NULL. */
+static inline const char *linear_unaligned(const struct assay_shape *shape)
+{
+    int64_t k = shape->value[LINEAR_K];
+    if (shape->value[LINEAR_PRECISION] == GPT_BF16) return k % 8 ? "k is no multiple of 8" : NULL;
+    return k % 4 ? "k is no multiple of 4" : NULL;
+}
+
+#endif

@@ -1,0 +1,25 @@
+/*
+ * linear_128.h - the two implementations of products by tiles of 128 x 128 outputs, with
+ * mma.sync and with wgmma; linear_128.cu chooses. Operands and finish as in linear_products.h.
+ */
+#ifndef LINEAR_128_H
+#define LINEAR_128_H
+
+#include "linear_products.h"
+
+/* mma.sync (linear_128_mma.cu); allow once in setup. */
+int linear_128_mma_allow(void);
+int linear_128_mma_bf16(const struct linear_operands *operands, enum linear_finish finish,
+                        cudaStream_t stream);
+int linear_128_mma_tf32(const struct linear_operands *operands, enum linear_finish finish,
+                        cudaStream_t stream);
+
+/* wgmma (linear_128_wgmma.cu); in tf32 w as it lies only. prepare is called once in setup and says
+ * whether the current device, and this build, have it. */
+int linear_128_wgmma_prepare(bool *has);
+int linear_128_wgmma_bf16(const struct linear_operands *operands, enum linear_finish finish,
+                          cudaStream_t stream);
+int linear_128_wgmma_tf32(const struct linear_operands *operands, enum linear_finish finish,
+                          cudaStream_t stream);
+
+#endif

@@ -1,0 +1,219 @@
+/*
+ * linear_wgmma.cu - the product on Hopper's own tensor-core path (linear_wgmma.cuh), in bf16
+ * and tf32: which tile a shape gets, and the two variants.
+ *
+ * Operations: 2 m n k. Bytes from L2 per tile and step of k: 128 rows of x and COLUMNS / CLUSTER
+ * of w, 128 bytes each. The widest tile wants 32 bytes per cycle and multiprocessor, which L2
+ * gives; a narrow one wants more.
+ *
+ * Measured on an H200 (run `gpt`), 8192^3: 787 TFLOP/s in bf16 and 416 in tf32, 102 and 100 % of
+ * the library in the same run; at least 9/10 was predicted. 8192 x 2304 x 768, bf16, with a bias:
+ * 42.1 us, cublasLt 39.8. With few tiles it is behind (1024 x 3072 x 768: 10.1 us, cublasLt 9.38):
+ * one tile per multiprocessor, and nothing hides its beginning and end.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "kernels/cuda/cuda_limits.h"
+#include "linear_wgmma_launch.cuh"
+
+/* One kernel. */
+struct lwg_kernel {
+    enum gpt_precision precision;
+    int columns, cluster;
+    bool turns;
+    double rate; /* of its products, against the tensor cores' */
+    int (*prepare)(struct lwg_plan *plan, const struct linear_operands *operands,
+                   enum linear_finish finish);
+    int (*enqueue)(const struct lwg_plan *plan, cudaStream_t stream);
+    const void *code;
+};
+
+template <typename T, int COLUMNS, int CLUSTER, bool TURNS>
+static constexpr struct lwg_kernel lwg_kernel_of(double rate)
+{
+    using config = lwg_config<T, COLUMNS, CLUSTER, TURNS>;
+    return {sizeof(T) == 2 ? GPT_BF16 : GPT_TF32,
+            COLUMNS,
+            CLUSTER,
+            TURNS,
+            rate,
+            lwg_prepare<config>,
+            lwg_enqueue<config>,
+            (const void *)linear_wgmma<config>};
+}
+
+/* Rates on an H200, by a program that is not kept: of 256 columns, and of bf16 in turns, by the
+ * cycles from a tile's first product to its last at k = 768; of 64 columns by 4096^3; the others'
+ * are those by which the times of 8192 x 2304 x 768 and 8192^3 come out beside these. */
+static const struct lwg_kernel kernels[] = {
+    lwg_kernel_of<uint16_t, 256, 2, false>(1.0),  lwg_kernel_of<uint16_t, 192, 2, true>(0.94),
+    lwg_kernel_of<uint16_t, 192, 1, false>(0.93), lwg_kernel_of<uint16_t, 64, 1, false>(0.54),
+    lwg_kernel_of<float, 256, 2, false>(1.0),     lwg_kernel_of<float, 128, 2, true>(0.96),
+    lwg_kernel_of<float, 192, 1, false>(0.90),    lwg_kernel_of<float, 64, 1, false>(0.48),
+};
+
+struct linear_wgmma {
+    struct lwg_plan plan;
+    const struct lwg_kernel *kernel;
+};
+
+/* Cycles for a column of a tile's outputs, by TMA or by warps: of two warpgroups
+ * that share it, or of one whose multiprocessor is the other one's too. As above. */
+static double outputs_cycles(const struct lwg_kernel *kernel, bool by_engine)
+{
+    double column = kernel->turns ? (by_engine ? 37 : 120) : (by_engine ? 14 : 36);
+    return column * kernel->columns;
+}
+
+/* About how many cycles a product takes, in rounds of a full machine. In turns a tile's outputs
+ * leave behind the other warpgroup's products, as far as those last. */
+static double expected_cycles(const struct lwg_kernel *kernel,
+                              const struct linear_operands *operands, int processors)
+{
+    const double bytes = kernel->precision == GPT_BF16 ? 2 : 4;
+    double bands = gpt_blocks(operands->m, LWG_ROWS * kernel->cluster);
+    double tiles = bands * gpt_blocks(operands->n, kernel->columns);
+    double rounds = ceil(tiles / (processors / kernel->cluster));
+    double stages = ceil(operands->k * bytes / WGMMA_ROW_BYTES);
+    double products = stages * kernel->columns * LWG_COLUMN_CYCLES / kernel->rate;
+    double outputs = outputs_cycles(kernel, linear_store_by_engine(operands, (int)bytes));
+    if (!kernel->turns) return rounds * (products + outputs);
+    return rounds * fmax(products, (products + outputs) / 2) + outputs / 2;
+}
+
+static const struct lwg_kernel *choose(const struct linear_operands *operands,
+                                       enum gpt_precision precision, int processors)
+{
+    const struct lwg_kernel *best = NULL;
+    double least = INFINITY;
+    for (const struct lwg_kernel &kernel : kernels) {
+        if (kernel.precision != precision) continue;
+        double cycles = expected_cycles(&kernel, operands, processors);
+        if (cycles >= least) continue;
+        least = cycles;
+        best = &kernel;
+    }
+    return best;
+}
+
+static int find_kernel(const struct linear_operands *operands, enum gpt_precision precision,
+                       const struct lwg_kernel **kernel)
+{
+    int processors;
+    if (cuda_processors(&processors) < 0) return -1;
+    *kernel = choose(operands, precision, processors);
+    if (!*kernel) return assay_error("no product by wgmma of this type");
+    bool has;
+    if (hopper_has_code((*kernel)->code, &has) < 0) return -1;
+    return has ? 0 : assay_error("built without machine code for sm_90a");
+}
+
+int linear_wgmma_init(struct linear_wgmma **product, const struct linear_operands *operands,
+                      enum gpt_precision precision, enum linear_finish finish)
+{
+    const struct lwg_kernel *kernel;
+    *product = NULL;
+    if (find_kernel(operands, precision, &kernel) < 0) return -1;
+    struct linear_wgmma *made = (struct linear_wgmma *)aligned_alloc(alignof(struct linear_wgmma),
+                                                                     sizeof(struct linear_wgmma));
+    if (!made) return assay_error("out of memory");
+    made->kernel = kernel;
+    *product = made;
+    return kernel->prepare(&made->plan, operands, finish);
+}
+
+int linear_wgmma_enqueue(const struct linear_wgmma *product, cudaStream_t stream)
+{
+    return product->kernel->enqueue(&product->plan, stream);
+}
+
+void linear_wgmma_release(struct linear_wgmma *product)
+{
+    free(product);
+}
+
+bool linear_wgmma_is_here(void)
+{
+    bool has;
+    return hopper_has_code(kernels[0].code, &has) == 0 && has;
+}
+
+/* --------------------------------------------------------------- variants -- */
+
+static const char *supports(const struct assay_shape *shape)
+{
+    if (shape->value[LINEAR_WEIGHT] != LINEAR_DIRECT) return "w as it lies only";
+    return linear_unaligned(shape);
+}
+
+static const char *bf16_supports(const struct assay_shape *shape)
+{
+    const char *other = linear_only<GPT_BF16>(shape);
+    return other ? other : supports(shape);
+}
+
+static const char *tf32_supports(const struct assay_shape *shape)
+{
+    const char *other = linear_only<GPT_TF32>(shape);
+    return other ? other : supports(shape);
+}
+
+static int setup(struct assay_call *call)
+{
+    enum gpt_precision precision = (enum gpt_precision)call->shape->value[LINEAR_PRECISION];
+    struct linear_operands operands;
+    struct linear_wgmma *product;
+    if (linear_begin(call, NULL, &operands) < 0) return -1;
+    int status = linear_wgmma_init(&product, &operands, precision, LINEAR_PLAIN);
+    call->state = product;
+    if (status < 0) return -1;
+    snprintf(call->note, sizeof call->note, "%d x %d, %d a cluster, %s", (int)LWG_ROWS,
+             product->kernel->columns, product->kernel->cluster,
+             product->kernel->turns ? "in turns" : "shared");
+    return 0;
+}
+
+static int launch(struct assay_call *call)
+{
+    const struct linear_wgmma *product = (const struct linear_wgmma *)call->state;
+    if (linear_wgmma_enqueue(product, (cudaStream_t)call->stream) < 0) return -1;
+    return linear_end(call);
+}
+
+static void teardown(struct assay_call *call)
+{
+    linear_wgmma_release((struct linear_wgmma *)call->state);
+}
+
+static const struct assay_variant bf16 = {
+    .operation = "linear",
+    .name = "bf16_wgmma",
+    .summary = "Hopper's tensor cores, TMA, tiles of 128 x 64 to 256",
+    .kind = ASSAY_KERNEL,
+    .place = ASSAY_CUDA,
+    .clock = ASSAY_CLOCK_DEVICE,
+    .min_sm = 90,
+    .max_sm = 90,
+    .supports = bf16_supports,
+    .setup = setup,
+    .launch = launch,
+    .teardown = teardown,
+};
+ASSAY_REGISTER_VARIANT(bf16);
+
+static const struct assay_variant tf32 = {
+    .operation = "linear",
+    .name = "tf32_wgmma",
+    .summary = "Hopper's tensor cores, TMA, tiles of 128 x 64 to 256",
+    .kind = ASSAY_KERNEL,
+    .place = ASSAY_CUDA,
+    .clock = ASSAY_CLOCK_DEVICE,
+    .min_sm = 90,
+    .max_sm = 90,
+    .supports = tf32_supports,
+    .setup = setup,
+    .launch = launch,
+    .teardown = teardown,
+};
+ASSAY_REGISTER_VARIANT(tf32);

@@ -1,0 +1,292 @@
+/*
+ * linear_wgmma.cuh - the tensor-core product for Hopper: tiles of 128 x COLUMNS outputs,
+ * operands by TMA, products by wgmma.
+ *
+ * A block is three warpgroups on one multiprocessor. One thread of the first keeps a ring of
+ * stages filled: 128 bytes of k (64 bf16 or 32 tf32) of 128 rows of x and COLUMNS rows of
+ * w. The other two warpgroups multiply, sums in registers, and give a stage back as soon as
+ * their products have read it. CLUSTER blocks, one above the other, share the rows of w: each
+ * fetches its part and TMA writes it to all, which is what brings the traffic from L2
+ * below what L2 can give.
+ *
+ * The grid is as many blocks as fit, and each goes through tiles in the order of
+ * linear_order.h: while the sums are written out, the next tile's operands arrive.
+ * Outputs leave by linear_store.cuh.
+ *
+ * The two that multiply share a tile, 64 rows each; or, in TURNS, each has every other tile to
+ * itself, all 128 rows, and writes its sums out while the other one multiplies. To share
+ * is for a block's only tile, whose outputs then leave in half the time, and for tiles of 256
+ * columns, of which a warpgroup can have no more than half in registers. Written out by both
+ * and hidden by nothing, 128 x 256 bf16 outputs take 3,000 cycles behind 12,200 of products where k
+ * is 768; in turns the tensor cores go on to the next tile at once, 95 % busy with 192 columns.
+ *
+ * Producer and consumers in warpgroups of their own, persistent tiles, shared or in turns: as
+ * NVIDIA's CUTLASS 3 describes (documentation, "Efficient GEMM in CUDA", Hopper warp
+ * specialization, cooperative and ping-pong).
+ */
+#ifndef LINEAR_WGMMA_CUH
+#define LINEAR_WGMMA_CUH
+
+#include "linear.cuh"
+#include "linear_order.h"
+#include "linear_products.h"
+#include "linear_store.cuh"
+#include "kernels/gpt/wgmma.cuh"
+
+enum {
+    LWG_ROWS = 128,
+    LWG_CONSUMERS = LWG_ROWS / WGMMA_ROWS,
+    LWG_THREADS = (1 + LWG_CONSUMERS) * WGMMA_THREADS,
+    LWG_WARPS = LWG_CONSUMERS * WGMMA_THREADS / 32, /* that consume */
+    LWG_GROUP = 8,
+    LWG_ALIGN = 1024,
+    LWG_BLOCK_BYTES = 227 * 1024, /* what a block may have on sm_90 */
+    LWG_BARRIER_BYTES = 256,
+    LWG_PRODUCER_REGISTERS = 40,
+    LWG_CONSUMER_REGISTERS = 232, /* 40 + 2 x 232 = 3 x 168, all there are */
+};
+
+/* Cycles of the tensor cores for a column of a tile and a stage, in either type. */
+static constexpr double LWG_COLUMN_CYCLES = 4;
+
+/* One kernel: operands of type T. */
+template <typename T, int COLUMNS_, int CLUSTER_, bool TURNS_> struct lwg_config {
+    using type = T;
+    static constexpr int COLUMNS = COLUMNS_, CLUSTER = CLUSTER_;
+    static constexpr bool TURNS = TURNS_;
+    static constexpr int HALVES = TURNS ? LWG_ROWS / WGMMA_ROWS : 1; /* a warpgroup's, of a tile */
+    static constexpr int READERS = LWG_WARPS / (TURNS ? LWG_CONSUMERS : 1); /* warps, of a stage */
+    static constexpr int DEPTH = WGMMA_ROW_BYTES / sizeof(T);               /* of k, a stage */
+    static constexpr int X_BYTES = LWG_ROWS * WGMMA_ROW_BYTES;
+    static constexpr int W_BYTES = COLUMNS * WGMMA_ROW_BYTES;
+    static constexpr int STAGE_BYTES = X_BYTES + W_BYTES;
+    static constexpr int BUFFER_BYTES = LWG_WARPS * LINEAR_STORE_BYTES; /* one per warp */
+    static constexpr int ROOM_BYTES = LWG_BLOCK_BYTES - LWG_ALIGN - LWG_BARRIER_BYTES;
+    static constexpr int STAGES = (ROOM_BYTES - LINEAR_STORE_BUFFERS * BUFFER_BYTES) / STAGE_BYTES;
+    /* What the stages leave is for outputs. */
+    static constexpr int BUFFERS = (ROOM_BYTES - STAGES * STAGE_BYTES) / BUFFER_BYTES;
+    static constexpr int SHARED_BYTES = LWG_ALIGN + STAGES * STAGE_BYTES + BUFFERS * BUFFER_BYTES;
+    static_assert(2 * STAGES * 8 <= LWG_BARRIER_BYTES, "barriers");
+};
+
+/* What a launch needs; made in setup. */
+struct lwg_plan {
+    CUtensorMap x, w;
+    struct linear_store y;
+    struct linear_operands operands;
+    enum linear_finish finish;
+    int bands;   /* tiles of CLUSTER x 128 rows */
+    int columns; /* tiles of columns */
+    int group;   /* bands before the next tile of columns */
+    int depth;   /* stages of k */
+    unsigned blocks;
+};
+
+#ifdef HOPPER_CODE
+
+/* Where a thread is in the ring. */
+struct lwg_cursor {
+    int stage;
+    uint32_t parity;
+};
+
+/* So many stages on. */
+template <typename CONFIG>
+static __device__ __forceinline__ void lwg_skip(struct lwg_cursor &at, int stages)
+{
+    int stage = at.stage + stages;
+    at.parity ^= stage / CONFIG::STAGES % 2;
+    at.stage = stage % CONFIG::STAGES;
+}
+
+template <typename CONFIG> static __device__ __forceinline__ void lwg_advance(struct lwg_cursor &at)
+{
+    if (++at.stage == CONFIG::STAGES) {
+        at.stage = 0;
+        at.parity ^= 1;
+    }
+}
+
+/* First output of a tile. */
+struct lwg_corner {
+    int row, column;
+};
+
+/* Tile `index` of this block; the blocks of a cluster have neighbouring bands. */
+template <typename CONFIG>
+static __device__ __forceinline__ struct lwg_corner lwg_corner_of(const struct lwg_plan &plan,
+                                                                  int index, int rank)
+{
+    struct linear_tile tile = linear_order(index, plan.bands, plan.columns, plan.group);
+    return {(tile.band * CONFIG::CLUSTER + rank) * LWG_ROWS, tile.column * CONFIG::COLUMNS};
+}
+
+/* One thread: fill the ring with the operands of every tile of this block. */
+template <typename CONFIG>
+static __device__ void lwg_produce(const struct lwg_plan &plan, uint32_t ring, uint32_t full,
+                                   uint32_t empty)
+{
+    const int part = CONFIG::COLUMNS / CONFIG::CLUSTER;
+    const int rank = CONFIG::CLUSTER > 1 ? (int)hopper_cluster_rank() : 0;
+    struct lwg_cursor at = {0, 1}; /* the first round finds every stage free */
+    for (int index = blockIdx.x / CONFIG::CLUSTER; index < plan.bands * plan.columns;
+         index += gridDim.x / CONFIG::CLUSTER) {
+        struct lwg_corner tile = lwg_corner_of<CONFIG>(plan, index, rank);
+        for (int step = 0; step < plan.depth; step++) {
+            uint32_t x = ring + at.stage * CONFIG::STAGE_BYTES, w = x + CONFIG::X_BYTES;
+            uint32_t arrived = full + 8 * at.stage;
+            hopper_barrier_wait(empty + 8 * at.stage, at.parity);
+            hopper_barrier_expect(arrived, CONFIG::STAGE_BYTES);
+            hopper_load(x, &plan.x, step * CONFIG::DEPTH, tile.row, arrived);
+            if (CONFIG::CLUSTER == 1)
+                hopper_load(w, &plan.w, step * CONFIG::DEPTH, tile.column, arrived);
+            else
+                hopper_load_to(w + rank * part * WGMMA_ROW_BYTES, &plan.w, step * CONFIG::DEPTH,
+                               tile.column + rank * part, arrived, (1 << CONFIG::CLUSTER) - 1);
+            lwg_advance<CONFIG>(at);
+        }
+    }
+}
+
+/* A warp has read a stage: say so to every block that writes to it. */
+template <typename CONFIG>
+static __device__ __forceinline__ void lwg_give_back(uint32_t empty, int stage, int lane)
+{
+    if (lane < CONFIG::CLUSTER) hopper_barrier_arrive(empty + 8 * stage, lane);
+}
+
+/* A warpgroup's sums, of rows from `row` on in every stage of a tile. One batch of products is
+ * always under way, so a stage is given back when the next one's batch has been started. Whose
+ * `turn` is next (0: nobody's) may start behind the last batch. */
+template <typename CONFIG>
+static __device__ __forceinline__ void lwg_multiply(
+    float (&sum)[CONFIG::HALVES][CONFIG::COLUMNS / 2], int depth, uint32_t ring, int row,
+    uint32_t full, uint32_t empty, struct lwg_cursor &at, int turn, int lane)
+{
+    int before = 0;
+    for (int step = 0; step < depth; step++) {
+        uint32_t x = ring + at.stage * CONFIG::STAGE_BYTES;
+        uint64_t b = wgmma_tile(x + CONFIG::X_BYTES), a[CONFIG::HALVES];
+#pragma unroll
+        for (int half = 0; half < CONFIG::HALVES; half++)
+            a[half] = wgmma_tile(x + (row + half * WGMMA_ROWS) * WGMMA_ROW_BYTES);
+        hopper_barrier_wait(full + 8 * at.stage, at.parity);
+        wgmma_begin();
+#pragma unroll
+        for (int i = 0; i < WGMMA_ROW_BYTES / WGMMA_STEP_BYTES; i++)
+#pragma unroll
+            for (int half = 0; half < CONFIG::HALVES; half++)
+                wgmma_step(typename CONFIG::type(), sum[half], wgmma_ahead(a[half], i),
+                           wgmma_ahead(b, i), step > 0 || i > 0);
+        wgmma_commit();
+        wgmma_wait<1>();
+        if (step > 0) lwg_give_back<CONFIG>(empty, before, lane);
+        before = at.stage;
+        lwg_advance<CONFIG>(at);
+    }
+    if (turn) hopper_turn_pass(turn, LWG_CONSUMERS * WGMMA_THREADS);
+    wgmma_wait<0>();
+#pragma unroll
+    for (int half = 0; half < CONFIG::HALVES; half++)
+        wgmma_pin(sum[half]);
+    lwg_give_back<CONFIG>(empty, before, lane);
+}
+
+/* A warpgroup's sums to y, from `row` on. */
+template <typename CONFIG>
+static __device__ __forceinline__ void lwg_store(
+    const struct lwg_plan &plan, float (&sum)[CONFIG::HALVES][CONFIG::COLUMNS / 2],
+    const typename CONFIG::type (&bias)[CONFIG::COLUMNS / 32], int row, int column,
+    unsigned char *out, int lane)
+{
+    using T = typename CONFIG::type;
+#pragma unroll
+    for (int half = 0; half < CONFIG::HALVES; half++) {
+        if (lane == 0) hopper_store_wait<0>(); /* the half before, or the last tile's */
+        __syncwarp();
+        linear_sums_finish<T, CONFIG::COLUMNS>(plan.operands, plan.finish, sum[half], bias, out,
+                                               lane);
+        linear_store_rows<T, CONFIG::COLUMNS, CONFIG::BUFFERS>(
+            plan.y, sum[half], row + half * WGMMA_ROWS, column, out, lane);
+    }
+}
+
+/*
+ * A warpgroup: the products and outputs of every tile of this block, or of every other one. It
+ * waits for its turn before it looks at a barrier of the ring: from two rounds of the ring away
+ * the parity that it waits for would be that of an earlier phase.
+ */
+template <typename CONFIG>
+static __device__ void lwg_consume(const struct lwg_plan &plan, uint32_t ring, unsigned char *out,
+                                   uint32_t full, uint32_t empty)
+{
+    const int rank = CONFIG::CLUSTER > 1 ? (int)hopper_cluster_rank() : 0;
+    const int group = threadIdx.x / WGMMA_THREADS - 1, warp = threadIdx.x / 32 % 4;
+    const int lane = threadIdx.x % 32, row = CONFIG::TURNS ? 0 : group * WGMMA_ROWS;
+    const int tiles = plan.bands * plan.columns, stride = gridDim.x / CONFIG::CLUSTER;
+    const int own = 1 + group, other = 2 - group; /* named barriers */
+    struct lwg_cursor at = {0, 0};
+    out += (group * 4 + warp) * CONFIG::BUFFERS * LINEAR_STORE_BYTES;
+    int whose = 0;
+    for (int index = blockIdx.x / CONFIG::CLUSTER; index < tiles; index += stride) {
+        if (CONFIG::TURNS && whose++ % LWG_CONSUMERS != group) {
+            lwg_skip<CONFIG>(at, plan.depth);
+            continue;
+        }
+        struct lwg_corner tile = lwg_corner_of<CONFIG>(plan, index, rank);
+        float sum[CONFIG::HALVES][CONFIG::COLUMNS / 2];
+        typename CONFIG::type bias[CONFIG::COLUMNS / 32];
+        linear_bias_load<typename CONFIG::type, CONFIG::COLUMNS>(plan.operands, bias, tile.column,
+                                                                 lane);
+        bool first = index < stride, last = index + stride >= tiles;
+        if (CONFIG::TURNS && !first) hopper_turn_wait(own, LWG_CONSUMERS * WGMMA_THREADS);
+        lwg_multiply<CONFIG>(sum, plan.depth, ring, row, full, empty, at,
+                             CONFIG::TURNS && !last ? other : 0, lane);
+        lwg_store<CONFIG>(plan, sum, bias, tile.row + row + warp * LINEAR_STORE_ROWS, tile.column,
+                          out, lane);
+    }
+    if (lane == 0) hopper_store_wait<0>();
+}
+
+#endif
+
+/* setup refuses machine code without the body, so the trap is never met. */
+template <typename CONFIG>
+static __global__ void __launch_bounds__(LWG_THREADS, 1)
+    linear_wgmma(const __grid_constant__ struct lwg_plan plan)
+{
+#ifdef HOPPER_CODE
+    extern __shared__ unsigned char lwg_memory[];
+    __shared__ uint64_t barriers[2 * CONFIG::STAGES];
+    unsigned char *memory =
+        lwg_memory + (LWG_ALIGN - hopper_shared(lwg_memory) % LWG_ALIGN) % LWG_ALIGN;
+    const uint32_t ring = hopper_shared(memory);
+    const uint32_t full = hopper_shared(barriers), empty = full + 8 * CONFIG::STAGES;
+    if (threadIdx.x == 0) {
+        hopper_prefetch(&plan.x);
+        hopper_prefetch(&plan.w);
+        for (int stage = 0; stage < CONFIG::STAGES; stage++) {
+            hopper_barrier_init(full + 8 * stage, 1);
+            hopper_barrier_init(empty + 8 * stage, CONFIG::READERS * CONFIG::CLUSTER);
+        }
+        hopper_barrier_publish();
+    }
+    if (CONFIG::CLUSTER > 1)
+        hopper_cluster_sync();
+    else
+        __syncthreads();
+    if (threadIdx.x < WGMMA_THREADS) {
+        hopper_registers_give<LWG_PRODUCER_REGISTERS>();
+        if (threadIdx.x == 0) lwg_produce<CONFIG>(plan, ring, full, empty);
+    } else {
+        hopper_registers_take<LWG_CONSUMER_REGISTERS>();
+        lwg_consume<CONFIG>(plan, ring, memory + CONFIG::STAGES * CONFIG::STAGE_BYTES, full, empty);
+    }
+    /* No block ends while another may still write to it. */
+    if (CONFIG::CLUSTER > 1) hopper_cluster_sync();
+#else
+    __trap();
+#endif
+}
+
+#endif

@@ -1,0 +1,230 @@
+/*
+ * model.c - operations gpt_forward, gpt_block and gpt_decode; see model.h.
+ *
+ * Operations of a row and layer: 24 c^2 for the products, 4 c per key up to the row for
+ * the attention; 2 c V for the last product. Bytes: weights, x (or ids and the rows they
+ * name) and y once. gpt_decode counts one row per sequence, and keys and values of its
+ * context once: 2 c per element and token in every layer, which a variant that keeps none
+ * computes again.
+ *
+ * Weights keep the variance of what they multiply, so that every layer matters to y:
+ * uniform with deviation 1 / sqrt(inputs). Scales of the norms lie about 1.
+ */
+#include "model.h"
+
+struct model model_of(const struct assay_shape *shape)
+{
+    const int64_t *value = shape->value;
+    bool whole = shape->operation->dims[MODEL_LAYERS].name != NULL;
+    bool decode = strcmp(shape->operation->dims[MODEL_TOKENS].name, "context") == 0;
+    struct model model = {
+        .layers = whole ? value[MODEL_LAYERS] : 1,
+        .heads = value[MODEL_HEADS],
+        .channels = value[MODEL_CHANNELS],
+        .batch = value[MODEL_BATCH],
+        .tokens = value[MODEL_TOKENS] + decode,
+        .vocabulary = whole ? value[MODEL_VOCABULARY] : 0,
+        .size = value[MODEL_CHANNELS] / value[MODEL_HEADS],
+        .precision = value[MODEL_PRECISION],
+        .decode = decode,
+    };
+    model.rows = model.batch * model.tokens;
+    return model;
+}
+
+double model_layer_cost(const struct model *model)
+{
+    double c = (double)model->channels;
+    return (double)model->layers * 12 * c * c;
+}
+
+static const char *supports(const struct assay_shape *shape)
+{
+    struct model model = model_of(shape);
+    if (model.channels % model.heads != 0) return "heads do not divide the channels";
+    if (model.size > MODEL_MAX_HEAD) return "a head is larger than 256";
+    return NULL;
+}
+
+static struct assay_fill uniform(double inputs)
+{
+    double end = sqrt(3.0 / inputs);
+    return (struct assay_fill){.kind = ASSAY_FILL_UNIFORM, .a = -end, .b = end};
+}
+
+static int buffers(const struct assay_shape *shape, struct assay_buffer out[ASSAY_MAX_BUFFERS])
+{
+    const struct model model = model_of(shape);
+    int64_t layers = model.layers, c = model.channels, head = model.vocabulary > 0;
+    int64_t count = (model.decode ? model.batch : model.rows) * model_width(&model);
+    enum assay_type type = gpt_type(model.precision);
+    double inputs = (double)c;
+    struct assay_fill normal = {.kind = ASSAY_FILL_NORMAL, .a = 0, .b = 1};
+    struct assay_fill scale = {.kind = ASSAY_FILL_UNIFORM, .a = 0.5, .b = 1.5};
+    struct assay_fill bias = {.kind = ASSAY_FILL_UNIFORM, .a = -0.5, .b = 0.5};
+    struct assay_fill any = {
+        .kind = ASSAY_FILL_INTEGER, .a = 0, .b = (double)(model.vocabulary - 1)};
+    out[MODEL_IN] = head ? (struct assay_buffer){"ids", ASSAY_IN, ASSAY_I32, model.rows, any}
+                         : (struct assay_buffer){"x", ASSAY_IN, type, model.rows * c, normal};
+    out[MODEL_QKV] =
+        (struct assay_buffer){"wqkv", ASSAY_IN, type, layers * 3 * c * c, uniform(inputs)};
+    out[MODEL_PROJ] =
+        (struct assay_buffer){"wproj", ASSAY_IN, type, layers * c * c, uniform(inputs)};
+    out[MODEL_FC] =
+        (struct assay_buffer){"wfc", ASSAY_IN, type, layers * 4 * c * c, uniform(inputs)};
+    out[MODEL_FC2] =
+        (struct assay_buffer){"wfc2", ASSAY_IN, type, layers * 4 * c * c, uniform(4 * inputs)};
+    out[MODEL_SCALE] =
+        (struct assay_buffer){"scale", ASSAY_IN, type, (2 * layers + head) * c, scale};
+    out[MODEL_BIAS] =
+        (struct assay_buffer){"bias", ASSAY_IN, type, (MODEL_BIAS_LAYER * layers + head) * c, bias};
+    out[MODEL_Y] =
+        (struct assay_buffer){.name = "y", .role = ASSAY_OUT, .type = type, .count = count};
+    if (!head) return 8;
+    out[MODEL_WTE] = (struct assay_buffer){"wte", ASSAY_IN, type, model.vocabulary * c, normal};
+    out[MODEL_WPE] = (struct assay_buffer){"wpe", ASSAY_IN, type, model.tokens * c, normal};
+    out[MODEL_HEAD] =
+        (struct assay_buffer){"whead", ASSAY_IN, type, model.vocabulary * c, uniform(inputs)};
+    return 11;
+}
+
+static struct assay_work work(const struct assay_shape *shape)
+{
+    const struct model model = model_of(shape);
+    double c = (double)model.channels, layers = (double)model.layers;
+    double batch = (double)model.batch, tokens = (double)model.tokens;
+    double bytes = (double)gpt_bytes(model.precision), v = (double)model.vocabulary;
+    double out = batch * (model.decode ? 1 : tokens); /* rows that must be computed */
+    double keys = model.decode ? tokens : tokens * (tokens + 1) / 2; /* pairs of a sequence */
+    double cache = model.decode ? layers * batch * 2 * (tokens - 1) * c : 0;
+    double weights = layers * 12 * c * c + (MODEL_BIAS_LAYER + 2) * layers * c;
+    struct assay_work work = {
+        .read_bytes = bytes * (weights + cache + out * c),
+        .write_bytes = bytes * out * (double)model_width(&model),
+    };
+    work.ops[gpt_arithmetic(model.precision)] =
+        layers * (24 * c * c * out + 4 * c * batch * keys) + 2 * c * v * out;
+    double positions = model.decode ? 1 : tokens; /* rows of wpe */
+    if (model.vocabulary > 0)
+        work.read_bytes += bytes * (v * c + 2 * c) + 4 * out + bytes * c * positions;
+    return work;
+}
+
+/* A sequence is computed whole: nothing of it can be had without its first tokens. */
+static int64_t reference_run(const struct assay_shape *shape)
+{
+    const struct model model = model_of(shape);
+    return (model.decode ? 1 : model.tokens) * model_width(&model);
+}
+
+/* Twice: the error goes through the same products as the value. */
+static double reference_cost(const struct assay_shape *shape)
+{
+    const struct model model = model_of(shape);
+    double c = (double)model.channels, tokens = (double)model.tokens;
+    double row = 2 * model_layer_cost(&model) + 2 * (double)model.layers * c * tokens;
+    double outputs = (double)reference_run(shape);
+    return row * tokens / outputs + (model.vocabulary > 0 ? 2 * c : 0);
+}
+
+static const char *const forward_baselines[] = {"cublas_graph", "cublas", "layers", "host_scalar",
+                                                NULL};
+static const char *const decode_baselines[] = {"recompute", "host_scalar", NULL};
+
+#define DIM_HEADS                                                                                  \
+    {                                                                                              \
+        .name = "heads", .summary = "heads of a layer", .fallback = 12, .min = 1, .max = 256       \
+    }
+#define DIM_CHANNELS                                                                               \
+    {                                                                                              \
+        .name = "channels", .summary = "numbers per token", .fallback = 768, .min = 1,             \
+        .max = 1 << 14                                                                             \
+    }
+#define DIM_BATCH                                                                                  \
+    {                                                                                              \
+        .name = "batch", .summary = "sequences", .fallback = 8, .min = 1, .max = 1 << 12           \
+    }
+#define DIM_TOKENS                                                                                 \
+    {                                                                                              \
+        .name = "tokens", .summary = "tokens of a sequence", .fallback = 128, .min = 1,            \
+        .max = 1 << 16                                                                             \
+    }
+#define DIM_TYPE                                                                                   \
+    {                                                                                              \
+        .name = "type", .summary = "arithmetic, and with it the types", .choices = gpt_precisions  \
+    }
+#define DIM_LAYERS                                                                                 \
+    {                                                                                              \
+        .name = "layers", .summary = "layers", .fallback = 12, .min = 1, .max = 256                \
+    }
+
+static const struct assay_operation forward = {
+    .name = "gpt_forward",
+    .summary = "all layers of a GPT; with a vocabulary, from token ids to logits",
+    .dims = {[MODEL_HEADS] = DIM_HEADS,
+             [MODEL_CHANNELS] = DIM_CHANNELS,
+             [MODEL_BATCH] = DIM_BATCH,
+             [MODEL_TOKENS] = DIM_TOKENS,
+             [MODEL_PRECISION] = DIM_TYPE,
+             [MODEL_LAYERS] = DIM_LAYERS,
+             [MODEL_VOCABULARY] = {.name = "vocabulary",
+                                   .summary = "token ids and logits; 0: the layers alone",
+                                   .fallback = 50257,
+                                   .min = 0,
+                                   .max = 1 << 24}},
+    .supports = supports,
+    .buffers = buffers,
+    .work = work,
+    .reference = model_reference,
+    .reference_cost = reference_cost,
+    .reference_run = reference_run,
+    .baselines = forward_baselines,
+};
+ASSAY_REGISTER_OPERATION(forward);
+
+static const struct assay_operation block = {
+    .name = "gpt_block",
+    .summary = "one layer of a GPT: x + attention, + mlp, each behind a layernorm",
+    .dims = {[MODEL_HEADS] = DIM_HEADS,
+             [MODEL_CHANNELS] = DIM_CHANNELS,
+             [MODEL_BATCH] = DIM_BATCH,
+             [MODEL_TOKENS] = DIM_TOKENS,
+             [MODEL_PRECISION] = DIM_TYPE},
+    .supports = supports,
+    .buffers = buffers,
+    .work = work,
+    .reference = model_reference,
+    .reference_cost = reference_cost,
+    .reference_run = reference_run,
+    .baselines = forward_baselines,
+};
+ASSAY_REGISTER_OPERATION(block);
+
+static const struct assay_operation decode = {
+    .name = "gpt_decode",
+    .summary = "the next token of each sequence behind a context, through all layers",
+    .dims = {[MODEL_HEADS] = DIM_HEADS,
+             [MODEL_CHANNELS] = DIM_CHANNELS,
+             [MODEL_BATCH] =
+                 {.name = "batch", .summary = "sequences", .fallback = 1, .min = 1, .max = 1 << 12},
+             [MODEL_TOKENS] = {.name = "context",
+                               .summary = "tokens before the one that is computed",
+                               .fallback = 127,
+                               .min = 1,
+                               .max = 1 << 16},
+             [MODEL_PRECISION] = DIM_TYPE,
+             [MODEL_LAYERS] = DIM_LAYERS,
+             [MODEL_VOCABULARY] = {.name = "vocabulary",
+                                   .summary = "token ids and logits; 0: the layers alone",
+                                   .fallback = 0,
+                                   .min = 0,
+                                   .max = 1 << 24}},
+    .supports = supports,
+    .buffers = buffers,
+    .work = work,
+    .reference = model_reference,
+    .reference_cost = reference_cost,
+    .reference_run = reference_run,
+    .baselines = decode_baselines,
+};
+ASSAY_REGISTER_OPERATION(decode);

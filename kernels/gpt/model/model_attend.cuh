@@ -1,0 +1,19 @@
+/*
+ * model_attend.cuh - what a model asks of its attention, as the kernels of attention take it.
+ */
+#ifndef MODEL_ATTEND_CUH
+#define MODEL_ATTEND_CUH
+
+#include "kernels/gpt/attention/attention.cuh"
+#include "model_cuda.h"
+#include "kernels/gpt/dependent_launch.cuh"
+
+static inline struct attention attention_of(const struct model_attend *attend)
+{
+    int64_t c = attend->heads * attend->size;
+    return (struct attention){
+        attend->qkv,         attend->y,        3 * c, c, (int)attend->batch, (int)attend->heads,
+        (int)attend->tokens, (int)attend->size};
+}
+
+#endif

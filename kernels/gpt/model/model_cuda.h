@@ -1,0 +1,118 @@
+/*
+ * model_cuda.h - a model on the GPU: what a product and an attention are asked for, and the
+ * run that asks for them layer by layer. Whoever answers, an own kernel or a library, is a
+ * provider; variants are providers, launched one by one or replayed in a CUDA graph.
+ */
+#ifndef MODEL_CUDA_H
+#define MODEL_CUDA_H
+
+#include "model.h"
+
+/* y = residual + act(norm(x) w^T + bias) for m rows; ld: elements from row to row. What is
+ * NULL is left out. residual may be y itself. */
+struct model_step {
+    enum model_product product;
+    int64_t layer, precision;
+    int64_t m, n, k;
+    const void *x, *w, *bias;
+    const void *scale, *shift; /* of the norm: both or neither */
+    const void *residual;
+    void *y;
+    int64_t ldx, ldr, ldy;
+    bool gelu;
+};
+
+/* Causal attention from qkv [batch][tokens][3][heads][size] into y, rows packed: all
+ * queries, or those of each sequence's last token. */
+struct model_attend {
+    const void *qkv;
+    void *y;
+    int64_t batch, tokens, heads, size, precision;
+    bool last;
+};
+
+struct model_provider {
+    int (*product)(void *self, const struct model_step *step, void *stream);
+    int (*attend)(void *self, const struct model_attend *attend, void *stream);
+    void *self;
+};
+
+/* How gpt_decode treats its context. */
+enum model_context { MODEL_RECOMPUTE, MODEL_PREFILL, MODEL_CACHED };
+
+struct model_run {
+    struct model model;
+    void *const *buffer;              /* the call's */
+    void *memory;                     /* all that is below */
+    void *x, *tail, *attended, *wide; /* rows [c], batch [c], rows [c], rows [4 c] */
+    void *cache;                      /* [layers][rows][3 c]; NULL without one */
+};
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Refuses ids outside the vocabulary; allocates, and adds to call->workspace_bytes. 0, -1 or
+ * ASSAY_SKIP. A run that starts as zeros may be released after a failure too. */
+int model_run_init(struct model_run *run, struct assay_call *call, bool cache);
+void model_run_release(struct model_run *run);
+
+/* Enqueue the whole model. With a cache: PREFILL writes keys and values of the context,
+ * CACHED computes the last token from them. */
+int model_run_enqueue(const struct model_run *run, const struct model_provider *provider,
+                      enum model_context context, void *stream);
+
+/* ----------------------------------------------------------- own kernels -- */
+
+/* How many tiles there are for a precision, and one's name ("32x64"). */
+int model_tiles(int64_t precision);
+const char *model_tile_name(int64_t precision, int tile);
+
+/* Once, in setup: lets the kernels take the shared memory they need. */
+int model_tiles_allow(void);
+
+/* NULL, or why the step is not for the fused kernels. */
+const char *model_tile_refused(const struct model_step *step, int tile);
+int model_tile_enqueue(const struct model_step *step, int tile, void *stream);
+/* A provider's product by the default tile. */
+int model_tile_product(void *self, const struct model_step *step, void *stream);
+/* A variant's `supports`: the norm keeps whole rows in shared memory. */
+const char *model_tiles_supports(const struct assay_shape *shape);
+/* The tile that fills the device without waste, as far as one can say beforehand. */
+int model_tile_default(const struct model_step *step);
+
+/* One warp per output, for up to MODEL_GEMV_ROWS rows. */
+enum { MODEL_GEMV_ROWS = 8 };
+const char *model_gemv_refused(const struct model_step *step);
+int model_gemv_enqueue(const struct model_step *step, void *stream);
+
+/* Hopper's tensor cores; `normed` has room for m rows of k where the step has a norm. */
+const char *model_wgmma_refused(const struct model_step *step);
+int model_wgmma_enqueue(const struct model_step *step, void *normed, void *stream);
+
+/* The kernels of attention_configs.cuh for a precision, by number: a division of a block
+ * ("32x64") for a head size of 16, 32, 64 or 128. */
+int model_attend_configs(int64_t precision);
+const char *model_attend_name(int64_t precision, int config);
+const char *model_attend_refused(const struct model_attend *attend, int config);
+int model_attend_by(const struct model_attend *attend, int config, void *stream);
+/* One block per query, for any head size and for one query per sequence. */
+int model_attend_any(const struct model_attend *attend, void *stream);
+/* The division to take unmeasured where there is one, else one block per query. */
+int model_attend_own(const struct model_attend *attend, void *stream);
+
+/* x [rows][c] = wte[ids] + wpe, or of the last token of each sequence. */
+int model_embed(const struct model *model, const int32_t *ids, const void *wte, const void *wpe,
+                void *x, bool last, void *stream);
+
+/* Kernels of their own: y = norm(x), rows packed; out = act(y + bias) + residual, y and its
+ * rows those of the step, out with rows `ld` apart, which may be y. */
+int model_norm(const struct model_step *step, void *y, void *stream);
+int model_finish(const struct model_step *step, const void *bias, bool gelu, const void *residual,
+                 void *out, int64_t ld, void *stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

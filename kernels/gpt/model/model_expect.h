@@ -1,0 +1,81 @@
+/*
+ * model_expect.h - what the parts of the models' reference share (model_reference.c has the
+ * formulas): values with the variances of their errors, a sequence's workspace, and the products.
+ */
+#ifndef MODEL_EXPECT_H
+#define MODEL_EXPECT_H
+
+#include <omp.h>
+
+#include "model.h"
+
+/* Products are computed so many rows and columns at a time. */
+enum { MODEL_EXPECT_ROWS = 4, MODEL_EXPECT_COLUMNS = 8 };
+
+/* Values and the variances of their errors. */
+struct model_field {
+    double *value;
+    float *variance;
+};
+
+struct model_workspace {
+    const struct model *model;
+    const void *const *in;
+    void *memory;
+    struct model_field x, normed, wide, attended; /* [tokens]: c, c, 4 c, c */
+    float *widened;                               /* [tokens][4 c]: v_x + e^2 x^2 */
+    /* `scratch_count` numbers per thread: columns of weights and their squares, or a query's
+     * scores. */
+    double *scratch;
+    int64_t scratch_count;
+};
+
+/* The calling thread's own. */
+static inline double *model_scratch_of(const struct model_workspace *at)
+{
+    return at->scratch + omp_get_thread_num() * at->scratch_count;
+}
+
+static inline double square(double x)
+{
+    return x * x;
+}
+
+static inline struct model_field model_field_at(struct model_field field, int64_t offset)
+{
+    return (struct model_field){field.value + offset, field.variance + offset};
+}
+
+/* Variance of one rounding of a stored value. */
+static inline double model_stored(const struct model *model, double value)
+{
+    return square((model->precision == GPT_BF16 ? GPT_UNIT_BF16 : GPT_UNIT_FP32) * value);
+}
+
+/* The share of a product's variance that comes of each of its k terms: e^2. */
+static inline double model_term_share(const struct model *model, int64_t k)
+{
+    if (model->precision == GPT_FP32) return (double)(k + 1) * square(GPT_UNIT_FP32);
+    double sum = square(((double)k / 8 + 1) * GPT_UNIT_TENSOR);
+    return sum + (model->precision == GPT_TF32 ? square(2 * GPT_UNIT_TF32) : 0);
+}
+
+/* The share that is all one way: b^2. */
+static inline double model_whole_share(const struct model *model)
+{
+    return model->precision == GPT_TF32 ? square(2 * GPT_UNIT_TF32) : 0;
+}
+
+/* Where a product's weight and bias begin; no bias: -1. */
+struct model_operands {
+    enum model_product product;
+    int64_t layer, bias;
+};
+
+/* y [rows, n] = x [rows, k] w^T + b, spread as tasks; rows are padded to whole groups of
+ * MODEL_EXPECT_ROWS, and a thread's scratch has room for MODEL_EXPECT_COLUMNS columns of
+ * weights and their squares. */
+void model_multiply(const struct model_workspace *at, struct model_operands op,
+                    struct model_field x, int64_t rows, struct model_field y);
+
+#endif

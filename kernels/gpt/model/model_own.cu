@@ -1,0 +1,265 @@
+/*
+ * model_own.cu - models by own kernels alone:
+ *
+ *   layers  one kernel per layer, as the published model did it: layernorm, product with its
+ *           bias, attention, product, residual add, layernorm, product, gelu, product, add:
+ *           ten kernels. Products are those of linear_products.h, by tiles of 128 on tensor
+ *           cores. _transposed reads transposed copies of the weights, written at every
+ *           call (_per_call) or once (_cached), which is what its memory is for.
+ *   fused   five kernels per layer (model_tile.cuh): norm, bias, gelu and residual are in
+ *           the products.
+ *
+ * Each eager, and as one CUDA graph (_graph).
+ */
+#include "kernels/cuda/cuda_graph.h"
+#include "kernels/gpt/gpt.cuh"
+#include "kernels/cuda/device_memory.h"
+#include "kernels/gpt/linear/linear_products.h"
+#include "model_cuda.h"
+
+/* Where the weights of `layers` come from. */
+enum weights { WEIGHTS_DIRECT, WEIGHTS_PER_CALL, WEIGHTS_CACHED };
+
+struct own {
+    struct model_run run;
+    struct model_provider provider;
+    cudaGraphExec_t graph;
+    enum model_context context;
+    enum weights weights;
+    void *normed;                 /* [rows][c] */
+    char *copies[MODEL_PRODUCTS]; /* transposed weights of a kind, layer behind layer */
+};
+
+/* ---------------------------------------------------------------- layers -- */
+
+enum { TILE = 32, ROWS = 8 };
+
+/* out [k, leading] = w [n, k]^T. */
+template <typename T>
+static __global__ void __launch_bounds__(TILE *ROWS)
+    transpose(const T *w, T *out, int n, int k, int leading)
+{
+    __shared__ T tile[TILE][TILE + 1];
+    int k0 = blockIdx.x * TILE, n0 = blockIdx.y * TILE;
+    for (int i = threadIdx.y; i < TILE; i += ROWS)
+        if (k0 + (int)threadIdx.x < k)
+            tile[i][threadIdx.x] = n0 + i < n ? w[(int64_t)(n0 + i) * k + k0 + threadIdx.x] : T(0);
+    __syncthreads();
+    for (int i = threadIdx.y; i < TILE; i += ROWS)
+        if (k0 + i < k && n0 + (int)threadIdx.x < leading)
+            out[(int64_t)(k0 + i) * leading + n0 + threadIdx.x] = tile[threadIdx.x][i];
+}
+
+static int64_t leading_of(int64_t n)
+{
+    return (n + 7) / 8 * 8;
+}
+
+static int enqueue_transpose(const void *w, void *copy, int64_t n, int64_t k, int64_t precision,
+                             void *stream)
+{
+    int64_t leading = leading_of(n);
+    dim3 grid(gpt_blocks(k, TILE), gpt_blocks(leading, TILE)), block(TILE, ROWS);
+    if (precision == GPT_BF16)
+        transpose<<<grid, block, 0, (cudaStream_t)stream>>>((const uint16_t *)w, (uint16_t *)copy,
+                                                            (int)n, (int)k, (int)leading);
+    else
+        transpose<<<grid, block, 0, (cudaStream_t)stream>>>((const float *)w, (float *)copy, (int)n,
+                                                            (int)k, (int)leading);
+    return assay_launched();
+}
+
+static int64_t copy_bytes(const struct model *model, enum model_product product)
+{
+    const struct model_matrix matrix = model_matrix(model, product);
+    return matrix.k * leading_of(matrix.n) * gpt_bytes(model->precision);
+}
+
+static int layers_product(void *self, const struct model_step *step, void *stream)
+{
+    const struct own *own = (const struct own *)self;
+    const void *x = step->x, *w = step->w;
+    bool transposed = own->weights != WEIGHTS_DIRECT;
+    if (step->scale) {
+        if (model_norm(step, own->normed, stream) < 0) return -1;
+        x = own->normed;
+    }
+    if (transposed) {
+        char *copy =
+            own->copies[step->product] + step->layer * copy_bytes(&own->run.model, step->product);
+        if (own->weights == WEIGHTS_PER_CALL &&
+            enqueue_transpose(w, copy, step->n, step->k, step->precision, stream) < 0)
+            return -1;
+        w = copy;
+    }
+    struct linear_operands operands = {
+        x,         w,       step->bias, step->residual ? own->normed : step->y,
+        step->m,   step->n, step->k,    transposed ? leading_of(step->n) : step->k,
+        transposed};
+    int status = step->precision == GPT_TF32
+                     ? linear_tf32_128(&operands, LINEAR_PLAIN, (cudaStream_t)stream)
+                 : step->precision == GPT_BF16
+                     ? linear_bf16_128(&operands, LINEAR_PLAIN, (cudaStream_t)stream)
+                     : linear_smem32(&operands, (cudaStream_t)stream);
+    if (status < 0) return -1;
+    if (step->gelu) return model_finish(step, NULL, true, NULL, step->y, step->ldy, stream);
+    if (!step->residual) return 0;
+    /* y = product + residual, from where the product lies. */
+    struct model_step add = *step;
+    add.y = own->normed;
+    add.ldy = step->n;
+    return model_finish(&add, NULL, false, step->residual, step->y, step->ldy, stream);
+}
+
+static int layers_attend(void *self, const struct model_attend *attend, void *stream)
+{
+    (void)self;
+    return model_attend_own(attend, stream);
+}
+
+static int layers_prepare(struct assay_call *call, struct own *own)
+{
+    const struct model *model = &own->run.model;
+    int64_t bytes = model->rows * model->channels * gpt_bytes(model->precision);
+    if (linear_128_allow() < 0) return -1;
+    int status = device_memory(call, &own->normed, bytes, "the norm");
+    if (status) return status;
+    int products = model->vocabulary > 0 ? (int)MODEL_PRODUCTS : (int)MODEL_P_HEAD;
+    for (int p = 0; own->weights != WEIGHTS_DIRECT && p < products; p++) {
+        const struct model_matrix matrix = model_matrix(model, (enum model_product)p);
+        int64_t layers = p == MODEL_P_HEAD ? 1 : model->layers;
+        int64_t each = copy_bytes(model, (enum model_product)p);
+        status = device_memory(call, (void **)&own->copies[p], layers * each, "transposed weights");
+        if (status) return status;
+        for (int64_t layer = 0; own->weights == WEIGHTS_CACHED && layer < layers; layer++) {
+            const char *w = (const char *)call->buffer[matrix.buffer] +
+                            layer * matrix.n * matrix.k * gpt_bytes(model->precision);
+            if (enqueue_transpose(w, own->copies[p] + layer * each, matrix.n, matrix.k,
+                                  model->precision, call->stream) < 0)
+                return -1;
+        }
+    }
+    return 0;
+}
+
+/* ----------------------------------------------------------------- fused -- */
+
+/* With few rows, one warp per output where the shape allows it. */
+static int decode_product(void *self, const struct model_step *step, void *stream)
+{
+    return model_gemv_refused(step) ? model_tile_product(self, step, stream)
+                                    : model_gemv_enqueue(step, stream);
+}
+
+/* -------------------------------------------------------------- variants -- */
+
+static int enqueue(const void *what, void *stream)
+{
+    const struct own *own = (const struct own *)what;
+    return model_run_enqueue(&own->run, &own->provider, own->context, stream);
+}
+
+struct kind {
+    bool layers, cached, graph;
+    enum weights weights;
+};
+
+static int setup(struct assay_call *call, const struct kind *kind)
+{
+    struct own *own = (struct own *)calloc(1, sizeof *own);
+    call->state = own;
+    if (!own) return assay_error("out of memory");
+    own->weights = kind->weights;
+    own->context = kind->cached ? MODEL_CACHED : MODEL_RECOMPUTE;
+    own->provider.product = kind->layers   ? layers_product
+                            : kind->cached ? decode_product
+                                           : model_tile_product;
+    own->provider.attend = layers_attend;
+    own->provider.self = own;
+    int status = model_run_init(&own->run, call, kind->cached);
+    if (status == 0 && kind->layers) status = layers_prepare(call, own);
+    if (status) return status;
+    if (model_tiles_allow() < 0) return -1;
+    if (kind->cached) {
+        struct model_provider prefill = {model_tile_product, layers_attend, own};
+        if (model_run_enqueue(&own->run, &prefill, MODEL_PREFILL, call->stream) < 0) return -1;
+    }
+    const struct cuda_work work = {enqueue, own};
+    return kind->graph ? cuda_graph_record(&own->graph, &work, 1) : 0;
+}
+
+static int launch(struct assay_call *call)
+{
+    const struct own *own = (const struct own *)call->state;
+    return own->graph ? cuda_graph_launch(own->graph, call->stream) : enqueue(own, call->stream);
+}
+
+static void teardown(struct assay_call *call)
+{
+    struct own *own = (struct own *)call->state;
+    if (!own) return;
+    cuda_graph_release(own->graph);
+    model_run_release(&own->run);
+    for (int p = 0; p < MODEL_PRODUCTS; p++)
+        cudaFree(own->copies[p]);
+    cudaFree(own->normed);
+    free(own);
+}
+
+static const char *layers_supports(const struct assay_shape *shape)
+{
+    const struct model model = model_of(shape);
+    if (model.precision == GPT_TF32 && model.channels % 4 != 0)
+        return "channels are no multiple of 4";
+    if (model.precision == GPT_BF16 && model.channels % 8 != 0)
+        return "channels are no multiple of 8";
+    return NULL;
+}
+
+#define OWN(operation_name, variant_name, label, text, supported, ...)                             \
+    static int variant_name##_setup_##operation_name(struct assay_call *call)                      \
+    {                                                                                              \
+        const struct kind kind = __VA_ARGS__;                                                      \
+        return setup(call, &kind);                                                                 \
+    }                                                                                              \
+    static const struct assay_variant variant_name##_##operation_name = {                          \
+        .operation = #operation_name,                                                              \
+        .name = label,                                                                             \
+        .summary = text,                                                                           \
+        .kind = ASSAY_KERNEL,                                                                      \
+        .place = ASSAY_CUDA,                                                                       \
+        .clock = ASSAY_CLOCK_DEVICE,                                                               \
+        .min_sm = 80,                                                                              \
+        .supports = supported,                                                                     \
+        .setup = variant_name##_setup_##operation_name,                                            \
+        .launch = launch,                                                                          \
+        .teardown = teardown,                                                                      \
+    };                                                                                             \
+    ASSAY_REGISTER_VARIANT(variant_name##_##operation_name)
+
+#define FORWARD(operation_name)                                                                    \
+    OWN(operation_name, layers, "layers", "own kernels, one per layer, ten per block",             \
+        layers_supports, {true, false, false, WEIGHTS_DIRECT});                                    \
+    OWN(operation_name, layers_graph, "layers_graph", "layers in one CUDA graph", layers_supports, \
+        {true, false, true, WEIGHTS_DIRECT});                                                      \
+    OWN(operation_name, layers_per_call, "layers_transposed_per_call",                             \
+        "layers, weights transposed at every call", layers_supports,                               \
+        {true, false, false, WEIGHTS_PER_CALL});                                                   \
+    OWN(operation_name, layers_cached, "layers_transposed_cached",                                 \
+        "layers, transposed weights kept", layers_supports, {true, false, false, WEIGHTS_CACHED}); \
+    OWN(operation_name, fused, "fused", "own fused kernels, five per block", model_tiles_supports, \
+        {false, false, false, WEIGHTS_DIRECT});                                                    \
+    OWN(operation_name, fused_graph, "fused_graph", "fused in one CUDA graph",                     \
+        model_tiles_supports, {false, false, true, WEIGHTS_DIRECT})
+
+FORWARD(gpt_forward);
+FORWARD(gpt_block);
+
+OWN(gpt_decode, recompute, "recompute", "no cache: own fused kernels over the whole context",
+    model_tiles_supports, {false, false, false, WEIGHTS_DIRECT});
+OWN(gpt_decode, recompute_graph, "recompute_graph", "recompute in one CUDA graph",
+    model_tiles_supports, {false, false, true, WEIGHTS_DIRECT});
+OWN(gpt_decode, cached, "cached", "keys and values kept, own kernels", model_tiles_supports,
+    {false, true, false, WEIGHTS_DIRECT});
+OWN(gpt_decode, cached_graph, "cached_graph", "cached in one CUDA graph", model_tiles_supports,
+    {false, true, true, WEIGHTS_DIRECT});

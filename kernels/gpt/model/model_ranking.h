@@ -1,0 +1,47 @@
+/*
+ * model_ranking.h - the fastest few of the ways to do a step of a model, fastest first.
+ */
+#ifndef MODEL_RANKING_H
+#define MODEL_RANKING_H
+
+#include <math.h>
+#include <stdbool.h>
+
+enum { MODEL_RIVALS = 3 };
+
+/* Starts as zeros: nothing was measured. */
+struct model_ranking {
+    int count, choice[MODEL_RIVALS];
+    double us[MODEL_RIVALS];
+};
+
+/* Among equals the first stays ahead; what falls behind the last place is forgotten. */
+static inline void model_ranking_add(struct model_ranking *ranking, int choice, double us)
+{
+    int at = ranking->count;
+    while (at > 0 && us < ranking->us[at - 1])
+        at--;
+    if (at == MODEL_RIVALS) return;
+    if (ranking->count < MODEL_RIVALS) ranking->count++;
+    for (int i = ranking->count - 1; i > at; i--) {
+        ranking->us[i] = ranking->us[i - 1];
+        ranking->choice[i] = ranking->choice[i - 1];
+    }
+    ranking->us[at] = us;
+    ranking->choice[at] = choice;
+}
+
+/* INFINITY where nothing was measured. */
+static inline double model_ranking_least_us(const struct model_ranking *ranking)
+{
+    return ranking->count > 0 ? ranking->us[0] : (double)INFINITY;
+}
+
+static inline bool model_ranking_has(const struct model_ranking *ranking, int choice)
+{
+    for (int i = 0; i < ranking->count; i++)
+        if (ranking->choice[i] == choice) return true;
+    return false;
+}
+
+#endif

@@ -1,0 +1,87 @@
+/* model_ring.cu - which steps go by the kernels of model_ring.cuh, and their launch. */
+#include "kernels/cuda/cuda_limits.h"
+#include "kernels/cuda/tensor_map.h"
+#include "kernels/gpt/linear/linear_products.h"
+#include "model_ring.cuh"
+#include "model_ring.h"
+
+/* Fewer leave most of a tile empty; there are other ways for them. */
+enum { RING_LEAST_ROWS = 16 };
+
+int model_rings(void)
+{
+    return rings_count;
+}
+
+const char *model_ring_name(int ring)
+{
+    return rings[ring].name;
+}
+
+int model_rings_allow(void)
+{
+    if (!linear_wgmma_is_here()) return 0; /* none will be launched */
+    for (int i = 0; i < 2 * rings_count; i++) {
+        ring_function *kernel = i % 2 ? rings[i / 2].norm : rings[i / 2].plain;
+        if (kernel && cuda_allow_shared((const void *)kernel, RING_SHARED_MAX) < 0) return -1;
+    }
+    return 0;
+}
+
+/* Stages and, where they are normalised, whole rows of x with scale and shift; or the sums. */
+static size_t shared_of(const struct ring *ring, int64_t k, bool norm)
+{
+    size_t stages = (size_t)gpt_blocks(k, RING_BOX * ring->boxes), kept = (size_t)ring->stages;
+    size_t w = kept * (size_t)(ring->boxes * ring->columns) * RING_ROW_BYTES;
+    size_t x = (norm ? stages : kept) * (size_t)(ring->boxes * ring->rows) * RING_ROW_BYTES;
+    size_t bytes = w + x + (norm ? 2 * (size_t)k * sizeof(float) : 0);
+    return RING_ALIGN + (bytes > (size_t)ring->planes ? bytes : (size_t)ring->planes);
+}
+
+/* The norm in the kernel, where it has one and the rows fit; else it is a kernel of its own. */
+static bool normalises(const struct model_step *step, const struct ring *ring)
+{
+    return step->scale && ring->norm && shared_of(ring, step->k, true) <= RING_SHARED_MAX;
+}
+
+static bool on_16(const void *pointer)
+{
+    return (uintptr_t)pointer % 16 == 0;
+}
+
+const char *model_ring_refused(const struct model_step *step, int index)
+{
+    const struct ring *ring = &rings[index];
+    if (step->precision != GPT_FP32) return "fp32 only";
+    if (step->m < RING_LEAST_ROWS) return "few rows";
+    bool packed = step->scale && !normalises(step, ring); /* by the norm's own kernel */
+    if (!packed && step->ldx != step->k) return "rows are apart";
+    if (step->k % 4 || step->n % 4 || step->ldr % 4 || step->ldy % 4 || !on_16(step->x) ||
+        !on_16(step->w) || !on_16(step->y) || !on_16(step->bias) || !on_16(step->residual))
+        return "rows that do not start on 16 bytes";
+    return linear_wgmma_is_here() ? NULL : "Hopper only";
+}
+
+/* The maps go with the launch, so nothing need be kept. */
+int model_ring_enqueue(const struct model_step *step, int index, void *normed, void *stream)
+{
+    const struct ring *ring = &rings[index];
+    bool norm = normalises(step, ring), apart = step->scale && !norm;
+    const void *from = apart ? normed : step->x;
+    const struct tensor_map_matrix x = {(void *)from, step->m, step->k, sizeof(float)};
+    const struct tensor_map_matrix w = {(void *)step->w, step->n, step->k, sizeof(float)};
+    struct ring_args args = {};
+    args.bias = (const float *)step->bias;
+    args.scale = (const float *)step->scale, args.shift = (const float *)step->shift;
+    args.residual = (const float *)step->residual;
+    args.y = (float *)step->y;
+    args.ldr = step->ldr, args.ldy = step->ldy;
+    args.m = (int)step->m, args.n = (int)step->n, args.k = (int)step->k;
+    args.gelu = step->gelu;
+    if (tensor_map_init(&args.x, &x, ring->rows) < 0) return -1;
+    if (tensor_map_init(&args.w, &w, ring->columns) < 0) return -1;
+    if (apart && model_norm(step, normed, stream)) return -1;
+    dim3 grid(gpt_blocks(step->m, ring->rows), gpt_blocks(step->n, ring->columns));
+    return dependent_launch(norm ? ring->norm : ring->plain, grid, RING_THREADS,
+                            shared_of(ring, step->k, norm), stream, args);
+}

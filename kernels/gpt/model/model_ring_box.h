@@ -1,0 +1,17 @@
+/*
+ * model_ring_box.h - what a box of the rings of model_ring.cuh is: 32 of k of some rows, as
+ * TMA puts it into shared memory, and the warps that read it.
+ */
+#ifndef MODEL_RING_BOX_H
+#define MODEL_RING_BOX_H
+
+enum {
+    RING_BOX = 32,        /* of k in a box: 128 bytes */
+    RING_ROW_BYTES = 128, /* of a box */
+    RING_UNITS = 8,       /* of sixteen bytes, four of k, in such a row */
+    RING_ALIGN = 1024,    /* what the swizzle repeats by */
+    RING_WARPS = 8,       /* that multiply */
+    RING_LANES = 32 * RING_WARPS
+};
+
+#endif

@@ -1,0 +1,239 @@
+/*
+ * model_steps.cu - what stands between the products of a model where it is a kernel of
+ * its own: embedding, layernorm, bias with gelu or residual, and the product of a few rows.
+ *
+ * Bytes: each reads what it names once and writes its output once. The product of a few
+ * rows is bound by w: one warp per output, lanes along k, sixteen bytes at a time, every row of
+ * x from shared memory.
+ */
+#include "model_cuda.h"
+#include "kernels/gpt/dependent_launch.cuh"
+
+enum { THREADS = 256, WARPS = THREADS / 32, SHARED_ROWS = 48 << 10 };
+
+/* ------------------------------------------------------------- embedding -- */
+
+template <typename T>
+static __global__ void __launch_bounds__(THREADS)
+    embed(const int32_t *ids, const T *wte, const T *wpe, T *x, int64_t count, int c, int tokens,
+          int first, int step)
+{
+    int64_t at = (int64_t)blockIdx.x * THREADS + threadIdx.x;
+    dependent_release();
+    dependent_wait();
+    if (at >= count) return;
+    int64_t row = at / c * step + first;
+    int column = (int)(at % c);
+    gpt_put(x + at, gpt_float(wte[(int64_t)ids[row] * c + column]) +
+                        gpt_float(wpe[row % tokens * c + column]));
+}
+
+int model_embed(const struct model *model, const int32_t *ids, const void *wte, const void *wpe,
+                void *x, bool last, void *stream)
+{
+    int64_t rows = last ? model->batch : model->rows, count = rows * model->channels;
+    int c = (int)model->channels, tokens = (int)model->tokens;
+    int first = last ? tokens - 1 : 0, step = last ? tokens : 1;
+    if (model->precision == GPT_BF16)
+        return dependent_launch(embed<uint16_t>, gpt_blocks(count, THREADS), THREADS, 0, stream,
+                                ids, (const uint16_t *)wte, (const uint16_t *)wpe, (uint16_t *)x,
+                                count, c, tokens, first, step);
+    return dependent_launch(embed<float>, gpt_blocks(count, THREADS), THREADS, 0, stream, ids,
+                            (const float *)wte, (const float *)wpe, (float *)x, count, c, tokens,
+                            first, step);
+}
+
+/* ------------------------------------------------------------- layernorm -- */
+
+/* One warp per row, read three times: from memory once, then from the nearest cache. */
+template <typename T>
+static __global__ void __launch_bounds__(THREADS)
+    norm(const T *x, int64_t ldx, const T *scale, const T *shift, T *y, int64_t rows, int k)
+{
+    int64_t row = (int64_t)blockIdx.x * WARPS + threadIdx.x / 32;
+    int lane = threadIdx.x % 32;
+    dependent_release();
+    dependent_wait();
+    if (row >= rows) return;
+    x += row * ldx;
+    y += row * k;
+    float sum = 0.0f, squares = 0.0f;
+    for (int i = lane; i < k; i += 32)
+        sum += gpt_float(x[i]);
+    float mean = gpt_warp_sum(sum) / (float)k;
+    for (int i = lane; i < k; i += 32) {
+        float d = gpt_float(x[i]) - mean;
+        squares += d * d;
+    }
+    float r = rsqrtf(gpt_warp_sum(squares) / (float)k + GPT_LAYERNORM_EPSILON);
+    for (int i = lane; i < k; i += 32)
+        gpt_put(y + i, (gpt_float(x[i]) - mean) * r * gpt_float(__ldg(scale + i)) +
+                           gpt_float(__ldg(shift + i)));
+}
+
+int model_norm(const struct model_step *step, void *y, void *stream)
+{
+    dim3 grid(gpt_blocks(step->m, WARPS));
+    if (step->precision == GPT_BF16)
+        return dependent_launch(norm<uint16_t>, grid, THREADS, 0, stream, (const uint16_t *)step->x,
+                                step->ldx, (const uint16_t *)step->scale,
+                                (const uint16_t *)step->shift, (uint16_t *)y, step->m,
+                                (int)step->k);
+    return dependent_launch(norm<float>, grid, THREADS, 0, stream, (const float *)step->x,
+                            step->ldx, (const float *)step->scale, (const float *)step->shift,
+                            (float *)y, step->m, (int)step->k);
+}
+
+/* ---------------------------------------------------------------- finish -- */
+
+template <typename T>
+static __global__ void __launch_bounds__(THREADS)
+    finish(const T *y, int64_t ldy, const T *bias, bool gelu, const T *residual, int64_t ldr,
+           T *out, int64_t ld, int64_t count, int n)
+{
+    int64_t at = (int64_t)blockIdx.x * THREADS + threadIdx.x;
+    dependent_release();
+    dependent_wait();
+    if (at >= count) return;
+    int64_t row = at / n;
+    int column = (int)(at % n);
+    float value = gpt_float(y[row * ldy + column]);
+    if (bias) value += gpt_float(__ldg(bias + column));
+    if (gelu) value = gpt_gelu_fast(value);
+    if (residual) value += gpt_float(residual[row * ldr + column]);
+    gpt_put(out + row * ld + column, value);
+}
+
+template <typename T>
+static int enqueue_finish(const struct model_step *step, const void *bias, bool gelu,
+                          const void *residual, void *out, int64_t ld, void *stream)
+{
+    int64_t count = step->m * step->n;
+    return dependent_launch(finish<T>, gpt_blocks(count, THREADS), THREADS, 0, stream,
+                            (const T *)step->y, step->ldy, (const T *)bias, gelu,
+                            (const T *)residual, step->ldr, (T *)out, ld, count, (int)step->n);
+}
+
+int model_finish(const struct model_step *step, const void *bias, bool gelu, const void *residual,
+                 void *out, int64_t ld, void *stream)
+{
+    return step->precision == GPT_BF16
+               ? enqueue_finish<uint16_t>(step, bias, gelu, residual, out, ld, stream)
+               : enqueue_finish<float>(step, bias, gelu, residual, out, ld, stream);
+}
+
+/* ------------------------------------------------------------- a few rows -- */
+
+/* Sixteen bytes as floats. */
+static __device__ __forceinline__ void widen(const float *from, float out[4])
+{
+    float4 raw = __ldg((const float4 *)from);
+    out[0] = raw.x, out[1] = raw.y, out[2] = raw.z, out[3] = raw.w;
+}
+
+static __device__ __forceinline__ void widen(const uint16_t *from, float out[8])
+{
+    uint4 raw = __ldg((const uint4 *)from);
+    const uint32_t word[4] = {raw.x, raw.y, raw.z, raw.w};
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        out[2 * i] = __uint_as_float(word[i] << 16);
+        out[2 * i + 1] = __uint_as_float(word[i] & 0xffff0000u);
+    }
+}
+
+struct gemv_args {
+    const void *x, *w, *bias, *scale, *shift, *residual;
+    void *y;
+    int64_t ldx, ldr, ldy;
+    int m, n, k;
+    bool gelu;
+};
+
+/* x, normalised where it shall be, goes to shared memory as fp32 [m][k], one warp per row. */
+template <typename T>
+static __device__ __forceinline__ void gemv_rows(const gemv_args &args, float *shared)
+{
+    int lane = threadIdx.x % 32, k = args.k;
+    for (int row = threadIdx.x / 32; row < args.m; row += WARPS) {
+        const T *x = (const T *)args.x + row * args.ldx;
+        float *to = shared + row * k;
+        float sum = 0.0f, squares = 0.0f;
+        for (int i = lane; i < k; i += 32)
+            sum += to[i] = gpt_float(x[i]);
+        if (!args.scale) continue;
+        float mean = gpt_warp_sum(sum) / (float)k;
+        for (int i = lane; i < k; i += 32)
+            squares += (to[i] - mean) * (to[i] - mean);
+        float r = rsqrtf(gpt_warp_sum(squares) / (float)k + GPT_LAYERNORM_EPSILON);
+        for (int i = lane; i < k; i += 32)
+            to[i] = (to[i] - mean) * r * gpt_float(__ldg((const T *)args.scale + i)) +
+                    gpt_float(__ldg((const T *)args.shift + i));
+    }
+    __syncthreads();
+}
+
+template <typename T, int M>
+static __global__ void __launch_bounds__(THREADS) gemv(struct gemv_args args)
+{
+    const int width = 16 / (int)sizeof(T);
+    extern __shared__ __align__(16) float shared_rows[];
+    int lane = threadIdx.x % 32, k = args.k;
+    dependent_release();
+    dependent_wait();
+    gemv_rows<T>(args, shared_rows);
+    for (int column = blockIdx.x * WARPS + threadIdx.x / 32; column < args.n;
+         column += gridDim.x * WARPS) {
+        const T *w = (const T *)args.w + (int64_t)column * k;
+        float sum[M] = {};
+        for (int i = lane * width; i < k; i += 32 * width) {
+            float weight[width];
+            widen(w + i, weight);
+#pragma unroll
+            for (int row = 0; row < M; row++)
+                if (row < args.m) {
+#pragma unroll
+                    for (int j = 0; j < width; j++)
+                        sum[row] = fmaf(weight[j], shared_rows[row * k + i + j], sum[row]);
+                }
+        }
+#pragma unroll
+        for (int row = 0; row < M; row++) {
+            float value = gpt_warp_sum(sum[row]);
+            if (lane != 0 || row >= args.m) continue;
+            if (args.bias) value += gpt_float(__ldg((const T *)args.bias + column));
+            if (args.gelu) value = gpt_gelu_fast(value);
+            if (args.residual)
+                value += gpt_float(((const T *)args.residual)[row * args.ldr + column]);
+            gpt_put((T *)args.y + row * args.ldy + column, value);
+        }
+    }
+}
+
+const char *model_gemv_refused(const struct model_step *step)
+{
+    if (step->m > MODEL_GEMV_ROWS) return "more than a few rows";
+    if (step->m * step->k * 4 > SHARED_ROWS) return "rows too long for shared memory";
+    if (step->k % (16 / gpt_bytes(step->precision)) != 0 || (uintptr_t)step->w % 16 != 0)
+        return "rows that do not start on 16 bytes";
+    return NULL;
+}
+
+int model_gemv_enqueue(const struct model_step *step, void *stream)
+{
+    struct gemv_args args = {};
+    args.x = step->x, args.w = step->w, args.bias = step->bias;
+    args.scale = step->scale, args.shift = step->shift, args.residual = step->residual;
+    args.y = step->y;
+    args.ldx = step->ldx, args.ldr = step->ldr, args.ldy = step->ldy;
+    args.m = (int)step->m, args.n = (int)step->n, args.k = (int)step->k;
+    args.gelu = step->gelu;
+    const int64_t most = 1024; /* blocks: a few on every multiprocessor */
+    int64_t blocks = (int64_t)gpt_blocks(step->n, WARPS);
+    dim3 grid((unsigned)(blocks < most ? blocks : most));
+    bool half = step->precision == GPT_BF16, one = step->m == 1;
+    void (*kernel)(struct gemv_args) = half ? (one ? gemv<uint16_t, 1> : gemv<uint16_t, 8>)
+                                            : (one ? gemv<float, 1> : gemv<float, 8>);
+    size_t shared = (size_t)(step->m * step->k) * sizeof(float);
+    return dependent_launch(kernel, grid, THREADS, shared, stream, args);
+}

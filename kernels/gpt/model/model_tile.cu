@@ -1,0 +1,115 @@
+/* model_tile.cu - which tile a step goes by, and its launch; see model_tile.cuh. */
+#include "kernels/cuda/cuda_limits.h"
+#include "model_tile.cuh"
+
+enum { SHARED_MAX = 227 << 10 };
+
+static const struct tile *tiles_of(int64_t precision, int *count)
+{
+    static const struct tile *const tiles[] = {tiles_fp32, tiles_tf32, tiles_bf16};
+    const int counts[] = {tiles_fp32_count, tiles_tf32_count, tiles_bf16_count};
+    *count = counts[precision];
+    return tiles[precision];
+}
+
+int model_tiles(int64_t precision)
+{
+    int count;
+    tiles_of(precision, &count);
+    return count;
+}
+
+const char *model_tile_name(int64_t precision, int tile)
+{
+    int count;
+    return tiles_of(precision, &count)[tile].name;
+}
+
+int model_tiles_allow(void)
+{
+    for (int64_t precision = GPT_FP32; precision <= GPT_BF16; precision++) {
+        int count;
+        const struct tile *tiles = tiles_of(precision, &count);
+        for (int i = 0; i < 4 * count; i++) {
+            tile_function *kernel = tiles[i / 4].kernel[i / 2 % 2][i % 2];
+            if (!kernel) continue;
+            if (cuda_allow_shared((const void *)kernel, SHARED_MAX) < 0) return -1;
+        }
+    }
+    return 0;
+}
+
+static size_t shared_of(const struct model_step *step, const struct tile *tile)
+{
+    bool norm = step->scale != NULL;
+    return step->precision == GPT_BF16 ? tile_shared<uint16_t>(tile, norm, step->k)
+                                       : tile_shared<float>(tile, norm, step->k);
+}
+
+/* Rows of x and w start on 16 bytes and are whole numbers of them. */
+static bool aligned(const struct model_step *step)
+{
+    int64_t width = 16 / gpt_bytes(step->precision);
+    return step->k % width == 0 && step->ldx % width == 0 && (uintptr_t)step->x % 16 == 0 &&
+           (uintptr_t)step->w % 16 == 0;
+}
+
+const char *model_tile_refused(const struct model_step *step, int index)
+{
+    int count;
+    const struct tile *tile = tiles_of(step->precision, &count) + index;
+    if (shared_of(step, tile) > SHARED_MAX) return "rows too long for shared memory";
+    if (!aligned(step) && !tile->unaligned) return "rows that do not start on 16 bytes";
+    return NULL;
+}
+
+int model_tile_enqueue(const struct model_step *step, int index, void *stream)
+{
+    int count;
+    const struct tile *tile = tiles_of(step->precision, &count) + index;
+    struct tile_args args = {};
+    args.x = step->x, args.w = step->w, args.bias = step->bias;
+    args.scale = step->scale, args.shift = step->shift, args.residual = step->residual;
+    args.y = step->y;
+    args.ldx = step->ldx, args.ldr = step->ldr, args.ldy = step->ldy;
+    args.m = (int)step->m, args.n = (int)step->n, args.k = (int)step->k;
+    args.gelu = step->gelu;
+    dim3 grid(gpt_blocks(step->m, tile->rows), gpt_blocks(step->n, tile->columns));
+    tile_function *kernel = tile->kernel[step->scale != NULL][aligned(step)];
+    return dependent_launch(kernel, grid, tile->threads, shared_of(step, tile), stream, args);
+}
+
+int model_tile_default(const struct model_step *step)
+{
+    int count, chosen = 0;
+    const struct tile *tiles = tiles_of(step->precision, &count);
+    const int64_t enough = 128; /* blocks, about one per multiprocessor */
+    for (int i = 0; i < count; i++) {
+        int64_t blocks = (int64_t)gpt_blocks(step->m, tiles[i].rows) *
+                         (int64_t)gpt_blocks(step->n, tiles[i].columns);
+        if (tiles[i].slices == 1 && !model_tile_refused(step, i) && blocks >= enough) chosen = i;
+    }
+    return chosen;
+}
+
+int model_tile_product(void *self, const struct model_step *step, void *stream)
+{
+    (void)self;
+    int tile = model_tile_default(step);
+    const char *refused = model_tile_refused(step, tile);
+    if (refused) return assay_error("%s", refused);
+    return model_tile_enqueue(step, tile, stream);
+}
+
+const char *model_tiles_supports(const struct assay_shape *shape)
+{
+    const struct model model = model_of(shape);
+    int count;
+    struct model_step step = {};
+    step.precision = model.precision;
+    step.k = model.channels;
+    step.scale = "";
+    return shared_of(&step, tiles_of(model.precision, &count)) > SHARED_MAX
+               ? "rows too long for shared memory"
+               : NULL;
+}

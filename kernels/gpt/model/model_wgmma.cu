@@ -1,0 +1,36 @@
+/*
+ * model_wgmma.cu - a step's product on Hopper's tensor cores (linear_wgmma.cuh), behind a
+ * layernorm of its own where one is due. It adds no residual: qkv, fc and head.
+ */
+#include "kernels/gpt/linear/linear_products.h"
+#include "model_cuda.h"
+
+const char *model_wgmma_refused(const struct model_step *step)
+{
+    if (step->precision == GPT_FP32) return "tf32 and bf16 only";
+    if (step->residual) return "adds no residual";
+    if (step->k % (step->precision == GPT_TF32 ? 4 : 8)) return "rows do not start on 16 bytes";
+    if ((!step->scale && step->ldx != step->k) || step->ldy != step->n) return "rows are apart";
+    return linear_wgmma_is_here() ? NULL : "Hopper only";
+}
+
+/* The maps go with the launch, so nothing need be kept. */
+int model_wgmma_enqueue(const struct model_step *step, void *normed, void *stream)
+{
+    if (step->scale && model_norm(step, normed, stream)) return -1;
+    const struct linear_operands operands = {step->scale ? normed : step->x,
+                                             step->w,
+                                             step->bias,
+                                             step->y,
+                                             step->m,
+                                             step->n,
+                                             step->k,
+                                             step->k,
+                                             false};
+    struct linear_wgmma *product;
+    int status = linear_wgmma_init(&product, &operands, (enum gpt_precision)step->precision,
+                                   step->gelu ? LINEAR_GELU : LINEAR_PLAIN);
+    if (status == 0) status = linear_wgmma_enqueue(product, (cudaStream_t)stream);
+    linear_wgmma_release(product);
+    return status;
+}
