@@ -96,19 +96,23 @@ endif
 
 # ---------------------------------------------------------------- sources --
 
+# $(call files,FOLDERS,PATTERNS): those in the folders and in folders of theirs, three levels deep.
+files = $(sort $(wildcard $(foreach folder,$(1) $(1:=/*) $(1:=/*/*),$(addprefix $(folder)/,$(2)))))
 # A file *_cuda.c needs the CUDA headers; *.cu needs nvcc; *_openblas.c needs cblas.h.
-buildable = $(sort $(filter-out $(if $(filter 1,$(CUDA)),,%_cuda.c %.cu) \
-    $(if $(filter 1,$(OPENBLAS)),,%_openblas.c),$(wildcard $(1))))
+buildable = $(filter-out $(if $(filter 1,$(CUDA)),,%_cuda.c %.cu) \
+    $(if $(filter 1,$(OPENBLAS)),,%_openblas.c),$(call files,$(1),$(2)))
 obj = $(patsubst %,$(BUILD)/%.o,$(1))
 
-HARNESS_O := $(call obj,$(call buildable,harness/*.c harness/*.cu))
-FAMILY_O  := $(call obj,$(call buildable,kernels/*/*.c kernels/*/*.cu baselines/*.c baselines/*.cu))
-FAULT_O   := $(call obj,$(call buildable,tests/faults/*.c tests/faults/*.cu))
-TEST_O    := $(call obj,$(call buildable,tests/test_*.c))
+HARNESS_O := $(call obj,$(call buildable,harness,*.c *.cu))
+FAMILY_O  := $(call obj,$(call buildable,kernels baselines,*.c *.cu))
+FAULT_O   := $(call obj,$(call buildable,tests/faults,*.c *.cu))
+TEST_O    := $(call obj,$(call buildable,tests,test_*.c))
 TESTS     := $(TEST_O:.c.o=)
-BENCH_O   := $(call obj,$(wildcard tests/gate_bench.c))
+BENCH_O   := $(call obj,$(call files,tests,gate_bench.c))
 # What a unit test may call: all of the harness but its main.
-PARTS_O   := $(filter-out $(BUILD)/harness/main.c.o,$(HARNESS_O))
+PARTS_O   := $(filter-out %/main.c.o,$(HARNESS_O))
+# $(call named,NAMES,FILES): the files of these names, wherever they are.
+named = $(foreach file,$(2),$(if $(filter $(1),$(basename $(notdir $(file)))),$(file)))
 
 # ------------------------------------------------------------------ build --
 
@@ -122,8 +126,8 @@ $(BUILD)/assay $(BUILD)/assay-faults: $(BUILD)/sources
 	$(call say,LD,$@)
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(LDLIBS_ALL)
 
-# A test of a family (tests/test_family_*.c) is linked with the families too.
-$(filter $(BUILD)/tests/test_family_%,$(TESTS)): $(FAMILY_O)
+# A test of a family (test_family_*.c) is linked with the families too.
+$(call named,test_family_%,$(TESTS)): $(FAMILY_O)
 $(TESTS): %: %.c.o $(PARTS_O) $(BUILD)/sources
 	$(call say,LD,$@)
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(LDLIBS_ALL) -lcmocka
@@ -161,7 +165,7 @@ $(BUILD)/provenance.inc: FORCE
 	$(call keep,scripts/provenance.sh $(VERSION) $(call quoted,$(CC)) $(call quoted,$(CFLAGS_ALL)) \
 	    $(if $(filter 1,$(CUDA)),$(call quoted,$(NVCC)) $(call quoted,$(NVCCFLAGS_ALL))))
 
-$(BUILD)/harness/provenance.c.o: $(BUILD)/provenance.inc
+$(call named,provenance.c,$(HARNESS_O)): $(BUILD)/provenance.inc
 
 .PHONY: FORCE
 FORCE:
@@ -229,7 +233,7 @@ check-sanitize: ## the same as check, under AddressSanitizer and UndefinedBehavi
 check-sanitize-cuda: ## the tests of CUPTI under the same (needs nvcc)
 	@$(SANITIZED) check-cupti BUILD=$(BUILD)/sanitize-cuda CUDA=1 ARCH=90
 
-CUPTI_TESTS = $(filter %/test_cupti %_cuda,$(TESTS))
+CUPTI_TESTS = $(call named,test_cupti %_cuda,$(TESTS))
 check-cupti: $(CUPTI_TESTS)
 	@$(RUN_TESTS) $(CUPTI_TESTS)
 
