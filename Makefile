@@ -32,8 +32,8 @@ CLANG_FORMAT ?= $(or $(shell command -v clang-format-14 2>/dev/null),clang-forma
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-5s%s\n' $(1) $(2))
 
-# nvcc on the PATH, else where NVIDIA's packages put it. Before 12.0 it knew
-# neither C++20 nor sm_90a and is as good as none.
+# nvcc on the PATH, else where NVIDIA's packages put it. Before 12.0 it did not
+# know sm_90a and is as good as none.
 NVCC := $(or $(NVCC),$(firstword $(shell command -v nvcc 2>/dev/null) $(wildcard /usr/local/cuda/bin/nvcc)))
 ifndef CUDA
 NVCC_MAJOR := $(if $(NVCC),$(shell $(NVCC) --version | sed -n 's/.*release \([0-9]*\).*/\1/p'))
@@ -90,7 +90,7 @@ GENCODE := $(foreach a,$(MACHINE:90=90a),-gencode arch=compute_$(a),code=sm_$(a)
     $(foreach a,$(PTX),-gencode arch=compute_$(a),code=compute_$(a))
 NVCC_WARN := -Xcompiler $(subst $(space),$(comma),$(strip $(WARN) -Wno-missing-field-initializers \
     -Wno-unused-parameter)) $(if $(WERROR),-Werror all-warnings)
-NVCCFLAGS_ALL = -std=c++20 -O3 -lineinfo -fmad=true -Xfatbin -compress-all $(GENCODE) \
+NVCCFLAGS_ALL = -std=c++17 -O3 -lineinfo -fmad=true -Xfatbin -compress-all $(GENCODE) \
     $(NVCC_WARN) $(NVCCFLAGS)
 endif
 
