@@ -179,7 +179,7 @@ DATABASE = $${ASSAY_DB:-results/assay.sqlite}
 .PHONY: run
 run: ## install what is missing, build, measure the suite core, draw a plot
 	@scripts/install-deps.sh run
-	@$(again) all
+	@+$(again) all
 	@mkdir -p results
 	@$(BUILD)/assay run core; status=$$?; \
 	case $$status in 0|1|5) \
@@ -191,7 +191,7 @@ run: ## install what is missing, build, measure the suite core, draw a plot
 .PHONY: test
 test: ## install what the tests need and pass them (unit and command tests)
 	@scripts/install-deps.sh run test
-	@$(again) check
+	@+$(again) check
 
 .PHONY: deps
 deps: ## install what building and testing need, and nothing more
@@ -227,11 +227,11 @@ SANITIZED = ASAN_OPTIONS=handle_segv=0:handle_sigbus=0:handle_abort=0:$(ASAN_MEM
 
 .PHONY: check-sanitize check-sanitize-cuda check-cupti
 check-sanitize: ## the same as check, under AddressSanitizer and UndefinedBehaviorSanitizer
-	@$(SANITIZED) check BUILD=$(BUILD)/sanitize CUDA=0
+	@+$(SANITIZED) check BUILD=$(BUILD)/sanitize CUDA=0
 
 # What a build without CUDA leaves out of these tests, and no GPU is needed for.
 check-sanitize-cuda: ## the tests of CUPTI under the same (needs nvcc)
-	@$(SANITIZED) check-cupti BUILD=$(BUILD)/sanitize-cuda CUDA=1 ARCH=90
+	@+$(SANITIZED) check-cupti BUILD=$(BUILD)/sanitize-cuda CUDA=1 ARCH=90
 
 CUPTI_TESTS = $(call named,test_cupti %_cuda,$(TESTS))
 check-cupti: $(CUPTI_TESTS)
