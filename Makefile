@@ -202,12 +202,26 @@ deps: ## install what building and testing need, and nothing more
 RUN_TESTS = ASSAY=$(abspath $(BUILD)/assay) FAULTS=$(abspath $(BUILD)/assay-faults) \
     scripts/run-tests.sh
 
-# Hundreds of launches each, of what other tests of the gate run as well: minutes under a sanitiser.
-PLAIN_ONLY = %/gate_rates.sh %/gate_second.sh
+COMMAND_TESTS := $(filter-out %/lib.sh,$(wildcard tests/cli/*.sh))
+# The command tests that `make check-sanitize` repeats: crashes, arguments, files of others, signals
+# and databases. All of them would take ten minutes; `make check-all` does (%).
+SANITIZED_COMMANDS = bad_arguments bad_database bad_suites exchange faults formats gate_kept \
+    signals two_runs
 
 .PHONY: check
 check: $(BUILD)/assay $(BUILD)/assay.1 $(BUILD)/assay-faults $(TESTS) ## unit and command tests; need no GPU
-	@$(RUN_TESTS) $(TESTS) $(filter-out %/lib.sh $(if $(SANITIZE),$(PLAIN_ONLY)),$(wildcard tests/cli/*.sh))
+	@$(RUN_TESTS) $(TESTS) $(call named,$(if $(SANITIZE),$(SANITIZED_COMMANDS),%),$(COMMAND_TESTS))
+
+# Each architecture by itself compiles what only it has; the last is all of them in one program.
+ARCHITECTURES = 80 86 89 90 100 120 80+86+89+90+100+120+ptx
+
+.PHONY: check-all
+check-all: ## check as users build, every architecture, all tests under sanitisers (an hour)
+	@+set -e; $(foreach a,$(ARCHITECTURES),echo "ARCH: $(subst +, ,$(a))"; \
+	    $(again) all WERROR=1 CUDA=1 ARCH="$(subst +, ,$(a))" BUILD=$(BUILD)/arch-$(a);)
+	@+$(again) check WERROR=1
+	@+$(again) check-sanitize-cuda WERROR=1
+	@+$(again) check-sanitize WERROR=1 SANITIZED_COMMANDS=%
 
 .PHONY: check-stats
 check-stats: $(BENCH_O:.c.o=) ## error rates of the gate, by simulation (minutes); docs/gate.md has them
@@ -226,7 +240,7 @@ SANITIZED = ASAN_OPTIONS=handle_segv=0:handle_sigbus=0:handle_abort=0:$(ASAN_MEM
     UBSAN_OPTIONS=print_stacktrace=1 TEST_TIMEOUT=600 $(again) SANITIZE=1
 
 .PHONY: check-sanitize check-sanitize-cuda check-cupti
-check-sanitize: ## the same as check, under AddressSanitizer and UndefinedBehaviorSanitizer
+check-sanitize: ## unit and some command tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	@+$(SANITIZED) check BUILD=$(BUILD)/sanitize CUDA=0
 
 # What a build without CUDA leaves out of these tests, and no GPU is needed for.
