@@ -32,8 +32,8 @@ CLANG_FORMAT ?= $(or $(shell command -v clang-format-14 2>/dev/null),clang-forma
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-5s%s\n' $(1) $(2))
 
-# nvcc on the PATH, else where NVIDIA's packages put it. Before 12.0 it knew
-# neither C++20 nor sm_90a and is as good as none.
+# nvcc on the PATH, else where NVIDIA's packages put it. Before 12.0 it did not
+# know sm_90a and is as good as none.
 NVCC := $(or $(NVCC),$(firstword $(shell command -v nvcc 2>/dev/null) $(wildcard /usr/local/cuda/bin/nvcc)))
 ifndef CUDA
 NVCC_MAJOR := $(if $(NVCC),$(shell $(NVCC) --version | sed -n 's/.*release \([0-9]*\).*/\1/p'))
@@ -90,26 +90,29 @@ GENCODE := $(foreach a,$(MACHINE:90=90a),-gencode arch=compute_$(a),code=sm_$(a)
     $(foreach a,$(PTX),-gencode arch=compute_$(a),code=compute_$(a))
 NVCC_WARN := -Xcompiler $(subst $(space),$(comma),$(strip $(WARN) -Wno-missing-field-initializers \
     -Wno-unused-parameter)) $(if $(WERROR),-Werror all-warnings)
-NVCCFLAGS_ALL = -std=c++20 -O3 -lineinfo -fmad=true -Xfatbin -compress-all $(GENCODE) \
+NVCCFLAGS_ALL = -std=c++17 -O3 -lineinfo -fmad=true -Xfatbin -compress-all $(GENCODE) \
     $(NVCC_WARN) $(NVCCFLAGS)
 endif
 
 # ---------------------------------------------------------------- sources --
 
+# $(call files,FOLDERS,PATTERNS): those in the folders and in folders of theirs, three levels deep.
+files = $(sort $(wildcard $(foreach folder,$(1) $(1:=/*) $(1:=/*/*),$(addprefix $(folder)/,$(2)))))
 # A file *_cuda.c needs the CUDA headers; *.cu needs nvcc; *_openblas.c needs cblas.h.
-buildable = $(sort $(filter-out $(if $(filter 1,$(CUDA)),,%_cuda.c %.cu) \
-    $(if $(filter 1,$(OPENBLAS)),,%_openblas.c),$(wildcard $(1))))
+buildable = $(filter-out $(if $(filter 1,$(CUDA)),,%_cuda.c %.cu) \
+    $(if $(filter 1,$(OPENBLAS)),,%_openblas.c),$(call files,$(1),$(2)))
 obj = $(patsubst %,$(BUILD)/%.o,$(1))
 
-HARNESS_O := $(call obj,$(call buildable,$(foreach ext,c cu,harness/*/*.$(ext) harness/*/*/*.$(ext))))
-FAMILY_O  := $(call obj,$(call buildable,kernels/*/*.c kernels/*/*.cu \
-    kernels/*/*/*.c kernels/*/*/*.cu baselines/*.c baselines/*.cu))
-FAULT_O   := $(call obj,$(call buildable,tests/faults/*.c tests/faults/*.cu))
-TEST_O    := $(call obj,$(call buildable,tests/test_*.c))
+HARNESS_O := $(call obj,$(call buildable,harness,*.c *.cu))
+FAMILY_O  := $(call obj,$(call buildable,kernels baselines,*.c *.cu))
+FAULT_O   := $(call obj,$(call buildable,tests/faults,*.c *.cu))
+TEST_O    := $(call obj,$(call buildable,tests,test_*.c))
 TESTS     := $(TEST_O:.c.o=)
-BENCH_O   := $(call obj,$(wildcard tests/gate_bench.c))
+BENCH_O   := $(call obj,$(call files,tests,gate_bench.c))
 # What a unit test may call: all of the harness but its main.
-PARTS_O   := $(filter-out $(BUILD)/harness/cmd/main.c.o,$(HARNESS_O))
+PARTS_O   := $(filter-out %/main.c.o,$(HARNESS_O))
+# $(call named,NAMES,FILES): the files of these names, wherever they are.
+named = $(foreach file,$(2),$(if $(filter $(1),$(basename $(notdir $(file)))),$(file)))
 
 # ------------------------------------------------------------------ build --
 
@@ -123,8 +126,8 @@ $(BUILD)/assay $(BUILD)/assay-faults: $(BUILD)/sources
 	$(call say,LD,$@)
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(LDLIBS_ALL)
 
-# A test of a family (tests/test_family_*.c) is linked with the families too.
-$(filter $(BUILD)/tests/test_family_%,$(TESTS)): $(FAMILY_O)
+# A test of a family (test_family_*.c) is linked with the families too.
+$(call named,test_family_%,$(TESTS)): $(FAMILY_O)
 $(TESTS): %: %.c.o $(PARTS_O) $(BUILD)/sources
 	$(call say,LD,$@)
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(LDLIBS_ALL) -lcmocka
@@ -162,7 +165,7 @@ $(BUILD)/provenance.inc: FORCE
 	$(call keep,scripts/provenance.sh $(VERSION) $(call quoted,$(CC)) $(call quoted,$(CFLAGS_ALL)) \
 	    $(if $(filter 1,$(CUDA)),$(call quoted,$(NVCC)) $(call quoted,$(NVCCFLAGS_ALL))))
 
-$(BUILD)/harness/case/provenance.c.o: $(BUILD)/provenance.inc
+$(call named,provenance.c,$(HARNESS_O)): $(BUILD)/provenance.inc
 
 .PHONY: FORCE
 FORCE:
@@ -176,7 +179,7 @@ DATABASE = $${ASSAY_DB:-results/assay.sqlite}
 .PHONY: run
 run: ## install what is missing, build, measure the suite core, draw a plot
 	@scripts/install-deps.sh run
-	@$(again) all
+	@+$(again) all
 	@mkdir -p results
 	@$(BUILD)/assay run core; status=$$?; \
 	case $$status in 0|1|5) \
@@ -188,7 +191,7 @@ run: ## install what is missing, build, measure the suite core, draw a plot
 .PHONY: test
 test: ## install what the tests need and pass them (unit and command tests)
 	@scripts/install-deps.sh run test
-	@$(again) check
+	@+$(again) check
 
 .PHONY: deps
 deps: ## install what building and testing need, and nothing more
@@ -199,12 +202,26 @@ deps: ## install what building and testing need, and nothing more
 RUN_TESTS = ASSAY=$(abspath $(BUILD)/assay) FAULTS=$(abspath $(BUILD)/assay-faults) \
     scripts/run-tests.sh
 
-# Hundreds of launches each, of what other tests of the gate run as well: minutes under a sanitiser.
-PLAIN_ONLY = %/gate_rates.sh %/gate_second.sh
+COMMAND_TESTS := $(filter-out %/lib.sh,$(wildcard tests/cli/*.sh))
+# The command tests that `make check-sanitize` repeats: crashes, arguments, files of others, signals
+# and databases. All of them would take ten minutes; `make check-all` does (%).
+SANITIZED_COMMANDS = bad_arguments bad_database bad_suites exchange faults formats gate_kept \
+    signals two_runs
 
 .PHONY: check
 check: $(BUILD)/assay $(BUILD)/assay.1 $(BUILD)/assay-faults $(TESTS) ## unit and command tests; need no GPU
-	@$(RUN_TESTS) $(TESTS) $(filter-out %/lib.sh $(if $(SANITIZE),$(PLAIN_ONLY)),$(wildcard tests/cli/*.sh))
+	@$(RUN_TESTS) $(TESTS) $(call named,$(if $(SANITIZE),$(SANITIZED_COMMANDS),%),$(COMMAND_TESTS))
+
+# Each architecture by itself compiles what only it has; the last is all of them in one program.
+ARCHITECTURES = 80 86 89 90 100 120 80+86+89+90+100+120+ptx
+
+.PHONY: check-all
+check-all: ## check as users build, every architecture, all tests under sanitisers (an hour)
+	@+set -e; $(foreach a,$(ARCHITECTURES),echo "ARCH: $(subst +, ,$(a))"; \
+	    $(again) all WERROR=1 CUDA=1 ARCH="$(subst +, ,$(a))" BUILD=$(BUILD)/arch-$(a);)
+	@+$(again) check WERROR=1
+	@+$(again) check-sanitize-cuda WERROR=1
+	@+$(again) check-sanitize WERROR=1 SANITIZED_COMMANDS=%
 
 .PHONY: check-stats
 check-stats: $(BENCH_O:.c.o=) ## error rates of the gate, by simulation (minutes); docs/gate.md has them
@@ -223,14 +240,14 @@ SANITIZED = ASAN_OPTIONS=handle_segv=0:handle_sigbus=0:handle_abort=0:$(ASAN_MEM
     UBSAN_OPTIONS=print_stacktrace=1 TEST_TIMEOUT=600 $(again) SANITIZE=1
 
 .PHONY: check-sanitize check-sanitize-cuda check-cupti
-check-sanitize: ## the same as check, under AddressSanitizer and UndefinedBehaviorSanitizer
-	@$(SANITIZED) check BUILD=$(BUILD)/sanitize CUDA=0
+check-sanitize: ## unit and some command tests under AddressSanitizer and UndefinedBehaviorSanitizer
+	@+$(SANITIZED) check BUILD=$(BUILD)/sanitize CUDA=0
 
 # What a build without CUDA leaves out of these tests, and no GPU is needed for.
 check-sanitize-cuda: ## the tests of CUPTI under the same (needs nvcc)
-	@$(SANITIZED) check-cupti BUILD=$(BUILD)/sanitize-cuda CUDA=1 ARCH=90
+	@+$(SANITIZED) check-cupti BUILD=$(BUILD)/sanitize-cuda CUDA=1 ARCH=90
 
-CUPTI_TESTS = $(filter %/test_cupti %_cuda,$(TESTS))
+CUPTI_TESTS = $(call named,test_cupti %_cuda,$(TESTS))
 check-cupti: $(CUPTI_TESTS)
 	@$(RUN_TESTS) $(CUPTI_TESTS)
 

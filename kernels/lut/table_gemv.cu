@@ -225,7 +225,7 @@ static __global__ void __launch_bounds__(THREADS, 1)
 
 #else
 
-template <int M> static __global__ void table_gemv(table_args)
+template <int M> static __global__ void table_gemv(const __grid_constant__ table_args)
 {
 }
 
