@@ -6,7 +6,16 @@
 #include "kernels/ceilings/arithmetic.h"
 #include "kernels/ceilings/link.h"
 #include "kernels/ceilings/memory.h"
-#include "tests/ceilings_bench.h"
+#include "bench.h"
+#include "shape.h"
+
+/* A shape from its text. */
+static struct assay_shape shape_of(const char *operation, const char *text)
+{
+    struct assay_shape shape;
+    assert_int_equal(shape_parse(registry_operation(operation), text, &shape), 0);
+    return shape;
+}
 
 /* --------------------------------------------------------------- registry -- */
 
@@ -47,7 +56,7 @@ static void host_variants_of_memory_agree_with_the_reference_at_odd_sizes(void *
             char text[64];
             if (mix == MEMORY_COPY && memory_bytes[s] % 8) continue;
             memory_shape(text, memory_bytes[s], mixes[mix]);
-            assert_true(expect_host_variants_right("memory", text) >= 1);
+            bench_all(shape_of("memory", text), "omp");
         }
     }
 }
@@ -62,10 +71,10 @@ static void bytes_of_every_mix_add_up_to_the_dim(void **state)
             double in_buffers = 0;
             if (mix == MEMORY_COPY && memory_bytes[s] % 8) continue;
             memory_shape(text, memory_bytes[s], mixes[mix]);
-            bench_init(&bench, "memory", text);
+            bench_init(&bench, shape_of("memory", text));
             struct assay_work work = bench.shape.operation->work(&bench.shape);
-            for (int b = 0; b < bench.buffers; b++)
-                in_buffers += (double)buffer_bytes(&bench, b);
+            for (int b = 0; b < bench.buffers.count; b++)
+                in_buffers += (double)bench_bytes(&bench, b);
             assert_true(work.read_bytes + work.write_bytes == (double)memory_bytes[s]);
             assert_true(in_buffers == (double)memory_bytes[s]);
             bench_release(&bench);
@@ -91,10 +100,11 @@ static void a_read_that_misses_one_bit_is_wrong(void **state)
 {
     (void)state;
     struct bench bench;
-    bench_init(&bench, "memory", "bytes=16396 mix=read");
-    expect_variant_right(&bench, host_variant("memory", "omp"));
-    bench.memory[MEMORY_IN][4 * 1500] ^= 1;
-    assert_int_equal(wrong_elements(&bench), 1);
+    bench_init(&bench, shape_of("memory", "bytes=16396 mix=read"));
+    bench_run(&bench, bench_variant("memory", "omp"));
+    ((unsigned char *)bench.buffers.data[MEMORY_IN])[4 * 1500] ^= 1;
+    bench_expect(&bench);
+    assert_int_equal(bench_judge(&bench).wrong, 1);
     bench_release(&bench);
 }
 
@@ -125,19 +135,20 @@ static void hot_traffic_measures_the_cache_and_cold_the_memory(void **state)
 static void host_chains_have_the_bits_of_fmaf(void **state)
 {
     (void)state;
-    assert_true(expect_host_variants_right("arithmetic", "iterations=1 chains=1") == 1);
-    assert_true(expect_host_variants_right("arithmetic", "iterations=777 chains=131") == 1);
-    assert_true(expect_host_variants_right("arithmetic", "iterations=4096 chains=257") == 1);
+    bench_all(shape_of("arithmetic", "iterations=1 chains=1"), "fma");
+    bench_all(shape_of("arithmetic", "iterations=777 chains=131"), "fma");
+    bench_all(shape_of("arithmetic", "iterations=4096 chains=257"), "fma");
 }
 
 static void one_step_too_few_shows_at_the_largest_number_of_iterations(void **state)
 {
     (void)state;
     struct bench bench;
-    bench_init(&bench, "arithmetic", "iterations=32767 chains=64");
-    expect_variant_right(&bench, host_variant("arithmetic", "fma"));
+    bench_init(&bench, shape_of("arithmetic", "iterations=32767 chains=64"));
+    bench_run(&bench, bench_variant("arithmetic", "fma"));
     bench.shape.value[ARITHMETIC_ITERATIONS] = 32768;
-    assert_int_equal(wrong_elements(&bench), 64);
+    bench_expect(&bench);
+    assert_int_equal(bench_judge(&bench).wrong, 64);
     bench_release(&bench);
 }
 
@@ -159,7 +170,7 @@ static void host_copies_arrive_in_both_directions(void **state)
         "bytes=1 direction=h2d memory=pageable", "bytes=100003 direction=h2d memory=pageable",
         "bytes=1 direction=d2h memory=pageable", "bytes=100003 direction=d2h memory=pageable"};
     for (size_t i = 0; i < 4; i++)
-        assert_int_equal(expect_host_variants_right("link", shapes[i]), 1);
+        bench_all(shape_of("link", shapes[i]), "host_memcpy");
 }
 
 static void a_copy_to_the_host_that_did_not_happen_is_caught(void **state)
@@ -196,8 +207,8 @@ static void operations_without_output_have_no_buffers_and_no_work(void **state)
         assert_int_equal(shape.operation->buffers(&shape, buffer), 0);
         assert_true(work.read_bytes == 0 && work.write_bytes == 0);
     }
-    assert_int_equal(expect_host_variants_right("empty", "threads=32"), 1);
-    assert_int_equal(expect_host_variants_right("launch_overhead", "launches=17"), 1);
+    bench_all(shape_of("empty", "threads=32"), "call");
+    bench_all(shape_of("launch_overhead", "launches=17"), "calls");
 }
 
 int main(void)

@@ -2,7 +2,7 @@
  * test_family_codec_compare.c - a pipeline's whole output against a plain pass of the
  * network: what is found, and what is let pass.
  */
-#include "codec_bench.h"
+#include "bench.h"
 #include "kernels/codec/pipe_compare.h"
 
 enum { BATCH = 64, BATCHES = 9, LEAVES = BATCH * BATCHES };
