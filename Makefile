@@ -11,6 +11,7 @@
 #                   last one named, for newer cards (default: 80 90 ptx)
 #   SANITIZE=1      AddressSanitizer and UndefinedBehaviorSanitizer, host code
 #   WERROR=1        warnings are errors
+#   EXTRA="a.c b.cu"   sources beside those of kernels/: variants and operations from elsewhere
 #   BUILD=folder    where everything built goes (default: build)
 #   CFLAGS= CPPFLAGS= LDFLAGS= LDLIBS= NVCCFLAGS=
 #                   yours, after ours; NVCCFLAGS="-ccbin g++-12" where
@@ -101,8 +102,9 @@ buildable = $(sort $(filter-out $(if $(filter 1,$(CUDA)),,%_cuda.c %.cu) \
     $(if $(filter 1,$(OPENBLAS)),,%_openblas.c),$(wildcard $(1))))
 obj = $(patsubst %,$(BUILD)/%.o,$(1))
 
+$(foreach f,$(EXTRA),$(if $(wildcard $(f)),,$(error EXTRA=$(f): there is no such file)))
 HARNESS_O := $(call obj,$(call buildable,harness/*.c harness/*.cu))
-FAMILY_O  := $(call obj,$(call buildable,kernels/*/*.c kernels/*/*.cu baselines/*.c baselines/*.cu))
+FAMILY_O  := $(call obj,$(call buildable,kernels/*/*.c kernels/*/*.cu baselines/*.c baselines/*.cu $(EXTRA)))
 FAULT_O   := $(call obj,$(call buildable,tests/faults/*.c tests/faults/*.cu))
 TEST_O    := $(call obj,$(call buildable,tests/test_*.c))
 TESTS     := $(TEST_O:.c.o=)
@@ -204,6 +206,11 @@ PLAIN_ONLY = %/gate_rates.sh %/gate_second.sh
 .PHONY: check
 check: $(BUILD)/assay $(BUILD)/assay.1 $(BUILD)/assay-faults $(TESTS) ## unit and command tests; need no GPU
 	@$(RUN_TESTS) $(TESTS) $(filter-out %/lib.sh $(if $(SANITIZE),$(PLAIN_ONLY)),$(wildcard tests/cli/*.sh))
+
+# No test may list or count variants or operations: all of them pass with some more (.ci/run does it).
+.PHONY: check-probe
+check-probe: ## check, with the operation and the variants of tests/probe/ linked in
+	@$(again) check BUILD=$(BUILD)/probe EXTRA="$(wildcard tests/probe/*.c)"
 
 .PHONY: check-stats
 check-stats: $(BENCH_O:.c.o=) ## error rates of the gate, by simulation (minutes); docs/gate.md has them

@@ -17,23 +17,6 @@ static struct assay_shape shape_of(const char *operation, const char *text)
     return shape;
 }
 
-/* --------------------------------------------------------------- registry -- */
-
-static void every_operation_has_a_host_variant(void **state)
-{
-    (void)state;
-    static const char *const names[] = {"arithmetic",      "empty", "gemm",
-                                        "launch_overhead", "link",  "memory"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const struct assay_variant *variants[REGISTRY_MAX_VARIANTS];
-        int count = registry_variants(names[i], variants, REGISTRY_MAX_VARIANTS), host = 0;
-        for (int v = 0; v < count; v++)
-            host += variants[v]->place == ASSAY_HOST;
-        assert_non_null(registry_operation(names[i]));
-        assert_true(host > 0);
-    }
-}
-
 /* ----------------------------------------------------------------- memory -- */
 
 static const char *const mixes[] = {"read", "r4w1", "copy", "write"};
@@ -214,7 +197,6 @@ static void operations_without_output_have_no_buffers_and_no_work(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_operation_has_a_host_variant),
         cmocka_unit_test(host_variants_of_memory_agree_with_the_reference_at_odd_sizes),
         cmocka_unit_test(bytes_of_every_mix_add_up_to_the_dim),
         cmocka_unit_test(shares_written_are_those_of_the_mix),
