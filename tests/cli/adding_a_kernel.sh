@@ -30,7 +30,7 @@ check "there are blocks" [ "$blocks" -gt 5 ]
 
 # measured FILTER: the filter of the loop picks one case of the suite.
 measured() { "$ASSAY" run int8 --filter "$1" --device host --no-ceilings --db one.sqlite; }
-loop=$(sed -n "s/.*run int8 --filter '\(int8_quantize\/host_bf16 [^']*\)'.*/\1/p" "$page")
+loop=$(sed -n "s/.*run int8 --no-ceilings --filter '\(int8_quantize\/host_bf16 [^']*\)'.*/\1/p" "$page")
 check "the loop is there" [ -n "$loop" ]
 check "it measures" exits 0 measured "${loop/host_bf16/host_omp}"
 check "one case" gives "host_omp|ok" query one.sqlite "SELECT variant, status FROM result"
