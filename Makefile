@@ -11,6 +11,7 @@
 #                   last one named, for newer cards (default: 80 90 ptx)
 #   SANITIZE=1      AddressSanitizer and UndefinedBehaviorSanitizer, host code
 #   WERROR=1        warnings are errors
+#   EXTRA="a.c b.cu"   sources beside those of kernels/: variants and operations from elsewhere
 #   BUILD=folder    where everything built goes (default: build)
 #   CFLAGS= CPPFLAGS= LDFLAGS= LDLIBS= NVCCFLAGS=
 #                   yours, after ours; NVCCFLAGS="-ccbin g++-12" where
@@ -103,8 +104,9 @@ buildable = $(filter-out $(if $(filter 1,$(CUDA)),,%_cuda.c %.cu) \
     $(if $(filter 1,$(OPENBLAS)),,%_openblas.c),$(call files,$(1),$(2)))
 obj = $(patsubst %,$(BUILD)/%.o,$(1))
 
+$(foreach f,$(EXTRA),$(if $(wildcard $(f)),,$(error EXTRA=$(f): there is no such file)))
 HARNESS_O := $(call obj,$(call buildable,harness,*.c *.cu))
-FAMILY_O  := $(call obj,$(call buildable,kernels baselines,*.c *.cu))
+FAMILY_O  := $(call obj,$(call buildable,kernels baselines,*.c *.cu) $(EXTRA))
 FAULT_O   := $(call obj,$(call buildable,tests/faults,*.c *.cu))
 TEST_O    := $(call obj,$(call buildable,tests,test_*.c))
 TESTS     := $(TEST_O:.c.o=)
@@ -222,6 +224,11 @@ check-all: ## check as users build, every architecture, all tests under sanitise
 	@+$(again) check WERROR=1
 	@+$(again) check-sanitize-cuda WERROR=1
 	@+$(again) check-sanitize WERROR=1 SANITIZED_COMMANDS=%
+
+# No test may list or count variants or operations: all of them pass with some more (.ci/run does it).
+.PHONY: check-probe
+check-probe: ## check, with the operation and the variants of tests/probe/ linked in
+	@$(again) check BUILD=$(BUILD)/probe EXTRA="$(wildcard tests/probe/*.c)"
 
 .PHONY: check-stats
 check-stats: $(BENCH_O:.c.o=) ## error rates of the gate, by simulation (minutes); docs/gate.md has them

@@ -3,26 +3,18 @@
  * variants against their references at awkward sizes, and the references and
  * work figures against what their headers promise.
  */
+#include "bench.h"
+#include "case/shape.h"
 #include "kernels/ceilings/arithmetic.h"
 #include "kernels/ceilings/link.h"
 #include "kernels/ceilings/memory.h"
-#include "tests/ceilings_bench.h"
 
-/* --------------------------------------------------------------- registry -- */
-
-static void every_operation_has_a_host_variant(void **state)
+/* A shape from its text. */
+static struct assay_shape shape_of(const char *operation, const char *text)
 {
-    (void)state;
-    static const char *const names[] = {"arithmetic",      "empty", "gemm",
-                                        "launch_overhead", "link",  "memory"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const struct assay_variant *variants[REGISTRY_MAX_VARIANTS];
-        int count = registry_variants(names[i], variants, REGISTRY_MAX_VARIANTS), host = 0;
-        for (int v = 0; v < count; v++)
-            host += variants[v]->place == ASSAY_HOST;
-        assert_non_null(registry_operation(names[i]));
-        assert_true(host > 0);
-    }
+    struct assay_shape shape;
+    assert_int_equal(shape_parse(registry_operation(operation), text, &shape), 0);
+    return shape;
 }
 
 /* ----------------------------------------------------------------- memory -- */
@@ -47,7 +39,7 @@ static void host_variants_of_memory_agree_with_the_reference_at_odd_sizes(void *
             char text[64];
             if (mix == MEMORY_COPY && memory_bytes[s] % 8) continue;
             memory_shape(text, memory_bytes[s], mixes[mix]);
-            assert_true(expect_host_variants_right("memory", text) >= 1);
+            bench_all(shape_of("memory", text), "omp");
         }
     }
 }
@@ -62,10 +54,10 @@ static void bytes_of_every_mix_add_up_to_the_dim(void **state)
             double in_buffers = 0;
             if (mix == MEMORY_COPY && memory_bytes[s] % 8) continue;
             memory_shape(text, memory_bytes[s], mixes[mix]);
-            bench_init(&bench, "memory", text);
+            bench_init(&bench, shape_of("memory", text));
             struct assay_work work = bench.shape.operation->work(&bench.shape);
-            for (int b = 0; b < bench.buffers; b++)
-                in_buffers += (double)buffer_bytes(&bench, b);
+            for (int b = 0; b < bench.buffers.count; b++)
+                in_buffers += (double)bench_bytes(&bench, b);
             assert_true(work.read_bytes + work.write_bytes == (double)memory_bytes[s]);
             assert_true(in_buffers == (double)memory_bytes[s]);
             bench_release(&bench);
@@ -91,10 +83,11 @@ static void a_read_that_misses_one_bit_is_wrong(void **state)
 {
     (void)state;
     struct bench bench;
-    bench_init(&bench, "memory", "bytes=16396 mix=read");
-    expect_variant_right(&bench, host_variant("memory", "omp"));
-    bench.memory[MEMORY_IN][4 * 1500] ^= 1;
-    assert_int_equal(wrong_elements(&bench), 1);
+    bench_init(&bench, shape_of("memory", "bytes=16396 mix=read"));
+    bench_run(&bench, bench_variant("memory", "omp"));
+    ((unsigned char *)bench.buffers.data[MEMORY_IN])[4 * 1500] ^= 1;
+    bench_expect(&bench);
+    assert_int_equal(bench_judge(&bench).wrong, 1);
     bench_release(&bench);
 }
 
@@ -125,19 +118,20 @@ static void hot_traffic_measures_the_cache_and_cold_the_memory(void **state)
 static void host_chains_have_the_bits_of_fmaf(void **state)
 {
     (void)state;
-    assert_true(expect_host_variants_right("arithmetic", "iterations=1 chains=1") == 1);
-    assert_true(expect_host_variants_right("arithmetic", "iterations=777 chains=131") == 1);
-    assert_true(expect_host_variants_right("arithmetic", "iterations=4096 chains=257") == 1);
+    bench_all(shape_of("arithmetic", "iterations=1 chains=1"), "fma");
+    bench_all(shape_of("arithmetic", "iterations=777 chains=131"), "fma");
+    bench_all(shape_of("arithmetic", "iterations=4096 chains=257"), "fma");
 }
 
 static void one_step_too_few_shows_at_the_largest_number_of_iterations(void **state)
 {
     (void)state;
     struct bench bench;
-    bench_init(&bench, "arithmetic", "iterations=32767 chains=64");
-    expect_variant_right(&bench, host_variant("arithmetic", "fma"));
+    bench_init(&bench, shape_of("arithmetic", "iterations=32767 chains=64"));
+    bench_run(&bench, bench_variant("arithmetic", "fma"));
     bench.shape.value[ARITHMETIC_ITERATIONS] = 32768;
-    assert_int_equal(wrong_elements(&bench), 64);
+    bench_expect(&bench);
+    assert_int_equal(bench_judge(&bench).wrong, 64);
     bench_release(&bench);
 }
 
@@ -159,7 +153,7 @@ static void host_copies_arrive_in_both_directions(void **state)
         "bytes=1 direction=h2d memory=pageable", "bytes=100003 direction=h2d memory=pageable",
         "bytes=1 direction=d2h memory=pageable", "bytes=100003 direction=d2h memory=pageable"};
     for (size_t i = 0; i < 4; i++)
-        assert_int_equal(expect_host_variants_right("link", shapes[i]), 1);
+        bench_all(shape_of("link", shapes[i]), "host_memcpy");
 }
 
 static void a_copy_to_the_host_that_did_not_happen_is_caught(void **state)
@@ -196,14 +190,13 @@ static void operations_without_output_have_no_buffers_and_no_work(void **state)
         assert_int_equal(shape.operation->buffers(&shape, buffer), 0);
         assert_true(work.read_bytes == 0 && work.write_bytes == 0);
     }
-    assert_int_equal(expect_host_variants_right("empty", "threads=32"), 1);
-    assert_int_equal(expect_host_variants_right("launch_overhead", "launches=17"), 1);
+    bench_all(shape_of("empty", "threads=32"), "call");
+    bench_all(shape_of("launch_overhead", "launches=17"), "calls");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_operation_has_a_host_variant),
         cmocka_unit_test(host_variants_of_memory_agree_with_the_reference_at_odd_sizes),
         cmocka_unit_test(bytes_of_every_mix_add_up_to_the_dim),
         cmocka_unit_test(shares_written_are_those_of_the_mix),

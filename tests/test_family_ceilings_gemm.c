@@ -2,8 +2,17 @@
  * test_family_ceilings_gemm.c - products of matrices: the host's against their bound, and
  * what the check of each type lets through and catches.
  */
+#include "bench.h"
+#include "case/shape.h"
 #include "kernels/ceilings/gemm.h"
-#include "tests/ceilings_bench.h"
+
+/* A shape from its text. */
+static struct assay_shape shape_of(const char *operation, const char *text)
+{
+    struct assay_shape shape;
+    assert_int_equal(shape_parse(registry_operation(operation), text, &shape), 0);
+    return shape;
+}
 
 static void host_gemm_is_within_its_bound_at_prime_sizes(void **state)
 {
@@ -15,22 +24,23 @@ static void host_gemm_is_within_its_bound_at_prime_sizes(void **state)
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         char text[64];
         snprintf(text, sizeof text, "%s type=fp32", shapes[i]);
-        assert_true(expect_host_variants_right("gemm", text) >= 1);
+        bench_all(shape_of("gemm", text), "blocked");
         snprintf(text, sizeof text, "%s type=int8", shapes[i]);
-        assert_true(expect_host_variants_right("gemm", text) >= 1);
+        bench_all(shape_of("gemm", text), "blocked");
     }
 }
 
 /* Write the exact product, rounded to the output's type, as the result. */
 static void store_reference(struct bench *bench)
 {
-    const void *in[ASSAY_MAX_BUFFERS] = {bench->memory[GEMM_A], bench->memory[GEMM_B], NULL};
-    for (int64_t at = 0; at < bench->buffer[GEMM_C].count; at++) {
+    const void *in[ASSAY_MAX_BUFFERS] = {bench->buffers.data[GEMM_A], bench->buffers.data[GEMM_B],
+                                         NULL};
+    for (int64_t at = 0; at < bench->buffers.spec[GEMM_C].count; at++) {
         double expected, bound;
         assert_int_equal(bench->shape.operation->reference(&bench->shape, in, GEMM_C, at, at + 1,
                                                            &expected, &bound),
                          0);
-        assay_store(bench->buffer[GEMM_C].type, bench->memory[GEMM_C], at, expected);
+        assay_store(bench->buffers.spec[GEMM_C].type, bench->buffers.data[GEMM_C], at, expected);
     }
 }
 
@@ -43,9 +53,9 @@ static void a_rounded_exact_product_is_right_in_every_type(void **state)
         char text[64];
         struct bench bench;
         snprintf(text, sizeof text, "m=19 n=23 k=101 type=%s", gemm_types[type]);
-        bench_init(&bench, "gemm", text);
+        bench_init(&bench, shape_of("gemm", text));
         store_reference(&bench);
-        assert_int_equal(wrong_elements(&bench), 0);
+        assert_int_equal(bench_judge(&bench).wrong, 0);
         bench_release(&bench);
     }
 }
@@ -57,14 +67,14 @@ static void one_element_a_percent_off_is_caught_in_every_type(void **state)
         char text[64];
         struct bench bench;
         snprintf(text, sizeof text, "m=19 n=23 k=101 type=%s", gemm_types[type]);
-        bench_init(&bench, "gemm", text);
+        bench_init(&bench, shape_of("gemm", text));
         store_reference(&bench);
-        enum assay_type out = bench.buffer[GEMM_C].type;
-        double value = assay_load(out, bench.memory[GEMM_C], 211);
+        enum assay_type out = bench.buffers.spec[GEMM_C].type;
+        double value = assay_load(out, bench.buffers.data[GEMM_C], 211);
         assert_true(fabs(value) > 0.1);
         double step = fmax(0.01 * fabs(value), type == GEMM_INT8 ? 1 : 0);
-        assay_store(out, bench.memory[GEMM_C], 211, value + copysign(step, value));
-        assert_int_equal(wrong_elements(&bench), 1);
+        assay_store(out, bench.buffers.data[GEMM_C], 211, value + copysign(step, value));
+        assert_int_equal(bench_judge(&bench).wrong, 1);
         bench_release(&bench);
     }
 }
@@ -76,13 +86,13 @@ static void a_missing_term_of_the_sum_is_caught_in_every_type(void **state)
         char text[64];
         struct bench bench;
         snprintf(text, sizeof text, "m=5 n=5 k=64 type=%s", gemm_types[type]);
-        bench_init(&bench, "gemm", text);
-        enum assay_type in = bench.buffer[GEMM_A].type;
-        double kept = assay_load(in, bench.memory[GEMM_A], 63);
-        assay_store(in, bench.memory[GEMM_A], 63, 0);
+        bench_init(&bench, shape_of("gemm", text));
+        enum assay_type in = bench.buffers.spec[GEMM_A].type;
+        double kept = assay_load(in, bench.buffers.data[GEMM_A], 63);
+        assay_store(in, bench.buffers.data[GEMM_A], 63, 0);
         store_reference(&bench);
-        assay_store(in, bench.memory[GEMM_A], 63, kept);
-        assert_true(wrong_elements(&bench) >= 4);
+        assay_store(in, bench.buffers.data[GEMM_A], 63, kept);
+        assert_true(bench_judge(&bench).wrong >= 4);
         bench_release(&bench);
     }
 }
@@ -91,10 +101,10 @@ static void tf32_inputs_need_no_rounding(void **state)
 {
     (void)state;
     struct bench bench;
-    bench_init(&bench, "gemm", "m=64 n=64 k=64 type=tf32");
-    for (int64_t i = 0; i < bench.buffer[GEMM_A].count; i++) {
+    bench_init(&bench, shape_of("gemm", "m=64 n=64 k=64 type=tf32"));
+    for (int64_t i = 0; i < bench.buffers.spec[GEMM_A].count; i++) {
         uint32_t bits;
-        memcpy(&bits, bench.memory[GEMM_A] + 4 * i, 4);
+        memcpy(&bits, (char *)bench.buffers.data[GEMM_A] + 4 * i, 4);
         assert_int_equal(bits & 0x1fff, 0); /* the 13 bits that tf32 drops */
     }
     bench_release(&bench);

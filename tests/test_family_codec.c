@@ -3,7 +3,7 @@
  * are told, the gather, transfers and allocation.
  */
 #include "base/error.h"
-#include "codec_bench.h"
+#include "bench.h"
 #include "kernels/codec/pipeline/transfer.h"
 #include "kernels/codec/search/vq_gather.h"
 #include "kernels/codec/search/vq_search.h"
@@ -107,8 +107,7 @@ static void every_host_search_finds_the_nearest_codeword(void **state)
     const int64_t leaves[] = {1, 2, 3, 17};
     int64_t near;
     for (size_t i = 0; i < sizeof leaves / sizeof *leaves; i++) {
-        int ran = bench_run_host(bench_shape("vq_search", leaves[i], SEARCH_FP32, 0), &near);
-        assert_true(ran >= 2); /* and one more with OpenBLAS */
+        near = bench_all(SHAPE("vq_search", leaves[i], SEARCH_FP32), "host_scalar host_omp");
         /* fp32 errs some 1e-6 of what separates two codewords. */
         assert_true(near <= 1);
     }
@@ -127,10 +126,10 @@ static float rounded(float x, int bits)
 static double near_share(int64_t type, int bits)
 {
     struct bench bench;
-    bench_init(&bench, bench_shape("vq_search", 16, type, 0));
-    const float *z = bench.memory[SEARCH_Z], *codebook = bench.memory[SEARCH_CODEBOOK];
-    uint8_t *index = bench.memory[SEARCH_INDEX];
-    for (int64_t i = 0; i < bench.buffer[SEARCH_INDEX].count; i++) {
+    bench_init(&bench, SHAPE("vq_search", 16, type, 0));
+    const float *z = bench.buffers.data[SEARCH_Z], *codebook = bench.buffers.data[SEARCH_CODEBOOK];
+    uint8_t *index = bench.buffers.data[SEARCH_INDEX];
+    for (int64_t i = 0; i < bench.buffers.spec[SEARCH_INDEX].count; i++) {
         double best = -INFINITY;
         index[i] = 0;
         for (int k = 0; k < CODEWORDS; k++) {
@@ -147,8 +146,9 @@ static double near_share(int64_t type, int bits)
             }
         }
     }
-    double share =
-        (double)bench_judge(&bench, SEARCH_INDEX) / (double)bench.buffer[SEARCH_INDEX].count;
+    struct verdict verdict = bench_judge(&bench);
+    double share = (double)verdict.near / (double)bench.buffers.spec[SEARCH_INDEX].count;
+    assert_int_equal(verdict.wrong, 0);
     bench_release(&bench);
     return share;
 }
@@ -165,16 +165,16 @@ static void quality_counts_mismatches_and_measures_the_error(void **state)
     (void)state;
     struct bench bench;
     struct assay_metric metric[ASSAY_MAX_METRICS];
-    bench_init(&bench, bench_shape("vq_search", 1, SEARCH_FP32, 0));
-    float *z = bench.memory[SEARCH_Z], *codebook = bench.memory[SEARCH_CODEBOOK];
-    uint8_t *index = bench.memory[SEARCH_INDEX];
+    bench_init(&bench, SHAPE("vq_search", 1, SEARCH_FP32, 0));
+    float *z = bench.buffers.data[SEARCH_Z], *codebook = bench.buffers.data[SEARCH_CODEBOOK];
+    uint8_t *index = bench.buffers.data[SEARCH_INDEX];
     for (int i = 0; i < LEAF_VECTORS; i++) {
         memcpy(z + i * CODEWORD_LENGTH, codebook + i * CODEWORD_LENGTH,
                sizeof(float) * CODEWORD_LENGTH);
         z[i * CODEWORD_LENGTH] += 0.5f;
         index[i] = (uint8_t)i;
     }
-    const void *const *host = (const void *const *)bench.memory;
+    const void *const *host = (const void *const *)bench.buffers.data;
     assert_int_equal(bench.shape.operation->quality(&bench.shape, host, metric), 3);
     assert_string_equal(metric[0].name, "mismatch_rate");
     assert_true(metric[0].value == 0.0);
@@ -191,7 +191,7 @@ static void quality_counts_mismatches_and_measures_the_error(void **state)
 static void the_work_of_a_search_is_each_byte_once_and_a_product_a_codeword(void **state)
 {
     (void)state;
-    struct assay_shape shape = bench_shape("vq_search", 1024, SEARCH_TF32, 0);
+    struct assay_shape shape = SHAPE("vq_search", 1024, SEARCH_TF32, 0);
     struct assay_work work = shape.operation->work(&shape);
     assert_true(work.read_bytes == 65536.0 * 512 + 131072 && work.write_bytes == 65536.0);
     assert_true(work.ops[ASSAY_TF32] == 65536.0 * 65536 && work.ops[ASSAY_FP32] == 0);
@@ -204,14 +204,14 @@ static void every_host_gather_is_exact_for_every_type_of_index(void **state)
     (void)state;
     for (int64_t index = 0; index < GATHER_INDICES; index++)
         for (int64_t leaves = 1; leaves <= 65; leaves += 16)
-            assert_int_equal(bench_run_host(bench_shape("vq_gather", leaves, index, 0), NULL), 3);
+            bench_all(SHAPE("vq_gather", leaves, index, 0), "host_scalar host_memset host_omp");
 }
 
 static void widened_codes_have_their_own_memory(void **state)
 {
     (void)state;
     struct assay_buffer buffer[ASSAY_MAX_BUFFERS];
-    struct assay_shape shape = bench_shape("vq_gather", 3, GATHER_U8, 0);
+    struct assay_shape shape = SHAPE("vq_gather", 3, GATHER_U8, 0);
     assert_int_equal(shape.operation->buffers(&shape, buffer), 3);
     shape.value[GATHER_INDEX] = GATHER_I64;
     assert_int_equal(shape.operation->buffers(&shape, buffer), 4);
@@ -229,17 +229,17 @@ static void every_host_norm_is_right_at_odd_shapes(void **state)
     const int64_t shapes[][4] = {{1, 4, 1, 4},   {1, 1, 1, 1},   {3, 16, 512, 4},
                                  {5, 64, 64, 8}, {67, 6, 27, 3}, {2, 7, 5, 1}};
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
-        struct assay_shape shape = bench_shape("group_norm_relu", 0, 0, 0);
+        struct assay_shape shape = SHAPE("group_norm_relu", 0, 0, 0);
         memcpy(shape.value, shapes[i], sizeof shapes[i]);
         assert_null(shape.operation->supports(&shape));
-        assert_int_equal(bench_run_host(shape, NULL), 3);
+        bench_all(shape, "host_scalar host_memcpy host_omp");
     }
 }
 
 static void channels_that_do_not_divide_are_no_groups(void **state)
 {
     (void)state;
-    struct assay_shape shape = bench_shape("group_norm_relu", 1, 10, 64);
+    struct assay_shape shape = SHAPE("group_norm_relu", 1, 10, 64);
     shape.value[3] = 4;
     assert_non_null(shape.operation->supports(&shape));
     shape.value[3] = 5;
@@ -254,15 +254,14 @@ static void every_host_transfer_arrives_both_ways(void **state)
     const int64_t sizes[] = {1, 63, 4096, 100003};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         for (int64_t direction = TRANSFER_H2D; direction <= TRANSFER_BOTH; direction++)
-            assert_int_equal(bench_run_host(bench_shape("transfer", sizes[i], direction, 0), NULL),
-                             1);
+            bench_all(SHAPE("transfer", sizes[i], direction, 0), "host_memcpy");
 }
 
 static void a_transfer_uses_the_sides_of_its_direction(void **state)
 {
     (void)state;
     struct assay_buffer buffer[ASSAY_MAX_BUFFERS];
-    struct assay_shape shape = bench_shape("transfer", 10, TRANSFER_H2D, 0);
+    struct assay_shape shape = SHAPE("transfer", 10, TRANSFER_H2D, 0);
     struct assay_call call = {.shape = &shape, .buffer = {buffer, buffer + 1}};
     assert_int_equal(shape.operation->buffers(&shape, buffer), 1);
     assert_int_equal(buffer[0].role, ASSAY_OUT);
@@ -313,7 +312,7 @@ static void every_host_way_to_memory_gives_some(void **state)
 {
     (void)state;
     for (int64_t bytes = 64; bytes < 8 << 20; bytes = bytes * 8 + 1)
-        assert_int_equal(bench_run_host(bench_shape("memory_alloc", bytes, 0, 0), NULL), 2);
+        bench_all(SHAPE("memory_alloc", bytes, 0, 0), "host_preallocated host_malloc");
 }
 
 int main(void)

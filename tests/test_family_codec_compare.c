@@ -3,7 +3,7 @@
  * network: what is found, and what is let pass.
  */
 #include "base/error.h"
-#include "codec_bench.h"
+#include "bench.h"
 #include "kernels/codec/pipeline/pipe_compare.h"
 
 enum { BATCH = 64, BATCHES = 9, LEAVES = BATCH * BATCHES };

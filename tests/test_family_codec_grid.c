@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "codec_bench.h"
+#include "bench.h"
 #include "kernels/codec/pipeline/grid.h"
 #include "kernels/codec/pipeline/host_memory.h"
 #include "kernels/codec/pipeline/pipe_batch.h"
@@ -161,7 +161,7 @@ static void a_pipe_is_refused_and_not_waited_for(void **state)
 static void every_variant_refuses_a_grid_that_was_refused(void **state)
 {
     (void)state;
-    struct assay_shape shape = bench_shape("codec_encode_batch", 3, 1, PIPE_VOLUME_GRID);
+    struct assay_shape shape = SHAPE("codec_encode_batch", 3, 1, PIPE_VOLUME_GRID);
     struct assay_call call = {.shape = &shape};
     out_of_environment();
     assert_int_equal(shape.operation->fill(&shape, PIPE_IN, 1, leaves), 0);

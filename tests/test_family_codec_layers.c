@@ -2,10 +2,10 @@
  * test_family_codec_layers.c - the network and its layers as operations: every host variant at
  * odd batches and shapes, and what is refused.
  */
-#include "codec_bench.h"
+#include "bench.h"
+#include "kernels/codec/layers/conv3d.h"
 #include "kernels/codec/network/codec_batch.h"
 #include "kernels/codec/network/codec_net_internal.h"
-#include "kernels/codec/layers/conv3d.h"
 #include "kernels/codec/leaves.h"
 
 static void every_host_codec_is_right_at_odd_batches(void **state)
@@ -15,13 +15,10 @@ static void every_host_codec_is_right_at_odd_batches(void **state)
     for (size_t i = 0; i < sizeof leaves / sizeof *leaves; i++) {
         for (int64_t volume = 0; volume < LEAF_KINDS; volume++) {
             int64_t near;
-            assert_int_equal(
-                bench_run_host(bench_shape("codec_encode", leaves[i], BATCH_FP32, volume), &near),
-                1);
+            near = bench_all(SHAPE("codec_encode", leaves[i], BATCH_FP32, volume), "host_omp");
             assert_true(near <= 1);
         }
-        assert_int_equal(
-            bench_run_host(bench_shape("codec_decode", leaves[i], BATCH_FP32, 0), NULL), 1);
+        bench_all(SHAPE("codec_decode", leaves[i], BATCH_FP32, 0), "host_omp");
     }
 }
 
@@ -30,11 +27,11 @@ static void quality_says_how_many_codes_differ_and_how_much_is_saved(void **stat
     (void)state;
     struct bench bench;
     struct assay_metric metric[ASSAY_MAX_METRICS];
-    bench_init(&bench, bench_shape("codec_encode", 2, BATCH_FP32, LEAF_SMOKE));
-    uint8_t *codes = bench.memory[ENCODE_CODES];
-    const void *const *host = (const void *const *)bench.memory;
-    assert_int_equal(codec_encode_reference(codec_weights_default(), bench.memory[ENCODE_LEAVES], 2,
-                                            codes, NULL),
+    bench_init(&bench, SHAPE("codec_encode", 2, BATCH_FP32, LEAF_SMOKE));
+    uint8_t *codes = bench.buffers.data[ENCODE_CODES];
+    const void *const *host = (const void *const *)bench.buffers.data;
+    assert_int_equal(codec_encode_reference(codec_weights_default(),
+                                            bench.buffers.data[ENCODE_LEAVES], 2, codes, NULL),
                      0);
     assert_int_equal(bench.shape.operation->quality(&bench.shape, host, metric), 4);
     assert_true(metric[0].value == 0 && metric[1].value > 0 && metric[3].value == 32);
@@ -52,18 +49,18 @@ static void every_host_convolution_is_right_at_odd_shapes(void **state)
                                  {1, 16, 32, 8, 4, 2}, {5, 32, 1, 8, 3, 1}, {3, 5, 40, 2, 4, 2},
                                  {7, 8, 3, 5, 3, 1}};
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
-        struct assay_shape shape = bench_shape("conv3d", 0, 0, 0);
+        struct assay_shape shape = SHAPE("conv3d", 0, 0, 0);
         memcpy(shape.value, shapes[i], sizeof shapes[i]);
         shape.value[CONV_TYPE] = CONV_FP32;
         assert_null(shape.operation->supports(&shape));
-        assert_true(bench_run_host(shape, NULL) >= 2); /* and one more with OpenBLAS */
+        bench_all(shape, "host_scalar host_omp");
     }
 }
 
 static void only_convolutions_that_keep_or_halve_the_edge_are_taken(void **state)
 {
     (void)state;
-    struct assay_shape shape = bench_shape("conv3d", 1, 1, 1);
+    struct assay_shape shape = SHAPE("conv3d", 1, 1, 1);
     const int64_t wrong[][3] = {{8, 2, 1}, {8, 3, 2}, {7, 4, 2}, {8, 1, 2}, {8, 4, 1}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         memcpy(shape.value + CONV_SIDE, wrong[i], sizeof wrong[i]);
@@ -75,11 +72,11 @@ static void every_host_attention_shuffle_and_sigmoid_is_right_at_odd_shapes(void
 {
     (void)state;
     for (int64_t leaves = 1; leaves < 40; leaves += 17) {
-        assert_int_equal(bench_run_host(bench_shape("channel_attention", leaves, 4, 1), NULL), 2);
-        assert_int_equal(bench_run_host(bench_shape("channel_attention", leaves, 36, 63), NULL), 2);
-        assert_int_equal(bench_run_host(bench_shape("pixel_shuffle", leaves, 5, 3), NULL), 2);
-        assert_int_equal(bench_run_host(bench_shape("pixel_shuffle", leaves, 32, 4), NULL), 2);
-        assert_int_equal(bench_run_host(bench_shape("sigmoid", leaves, 0, 0), NULL), 2);
+        bench_all(SHAPE("channel_attention", leaves, 4, 1), "host_scalar host_omp");
+        bench_all(SHAPE("channel_attention", leaves, 36, 63), "host_scalar host_omp");
+        bench_all(SHAPE("pixel_shuffle", leaves, 5, 3), "host_scalar host_omp");
+        bench_all(SHAPE("pixel_shuffle", leaves, 32, 4), "host_scalar host_omp");
+        bench_all(SHAPE("sigmoid", leaves, 0, 0), "host_scalar host_omp");
     }
 }
 

@@ -2,7 +2,7 @@
  * test_family_codec_net.c - the codec's network on the host: the reference against loops written
  * again, its codes, and its weights.
  */
-#include "codec_bench.h"
+#include "bench.h"
 #include "codec_plain.h"
 #include "kernels/codec/network/codec_net_internal.h"
 #include "kernels/codec/leaves.h"

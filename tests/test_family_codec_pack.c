@@ -1,7 +1,7 @@
 /*
  * test_family_codec_pack.c - the packed weights of the GPU's kernels against what they stand for.
  */
-#include "codec_bench.h"
+#include "bench.h"
 #include "codec_plain.h"
 #include "kernels/codec/network/codec_net_internal.h"
 #include "kernels/codec/network/codec_pack.h"

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "codec_bench.h"
+#include "bench.h"
 #include "device/device.h"
 #include "kernels/codec/leaves.h"
 #include "kernels/codec/network/codec_net.h"
@@ -175,18 +175,18 @@ static void host_pipelines_agree_with_the_reference_on_every_volume(void **state
     (void)state;
     int64_t near;
     for (int volume = LEAF_SMOKE; volume < LEAF_KINDS; volume++) {
-        assert_int_equal(bench_run_host(bench_shape("codec_encode_batch", 5, 3, volume), &near), 1);
+        near = bench_all(SHAPE("codec_encode_batch", 5, 3, volume), "host_openmp");
         assert_true(near <= 5 * 3 * LEAF_VECTORS / 50);
     }
-    assert_int_equal(bench_run_host(bench_shape("codec_decode_batch", 5, 3, 0), NULL), 1);
+    bench_all(SHAPE("codec_decode_batch", 5, 3, 0), "host_openmp");
 }
 
 static void an_empty_batch_is_no_error_and_writes_nothing(void **state)
 {
     (void)state;
-    assert_int_equal(bench_run_host(bench_shape("codec_encode_batch", 0, 7, LEAF_SMOKE), NULL), 1);
-    assert_int_equal(bench_run_host(bench_shape("codec_decode_batch", 0, 7, 0), NULL), 1);
-    struct assay_shape empty = bench_shape("codec_encode_batch", 0, 7, LEAF_SMOKE);
+    bench_all(SHAPE("codec_encode_batch", 0, 7, LEAF_SMOKE), "host_openmp");
+    bench_all(SHAPE("codec_decode_batch", 0, 7, 0), "host_openmp");
+    struct assay_shape empty = SHAPE("codec_encode_batch", 0, 7, LEAF_SMOKE);
     struct assay_metric metric[ASSAY_MAX_METRICS];
     const void *host[ASSAY_MAX_BUFFERS] = {NULL};
     assert_int_equal(empty.operation->quality(&empty, host, metric), 0);
@@ -196,22 +196,18 @@ static void a_batch_gives_the_same_codes_wherever_its_leaves_are_cut(void **stat
 {
     (void)state;
     struct bench one, many;
-    struct assay_call call = {0};
-    bench_init(&one, bench_shape("codec_encode_batch", 12, 1, LEAF_SDF));
-    bench_init(&many, bench_shape("codec_encode_batch", 3, 4, LEAF_SDF));
-    assert_memory_equal(one.memory[PIPE_IN], many.memory[PIPE_IN], 12 * LEAF_BYTES);
-    const struct assay_variant *list[BENCH_MOST_VARIANTS];
-    int count = registry_variants("codec_encode_batch", list, BENCH_MOST_VARIANTS);
-    for (int i = 0; i < count; i++) {
-        if (list[i]->place != ASSAY_HOST) continue;
-        struct bench *benches[] = {&one, &many};
-        for (int b = 0; b < 2; b++) {
-            call = (struct assay_call){.shape = &benches[b]->shape};
-            memcpy(call.buffer, benches[b]->memory, sizeof call.buffer);
-            assert_int_equal(list[i]->setup(&call), 0);
-            assert_int_equal(list[i]->launch(&call), 0);
-        }
-        assert_memory_equal(one.memory[PIPE_OUT], many.memory[PIPE_OUT], 12 * LEAF_CODE_BYTES);
+    struct group group;
+    bench_init(&one, SHAPE("codec_encode_batch", 12, 1, LEAF_SDF));
+    bench_init(&many, SHAPE("codec_encode_batch", 3, 4, LEAF_SDF));
+    assert_memory_equal(one.buffers.data[PIPE_IN], many.buffers.data[PIPE_IN], 12 * LEAF_BYTES);
+    bench_group(&group, one.shape);
+    bench_runs(&group, "host_openmp");
+    for (int i = 0; i < group.variant_count; i++) {
+        if (group.skip[i][0]) continue;
+        bench_launch(&one, group.variant[i]);
+        bench_launch(&many, group.variant[i]);
+        assert_memory_equal(one.buffers.data[PIPE_OUT], many.buffers.data[PIPE_OUT],
+                            12 * LEAF_CODE_BYTES);
     }
     bench_release(&one);
     bench_release(&many);
@@ -220,7 +216,7 @@ static void a_batch_gives_the_same_codes_wherever_its_leaves_are_cut(void **stat
 static void more_leaves_than_there_are_different_ones_begin_again(void **state)
 {
     (void)state;
-    struct assay_shape shape = bench_shape("codec_encode_batch", PIPE_DISTINCT + 2, 1, LEAF_NOISE);
+    struct assay_shape shape = SHAPE("codec_encode_batch", PIPE_DISTINCT + 2, 1, LEAF_NOISE);
     float *leaves = malloc((size_t)LEAF_BYTES * (PIPE_DISTINCT + 2));
     assert_non_null(leaves);
     assert_int_equal(shape.operation->fill(&shape, PIPE_IN, 3, leaves), 0);
@@ -235,11 +231,12 @@ static void quality_counts_mismatches_and_a_compression_of_32(void **state)
     (void)state;
     struct bench bench;
     struct assay_metric metric[ASSAY_MAX_METRICS];
-    bench_init(&bench, bench_shape("codec_encode_batch", 2, 1, LEAF_NOISE));
-    uint8_t *codes = bench.memory[PIPE_OUT];
-    assert_int_equal(
-        codec_encode_reference(codec_weights_default(), bench.memory[PIPE_IN], 2, codes, NULL), 0);
-    const void *const *host = (const void *const *)bench.memory;
+    bench_init(&bench, SHAPE("codec_encode_batch", 2, 1, LEAF_NOISE));
+    uint8_t *codes = bench.buffers.data[PIPE_OUT];
+    assert_int_equal(codec_encode_reference(codec_weights_default(), bench.buffers.data[PIPE_IN], 2,
+                                            codes, NULL),
+                     0);
+    const void *const *host = (const void *const *)bench.buffers.data;
     assert_int_equal(bench.shape.operation->quality(&bench.shape, host, metric), 4);
     assert_string_equal(metric[0].name, "mismatch_rate");
     assert_true(metric[0].value == 0);
@@ -254,8 +251,8 @@ static void quality_counts_mismatches_and_a_compression_of_32(void **state)
 static void work_is_the_bytes_over_the_link_and_the_networks_operations(void **state)
 {
     (void)state;
-    struct assay_shape up = bench_shape("codec_encode_batch", 64, 127, LEAF_SMOKE);
-    struct assay_shape down = bench_shape("codec_decode_batch", 64, 127, 0);
+    struct assay_shape up = SHAPE("codec_encode_batch", 64, 127, LEAF_SMOKE);
+    struct assay_shape down = SHAPE("codec_decode_batch", 64, 127, 0);
     struct assay_work encode = up.operation->work(&up), decode = down.operation->work(&down);
     assert_true(encode.over_link && decode.over_link);
     assert_true(encode.write_bytes == 127 * 64 * 2048.0 && encode.read_bytes == 127 * 64 * 64.0);
@@ -269,7 +266,7 @@ static void work_is_the_bytes_over_the_link_and_the_networks_operations(void **s
 static void too_many_leaves_are_refused_before_anything_is_counted(void **state)
 {
     (void)state;
-    struct assay_shape shape = bench_shape("codec_encode_batch", 1 << 24, 257, LEAF_SMOKE);
+    struct assay_shape shape = SHAPE("codec_encode_batch", 1 << 24, 257, LEAF_SMOKE);
     assert_non_null(shape.operation->supports(&shape));
     shape.value[PIPE_BATCHES] = 256;
     assert_null(shape.operation->supports(&shape));
@@ -277,17 +274,36 @@ static void too_many_leaves_are_refused_before_anything_is_counted(void **state)
 
 /* ---------------------------------------------------------------- the table -- */
 
+/* The variant of this name on a GPU, or NULL. */
+static const struct assay_variant *pipeline(const char *operation, const char *name)
+{
+    const struct assay_variant *list[REGISTRY_MAX_VARIANTS];
+    int count = registry_variants(operation, list, REGISTRY_MAX_VARIANTS);
+    assert_true(count <= PLAN_MAX_VARIANTS);
+    for (int i = 0; i < count; i++)
+        if (list[i]->place == ASSAY_CUDA && strcmp(list[i]->name, name) == 0) return list[i];
+    return NULL;
+}
+
+/* A row of the table launches as all of them do. */
 static void every_pipeline_of_the_device_does_both_ways_and_waits_on_the_host(void **state)
 {
     (void)state;
-    const struct assay_variant *encode[BENCH_MOST_VARIANTS], *decode[BENCH_MOST_VARIANTS];
-    int count = registry_variants("codec_encode_batch", encode, BENCH_MOST_VARIANTS);
-    assert_int_equal(registry_variants("codec_decode_batch", decode, BENCH_MOST_VARIANTS), count);
-    assert_true(count <= PLAN_MAX_VARIANTS);
-    for (int i = 0; i < count; i++) {
-        assert_string_equal(encode[i]->name, decode[i]->name);
-        assert_int_equal(encode[i]->clock, ASSAY_CLOCK_WALL);
-        assert_true((encode[i]->place == ASSAY_CUDA) == (encode[i]->figures != NULL));
+    const char *const ways[] = {"codec_encode_batch", "codec_decode_batch"};
+    for (int way = 0; way < 2; way++) {
+        const struct assay_variant *list[REGISTRY_MAX_VARIANTS];
+        const struct assay_variant *middle = pipeline(ways[way], "serial");
+        const struct assay_variant *host = bench_variant(ways[way], "host_openmp");
+        int count = registry_variants(ways[way], list, REGISTRY_MAX_VARIANTS);
+        assert_true(host->clock == ASSAY_CLOCK_WALL && !host->figures);
+        for (int i = 0; middle && i < count; i++) {
+            if (list[i]->launch != middle->launch) continue;
+            assert_non_null(pipeline(ways[!way], list[i]->name));
+            assert_true(list[i]->clock == ASSAY_CLOCK_WALL && list[i]->figures);
+        }
+#ifdef ASSAY_HAVE_CUDA
+        assert_non_null(middle);
+#endif
     }
 }
 

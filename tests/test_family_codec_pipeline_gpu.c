@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "codec_bench.h"
+#include "bench.h"
 #include "gpu_only.h"
 
 #ifdef ASSAY_HAVE_CUDA
@@ -20,16 +20,16 @@ enum { LEAVES = 17, BATCHES = 10, SPOILT = 5 };
 static void call_open(struct assay_call *call, const struct bench *bench)
 {
     *call = (struct assay_call){.shape = &bench->shape};
-    for (int b = 0; b < bench->count; b++) {
-        size_t bytes = bench_bytes(&bench->buffer[b]);
+    for (int b = 0; b < bench->buffers.count; b++) {
+        size_t bytes = bench_bytes(bench, b);
         FINE(cudaMalloc(&call->buffer[b], bytes));
-        FINE(cudaMemcpy(call->buffer[b], bench->memory[b], bytes, cudaMemcpyHostToDevice));
+        FINE(cudaMemcpy(call->buffer[b], bench->buffers.data[b], bytes, cudaMemcpyHostToDevice));
     }
 }
 
 static void call_close(struct assay_call *call, const struct bench *bench)
 {
-    for (int b = 0; b < bench->count; b++)
+    for (int b = 0; b < bench->buffers.count; b++)
         FINE(cudaFree(call->buffer[b]));
 }
 
@@ -56,7 +56,7 @@ static void check_one(const struct assay_variant *variant, const struct bench *b
     launch(variant, &call);
     assay_clear_error();
     if (variant->check(&call)) fail_msg("%s: %s", variant->name, assay_last_error());
-    assert_int_equal(((struct pipes *)call.state)->compared, bench->buffer[PIPE_OUT].count);
+    assert_int_equal(((struct pipes *)call.state)->compared, bench->buffers.spec[PIPE_OUT].count);
     launch(variant, &call);
     spoil_a_batch(call.state);
     if (variant->check(&call) == 0) fail_msg("%s: nothing was found", variant->name);
@@ -72,12 +72,17 @@ out:
 
 static void check_all(const char *operation, int64_t volume)
 {
-    const struct assay_variant *list[BENCH_MOST_VARIANTS];
-    int count = registry_variants(operation, list, BENCH_MOST_VARIANTS);
+    const struct assay_variant *list[REGISTRY_MAX_VARIANTS];
+    int count = registry_variants(operation, list, REGISTRY_MAX_VARIANTS);
     struct bench bench;
-    bench_init(&bench, bench_shape(operation, LEAVES, BATCHES, volume));
+    bench_init(&bench, SHAPE(operation, LEAVES, BATCHES, volume));
+    /* The pipelines of the table: they launch as `serial` does, and have struct pipes. */
+    int serial = 0;
+    while (serial < count && strcmp(list[serial]->name, "serial") != 0)
+        serial++;
+    assert_true(serial < count);
     for (int i = 0; i < count; i++)
-        if (list[i]->place == ASSAY_CUDA) check_one(list[i], &bench);
+        if (list[i]->launch == list[serial]->launch) check_one(list[i], &bench);
     bench_release(&bench);
 }
 

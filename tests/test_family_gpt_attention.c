@@ -3,9 +3,10 @@
  * what the mask lets through, and the tile loop of the tensor-core kernel acted out in
  * its own order.
  */
-#include "gpt_bench.h"
-#include "kernels/gpt/attention/attention_order.h"
+#include "bench.h"
 #include "kernels/gpt/attention/attention_configs.h"
+#include "kernels/gpt/attention/attention_order.h"
+#include "kernels/gpt/gpt.h"
 
 static void every_attention_is_right_from_one_token_up_at_any_head_size(void **state)
 {
@@ -14,8 +15,9 @@ static void every_attention_is_right_from_one_token_up_at_any_head_size(void **s
                                  {1, 2, 65, 16}, {3, 1, 33, 48}, {1, 1, 130, 128}};
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
         for (int64_t precision = GPT_FP32; precision <= GPT_BF16; precision++) {
-            const int64_t *s = shapes[i], value[] = {s[0], s[1], s[2], s[3], precision};
-            assert_int_equal(bench_run("attention", value, 5), 2);
+            const int64_t *s = shapes[i];
+            bench_all(SHAPE("attention", s[0], s[1], s[2], s[3], precision),
+                      "host_scalar host_omp");
         }
 }
 
@@ -23,9 +25,8 @@ static void the_first_token_is_its_own_value(void **state)
 {
     (void)state;
     struct bench bench;
-    const int64_t value[] = {2, 3, 4, 16, GPT_FP32};
-    bench_init(&bench, "attention", value, 5);
-    const float *qkv = bench.memory[ATTENTION_QKV];
+    bench_init(&bench, SHAPE("attention", 2, 3, 4, 16, GPT_FP32));
+    const float *qkv = bench.buffers.data[ATTENTION_QKV];
     for (int64_t batch = 0; batch < 2; batch++)
         for (int64_t head = 0; head < 3; head++) {
             double expected[16], bound[16];
@@ -46,9 +47,8 @@ static int64_t wrong_by_tiles(int64_t tokens, int64_t size, int see, bool rescal
 {
     enum { KEYS = 64 };
     struct bench bench;
-    const int64_t value[] = {1, 1, tokens, size, GPT_BF16};
-    bench_init(&bench, "attention", value, 5);
-    const void *qkv = bench.memory[ATTENTION_QKV];
+    bench_init(&bench, SHAPE("attention", 1, 1, tokens, size, GPT_BF16));
+    const void *qkv = bench.buffers.data[ATTENTION_QKV];
     float scale = 1.4426950408889634f / sqrtf((float)size);
     for (int64_t query = 0; query < tokens; query++) {
         float peak = -INFINITY, total = 0, sum[128] = {0};
@@ -77,9 +77,9 @@ static int64_t wrong_by_tiles(int64_t tokens, int64_t size, int see, bool rescal
             }
         }
         for (int64_t i = 0; i < size; i++)
-            gpt_store(bench.memory[ATTENTION_Y], GPT_BF16, query * size + i, sum[i] / total);
+            gpt_store(bench.buffers.data[ATTENTION_Y], GPT_BF16, query * size + i, sum[i] / total);
     }
-    int64_t wrong = bench_wrong(&bench);
+    int64_t wrong = bench_judge(&bench).wrong;
     bench_release(&bench);
     return wrong;
 }

@@ -3,51 +3,29 @@
  * verifier's own places of it are computed as the kernels compute them, in their order and with
  * their roundings, and then with mistakes that kernels make.
  */
+#include "bench.h"
+#include "case/registry.h"
+#include "device/device.h"
+#include "kernels/gpt/gpt.h"
+#include "measure/verify.h"
+#include <cmocka.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
-
-#include "case/registry.h"
-#include "device/device.h"
-#include "kernels/gpt/gpt.h"
-#include "measure/verify.h"
-
 enum { STEP = 8, MAX_HEAD = 128, MAX_TILE = 128 };
 
 static const enum gpt_precision precisions[] = {GPT_FP32, GPT_TF32, GPT_BF16};
 
-/* ------------------------------------------------------- a case to check -- */
-
-struct bench {
-    const struct device_ops *ops;
-    struct device *device;
-    struct assay_shape shape;
-    struct buffers buffers;
-    struct verifier verifier;
-};
-
+/* A case with the places that the verifier looks at. */
 static void bench_open(struct bench *bench, int64_t heads, int64_t tokens, int64_t size,
                        enum gpt_precision precision)
 {
-    struct device_options options = {.spec = "host"};
-    memset(bench, 0, sizeof *bench);
-    bench->shape =
-        (struct assay_shape){registry_operation("attention"), {1, heads, tokens, size, precision}};
-    assert_int_equal(device_open(&options, &bench->ops, &bench->device), 0);
-    assert_int_equal(buffers_init(&bench->buffers, bench->ops, bench->device, &bench->shape, 42),
-                     0);
+    bench_init(bench, SHAPE("attention", 1, heads, tokens, size, precision));
     assert_int_equal(verifier_init(&bench->verifier, &bench->buffers), 0);
-}
-
-static void bench_close(struct bench *bench)
-{
-    verifier_release(&bench->verifier);
-    buffers_release(&bench->buffers);
-    bench->ops->close(bench->device);
+    bench->expects = true;
 }
 
 /* ---------------------------------------------- as the kernels compute it -- */
@@ -215,7 +193,7 @@ static void a_long_attention_rounded_as_the_kernels_round_is_right(void **state)
             assert_int_equal(wrong_by(&bench, last), 0);
             assert_int_equal(wrong_by(&bench, whole), 0);
             assert_int_equal(wrong_by(&bench, large), 0);
-            bench_close(&bench);
+            bench_release(&bench);
         }
 }
 
@@ -232,7 +210,7 @@ static void a_dropped_tile_of_keys_is_wrong_wherever_it_is(void **state)
             int64_t see = bench.verifier.checked * (64 - tile) / 64;
             assert_true(wrong_by(&bench, way) > see / 2);
         }
-        bench_close(&bench);
+        bench_release(&bench);
     }
 }
 
@@ -247,7 +225,7 @@ static void a_block_of_queries_with_the_next_ones_is_wrong_wherever_it_is(void *
             way.wrong = block;
             assert_true(wrong_by(&bench, way) > bench.verifier.checked / 64 / 2);
         }
-        bench_close(&bench);
+        bench_release(&bench);
     }
 }
 
@@ -260,7 +238,7 @@ static void sums_that_are_not_rescaled_are_wrong(void **state)
         struct bench bench;
         bench_open(&bench, 1, 4096, 64, precisions[p]);
         assert_true(wrong_by(&bench, way) > bench.verifier.checked / 2);
-        bench_close(&bench);
+        bench_release(&bench);
     }
 }
 
@@ -277,7 +255,7 @@ static void zeros_are_wrong(void **state)
                16384 * 64 * (size_t)gpt_bytes((int64_t)precisions[p]));
         assert_int_equal(verifier_check(&bench.verifier, &variant, &call, &verdict), 0);
         assert_true(verdict.wrong > verdict.near + bench.verifier.checked * 9 / 10);
-        bench_close(&bench);
+        bench_release(&bench);
     }
 }
 
@@ -291,7 +269,7 @@ static void a_dropped_tile_of_sixteen_thousand_keys_is_wrong(void **state)
         assert_int_equal(wrong_by(&bench, right), 0);
         way.dropped = 100;
         assert_true(wrong_by(&bench, way) > bench.verifier.checked * 156 / 256 / 2);
-        bench_close(&bench);
+        bench_release(&bench);
     }
 }
 
@@ -311,7 +289,7 @@ static void every_head_of_every_block_of_queries_is_checked(void **state)
     for (int block = 0; block < 16384 / 64; block++)
         assert_true(taken[block] > 0);
     assert_int_equal(bench.verifier.chunks[bench.verifier.chunk_count - 1].end, 16384 * 144);
-    bench_close(&bench);
+    bench_release(&bench);
 }
 
 static void bounds_are_within_the_family_s(void **state)
@@ -325,7 +303,7 @@ static void bounds_are_within_the_family_s(void **state)
             bench_open(&bench, shapes[s][0], shapes[s][1], shapes[s][2], precisions[p]);
             for (int64_t i = 0; i < bench.verifier.checked; i++)
                 assert_true(bench.verifier.bound[i] <= most[p]);
-            bench_close(&bench);
+            bench_release(&bench);
         }
 }
 
@@ -337,7 +315,7 @@ static void inputs_are_numbers_of_the_operand_type(void **state)
     const float *qkv = bench.buffers.data[ATTENTION_QKV];
     for (int64_t i = 0; i < bench.buffers.spec[ATTENTION_QKV].count; i++)
         assert_true(operand(GPT_TF32, qkv[i]) == qkv[i]);
-    bench_close(&bench);
+    bench_release(&bench);
 }
 
 int main(void)

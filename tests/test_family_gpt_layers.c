@@ -2,7 +2,8 @@
  * test_family_gpt_layers.c - layernorm, gelu, embedding and residual_add on the
  * host: variants against the reference, and bounds that tell right from wrong.
  */
-#include "gpt_bench.h"
+#include "bench.h"
+#include "kernels/gpt/gpt.h"
 
 static void every_layernorm_is_right_on_rows_of_any_length(void **state)
 {
@@ -12,8 +13,8 @@ static void every_layernorm_is_right_on_rows_of_any_length(void **state)
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         for (int64_t data = LAYERNORM_PLAIN; data <= LAYERNORM_SHIFTED; data++)
             for (int64_t adds = LAYERNORM_ALONE; adds <= LAYERNORM_ADD; adds++) {
-                const int64_t value[] = {sizes[i][0], sizes[i][1], data, adds};
-                assert_int_equal(bench_run("layernorm", value, 4), 2);
+                bench_all(SHAPE("layernorm", sizes[i][0], sizes[i][1], data, adds),
+                          "host_scalar host_omp");
             }
 }
 
@@ -22,12 +23,12 @@ static int64_t layernorm_wrong(int64_t rows, int64_t columns, int64_t data,
                                float (*variance)(const float *x, int64_t n, float mean))
 {
     struct bench bench;
-    const int64_t value[] = {rows, columns, data, LAYERNORM_ALONE};
-    bench_init(&bench, "layernorm", value, 4);
-    const float *weight = bench.memory[LAYERNORM_WEIGHT], *bias = bench.memory[LAYERNORM_BIAS];
+    bench_init(&bench, SHAPE("layernorm", rows, columns, data, LAYERNORM_ALONE));
+    const float *weight = bench.buffers.data[LAYERNORM_WEIGHT],
+                *bias = bench.buffers.data[LAYERNORM_BIAS];
     for (int64_t row = 0; row < rows; row++) {
-        const float *x = (const float *)bench.memory[LAYERNORM_X] + row * columns;
-        float *y = (float *)bench.memory[LAYERNORM_Y] + row * columns;
+        const float *x = (const float *)bench.buffers.data[LAYERNORM_X] + row * columns;
+        float *y = (float *)bench.buffers.data[LAYERNORM_Y] + row * columns;
         float sum = 0;
         for (int64_t i = 0; i < columns; i++)
             sum += x[i];
@@ -36,7 +37,7 @@ static int64_t layernorm_wrong(int64_t rows, int64_t columns, int64_t data,
         for (int64_t i = 0; i < columns; i++)
             y[i] = (x[i] - mean) * scale * weight[i] + bias[i];
     }
-    int64_t wrong = bench_wrong(&bench);
+    int64_t wrong = bench_judge(&bench).wrong;
     bench_release(&bench);
     return wrong;
 }
@@ -99,8 +100,8 @@ static void every_gelu_and_residual_is_right_at_odd_sizes(void **state)
     (void)state;
     const int64_t sizes[] = {1, 2, 3, 5, 31, 33, 1009, 65537, 1000003};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        assert_int_equal(bench_run("gelu", &sizes[i], 1), 2);
-        assert_int_equal(bench_run("residual_add", &sizes[i], 1), 2);
+        bench_all(SHAPE("gelu", sizes[i]), "host_scalar host_omp");
+        bench_all(SHAPE("residual_add", sizes[i]), "host_scalar host_omp");
     }
 }
 
@@ -109,12 +110,12 @@ static void gelu_by_the_error_function_is_wrong(void **state)
     (void)state;
     struct bench bench;
     const int64_t n = 10007;
-    bench_init(&bench, "gelu", &n, 1);
+    bench_init(&bench, SHAPE("gelu", n));
     for (int64_t i = 0; i < n; i++) {
-        double x = (double)((const float *)bench.memory[GELU_X])[i];
-        ((float *)bench.memory[GELU_Y])[i] = (float)(0.5 * x * (1 + erf(x * sqrt(0.5))));
+        double x = (double)((const float *)bench.buffers.data[GELU_X])[i];
+        ((float *)bench.buffers.data[GELU_Y])[i] = (float)(0.5 * x * (1 + erf(x * sqrt(0.5))));
     }
-    assert_true(bench_wrong(&bench) > n / 2);
+    assert_true(bench_judge(&bench).wrong > n / 2);
     bench_release(&bench);
 }
 
@@ -123,28 +124,27 @@ static void every_embedding_is_right_at_one_token_and_odd_channels(void **state)
     (void)state;
     const int64_t shapes[][4] = {{1, 1, 1, 1}, {1, 1, 48, 100}, {3, 7, 5, 11}, {8, 128, 48, 50257}};
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
-        assert_int_equal(bench_run("embedding", shapes[i], 4), 2);
+        bench_all(SHAPE("embedding", shapes[i][0], shapes[i][1], shapes[i][2], shapes[i][3]),
+                  "host_scalar host_omp");
 }
 
 static void an_id_outside_the_vocabulary_is_refused_before_the_launch(void **state)
 {
     (void)state;
-    const struct assay_variant *variants[64];
-    int count = registry_variants("embedding", variants, 64), refused = 0;
     const int32_t outside[] = {-1, 11, INT32_MAX, INT32_MIN};
-    const int64_t value[] = {3, 7, 5, 11};
+    struct group group;
     struct bench bench;
-    bench_init(&bench, "embedding", value, 4);
-    for (int v = 0; v < count; v++) {
-        if (variants[v]->place != ASSAY_HOST) continue;
+    bench_init(&bench, SHAPE("embedding", 3, 7, 5, 11));
+    bench_group(&group, bench.shape);
+    bench_runs(&group, "host_scalar host_omp");
+    for (int v = 0; v < group.variant_count; v++) {
+        if (group.skip[v][0]) continue;
         for (int i = 0; i < 4; i++) {
-            ((int32_t *)bench.memory[EMBEDDING_IDS])[20] = outside[i];
+            ((int32_t *)bench.buffers.data[EMBEDDING_IDS])[20] = outside[i];
             struct assay_call call = bench_call(&bench);
-            assert_int_equal(variants[v]->setup(&call), -1);
-            refused++;
+            assert_int_equal(group.variant[v]->setup(&call), -1);
         }
     }
-    assert_int_equal(refused, 8);
     bench_release(&bench);
 }
 

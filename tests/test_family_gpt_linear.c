@@ -2,7 +2,8 @@
  * test_family_gpt_linear.c - `linear` on the host: variants against the reference at
  * odd shapes, and bounds that tell right from wrong.
  */
-#include "gpt_bench.h"
+#include "bench.h"
+#include "kernels/gpt/gpt.h"
 #include "kernels/gpt/linear/linear_order.h"
 
 static void every_linear_is_right_at_odd_shapes(void **state)
@@ -12,9 +13,9 @@ static void every_linear_is_right_at_odd_shapes(void **state)
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
         for (int64_t precision = GPT_FP32; precision <= GPT_BF16; precision++)
             for (int64_t bias = LINEAR_NO_BIAS; bias <= LINEAR_FUSED; bias += 2) {
-                const int64_t value[] = {shapes[i][0], shapes[i][1],  shapes[i][2],
-                                         precision,    LINEAR_DIRECT, bias};
-                assert_true(bench_run("linear", value, 6) >= 2);
+                bench_all(SHAPE("linear", shapes[i][0], shapes[i][1], shapes[i][2], precision,
+                                LINEAR_DIRECT, bias),
+                          "host_scalar host_omp");
             }
 }
 
@@ -22,21 +23,14 @@ static void every_linear_is_right_at_odd_shapes(void **state)
 static int64_t wrong_after(int64_t precision, double share, bool forget_the_bias)
 {
     struct bench bench;
-    const int64_t value[] = {4, 5, 256, precision, LINEAR_DIRECT, LINEAR_FUSED};
-    bench_init(&bench, "linear", value, 6);
-    const struct assay_variant *variants[64];
-    int count = registry_variants("linear", variants, 64);
-    for (int v = 0; v < count; v++) {
-        if (strcmp(variants[v]->name, "host_scalar") != 0) continue;
-        struct assay_call call = bench_call(&bench);
-        assert_int_equal(variants[v]->launch(&call), 0);
-    }
-    void *y = bench.memory[LINEAR_Y];
-    enum assay_type type = bench.buffer[LINEAR_Y].type;
-    double b = forget_the_bias ? assay_load(type, bench.memory[LINEAR_B], 2) : 0;
+    bench_init(&bench, SHAPE("linear", 4, 5, 256, precision, LINEAR_DIRECT, LINEAR_FUSED));
+    bench_run(&bench, bench_variant("linear", "host_scalar"));
+    void *y = bench.buffers.data[LINEAR_Y];
+    enum assay_type type = bench.buffers.spec[LINEAR_Y].type;
+    double b = forget_the_bias ? assay_load(type, bench.buffers.data[LINEAR_B], 2) : 0;
     double was = assay_load(type, y, 2);
     assay_store(type, y, 2, was * (1 + share) - b);
-    int64_t wrong = bench_wrong(&bench);
+    int64_t wrong = bench_judge(&bench).wrong;
     bench_release(&bench);
     return wrong;
 }

@@ -2,17 +2,17 @@
  * test_family_gpt_mlp.c - mlp on the host: variants against the reference, and bounds
  * that tell right from wrong.
  */
-#include "gpt_bench.h"
+#include "bench.h"
+#include "kernels/gpt/gpt.h"
 
-/* On the host there are two at every precision, and OpenBLAS in fp32. */
-static int host_variants(int64_t precision)
+/* OpenBLAS has fp32 alone. */
+static const char *host_names(int64_t precision)
 {
 #if ASSAY_HAVE_OPENBLAS
-    return precision == GPT_FP32 ? 3 : 2;
-#else
-    (void)precision;
-    return 2;
+    if (precision == GPT_FP32) return "host_scalar host_omp openblas";
 #endif
+    (void)precision;
+    return "host_scalar host_omp";
 }
 
 static void every_mlp_is_right_at_odd_shapes(void **state)
@@ -21,8 +21,7 @@ static void every_mlp_is_right_at_odd_shapes(void **state)
     const int64_t shapes[][2] = {{1, 1}, {1, 7}, {5, 3}, {3, 48}, {2, 129}};
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
         for (int64_t precision = GPT_FP32; precision <= GPT_BF16; precision++) {
-            const int64_t value[] = {shapes[i][0], shapes[i][1], precision};
-            assert_int_equal(bench_run("mlp", value, 3), host_variants(precision));
+            bench_all(SHAPE("mlp", shapes[i][0], shapes[i][1], precision), host_names(precision));
         }
 }
 
@@ -30,25 +29,26 @@ static void every_mlp_is_right_at_odd_shapes(void **state)
 static int64_t wrong_with(int64_t precision, double (*round)(double), double (*activate)(double))
 {
     struct bench bench;
-    const int64_t m = 4, c = 96, value[] = {m, c, precision};
-    bench_init(&bench, "mlp", value, 3);
+    const int64_t m = 4, c = 96;
+    bench_init(&bench, SHAPE("mlp", m, c, precision));
     for (int64_t row = 0; row < m; row++) {
         double h[4 * 96];
         for (int64_t j = 0; j < 4 * c; j++) {
-            double sum = (double)gpt_load(bench.memory[MLP_B1], precision, j);
+            double sum = (double)gpt_load(bench.buffers.data[MLP_B1], precision, j);
             for (int64_t i = 0; i < c; i++)
-                sum += (double)gpt_load(bench.memory[MLP_X], precision, row * c + i) *
-                       (double)gpt_load(bench.memory[MLP_W1], precision, j * c + i);
+                sum += (double)gpt_load(bench.buffers.data[MLP_X], precision, row * c + i) *
+                       (double)gpt_load(bench.buffers.data[MLP_W1], precision, j * c + i);
             h[j] = round(activate(round(sum)));
         }
         for (int64_t i = 0; i < c; i++) {
-            double sum = (double)gpt_load(bench.memory[MLP_B2], precision, i);
+            double sum = (double)gpt_load(bench.buffers.data[MLP_B2], precision, i);
             for (int64_t j = 0; j < 4 * c; j++)
-                sum += h[j] * (double)gpt_load(bench.memory[MLP_W2], precision, i * 4 * c + j);
-            gpt_store(bench.memory[MLP_Y], precision, row * c + i, (float)sum);
+                sum +=
+                    h[j] * (double)gpt_load(bench.buffers.data[MLP_W2], precision, i * 4 * c + j);
+            gpt_store(bench.buffers.data[MLP_Y], precision, row * c + i, (float)sum);
         }
     }
-    int64_t wrong = bench_wrong(&bench);
+    int64_t wrong = bench_judge(&bench).wrong;
     bench_release(&bench);
     return wrong;
 }

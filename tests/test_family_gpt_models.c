@@ -2,18 +2,18 @@
  * test_family_gpt_models.c - whole models on the host: variants against the reference,
  * and bounds that tell right from wrong.
  */
-#include "gpt_bench.h"
+#include "bench.h"
+#include "kernels/gpt/gpt.h"
 #include "kernels/gpt/model/model_host.h"
 
-#if ASSAY_HAVE_OPENBLAS
-enum { HOST_FP32 = 3, HOST_BF16 = 2 };
-#else
-enum { HOST_FP32 = 2, HOST_BF16 = 2 };
-#endif
-
-static int64_t host_variants(int64_t precision)
+/* OpenBLAS has no bf16. */
+static const char *host_names(int64_t precision)
 {
-    return precision == GPT_BF16 ? HOST_BF16 : HOST_FP32;
+#if ASSAY_HAVE_OPENBLAS
+    if (precision != GPT_BF16) return "host_scalar host_omp openblas";
+#endif
+    (void)precision;
+    return "host_scalar host_omp";
 }
 
 /* heads, channels, batch, tokens, type, layers, vocabulary */
@@ -26,9 +26,9 @@ static void every_forward_is_right_at_odd_shapes(void **state)
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
         for (int64_t precision = GPT_FP32; precision <= GPT_BF16; precision++) {
             const int64_t *shape = shapes[i];
-            const int64_t value[] = {shape[0],  shape[1], shape[2], shape[3],
-                                     precision, shape[4], shape[5]};
-            assert_int_equal(bench_run("gpt_forward", value, 7), host_variants(precision));
+            bench_all(SHAPE("gpt_forward", shape[0], shape[1], shape[2], shape[3], precision,
+                            shape[4], shape[5]),
+                      host_names(precision));
         }
 }
 
@@ -36,8 +36,7 @@ static void a_block_is_a_forward_of_one_layer(void **state)
 {
     (void)state;
     for (int64_t precision = GPT_FP32; precision <= GPT_BF16; precision++) {
-        const int64_t value[] = {3, 21, 2, 5, precision};
-        assert_int_equal(bench_run("gpt_block", value, 5), host_variants(precision));
+        bench_all(SHAPE("gpt_block", 3, 21, 2, 5, precision), host_names(precision));
     }
 }
 
@@ -46,8 +45,8 @@ static void decode_is_right_with_and_without_a_vocabulary(void **state)
     (void)state;
     for (int64_t vocabulary = 0; vocabulary <= 13; vocabulary += 13)
         for (int64_t precision = GPT_FP32; precision <= GPT_BF16; precision++) {
-            const int64_t value[] = {2, 16, 3, 6, precision, 2, vocabulary};
-            assert_int_equal(bench_run("gpt_decode", value, 7), host_variants(precision));
+            bench_all(SHAPE("gpt_decode", 2, 16, 3, 6, precision, 2, vocabulary),
+                      host_names(precision));
         }
 }
 
@@ -67,29 +66,20 @@ static void decoding_reads_one_position_whatever_the_batch(void **state)
 static int64_t wrong_with(int64_t precision, void (*spoil)(struct bench *bench))
 {
     struct bench bench;
-    const int64_t value[] = {4, 64, 2, 16, precision, 3, 0};
-    bench_init(&bench, "gpt_forward", value, 7);
+    bench_init(&bench, SHAPE("gpt_forward", 4, 64, 2, 16, precision, 3, 0));
     void *kept[ASSAY_MAX_BUFFERS] = {0};
-    for (int b = 0; b < bench.count; b++) {
-        if (bench.buffer[b].role != ASSAY_IN) continue;
+    for (int b = 0; b < bench.buffers.count; b++) {
+        if (bench.buffers.spec[b].role != ASSAY_IN) continue;
         kept[b] = malloc(bench_bytes(&bench, b));
         assert_non_null(kept[b]);
-        memcpy(kept[b], bench.memory[b], bench_bytes(&bench, b));
+        memcpy(kept[b], bench.buffers.data[b], bench_bytes(&bench, b));
     }
     spoil(&bench);
-    const struct assay_variant *variants[64];
-    int count = registry_variants("gpt_forward", variants, 64);
-    for (int v = 0; v < count; v++) {
-        if (strcmp(variants[v]->name, "host_omp") != 0) continue;
-        struct assay_call call = bench_call(&bench);
-        assert_int_equal(variants[v]->setup(&call), 0);
-        assert_int_equal(variants[v]->launch(&call), 0);
-        variants[v]->teardown(&call);
-    }
-    for (int b = 0; b < bench.count; b++)
-        if (kept[b]) memcpy(bench.memory[b], kept[b], bench_bytes(&bench, b));
-    int64_t wrong = bench_wrong(&bench);
-    for (int b = 0; b < bench.count; b++)
+    bench_launch(&bench, bench_variant("gpt_forward", "host_omp"));
+    for (int b = 0; b < bench.buffers.count; b++)
+        if (kept[b]) memcpy(bench.buffers.data[b], kept[b], bench_bytes(&bench, b));
+    int64_t wrong = bench_judge(&bench).wrong;
+    for (int b = 0; b < bench.buffers.count; b++)
         free(kept[b]);
     bench_release(&bench);
     return wrong;
@@ -102,8 +92,8 @@ static void spoil_nothing(struct bench *bench)
 
 static void clear(struct bench *bench, int buffer, int64_t first, int64_t count)
 {
-    size_t bytes = assay_type_bytes(bench->buffer[buffer].type);
-    memset((char *)bench->memory[buffer] + (size_t)first * bytes, 0, (size_t)count * bytes);
+    size_t bytes = assay_type_bytes(bench->buffers.spec[buffer].type);
+    memset((char *)bench->buffers.data[buffer] + (size_t)first * bytes, 0, (size_t)count * bytes);
 }
 
 /* The projection's bias of the first layer. */
@@ -127,8 +117,8 @@ static void spoil_values(struct bench *bench)
 static void spoil_to_tf32(struct bench *bench)
 {
     for (int b = MODEL_QKV; b <= MODEL_FC2; b++)
-        for (int64_t i = 0; i < bench->buffer[b].count; i++)
-            ((uint32_t *)bench->memory[b])[i] &= 0xffffe000u;
+        for (int64_t i = 0; i < bench->buffers.spec[b].count; i++)
+            ((uint32_t *)bench->buffers.data[b])[i] &= 0xffffe000u;
 }
 
 static void what_is_left_out_is_found_at_every_precision(void **state)
@@ -154,7 +144,7 @@ static void tf32_in_the_place_of_fp32_is_wrong(void **state)
 static int reference_by_a_team(const struct bench *bench, int64_t run, double *expected,
                                double *bound)
 {
-    int64_t count = bench->buffer[MODEL_Y].count;
+    int64_t count = bench->buffers.spec[MODEL_Y].count;
     int failed = 0;
 #pragma omp parallel num_threads(4)
 #pragma omp single
@@ -172,10 +162,9 @@ static void the_reference_of_a_team_is_that_of_one_thread(void **state)
 {
     (void)state;
     struct bench bench;
-    const int64_t value[] = {4, 52, 3, 37, GPT_TF32, 2, 101};
-    bench_init(&bench, "gpt_forward", value, 7);
+    bench_init(&bench, SHAPE("gpt_forward", 4, 52, 3, 37, GPT_TF32, 2, 101));
     const struct assay_operation *operation = bench.shape.operation;
-    size_t count = (size_t)bench.buffer[MODEL_Y].count, bytes = count * sizeof(double);
+    size_t count = (size_t)bench.buffers.spec[MODEL_Y].count, bytes = count * sizeof(double);
     double *alone = malloc(2 * bytes), *team = malloc(2 * bytes);
     assert_non_null(alone);
     assert_non_null(team);
@@ -204,16 +193,16 @@ static void an_id_outside_the_vocabulary_is_refused_before_launch(void **state)
 {
     (void)state;
     struct bench bench;
-    const int64_t value[] = {1, 8, 1, 4, GPT_FP32, 1, 10};
-    const struct assay_variant *variants[64];
-    bench_init(&bench, "gpt_forward", value, 7);
-    ((int32_t *)bench.memory[MODEL_IN])[2] = 10;
-    int count = registry_variants("gpt_forward", variants, 64);
-    for (int v = 0; v < count; v++) {
-        if (variants[v]->place != ASSAY_HOST) continue;
+    struct group group;
+    bench_init(&bench, SHAPE("gpt_forward", 1, 8, 1, 4, GPT_FP32, 1, 10));
+    ((int32_t *)bench.buffers.data[MODEL_IN])[2] = 10;
+    bench_group(&group, bench.shape);
+    bench_runs(&group, host_names(GPT_FP32));
+    for (int v = 0; v < group.variant_count; v++) {
+        if (group.skip[v][0]) continue;
         struct assay_call call = bench_call(&bench);
-        assert_int_equal(variants[v]->setup(&call), -1);
-        variants[v]->teardown(&call);
+        assert_int_equal(group.variant[v]->setup(&call), -1);
+        group.variant[v]->teardown(&call);
     }
     bench_release(&bench);
 }

@@ -2,12 +2,19 @@
  * test_family_int8.c - int8_quantize on the host: formulas, data and host variants
  * against the reference, at the sizes and values where they break.
  */
-#include "int8_bench.h"
+#include "bench.h"
+#include "kernels/int8/int8.h"
+
+typedef int model_function(const struct assay_shape *shape, const void *const in[], int buffer,
+                           int64_t begin, int64_t end, void *out);
+
+/* The family's own variants of both operations. */
+static const char own[] = "host_scalar host_copy_r4w1 host_memcpy host_omp";
 
 /* One code by a model, from one value. */
 static int code_of(model_function *model, float x, int64_t scale)
 {
-    struct assay_shape shape = tensor_shape(1, INPUT_FP32, scale);
+    struct assay_shape shape = SHAPE("int8_quantize", 1, INPUT_FP32, scale);
     const void *const in[] = {&x};
     int8_t code;
     assert_int_equal(model(&shape, in, BUF_Y, 0, 1, &code), 0);
@@ -25,8 +32,37 @@ static void every_host_variant_is_right_at_tiny_odd_and_prime_sizes(void **state
                              31, 33, 127, 255, 1021, 4099, 9973, 65537, 100003};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         for (int64_t input = INPUT_FP32; input <= INPUT_BF16; input++)
-            for (int64_t scale = SCALE_ODD; scale <= SCALE_POW2; scale++)
-                assert_int_equal(run_host_variants(tensor_shape(sizes[i], input, scale)), 4);
+            for (int64_t scale = SCALE_ODD; scale <= SCALE_POW2; scale++) {
+                int64_t near = bench_all(SHAPE("int8_quantize", sizes[i], input, scale), own);
+                assert_true(near <= 1 || (double)near <= 1e-4 * (double)sizes[i]);
+            }
+}
+
+/* The family's own, of either operation: a model, or a check of what is in no buffer, which
+ * poisons it again, so that without a launch in between it fails. */
+static void own_variants_are_held_to_the_bit(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"host_scalar", "host_omp", "host_copy_r4w1", "host_memcpy"};
+    const struct assay_shape shapes[] = {SHAPE("int8_quantize", 1021),
+                                         SHAPE("int8_quantize_token", 33, 31)};
+    for (int s = 0; s < 2; s++)
+        for (int i = 0; i < 4; i++) {
+            struct bench bench;
+            bench_init(&bench, shapes[s]);
+            const struct assay_variant *variant =
+                bench_variant(shapes[s].operation->name, names[i]);
+            assert_true(variant->model || variant->check);
+            if (variant->check) {
+                struct assay_call call = bench_call(&bench);
+                assert_int_equal(variant->setup(&call), 0);
+                assert_int_equal(variant->launch(&call), 0);
+                assert_int_equal(variant->check(&call), 0);
+                assert_int_equal(variant->check(&call), -1);
+                variant->teardown(&call);
+            }
+            bench_release(&bench);
+        }
 }
 
 static void every_formula_is_near_on_a_small_share_and_the_data_hit_every_code(void **state)
@@ -36,14 +72,15 @@ static void every_formula_is_near_on_a_small_share_and_the_data_hit_every_code(v
     for (int64_t input = INPUT_FP32; input <= INPUT_BF16; input++) {
         for (int64_t scale = SCALE_ODD; scale <= SCALE_POW2; scale++) {
             struct bench bench;
-            bench_init(&bench, tensor_shape(n, input, scale));
-            const void *const *in = (const void *const *)bench.memory;
+            bench_init(&bench, SHAPE("int8_quantize", n, input, scale));
             for (int f = 0; f < FORMULAS; f++) {
-                int8_t *codes = bench.memory[BUF_Y];
-                assert_int_equal(formulas[f](&bench.shape, in, BUF_Y, 0, n, codes), 0);
+                int8_t *codes = bench.buffers.data[BUF_Y];
+                assert_int_equal(formulas[f](&bench.shape, bench.in, BUF_Y, 0, n, codes), 0);
                 /* A tenth of what is allowed, and none at all for bf16. */
-                int64_t near = near_count(&bench, BUF_Y, codes);
-                assert_true(near <= (input == INPUT_BF16 ? 0 : (int64_t)(1e-5 * (double)n)));
+                struct verdict verdict = bench_judge(&bench);
+                assert_int_equal(verdict.wrong, 0);
+                assert_true(verdict.near <=
+                            (input == INPUT_BF16 ? 0 : (int64_t)(1e-5 * (double)n)));
                 int seen[256] = {0};
                 for (int64_t i = 0; i < n; i++)
                     seen[codes[i] + 128]++;
@@ -67,7 +104,7 @@ static void all_formulas_give_every_bf16_value_its_exact_code(void **state)
         every[i] = (uint16_t)i;
     const void *const in[] = {every};
     for (int64_t scale = SCALE_ODD; scale <= SCALE_POW2; scale++) {
-        struct assay_shape shape = tensor_shape(65536, INPUT_BF16, scale);
+        struct assay_shape shape = SHAPE("int8_quantize", 65536, INPUT_BF16, scale);
         shape.operation->reference(&shape, in, BUF_Y, 0, 65536, expected, NULL);
         for (int f = 0; f < FORMULAS; f++) {
             formulas[f](&shape, in, BUF_Y, 0, 65536, codes);
@@ -82,14 +119,13 @@ static void a_scale_that_is_a_power_of_two_makes_all_formulas_agree(void **state
     (void)state;
     const int64_t n = 1000003;
     struct bench bench;
-    bench_init(&bench, tensor_shape(n, INPUT_FP32, SCALE_POW2));
-    const void *const *in = (const void *const *)bench.memory;
+    bench_init(&bench, SHAPE("int8_quantize", n, INPUT_FP32, SCALE_POW2));
     int8_t *other = malloc((size_t)n);
     assert_non_null(other);
-    int8_model_div(&bench.shape, in, BUF_Y, 0, n, bench.memory[BUF_Y]);
+    int8_model_div(&bench.shape, bench.in, BUF_Y, 0, n, bench.buffers.data[BUF_Y]);
     for (int f = 1; f < FORMULAS; f++) {
-        formulas[f](&bench.shape, in, BUF_Y, 0, n, other);
-        assert_memory_equal(other, bench.memory[BUF_Y], (size_t)n);
+        formulas[f](&bench.shape, bench.in, BUF_Y, 0, n, other);
+        assert_memory_equal(other, bench.buffers.data[BUF_Y], (size_t)n);
     }
     free(other);
     bench_release(&bench);
@@ -133,7 +169,7 @@ static void nan_gives_zero_infinities_saturate_and_nothing_gives_the_zero_point(
 static void a_neighbour_code_is_near_only_beside_a_tie(void **state)
 {
     (void)state;
-    struct assay_shape shape = tensor_shape(1, INPUT_FP32, SCALE_ODD);
+    struct assay_shape shape = SHAPE("int8_quantize", 1, INPUT_FP32, SCALE_ODD);
     const struct assay_operation *operation = shape.operation;
     assert_int_equal(operation->match(&shape, BUF_Y, 4.2, 4), ASSAY_EXACT);
     assert_int_equal(operation->match(&shape, BUF_Y, 4.2, 5), ASSAY_WRONG);
@@ -152,12 +188,11 @@ static int wrong_of(int8_t (*mistake)(float x))
     static double expected[N], bound[N];
     struct bench bench;
     int wrong = 0;
-    bench_init(&bench, tensor_shape(N, INPUT_FP32, SCALE_POW2));
+    bench_init(&bench, SHAPE("int8_quantize", N, INPUT_FP32, SCALE_POW2));
     const struct assay_operation *operation = bench.shape.operation;
-    const void *in[ASSAY_MAX_BUFFERS] = {bench.memory[BUF_X]};
-    assert_int_equal(operation->reference(&bench.shape, in, BUF_Y, 0, N, expected, bound), 0);
+    assert_int_equal(operation->reference(&bench.shape, bench.in, BUF_Y, 0, N, expected, bound), 0);
     for (int i = 0; i < N; i++) {
-        double code = mistake(((const float *)bench.memory[BUF_X])[i]);
+        double code = mistake(((const float *)bench.buffers.data[BUF_X])[i]);
         wrong += operation->match(&bench.shape, BUF_Y, expected[i], code) == ASSAY_WRONG;
     }
     bench_release(&bench);
@@ -190,10 +225,10 @@ static void a_mistake_at_ties_is_wrong_where_all_formulas_agree(void **state)
 static void work_counts_each_byte_once(void **state)
 {
     (void)state;
-    struct assay_shape shape = tensor_shape(1000, INPUT_FP32, SCALE_ODD);
+    struct assay_shape shape = SHAPE("int8_quantize", 1000, INPUT_FP32, SCALE_ODD);
     struct assay_work work = shape.operation->work(&shape);
     assert_true(work.read_bytes == 4000 && work.write_bytes == 1000);
-    shape = token_shape(10, 100, INPUT_BF16);
+    shape = SHAPE("int8_quantize_token", 10, 100, INPUT_BF16);
     work = shape.operation->work(&shape);
     assert_true(work.read_bytes == 2000 && work.write_bytes == 1040);
 }
@@ -202,6 +237,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_host_variant_is_right_at_tiny_odd_and_prime_sizes),
+        cmocka_unit_test(own_variants_are_held_to_the_bit),
         cmocka_unit_test(every_formula_is_near_on_a_small_share_and_the_data_hit_every_code),
         cmocka_unit_test(all_formulas_give_every_bf16_value_its_exact_code),
         cmocka_unit_test(a_scale_that_is_a_power_of_two_makes_all_formulas_agree),

@@ -2,125 +2,16 @@
  * test_family_lattice.c - the lattice family's operations and host variants, against the
  * reference, the models and what they refuse.
  */
-#include "lattice_bench.h"
+#include "bench.h"
+#include "lattice_shapes.h"
 
 #include "kernels/lattice/copy.h"
 
-/* The buffers of a shape: inputs filled, outputs poisoned, a guard behind each. */
-struct bench {
-    struct assay_shape shape;
-    int count;
-    struct assay_buffer buffer[ASSAY_MAX_BUFFERS];
-    void *memory[ASSAY_MAX_BUFFERS];
-};
-
-static size_t bytes_of(const struct assay_buffer *buffer)
+/* Every variant, of a shape that is taken. */
+static void expect_right(struct assay_shape shape)
 {
-    return (size_t)buffer->count * assay_type_bytes(buffer->type);
-}
-
-static void bench_init(struct bench *bench, struct assay_shape shape)
-{
-    bench->shape = shape;
-    bench->count = shape.operation->buffers(&shape, bench->buffer);
-    for (int b = 0; b < bench->count; b++) {
-        const struct assay_buffer *buffer = &bench->buffer[b];
-        bench->memory[b] = malloc(bytes_of(buffer) + GUARD);
-        assert_non_null(bench->memory[b]);
-        memset(bench->memory[b], POISON, bytes_of(buffer) + GUARD);
-        for (int64_t i = 0; buffer->role == ASSAY_IN && i < buffer->count; i++)
-            assay_store(buffer->type, bench->memory[b], i,
-                        fill_value(&buffer->fill, buffer->fill.hard, SEED + (uint64_t)b, i));
-    }
-}
-
-static void bench_release(struct bench *bench)
-{
-    for (int b = 0; b < bench->count; b++) {
-        const unsigned char *end = bench->memory[b];
-        end += bytes_of(&bench->buffer[b]);
-        for (int i = 0; i < GUARD; i++)
-            assert_int_equal(end[i], POISON);
-        free(bench->memory[b]);
-    }
-}
-
-static const struct assay_variant *variant_named(const char *operation, const char *name)
-{
-    const struct assay_variant *list[REGISTRY_MAX_VARIANTS];
-    int count = registry_variants(operation, list, REGISTRY_MAX_VARIANTS);
-    for (int i = 0; i < count; i++)
-        if (strcmp(list[i]->name, name) == 0) return list[i];
-    fail_msg("no variant %s of %s", name, operation);
-    return NULL;
-}
-
-static enum assay_match judge(const struct bench *bench, int b, double expected, double bound,
-                              double got)
-{
-    const struct assay_operation *operation = bench->shape.operation;
-    if (operation->match) return operation->match(&bench->shape, b, expected, got);
-    if (isnan(bound)) bound = operation->tolerance.rel * fabs(expected);
-    return fabs(got - expected) <= bound ? ASSAY_EXACT : ASSAY_WRONG;
-}
-
-/* Everything the outputs hold against the reference and the model, in odd pieces. */
-static void check_outputs(const struct bench *bench, const struct assay_variant *variant)
-{
-    const struct assay_operation *operation = bench->shape.operation;
-    const void *const *in = (const void *const *)bench->memory;
-    const int64_t run = operation->reference_run ? operation->reference_run(&bench->shape) : 1;
-    int64_t near = 0, all = 0;
-    for (int b = 0; b < bench->count; b++) {
-        const struct assay_buffer *buffer = &bench->buffer[b];
-        if (buffer->role != ASSAY_OUT) continue;
-        int64_t piece = (997 + run - 1) / run * run;
-        size_t width = assay_type_bytes(buffer->type);
-        double *expected = malloc((size_t)piece * 2 * sizeof *expected);
-        void *model = malloc((size_t)piece * width);
-        assert_true(expected && model);
-        for (int64_t begin = 0; begin < buffer->count; begin += piece) {
-            int64_t end = begin + piece < buffer->count ? begin + piece : buffer->count;
-            for (int64_t i = 0; i < piece; i++)
-                expected[piece + i] = NAN;
-            assert_int_equal(
-                operation->reference(&bench->shape, in, b, begin, end, expected, expected + piece),
-                0);
-            for (int64_t i = begin; i < end; i++) {
-                double got = assay_load(buffer->type, bench->memory[b], i);
-                enum assay_match match =
-                    judge(bench, b, expected[i - begin], expected[piece + i - begin], got);
-                if (match == ASSAY_WRONG)
-                    fail_msg("%s/%s: output %d[%lld] is %g, expected %g", operation->name,
-                             variant->name, b, (long long)i, got, expected[i - begin]);
-                near += match == ASSAY_NEAR;
-                all++;
-            }
-            if (!variant->model) continue;
-            assert_int_equal(variant->model(&bench->shape, in, b, begin, end, model), 0);
-            assert_memory_equal((char *)bench->memory[b] + (size_t)begin * width, model,
-                                (size_t)(end - begin) * width);
-        }
-        free(expected);
-        free(model);
-    }
-    assert_true(near <= 2 || (double)near <= operation->tolerance.near_share * (double)all);
-}
-
-static void run_both(struct assay_shape shape)
-{
-    static const char *const names[] = {"host_scalar", "host_omp"};
     if (shape.operation->supports(&shape)) return;
-    for (int i = 0; i < 2; i++) {
-        const struct assay_variant *variant = variant_named(shape.operation->name, names[i]);
-        struct bench bench;
-        bench_init(&bench, shape);
-        struct assay_call call = {.shape = &bench.shape};
-        memcpy(call.buffer, bench.memory, sizeof bench.memory);
-        assert_int_equal(variant->launch(&call), 0);
-        check_outputs(&bench, variant);
-        bench_release(&bench);
-    }
+    bench_all(shape, "host_scalar host_omp");
 }
 
 static void host_variants_are_right_for_every_lattice_code_and_protection(void **state)
@@ -129,9 +20,9 @@ static void host_variants_are_right_for_every_lattice_code_and_protection(void *
     EACH_CODE(lattice, code)
     for (int overload = 0; overload < 3; overload++)
         for (int data = 0; data < 3; data++) {
-            run_both(shape_of("lattice_encode", 16, 32, lattice, code, overload, 0, data));
-            run_both(shape_of("lattice_decode", 8, 64, lattice, code, overload, 0, 0));
-            run_both(shape_of("lattice_roundtrip", 8, 64, lattice, code, overload, 0, data));
+            expect_right(shape_of("lattice_encode", 16, 32, lattice, code, overload, 0, data));
+            expect_right(shape_of("lattice_decode", 8, 64, lattice, code, overload, 0, 0));
+            expect_right(shape_of("lattice_roundtrip", 8, 64, lattice, code, overload, 0, data));
         }
 }
 
@@ -141,10 +32,14 @@ static void rows_that_no_block_divides_are_filled_up_with_zeros(void **state)
     for (int lattice = 0; lattice < LATTICES; lattice++)
         for (int64_t columns = 1; columns < 20; columns += 3)
             for (int type = 0; type < 4; type++) {
-                run_both(shape_of("lattice_encode", 3, columns, lattice, CODE_Q3M2, 1, type, 2));
-                run_both(shape_of("lattice_encode", 3, columns, lattice, CODE_Q4M3, 0, type, 0));
-                run_both(shape_of("lattice_decode", 3, columns, lattice, CODE_Q4M2, 1, type, 0));
-                run_both(shape_of("lattice_roundtrip", 3, columns, lattice, CODE_Q2M1, 0, 0, 0));
+                expect_right(
+                    shape_of("lattice_encode", 3, columns, lattice, CODE_Q3M2, 1, type, 2));
+                expect_right(
+                    shape_of("lattice_encode", 3, columns, lattice, CODE_Q4M3, 0, type, 0));
+                expect_right(
+                    shape_of("lattice_decode", 3, columns, lattice, CODE_Q4M2, 1, type, 0));
+                expect_right(
+                    shape_of("lattice_roundtrip", 3, columns, lattice, CODE_Q2M1, 0, 0, 0));
             }
 }
 
@@ -168,10 +63,8 @@ static void rows_of_unit_norm_are_not_all_zeros(void **state)
     {
         struct bench bench;
         bench_init(&bench, shape_of("lattice_roundtrip", 8, 64, lattice, code, 0, 0, 1));
-        struct assay_call call = {.shape = &bench.shape};
-        memcpy(call.buffer, bench.memory, sizeof bench.memory);
-        assert_int_equal(variant_named("lattice_roundtrip", "host_omp")->launch(&call), 0);
-        const float *x = bench.memory[BUF_IN], *y = bench.memory[BUF_OUT];
+        bench_run(&bench, bench_variant("lattice_roundtrip", "host_omp"));
+        const float *x = bench.buffers.data[BUF_IN], *y = bench.buffers.data[BUF_OUT];
         double norm = 0;
         int nonzero = 0;
         for (int i = 0; i < 512; i++) {
@@ -247,11 +140,9 @@ static void measure_quality(int64_t rows, int lattice, int code, int overload,
 {
     struct bench bench;
     bench_init(&bench, shape_of("lattice_encode", rows, 4096, lattice, code, overload, 0, 0));
-    struct assay_call call = {.shape = &bench.shape};
-    memcpy(call.buffer, bench.memory, sizeof bench.memory);
-    assert_int_equal(variant_named("lattice_encode", "host_omp")->launch(&call), 0);
-    int count =
-        bench.shape.operation->quality(&bench.shape, (const void *const *)bench.memory, metric);
+    bench_launch(&bench, bench_variant("lattice_encode", "host_omp"));
+    int count = bench.shape.operation->quality(&bench.shape,
+                                               (const void *const *)bench.buffers.data, metric);
     assert_int_equal(count, 6);
     bench_release(&bench);
 }
@@ -291,19 +182,6 @@ static void the_error_is_in_units_of_the_doubled_beta(void **state)
     assert_true(fabs(metric[1].value - 1.0) < 0.05);
 }
 
-/* Output `b` of a bench that has run. */
-static void check_model(const struct bench *bench, const struct assay_variant *variant, int b)
-{
-    size_t bytes = bytes_of(&bench->buffer[b]);
-    char *model = malloc(bytes);
-    assert_non_null(model);
-    assert_int_equal(variant->model(&bench->shape, (const void *const *)bench->memory, b, 0,
-                                    bench->buffer[b].count, model),
-                     0);
-    assert_memory_equal(model, bench->memory[b], bytes);
-    free(model);
-}
-
 static void copies_write_what_their_model_says(void **state)
 {
     (void)state;
@@ -313,16 +191,8 @@ static void copies_write_what_their_model_says(void **state)
                                         "host_copy_roundtrip"};
     EACH_CODE(lattice, code)
     for (int i = 0; i < 6; i++) {
-        struct bench bench;
-        bench_init(&bench, shape_of(operations[i / 2], 8, 64, lattice, code, i % 2, 0, 0));
-        const struct assay_variant *variant = variant_named(operations[i / 2], names[i / 2]);
-        struct assay_call call = {.shape = &bench.shape};
-        memcpy(call.buffer, bench.memory, sizeof bench.memory);
-        assert_null(variant->supports(&bench.shape));
-        assert_int_equal(variant->launch(&call), 0);
-        for (int b = 0; b < bench.count; b++)
-            if (bench.buffer[b].role == ASSAY_OUT) check_model(&bench, variant, b);
-        bench_release(&bench);
+        assert_non_null(bench_variant(operations[i / 2], names[i / 2])->model);
+        bench_all(shape_of(operations[i / 2], 8, 64, lattice, code, i % 2, 0, 0), names[i / 2]);
     }
 }
 

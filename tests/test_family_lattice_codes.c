@@ -2,7 +2,7 @@
  * test_family_lattice_codes.c - nested codes: what is encoded comes back, overloads are
  * known, and the published rule's mistakes are not made.
  */
-#include "lattice_bench.h"
+#include "lattice_shapes.h"
 
 static void every_codeword_comes_back_as_itself_without_overload(void **state)
 {

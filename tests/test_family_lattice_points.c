@@ -2,7 +2,7 @@
  * test_family_lattice_points.c - closest points: the shared arithmetic against double and
  * against what is known of the lattices.
  */
-#include "lattice_bench.h"
+#include "lattice_shapes.h"
 
 static const double SQRT3 = 1.7320508075688772;
 

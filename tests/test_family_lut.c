@@ -1,21 +1,35 @@
 /* test_family_lut.c - the operations of the lookup-table family and their host variants. */
-#include "lut_bench.h"
+#include "bench.h"
+#include "kernels/lut/lut.h"
 
 #include "kernels/lut/linear.h"
+
+/* Every host variant that takes the shape; not one element is NEAR. */
+static void expect_exact(struct assay_shape shape, const char *names)
+{
+    assert_int_equal(bench_all(shape, names), 0);
+}
 
 static void host_variants_are_exact_for_every_lattice_code_and_index(void **state)
 {
     (void)state;
-    int ran = 0;
+    int shapes = 0;
     for (int lattice = 0; lattice < CODEBOOK_LATTICES; lattice++)
         for (int code = 0; lut_code_names[code]; code++)
             for (int index = 0; index < LUT_FORMATS; index++)
                 for (int scaled = 0; scaled < 2; scaled++) {
                     if (lattice == CODEBOOK_E8 && code == 3) continue; /* a 86 MB table */
-                    const int64_t dims[] = {3, 37, 5, lattice, code, index, scaled};
-                    ran += run_host_variants("lut_matmul", dims);
+                    struct assay_shape shape =
+                        SHAPE("lut_matmul", 3, 37, 5, lattice, code, index, scaled);
+                    bool table = !lut_table_unsupported(&shape);
+                    bool decode = !scaled && !lut_decode_unsupported(&shape);
+                    if (shape.operation->supports(&shape) || (!table && !decode)) continue;
+                    expect_exact(shape, !table   ? "host_decode"
+                                        : decode ? "host_scalar host_table host_decode"
+                                                 : "host_scalar host_table");
+                    shapes++;
                 }
-    assert_true(ran > 300);
+    assert_true(shapes > 100);
 }
 
 static void seed_sizes_are_exact(void **state)
@@ -24,8 +38,9 @@ static void seed_sizes_are_exact(void **state)
     static const int64_t sizes[][3] = {
         {2, 16, 8}, {4, 32, 16}, {8, 64, 32}, {16, 128, 64}, {32, 256, 128}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        const int64_t dims[] = {sizes[i][0], sizes[i][1], sizes[i][2], CODEBOOK_E8, 0, LUT_INT8, 0};
-        assert_true(run_host_variants("lut_matmul", dims) >= 3);
+        const int64_t *s = sizes[i];
+        expect_exact(SHAPE("lut_matmul", s[0], s[1], s[2], CODEBOOK_E8, 0, LUT_INT8),
+                     "host_scalar host_decode host_table");
     }
 }
 
@@ -49,20 +64,19 @@ static void linear_layers_are_exact_on_the_host(void **state)
 {
     (void)state;
     for (int code = 0; lut_code_names[code]; code++) {
-        const int64_t dims[] = {5, 203, 7, CODEBOOK_E8, code, LUT_PACKED, 0};
-        assert_true(run_host_variants("quantized_linear", dims) >= 2); /* 3 with OpenBLAS */
+        expect_exact(SHAPE("quantized_linear", 5, 203, 7, CODEBOOK_E8, code, LUT_PACKED),
+                     "host_scalar host_omp");
     }
 }
 
 /* C of a layer by the reference; the caller frees it. */
-static double *layer(const struct problem *problem)
+static double *layer(const struct bench *bench)
 {
-    int64_t count = problem_outputs(problem);
+    int64_t count = bench->buffers.spec[LINEAR_C].count;
     double *expected = calloc((size_t)count, sizeof *expected);
     double *bound = calloc((size_t)count, sizeof *bound);
-    assert_int_equal(problem->shape.operation->reference(&problem->shape,
-                                                         (const void *const *)problem->call.buffer,
-                                                         LINEAR_C, 0, count, expected, bound),
+    assert_int_equal(bench->shape.operation->reference(&bench->shape, bench->in, LINEAR_C, 0, count,
+                                                       expected, bound),
                      0);
     free(bound);
     return expected;
@@ -72,27 +86,26 @@ static void activations_that_are_no_numbers_are_zeros_to_their_block_alone(void 
 {
     (void)state;
     static const float hard[] = {NAN, INFINITY, -INFINITY, 3e38f, 4e6f};
-    const int64_t dims[] = {3, 203, 7, CODEBOOK_E8, 1, LUT_PACKED, 0};
-    struct problem problem;
-    problem_init(&problem, "quantized_linear", dims);
-    float *x = problem.call.buffer[LINEAR_X];
+    struct bench bench;
+    bench_init(&bench, SHAPE("quantized_linear", 3, 203, 7, CODEBOOK_E8, 1, LUT_PACKED, 0));
+    float *x = bench.buffers.data[LINEAR_X];
     for (size_t i = 0; i < sizeof hard / sizeof *hard; i++) {
         memset(x + 203 + 40, 0, 8 * sizeof *x);
-        double *zeros = layer(&problem);
+        double *zeros = layer(&bench);
         for (int at = 0; at < 8; at++)
             x[203 + 40 + at] = at == 3 ? hard[i] : 0.75f;
-        double *lost = layer(&problem);
+        double *lost = layer(&bench);
         assert_memory_equal(zeros, lost, 3 * 7 * sizeof *lost);
         free(lost);
         free(zeros);
     }
-    problem_release(&problem);
+    bench_release(&bench);
 }
 
-static double metric_of(const struct problem *problem, const char *name)
+static double metric_of(const struct bench *bench, const char *name)
 {
     struct assay_metric metrics[ASSAY_MAX_METRICS];
-    int count = linear_quality(&problem->shape, (const void *const *)problem->call.buffer, metrics);
+    int count = linear_quality(&bench->shape, (const void *const *)bench->buffers.data, metrics);
     for (int i = 0; i < count; i++)
         if (strcmp(metrics[i].name, name) == 0) return metrics[i].value;
     return NAN;
@@ -109,61 +122,56 @@ static void activations_are_quantised_where_few_blocks_overload(void **state)
     } known[] = {{0, -12, 0, 0.07}, {1, -18, 0, 0.07},  {3, 9.5, 12, 0.003},
                  {4, 3, 5, 0.001},  {5, 16, 17, 0.001}, {6, 27.5, 29, 0.001}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        const int64_t dims[] = {24, 512, 96, CODEBOOK_E8, known[i].code, LUT_PACKED, 0};
-        struct problem problem;
-        problem_init(&problem, "quantized_linear", dims);
-        const struct assay_variant *variants[16];
-        int count = registry_variants("quantized_linear", variants, 16);
-        for (int v = 0; v < count; v++)
-            if (strcmp(variants[v]->name, "host_omp") == 0) run(&problem, variants[v]);
-        double db = metric_of(&problem, "sqnr_db");
+        struct bench bench;
+        bench_init(&bench, SHAPE("quantized_linear", 24, 512, 96, CODEBOOK_E8, known[i].code,
+                                 LUT_PACKED, 0));
+        bench_run(&bench, bench_variant("quantized_linear", "host_omp"));
+        double db = metric_of(&bench, "sqnr_db");
         assert_true(db > known[i].least_db && db < known[i].most_db);
-        assert_true(metric_of(&problem, "overload_rate") < known[i].overload);
-        problem_release(&problem);
+        assert_true(metric_of(&bench, "overload_rate") < known[i].overload);
+        bench_release(&bench);
     }
 }
 
 static void no_number_of_b_stays_in_its_column(void **state)
 {
     (void)state;
-    const int64_t dims[] = {5, 203, 7, CODEBOOK_E8, 1, LUT_PACKED, 0};
-    struct problem problem;
-    problem_init(&problem, "lut_matmul_onesided", dims);
-    ((float *)problem.call.buffer[LUT_B])[0] = -INFINITY; /* the fill puts more there */
-    ((float *)problem.call.buffer[LUT_B])[2 * 203 + 100] = NAN;
-    ((float *)problem.call.buffer[LUT_B])[4 * 203 + 202] = INFINITY;
-    const struct assay_variant *variants[8];
-    int count = registry_variants("lut_matmul_onesided", variants, 8);
-    for (int i = 0; i < count; i++) {
-        if (variants[i]->place != ASSAY_HOST) continue;
-        run(&problem, variants[i]);
+    struct bench bench;
+    bench_init(&bench, SHAPE("lut_matmul_onesided", 5, 203, 7, CODEBOOK_E8, 1, LUT_PACKED, 0));
+    ((float *)bench.buffers.data[LUT_B])[0] = -INFINITY; /* the fill puts more there */
+    ((float *)bench.buffers.data[LUT_B])[2 * 203 + 100] = NAN;
+    ((float *)bench.buffers.data[LUT_B])[4 * 203 + 202] = INFINITY;
+    struct group group;
+    bench_group(&group, bench.shape);
+    bench_runs(&group, "host_omp");
+    for (int i = 0; i < group.variant_count; i++) {
+        if (group.skip[i][0]) continue;
+        bench_launch(&bench, group.variant[i]);
         for (int at = 0; at < 5 * 7; at++) {
-            bool finite = isfinite(((float *)problem.call.buffer[LUT_C])[at]);
+            bool finite = isfinite(((float *)bench.buffers.data[LUT_C])[at]);
             assert_int_equal(finite, at % 7 != 0 && at % 7 != 2 && at % 7 != 4);
         }
     }
-    problem_release(&problem);
+    bench_release(&bench);
 }
 
 static void one_sided_products_are_within_their_bound(void **state)
 {
     (void)state;
     for (int lattice = 0; lattice < CODEBOOK_LATTICES; lattice++) {
-        const int64_t dims[] = {5, 203, 7, lattice, 5, LUT_PACKED, 0};
-        assert_true(run_host_variants("lut_matmul_onesided", dims) >= 1);
+        expect_exact(SHAPE("lut_matmul_onesided", 5, 203, 7, lattice, 5, LUT_PACKED), "host_omp");
     }
 }
 
 /* Row sums that the rows of A expect; the caller frees them. */
-static int64_t *expected_sums(const struct problem *problem, int count)
+static int64_t *expected_sums(const struct bench *bench, int count)
 {
-    struct lut_geometry geometry = lut_geometry(&problem->shape);
+    struct lut_geometry geometry = lut_geometry(&bench->shape);
     int64_t *sums = calloc((size_t)(geometry.blocks * geometry.d), sizeof *sums);
     int64_t *expected = calloc((size_t)count, sizeof *expected);
-    assert_int_equal(lut_column_sums(&problem->shape, problem->call.buffer[LUT_B], sums), 0);
+    assert_int_equal(lut_column_sums(&bench->shape, bench->buffers.data[LUT_B], sums), 0);
     assert_int_equal(
-        lut_expected_row_sums(&problem->shape, problem->call.buffer[LUT_A], sums, count, expected),
-        0);
+        lut_expected_row_sums(&bench->shape, bench->buffers.data[LUT_A], sums, count, expected), 0);
     free(sums);
     return expected;
 }
@@ -171,46 +179,40 @@ static int64_t *expected_sums(const struct problem *problem, int count)
 static void row_sums_catch_one_wrong_element(void **state)
 {
     (void)state;
-    const int64_t dims[] = {5, 200, 33, CODEBOOK_A2, 2, LUT_PACKED, 0};
-    struct problem problem;
-    problem_init(&problem, "lut_matmul", dims);
-    const struct assay_variant *variants[64];
-    int count = registry_variants("lut_matmul", variants, 64);
-    for (int i = 0; i < count; i++)
-        if (strcmp(variants[i]->name, "host_scalar") == 0) run(&problem, variants[i]);
-    float *c = problem.call.buffer[LUT_C];
-    int64_t *expected = expected_sums(&problem, 5);
-    assert_true(lut_row_sum_error(&problem.shape, expected, c, 5) == 0);
+    struct bench bench;
+    bench_init(&bench, SHAPE("lut_matmul", 5, 200, 33, CODEBOOK_A2, 2, LUT_PACKED, 0));
+    bench_run(&bench, bench_variant("lut_matmul", "host_scalar"));
+    float *c = bench.buffers.data[LUT_C];
+    int64_t *expected = expected_sums(&bench, 5);
+    assert_true(lut_row_sum_error(&bench.shape, expected, c, 5) == 0);
     c[4 * 33 + 17] += 1;
-    assert_true(lut_row_sum_error(&problem.shape, expected, c, 5) == 1);
+    assert_true(lut_row_sum_error(&bench.shape, expected, c, 5) == 1);
     c[4 * 33 + 17] = NAN;
-    assert_true(isnan(lut_row_sum_error(&problem.shape, expected, c, 5)));
+    assert_true(isnan(lut_row_sum_error(&bench.shape, expected, c, 5)));
     free(expected);
-    problem_release(&problem);
+    bench_release(&bench);
 }
 
 static void products_are_c_before_it_is_divided(void **state)
 {
     (void)state;
     for (int lattice = 0; lattice < CODEBOOK_LATTICES; lattice++) {
-        const int64_t dims[] = {5, 200, 33, lattice, 3, LUT_PACKED, 0};
-        struct problem problem;
+        struct bench bench;
         int32_t products[5 * 33];
         float c[5 * 33];
-        problem_init(&problem, "lut_matmul", dims);
-        struct lut_geometry geometry = lut_geometry(&problem.shape);
-        const void *const *in = (const void *const *)problem.call.buffer;
-        assert_int_equal(lut_model_products(&problem.shape, in, LUT_C, 0, 165, products), 0);
-        assert_int_equal(lut_model(&problem.shape, in, LUT_C, 0, 165, c), 0);
+        bench_init(&bench, SHAPE("lut_matmul", 5, 200, 33, lattice, 3, LUT_PACKED, 0));
+        struct lut_geometry geometry = lut_geometry(&bench.shape);
+        assert_int_equal(lut_model_products(&bench.shape, bench.in, LUT_C, 0, 165, products), 0);
+        assert_int_equal(lut_model(&bench.shape, bench.in, LUT_C, 0, 165, c), 0);
         for (int at = 0; at < 165; at++)
             assert_true((float)(products[at] >> lut_shift(geometry.divisor)) * geometry.unit ==
                         c[at]);
-        int64_t *expected = expected_sums(&problem, 5);
-        assert_true(lut_product_row_sum_error(&problem.shape, expected, products, 5) == 0);
+        int64_t *expected = expected_sums(&bench, 5);
+        assert_true(lut_product_row_sum_error(&bench.shape, expected, products, 5) == 0);
         products[77] -= 3; /* which dividing would hide */
-        assert_true(lut_product_row_sum_error(&problem.shape, expected, products, 5) == 3);
+        assert_true(lut_product_row_sum_error(&bench.shape, expected, products, 5) == 3);
         free(expected);
-        problem_release(&problem);
+        bench_release(&bench);
     }
 }
 

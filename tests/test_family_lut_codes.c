@@ -1,5 +1,6 @@
 /* test_family_lut_codes.c - codebooks, tables of inner products, and indices as stored. */
-#include "lut_bench.h"
+#include "bench.h"
+#include "kernels/lut/lut.h"
 
 #include "kernels/lut/short_points.h"
 

@@ -5,7 +5,7 @@
  * kernels/lattice has digits in doubled coordinates and fp32, kernels/lut a codebook of points in
  * coordinates of its own and closest points in double; nothing is shared but the definition.
  */
-#include "lattice_bench.h"
+#include "lattice_shapes.h"
 
 #include "kernels/lut/linear.h"
 

@@ -2,7 +2,8 @@
  * test_family_lut_layout.c - where the GPU kernels of the lookup-table family put things: their
  * index rules followed on the host, and summed up.
  */
-#include "lut_bench.h"
+#include "bench.h"
+#include "kernels/lut/lut.h"
 
 #include "kernels/lut/gemv.h"
 #include "kernels/lut/gemv_q4.h"
@@ -10,13 +11,13 @@
 #include "kernels/lut/imma.h"
 
 /* One element as decode_gemv adds it up: chunk, part and step, nibbles and bias. */
-static int32_t gemv_element(const struct problem *problem, int64_t row, int64_t column)
+static int32_t gemv_element(const struct bench *bench, int64_t row, int64_t column)
 {
-    struct lut_geometry geometry = lut_geometry(&problem->shape);
-    const struct codebook *codebook = lut_codebook(&problem->shape);
-    struct lut_codes a = lut_codes(&geometry, problem->call.buffer[LUT_A], geometry.rows);
+    struct lut_geometry geometry = lut_geometry(&bench->shape);
+    const struct codebook *codebook = lut_codebook(&bench->shape);
+    struct lut_codes a = lut_codes(&geometry, bench->buffers.data[LUT_A], geometry.rows);
     const unsigned char *codes =
-        (const unsigned char *)problem->call.buffer[LUT_B] + column * geometry.stride_bytes;
+        (const unsigned char *)bench->buffers.data[LUT_B] + column * geometry.stride_bytes;
     int levels = geometry.levels, of_lane = GEMV_LANE_BYTES / levels;
     int steps = gemv_steps(geometry.blocks, levels);
     int(*left)[4][8] = calloc((size_t)steps, sizeof *left);
@@ -49,16 +50,15 @@ static void gemv_adds_up_to_the_exact_sum(void **state)
     (void)state;
     for (int code = 0; code < 3; code++) /* q2m1, q2m2, q2m4 */
         for (int64_t k = 8; k <= 2072; k += 688) {
-            const int64_t dims[] = {3, k, 4, CODEBOOK_E8, code, LUT_PACKED, 0};
-            struct problem problem;
-            problem_init(&problem, "lut_matmul", dims);
-            struct lut_geometry geometry = lut_geometry(&problem.shape);
+            struct bench bench;
+            bench_init(&bench, SHAPE("lut_matmul", 3, k, 4, CODEBOOK_E8, code, LUT_PACKED, 0));
+            struct lut_geometry geometry = lut_geometry(&bench.shape);
             for (int64_t at = 0; at < 12; at++)
-                assert_int_equal(gemv_element(&problem, at / 4, at % 4),
-                                 lut_exact(lut_codebook(&problem.shape), &geometry,
-                                           problem.call.buffer[LUT_A], problem.call.buffer[LUT_B],
+                assert_int_equal(gemv_element(&bench, at / 4, at % 4),
+                                 lut_exact(lut_codebook(&bench.shape), &geometry,
+                                           bench.buffers.data[LUT_A], bench.buffers.data[LUT_B],
                                            at / 4, at % 4));
-            problem_release(&problem);
+            bench_release(&bench);
         }
 }
 
@@ -91,10 +91,10 @@ static void q4_codewords_are_half_in_the_table_and_half_in_the_index(void **stat
 }
 
 /* Rows of A as decode_gemv keeps them for q = 4, negative, and the sum of each. */
-static int8_t *make_q4_rows(const struct problem *problem, const uint16_t *table, int sums[])
+static int8_t *make_q4_rows(const struct bench *bench, const uint16_t *table, int sums[])
 {
-    struct lut_geometry geometry = lut_geometry(&problem->shape);
-    struct lut_codes a = lut_codes(&geometry, problem->call.buffer[LUT_A], geometry.rows);
+    struct lut_geometry geometry = lut_geometry(&bench->shape);
+    struct lut_codes a = lut_codes(&geometry, bench->buffers.data[LUT_A], geometry.rows);
     int rows = (int)geometry.rows, levels = geometry.levels;
     uint16_t *out = calloc(1, (size_t)gemv_q4_a_bytes(geometry.blocks, levels, rows));
     for (int row = 0; row < rows; row++) {
@@ -119,12 +119,12 @@ static int8_t *make_q4_rows(const struct problem *problem, const uint16_t *table
 }
 
 /* One element: chunk, part, quad and the four products of 8 bytes each. */
-static int32_t gemv_q4_sum(const struct problem *problem, const uint16_t *table, const int8_t *a,
+static int32_t gemv_q4_sum(const struct bench *bench, const uint16_t *table, const int8_t *a,
                            int row, int64_t column)
 {
-    struct lut_geometry geometry = lut_geometry(&problem->shape);
+    struct lut_geometry geometry = lut_geometry(&bench->shape);
     int levels = geometry.levels, rows = (int)geometry.rows;
-    const char *codes = (const char *)problem->call.buffer[LUT_B] + column * geometry.stride_bytes;
+    const char *codes = (const char *)bench->buffers.data[LUT_B] + column * geometry.stride_bytes;
     int32_t sum = 0;
     for (int chunk = 0; chunk < gemv_q4_chunks(geometry.blocks, levels); chunk++)
         for (int part = 0; part < 4; part++) {
@@ -168,32 +168,31 @@ static void gemv_q4_adds_up_to_the_exact_sum(void **state)
     uint16_t *table = make_q4_table(codebook);
     for (int code = 4; code < 6; code++) /* q4m1, q4m2 */
         for (int64_t k = 8; k <= 2072; k += 344) {
-            const int64_t dims[] = {3, k, 4, CODEBOOK_E8, code, LUT_PACKED, 0};
-            struct problem problem;
+            struct bench bench;
             int sums[3];
-            problem_init(&problem, "lut_matmul", dims);
-            struct lut_geometry geometry = lut_geometry(&problem.shape);
+            bench_init(&bench, SHAPE("lut_matmul", 3, k, 4, CODEBOOK_E8, code, LUT_PACKED, 0));
+            struct lut_geometry geometry = lut_geometry(&bench.shape);
             assert_int_equal(geometry.q, 4);
-            int8_t *a = make_q4_rows(&problem, table, sums);
+            int8_t *a = make_q4_rows(&bench, table, sums);
             for (int at = 0; at < 12; at++) {
-                int32_t sum = gemv_q4_sum(&problem, table, a, at / 4, at % 4) >>
-                              gemv_q4_shift(geometry.levels);
+                int32_t sum =
+                    gemv_q4_sum(&bench, table, a, at / 4, at % 4) >> gemv_q4_shift(geometry.levels);
                 assert_int_equal((sum - gemv_q4_bias(geometry.levels) * sums[at / 4]) >> 2,
-                                 lut_exact(codebook, &geometry, problem.call.buffer[LUT_A],
-                                           problem.call.buffer[LUT_B], at / 4, at % 4));
+                                 lut_exact(codebook, &geometry, bench.buffers.data[LUT_A],
+                                           bench.buffers.data[LUT_B], at / 4, at % 4));
             }
             free(a);
-            problem_release(&problem);
+            bench_release(&bench);
         }
     free(table);
 }
 
 /* The tables of one part of a row of A, as table_gemv lays them out. */
-static void make_tables(const struct problem *problem, int64_t row, int part, char *table)
+static void make_tables(const struct bench *bench, int64_t row, int part, char *table)
 {
-    struct lut_geometry geometry = lut_geometry(&problem->shape);
-    const struct codebook *codebook = lut_codebook(&problem->shape);
-    struct lut_codes a = lut_codes(&geometry, problem->call.buffer[LUT_A], geometry.rows);
+    struct lut_geometry geometry = lut_geometry(&bench->shape);
+    const struct codebook *codebook = lut_codebook(&bench->shape);
+    struct lut_codes a = lut_codes(&geometry, bench->buffers.data[LUT_A], geometry.rows);
     memset(table, 0x55, GEMV_TABLE_BYTES);
     for (int word = 0; word < GEMV_TABLE_WORDS; word++)
         for (int lane = 0; lane < 32; lane++) {
@@ -216,13 +215,12 @@ static void make_tables(const struct problem *problem, int64_t row, int part, ch
 }
 
 /* What a part adds to one element: every byte of codes looked up, dp4a written out. */
-static int32_t look_up_part(const struct problem *problem, int64_t column, int part,
-                            const char *table)
+static int32_t look_up_part(const struct bench *bench, int64_t column, int part, const char *table)
 {
-    struct lut_geometry geometry = lut_geometry(&problem->shape);
+    struct lut_geometry geometry = lut_geometry(&bench->shape);
     int levels = geometry.levels;
     const unsigned char *codes =
-        (const unsigned char *)problem->call.buffer[LUT_B] + column * geometry.stride_bytes;
+        (const unsigned char *)bench->buffers.data[LUT_B] + column * geometry.stride_bytes;
     int32_t sum = 0;
     for (int chunk = 0; chunk < levels; chunk++)
         for (int lane = 0; lane < 32; lane++) {
@@ -248,23 +246,22 @@ static void table_gemv_adds_up_to_the_exact_sum(void **state)
     char *table = malloc(GEMV_TABLE_BYTES);
     for (int code = 0; code < 3; code++) /* q2m1, q2m2, q2m4 */
         for (int64_t k = 8; k <= 8968; k += 2240) {
-            const int64_t dims[] = {2, k, 4, CODEBOOK_E8, code, LUT_PACKED, 0};
-            struct problem problem;
-            problem_init(&problem, "lut_matmul", dims);
-            struct lut_geometry geometry = lut_geometry(&problem.shape);
+            struct bench bench;
+            bench_init(&bench, SHAPE("lut_matmul", 2, k, 4, CODEBOOK_E8, code, LUT_PACKED, 0));
+            struct lut_geometry geometry = lut_geometry(&bench.shape);
             int32_t sum[2][4] = {{0}};
             for (int64_t row = 0; row < 2; row++)
                 for (int part = 0; part < gemv_table_parts(geometry.blocks); part++) {
-                    make_tables(&problem, row, part, table);
+                    make_tables(&bench, row, part, table);
                     for (int64_t column = 0; column < 4; column++)
-                        sum[row][column] += look_up_part(&problem, column, part, table);
+                        sum[row][column] += look_up_part(&bench, column, part, table);
                 }
             for (int64_t at = 0; at < 8; at++)
                 assert_int_equal(sum[at / 4][at % 4],
-                                 lut_exact(lut_codebook(&problem.shape), &geometry,
-                                           problem.call.buffer[LUT_A], problem.call.buffer[LUT_B],
+                                 lut_exact(lut_codebook(&bench.shape), &geometry,
+                                           bench.buffers.data[LUT_A], bench.buffers.data[LUT_B],
                                            at / 4, at % 4));
-            problem_release(&problem);
+            bench_release(&bench);
         }
     free(table);
 }

@@ -3,7 +3,9 @@
  * for each code the signal-to-noise ratio at the recommended scale and at the best one, and
  * the share of blocks that overload.
  */
-#include "lut_bench.h"
+#include "base/fill.h"
+#include "bench.h"
+#include "kernels/lut/lut.h"
 
 #include "kernels/lut/linear.h"
 

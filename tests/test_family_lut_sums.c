@@ -2,20 +2,12 @@
  * test_family_lut_sums.c - row sums of the operations on one coded operand find what a sample
  * of elements can miss.
  */
-#include "lut_bench.h"
+#include "bench.h"
+#include "kernels/lut/lut.h"
 
 #include "kernels/lut/row_sums.h"
 
 enum { ROWS = 96, K = 520, COLUMNS = 160, TILE = 32 };
-
-static void run_on_host(struct problem *problem, const char *variant)
-{
-    const struct assay_variant *variants[16];
-    int count = registry_variants(problem->shape.operation->name, variants, 16);
-    for (int i = 0; i < count; i++)
-        if (variants[i]->place == ASSAY_HOST && strcmp(variants[i]->name, variant) == 0)
-            run(problem, variants[i]);
-}
 
 /* Zeros in a tile whose upper left element is (row, column); `keep` has what was there. */
 static void spoil(float *c, int row, int column, float keep[TILE][TILE], bool back)
@@ -31,20 +23,20 @@ static void spoil(float *c, int row, int column, float keep[TILE][TILE], bool ba
 }
 
 /* Each tile of C in turn: the first wrong row is one of its own. */
-static void assert_tiles_are_found(const struct problem *problem, const bool *finite,
+static void assert_tiles_are_found(const struct bench *bench, const bool *finite,
                                    const struct row_sum *sums)
 {
     static float keep[TILE][TILE];
-    float *c = problem->call.buffer[LUT_C];
-    assert_int_equal(row_sums_wrong(&problem->shape, c, finite, sums, ROWS), -1);
+    float *c = bench->buffers.data[LUT_C];
+    assert_int_equal(row_sums_wrong(&bench->shape, c, finite, sums, ROWS), -1);
     for (int row = 0; row < ROWS; row += TILE)
         for (int column = 0; column < COLUMNS; column += TILE) {
             spoil(c, row, column, keep, false);
-            int64_t wrong = row_sums_wrong(&problem->shape, c, finite, sums, ROWS);
+            int64_t wrong = row_sums_wrong(&bench->shape, c, finite, sums, ROWS);
             assert_true(wrong >= row && wrong < row + TILE);
             spoil(c, row, column, keep, true);
         }
-    assert_int_equal(row_sums_wrong(&problem->shape, c, finite, sums, ROWS), -1);
+    assert_int_equal(row_sums_wrong(&bench->shape, c, finite, sums, ROWS), -1);
 }
 
 static void a_wrong_tile_of_a_layer_is_found(void **state)
@@ -52,20 +44,20 @@ static void a_wrong_tile_of_a_layer_is_found(void **state)
     (void)state;
     static const int codes[] = {0, 1, 4, 5}; /* q2m1, q2m2, q4m1, q4m2 */
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
-        const int64_t dims[] = {ROWS, K, COLUMNS, CODEBOOK_E8, codes[i], LUT_PACKED, 0};
-        struct problem problem;
+        struct bench bench;
         struct row_sum sums[ROWS];
         int64_t of_w[K];
-        problem_init(&problem, "quantized_linear", dims);
-        run_on_host(&problem, "host_omp");
-        assert_int_equal(lut_column_sums(&problem.shape, problem.call.buffer[LUT_B], of_w), 0);
-        assert_int_equal(
-            linear_row_sums(&problem.shape, problem.call.buffer[LUT_A], of_w, ROWS, sums), 0);
-        assert_tiles_are_found(&problem, NULL, sums);
-        ((float *)problem.call.buffer[LUT_C])[5 * COLUMNS + 3] = NAN;
-        assert_int_equal(
-            row_sums_wrong(&problem.shape, problem.call.buffer[LUT_C], NULL, sums, ROWS), 5);
-        problem_release(&problem);
+        bench_init(&bench, SHAPE("quantized_linear", ROWS, K, COLUMNS, CODEBOOK_E8, codes[i],
+                                 LUT_PACKED, 0));
+        bench_run(&bench, bench_variant(bench.shape.operation->name, "host_omp"));
+        assert_int_equal(lut_column_sums(&bench.shape, bench.buffers.data[LUT_B], of_w), 0);
+        assert_int_equal(linear_row_sums(&bench.shape, bench.buffers.data[LUT_A], of_w, ROWS, sums),
+                         0);
+        assert_tiles_are_found(&bench, NULL, sums);
+        ((float *)bench.buffers.data[LUT_C])[5 * COLUMNS + 3] = NAN;
+        assert_int_equal(row_sums_wrong(&bench.shape, bench.buffers.data[LUT_C], NULL, sums, ROWS),
+                         5);
+        bench_release(&bench);
     }
 }
 
@@ -74,24 +66,23 @@ static void a_wrong_tile_of_a_one_sided_product_is_found(void **state)
     (void)state;
     for (int lattice = 0; lattice < CODEBOOK_LATTICES; lattice++)
         for (int code = 0; code < 4; code += 3) { /* q2m1, q3m2 */
-            const int64_t dims[] = {ROWS, K, COLUMNS, lattice, code, LUT_PACKED, 0};
-            struct problem problem;
+            struct bench bench;
             struct row_sum sums[ROWS];
             struct column_sums of_b = {0};
-            problem_init(&problem, "lut_matmul_onesided", dims);
-            run_on_host(&problem, "host_omp");
-            assert_int_equal(column_sums_init(&of_b, &problem.shape), 0);
-            const float *b = problem.call.buffer[LUT_B];
-            column_sums_add(&of_b, &problem.shape, b, 0, 100); /* in two parts */
-            column_sums_add(&of_b, &problem.shape, b + 100 * K, 100, COLUMNS - 100);
+            bench_init(&bench, SHAPE("lut_matmul_onesided", ROWS, K, COLUMNS, lattice, code,
+                                     LUT_PACKED, 0));
+            bench_run(&bench, bench_variant(bench.shape.operation->name, "host_omp"));
+            assert_int_equal(column_sums_init(&of_b, &bench.shape), 0);
+            const float *b = bench.buffers.data[LUT_B];
+            column_sums_add(&of_b, &bench.shape, b, 0, 100); /* in two parts */
+            column_sums_add(&of_b, &bench.shape, b + 100 * K, 100, COLUMNS - 100);
             assert_false(of_b.finite[0]); /* what the fill puts into the first row */
             assert_true(of_b.finite[1]);
             assert_int_equal(
-                onesided_row_sums(&problem.shape, problem.call.buffer[LUT_A], &of_b, ROWS, sums),
-                0);
-            assert_tiles_are_found(&problem, of_b.finite, sums);
+                onesided_row_sums(&bench.shape, bench.buffers.data[LUT_A], &of_b, ROWS, sums), 0);
+            assert_tiles_are_found(&bench, of_b.finite, sums);
             column_sums_release(&of_b);
-            problem_release(&problem);
+            bench_release(&bench);
         }
 }
 

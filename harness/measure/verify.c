@@ -77,7 +77,8 @@ static int choose_chunks(struct verifier *verifier)
         int64_t begin[ASSAY_CHECK_PLACES], end[ASSAY_CHECK_PLACES];
         int64_t count = buffers->spec[b].count;
         int64_t budget = element_budget(operation, buffers->shape, count);
-        int chunks = verify_plan(count, run, round_down(budget, run), begin, end);
+        if (budget < count) budget = round_down(budget, run);
+        int chunks = verify_plan(count, run, budget, begin, end);
         verifier->outputs += count;
         for (int i = 0; i < chunks; i++) {
             verifier->chunks[verifier->chunk_count++] =

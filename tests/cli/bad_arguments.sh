@@ -2,7 +2,7 @@
 # Arguments that cannot be had, and outputs that cannot be written.
 . "$(dirname "$0")/lib.sh"
 
-printf '[suite]\nbudget = 0.02\n[group a]\noperation = int8_quantize\nn = 1000\n' >small.ini
+printf '[suite]\nbudget = 0.02\n[group a]\noperation = int8_quantize\nvariants = host_omp\nn = 1000\n' >small.ini
 many_groups 3 many.ini
 
 # refused TEXT ARGUMENT...: assay run of the small suite with these is refused

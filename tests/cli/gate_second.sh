@@ -48,10 +48,12 @@ budget = 0.05
 precision = 1
 [group strict]
 operation = int8_quantize
+variants = host_scalar, host_copy_r4w1, host_memcpy, host_omp
 n = 1M
 threshold = 2
 [group lax]
 operation = int8_quantize
+variants = host_scalar, host_copy_r4w1, host_memcpy, host_omp
 n = 100k, 4M
 threshold = 30
 END

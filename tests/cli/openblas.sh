@@ -14,6 +14,7 @@ cat >one.ini <<'END'
 budget = 0.01
 [group a]
 operation = gemm
+variants = blocked, openblas
 m = 32
 n = 32
 k = 32

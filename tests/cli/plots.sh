@@ -16,7 +16,7 @@ title = a few cases
 budget = 0.02
 [group q]
 operation = int8_quantize
-variants = host_*
+variants = host_scalar, host_copy_r4w1, host_memcpy, host_omp
 baseline = host_memcpy
 n = 1M, 4M, 16M
 input = fp32
@@ -25,6 +25,7 @@ sed 's/^n = .*/n = 1Ki..64Mi*2/; s/input = .*/input = fp32, bf16/' few.ini >many
 cat >>many.ini <<END
 [group t]
 operation = int8_quantize_token
+variants = host_scalar, host_copy_r4w1, host_memcpy, host_omp
 tokens = 1Ki
 hidden = 1Ki..40Ki+1Ki
 END

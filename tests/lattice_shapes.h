@@ -1,9 +1,9 @@
 /*
- * lattice_bench.h - what the tests of the lattice family share: shapes, jobs and blocks of
+ * lattice_shapes.h - what the tests of the lattice family share: shapes, jobs and blocks of
  * entries.
  */
-#ifndef LATTICE_BENCH_H
-#define LATTICE_BENCH_H
+#ifndef LATTICE_SHAPES_H
+#define LATTICE_SHAPES_H
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@
 #include "case/registry.h"
 #include "kernels/lattice/lattice.h"
 
-enum { SEED = 11, GUARD = 64, POISON = 0xa5 };
+enum { SEED = 11 };
 
 /* A shape of operation `name`; values of dims from the third on. */
 static inline struct assay_shape shape_of(const char *name, int64_t rows, int64_t columns,

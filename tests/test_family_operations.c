@@ -1,0 +1,63 @@
+/*
+ * test_family_operations.c - every operation that is linked in, at a small shape: a host
+ * variant takes it, and all that do are right. A new operation is tested by being there.
+ */
+#include "bench.h"
+#include "case/shape.h"
+
+enum { BY_DEFAULT = -1, MOST_CHOICES = 4 };
+
+/* Every size as near to `size` as its range allows, every choice as near to number `choice`. */
+static struct assay_shape shape_near(const struct assay_operation *operation, int64_t size,
+                                     int64_t choice)
+{
+    struct assay_shape shape = shape_default(operation);
+    for (int d = 0; d < shape_dims(operation); d++) {
+        const struct assay_dim *dim = &operation->dims[d];
+        int64_t wanted = dim->choices ? choice : size, least, most;
+        if (dim->choices && choice == BY_DEFAULT) continue;
+        shape_range(dim, &least, &most);
+        shape.value[d] = wanted < least ? least : wanted > most ? most : wanted;
+    }
+    return shape;
+}
+
+static bool some_variant_takes(struct assay_shape shape)
+{
+    struct group group;
+    bench_group(&group, shape);
+    for (int i = 0; i < group.variant_count; i++)
+        if (!group.skip[i][0]) return true;
+    return false;
+}
+
+/* The first that a host variant takes. */
+static struct assay_shape small_shape(const struct assay_operation *operation)
+{
+    static const int64_t sizes[] = {3, 4, 8, 64, 1};
+    for (int64_t choice = BY_DEFAULT; choice < MOST_CHOICES; choice++)
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+            struct assay_shape shape = shape_near(operation, sizes[i], choice);
+            if (some_variant_takes(shape)) return shape;
+        }
+    fail_msg("%s: no host variant takes a small shape", operation->name);
+    return shape_default(operation);
+}
+
+static void every_operation_has_host_variants_that_are_right(void **state)
+{
+    (void)state;
+    const struct assay_operation *const *operations;
+    int count = registry_operations(&operations);
+    assert_true(count > 0);
+    for (int i = 0; i < count; i++)
+        bench_all(small_shape(operations[i]), "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_operation_has_host_variants_that_are_right),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
