@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
-#include "case/shape.h"
+#include "case/case_name.h"
 #include "run/attempt.h"
 #include "run/interrupt.h"
 
@@ -19,14 +19,8 @@
 static void outcome_only(struct case_result *result, const struct group *group, int index,
                          enum case_status status, const char *reason)
 {
-    const struct assay_variant *variant = group->variant[index];
     result_init(result);
-    snprintf(result->id.operation, sizeof result->id.operation, "%s", variant->operation);
-    snprintf(result->id.variant, sizeof result->id.variant, "%s", variant->name);
-    shape_text(&group->shape, result->id.shape, sizeof result->id.shape);
-    result->id.kind = (int32_t)variant->kind;
-    result->id.place = (int32_t)variant->place;
-    result->id.temperature = (int32_t)group->temperature;
+    result->id = group_case(group, index);
     if (group->shape.operation->work) result->work = group->shape.operation->work(&group->shape);
     result->status = status;
     snprintf(result->reason, sizeof result->reason, "%s", reason);
@@ -206,9 +200,10 @@ static int begin_attempt(struct runner *runner, const struct group *group, struc
 enum attempt_end attempt_group(struct runner *runner, const struct group *group)
 {
     struct attempt attempt;
-    char heading[2 * RESULT_MAX_SHAPE];
+    const struct case_id first = group_case(group, 0);
+    char heading[CASE_TEXT];
     double start = clock_s();
-    group_heading(group, heading, sizeof heading);
+    case_group_text(&first, heading);
     progress_group(&runner->progress, heading, group->variant_count);
     if (begin_attempt(runner, group, &attempt) < 0) return ATTEMPT_FAILED;
     int begun = attempt.count;

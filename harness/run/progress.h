@@ -27,7 +27,7 @@ struct progress {
 
 /* `out` is usually stderr; NO_COLOR and TERM=dumb are honoured. */
 void progress_begin(struct progress *progress, FILE *out, int groups, int cases);
-/* A group begins: "int8_quantize n=5000000 input=fp32, cold". */
+/* A group begins: "int8_quantize n=5000000 input=fp32 cold". */
 void progress_group(struct progress *progress, const char *heading, int variants);
 /* What the worker does now ("rcp4_fma: check"); cheap to call often. */
 void progress_step(struct progress *progress, const char *step);

@@ -46,10 +46,10 @@ query words.sqlite "INSERT INTO device SELECT 'g', 'cuda', simulated, name, uuid
     (SELECT launch.id FROM launch JOIN run ON run.id = run_id WHERE label = 'both');
     UPDATE more SET id = 'of both', place = 'cuda', ordinal = 9; INSERT INTO result SELECT * FROM more"
 for format in table md html; do
-    check "$format tells the two places of a variant apart" says "copy/b n=10, cold, cuda" \
+    check "$format tells the two places of a variant apart" says "copy/b n=10 cold cuda" \
         compare both both --format $format
-    check "on both sides" says "copy/b n=10, cold, host" compare both both --format $format
-    check "and has no word where there is one place" fails says "copy/a n=10, cold, host" \
+    check "on both sides" says "copy/b n=10 cold host" compare both both --format $format
+    check "and has no word where there is one place" fails says "copy/a n=10 cold host" \
         compare both both --format $format
 done
 
