@@ -79,6 +79,7 @@ static void a_pattern_is_a_name_and_words_in_any_order(void **state)
         {"int8_quantize/best cold input=fp32 n=5000000", true},
         {"int8_quantize n=5000000 input=fp32 cold", true},
         {"int8_quantize/best  n=5000000 input=fp32  cold", true},
+        {"int8_quantize/best n=5000000\n\t  input=fp32 cold", true},
         {"int8_quantize/best n=5000000 input=fp32 hot", false},
         {"int8_quantize/best n=50000000 input=fp32 cold", false},
         {"int8_quantize/* *n=5000000 * cold", true},

@@ -46,12 +46,15 @@ static bool is_state(const char *word)
     return temperature_parse(word) >= 0 || place_parse(word) >= 0;
 }
 
+/* Between words; line ends as well, as a long sentence is broken within a case. */
+#define BETWEEN " \t\n,"
+
 /* The next word of a pattern and whether a comma is before it; false after the last. */
 static bool next_word(const char **pattern, char word[CASE_TEXT], bool *after_comma)
 {
-    size_t gap = strspn(*pattern, " ,");
+    size_t gap = strspn(*pattern, BETWEEN);
     *after_comma = memchr(*pattern, ',', gap) != NULL;
-    size_t length = strcspn(*pattern + gap, " ,");
+    size_t length = strcspn(*pattern + gap, BETWEEN);
     snprintf(word, CASE_TEXT, "%.*s", (int)length, *pattern + gap);
     *pattern += gap + length;
     return length > 0;

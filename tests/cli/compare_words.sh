@@ -52,6 +52,11 @@ for format in table md html; do
     check "and has no word where there is one place" fails says "copy/a n=10 cold host" \
         compare both both --format $format
 done
+series() { "$ASSAY" history "$1" --format json | grep -c '"variant"'; }
+check "without a word both places are taken" gives 2 series "copy/b n=10 cold"
+check "with it the one" gives 1 series "copy/b n=10 cold cuda"
+check "a word for the only place is no harm" gives 1 series "copy/a n=10 cold host"
+check "another place has no such case" exits 4 "$ASSAY" history "copy/a n=10 cold cuda"
 
 # -------------------------------------------------------------------------- rates
 
