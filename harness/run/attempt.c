@@ -20,7 +20,7 @@ static void outcome_only(struct case_result *result, const struct group *group, 
                          enum case_status status, const char *reason)
 {
     result_init(result);
-    result->id = group_case(group, index);
+    group_case_id(group, index, &result->id);
     if (group->shape.operation->work) result->work = group->shape.operation->work(&group->shape);
     result->status = status;
     snprintf(result->reason, sizeof result->reason, "%s", reason);
@@ -28,11 +28,12 @@ static void outcome_only(struct case_result *result, const struct group *group, 
 
 static void tell(struct runner *runner, const struct case_result *result)
 {
-    char outcome[2 * ASSAY_MAX_REASON];
+    char name[CASE_TEXT], outcome[2 * ASSAY_MAX_REASON];
     bool fine = result->status == STATUS_OK || result->status == STATUS_SKIPPED;
     snprintf(outcome, sizeof outcome, "%s%s%s", status_name((enum case_status)result->status),
              result->reason[0] ? ": " : "", result->reason);
-    progress_case(&runner->progress, result->id.variant, outcome, fine);
+    case_text(&result->id, name);
+    progress_case(&runner->progress, name, outcome, fine);
 }
 
 static int keep(struct runner *runner, const struct group *group, const struct case_result *result)
@@ -200,9 +201,10 @@ static int begin_attempt(struct runner *runner, const struct group *group, struc
 enum attempt_end attempt_group(struct runner *runner, const struct group *group)
 {
     struct attempt attempt;
-    const struct case_id first = group_case(group, 0);
+    struct case_id first;
     char heading[CASE_TEXT];
     double start = clock_s();
+    group_case_id(group, 0, &first);
     case_group_text(&first, heading);
     progress_group(&runner->progress, heading, group->variant_count);
     if (begin_attempt(runner, group, &attempt) < 0) return ATTEMPT_FAILED;

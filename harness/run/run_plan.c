@@ -107,8 +107,9 @@ void run_plan_print(const struct plan *plan)
     for (int i = 0; i < plan->count; i++) {
         const struct group *group = &plan->groups[i];
         for (int v = 0; v < group->variant_count; v++) {
-            const struct case_id id = group_case(group, v);
+            struct case_id id;
             char name[CASE_TEXT];
+            group_case_id(group, v, &id);
             case_text(&id, name);
             printf("%s%s%s%s\n", name, group->purpose == PURPOSE_CEILING ? "  (ceiling)" : "",
                    group->skip[v][0] ? "  skipped: " : "", group->skip[v]);

@@ -33,16 +33,14 @@ static void apply_settings(struct plan *plan, const struct plan_options *options
 
 /* --------------------------------------------------------------- filter -- */
 
-struct case_id group_case(const struct group *group, int variant)
+void group_case_id(const struct group *group, int variant, struct case_id *id)
 {
-    const struct assay_variant *is = group->variant[variant];
-    struct case_id id = {.kind = (int32_t)is->kind,
-                         .place = (int32_t)is->place,
-                         .temperature = (int32_t)group->temperature};
-    text_copy(id.operation, sizeof id.operation, is->operation);
-    text_copy(id.variant, sizeof id.variant, is->name);
-    shape_text(&group->shape, id.shape, sizeof id.shape);
-    return id;
+    *id = (struct case_id){.kind = (int32_t)group->variant[variant]->kind,
+                           .place = (int32_t)group->variant[variant]->place,
+                           .temperature = (int32_t)group->temperature};
+    snprintf(id->operation, sizeof id->operation, "%s", group->shape.operation->name);
+    snprintf(id->variant, sizeof id->variant, "%s", group->variant[variant]->name);
+    shape_text(&group->shape, id->shape, sizeof id->shape);
 }
 
 static void filter_variants(struct group *group, const char *filter)
@@ -50,7 +48,8 @@ static void filter_variants(struct group *group, const char *filter)
     int kept = 0;
     bool has_baseline = false;
     for (int i = 0; i < group->variant_count; i++) {
-        struct case_id id = group_case(group, i);
+        struct case_id id;
+        group_case_id(group, i, &id);
         if (!case_matches(filter, &id)) continue;
         has_baseline = has_baseline || !strcmp(group->baseline, group->variant[i]->name);
         group->variant[kept] = group->variant[i];

@@ -51,8 +51,8 @@ int plan_make(struct plan *plan, const struct suite *suite, const struct device_
               const struct plan_options *options);
 void plan_release(struct plan *plan);
 
-/* The case of one of its variants. */
-struct case_id group_case(const struct group *group, int variant);
+/* What identifies variant number `variant` of a group. */
+void group_case_id(const struct group *group, int variant, struct case_id *id);
 
 /* Add the groups of `ceilings` whose ceiling the plan's groups need, in front. */
 int plan_add_ceilings(struct plan *plan, const struct suite *ceilings,
