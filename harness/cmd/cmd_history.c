@@ -31,7 +31,8 @@ const char usage_history[] =
     "series each.\n"
     "\n"
     "  CASE-GLOB      operation/variant, or an operation for all of its variants\n"
-    "  WORD           what the shape must hold (n=5000000, dtype=b*), or cold, or hot\n"
+    "  WORD           what the shape must hold (n=5000000, dtype=b*), or cold, hot, host, cuda\n"
+    "                 (a case as other commands print it is such words)\n"
     "  --last N       the newest N runs of each series only\n"
     "  --format NAME  table (default) or json\n"
     "  --db FILE      the database (default: $ASSAY_DB, else results/assay.sqlite)\n"
@@ -88,7 +89,8 @@ static int parse_words(int argc, char **argv, struct arguments *arguments)
     for (int i = optind; i < argc; i++) {
         size_t used = strlen(cases), size = sizeof arguments->cases - used;
         if (i > optind && !case_is_word(argv[i]))
-            return assay_error("'%s' is neither name=value of a shape, nor cold, nor hot", argv[i]);
+            return assay_error("'%s' is neither name=value of a shape, nor cold, hot, host or cuda",
+                               argv[i]);
         if ((size_t)snprintf(cases + used, size, "%s%s", used ? " " : "", argv[i]) >= size)
             return assay_error("the words are too long");
     }

@@ -34,7 +34,7 @@ static int case_word(struct claim_case *side, char *word)
         return add_key(&side->group, side->line, "temperature", word);
     }
     if (!value && place_parse(word) >= 0) return add_key(&side->group, side->line, "device", word);
-    if (!value) return assay_error("'%s' is neither dim=value nor cold nor hot", word);
+    if (!value) return assay_error("'%s' is neither dim=value nor cold, hot, host or cuda", word);
     *value++ = '\0';
     for (int i = 0; registry_group_keys[i]; i++)
         if (!strcmp(registry_group_keys[i], word))
