@@ -3,7 +3,7 @@
 # picture of it (SVG, on standard output): the README's is
 #
 #   script -qc 'assay show int8 --db h200.sqlite' /dev/null | tr -d '\r' |
-#       awk 'NR <= 5 || /n=50000000 input=fp32 scale=odd  cold/ { on = 1 }
+#       awk 'NR <= 5 || /n=50000000 input=fp32 scale=odd cold/ { on = 1 }
 #            on { print } /^$/ || NR == 5 { on = 0 }' | scripts/terminal-svg.sh 'assay show int8'
 #
 #   terminal-svg.sh COMMAND <TEXT >PICTURE.svg

@@ -46,9 +46,8 @@ static inline void history_day(struct store *store, int day, const struct device
 
 static inline struct history history_all(struct store *store, int last)
 {
-    const struct history_filter filter = {.glob = "*"};
     struct history history;
-    FINE(history_read(&history, store, &filter));
+    FINE(history_read(&history, store, "*"));
     FINE(history_analyse(&history, last));
     return history;
 }

@@ -7,9 +7,11 @@
 #include <cmocka.h>
 
 #include "base/error.h"
+#include "case/shape.h"
 #include "claims/claim_ledger.h"
 #include "fake_operations.h"
 #include "suite/claim.h"
+#include "suite/suite_file.h"
 #include "suite_folder.h"
 
 #define HEAD "[claim a]\ndocument = d\nsays = s\n"
@@ -47,8 +49,12 @@ static void a_claim_has_two_cases_and_a_range(void **state)
     assert_int_equal(claims.count, 1);
     assert_string_equal(claim->id, "a");
     assert_true(claim->least == 7 && claim->most == 8);
-    claim_case_text(&claim->side[CLAIM_MORE], text, sizeof text);
-    assert_string_equal(text, "scale/plain n=1000 input=bf16, hot");
+    const struct claim_case *more = &claim->side[CLAIM_MORE];
+    assert_string_equal(more->operation, "scale");
+    assert_string_equal(more->variant, "plain");
+    shape_text(&more->shape, text, sizeof text);
+    assert_string_equal(text, "n=1000 input=bf16");
+    assert_int_equal(more->temperature, ASSAY_HOT);
     claim_claimed_text(claim, text, sizeof text);
     assert_string_equal(text, "7 to 8x");
     claims_release(&claims);
@@ -63,6 +69,18 @@ static void cases_of_one_group_are_measured_together(void **state)
     assert_string_equal(groups[0].keys[1].name, "variants");
     assert_string_equal(groups[0].keys[1].value, "plain, fast");
     claims_release(&claims);
+}
+
+static void a_case_may_say_where_it_runs(void **state)
+{
+    (void)state;
+    struct suite_group groups[CLAIM_SIDES];
+    struct claims claims = read_text(HEAD "claimed = 2\nmore = scale/plain n=100 cold host\n"
+                                          "less = scale/fast n=100 host cold\n");
+    assert_int_equal(claim_groups(claims.item, groups), 1);
+    assert_string_equal(suite_key_find(&groups[0], "device")->value, "host");
+    claims_release(&claims);
+    refuse(HEAD "claimed = 2\nmore = scale/plain host cuda\nless = scale/fast\n", "there twice");
 }
 
 static void cases_of_two_shapes_are_two_groups(void **state)
@@ -365,6 +383,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_claim_has_two_cases_and_a_range),
         cmocka_unit_test(cases_of_one_group_are_measured_together),
+        cmocka_unit_test(a_case_may_say_where_it_runs),
         cmocka_unit_test(cases_of_two_shapes_are_two_groups),
         cmocka_unit_test(a_suite_measures_what_its_claims_need),
         cmocka_unit_test(every_mistake_has_its_line),

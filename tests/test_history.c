@@ -1,4 +1,4 @@
-/* test_history.c - series over runs: values, changes, devices, acks, the filter. */
+/* test_history.c - series over runs: values, changes, devices, acks. */
 #include "base/sparkline.h"
 #include "store/store_gate.h"
 #include "tests/history_fixture.h"
@@ -135,38 +135,10 @@ static void an_ack_covers_the_cases_its_pattern_matches(void **state)
     FINE(store_set_ack(store, &other));
     history = history_all(store, 0);
     assert_int_equal(history.ack_count, 2);
-    assert_true(history_ack_covers(&history.acks[0], &history.series[0].id));
-    assert_false(history_ack_covers(&history.acks[1], &history.series[0].id));
+    assert_true(case_matches(history.acks[0].pattern, &history.series[0].id));
+    assert_false(case_matches(history.acks[1].pattern, &history.series[0].id));
     history_release(&history);
     store_close(store);
-}
-
-static void a_filter_takes_what_glob_and_words_name(void **state)
-{
-    (void)state;
-    const struct case_id id = {.operation = "int8_quantize",
-                               .variant = "best",
-                               .shape = "n=5000000 input=fp32",
-                               .temperature = ASSAY_COLD};
-    static const struct {
-        struct history_filter filter;
-        bool takes;
-    } cases[] = {
-        {{.glob = "int8_quantize/best"}, true},
-        {{.glob = "int8*/b*"}, true},
-        {{.glob = "int8_quantize"}, true},
-        {{.glob = "*"}, true},
-        {{.glob = "*/worst"}, false},
-        {{.glob = "int8"}, false},
-        {{.glob = "*", .word = {"n=5000000"}, .word_count = 1}, true},
-        {{.glob = "*", .word = {"n=500000"}, .word_count = 1}, false},
-        {{.glob = "*", .word = {"n=5*", "input=fp32"}, .word_count = 2}, true},
-        {{.glob = "*", .word = {"n=5*", "input=fp16"}, .word_count = 2}, false},
-        {{.glob = "*", .word = {"cold"}, .word_count = 1}, true},
-        {{.glob = "*", .word = {"hot"}, .word_count = 1}, false},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
-        assert_int_equal(history_takes(&cases[i].filter, &id), cases[i].takes);
 }
 
 /* ------------------------------------------------------------ sparkline -- */
@@ -216,7 +188,6 @@ int main(void)
         STORED(ceilings_are_no_cases),
         STORED(an_empty_database_has_no_series),
         STORED(an_ack_covers_the_cases_its_pattern_matches),
-        TEST(a_filter_takes_what_glob_and_words_name),
         TEST(a_sparkline_has_a_cell_a_value_while_they_fit),
         TEST(noise_below_a_percent_stays_flat),
         TEST(a_cell_of_several_values_shows_their_median),

@@ -73,9 +73,9 @@ static void a_case_that_is_not_fine_is_said_at_once(void **state)
     struct progress progress;
     begin(&progress, 1, 1);
     progress_group(&progress, "o n=1 cold", 1);
-    progress_case(&progress, "bad", "wrong: element 7", false);
+    progress_case(&progress, "o/bad n=1 cold", "wrong: element 7", false);
     end(&progress);
-    assert_string_equal(said, "o n=1 cold  bad: wrong: element 7\n");
+    assert_string_equal(said, "o/bad n=1 cold: wrong: element 7\n");
     free(said);
 }
 
@@ -86,9 +86,9 @@ static void a_bad_case_erases_the_bar_and_comes_above_it(void **state)
     begin(&progress, 1, 1);
     progress.terminal = true;
     progress_group(&progress, "o n=1 cold", 1);
-    progress_case(&progress, "bad", "wrong: element 7", false);
+    progress_case(&progress, "o/bad n=1 cold", "wrong: element 7", false);
     end(&progress);
-    assert_non_null(strstr(said, "\r\033[Ko n=1 cold  bad: wrong: element 7\n\r["));
+    assert_non_null(strstr(said, "\r\033[Ko/bad n=1 cold: wrong: element 7\n\r["));
     assert_string_equal(said + strlen(said) - strlen("\r\033[K"), "\r\033[K");
     free(said);
 }

@@ -1,14 +1,23 @@
 /* markup.c - see markup.h. */
+#include <ctype.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/markup.h"
 #include "base/text.h"
 
+/* Within a word an underscore begins nothing (CommonMark 6.2), and a name can be copied. */
+static bool is_inner(const char *text, const char *at)
+{
+    return *at == '_' && at > text && isalnum((unsigned char)at[-1]) &&
+           isalnum((unsigned char)at[1]);
+}
+
 void markup_md(FILE *out, const char *text)
 {
-    for (; *text; text++) {
-        if (strchr("|\\`*_<>[]", *text)) fputc('\\', out);
-        fputc((unsigned char)*text < ' ' ? ' ' : *text, out);
+    for (const char *at = text; *at; at++) {
+        if (strchr("|\\`*_<>[]", *at) && !is_inner(text, at)) fputc('\\', out);
+        fputc((unsigned char)*at < ' ' ? ' ' : *at, out);
     }
 }
 

@@ -6,19 +6,22 @@
 #include "case/shape.h"
 #include "claims/claim_ledger.h"
 #include "suite/plan.h"
+#include "suite/suite_file.h"
 
 /* The row of a claim's case: one that is ok before one that is not. */
 static const struct view_row *row_of(const struct view *view, const struct claim_case *side)
 {
     char shape[RESULT_MAX_SHAPE];
     const struct view_row *found = NULL;
+    const struct suite_key *device = suite_key_find(&side->group, "device");
     if (!side->shape.operation) return NULL;
     shape_text(&side->shape, shape, sizeof shape);
     for (int i = 0; i < view->count; i++) {
         const struct view_row *row = &view->rows[i];
         const struct case_id *id = &row->result.id;
         if (strcmp(id->variant, side->variant) || strcmp(id->operation, side->operation) ||
-            id->temperature != (int32_t)side->temperature || strcmp(id->shape, shape))
+            id->temperature != (int32_t)side->temperature || strcmp(id->shape, shape) ||
+            (device && id->place != place_parse(device->value)))
             continue;
         if (row->result.status == STATUS_OK) return row;
         if (!found) found = row;

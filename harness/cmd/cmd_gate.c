@@ -33,7 +33,7 @@ const char usage_gate[] =
     "                      where many small steps add up; it decides nothing\n"
     "  --device D          of both programs (default auto)\n"
     "  --base-device D     of the base alone; --cand-device D of the candidate\n"
-    "  --filter GLOB       only cases whose operation/variant matches, as in assay run\n"
+    "  --filter GLOB       only these cases, as in assay run\n"
     "  --budget S          sampling time a case (default 0.05); --precision PCT: when to stop\n"
     "  --threshold PCT     smallest change that counts (default: the suite's, else 2\n"
     "                      where the SM clock stays the same, else 5)\n"

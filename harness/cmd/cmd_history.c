@@ -9,6 +9,7 @@
 #include "base/exit_code.h"
 #include "base/terminal.h"
 #include "base/text.h"
+#include "case/case_name.h"
 #include "cmd/commands.h"
 #include "cmd/options.h"
 #include "judge/history.h"
@@ -30,7 +31,8 @@ const char usage_history[] =
     "series each.\n"
     "\n"
     "  CASE-GLOB      operation/variant, or an operation for all of its variants\n"
-    "  WORD           what the shape must hold (n=5000000, dtype=b*), or cold, or hot\n"
+    "  WORD           what the shape must hold (n=5000000, dtype=b*), or cold, hot, host, cuda\n"
+    "                 (a case as other commands print it is such words)\n"
     "  --last N       the newest N runs of each series only\n"
     "  --format NAME  table (default) or json\n"
     "  --db FILE      the database (default: $ASSAY_DB, else results/assay.sqlite)\n"
@@ -48,7 +50,7 @@ const struct option options_history[] = {{"last", required_argument, NULL, 'n'},
 enum { MARGIN = 4, DEFAULT_WIDTH = 80 };
 
 struct arguments {
-    struct history_filter filter;
+    char cases[1024];
     const char *format, *database;
     int last;
     bool help;
@@ -81,17 +83,16 @@ static int parse_last(const char *text, int *last)
 
 static int parse_words(int argc, char **argv, struct arguments *arguments)
 {
-    struct history_filter *filter = &arguments->filter;
+    char *cases = arguments->cases;
     if (arguments->help) return 0;
     if (optind >= argc) return assay_error("say which case, as in int8_quantize/best");
-    filter->glob = argv[optind++];
-    for (; optind < argc; optind++) {
-        const char *word = argv[optind];
-        if (!strchr(word, '=') && temperature_parse(word) < 0)
-            return assay_error("'%s' is neither name=value of a shape, nor cold, nor hot", word);
-        if (filter->word_count == HISTORY_MAX_WORDS)
-            return assay_error("more than %d words", HISTORY_MAX_WORDS);
-        filter->word[filter->word_count++] = word;
+    for (int i = optind; i < argc; i++) {
+        size_t used = strlen(cases), size = sizeof arguments->cases - used;
+        if (i > optind && !case_is_word(argv[i]))
+            return assay_error("'%s' is neither name=value of a shape, nor cold, hot, host or cuda",
+                               argv[i]);
+        if ((size_t)snprintf(cases + used, size, "%s%s", used ? " " : "", argv[i]) >= size)
+            return assay_error("the words are too long");
     }
     return 0;
 }
@@ -126,13 +127,13 @@ static int print(const struct arguments *arguments, const struct history *histor
 static int show(const struct arguments *arguments, struct store *store)
 {
     struct history history;
-    if (history_read(&history, store, &arguments->filter) != 0) return command_failed("history");
+    if (history_read(&history, store, arguments->cases) != 0) return command_failed("history");
     int code = EXIT_FINE;
     if (history_analyse(&history, arguments->last) != 0 || print(arguments, &history) != 0) {
         code = command_failed("history");
     } else if (history.series_count == 0) {
-        fprintf(stderr, "assay history: no case matches '%s'%s (cases: assay show)\n",
-                arguments->filter.glob, arguments->filter.word_count ? " with these words" : "");
+        fprintf(stderr, "assay history: no case matches '%s' (cases: assay show)\n",
+                arguments->cases);
         code = EXIT_NOTHING;
     }
     history_release(&history);

@@ -34,7 +34,7 @@ const char usage_plot[] =
     "  -o, --output FILE  where to; the ending says what; - draws in the terminal\n"
     "  --against RUN      the older run to compare with (roofline, forest)\n"
     "  --operation NAME   this operation only (sweep, bars: default the one with most sizes)\n"
-    "  --case GLOB        on operation/variant: 'int8_quantize/rcp*'\n"
+    "  --case GLOB        on operation/variant: 'int8_quantize/rcp*'; or a case as printed\n"
     "  --only GLOB        on shape and temperature: '*n=50000000*cold'; for sweep and bars\n"
     "                     on what stays: 'input=bf16 hot'\n"
     "  --metric NAME      pareto: sqnr_db, mse, ...; sweep: bytes, ops or time\n"

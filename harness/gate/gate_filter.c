@@ -3,23 +3,23 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "case/case_name.h"
 #include "gate/gate_run_state.h"
-#include "suite/plan.h"
 
 /* What names a case in a filter; false: nothing does. */
-typedef bool (*name_of)(const struct case_id *id, char out[PLAN_MAX_CASE]);
+typedef bool (*name_of)(const struct case_id *id, char out[CASE_TEXT]);
 
 /* The case alone. A comma would part its name, and the others are not themselves in a pattern. */
-static bool case_name(const struct case_id *id, char out[PLAN_MAX_CASE])
+static bool case_name(const struct case_id *id, char out[CASE_TEXT])
 {
-    plan_case_text(id, out);
+    case_text(id, out);
     return !strpbrk(out, ",*?[\\");
 }
 
 /* Its variant at all shapes, which is all that the filters of older builds can say. */
-static bool variant_name(const struct case_id *id, char out[PLAN_MAX_CASE])
+static bool variant_name(const struct case_id *id, char out[CASE_TEXT])
 {
-    snprintf(out, PLAN_MAX_CASE, "%s/%s", id->operation, id->variant);
+    snprintf(out, CASE_TEXT, "%s/%s", id->operation, id->variant);
     return true;
 }
 
@@ -34,7 +34,7 @@ static bool has_name(const char *filter, const char *name)
 /* false: it cannot be named, or there is no room. */
 static bool add(char filter[GATE_FILTER], const struct case_id *id, name_of name_it)
 {
-    char name[PLAN_MAX_CASE];
+    char name[CASE_TEXT];
     if (!name_it(id, name)) return false;
     if (has_name(filter, name)) return true;
     size_t used = strlen(filter);

@@ -48,8 +48,8 @@ static void tell(struct comparison *comparison, const struct gate_run *run,
                     run->pinned_sessions == 1 ? "" : "s", tally.slower, tally.compared,
                     tally.faster);
     if (!tally.worst) return;
-    char text[256], ratio[64];
-    comparison_case_text(&tally.worst->id, text, sizeof text);
+    char text[CASE_TEXT], ratio[64];
+    comparison_row_text(tally.worst, text);
     comparison_ratio_text(tally.worst, ratio, sizeof ratio);
     comparison_note(comparison, "the slowest against %.60s: %s %s", name, text, ratio);
 }

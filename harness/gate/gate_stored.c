@@ -54,7 +54,7 @@ static void filter_base(struct timings *pool, const char *filter)
 {
     int kept = 0;
     for (int i = 0; i < pool->count; i++) {
-        if (plan_filter_keeps(filter, &pool->rows[i].id)) pool->rows[kept++] = pool->rows[i];
+        if (case_matches(filter, &pool->rows[i].id)) pool->rows[kept++] = pool->rows[i];
     }
     pool->count = kept;
 }
@@ -116,11 +116,10 @@ static void hold_against(struct comparison_row *row, double fence)
 
 static int apply_fences(struct gate_run *run)
 {
-    const struct history_filter all = {.glob = "*"};
     struct comparison *comparison = run->comparison;
     struct history history;
     int known = 0;
-    if (history_read(&history, run->store, &all) != 0) return -1;
+    if (history_read(&history, run->store, "*") != 0) return -1;
     int setting = history_setting_index(&history, &run->pool[ARM_BASE].run.launches[0].device);
     for (int i = 0; setting >= 0 && i < comparison->count; i++) {
         struct comparison_row *row = &comparison->rows[i];

@@ -134,12 +134,6 @@ void comparison_release(struct comparison *comparison)
 
 /* ---------------------------------------------------------------- words -- */
 
-void comparison_case_text(const struct case_id *id, char *out, size_t size)
-{
-    snprintf(out, size, "%s/%s%s%s, %s", id->operation, id->variant, id->shape[0] ? " " : "",
-             id->shape, temperature_name((enum assay_temperature)id->temperature));
-}
-
 void comparison_ratio_text(const struct comparison_row *row, char *out, size_t size)
 {
     if (isnan(row->ratio.mid))

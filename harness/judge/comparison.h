@@ -6,6 +6,7 @@
 #define COMPARISON_H
 
 #include "base/stats.h"
+#include "case/case_name.h"
 #include "case/run_record.h"
 #include "judge/verdict.h"
 
@@ -99,10 +100,8 @@ int comparison_mark_places(struct comparison *comparison);
 int comparison_finish(struct comparison *comparison, unsigned fail_on);
 void comparison_release(struct comparison *comparison);
 
-/* "int8_quantize/best n=5000000 input=fp32, cold". */
-void comparison_case_text(const struct case_id *id, char *out, size_t size);
-/* The same of a row, and ", host" or ", cuda" where its variant has rows of both. */
-void comparison_row_text(const struct comparison_row *row, char *out, size_t size);
+/* Its case_text, and " host" or " cuda" where its variant has rows of both. */
+void comparison_row_text(const struct comparison_row *row, char out[CASE_TEXT]);
 /* "1.034x [1.021, 1.047]"; "-" without a ratio. */
 void comparison_ratio_text(const struct comparison_row *row, char *out, size_t size);
 

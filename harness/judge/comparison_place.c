@@ -41,10 +41,10 @@ int comparison_mark_places(struct comparison *comparison)
     return 0;
 }
 
-void comparison_row_text(const struct comparison_row *row, char *out, size_t size)
+void comparison_row_text(const struct comparison_row *row, char out[CASE_TEXT])
 {
-    comparison_case_text(&row->id, out, size);
+    case_text(&row->id, out);
     size_t used = strlen(out);
-    if (row->names_place && used < size)
-        snprintf(out + used, size - used, ", %s", place_name((enum assay_place)row->id.place));
+    if (row->names_place)
+        snprintf(out + used, CASE_TEXT - used, " %s", place_name((enum assay_place)row->id.place));
 }

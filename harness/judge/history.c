@@ -9,44 +9,6 @@
 #include "base/stats.h"
 #include "base/text.h"
 #include "judge/change_point.h"
-#include "judge/comparison.h"
-
-/* -------------------------------------------------------------- filter -- */
-
-/* Whether one word of the shape is what was asked for. */
-static bool shape_has(const char *shape, const char *wanted)
-{
-    char words[RESULT_MAX_SHAPE], *rest = words;
-    text_copy(words, sizeof words, shape);
-    for (char *word; (word = strsep(&rest, " "));)
-        if (text_glob(wanted, word)) return true;
-    return false;
-}
-
-static bool takes_word(const char *word, const struct case_id *id)
-{
-    int temperature = temperature_parse(word);
-    return temperature >= 0 ? id->temperature == temperature : shape_has(id->shape, word);
-}
-
-bool history_takes(const struct history_filter *filter, const struct case_id *id)
-{
-    char name[2 * ASSAY_MAX_NAME + 1];
-    snprintf(name, sizeof name, "%s/%s", id->operation, id->variant);
-    if (!text_glob(filter->glob, name) &&
-        (strchr(filter->glob, '/') || !text_glob(filter->glob, id->operation)))
-        return false;
-    for (int i = 0; i < filter->word_count; i++)
-        if (!takes_word(filter->word[i], id)) return false;
-    return true;
-}
-
-bool history_ack_covers(const struct ack *ack, const struct case_id *id)
-{
-    char name[2 * RESULT_MAX_SHAPE];
-    comparison_case_text(id, name, sizeof name);
-    return text_glob(ack->pattern, name);
-}
 
 /* ------------------------------------------------------------ settings -- */
 

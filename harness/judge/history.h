@@ -13,21 +13,13 @@
 #ifndef HISTORY_H
 #define HISTORY_H
 
+#include "case/case_name.h"
 #include "case/comparability.h"
 #include "case/run_record.h"
 
-enum { HISTORY_MAX_WORDS = 16 };
-
-/* What was asked for. Strings are borrowed. */
-struct history_filter {
-    const char *glob; /* of operation/variant; without a slash the operation's alone will do */
-    const char *word[HISTORY_MAX_WORDS]; /* n=5000000, dtype=b*, cold, hot */
-    int word_count;
-};
-
 /* A change that somebody has taken on. */
 struct ack {
-    char pattern[RESULT_MAX_SHAPE]; /* on "operation/variant shape, temperature" */
+    char pattern[CASE_TEXT]; /* of cases (case_name.h) */
     char reason[ASSAY_MAX_REASON];
     char commit[RESULT_MAX_PROPERTY]; /* "" not said */
     double up_to;                     /* largest ratio accepted; NAN: any */
@@ -92,9 +84,6 @@ int history_analyse(struct history *history, int last);
  * included; added if it is new. -1 with assay_error. */
 int history_setting_index(struct history *history, const struct device_info *device);
 
-/* Whether the filter takes a case. */
-bool history_takes(const struct history_filter *filter, const struct case_id *id);
-
 bool history_is_cause(const struct history_change *change, enum comparability_part part);
 /* What the part was before the point and is at it, as people read it; "" unknown. The
  * one before is the newest that is known of the device of the point before. */
@@ -102,8 +91,5 @@ const char *history_part_before(const struct history *history, const struct hist
                                 int at, enum comparability_part part);
 const char *history_part_at(const struct history *history, const struct history_series *series,
                             int at, enum comparability_part part);
-
-/* Whether the ack is about the case. */
-bool history_ack_covers(const struct ack *ack, const struct case_id *id);
 
 #endif

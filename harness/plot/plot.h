@@ -24,7 +24,7 @@ struct plot_request {
     const struct comparison *comparison; /* of the run with an older one; NULL: none */
 
     const char *operation; /* only this one; NULL: any */
-    const char *cases;     /* glob on operation/variant; NULL: any */
+    const char *cases;     /* pattern of cases (case_name.h); NULL: any */
     const char *only;      /* glob on "shape temperature" (sweep: on what stays); NULL: any */
     const char *metric;    /* pareto: which metric; sweep: bytes, ops or time; NULL: fits best */
 

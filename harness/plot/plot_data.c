@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "case/case_name.h"
 #include "plot/plot_data.h"
 
 /* gnuplot takes quotes for its own, a leading # for a comment and \n in a label for
@@ -136,10 +137,9 @@ bool plot_ceiling_is_ops(const char *name)
 
 bool plot_takes(const struct plot_request *request, const struct case_id *id)
 {
-    char name[2 * ASSAY_MAX_NAME], rest[RESULT_MAX_SHAPE + 16];
+    char rest[RESULT_MAX_SHAPE + 16];
     if (request->operation && strcmp(request->operation, id->operation) != 0) return false;
-    snprintf(name, sizeof name, "%s/%s", id->operation, id->variant);
-    if (request->cases && !text_glob(request->cases, name)) return false;
+    if (request->cases && !case_matches(request->cases, id)) return false;
     snprintf(rest, sizeof rest, "%s%s%s", id->shape, id->shape[0] ? " " : "",
              temperature_name((enum assay_temperature)id->temperature));
     return !request->only || text_glob(request->only, rest);

@@ -171,14 +171,12 @@ static void write_history(FILE *out, const struct history *history, const struct
 enum plot_outcome plot_history(FILE *out, const struct plot_request *request)
 {
     struct history history;
-    struct history_filter filter = {.glob = request->cases ? request->cases : "*"};
     struct panel *panels = NULL;
     enum plot_outcome outcome = PLOT_FAILED;
-    if (history_read(&history, request->store, &filter) != 0) return PLOT_FAILED;
-    struct plot_request asked = *request;
-    asked.cases = NULL; /* the filter knows it better: an operation alone will do */
+    if (history_read(&history, request->store, request->cases ? request->cases : "*") != 0)
+        return PLOT_FAILED;
     if (history_analyse(&history, 0) == 0) {
-        int count = panels_choose(&panels, &asked, &history);
+        int count = panels_choose(&panels, request, &history);
         if (count == 0) outcome = plot_nothing(request, "no run has such a case");
         if (count > 0) {
             write_history(out, &history, panels, count);

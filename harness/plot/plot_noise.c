@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "case/case_name.h"
 #include "plot/plot_data.h"
 #include "store/store_gate.h"
 
@@ -35,13 +36,11 @@ static void write_noise(FILE *out, const struct plot_request *request, const str
     for (int i = 0; i < noise->count; i++) {
         const struct noise_block *b = &noise->blocks[i];
         if (!plot_takes(request, &b->id)) continue;
+        char name[CASE_TEXT];
         fprintf(out, "%.9g\t%.6g\t%.6g\t%d\t", b->time_ns, percent(b->spread), percent(b->shift),
                 b->rounds);
-        plot_text(out, b->id.operation);
-        fputc('/', out);
-        plot_text(out, b->id.variant);
-        fputc(' ', out);
-        plot_text(out, b->id.shape);
+        case_text(&b->id, name);
+        plot_text(out, name);
         fputc('\n', out);
     }
     plot_block_end(out);

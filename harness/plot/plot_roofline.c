@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "case/case_name.h"
 #include "plot/plot_data.h"
 #include "plot/plot_rows.h"
 
@@ -196,6 +197,7 @@ static void point_write(FILE *out, struct roofline *roof, const struct view_row 
 {
     const struct case_result *result = &row->result;
     const struct case_id *id = &result->id;
+    char name[CASE_TEXT];
     int f = family_of(roof, id->operation);
     double bytes = view_bytes(&result->work), ops = view_ops(&result->work);
     double x = moves_only(row) ? bytes : ops / bytes;
@@ -203,12 +205,9 @@ static void point_write(FILE *out, struct roofline *roof, const struct view_row 
     plot_place_point(roof->request->places, (int)(row - roof->view->rows), moves_only(row), x, y);
     fprintf(out, "%d\t%d\t%d\t%.9g\t%.9g\t", f + 1, moves_only(row), id->kind == ASSAY_BASELINE, x,
             y);
-    plot_text(out, id->operation);
-    fputc('/', out);
-    plot_text(out, id->variant);
-    fputc(' ', out);
-    plot_text(out, id->shape);
-    fprintf(out, " %s\n", temperature_name((enum assay_temperature)id->temperature));
+    case_text(id, name);
+    plot_text(out, name);
+    fputc('\n', out);
 }
 
 /* What the case was in the older run; NULL: nothing to compare with. */

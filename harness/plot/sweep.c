@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "case/case_name.h"
 #include "plot/sweep.h"
 
 /* A way to see a row: as a point of a sweep over `dim`. */
@@ -65,13 +66,11 @@ static bool key_make(struct key *key, const struct view_row *row, int swept)
 /* What belongs in a picture at all. */
 static bool can_be_drawn(const struct view_row *row, const struct sweep_filter *filter)
 {
-    char name[2 * ASSAY_MAX_NAME];
     const struct case_id *id = &row->result.id;
     if (row->result.status != STATUS_OK || row->is_ceiling || !(row->result.time_ns > 0))
         return false;
     if (filter->operation && strcmp(id->operation, filter->operation) != 0) return false;
-    snprintf(name, sizeof name, "%s/%s", id->operation, id->variant);
-    return !filter->cases || text_glob(filter->cases, name);
+    return !filter->cases || case_matches(filter->cases, id);
 }
 
 static bool in_panel(const struct view_row *row, const struct sweep_filter *filter, int swept,

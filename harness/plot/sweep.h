@@ -32,7 +32,7 @@ struct sweep {
 /* Which rows may take part; NULL: any. */
 struct sweep_filter {
     const char *operation;
-    const char *cases; /* glob on operation/variant */
+    const char *cases; /* pattern of cases (case_name.h) */
     const char *only;  /* glob on the panel */
 };
 

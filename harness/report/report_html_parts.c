@@ -54,7 +54,7 @@ static void comparison_line(FILE *out, const struct comparison_row *row)
     char text[WORDS_LINE], time[UNITS_MAX];
     fputs("<tr>", out);
     text_cell(out, verdict_class(row->verdict), verdict_name(row->verdict));
-    comparison_row_text(row, text, sizeof text);
+    comparison_row_text(row, text);
     fputs("<th scope=\"row\">", out);
     markup_xml(out, text);
     fputs("</th>", out);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/markup.h"
+#include "case/case_name.h"
 #include "report/report.h"
 #include "show/show.h"
 
@@ -13,20 +14,15 @@ static const int POINT_RADIUS = 6;
 /* ------------------------------------------------------------------- links -- */
 
 /* "int8_quantize/best n=5000000 cold: 12.3 us, 4.30 TB/s, 1.93x" */
-static void case_text(FILE *out, const struct view *view, const struct plot_place *place)
+static void mark_text(FILE *out, const struct view *view, const struct plot_place *place)
 {
     const struct view_row *row = &view->rows[place->row];
-    const struct case_id *id = &row->result.id;
+    char name[CASE_TEXT];
     static const int figures[] = {CELL_TIME, CELL_RATE, CELL_RATIO};
     struct show_words words;
     show_words(&words, view, row);
-    markup_xml(out, id->operation);
-    fputs("/", out);
-    markup_xml(out, id->variant);
-    fputs(" ", out);
-    markup_xml(out, id->shape);
-    fprintf(out, "%s%s", id->shape[0] ? " " : "",
-            temperature_name((enum assay_temperature)id->temperature));
+    case_text(&row->result.id, name);
+    markup_xml(out, name);
     const char *before = ": ";
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
         if (!words.cell[figures[i]][0]) continue;
@@ -41,7 +37,7 @@ static void case_link(FILE *out, const struct report *report, const struct plot_
                       const struct plot_place *place)
 {
     fprintf(out, "<a href=\"#r%d\"><title>", place->row);
-    case_text(out, report->view, place);
+    mark_text(out, report->view, place);
     fputs("</title>", out);
     if (isnan(place->x))
         fprintf(out, "<rect x=\"2\" y=\"%.1f\" width=\"%.0f\" height=\"%.1f\"/></a>\n",

@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
-#include "case/shape.h"
+#include "case/case_name.h"
 #include "run/attempt.h"
 #include "run/interrupt.h"
 
@@ -19,14 +19,8 @@
 static void outcome_only(struct case_result *result, const struct group *group, int index,
                          enum case_status status, const char *reason)
 {
-    const struct assay_variant *variant = group->variant[index];
     result_init(result);
-    snprintf(result->id.operation, sizeof result->id.operation, "%s", variant->operation);
-    snprintf(result->id.variant, sizeof result->id.variant, "%s", variant->name);
-    shape_text(&group->shape, result->id.shape, sizeof result->id.shape);
-    result->id.kind = (int32_t)variant->kind;
-    result->id.place = (int32_t)variant->place;
-    result->id.temperature = (int32_t)group->temperature;
+    group_case_id(group, index, &result->id);
     if (group->shape.operation->work) result->work = group->shape.operation->work(&group->shape);
     result->status = status;
     snprintf(result->reason, sizeof result->reason, "%s", reason);
@@ -34,11 +28,12 @@ static void outcome_only(struct case_result *result, const struct group *group, 
 
 static void tell(struct runner *runner, const struct case_result *result)
 {
-    char outcome[2 * ASSAY_MAX_REASON];
+    char name[CASE_TEXT], outcome[2 * ASSAY_MAX_REASON];
     bool fine = result->status == STATUS_OK || result->status == STATUS_SKIPPED;
     snprintf(outcome, sizeof outcome, "%s%s%s", status_name((enum case_status)result->status),
              result->reason[0] ? ": " : "", result->reason);
-    progress_case(&runner->progress, result->id.variant, outcome, fine);
+    case_text(&result->id, name);
+    progress_case(&runner->progress, name, outcome, fine);
 }
 
 static int keep(struct runner *runner, const struct group *group, const struct case_result *result)
@@ -206,9 +201,11 @@ static int begin_attempt(struct runner *runner, const struct group *group, struc
 enum attempt_end attempt_group(struct runner *runner, const struct group *group)
 {
     struct attempt attempt;
-    char heading[2 * RESULT_MAX_SHAPE];
+    struct case_id first;
+    char heading[CASE_TEXT];
     double start = clock_s();
-    group_heading(group, heading, sizeof heading);
+    group_case_id(group, 0, &first);
+    case_group_text(&first, heading);
     progress_group(&runner->progress, heading, group->variant_count);
     if (begin_attempt(runner, group, &attempt) < 0) return ATTEMPT_FAILED;
     int begun = attempt.count;

@@ -104,15 +104,15 @@ static int outcome_status(const char *outcome)
     return status_parse(word);
 }
 
-void progress_case(struct progress *progress, const char *variant, const char *outcome, bool fine)
+void progress_case(struct progress *progress, const char *name, const char *outcome, bool fine)
 {
     int status = outcome_status(outcome);
     progress->done++;
     if (status >= 0) progress->seen[status]++;
     if (!fine) {
         erase(progress);
-        fprintf(progress->out, "%s%s  %s: %s%s\n", progress->colour ? "\033[31m" : "",
-                progress->text, variant, outcome, progress->colour ? "\033[0m" : "");
+        fprintf(progress->out, "%s%s: %s%s\n", progress->colour ? "\033[31m" : "", name, outcome,
+                progress->colour ? "\033[0m" : "");
     }
     draw(progress, !fine);
 }

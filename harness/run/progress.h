@@ -27,13 +27,13 @@ struct progress {
 
 /* `out` is usually stderr; NO_COLOR and TERM=dumb are honoured. */
 void progress_begin(struct progress *progress, FILE *out, int groups, int cases);
-/* A group begins: "int8_quantize n=5000000 input=fp32, cold". */
+/* A group begins: "int8_quantize n=5000000 input=fp32 cold". */
 void progress_group(struct progress *progress, const char *heading, int variants);
 /* What the worker does now ("rcp4_fma: check"); cheap to call often. */
 void progress_step(struct progress *progress, const char *step);
-/* A case ended, with a word for it ("ok", "wrong: ..."): status_name and what
+/* A case ended (case_text), with a word for it ("ok", "wrong: ..."): status_name and what
  * follows. One that is not fine is said at once. */
-void progress_case(struct progress *progress, const char *variant, const char *outcome, bool fine);
+void progress_case(struct progress *progress, const char *name, const char *outcome, bool fine);
 /* The group ended after `seconds`; off a terminal this prints its line. */
 void progress_group_end(struct progress *progress, double seconds);
 void progress_end(struct progress *progress);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "case/shape.h"
+#include "case/case_name.h"
 #include "run/runner_state.h"
 #include "suite/plan_parts.h"
 
@@ -102,24 +102,19 @@ int run_plan_cases(const struct plan *plan)
     return count;
 }
 
-void group_heading(const struct group *group, char *out, size_t size)
-{
-    char shape[RESULT_MAX_SHAPE];
-    shape_text(&group->shape, shape, sizeof shape);
-    snprintf(out, size, "%s %s%s%s", group->shape.operation->name, shape, shape[0] ? ", " : "",
-             temperature_name(group->temperature));
-}
-
 void run_plan_print(const struct plan *plan)
 {
     for (int i = 0; i < plan->count; i++) {
         const struct group *group = &plan->groups[i];
-        char heading[2 * RESULT_MAX_SHAPE];
-        group_heading(group, heading, sizeof heading);
-        printf("%s%s\n", heading, group->purpose == PURPOSE_CEILING ? "  (ceiling)" : "");
-        for (int v = 0; v < group->variant_count; v++)
-            printf("    %s%s%s\n", group->variant[v]->name, group->skip[v][0] ? "  skipped: " : "",
-                   group->skip[v]);
+        for (int v = 0; v < group->variant_count; v++) {
+            struct case_id id;
+            char name[CASE_TEXT];
+            group_case_id(group, v, &id);
+            case_text(&id, name);
+            printf("%s%s%s%s\n", name, group->purpose == PURPOSE_CEILING ? "  (ceiling)" : "",
+                   group->skip[v][0] ? "  skipped: " : "", group->skip[v]);
+        }
+        fputc('\n', stdout);
     }
     printf("%d groups, %d cases\n", plan->count, run_plan_cases(plan));
 }

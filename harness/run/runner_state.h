@@ -33,9 +33,6 @@ int run_plan_make(struct runner *runner);
 void run_plan_print(const struct plan *plan);
 int run_plan_cases(const struct plan *plan);
 
-/* "int8_quantize n=5000000 input=fp32, cold". */
-void group_heading(const struct group *group, char *out, size_t size);
-
 /* How measuring a group ended. */
 enum attempt_end {
     ATTEMPT_DONE,    /* every case has an outcome, stored */

@@ -48,15 +48,12 @@ static void message_text(const struct comparison_row *row, char out[WORDS_LINE])
 static void testcase(FILE *out, const struct comparison_row *row)
 {
     static const char *const element[OUTCOMES] = {NULL, "failure", "error", "skipped"};
-    char name[WORDS_LINE], message[WORDS_LINE];
-    snprintf(name, sizeof name, "%s %s %s%s%s", row->id.variant, row->id.shape,
-             temperature_name((enum assay_temperature)row->id.temperature),
-             row->names_place ? " " : "",
-             row->names_place ? place_name((enum assay_place)row->id.place) : "");
+    char name[CASE_TEXT], message[WORDS_LINE];
+    comparison_row_text(row, name);
     fputs("  <testcase classname=\"", out);
     markup_xml(out, row->id.operation);
     fputs("\" name=\"", out);
-    markup_xml(out, name);
+    markup_xml(out, name + strlen(row->id.operation) + 1);
     fputs("\"", out);
     if (row->candidate_ns > 0) fprintf(out, " time=\"%.9f\"", row->candidate_ns * 1e-9);
     message_text(row, message);
@@ -133,7 +130,7 @@ static void annotations_of(FILE *out, const struct comparison *comparison, const
                 annotation(out, kind, "assay", message);
                 return;
             }
-            comparison_row_text(row, name, sizeof name);
+            comparison_row_text(row, name);
             message_text(row, message);
             annotation(out, kind, name, message);
             written++;

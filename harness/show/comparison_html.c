@@ -63,7 +63,7 @@ static void row_line(FILE *out, const struct comparison_row *row)
     char text[WORDS_LINE];
     fprintf(out, "<tr><td class=\"%s\">%s</td><td>", class_of(row->verdict),
             verdict_name(row->verdict));
-    comparison_row_text(row, text, sizeof text);
+    comparison_row_text(row, text);
     markup_xml(out, text);
     fputs("</td>", out);
     time_cell(out, row->base_ns);

@@ -42,7 +42,7 @@ static void row_line(FILE *out, const struct comparison_row *row)
     units_percent(floor, isnan(row->ratio.mid) ? NAN : row->floor);
     units_percent(finds, row->mde);
     fprintf(out, " | %s | %s | ", floor, finds);
-    comparison_row_text(row, text, sizeof text);
+    comparison_row_text(row, text);
     markup_md(out, text);
     fputs(" | ", out);
     why_text(row, text);

@@ -63,7 +63,7 @@ static void row_lines(const struct layout *layout, const struct comparison_row *
     char ratio[64], floor[UNITS_MAX], finds[UNITS_MAX], name[WORDS_LINE], why[WORDS_LINE],
         text[2 * WORDS_LINE];
     comparison_ratio_text(row, ratio, sizeof ratio);
-    comparison_row_text(row, name, sizeof name);
+    comparison_row_text(row, name);
     units_percent(floor, isnan(row->ratio.mid) ? NAN : row->floor);
     units_percent(finds, row->mde);
     int used = snprintf(text, sizeof text, "%-12s  %-22s  %6s  %6s  ", verdict_name(row->verdict),

@@ -67,7 +67,7 @@ static void acks_member(struct json *json, const struct history *history, const 
     json_begin_array(json);
     for (int i = 0; i < history->ack_count; i++) {
         const struct ack *ack = &history->acks[i];
-        if (!history_ack_covers(ack, id)) continue;
+        if (!case_matches(ack->pattern, id)) continue;
         json_begin_object(json);
         json_known_member(json, "reason", ack->reason);
         json_known_member(json, "set_at", ack->set_at);

@@ -20,9 +20,9 @@ static const struct history_run *run_at(const struct history *history,
 static void print_heading(FILE *out, const struct history *history,
                           const struct history_series *series)
 {
-    const struct case_id *id = &series->id;
-    fprintf(out, "%s/%s  %s  %s", id->operation, id->variant, id->shape,
-            temperature_name((enum assay_temperature)id->temperature));
+    char name[CASE_TEXT];
+    case_text(&series->id, name);
+    fputs(name, out);
     if (series->point_count > 0) {
         int newest = series->points[series->point_count - 1].setting;
         const struct device_info *facts = &history->settings[newest].facts;
@@ -98,7 +98,7 @@ static void print_acks(FILE *out, const struct history *history, const struct ca
 {
     for (int i = 0; i < history->ack_count; i++) {
         const struct ack *ack = &history->acks[i];
-        if (!history_ack_covers(ack, id)) continue;
+        if (!case_matches(ack->pattern, id)) continue;
         fprintf(out, "  %.*s  acknowledged: %s", DAY, ack->set_at, ack->reason);
         if (ack->expires_at[0]) fprintf(out, " (until %.*s)", DAY, ack->expires_at);
         fputc('\n', out);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/markup.h"
+#include "case/case_name.h"
 #include "show/show.h"
 #include "show/show_stages.h"
 
@@ -34,8 +35,9 @@ static void head(FILE *out, const struct view *view)
 
 static void group_head(FILE *out, const struct case_id *id)
 {
-    fprintf(out, "\n#### `%s` %s%s%s\n\n", id->operation, id->shape, id->shape[0] ? ", " : "",
-            temperature_name((enum assay_temperature)id->temperature));
+    char name[CASE_TEXT];
+    case_group_text(id, name);
+    fprintf(out, "\n#### `%s`\n\n", name);
     fputs("| variant | time | ± | rate | of ceiling | ceiling | speed-up | |\n"
           "|:--|--:|--:|--:|--:|:--|:--|:--|\n",
           out);

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "base/units.h"
+#include "case/case_name.h"
 #include "device/counter_sets.h"
 #include "device/profile_rules.h"
 #include "show/show_profile.h"
@@ -50,10 +51,10 @@ int show_profile_md(FILE *out, const struct stored_run *run, struct profile *con
 {
     for (int i = 0; i < run->case_count; i++) {
         const struct case_result *result = &run->cases[i].result;
-        char traffic[128];
+        char traffic[128], name[CASE_TEXT];
         if (profiles[i] == NULL) continue;
-        fprintf(out, "### %s/%s %s, %s\n\n", result->id.operation, result->id.variant,
-                result->id.shape, temperature_name((enum assay_temperature)result->id.temperature));
+        case_text(&result->id, name);
+        fprintf(out, "### %s\n\n", name);
         profile_traffic_text(traffic, sizeof traffic, profiles[i], result);
         if (traffic[0]) fprintf(out, "%s.\n\n", traffic);
         if (profiles[i]->counters_lost[0]) fprintf(out, "%s\n\n", profiles[i]->counters_lost);

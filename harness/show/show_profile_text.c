@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "case/case_name.h"
 #include "device/counter_sets.h"
 #include "device/profile_rules.h"
 #include "show/show_profile.h"
@@ -12,12 +13,13 @@ enum { WIDTH = 100, SHOWN_NAME = 96 };
 
 static void head(FILE *out, const struct case_result *result, const struct case_result *before)
 {
+    char name[CASE_TEXT];
     if (before && strcmp(before->id.operation, result->id.operation) == 0 &&
         strcmp(before->id.shape, result->id.shape) == 0 &&
         before->id.temperature == result->id.temperature)
         return;
-    fprintf(out, "%s%s %s, %s\n", before ? "\n" : "", result->id.operation, result->id.shape,
-            temperature_name((enum assay_temperature)result->id.temperature));
+    case_group_text(&result->id, name);
+    fprintf(out, "%s%s\n", before ? "\n" : "", name);
 }
 
 /* One figure, in a line that goes on in the next where it is full. */

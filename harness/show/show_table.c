@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "case/case_name.h"
 #include "show/show.h"
 #include "show/show_stages.h"
 
@@ -235,13 +236,11 @@ static double group_bytes(const struct view *view, int group)
 
 static void group_head(const struct table *table, const struct view_row *row)
 {
-    const struct case_id *id = &row->result.id;
-    char text[LINE] = "", bytes[UNITS_MAX] = "";
+    char text[LINE] = "", name[CASE_TEXT], bytes[UNITS_MAX] = "";
     double amount = group_bytes(table->view, row->group);
     if (!isnan(amount)) units_bytes(bytes, amount);
-    part(text, "  ", "%s", id->operation);
-    part(text, "  ", "%s", id->shape);
-    part(text, "  ", "%s", temperature_name((enum assay_temperature)id->temperature));
+    case_group_text(&row->result.id, name);
+    part(text, "  ", "%s", name);
     part(text, "  ", "%s", bytes);
     fputc('\n', table->out);
     line(table, table->paint.bold, text);

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/text.h"
+#include "case/case_name.h"
 #include "store/store_gate.h"
 #include "store/store_internal.h"
 #include "store/store_rows.h"
@@ -67,10 +67,8 @@ static int apply(const struct ack *ack, void *context)
     if (ack->expired) return 0;
     for (int i = 0; i < comparison->count; i++) {
         struct comparison_row *row = &comparison->rows[i];
-        char name[2 * RESULT_MAX_SHAPE];
         if (row->verdict != VERDICT_REGRESSED && row->verdict != VERDICT_SUSPECT) continue;
-        comparison_case_text(&row->id, name, sizeof name);
-        if (!text_glob(ack->pattern, name) || row->ratio.mid > ack->up_to) continue;
+        if (!case_matches(ack->pattern, &row->id) || row->ratio.mid > ack->up_to) continue;
         row->tags |= TAG_ACK;
         snprintf(row->reason, sizeof row->reason, "acknowledged until %.10s: %.200s",
                  ack->expires_at, ack->reason);

@@ -79,7 +79,8 @@ int store_add_gate(struct store *store, const char *id, const char *comparabilit
 /* The cases of a run, ceilings left out. */
 int store_read_timings(struct store *store, const char *run_id, struct timings *timings);
 
-/* The series that match, without changes (store_history.c). -1 with assay_error. */
-int history_read(struct history *history, struct store *store, const struct history_filter *filter);
+/* The series of the cases that a pattern names (case_name.h), without changes
+ * (store_history.c). -1 with assay_error. */
+int history_read(struct history *history, struct store *store, const char *cases);
 
 #endif

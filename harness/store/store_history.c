@@ -230,7 +230,7 @@ static void bind_names(struct query *next, struct query *name)
     }
 }
 
-static int read_cases(struct reader *reader, const struct history_filter *filter)
+static int read_cases(struct reader *reader, const char *cases)
 {
     struct query next, name, times;
     int status = 0;
@@ -248,7 +248,7 @@ static int read_cases(struct reader *reader, const struct history_filter *filter
         bind_names(&next, &name);
         query_reset(&times);
         query_integer(&times, ":row", row);
-        if (history_takes(filter, &id)) status = add_series(reader, &times, &id);
+        if (case_matches(cases, &id)) status = add_series(reader, &times, &id);
     }
     int closed = query_close(&next) | query_close(&name) | query_close(&times);
     return closed == 0 ? status : -1;
@@ -270,13 +270,13 @@ static int read_acks(struct reader *reader)
 }
 
 /* One transaction: the rows of one moment, though a run be under way. */
-int history_read(struct history *history, struct store *store, const struct history_filter *filter)
+int history_read(struct history *history, struct store *store, const char *cases)
 {
     struct reader reader = {.store = store, .history = history};
     *history = (struct history){0};
     if (store_exec(store, purpose, "BEGIN") != 0) return -1;
     int status = read_launches(&reader);
-    if (status == 0) status = read_cases(&reader, filter);
+    if (status == 0) status = read_cases(&reader, cases);
     if (status == 0) status = read_acks(&reader);
     free(reader.launches);
     status = store_finish(store, purpose, status);

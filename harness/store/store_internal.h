@@ -148,9 +148,6 @@ extern const int store_version; /* how many there are */
  * file beside it unless it is new. */
 int store_migrate(struct store *store, const char *const *migrations, int count);
 
-/* What identifies variant number `variant` of a group (store_write.c). */
-void group_case_id(const struct group *group, int variant, struct case_id *id);
-
 /* ------------------------------------------------------------ exchange -- */
 
 /* A table that travels by NDJSON. */

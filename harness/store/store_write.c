@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "case/shape.h"
 #include "store/store_internal.h"
 #include "store/store_rows.h"
 
@@ -20,16 +19,6 @@ int store_begin_run(struct store *store, struct run_info *run, const struct prog
 }
 
 /* -------------------------------------------------------------- launch -- */
-
-void group_case_id(const struct group *group, int variant, struct case_id *id)
-{
-    *id = (struct case_id){.kind = (int32_t)group->variant[variant]->kind,
-                           .place = (int32_t)group->variant[variant]->place,
-                           .temperature = (int32_t)group->temperature};
-    snprintf(id->operation, sizeof id->operation, "%s", group->shape.operation->name);
-    snprintf(id->variant, sizeof id->variant, "%s", group->variant[variant]->name);
-    shape_text(&group->shape, id->shape, sizeof id->shape);
-}
 
 static void expected_bind(struct query *query, const struct group *group, int variant)
 {

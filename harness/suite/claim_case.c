@@ -25,7 +25,7 @@ static int add_key(struct suite_group *group, int line, const char *name, const 
     return 0;
 }
 
-/* One word behind the variant: dim=value, cold or hot. */
+/* One word behind the variant: dim=value, cold, hot, host or cuda. */
 static int case_word(struct claim_case *side, char *word)
 {
     char *value = strchr(word, '=');
@@ -33,7 +33,8 @@ static int case_word(struct claim_case *side, char *word)
         side->temperature = (enum assay_temperature)temperature_parse(word);
         return add_key(&side->group, side->line, "temperature", word);
     }
-    if (!value) return assay_error("'%s' is neither dim=value nor cold nor hot", word);
+    if (!value && place_parse(word) >= 0) return add_key(&side->group, side->line, "device", word);
+    if (!value) return assay_error("'%s' is neither dim=value nor cold, hot, host or cuda", word);
     *value++ = '\0';
     for (int i = 0; registry_group_keys[i]; i++)
         if (!strcmp(registry_group_keys[i], word))
@@ -114,25 +115,6 @@ int claim_case_read(struct claim *claim, int which, const struct suite_key *key)
     return check_case(claim, side);
 }
 
-void claim_case_text(const struct claim_case *side, char *out, size_t size)
-{
-    char shape[RESULT_MAX_SHAPE] = "";
-    if (side->shape.operation) {
-        shape_text(&side->shape, shape, sizeof shape);
-    } else {
-        for (int i = 0; i < side->group.key_count; i++) {
-            const struct suite_key *key = &side->group.keys[i];
-            size_t used = strlen(shape);
-            if (!strcmp(key->name, "operation")) continue;
-            if (strcmp(key->name, "variants") && strcmp(key->name, "temperature"))
-                snprintf(shape + used, sizeof shape - used, "%s%s=%s", used ? " " : "", key->name,
-                         key->value);
-        }
-    }
-    snprintf(out, size, "%s/%s%s%s, %s", side->operation, side->variant, shape[0] ? " " : "", shape,
-             temperature_name(side->temperature));
-}
-
 /* ---------------------------------------------------------------- groups -- */
 
 /* A suite's group would be an error on a device that has none of its variants. A
@@ -159,6 +141,12 @@ static void name_device(const struct claim_case *side, struct suite_group *group
         add_key(group, side->line, "device", place_name(place));
 }
 
+static const char *said_place(const struct claim_case *side)
+{
+    const struct suite_key *key = suite_key_find(&side->group, "device");
+    return key ? key->value : "";
+}
+
 int claim_groups(const struct claim *claim, struct suite_group groups[CLAIM_SIDES])
 {
     int count = 0;
@@ -169,7 +157,8 @@ int claim_groups(const struct claim *claim, struct suite_group groups[CLAIM_SIDE
         groups[count] = side->group;
         name_device(side, &groups[count]);
         if (count && shape_equal(&claim->side[0].shape, &side->shape) &&
-            claim->side[0].temperature == side->temperature) {
+            claim->side[0].temperature == side->temperature &&
+            !strcmp(said_place(&claim->side[0]), said_place(side))) {
             struct suite_key *variants = &groups[0].keys[1];
             snprintf(variants->value, sizeof variants->value, "%s, %s", claim->side[0].variant,
                      side->variant);

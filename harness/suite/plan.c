@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "case/case_name.h"
 #include "case/ceiling.h"
 #include "case/shape.h"
 #include "suite/plan_parts.h"
@@ -32,36 +33,24 @@ static void apply_settings(struct plan *plan, const struct plan_options *options
 
 /* --------------------------------------------------------------- filter -- */
 
-void plan_case_text(const struct case_id *id, char out[PLAN_MAX_CASE])
+void group_case_id(const struct group *group, int variant, struct case_id *id)
 {
-    snprintf(out, PLAN_MAX_CASE, "%s/%s %s%s%s", id->operation, id->variant, id->shape,
-             id->shape[0] ? " " : "", temperature_name((enum assay_temperature)id->temperature));
-}
-
-bool plan_filter_keeps(const char *filter, const struct case_id *id)
-{
-    char pattern[2 * PLAN_MAX_CASE], name[2 * ASSAY_MAX_NAME], whole[PLAN_MAX_CASE];
-    snprintf(name, sizeof name, "%s/%s", id->operation, id->variant);
-    plan_case_text(id, whole);
-    while (*filter) {
-        size_t length = strcspn(filter, ",");
-        snprintf(pattern, sizeof pattern, "%.*s", (int)length, filter);
-        if (text_glob(pattern, strchr(pattern, ' ') ? whole : name)) return true;
-        filter += length + (filter[length] == ',');
-    }
-    return false;
+    *id = (struct case_id){.kind = (int32_t)group->variant[variant]->kind,
+                           .place = (int32_t)group->variant[variant]->place,
+                           .temperature = (int32_t)group->temperature};
+    snprintf(id->operation, sizeof id->operation, "%s", group->shape.operation->name);
+    snprintf(id->variant, sizeof id->variant, "%s", group->variant[variant]->name);
+    shape_text(&group->shape, id->shape, sizeof id->shape);
 }
 
 static void filter_variants(struct group *group, const char *filter)
 {
     int kept = 0;
     bool has_baseline = false;
-    struct case_id id = {.temperature = (int32_t)group->temperature};
-    text_copy(id.operation, sizeof id.operation, group->shape.operation->name);
-    shape_text(&group->shape, id.shape, sizeof id.shape);
     for (int i = 0; i < group->variant_count; i++) {
-        text_copy(id.variant, sizeof id.variant, group->variant[i]->name);
-        if (!plan_filter_keeps(filter, &id)) continue;
+        struct case_id id;
+        group_case_id(group, i, &id);
+        if (!case_matches(filter, &id)) continue;
         has_baseline = has_baseline || !strcmp(group->baseline, group->variant[i]->name);
         group->variant[kept] = group->variant[i];
         memmove(group->skip[kept], group->skip[i], sizeof group->skip[i]);

@@ -32,7 +32,7 @@ struct group {
 };
 
 struct plan_options {
-    const char *filter;   /* as plan_filter_keeps takes it, or NULL */
+    const char *filter;   /* a pattern of cases (case_name.h), or NULL */
     double budget_s;      /* 0: the suite's */
     double precision_pct; /* 0: the suite's */
     int shard, shards;    /* this one of so many, 1-based; 1, 1: all */
@@ -51,14 +51,8 @@ int plan_make(struct plan *plan, const struct suite *suite, const struct device_
               const struct plan_options *options);
 void plan_release(struct plan *plan);
 
-enum { PLAN_MAX_CASE = 2 * ASSAY_MAX_NAME + RESULT_MAX_SHAPE + 16 };
-
-/* "int8_quantize/best n=5000000 input=fp32 cold". */
-void plan_case_text(const struct case_id *id, char out[PLAN_MAX_CASE]);
-
-/* Whether a filter, one pattern or several with commas between, keeps the case. A pattern is
- * held against "operation/variant", or where it has a blank against the whole case's text. */
-bool plan_filter_keeps(const char *filter, const struct case_id *id);
+/* What identifies variant number `variant` of a group. */
+void group_case_id(const struct group *group, int variant, struct case_id *id);
 
 /* Add the groups of `ceilings` whose ceiling the plan's groups need, in front. */
 int plan_add_ceilings(struct plan *plan, const struct suite *ceilings,

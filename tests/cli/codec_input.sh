@@ -47,7 +47,7 @@ check "a grid that is refused is lost, and not skipped" exits 5 encode nan.raw 1
 check "also where another volume was encoded" exits 5 encode nan.raw 16x8x8 both.ini
 check "which is encoded" exits 0 encode grid.raw 16x8x8 both.ini
 check "the row says which case it was" \
-    says "codec_encode_batch  leaves=2 batches=1 volume=grid" encode nan.raw 16x8x8
+    says "codec_encode_batch leaves=2 batches=1 volume=grid" encode nan.raw 16x8x8
 check "and which file" says ' grid.raw 16x8x8"' \
     exported grid.raw 16x8x8
 check "an empty batch is no error" exits 0 encode grid.raw 16x8x8 empty.ini

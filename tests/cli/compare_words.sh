@@ -46,12 +46,17 @@ query words.sqlite "INSERT INTO device SELECT 'g', 'cuda', simulated, name, uuid
     (SELECT launch.id FROM launch JOIN run ON run.id = run_id WHERE label = 'both');
     UPDATE more SET id = 'of both', place = 'cuda', ordinal = 9; INSERT INTO result SELECT * FROM more"
 for format in table md html; do
-    check "$format tells the two places of a variant apart" says "copy/b n=10, cold, cuda" \
+    check "$format tells the two places of a variant apart" says "copy/b n=10 cold cuda" \
         compare both both --format $format
-    check "on both sides" says "copy/b n=10, cold, host" compare both both --format $format
-    check "and has no word where there is one place" fails says "copy/a n=10, cold, host" \
+    check "on both sides" says "copy/b n=10 cold host" compare both both --format $format
+    check "and has no word where there is one place" fails says "copy/a n=10 cold host" \
         compare both both --format $format
 done
+series() { "$ASSAY" history "$1" --format json | grep -c '"variant"'; }
+check "without a word both places are taken" gives 2 series "copy/b n=10 cold"
+check "with it the one" gives 1 series "copy/b n=10 cold cuda"
+check "a word for the only place is no harm" gives 1 series "copy/a n=10 cold host"
+check "another place has no such case" exits 4 "$ASSAY" history "copy/a n=10 cold cuda"
 
 # -------------------------------------------------------------------------- rates
 

@@ -45,7 +45,7 @@ check "the ok cases have all their samples" gives 2 \
 check "the database is whole" gives ok query faults.sqlite "PRAGMA integrity_check"
 check "what a variant prints is not in the results" fails grep -q "must not reach" faults.out
 check "it goes to standard error" grep -q "must not reach" faults.err
-check "each culprit is told as it happens" grep -q "segfault: crashed: .*signal 11" faults.err
+check "each culprit is told as it happens" grep -q "^fault_double/segfault .*: crashed: .*signal 11" faults.err
 
 check "the table shows the reason in the place of a time" \
     grep -qE "^ *segfault +crashed: .*signal 11" faults.out

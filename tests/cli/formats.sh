@@ -58,7 +58,7 @@ check "again: nothing is new" warns ": 0 new rows" "$ASSAY" import "$files/gbenc
 check "from a pipe as well" warns "standard input: 0 new rows" \
     bash -c 'cat "$1" | "$0" import -' "$ASSAY" "$files/gbench.json"
 check "imports show as runs" says "Find" "$ASSAY" show gbench.json
-check "and have a history" says "Strings/Find  n=64  hot" "$ASSAY" history 'Strings/*'
+check "and have a history" says "Strings/Find n=64 hot" "$ASSAY" history 'Strings/*'
 
 # ----------------------------------------------------------- broken files
 # refused FILE WORDS: exit 2, one line with the file and the words, nothing taken.

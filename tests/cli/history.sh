@@ -9,7 +9,7 @@ export ASSAY_DB=h.sqlite
 json() { sqlite3 :memory: "SELECT json_extract(readfile('j.json'), '$1')"; }
 history_json() { "$ASSAY" history "$@" --format json >j.json; }
 
-check "a case has its line" says "op_0/v3  n=4000  cold  on Made-up GPU" "$ASSAY" history op_0/v3
+check "a case has its line" says "op_0/v3 n=4000 cold  on Made-up GPU" "$ASSAY" history op_0/v3
 check "and how many runs have it" says "199 runs" "$ASSAY" history op_0/v3
 check "and how many have no time for it" says "1 without a time" "$ASSAY" history op_0/v3
 check "a change is said with its date" says "2026-01-05  change   +10.0 %" "$ASSAY" history op_0/v3

@@ -10,6 +10,7 @@
 
 #include "base/room.h"
 #include "base/text.h"
+#include "case/case_name.h"
 #include "store/store_rows.h"
 
 /* ---------------------------------------------------------------- input -- */
@@ -195,11 +196,11 @@ static int store_foreign_cases(const struct foreign *foreign, const struct forei
         const struct case_result *result = &run->cases[i];
         const struct result_row row = {run->launch.id,      PURPOSE_CASE, result->id.operation,
                                        foreign->started_at, result,       true};
+        char name[CASE_TEXT];
         bool added;
         if (result_write(foreign->store, &row, &added) != 0) return -1;
-        if (!added)
-            return assay_error("%s: %s/%s %s is there twice", foreign->name, result->id.operation,
-                               result->id.variant, result->id.shape);
+        case_text(&result->id, name);
+        if (!added) return assay_error("%s: %s is there twice", foreign->name, name);
         (*rows)++;
     }
     return 0;

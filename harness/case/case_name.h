@@ -1,0 +1,29 @@
+/*
+ * case_name.h - how a case is written, and which cases a pattern names: the same in all
+ * that the program prints and takes. Pure.
+ */
+#ifndef CASE_NAME_H
+#define CASE_NAME_H
+
+#include "case/result.h"
+
+enum { CASE_TEXT = 2 * ASSAY_MAX_NAME + RESULT_MAX_SHAPE + 16 };
+
+/* "int8_quantize/best n=5000000 input=fp32 cold". Behind it " host" or " cuda" may stand, for
+ * who shows a variant at both places. */
+void case_text(const struct case_id *id, char out[CASE_TEXT]);
+
+/* Its group: "int8_quantize n=5000000 input=fp32 cold". */
+void case_group_text(const struct case_id *id, char out[CASE_TEXT]);
+
+/* Whether a pattern names the case: the text of the case as printed, or words with blanks
+ * between. The first is a glob on operation/variant, or on the operation alone; each other one
+ * is a glob on a word of the shape or on the temperature, or a place, in any order. Several
+ * patterns stand with commas between: any of them. Older versions wrote a comma before the
+ * temperature and the place, so a comma before these parts nothing. */
+bool case_matches(const char *pattern, const struct case_id *id);
+
+/* Whether a word can stand behind the first of a pattern, for "there is no such word". */
+bool case_is_word(const char *word);
+
+#endif
