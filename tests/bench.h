@@ -17,11 +17,10 @@
 
 #include <cmocka.h>
 
+#include "base/error.h"
 #include "case/registry.h"
 #include "measure/verify.h"
 #include "suite/plan_parts.h"
-
-#include "error.h"
 
 enum { BENCH_SEED = 1 };
 
