@@ -7,10 +7,10 @@
 #include "base/error.h"
 #include "base/exit_code.h"
 #include "cmd/commands.h"
-#include "cmd/noise_show.h"
 #include "cmd/options.h"
 #include "cmd/report_options.h"
 #include "gate/gate_calibrate.h"
+#include "show/noise_show.h"
 
 const char usage_calibrate[] =
     "usage: assay calibrate SUITE [options]\n"

@@ -1,5 +1,5 @@
 /* noise_show.c - see noise_show.h. */
-#include "cmd/noise_show.h"
+#include "show/noise_show.h"
 
 #include <stdlib.h>
 #include <string.h>
