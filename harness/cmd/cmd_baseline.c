@@ -89,7 +89,7 @@ static int run(void *given)
 }
 
 static const struct command_option options[] = {
-    {"note", VALUE_TEXT, "TEXT", AT(note), .help = "why, for those who read the list (of set)"},
+    {"note", VALUE_TEXT, "TEXT", AT(note), .help = "with set: a remark that list shows"},
     OPTION_DB,
     {0},
 };

@@ -48,7 +48,7 @@ static int run(void *given)
 
 static const struct command_option options[] = {
     {"device", VALUE_DEVICE, "D", AT(device),
-     .help = "auto (default: the host and the first GPU), cuda:N or host: look at this one alone"},
+     .help = "look at this one alone: cuda:N or host (default auto: the host and the first GPU)"},
     OPTION_FORMAT("table json"),
     OPTION_DB,
     {0},

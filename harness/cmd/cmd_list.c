@@ -340,7 +340,7 @@ static int run(void *given)
 static const struct command_option options[] = {
     OPTION_FORMAT("table json"),
     OPTION_DB,
-    {"all", VALUE_FLAG, .at = AT(all), .help = "of runs: each launch of a gate as well"},
+    {"all", VALUE_FLAG, .at = AT(all), .help = "for runs: each launch of a gate as well"},
     {0},
 };
 
