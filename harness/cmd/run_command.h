@@ -29,7 +29,7 @@
 #define RUN_COMMAND_WORDS                                                                          \
     .words = {{"SUITE|FILE.ini", .kind = VALUE_SUITE_FILE}}, .least = 1,                           \
     .most = RUNNER_MAX_SUITES, .which = "which suite? assay list suites names them",               \
-    .only = "too many suites"
+    .only = "16 suites at most"
 
 /* Take what was given: the suites, the line as typed, a random seed unless told. 0, or -1 with
  * assay_error for a label that cannot be one. */
