@@ -8,6 +8,8 @@
 #include "cmd/options.h"
 #include "cmd/run_command.h"
 
+_Static_assert(RUNNER_MAX_SUITES == 16, "RUN_COMMAND_WORDS says so");
+
 /* A name to be typed again: one that is cut, or breaks a line, would not be found. */
 static bool is_label(const char *text)
 {
