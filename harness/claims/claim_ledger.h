@@ -47,7 +47,6 @@ struct claim_options {
     int width;          /* columns of the terminal */
 };
 
-bool claim_knows_format(const char *format); /* assay_error names them when not */
 int claim_ledger_write(FILE *out, const struct claim_ledger *ledger, const struct view *views,
                        int count, const struct claim_options *options);
 

@@ -65,19 +65,11 @@ static const struct {
     {"json", claim_ledger_json},
 };
 
-bool claim_knows_format(const char *format)
-{
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
-        if (!strcmp(formats[i].name, format)) return true;
-    assay_error("no format is called '%s' (there are table, md, json)", format);
-    return false;
-}
-
 int claim_ledger_write(FILE *out, const struct claim_ledger *ledger, const struct view *views,
                        int count, const struct claim_options *options)
 {
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
         if (!strcmp(formats[i].name, options->format))
             return formats[i].write(out, ledger, views, count, options);
-    return claim_knows_format(options->format) ? 0 : -1;
+    return assay_error("claims are not written as '%s'", options->format);
 }

@@ -3,26 +3,13 @@
 #include <string.h>
 
 #include "base/exit_code.h"
-#include "cmd/commands.h"
 #include "cmd/options.h"
 #include "store/store_gate.h"
 
-const char usage_baseline[] =
-    "usage: assay baseline set NAME RUN [--note TEXT] [--db FILE]\n"
-    "       assay baseline list [--db FILE]\n"
-    "       assay baseline drop NAME [--db FILE]\n"
-    "\n"
-    "A baseline is a run with a name. It moves only when it is set again: a gate never\n"
-    "moves it. RUN is an id or its beginning, a label, latest or latest~N. As the base of\n"
-    "a gate it stands for its build: other runs of that build join it (docs/gate.md).\n"
-    "\n"
-    "example: assay baseline set release-1.2 latest --note \"as shipped\"\n"
-    "         assay baseline list\n";
-
-const struct option options_baseline[] = {{"note", required_argument, NULL, 'n'},
-                                          {"db", required_argument, NULL, 'd'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {0}};
+struct arguments {
+    struct given given;
+    const char *db, *note;
+};
 
 static int print_line(const struct baseline_line *line, void *context)
 {
@@ -42,60 +29,89 @@ static int check_name(const char *name)
     return 0;
 }
 
-static int set(struct store *store, char **words, const char *note)
+static int set(struct store *store, const struct arguments *arguments)
 {
     char id[STORE_ID];
-    if (check_name(words[0]) != 0) return -1;
-    if (store_find_run(store, words[1], id) != 0) return -1;
-    return store_set_baseline(store, words[0], id, note);
+    const char *name = arguments->given.word[1];
+    if (check_name(name) != 0) return -1;
+    if (store_find_run(store, arguments->given.word[2], id) != 0) return -1;
+    return store_set_baseline(store, name, id, arguments->note ? arguments->note : "");
 }
 
-/* The words after the options: what to do, and with what. */
-static const char *misuse(char **words, int count, const char *note)
+static int drop(struct store *store, const struct arguments *arguments)
 {
-    if (count == 0) return "set, list or drop?";
-    if (note && strcmp(words[0], "set") != 0) return "--note is for set alone";
-    if (strcmp(words[0], "set") == 0) return count == 3 ? NULL : "set wants NAME and RUN";
-    if (strcmp(words[0], "drop") == 0) return count == 2 ? NULL : "drop wants NAME";
-    if (strcmp(words[0], "list") == 0) return count == 1 ? NULL : "list wants nothing";
-    return "set, list or drop?";
+    return store_drop_baseline(store, arguments->given.word[1]);
 }
 
-static int act(struct store *store, char **words, const char *note)
+static int list(struct store *store, const struct arguments *arguments)
 {
-    switch (words[0][0]) {
-    case 's':
-        return set(store, words + 1, note);
-    case 'd':
-        return store_drop_baseline(store, words[1]);
-    default:
-        return store_each_baseline(store, print_line, NULL);
-    }
+    (void)arguments;
+    return store_each_baseline(store, print_line, NULL);
 }
 
-int cmd_baseline(int argc, char **argv)
+static const struct action {
+    const char *name;
+    int words; /* it and what it wants */
+    const char *wants;
+    enum store_mode mode;
+    int (*act)(struct store *store, const struct arguments *arguments);
+} actions[] = {
+    {"set", 3, "set wants NAME and RUN", STORE_CHANGE, set},
+    {"list", 1, "list wants nothing", STORE_READ, list},
+    {"drop", 2, "drop wants NAME", STORE_CHANGE, drop},
+};
+
+static const struct action *find_action(const struct given *given)
 {
-    const char *db = NULL, *note = NULL;
+    for (size_t i = 0; i < sizeof actions / sizeof actions[0] && given->count > 0; i++)
+        if (strcmp(actions[i].name, given->word[0]) == 0) return &actions[i];
+    return NULL;
+}
+
+static int check(void *given)
+{
+    const struct arguments *arguments = given;
+    const struct action *action = find_action(given);
+    if (!action) return assay_error("set, list or drop?");
+    if (arguments->note && action->act != set) return assay_error("--note is for set alone");
+    return arguments->given.count == action->words ? 0 : assay_error("%s", action->wants);
+}
+
+static int run(void *given)
+{
+    const struct arguments *arguments = given;
+    const struct action *action = find_action(given);
     struct store *store;
-    int option;
-    optind = 0;
-    while ((option = getopt_long(argc, argv, ":", options_baseline, NULL)) != -1) {
-        if (option == 'h') {
-            fputs(usage_baseline, stdout);
-            return EXIT_FINE;
-        }
-        if (option == 'n')
-            note = optarg;
-        else if (option == 'd')
-            db = optarg;
-        else
-            return command_bad_option(argv[0], argv, options_baseline, option);
-    }
-    const char *wrong = misuse(argv + optind, argc - optind, note);
-    if (wrong) return command_misused(argv[0], wrong);
-    enum store_mode mode = argv[optind][0] == 'l' ? STORE_READ : STORE_CHANGE;
-    if (store_open(&store, command_database(db), mode) != 0) return command_failed(argv[0]);
-    int status = act(store, argv + optind, note ? note : "");
+    if (store_open(&store, arguments->db, action->mode) != 0) return -1;
+    int status = action->act(store, arguments);
     store_close(store);
-    return status == 0 ? EXIT_FINE : command_failed(argv[0]);
+    return status ? -1 : EXIT_FINE;
 }
+
+static const struct command_option options[] = {
+    {"note", VALUE_TEXT, "TEXT", AT(note), .help = "with set: a remark that list shows"},
+    OPTION_DB,
+    {0},
+};
+
+const struct command cmd_baseline = {
+    .name = "baseline",
+    .summary = "names for runs to compare with",
+    .options = options,
+    .words = {{"ACTION", .choices = "set list drop"},
+              {"NAME", .kind = VALUE_BASELINE},
+              {"RUN", .kind = VALUE_RUN}},
+    .most = ANY_NUMBER,
+    .synopsis = "set NAME RUN [--note TEXT] [--db FILE]\n"
+                "list [--db FILE]\n"
+                "drop NAME [--db FILE]",
+    .about = "A baseline is a run with a name. It moves only when it is set again: a gate\n"
+             "never moves it. RUN is an id or its beginning, a label, latest or latest~N. As\n"
+             "the base of a gate it stands for its build: other runs of that build join it\n"
+             "(docs/gate.md).\n",
+    .examples = "assay baseline set release-1.2 latest --note \"as shipped\"\n"
+                "assay baseline list",
+    .size = sizeof(struct arguments),
+    .check = check,
+    .run = run,
+};

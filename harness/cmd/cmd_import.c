@@ -3,56 +3,23 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "base/exit_code.h"
-#include "cmd/commands.h"
 #include "cmd/options.h"
 #include "export/exchange_format.h"
 #include "store/store.h"
 
-const char usage_import[] =
-    "usage: assay import FILE... [--format NAME] [--db FILE]\n"
-    "\n"
-    "Take runs into the database. Each file is taken whole or not at all; what is\n"
-    "there already is left as it is, so importing twice, or in another order, makes\n"
-    "no difference.\n"
-    "\n"
-    "  FILE           ndjson or csv that `assay export` wrote, or the JSON of NVBench\n"
-    "                 (with the files of --jsonbin beside it, where they are) or of\n"
-    "                 Google Benchmark; - is standard input\n"
-    "  --format NAME  ndjson, csv, nvbench or gbench; by default what its content shows\n"
-    "  --db FILE      the database (default: $ASSAY_DB, else results/assay.sqlite)\n"
-    "\n"
-    "example: assay import int8.ndjson\n"
-    "         ./copy_bench --json copy.json && assay import copy.json\n";
-
-const struct option options_import[] = {{"format", required_argument, NULL, 'f'},
-                                        {"db", required_argument, NULL, 'd'},
-                                        {"help", no_argument, NULL, 'h'},
-                                        {0}};
-
 struct arguments {
-    const char *database;
+    struct given given;
+    const char *db, *format_name;
     const struct exchange_format *format; /* NULL: each file's own */
-    bool help;
 };
 
-static int parse(int argc, char **argv, struct arguments *arguments)
+static int check(void *given)
 {
-    optind = 0; /* start anew: main has parsed its own */
-    opterr = 0;
-    for (int c; (c = getopt_long(argc, argv, ":h", options_import, NULL)) != -1;) {
-        if (c == 'f') {
-            arguments->format = exchange_format_named(optarg, EXCHANGE_IN);
-            if (!arguments->format) return -1;
-        } else if (c == 'd')
-            arguments->database = optarg;
-        else if (c == 'h')
-            arguments->help = true;
-        else
-            return option_misused(argv, c, options_import);
-    }
-    return arguments->help || optind < argc ? 0 : assay_error("say which files");
+    struct arguments *arguments = given;
+    if (!arguments->format_name) return 0;
+    arguments->format = exchange_format_named(arguments->format_name, EXCHANGE_IN);
+    return arguments->format ? 0 : -1;
 }
 
 /* A stream that can be read from its start again, with all that `in` has: `in`
@@ -90,20 +57,47 @@ static int import_file(struct store *store, const char *path, const struct excha
     return status;
 }
 
-int cmd_import(int argc, char **argv)
+static int run(void *given)
 {
-    struct arguments arguments = {0};
-    struct store *store = NULL;
-    if (parse(argc, argv, &arguments) != 0) return command_misused("import", assay_last_error());
-    if (arguments.help) {
-        fputs(usage_import, stdout);
-        return EXIT_FINE;
-    }
-    int status = option_check_readable(argv + optind, argc - optind);
-    if (status == 0) status = store_open(&store, command_database(arguments.database), STORE_WRITE);
-    for (int i = optind; status == 0 && i < argc; i++)
-        status = import_file(store, argv[i], arguments.format);
+    const struct arguments *arguments = given;
+    char *const *paths = arguments->given.word;
+    struct store *store;
+    int status = 0;
+    if (check_readable(paths, arguments->given.count) != 0 ||
+        store_open(&store, arguments->db, STORE_WRITE) != 0)
+        return -1;
+    for (int i = 0; paths[i] && status == 0; i++)
+        status = import_file(store, paths[i], arguments->format);
     store_close(store);
-    if (status == 0) return EXIT_FINE;
-    return command_failed("import");
+    return status ? -1 : EXIT_FINE;
 }
+
+static const struct command_option options[] = {
+    {"format", VALUE_TEXT, "NAME", AT(format_name),
+     .help = "ndjson, csv, nvbench or gbench; by default what its content shows",
+     .choices = "ndjson csv nvbench gbench"},
+    OPTION_DB,
+    {0},
+};
+
+const struct command cmd_import = {
+    .name = "import",
+    .summary = "take such files, or those of NVBench and Google Benchmark",
+    .options = options,
+    .words = {{"FILE", .kind = VALUE_FILE}},
+    .least = 1,
+    .most = ANY_NUMBER,
+    .which = "say which files",
+    .about = "Takes runs into the database. Each file is taken whole or not at all; what is\n"
+             "there already is left as it is, so importing twice, or in another order, makes\n"
+             "no difference.\n"
+             "\n"
+             "FILE is ndjson or csv that `assay export` wrote, or the JSON of NVBench (with\n"
+             "the files of --jsonbin beside it, where they are) or of Google Benchmark; - is\n"
+             "standard input.\n",
+    .examples = "assay import int8.ndjson\n"
+                "./copy_bench --json copy.json && assay import copy.json",
+    .size = sizeof(struct arguments),
+    .check = check,
+    .run = run,
+};

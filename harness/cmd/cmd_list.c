@@ -1,49 +1,26 @@
 /* cmd_list.c - assay list: what there is to run, and what was run. */
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/exit_code.h"
-#include "base/json.h"
+#include "base/json_member.h"
 #include "base/table.h"
 #include "base/text.h"
 #include "case/registry.h"
-#include "case/result.h"
 #include "case/shape.h"
-#include "cmd/commands.h"
-#include "cmd/list_runs.h"
+#include "cmd/options.h"
 #include "doctor/devices.h"
+#include "store/store.h"
 #include "suite/suite.h"
 
 enum { WIDTH = 100 };
 
-const char usage_list[] =
-    "usage: assay list suites|operations|variants|devices|runs [options]\n"
-    "\n"
-    "What there is to run, and what was run.\n"
-    "\n"
-    "  suites      the suites that `assay run NAME` finds, with their titles\n"
-    "  operations  what can be measured: formula and dims\n"
-    "  variants    the implementations of each operation\n"
-    "  devices     what --device takes on this machine\n"
-    "  runs        the runs in the database, newest first; the launches of a gate as one\n"
-    "\n"
-    "  --format table|json   default table\n"
-    "  --db FILE             of runs; default $ASSAY_DB or results/assay.sqlite\n"
-    "  --all                 of runs: each launch of a gate as well\n"
-    "\n"
-    "example: assay list suites\n"
-    "         assay list runs --format json\n"
-    "\n"
-    "Exit: 0 fine, 2 usage, or there is no database.\n";
-
-const struct option options_list[] = {
-    {"format", required_argument, NULL, 'f'},
-    {"db", required_argument, NULL, 'd'},
-    {"all", no_argument, NULL, 'a'},
-    {0},
+struct arguments {
+    struct given given;
+    const char *format, *db;
+    bool all;
 };
 
 /* ---------------------------------------------------------------- suites -- */
@@ -62,12 +39,12 @@ static void suite_line(const char *name, char *title, size_t size, int *groups)
     suite_release(&suite);
 }
 
-static int list_suites(struct json *json, const struct list_options *options)
+static int list_suites(struct json *json, const struct arguments *arguments)
 {
     static const char *const headings[] = {"suite", ">groups", "title"};
     char(*names)[ASSAY_MAX_NAME];
     int count;
-    (void)options;
+    (void)arguments;
     if (suite_names(&names, &count)) return -1;
     struct table table;
     table_init(&table, headings, 3);
@@ -77,15 +54,9 @@ static int list_suites(struct json *json, const struct list_options *options)
         suite_line(names[i], title, sizeof title, &groups);
         if (json) {
             json_begin_object(json);
-            json_key(json, "suite");
-            json_string(json, names[i]);
-            json_key(json, "groups");
-            if (groups < 0)
-                json_null(json);
-            else
-                json_int(json, groups);
-            json_key(json, "title");
-            json_string(json, title);
+            json_text_member(json, "suite", names[i]);
+            json_count_member(json, "groups", groups);
+            json_text_member(json, "title", title);
             json_end(json);
             continue;
         }
@@ -115,13 +86,10 @@ static void fallback_text(const struct assay_dim *dim, char *out, size_t size)
 static void write_dim(struct json *json, const struct assay_dim *dim)
 {
     json_begin_object(json);
-    json_key(json, "name");
-    json_string(json, dim->name);
-    json_key(json, "summary");
-    json_string(json, dim->summary);
-    json_key(json, "default");
+    json_text_member(json, "name", dim->name);
+    json_text_member(json, "summary", dim->summary);
     if (dim->choices) {
-        json_string(json, dim->choices[dim->fallback]);
+        json_text_member(json, "default", dim->choices[dim->fallback]);
         json_key(json, "choices");
         json_begin_array(json);
         for (int i = 0; dim->choices[i]; i++)
@@ -130,11 +98,9 @@ static void write_dim(struct json *json, const struct assay_dim *dim)
     } else {
         int64_t min, max;
         shape_range(dim, &min, &max);
-        json_int(json, dim->fallback);
-        json_key(json, "min");
-        json_int(json, min);
-        json_key(json, "max");
-        json_int(json, max);
+        json_int_member(json, "default", dim->fallback);
+        json_int_member(json, "min", min);
+        json_int_member(json, "max", max);
     }
     json_end(json);
 }
@@ -142,10 +108,8 @@ static void write_dim(struct json *json, const struct assay_dim *dim)
 static void write_operation(struct json *json, const struct assay_operation *operation)
 {
     json_begin_object(json);
-    json_key(json, "operation");
-    json_string(json, operation->name);
-    json_key(json, "summary");
-    json_string(json, operation->summary);
+    json_text_member(json, "operation", operation->name);
+    json_text_member(json, "summary", operation->summary);
     json_key(json, "dims");
     json_begin_array(json);
     for (int i = 0; i < shape_dims(operation); i++)
@@ -168,13 +132,13 @@ static void tabulate_dim(struct table *table, const struct assay_dim *dim)
     table_cell(table, "%s%s%s", takes, *takes ? ": " : "", dim->summary);
 }
 
-static int list_operations(struct json *json, const struct list_options *options)
+static int list_operations(struct json *json, const struct arguments *arguments)
 {
     static const char *const headings[] = {"operation, its dims", "default", "what it is"};
     const struct assay_operation *const *operations;
     int count = registry_operations(&operations);
     struct table table;
-    (void)options;
+    (void)arguments;
     table_init(&table, headings, 3);
     for (int i = 0; i < count; i++) {
         if (json) {
@@ -194,42 +158,27 @@ static int list_operations(struct json *json, const struct list_options *options
 
 /* -------------------------------------------------------------- variants -- */
 
-/* A compute capability x 10, null for any. */
-static void write_capability(struct json *json, const char *key, int capability)
-{
-    json_key(json, key);
-    if (capability)
-        json_int(json, capability);
-    else
-        json_null(json);
-}
-
+/* Compute capabilities are x 10, null for any. */
 static void write_variant(struct json *json, const struct assay_variant *variant)
 {
-    const struct {
-        const char *key, *value;
-    } members[] = {
-        {"operation", variant->operation},  {"variant", variant->name},
-        {"kind", kind_name(variant->kind)}, {"device", place_name(variant->place)},
-        {"summary", variant->summary},
-    };
     json_begin_object(json);
-    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
-        json_key(json, members[i].key);
-        json_string(json, members[i].value);
-    }
-    write_capability(json, "min_sm", variant->min_sm);
-    write_capability(json, "max_sm", variant->max_sm);
+    json_text_member(json, "operation", variant->operation);
+    json_text_member(json, "variant", variant->name);
+    json_text_member(json, "kind", kind_name(variant->kind));
+    json_text_member(json, "device", place_name(variant->place));
+    json_text_member(json, "summary", variant->summary);
+    json_count_member(json, "min_sm", variant->min_sm ? variant->min_sm : -1);
+    json_count_member(json, "max_sm", variant->max_sm ? variant->max_sm : -1);
     json_end(json);
 }
 
-static int list_variants(struct json *json, const struct list_options *options)
+static int list_variants(struct json *json, const struct arguments *arguments)
 {
     static const char *const headings[] = {"operation", "variant", "kind", "device", "summary"};
     const struct assay_operation *const *operations;
     int count = registry_operations(&operations);
     struct table table;
-    (void)options;
+    (void)arguments;
     table_init(&table, headings, 5);
     for (int i = 0; i < count; i++) {
         const struct assay_variant *variants[REGISTRY_MAX_VARIANTS];
@@ -251,34 +200,111 @@ static int list_variants(struct json *json, const struct list_options *options)
     return failed;
 }
 
+/* ------------------------------------------------------------------ runs -- */
+
+struct run_list {
+    struct json *json;
+    struct table table;
+    bool all;
+};
+
+/* What a line of a gate's launches has no label for. */
+static const char *label_of(const struct run_list *list, const struct run_line *line)
+{
+    return line->gate[0] && !list->all ? "" : line->label;
+}
+
+static int write_run(const struct run_list *list, const struct run_line *line)
+{
+    struct json *json = list->json;
+    json_begin_object(json);
+    json_text_member(json, "run", line->id);
+    json_text_member(json, "started_at", line->started_at);
+    json_text_member(json, "suite", line->suite);
+    json_text_member(json, "label", label_of(list, line));
+    json_text_member(json, "device", line->device);
+    json_text_member(json, "status", line->status);
+    json_int_member(json, "launches", line->launches);
+    json_int_member(json, "cases", line->cases);
+    json_int_member(json, "ok", line->ok);
+    json_known_member(json, "gate", line->gate);
+    json_known_member(json, "gate_mode", line->gate_mode);
+    json_count_member(json, "gate_exit", line->gate_exit);
+    json_end(json);
+    return 0;
+}
+
+/* "gate 1a2b3c4d: paired, exit 0", or a run's label. */
+static void words_of(const struct run_list *list, const struct run_line *line, char *out,
+                     size_t size)
+{
+    bool is_gate = line->gate[0] && !list->all;
+    if (!is_gate)
+        snprintf(out, size, "%s", line->label);
+    else if (line->gate_exit >= 0)
+        snprintf(out, size, "gate %s: %s, exit %d", line->gate, line->gate_mode, line->gate_exit);
+    else
+        snprintf(out, size, "gate %s: %s", line->gate,
+                 line->gate_mode[0] ? line->gate_mode : "no decision");
+}
+
+static int list_run(const struct run_line *line, void *context)
+{
+    struct run_list *list = context;
+    char words[RESULT_MAX_PROPERTY];
+    if (list->json) return write_run(list, line);
+    words_of(list, line, words, sizeof words);
+    table_cell(&list->table, "%.8s", line->id);
+    table_cell(&list->table, "%.19s", line->started_at);
+    table_cell(&list->table, "%s", line->suite);
+    table_cell(&list->table, "%s", line->status);
+    table_cell(&list->table, "%d", line->launches);
+    table_cell(&list->table, "%d/%d", line->ok, line->cases);
+    table_cell(&list->table, "%s%s%s", line->device, *words ? "; " : "", words);
+    return 0;
+}
+
+static int list_runs(struct json *json, const struct arguments *arguments)
+{
+    static const char *const headings[] = {"run",       "started (UTC)", "suite",        "status",
+                                           ">launches", ">ok/cases",     "device; label"};
+    struct store *store;
+    if (store_open(&store, arguments->db, STORE_READ)) return -1;
+    struct run_list list = {.json = json, .all = arguments->all};
+    table_init(&list.table, headings, 7);
+    int failed = store_each_run(store, !arguments->all, list_run, &list);
+    store_close(store);
+    if (!failed && !json) failed = table_print(&list.table, stdout, WIDTH);
+    table_release(&list.table);
+    return failed;
+}
+
 /* --------------------------------------------------------------- command -- */
+
+static const char list_names[] = "suites operations variants devices runs";
 
 /* What can be listed; `list` writes a table, or the members of an array. */
 static const struct {
     const char *name;
-    int (*list)(struct json *json, const struct list_options *options);
+    int (*list)(struct json *json, const struct arguments *arguments);
 } lists[] = {
     {"suites", list_suites},     {"operations", list_operations},
-    {"variants", list_variants}, {"devices", NULL}, /* devices_list writes its own document */
-    {"runs", list_runs},
+    {"variants", list_variants}, {"runs", list_runs},
+    {"devices", NULL}, /* devices_list writes its own document */
 };
-enum { LISTS = sizeof lists / sizeof *lists };
 
-/* "WHAT 'WORD' (did you mean 'x'?)", or with all the words there are. */
-static int misused(const char *what, const char *word, const char *const *words, int count)
+static int check(void *given)
 {
-    const char *near = count ? text_nearest(word, words, count) : NULL;
-    char message[512];
-    size_t used = (size_t)snprintf(message, sizeof message, "%s '%s'", what, word);
-    if (near) snprintf(message + used, sizeof message - used, " (did you mean '%s'?)", near);
-    for (int i = 0; !near && i < count && used < sizeof message; i++)
-        used += (size_t)snprintf(message + used, sizeof message - used, "%s%s%s",
-                                 i ? ", " : " (there are ", words[i], i == count - 1 ? ")" : "");
-    return command_misused("list", message);
+    const struct arguments *arguments = given;
+    const char *name = arguments->given.word[0];
+    const char *of_runs = option_given(given, "all db");
+    if (choice_check("there is no list", name, list_names) != 0) return -1;
+    if (of_runs && strcmp(name, "runs") != 0) return assay_error("--%s is of runs alone", of_runs);
+    return 0;
 }
 
 /* Through memory, so that a list that fails half way prints nothing. */
-static int print_json(int which, const struct list_options *options)
+static int print_json(int which, const struct arguments *arguments)
 {
     char *text = NULL;
     size_t size = 0;
@@ -287,7 +313,7 @@ static int print_json(int which, const struct list_options *options)
     struct json json;
     json_begin(&json, out, 2);
     json_begin_array(&json);
-    int failed = lists[which].list(&json, options);
+    int failed = lists[which].list(&json, arguments);
     if (!failed) json_end(&json);
     if (!failed) failed = json_finish(&json);
     if (fclose(out) && !failed) failed = assay_error("out of memory");
@@ -297,53 +323,49 @@ static int print_json(int which, const struct list_options *options)
     return failed;
 }
 
-static int print_list(int which, const char *format, const struct list_options *options)
+static int run(void *given)
 {
-    if (!lists[which].list) return devices_list(stdout, format);
-    if (registry_check()) return -1;
-    if (!strcmp(format, "json")) return print_json(which, options);
-    return lists[which].list(NULL, options);
-}
-
-int cmd_list(int argc, char **argv)
-{
-    static const char *const words[] = {"--format", "--db", "--all"};
-    static const char *const formats[] = {"table", "json"};
-    const char *names[LISTS];
-    const char *format = "table";
-    struct list_options options = {.database = NULL};
-    for (int i = 0; i < LISTS; i++)
-        names[i] = lists[i].name;
-
-    opterr = 0;
-    optind = 1;
-    for (int c; (c = getopt_long(argc, argv, ":", options_list, NULL)) != -1;) {
-        if (c == 'f')
-            format = optarg;
-        else if (c == 'd')
-            options.database = optarg;
-        else if (c == 'a')
-            options.all = true;
-        else if (c == ':')
-            return misused("a value is missing after", argv[optind - 1], NULL, 0);
-        else
-            return misused("unknown option", argv[optind - 1], words, 3);
-    }
-    if (strcmp(format, "table") && strcmp(format, "json"))
-        return misused("unknown format", format, formats, 2);
-    if (optind == argc)
-        return command_misused("list", "say what: suites, operations, variants, devices or runs");
-    if (optind + 1 < argc) return misused("one list at a time; not", argv[optind + 1], NULL, 0);
-
+    const struct arguments *arguments = given;
+    const char *name = arguments->given.word[0];
     int which = 0;
-    while (which < LISTS && strcmp(names[which], argv[optind]))
+    bool as_json = strcmp(arguments->format, "json") == 0;
+    while (strcmp(lists[which].name, name) != 0)
         which++;
-    if (which == LISTS) return misused("there is no list", argv[optind], names, LISTS);
-    if (lists[which].list != list_runs && (options.database || options.all))
-        return command_misused("list",
-                               options.all ? "--all is of runs alone" : "--db is of runs alone");
-    options.database = command_database(options.database);
-    if (!print_list(which, format, &options)) return EXIT_FINE;
-    fprintf(stderr, "assay list: %s\n", assay_last_error());
-    return EXIT_USAGE;
+    int failed = !lists[which].list ? devices_list(stdout, arguments->format)
+                 : as_json          ? print_json(which, arguments)
+                                    : lists[which].list(NULL, arguments);
+    return failed ? -1 : EXIT_FINE;
 }
+
+static const struct command_option options[] = {
+    OPTION_FORMAT("table json"),
+    OPTION_DB,
+    {"all", VALUE_FLAG, .at = AT(all), .help = "for runs: each launch of a gate as well"},
+    {0},
+};
+
+const struct command cmd_list = {
+    .name = "list",
+    .summary = "suites, operations, variants, runs, devices",
+    .options = options,
+    .words = {{"WHAT", .choices = list_names}},
+    .least = 1,
+    .most = 1,
+    .which = "say what: suites, operations, variants, devices or runs",
+    .only = "one list at a time",
+    .synopsis = "suites|operations|variants|devices|runs [options]",
+    .about = "Lists what there is to run, and what was run.\n"
+             "\n"
+             "  suites      the suites that `assay run NAME` finds, with their titles\n"
+             "  operations  what can be measured: formula and dims\n"
+             "  variants    the implementations of each operation\n"
+             "  devices     what --device takes on this machine\n"
+             "  runs        the runs in the database, newest first; a gate's launches as one\n",
+    .examples = "assay list suites\n"
+                "assay list runs --format json",
+    .exit = "0 fine, 2 usage, or there is no database.",
+    .size = sizeof(struct arguments),
+    .defaults = &(const struct arguments){.format = "table"},
+    .check = check,
+    .run = run,
+};

@@ -5,23 +5,13 @@
 #include <string.h>
 
 #include "base/exit_code.h"
-#include "cmd/commands.h"
 #include "cmd/options.h"
 #include "store/store.h"
 
-const char usage_merge[] =
-    "usage: assay merge FILE.sqlite ... [--db FILE]\n"
-    "\n"
-    "Takes every run of other databases into this one. Rows keep their ids, so merging\n"
-    "twice, or in another order, makes no difference. Baselines and acks stay behind.\n"
-    "\n"
-    "  --db FILE  the database to merge into (default: ASSAY_DB, else\n"
-    "             results/assay.sqlite)\n"
-    "\n"
-    "example: assay merge node1.sqlite node2.sqlite --db all.sqlite\n";
-
-const struct option options_merge[] = {
-    {"db", required_argument, NULL, 'd'}, {"help", no_argument, NULL, 'h'}, {0}};
+struct arguments {
+    struct given given;
+    const char *db;
+};
 
 static int merge(struct store *store, const char *target, const char *path)
 {
@@ -34,26 +24,38 @@ static int merge(struct store *store, const char *target, const char *path)
     return 0;
 }
 
-int cmd_merge(int argc, char **argv)
+static int run(void *given)
 {
-    const char *db = NULL;
+    const struct arguments *arguments = given;
+    char *const *paths = arguments->given.word;
     struct store *store;
-    int option, status = 0;
-    optind = 0;
-    while ((option = getopt_long(argc, argv, ":", options_merge, NULL)) != -1) {
-        if (option == 'h') {
-            fputs(usage_merge, stdout);
-            return EXIT_FINE;
-        }
-        if (option != 'd') return command_bad_option(argv[0], argv, options_merge, option);
-        db = optarg;
-    }
-    if (optind == argc) return command_misused(argv[0], "which databases?");
-    if (option_check_readable(argv + optind, argc - optind) != 0 ||
-        store_open(&store, command_database(db), STORE_WRITE) != 0)
-        return command_failed(argv[0]);
-    for (int i = optind; i < argc && status == 0; i++)
-        status = merge(store, command_database(db), argv[i]);
+    int status = 0;
+    if (check_readable(paths, arguments->given.count) != 0 ||
+        store_open(&store, arguments->db, STORE_WRITE) != 0)
+        return -1;
+    for (int i = 0; paths[i] && status == 0; i++)
+        status = merge(store, arguments->db, paths[i]);
     store_close(store);
-    return status == 0 ? EXIT_FINE : command_failed(argv[0]);
+    return status ? -1 : EXIT_FINE;
 }
+
+static const struct command_option options[] = {
+    OPTION_DB,
+    {0},
+};
+
+const struct command cmd_merge = {
+    .name = "merge",
+    .summary = "other databases into one",
+    .options = options,
+    .words = {{"FILE.sqlite", .kind = VALUE_FILE}},
+    .least = 1,
+    .most = ANY_NUMBER,
+    .which = "which databases?",
+    .about = "Takes every run of other databases into the one that --db names. Rows keep their\n"
+             "ids, so merging twice, or in another order, makes no difference. Baselines and\n"
+             "acks stay behind.\n",
+    .examples = "assay merge node1.sqlite node2.sqlite --db all.sqlite",
+    .size = sizeof(struct arguments),
+    .run = run,
+};

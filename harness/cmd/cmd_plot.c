@@ -5,69 +5,19 @@
 #include "base/error.h"
 #include "base/exit_code.h"
 #include "base/terminal.h"
-#include "cmd/commands.h"
 #include "cmd/options.h"
 #include "cmd/run_choice.h"
 #include "plot/plot.h"
 
-const char usage_plot[] =
-    "usage: assay plot KIND [RUN] -o FILE.svg|png|pdf|- [--against RUN] [--operation NAME]\n"
-    "                  [--case GLOB] [--only GLOB] [--metric NAME] [--keep-script] [--db FILE]\n"
-    "\n"
-    "Draw a run with gnuplot. docs/plots.md says how to read each KIND:\n"
-    "\n"
-    "  roofline  every case under the ceilings that were measured; arrows with --against\n"
-    "  sweep     rate or time against size, a curve a variant; bars when there is one size\n"
-    "  bars      time of each variant at one size\n"
-    "  speedup   how many times faster than the baseline, with intervals\n"
-    "  forest    what changed since the run --against, coloured by verdict\n"
-    "  dist      how the samples of a case (or medians of its launches) are distributed\n"
-    "  timeline  samples in the order taken, over clock, temperature and power\n"
-    "  history   cases over all runs of the database, with changes and borders\n"
-    "  pareto    quality against time, and what nothing beats in both\n"
-    "  pipeline  stages of a batch, and how far they overlap\n"
-    "  noise     how far unchanged code differs from itself (after assay calibrate)\n"
-    "\n"
-    "RUN is an id or its beginning, a label, latest (the default) or latest~N;\n"
-    "FILE.sqlite:RUN takes it from another database. A history takes no RUN.\n"
-    "\n"
-    "  -o, --output FILE  where to; the ending says what; - draws in the terminal\n"
-    "  --against RUN      the older run to compare with (roofline, forest)\n"
-    "  --operation NAME   this operation only (sweep, bars: default the one with most sizes)\n"
-    "  --case GLOB        on operation/variant: 'int8_quantize/rcp*'; or a case as printed\n"
-    "  --only GLOB        on shape and temperature: '*n=50000000*cold'; for sweep and bars\n"
-    "                     on what stays: 'input=bf16 hot'\n"
-    "  --metric NAME      pareto: sqnr_db, mse, ...; sweep: bytes, ops or time\n"
-    "  --keep-script      leave the data and the script beside FILE (.tsv, .gp)\n"
-    "  --db FILE          the database (default: ASSAY_DB, else results/assay.sqlite)\n"
-    "\n"
-    "example: assay plot sweep latest -o sweep.svg\n"
-    "         assay plot forest latest --against latest~1 -o changes.svg\n"
-    "         assay plot dist latest --case 'int8_quantize/*' -o -\n"
-    "\n"
-    "Exit: 0 drawn, 2 usage or gnuplot failed, 4 the run has nothing of the kind.\n";
-
-const struct option options_plot[] = {
-    {"output", required_argument, NULL, 'o'},
-    {"against", required_argument, NULL, 'a'},
-    {"operation", required_argument, NULL, 'p'},
-    {"case", required_argument, NULL, 'c'},
-    {"only", required_argument, NULL, 'y'},
-    {"metric", required_argument, NULL, 'm'},
-    {"keep-script", no_argument, NULL, 'k'},
-    {"db", required_argument, NULL, 'd'},
-    {"help", no_argument, NULL, 'h'},
-    {0},
-};
-
 struct arguments {
+    struct given given;
     const char *run, *against, *db;
     const struct plot_kind *kind;
     struct plot_request plot;
 };
 
 /* What the kind cannot use must not look as if it had been. */
-static int parse_fits(const struct arguments *arguments)
+static int check_fits(const struct arguments *arguments)
 {
     const struct plot_kind *kind = arguments->kind;
     if (arguments->run && !(kind->needs & PLOT_RUN))
@@ -83,42 +33,14 @@ static int parse_fits(const struct arguments *arguments)
     return 0;
 }
 
-/* KIND and RUN. */
-static int parse_names(int argc, char **argv, struct arguments *arguments)
+static int check(void *given)
 {
-    if (optind >= argc) return assay_error("which kind of plot?");
-    arguments->kind = plot_find(argv[optind++]);
+    struct arguments *arguments = given;
+    arguments->kind = plot_find(arguments->given.word[0]);
+    arguments->run = arguments->given.word[1];
     if (!arguments->kind) return -1;
-    if (optind < argc) arguments->run = argv[optind++];
-    if (optind < argc) return assay_error("one run only, not '%s' too", argv[optind]);
     if (!arguments->plot.output) return assay_error("where to? -o FILE.svg");
-    return parse_fits(arguments);
-}
-
-static void take(struct arguments *arguments, int option)
-{
-    struct plot_request *plot = &arguments->plot;
-    const char **const places[] = {
-        ['o'] = &plot->output,  ['p'] = &plot->operation, ['c'] = &plot->cases,
-        ['y'] = &plot->only,    ['m'] = &plot->metric,    ['a'] = &arguments->against,
-        ['d'] = &arguments->db,
-    };
-    if (option == 'k')
-        plot->keep_script = true;
-    else
-        *places[option] = optarg;
-}
-
-static int parse(int argc, char **argv, struct arguments *arguments)
-{
-    int option;
-    optind = 0; /* start anew: main has parsed its own */
-    while ((option = getopt_long(argc, argv, ":o:", options_plot, NULL)) != -1) {
-        if (option == 'h') return 1;
-        if (option == '?' || option == ':') return option_misused(argv, option, options_plot);
-        take(arguments, option);
-    }
-    return parse_names(argc, argv, arguments);
+    return check_fits(arguments);
 }
 
 /* The database that RUN is in. */
@@ -126,8 +48,8 @@ static int open_store(struct store **store, const struct arguments *arguments)
 {
     char path[PATH_MAX];
     const char *name;
-    if (store_split_run(arguments->run ? arguments->run : "latest", command_database(arguments->db),
-                        path, sizeof path, &name))
+    if (store_split_run(arguments->run ? arguments->run : "latest", arguments->db, path,
+                        sizeof path, &name))
         return -1;
     return store_open(store, path, STORE_READ);
 }
@@ -177,18 +99,68 @@ out:
     return outcome;
 }
 
-int cmd_plot(int argc, char **argv)
+static int run(void *given)
 {
-    static const int exit_codes[] = {
+    static const int codes[] = {
         [PLOT_DRAWN] = EXIT_FINE, [PLOT_FAILED] = EXIT_USAGE, [PLOT_NOTHING] = EXIT_NOTHING};
-    struct arguments arguments = {0};
-    int parsed = parse(argc, argv, &arguments);
-    if (parsed > 0) {
-        fputs(usage_plot, stdout);
-        return EXIT_FINE;
-    }
-    if (parsed < 0) return command_misused(argv[0], assay_last_error());
-    enum plot_outcome outcome = draw(&arguments);
-    if (outcome != PLOT_DRAWN) command_failed(argv[0]);
-    return exit_codes[outcome];
+    enum plot_outcome outcome = draw(given);
+    if (outcome != PLOT_DRAWN) fprintf(stderr, "assay plot: %s\n", assay_last_error());
+    return codes[outcome];
 }
+
+static const struct command_option options[] = {
+    {"output", VALUE_FILE, "FILE", AT(plot.output),
+     .help = "where to; the ending says what; - draws in the terminal", .letter = 'o'},
+    {"against", VALUE_RUN, "RUN", AT(against),
+     .help = "the older run to compare with (roofline, forest)"},
+    {"operation", VALUE_OPERATION, "NAME", AT(plot.operation),
+     .help = "this operation only (sweep, bars: default the one with most sizes)"},
+    {"case", VALUE_CASE, "GLOB", AT(plot.cases),
+     .help = "on operation/variant: 'int8_quantize/rcp*'; or a case as printed"},
+    {"only", VALUE_TEXT, "GLOB", AT(plot.only),
+     .help = "on shape and temperature: '*n=50000000*cold'; for sweep and bars on what stays: "
+             "'input=bf16 hot'"},
+    {"metric", VALUE_TEXT, "NAME", AT(plot.metric),
+     .help = "pareto: sqnr_db, mse, ...; sweep: bytes, ops or time",
+     .choices = "bytes ops time mse sqnr_db"},
+    {"keep-script", VALUE_FLAG, .at = AT(plot.keep_script),
+     .help = "leave the data and the script beside FILE (.tsv, .gp)"},
+    OPTION_DB,
+    {0},
+};
+
+const struct command cmd_plot = {
+    .name = "plot",
+    .summary = "draw a run with gnuplot",
+    .options = options,
+    .words = {{"KIND", .kind = VALUE_PLOT}, {"RUN", .kind = VALUE_RUN_TO_PLOT}},
+    .least = 1,
+    .most = 2,
+    .which = "which kind of plot?",
+    .only = "one run only",
+    .synopsis = "KIND [RUN] -o FILE.svg|png|pdf|- [options]",
+    .about = "Draws a run with gnuplot. docs/plots.md says how to read each KIND:\n"
+             "\n"
+             "  roofline  every case under the ceilings that were measured; arrows with\n"
+             "            --against\n"
+             "  sweep     rate or time against size, a curve for each variant; bars when\n"
+             "            there is one size\n"
+             "  bars      time of each variant at one size\n"
+             "  speedup   how many times faster than the baseline, with intervals\n"
+             "  forest    what changed since the run --against, coloured by verdict\n"
+             "  dist      how the samples of a case (or medians of its launches) are\n"
+             "            distributed\n"
+             "  timeline  samples in the order taken, over clock, temperature and power\n"
+             "  history   cases over all runs of the database, with changes and borders\n"
+             "  pareto    quality against time, and what nothing beats in both\n"
+             "  pipeline  stages of a batch, and how far they overlap\n"
+             "  noise     how far unchanged code differs from itself (after assay calibrate)\n"
+             "\n" ABOUT_RUN "A history takes no RUN.\n",
+    .examples = "assay plot sweep latest -o sweep.svg\n"
+                "assay plot forest latest --against latest~1 -o changes.svg\n"
+                "assay plot dist latest --case 'int8_quantize/*' -o -",
+    .exit = "0 drawn, 2 usage or gnuplot failed, 4 the run has nothing of the kind.",
+    .size = sizeof(struct arguments),
+    .check = check,
+    .run = run,
+};

@@ -1,70 +1,93 @@
-/* commands.c - the table of commands and what they share. */
+/* commands.c - the table of commands, and how one is run. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "assay.h"
 #include "base/error.h"
 #include "base/exit_code.h"
 #include "base/text.h"
 #include "cmd/commands.h"
+#include "cmd/complete.h"
+#include "cmd/help.h"
 #include "cmd/options.h"
 #include "measure/worker.h"
 
-const struct command commands[] = {
-    {"run", cmd_run, "measure suites, store every sample, print the table", usage_run, options_run},
-    {"show", cmd_show, "a run's rows: time, rate, share of the ceiling, ratio", usage_show,
-     options_show},
-    {"profile", cmd_profile, "a launch of each case taken apart: kernels, counters, what bounds",
-     usage_profile, options_profile},
-    {"compare", cmd_compare, "two stored runs, case by case, with intervals", usage_compare,
-     options_compare},
-    {"gate", cmd_gate, "is this build slower than that one, with known error rates", usage_gate,
-     options_gate},
-    {"calibrate", cmd_calibrate, "how far unchanged code differs from itself", usage_calibrate,
-     options_calibrate},
-    {"baseline", cmd_baseline, "names for runs to compare with", usage_baseline, options_baseline},
-    {"ack", cmd_ack, "take a known slowdown on for a while", usage_ack, options_ack},
-    {"list", cmd_list, "suites, operations, variants, runs, devices", usage_list, options_list},
-    {"plot", cmd_plot, "draw a run with gnuplot", usage_plot, options_plot},
-    {"history", cmd_history, "a case over runs, and where its level changed", usage_history,
-     options_history},
-    {"claims", cmd_claims, "what the documents said, what was measured, and the verdict",
-     usage_claims, options_claims},
-    {"report", cmd_report, "a run as one page that needs nothing else", usage_report,
-     options_report},
-    {"export", cmd_export, "write a run for other tools: ndjson, csv, gbench, bmf, prometheus",
-     usage_export, options_export},
-    {"import", cmd_import, "take such files, or those of NVBench and Google Benchmark",
-     usage_import, options_import},
-    {"merge", cmd_merge, "other databases into one", usage_merge, options_merge},
-    {"doctor", cmd_doctor, "what this machine can and cannot measure", usage_doctor,
-     options_doctor},
-    {"help", cmd_help, "the manual of a command", usage_help, options_help},
-    {"worker", cmd_worker, NULL, "", NULL},
-    {"complete", cmd_complete, NULL, "", NULL},
-    {NULL, NULL, NULL, NULL, NULL},
+static const struct command hidden_worker = {"worker", .raw = cmd_worker};
+static const struct command hidden_complete = {"complete", .raw = complete_command};
+
+/* In the order that help has. */
+const struct command *const commands[] = {
+    &cmd_run,       &cmd_show,        &cmd_profile, &cmd_compare, &cmd_gate,    &cmd_calibrate,
+    &cmd_baseline,  &cmd_ack,         &cmd_list,    &cmd_plot,    &cmd_history, &cmd_claims,
+    &cmd_report,    &cmd_export,      &cmd_import,  &cmd_merge,   &cmd_doctor,  &cmd_help,
+    &hidden_worker, &hidden_complete, NULL,
 };
 
-int command_misused(const char *name, const char *message)
+const struct command *command_find(const char *name, bool hidden_too)
 {
-    fprintf(stderr, "assay %s: %s (see: assay help %s)\n", name, message, name);
+    const char *names[64];
+    int count = 0;
+    for (const struct command *const *command = commands; *command; command++) {
+        if (!(*command)->summary && !hidden_too) continue;
+        if (strcmp((*command)->name, name) == 0) return *command;
+        if ((*command)->summary) names[count++] = (*command)->name;
+    }
+    const char *near = text_nearest(name, names, count);
+    assay_error("there is no command '%s'%s%s%s", name, near ? "; did you mean '" : "",
+                near ? near : "", near ? "'?" : "");
+    return NULL;
+}
+
+/* "assay run: MESSAGE"; the program itself has no name. */
+static int report(const struct command *command, bool misuse)
+{
+    const char *name = command->name, *blank = name[0] ? " " : "";
+    fprintf(stderr, "assay%s%s: %s", blank, name, assay_last_error());
+    if (misuse) fprintf(stderr, " (see: assay help%s%s)", blank, name);
+    fputc('\n', stderr);
     return EXIT_USAGE;
 }
 
-int command_bad_option(const char *name, char **argv, const struct option *options, int kind)
+/* Help is had wherever it is asked for, whatever else is wrong. */
+static bool asks_for_help(int argc, char **argv)
 {
-    option_misused(argv, kind, options);
-    return command_misused(name, assay_last_error());
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) return true;
+    return false;
 }
 
-const char *command_database(const char *option)
+static void keep_line(char line[LINE_MOST], int argc, char **argv)
 {
-    if (option) return option;
-    const char *set = getenv("ASSAY_DB");
-    return set && set[0] ? set : "results/assay.sqlite";
+    size_t used = (size_t)snprintf(line, LINE_MOST, "assay");
+    for (int i = 0; i < argc && used < LINE_MOST; i++)
+        used += (size_t)snprintf(line + used, LINE_MOST - used, " %s", argv[i]);
+}
+
+int command_run(const struct command *command, int argc, char **argv)
+{
+    char line[LINE_MOST];
+    if (command->raw) return command->raw(argc, argv);
+    struct given *arguments = calloc(1, command->size);
+    if (!arguments) {
+        assay_error("out of memory");
+        return report(command, false);
+    }
+    if (command->defaults) memcpy(arguments, command->defaults, command->size);
+    keep_line(line, argc, argv);
+    arguments->line = line;
+
+    int code = EXIT_FINE;
+    int parsed = asks_for_help(argc, argv) ? 1 : options_parse(command, argc, argv, arguments);
+    if (parsed > 0)
+        help_print(command);
+    else if (parsed < 0 || (command->check && command->check(arguments) != 0))
+        code = report(command, true);
+    else if ((code = command->run(arguments)) < 0)
+        code = report(command, false);
+    free(arguments);
+    return code;
 }
 
 int program_itself(char *path, size_t size)
@@ -73,23 +96,4 @@ int program_itself(char *path, size_t size)
     if (length < 0) return assay_error("cannot find this program: %s", strerror(errno));
     path[length] = '\0';
     return 0;
-}
-
-const struct command *command_find(const char *name)
-{
-    for (const struct command *command = commands; command->name; command++)
-        if (strcmp(command->name, name) == 0 && command->summary) return command;
-    return NULL;
-}
-
-int command_unknown(const char *name)
-{
-    const char *names[32];
-    int count = 0;
-    for (const struct command *command = commands; command->name; command++)
-        if (command->summary) names[count++] = command->name;
-    const char *near = text_nearest(name, names, count);
-    fprintf(stderr, "assay: there is no command '%s'%s%s%s (see: assay help)\n", name,
-            near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
-    return EXIT_USAGE;
 }

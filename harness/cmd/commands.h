@@ -1,74 +1,139 @@
 /*
- * commands.h - the table of commands. A command parses its arguments, calls
- * one module and returns an exit code; the work is in the module.
+ * commands.h - what a command is: a table of what it takes, a text about it, and a function.
+ * The parser (options.c), its help (help.c), the man page (manual.c) and the completion of
+ * the shells (complete.c) read the same table.
  *
- * To add one: write harness/cmd_NAME.c, declare it here and give it a row in
- * commands.c; what its words and values may be, in complete.c. The man page and
- * the completion of the shells follow from these.
+ * To add a command: write harness/cmd/cmd_NAME.c with a `const struct command cmd_NAME`,
+ * declare that below, and give it a row in commands.c.
  */
 #ifndef COMMANDS_H
 #define COMMANDS_H
 
-#include <getopt.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+/* What a value can be: how it is checked, the type it is kept as, what completion offers. */
+enum value_kind {
+    VALUE_FLAG,     /* bool: true where the option is given */
+    VALUE_NO_FLAG,  /* bool: false where it is given */
+    VALUE_COUNT,    /* int from `least` to `most` */
+    VALUE_SECONDS,  /* double above 0 */
+    VALUE_PERCENT,  /* double above 0, as typed */
+    VALUE_FRACTION, /* double: a percentage above 0, divided by 100 */
+    VALUE_SEED,     /* uint64_t, 0x... too */
+    VALUE_CHOICE,   /* const char *: one of `choices` */
+    /* From here on const char *, as typed; the names only say what is offered for it. */
+    VALUE_TEXT,
+    VALUE_FILE,
+    VALUE_DATABASE, /* where it is not given: ASSAY_DB, else results/assay.sqlite */
+    VALUE_DEVICE,
+    VALUE_VARIANT,
+    VALUE_OPERATION,
+    VALUE_CASE,
+    VALUE_RUN,
+    VALUE_RUN_TO_PLOT, /* a run, where the kind of plot in front of it takes one */
+    VALUE_BASELINE,
+    VALUE_SUITE,
+    VALUE_SUITE_FILE,
+    VALUE_PLOT,
+    VALUE_COMMAND,
+    VALUE_KINDS, /* how many there are */
+};
+
+struct command_option {
+    const char *name; /* --NAME */
+    enum value_kind kind;
+    const char *value;   /* what help calls its value; NULL for a flag */
+    size_t at;           /* where it goes in the command's arguments: AT(member) */
+    const char *help;    /* NULL: the choices, of which the first is the default */
+    const char *choices; /* with blanks between them; for other kinds only offered */
+    int least, most;     /* of a count */
+    const char *with;    /* the option without which this one has no meaning; NULL: none */
+    char letter;         /* -o for --output; 0: none */
+};
+
+/* The offset of a member in the `struct arguments` that each command has. */
+#define AT(member) offsetof(struct arguments, member)
+
+/* What a command's text says of its word RUN, and options that many commands have alike. */
+#define ABOUT_RUN                                                                                  \
+    "RUN is an id or its beginning, a label, a named baseline, latest (the default)\n"             \
+    "or latest~N; FILE.sqlite:RUN takes it from another database.\n"
+#define OPTION_DB_HELP "the database (default: ASSAY_DB, else results/assay.sqlite)"
+#define OPTION_DB                                                                                  \
+    {                                                                                              \
+        "db", VALUE_DATABASE, "FILE", AT(db), .help = OPTION_DB_HELP                               \
+    }
+#define OPTION_OUTPUT(text)                                                                        \
+    {                                                                                              \
+        "output", VALUE_FILE, "FILE", AT(output), .help = text, .letter = 'o'                      \
+    }
+#define OPTION_FORMAT(words)                                                                       \
+    {                                                                                              \
+        "format", VALUE_CHOICE, "NAME", AT(format), .choices = words                               \
+    }
+
+/* A word without an option, as KIND in `assay plot KIND`. */
+struct command_word {
+    const char *name;
+    enum value_kind kind;
+    const char *choices; /* offered too */
+};
+
+enum { MOST_WORDS = 3, ANY_NUMBER = 1 << 20 };
+
+/* What was typed, beside the values of options. Every `struct arguments` begins with one. */
+struct given {
+    const struct command *command;
+    char *const *word; /* the words without an option; NULL behind the last */
+    int count;
+    uint64_t options; /* bit i: command->options[i] was given */
+    const char *line; /* "assay run ..." as typed, at most LINE_MOST bytes */
+};
+
+enum { LINE_MOST = 512 };
 
 struct command {
     const char *name;
-    int (*run)(int argc, char **argv); /* argv[0] is the command's name */
-    const char *summary;               /* one line; NULL hides it from help */
-    const char *usage;                 /* all of `assay help NAME`; manual.h says of what form */
-    const struct option *options;      /* what it takes, for completion too */
+    const char *summary; /* one line; NULL hides the command from help */
+
+    const struct command_option *options; /* ended by a NULL name; NULL: none */
+    struct command_word words[MOST_WORDS];
+    int least, most;   /* how many words; the last of `words` stands for those behind it */
+    const char *which; /* asks for what is missing: "which suite? (assay list suites)" */
+    const char *only;  /* refuses what is too much: "one suite only" */
+
+    /* The help: synopsis, about, options, notes, examples, exit codes. manual.h says of
+     * what form texts are; all but the first two may be NULL. */
+    const char *synopsis; /* behind the name, a line for each form; NULL: from the words */
+    const char *about, *notes, *examples, *exit;
+
+    size_t size;          /* of its struct arguments */
+    const void *defaults; /* one of these; NULL: all 0 */
+    /* What the arguments mean together: 0, or -1 with assay_error, a misuse. May be NULL. */
+    int (*check)(void *arguments);
+    /* Returns an exit code, or -1 with assay_error: what failed after that. */
+    int (*run)(void *arguments);
+    /* In the place of all this, for commands that are not for people. */
+    int (*raw)(int argc, char **argv);
 };
 
-extern const struct command commands[]; /* ended by a NULL name */
+extern const struct command cmd_ack, cmd_baseline, cmd_calibrate, cmd_claims, cmd_compare,
+    cmd_doctor, cmd_export, cmd_gate, cmd_help, cmd_history, cmd_import, cmd_list, cmd_merge,
+    cmd_plot, cmd_profile, cmd_report, cmd_run, cmd_show;
+extern const struct command *const commands[]; /* ended by NULL */
 
-int cmd_compare(int argc, char **argv);
-int cmd_gate(int argc, char **argv);
-int cmd_calibrate(int argc, char **argv);
-int cmd_baseline(int argc, char **argv);
-int cmd_ack(int argc, char **argv);
-int cmd_merge(int argc, char **argv);
-int cmd_list(int argc, char **argv);
-int cmd_run(int argc, char **argv);
-int cmd_show(int argc, char **argv);
-int cmd_profile(int argc, char **argv);
-int cmd_plot(int argc, char **argv);
-int cmd_history(int argc, char **argv);
-int cmd_claims(int argc, char **argv);
-int cmd_report(int argc, char **argv);
-int cmd_export(int argc, char **argv);
-int cmd_import(int argc, char **argv);
-int cmd_doctor(int argc, char **argv);
-int cmd_help(int argc, char **argv);
-int cmd_complete(int argc, char **argv); /* for the shells' completion */
+/* The program itself: its options are those that stand before a command. */
+extern const struct command program;
 
-/* The usage texts and the options live beside their commands. */
-extern const char usage_list[], usage_run[], usage_show[], usage_plot[], usage_history[],
-    usage_export[], usage_import[], usage_doctor[], usage_compare[], usage_gate[],
-    usage_calibrate[], usage_baseline[], usage_ack[], usage_merge[], usage_claims[], usage_report[],
-    usage_help[], usage_profile[];
-extern const struct option options_list[], options_run[], options_show[], options_plot[],
-    options_history[], options_export[], options_import[], options_doctor[], options_compare[],
-    options_gate[], options_calibrate[], options_baseline[], options_ack[], options_merge[],
-    options_claims[], options_report[], options_help[], options_profile[];
+/* Parse argv (argv[0] is the command's name), run, and report what failed: the exit code. */
+int command_run(const struct command *command, int argc, char **argv);
 
-/* "assay NAME: MESSAGE" on standard error and a hint at the help; returns
- * EXIT_USAGE. */
-int command_misused(const char *name, const char *message);
-
-/* The same for what getopt_long refused: `kind` is its '?' or ':'. */
-int command_bad_option(const char *name, char **argv, const struct option *options, int kind);
-
-/* The command of this name, not a hidden one; NULL when there is none. */
-const struct command *command_find(const char *name);
-
-/* The same for a command that does not exist. */
-int command_unknown(const char *name);
+/* The command of this name; NULL with assay_error, which suggests one, when there is none. */
+const struct command *command_find(const char *name, bool hidden_too);
 
 /* The path of this very program. 0, or -1 with assay_error. */
 int program_itself(char *path, size_t size);
-
-/* The database a command works on: --db, else ASSAY_DB, else results/assay.sqlite. */
-const char *command_database(const char *option);
 
 #endif

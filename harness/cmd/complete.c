@@ -2,8 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/exit_code.h"
 #include "case/registry.h"
 #include "cmd/complete.h"
+#include "cmd/options.h"
 #include "plot/plot.h"
 #include "store/store_gate.h"
 #include "suite/suite.h"
@@ -11,7 +13,6 @@
 enum { NEWEST_RUNS = 30, GPUS = 16 };
 
 struct completion {
-    FILE *out;
     const char *begun;    /* what stands there already */
     const char *option;   /* "--format=" where the value is typed to it, else "" */
     const char *database; /* as --db says; NULL: not said */
@@ -22,7 +23,7 @@ struct completion {
 static void offer(struct completion *completion, const char *word)
 {
     if (strncmp(word, completion->begun, strlen(completion->begun)) != 0) return;
-    fprintf(completion->out, "%s%s\n", completion->option, word);
+    printf("%s%s\n", completion->option, word);
     completion->count++;
 }
 
@@ -30,13 +31,14 @@ static void offer(struct completion *completion, const char *word)
 
 static void offer_files(struct completion *completion)
 {
-    fputs(":files\n", completion->out);
+    (void)completion;
+    puts(":files");
 }
 
 static void offer_commands(struct completion *completion)
 {
-    for (const struct command *command = commands; command->name; command++)
-        if (command->summary) offer(completion, command->name);
+    for (const struct command *const *command = commands; *command; command++)
+        if ((*command)->summary) offer(completion, (*command)->name);
 }
 
 static void offer_suites(struct completion *completion)
@@ -134,7 +136,7 @@ static int offer_run(const struct run_line *line, void *context)
 static struct store *open_database(const struct completion *completion)
 {
     struct store *store;
-    return store_open(&store, command_database(completion->database), STORE_READ) ? NULL : store;
+    return store_open(&store, database_default(completion->database), STORE_READ) ? NULL : store;
 }
 
 static void offer_baselines(struct completion *completion)
@@ -174,151 +176,94 @@ static void offer_cases(struct completion *completion)
     if (completion->count == before) offer_variants(completion);
 }
 
-/* ----------------------------------------------------------------- rules -- */
-
-/* Where names come from: a function, or words with blanks between them. */
-struct source {
-    void (*offer)(struct completion *completion);
-    const char *words;
+/* What a value of each kind can be; nothing of a number or a text. */
+static void (*const offers[VALUE_KINDS])(struct completion *completion) = {
+    [VALUE_FILE] = offer_files,
+    [VALUE_DATABASE] = offer_files,
+    [VALUE_DEVICE] = offer_devices,
+    [VALUE_VARIANT] = offer_variants,
+    [VALUE_OPERATION] = offer_operations,
+    [VALUE_CASE] = offer_cases,
+    [VALUE_RUN] = offer_runs,
+    [VALUE_RUN_TO_PLOT] = offer_runs_to_plot,
+    [VALUE_BASELINE] = offer_baselines,
+    [VALUE_SUITE] = offer_suites,
+    [VALUE_SUITE_FILE] = offer_suites_and_files,
+    [VALUE_PLOT] = offer_plots,
+    [VALUE_COMMAND] = offer_commands,
 };
 
-/* An option's value; without a command: of every command that has it. */
-static const struct option_rule {
-    const char *command, *option;
-    struct source source;
-} option_rules[] = {
-    {"run", "format", {NULL, "table md csv json"}},
-    {"show", "format", {NULL, "table md csv json"}},
-    {"compare", "format", {NULL, "table md json html"}},
-    {"gate", "format", {NULL, "table md json html"}},
-    {"list", "format", {NULL, "table json"}},
-    {"doctor", "format", {NULL, "table json"}},
-    {"history", "format", {NULL, "table json"}},
-    {"claims", "format", {NULL, "table md json"}},
-    {"calibrate", "format", {NULL, "table md json"}},
-    {"report", "format", {NULL, "html md"}},
-    {"export", "format", {NULL, "ndjson csv gbench bmf prometheus"}},
-    {"import", "format", {NULL, "ndjson csv nvbench gbench"}},
-    {"plot", "metric", {NULL, "bytes ops time mse sqnr_db"}},
-    {NULL, "metric", {NULL, "time speedup"}},
-    {"compare", "fail-on", {NULL, "any SUSPECT UNSTABLE"}},
-    {"gate", "fail-on", {NULL, "any INCONCLUSIVE UNSTABLE"}},
-    {NULL, "clock", {NULL, "cupti event"}},
-    {NULL, "flush", {NULL, "read write"}},
-    {NULL, "device", {offer_devices, NULL}},
-    {NULL, "base-device", {offer_devices, NULL}},
-    {NULL, "cand-device", {offer_devices, NULL}},
-    {NULL, "filter", {offer_variants, NULL}},
-    {NULL, "case", {offer_cases, NULL}},
-    {NULL, "operation", {offer_operations, NULL}},
-    {NULL, "against", {offer_runs, NULL}},
-    {NULL, "baseline", {offer_runs, NULL}},
-    {NULL, "pinned", {offer_runs, NULL}},
-    {NULL, "base", {offer_files, NULL}},
-    {NULL, "cand", {offer_files, NULL}},
-    {NULL, "db", {offer_files, NULL}},
-    {NULL, "output", {offer_files, NULL}},
-    {NULL, "claims", {offer_files, NULL}},
-    {NULL, "junit", {offer_files, NULL}},
-    {NULL, "markdown", {offer_files, NULL}},
-    {NULL, "json", {offer_files, NULL}},
-};
-
-/* What stands without an option: the first such word, the second and so on; the last
- * rule of a command is that of the words after it too where `repeats`. */
-enum { MOST_WORDS = 3 };
-static const struct word_rule {
-    const char *command;
-    struct source source[MOST_WORDS];
-    bool repeats;
-} word_rules[] = {
-    {"run", {{offer_suites_and_files, NULL}}, true},
-    {"gate", {{offer_suites, NULL}}, false},
-    {"calibrate", {{offer_suites, NULL}}, false},
-    {"profile", {{offer_suites, NULL}}, false},
-    {"show", {{offer_runs, NULL}}, false},
-    {"report", {{offer_runs, NULL}}, false},
-    {"export", {{offer_runs, NULL}}, false},
-    {"claims", {{offer_runs, NULL}}, true},
-    {"compare", {{offer_runs, NULL}, {offer_runs, NULL}}, false},
-    {"plot", {{offer_plots, NULL}, {offer_runs_to_plot, NULL}}, false},
-    {"history", {{offer_cases, NULL}, {NULL, "cold hot"}}, true},
-    {"ack", {{offer_cases, NULL}}, false},
-    {"baseline", {{NULL, "set list drop"}, {offer_baselines, NULL}, {offer_runs, NULL}}, false},
-    {"list", {{NULL, "suites operations variants devices runs"}}, false},
-    {"import", {{offer_files, NULL}}, true},
-    {"merge", {{offer_files, NULL}}, true},
-    {"help", {{offer_commands, NULL}}, false},
-};
-
-static void offer_source(struct completion *completion, const struct source *source)
+static void offer_values(struct completion *completion, enum value_kind kind, const char *choices)
 {
-    if (source->offer) source->offer(completion);
-    for (const char *word = source->words; word && *word; word += strspn(word, " ")) {
-        char text[ASSAY_MAX_NAME];
-        int length = (int)strcspn(word, " ");
-        snprintf(text, sizeof text, "%.*s", length, word);
-        offer(completion, text);
-        word += length;
-    }
+    char word[ASSAY_MAX_NAME];
+    if (offers[kind]) offers[kind](completion);
+    while (choices_next(&choices, word))
+        offer(completion, word);
 }
 
-static void offer_value(struct completion *completion, const char *command, const char *option)
+/* ------------------------------------------------------------------ line -- */
+
+static const struct command_option *option_named(const struct command *command, const char *name)
 {
-    for (size_t i = 0; i < sizeof option_rules / sizeof option_rules[0]; i++) {
-        const struct option_rule *rule = &option_rules[i];
-        if (rule->command && strcmp(rule->command, command) != 0) continue;
-        if (strcmp(rule->option, option) != 0) continue;
-        offer_source(completion, &rule->source);
-        return;
-    }
+    for (const struct command_option *option = command->options; option && option->name; option++)
+        if (strcmp(option->name, name) == 0) return option;
+    return NULL;
 }
 
-static void offer_word(struct completion *completion, const char *command, int place)
+/* The option that takes the next word as its value; NULL when `word` is none. */
+static const struct command_option *option_awaiting(const struct command *command, const char *word)
 {
-    for (size_t i = 0; i < sizeof word_rules / sizeof word_rules[0]; i++) {
-        const struct word_rule *rule = &word_rules[i];
-        if (strcmp(rule->command, command) != 0) continue;
-        int last = MOST_WORDS - 1;
-        while (last > 0 && !rule->source[last].offer && !rule->source[last].words)
-            last--;
-        if (place > last && rule->repeats) place = last;
-        if (place <= last) offer_source(completion, &rule->source[place]);
-    }
+    if (strcmp(word, "-o") == 0) word = "--output";
+    const struct command_option *option =
+        strncmp(word, "--", 2) == 0 ? option_named(command, word + 2) : NULL;
+    return option && option->value ? option : NULL;
 }
 
 static void offer_options(struct completion *completion, const struct command *command)
 {
     char word[ASSAY_MAX_NAME];
-    for (const struct option *option = command->options; option && option->name; option++) {
-        if (strcmp(option->name, "help") == 0) continue;
+    for (const struct command_option *option = command->options; option && option->name; option++) {
         snprintf(word, sizeof word, "--%s", option->name);
         offer(completion, word);
     }
     offer(completion, "--help");
 }
 
-/* ------------------------------------------------------------------ line -- */
-
-/* The option that takes the next word as its value; NULL when `word` is none. */
-static const struct option *option_awaiting(const struct command *command, const char *word)
+/* "--format=j": the value that is typed to its option. */
+static void offer_typed_to(struct completion *completion, const struct command *command,
+                           const char *equals)
 {
-    if (strcmp(word, "-o") == 0) word = "--output";
-    for (const struct option *option = command->options; option && option->name; option++)
-        if (strncmp(word, "--", 2) == 0 && strcmp(option->name, word + 2) == 0)
-            return option->has_arg == required_argument ? option : NULL;
-    return NULL;
+    char typed_to[ASSAY_MAX_NAME], name[ASSAY_MAX_NAME];
+    snprintf(typed_to, sizeof typed_to, "%.*s", (int)(equals + 1 - completion->begun),
+             completion->begun);
+    snprintf(name, sizeof name, "%.*s", (int)(equals - completion->begun) - 2,
+             completion->begun + 2);
+    const struct command_option *option = option_named(command, name);
+    completion->option = typed_to;
+    completion->begun = equals + 1;
+    if (option) offer_values(completion, option->kind, option->choices);
+}
+
+/* The word at this place of those without an option. */
+static void offer_word(struct completion *completion, const struct command *command, int place)
+{
+    int last = MOST_WORDS - 1;
+    while (last > 0 && !command->words[last].name)
+        last--;
+    if (place >= command->most) return;
+    const struct command_word *word = &command->words[place < last ? place : last];
+    offer_values(completion, word->kind, word->choices);
 }
 
 /* What follows the command; the last word is the one to complete. */
 static void complete_arguments(struct completion *completion, const struct command *command,
                                char *const *words, int count)
 {
-    const struct option *awaiting = NULL;
+    const struct command_option *awaiting = NULL;
     int place = 0;
     for (int i = 0; i + 1 < count; i++) {
         if (awaiting) {
-            if (strcmp(awaiting->name, "db") == 0) completion->database = words[i];
+            if (awaiting->kind == VALUE_DATABASE) completion->database = words[i];
             awaiting = NULL;
         } else if (words[i][0] == '-') {
             if (strncmp(words[i], "--db=", 5) == 0) completion->database = words[i] + 5;
@@ -327,34 +272,32 @@ static void complete_arguments(struct completion *completion, const struct comma
             completion->first = words[i];
         }
     }
-    char name[ASSAY_MAX_NAME], typed_to[ASSAY_MAX_NAME];
     const char *equals = strchr(completion->begun, '=');
-    if (awaiting) {
-        offer_value(completion, command->name, awaiting->name);
-    } else if (strncmp(completion->begun, "--", 2) == 0 && equals) {
-        int length = (int)(equals - completion->begun);
-        snprintf(name, sizeof name, "%.*s", length - 2, completion->begun + 2);
-        snprintf(typed_to, sizeof typed_to, "--%.*s=", (int)sizeof typed_to - 4, name);
-        completion->option = typed_to;
-        completion->begun = equals + 1;
-        offer_value(completion, command->name, name);
-    } else if (completion->begun[0] == '-') {
+    if (awaiting)
+        offer_values(completion, awaiting->kind, awaiting->choices);
+    else if (strncmp(completion->begun, "--", 2) == 0 && equals)
+        offer_typed_to(completion, command, equals);
+    else if (completion->begun[0] == '-')
         offer_options(completion, command);
-    } else {
-        offer_word(completion, command->name, place);
-    }
+    else
+        offer_word(completion, command, place);
 }
 
-void complete_line(FILE *out, char *const *words, int count)
+static void complete_line(char *const *words, int count)
 {
     if (count < 2) return;
-    struct completion completion = {.out = out, .begun = words[count - 1], .option = ""};
+    struct completion completion = {.begun = words[count - 1], .option = ""};
     if (count == 2) {
         offer_commands(&completion);
-        offer(&completion, "--help");
-        offer(&completion, "--version");
+        offer_options(&completion, &program);
         return;
     }
-    const struct command *command = command_find(words[1]);
+    const struct command *command = command_find(words[1], false);
     if (command) complete_arguments(&completion, command, words + 2, count - 2);
+}
+
+int complete_command(int argc, char **argv)
+{
+    complete_line(argv + 1, argc - 1);
+    return EXIT_FINE;
 }

@@ -9,29 +9,16 @@
 #include "base/exit_code.h"
 #include "case/registry.h"
 #include "cmd/commands.h"
-#include "cmd/version.h"
 
+/* Options that stand before a command are the program's own; only the first is looked at. */
 static int dispatch(int argc, char **argv)
 {
-    if (argc < 2) {
-        fprintf(stderr, "assay: which command? (see: assay help)\n");
-        return EXIT_USAGE;
-    }
-    if (strcmp(argv[1], "--version") == 0) {
-        version_print(stdout);
-        return EXIT_FINE;
-    }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) return cmd_help(1, argv + 1);
-    for (const struct command *command = commands; command->name; command++) {
-        if (strcmp(command->name, argv[1]) != 0) continue;
-        bool asks = false;
-        for (int i = 2; i < argc && command->summary; i++)
-            asks = asks || strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0;
-        if (!asks) return command->run(argc - 1, argv + 1);
-        fputs(command->usage, stdout);
-        return EXIT_FINE;
-    }
-    return command_unknown(argv[1]);
+    if (argc < 2) return command_run(&program, argc, argv);
+    if (argv[1][0] == '-' && argv[1][1]) return command_run(&program, 2, argv);
+    const struct command *command = command_find(argv[1], true);
+    if (command) return command_run(command, argc - 1, argv + 1);
+    fprintf(stderr, "assay: %s (see: assay help)\n", assay_last_error());
+    return EXIT_USAGE;
 }
 
 /* What a caller closed gets a descriptor of its own, else the next file opened (the

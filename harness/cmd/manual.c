@@ -1,9 +1,11 @@
 /* manual.c - see manual.h. */
 #include <ctype.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "cmd/manual.h"
+#include "assay.h"
+#include "cmd/help.h"
 
 /* A piece of the text that is no string of its own. */
 struct piece {
@@ -162,8 +164,21 @@ static void put_heading(FILE *out, const char *heading)
     fputs("\"\n", out);
 }
 
-void manual_page(FILE *out, const char *version, const char *program,
-                 const struct manual_section *sections, const struct command *list)
+/* The help of a command as man macros. */
+static int put_help(FILE *out, const struct command *command)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *help = open_memstream(&text, &size);
+    if (!help) return assay_error("out of memory");
+    help_write(help, command);
+    int failed = fclose(help) ? assay_error("out of memory") : 0;
+    if (!failed) manual_text(out, text);
+    free(text);
+    return failed;
+}
+
+int manual_page(FILE *out, const char *version)
 {
     fprintf(out,
             ".\\\" Written by assay help --man from the help of the commands.\n"
@@ -172,17 +187,19 @@ void manual_page(FILE *out, const char *version, const char *program,
             "assay \\- measure GPU kernels and say with statistics what is faster than what\n"
             ".SH DESCRIPTION\n",
             version);
-    manual_text(out, program);
+    int failed = put_help(out, &program);
     put_heading(out, "Commands");
-    for (const struct command *command = list; command->name; command++) {
-        if (!command->summary) continue;
-        fprintf(out, ".SS %s\n", command->name);
-        manual_text(out, command->usage);
+    for (const struct command *const *command = commands; *command && !failed; command++) {
+        if (!(*command)->summary) continue;
+        fprintf(out, ".SS %s\n", (*command)->name);
+        failed = put_help(out, *command);
     }
-    for (; sections->heading; sections++) {
-        put_heading(out, sections->heading);
-        manual_text(out, sections->text);
+    const struct manual_section *section = program_sections;
+    for (; section->heading && !failed; section++) {
+        put_heading(out, section->heading);
+        manual_text(out, section->text);
     }
     put_heading(out, "See also");
     fputs(".BR gnuplot (1),\n.BR sqlite3 (1)\n", out);
+    return failed;
 }

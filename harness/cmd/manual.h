@@ -1,6 +1,6 @@
 /*
  * manual.h - the man page, made from the texts of `assay help`, so that the two
- * cannot differ. A help text is made of blocks with an empty line between them:
+ * cannot differ (help.h). A help text is made of blocks with an empty line between them:
  *
  *   usage: assay NAME ...         the synopsis, as it stands
  *     term  what it is            a list: two blanks, the term, two or more blanks;
@@ -13,8 +13,6 @@
 
 #include <stdio.h>
 
-#include "cmd/commands.h"
-
 /* One help text as man macros (man(7)). */
 void manual_text(FILE *out, const char *text);
 
@@ -23,9 +21,8 @@ struct manual_section {
     const char *heading, *text;
 };
 
-/* The whole page, assay(1): the program's own text, each command's, and
- * the sections (ended by a NULL heading). */
-void manual_page(FILE *out, const char *version, const char *program,
-                 const struct manual_section *sections, const struct command *list);
+/* The whole page, assay(1): the program's help, each command's, and program_sections. 0, or
+ * -1 with assay_error. */
+int manual_page(FILE *out, const char *version);
 
 #endif

@@ -1,36 +1,41 @@
 /*
- * run_command.h - what the commands that measure (run, profile) share: how they
- * start, which suites they take, and how they say that nothing came of it.
+ * run_command.h - what the commands that measure (run, profile) share.
  */
 #ifndef RUN_COMMAND_H
 #define RUN_COMMAND_H
 
+#include "cmd/commands.h"
 #include "run/runner.h"
 
-enum { RUN_COMMAND_MAX = 512 };
+/* One launch on the best device, the device's own flush, no ceilings. */
+#define RUN_COMMAND_DEFAULTS .device = "auto", .launches = 1, .flush = -1
 
-/* One launch on the best device, a random seed, the device's own flush, no ceilings.
- * `command` becomes argv as typed, before getopt puts it in another order; it is
- * borrowed by `runner`. */
-void run_command_init(struct runner_options *runner, char command[RUN_COMMAND_MAX], int argc,
-                      char **argv);
+/* Options that they have alike, of a struct runner_options `runner`. */
+#define OPTION_FILTER                                                                              \
+    {                                                                                              \
+        "filter", VALUE_VARIANT, "GLOB", AT(runner.plan.filter),                                   \
+            .help = "only these cases: operation/variant, and behind it words of the shape, "      \
+                    "cold or hot, as a dry run prints them; GLOB,GLOB: any of them"                \
+    }
+#define OPTION_LABEL                                                                               \
+    {                                                                                              \
+        "label", VALUE_TEXT, "TEXT", AT(runner.label), .help = "a name for the run"                \
+    }
+#define OPTION_SEED                                                                                \
+    {                                                                                              \
+        "seed", VALUE_SEED, "N", AT(runner.seed),                                                  \
+            .help = "the seed of the inputs and of the order of measuring (default: random)"       \
+    }
+#define RUN_COMMAND_WORDS                                                                          \
+    .words = {{"SUITE|FILE.ini", .kind = VALUE_SUITE_FILE}}, .least = 1,                           \
+    .most = RUNNER_MAX_SUITES, .which = "which suite? assay list suites names them",               \
+    .only = "16 suites at most"
 
-/* The arguments from optind on are suites. 0, or the exit code of a misuse of `name`. */
-int run_command_suites(struct runner_options *runner, const char *name, int argc, char **argv);
+/* Take what was given: the suites, the line as typed, a random seed unless told. 0, or -1 with
+ * assay_error for a label that cannot be one. */
+int run_command_check(struct runner_options *runner, const struct given *given);
 
-/* The options that such commands have alike; a command's own begin behind them. */
-enum {
-    RUN_COMMAND_DEVICE = 256,
-    RUN_COMMAND_FILTER,
-    RUN_COMMAND_LABEL,
-    RUN_COMMAND_SEED,
-    RUN_COMMAND_OWN,
-};
-
-/* Take one of these; NULL, or what is wrong with its value. */
-const char *run_command_option(struct runner_options *runner, int option, const char *value);
-
-/* "assay NAME: interrupted before the first case"; the exit code of that. */
-int run_command_interrupted(const char *name);
+/* Says that nothing came of it; the exit code of that. */
+int run_command_interrupted(const struct given *given);
 
 #endif

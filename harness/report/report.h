@@ -44,7 +44,6 @@ struct report {
 void report_draw(struct report *report);
 void report_release(struct report *report); /* the plots */
 
-bool report_knows_format(const char *format); /* html, md; assay_error names them when not */
 int report_write(FILE *out, const struct report *report, const char *format);
 
 /* ------------------------------------------------------- between its parts -- */

@@ -15,7 +15,6 @@ struct comparison_options {
     int width; /* columns of the terminal; 100 when unknown */
 };
 
-bool comparison_knows_format(const char *format); /* assay_error names them when not */
 int comparison_write(FILE *out, const struct comparison *comparison,
                      const struct comparison_options *options);
 

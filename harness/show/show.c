@@ -28,11 +28,6 @@ static int format_find(const char *name)
                        near ? " (did you mean " : "", near ? near : "", near ? "?)" : "");
 }
 
-bool show_knows_format(const char *format)
-{
-    return format_find(format) >= 0;
-}
-
 int show_run(FILE *out, const struct stored_run *run, const struct show_options *options)
 {
     struct view view;

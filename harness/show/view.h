@@ -63,9 +63,6 @@ struct show_options {
     int width;     /* columns of the terminal; 100 when unknown */
 };
 
-/* Whether `format` is one of them; assay_error names them when not. */
-bool show_knows_format(const char *format);
-
 /* The exit code that a run's rows ask for: 5 when a case crashed, timed out or
  * is missing, 1 when one is wrong, or right where the suite expects it wrong
  * (suite_expect.h), 4 when nothing was measured, else 0. */

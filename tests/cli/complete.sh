@@ -41,6 +41,7 @@ check "and in a history of nothing" \
 check "operations" offers int8_quantize plot sweep --operation int
 check "devices" offers host run core --device h
 check "a value typed to its option" offers --format=json show --format=j
+check "all that an option takes" offers lines run core --flush l
 check "the words of an option's own command" fails offers html show --format h
 check "nothing after an option that takes a number" gives "" "$ASSAY" complete assay run int8 --seed ""
 check "nothing of a command that is not there" gives "" "$ASSAY" complete assay frobnicate ""

@@ -51,7 +51,7 @@ check "a suite with a mistake is listed with it" \
 check "a list that is not there is a usage error" exits 2 "$ASSAY" list suits
 check "it suggests one that is near" warns "did you mean 'suites'?" "$ASSAY" list suits
 check "an unknown format is a usage error" exits 2 "$ASSAY" list suites --format yaml
-check "an unknown option gets a suggestion" warns "did you mean '--format'?" "$ASSAY" list suites --fromat json
+check "an unknown option gets a suggestion" warns "did you mean --format?" "$ASSAY" list suites --fromat json
 check "a second list is refused" exits 2 "$ASSAY" list suites runs
 check "no list at all is refused" exits 2 "$ASSAY" list
 check "runs of a database that is not there are an error" exits 2 "$ASSAY" list runs --db none.sqlite

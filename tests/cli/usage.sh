@@ -13,12 +13,15 @@ check "an unknown command prints nothing on standard output" quiet "$ASSAY" frob
 check "a command nearly right gets a suggestion" warns "'show'" "$ASSAY" shwo
 
 for command in list run show plot history export import doctor compare gate calibrate baseline ack \
-    merge; do
+    merge profile claims report help; do
     check "$command: an unknown option is a usage error" exits 2 "$ASSAY" "$command" --nosuch
     check "$command: an unknown option is named" warns nosuch "$ASSAY" "$command" --nosuch
     check "$command: the message begins with its name" \
         warns "assay $command: " "$ASSAY" "$command" --nosuch
     check "$command: has help" says "assay $command" "$ASSAY" help "$command"
+    # An example stands as it is typed.
+    "$ASSAY" help "$command" | awk '/^example: /, /^$/ { next } length > 80' >wide
+    check "$command: its help fits 80 columns" [ ! -s wide ]
 done
 
 check "help is fine" exits 0 "$ASSAY" help
@@ -29,6 +32,10 @@ check "help of an unknown command is a usage error" exits 2 "$ASSAY" help frobni
 
 check "--version is fine" exits 0 "$ASSAY" --version
 check "--version says the version" says "$(cat "$HERE/../VERSION")" "$ASSAY" --version
+
+check "an option of the program nearly right gets a suggestion" warns "did you mean --version?" \
+    "$ASSAY" --vresion
+check "and is a usage error" exits 2 "$ASSAY" --vresion
 
 check "an unknown suite is a usage error" exits 2 "$ASSAY" run nosuchsuite --dry-run
 check "an unknown suite is named" warns nosuchsuite "$ASSAY" run nosuchsuite --dry-run

@@ -1,12 +1,11 @@
 /* noise_show.c - see noise_show.h. */
-#include "cmd/noise_show.h"
+#include "show/noise_show.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/json_member.h"
 #include "base/table.h"
-#include "base/text.h"
 #include "base/units.h"
 #include "judge/noise_bands.h"
 #include "store/store_gate.h"
@@ -178,19 +177,9 @@ enum { FORMATS = sizeof formats / sizeof formats[0] };
 
 static int find_format(const char *format)
 {
-    const char *names[FORMATS];
-    for (int i = 0; i < FORMATS; i++) {
-        names[i] = formats[i].name;
-        if (strcmp(names[i], format) == 0) return i;
-    }
-    const char *near = text_nearest(format, names, FORMATS);
-    return near ? assay_error("unknown format '%s' (did you mean '%s'?)", format, near)
-                : assay_error("unknown format '%s' (table, md or json)", format);
-}
-
-int noise_show_format(const char *format)
-{
-    return find_format(format) < 0 ? -1 : 0;
+    for (int i = 0; i < FORMATS; i++)
+        if (strcmp(formats[i].name, format) == 0) return i;
+    return assay_error("noise is not shown as '%s'", format);
 }
 
 /* ---------------------------------------------------------------- reading -- */

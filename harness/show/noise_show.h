@@ -7,9 +7,6 @@
 
 #include "store/store.h"
 
-/* 0, or -1 with assay_error for a format that is none. */
-int noise_show_format(const char *format);
-
 /* As a table, md or json. 1: nothing is known, and nothing is written; -1 with assay_error. */
 int noise_show(FILE *out, struct store *store, const char *format);
 
