@@ -206,7 +206,7 @@ check: $(BUILD)/assay $(BUILD)/assay.1 $(BUILD)/assay-faults $(TESTS) ## unit an
 	@$(RUN_TESTS) $(TESTS) $(filter-out %/lib.sh $(if $(SANITIZE),$(PLAIN_ONLY)),$(wildcard tests/cli/*.sh))
 
 .PHONY: check-stats
-check-stats: $(BENCH_O:.c.o=) ## error rates of the gate, by simulation (minutes); docs/gate.md has them
+check-stats: $(BENCH_O:.c.o=) ## error rates of the gate, by simulation (minutes); docs/gate-statistics.md has them
 	@$(BENCH_O:.c.o=)
 
 .PHONY: check-gpu
