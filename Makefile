@@ -231,7 +231,7 @@ check-probe: ## check, with the operation and the variants of tests/probe/ linke
 	@$(again) check BUILD=$(BUILD)/probe EXTRA="$(wildcard tests/probe/*.c)"
 
 .PHONY: check-stats
-check-stats: $(BENCH_O:.c.o=) ## error rates of the gate, by simulation (minutes); docs/gate.md has them
+check-stats: $(BENCH_O:.c.o=) ## error rates of the gate, by simulation (minutes); docs/gate-statistics.md has them
 	@$(BENCH_O:.c.o=)
 
 .PHONY: check-gpu

@@ -1,10 +1,10 @@
 # dist.gp - how times are distributed: above, the share of them up to each time;
-# below, a violin a variant (its density, mirrored), with the median as a tick.
+# below, a violin per variant (its density, mirrored), with the median as a tick.
 #
 #   gnuplot -c dist.gp DATA.tsv OUTPUT.svg|png|pdf
 #
-# DATA has blocks, parted by two empty lines: settings (name, value); curves (name,
-# kind, values, median); a block a curve: time, share; a block a curve: time,
+# DATA has blocks, separated by two empty lines: settings (name, value); curves (name,
+# kind, values, median); one block per curve: time, share; one block per curve: time,
 # density (the largest is 1).
 
 data = ARG1; output = ARG2; columns = ARG3; frames = ARG4

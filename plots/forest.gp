@@ -1,10 +1,10 @@
-# forest.gp - what changed between two runs: a row a case, its ratio of times with
-# the interval, over the floor (pale) and the noise (darker) in which it counts
-# as unchanged, coloured by verdict.
+# forest.gp - what changed between two runs: one row per case, with its ratio of times
+# and the interval, over the floor (pale) and the noise (darker) within which it
+# counts as unchanged, coloured by verdict.
 #
 #   gnuplot -c forest.gp DATA.tsv OUTPUT.svg|png|pdf
 #
-# DATA has blocks, parted by two empty lines: settings (name, value), then rows
+# DATA has blocks, separated by two empty lines: settings (name, value), then rows
 # (name, verdict, ratio, its low and high end, floor and noise as fractions,
 # figures as text), worst first.
 
@@ -13,7 +13,7 @@ load "style.gp"
 stats data index 1 using 3 nooutput
 rows = STATS_records
 
-# The word stands at each row's end: colour is never all that tells.
+# The verdict is printed at the end of each row, so that colour is not needed.
 paint(v) = v eq "REGRESSED" ? 0xD55E00 : v eq "IMPROVED" ? 0x0072B2 : v eq "PASS" ? 0x009E73 \
     : v eq "SUSPECT" ? 0xE69F00 : v eq "UNSTABLE" ? 0xCC79A7 : v eq "ERROR" || v eq "MISSING" ? 0x000000 : 0x808080
 

@@ -1,10 +1,10 @@
-# history.gp - cases over runs, a panel each: the time of every run, the level it
+# history.gp - cases over runs, one panel per case: the time of every run, the level it
 # belongs to, changes of level and borders (another device, driver, clock).
 #
 #   gnuplot -c history.gp DATA.tsv OUTPUT.svg|png|pdf
 #
-# DATA has blocks, parted by two empty lines: settings (name, value); then three
-# blocks a panel: its name, unit, runs, first and last day; changes (1 when a
+# DATA has blocks, separated by two empty lines: settings (name, value); then three
+# blocks per panel: its name, unit, runs, first and last day; changes (1 when a
 # border, place, label; the first line is none); runs (place, time, level, day,
 # run, commit).
 
@@ -42,7 +42,7 @@ do for [p = 1:panels] {
     if (p == panels) { set xlabel sprintf("runs, oldest first (%s to %s)", from, to) } else { unset xlabel }
     set ylabel "time (" . unit . ")"
     set label 1000 name at graph 0, graph 1.0 left offset 0.5, character 0.7 textcolor rgb ink
-    # A label stands in the first of three lines where none is in its way.
+    # A label goes into the first of three lines in which no other is too near.
     array Taken[3] = [-1e9, -1e9, -1e9]
     do for [i = 2:changes] {
         set arrow i from At[i], graph 0 to At[i], graph 1 nohead linewidth 1.3 \

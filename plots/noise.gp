@@ -3,9 +3,9 @@
 #
 #   gnuplot -c noise.gp DATA.tsv OUTPUT.svg|png|pdf
 #
-# DATA has blocks, parted by two empty lines: settings (name, value); blocks of
+# DATA has blocks, separated by two empty lines: settings (name, value); blocks of
 # launches (time in ns, spread and shift in per cent, rounds, name); the pooled
-# spread (time, per cent), two lines a decade.
+# spread (time, per cent), two lines per decade.
 
 data = ARG1; output = ARG2; columns = ARG3; frames = ARG4
 load "style.gp"

@@ -1,10 +1,10 @@
-# pipeline.gp - the stages of batches. With spans: when each ran, a line a stream, so
-# that what ran side by side is seen. Without: their sums end to end, and below them the
-# time that a launch took; the tick is the longest stage: no overlap gets below it.
+# pipeline.gp - the stages of batches. With spans: when each ran, one line per stream, so
+# that overlap is seen. Without: their sums end to end, and below them the time that a
+# launch took; the tick is the longest stage, below which no overlap can get.
 #
 #   gnuplot -c pipeline.gp DATA.tsv OUTPUT.svg|png|pdf
 #
-# DATA has blocks, parted by two empty lines: settings (name, value); cases (name; first
+# DATA has blocks, separated by two empty lines: settings (name, value); cases (name; first
 # line; the longest stage, missing with spans; figures as text); boxes (stage; from, to;
 # top and bottom in lines).
 

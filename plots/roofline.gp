@@ -1,12 +1,12 @@
-# roofline.gp - every case under the measured ceilings: operations a second against
-# operations a byte. Cases that only move bytes have a panel of their own.
+# roofline.gp - every case under the measured ceilings: operations per second against
+# operations per byte. Cases that only move bytes have a separate panel.
 #
 #   gnuplot -c roofline.gp DATA.tsv OUTPUT.svg|png|pdf
 #
-# DATA has blocks, parted by two empty lines: settings (name, value); operations
+# DATA has blocks, separated by two empty lines: settings (name, value); operations
 # (name, cases); ceilings (h of operations, d of bytes, m of bytes in the second
 # panel only; rate, label); cases (operation from 1, 1 when it only moves bytes,
-# 1 when a baseline, operations a byte or else bytes, rate, name); arrows (1
+# 1 when a baseline, operations per byte or else bytes, rate, name); arrows (1
 # slower, from x, y, to x, y).
 
 data = ARG1; output = ARG2; columns = ARG3; frames = ARG4
@@ -35,10 +35,10 @@ peak = roof > 0 ? roof : 1e300
 slope = 0
 do for [i = 1:lines] { if (Way[i] eq "d" && Rate[i] > slope) { slope = Rate[i] } }
 
-# A key longer than the picture is high stands below it, in four columns of labels and
-# arrows: gnuplot breaks its own where the axes end. The first panel draws it. Two hues
-# that nobody can tell apart, because the svg terminal joins arrows of one colour in one
-# path, which has one dash.
+# A key that is longer than the picture is high goes below it, in four columns of labels
+# and arrows, because gnuplot breaks its own key where the axes end. The first panel draws
+# it, in two hues that nobody can tell apart: the svg terminal joins arrows of one colour
+# in one path, which has one dash.
 below = text_only ? 0 : number("key_rows")
 key_beside = below ? "unset key" \
     : "set key at screen 0.985, screen (text_only ? 0.8 : 0.9) right top vertical Left reverse samplen 2 spacing 1.1"
@@ -96,7 +96,7 @@ if (rows > 0) {
     if (both) { unset label; unset arrow }
     set lmargin at screen (both ? split + 0.06 : first)
     set rmargin at screen last
-    set xlabel "operations a byte (least that the operation can read and write)"
+    set xlabel "operations per byte (least that the operation can read and write)"
     set ylabel "rate (FLOP/s; integer operations OP/s)"
     set logscale x
     set xtics autofreq out nomirror

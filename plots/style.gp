@@ -25,7 +25,7 @@ number(name) = (find(name), found eq "" ? 0 : found + 0)
 title = find("title"); subtitle = find("subtitle"); note = find("note")
 wide = number("wide"); high = number("high")
 
-# A white card in every format: the colours are chosen against white, so that the
+# A white background in every format: the colours are chosen for white, so that the
 # picture reads the same on paper and on a dark page. No text is markup (noenhanced).
 ending = output eq "-" ? "terminal" : output[strlen(output) - 2:]
 has(terminal) = strstrt(" " . GPVAL_TERMINALS . " ", " " . terminal . " ") > 0
@@ -54,9 +54,9 @@ if (text_only) {
     set output output
 }
 
-# A page lays links over the points, and asks by a file `frames` where the axes came to
-# lie: `eval frame(N, X, Y)` after panel N says it, X and Y 1 where logarithmic, which
-# gnuplot does not tell of itself (harness/plot_place.h reads it).
+# A page lays links over the points, and asks by a file `frames` where the axes are:
+# `eval frame(N, X, Y)` after panel N writes it, X and Y 1 where logarithmic, which
+# gnuplot does not tell by itself (harness/plot/plot_place.h reads it).
 frame(n, x, y) = frames eq "" ? "" : "print " . n . ", wide, high, " \
     . "GPVAL_TERM_XMIN, GPVAL_TERM_XMAX, GPVAL_X_MIN, GPVAL_X_MAX, " . x . ", " \
     . "GPVAL_TERM_YMIN, GPVAL_TERM_YMAX, GPVAL_Y_MIN, GPVAL_Y_MAX, " . y
@@ -71,7 +71,7 @@ array Point[6] = [7, 5, 9, 13, 11, 15]
 array Hollow[6] = [6, 4, 8, 12, 10, 14]
 ink = "#202020"; dim = "#606060"; pale = "#e8e8e8"; grey = "#a0a0a0"
 
-# A long title would run out of the picture: its panel goes on a line of its own.
+# A long title would run out of the picture, so the name of its panel gets a separate line.
 panel = strstrt(title, "  (")
 if (strlen(title) > (text_only ? across - 10 : wide / 13) && panel > 0) {
     title = title[1:panel - 1] . "\n" . title[panel + 2:*]
@@ -79,8 +79,8 @@ if (strlen(title) > (text_only ? across - 10 : wide / 13) && panel > 0) {
 heading = title . "\n" . subtitle . (note eq "" ? "" : "\n" . note)
 heads = 2 + (strstrt(title, "\n") > 0) + (note ne "") # lines of it
 top_of = text_only ? 1 - (heads + 2.0) / number("lines") : 1 - (24.0 + 18 * heads) / high
-# The terminal drops a line that begins left of it, so there the heading stands in the
-# middle of the line, not of the axes, and the title keeps its place free.
+# The terminal drops a line that begins left of it, so there the heading is centred in the
+# line, not over the axes, and the title leaves its place free.
 if (text_only) {
     set label 9999 heading at screen 0.5, screen 1 - 1.5 / number("lines") center front
     heading = ""

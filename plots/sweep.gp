@@ -1,10 +1,10 @@
-# sweep.gp - throughput or time against size: a curve a variant, the device's
+# sweep.gp - throughput or time against size: one curve per variant, the device's
 # ceilings and memories as lines.
 #
 #   gnuplot -c sweep.gp DATA.tsv OUTPUT.svg|png|pdf
 #
-# DATA has blocks, parted by two empty lines: settings (name, value), curves
-# (name, kind), lines (v or h, position, label), then a block a curve: size
+# DATA has blocks, separated by two empty lines: settings (name, value), curves
+# (name, kind), lines (v or h, position, label), then one block per curve: size
 # (bytes, or a dim), value, its low and high end, time in ns, its low and high end.
 
 data = ARG1; output = ARG2; columns = ARG3; frames = ARG4
@@ -18,7 +18,7 @@ stats data index 2 using (Way[int($0) + 1] = strcol(1), At[int($0) + 1] = $2, \
 lines = STATS_records
 left = number("left"); right = number("right")
 
-# The best variants have colours, the rest is grey; baselines are black and dashed.
+# The best variants have colours, the others are grey; baselines are black and dashed.
 rank = 0; base = 0
 array Crosses[5] = [2, 4, 1, 3, 8]
 array Paint[64]; array Width[64]; array Dash[64]; array Mark[64]

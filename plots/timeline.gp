@@ -3,7 +3,7 @@
 #
 #   gnuplot -c timeline.gp DATA.tsv OUTPUT.svg|png|pdf
 #
-# DATA has blocks, parted by two empty lines: settings (name, value); stretches of
+# DATA has blocks, separated by two empty lines: settings (name, value); stretches of
 # one operation (from, to, name); samples or bins of them (place, ratio, 5 % and
 # 95 % quantile, how many were marked); cases (from, to, SM clock in MHz, temperature
 # in degrees Celsius, power in W). Places are rounds, counted through the run.
@@ -36,7 +36,7 @@ set xrange [0:right]
 unset key
 set multiplot
 
-# An operation's name stands where there is room for it, on a card of its own.
+# An operation's name is drawn on a card where there is space for it.
 set style textbox opaque fillcolor rgb "#ffffff" noborder margins 0.4, 0.2
 boxed = text_only ? "" : "boxed"
 room(i) = 1.0 * (To[i] - From[i]) / right * (text_only ? across - 15 : wide - 130) > (text_only ? 1 : 8) * strlen(Name[i])

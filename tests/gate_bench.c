@@ -1,6 +1,6 @@
 /*
  * gate_bench.c - the error rates of the gate by simulation, as tables for
- * docs/gate.md: `make check-stats`. Exits 1 when a rate is not what was promised.
+ * docs/gate-statistics.md: `make check-stats`. Exits 1 when a rate is not what was promised.
  */
 #include <stdio.h>
 

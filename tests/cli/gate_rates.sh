@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The rates of docs/gate.md through the programs themselves: whole gates on simulated
+# The rates of docs/gate-statistics.md through the programs themselves: whole gates on simulated
 # devices, some of them, with fixed seeds. The model alone is `make check-stats`.
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/cli/gate/sim.sh

@@ -2,7 +2,7 @@
  * spin.cuh - make a kernel slower by so many nanoseconds, to see whether a gate finds it: the
  * thread block that ends last waits. Nothing hides that wait, as other work hides one in
  * every block. To count the blocks costs a little, too: 0.1 to 1 us where there are hundreds,
- * more where there are thousands (docs/gate.md has what it made of seven cases).
+ * more where there are thousands (docs/gate-statistics.md has what it made of seven cases).
  *
  * In a kernel: #include "tests/gpu/spin.cuh", and spin_last(2830); as its last statement.
  */
