@@ -140,13 +140,17 @@ int store_read_head(struct store *store, const char *run_id, struct stored_run *
 
 /* -------------------------------------------------------------- schema -- */
 
-/* Migration i, one SQL text, brings a database of user_version i to i + 1. */
-extern const char *const store_migrations[];
-extern const int store_version; /* how many there are */
+/* What brings a database to `version`: one that is empty by the first step, one of the step
+ * before by any other. A released step is never edited: a change is a further row. */
+struct store_step {
+    int version; /* 0 ends the table */
+    const char *sql;
+};
+extern const struct store_step store_steps[];
+extern const int store_version; /* of the last step */
 
-/* Bring the open database to version `count`, after copying it to a backup
- * file beside it unless it is new. */
-int store_migrate(struct store *store, const char *const *migrations, int count);
+/* Bring the open database to the version of the last step, in one transaction. */
+int store_migrate(struct store *store, const struct store_step *steps);
 
 /* What identifies variant number `variant` of a group (store_write.c). */
 void group_case_id(const struct group *group, int variant, struct case_id *id);

@@ -33,6 +33,11 @@ check "its format is seen by its content" exits 0 bash -c '"$0" import - --db tw
 check "export, import, export is the same text" gives "$(cat again.ndjson)" \
     "$ASSAY" export 0123456789 --db two.sqlite
 
+published() { set -- "$HERE"/../results/h200/*.ndjson && [ $# -ge 10 ] && "$ASSAY" import "$@" --db published.sqlite; }
+check "the published runs are of development versions, and are imported" exits 0 published
+check "all of them" gives "$(grep -h '"table":"run"' "$HERE"/../results/h200/*.ndjson | sort -u | wc -l)" \
+    query published.sqlite "SELECT count(*) FROM run"
+
 check "an unknown run is one line and exit 2" exits 2 "$ASSAY" export frist
 check "with a suggestion" warns "did you mean 'first'?" "$ASSAY" export frist
 check "and one line" one_line "$ASSAY" export frist
