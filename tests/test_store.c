@@ -116,7 +116,8 @@ static void what_was_not_measured_comes_back_as_such(void **state)
     result_init(&result);
     snprintf(result.id.operation, sizeof result.id.operation, "copy");
     snprintf(result.reason, sizeof result.reason, "signal 11");
-    FINE(store_case(store, launch.id, PURPOSE_CEILING, "", &result));
+    struct group group = fixture_group(PURPOSE_CEILING, "");
+    FINE(store_case(store, launch.id, &group, &result));
     FINE(store_read_run(store, run.id, true, &stored));
 
     assert_same_fields(result_fields, &stored.cases[0].result, &result);
@@ -231,8 +232,10 @@ static void one_case_is_stored_once_a_launch(void **state)
     struct launch_info launch = fixture_begin_launch(store, run.id, 1);
     struct case_result result = fixture_result("fast");
     fixture_case(store, launch.id, "fast");
-    FAILS(store_case(store, launch.id, PURPOSE_CASE, "other", &result), "UNIQUE");
-    FINE(store_case(store, launch.id, PURPOSE_CEILING, "other", &result));
+    struct group group = fixture_group(PURPOSE_CASE, "other");
+    FAILS(store_case(store, launch.id, &group, &result), "UNIQUE");
+    group.purpose = PURPOSE_CEILING;
+    FINE(store_case(store, launch.id, &group, &result));
     assert_int_equal(fixture_integer(store, "SELECT count(*) FROM result"), 2);
     store_close(store);
 }
@@ -353,7 +356,8 @@ static void views_show_no_time_of_a_case_that_is_not_ok(void **state)
     struct launch_info launch = fixture_begin_launch(store, run.id, 1);
     struct case_result wrong = fixture_result("fast");
     wrong.status = STATUS_WRONG;
-    FINE(store_case(store, launch.id, PURPOSE_CASE, "", &wrong));
+    struct group group = fixture_group(PURPOSE_CASE, "");
+    FINE(store_case(store, launch.id, &group, &wrong));
     assert_int_equal(fixture_integer(store, "SELECT count(*) FROM cases WHERE time_ns IS NULL"
                                             " AND lo_ns IS NULL AND gb_per_s IS NULL"
                                             " AND ops_per_s IS NULL"),

@@ -17,9 +17,10 @@
 static int many_case(struct store *store, const char *launch_id, int i)
 {
     struct case_result result = fixture_result("fast");
+    struct group group = fixture_group(PURPOSE_CASE, "");
     fixture_samples(&result.samples);
     snprintf(result.id.shape, sizeof result.id.shape, "n=%d", i);
-    int status = store_case(store, launch_id, PURPOSE_CASE, "", &result);
+    int status = store_case(store, launch_id, &group, &result);
     samples_release(&result.samples);
     return status;
 }

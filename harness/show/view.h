@@ -68,7 +68,7 @@ bool show_knows_format(const char *format);
 
 /* The exit code that a run's rows ask for: 5 when a case crashed, timed out or
  * is missing, 1 when one is wrong, or right where the suite expects it wrong
- * (suite_expect.h), 4 when nothing was measured, else 0. */
+ * (expect_wrong), 4 when nothing was measured, else 0. */
 int view_exit_code(const struct stored_run *run);
 
 /* -1 with assay_error for an unknown format. */

@@ -35,12 +35,12 @@ int store_begin_launch(struct store *store, struct launch_info *launch, const st
 
 /* Complete cases of one group, in one transaction: what was measured together
  * is there together, or not at all. */
-int store_cases(struct store *store, const char *launch_id, enum group_purpose purpose,
-                const char *group_label, const struct case_result *results, int count);
+int store_cases(struct store *store, const char *launch_id, const struct group *group,
+                const struct case_result *results, int count);
 
 /* The same for one case. */
-int store_case(struct store *store, const char *launch_id, enum group_purpose purpose,
-               const char *group_label, const struct case_result *result);
+int store_case(struct store *store, const char *launch_id, const struct group *group,
+               const struct case_result *result);
 
 /* What a launch of that case, which is stored already, was found to consist of. */
 struct profile;

@@ -35,6 +35,8 @@ struct result_row {
     const char *launch_id;
     int purpose; /* enum group_purpose */
     const char *group_label;
+    double threshold;     /* NAN none */
+    int32_t expect_wrong; /* 0, 1; -1 unknown */
     const char *measured_at;
     const struct case_result *result;
     bool merge;

@@ -135,6 +135,8 @@ static const char schema[] =
     "    note TEXT NOT NULL,\n"
     "    clock TEXT CHECK (clock IN ('cupti', 'event', 'host', 'sim')),\n"
     "    is_baseline INTEGER NOT NULL CHECK (is_baseline IN (0, 1)),\n"
+    "    threshold REAL,\n"
+    "    expect_wrong INTEGER CHECK (expect_wrong IN (0, 1)),\n"
     "    time_ns REAL,\n"
     "    lo_ns REAL,\n"
     "    hi_ns REAL,\n"

@@ -25,7 +25,7 @@ static void read_timing(struct query *query, struct timing *timing)
     column_text(query, "status", word, sizeof word);
     timing->status = status_parse(word);
     column_text(query, "reason", timing->reason, sizeof timing->reason);
-    column_text(query, "group_label", timing->group, sizeof timing->group);
+    timing->threshold = column_real(query, "threshold");
     timing->is_baseline = column_integer(query, "is_baseline") != 0;
     bool ok = timing->status == STATUS_OK;
     timing->time_ns = ok ? column_real(query, "time_ns") : NAN;
@@ -56,7 +56,7 @@ static int read_launch(struct store *store, const char *launch_id, int launch, i
     struct query query;
     query_open(&query, store, "read the times of a launch",
                "SELECT operation, variant, kind, place, shape, temperature, status, reason,"
-               " group_label, is_baseline, time_ns, lo_ns, hi_ns, sm_mhz, read_bytes + write_bytes "
+               " threshold, is_baseline, time_ns, lo_ns, hi_ns, sm_mhz, read_bytes + write_bytes "
                "AS bytes,"
                " ops_fp32 + ops_tf32 + ops_bf16 + ops_fp16 + ops_int8 + ops_fp64 AS ops,"
                " clock_reasons, code_hash, note FROM result WHERE launch_id = :launch"

@@ -25,10 +25,12 @@ struct group {
     double precision_pct;          /* half width of the interval, of the median */
     double energy_s;               /* 0: only blocks that are long enough anyway */
     double timeout_s;              /* a step of a case (setup, check, block) */
+    double threshold_pct;          /* smallest change that counts; 0: by the clocks */
     char baseline[ASSAY_MAX_NAME]; /* the variant of the suite's choice; "": the operation's */
     int variant_count;
     const struct assay_variant *variant[PLAN_MAX_VARIANTS];
     char skip[PLAN_MAX_VARIANTS][ASSAY_MAX_REASON]; /* "" or why it is not run */
+    bool expect_wrong[PLAN_MAX_VARIANTS];           /* it is there to show a mistake */
 };
 
 struct plan_options {

@@ -63,6 +63,7 @@ static int read_settings(struct expansion *expansion)
         {"precision", suite->precision_pct, &pattern->precision_pct},
         {"energy", suite->energy_s, &pattern->energy_s},
         {"timeout", suite->timeout_s, &pattern->timeout_s},
+        {"threshold", suite->threshold_pct, &pattern->threshold_pct},
     };
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
         const struct suite_key *key = suite_key_find(expansion->source, settings[i].name);
@@ -97,6 +98,7 @@ static int read_variants(struct expansion *expansion)
     struct group *pattern = &expansion->pattern;
     const char *chosen = value_of(source, "variants", "*");
     const char *baseline = value_of(source, "baseline", "");
+    const struct suite_key *wrong = suite_key_find(source, "expect_wrong");
     int count = registry_variants(expansion->operation->name, variants, REGISTRY_MAX_VARIANTS);
     for (int i = 0; i < count; i++) {
         if ((int)variants[i]->place != expansion->device->place) continue;
@@ -106,6 +108,8 @@ static int read_variants(struct expansion *expansion)
         if (pattern->variant_count == PLAN_MAX_VARIANTS)
             return suite_error(source->file, source->line, "more than %d variants in a group",
                                PLAN_MAX_VARIANTS);
+        pattern->expect_wrong[pattern->variant_count] =
+            wrong && suite_chooses(wrong->value, variants[i]->name);
         pattern->variant[pattern->variant_count++] = variants[i];
         if (is_baseline) text_copy(pattern->baseline, sizeof pattern->baseline, baseline);
     }
@@ -183,20 +187,28 @@ static bool advance(const struct expansion *expansion, int *position)
 
 /* --------------------------------------------------------------- groups -- */
 
-static int add_variants(const struct expansion *expansion, struct group *group)
+int plan_merge(struct group *group, const struct group *more)
 {
-    const struct group *pattern = &expansion->pattern;
-    for (int i = 0; i < pattern->variant_count; i++) {
+    for (int i = 0; i < more->variant_count; i++) {
         int at = 0;
-        while (at < group->variant_count && group->variant[at] != pattern->variant[i])
+        while (at < group->variant_count && group->variant[at] != more->variant[i])
             at++;
         if (at < group->variant_count) continue;
         if (at == PLAN_MAX_VARIANTS)
-            return suite_error(expansion->source->file, expansion->source->line,
-                               "more than %d variants in a group", PLAN_MAX_VARIANTS);
-        group->variant[at] = pattern->variant[i];
+            return assay_error("more than %d variants in a group", PLAN_MAX_VARIANTS);
+        group->variant[at] = more->variant[i];
+        group->expect_wrong[at] = more->expect_wrong[i];
+        memcpy(group->skip[at], more->skip[i], sizeof group->skip[at]);
         group->variant_count++;
     }
+    return 0;
+}
+
+static int add_variants(const struct expansion *expansion, struct group *group)
+{
+    const struct suite_group *source = expansion->source;
+    const struct group *pattern = &expansion->pattern;
+    if (plan_merge(group, pattern)) return suite_error_here(source->file, source->line);
     if (!*group->baseline) memcpy(group->baseline, pattern->baseline, sizeof group->baseline);
     return 0;
 }

@@ -37,6 +37,8 @@ published() { set -- "$HERE"/../results/h200/*.ndjson && [ $# -ge 10 ] && "$ASSA
 check "the published runs are of development versions, and are imported" exits 0 published
 check "all of them" gives "$(grep -h '"table":"run"' "$HERE"/../results/h200/*.ndjson | sort -u | wc -l)" \
     query published.sqlite "SELECT count(*) FROM run"
+check "a published kernel that shows a mistake is no failure" exits 0 \
+    "$ASSAY" show "$(query published.sqlite "SELECT id FROM run WHERE suite = 'gpt'")" --db published.sqlite
 
 check "an unknown run is one line and exit 2" exits 2 "$ASSAY" export frist
 check "with a suggestion" warns "did you mean 'first'?" "$ASSAY" export frist

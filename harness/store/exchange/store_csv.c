@@ -24,6 +24,8 @@ static void row_fill(struct csv_row *row, const struct stored_run *run,
     row->launch = *launch_of(run, stored->launch_id);
     row->result = stored->result;
     row->purpose = stored->purpose;
+    row->threshold = stored->threshold;
+    row->expect_wrong = stored->expect_wrong;
     snprintf(row->group_label, sizeof row->group_label, "%s", stored->group_label);
     snprintf(row->started_at, sizeof row->started_at, "%s", run->started_at);
     snprintf(row->ended_at, sizeof row->ended_at, "%s", run->ended_at);

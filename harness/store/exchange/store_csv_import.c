@@ -139,8 +139,14 @@ static int store_row(struct store *store, struct csv_row *row, const char *run_i
     const struct run_row run = {&row->run,       &row->program, &row->host, row->status,
                                 row->started_at, row->ended_at, true};
     const struct launch_row launch = {&row->launch, row->started_at, true};
-    const struct result_row result = {row->launch.id, row->purpose, row->group_label, "",
-                                      &row->result,   true};
+    const struct result_row result = {.launch_id = row->launch.id,
+                                      .purpose = row->purpose,
+                                      .group_label = row->group_label,
+                                      .threshold = row->threshold,
+                                      .expect_wrong = row->expect_wrong,
+                                      .measured_at = "",
+                                      .result = &row->result,
+                                      .merge = true};
     snprintf(row->run.id, sizeof row->run.id, "%s", run_id);
     snprintf(row->launch.run_id, sizeof row->launch.run_id, "%s", run_id);
     launch_hash(run_id, row->launch.number, row->launch.id);

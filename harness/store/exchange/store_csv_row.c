@@ -24,6 +24,8 @@ static const struct field id_fields[] = {
 static const struct field group_fields[] = {
     {"purpose", FIELD_WORD, offsetof(struct csv_row, purpose), sizeof(int32_t), &purpose_words},
     TEXT("group_label", group_label),
+    {"threshold", FIELD_REAL, offsetof(struct csv_row, threshold), sizeof(double), NULL},
+    {"expect_wrong", FIELD_COUNT, offsetof(struct csv_row, expect_wrong), sizeof(int32_t), NULL},
     {0},
 };
 

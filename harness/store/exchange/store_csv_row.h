@@ -18,6 +18,8 @@ struct csv_row {
     struct host_info host;
     struct launch_info launch;
     int32_t purpose; /* enum group_purpose */
+    double threshold;
+    int32_t expect_wrong;
     char group_label[ASSAY_MAX_NAME];
     struct case_result result;
     char metrics[ASSAY_MAX_METRICS * (ASSAY_MAX_NAME + NUMBER_SIZE)]; /* "mse=0.1 max=2" */
