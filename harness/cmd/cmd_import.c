@@ -17,10 +17,10 @@ const char usage_import[] =
     "there already is left as it is, so importing twice, or in another order, makes\n"
     "no difference.\n"
     "\n"
-    "  FILE           ndjson or csv that `assay export` wrote, or the JSON of NVBench\n"
+    "  FILE           ndjson that `assay export` wrote, or the JSON of NVBench\n"
     "                 (with the files of --jsonbin beside it, where they are) or of\n"
     "                 Google Benchmark; - is standard input\n"
-    "  --format NAME  ndjson, csv, nvbench or gbench; by default what its content shows\n"
+    "  --format NAME  ndjson, nvbench or gbench; by default what its content shows\n"
     "  --db FILE      the database (default: $ASSAY_DB, else results/assay.sqlite)\n"
     "\n"
     "example: assay import int8.ndjson\n"
@@ -83,7 +83,7 @@ static int import_file(struct store *store, const char *path, const struct excha
     if (!in) return assay_error("%s: cannot be read: %s", path, strerror(errno));
     FILE *from = format ? in : seekable(in, name);
     if (from && !format) format = exchange_format_sniff(from, path);
-    int status = from ? format->import_file(store, name, from, &rows) : -1;
+    int status = from && format ? format->import_file(store, name, from, &rows) : -1;
     if (from && from != in) fclose(from);
     if (!is_stdin) fclose(in);
     if (status == 0) fprintf(stderr, "%s: %d new rows\n", name, rows);

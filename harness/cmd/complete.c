@@ -198,7 +198,7 @@ static const struct option_rule {
     {"calibrate", "format", {NULL, "table md json"}},
     {"report", "format", {NULL, "html md"}},
     {"export", "format", {NULL, "ndjson csv gbench bmf prometheus"}},
-    {"import", "format", {NULL, "ndjson csv nvbench gbench"}},
+    {"import", "format", {NULL, "ndjson nvbench gbench"}},
     {"plot", "metric", {NULL, "bytes ops time mse sqnr_db"}},
     {NULL, "metric", {NULL, "time speedup"}},
     {"compare", "fail-on", {NULL, "any SUSPECT UNSTABLE"}},
