@@ -1,7 +1,8 @@
 /*
  * view.h - a run as people see it: its stored cases with what is derived from
  * them (rates, share of a ceiling, ratio to the baseline), row by row. Derived
- * figures are made here and in the database's views, and stored nowhere.
+ * figures are made here, stored nowhere, and those that SQL can make are in the
+ * database's views too, where a test holds them to these.
  */
 #ifndef VIEW_H
 #define VIEW_H

@@ -321,7 +321,8 @@ static const char schema[] =
     "    set_at TEXT NOT NULL\n"
     ") STRICT;\n"
 
-    /* Only a case that is ok has a time that may be read as one. */
+    /* What follows from columns alone, as assay show has it; ratios need the samples, round by
+     * round. Only a case that is ok has a time that may be read as one. */
     "CREATE VIEW cases AS\n"
     "SELECT run.id AS run_id, run.suite, run.label AS run_label, run.started_at,\n"
     "       launch.id AS launch_id, launch.number AS launch, launch.comparability,\n"
@@ -334,8 +335,9 @@ static const char schema[] =
     "       iif(status_is_ok, result.lo_ns, NULL) AS lo_ns,\n"
     "       iif(status_is_ok, result.hi_ns, NULL) AS hi_ns,\n"
     "       iif(status_is_ok, result.bytes / nullif(result.time_ns, 0), NULL) AS gb_per_s,\n"
-    "       iif(status_is_ok, 1e9 * result.ops / nullif(result.time_ns, 0), NULL) AS ops_per_s,\n"
-    "       result.bytes, result.ops, result.energy_mj, result.sm_mhz, result.code_hash\n"
+    "       result.bytes, result.ops,\n"
+    "       iif(status_is_ok, result.energy_mj, NULL) AS energy_mj,\n"
+    "       result.sm_mhz, result.code_hash\n"
     "FROM (SELECT *, status = 'ok' AS status_is_ok, read_bytes + write_bytes AS bytes,\n"
     "             ops_fp32 + ops_tf32 + ops_bf16 + ops_fp16 + ops_int8 + ops_fp64 AS ops\n"
     "      FROM result) AS result\n"
@@ -344,7 +346,7 @@ static const char schema[] =
     "JOIN device ON device.id = launch.device_id\n"
     "LEFT JOIN sample ON sample.result_id = result.id;\n"
 
-    /* The best of each ceiling in each launch; an arithmetic ceiling has the
+    /* The best of each ceiling over a run's launches; an arithmetic ceiling has the
      * arithmetic's name, any other counts bytes. */
     "CREATE VIEW ceilings AS\n"
     "SELECT run_id, launch_id, launch, device, name, operation, variant, shape, temperature,\n"
@@ -354,11 +356,11 @@ static const char schema[] =
     "             result.variant, result.shape, result.temperature, result.time_ns,\n"
     "             CASE WHEN expected.ceiling IN ('fp32', 'tf32', 'bf16', 'fp16', 'int8', 'fp64')\n"
     "                  THEN 'ops/s' ELSE 'bytes/s' END AS unit,\n"
-    "             1e9 / result.time_ns * nullif(CASE expected.ceiling\n"
+    "             1e9 / result.time_ns * CASE expected.ceiling\n"
     "                 WHEN 'fp32' THEN ops_fp32 WHEN 'tf32' THEN ops_tf32\n"
     "                 WHEN 'bf16' THEN ops_bf16 WHEN 'fp16' THEN ops_fp16\n"
     "                 WHEN 'int8' THEN ops_int8 WHEN 'fp64' THEN ops_fp64\n"
-    "                 ELSE read_bytes + write_bytes END, 0) AS rate\n"
+    "                 ELSE read_bytes + write_bytes END AS rate\n"
     "      FROM result\n"
     "      JOIN launch ON launch.id = result.launch_id\n"
     "      JOIN device ON device.id = launch.device_id\n"
@@ -369,29 +371,8 @@ static const char schema[] =
     "          AND expected.temperature = result.temperature\n"
     "          AND expected.purpose = result.purpose\n"
     "      WHERE expected.ceiling IS NOT NULL AND result.status = 'ok' AND result.time_ns > 0)\n"
-    "GROUP BY launch_id, name;\n"
-
-    "CREATE VIEW speedups AS\n"
-    "SELECT launch.run_id, launch.id AS launch_id, launch.number AS launch,\n"
-    "       result.id AS result_id, result.operation, result.shape, result.temperature,\n"
-    "       result.variant, base.variant AS baseline, result.time_ns,\n"
-    "       base.time_ns AS baseline_ns, base.time_ns / nullif(result.time_ns, 0) AS speedup\n"
-    "FROM result\n"
-    "JOIN launch ON launch.id = result.launch_id\n"
-    "JOIN result AS base ON base.launch_id = result.launch_id\n"
-    "    AND base.operation = result.operation AND base.shape = result.shape\n"
-    "    AND base.temperature = result.temperature AND base.purpose = result.purpose\n"
-    "    AND base.is_baseline = 1\n"
-    "WHERE result.status = 'ok' AND base.status = 'ok';\n"
-
-    "CREATE VIEW shown AS\n"
-    "SELECT cases.run_id, cases.launch, cases.ordinal, cases.operation, cases.shape,\n"
-    "       cases.temperature, cases.variant, cases.kind, cases.place, cases.clock,\n"
-    "       cases.samples, cases.time_ns, cases.lo_ns, cases.hi_ns, cases.gb_per_s,\n"
-    "       cases.ops_per_s, speedups.baseline, speedups.speedup, cases.status, cases.reason\n"
-    "FROM cases\n"
-    "LEFT JOIN speedups ON speedups.result_id = cases.result_id\n"
-    "WHERE cases.purpose = 'case';\n";
+    "WHERE rate > 0\n"
+    "GROUP BY run_id, name;\n";
 
 const struct store_step store_steps[] = {{4, schema}, {0}};
 const int store_version = 4;
