@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "claims/claim_ledger.h"
 #include "fake_operations.h"
-#include "suite/claim.h"
+#include "claims/claim_ledger.h"
 #include "suite_folder.h"
 
 #define HEAD "[claim a]\ndocument = d\nsays = s\n"

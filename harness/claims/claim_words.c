@@ -5,6 +5,18 @@
 
 #include "claims/claim_ledger.h"
 
+const char *claim_verdict_name(enum claim_verdict verdict)
+{
+    static const char *const names[CLAIM_VERDICTS] = {
+        [CLAIM_HOLDS] = "HOLDS",
+        [CLAIM_IN_DIRECTION] = "HOLDS IN DIRECTION",
+        [CLAIM_FAILS] = "DOES NOT HOLD",
+        [CLAIM_INCOMPARABLE] = "NOT COMPARABLE",
+        [CLAIM_UNMEASURED] = "NOT MEASURED",
+    };
+    return names[verdict];
+}
+
 /* Three significant digits, and as many more as the interval needs to show. */
 static int decimals(const struct interval *x)
 {

@@ -266,3 +266,8 @@ void store_close(struct store *store)
     sqlite3_close(store->db);
     free(store);
 }
+
+const char *store_library(void)
+{
+    return sqlite3_libversion();
+}

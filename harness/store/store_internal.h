@@ -10,6 +10,7 @@
 #define STORE_INTERNAL_H
 
 #include <sqlite3.h>
+#include <stddef.h>
 
 #include "store/store.h"
 #include "store/store_id.h"
@@ -99,6 +100,11 @@ struct field {
     size_t offset, size;
     const struct vocabulary *words;
 };
+/* The row of a member; words NULL but for FIELD_WORD. */
+#define FIELD(column, type, owner, member, words)                                                  \
+    {                                                                                              \
+        column, type, offsetof(struct owner, member), sizeof(((struct owner *)0)->member), words   \
+    }
 
 extern const struct field program_fields[]; /* struct program_info */
 extern const struct field host_fields[];    /* struct host_info */

@@ -62,11 +62,7 @@ void plan_case_text(const struct case_id *id, char out[PLAN_MAX_CASE]);
  * held against "operation/variant", or where it has a blank against the whole case's text. */
 bool plan_filter_keeps(const char *filter, const struct case_id *id);
 
-/* Add the groups of `ceilings` whose ceiling the plan's groups need, in front. */
-int plan_add_ceilings(struct plan *plan, const struct suite *ceilings,
-                      const struct device_info *device);
-
-/* The same of the suite `ceilings`, as suite_read finds it. */
+/* Add the groups of the suite `ceilings` whose ceiling the plan's groups need, in front. */
 int plan_add_own_ceilings(struct plan *plan, const struct device_info *device);
 
 #endif

@@ -19,7 +19,4 @@ int plan_expand(struct plan *plan, const struct suite *suite, const struct devic
 /* Add the variants of `more` that `group` lacks, as they are there. -1 with assay_error. */
 int plan_merge(struct group *group, const struct group *more);
 
-/* Give every variant of `group` that cannot run the reason why. */
-void plan_skip(struct group *group, const struct device_info *device);
-
 #endif

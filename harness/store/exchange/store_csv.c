@@ -9,8 +9,6 @@
 #include "base/csv.h"
 #include "store/store_internal.h"
 
-enum { VALUE_SIZE = 4 * ASSAY_MAX_REASON };
-
 /* ------------------------------------------------------------- columns -- */
 
 /* "mse=0.1 max=2", a column that no table has. */
@@ -18,30 +16,25 @@ struct metrics {
     char text[ASSAY_MAX_METRICS * (ASSAY_MAX_NAME + NUMBER_SIZE)];
 };
 
-#define TEXT(column, owner, member)                                                                \
-    {                                                                                              \
-        column, FIELD_TEXT, offsetof(struct owner, member), sizeof(((struct owner *)0)->member),   \
-            NULL                                                                                   \
-    }
-
-static const struct field metric_fields[] = {TEXT("metrics", metrics, text), {0}};
+static const struct field metric_fields[] = {FIELD("metrics", FIELD_TEXT, metrics, text, NULL),
+                                             {0}};
 
 static const struct field group_fields[] = {
-    {"purpose", FIELD_WORD, offsetof(struct stored_case, purpose), sizeof(int32_t), &purpose_words},
-    TEXT("group_label", stored_case, group_label),
-    {"threshold", FIELD_REAL, offsetof(struct stored_case, threshold), sizeof(double), NULL},
-    {"expect_wrong", FIELD_COUNT, offsetof(struct stored_case, expect_wrong), sizeof(int32_t),
-     NULL},
+    FIELD("purpose", FIELD_WORD, stored_case, purpose, &purpose_words),
+    FIELD("group_label", FIELD_TEXT, stored_case, group_label, NULL),
+    FIELD("threshold", FIELD_REAL, stored_case, threshold, NULL),
+    FIELD("expect_wrong", FIELD_COUNT, stored_case, expect_wrong, NULL),
     {0},
 };
 
-static const struct field run_id_fields[] = {TEXT("run_id", run_info, id), {0}};
-static const struct field launch_id_fields[] = {TEXT("launch_id", launch_info, id), {0}};
+static const struct field run_id_fields[] = {FIELD("run_id", FIELD_TEXT, run_info, id, NULL), {0}};
+static const struct field launch_id_fields[] = {
+    FIELD("launch_id", FIELD_TEXT, launch_info, id, NULL), {0}};
 
 static const struct field time_fields[] = {
-    TEXT("started_at", stored_run, started_at),
-    TEXT("ended_at", stored_run, ended_at),
-    TEXT("status", stored_run, status),
+    FIELD("started_at", FIELD_TEXT, stored_run, started_at, NULL),
+    FIELD("ended_at", FIELD_TEXT, stored_run, ended_at, NULL),
+    FIELD("status", FIELD_TEXT, stored_run, status, NULL),
     {0},
 };
 
@@ -86,8 +79,8 @@ static void columns_of(const struct stored_run *run, const struct stored_case *s
 
 /* -------------------------------------------------------------- values -- */
 
-/* "" for what was not measured. */
-static void value_text(const struct field *field, const void *at, char text[VALUE_SIZE])
+/* In `text`, or where it stands; "" for what was not measured. */
+static const char *value_text(const struct field *field, const void *at, char text[NUMBER_SIZE])
 {
     int64_t count = field->type == FIELD_COUNT     ? *(const int32_t *)at
                     : field->type == FIELD_COUNT64 ? *(const int64_t *)at
@@ -95,25 +88,24 @@ static void value_text(const struct field *field, const void *at, char text[VALU
     *text = '\0';
     switch (field->type) {
     case FIELD_TEXT:
-        snprintf(text, VALUE_SIZE, "%s", (const char *)at);
-        break;
+        return at;
+    case FIELD_WORD:
+        return field->words->name(*(const int32_t *)at);
     case FIELD_REAL:
         if (!isnan(*(const double *)at)) number_text(*(const double *)at, text);
         break;
     case FIELD_COUNT:
     case FIELD_COUNT64:
-        if (count >= 0) snprintf(text, VALUE_SIZE, "%" PRId64, count);
+        if (count >= 0) snprintf(text, NUMBER_SIZE, "%" PRId64, count);
         break;
     case FIELD_BITS:
-        snprintf(text, VALUE_SIZE, "%" PRIu64, *(const uint64_t *)at);
+        snprintf(text, NUMBER_SIZE, "%" PRIu64, *(const uint64_t *)at);
         break;
     case FIELD_FLAG:
-        snprintf(text, VALUE_SIZE, "%d", *(const bool *)at);
-        break;
-    case FIELD_WORD:
-        snprintf(text, VALUE_SIZE, "%s", field->words->name(*(const int32_t *)at));
+        snprintf(text, NUMBER_SIZE, "%d", *(const bool *)at);
         break;
     }
+    return text;
 }
 
 static void metrics_text(const struct case_result *result, struct metrics *metrics)
@@ -133,15 +125,15 @@ static void metrics_text(const struct case_result *result, struct metrics *metri
 
 static void write_line(FILE *out, const struct columns columns[COLUMNS], bool is_header)
 {
-    char value[VALUE_SIZE];
     for (int i = 0; i < COLUMNS; i++) {
-        for (const struct field *field = columns[i].part.fields; field->column; field++) {
-            bool is_last = i + 1 == COLUMNS && !field[1].column;
-            if (is_header)
-                snprintf(value, sizeof value, "%s%s", columns[i].prefix, field->column);
-            else
-                value_text(field, (const char *)columns[i].part.base + field->offset, value);
-            csv_write(out, value, is_last ? '\n' : ',');
+        const struct part *part = &columns[i].part;
+        for (const struct field *field = part->fields; field->column; field++) {
+            char name[80], number[NUMBER_SIZE];
+            const char *text = name;
+            snprintf(name, sizeof name, "%s%s", columns[i].prefix, field->column);
+            if (!is_header)
+                text = value_text(field, (const char *)part->base + field->offset, number);
+            csv_write(out, text, i + 1 == COLUMNS && !field[1].column ? '\n' : ',');
         }
     }
 }
