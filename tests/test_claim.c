@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "base/error.h"
+#include "case/shape.h"
 #include "claims/claim_ledger.h"
 #include "fake_operations.h"
 #include "claims/claim_ledger.h"
@@ -47,8 +48,12 @@ static void a_claim_has_two_cases_and_a_range(void **state)
     assert_int_equal(claims.count, 1);
     assert_string_equal(claim->id, "a");
     assert_true(claim->least == 7 && claim->most == 8);
-    claim_case_text(&claim->side[CLAIM_MORE], text, sizeof text);
-    assert_string_equal(text, "scale/plain n=1000 input=bf16, hot");
+    const struct claim_case *more = &claim->side[CLAIM_MORE];
+    shape_text(&more->shape, text, sizeof text);
+    assert_string_equal(more->operation, "scale");
+    assert_string_equal(more->variant, "plain");
+    assert_string_equal(text, "n=1000 input=bf16");
+    assert_int_equal(more->temperature, ASSAY_HOT);
     claim_claimed_text(claim, text, sizeof text);
     assert_string_equal(text, "7 to 8x");
     claims_release(&claims);

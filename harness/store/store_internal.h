@@ -158,6 +158,10 @@ extern const int store_version; /* of the last step */
 /* Bring the open database to the version of the last step, in one transaction. */
 int store_migrate(struct store *store, const struct store_step *steps);
 
+/* The id of a launch's case (store_write.c). 1: found, 0: there is none, -1: reported. */
+int store_find_case(struct store *store, const char *launch_id, const struct case_id *id,
+                    char result_id[STORE_ID]);
+
 /* What identifies variant number `variant` of a group (store_write.c). */
 void group_case_id(const struct group *group, int variant, struct case_id *id);
 

@@ -38,23 +38,14 @@ static const struct field kernel_fields[] = {
     {0},
 };
 
-/* The id of the stored case; -1 with assay_error when there is none. */
+/* -1 with assay_error when there is none. */
 static int find_result(struct store *store, const char *launch_id, const struct case_id *id,
-                       char out[STORE_ID])
+                       char result_id[STORE_ID])
 {
-    struct query query;
-    out[0] = '\0';
-    query_open(&query, store, "find a case",
-               "SELECT id FROM result WHERE launch_id = :launch_id AND operation = :operation"
-               " AND variant = :variant AND kind = :kind AND place = :place AND shape = :shape"
-               " AND temperature = :temperature ORDER BY purpose LIMIT 1");
-    query_text(&query, ":launch_id", launch_id);
-    fields_bind(&query, case_fields, id);
-    if (query_step(&query) == 1) column_text(&query, "id", out, STORE_ID);
-    if (query_close(&query) != 0) return -1;
-    return out[0] ? 0
-                  : assay_error("%s: there is no case %s/%s to profile", store->path, id->operation,
-                                id->variant);
+    int found = store_find_case(store, launch_id, id, result_id);
+    if (found != 0) return found < 0 ? -1 : 0;
+    return assay_error("%s: there is no case %s/%s to profile", store->path, id->operation,
+                       id->variant);
 }
 
 /* ---------------------------------------------------------------- writing -- */

@@ -163,15 +163,25 @@ int store_case(struct store *store, const char *launch_id, const struct group *g
     return store_cases(store, launch_id, group, result, 1);
 }
 
-int store_has_case(struct store *store, const char *launch_id, const struct case_id *id, bool *has)
+int store_find_case(struct store *store, const char *launch_id, const struct case_id *id,
+                    char result_id[STORE_ID])
 {
     struct query query;
     query_open(&query, store, "look for a case",
-               "SELECT EXISTS (SELECT 1 FROM result WHERE launch_id = :launch_id"
-               " AND operation = :operation AND variant = :variant AND kind = :kind"
-               " AND place = :place AND shape = :shape AND temperature = :temperature) AS has");
+               "SELECT id FROM result WHERE launch_id = :launch_id AND operation = :operation"
+               " AND variant = :variant AND kind = :kind AND place = :place AND shape = :shape"
+               " AND temperature = :temperature ORDER BY purpose LIMIT 1");
     query_text(&query, ":launch_id", launch_id);
     fields_bind(&query, case_fields, id);
-    if (query_step(&query) == 1) *has = column_integer(&query, "has") != 0;
-    return query_close(&query);
+    int found = query_step(&query);
+    if (found == 1) column_text(&query, "id", result_id, STORE_ID);
+    return query_close(&query) == 0 ? found : -1;
+}
+
+int store_has_case(struct store *store, const char *launch_id, const struct case_id *id, bool *has)
+{
+    char result_id[STORE_ID];
+    int found = store_find_case(store, launch_id, id, result_id);
+    *has = found == 1;
+    return found < 0 ? -1 : 0;
 }

@@ -82,9 +82,6 @@ int claim_read(struct claim *claim, const struct suite_group *section);
  * many. 0 when the program does not have them. */
 int claim_groups(const struct claim *claim, struct suite_group groups[CLAIM_SIDES]);
 
-/* "operation/variant dim=value ..., cold", every dim; as written when unknown. */
-void claim_case_text(const struct claim_case *side, char *out, size_t size);
-
 /* "7 to 8x", "10.0 us to 2.00 ms", "at most 5e-07"; "" for no range. */
 void claim_claimed_text(const struct claim *claim, char *out, size_t size);
 

@@ -114,25 +114,6 @@ int claim_case_read(struct claim *claim, int which, const struct suite_key *key)
     return check_case(claim, side);
 }
 
-void claim_case_text(const struct claim_case *side, char *out, size_t size)
-{
-    char shape[RESULT_MAX_SHAPE] = "";
-    if (side->shape.operation) {
-        shape_text(&side->shape, shape, sizeof shape);
-    } else {
-        for (int i = 0; i < side->group.key_count; i++) {
-            const struct suite_key *key = &side->group.keys[i];
-            size_t used = strlen(shape);
-            if (!strcmp(key->name, "operation")) continue;
-            if (strcmp(key->name, "variants") && strcmp(key->name, "temperature"))
-                snprintf(shape + used, sizeof shape - used, "%s%s=%s", used ? " " : "", key->name,
-                         key->value);
-        }
-    }
-    snprintf(out, size, "%s/%s%s%s, %s", side->operation, side->variant, shape[0] ? " " : "", shape,
-             temperature_name(side->temperature));
-}
-
 /* ---------------------------------------------------------------- groups -- */
 
 /* A suite's group would be an error on a device that has none of its variants. A
