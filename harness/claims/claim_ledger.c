@@ -137,3 +137,32 @@ void claim_ledger_release(struct claim_ledger *ledger)
     free(ledger->item);
     *ledger = (struct claim_ledger){0};
 }
+
+/* -------------------------------------------------------------- formats -- */
+
+static const struct {
+    const char *name;
+    int (*write)(FILE *out, const struct claim_ledger *ledger, const struct view *views, int count,
+                 const struct claim_options *options);
+} formats[] = {
+    {"table", claim_ledger_table},
+    {"md", claim_ledger_md},
+    {"json", claim_ledger_json},
+};
+
+bool claim_knows_format(const char *format)
+{
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        if (!strcmp(formats[i].name, format)) return true;
+    assay_error("no format is called '%s' (there are table, md, json)", format);
+    return false;
+}
+
+int claim_ledger_write(FILE *out, const struct claim_ledger *ledger, const struct view *views,
+                       int count, const struct claim_options *options)
+{
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        if (!strcmp(formats[i].name, options->format))
+            return formats[i].write(out, ledger, views, count, options);
+    return claim_knows_format(options->format) ? 0 : -1;
+}
