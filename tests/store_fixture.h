@@ -110,10 +110,22 @@ static inline struct plan fixture_plan(struct group *group)
         .temperature = ASSAY_COLD,
         .purpose = PURPOSE_CASE,
         .label = "sizes, \"odd\"",
+        .threshold_pct = 3,
         .variant_count = 2,
         .variant = {&fixture_fast, &fixture_slow},
+        .expect_wrong = {false, true},
     };
     return (struct plan){.suite = "smoke", .groups = group, .count = 1};
+}
+
+/* Its one group, as what a result is of; `label` and `purpose` as given. */
+static inline struct group fixture_group(enum group_purpose purpose, const char *label)
+{
+    struct group group;
+    fixture_plan(&group);
+    group.purpose = purpose;
+    snprintf(group.label, sizeof group.label, "%s", label);
+    return group;
 }
 
 /* ------------------------------------------------------------------ run -- */
@@ -242,8 +254,9 @@ static inline void fixture_samples(struct samples *samples)
 static inline void fixture_case(struct store *store, const char *launch_id, const char *variant)
 {
     struct case_result result = fixture_result(variant);
+    struct group group = fixture_group(PURPOSE_CASE, "sizes, \"odd\"");
     fixture_samples(&result.samples);
-    FINE(store_case(store, launch_id, PURPOSE_CASE, "sizes, \"odd\"", &result));
+    FINE(store_case(store, launch_id, &group, &result));
     samples_release(&result.samples);
 }
 

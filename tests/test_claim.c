@@ -10,6 +10,7 @@
 #include "case/shape.h"
 #include "claims/claim_ledger.h"
 #include "fake_operations.h"
+#include "claims/claim_ledger.h"
 #include "suite/claim.h"
 #include "suite/suite_file.h"
 #include "suite_folder.h"

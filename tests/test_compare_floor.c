@@ -71,9 +71,8 @@ static void wide_group(struct timings *base, struct timings *candidate,
 {
     (void)base;
     options->threshold = NAN;
-    candidate->run.suite_text = strdup("[group wide]\nthreshold = 10\n");
     for (int i = 0; i < 6; i++)
-        strcpy(candidate->rows[i].group, "wide");
+        candidate->rows[i].threshold = 0.1;
 }
 
 static void wide_group_overruled(struct timings *base, struct timings *candidate,

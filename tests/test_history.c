@@ -102,7 +102,8 @@ static void ceilings_are_no_cases(void **state)
     struct run_info run = fixture_begin_run(store, "");
     struct launch_info launch = fixture_begin_launch(store, run.id, 1);
     struct case_result result = fixture_result("fast");
-    FINE(store_case(store, launch.id, PURPOSE_CEILING, "g", &result));
+    struct group group = fixture_group(PURPOSE_CEILING, "g");
+    FINE(store_case(store, launch.id, &group, &result));
     struct history history = history_all(store, 0);
     assert_int_equal(history.series_count, 0);
     history_release(&history);

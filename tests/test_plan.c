@@ -63,6 +63,54 @@ static void settings_come_from_the_options_then_the_group_then_the_suite(void **
 
 /* --------------------------------------------------------------- variants -- */
 
+/* "a 3, b 20": the thresholds of a plan's groups, in per cent; 0: none. */
+static void expect_thresholds(const char *text, const char *expected)
+{
+    struct plan plan = make(text, &fake_host, &whole);
+    char found[512] = "";
+    for (int i = 0; i < plan.count; i++) {
+        size_t used = strlen(found);
+        snprintf(found + used, sizeof found - used, "%s%s %g", i ? ", " : "", plan.groups[i].label,
+                 plan.groups[i].threshold_pct);
+    }
+    assert_string_equal(found, expected);
+    plan_release(&plan);
+}
+
+static void a_group_has_its_own_threshold_else_that_of_its_file_else_that_of_the_suite(void **state)
+{
+    (void)state;
+    write_suite("other.ini", "[suite]\nthreshold = 4\n[group theirs]\noperation = scale\nn = 5\n"
+                             "[group twice]\noperation = scale\nn = 6\nthreshold = 6\n");
+    write_suite("bare.ini", "[group heir]\noperation = scale\nn = 7\n");
+    expect_thresholds("; threshold = 50\n[suite]\ntitle = threshold = 60\nthreshold = 3\n"
+                      "include = other, bare\n"
+                      "[group plain]\noperation = scale\nn = 2\n"
+                      "[group  noisy one ] ; near the clock's step\noperation = scale\nn = 3\n"
+                      "threshold=20 ; per cent\n"
+                      "[group twice]\noperation = scale\nn = 4\nthreshold = 7\n",
+                      "theirs 4, twice 6, heir 3, plain 3, noisy one 20, twice 7");
+    expect_thresholds("[group a]\noperation = scale\n", "a 0");
+}
+
+static void wrong_answers_are_expected_of_the_variants_that_the_own_group_names(void **state)
+{
+    (void)state;
+    struct plan plan = make("[group a]\noperation = scale\nn = 4, 8\nvariants = fast\n"
+                            "[group b]\noperation = scale\nn = 8, 16\nvariants = fast, wide\n"
+                            "expect_wrong = fast, w* ; both\n"
+                            "[group c]\noperation = scale\nn = 32\nvariants = fast, wide\n"
+                            "expect_wrong = fast ; not wide\n",
+                            &fake_host, &whole);
+    static const bool expected[4][2] = {{false, false}, {false, true}, {true, true}, {true, false}};
+    assert_int_equal(plan.count, 4);
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < plan.groups[i].variant_count; j++)
+            assert_int_equal(plan.groups[i].expect_wrong[j], expected[i][j]);
+    expect_variants(&plan.groups[1], "fast wide");
+    plan_release(&plan);
+}
+
 static void only_variants_of_the_device_are_taken(void **state)
 {
     (void)state;
@@ -301,6 +349,9 @@ int main(void)
         cmocka_unit_test(dims_that_are_not_named_have_their_fallback),
         cmocka_unit_test(a_shape_named_twice_is_measured_once_with_all_its_variants),
         cmocka_unit_test(settings_come_from_the_options_then_the_group_then_the_suite),
+        cmocka_unit_test(
+            a_group_has_its_own_threshold_else_that_of_its_file_else_that_of_the_suite),
+        cmocka_unit_test(wrong_answers_are_expected_of_the_variants_that_the_own_group_names),
         cmocka_unit_test(only_variants_of_the_device_are_taken),
         cmocka_unit_test(what_cannot_run_is_skipped_with_its_reason),
         cmocka_unit_test(a_shape_larger_than_the_memory_is_skipped),

@@ -17,9 +17,10 @@
 static int many_case(struct store *store, const char *launch_id, int i)
 {
     struct case_result result = fixture_result("fast");
+    struct group group = fixture_group(PURPOSE_CASE, "");
     fixture_samples(&result.samples);
     snprintf(result.id.shape, sizeof result.id.shape, "n=%d", i);
-    int status = store_case(store, launch_id, PURPOSE_CASE, "", &result);
+    int status = store_case(store, launch_id, &group, &result);
     samples_release(&result.samples);
     return status;
 }
@@ -210,43 +211,57 @@ static void a_newer_database_is_refused(void **state)
           "was made by a newer assay");
 }
 
-static void a_migration_keeps_the_rows_and_a_copy_of_what_was(void **state)
+static void a_database_of_an_older_development_version_is_refused(void **state)
 {
-    const char *const migrations[] = {store_migrations[0], store_migrations[1], store_migrations[2],
-                                      "ALTER TABLE run ADD COLUMN mood TEXT DEFAULT 'fine'"};
     struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     fixture_run(store, "kept");
-    FINE(store_migrate(store, migrations, 4));
-    assert_int_equal(fixture_integer(store, "PRAGMA user_version"), 4);
-    assert_int_equal(fixture_integer(store, "SELECT count(*) FROM run WHERE mood = 'fine'"), 1);
-    FINE(store_migrate(store, migrations, 4)); /* nothing left to do */
+    FINE(store_exec(store, "test", "PRAGMA user_version = 3"));
     store_close(store);
-    assert_int_equal(access(fixture_path(state, "a.sqlite.v3.2.bak"), F_OK), -1);
+    FAILS(store_open(&store, fixture_path(state, "a.sqlite"), STORE_WRITE),
+          "is of an older development version of assay (schema 3");
+    FAILS(store_open(&store, fixture_path(state, "a.sqlite"), STORE_READ),
+          "export its runs with that one and import them here");
+}
 
-    store = fixture_open(state, "a.sqlite.v3.bak", STORE_READ);
-    assert_int_equal(fixture_integer(store, "SELECT count(*) FROM run WHERE label = 'kept'"), 1);
+static void a_migration_keeps_the_rows(void **state)
+{
+    const struct store_step steps[] = {
+        store_steps[0],
+        {store_version + 1, "ALTER TABLE run ADD COLUMN mood TEXT DEFAULT 'fine'"},
+        {0}};
+    struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
+    fixture_run(store, "kept");
+    FINE(store_migrate(store, steps));
+    assert_int_equal(fixture_integer(store, "PRAGMA user_version"), store_version + 1);
+    assert_int_equal(fixture_integer(store, "SELECT count(*) FROM run WHERE mood = 'fine'"), 1);
     assert_int_equal(fixture_integer(store, "SELECT count(*) FROM sample"), 2);
+    FINE(store_migrate(store, steps)); /* nothing left to do */
     store_close(store);
 }
 
 static void a_migration_that_fails_changes_nothing(void **state)
 {
-    const char *const migrations[] = {store_migrations[0], store_migrations[1], store_migrations[2],
-                                      "ALTER TABLE run ADD COLUMN mood TEXT; SELECT nonsense"};
+    const struct store_step steps[] = {
+        store_steps[0],
+        {store_version + 1, "ALTER TABLE run ADD COLUMN mood TEXT"},
+        {store_version + 2, "ALTER TABLE run ADD COLUMN more TEXT; SELECT nonsense"},
+        {0}};
     struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
-    FAILS(store_migrate(store, migrations, 4), "no such column: nonsense");
-    assert_int_equal(fixture_integer(store, "PRAGMA user_version"), 3);
+    FAILS(store_migrate(store, steps), "no such column: nonsense");
+    assert_int_equal(fixture_integer(store, "PRAGMA user_version"), store_version);
     assert_int_equal(
         fixture_integer(store, "SELECT count(*) FROM pragma_table_info('run') WHERE name = 'mood'"),
         0);
     store_close(store);
 }
 
-static void a_new_database_has_no_backup(void **state)
+static void the_last_step_is_this_version(void **state)
 {
-    struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
-    store_close(store);
-    assert_int_equal(access(fixture_path(state, "a.sqlite.v0.bak"), F_OK), -1);
+    const struct store_step *last = store_steps;
+    (void)state;
+    while (last[1].version)
+        last++;
+    assert_int_equal(last->version, store_version);
 }
 
 /* ------------------------------------------------- permission and room -- */
@@ -351,9 +366,10 @@ int main(void)
         TEST(what_is_missing_or_a_folder_is_said),
         TEST(the_folder_of_a_new_database_is_made),
         TEST(a_newer_database_is_refused),
-        TEST(a_migration_keeps_the_rows_and_a_copy_of_what_was),
+        TEST(a_database_of_an_older_development_version_is_refused),
+        TEST(a_migration_keeps_the_rows),
         TEST(a_migration_that_fails_changes_nothing),
-        TEST(a_new_database_has_no_backup),
+        TEST(the_last_step_is_this_version),
         TEST(a_read_only_database_is_read_and_not_written),
         TEST(a_full_disk_is_said_and_keeps_what_was_complete),
     };

@@ -140,43 +140,6 @@ static void former_launch(struct store *store, struct run_info *run, int number,
     FINE(store_exec(store, "test", sql));
 }
 
-static void add_noise(struct store *store, const char *key, const char *session)
-{
-    struct noise_block block = {.id = {.operation = "copy", .variant = "fast"}, .rounds = 6};
-    strcpy(block.session, session);
-    block.time_ns = 1000;
-    FINE(store_add_noise(store, key, "calibrate", "time", &block));
-}
-
-static void older_launches_get_the_key_that_they_would_have_today(void **state)
-{
-    struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
-    struct run_info run = fixture_begin_run(store, "old");
-    former_launch(store, &run, 1, "former", "");
-    former_launch(store, &run, 2, "former", "");
-    former_launch(store, &run, 3, "mixed", ", power_limit_w = 350");
-    former_launch(store, &run, 4, "mixed", ", ecc = 0");
-    add_noise(store, "former", "one");
-    add_noise(store, "mixed", "two");
-    FINE(store_exec(store, "test", "PRAGMA user_version = 2"));
-    store_close(store);
-
-    store = fixture_open(state, "a.sqlite", STORE_WRITE);
-    assert_int_equal(fixture_integer(store, "PRAGMA user_version"), store_version);
-    fixture_begin_launch(store, run.id, 5);
-    assert_int_equal(fixture_integer(store, "SELECT count(*) FROM launch AS new JOIN launch AS old"
-                                            " USING (comparability) WHERE new.number = 5"),
-                     3);
-    assert_int_equal(fixture_integer(store, "SELECT count(DISTINCT comparability) FROM launch"), 3);
-    assert_int_equal(fixture_integer(store, "SELECT count(*) FROM noise JOIN launch"
-                                            " USING (comparability) WHERE number = 5"),
-                     1);
-    /* Of which of the two powers it was nobody knows. */
-    assert_int_equal(
-        fixture_integer(store, "SELECT count(*) FROM noise WHERE comparability = 'mixed'"), 1);
-    store_close(store);
-}
-
 static void what_an_older_version_exported_gets_it_too(void **state)
 {
     struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
@@ -211,7 +174,6 @@ int main(void)
         cmocka_unit_test(every_part_changes_the_key_and_is_named_alone),
         cmocka_unit_test(what_else_a_launch_has_does_not),
         cmocka_unit_test(of_another_model_its_card_is_no_news),
-        TEST(older_launches_get_the_key_that_they_would_have_today),
         TEST(what_an_older_version_exported_gets_it_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

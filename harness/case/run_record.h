@@ -55,6 +55,8 @@ struct stored_case {
     int32_t launch_number;
     int32_t purpose; /* enum group_purpose */
     char group_label[ASSAY_MAX_NAME];
+    double threshold;          /* the suite's smallest change that counts, a fraction; NAN none */
+    int32_t expect_wrong;      /* 1: the suite has it to show a mistake; -1 unknown */
     struct case_result result; /* samples included when asked for */
 };
 

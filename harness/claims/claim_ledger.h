@@ -10,6 +10,15 @@
 #include "show/view.h"
 #include "suite/claim.h"
 
+enum claim_verdict {
+    CLAIM_HOLDS,
+    CLAIM_IN_DIRECTION, /* the claimed side of 1, another size */
+    CLAIM_FAILS,
+    CLAIM_INCOMPARABLE, /* measured or not, a verdict would say nothing */
+    CLAIM_UNMEASURED,
+    CLAIM_VERDICTS,
+};
+
 enum { CLAIM_WHY = 640 };
 
 struct claim_finding {
@@ -35,6 +44,16 @@ struct claim_ledger {
 int claim_ledger_make(struct claim_ledger *ledger, const struct claims *claims,
                       const struct view *views, int count);
 void claim_ledger_release(struct claim_ledger *ledger);
+
+const char *claim_verdict_name(enum claim_verdict verdict);
+
+/* The verdict on a measured figure. A range is widened by a tenth of its
+ * distance from 1 at either end, since documents round (and by half a hundredth at least). HOLDS:
+ * the figure is inside, and where the range itself excludes 1 the interval does too. IN DIRECTION:
+ * outside, but all of the interval is on the claimed side of 1 ("1x" and "at most 2x" claim none).
+ * A figure inside whose interval reaches 1 is INCOMPARABLE: too uncertain to say. A difference
+ * likewise, about 0. */
+enum claim_verdict claim_judge(const struct claim *claim, struct interval measured);
 
 /* "8.05x [8.02, 8.09]", "0.0712"; "-" for none. */
 void claim_measured_text(const struct claim_finding *finding, char *out, size_t size);

@@ -1,9 +1,20 @@
-/* claim_words.c - the cells of a ledger, and which format writes it. */
+/* claim_words.c - the cells of a ledger. */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "claims/claim_ledger.h"
+
+const char *claim_verdict_name(enum claim_verdict verdict)
+{
+    static const char *const names[CLAIM_VERDICTS] = {
+        [CLAIM_HOLDS] = "HOLDS",
+        [CLAIM_IN_DIRECTION] = "HOLDS IN DIRECTION",
+        [CLAIM_FAILS] = "DOES NOT HOLD",
+        [CLAIM_INCOMPARABLE] = "NOT COMPARABLE",
+        [CLAIM_UNMEASURED] = "NOT MEASURED",
+    };
+    return names[verdict];
+}
 
 /* Three significant digits, and as many more as the interval needs to show. */
 static int decimals(const struct interval *x)
@@ -53,23 +64,4 @@ void claim_counts_text(const struct claim_ledger *ledger, char *out, size_t size
                                  claim_verdict_name((enum claim_verdict)v));
         gap = ", ";
     }
-}
-
-static const struct {
-    const char *name;
-    int (*write)(FILE *out, const struct claim_ledger *ledger, const struct view *views, int count,
-                 const struct claim_options *options);
-} formats[] = {
-    {"table", claim_ledger_table},
-    {"md", claim_ledger_md},
-    {"json", claim_ledger_json},
-};
-
-int claim_ledger_write(FILE *out, const struct claim_ledger *ledger, const struct view *views,
-                       int count, const struct claim_options *options)
-{
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
-        if (!strcmp(formats[i].name, options->format))
-            return formats[i].write(out, ledger, views, count, options);
-    return assay_error("claims are not written as '%s'", options->format);
 }

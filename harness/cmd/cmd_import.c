@@ -50,7 +50,7 @@ static int import_file(struct store *store, const char *path, const struct excha
     if (!in) return assay_error("%s: cannot be read: %s", path, strerror(errno));
     FILE *from = format ? in : seekable(in, name);
     if (from && !format) format = exchange_format_sniff(from, path);
-    int status = from ? format->import_file(store, name, from, &rows) : -1;
+    int status = from && format ? format->import_file(store, name, from, &rows) : -1;
     if (from && from != in) fclose(from);
     if (!is_stdin) fclose(in);
     if (status == 0) fprintf(stderr, "%s: %d new rows\n", name, rows);

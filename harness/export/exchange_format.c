@@ -14,7 +14,7 @@ enum { FORMATS = 6, HEAD = 4096, MAX_LIST = 128 };
 /* A longer ending stands before one that it ends in. */
 static const struct exchange_format formats[FORMATS] = {
     {"ndjson", ".ndjson", store_export_ndjson, store_import_ndjson},
-    {"csv", ".csv", store_export_csv, store_import_csv},
+    {"csv", ".csv", store_export_csv, NULL},
     {"bmf", ".bmf.json", export_bmf, NULL},
     {"gbench", ".json", export_gbench, store_import_gbench},
     {"nvbench", "", NULL, store_import_nvbench},
@@ -87,6 +87,5 @@ const struct exchange_format *exchange_format_sniff(FILE *in, const char *path)
         if (strstr(first, marks[i].word))
             return exchange_format_named(marks[i].format, EXCHANGE_IN);
     const struct exchange_format *format = exchange_format_of(path);
-    if (format && format->import_file) return format;
-    return exchange_format_named(*first == '{' || !*first ? "ndjson" : "csv", EXCHANGE_IN);
+    return exchange_format_named(format ? format->name : "ndjson", EXCHANGE_IN);
 }

@@ -24,8 +24,8 @@ enum exchange_way { EXCHANGE_OUT, EXCHANGE_IN };
 const struct exchange_format *exchange_format_named(const char *name, enum exchange_way way);
 /* For writing, by the ending of a file's name; NULL when that says nothing. */
 const struct exchange_format *exchange_format_of(const char *path);
-/* For reading: by the content, else by the ending. The stream must be one that
- * can be read from its start again, and is left there. */
+/* For reading: by the content, else by the ending; NULL with assay_error for one that is only
+ * written. The stream must be one that can be read from its start again, and is left there. */
 const struct exchange_format *exchange_format_sniff(FILE *in, const char *path);
 
 #endif

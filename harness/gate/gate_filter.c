@@ -1,4 +1,4 @@
-/* gate_filter.c - of which cases the launches of a second stage are: those that are still to be
+/* gate_filter.c - the cases that the launches of a second stage measure: those that are still to be
  * judged, and what their values are made of. */
 #include <stdio.h>
 #include <string.h>

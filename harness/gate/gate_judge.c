@@ -49,6 +49,11 @@ bool gate_is_judged(const struct comparison_row *row)
     return row->evidence != EVIDENCE_NONE;
 }
 
+bool gate_is_wanted(const struct gate_run *run, const struct gate_case *one)
+{
+    return run->extending ? gate_is_open(one) : one->slower.suspect || one->faster.suspect;
+}
+
 bool gate_is_simulated(const struct gate_run *run)
 {
     return run->pool[ARM_BASE].run.run.simulated && run->pool[ARM_CANDIDATE].run.run.simulated;

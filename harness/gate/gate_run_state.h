@@ -1,8 +1,6 @@
 /*
- * gate_run_state.h - what the parts of a gate share: gate_run.c (launches in
- * pairs), gate_filter.c (of which cases), gate_resume.c (launches of before),
- * gate_stored.c (against a stored run), gate_calibrate.c (one program against itself),
- * gate_judge.c (from times to verdicts).
+ * gate_run_state.h - what the parts of a gate share. A part calls those below it only, which
+ * stand here from the lowest to the highest.
  */
 #ifndef GATE_RUN_STATE_H
 #define GATE_RUN_STATE_H
@@ -43,6 +41,8 @@ struct gate_run {
 /* What steps return that may end the gate: this, or the exit code of the failure. */
 enum { GATE_MADE = -1 };
 
+/* ---- gate_state.c: the beginning, the end, and what is launched ---- */
+
 /* 0, or -1 with assay_error. gate_end frees. */
 int gate_begin(struct gate_run *run, struct store *store, const struct gate_options *options,
                struct comparison *comparison);
@@ -51,62 +51,16 @@ void gate_end(struct gate_run *run);
 enum { GATE_LABEL = 64 };
 /* "gate 1a2b3c4d round 3, base", which the launch is stored under. */
 void gate_label(const struct gate_run *run, enum arm arm, int round, char out[GATE_LABEL]);
+/* The same arm as messages have it: "base", "base again". */
+const char *gate_arm_name(const struct gate_run *run, enum arm arm);
 
 /* What a launch asks its program for, but for the label. */
 struct program_call gate_call(const struct gate_run *run, enum arm arm, int round,
                               const char *filter);
-
-/* One launch; and rounds [from, to) of both programs, with the null arm or without. */
-int gate_launch(struct gate_run *run, enum arm arm, int round, const char *filter);
-int gate_launch_rounds(struct gate_run *run, int from, int to, bool with_null, const char *filter);
 /* Which arm is launched as number `turn` of a round. */
 enum arm gate_arm_at(int round, int turn);
 
-/* ---- gate_filter.c ---- */
-
-enum { GATE_FILTER = 1 << 16 }; /* Linux takes an argument of twice as much */
-/* The filter of what is still to be judged and what its values need; may be `filter`. Asks the
- * programs whether they know filters of shapes. */
-const char *gate_wanted_filter(const struct gate_run *run, char filter[GATE_FILTER]);
-
-/* ---- gate_resume.c ---- */
-
-/* The suite's newest gate that did not end becomes this one. 0, or -1 with assay_error. */
-int gate_resume(struct gate_run *run);
-/* The stored launches of a round into the pool. 1: all were there, 0: not, and none is in the
- * pool, -1 with assay_error. */
-int gate_take_round(struct gate_run *run, int round, bool with_null);
-/* Rounds [from, to) as far as they are stored without a gap, of a gate that is gone on with.
- * How many, or -1. */
-int gate_take_rounds(struct gate_run *run, int from, int to, bool with_null);
-/* -1 with assay_error where a launch is of another device, driver or clock than those before. */
-int gate_check_device(struct gate_run *run, const char *launch_id);
-/* The same of a new launch of an arm beside the rounds that were taken, and of its build. */
-int gate_check_launch(struct gate_run *run, enum arm arm, const struct timings *launch);
-/* How much of the comparison is of before, as a note. */
-void gate_note_resumed(const struct gate_run *run);
-
-/* ---- the parts ---- */
-
-/* The whole gate against a stored run. */
-int gate_stored(struct gate_run *run);
-
-/* The run of that name, and what its very build measured of the suite on this device at
- * other times, behind what is in the pool. GATE_MADE, or an exit code. */
-int gate_read_baseline(struct store *store, const char *name, struct timings *pool, int *sessions);
-
-/* What the candidate comes to against options.pinned, as notes: many small steps add up
- * there. GATE_MADE, or an exit code. */
-int gate_compare_pinned(struct gate_run *run);
-
-/* The noise of the base's device; needs a launch of it. 0, or -1. */
-int gate_read_noise(struct gate_run *run);
-/* Keep a block of unchanged code where it has rounds enough; `first`: the first of them, among
- * the session's blocks of this source. 0, or -1. */
-int gate_keep_block(const struct gate_run *run, const struct case_id *id, double time_ns,
-                    const struct gate_rounds *rounds, const char *source, int first);
-/* Acks, exit code, and the verdicts into the database. 0, or -1. */
-int gate_finish(struct gate_run *run);
+/* ---- gate_judge.c: from times to verdicts ---- */
 
 /* Judge everything measured so far from the beginning; *suspects and *open as the
  * last stage left them. Rows that compare settled keep their verdict. 0, or -1 with
@@ -125,5 +79,60 @@ bool gate_is_judged(const struct comparison_row *row);
 
 /* Simulated devices differ by their seeds, and are meant to. */
 bool gate_is_simulated(const struct gate_run *run);
+
+/* ---- gate_filter.c: the cases that a second stage launches ---- */
+
+enum { GATE_FILTER = 1 << 16 }; /* Linux takes an argument of twice as much */
+/* The filter of what is still to be judged and what its values need; may be `filter`. Asks the
+ * programs whether they know filters of shapes. */
+const char *gate_wanted_filter(const struct gate_run *run, char filter[GATE_FILTER]);
+
+/* ---- gate_resume.c: launches of a gate or a calibration that did not end ---- */
+
+/* The suite's newest gate that did not end becomes this one. 0, or -1 with assay_error. */
+int gate_resume(struct gate_run *run);
+/* The stored launches of a round into the pool. 1: all were there, 0: not, and none is in the
+ * pool, -1 with assay_error. */
+int gate_take_round(struct gate_run *run, int round, bool with_null);
+/* Rounds [from, to) as far as they are stored without a gap, of a gate that is gone on with.
+ * How many, or -1. */
+int gate_take_rounds(struct gate_run *run, int from, int to, bool with_null);
+/* -1 with assay_error where a launch is of another device, driver or clock than those before. */
+int gate_check_device(struct gate_run *run, const char *launch_id);
+/* The same of a new launch of an arm beside the rounds that were taken, and of its build. */
+int gate_check_launch(struct gate_run *run, enum arm arm, const struct timings *launch);
+/* How much of the comparison is of before, as a note. */
+void gate_note_resumed(const struct gate_run *run);
+
+/* ---- gate_launch.c: new launches; GATE_MADE, or an exit code ---- */
+
+int gate_launch(struct gate_run *run, enum arm arm, int round, const char *filter);
+/* Rounds [from, to) of both programs, with the null arm or without. */
+int gate_launch_rounds(struct gate_run *run, int from, int to, bool with_null, const char *filter);
+
+/* ---- gate_keep.c: the database before and after ---- */
+
+/* The noise of the base's device; needs a launch of it. 0, or -1. */
+int gate_read_noise(struct gate_run *run);
+/* Keep a block of unchanged code where it has rounds enough; `first`: the first of them, among
+ * the session's blocks of this source. 0, or -1. */
+int gate_keep_block(const struct gate_run *run, const struct case_id *id, double time_ns,
+                    const struct gate_rounds *rounds, const char *source, int first);
+/* What a gate learns about noise on its way: its null arm, and the cases of which both
+ * programs ran the same machine code. */
+int gate_keep_noise(const struct gate_run *run);
+/* Acks, exit code, and the verdicts into the database. 0, or -1. */
+int gate_finish(struct gate_run *run);
+
+/* ---- gate_stored.c, gate_pinned.c: against stored runs; GATE_MADE, or an exit code ---- */
+
+/* The run of that name, and what its very build measured of the suite on this device at
+ * other times, behind what is in the pool. */
+int gate_read_baseline(struct store *store, const char *name, struct timings *pool, int *sessions);
+/* The whole gate against a stored run. */
+int gate_stored(struct gate_run *run);
+/* What the candidate comes to against options.pinned, as notes: many small steps add up
+ * there. */
+int gate_compare_pinned(struct gate_run *run);
 
 #endif

@@ -108,7 +108,6 @@ int compare_runs(struct comparison *comparison, const struct timings *base,
         assay_error("out of memory for the comparison");
         goto out;
     }
-    if (suite_thresholds_read(&comparing.thresholds, candidate->run.suite_text) != 0) goto out;
     comparison_side_of(&comparison->base, &base->run);
     comparison_side_of(&comparison->candidate, &candidate->run);
     find_difference(&comparing);
@@ -120,7 +119,6 @@ out:
     free(comparing.logs[0]);
     free(comparing.logs[1]);
     free(comparing.scratch);
-    suite_thresholds_release(&comparing.thresholds);
     if (status != 0) comparison_release(comparison);
     return status;
 }

@@ -302,10 +302,8 @@ static double threshold_of(const struct comparing *comparing, const struct side_
                            const struct side_figures *candidate)
 {
     if (comparing->options->threshold > 0) return comparing->options->threshold;
-    double own = candidate->count > 0
-                     ? suite_threshold_of(&comparing->thresholds, candidate->rows[0].group)
-                     : NAN;
-    if (!isnan(own)) return own;
+    if (candidate->count > 0 && candidate->rows[0].threshold > 0)
+        return candidate->rows[0].threshold;
     return clock_is_steady(comparing, base, candidate) ? COMPARE_STEADY_THRESHOLD
                                                        : COMPARE_LOOSE_THRESHOLD;
 }

@@ -6,7 +6,6 @@
 #define COMPARE_PARTS_H
 
 #include "judge/compare.h"
-#include "suite/suite_threshold.h"
 
 /* What the rows of one case say on one side. */
 struct side_figures {
@@ -23,7 +22,6 @@ struct comparing {
     const struct compare_options *options;
     double *logs[2]; /* room for the logarithms of one case, a side each */
     double *scratch;
-    struct suite_thresholds thresholds;
     char difference[ASSAY_MAX_REASON]; /* of the comparability keys */
     unsigned key_tags;
 };

@@ -12,7 +12,7 @@ struct timing {
     int launch; /* index into timings.run.launches */
     int status; /* enum case_status */
     char reason[ASSAY_MAX_REASON];
-    char group[ASSAY_MAX_NAME]; /* the suite's label for it */
+    double threshold; /* the suite's smallest change that counts, a fraction; NAN none */
     bool is_baseline;
     double time_ns, lo_ns, hi_ns; /* NAN unless ok */
     double sm_mhz;

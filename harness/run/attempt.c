@@ -39,7 +39,7 @@ static void tell(struct runner *runner, const struct case_result *result)
 static int keep(struct runner *runner, const struct group *group, const struct case_result *result)
 {
     tell(runner, result);
-    return store_case(runner->store, runner->launch.id, group->purpose, group->label, result);
+    return store_case(runner->store, runner->launch.id, group, result);
 }
 
 static int keep_outcome(struct runner *runner, const struct group *group, int index,
@@ -111,8 +111,7 @@ static int keep_all(struct runner *runner, const struct attempt *attempt)
             progress_case(&runner->progress, name, "missing: the worker did not report it", false);
         }
     }
-    int status = store_cases(runner->store, runner->launch.id, attempt->group->purpose,
-                             attempt->group->label, reported, count);
+    int status = store_cases(runner->store, runner->launch.id, attempt->group, reported, count);
     free(reported);
     for (int i = 0; i < attempt->count && status == 0; i++)
         if (attempt->profiles[i] && attempt->received[i])

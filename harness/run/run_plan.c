@@ -8,22 +8,6 @@
 #include "suite/plan_parts.h"
 
 /* Variants that two suites name for one shape are measured once, together. */
-static int merge_group(struct group *group, const struct group *more)
-{
-    for (int i = 0; i < more->variant_count; i++) {
-        int at = 0;
-        while (at < group->variant_count && group->variant[at] != more->variant[i])
-            at++;
-        if (at < group->variant_count) continue;
-        if (at == PLAN_MAX_VARIANTS)
-            return assay_error("more than %d variants in a group", PLAN_MAX_VARIANTS);
-        group->variant[at] = more->variant[i];
-        memcpy(group->skip[at], more->skip[i], sizeof group->skip[at]);
-        group->variant_count++;
-    }
-    return 0;
-}
-
 static int append_plan(struct plan *plan, const struct plan *more)
 {
     size_t bytes = (size_t)(plan->count + more->count + 1) * sizeof *plan->groups;
@@ -34,7 +18,7 @@ static int append_plan(struct plan *plan, const struct plan *more)
         struct group *same = plan_find(plan, &more->groups[i].shape, more->groups[i].temperature);
         if (same == NULL)
             plan->groups[plan->count++] = more->groups[i];
-        else if (merge_group(same, &more->groups[i]) < 0)
+        else if (plan_merge(same, &more->groups[i]) < 0)
             return -1;
     }
     return 0;

@@ -7,7 +7,6 @@
 #include "show/view.h"
 #include "show/view_group.h"
 #include "show/view_rate.h"
-#include "suite/suite_expect.h"
 
 /* How bad a status is. A row has the worst of its launches. */
 static const int severity[STATUSES] = {
@@ -250,12 +249,11 @@ void view_release(struct view *view)
 
 /* Whether the answer of a case is not what its suite expects: wrong, or right where the kernel
  * is there to show a mistake. */
-static bool is_surprise(const struct stored_run *run, const struct stored_case *stored)
+static bool is_surprise(const struct stored_case *stored)
 {
     bool wrong = stored->result.status == STATUS_WRONG;
     if (!wrong && stored->result.status != STATUS_OK) return false;
-    return wrong !=
-           suite_expects_wrong(run->suite_text, stored->group_label, stored->result.id.variant);
+    return wrong != (stored->expect_wrong == 1);
 }
 
 int view_exit_code(const struct stored_run *run)
@@ -263,7 +261,7 @@ int view_exit_code(const struct stored_run *run)
     int seen[STATUSES] = {0}, surprises = 0;
     for (int i = 0; i < run->case_count; i++) {
         seen[run->cases[i].result.status]++;
-        surprises += is_surprise(run, &run->cases[i]);
+        surprises += is_surprise(&run->cases[i]);
     }
     if (run->case_count == 0) return EXIT_NOTHING;
     if (seen[STATUS_CRASHED] || seen[STATUS_TIMEOUT]) return EXIT_LOST;

@@ -1,7 +1,8 @@
 /*
  * view.h - a run as people see it: its stored cases with what is derived from
  * them (rates, share of a ceiling, ratio to the baseline), row by row. Derived
- * figures are made here and in the database's views, and stored nowhere.
+ * figures are made here, stored nowhere, and those that SQL can make are in the
+ * database's views too, where a test holds them to these.
  */
 #ifndef VIEW_H
 #define VIEW_H
@@ -65,7 +66,7 @@ struct show_options {
 
 /* The exit code that a run's rows ask for: 5 when a case crashed, timed out or
  * is missing, 1 when one is wrong, or right where the suite expects it wrong
- * (suite_expect.h), 4 when nothing was measured, else 0. */
+ * (expect_wrong), 4 when nothing was measured, else 0. */
 int view_exit_code(const struct stored_run *run);
 
 /* -1 with assay_error for an unknown format. */

@@ -11,9 +11,8 @@
 
 #include "base/system_file.h"
 #include "store/store_internal.h"
-#include "store/store_key.h"
 
-enum { TIMEOUT_MS = 10000, MAX_BACKUPS = 99 };
+enum { TIMEOUT_MS = 10000 };
 
 static int timeout_ms(void)
 {
@@ -135,73 +134,57 @@ static int check_kind(struct store *store, bool *empty)
     return assay_error("%s is a database, but not one of assay's", store->path);
 }
 
-static int check_version(struct store *store, int64_t version, int newest)
+static int newest_of(const struct store_step *steps)
 {
-    if (version <= newest) return 0;
-    return assay_error("%s was made by a newer assay (schema %lld; this one knows up to %d): "
-                       "use that one, or export there and import here",
-                       store->path, (long long)version, newest);
+    int version = 0;
+    for (; steps->version; steps++)
+        version = steps->version;
+    return version;
 }
 
-/* A copy by a second connection: the first holds the writer's lock, so nothing
- * can come between the copy and the migration. */
-static int back_up(struct store *store, int64_t version)
+static int check_version(struct store *store, int64_t version, const struct store_step *steps)
 {
-    struct store copy = {.timeout_ms = store->timeout_ms};
-    char target[STORE_MAX_PATH + 32];
-    struct query query;
-    int number = 1;
-
-    snprintf(copy.path, sizeof copy.path, "%s", store->path);
-    snprintf(target, sizeof target, "%s.v%lld.bak", store->path, (long long)version);
-    while (access(target, F_OK) == 0 && number < MAX_BACKUPS)
-        snprintf(target, sizeof target, "%s.v%lld.%d.bak", store->path, (long long)version,
-                 ++number);
-
-    int status = open_file(&copy, copy.path, SQLITE_OPEN_READWRITE);
-    if (status == 0) {
-        query_open(&query, &copy, "back the database up before migrating it", "VACUUM INTO :file");
-        query_text(&query, ":file", target);
-        status = query_run(&query);
-        if (status != 0) unlink(target);
-    }
-    sqlite3_close(copy.db);
-    return status;
+    if (version > newest_of(steps))
+        return assay_error("%s was made by a newer assay (schema %lld; this one knows up to %d): "
+                           "use that one, or export there and import here",
+                           store->path, (long long)version, newest_of(steps));
+    if (version > 0 && version < steps->version)
+        return assay_error("%s is of an older development version of assay (schema %lld; this one "
+                           "begins with %d): export its runs with that one and import them here",
+                           store->path, (long long)version, steps->version);
+    return 0;
 }
 
-static int apply(struct store *store, const char *const *migrations, int64_t from, int count)
-{
-    char version[64];
-    for (int64_t i = from; i < count; i++)
-        if (store_exec(store, "bring the database to this version", migrations[i]) != 0) return -1;
-    snprintf(version, sizeof version, "PRAGMA application_id = %d; PRAGMA user_version = %d",
-             STORE_APPLICATION, count);
-    return store_exec(store, "bring the database to this version", version);
-}
-
-/* What the file is: not a stranger's, and no newer than `newest`. */
-static int look(struct store *store, int newest, int64_t *version, bool *empty)
+/* What the file is: not a stranger's, and of no version that the steps do not know. */
+static int look(struct store *store, const struct store_step *steps, int64_t *version, bool *empty)
 {
     if (check_kind(store, empty) != 0 || user_version(store, version) != 0) return -1;
-    return check_version(store, *version, newest);
+    return check_version(store, *version, steps);
 }
 
-static int migrate_locked(struct store *store, const char *const *migrations, int count)
+static int migrate_locked(struct store *store, const struct store_step *steps)
 {
+    static const char purpose[] = "bring the database to this version";
     int64_t version;
     bool empty;
     /* Another process may have migrated while this one waited for the lock. */
-    if (look(store, count, &version, &empty) != 0) return -1;
-    if (version == count) return 0;
-    if (!empty && back_up(store, version) != 0) return -1;
-    return apply(store, migrations, version, count);
+    if (look(store, steps, &version, &empty) != 0) return -1;
+    for (; steps->version; steps++) {
+        char done[96];
+        if (steps->version <= version) continue;
+        snprintf(done, sizeof done, "PRAGMA application_id = %d; PRAGMA user_version = %d",
+                 STORE_APPLICATION, steps->version);
+        if (store_exec(store, purpose, steps->sql) != 0 || store_exec(store, purpose, done) != 0)
+            return -1;
+    }
+    return 0;
 }
 
-int store_migrate(struct store *store, const char *const *migrations, int count)
+int store_migrate(struct store *store, const struct store_step *steps)
 {
     static const char purpose[] = "bring the database to this version";
     if (store_begin(store, purpose) != 0) return -1;
-    return store_finish(store, purpose, migrate_locked(store, migrations, count));
+    return store_finish(store, purpose, migrate_locked(store, steps));
 }
 
 /* ---------------------------------------------------------------- open -- */
@@ -237,22 +220,21 @@ static int prepare_writing(struct store *store)
 {
     int64_t version;
     bool empty;
-    if (look(store, store_version, &version, &empty) != 0) return -1;
+    if (look(store, store_steps, &version, &empty) != 0) return -1;
     if (sqlite3_db_readonly(store->db, "main"))
         return store_failed(store, SQLITE_READONLY, "write to it");
     if (set_journal(store) != 0) return -1;
     if (version == store_version && !empty) return 0;
-    return store_migrate(store, store_migrations, store_version);
+    return store_migrate(store, store_steps);
 }
 
 static int prepare_reading(struct store *store)
 {
     int64_t version;
     bool empty;
-    if (look(store, store_version, &version, &empty) != 0) return -1;
+    if (look(store, store_steps, &version, &empty) != 0) return -1;
     if (empty) return assay_error("%s is empty: there is no run in it", store->path);
-    if (version < store_version && store_migrate(store, store_migrations, store_version) != 0)
-        return -1;
+    if (version < store_version && store_migrate(store, store_steps) != 0) return -1;
     return store_exec(store, "open the database", "PRAGMA query_only = ON");
 }
 
@@ -269,7 +251,6 @@ int store_open(struct store **out, const char *path, enum store_mode mode)
 
     if (open_connection(store, mode) != 0 ||
         store_exec(store, "open the database", "PRAGMA foreign_keys = ON") != 0 ||
-        store_key_functions(store) != 0 ||
         (mode == STORE_READ ? prepare_reading(store) : prepare_writing(store)) != 0 ||
         exchange_functions(store) != 0) {
         store_close(store);
@@ -284,4 +265,9 @@ void store_close(struct store *store)
     if (!store) return;
     sqlite3_close(store->db);
     free(store);
+}
+
+const char *store_library(void)
+{
+    return sqlite3_libversion();
 }

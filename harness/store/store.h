@@ -23,7 +23,7 @@ enum store_mode {
     STORE_WRITE,  /* the same; create it where it is not */
 };
 
-/* Open the database at `path`, and bring an older one to this version. */
+/* Open the database at `path`, and bring one of an older release to this version. */
 int store_open(struct store **store, const char *path, enum store_mode mode);
 void store_close(struct store *store);
 
@@ -35,12 +35,12 @@ int store_begin_launch(struct store *store, struct launch_info *launch, const st
 
 /* Complete cases of one group, in one transaction: what was measured together
  * is there together, or not at all. */
-int store_cases(struct store *store, const char *launch_id, enum group_purpose purpose,
-                const char *group_label, const struct case_result *results, int count);
+int store_cases(struct store *store, const char *launch_id, const struct group *group,
+                const struct case_result *results, int count);
 
 /* The same for one case. */
-int store_case(struct store *store, const char *launch_id, enum group_purpose purpose,
-               const char *group_label, const struct case_result *result);
+int store_case(struct store *store, const char *launch_id, const struct group *group,
+               const struct case_result *result);
 
 /* What a launch of that case, which is stored already, was found to consist of. */
 struct profile;
@@ -120,8 +120,7 @@ const char *store_library(void);
 int store_export_ndjson(struct store *store, const char *run_id, FILE *out);
 int store_import_ndjson(struct store *store, const char *name, FILE *in, int *rows_added);
 
-/* All rows of another database, by their ids: idempotent and in any order. A file
- * of an older schema is migrated first. */
+/* All rows of another database, by their ids: idempotent and in any order. */
 int store_merge(struct store *store, const char *path, int *rows_added);
 
 #endif

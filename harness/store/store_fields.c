@@ -60,10 +60,6 @@ const struct vocabulary purpose_words = {"purpose", purpose_word, purpose_parse}
 
 /* -------------------------------------------------------------- tables -- */
 
-#define FIELD(column, type, owner, member, words)                                                  \
-    {                                                                                              \
-        column, type, offsetof(struct owner, member), sizeof(((struct owner *)0)->member), words   \
-    }
 #define TEXT(owner, member)        FIELD(#member, FIELD_TEXT, owner, member, NULL)
 #define REAL(owner, member)        FIELD(#member, FIELD_REAL, owner, member, NULL)
 #define COUNT(owner, member)       FIELD(#member, FIELD_COUNT, owner, member, NULL)

@@ -10,6 +10,7 @@
 #define STORE_INTERNAL_H
 
 #include <sqlite3.h>
+#include <stddef.h>
 
 #include "store/store.h"
 #include "store/store_id.h"
@@ -99,6 +100,11 @@ struct field {
     size_t offset, size;
     const struct vocabulary *words;
 };
+/* The row of a member; words NULL but for FIELD_WORD. */
+#define FIELD(column, type, owner, member, words)                                                  \
+    {                                                                                              \
+        column, type, offsetof(struct owner, member), sizeof(((struct owner *)0)->member), words   \
+    }
 
 extern const struct field program_fields[]; /* struct program_info */
 extern const struct field host_fields[];    /* struct host_info */
@@ -140,13 +146,21 @@ int store_read_head(struct store *store, const char *run_id, struct stored_run *
 
 /* -------------------------------------------------------------- schema -- */
 
-/* Migration i, one SQL text, brings a database of user_version i to i + 1. */
-extern const char *const store_migrations[];
-extern const int store_version; /* how many there are */
+/* What brings a database to `version`: one that is empty by the first step, one of the step
+ * before by any other. A released step is never edited: a change is a further row. */
+struct store_step {
+    int version; /* 0 ends the table */
+    const char *sql;
+};
+extern const struct store_step store_steps[];
+extern const int store_version; /* of the last step */
 
-/* Bring the open database to version `count`, after copying it to a backup
- * file beside it unless it is new. */
-int store_migrate(struct store *store, const char *const *migrations, int count);
+/* Bring the open database to the version of the last step, in one transaction. */
+int store_migrate(struct store *store, const struct store_step *steps);
+
+/* The id of a launch's case (store_write.c). 1: found, 0: there is none, -1: reported. */
+int store_find_case(struct store *store, const char *launch_id, const struct case_id *id,
+                    char result_id[STORE_ID]);
 
 /* ------------------------------------------------------------ exchange -- */
 

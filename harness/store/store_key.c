@@ -1,9 +1,8 @@
 /* store_key.c - see store_key.h. */
 #include "store/store_key.h"
 
-#include <math.h>
+#include <string.h>
 
-#include "base/text.h"
 #include "case/comparability.h"
 
 void store_key(const struct device_info *device, char key[ID_SIZE])
@@ -18,60 +17,28 @@ void store_key(const struct device_info *device, char key[ID_SIZE])
     id_hash_end(&hash, key);
 }
 
-static void text_of(sqlite3_value *value, char *out, size_t size)
-{
-    const char *text = (const char *)sqlite3_value_text(value);
-    text_copy(out, size, text ? text : "");
-}
-
-static int32_t count_of(sqlite3_value *value)
-{
-    return sqlite3_value_type(value) == SQLITE_NULL ? -1 : sqlite3_value_int(value);
-}
-
-/* NULL is a clock that nobody told. */
-static int32_t word_of(sqlite3_value *value, int (*parse)(const char *name))
-{
-    const char *text = (const char *)sqlite3_value_text(value);
-    return text ? parse(text) : -1;
-}
-
-static void key_function(sqlite3_context *context, int count, sqlite3_value **value)
-{
-    struct device_info device = {0};
-    char key[ID_SIZE];
-    (void)count;
-    device.simulated = sqlite3_value_int(value[0]) != 0;
-    text_of(value[1], device.name, sizeof device.name);
-    text_of(value[2], device.uuid, sizeof device.uuid);
-    text_of(value[3], device.vbios, sizeof device.vbios);
-    text_of(value[4], device.driver, sizeof device.driver);
-    text_of(value[5], device.runtime, sizeof device.runtime);
-    bool is_known = sqlite3_value_type(value[6]) != SQLITE_NULL;
-    device.power_limit_w = is_known ? sqlite3_value_double(value[6]) : NAN;
-    device.ecc = count_of(value[7]);
-    device.mig = count_of(value[8]);
-    device.clock = word_of(value[9], clock_parse);
-    device.flush = word_of(value[10], flush_parse);
-    store_key(&device, key);
-    sqlite3_result_text(context, key, -1, SQLITE_TRANSIENT);
-}
-
-int store_key_functions(struct store *store)
-{
-    int rc = sqlite3_create_function_v2(store->db, "comparability_key", COMPARABILITY_PARTS,
-                                        SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, key_function,
-                                        NULL, NULL, NULL);
-    return rc == SQLITE_OK ? 0 : store_failed(store, rc, "open the database");
-}
-
 int store_rekey(struct store *store)
 {
-    return store_exec(
-        store, "tell which launches compare",
-        "UPDATE launch SET comparability = own.key FROM"
-        " (SELECT launch.id, comparability_key(simulated, name, uuid, vbios, driver, runtime,"
-        "   power_limit_w, ecc, mig, clock, flush) AS key"
-        "  FROM launch JOIN device ON device.id = launch.device_id) AS own"
-        " WHERE own.id = launch.id AND own.key != launch.comparability");
+    static const char purpose[] = "tell which launches compare";
+    struct query launches, change;
+    query_open(&launches, store, purpose,
+               "SELECT launch.id AS launch_id, device.*, launch.* FROM launch"
+               " JOIN device ON device.id = launch.device_id");
+    query_open(&change, store, purpose, "UPDATE launch SET comparability = :key WHERE id = :id");
+    while (query_step(&launches) == 1) {
+        struct device_info device = {0};
+        char id[ID_SIZE], stored[ID_SIZE], key[ID_SIZE];
+        column_text(&launches, "launch_id", id, sizeof id);
+        column_text(&launches, "comparability", stored, sizeof stored);
+        fields_read(&launches, device_fields, &device);
+        fields_read(&launches, session_fields, &device);
+        store_key(&device, key);
+        if (strcmp(key, stored) == 0) continue;
+        query_text(&change, ":key", key);
+        query_text(&change, ":id", id);
+        if (query_step(&change) != 0) break;
+        query_reset(&change);
+    }
+    int status = query_close(&change);
+    return query_close(&launches) == 0 ? status : -1;
 }

@@ -10,10 +10,6 @@
 
 void store_key(const struct device_info *device, char key[ID_SIZE]);
 
-/* SQL function comparability_key(simulated, name, uuid, vbios, driver, runtime,
- * power_limit_w, ecc, mig, clock, flush), for migrations. -1 with assay_error. */
-int store_key_functions(struct store *store);
-
 /* Give every launch the key of its facts; for rows that came from outside. -1 with
  * assay_error. */
 int store_rekey(struct store *store);

@@ -35,7 +35,7 @@ static int merge_tables(struct store *store, int *added)
     return 0;
 }
 
-/* Whether it is a database of this schema; brings an older one to it. */
+/* Whether it is a database of this schema, or of one that can be brought to it. */
 static int check_other(const char *path)
 {
     struct store *other;

@@ -1,6 +1,7 @@
 /* store_noise_pairs.c - pairs of launches of unchanged code, and the devices they are of. */
 #include <stdlib.h>
 
+#include "base/room.h"
 #include "store/store_gate.h"
 #include "store/store_internal.h"
 
@@ -61,22 +62,20 @@ int store_read_noise_pairs(struct store *store, const char *comparability,
                            struct noise_pair **pairs, int *count)
 {
     struct query query;
-    size_t room = 0;
     int status = 0;
     *pairs = NULL;
     *count = 0;
     query_open(&query, store, "read the pairs of launches of unchanged code", pairs_of_launches);
     query_text(&query, ":key", comparability);
-    while (status == 0 && query_step(&query) == 1) {
-        if ((size_t)*count == room) {
-            room = 2 * room + 256;
-            struct noise_pair *more = realloc(*pairs, room * sizeof *more);
-            if (!more) status = assay_error("out of memory for the pairs of launches");
-            if (more) *pairs = more;
+    while (query_step(&query) == 1) {
+        struct noise_pair *more = room_for_one(*pairs, *count, sizeof *more);
+        if (!more) {
+            status = assay_error("out of memory for the pairs of launches");
+            break;
         }
-        if (status == 0)
-            (*pairs)[(*count)++] =
-                noise_pair_of(column_real(&query, "one_ns"), column_real(&query, "other_ns"));
+        *pairs = more;
+        more[(*count)++] =
+            noise_pair_of(column_real(&query, "one_ns"), column_real(&query, "other_ns"));
     }
     if (query_close(&query) != 0) status = -1;
     if (status != 0) {

@@ -1,5 +1,4 @@
 /* store_profile.c - profiles of results: profile, profile_kernel, profile_counter. */
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,66 +7,45 @@
 
 static const struct vocabulary activity_words = {"activity", activity_name, activity_parse};
 
-#define P(column, type, member)                                                                    \
-    {                                                                                              \
-        column, type, offsetof(struct profile, member), sizeof(((struct profile *)0)->member),     \
-            NULL                                                                                   \
-    }
 static const struct field profile_fields[] = {
-    P("activities", FIELD_COUNT, activities),
-    P("span_ns", FIELD_REAL, span_ns),
-    P("busy_ns", FIELD_REAL, busy_ns),
-    P("idle_ns", FIELD_REAL, idle_ns),
-    P("left_out", FIELD_COUNT, left_out),
-    P("passes", FIELD_COUNT, passes),
-    P("counters_lost", FIELD_TEXT, counters_lost),
+    FIELD("activities", FIELD_COUNT, profile, activities, NULL),
+    FIELD("span_ns", FIELD_REAL, profile, span_ns, NULL),
+    FIELD("busy_ns", FIELD_REAL, profile, busy_ns, NULL),
+    FIELD("idle_ns", FIELD_REAL, profile, idle_ns, NULL),
+    FIELD("left_out", FIELD_COUNT, profile, left_out, NULL),
+    FIELD("passes", FIELD_COUNT, profile, passes, NULL),
+    FIELD("counters_lost", FIELD_TEXT, profile, counters_lost, NULL),
     {0},
 };
-#undef P
 
-#define K(column, type, member, words)                                                             \
-    {                                                                                              \
-        column, type, offsetof(struct profile_kernel, member),                                     \
-            sizeof(((struct profile_kernel *)0)->member), words                                    \
-    }
 static const struct field kernel_fields[] = {
-    K("activity", FIELD_WORD, activity, &activity_words),
-    K("name", FIELD_TEXT, name, NULL),
-    K("count", FIELD_COUNT, count, NULL),
-    K("grid_x", FIELD_COUNT, grid[0], NULL),
-    K("grid_y", FIELD_COUNT, grid[1], NULL),
-    K("grid_z", FIELD_COUNT, grid[2], NULL),
-    K("block_x", FIELD_COUNT, block[0], NULL),
-    K("block_y", FIELD_COUNT, block[1], NULL),
-    K("block_z", FIELD_COUNT, block[2], NULL),
-    K("registers", FIELD_COUNT, registers, NULL),
-    K("static_shared_bytes", FIELD_COUNT, static_shared_bytes, NULL),
-    K("dynamic_shared_bytes", FIELD_COUNT, dynamic_shared_bytes, NULL),
-    K("local_bytes", FIELD_COUNT, local_bytes, NULL),
-    K("busy_ns", FIELD_REAL, busy_ns, NULL),
-    K("min_ns", FIELD_REAL, min_ns, NULL),
-    K("max_ns", FIELD_REAL, max_ns, NULL),
+    FIELD("activity", FIELD_WORD, profile_kernel, activity, &activity_words),
+    FIELD("name", FIELD_TEXT, profile_kernel, name, NULL),
+    FIELD("count", FIELD_COUNT, profile_kernel, count, NULL),
+    FIELD("grid_x", FIELD_COUNT, profile_kernel, grid[0], NULL),
+    FIELD("grid_y", FIELD_COUNT, profile_kernel, grid[1], NULL),
+    FIELD("grid_z", FIELD_COUNT, profile_kernel, grid[2], NULL),
+    FIELD("block_x", FIELD_COUNT, profile_kernel, block[0], NULL),
+    FIELD("block_y", FIELD_COUNT, profile_kernel, block[1], NULL),
+    FIELD("block_z", FIELD_COUNT, profile_kernel, block[2], NULL),
+    FIELD("registers", FIELD_COUNT, profile_kernel, registers, NULL),
+    FIELD("static_shared_bytes", FIELD_COUNT, profile_kernel, static_shared_bytes, NULL),
+    FIELD("dynamic_shared_bytes", FIELD_COUNT, profile_kernel, dynamic_shared_bytes, NULL),
+    FIELD("local_bytes", FIELD_COUNT, profile_kernel, local_bytes, NULL),
+    FIELD("busy_ns", FIELD_REAL, profile_kernel, busy_ns, NULL),
+    FIELD("min_ns", FIELD_REAL, profile_kernel, min_ns, NULL),
+    FIELD("max_ns", FIELD_REAL, profile_kernel, max_ns, NULL),
     {0},
 };
-#undef K
 
-/* The id of the stored case; -1 with assay_error when there is none. */
+/* -1 with assay_error when there is none. */
 static int find_result(struct store *store, const char *launch_id, const struct case_id *id,
-                       char out[STORE_ID])
+                       char result_id[STORE_ID])
 {
-    struct query query;
-    out[0] = '\0';
-    query_open(&query, store, "find a case",
-               "SELECT id FROM result WHERE launch_id = :launch_id AND operation = :operation"
-               " AND variant = :variant AND kind = :kind AND place = :place AND shape = :shape"
-               " AND temperature = :temperature ORDER BY purpose LIMIT 1");
-    query_text(&query, ":launch_id", launch_id);
-    fields_bind(&query, case_fields, id);
-    if (query_step(&query) == 1) column_text(&query, "id", out, STORE_ID);
-    if (query_close(&query) != 0) return -1;
-    return out[0] ? 0
-                  : assay_error("%s: there is no case %s/%s to profile", store->path, id->operation,
-                                id->variant);
+    int found = store_find_case(store, launch_id, id, result_id);
+    if (found != 0) return found < 0 ? -1 : 0;
+    return assay_error("%s: there is no case %s/%s to profile", store->path, id->operation,
+                       id->variant);
 }
 
 /* ---------------------------------------------------------------- writing -- */

@@ -103,6 +103,8 @@ static int read_case(struct query *query, bool with_samples, struct stored_case 
     result_init(&stored->result);
     column_text(query, "launch_id", stored->launch_id, sizeof stored->launch_id);
     column_text(query, "group_label", stored->group_label, sizeof stored->group_label);
+    stored->threshold = column_real(query, "threshold");
+    stored->expect_wrong = (int32_t)column_count(query, "expect_wrong");
     column_text(query, "purpose", word, sizeof word);
     column_text(query, "id", id, sizeof id);
     stored->launch_number = (int32_t)column_integer(query, "number");

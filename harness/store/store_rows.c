@@ -186,8 +186,9 @@ static int next_ordinal(struct store *store, const char *launch_id, int64_t *ord
 
 int result_write(struct store *store, const struct result_row *row, bool *added)
 {
-    static const char *const extra[] = {"id",      "launch_id",   "ordinal", "measured_at",
-                                        "purpose", "group_label", NULL};
+    static const char *const extra[] = {"id",          "launch_id",    "ordinal",
+                                        "measured_at", "purpose",      "group_label",
+                                        "threshold",   "expect_wrong", NULL};
     const struct part parts[] = {{case_fields, &row->result->id}, {result_fields, row->result}};
     char id[ID_SIZE];
     int64_t ordinal = 0;
@@ -203,6 +204,8 @@ int result_write(struct store *store, const struct result_row *row, bool *added)
     query_text(&query, ":measured_at", row->measured_at);
     query_text(&query, ":purpose", purpose_words.name(row->purpose));
     query_text(&query, ":group_label", row->group_label);
+    query_real(&query, ":threshold", row->threshold);
+    query_count(&query, ":expect_wrong", row->expect_wrong);
     if (query_run(&query) != 0) return -1;
 
     *added = sqlite3_changes(store->db) > 0;

@@ -1,6 +1,6 @@
 /*
  * store_rows.h - one function a table that writes one row; used where runs are
- * measured (store_write.c) and where they are imported (store_csv.c). None
+ * measured (store_write.c) and where files of other tools are imported (store_foreign.c). None
  * opens a transaction. Each returns 0, or -1 after assay_error.
  *
  * A row that is there already, by its id, is left as it is when `merge`, else
@@ -35,6 +35,8 @@ struct result_row {
     const char *launch_id;
     int purpose; /* enum group_purpose */
     const char *group_label;
+    double threshold;     /* NAN none */
+    int32_t expect_wrong; /* 0, 1; -1 unknown */
     const char *measured_at;
     const struct case_result *result;
     bool merge;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/room.h"
 #include "judge/timings.h"
 #include "store/store_gate.h"
 #include "store/store_internal.h"
@@ -25,7 +26,7 @@ static void read_timing(struct query *query, struct timing *timing)
     column_text(query, "status", word, sizeof word);
     timing->status = status_parse(word);
     column_text(query, "reason", timing->reason, sizeof timing->reason);
-    column_text(query, "group_label", timing->group, sizeof timing->group);
+    timing->threshold = column_real(query, "threshold");
     timing->is_baseline = column_integer(query, "is_baseline") != 0;
     bool ok = timing->status == STATUS_OK;
     timing->time_ns = ok ? column_real(query, "time_ns") : NAN;
@@ -39,46 +40,37 @@ static void read_timing(struct query *query, struct timing *timing)
     read_input(query, timing);
 }
 
-static int count_cases(struct store *store, const char *run_id, int64_t *count)
+static int read_launch(struct store *store, int launch, struct timings *timings)
 {
     struct query query;
-    query_open(&query, store, "count the cases of a run",
-               "SELECT count(*) AS cases FROM result JOIN launch ON launch.id = result.launch_id"
-               " WHERE launch.run_id = :run AND result.purpose = 'case'");
-    query_text(&query, ":run", run_id);
-    if (query_step(&query) == 1) *count = column_integer(&query, "cases");
-    return query_close(&query);
-}
-
-static int read_launch(struct store *store, const char *launch_id, int launch, int64_t room,
-                       struct timings *timings)
-{
-    struct query query;
+    int status = 0;
     query_open(&query, store, "read the times of a launch",
                "SELECT operation, variant, kind, place, shape, temperature, status, reason,"
-               " group_label, is_baseline, time_ns, lo_ns, hi_ns, sm_mhz, read_bytes + write_bytes "
-               "AS bytes,"
+               " threshold, is_baseline, time_ns, lo_ns, hi_ns, sm_mhz,"
+               " read_bytes + write_bytes AS bytes,"
                " ops_fp32 + ops_tf32 + ops_bf16 + ops_fp16 + ops_int8 + ops_fp64 AS ops,"
                " clock_reasons, code_hash, note FROM result WHERE launch_id = :launch"
                " AND purpose = 'case' ORDER BY ordinal");
-    query_text(&query, ":launch", launch_id);
-    while (timings->count < room && query_step(&query) == 1) {
-        struct timing *timing = &timings->rows[timings->count++];
-        timing->launch = launch;
-        read_timing(&query, timing);
+    query_text(&query, ":launch", timings->run.launches[launch].id);
+    while (query_step(&query) == 1) {
+        struct timing *rows = room_for_one(timings->rows, timings->count, sizeof *rows);
+        if (!rows) {
+            status = assay_error("out of memory for the times of a run");
+            break;
+        }
+        timings->rows = rows;
+        rows[timings->count] = (struct timing){.launch = launch};
+        read_timing(&query, &rows[timings->count++]);
     }
-    return query_close(&query);
+    return query_close(&query) == 0 ? status : -1;
 }
 
 static int read_rows(struct store *store, struct timings *timings)
 {
-    int64_t count = 0;
-    if (count_cases(store, timings->run.run.id, &count) != 0) return -1;
-    timings->rows = calloc((size_t)count + 1, sizeof *timings->rows);
-    if (!timings->rows) return assay_error("out of memory for %lld cases", (long long)count);
     for (int i = 0; i < timings->run.launch_count; i++)
-        if (read_launch(store, timings->run.launches[i].id, i, count, timings) != 0) return -1;
-    qsort(timings->rows, (size_t)timings->count, sizeof *timings->rows, timing_order);
+        if (read_launch(store, i, timings) != 0) return -1;
+    if (timings->count > 0)
+        qsort(timings->rows, (size_t)timings->count, sizeof *timings->rows, timing_order);
     return 0;
 }
 

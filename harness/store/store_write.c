@@ -1,4 +1,5 @@
 /* store_write.c - what a run writes while it measures. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -109,43 +110,67 @@ int store_end_run(struct store *store, const char *run_id, const char *status)
 
 /* ---------------------------------------------------------------- case -- */
 
-static int cases_write(struct store *store, struct result_row *row,
+static bool expects_wrong(const struct group *group, const char *variant)
+{
+    for (int i = 0; i < group->variant_count; i++)
+        if (strcmp(group->variant[i]->name, variant) == 0) return group->expect_wrong[i];
+    return false;
+}
+
+static int cases_write(struct store *store, const char *launch_id, const struct group *group,
                        const struct case_result *results, int count)
 {
+    char now[TIMESTAMP_SIZE];
+    struct result_row row = {
+        .launch_id = launch_id,
+        .purpose = group->purpose,
+        .group_label = group->label,
+        .threshold = group->threshold_pct > 0 ? group->threshold_pct / 100 : NAN,
+        .measured_at = now,
+    };
     bool added;
+    timestamp_now(now);
     for (int i = 0; i < count; i++) {
-        row->result = &results[i];
-        if (result_write(store, row, &added) != 0) return -1;
+        row.result = &results[i];
+        row.expect_wrong = expects_wrong(group, results[i].id.variant);
+        if (result_write(store, &row, &added) != 0) return -1;
     }
     return 0;
 }
 
-int store_cases(struct store *store, const char *launch_id, enum group_purpose purpose,
-                const char *group_label, const struct case_result *results, int count)
+int store_cases(struct store *store, const char *launch_id, const struct group *group,
+                const struct case_result *results, int count)
 {
-    char now[TIMESTAMP_SIZE];
-    struct result_row row = {
-        .launch_id = launch_id, .purpose = purpose, .group_label = group_label, .measured_at = now};
-    timestamp_now(now);
     if (store_begin(store, "store a case") != 0) return -1;
-    return store_finish(store, "store a case", cases_write(store, &row, results, count));
+    return store_finish(store, "store a case",
+                        cases_write(store, launch_id, group, results, count));
 }
 
-int store_case(struct store *store, const char *launch_id, enum group_purpose purpose,
-               const char *group_label, const struct case_result *result)
+int store_case(struct store *store, const char *launch_id, const struct group *group,
+               const struct case_result *result)
 {
-    return store_cases(store, launch_id, purpose, group_label, result, 1);
+    return store_cases(store, launch_id, group, result, 1);
+}
+
+int store_find_case(struct store *store, const char *launch_id, const struct case_id *id,
+                    char result_id[STORE_ID])
+{
+    struct query query;
+    query_open(&query, store, "look for a case",
+               "SELECT id FROM result WHERE launch_id = :launch_id AND operation = :operation"
+               " AND variant = :variant AND kind = :kind AND place = :place AND shape = :shape"
+               " AND temperature = :temperature ORDER BY purpose LIMIT 1");
+    query_text(&query, ":launch_id", launch_id);
+    fields_bind(&query, case_fields, id);
+    int found = query_step(&query);
+    if (found == 1) column_text(&query, "id", result_id, STORE_ID);
+    return query_close(&query) == 0 ? found : -1;
 }
 
 int store_has_case(struct store *store, const char *launch_id, const struct case_id *id, bool *has)
 {
-    struct query query;
-    query_open(&query, store, "look for a case",
-               "SELECT EXISTS (SELECT 1 FROM result WHERE launch_id = :launch_id"
-               " AND operation = :operation AND variant = :variant AND kind = :kind"
-               " AND place = :place AND shape = :shape AND temperature = :temperature) AS has");
-    query_text(&query, ":launch_id", launch_id);
-    fields_bind(&query, case_fields, id);
-    if (query_step(&query) == 1) *has = column_integer(&query, "has") != 0;
-    return query_close(&query);
+    char result_id[STORE_ID];
+    int found = store_find_case(store, launch_id, id, result_id);
+    *has = found == 1;
+    return found < 0 ? -1 : 0;
 }

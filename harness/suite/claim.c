@@ -1,4 +1,4 @@
-/* claim.c - one [claim] section, read and checked. */
+/* claim.c - [claim] sections, one and a file of them, read and checked. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,8 +6,10 @@
 
 #include "base/text.h"
 #include "base/units.h"
+#include "case/registry.h"
 #include "suite/claim_case.h"
 #include "suite/suite_file.h"
+#include "suite/suite_find.h"
 
 static const char *const quantities[] = {
     [CLAIM_TIME] = "time",
@@ -210,4 +212,37 @@ int claim_read(struct claim *claim, const struct suite_group *section)
         if (key && claim_case_read(claim, i, key)) return -1;
     }
     return check_claim(claim);
+}
+
+/* ------------------------------------------------------------- a file -- */
+
+static int read_all(struct claims *claims, const struct suite_file *file)
+{
+    claims->item = calloc((size_t)file->claim_count + 1, sizeof *claims->item);
+    if (!claims->item) return assay_error("out of memory for the claims");
+    for (int i = 0; i < file->claim_count; i++) {
+        if (claim_read(&claims->item[i], &file->claims[i])) return -1;
+        claims->count++;
+    }
+    return 0;
+}
+
+int claims_read(struct claims *claims, const char *name_or_path)
+{
+    char path[SUITE_MAX_PATH];
+    struct suite_file file;
+    *claims = (struct claims){0};
+    if (registry_check() || suite_find(name_or_path, NULL, path) || suite_file_read(&file, path))
+        return -1;
+    int failed = file.claim_count ? read_all(claims, &file)
+                                  : assay_error("%s: there is no [claim] in it", path);
+    suite_file_release(&file);
+    if (failed) claims_release(claims);
+    return failed;
+}
+
+void claims_release(struct claims *claims)
+{
+    free(claims->item);
+    *claims = (struct claims){0};
 }

@@ -19,7 +19,6 @@
 #define CLAIM_H
 
 #include "assay.h"
-#include "base/stats.h"
 #include "base/units.h"
 #include "suite/suite.h"
 
@@ -39,15 +38,6 @@ enum claim_rule {
     RULE_VALUE,      /* the figure of one case, against a range */
     RULE_DIFFERENCE, /* more less less, against a range; times in ns */
     RULE_NONE,       /* cannot be settled by a measurement; the note says why */
-};
-
-enum claim_verdict {
-    CLAIM_HOLDS,
-    CLAIM_IN_DIRECTION, /* the claimed side of 1, another size */
-    CLAIM_FAILS,
-    CLAIM_INCOMPARABLE, /* measured or not, a verdict would say nothing */
-    CLAIM_UNMEASURED,
-    CLAIM_VERDICTS,
 };
 
 /* "operation/variant dim=value ... [cold|hot]"; dims not named have their default. */
@@ -99,14 +89,5 @@ void claim_claimed_text(const struct claim *claim, char *out, size_t size);
 void claim_figure_text(const struct claim *claim, double figure, char out[UNITS_MAX]);
 
 const char *claim_quantity_name(enum claim_quantity quantity);
-const char *claim_verdict_name(enum claim_verdict verdict);
-
-/* The verdict on a measured figure. A range is widened by a tenth of its
- * distance from 1 at either end, since documents round (and by half a hundredth at least). HOLDS:
- * the figure is inside, and where the range itself excludes 1 the interval does too. IN DIRECTION:
- * outside, but all of the interval is on the claimed side of 1 ("1x" and "at most 2x" claim none).
- * A figure inside whose interval reaches 1 is INCOMPARABLE: too uncertain to say. A difference
- * likewise, about 0. */
-enum claim_verdict claim_judge(const struct claim *claim, struct interval measured);
 
 #endif

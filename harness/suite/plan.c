@@ -199,8 +199,8 @@ static void keep_wanted(struct plan *found, const struct plan *plan, const struc
     found->count = kept;
 }
 
-int plan_add_ceilings(struct plan *plan, const struct suite *ceilings,
-                      const struct device_info *device)
+static int add_ceilings(struct plan *plan, const struct suite *ceilings,
+                        const struct device_info *device)
 {
     struct plan found = {0};
     struct wanted wanted = wanted_ceilings(plan, device);
@@ -230,7 +230,7 @@ int plan_add_own_ceilings(struct plan *plan, const struct device_info *device)
         snprintf(why, sizeof why, "%s", assay_last_error());
         return assay_error("%s; --no-ceilings does without", why);
     }
-    int failed = plan_add_ceilings(plan, &ceilings, device);
+    int failed = add_ceilings(plan, &ceilings, device);
     suite_release(&ceilings);
     return failed;
 }

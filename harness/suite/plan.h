@@ -25,10 +25,12 @@ struct group {
     double precision_pct;          /* half width of the interval, of the median */
     double energy_s;               /* 0: only blocks that are long enough anyway */
     double timeout_s;              /* a step of a case (setup, check, block) */
+    double threshold_pct;          /* smallest change that counts; 0: by the clocks */
     char baseline[ASSAY_MAX_NAME]; /* the variant of the suite's choice; "": the operation's */
     int variant_count;
     const struct assay_variant *variant[PLAN_MAX_VARIANTS];
     char skip[PLAN_MAX_VARIANTS][ASSAY_MAX_REASON]; /* "" or why it is not run */
+    bool expect_wrong[PLAN_MAX_VARIANTS];           /* it is there to show a mistake */
 };
 
 struct plan_options {
@@ -54,11 +56,7 @@ void plan_release(struct plan *plan);
 /* What identifies variant number `variant` of a group. */
 void group_case_id(const struct group *group, int variant, struct case_id *id);
 
-/* Add the groups of `ceilings` whose ceiling the plan's groups need, in front. */
-int plan_add_ceilings(struct plan *plan, const struct suite *ceilings,
-                      const struct device_info *device);
-
-/* The same of the suite `ceilings`, as suite_read finds it. */
+/* Add the groups of the suite `ceilings` whose ceiling the plan's groups need, in front. */
 int plan_add_own_ceilings(struct plan *plan, const struct device_info *device);
 
 #endif

@@ -1,9 +1,11 @@
 /* plan_expand.c - a suite's groups multiplied out for a device. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/room.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "case/registry.h"
 #include "case/shape.h"
 #include "suite/plan_parts.h"
@@ -63,6 +65,7 @@ static int read_settings(struct expansion *expansion)
         {"precision", suite->precision_pct, &pattern->precision_pct},
         {"energy", suite->energy_s, &pattern->energy_s},
         {"timeout", suite->timeout_s, &pattern->timeout_s},
+        {"threshold", suite->threshold_pct, &pattern->threshold_pct},
     };
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
         const struct suite_key *key = suite_key_find(expansion->source, settings[i].name);
@@ -97,6 +100,7 @@ static int read_variants(struct expansion *expansion)
     struct group *pattern = &expansion->pattern;
     const char *chosen = value_of(source, "variants", "*");
     const char *baseline = value_of(source, "baseline", "");
+    const struct suite_key *wrong = suite_key_find(source, "expect_wrong");
     int count = registry_variants(expansion->operation->name, variants, REGISTRY_MAX_VARIANTS);
     for (int i = 0; i < count; i++) {
         if ((int)variants[i]->place != expansion->device->place) continue;
@@ -106,6 +110,8 @@ static int read_variants(struct expansion *expansion)
         if (pattern->variant_count == PLAN_MAX_VARIANTS)
             return suite_error(source->file, source->line, "more than %d variants in a group",
                                PLAN_MAX_VARIANTS);
+        pattern->expect_wrong[pattern->variant_count] =
+            wrong && suite_chooses(wrong->value, variants[i]->name);
         pattern->variant[pattern->variant_count++] = variants[i];
         if (is_baseline) text_copy(pattern->baseline, sizeof pattern->baseline, baseline);
     }
@@ -181,22 +187,82 @@ static bool advance(const struct expansion *expansion, int *position)
     return false;
 }
 
+/* -------------------------------------------------------------- skipped -- */
+
+/* Why no variant can: "" when some may. */
+static void group_reason(const struct group *group, const struct device_info *device,
+                         char reason[ASSAY_MAX_REASON])
+{
+    const struct assay_operation *operation = group->shape.operation;
+    const char *why = operation->supports ? operation->supports(&group->shape) : NULL;
+    reason[0] = '\0';
+    if (why) {
+        text_copy(reason, ASSAY_MAX_REASON, why);
+        return;
+    }
+    double needed = shape_buffer_bytes(&group->shape) + 2.0 * GUARD_BYTES * ASSAY_MAX_BUFFERS;
+    if (device->memory_bytes > 0 && !(needed <= (double)device->memory_bytes)) {
+        char need[UNITS_MAX], have[UNITS_MAX];
+        units_bytes(need, needed);
+        units_bytes(have, (double)device->memory_bytes);
+        snprintf(reason, ASSAY_MAX_REASON, "needs %s, the device has %s", need, have);
+    }
+}
+
+static void variant_reason(const struct assay_variant *variant, const struct assay_shape *shape,
+                           const struct device_info *device, char reason[ASSAY_MAX_REASON])
+{
+    const char *why = variant->supports ? variant->supports(shape) : NULL;
+    reason[0] = '\0';
+    if (variant->min_sm > device->compute_capability)
+        snprintf(reason, ASSAY_MAX_REASON, "needs compute capability %d.%d, the device has %d.%d",
+                 variant->min_sm / 10, variant->min_sm % 10, device->compute_capability / 10,
+                 device->compute_capability % 10);
+    else if (variant->max_sm > 0 && variant->max_sm < device->compute_capability)
+        snprintf(reason, ASSAY_MAX_REASON,
+                 "for compute capability %d.%d at most, the device has %d.%d", variant->max_sm / 10,
+                 variant->max_sm % 10, device->compute_capability / 10,
+                 device->compute_capability % 10);
+    else if (why)
+        text_copy(reason, ASSAY_MAX_REASON, why);
+}
+
+/* Give every variant of `group` that cannot run the reason why. */
+static void skip_impossible(struct group *group, const struct device_info *device)
+{
+    char all[ASSAY_MAX_REASON];
+    group_reason(group, device, all);
+    for (int i = 0; i < group->variant_count; i++)
+        if (*all)
+            text_copy(group->skip[i], sizeof group->skip[i], all);
+        else
+            variant_reason(group->variant[i], &group->shape, device, group->skip[i]);
+}
+
 /* --------------------------------------------------------------- groups -- */
 
-static int add_variants(const struct expansion *expansion, struct group *group)
+int plan_merge(struct group *group, const struct group *more)
 {
-    const struct group *pattern = &expansion->pattern;
-    for (int i = 0; i < pattern->variant_count; i++) {
+    for (int i = 0; i < more->variant_count; i++) {
         int at = 0;
-        while (at < group->variant_count && group->variant[at] != pattern->variant[i])
+        while (at < group->variant_count && group->variant[at] != more->variant[i])
             at++;
         if (at < group->variant_count) continue;
         if (at == PLAN_MAX_VARIANTS)
-            return suite_error(expansion->source->file, expansion->source->line,
-                               "more than %d variants in a group", PLAN_MAX_VARIANTS);
-        group->variant[at] = pattern->variant[i];
+            return assay_error("more than %d variants in a group", PLAN_MAX_VARIANTS);
+        group->variant[at] = more->variant[i];
+        group->expect_wrong[at] = more->expect_wrong[i];
+        memcpy(group->skip[at], more->skip[i], sizeof group->skip[at]);
         group->variant_count++;
     }
+    return 0;
+}
+
+static int add_variants(const struct expansion *expansion, struct group *group)
+{
+    const struct suite_group *source = expansion->source;
+    const struct group *pattern = &expansion->pattern;
+    if (plan_merge(group, pattern)) return suite_error_here(source->file, source->line);
     if (!*group->baseline) memcpy(group->baseline, pattern->baseline, sizeof group->baseline);
     return 0;
 }
@@ -216,7 +282,7 @@ static int add_group(struct plan *plan, const struct expansion *expansion,
     struct group *group = plan_find(plan, shape, temperature);
     if (group) {
         if (add_variants(expansion, group)) return -1;
-        plan_skip(group, expansion->device);
+        skip_impossible(group, expansion->device);
         return 0;
     }
     if (plan->count == PLAN_MAX_GROUPS)
@@ -227,7 +293,7 @@ static int add_group(struct plan *plan, const struct expansion *expansion,
     *group = expansion->pattern;
     group->shape = *shape;
     group->temperature = temperature;
-    plan_skip(group, expansion->device);
+    skip_impossible(group, expansion->device);
     return 0;
 }
 

@@ -36,7 +36,8 @@ static bool is_among(char *const *paths, int count, const char *path)
  * are included: they become keys of the group. */
 static int add_defaults(struct suite_group *group, const struct suite_group *head)
 {
-    static const char *const inherited[] = {"budget", "precision", "energy", "timeout"};
+    static const char *const inherited[] = {"budget", "precision", "energy", "timeout",
+                                            "threshold"};
     for (size_t i = 0; i < sizeof inherited / sizeof *inherited; i++) {
         const struct suite_key *key = suite_key_find(head, inherited[i]);
         if (!key || suite_key_find(group, key->name)) continue;
@@ -135,6 +136,7 @@ static void take_head(struct suite *suite, const struct suite_file *file)
         {"precision", offsetof(struct suite, precision_pct), 0.5},
         {"energy", offsetof(struct suite, energy_s), 0},
         {"timeout", offsetof(struct suite, timeout_s), 60},
+        {"threshold", offsetof(struct suite, threshold_pct), 0},
     };
     suite_name_of(file->path, suite->name);
     text_copy(suite->file, sizeof suite->file, file->path);

@@ -44,6 +44,7 @@ struct suite {
     char title[128];
     char *text; /* the file as read; stored with the run */
     double budget_s, precision_pct, energy_s, timeout_s;
+    double threshold_pct; /* smallest change that counts; 0: not said */
     struct suite_group *groups;
     int group_count;
 };

@@ -45,6 +45,14 @@ check "one made by a newer version" refused "made by a newer assay"
 check "show refuses it too" warns "made by a newer assay" "$ASSAY" show --db newer.sqlite
 check "which stays as it was" [ "$(sha256sum <newer.sqlite)" = "$before_newer" ]
 
+copy older.sqlite
+query older.sqlite "PRAGMA user_version = 3"
+before_older=$(sha256sum <older.sqlite)
+check "one of an older development version" refused "older development version"
+check "show says what to do" warns "export its runs with that one and import them here" "$ASSAY" show --db older.sqlite
+check "merge refuses it too" warns "older.sqlite is of an older" "$ASSAY" merge older.sqlite --db whole.sqlite
+check "which stays as it was" [ "$(sha256sum <older.sqlite)" = "$before_older" ]
+
 copy locked.sqlite
 mkfifo hold
 sqlite3 locked.sqlite <hold >locked.out 2>&1 &

@@ -24,14 +24,24 @@ check "no partial file is left" fails ls again.ndjson.partial.*
 check "standard output is the default" gives "$(cat again.ndjson)" "$ASSAY" export
 check "csv by option" says "operation,variant,kind" "$ASSAY" export 0123 --format csv
 check "csv by ending" exits 0 "$ASSAY" export latest -o run.csv
-check "an import of csv by ending" exits 0 "$ASSAY" import run.csv --db csv.sqlite
-check "it has the case" gives "plain|12.5" query csv.sqlite "SELECT variant, time_ns FROM cases"
-check "a database before a colon" says "12.5" "$ASSAY" export csv.sqlite:latest --format csv
-check "ASSAY_DB names the database" says "12.5" env ASSAY_DB=csv.sqlite "$ASSAY" export
+check "SQLite reads it" gives "plain|12.5|first" sqlite3 :memory: ".import --csv run.csv t" "SELECT variant, time_ns, run_label FROM t"
+check "csv is only written" warns "the format csv is only written" "$ASSAY" import run.csv --db csv.sqlite
+check "by option too" warns "the format csv is only written" "$ASSAY" import run.csv --format csv --db csv.sqlite
+check "what is of no format is named" warns "standard input:1: not a JSON object" \
+    bash -c '"$0" import - --db csv.sqlite <run.csv' "$ASSAY"
+cp results/assay.sqlite named.sqlite
+check "a database before a colon" says "12.5" "$ASSAY" export named.sqlite:latest --format csv
+check "ASSAY_DB names the database" says "12.5" env ASSAY_DB=named.sqlite "$ASSAY" export
 check "standard input is -" exits 0 bash -c '"$0" import - --db two.sqlite <run.ndjson' "$ASSAY"
-check "its format is seen by its content" exits 0 bash -c '"$0" import - --db two.sqlite <run.csv' "$ASSAY"
 check "export, import, export is the same text" gives "$(cat again.ndjson)" \
     "$ASSAY" export 0123456789 --db two.sqlite
+
+published() { set -- "$HERE"/../results/h200/*.ndjson && [ $# -ge 10 ] && "$ASSAY" import "$@" --db published.sqlite; }
+check "the published runs are of development versions, and are imported" exits 0 published
+check "all of them" gives "$(grep -h '"table":"run"' "$HERE"/../results/h200/*.ndjson | sort -u | wc -l)" \
+    query published.sqlite "SELECT count(*) FROM run"
+check "a published kernel that shows a mistake is no failure" exits 0 \
+    "$ASSAY" show "$(query published.sqlite "SELECT id FROM run WHERE suite = 'gpt'")" --db published.sqlite
 
 check "an unknown run is one line and exit 2" exits 2 "$ASSAY" export frist
 check "with a suggestion" warns "did you mean 'first'?" "$ASSAY" export frist

@@ -1,11 +1,49 @@
-/* store_csv.c - a run as CSV. */
+/* store_csv.c - a run as CSV: the fields of the tables, a column each. */
 #include "store/exchange/store_csv.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/csv.h"
-#include "store/exchange/store_csv_row.h"
+#include "store/store_internal.h"
+
+/* ------------------------------------------------------------- columns -- */
+
+/* "mse=0.1 max=2", a column that no table has. */
+struct metrics {
+    char text[ASSAY_MAX_METRICS * (ASSAY_MAX_NAME + NUMBER_SIZE)];
+};
+
+static const struct field metric_fields[] = {FIELD("metrics", FIELD_TEXT, metrics, text, NULL),
+                                             {0}};
+
+static const struct field group_fields[] = {
+    FIELD("purpose", FIELD_WORD, stored_case, purpose, &purpose_words),
+    FIELD("group_label", FIELD_TEXT, stored_case, group_label, NULL),
+    FIELD("threshold", FIELD_REAL, stored_case, threshold, NULL),
+    FIELD("expect_wrong", FIELD_COUNT, stored_case, expect_wrong, NULL),
+    {0},
+};
+
+static const struct field run_id_fields[] = {FIELD("run_id", FIELD_TEXT, run_info, id, NULL), {0}};
+static const struct field launch_id_fields[] = {
+    FIELD("launch_id", FIELD_TEXT, launch_info, id, NULL), {0}};
+
+static const struct field time_fields[] = {
+    FIELD("started_at", FIELD_TEXT, stored_run, started_at, NULL),
+    FIELD("ended_at", FIELD_TEXT, stored_run, ended_at, NULL),
+    FIELD("status", FIELD_TEXT, stored_run, status, NULL),
+    {0},
+};
+
+/* Columns that stand together, with what their struct is for one line. */
+struct columns {
+    const char *prefix;
+    struct part part;
+};
+enum { COLUMNS = 13 };
 
 static const struct launch_info *launch_of(const struct stored_run *run, const char *launch_id)
 {
@@ -15,39 +53,103 @@ static const struct launch_info *launch_of(const struct stored_run *run, const c
     return &run->launches[i];
 }
 
-static void row_fill(struct csv_row *row, const struct stored_run *run,
-                     const struct stored_case *stored)
+/* Left to right: what is read most comes first. `stored` NULL: for the header. */
+static void columns_of(const struct stored_run *run, const struct stored_case *stored,
+                       const struct metrics *metrics, struct columns columns[COLUMNS])
 {
-    row->run = run->run;
-    row->program = run->program;
-    row->host = run->host;
-    row->launch = *launch_of(run, stored->launch_id);
-    row->result = stored->result;
-    row->purpose = stored->purpose;
-    snprintf(row->group_label, sizeof row->group_label, "%s", stored->group_label);
-    snprintf(row->started_at, sizeof row->started_at, "%s", run->started_at);
-    snprintf(row->ended_at, sizeof row->ended_at, "%s", run->ended_at);
-    snprintf(row->status, sizeof row->status, "%s", run->status);
-    csv_metrics_text(row);
+    const struct case_result *result = stored ? &stored->result : NULL;
+    const struct launch_info *launch = stored ? launch_of(run, stored->launch_id) : NULL;
+    const struct columns all[COLUMNS] = {
+        {"", {case_fields, result ? &result->id : NULL}},
+        {"", {result_fields, result}},
+        {"", {metric_fields, metrics}},
+        {"", {group_fields, stored}},
+        {"", {run_id_fields, &run->run}},
+        {"", {launch_id_fields, launch}},
+        {"run_", {run_fields, &run->run}},
+        {"run_", {time_fields, run}},
+        {"launch_", {launch_fields, launch}},
+        {"launch_", {session_fields, launch ? &launch->device : NULL}},
+        {"device_", {device_fields, launch ? &launch->device : NULL}},
+        {"program_", {program_fields, &run->program}},
+        {"host_", {host_fields, &run->host}},
+    };
+    memcpy(columns, all, sizeof all);
+}
+
+/* -------------------------------------------------------------- values -- */
+
+/* In `text`, or where it stands; "" for what was not measured. */
+static const char *value_text(const struct field *field, const void *at, char text[NUMBER_SIZE])
+{
+    int64_t count = field->type == FIELD_COUNT     ? *(const int32_t *)at
+                    : field->type == FIELD_COUNT64 ? *(const int64_t *)at
+                                                   : -1;
+    *text = '\0';
+    switch (field->type) {
+    case FIELD_TEXT:
+        return at;
+    case FIELD_WORD:
+        return field->words->name(*(const int32_t *)at);
+    case FIELD_REAL:
+        if (!isnan(*(const double *)at)) number_text(*(const double *)at, text);
+        break;
+    case FIELD_COUNT:
+    case FIELD_COUNT64:
+        if (count >= 0) snprintf(text, NUMBER_SIZE, "%" PRId64, count);
+        break;
+    case FIELD_BITS:
+        snprintf(text, NUMBER_SIZE, "%" PRIu64, *(const uint64_t *)at);
+        break;
+    case FIELD_FLAG:
+        snprintf(text, NUMBER_SIZE, "%d", *(const bool *)at);
+        break;
+    }
+    return text;
+}
+
+static void metrics_text(const struct case_result *result, struct metrics *metrics)
+{
+    size_t used = 0;
+    metrics->text[0] = '\0';
+    for (int i = 0; i < result->metric_count; i++) {
+        const struct metric *metric = &result->metrics[i];
+        char value[NUMBER_SIZE] = "";
+        if (!isnan(metric->value)) number_text(metric->value, value);
+        used += (size_t)snprintf(metrics->text + used, sizeof metrics->text - used, "%s%s=%s",
+                                 i ? " " : "", metric->name, value);
+    }
+}
+
+/* --------------------------------------------------------------- lines -- */
+
+static void write_line(FILE *out, const struct columns columns[COLUMNS], bool is_header)
+{
+    for (int i = 0; i < COLUMNS; i++) {
+        const struct part *part = &columns[i].part;
+        for (const struct field *field = part->fields; field->column; field++) {
+            char name[80], number[NUMBER_SIZE];
+            const char *text = name;
+            snprintf(name, sizeof name, "%s%s", columns[i].prefix, field->column);
+            if (!is_header)
+                text = value_text(field, (const char *)part->base + field->offset, number);
+            csv_write(out, text, i + 1 == COLUMNS && !field[1].column ? '\n' : ',');
+        }
+    }
 }
 
 int store_export_csv(struct store *store, const char *run_id, FILE *out)
 {
-    struct csv_column columns[CSV_MAX_COLUMNS];
-    int count = csv_columns(columns);
+    struct columns columns[COLUMNS];
+    struct metrics metrics;
     struct stored_run run;
-    struct csv_row row;
-    char value[CSV_VALUE_SIZE];
-
     if (store_read_run(store, run_id, false, &run) != 0) return -1;
-    for (int i = 0; i < count; i++)
-        csv_write(out, columns[i].name, i + 1 < count ? ',' : '\n');
-    for (int j = 0; j < run.case_count && !ferror(out); j++) {
-        row_fill(&row, &run, &run.cases[j]);
-        for (int i = 0; i < count; i++) {
-            csv_value_text(columns[i].field, (const char *)&row + columns[i].offset, value);
-            csv_write(out, value, i + 1 < count ? ',' : '\n');
-        }
+    columns_of(&run, NULL, &metrics, columns);
+    write_line(out, columns, true);
+    for (int i = 0; i < run.case_count && !ferror(out); i++) {
+        metrics_text(&run.cases[i].result, &metrics);
+        columns_of(&run, &run.cases[i], &metrics, columns);
+        write_line(out, columns, false);
     }
     stored_run_release(&run);
     if (fflush(out) == 0 && !ferror(out)) return 0;

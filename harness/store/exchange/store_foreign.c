@@ -194,8 +194,14 @@ static int store_foreign_cases(const struct foreign *foreign, const struct forei
 {
     for (int i = 0; i < run->case_count; i++) {
         const struct case_result *result = &run->cases[i];
-        const struct result_row row = {run->launch.id,      PURPOSE_CASE, result->id.operation,
-                                       foreign->started_at, result,       true};
+        const struct result_row row = {.launch_id = run->launch.id,
+                                       .purpose = PURPOSE_CASE,
+                                       .group_label = result->id.operation,
+                                       .threshold = NAN,
+                                       .expect_wrong = -1,
+                                       .measured_at = foreign->started_at,
+                                       .result = result,
+                                       .merge = true};
         char name[CASE_TEXT];
         bool added;
         if (result_write(foreign->store, &row, &added) != 0) return -1;

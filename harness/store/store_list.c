@@ -1,4 +1,4 @@
-/* store_runs.c - the runs in the database, a line each. */
+/* store_list.c - what a database has: its runs, a line each, and the names of its cases. */
 #include "store/store_internal.h"
 
 /* The first launch of a gate stands for it: its columns are those of the row with the
@@ -48,4 +48,32 @@ int store_each_run(struct store *store, bool gates_as_one,
         if (each(&line, context) != 0) break;
     }
     return query_close(&query);
+}
+
+int store_each_case_name(struct store *store, int (*each)(const char *name, void *context),
+                         void *context)
+{
+    /* A seek in the index a name, where DISTINCT would walk through every result. */
+    static const char sql[] =
+        "WITH RECURSIVE one (operation) AS ("
+        " SELECT min(operation) FROM result"
+        " UNION ALL SELECT (SELECT min(operation) FROM result WHERE operation > one.operation)"
+        " FROM one WHERE operation IS NOT NULL),"
+        " pair (operation, variant) AS ("
+        " SELECT operation, (SELECT min(variant) FROM result WHERE operation = one.operation)"
+        " FROM one WHERE operation IS NOT NULL"
+        " UNION ALL SELECT operation, (SELECT min(variant) FROM result"
+        "  WHERE operation = pair.operation AND variant > pair.variant)"
+        " FROM pair WHERE variant IS NOT NULL)"
+        " SELECT operation || '/' || variant AS name FROM pair WHERE variant IS NOT NULL"
+        " ORDER BY operation, variant";
+    struct query query;
+    int status = 0;
+    query_open(&query, store, "read the names of cases", sql);
+    while (status == 0 && query_step(&query) == 1) {
+        char name[2 * ASSAY_MAX_NAME + 2];
+        column_text(&query, "name", name, sizeof name);
+        status = each(name, context);
+    }
+    return query_close(&query) != 0 ? -1 : status;
 }

@@ -1,0 +1,99 @@
+/* gate_keep.c - what a gate takes from the database about noise, and what it leaves there. */
+#include <math.h>
+#include <string.h>
+
+#include "gate/gate_run_state.h"
+#include "store/store_gate.h"
+
+/* ---------------------------------------------------------------- noise -- */
+
+int gate_read_noise(struct gate_run *run)
+{
+    const char *id = run->pool[ARM_BASE].run.launches[0].id;
+    if (store_comparability(run->store, id, run->comparability) != 0) return -1;
+    noise_release(&run->noise);
+    return store_read_noise(run->store, run->comparability,
+                            run->options->speedup ? "speedup" : "time", &run->noise);
+}
+
+int gate_keep_block(const struct gate_run *run, const struct case_id *id, double time_ns,
+                    const struct gate_rounds *rounds, const char *source, int first)
+{
+    struct noise_block block = {
+        .id = *id, .first = first, .rounds = rounds->count, .time_ns = time_ns};
+    double copy[SIGNED_RANK_MAX];
+    if (rounds->count < GATE_LEAST_ROUNDS) return 0;
+    snprintf(block.session, sizeof block.session, "%s", run->session);
+    block.shift = fabs(signed_rank_interval(rounds->value, rounds->count, 0.95).mid);
+    memcpy(copy, rounds->value, sizeof copy);
+    block.spread = stats_mad(copy, rounds->count);
+    return store_add_noise(run->store, run->comparability, source,
+                           run->options->speedup ? "speedup" : "time", &block);
+}
+
+/* Whether what the programs differed by in the screen is noise. Identical kernels are not all
+ * of a program: what the host adds, or hands to the kernels, is a change like any other, so
+ * only the timestamps of the kernels count, and only of a case whose screen showed it to be
+ * unchanged. A floor made of these is rather too low than too high. */
+static bool is_unchanged(const struct gate_run *run, const struct comparison_row *row,
+                         const struct gate_case *one)
+{
+    const struct device_info *device = &run->pool[ARM_BASE].run.launches[0].device;
+    bool by_kernels = device->clock == CLOCK_CUPTI && row->id.place == ASSAY_CUDA;
+    bool settled = !one->slower.suspect && !one->faster.suspect;
+    return (row->tags & TAG_SAME_CODE) && by_kernels && row->verdict == VERDICT_PASS && settled;
+}
+
+int gate_keep_noise(const struct gate_run *run)
+{
+    for (int i = 0; i < run->comparison->count; i++) {
+        const struct comparison_row *row = &run->comparison->rows[i];
+        const struct gate_case *one = &run->cases[i];
+        if (!gate_is_judged(row)) continue;
+        if (gate_keep_block(run, &row->id, row->base_ns, &one->null, "null", 0) != 0) return -1;
+        if (is_unchanged(run, row, one) &&
+            gate_keep_block(run, &row->id, row->base_ns, &one->screen, "code", 0) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* ------------------------------------------------------------- verdicts -- */
+
+/* A base that hardly works must not look like one that passed. NEW cases are in no base. */
+static void note_coverage(struct comparison *comparison)
+{
+    int judged = 0, cases = 0;
+    const char *why = "";
+    for (int i = 0; i < comparison->count; i++) {
+        const struct comparison_row *row = &comparison->rows[i];
+        if (row->verdict == VERDICT_NEW) continue;
+        cases++;
+        judged += gate_is_judged(row);
+        if (!gate_is_judged(row) && !why[0]) why = row->reason;
+    }
+    if (judged > 0 && judged < cases)
+        comparison_note(comparison, "only %d of %d cases %s judged; of the others one: %s", judged,
+                        cases, judged == 1 ? "was" : "were", why);
+}
+
+int gate_finish(struct gate_run *run)
+{
+    struct comparison *comparison = run->comparison;
+    const struct gate_options *options = run->options;
+    snprintf(comparison->base.program, sizeof comparison->base.program, "%s",
+             options->baseline ? "" : options->base);
+    snprintf(comparison->candidate.program, sizeof comparison->candidate.program, "%s",
+             options->candidate);
+    comparison->candidate.label[0] = '\0'; /* each launch had its own */
+    if (!options->baseline) comparison->base.label[0] = '\0';
+    if (run->noise.count == 0)
+        comparison_note(comparison,
+                        "no noise floor is known for this device: assay calibrate "
+                        "%.60s makes one",
+                        options->suite);
+    note_coverage(comparison);
+    if (store_apply_acks(run->store, comparison) != 0) return -1;
+    if (comparison_finish(comparison, options->fail_on) != 0) return -1;
+    return store_add_gate(run->store, run->session, run->comparability, comparison);
+}

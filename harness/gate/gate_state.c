@@ -1,0 +1,88 @@
+/* gate_state.c - a gate that begins and ends, and what its launches ask their programs for. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "gate/gate_run_state.h"
+#include "store/store_id.h"
+
+static const double ALPHA = 0.05;
+
+int gate_begin(struct gate_run *run, struct store *store, const struct gate_options *options,
+               struct comparison *comparison)
+{
+    *run = (struct gate_run){
+        .store = store,
+        .options = options,
+        .comparison = comparison,
+        .compare = {.speedup = options->speedup,
+                    .threshold = options->threshold,
+                    .noise = &run->noise,
+                    .fail_on = options->fail_on},
+        /* Who interrupts a gate may have read what its first look left open: that look has its
+         * share of alpha, and giving up the second one must not enlarge it afterwards. */
+        .rules = {.alpha = ALPHA, .extend = options->extend || options->resume},
+    };
+    memset(comparison, 0, sizeof *comparison);
+    if (id_random(run->session) != 0) return -1;
+    run->seed = options->has_seed ? options->seed : strtoull(run->session + 16, NULL, 16);
+    return 0;
+}
+
+void gate_end(struct gate_run *run)
+{
+    for (int arm = 0; arm < ARMS; arm++)
+        timings_release(&run->pool[arm]);
+    timings_release(&run->pinned);
+    noise_release(&run->noise);
+    free(run->cases);
+}
+
+/* ------------------------------------------------------------- launches -- */
+
+/* The arms of a round share their inputs and their order; the null arm has others, as
+ * another launch of the base would. Of a simulated device the seed is the luck of
+ * the launch as well, which no two of them share. */
+static uint64_t seed_of(const struct gate_run *run, enum arm arm, int round, const char *device)
+{
+    if (strncmp(device, "sim", 3) == 0)
+        return rng_mix(run->seed, ARMS * (uint64_t)round + (uint64_t)arm);
+    return rng_mix(run->seed, 2 * (uint64_t)round + (arm == ARM_NULL));
+}
+
+const char *gate_arm_name(const struct gate_run *run, enum arm arm)
+{
+    static const char *const arms[ARMS] = {"base", "candidate", "base again"};
+    static const char *const unchanged[ARMS] = {"unchanged", "unchanged again"};
+    return (run->is_calibration ? unchanged : arms)[arm];
+}
+
+void gate_label(const struct gate_run *run, enum arm arm, int round, char out[GATE_LABEL])
+{
+    snprintf(out, GATE_LABEL, "gate %.8s round %d, %s", run->session, round + 1 + run->label_skip,
+             gate_arm_name(run, arm));
+}
+
+struct program_call gate_call(const struct gate_run *run, enum arm arm, int round,
+                              const char *filter)
+{
+    const struct gate_options *options = run->options;
+    bool is_base = arm != ARM_CANDIDATE;
+    const char *device = is_base ? options->base_device : options->candidate_device;
+    return (struct program_call){
+        .program = is_base ? options->base : options->candidate,
+        .suite = options->suite,
+        .device = device,
+        .filter = filter,
+        .budget = options->budget ? options->budget : GATE_BUDGET_S,
+        .precision = options->precision,
+        .seed = seed_of(run, arm, round, device),
+        .timeout_s = options->timeout_s,
+    };
+}
+
+/* Rounds alternate AB, BA, so that a drift falls on both alike. */
+enum arm gate_arm_at(int round, int turn)
+{
+    return (enum arm)(round % 2 ? ARMS - 1 - turn : turn);
+}
