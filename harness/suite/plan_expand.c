@@ -227,8 +227,7 @@ static void variant_reason(const struct assay_variant *variant, const struct ass
         text_copy(reason, ASSAY_MAX_REASON, why);
 }
 
-/* Give every variant of `group` that cannot run the reason why. */
-static void skip_impossible(struct group *group, const struct device_info *device)
+void plan_skip(struct group *group, const struct device_info *device)
 {
     char all[ASSAY_MAX_REASON];
     group_reason(group, device, all);
@@ -282,7 +281,7 @@ static int add_group(struct plan *plan, const struct expansion *expansion,
     struct group *group = plan_find(plan, shape, temperature);
     if (group) {
         if (add_variants(expansion, group)) return -1;
-        skip_impossible(group, expansion->device);
+        plan_skip(group, expansion->device);
         return 0;
     }
     if (plan->count == PLAN_MAX_GROUPS)
@@ -293,7 +292,7 @@ static int add_group(struct plan *plan, const struct expansion *expansion,
     *group = expansion->pattern;
     group->shape = *shape;
     group->temperature = temperature;
-    skip_impossible(group, expansion->device);
+    plan_skip(group, expansion->device);
     return 0;
 }
 

@@ -16,6 +16,9 @@ struct group *plan_find(const struct plan *plan, const struct assay_shape *shape
  * suite's order. A shape and temperature that come again only add variants. */
 int plan_expand(struct plan *plan, const struct suite *suite, const struct device_info *device);
 
+/* Give every variant of `group` that cannot run on the device the reason why. */
+void plan_skip(struct group *group, const struct device_info *device);
+
 /* Add the variants of `more` that `group` lacks, as they are there. -1 with assay_error. */
 int plan_merge(struct group *group, const struct group *more);
 
