@@ -5,7 +5,7 @@
 #ifndef PROFILE_FIXTURE_H
 #define PROFILE_FIXTURE_H
 
-#include "tests/store_fixture.h"
+#include "store_fixture.h"
 
 #include "device/profile.h"
 

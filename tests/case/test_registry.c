@@ -1,0 +1,212 @@
+/* test_registry.c - what was linked in, in order, and what is refused. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/error.h"
+#include "case/registry.h"
+#include "case/shape.h"
+#include "tests/fake_operations.h"
+#include "suite/plan.h"
+
+static void operations_are_sorted_by_name(void **state)
+{
+    const struct assay_operation *const *list;
+    (void)state;
+    assert_int_equal(registry_operations(&list), 3);
+    assert_ptr_equal(list[0], &product);
+    assert_ptr_equal(list[1], &scale);
+    assert_ptr_equal(list[2], &stream);
+    assert_ptr_equal(registry_operation("scale"), &scale);
+    assert_null(registry_operation("scal"));
+}
+
+static void variants_are_references_baselines_kernels_each_by_name(void **state)
+{
+    const struct assay_variant *list[8];
+    const struct assay_variant *const expected[] = {&scale_plain,     &scale_library,  &scale_fast,
+                                                    &scale_cuda_fast, &scale_cuda_tma, &scale_wide};
+    (void)state;
+    assert_int_equal(registry_variants("scale", list, 8), 6);
+    assert_memory_equal(list, expected, sizeof expected);
+    assert_int_equal(registry_variants("scale", list, 2), 2);
+    assert_int_equal(registry_variants("none", list, 8), 0);
+}
+
+static void what_is_linked_here_is_sound(void **state)
+{
+    (void)state;
+    assert_int_equal(registry_check(), 0);
+}
+
+/* -------------------------------------------------------------- culprits -- */
+
+static void expect_refusal(const struct assay_operation *operation,
+                           const struct assay_variant *variant, const char *message)
+{
+    const struct assay_operation *operations[] = {&scale, operation};
+    const struct assay_variant *variants[] = {&scale_fast, variant};
+    assert_int_equal(registry_check_lists(operations, operation ? 2 : 1, variants, variant ? 2 : 1),
+                     -1);
+    assert_string_equal(assay_last_error(), message);
+}
+
+static void names_are_lower_case_and_fit(void **state)
+{
+    struct assay_operation bad = stream;
+    (void)state;
+    bad.name = "Scale";
+    expect_refusal(&bad, NULL, "registry: an operation 'Scale': a name is made of a-z, 0-9 and _");
+    bad.name = "";
+    expect_refusal(&bad, NULL, "registry: an operation has no name");
+    bad.name = "an_operation_with_a_name_of_forty_eight_letters_";
+    expect_refusal(&bad, NULL,
+                   "registry: an operation 'an_operation_with_a_name_of_forty_eight_letters_': the "
+                   "name has more than 47 characters");
+}
+
+static void names_are_unique(void **state)
+{
+    struct assay_operation same = stream;
+    struct assay_variant again = scale_wide;
+    (void)state;
+    same.name = "scale";
+    expect_refusal(&same, NULL, "registry: two operations are called scale");
+    again.name = "fast";
+    expect_refusal(NULL, &again, "registry: two variants of scale are called fast");
+    again.place = ASSAY_CUDA; /* a name may be used on both places */
+    const struct assay_operation *operations[] = {&scale};
+    const struct assay_variant *variants[] = {&scale_fast, &again};
+    assert_int_equal(registry_check_lists(operations, 1, variants, 2), 0);
+}
+
+static void a_variant_needs_its_operation_and_launch(void **state)
+{
+    struct assay_variant bad = scale_wide;
+    (void)state;
+    bad.operation = "sclae";
+    expect_refusal(NULL, &bad,
+                   "registry: variant wide belongs to operation 'sclae', which does not exist");
+    bad.operation = "scale";
+    bad.launch = NULL;
+    expect_refusal(NULL, &bad, "registry: variant wide of scale lacks its summary or launch");
+}
+
+static void an_operation_needs_buffers_and_work(void **state)
+{
+    struct assay_operation bad = stream;
+    (void)state;
+    bad.work = NULL;
+    expect_refusal(&bad, NULL, "registry: operation stream lacks its summary, buffers or work");
+}
+
+static void dims_are_possible(void **state)
+{
+    static const char *const none[] = {NULL};
+    static const char *const spaced[] = {"a b", NULL};
+    struct assay_operation bad = stream;
+    (void)state;
+    bad.dims[0].fallback = 0;
+    expect_refusal(&bad, NULL,
+                   "registry: dim bytes of stream: its fallback is not a possible value");
+    bad = stream;
+    bad.dims[1].fallback = 3;
+    expect_refusal(&bad, NULL, "registry: dim mix of stream: its fallback is not a possible value");
+    bad = stream;
+    bad.dims[0].min = 9;
+    bad.dims[0].max = 8;
+    expect_refusal(&bad, NULL, "registry: dim bytes of stream has an impossible range");
+    bad = stream;
+    bad.dims[1].choices = none;
+    expect_refusal(&bad, NULL, "registry: dim mix of stream has no choices");
+    bad.dims[1].choices = spaced;
+    expect_refusal(&bad, NULL, "registry: dim mix of stream: 'a b' cannot be a choice");
+    bad = stream;
+    bad.dims[1].name = "bytes";
+    expect_refusal(&bad, NULL, "registry: dim bytes of stream is there twice");
+    bad.dims[1].name = "budget";
+    expect_refusal(&bad, NULL, "registry: dim budget of stream: suites use this word as a key");
+    bad = stream;
+    bad.dims[1].summary = NULL;
+    expect_refusal(&bad, NULL, "registry: dim mix of stream has no summary");
+}
+
+/* ---------------------------------------------------------------- shapes -- */
+
+static void a_shape_reads_back_from_its_text(void **state)
+{
+    struct assay_shape shape = shape_default(&scale), back;
+    char text[RESULT_MAX_SHAPE];
+    (void)state;
+    shape_text(&shape, text, sizeof text);
+    assert_string_equal(text, "n=1000 input=fp32");
+    shape.value[0] = 123456789;
+    shape.value[1] = 1;
+    shape_text(&shape, text, sizeof text);
+    assert_string_equal(text, "n=123456789 input=bf16");
+    assert_int_equal(shape_parse(&scale, text, &back), 0);
+    assert_true(shape_equal(&shape, &back));
+    assert_int_equal(shape_parse(&scale, "input=bf16", &back), 0);
+    assert_int_equal(back.value[0], 1000);
+    assert_false(shape_equal(&shape, &back));
+}
+
+static void a_text_that_is_no_shape_is_refused(void **state)
+{
+    static const struct {
+        const char *text, *message;
+    } bad[] = {
+        {"n", "'n' is not dim=value"},
+        {"m=5", "scale has no dim 'm'"},
+        {"n=5 n=6", "n is there twice"},
+        {"n=-1", "n=-1 is no number"},
+        {"n=0", "n=0 is not within 1 to 1000000000"},
+        {"input=fp8", "input=fp8 is not one of its choices"},
+    };
+    struct assay_shape shape;
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_int_equal(shape_parse(&scale, bad[i].text, &shape), -1);
+        assert_string_equal(assay_last_error(), bad[i].message);
+    }
+}
+
+static void bytes_are_those_of_the_work_and_of_the_buffers(void **state)
+{
+    struct assay_shape shape = shape_default(&product);
+    (void)state;
+    assert_float_equal(shape_bytes(&shape), 4 * 64 * 64 + 4 * 64, 0);
+    shape = shape_default(&scale);
+    assert_float_equal(shape_buffer_bytes(&shape), 5000, 0);
+}
+
+static void a_shape_without_room_is_cut_at_a_whole_dim(void **state)
+{
+    struct assay_shape shape = shape_default(&scale);
+    char text[8] = "xxxxxxx";
+    (void)state;
+    shape_text(&shape, text, sizeof text);
+    assert_string_equal(text, "n=1000");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(operations_are_sorted_by_name),
+        cmocka_unit_test(variants_are_references_baselines_kernels_each_by_name),
+        cmocka_unit_test(what_is_linked_here_is_sound),
+        cmocka_unit_test(names_are_lower_case_and_fit),
+        cmocka_unit_test(names_are_unique),
+        cmocka_unit_test(a_variant_needs_its_operation_and_launch),
+        cmocka_unit_test(an_operation_needs_buffers_and_work),
+        cmocka_unit_test(dims_are_possible),
+        cmocka_unit_test(a_shape_reads_back_from_its_text),
+        cmocka_unit_test(a_text_that_is_no_shape_is_refused),
+        cmocka_unit_test(bytes_are_those_of_the_work_and_of_the_buffers),
+        cmocka_unit_test(a_shape_without_room_is_cut_at_a_whole_dim),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,129 @@
+/* test_claim_launches.c - a claim over several launches: the unit is the launch, whose luck all
+ * of its samples share. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/error.h"
+#include "claims/claim_ledger.h"
+#include "tests/fake_operations.h"
+#include "tests/suite_folder.h"
+
+enum { MOST = 6 };
+
+/* Of each launch the cases plain and fast, without samples: their medians decide. */
+struct fake {
+    struct stored_run run;
+    struct stored_case cases[2 * MOST];
+    struct launch_info launch[MOST];
+};
+
+static void case_make(struct stored_case *stored, int launch, const char *variant, double time_ns,
+                      double alloc_ns)
+{
+    struct case_result *result = &stored->result;
+    result_init(result);
+    snprintf(stored->launch_id, sizeof stored->launch_id, "%d", launch);
+    strcpy(stored->group_label, "a");
+    strcpy(result->id.operation, "scale");
+    strcpy(result->id.variant, variant);
+    strcpy(result->id.shape, "n=100 input=fp32");
+    result->status = STATUS_OK;
+    result->clock = CLOCK_CUPTI;
+    result->time_ns = time_ns;
+    result->lo_ns = 0.999 * time_ns;
+    result->hi_ns = 1.001 * time_ns;
+    result->metric_count = 1;
+    strcpy(result->metrics[0].name, "alloc_ns");
+    result->metrics[0].value = alloc_ns;
+}
+
+/* `plain` takes so many times what `fast` takes, and so many times its allocation. */
+static void fake_run(struct fake *fake, int launches, const double *ratio, const double *alloc)
+{
+    *fake = (struct fake){.run = {.case_count = 2 * launches, .launch_count = launches}};
+    fake->run.cases = fake->cases;
+    fake->run.launches = fake->launch;
+    for (int i = 0; i < launches; i++) {
+        snprintf(fake->launch[i].id, sizeof fake->launch[i].id, "%d", i);
+        case_make(&fake->cases[2 * i], i, "plain", 100 * ratio[i], 10 * alloc[i]);
+        case_make(&fake->cases[2 * i + 1], i, "fast", 100, 10);
+    }
+}
+
+static struct claim_finding find(struct fake *fake, const char *quantity)
+{
+    char text[512];
+    struct claims claims;
+    struct claim_ledger ledger;
+    struct view view;
+    snprintf(text, sizeof text,
+             "[claim a]\ndocument = d\nsays = s\nclaimed = 1.5\nquantity = %s\n"
+             "more = scale/plain n=100\nless = scale/fast n=100\n",
+             quantity);
+    write_suite("c.ini", text);
+    if (claims_read(&claims, "./c.ini")) fail_msg("%s", assay_last_error());
+    assert_int_equal(view_make(&view, &fake->run), 0);
+    assert_int_equal(claim_ledger_make(&ledger, &claims, &view, 1), 0);
+    struct claim_finding finding = ledger.item[0];
+    view_release(&view);
+    claim_ledger_release(&ledger);
+    claims_release(&claims);
+    return finding;
+}
+
+static const double ratios[MOST] = {1.55, 1.0, 1.44, 1.6, 1.5, 1.7};
+static const double allocs[MOST] = {4.3, 3.7, 9.0, 4.1, 4.4, 4.2};
+
+static void a_ratio_is_the_median_of_the_launches_ratios(void **state)
+{
+    (void)state;
+    struct fake fake;
+    fake_run(&fake, 5, ratios, allocs);
+    struct claim_finding finding = find(&fake, "time");
+    assert_true(fabs(finding.measured.mid - 1.5) < 1e-9);
+}
+
+/* Five medians are too few for an interval of 95 %, and their ends are what was seen. */
+static void its_interval_is_of_launches_and_not_of_samples(void **state)
+{
+    (void)state;
+    struct fake fake;
+    fake_run(&fake, 5, ratios, allocs);
+    struct claim_finding finding = find(&fake, "time");
+    assert_true(fabs(finding.measured.lo - 1.0) < 1e-9);
+    assert_true(fabs(finding.measured.hi - 1.6) < 1e-9);
+    assert_int_equal(finding.verdict, CLAIM_INCOMPARABLE); /* one launch saw no effect */
+    fake_run(&fake, 6, ratios, allocs);
+    finding = find(&fake, "time");
+    assert_true(fabs(finding.measured.lo - 1.0) < 1e-9);
+    assert_true(fabs(finding.measured.hi - 1.7) < 1e-9);
+}
+
+static void a_variants_own_figure_has_an_interval_over_launches_too(void **state)
+{
+    (void)state;
+    struct fake fake;
+    fake_run(&fake, 5, ratios, allocs);
+    struct claim_finding finding = find(&fake, "alloc_ns");
+    assert_true(fabs(finding.measured.mid - 4.3) < 1e-9);
+    assert_true(fabs(finding.measured.lo - 3.7) < 1e-9);
+    assert_true(fabs(finding.measured.hi - 9.0) < 1e-9);
+    fake_run(&fake, 1, ratios, allocs);
+    finding = find(&fake, "alloc_ns");
+    assert_true(fabs(finding.measured.mid - 4.3) < 1e-9);
+    assert_true(isnan(finding.measured.lo));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_ratio_is_the_median_of_the_launches_ratios),
+        cmocka_unit_test(its_interval_is_of_launches_and_not_of_samples),
+        cmocka_unit_test(a_variants_own_figure_has_an_interval_over_launches_too),
+    };
+    return cmocka_run_group_tests(tests, enter_suite_folder, leave_suite_folder);
+}

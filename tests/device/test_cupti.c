@@ -1,0 +1,333 @@
+/*
+ * test_cupti.c - recording what the device did, against a library made on the
+ * spot (fake_cupti.h).
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <dlfcn.h>
+#include <cmocka.h>
+
+#include "base/error.h"
+#include "device/cuda/cupti.h"
+#include "device/cuda/records.h"
+#include "tests/shared_object.h"
+#include "synthetic_cubin.h"
+
+/* ---------------------------------------------------------------- records -- */
+
+static void records_are_sorted_by_start_then_end_then_correlation(void **state)
+{
+    (void)state;
+    struct record_list list = {0};
+    const uint64_t times[][3] = {{30, 40, 1}, {10, 30, 2}, {10, 20, 5}, {10, 20, 4}};
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(
+            records_add(&list, &(struct cupti_record){.start_ns = times[i][0],
+                                                      .end_ns = times[i][1],
+                                                      .correlation = (uint32_t)times[i][2]}),
+            0);
+    records_sort(&list);
+    const uint32_t order[] = {4, 5, 2, 1};
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(list.items[i].correlation, order[i]);
+    records_release(&list);
+}
+
+static void a_record_without_times_is_refused(void **state)
+{
+    (void)state;
+    struct record_list list = {0};
+    assert_int_equal(records_add(&list, &(struct cupti_record){.start_ns = 0, .end_ns = 0}), -1);
+    assert_int_equal(records_add(&list, &(struct cupti_record){.start_ns = 5, .end_ns = 0}), -1);
+    assert_int_equal(records_add(&list, &(struct cupti_record){.start_ns = 5, .end_ns = 4}), -1);
+    assert_int_equal(list.count, 0);
+}
+
+static void ten_thousand_records_keep_their_values(void **state)
+{
+    (void)state;
+    struct record_list list = {0};
+    for (uint32_t i = 1; i <= 10000; i++)
+        assert_int_equal(records_add(&list, &(struct cupti_record){.start_ns = i, .end_ns = i}), 0);
+    assert_int_equal(list.count, 10000);
+    assert_int_equal(list.items[9999].start_ns, 10000);
+    records_release(&list);
+}
+
+#ifdef ASSAY_HAVE_CUDA
+#if __has_include(<cupti_activity.h>)
+#define CUPTI_IS_BUILT 1
+#endif
+#endif
+
+#ifdef CUPTI_IS_BUILT
+
+#include "fake_cupti.h"
+
+/* The library's other side: what the tests make it do. */
+static struct {
+    char path[128];
+    void *library;
+    void (*kernel)(uint64_t start, uint64_t end, uint32_t correlation, const char *name);
+    void (*copy)(uint64_t start, uint64_t end, uint32_t correlation);
+    void (*set)(uint64_t start, uint64_t end, uint32_t correlation);
+    void (*unfinished)(void);
+    void (*dropped)(size_t count);
+    void (*results)(int subscribe, int enable);
+    int (*kinds)(void);
+    int (*dirty)(void);
+    void (*module)(const char *cubin, size_t bytes);
+} fake;
+
+static void find(const char *name, void *function)
+{
+    void *symbol = dlsym(fake.library, name);
+    assert_non_null(symbol);
+    memcpy(function, &symbol, sizeof symbol);
+}
+
+static int make_library(void **state)
+{
+    (void)state;
+    if (shared_object_make(library_source, fake.path, sizeof fake.path)) return -1;
+    fake.library = dlopen(fake.path, RTLD_NOW | RTLD_LOCAL);
+    if (!fake.library) return -1;
+    find("fake_kernel", &fake.kernel);
+    find("fake_copy", &fake.copy);
+    find("fake_set", &fake.set);
+    find("fake_unfinished", &fake.unfinished);
+    find("fake_dropped", &fake.dropped);
+    find("fake_results", &fake.results);
+    find("fake_kinds", &fake.kinds);
+    find("fake_dirty", &fake.dirty);
+    find("fake_module", &fake.module);
+    return 0;
+}
+
+static int remove_library(void **state)
+{
+    (void)state;
+    dlclose(fake.library);
+    shared_object_remove(fake.path);
+    return 0;
+}
+
+static int open_session(void **state)
+{
+    (void)state;
+    unsetenv("CUDA_INJECTION64_PATH");
+    setenv("ASSAY_CUPTI", fake.path, 1);
+    fake.results(0, 0);
+    return cupti_open();
+}
+
+static int close_session(void **state)
+{
+    (void)state;
+    cupti_close();
+    unsetenv("CUDA_INJECTION64_PATH");
+    return 0;
+}
+
+static const struct cupti_record *records;
+static int count, lost;
+
+static void collect(int expected_count, int expected_lost)
+{
+    assert_int_equal(cupti_collect(&records, &count, &lost), 0);
+    assert_int_equal(count, expected_count);
+    assert_int_equal(lost, expected_lost);
+}
+
+/* Must come first: afterwards the library stays loaded. */
+static void a_missing_library_is_an_error_with_its_path(void **state)
+{
+    (void)state;
+    setenv("ASSAY_CUPTI", "/nowhere/libcupti.so", 1);
+    assert_int_equal(cupti_open(), -1);
+    assert_non_null(strstr(assay_last_error(), "/nowhere/libcupti.so"));
+    assert_false(cupti_is_open());
+}
+
+static void a_profiler_in_the_environment_has_the_device(void **state)
+{
+    (void)state;
+    setenv("CUDA_INJECTION64_PATH", "/opt/tool/injection.so", 1);
+    assert_int_equal(cupti_open(), -1);
+    assert_non_null(strstr(assay_last_error(), "another profiler"));
+}
+
+static void a_second_subscriber_is_told_that_it_is_taken(void **state)
+{
+    (void)state;
+    setenv("ASSAY_CUPTI", fake.path, 1);
+    fake.results(39, 0);
+    assert_int_equal(cupti_open(), -1);
+    assert_non_null(strstr(assay_last_error(), "another profiler"));
+    assert_false(cupti_is_open());
+}
+
+static void a_refusal_to_record_leaves_nothing_enabled(void **state)
+{
+    (void)state;
+    setenv("ASSAY_CUPTI", fake.path, 1);
+    fake.results(0, 35);
+    assert_int_equal(cupti_open(), -1);
+    assert_non_null(strstr(assay_last_error(), "NVreg_RestrictProfilingToAdminUsers"));
+    assert_int_equal(fake.kinds(), 0);
+    fake.results(0, 999);
+    assert_int_equal(cupti_open(), -1);
+    assert_non_null(strstr(assay_last_error(), "WORDS (999)"));
+}
+
+static void a_kernel_is_recorded_with_its_resources(void **state)
+{
+    (void)state;
+    char name[] = "_Z4fillPf";
+    fake.kernel(1000, 3500, 11, name);
+    collect(1, 0);
+    name[0] = 'x'; /* the name is a copy by now */
+    assert_int_equal(records[0].kind, CUPTI_KERNEL);
+    assert_int_equal(records[0].start_ns, 1000);
+    assert_int_equal(records[0].end_ns, 3500);
+    assert_int_equal(records[0].correlation, 11);
+    assert_int_equal(records[0].stream, 7);
+    assert_int_equal(records[0].registers, 40);
+    assert_int_equal(records[0].shared_bytes, 1536);
+    assert_int_equal(records[0].local_bytes, 16);
+    assert_string_equal(records[0].name, "_Z4fillPf");
+}
+
+static void copies_and_sets_are_recorded_without_resources(void **state)
+{
+    (void)state;
+    fake.set(30, 40, 3);
+    fake.copy(10, 20, 2);
+    collect(2, 0);
+    assert_int_equal(records[0].kind, CUPTI_COPY);
+    assert_int_equal(records[0].correlation, 2);
+    assert_int_equal(records[0].stream, 7);
+    assert_int_equal(records[1].kind, CUPTI_SET);
+    assert_int_equal(records[1].start_ns, 30);
+    assert_int_equal(records[1].correlation, 3);
+    assert_string_equal(records[1].name, "");
+    assert_int_equal(records[1].registers, -1);
+}
+
+static void a_collect_takes_what_came_since_the_last(void **state)
+{
+    (void)state;
+    fake.kernel(10, 20, 1, "a");
+    collect(1, 0);
+    collect(0, 0);
+    fake.kernel(30, 40, 2, "b");
+    collect(1, 0);
+    assert_int_equal(records[0].correlation, 2);
+}
+
+static void many_kernels_fill_many_buffers_and_none_is_lost(void **state)
+{
+    (void)state;
+    for (uint32_t round = 0; round < 2; round++) {
+        for (uint32_t i = 1; i <= 20000; i++)
+            fake.kernel(i * 10, i * 10 + 5, i, i % 2 ? "odd" : "even");
+        collect(20000, 0);
+        for (uint32_t i = 0; i < 20000; i++)
+            assert_int_equal(records[i].correlation, i + 1);
+        assert_ptr_equal(records[0].name, records[2].name);
+    }
+    assert_false(fake.dirty());
+}
+
+static void what_is_lost_is_counted(void **state)
+{
+    (void)state;
+    fake.kernel(10, 20, 1, "a");
+    fake.kernel(0, 0, 2, "a");
+    fake.unfinished();
+    fake.dropped(5);
+    collect(1, 1 + 1 + 5);
+    collect(0, 0);
+}
+
+static void the_code_of_a_loaded_kernel_has_a_hash(void **state)
+{
+    (void)state;
+    static const char code[] = "machine code", other[] = "other code";
+    const struct synthetic_function function = {"_Z4fillPf", code, sizeof code};
+    const struct synthetic_function changed = {"_Z4fillPf", other, sizeof other};
+    _Alignas(8) unsigned char cubin[SYNTHETIC_MAX];
+    char hash[RESULT_MAX_HASH];
+    cupti_code_hash("_Z4fillPf", hash);
+    assert_string_equal(hash, "");
+
+    fake.module((char *)cubin, synthetic_cubin(cubin, &function, 1));
+    cupti_code_hash("_Z4fillPf", hash);
+    assert_int_equal(strlen(hash), 32);
+    assert_int_equal(strspn(hash, "0123456789abcdef"), 32);
+
+    /* Two kernels of one name: which one ran cannot be said. */
+    fake.module((char *)cubin, synthetic_cubin(cubin, &changed, 1));
+    cupti_code_hash("_Z4fillPf", hash);
+    assert_string_equal(hash, "");
+}
+
+static void a_module_that_cannot_be_read_is_passed_over(void **state)
+{
+    (void)state;
+    char hash[RESULT_MAX_HASH];
+    fake.module("not a cubin", 11);
+    fake.module(NULL, 0);
+    cupti_code_hash("not", hash);
+    assert_string_equal(hash, "");
+    fake.kernel(10, 20, 1, "a");
+    collect(1, 0);
+}
+
+static void a_closed_session_records_nothing_and_opens_again(void **state)
+{
+    (void)state;
+    assert_int_not_equal(fake.kinds(), 0);
+    cupti_close();
+    assert_int_equal(fake.kinds(), 0);
+    assert_false(cupti_is_open());
+    assert_int_equal(cupti_collect(&records, &count, &lost), -1);
+    assert_int_equal(cupti_open(), 0);
+    fake.kernel(10, 20, 1, "a");
+    collect(1, 0);
+}
+
+#define WITH_SESSION(test) cmocka_unit_test_setup_teardown(test, open_session, close_session)
+
+#endif
+
+int main(void)
+{
+    const struct CMUnitTest pure[] = {
+        cmocka_unit_test(records_are_sorted_by_start_then_end_then_correlation),
+        cmocka_unit_test(a_record_without_times_is_refused),
+        cmocka_unit_test(ten_thousand_records_keep_their_values),
+    };
+    int failed = cmocka_run_group_tests_name("records", pure, NULL, NULL);
+#ifdef CUPTI_IS_BUILT
+    const struct CMUnitTest session[] = {
+        cmocka_unit_test_teardown(a_missing_library_is_an_error_with_its_path, close_session),
+        cmocka_unit_test_teardown(a_profiler_in_the_environment_has_the_device, close_session),
+        cmocka_unit_test_teardown(a_second_subscriber_is_told_that_it_is_taken, close_session),
+        cmocka_unit_test_teardown(a_refusal_to_record_leaves_nothing_enabled, close_session),
+        WITH_SESSION(a_kernel_is_recorded_with_its_resources),
+        WITH_SESSION(copies_and_sets_are_recorded_without_resources),
+        WITH_SESSION(a_collect_takes_what_came_since_the_last),
+        WITH_SESSION(many_kernels_fill_many_buffers_and_none_is_lost),
+        WITH_SESSION(what_is_lost_is_counted),
+        WITH_SESSION(the_code_of_a_loaded_kernel_has_a_hash),
+        WITH_SESSION(a_module_that_cannot_be_read_is_passed_over),
+        WITH_SESSION(a_closed_session_records_nothing_and_opens_again),
+    };
+    failed += cmocka_run_group_tests_name("session", session, make_library, remove_library);
+#endif
+    return failed;
+}

@@ -1,0 +1,242 @@
+/* test_device_sim.c - a group of cases on the simulated device. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/error.h"
+#include "tests/fake_operations.h"
+#include "measure/contender.h"
+
+struct bench {
+    const struct device_ops *ops;
+    struct device *device;
+    struct board board;
+    struct measure_request request;
+    struct measure_outcome outcome;
+    struct case_result results[3];
+};
+
+static void bench_measure(struct bench *bench, const char *spec, uint64_t launch_seed)
+{
+    struct device_options options = {.spec = spec};
+    memset(bench, 0, sizeof *bench);
+    bench->request =
+        (struct measure_request){.shape = {&scale, {1000, 0}},
+                                 .temperature = ASSAY_COLD,
+                                 .budget_s = 0.1,
+                                 .precision_pct = 0.01,
+                                 .baseline = "",
+                                 .seed = launch_seed,
+                                 .launch = 1,
+                                 .launch_seed = launch_seed,
+                                 .count = 3,
+                                 .variant = {&scale_wide, &scale_fast, &scale_library}};
+    for (int i = 0; i < 3; i++)
+        result_init(&bench->results[i]);
+    if (device_open(&options, &bench->ops, &bench->device) < 0) fail_msg("%s", assay_last_error());
+    assert_int_equal(bench->ops->stage(bench->device, &bench->request), 0);
+    assert_int_equal(measure_group(bench->ops, bench->device, &bench->board, &bench->request,
+                                   bench->results, &bench->outcome),
+                     0);
+    assert_false(bench->outcome.broken);
+}
+
+static void bench_release(struct bench *bench)
+{
+    for (int i = 0; i < 3; i++)
+        samples_release(&bench->results[i].samples);
+    bench->ops->close(bench->device);
+}
+
+static void a_group_keeps_its_names_and_its_work(void **state)
+{
+    struct bench bench;
+    (void)state;
+    bench_measure(&bench, "sim", 3);
+    static const char *const names[] = {"wide", "fast", "library"};
+    for (int i = 0; i < 3; i++) {
+        const struct case_result *result = &bench.results[i];
+        assert_int_equal(result->status, STATUS_OK); /* the variants themselves all fail */
+        assert_string_equal(result->id.operation, "scale");
+        assert_string_equal(result->id.variant, names[i]);
+        assert_string_equal(result->id.shape, "n=1000 input=fp32");
+        assert_true(result->work.read_bytes == 4000);
+        assert_int_equal(result->clock, CLOCK_SIM);
+        assert_true(result->samples.count >= MEASURE_MIN_SAMPLES);
+        assert_string_equal(result->code_hash, "");
+        assert_true(isnan(result->energy_mj) && isnan(result->sm_mhz));
+    }
+    assert_true(bench.results[2].is_baseline);
+    bench_release(&bench);
+}
+
+/* The budget is spent by simulated time: 0.1 s of it, whatever it takes here. */
+static void a_budget_is_simulated_time(void **state)
+{
+    struct bench bench;
+    (void)state;
+    bench_measure(&bench, "sim:noise=5", 3);
+    double spent_s = 0;
+    const struct samples *samples = &bench.results[0].samples;
+    for (int i = 0; i < samples->count; i++)
+        spent_s += samples->time_ns[i] * 1e-9 + 20e-6;
+    assert_true(spent_s >= 0.1 && spent_s < 0.12);
+    bench_release(&bench);
+}
+
+static void the_same_seeds_give_the_same_samples(void **state)
+{
+    static const char spec[] = "sim:seed=5,launch=1,drift=1,throttle=0.2";
+    struct bench first, again, other;
+    (void)state;
+    bench_measure(&first, spec, 3);
+    bench_measure(&again, spec, 3);
+    bench_measure(&other, spec, 4);
+    for (int i = 0; i < 3; i++) {
+        const struct samples *a = &first.results[i].samples, *b = &again.results[i].samples;
+        assert_int_equal(a->count, b->count);
+        assert_memory_equal(a->time_ns, b->time_ns, (size_t)a->count * sizeof *a->time_ns);
+        assert_true(first.results[i].time_ns != other.results[i].time_ns);
+    }
+    bench_release(&first);
+    bench_release(&again);
+    bench_release(&other);
+}
+
+static void a_wrong_case_fails_its_check_and_the_rest_does_not(void **state)
+{
+    struct bench bench;
+    (void)state;
+    bench_measure(&bench, "sim:wrong=scale/fast", 3);
+    assert_int_equal(bench.results[0].status, STATUS_OK);
+    assert_int_equal(bench.results[1].status, STATUS_WRONG);
+    assert_true(isnan(bench.results[1].time_ns));
+    assert_int_equal(bench.results[2].status, STATUS_OK);
+    bench_release(&bench);
+}
+
+static void a_missing_case_is_marked_lost(void **state)
+{
+    struct bench bench;
+    (void)state;
+    bench_measure(&bench, "sim:missing=*/wide", 3);
+    assert_true(bench.request.lost[0]);
+    assert_false(bench.request.lost[1] || bench.request.lost[2]);
+    bench_release(&bench);
+}
+
+static int marked(const struct samples *samples)
+{
+    int count = 0;
+    for (int i = 0; i < samples->count; i++)
+        count += samples->mark[i] == MARK_THROTTLED;
+    return count;
+}
+
+static void throttled_blocks_are_marked_and_no_others(void **state)
+{
+    struct bench bench;
+    (void)state;
+    bench_measure(&bench, "sim:noise=0.5,throttle=0.2", 3);
+    for (int i = 0; i < 3; i++) {
+        const struct case_result *result = &bench.results[i];
+        const struct samples *samples = &result->samples;
+        int slower = 0;
+        for (int s = 0; s < samples->count; s++)
+            slower += samples->mark[s] == 0 && samples->time_ns[s] > 1.19 * result->time_ns;
+        double share = (double)marked(samples) / samples->count;
+        assert_true(share > 0.1 && share < 0.3);
+        assert_true(slower < 0.05 * samples->count); /* spikes alone */
+        assert_true(result->clock_reasons != 0);
+        assert_int_equal(result->status, STATUS_OK);
+    }
+    bench_release(&bench);
+}
+
+static void a_device_that_throttles_throughout_is_unstable(void **state)
+{
+    struct bench bench;
+    (void)state;
+    bench_measure(&bench, "sim:throttle=1", 3);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(bench.results[i].status, STATUS_UNSTABLE);
+    bench_release(&bench);
+}
+
+static void it_says_that_it_is_simulated_and_has_one_identity(void **state)
+{
+    struct device_info info[2];
+    static const char *const specs[] = {"sim:seed=1,launch=0.5", "sim:seed=2,slow=scale/*:10"};
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        const struct device_ops *ops;
+        struct device *device;
+        struct device_options options = {.spec = specs[i]};
+        assert_int_equal(device_open(&options, &ops, &device), 0);
+        ops->describe(device, &info[i]);
+        ops->close(device);
+        assert_true(info[i].simulated);
+        assert_string_equal(info[i].spec, specs[i]);
+        assert_int_equal(info[i].clock, CLOCK_SIM);
+    }
+    assert_string_equal(info[0].name, info[1].name);
+    assert_string_equal(info[0].uuid, info[1].uuid);
+}
+
+static void auto_is_never_simulated(void **state)
+{
+    (void)state;
+    const struct device_ops *ops;
+    struct device *device;
+    struct device_info info;
+    struct device_options options = {.spec = "auto"};
+    assert_int_equal(device_open(&options, &ops, &device), 0);
+    ops->describe(device, &info);
+    assert_false(info.simulated);
+    ops->close(device);
+}
+
+static void a_glob_that_matches_nothing_is_refused(void **state)
+{
+    static const struct {
+        const char *spec, *says;
+    } wrong[] = {
+        {"sim:slow=scale:10", "did you mean 'scale/*'?"},
+        {"sim:slow=sclae/*:10", "did you mean 'scale/*'?"},
+        {"sim:crash=scale/fats", "did you mean 'scale/fast'?"},
+        {"sim:hang=scale/tma", "no operation/variant of the host matches 'scale/tma'"},
+        {"sim:wrong=elephants/*", "assay list variants"},
+        {"sin:seed=1", "did you mean 'sim'?"},
+        {"toaster", "sim:KEY=VALUE"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        const struct device_ops *ops;
+        struct device *device;
+        struct device_options options = {.spec = wrong[i].spec};
+        assert_int_equal(device_open(&options, &ops, &device), -1);
+        assert_null(ops);
+        const char *said = assay_last_error();
+        if (strstr(said, wrong[i].says) == NULL) fail_msg("%s: %s", wrong[i].spec, said);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_group_keeps_its_names_and_its_work),
+        cmocka_unit_test(a_budget_is_simulated_time),
+        cmocka_unit_test(the_same_seeds_give_the_same_samples),
+        cmocka_unit_test(a_wrong_case_fails_its_check_and_the_rest_does_not),
+        cmocka_unit_test(a_missing_case_is_marked_lost),
+        cmocka_unit_test(throttled_blocks_are_marked_and_no_others),
+        cmocka_unit_test(a_device_that_throttles_throughout_is_unstable),
+        cmocka_unit_test(it_says_that_it_is_simulated_and_has_one_identity),
+        cmocka_unit_test(auto_is_never_simulated),
+        cmocka_unit_test(a_glob_that_matches_nothing_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

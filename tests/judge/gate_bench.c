@@ -1,0 +1,86 @@
+/*
+ * gate_bench.c - the error rates of the gate by simulation, as tables for
+ * docs/gate-statistics.md: `make check-stats`. Exits 1 when a rate is not what was promised.
+ */
+#include <stdio.h>
+
+#include "gate_simulation.h"
+
+enum { CASES = 200, RUNS = 200, POWER_RUNS = 400 };
+
+static double percent(int part, int whole)
+{
+    return whole ? 100.0 * part / whole : 0;
+}
+
+static int unchanged(void)
+{
+    int broken = 0;
+    printf("%d gates of %d unchanged cases, threshold 2 %%:\n\n", RUNS, CASES);
+    puts("| between launches | gates with REGRESSED | with IMPROVED | cases PASS | INCONCLUSIVE "
+         "| UNSTABLE |\n|:--|--:|--:|--:|--:|--:|");
+    for (int m = 0; m < LAUNCH_MODELS; m++) {
+        struct simulated_counts c =
+            simulate_gates(&launch_models[m], RUNS, CASES, 0, 0, 1000 + (uint64_t)m);
+        printf("| %s | %.1f %% | %.1f %% | %.2f %% | %.2f %% | %.2f %% |\n", launch_models[m].name,
+               percent(c.runs_with[VERDICT_REGRESSED], c.runs),
+               percent(c.runs_with[VERDICT_IMPROVED], c.runs), percent(c.of[VERDICT_PASS], c.cases),
+               percent(c.of[VERDICT_INCONCLUSIVE], c.cases),
+               percent(c.of[VERDICT_UNSTABLE], c.cases));
+        broken += percent(c.runs_with[VERDICT_REGRESSED], c.runs) > 5;
+    }
+    return broken;
+}
+
+static int slowed(int count)
+{
+    static const double changes[] = {0.02, 0.03, 0.05, 0.10};
+    static const double promised[] = {0, 80, 98, 100}; /* percent caught, at 0.5 % */
+    int broken = 0;
+    printf("\n%d of %d cases slowed, %d gates:\n\n", count, CASES, POWER_RUNS);
+    puts("| between launches | slowed by | REGRESSED | INCONCLUSIVE | UNSTABLE | PASS |\n"
+         "|:--|--:|--:|--:|--:|--:|");
+    for (int m = 0; m < LAUNCH_MODELS; m++) {
+        for (size_t e = 0; e < sizeof changes / sizeof changes[0]; e++) {
+            struct simulated_counts c = simulate_gates(&launch_models[m], POWER_RUNS, CASES, count,
+                                                       changes[e], 2000 + 10 * (uint64_t)m + e);
+            double caught = percent(c.of[VERDICT_REGRESSED], c.cases);
+            double passed = percent(c.of[VERDICT_PASS], c.cases);
+            printf("| %s | %.0f %% | %.2f %% | %.2f %% | %.2f %% | %.2f %% |\n",
+                   launch_models[m].name, 100 * changes[e], caught,
+                   percent(c.of[VERDICT_INCONCLUSIVE], c.cases),
+                   percent(c.of[VERDICT_UNSTABLE], c.cases), passed);
+            if (m == 1) broken += caught < promised[e] || (changes[e] >= 0.03 && passed >= 1);
+        }
+    }
+    return broken;
+}
+
+/* Whether "finds" is what it says; the two modes are what a normal law does not see. */
+static int finds(void)
+{
+    static const int changed[] = {0, 20};
+    int broken = 0;
+    printf("\nWhat a PASS says that it would have found, in %d cases; a case slowed by as much, %d "
+           "gates:\n\n",
+           CASES, POWER_RUNS);
+    puts("| between launches | other cases changed | finds, mean | REGRESSED |\n|:--|--:|--:|--:|");
+    for (int m = 0; m < LAUNCH_MODELS; m++) {
+        for (int c = 0; c < 2; c++) {
+            struct simulated_finds f = simulate_finds(&launch_models[m], POWER_RUNS, CASES,
+                                                      changed[c], 3000 + 10 * (uint64_t)m);
+            double found = percent(f.found, f.tried);
+            printf("| %s | %d | %.2f %% | %.0f %% |\n", launch_models[m].name, changed[c],
+                   100 * f.mean, found);
+            if (m == 1) broken += found < 70;
+        }
+    }
+    return broken;
+}
+
+int main(void)
+{
+    int broken = unchanged() + slowed(1) + slowed(10) + finds();
+    if (broken) printf("\n%d rates are not as promised\n", broken);
+    return broken ? 1 : 0;
+}

@@ -1,0 +1,289 @@
+/* test_compare.c - two runs, case by case: what is said, and what is not. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/exit_code.h"
+#include "compare_fixture.h"
+
+/* The one verdict of `ratio` measured in so many launches a side. */
+static enum verdict verdict_at(double ratio, int launches, unsigned *tags)
+{
+    struct timings base, candidate;
+    struct compare_options options = plain();
+    fill(&base, "a", launches, 1000);
+    fill(&candidate, "b", launches, 1000 * ratio);
+    struct comparison comparison = compare(&base, &candidate, &options);
+    assert_int_equal(comparison.count, 1);
+    enum verdict verdict = comparison.rows[0].verdict;
+    if (tags) *tags = comparison.rows[0].tags;
+    assert_true(fabs(comparison.rows[0].ratio.mid / ratio - 1) < 0.01);
+    comparison_release(&comparison);
+    timings_release(&base);
+    timings_release(&candidate);
+    return verdict;
+}
+
+static void five_launches_a_side_show_a_change_in_either_direction(void **state)
+{
+    (void)state;
+    assert_int_equal(verdict_at(1.05, 5, NULL), VERDICT_REGRESSED);
+    assert_int_equal(verdict_at(1 / 1.05, 5, NULL), VERDICT_IMPROVED);
+    assert_int_equal(verdict_at(1, 5, NULL), VERDICT_PASS);
+}
+
+static void few_launches_make_a_change_suspect_at_most(void **state)
+{
+    unsigned tags;
+    (void)state;
+    for (int launches = 1; launches < 4; launches++) {
+        assert_int_equal(verdict_at(1.5, launches, &tags), VERDICT_SUSPECT);
+        assert_false(tags & TAG_FASTER);
+        assert_int_equal(verdict_at(1 / 1.5, launches, &tags), VERDICT_SUSPECT);
+        assert_true(tags & TAG_FASTER);
+        assert_int_equal(verdict_at(1, launches, NULL), VERDICT_INCONCLUSIVE);
+    }
+}
+
+static void one_launch_a_side_says_what_it_cannot_see(void **state)
+{
+    struct timings base, candidate;
+    struct compare_options options = plain();
+    (void)state;
+    fill(&base, "a", 1, 1000);
+    fill(&candidate, "b", 1, 1000);
+    struct comparison comparison = compare(&base, &candidate, &options);
+    assert_int_equal(comparison.rows[0].evidence, EVIDENCE_SAMPLES);
+    assert_non_null(strstr(comparison.note[0], "cannot see how launches differ"));
+    comparison_release(&comparison);
+    timings_release(&base);
+    timings_release(&candidate);
+}
+
+static void swapping_the_runs_mirrors_every_verdict(void **state)
+{
+    static const enum verdict mirror[VERDICTS] = {
+        [VERDICT_REGRESSED] = VERDICT_IMPROVED, [VERDICT_IMPROVED] = VERDICT_REGRESSED,
+        [VERDICT_PASS] = VERDICT_PASS,          [VERDICT_INCONCLUSIVE] = VERDICT_INCONCLUSIVE,
+        [VERDICT_SUSPECT] = VERDICT_SUSPECT,
+    };
+    static const double ratios[] = {0.8, 0.97, 1, 1.01, 1.03, 1.3};
+    (void)state;
+    for (int launches = 1; launches < 9; launches++)
+        for (size_t i = 0; i < sizeof ratios / sizeof ratios[0]; i++) {
+            enum verdict there = verdict_at(ratios[i], launches, NULL);
+            assert_int_equal(verdict_at(1 / ratios[i], launches, NULL), mirror[there]);
+        }
+}
+
+static void the_order_of_rows_changes_nothing(void **state)
+{
+    struct timings base, candidate, turned;
+    struct compare_options options = plain();
+    (void)state;
+    fill(&base, "a", 6, 1000);
+    fill(&candidate, "b", 6, 1040);
+    begin(&turned, "b", 6, 1);
+    for (int i = 5; i >= 0; i--)
+        turned.rows[turned.count++] = candidate.rows[i];
+    struct comparison one = compare(&base, &candidate, &options);
+    struct comparison two = compare(&base, &turned, &options);
+    assert_memory_equal(&one.rows[0].ratio, &two.rows[0].ratio, sizeof one.rows[0].ratio);
+    comparison_release(&one);
+    comparison_release(&two);
+    timings_release(&base);
+    timings_release(&candidate);
+    timings_release(&turned);
+}
+
+static void what_has_no_ratio_has_its_word(void **state)
+{
+    struct timings base, candidate;
+    struct compare_options options = plain();
+    (void)state;
+    begin(&base, "a", 1, 8);
+    begin(&candidate, "b", 1, 8);
+    add(&base, 0, "gone", 10);
+    add(&candidate, 0, "new", 10);
+    add(&base, 0, "broken", 10);
+    add(&candidate, 0, "broken", NAN)->status = STATUS_WRONG;
+    add(&base, 0, "skipped", NAN)->status = STATUS_SKIPPED;
+    add(&candidate, 0, "skipped", NAN)->status = STATUS_SKIPPED;
+    add(&base, 0, "redefined", 10)->bytes = 16;
+    add(&candidate, 0, "redefined", 10);
+    add(&base, 0, "healed", NAN)->status = STATUS_CRASHED;
+    add(&candidate, 0, "healed", 10);
+    struct comparison comparison = compare(&base, &candidate, &options);
+    assert_int_equal(comparison.count, 5); /* what both skipped is nobody's row */
+    assert_int_equal(row_of(&comparison, "gone")->verdict, VERDICT_MISSING);
+    assert_int_equal(row_of(&comparison, "new")->verdict, VERDICT_NEW);
+    assert_int_equal(row_of(&comparison, "broken")->verdict, VERDICT_ERROR);
+    assert_int_equal(row_of(&comparison, "redefined")->verdict, VERDICT_INCOMPARABLE);
+    assert_int_equal(row_of(&comparison, "healed")->verdict, VERDICT_INCOMPARABLE);
+    assert_int_equal(comparison.exit, EXIT_LOST);
+    assert_int_equal(comparison.rows[0].verdict, VERDICT_ERROR); /* worst first */
+    comparison_release(&comparison);
+    timings_release(&base);
+    timings_release(&candidate);
+}
+
+static void another_device_is_incomparable_and_named(void **state)
+{
+    struct timings base, candidate;
+    struct compare_options options = plain();
+    (void)state;
+    fill(&base, "a", 5, 1000);
+    fill(&candidate, "b", 5, 1000);
+    strcpy(candidate.run.launches[3].device.name, "NVIDIA A100");
+    struct comparison comparison = compare(&base, &candidate, &options);
+    assert_int_equal(comparison.rows[0].verdict, VERDICT_INCOMPARABLE);
+    assert_non_null(strstr(comparison.rows[0].reason, "NVIDIA H200 and NVIDIA A100"));
+    assert_int_equal(comparison.exit, EXIT_NOTHING);
+    comparison_release(&comparison);
+    options.across = true;
+    comparison = compare(&base, &candidate, &options);
+    assert_int_equal(comparison.rows[0].verdict, VERDICT_PASS);
+    comparison_release(&comparison);
+    timings_release(&base);
+    timings_release(&candidate);
+}
+
+static void the_ratio_to_the_baseline_cancels_the_clock(void **state)
+{
+    struct timings base, candidate;
+    struct compare_options options = plain();
+    (void)state;
+    begin(&base, "a", 5, 2);
+    begin(&candidate, "b", 5, 2);
+    for (int i = 0; i < 5; i++) {
+        add(&base, i, "blas", 500 + i)->is_baseline = true;
+        add(&base, i, "mine", 1000 + 2 * i);
+        add(&candidate, i, "blas", 1.2 * (500 + i))->is_baseline = true;
+        add(&candidate, i, "mine", 1.2 * (1000 + 2 * i));
+    }
+    struct comparison time = compare(&base, &candidate, &options);
+    assert_int_equal(row_of(&time, "mine")->verdict, VERDICT_REGRESSED);
+    options.speedup = true;
+    struct comparison speedup = compare(&base, &candidate, &options);
+    assert_int_equal(row_of(&speedup, "mine")->verdict, VERDICT_PASS);
+    comparison_release(&time);
+    comparison_release(&speedup);
+    timings_release(&base);
+    timings_release(&candidate);
+}
+
+static void unknown_work(struct timings *base, struct timings *candidate,
+                         struct compare_options *options)
+{
+    (void)options;
+    for (int i = 0; i < 6; i++)
+        base->rows[i].bytes = candidate->rows[i].bytes = NAN;
+}
+
+static void work_that_nobody_stated_is_no_other_work(void **state)
+{
+    (void)state;
+    assert_int_equal(judged(unknown_work, 1).verdict, VERDICT_PASS);
+}
+
+static void every_tested_case_has_its_p_and_what_it_could_find(void **state)
+{
+    struct comparison_row row = judged(nothing, 1.05);
+    (void)state;
+    assert_true(fabs(row.p_slower - 1.0 / 924) < 1e-12); /* 12 over 6 ways, one as extreme */
+    assert_true(fabs(row.p_faster - 1) < 1e-12);
+    assert_true(row.mde > row.floor && row.mde < 0.03);
+}
+
+/* `count` cases, of which the first `slowed` are slower by 10 %. */
+static struct comparison slowed_cases(int count, int slowed, double fdr)
+{
+    struct timings base, candidate;
+    struct compare_options options = plain();
+    options.fdr = fdr;
+    begin(&base, "a", 5, count);
+    begin(&candidate, "b", 5, count);
+    for (int c = 0; c < count; c++) {
+        char name[16];
+        snprintf(name, sizeof name, "v%03d", c);
+        for (int i = 0; i < 5; i++) {
+            add(&base, i, name, 1000 + i);
+            add(&candidate, i, name, (c < slowed ? 1100 : 1000) + i);
+        }
+    }
+    struct comparison comparison = compare(&base, &candidate, &options);
+    timings_release(&base);
+    timings_release(&candidate);
+    return comparison;
+}
+
+static void a_rate_of_false_discoveries_asks_more_of_the_few_than_of_the_many(void **state)
+{
+    (void)state;
+    /* Five a side reach p = 1/252: of 100 cases at 5 % eight such make one another
+     * significant (8/100 of 5 % is 0.4 %), a single one does not. */
+    struct comparison one = slowed_cases(100, 1, 0.05), eight = slowed_cases(100, 8, 0.05);
+    struct comparison alone = slowed_cases(100, 1, NAN);
+    assert_int_equal(alone.counts[VERDICT_REGRESSED], 1);
+    assert_int_equal(one.counts[VERDICT_REGRESSED], 0);
+    assert_int_equal(one.counts[VERDICT_INCONCLUSIVE], 1);
+    assert_int_equal(eight.counts[VERDICT_REGRESSED], 8);
+    assert_int_equal(eight.counts[VERDICT_PASS], 92);
+    assert_non_null(strstr(eight.note[0], "100 tests taken together"));
+    comparison_release(&one);
+    comparison_release(&eight);
+    comparison_release(&alone);
+}
+
+static void no_rate_turns_a_slower_case_into_a_faster_one(void **state)
+{
+    (void)state;
+    /* Both sides' tests are rejected at such a rate. */
+    struct comparison all = slowed_cases(10, 2, 2);
+    assert_int_equal(row_of(&all, "v000")->verdict, VERDICT_REGRESSED);
+    assert_int_equal(row_of(&all, "v001")->verdict, VERDICT_REGRESSED);
+    assert_int_equal(all.counts[VERDICT_IMPROVED], 0);
+    assert_int_equal(all.exit, EXIT_REGRESSED);
+    comparison_release(&all);
+}
+
+static void options_that_nobody_gave_are_zero(void **state)
+{
+    const struct compare_options nothing_said = {0};
+    struct timings base, candidate;
+    (void)state;
+    fill(&base, "a", 5, 1000);
+    fill(&candidate, "b", 5, 1050);
+    struct comparison comparison = compare(&base, &candidate, &nothing_said);
+    assert_true(comparison.rows[0].threshold == COMPARE_STEADY_THRESHOLD);
+    assert_true(isnan(comparison.fdr));
+    assert_int_equal(comparison.rows[0].verdict, VERDICT_REGRESSED);
+    comparison_release(&comparison);
+    timings_release(&base);
+    timings_release(&candidate);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(five_launches_a_side_show_a_change_in_either_direction),
+        cmocka_unit_test(few_launches_make_a_change_suspect_at_most),
+        cmocka_unit_test(one_launch_a_side_says_what_it_cannot_see),
+        cmocka_unit_test(swapping_the_runs_mirrors_every_verdict),
+        cmocka_unit_test(the_order_of_rows_changes_nothing),
+        cmocka_unit_test(what_has_no_ratio_has_its_word),
+        cmocka_unit_test(another_device_is_incomparable_and_named),
+        cmocka_unit_test(the_ratio_to_the_baseline_cancels_the_clock),
+        cmocka_unit_test(work_that_nobody_stated_is_no_other_work),
+        cmocka_unit_test(every_tested_case_has_its_p_and_what_it_could_find),
+        cmocka_unit_test(a_rate_of_false_discoveries_asks_more_of_the_few_than_of_the_many),
+        cmocka_unit_test(no_rate_turns_a_slower_case_into_a_faster_one),
+        cmocka_unit_test(options_that_nobody_gave_are_zero),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

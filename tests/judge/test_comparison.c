@@ -1,0 +1,268 @@
+/* test_comparison.c - what a comparison comes to as a whole, and how it is written. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/exit_code.h"
+#include "show/comparison_formats.h"
+#include "show/comparison_words.h"
+#include "compare_fixture.h"
+
+static void geometric_means_are_by_operation(void **state)
+{
+    struct timings base, candidate;
+    struct compare_options options = plain();
+    (void)state;
+    begin(&base, "a", 1, 3);
+    begin(&candidate, "b", 1, 3);
+    for (int i = 0; i < 2; i++) {
+        struct timings *side = i ? &candidate : &base;
+        add(side, 0, "x", i ? 200 : 100);
+        add(side, 0, "y", i ? 800 : 100);
+        strcpy(add(side, 0, "z", i ? 300 : 100)->id.operation, "linear");
+    }
+    struct comparison comparison = compare(&base, &candidate, &options);
+    assert_int_equal(comparison.family_count, 2);
+    assert_true(fabs(comparison.families[0].ratio - 4) < 1e-12);
+    assert_int_equal(comparison.families[0].cases, 2);
+    assert_true(fabs(comparison.families[1].ratio - 3) < 1e-12);
+    comparison_release(&comparison);
+    timings_release(&base);
+    timings_release(&candidate);
+}
+
+static char *written(const struct comparison *comparison, const char *format)
+{
+    const struct comparison_options options = {.format = format, .width = 100};
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    int status = strcmp(format, "junit") == 0         ? comparison_junit(out, comparison)
+                 : strcmp(format, "annotations") == 0 ? comparison_annotations(out, comparison)
+                                                      : comparison_write(out, comparison, &options);
+    assert_int_equal(status, 0);
+    fclose(out);
+    return text;
+}
+
+static struct comparison many(int cases)
+{
+    struct timings base, candidate;
+    struct compare_options options = plain();
+    begin(&base, "a", 5, cases);
+    begin(&candidate, "b", 5, cases);
+    for (int i = 0; i < cases; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "v%d<&|\"", i);
+        for (int l = 0; l < 5; l++) {
+            add(&base, l, name, 1000);
+            add(&candidate, l, name, 1100 + i);
+        }
+    }
+    struct comparison comparison = compare(&base, &candidate, &options);
+    timings_release(&base);
+    timings_release(&candidate);
+    return comparison;
+}
+
+static int count_of(const char *text, const char *word)
+{
+    int count = 0;
+    for (const char *at = text; (at = strstr(at, word)); at++)
+        count++;
+    return count;
+}
+
+static void markdown_fits_a_comment_and_says_what_it_dropped(void **state)
+{
+    struct comparison comparison = many(1000);
+    char *text = written(&comparison, "md");
+    (void)state;
+    assert_true(strlen(text) < 65536);
+    assert_non_null(strstr(text, "940 more rows are left out, less bad"));
+    assert_non_null(strstr(text, "v999")); /* the worst is in */
+    free(text);
+    comparison_release(&comparison);
+}
+
+static void annotations_keep_within_ten_and_say_how_many_more(void **state)
+{
+    struct comparison comparison = many(50);
+    char *text = written(&comparison, "annotations");
+    (void)state;
+    assert_int_equal(count_of(text, "::error "), 10);
+    assert_non_null(strstr(text, "41 more"));
+    free(text);
+    comparison_release(&comparison);
+}
+
+static void markup_stays_text(void **state)
+{
+    struct comparison comparison = many(3);
+    const char *const formats[] = {"html", "junit"};
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        char *text = written(&comparison, formats[i]);
+        assert_null(strstr(text, "v1<"));
+        assert_non_null(strstr(text, "v1&lt;&amp;|&quot;"));
+        free(text);
+    }
+    comparison_release(&comparison);
+}
+
+static void a_program_is_named_with_what_is_known_of_its_source(void **state)
+{
+    struct comparison_side side = {.version = "0.1.0"};
+    char text[WORDS_LINE];
+    (void)state;
+    side_text(&side, text);
+    assert_string_equal(text, "assay 0.1.0, 0 launches");
+    strcpy(side.diff_hash, "ff");
+    side_text(&side, text);
+    assert_string_equal(text, "assay 0.1.0 (changed), 0 launches");
+    strcpy(side.commit, "0123456789");
+    side_text(&side, text);
+    assert_string_equal(text, "assay 0.1.0 (01234567, changed), 0 launches");
+    side.diff_hash[0] = '\0';
+    side_text(&side, text);
+    assert_string_equal(text, "assay 0.1.0 (01234567), 0 launches");
+}
+
+static void an_empty_comparison_is_nothing_and_never_green(void **state)
+{
+    struct timings base, candidate;
+    struct compare_options options = plain();
+    (void)state;
+    begin(&base, "a", 1, 0);
+    begin(&candidate, "b", 1, 0);
+    struct comparison comparison = compare(&base, &candidate, &options);
+    assert_int_equal(comparison.exit, EXIT_NOTHING);
+    char *text = written(&comparison, "junit");
+    assert_non_null(strstr(text, "errors=\"1\""));
+    free(text);
+    comparison_release(&comparison);
+    timings_release(&base);
+    timings_release(&candidate);
+}
+
+static void a_name_at_both_places_is_told_apart_in_junit(void **state)
+{
+    struct timings sides[2];
+    struct compare_options options = plain();
+    (void)state;
+    for (int side = 0; side < 2; side++) {
+        begin(&sides[side], side ? "b" : "a", 1, 2);
+        add(&sides[side], 0, "vec4", 1000);
+        add(&sides[side], 0, "vec4", 2000);
+        sides[side].rows[0].id.place = ASSAY_HOST;
+        sides[side].rows[1].id.place = ASSAY_CUDA;
+        qsort(sides[side].rows, 2, sizeof *sides[side].rows, timing_order);
+    }
+    struct comparison comparison = compare(&sides[0], &sides[1], &options);
+    char *text = written(&comparison, "junit");
+    assert_non_null(strstr(text, " host\" time="));
+    assert_non_null(strstr(text, " cuda\" time="));
+    free(text);
+    comparison_release(&comparison);
+    for (int side = 0; side < 2; side++)
+        timings_release(&sides[side]);
+}
+
+static void other_drivers(struct timings *base, struct timings *candidate)
+{
+    begin(base, "a", 1, 20);
+    begin(candidate, "b", 1, 20);
+    strcpy(candidate->run.launches[0].device.driver, "590");
+    for (int i = 0; i < 20; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "v%d", i);
+        add(base, 0, name, 1000);
+        add(candidate, 0, name, 1000);
+    }
+}
+
+static void what_cannot_be_compared_is_never_green(void **state)
+{
+    struct timings base, candidate;
+    struct compare_options options = plain();
+    (void)state;
+    other_drivers(&base, &candidate);
+    struct comparison comparison = compare(&base, &candidate, &options);
+    assert_int_equal(comparison.exit, EXIT_NOTHING);
+    char *junit = written(&comparison, "junit"), *notes = written(&comparison, "annotations");
+    assert_non_null(strstr(junit, "tests=\"21\" failures=\"0\" errors=\"1\" skipped=\"20\""));
+    assert_non_null(strstr(junit, "<error message=\"nothing was compared: driver 580 and 590"));
+    assert_int_equal(strncmp(notes, "::error title=assay::nothing was compared: driver", 49), 0);
+    assert_int_equal(count_of(notes, "::error "), 1);
+    free(junit);
+    free(notes);
+    comparison_release(&comparison);
+    timings_release(&base);
+    timings_release(&candidate);
+}
+
+static void the_cause_is_that_of_the_cases_on_both_sides(void **state)
+{
+    struct timings base, candidate;
+    struct compare_options options = plain();
+    char why[WORDS_LINE];
+    (void)state;
+    begin(&base, "a", 1, 1);
+    begin(&candidate, "b", 1, 4);
+    strcpy(candidate.run.launches[0].device.driver, "590");
+    add(&base, 0, "x", 1000);
+    for (int i = 0; i < 4; i++)
+        add(&candidate, 0, &"w\0x\0y\0z"[2 * i], 1000);
+    struct comparison comparison = compare(&base, &candidate, &options);
+    assert_int_equal(comparison.counts[VERDICT_NEW], 3);
+    assert_int_equal(comparison.exit, EXIT_NOTHING);
+    nothing_text(&comparison, why);
+    assert_non_null(strstr(why, "driver 580 and 590"));
+    comparison_release(&comparison);
+    timings_release(&base);
+    timings_release(&candidate);
+}
+
+static void exit_codes_have_their_precedence(void **state)
+{
+    int counts[VERDICTS] = {0};
+    unsigned any;
+    (void)state;
+    assert_int_equal(verdict_set_parse("any", &any), 0);
+    assert_int_equal(verdict_exit(counts, counts, 0), EXIT_NOTHING);
+    counts[VERDICT_INCOMPARABLE] = 1;
+    assert_int_equal(verdict_exit(counts, counts, any), EXIT_NOTHING);
+    counts[VERDICT_PASS] = 1;
+    assert_int_equal(verdict_exit(counts, counts, 0), EXIT_FINE);
+    counts[VERDICT_INCONCLUSIVE] = 1;
+    assert_int_equal(verdict_exit(counts, counts, 0), EXIT_FINE);
+    assert_int_equal(verdict_exit(counts, counts, any), EXIT_UNDECIDED);
+    counts[VERDICT_REGRESSED] = 1;
+    assert_int_equal(verdict_exit(counts, counts, any), EXIT_REGRESSED);
+    counts[VERDICT_ERROR] = 1;
+    assert_int_equal(verdict_exit(counts, counts, any), EXIT_LOST);
+    int strangers[VERDICTS] = {[VERDICT_NEW] = 3, [VERDICT_MISSING] = 2};
+    assert_int_equal(verdict_exit(strangers, strangers, any), EXIT_NOTHING);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(geometric_means_are_by_operation),
+        cmocka_unit_test(markdown_fits_a_comment_and_says_what_it_dropped),
+        cmocka_unit_test(annotations_keep_within_ten_and_say_how_many_more),
+        cmocka_unit_test(markup_stays_text),
+        cmocka_unit_test(a_program_is_named_with_what_is_known_of_its_source),
+        cmocka_unit_test(an_empty_comparison_is_nothing_and_never_green),
+        cmocka_unit_test(a_name_at_both_places_is_told_apart_in_junit),
+        cmocka_unit_test(what_cannot_be_compared_is_never_green),
+        cmocka_unit_test(the_cause_is_that_of_the_cases_on_both_sides),
+        cmocka_unit_test(exit_codes_have_their_precedence),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,288 @@
+/* test_gate.c - the decision of the gate: its rules, its symmetry, its error rates. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "gate_simulation.h"
+
+static const struct gate_rules rules = {.alpha = 0.05, .extend = true};
+
+/* `count` rounds around `change`, all of them different. */
+static void fill(struct gate_rounds *rounds, double change, int count)
+{
+    rounds->count = count;
+    for (int i = 0; i < count; i++)
+        rounds->value[i] = change + 1e-4 * (i % 2 ? i + 1 : -i);
+}
+
+static struct gate_case one_case(double change)
+{
+    struct gate_case one = {.threshold = 0.02, .noise = NAN};
+    fill(&one.screen, change, GATE_SCREEN_ROUNDS);
+    fill(&one.confirm, change, GATE_CONFIRM_ROUNDS);
+    fill(&one.null, 0, GATE_CONFIRM_ROUNDS);
+    return one;
+}
+
+static enum verdict verdict_of(struct gate_case *one)
+{
+    if (gate_screen(one, 1, &rules) > 0) gate_confirm(one, 1, &rules, false);
+    return one->verdict;
+}
+
+static void no_change_passes_without_a_second_stage(void **state)
+{
+    struct gate_case one = one_case(0);
+    (void)state;
+    assert_int_equal(gate_screen(&one, 1, &rules), 0);
+    assert_int_equal(one.verdict, VERDICT_PASS);
+    assert_int_equal(one.rounds, GATE_SCREEN_ROUNDS);
+}
+
+static void a_change_beyond_the_floor_is_told_in_either_direction(void **state)
+{
+    struct gate_case slower = one_case(0.05), faster = one_case(-0.05);
+    (void)state;
+    assert_int_equal(verdict_of(&slower), VERDICT_REGRESSED);
+    assert_int_equal(verdict_of(&faster), VERDICT_IMPROVED);
+    assert_int_equal(slower.rounds, GATE_CONFIRM_ROUNDS);
+}
+
+static void a_change_at_the_floor_is_neither_passed_nor_failed(void **state)
+{
+    struct gate_case one = one_case(log1p(0.02));
+    (void)state;
+    assert_int_equal(verdict_of(&one), VERDICT_INCONCLUSIVE);
+    assert_true(gate_is_open(&one));
+}
+
+static void the_screen_alone_never_says_regressed(void **state)
+{
+    struct gate_case one = one_case(0.5);
+    (void)state;
+    one.confirm.count = one.null.count = 0;
+    assert_int_equal(verdict_of(&one), VERDICT_INCONCLUSIVE);
+}
+
+static void the_second_stage_does_not_see_the_screen(void **state)
+{
+    struct gate_case one = one_case(0);
+    (void)state;
+    fill(&one.screen, 0.5, GATE_SCREEN_ROUNDS);
+    assert_int_equal(verdict_of(&one), VERDICT_PASS);
+    assert_true(fabs(one.change.mid) < 0.01);
+}
+
+static void a_null_arm_that_trips_voids_the_verdict(void **state)
+{
+    struct gate_case one = one_case(0.05);
+    (void)state;
+    fill(&one.null, -0.05, GATE_CONFIRM_ROUNDS);
+    assert_int_equal(verdict_of(&one), VERDICT_UNSTABLE);
+}
+
+static void null_arms_that_trip_in_several_cases_void_all(void **state)
+{
+    struct gate_case cases[20];
+    (void)state;
+    for (int i = 0; i < 20; i++) {
+        cases[i] = one_case(0.05);
+        if (i < 2) fill(&cases[i].null, 0.05, GATE_CONFIRM_ROUNDS);
+    }
+    assert_int_equal(gate_screen(cases, 20, &rules), 20);
+    gate_confirm(cases, 20, &rules, false);
+    for (int i = 0; i < 20; i++)
+        assert_int_equal(cases[i].verdict, VERDICT_UNSTABLE);
+}
+
+static void a_noise_floor_raises_the_floor_and_then_ends_the_verdict(void **state)
+{
+    struct gate_case quiet = one_case(0.035), noisy = one_case(0.05);
+    (void)state;
+    quiet.noise = 0.03;
+    noisy.noise = 0.051; /* above 2.5 times the threshold */
+    verdict_of(&quiet);
+    assert_true(quiet.floor == 0.03);
+    assert_int_equal(verdict_of(&noisy), VERDICT_UNSTABLE);
+}
+
+static void the_floor_is_not_below_what_the_clock_can_tell(void **state)
+{
+    struct gate_case one = one_case(0.05);
+    (void)state;
+    one.quantum = 0.2;
+    assert_int_equal(verdict_of(&one), VERDICT_PASS);
+    assert_true(one.floor == 0.2);
+}
+
+static void more_suspects_ask_for_more_rounds(void **state)
+{
+    struct gate_case cases[200];
+    (void)state;
+    for (int i = 0; i < 200; i++)
+        cases[i] = one_case(0.05);
+    assert_int_equal(gate_screen(cases, 1, &rules), 1);
+    assert_int_equal(gate_confirm_rounds(cases, 1, &rules), GATE_CONFIRM_ROUNDS);
+    assert_int_equal(gate_screen(cases, 200, &rules), 200);
+    assert_int_equal(gate_confirm_rounds(cases, 200, &rules), 13); /* 2^-13 <= 0.04 / 200 */
+}
+
+static void too_few_rounds_decide_nothing(void **state)
+{
+    struct gate_case one = one_case(0);
+    (void)state;
+    one.screen.count = GATE_LEAST_ROUNDS - 1;
+    assert_int_equal(verdict_of(&one), VERDICT_INCONCLUSIVE);
+    one.screen.count = 0;
+    assert_int_equal(verdict_of(&one), VERDICT_INCONCLUSIVE);
+    assert_true(isnan(one.change.mid) && isnan(one.mde));
+}
+
+/* Every finding of one direction becomes that of the other. */
+static void swapping_the_programs_mirrors_every_finding(void **state)
+{
+    enum { CASES = 60 };
+    static struct gate_case there[CASES], back[CASES];
+    double change[CASES];
+    struct rng rng;
+    int changed = 0;
+    (void)state;
+    rng_seed(&rng, 7);
+    for (int trial = 0; trial < 20; trial++) {
+        for (int i = 0; i < CASES; i++)
+            change[i] = 0.015 * simulated_normal(&rng);
+        simulate_gate(there, change, CASES, &launch_models[trial % LAUNCH_MODELS], &rng);
+        for (int i = 0; i < CASES; i++) {
+            struct gate_rounds *rounds[] = {&back[i].screen, &back[i].confirm, &back[i].null};
+            back[i] = there[i];
+            for (int r = 0; r < 3; r++)
+                for (int v = 0; v < rounds[r]->count; v++)
+                    rounds[r]->value[v] = -rounds[r]->value[v];
+        }
+        /* Judge both anew on all their rounds, in one look. */
+        const struct gate_rules once = {.alpha = 0.05};
+        gate_screen(there, CASES, &once);
+        gate_confirm(there, CASES, &once, false);
+        gate_screen(back, CASES, &once);
+        gate_confirm(back, CASES, &once, false);
+        for (int i = 0; i < CASES; i++) {
+            assert_int_equal(there[i].slower.changed, back[i].faster.changed);
+            assert_int_equal(there[i].slower.excluded, back[i].faster.excluded);
+            assert_int_equal(there[i].faster.changed, back[i].slower.changed);
+            assert_int_equal(there[i].null_tripped, back[i].null_tripped);
+            assert_int_equal(there[i].verdict == VERDICT_REGRESSED,
+                             back[i].verdict == VERDICT_IMPROVED);
+            assert_int_equal(there[i].verdict == VERDICT_UNSTABLE,
+                             back[i].verdict == VERDICT_UNSTABLE);
+            assert_true(there[i].change.mid == -back[i].change.mid);
+            changed += there[i].slower.changed;
+        }
+    }
+    assert_true(changed > 10);
+}
+
+static void the_order_of_cases_and_rounds_changes_nothing(void **state)
+{
+    enum { CASES = 60 };
+    static struct gate_case there[CASES], back[CASES];
+    double change[CASES] = {0};
+    struct rng rng;
+    (void)state;
+    rng_seed(&rng, 8);
+    for (int i = 0; i < CASES; i++)
+        change[i] = 0.02 * simulated_normal(&rng);
+    simulate_gate(there, change, CASES, &launch_models[1], &rng);
+    for (int i = 0; i < CASES; i++) {
+        struct gate_case *turned = &back[CASES - 1 - i];
+        *turned = there[i];
+        for (int v = 0; v < turned->screen.count; v++)
+            turned->screen.value[v] = there[i].screen.value[turned->screen.count - 1 - v];
+    }
+    gate_screen(there, CASES, &rules);
+    gate_screen(back, CASES, &rules);
+    gate_confirm(there, CASES, &rules, false);
+    gate_confirm(back, CASES, &rules, false);
+    for (int i = 0; i < CASES; i++)
+        assert_int_equal(there[i].verdict, back[CASES - 1 - i].verdict);
+}
+
+/* As in a round of launches, where the base is measured once for both. */
+static void the_simulated_null_arm_shares_the_base(void **state)
+{
+    enum { ROUNDS = 30, TRIALS = 100 };
+    double product = 0, square = 0;
+    struct rng rng;
+    (void)state;
+    rng_seed(&rng, 9);
+    for (int trial = 0; trial < TRIALS; trial++) {
+        struct gate_rounds confirm = {.count = 0}, null = {.count = 0};
+        simulate_rounds(&confirm, &null, &rng, &launch_models[1], 0, ROUNDS);
+        assert_int_equal(null.count, ROUNDS);
+        for (int i = 0; i < ROUNDS; i++) {
+            product += confirm.value[i] * null.value[i];
+            square += null.value[i] * null.value[i];
+        }
+    }
+    assert_true(fabs(product / square - 0.5) < 0.05);
+}
+
+/* The full size is `make check-stats`; these counts follow from the seeds. */
+static void unchanged_code_is_rarely_called_regressed(void **state)
+{
+    (void)state;
+    for (int m = 0; m < LAUNCH_MODELS; m++) {
+        struct simulated_counts counts = simulate_gates(&launch_models[m], 20, 100, 0, 0, 1);
+        assert_int_equal(counts.runs, 20);
+        assert_in_range(counts.runs_with[VERDICT_REGRESSED], 0, 1);
+    }
+}
+
+static void a_slowed_case_is_caught(void **state)
+{
+    (void)state;
+    struct simulated_counts three = simulate_gates(&launch_models[1], 100, 20, 1, 0.03, 2);
+    struct simulated_counts five = simulate_gates(&launch_models[1], 100, 20, 1, 0.05, 4);
+    struct simulated_counts ten = simulate_gates(&launch_models[1], 100, 20, 1, 0.10, 3);
+    assert_true(three.of[VERDICT_REGRESSED] >= 80);
+    assert_true(three.of[VERDICT_PASS] < 1);
+    assert_true(five.of[VERDICT_REGRESSED] >= 98);
+    assert_int_equal(ten.of[VERDICT_REGRESSED], 100);
+}
+
+static void a_pass_finds_about_what_it_says(void **state)
+{
+    (void)state;
+    for (int changed = 0; changed <= 10; changed += 10) {
+        struct simulated_finds finds = simulate_finds(&launch_models[1], 200, 20, changed, 5);
+        assert_in_range(100 * finds.found / finds.tried, 70, 90);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_change_passes_without_a_second_stage),
+        cmocka_unit_test(a_change_beyond_the_floor_is_told_in_either_direction),
+        cmocka_unit_test(a_change_at_the_floor_is_neither_passed_nor_failed),
+        cmocka_unit_test(the_screen_alone_never_says_regressed),
+        cmocka_unit_test(the_second_stage_does_not_see_the_screen),
+        cmocka_unit_test(a_null_arm_that_trips_voids_the_verdict),
+        cmocka_unit_test(null_arms_that_trip_in_several_cases_void_all),
+        cmocka_unit_test(a_noise_floor_raises_the_floor_and_then_ends_the_verdict),
+        cmocka_unit_test(the_floor_is_not_below_what_the_clock_can_tell),
+        cmocka_unit_test(more_suspects_ask_for_more_rounds),
+        cmocka_unit_test(too_few_rounds_decide_nothing),
+        cmocka_unit_test(swapping_the_programs_mirrors_every_finding),
+        cmocka_unit_test(the_order_of_cases_and_rounds_changes_nothing),
+        cmocka_unit_test(the_simulated_null_arm_shares_the_base),
+        cmocka_unit_test(unchanged_code_is_rarely_called_regressed),
+        cmocka_unit_test(a_slowed_case_is_caught),
+        cmocka_unit_test(a_pass_finds_about_what_it_says),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,148 @@
+/*
+ * test_family_ceilings_gemm.c - products of matrices: the host's against their bound, and
+ * what the check of each type lets through and catches.
+ */
+#include "tests/kernels/bench.h"
+#include "case/shape.h"
+#include "kernels/ceilings/gemm.h"
+
+/* A shape from its text. */
+static struct assay_shape shape_of(const char *operation, const char *text)
+{
+    struct assay_shape shape;
+    assert_int_equal(shape_parse(registry_operation(operation), text, &shape), 0);
+    return shape;
+}
+
+static void host_gemm_is_within_its_bound_at_prime_sizes(void **state)
+{
+    (void)state;
+    static const char *const shapes[] = {
+        "m=1 n=1 k=1",   "m=1 n=7 k=1031",   "m=67 n=3 k=17",
+        "m=4 n=2 k=512", "m=65 n=127 k=131", "m=130 n=66 k=1025",
+    };
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        char text[64];
+        snprintf(text, sizeof text, "%s type=fp32", shapes[i]);
+        bench_all(shape_of("gemm", text), "blocked");
+        snprintf(text, sizeof text, "%s type=int8", shapes[i]);
+        bench_all(shape_of("gemm", text), "blocked");
+    }
+}
+
+/* Write the exact product, rounded to the output's type, as the result. */
+static void store_reference(struct bench *bench)
+{
+    const void *in[ASSAY_MAX_BUFFERS] = {bench->buffers.data[GEMM_A], bench->buffers.data[GEMM_B],
+                                         NULL};
+    for (int64_t at = 0; at < bench->buffers.spec[GEMM_C].count; at++) {
+        double expected, bound;
+        assert_int_equal(bench->shape.operation->reference(&bench->shape, in, GEMM_C, at, at + 1,
+                                                           &expected, &bound),
+                         0);
+        assay_store(bench->buffers.spec[GEMM_C].type, bench->buffers.data[GEMM_C], at, expected);
+    }
+}
+
+static const char *const gemm_types[] = {"fp32", "tf32", "bf16", "fp16", "int8"};
+
+static void a_rounded_exact_product_is_right_in_every_type(void **state)
+{
+    (void)state;
+    for (size_t type = 0; type < 5; type++) {
+        char text[64];
+        struct bench bench;
+        snprintf(text, sizeof text, "m=19 n=23 k=101 type=%s", gemm_types[type]);
+        bench_init(&bench, shape_of("gemm", text));
+        store_reference(&bench);
+        assert_int_equal(bench_judge(&bench).wrong, 0);
+        bench_release(&bench);
+    }
+}
+
+static void one_element_a_percent_off_is_caught_in_every_type(void **state)
+{
+    (void)state;
+    for (size_t type = 0; type < 5; type++) {
+        char text[64];
+        struct bench bench;
+        snprintf(text, sizeof text, "m=19 n=23 k=101 type=%s", gemm_types[type]);
+        bench_init(&bench, shape_of("gemm", text));
+        store_reference(&bench);
+        enum assay_type out = bench.buffers.spec[GEMM_C].type;
+        double value = assay_load(out, bench.buffers.data[GEMM_C], 211);
+        assert_true(fabs(value) > 0.1);
+        double step = fmax(0.01 * fabs(value), type == GEMM_INT8 ? 1 : 0);
+        assay_store(out, bench.buffers.data[GEMM_C], 211, value + copysign(step, value));
+        assert_int_equal(bench_judge(&bench).wrong, 1);
+        bench_release(&bench);
+    }
+}
+
+static void a_missing_term_of_the_sum_is_caught_in_every_type(void **state)
+{
+    (void)state;
+    for (size_t type = 0; type < 5; type++) {
+        char text[64];
+        struct bench bench;
+        snprintf(text, sizeof text, "m=5 n=5 k=64 type=%s", gemm_types[type]);
+        bench_init(&bench, shape_of("gemm", text));
+        enum assay_type in = bench.buffers.spec[GEMM_A].type;
+        double kept = assay_load(in, bench.buffers.data[GEMM_A], 63);
+        assay_store(in, bench.buffers.data[GEMM_A], 63, 0);
+        store_reference(&bench);
+        assay_store(in, bench.buffers.data[GEMM_A], 63, kept);
+        assert_true(bench_judge(&bench).wrong >= 4);
+        bench_release(&bench);
+    }
+}
+
+static void tf32_inputs_need_no_rounding(void **state)
+{
+    (void)state;
+    struct bench bench;
+    bench_init(&bench, shape_of("gemm", "m=64 n=64 k=64 type=tf32"));
+    for (int64_t i = 0; i < bench.buffers.spec[GEMM_A].count; i++) {
+        uint32_t bits;
+        memcpy(&bits, (char *)bench.buffers.data[GEMM_A] + 4 * i, 4);
+        assert_int_equal(bits & 0x1fff, 0); /* the 13 bits that tf32 drops */
+    }
+    bench_release(&bench);
+}
+
+static void only_a_large_gemm_measures_a_ceiling(void **state)
+{
+    (void)state;
+    const struct assay_operation *gemm = registry_operation("gemm");
+    struct assay_shape shape = shape_default(gemm);
+    shape.value[GEMM_TYPE] = GEMM_BF16;
+    assert_string_equal(gemm->ceiling(&shape, ASSAY_COLD), "bf16");
+    shape.value[GEMM_K] = 2047;
+    assert_null(gemm->ceiling(&shape, ASSAY_COLD));
+}
+
+static void int8_sums_that_could_overflow_are_refused(void **state)
+{
+    (void)state;
+    const struct assay_operation *gemm = registry_operation("gemm");
+    struct assay_shape shape = shape_default(gemm);
+    shape.value[GEMM_TYPE] = GEMM_INT8;
+    shape.value[GEMM_K] = 131072;
+    assert_non_null(gemm->supports(&shape));
+    shape.value[GEMM_K] = 131071;
+    assert_null(gemm->supports(&shape));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(host_gemm_is_within_its_bound_at_prime_sizes),
+        cmocka_unit_test(a_rounded_exact_product_is_right_in_every_type),
+        cmocka_unit_test(one_element_a_percent_off_is_caught_in_every_type),
+        cmocka_unit_test(a_missing_term_of_the_sum_is_caught_in_every_type),
+        cmocka_unit_test(tf32_inputs_need_no_rounding),
+        cmocka_unit_test(only_a_large_gemm_measures_a_ceiling),
+        cmocka_unit_test(int8_sums_that_could_overflow_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

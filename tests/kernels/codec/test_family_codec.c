@@ -1,0 +1,342 @@
+/*
+ * test_family_codec.c - the codec family on the host: the search and how its near ties
+ * are told, the gather, transfers and allocation.
+ */
+#include "base/error.h"
+#include "tests/kernels/bench.h"
+#include "kernels/codec/pipeline/transfer.h"
+#include "kernels/codec/search/vq_gather.h"
+#include "kernels/codec/search/vq_search.h"
+
+/* -------------------------------------------------------------- the search -- */
+
+/* Distances that are all `far`, but for those that a test sets. */
+static void all_far(double distance[CODEWORDS], double far)
+{
+    for (int k = 0; k < CODEWORDS; k++)
+        distance[k] = far;
+}
+
+static void without_a_rival_only_the_nearest_codeword_is_right(void **state)
+{
+    (void)state;
+    double distance[CODEWORDS];
+    for (int best = 0; best < CODEWORDS; best++) {
+        all_far(distance, 200.0);
+        distance[best] = 100.0;
+        double expected = search_expect(distance, 1e-4);
+        assert_true(expected == best);
+        for (int got = 0; got < CODEWORDS; got++)
+            assert_int_equal(search_match(expected, got), got == best ? ASSAY_EXACT : ASSAY_WRONG);
+    }
+}
+
+static void every_pair_of_near_codewords_is_exact_and_near_and_nothing_else(void **state)
+{
+    (void)state;
+    double distance[CODEWORDS];
+    for (int best = 0; best < CODEWORDS; best++)
+        for (int rival = 0; rival < CODEWORDS; rival++) {
+            if (rival == best) continue;
+            all_far(distance, 200.0);
+            distance[best] = 100.0;
+            distance[rival] = 100.009;
+            double expected = search_expect(distance, 1e-4);
+            for (int got = 0; got < CODEWORDS; got++)
+                assert_int_equal(search_match(expected, got), got == best    ? ASSAY_EXACT
+                                                              : got == rival ? ASSAY_NEAR
+                                                                             : ASSAY_WRONG);
+        }
+}
+
+static void five_rivals_are_known_and_the_sixth_is_wrong(void **state)
+{
+    (void)state;
+    const int near[] = {255, 0, 7, 128, 254, 1};
+    double distance[CODEWORDS];
+    all_far(distance, 200.0);
+    distance[9] = 100.0;
+    for (int i = 0; i < 6; i++)
+        distance[near[i]] = 100.001 + 0.001 * i;
+    double expected = search_expect(distance, 1e-4);
+    assert_int_equal(search_match(expected, 9), ASSAY_EXACT);
+    for (int i = 0; i < 6; i++)
+        assert_int_equal(search_match(expected, near[i]),
+                         i < SEARCH_RIVALS ? ASSAY_NEAR : ASSAY_WRONG);
+}
+
+static void a_gap_as_wide_as_the_tolerance_is_no_tie(void **state)
+{
+    (void)state;
+    double distance[CODEWORDS];
+    all_far(distance, 200.0);
+    distance[3] = 100.0;
+    distance[4] = 100.0101;
+    assert_int_equal(search_match(search_expect(distance, 1e-4), 4), ASSAY_WRONG);
+    assert_int_equal(search_match(search_expect(distance, 2e-3), 4), ASSAY_NEAR);
+}
+
+static void equal_distances_go_to_the_lowest_codeword_and_no_distance_to_codeword_0(void **state)
+{
+    (void)state;
+    double distance[CODEWORDS];
+    all_far(distance, 200.0);
+    distance[17] = distance[40] = 100.0;
+    assert_true((int)search_expect(distance, 1e-4) == 17);
+    all_far(distance, NAN);
+    assert_true(search_expect(distance, 1e-4) == 0.0);
+}
+
+static void the_distance_is_its_formula(void **state)
+{
+    (void)state;
+    float z[CODEWORD_LENGTH] = {0};
+    static float codebook[CODEWORDS * CODEWORD_LENGTH];
+    double distance[CODEWORDS];
+    z[0] = 3.0f;
+    z[127] = -4.0f;
+    codebook[5 * CODEWORD_LENGTH] = 1.0f;
+    codebook[255 * CODEWORD_LENGTH + 127] = -4.0f;
+    search_distances(z, codebook, distance);
+    assert_true(distance[0] == 25.0 && distance[5] == 20.0 && distance[255] == 9.0);
+}
+
+static void every_host_search_finds_the_nearest_codeword(void **state)
+{
+    (void)state;
+    const int64_t leaves[] = {1, 2, 3, 17};
+    int64_t near;
+    for (size_t i = 0; i < sizeof leaves / sizeof *leaves; i++) {
+        near = bench_all(SHAPE("vq_search", leaves[i], SEARCH_FP32), "host_scalar host_omp");
+        /* fp32 errs some 1e-6 of what separates two codewords. */
+        assert_true(near <= 1);
+    }
+}
+
+/* The operands of a product rounded to `bits` bits, as tensor cores take them. */
+static float rounded(float x, int bits)
+{
+    int exponent;
+    double fraction = frexp((double)x, &exponent);
+    return isfinite(x) ? (float)ldexp(rint(ldexp(fraction, bits)), exponent - bits) : x;
+}
+
+/* The share of indices that a search with operands of `bits` bits gets NEAR; a WRONG
+ * one fails. */
+static double near_share(int64_t type, int bits)
+{
+    struct bench bench;
+    bench_init(&bench, SHAPE("vq_search", 16, type, 0));
+    const float *z = bench.buffers.data[SEARCH_Z], *codebook = bench.buffers.data[SEARCH_CODEBOOK];
+    uint8_t *index = bench.buffers.data[SEARCH_INDEX];
+    for (int64_t i = 0; i < bench.buffers.spec[SEARCH_INDEX].count; i++) {
+        double best = -INFINITY;
+        index[i] = 0;
+        for (int k = 0; k < CODEWORDS; k++) {
+            double score = 0;
+            for (int j = 0; j < CODEWORD_LENGTH; j++) {
+                float e = codebook[k * CODEWORD_LENGTH + j];
+                score +=
+                    (double)rounded(z[i * CODEWORD_LENGTH + j], bits) * (double)rounded(e, bits) -
+                    0.5 * (double)e * (double)e;
+            }
+            if (score > best) {
+                best = score;
+                index[i] = (uint8_t)k;
+            }
+        }
+    }
+    struct verdict verdict = bench_judge(&bench);
+    double share = (double)verdict.near / (double)bench.buffers.spec[SEARCH_INDEX].count;
+    assert_int_equal(verdict.wrong, 0);
+    bench_release(&bench);
+    return share;
+}
+
+static void rounded_operands_stay_within_what_their_type_allows(void **state)
+{
+    (void)state;
+    assert_true(near_share(SEARCH_TF32, 11) <= 5e-3);
+    assert_true(near_share(SEARCH_BF16, 8) <= 1e-2);
+}
+
+static void quality_counts_mismatches_and_measures_the_error(void **state)
+{
+    (void)state;
+    struct bench bench;
+    struct assay_metric metric[ASSAY_MAX_METRICS];
+    bench_init(&bench, SHAPE("vq_search", 1, SEARCH_FP32, 0));
+    float *z = bench.buffers.data[SEARCH_Z], *codebook = bench.buffers.data[SEARCH_CODEBOOK];
+    uint8_t *index = bench.buffers.data[SEARCH_INDEX];
+    for (int i = 0; i < LEAF_VECTORS; i++) {
+        memcpy(z + i * CODEWORD_LENGTH, codebook + i * CODEWORD_LENGTH,
+               sizeof(float) * CODEWORD_LENGTH);
+        z[i * CODEWORD_LENGTH] += 0.5f;
+        index[i] = (uint8_t)i;
+    }
+    const void *const *host = (const void *const *)bench.buffers.data;
+    assert_int_equal(bench.shape.operation->quality(&bench.shape, host, metric), 3);
+    assert_string_equal(metric[0].name, "mismatch_rate");
+    assert_true(metric[0].value == 0.0);
+    assert_true(fabs(metric[1].value - 0.25 / CODEWORD_LENGTH) < 1e-6);
+    index[7] = 8;
+    assert_int_equal(bench.shape.operation->quality(&bench.shape, host, metric), 3);
+    assert_true(metric[0].value == 1.0 / LEAF_VECTORS);
+    z[0] = NAN; /* left out */
+    assert_int_equal(bench.shape.operation->quality(&bench.shape, host, metric), 3);
+    assert_true(metric[0].value == 1.0 / (LEAF_VECTORS - 1));
+    bench_release(&bench);
+}
+
+static void the_work_of_a_search_is_each_byte_once_and_a_product_a_codeword(void **state)
+{
+    (void)state;
+    struct assay_shape shape = SHAPE("vq_search", 1024, SEARCH_TF32, 0);
+    struct assay_work work = shape.operation->work(&shape);
+    assert_true(work.read_bytes == 65536.0 * 512 + 131072 && work.write_bytes == 65536.0);
+    assert_true(work.ops[ASSAY_TF32] == 65536.0 * 65536 && work.ops[ASSAY_FP32] == 0);
+}
+
+/* -------------------------------------------------------------- the gather -- */
+
+static void every_host_gather_is_exact_for_every_type_of_index(void **state)
+{
+    (void)state;
+    for (int64_t index = 0; index < GATHER_INDICES; index++)
+        for (int64_t leaves = 1; leaves <= 65; leaves += 16)
+            bench_all(SHAPE("vq_gather", leaves, index, 0), "host_scalar host_memset host_omp");
+}
+
+static void widened_codes_have_their_own_memory(void **state)
+{
+    (void)state;
+    struct assay_buffer buffer[ASSAY_MAX_BUFFERS];
+    struct assay_shape shape = SHAPE("vq_gather", 3, GATHER_U8, 0);
+    assert_int_equal(shape.operation->buffers(&shape, buffer), 3);
+    shape.value[GATHER_INDEX] = GATHER_I64;
+    assert_int_equal(shape.operation->buffers(&shape, buffer), 4);
+    shape.value[GATHER_INDEX] = GATHER_CHAIN;
+    assert_int_equal(shape.operation->buffers(&shape, buffer), 5);
+    assert_int_equal(buffer[GATHER_WIDE].role, ASSAY_SCRATCH);
+    assert_int_equal(buffer[GATHER_FLOAT].count, 3 * LEAF_VECTORS);
+}
+
+/* ------------------------------------------------------------- group norm -- */
+
+static void every_host_norm_is_right_at_odd_shapes(void **state)
+{
+    (void)state;
+    const int64_t shapes[][4] = {{1, 4, 1, 4},   {1, 1, 1, 1},   {3, 16, 512, 4},
+                                 {5, 64, 64, 8}, {67, 6, 27, 3}, {2, 7, 5, 1}};
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        struct assay_shape shape = SHAPE("group_norm_relu", 0, 0, 0);
+        memcpy(shape.value, shapes[i], sizeof shapes[i]);
+        assert_null(shape.operation->supports(&shape));
+        bench_all(shape, "host_scalar host_memcpy host_omp");
+    }
+}
+
+static void channels_that_do_not_divide_are_no_groups(void **state)
+{
+    (void)state;
+    struct assay_shape shape = SHAPE("group_norm_relu", 1, 10, 64);
+    shape.value[3] = 4;
+    assert_non_null(shape.operation->supports(&shape));
+    shape.value[3] = 5;
+    assert_null(shape.operation->supports(&shape));
+}
+
+/* ---------------------------------------------- transfers and allocation -- */
+
+static void every_host_transfer_arrives_both_ways(void **state)
+{
+    (void)state;
+    const int64_t sizes[] = {1, 63, 4096, 100003};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (int64_t direction = TRANSFER_H2D; direction <= TRANSFER_BOTH; direction++)
+            bench_all(SHAPE("transfer", sizes[i], direction, 0), "host_memcpy");
+}
+
+static void a_transfer_uses_the_sides_of_its_direction(void **state)
+{
+    (void)state;
+    struct assay_buffer buffer[ASSAY_MAX_BUFFERS];
+    struct assay_shape shape = SHAPE("transfer", 10, TRANSFER_H2D, 0);
+    struct assay_call call = {.shape = &shape, .buffer = {buffer, buffer + 1}};
+    assert_int_equal(shape.operation->buffers(&shape, buffer), 1);
+    assert_int_equal(buffer[0].role, ASSAY_OUT);
+    assert_ptr_equal(transfer_destination(&call), call.buffer[0]);
+    assert_null(transfer_source(&call));
+    shape.value[TRANSFER_DIRECTION] = TRANSFER_D2H;
+    assert_int_equal(shape.operation->buffers(&shape, buffer), 1);
+    assert_int_equal(buffer[0].role, ASSAY_IN);
+    assert_ptr_equal(transfer_source(&call), call.buffer[0]);
+    assert_null(transfer_destination(&call));
+    shape.value[TRANSFER_DIRECTION] = TRANSFER_BOTH;
+    assert_int_equal(shape.operation->buffers(&shape, buffer), 2);
+    assert_ptr_equal(transfer_destination(&call), call.buffer[0]);
+    assert_ptr_equal(transfer_source(&call), call.buffer[1]);
+    struct assay_work work = shape.operation->work(&shape);
+    assert_true(work.read_bytes == 10 && work.write_bytes == 10);
+}
+
+static void a_byte_that_did_not_arrive_is_found(void **state)
+{
+    (void)state;
+    uint8_t host[1000];
+    transfer_host_poison(host, 1000);
+    assert_int_equal(transfer_host_check(host, 1000), -1);
+    transfer_host_source(host, 1000);
+    assert_int_equal(transfer_host_check(host, 1000), 0);
+    host[999] ^= 1;
+    assert_int_equal(transfer_host_check(host, 1000), -1);
+}
+
+/* Large enough that all cores look for it. */
+static void the_first_wrong_byte_of_many_is_told(void **state)
+{
+    (void)state;
+    const int64_t bytes = (2 << 20) + 13;
+    uint8_t *host = malloc((size_t)bytes);
+    assert_non_null(host);
+    transfer_host_source(host, bytes);
+    assert_int_equal(transfer_host_check(host, bytes), 0);
+    host[bytes - 1] ^= 1;
+    host[1234567] ^= 1;
+    assert_int_equal(transfer_host_check(host, bytes), -1);
+    assert_non_null(strstr(assay_last_error(), "host byte 1234567 "));
+    free(host);
+}
+
+static void every_host_way_to_memory_gives_some(void **state)
+{
+    (void)state;
+    for (int64_t bytes = 64; bytes < 8 << 20; bytes = bytes * 8 + 1)
+        bench_all(SHAPE("memory_alloc", bytes, 0, 0), "host_preallocated host_malloc");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(without_a_rival_only_the_nearest_codeword_is_right),
+        cmocka_unit_test(every_pair_of_near_codewords_is_exact_and_near_and_nothing_else),
+        cmocka_unit_test(five_rivals_are_known_and_the_sixth_is_wrong),
+        cmocka_unit_test(a_gap_as_wide_as_the_tolerance_is_no_tie),
+        cmocka_unit_test(equal_distances_go_to_the_lowest_codeword_and_no_distance_to_codeword_0),
+        cmocka_unit_test(the_distance_is_its_formula),
+        cmocka_unit_test(every_host_search_finds_the_nearest_codeword),
+        cmocka_unit_test(rounded_operands_stay_within_what_their_type_allows),
+        cmocka_unit_test(quality_counts_mismatches_and_measures_the_error),
+        cmocka_unit_test(the_work_of_a_search_is_each_byte_once_and_a_product_a_codeword),
+        cmocka_unit_test(every_host_gather_is_exact_for_every_type_of_index),
+        cmocka_unit_test(widened_codes_have_their_own_memory),
+        cmocka_unit_test(every_host_norm_is_right_at_odd_shapes),
+        cmocka_unit_test(channels_that_do_not_divide_are_no_groups),
+        cmocka_unit_test(every_host_transfer_arrives_both_ways),
+        cmocka_unit_test(a_transfer_uses_the_sides_of_its_direction),
+        cmocka_unit_test(a_byte_that_did_not_arrive_is_found),
+        cmocka_unit_test(the_first_wrong_byte_of_many_is_told),
+        cmocka_unit_test(every_host_way_to_memory_gives_some),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,224 @@
+/*
+ * test_family_gpt_models.c - whole models on the host: variants against the reference,
+ * and bounds that tell right from wrong.
+ */
+#include "tests/kernels/bench.h"
+#include "kernels/gpt/gpt.h"
+#include "kernels/gpt/model/model_host.h"
+
+/* OpenBLAS has no bf16. */
+static const char *host_names(int64_t precision)
+{
+#if ASSAY_HAVE_OPENBLAS
+    if (precision != GPT_BF16) return "host_scalar host_omp openblas";
+#endif
+    (void)precision;
+    return "host_scalar host_omp";
+}
+
+/* heads, channels, batch, tokens, type, layers, vocabulary */
+static void every_forward_is_right_at_odd_shapes(void **state)
+{
+    (void)state;
+    const int64_t shapes[][6] = {{1, 1, 1, 1, 1, 0},   {1, 7, 1, 1, 2, 3},
+                                 {3, 21, 2, 5, 2, 0},  {2, 16, 3, 33, 3, 0},
+                                 {4, 52, 1, 3, 1, 11}, {3, 48, 2, 17, 4, 101}};
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        for (int64_t precision = GPT_FP32; precision <= GPT_BF16; precision++) {
+            const int64_t *shape = shapes[i];
+            bench_all(SHAPE("gpt_forward", shape[0], shape[1], shape[2], shape[3], precision,
+                            shape[4], shape[5]),
+                      host_names(precision));
+        }
+}
+
+static void a_block_is_a_forward_of_one_layer(void **state)
+{
+    (void)state;
+    for (int64_t precision = GPT_FP32; precision <= GPT_BF16; precision++) {
+        bench_all(SHAPE("gpt_block", 3, 21, 2, 5, precision), host_names(precision));
+    }
+}
+
+static void decode_is_right_with_and_without_a_vocabulary(void **state)
+{
+    (void)state;
+    for (int64_t vocabulary = 0; vocabulary <= 13; vocabulary += 13)
+        for (int64_t precision = GPT_FP32; precision <= GPT_BF16; precision++) {
+            bench_all(SHAPE("gpt_decode", 2, 16, 3, 6, precision, 2, vocabulary),
+                      host_names(precision));
+        }
+}
+
+static void decoding_reads_one_position_whatever_the_batch(void **state)
+{
+    (void)state;
+    struct assay_shape one = {registry_operation("gpt_decode"), {2, 16, 1, 6, GPT_FP32, 3, 13}};
+    struct assay_shape eight = one;
+    eight.value[MODEL_BATCH] = 8;
+    /* A sequence adds its cache, 6 tokens of k and v in 3 layers, its row of wte and its id. */
+    double more = 7 * (4.0 * (3 * 2 * 6 * 16 + 16) + 4);
+    double read = eight.operation->work(&eight).read_bytes - one.operation->work(&one).read_bytes;
+    assert_true(read == more);
+}
+
+/* A forward that is right, of a model that `spoil` changed before it ran. */
+static int64_t wrong_with(int64_t precision, void (*spoil)(struct bench *bench))
+{
+    struct bench bench;
+    bench_init(&bench, SHAPE("gpt_forward", 4, 64, 2, 16, precision, 3, 0));
+    void *kept[ASSAY_MAX_BUFFERS] = {0};
+    for (int b = 0; b < bench.buffers.count; b++) {
+        if (bench.buffers.spec[b].role != ASSAY_IN) continue;
+        kept[b] = malloc(bench_bytes(&bench, b));
+        assert_non_null(kept[b]);
+        memcpy(kept[b], bench.buffers.data[b], bench_bytes(&bench, b));
+    }
+    spoil(&bench);
+    bench_launch(&bench, bench_variant("gpt_forward", "host_omp"));
+    for (int b = 0; b < bench.buffers.count; b++)
+        if (kept[b]) memcpy(bench.buffers.data[b], kept[b], bench_bytes(&bench, b));
+    int64_t wrong = bench_judge(&bench).wrong;
+    for (int b = 0; b < bench.buffers.count; b++)
+        free(kept[b]);
+    bench_release(&bench);
+    return wrong;
+}
+
+static void spoil_nothing(struct bench *bench)
+{
+    (void)bench;
+}
+
+static void clear(struct bench *bench, int buffer, int64_t first, int64_t count)
+{
+    size_t bytes = assay_type_bytes(bench->buffers.spec[buffer].type);
+    memset((char *)bench->buffers.data[buffer] + (size_t)first * bytes, 0, (size_t)count * bytes);
+}
+
+/* The projection's bias of the first layer. */
+static void spoil_bias(struct bench *bench)
+{
+    clear(bench, MODEL_BIAS, MODEL_BIAS_PROJ * 64, 64);
+}
+
+/* One layer's part of the products. */
+static void spoil_fc2(struct bench *bench)
+{
+    clear(bench, MODEL_FC2, 4 * 64 * 64, 4 * 64 * 64);
+}
+
+static void spoil_values(struct bench *bench)
+{
+    clear(bench, MODEL_QKV, 2 * 64 * 64, 64 * 64);
+}
+
+/* Every weight loses the bits that tf32 does not keep. */
+static void spoil_to_tf32(struct bench *bench)
+{
+    for (int b = MODEL_QKV; b <= MODEL_FC2; b++)
+        for (int64_t i = 0; i < bench->buffers.spec[b].count; i++)
+            ((uint32_t *)bench->buffers.data[b])[i] &= 0xffffe000u;
+}
+
+static void what_is_left_out_is_found_at_every_precision(void **state)
+{
+    (void)state;
+    const int64_t elements = 2 * 16 * 64;
+    for (int64_t precision = GPT_FP32; precision <= GPT_BF16; precision++) {
+        assert_int_equal(wrong_with(precision, spoil_nothing), 0);
+        assert_true(wrong_with(precision, spoil_bias) > elements / 4);
+        assert_true(wrong_with(precision, spoil_fc2) > elements / 4);
+        assert_true(wrong_with(precision, spoil_values) > elements / 4);
+    }
+}
+
+static void tf32_in_the_place_of_fp32_is_wrong(void **state)
+{
+    (void)state;
+    assert_true(wrong_with(GPT_FP32, spoil_to_tf32) > 2 * 16 * 64 / 4);
+    assert_int_equal(wrong_with(GPT_TF32, spoil_to_tf32), 0);
+}
+
+/* As the verifier calls it: a task a sequence, in a team that has threads to spare. */
+static int reference_by_a_team(const struct bench *bench, int64_t run, double *expected,
+                               double *bound)
+{
+    int64_t count = bench->buffers.spec[MODEL_Y].count;
+    int failed = 0;
+#pragma omp parallel num_threads(4)
+#pragma omp single
+    for (int64_t begin = 0; begin < count; begin += run)
+#pragma omp task shared(failed)
+        if (bench->shape.operation->reference(&bench->shape, bench->in, MODEL_Y, begin, begin + run,
+                                              expected + begin, bound + begin)) {
+#pragma omp atomic write
+            failed = 1;
+        }
+    return failed;
+}
+
+static void the_reference_of_a_team_is_that_of_one_thread(void **state)
+{
+    (void)state;
+    struct bench bench;
+    bench_init(&bench, SHAPE("gpt_forward", 4, 52, 3, 37, GPT_TF32, 2, 101));
+    const struct assay_operation *operation = bench.shape.operation;
+    size_t count = (size_t)bench.buffers.spec[MODEL_Y].count, bytes = count * sizeof(double);
+    double *alone = malloc(2 * bytes), *team = malloc(2 * bytes);
+    assert_non_null(alone);
+    assert_non_null(team);
+    assert_int_equal(operation->reference(&bench.shape, bench.in, MODEL_Y, 0, (int64_t)count, alone,
+                                          alone + count),
+                     0);
+    int64_t run = operation->reference_run(&bench.shape);
+    assert_int_equal(reference_by_a_team(&bench, run, team, team + count), 0);
+    assert_memory_equal(team, alone, 2 * bytes);
+    free(alone);
+    free(team);
+    bench_release(&bench);
+}
+
+static void heads_that_do_not_divide_the_channels_are_refused(void **state)
+{
+    (void)state;
+    struct assay_shape shape = {registry_operation("gpt_forward"), {5, 48, 1, 1, GPT_FP32, 1, 0}};
+    assert_non_null(shape.operation);
+    assert_string_equal(shape.operation->supports(&shape), "heads do not divide the channels");
+    shape.value[MODEL_HEADS] = 3;
+    assert_null(shape.operation->supports(&shape));
+}
+
+static void an_id_outside_the_vocabulary_is_refused_before_launch(void **state)
+{
+    (void)state;
+    struct bench bench;
+    struct group group;
+    bench_init(&bench, SHAPE("gpt_forward", 1, 8, 1, 4, GPT_FP32, 1, 10));
+    ((int32_t *)bench.buffers.data[MODEL_IN])[2] = 10;
+    bench_group(&group, bench.shape);
+    bench_runs(&group, host_names(GPT_FP32));
+    for (int v = 0; v < group.variant_count; v++) {
+        if (group.skip[v][0]) continue;
+        struct assay_call call = bench_call(&bench);
+        assert_int_equal(group.variant[v]->setup(&call), -1);
+        group.variant[v]->teardown(&call);
+    }
+    bench_release(&bench);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_forward_is_right_at_odd_shapes),
+        cmocka_unit_test(a_block_is_a_forward_of_one_layer),
+        cmocka_unit_test(decode_is_right_with_and_without_a_vocabulary),
+        cmocka_unit_test(decoding_reads_one_position_whatever_the_batch),
+        cmocka_unit_test(what_is_left_out_is_found_at_every_precision),
+        cmocka_unit_test(tf32_in_the_place_of_fp32_is_wrong),
+        cmocka_unit_test(the_reference_of_a_team_is_that_of_one_thread),
+        cmocka_unit_test(heads_that_do_not_divide_the_channels_are_refused),
+        cmocka_unit_test(an_id_outside_the_vocabulary_is_refused_before_launch),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

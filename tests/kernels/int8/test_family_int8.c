@@ -1,0 +1,251 @@
+/*
+ * test_family_int8.c - int8_quantize on the host: formulas, data and host variants
+ * against the reference, at the sizes and values where they break.
+ */
+#include "tests/kernels/bench.h"
+#include "kernels/int8/int8.h"
+
+typedef int model_function(const struct assay_shape *shape, const void *const in[], int buffer,
+                           int64_t begin, int64_t end, void *out);
+
+/* The family's own variants of both operations. */
+static const char own[] = "host_scalar host_copy_r4w1 host_memcpy host_omp";
+
+/* One code by a model, from one value. */
+static int code_of(model_function *model, float x, int64_t scale)
+{
+    struct assay_shape shape = SHAPE("int8_quantize", 1, INPUT_FP32, scale);
+    const void *const in[] = {&x};
+    int8_t code;
+    assert_int_equal(model(&shape, in, BUF_Y, 0, 1, &code), 0);
+    return code;
+}
+
+static model_function *const formulas[] = {int8_model_div, int8_model_rcp_muladd,
+                                           int8_model_rcp_fma};
+enum { FORMULAS = sizeof formulas / sizeof *formulas };
+
+static void every_host_variant_is_right_at_tiny_odd_and_prime_sizes(void **state)
+{
+    (void)state;
+    const int64_t sizes[] = {1,  2,  3,   5,   7,    8,    15,   16,    17,
+                             31, 33, 127, 255, 1021, 4099, 9973, 65537, 100003};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (int64_t input = INPUT_FP32; input <= INPUT_BF16; input++)
+            for (int64_t scale = SCALE_ODD; scale <= SCALE_POW2; scale++) {
+                int64_t near = bench_all(SHAPE("int8_quantize", sizes[i], input, scale), own);
+                assert_true(near <= 1 || (double)near <= 1e-4 * (double)sizes[i]);
+            }
+}
+
+/* The family's own, of either operation: a model, or a check of what is in no buffer, which
+ * poisons it again, so that without a launch in between it fails. */
+static void own_variants_are_held_to_the_bit(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"host_scalar", "host_omp", "host_copy_r4w1", "host_memcpy"};
+    const struct assay_shape shapes[] = {SHAPE("int8_quantize", 1021),
+                                         SHAPE("int8_quantize_token", 33, 31)};
+    for (int s = 0; s < 2; s++)
+        for (int i = 0; i < 4; i++) {
+            struct bench bench;
+            bench_init(&bench, shapes[s]);
+            const struct assay_variant *variant =
+                bench_variant(shapes[s].operation->name, names[i]);
+            assert_true(variant->model || variant->check);
+            if (variant->check) {
+                struct assay_call call = bench_call(&bench);
+                assert_int_equal(variant->setup(&call), 0);
+                assert_int_equal(variant->launch(&call), 0);
+                assert_int_equal(variant->check(&call), 0);
+                assert_int_equal(variant->check(&call), -1);
+                variant->teardown(&call);
+            }
+            bench_release(&bench);
+        }
+}
+
+static void every_formula_is_near_on_a_small_share_and_the_data_hit_every_code(void **state)
+{
+    (void)state;
+    const int64_t n = 2000003;
+    for (int64_t input = INPUT_FP32; input <= INPUT_BF16; input++) {
+        for (int64_t scale = SCALE_ODD; scale <= SCALE_POW2; scale++) {
+            struct bench bench;
+            bench_init(&bench, SHAPE("int8_quantize", n, input, scale));
+            for (int f = 0; f < FORMULAS; f++) {
+                int8_t *codes = bench.buffers.data[BUF_Y];
+                assert_int_equal(formulas[f](&bench.shape, bench.in, BUF_Y, 0, n, codes), 0);
+                /* A tenth of what is allowed, and none at all for bf16. */
+                struct verdict verdict = bench_judge(&bench);
+                assert_int_equal(verdict.wrong, 0);
+                assert_true(verdict.near <=
+                            (input == INPUT_BF16 ? 0 : (int64_t)(1e-5 * (double)n)));
+                int seen[256] = {0};
+                for (int64_t i = 0; i < n; i++)
+                    seen[codes[i] + 128]++;
+                for (int code = 0; code < 256; code++)
+                    assert_true(seen[code] > 0);
+                /* Saturation makes the end codes several times as frequent. */
+                assert_true(seen[0] > 3 * seen[100] && seen[255] > 3 * seen[100]);
+            }
+            bench_release(&bench);
+        }
+    }
+}
+
+static void all_formulas_give_every_bf16_value_its_exact_code(void **state)
+{
+    (void)state;
+    static uint16_t every[65536];
+    static int8_t codes[65536];
+    static double expected[65536];
+    for (int i = 0; i < 65536; i++)
+        every[i] = (uint16_t)i;
+    const void *const in[] = {every};
+    for (int64_t scale = SCALE_ODD; scale <= SCALE_POW2; scale++) {
+        struct assay_shape shape = SHAPE("int8_quantize", 65536, INPUT_BF16, scale);
+        shape.operation->reference(&shape, in, BUF_Y, 0, 65536, expected, NULL);
+        for (int f = 0; f < FORMULAS; f++) {
+            formulas[f](&shape, in, BUF_Y, 0, 65536, codes);
+            for (int i = 0; i < 65536; i++)
+                assert_int_equal(codes[i], (int)rint(expected[i]));
+        }
+    }
+}
+
+static void a_scale_that_is_a_power_of_two_makes_all_formulas_agree(void **state)
+{
+    (void)state;
+    const int64_t n = 1000003;
+    struct bench bench;
+    bench_init(&bench, SHAPE("int8_quantize", n, INPUT_FP32, SCALE_POW2));
+    int8_t *other = malloc((size_t)n);
+    assert_non_null(other);
+    int8_model_div(&bench.shape, bench.in, BUF_Y, 0, n, bench.buffers.data[BUF_Y]);
+    for (int f = 1; f < FORMULAS; f++) {
+        formulas[f](&bench.shape, bench.in, BUF_Y, 0, n, other);
+        assert_memory_equal(other, bench.buffers.data[BUF_Y], (size_t)n);
+    }
+    free(other);
+    bench_release(&bench);
+}
+
+static void exact_ties_go_to_the_even_code_and_the_ends_saturate(void **state)
+{
+    (void)state;
+    const struct {
+        float q;
+        int code;
+    } cases[] = {{0.5f, 0},       {1.5f, 2},       {2.5f, 2},       {-0.5f, 0},      {-1.5f, -2},
+                 {-2.5f, -2},     {126.5f, 126},   {127.5f, 127},   {127.0f, 127},   {1000.0f, 127},
+                 {-127.5f, -128}, {-128.5f, -128}, {-129.0f, -128}, {-1000.0f, -128}};
+    for (int f = 0; f < FORMULAS; f++)
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+            assert_int_equal(
+                code_of(formulas[f], (cases[i].q - INT8_ZERO) * INT8_SCALE_POW2, SCALE_POW2),
+                cases[i].code);
+}
+
+static void nan_gives_zero_infinities_saturate_and_nothing_gives_the_zero_point(void **state)
+{
+    (void)state;
+    for (int f = 0; f < FORMULAS; f++) {
+        for (int64_t scale = SCALE_ODD; scale <= SCALE_POW2; scale++) {
+            assert_int_equal(code_of(formulas[f], NAN, scale), 0);
+            assert_int_equal(code_of(formulas[f], -NAN, scale), 0);
+            assert_int_equal(code_of(formulas[f], INFINITY, scale), 127);
+            assert_int_equal(code_of(formulas[f], -INFINITY, scale), -128);
+            assert_int_equal(code_of(formulas[f], 3e38f, scale), 127);
+            assert_int_equal(code_of(formulas[f], -3e38f, scale), -128);
+            assert_int_equal(code_of(formulas[f], 0.0f, scale), 3);
+            assert_int_equal(code_of(formulas[f], -0.0f, scale), 3);
+            assert_int_equal(code_of(formulas[f], 1e-45f, scale), 3);
+            assert_int_equal(code_of(formulas[f], -1e-45f, scale), 3);
+        }
+    }
+}
+
+static void a_neighbour_code_is_near_only_beside_a_tie(void **state)
+{
+    (void)state;
+    struct assay_shape shape = SHAPE("int8_quantize", 1, INPUT_FP32, SCALE_ODD);
+    const struct assay_operation *operation = shape.operation;
+    assert_int_equal(operation->match(&shape, BUF_Y, 4.2, 4), ASSAY_EXACT);
+    assert_int_equal(operation->match(&shape, BUF_Y, 4.2, 5), ASSAY_WRONG);
+    assert_int_equal(operation->match(&shape, BUF_Y, 4.50001, 4), ASSAY_NEAR);
+    assert_int_equal(operation->match(&shape, BUF_Y, 4.50001, 6), ASSAY_WRONG);
+    assert_int_equal(operation->match(&shape, BUF_Y, 4.5001, 4), ASSAY_WRONG);
+    assert_int_equal(operation->match(&shape, BUF_Y, -4.50001, -4), ASSAY_NEAR);
+    assert_int_equal(operation->match(&shape, BUF_Y, 4.5, 4), ASSAY_EXACT);
+    assert_int_equal(operation->match(&shape, BUF_Y, 0.0, 127), ASSAY_WRONG);
+}
+
+/* A plausible mistake, as a formula: elements that `match` calls wrong, of 4096. */
+static int wrong_of(int8_t (*mistake)(float x))
+{
+    enum { N = 4096 };
+    static double expected[N], bound[N];
+    struct bench bench;
+    int wrong = 0;
+    bench_init(&bench, SHAPE("int8_quantize", N, INPUT_FP32, SCALE_POW2));
+    const struct assay_operation *operation = bench.shape.operation;
+    assert_int_equal(operation->reference(&bench.shape, bench.in, BUF_Y, 0, N, expected, bound), 0);
+    for (int i = 0; i < N; i++) {
+        double code = mistake(((const float *)bench.buffers.data[BUF_X])[i]);
+        wrong += operation->match(&bench.shape, BUF_Y, expected[i], code) == ASSAY_WRONG;
+    }
+    bench_release(&bench);
+    return wrong;
+}
+
+static int8_t rounds_before_the_zero_point(float x)
+{
+    return int8_code(rintf(x / INT8_SCALE_POW2) + INT8_ZERO);
+}
+
+static int8_t rounds_half_away_from_zero(float x)
+{
+    return int8_code(roundf(x / INT8_SCALE_POW2 + INT8_ZERO));
+}
+
+static int8_t rounds_half_to_even(float x)
+{
+    return int8_code(x / INT8_SCALE_POW2 + INT8_ZERO);
+}
+
+static void a_mistake_at_ties_is_wrong_where_all_formulas_agree(void **state)
+{
+    (void)state;
+    assert_true(wrong_of(rounds_before_the_zero_point) > 10);
+    assert_true(wrong_of(rounds_half_away_from_zero) > 10);
+    assert_int_equal(wrong_of(rounds_half_to_even), 0);
+}
+
+static void work_counts_each_byte_once(void **state)
+{
+    (void)state;
+    struct assay_shape shape = SHAPE("int8_quantize", 1000, INPUT_FP32, SCALE_ODD);
+    struct assay_work work = shape.operation->work(&shape);
+    assert_true(work.read_bytes == 4000 && work.write_bytes == 1000);
+    shape = SHAPE("int8_quantize_token", 10, 100, INPUT_BF16);
+    work = shape.operation->work(&shape);
+    assert_true(work.read_bytes == 2000 && work.write_bytes == 1040);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_host_variant_is_right_at_tiny_odd_and_prime_sizes),
+        cmocka_unit_test(own_variants_are_held_to_the_bit),
+        cmocka_unit_test(every_formula_is_near_on_a_small_share_and_the_data_hit_every_code),
+        cmocka_unit_test(all_formulas_give_every_bf16_value_its_exact_code),
+        cmocka_unit_test(a_scale_that_is_a_power_of_two_makes_all_formulas_agree),
+        cmocka_unit_test(exact_ties_go_to_the_even_code_and_the_ends_saturate),
+        cmocka_unit_test(nan_gives_zero_infinities_saturate_and_nothing_gives_the_zero_point),
+        cmocka_unit_test(a_neighbour_code_is_near_only_beside_a_tie),
+        cmocka_unit_test(a_mistake_at_ties_is_wrong_where_all_formulas_agree),
+        cmocka_unit_test(work_counts_each_byte_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

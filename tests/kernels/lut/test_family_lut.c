@@ -1,0 +1,234 @@
+/* test_family_lut.c - the operations of the lookup-table family and their host variants. */
+#include "tests/kernels/bench.h"
+#include "kernels/lut/lut.h"
+
+#include "kernels/lut/linear.h"
+
+/* Every host variant that takes the shape; not one element is NEAR. */
+static void expect_exact(struct assay_shape shape, const char *names)
+{
+    assert_int_equal(bench_all(shape, names), 0);
+}
+
+static void host_variants_are_exact_for_every_lattice_code_and_index(void **state)
+{
+    (void)state;
+    int shapes = 0;
+    for (int lattice = 0; lattice < CODEBOOK_LATTICES; lattice++)
+        for (int code = 0; lut_code_names[code]; code++)
+            for (int index = 0; index < LUT_FORMATS; index++)
+                for (int scaled = 0; scaled < 2; scaled++) {
+                    if (lattice == CODEBOOK_E8 && code == 3) continue; /* a 86 MB table */
+                    struct assay_shape shape =
+                        SHAPE("lut_matmul", 3, 37, 5, lattice, code, index, scaled);
+                    bool table = !lut_table_unsupported(&shape);
+                    bool decode = !scaled && !lut_decode_unsupported(&shape);
+                    if (shape.operation->supports(&shape) || (!table && !decode)) continue;
+                    expect_exact(shape, !table   ? "host_decode"
+                                        : decode ? "host_scalar host_table host_decode"
+                                                 : "host_scalar host_table");
+                    shapes++;
+                }
+    assert_true(shapes > 100);
+}
+
+static void seed_sizes_are_exact(void **state)
+{
+    (void)state;
+    static const int64_t sizes[][3] = {
+        {2, 16, 8}, {4, 32, 16}, {8, 64, 32}, {16, 128, 64}, {32, 256, 128}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        const int64_t *s = sizes[i];
+        expect_exact(SHAPE("lut_matmul", s[0], s[1], s[2], CODEBOOK_E8, 0, LUT_INT8),
+                     "host_scalar host_decode host_table");
+    }
+}
+
+static void encoding_inverts_decoding_for_every_codeword(void **state)
+{
+    (void)state;
+    struct lut_dither dither;
+    codebook_dither(8, dither.e);
+    for (int q = 2; q <= 4; q++) {
+        const struct codebook *codebook = codebook_get(CODEBOOK_E8, q);
+        for (int64_t code = 0; code < codebook->count; code++) {
+            float x[8];
+            for (int i = 0; i < 8; i++)
+                x[i] = 0.5f * codebook->left[code * 8 + i];
+            assert_int_equal(lut_encode_e8(x, q, &dither), code);
+        }
+    }
+}
+
+static void linear_layers_are_exact_on_the_host(void **state)
+{
+    (void)state;
+    for (int code = 0; lut_code_names[code]; code++) {
+        expect_exact(SHAPE("quantized_linear", 5, 203, 7, CODEBOOK_E8, code, LUT_PACKED),
+                     "host_scalar host_omp");
+    }
+}
+
+/* C of a layer by the reference; the caller frees it. */
+static double *layer(const struct bench *bench)
+{
+    int64_t count = bench->buffers.spec[LINEAR_C].count;
+    double *expected = calloc((size_t)count, sizeof *expected);
+    double *bound = calloc((size_t)count, sizeof *bound);
+    assert_int_equal(bench->shape.operation->reference(&bench->shape, bench->in, LINEAR_C, 0, count,
+                                                       expected, bound),
+                     0);
+    free(bound);
+    return expected;
+}
+
+static void activations_that_are_no_numbers_are_zeros_to_their_block_alone(void **state)
+{
+    (void)state;
+    static const float hard[] = {NAN, INFINITY, -INFINITY, 3e38f, 4e6f};
+    struct bench bench;
+    bench_init(&bench, SHAPE("quantized_linear", 3, 203, 7, CODEBOOK_E8, 1, LUT_PACKED, 0));
+    float *x = bench.buffers.data[LINEAR_X];
+    for (size_t i = 0; i < sizeof hard / sizeof *hard; i++) {
+        memset(x + 203 + 40, 0, 8 * sizeof *x);
+        double *zeros = layer(&bench);
+        for (int at = 0; at < 8; at++)
+            x[203 + 40 + at] = at == 3 ? hard[i] : 0.75f;
+        double *lost = layer(&bench);
+        assert_memory_equal(zeros, lost, 3 * 7 * sizeof *lost);
+        free(lost);
+        free(zeros);
+    }
+    bench_release(&bench);
+}
+
+static double metric_of(const struct bench *bench, const char *name)
+{
+    struct assay_metric metrics[ASSAY_MAX_METRICS];
+    int count = linear_quality(&bench->shape, (const void *const *)bench->buffers.data, metrics);
+    for (int i = 0; i < count; i++)
+        if (strcmp(metrics[i].name, name) == 0) return metrics[i].value;
+    return NAN;
+}
+
+/* The cells' error, 0.0717 beta^2 an entry, leaves of a signal of 1: 4.5 dB where beta is
+ * 1 / 0.45, 16.5 where it is 1 / 1.8. With q = 2 nothing is left at any scale. */
+static void activations_are_quantised_where_few_blocks_overload(void **state)
+{
+    (void)state;
+    static const struct {
+        int code;
+        double least_db, most_db, overload;
+    } known[] = {{0, -12, 0, 0.07}, {1, -18, 0, 0.07},  {3, 9.5, 12, 0.003},
+                 {4, 3, 5, 0.001},  {5, 16, 17, 0.001}, {6, 27.5, 29, 0.001}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        struct bench bench;
+        bench_init(&bench, SHAPE("quantized_linear", 24, 512, 96, CODEBOOK_E8, known[i].code,
+                                 LUT_PACKED, 0));
+        bench_run(&bench, bench_variant("quantized_linear", "host_omp"));
+        double db = metric_of(&bench, "sqnr_db");
+        assert_true(db > known[i].least_db && db < known[i].most_db);
+        assert_true(metric_of(&bench, "overload_rate") < known[i].overload);
+        bench_release(&bench);
+    }
+}
+
+static void no_number_of_b_stays_in_its_column(void **state)
+{
+    (void)state;
+    struct bench bench;
+    bench_init(&bench, SHAPE("lut_matmul_onesided", 5, 203, 7, CODEBOOK_E8, 1, LUT_PACKED, 0));
+    ((float *)bench.buffers.data[LUT_B])[0] = -INFINITY; /* the fill puts more there */
+    ((float *)bench.buffers.data[LUT_B])[2 * 203 + 100] = NAN;
+    ((float *)bench.buffers.data[LUT_B])[4 * 203 + 202] = INFINITY;
+    struct group group;
+    bench_group(&group, bench.shape);
+    bench_runs(&group, "host_omp");
+    for (int i = 0; i < group.variant_count; i++) {
+        if (group.skip[i][0]) continue;
+        bench_launch(&bench, group.variant[i]);
+        for (int at = 0; at < 5 * 7; at++) {
+            bool finite = isfinite(((float *)bench.buffers.data[LUT_C])[at]);
+            assert_int_equal(finite, at % 7 != 0 && at % 7 != 2 && at % 7 != 4);
+        }
+    }
+    bench_release(&bench);
+}
+
+static void one_sided_products_are_within_their_bound(void **state)
+{
+    (void)state;
+    for (int lattice = 0; lattice < CODEBOOK_LATTICES; lattice++) {
+        expect_exact(SHAPE("lut_matmul_onesided", 5, 203, 7, lattice, 5, LUT_PACKED), "host_omp");
+    }
+}
+
+/* Row sums that the rows of A expect; the caller frees them. */
+static int64_t *expected_sums(const struct bench *bench, int count)
+{
+    struct lut_geometry geometry = lut_geometry(&bench->shape);
+    int64_t *sums = calloc((size_t)(geometry.blocks * geometry.d), sizeof *sums);
+    int64_t *expected = calloc((size_t)count, sizeof *expected);
+    assert_int_equal(lut_column_sums(&bench->shape, bench->buffers.data[LUT_B], sums), 0);
+    assert_int_equal(
+        lut_expected_row_sums(&bench->shape, bench->buffers.data[LUT_A], sums, count, expected), 0);
+    free(sums);
+    return expected;
+}
+
+static void row_sums_catch_one_wrong_element(void **state)
+{
+    (void)state;
+    struct bench bench;
+    bench_init(&bench, SHAPE("lut_matmul", 5, 200, 33, CODEBOOK_A2, 2, LUT_PACKED, 0));
+    bench_run(&bench, bench_variant("lut_matmul", "host_scalar"));
+    float *c = bench.buffers.data[LUT_C];
+    int64_t *expected = expected_sums(&bench, 5);
+    assert_true(lut_row_sum_error(&bench.shape, expected, c, 5) == 0);
+    c[4 * 33 + 17] += 1;
+    assert_true(lut_row_sum_error(&bench.shape, expected, c, 5) == 1);
+    c[4 * 33 + 17] = NAN;
+    assert_true(isnan(lut_row_sum_error(&bench.shape, expected, c, 5)));
+    free(expected);
+    bench_release(&bench);
+}
+
+static void products_are_c_before_it_is_divided(void **state)
+{
+    (void)state;
+    for (int lattice = 0; lattice < CODEBOOK_LATTICES; lattice++) {
+        struct bench bench;
+        int32_t products[5 * 33];
+        float c[5 * 33];
+        bench_init(&bench, SHAPE("lut_matmul", 5, 200, 33, lattice, 3, LUT_PACKED, 0));
+        struct lut_geometry geometry = lut_geometry(&bench.shape);
+        assert_int_equal(lut_model_products(&bench.shape, bench.in, LUT_C, 0, 165, products), 0);
+        assert_int_equal(lut_model(&bench.shape, bench.in, LUT_C, 0, 165, c), 0);
+        for (int at = 0; at < 165; at++)
+            assert_true((float)(products[at] >> lut_shift(geometry.divisor)) * geometry.unit ==
+                        c[at]);
+        int64_t *expected = expected_sums(&bench, 5);
+        assert_true(lut_product_row_sum_error(&bench.shape, expected, products, 5) == 0);
+        products[77] -= 3; /* which dividing would hide */
+        assert_true(lut_product_row_sum_error(&bench.shape, expected, products, 5) == 3);
+        free(expected);
+        bench_release(&bench);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(host_variants_are_exact_for_every_lattice_code_and_index),
+        cmocka_unit_test(seed_sizes_are_exact),
+        cmocka_unit_test(encoding_inverts_decoding_for_every_codeword),
+        cmocka_unit_test(linear_layers_are_exact_on_the_host),
+        cmocka_unit_test(activations_that_are_no_numbers_are_zeros_to_their_block_alone),
+        cmocka_unit_test(activations_are_quantised_where_few_blocks_overload),
+        cmocka_unit_test(no_number_of_b_stays_in_its_column),
+        cmocka_unit_test(one_sided_products_are_within_their_bound),
+        cmocka_unit_test(row_sums_catch_one_wrong_element),
+        cmocka_unit_test(products_are_c_before_it_is_divided),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,326 @@
+/* test_plot.c - how cases are named and chosen for a plot, its .tsv, and gnuplot's part. */
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "plot/plot_data.h"
+#include "plot/plot_rows.h"
+#include "plot/plot_sizes.h"
+#include "plot_fixture.h"
+
+static char folder[] = "/tmp/assay-test-plot-XXXXXX";
+
+/* ------------------------------------------------------------------- names -- */
+
+static struct case_id id_of(const char *variant, const char *shape)
+{
+    struct case_id id = {.temperature = ASSAY_COLD};
+    snprintf(id.operation, sizeof id.operation, "op");
+    snprintf(id.variant, sizeof id.variant, "%s", variant);
+    snprintf(id.shape, sizeof id.shape, "%s", shape);
+    return id;
+}
+
+static void names_are_what_the_cases_do_not_share(void **state)
+{
+    (void)state;
+    struct plot_common common = {0};
+    struct case_id a = id_of("fast", "n=5 type=fp32"), b = id_of("slow", "n=50 type=fp32");
+    char text[PLOT_MAX_COMMON], name[PLOT_MAX_NAME];
+    plot_common_add(&common, &a);
+    plot_common_add(&common, &b);
+    plot_common_text(&common, text);
+    assert_string_equal(text, "op type=fp32 cold");
+    plot_common_rest(&common, &b, name);
+    assert_string_equal(name, "slow n=50");
+}
+
+static void sizes_of_a_shape_are_its_whole_numbers(void **state)
+{
+    (void)state;
+    char size[RESULT_MAX_SHAPE];
+    plot_size_of("rows=16 type=fp32 scale=1.5 columns=32 empty=", size);
+    assert_string_equal(size, "rows=16 columns=32");
+    plot_size_of("", size);
+    assert_string_equal(size, "");
+}
+
+static void the_size_of_most_rows_is_chosen_then_the_larger(void **state)
+{
+    (void)state;
+    const struct view_row *rows[4];
+    char size[RESULT_MAX_SHAPE];
+    fake_begin(&fake, 1);
+    sized("op", "type=a", 1000, "x", 1);
+    sized("op", "type=a", 2000, "x", 1);
+    sized("op", "type=b", 1000, "x", 1);
+    sized("op", "type=b", 2000, "x", 1);
+    assert_int_equal(view_make(&view, &fake.run), 0);
+    for (int i = 0; i < 4; i++)
+        rows[i] = &view.rows[i];
+    assert_int_equal(plot_size_most(rows, 4, size), 0);
+    assert_string_equal(size, "n=2000");
+    plot_size_of(rows[0]->result.id.shape, size);
+    char first[RESULT_MAX_SHAPE];
+    snprintf(first, sizeof first, "%s", size);
+    assert_int_equal(plot_size_most(rows, 1, size), 0);
+    assert_string_equal(size, first);
+    assert_int_equal(plot_size_most(rows, 0, size), 0);
+    assert_string_equal(size, "");
+    view_release(&view);
+    fake_end(&fake);
+}
+
+static void a_case_alone_keeps_a_name(void **state)
+{
+    (void)state;
+    struct plot_common common = {0};
+    struct case_id a = id_of("fast", "n=5");
+    char name[PLOT_MAX_NAME];
+    plot_common_add(&common, &a);
+    plot_common_rest(&common, &a, name);
+    assert_string_equal(name, "op/fast");
+}
+
+static void the_group_of_most_variants_is_chosen_then_the_larger(void **state)
+{
+    (void)state;
+    struct plot_request request = {.run = &fake.run}, other = {.operation = "other"};
+    make_run();
+    assert_int_equal(view_make(&view, &fake.run), 0);
+    int group = plot_row_group(&request, &view, INFINITY);
+    for (int i = 0; i < view.count; i++)
+        if (view.rows[i].group == group)
+            assert_string_equal(view.rows[i].result.id.shape, "n=4000000 input=fp32");
+    assert_true(plot_row_group(&other, &view, INFINITY) >= 0);
+    other.cases = "nosuch/*";
+    assert_int_equal(plot_row_group(&other, &view, INFINITY), -1);
+    view_release(&view);
+    fake_end(&fake);
+}
+
+static void only_variants_near_the_fastest_count_where_asked(void **state)
+{
+    (void)state;
+    struct plot_request request = {.run = &fake.run};
+    fake_begin(&fake, 1);
+    sized("wide", "", 1000000, "a", 1000);
+    sized("wide", "", 1000000, "b", 5000);
+    sized("wide", "", 1000000, "c", 9000);
+    sized("close", "", 1000000, "a", 1000);
+    sized("close", "", 1000000, "b", 1100);
+    assert_int_equal(view_make(&view, &fake.run), 0);
+    int widest = plot_row_group(&request, &view, INFINITY);
+    int near = plot_row_group(&request, &view, 1.6);
+    for (int i = 0; i < view.count; i++) {
+        const char *operation = view.rows[i].result.id.operation;
+        if (view.rows[i].group == widest) assert_string_equal(operation, "wide");
+        if (view.rows[i].group == near) assert_string_equal(operation, "close");
+    }
+    view_release(&view);
+    fake_end(&fake);
+}
+
+/* -------------------------------------------------------------------- data -- */
+
+static void written(const char *text, const char *expected)
+{
+    char *out;
+    size_t size;
+    FILE *stream = open_memstream(&out, &size);
+    plot_text(stream, text);
+    fclose(stream);
+    assert_string_equal(out, expected);
+    free(out);
+}
+
+static void text_cannot_leave_its_field(void **state)
+{
+    (void)state;
+    written("plain_name", "plain_name");
+    written("a\tb\nc", "a b c");
+    written("say \"x\"", "say \xe2\x80\x9dx\xe2\x80\x9d");
+    written("#1 and #2", "\xef\xbc\x83"
+                         "1 and #2");
+    written("a\\nb", "a\xe2\x88\x96nb");
+    written("a\xff", "a?");
+    written("100 % & <b> µ 'q' {x}_y", "100 % & <b> µ 'q' {x}_y");
+}
+
+static char *file_text(const char *path)
+{
+    static char text[16384];
+    FILE *in = fopen(path, "r");
+    if (!in) return NULL;
+    size_t count = fread(text, 1, sizeof text - 1, in);
+    text[count] = '\0';
+    fclose(in);
+    return text;
+}
+
+static char *in_folder(const char *name)
+{
+    static char path[128];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return path;
+}
+
+static bool has_gnuplot(void)
+{
+    return system("command -v gnuplot >/dev/null 2>&1") == 0;
+}
+
+/* The folder to run in has plots/; the makefile runs tests at the top. */
+static void draw(const char *name, enum plot_outcome expected)
+{
+    char output[128];
+    snprintf(output, sizeof output, "%s", in_folder(name));
+    struct plot_request request = {.run = &fake.run, .output = output, .keep_script = true};
+    enum plot_outcome outcome = plot_draw(plot_find("sweep"), &request);
+    if (outcome != expected) fail_msg("outcome %d: %s", outcome, assay_last_error());
+}
+
+static void data_and_script_are_kept_and_hold_every_point(void **state)
+{
+    (void)state;
+    if (!has_gnuplot()) skip();
+    make_run();
+    strcpy(fake.launches[0].device.name, "50% \"fast\" & <µ> 'GPU'");
+    draw("sweep.svg", PLOT_DRAWN);
+    char *tsv = file_text(in_folder("sweep.tsv"));
+    assert_non_null(tsv);
+    assert_non_null(strstr(tsv, "\ncopy\tbaseline\nfast\tkernel\nslow\tkernel\n"));
+    assert_non_null(strstr(tsv, "v\t62914560\tL2: 60.0 MiB\n"));
+    /* 5 MB in 1 us is 5 TB/s; the ends of the interval change places. */
+    assert_non_null(strstr(tsv, "5000000\t5\t4.995005"));
+    assert_non_null(file_text(in_folder("sweep.gp")));
+    fake_end(&fake);
+}
+
+static void odd_names_reach_the_picture_as_they_are(void **state)
+{
+    (void)state;
+    if (!has_gnuplot()) skip();
+    make_run();
+    strcpy(fake.launches[0].device.name, "50% \"fast\" & <µ> 'GPU' a_b^{c}");
+    draw("names.svg", PLOT_DRAWN);
+    char command[256];
+    snprintf(command, sizeof command,
+             "grep -qF \"50%% \xe2\x80\x9d"
+             "fast\xe2\x80\x9d &amp; &lt;µ> 'GPU' a_b^{c}\" %s",
+             in_folder("names.svg"));
+    assert_int_equal(system(command), 0);
+    fake_end(&fake);
+}
+
+static void every_format_is_drawn(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"a.svg", "a.png", "a.pdf"};
+    struct stat status;
+    if (!has_gnuplot()) skip();
+    make_run();
+    for (int i = 0; i < 3; i++) {
+        draw(names[i], PLOT_DRAWN);
+        assert_int_equal(stat(in_folder(names[i]), &status), 0);
+        assert_true(status.st_size > 1000);
+    }
+    fake_end(&fake);
+}
+
+static void one_size_is_drawn_as_bars(void **state)
+{
+    (void)state;
+    if (!has_gnuplot()) skip();
+    fake_begin(&fake, 1);
+    fake_baseline(&fake, 0, "o", "n=5", "copy", 2000);
+    fake_case(&fake, 0, "o", "n=5", "fast", 1000);
+    draw("bars.svg", PLOT_DRAWN);
+    assert_non_null(strstr(file_text(in_folder("bars.tsv")), "fast\tkernel\t1\t"));
+    fake_end(&fake);
+}
+
+static void a_run_without_a_time_is_nothing_to_draw(void **state)
+{
+    (void)state;
+    fake_begin(&fake, 1);
+    draw("none.svg", PLOT_NOTHING);
+    assert_int_not_equal(access(in_folder("none.svg"), F_OK), 0);
+}
+
+static void an_output_of_another_format_is_refused(void **state)
+{
+    (void)state;
+    make_run();
+    draw("a.jpeg", PLOT_FAILED);
+    assert_non_null(strstr(assay_last_error(), ".svg, .png or .pdf"));
+    fake_end(&fake);
+}
+
+static void without_gnuplot_the_message_says_how_to_get_it(void **state)
+{
+    (void)state;
+    char *path = strdup(getenv("PATH"));
+    make_run();
+    setenv("PATH", "/nowhere", 1);
+    draw("absent.svg", PLOT_FAILED);
+    setenv("PATH", path, 1);
+    assert_non_null(strstr(assay_last_error(), "apt-get install gnuplot-nox"));
+    assert_int_not_equal(access(in_folder("absent.svg"), F_OK), 0);
+    free(path);
+    fake_end(&fake);
+}
+
+static void what_gnuplot_says_becomes_the_reason(void **state)
+{
+    (void)state;
+    char plots[128];
+    if (!has_gnuplot()) skip();
+    snprintf(plots, sizeof plots, "%s", in_folder("plots"));
+    assert_int_equal(mkdir(plots, 0700), 0);
+    FILE *script = fopen(in_folder("plots/sweep.gp"), "w");
+    fputs("no such command\n", script);
+    fclose(script);
+    setenv("ASSAY_PLOTS", plots, 1);
+    make_run();
+    draw("broken.svg", PLOT_FAILED);
+    unsetenv("ASSAY_PLOTS");
+    assert_non_null(strstr(assay_last_error(), "invalid command"));
+    fake_end(&fake);
+}
+
+static int make_folder(void **state)
+{
+    (void)state;
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    char command[128];
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    return system(command);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_are_what_the_cases_do_not_share),
+        cmocka_unit_test(sizes_of_a_shape_are_its_whole_numbers),
+        cmocka_unit_test(the_size_of_most_rows_is_chosen_then_the_larger),
+        cmocka_unit_test(a_case_alone_keeps_a_name),
+        cmocka_unit_test(the_group_of_most_variants_is_chosen_then_the_larger),
+        cmocka_unit_test(only_variants_near_the_fastest_count_where_asked),
+        cmocka_unit_test(text_cannot_leave_its_field),
+        cmocka_unit_test(data_and_script_are_kept_and_hold_every_point),
+        cmocka_unit_test(odd_names_reach_the_picture_as_they_are),
+        cmocka_unit_test(every_format_is_drawn),
+        cmocka_unit_test(one_size_is_drawn_as_bars),
+        cmocka_unit_test(a_run_without_a_time_is_nothing_to_draw),
+        cmocka_unit_test(an_output_of_another_format_is_refused),
+        cmocka_unit_test(without_gnuplot_the_message_says_how_to_get_it),
+        cmocka_unit_test(what_gnuplot_says_becomes_the_reason),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

@@ -1,0 +1,147 @@
+/* test_sweep.c - what a sweep takes from a run. */
+#include "plot/sweep.h"
+#include "plot_fixture.h"
+
+static struct sweep sweep;
+
+static int choose(const char *operation, const char *only)
+{
+    make_run();
+    assert_int_equal(view_make(&view, &fake.run), 0);
+    return sweep_make(&sweep, &view, &(struct sweep_filter){operation, NULL, only});
+}
+
+static void forget(void)
+{
+    sweep_release(&sweep);
+    view_release(&view);
+    fake_end(&fake);
+}
+
+static void sweep_takes_the_panel_with_the_most_sizes(void **state)
+{
+    (void)state;
+    assert_int_equal(choose(NULL, NULL), 1);
+    assert_string_equal(sweep.operation, "int8_quantize");
+    assert_string_equal(sweep.dim, "n");
+    assert_string_equal(sweep.panel, "input=fp32 cold");
+    assert_int_equal(sweep.sizes, 3);
+    forget();
+}
+
+static void sweep_has_baselines_first_and_then_the_fastest(void **state)
+{
+    (void)state;
+    assert_int_equal(choose(NULL, NULL), 1);
+    assert_int_equal(sweep.count, 3);
+    assert_string_equal(sweep.curve[0].variant, "copy");
+    assert_string_equal(sweep.curve[1].variant, "fast");
+    assert_string_equal(sweep.curve[2].variant, "slow");
+    assert_float_equal(sweep.curve[2].standing, 1 / 3.0, 1e-9);
+    forget();
+}
+
+static void sweep_points_go_by_size(void **state)
+{
+    (void)state;
+    assert_int_equal(choose(NULL, NULL), 1);
+    assert_int_equal(sweep.curve[1].count, 3);
+    for (int i = 1; i < 3; i++)
+        assert_true(view_bytes(&sweep.curve[1].rows[i - 1]->result.work) <
+                    view_bytes(&sweep.curve[1].rows[i]->result.work));
+    forget();
+}
+
+static void sweep_keeps_to_the_operation_and_the_panel_asked_for(void **state)
+{
+    (void)state;
+    assert_int_equal(choose("other", NULL), 1);
+    assert_string_equal(sweep.operation, "other");
+    assert_int_equal(sweep.sizes, 1);
+    forget();
+    assert_int_equal(choose(NULL, "*bf16*"), 1);
+    assert_string_equal(sweep.panel, "input=bf16 cold");
+    assert_int_equal(sweep.sizes, 2);
+    forget();
+    assert_int_equal(choose("absent", NULL), 0);
+    forget();
+}
+
+static void sweep_keeps_to_the_cases_asked_for(void **state)
+{
+    (void)state;
+    make_run();
+    assert_int_equal(view_make(&view, &fake.run), 0);
+    struct sweep_filter filter = {.cases = "int8_quantize/[fs]*"};
+    assert_int_equal(sweep_make(&sweep, &view, &filter), 1);
+    assert_int_equal(sweep.count, 2);
+    forget();
+}
+
+static void sweep_leaves_out_what_has_no_time(void **state)
+{
+    (void)state;
+    fake_begin(&fake, 1);
+    fake_failure(&fake, 0, "o", "n=1", "bad", STATUS_WRONG, "");
+    assert_int_equal(view_make(&view, &fake.run), 0);
+    assert_int_equal(sweep_make(&sweep, &view, &(struct sweep_filter){0}), 0);
+    forget();
+}
+
+static void sweep_goes_by_bytes_where_they_grow_with_the_size(void **state)
+{
+    (void)state;
+    assert_int_equal(choose("int8_quantize", NULL), 1);
+    assert_true(sweep.by_bytes);
+    assert_float_equal(sweep_x(&sweep, sweep.curve[1].rows[0]), 5e6, 0);
+    forget();
+}
+
+static void sweep_goes_by_the_dim_where_sizes_move_like_bytes(void **state)
+{
+    (void)state;
+    fake_begin(&fake, 1);
+    for (int rows = 16; rows >= 1; rows /= 4) {
+        char shape[32];
+        snprintf(shape, sizeof shape, "rows=%d k=big", rows);
+        fake_case(&fake, 0, "layer", shape, "only", 1000)->work.read_bytes = 29e6 + 1e5 * rows;
+    }
+    assert_int_equal(view_make(&view, &fake.run), 0);
+    assert_int_equal(sweep_make(&sweep, &view, &(struct sweep_filter){0}), 1);
+    assert_false(sweep.by_bytes);
+    assert_float_equal(sweep_x(&sweep, sweep.curve[0].rows[0]), 1, 0);
+    assert_float_equal(sweep_x(&sweep, sweep.curve[0].rows[2]), 16, 0);
+    forget();
+}
+
+static void sweep_takes_no_size_of_zero(void **state)
+{
+    (void)state;
+    fake_begin(&fake, 1);
+    for (int vocabulary = 0; vocabulary <= 200; vocabulary += 100) {
+        char shape[48];
+        snprintf(shape, sizeof shape, "layers=12 vocabulary=%d", vocabulary);
+        fake_case(&fake, 0, "model", shape, "only", 1000)->work.read_bytes = 1e6 + vocabulary;
+    }
+    assert_int_equal(view_make(&view, &fake.run), 0);
+    assert_int_equal(sweep_make(&sweep, &view, &(struct sweep_filter){0}), 1);
+    assert_string_equal(sweep.dim, "vocabulary");
+    assert_int_equal(sweep.sizes, 2);
+    forget();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sweep_takes_the_panel_with_the_most_sizes),
+        cmocka_unit_test(sweep_has_baselines_first_and_then_the_fastest),
+        cmocka_unit_test(sweep_points_go_by_size),
+        cmocka_unit_test(sweep_keeps_to_the_operation_and_the_panel_asked_for),
+        cmocka_unit_test(sweep_keeps_to_the_cases_asked_for),
+        cmocka_unit_test(sweep_leaves_out_what_has_no_time),
+        cmocka_unit_test(sweep_goes_by_bytes_where_they_grow_with_the_size),
+        cmocka_unit_test(sweep_goes_by_the_dim_where_sizes_move_like_bytes),
+        cmocka_unit_test(sweep_takes_no_size_of_zero),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

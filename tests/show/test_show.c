@@ -1,0 +1,329 @@
+/* test_show.c - the formats of `assay show`, on a run made by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <sqlite3.h>
+
+#include "base/error.h"
+#include "tests/fake_run.h"
+#include "show/show.h"
+
+static struct fake_run fake;
+static char *shown;
+static size_t shown_size;
+
+static const char *fake_ceiling(const struct assay_shape *shape, enum assay_temperature temperature)
+{
+    (void)shape;
+    (void)temperature;
+    return "memory_r4w1";
+}
+
+static const struct assay_operation fake_memory = {
+    .name = "fake_memory",
+    .summary = "measures a ceiling",
+    .dims = {{.name = "n", .fallback = 1}},
+    .ceiling = fake_ceiling,
+};
+ASSAY_REGISTER_OPERATION(fake_memory);
+
+/* One of everything: a ceiling, a baseline, ok rows, one above the ceiling, one
+ * by the host's clock, and each way to have no time. */
+static void make_run(void)
+{
+    static const char small[] = "n=5000000 input=fp32", large[] = "n=50000000 input=bf16";
+    fake_begin(&fake, 1);
+    fake_case(&fake, 0, "fake_memory", "n=1", "r4w1", 6000);
+    fake.cases[0].purpose = PURPOSE_CEILING;
+    fake_baseline(&fake, 0, "int8_quantize", small, "copy_r4w1", 6500);
+    struct case_result *best = fake_case(&fake, 0, "int8_quantize", small, "rcp4_fma", 6250);
+    strcpy(best->metrics[0].name, "mse");
+    best->metrics[0].value = 0.0123;
+    best->metric_count = 1;
+    fake_case(&fake, 0, "int8_quantize", small, "unfused5", 50125);
+    fake_case(&fake, 0, "int8_quantize", small, "cheating", 3000);
+    fake_case(&fake, 0, "int8_quantize", small, "host_round_trip", 1234567)->clock = CLOCK_HOST;
+    fake_failure(&fake, 0, "int8_quantize", small, "token_twopass", STATUS_SKIPPED,
+                 "needs compute capability 10.0, this device has 9.0");
+    fake_failure(&fake, 0, "int8_quantize", small, "rcp16", STATUS_WRONG,
+                 "code[1234567] is 17, expected 18; 3 of 5000000 elements differ, which is more "
+                 "than the share that the operation allows");
+    fake_failure(&fake, 0, "int8_quantize", large, "gridstride", STATUS_CRASHED,
+                 "an \"illegal\" address | \\ line one\nline two");
+    fake_case(&fake, 0, "int8_quantize", large, "a_variant_with_a_name_that_is_far_too_long_here",
+              61000);
+    fake.run.expected_count += 2;
+}
+
+static void show(const char *format, bool ceilings)
+{
+    struct show_options options = {.format = format, .ceilings = ceilings, .width = 100};
+    FILE *out = open_memstream(&shown, &shown_size);
+    assert_non_null(out);
+    make_run();
+    assert_int_equal(show_run(out, &fake.run, &options), 0);
+    fclose(out);
+    fake_end(&fake);
+}
+
+static void release(void)
+{
+    free(shown);
+    shown = NULL;
+}
+
+static const char golden[] =
+    /* clang-format off */
+    "NVIDIA H200 (cuda:0), driver 580.159.04, CUDA 13.0, clock cupti\n"
+    "run 3f2a91c0  suite int8  2026-01-02T03:04:05Z  complete\n"
+    "ceilings: r4w1 4.17 TB/s\n"
+    "\n"
+    "  variant                    time        ±       rate       of  ceiling  speed-up\n"
+    "\n"
+    "int8_quantize n=5000000 input=fp32 cold  23.8 MiB\n"
+    "  cheating                3.00 us  ±0.20 %  8.33 TB/s    200 %  r4w1     2.167x [2.167, 2.167]     !\n"
+    "  rcp4_fma                6.25 us  ±0.20 %  4.00 TB/s   96.0 %  r4w1     1.040x [1.040, 1.040]\n"
+    "  copy_r4w1 *             6.50 us  ±0.20 %  3.85 TB/s   92.3 %  r4w1     base\n"
+    "  unfused5                50.1 us  ±0.20 %   499 GB/s   12.0 %  r4w1     0.1297x [0.1297, 0.1297]\n"
+    "  host_round_trip         1.23 ms  ±0.20 %  20.3 GB/s  0.486 %  r4w1     0.0053x [0.0053, 0.0053]  h\n"
+    "  rcp16                   wrong: code[1234567] is 17, expected 18; 3 of 5000000 elements differ, ...\n"
+    "  token_twopass           skipped: needs compute capability 10.0, this device has 9.0\n"
+    "\n"
+    "int8_quantize n=50000000 input=bf16 cold  23.8 MiB\n"
+    "  a_variant_with_a_na...  61.0 us  ±0.20 %   410 GB/s   9.84 %  r4w1\n"
+    "  gridstride              crashed: an \"illegal\" address | \\ line one line two\n"
+    "\n"
+    "*  a baseline; speed-up is against the group's \"base\"\n"
+    "!  above the ceiling: the data came from a cache, or the byte count is wrong\n"
+    "h  timed by the host's clock, from the call to the completed synchronisation\n"
+    "6 ok, 1 skipped, 1 wrong, 1 crashed, 2 missing\n";
+/* clang-format on */
+
+static void table_is_as_written_here(void **state)
+{
+    (void)state;
+    show("table", false);
+    assert_string_equal(shown, golden);
+    release();
+}
+
+static void every_line_of_the_table_fits_100_columns(void **state)
+{
+    (void)state;
+    show("table", true);
+    for (char *rest = shown, *line; (line = strsep(&rest, "\n"));)
+        assert_in_range(show_width(line), 0, 100);
+    release();
+}
+
+static void no_line_of_the_table_ends_in_a_blank(void **state)
+{
+    (void)state;
+    show("table", true);
+    assert_null(strstr(shown, " \n"));
+    release();
+}
+
+static void ceilings_are_rows_on_request(void **state)
+{
+    (void)state;
+    show("table", false);
+    assert_null(strstr(shown, "fake_memory"));
+    release();
+    show("table", true);
+    assert_non_null(strstr(shown, "fake_memory"));
+    release();
+}
+
+static void colour_is_off_unless_asked_for(void **state)
+{
+    (void)state;
+    show("table", true);
+    assert_null(strchr(shown, '\033'));
+    release();
+}
+
+static void md_has_as_many_cells_in_every_row(void **state)
+{
+    (void)state;
+    show("md", true);
+    for (char *rest = shown, *line; (line = strsep(&rest, "\n"));) {
+        int bars = 0;
+        if (line[0] != '|') continue;
+        for (char *c = line; *c; c++)
+            bars += *c == '|' && (c == line || c[-1] != '\\');
+        assert_int_equal(bars, 9);
+    }
+    release();
+}
+
+/* Commas outside quotes. */
+static int separators(const char *line)
+{
+    int count = 0;
+    bool quoted = false;
+    for (; *line; line++) {
+        if (*line == '"') quoted = !quoted;
+        count += *line == ',' && !quoted;
+    }
+    return count;
+}
+
+static void csv_has_as_many_fields_in_every_line(void **state)
+{
+    (void)state;
+    show("csv", false);
+    char *broken = strstr(shown, "line one\nline two");
+    assert_non_null(broken); /* a line end within quotes is data */
+    broken[strlen("line one")] = ' ';
+    char *rest = shown, *line = strsep(&rest, "\n");
+    int expected = separators(line);
+    int lines = 0;
+    while ((line = strsep(&rest, "\n")) && line[0]) {
+        assert_int_equal(separators(line), expected);
+        lines++;
+    }
+    assert_int_equal(lines, 9);
+    release();
+}
+
+/* ------------------------------------------------------------------- json -- */
+
+static sqlite3 *sql;
+
+/* What a query that names the document ?1 answers, as text; "" for NULL. */
+static void ask(const char *query, char out[256])
+{
+    sqlite3_stmt *statement;
+    assert_int_equal(sqlite3_prepare_v2(sql, query, -1, &statement, NULL), SQLITE_OK);
+    sqlite3_bind_text(statement, 1, shown, -1, SQLITE_STATIC);
+    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+    const char *answer = (const char *)sqlite3_column_text(statement, 0);
+    snprintf(out, 256, "%s", answer ? answer : "");
+    sqlite3_finalize(statement);
+}
+
+static void assert_answer(const char *query, const char *expected)
+{
+    char answer[256];
+    ask(query, answer);
+    assert_string_equal(answer, expected);
+}
+
+static int open_sql(void **state)
+{
+    (void)state;
+    return sqlite3_open(":memory:", &sql);
+}
+
+static int close_sql(void **state)
+{
+    (void)state;
+    return sqlite3_close(sql);
+}
+
+static void json_is_one_valid_document(void **state)
+{
+    (void)state;
+    show("json", true);
+    assert_answer("select json_valid(?1)", "1");
+    assert_answer("select json_extract(?1, '$.format')", "1");
+    assert_answer("select json_extract(?1, '$.assay')", "0.1.0");
+    assert_answer("select json_array_length(?1, '$.rows')", "10");
+    release();
+}
+
+static void json_rows_have_the_members_of_format_1(void **state)
+{
+    (void)state;
+    show("json", false);
+    assert_answer("select group_concat(key, ' ') from json_each(?1, '$.rows[0]')",
+                  "operation variant kind device shape temperature status reason clock samples "
+                  "time_ns lo_ns hi_ns event_ns wall_ns first_call_ns bytes ops ceiling "
+                  "ceiling_fraction speedup speedup_lo speedup_hi workspace_bytes energy_mj "
+                  "quality");
+    release();
+}
+
+static void json_figures_that_were_not_measured_are_null(void **state)
+{
+    (void)state;
+    show("json", false);
+    assert_answer("select json_type(?1, '$.rows[1].event_ns')", "null");
+    assert_answer("select json_type(?1, '$.rows[1].energy_mj')", "null");
+    assert_answer("select group_concat(distinct json_type(value, '$.time_ns')) from "
+                  "json_each(?1, '$.rows') where value ->> 'status' <> 'ok'",
+                  "null");
+    release();
+}
+
+static void json_shape_is_an_object_with_numbers_as_numbers(void **state)
+{
+    (void)state;
+    show("json", false);
+    assert_answer("select json_extract(?1, '$.rows[0].shape')",
+                  "{\"n\":5000000,\"input\":\"fp32\"}");
+    release();
+}
+
+static void json_carries_quality_and_ratio(void **state)
+{
+    (void)state;
+    show("json", false);
+    assert_answer("select json_extract(?1, '$.rows[1].quality.mse')", "0.0123");
+    assert_answer("select round(json_extract(?1, '$.rows[1].speedup'), 6)", "1.04");
+    release();
+}
+
+static void an_unknown_format_is_an_error_with_a_suggestion(void **state)
+{
+    (void)state;
+    struct show_options options = {.format = "jsn", .width = 100};
+    fake_begin(&fake, 1);
+    assert_int_equal(show_run(stdout, &fake.run, &options), -1);
+    assert_non_null(strstr(assay_last_error(), "json"));
+}
+
+/* ------------------------------------------------------------------- text -- */
+
+static void text_that_fits_is_left_alone(void **state)
+{
+    (void)state;
+    char out[64];
+    show_fit(out, sizeof out, "µs ±1", 5);
+    assert_string_equal(out, "µs ±1");
+}
+
+static void text_is_cut_between_characters(void **state)
+{
+    (void)state;
+    char out[64];
+    show_fit(out, sizeof out, "µµµµµµ", 5);
+    assert_string_equal(out, "µµ...");
+    show_fit(out, 9, "µµµµµµ", 6);
+    assert_string_equal(out, "µµ...");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(table_is_as_written_here),
+        cmocka_unit_test(every_line_of_the_table_fits_100_columns),
+        cmocka_unit_test(no_line_of_the_table_ends_in_a_blank),
+        cmocka_unit_test(ceilings_are_rows_on_request),
+        cmocka_unit_test(colour_is_off_unless_asked_for),
+        cmocka_unit_test(md_has_as_many_cells_in_every_row),
+        cmocka_unit_test(csv_has_as_many_fields_in_every_line),
+        cmocka_unit_test(json_is_one_valid_document),
+        cmocka_unit_test(json_rows_have_the_members_of_format_1),
+        cmocka_unit_test(json_figures_that_were_not_measured_are_null),
+        cmocka_unit_test(json_shape_is_an_object_with_numbers_as_numbers),
+        cmocka_unit_test(json_carries_quality_and_ratio),
+        cmocka_unit_test(an_unknown_format_is_an_error_with_a_suggestion),
+        cmocka_unit_test(text_that_fits_is_left_alone),
+        cmocka_unit_test(text_is_cut_between_characters),
+    };
+    return cmocka_run_group_tests(tests, open_sql, close_sql);
+}
