@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "fake_operations.h"
-#include "measure/contender.h"
+#include "measure/measurement.h"
 
 struct bench {
     const struct device_ops *ops;

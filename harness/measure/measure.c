@@ -10,7 +10,7 @@
 #include "base/stats.h"
 #include "device/counter_sets.h"
 #include "device/nvtx.h"
-#include "measure/contender.h"
+#include "measure/measurement.h"
 
 static void announce_group(struct ring *ring, enum board_step step)
 {

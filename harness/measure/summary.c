@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/stats.h"
-#include "measure/contender.h"
+#include "measure/measurement.h"
 
 static int copy_series(struct contender *contender, struct samples *out)
 {

@@ -8,7 +8,7 @@
 #include "base/stats.h"
 #include "device/nvml.h"
 #include "device/nvtx.h"
-#include "measure/contender.h"
+#include "measure/measurement.h"
 
 enum {
     BLOCK_SAMPLES = 10,    /* of a fast variant */
