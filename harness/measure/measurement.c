@@ -1,4 +1,4 @@
-/* contender.c - see contender.h. */
+/* measurement.c - see measurement.h. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,99 +23,100 @@ static const double BLOCK_S = 0.010; /* about how long a block may take, or less
 static const double LENGTHY_S = 0.1;
 
 /* By the device's clock: what a simulated device does takes no time of ours. */
-static double now_s(const struct ring *ring)
+static double now_s(const struct measure_context *context)
 {
-    return ring->ops->now_s(ring->device);
+    return context->ops->now_s(context->device);
 }
 
-static void announce(const struct ring *ring, const struct contender *contender,
+static void announce(const struct measure_context *context, const struct measurement *measurement,
                      enum board_step step)
 {
-    atomic_store(&ring->board->variant, contender->index);
-    atomic_store(&ring->board->step, (uint32_t)step);
-    atomic_fetch_add(&ring->board->sequence, 1);
+    atomic_store(&context->board->variant, measurement->index);
+    atomic_store(&context->board->step, (uint32_t)step);
+    atomic_fetch_add(&context->board->sequence, 1);
 }
 
-static void put_out(struct contender *contender, enum case_status status, const char *step,
-                    const char *reason)
+static void end_with(struct measurement *measurement, enum case_status status, const char *step,
+                     const char *reason)
 {
-    contender->phase = CONTENDER_OUT;
-    contender->result->status = status;
-    snprintf(contender->result->reason, sizeof contender->result->reason, "%s%s%s",
+    measurement->phase = MEASUREMENT_OVER;
+    measurement->result->status = status;
+    snprintf(measurement->result->reason, sizeof measurement->result->reason, "%s%s%s",
              step ? step : "", step ? ": " : "", reason);
 }
 
-static bool memory_is_short(const struct ring *ring)
+static bool memory_is_short(const struct measure_context *context)
 {
-    int64_t left = ring->ops->free_bytes(ring->device);
+    int64_t left = context->ops->free_bytes(context->device);
     return left >= 0 && left < (int64_t)MEMORY_LEFT_MIB << 20;
 }
 
 /* A step of the variant failed: it is out. -1 when the device is lost with it,
  * or has no memory left for the others. */
-static int step_failed(struct contender *contender, struct ring *ring, enum board_step step)
+static int step_failed(struct measurement *measurement, struct measure_context *context,
+                       enum board_step step)
 {
     const char *why = assay_last_error();
-    put_out(contender, STATUS_CRASHED, step_name(step), why[0] ? why : "failed, saying nothing");
-    contender_teardown(contender, ring);
-    if (ring->ops->synchronize(ring->device) < 0) return -1;
-    return memory_is_short(ring) ? assay_error("no device memory is left") : 0;
+    end_with(measurement, STATUS_CRASHED, step_name(step), why[0] ? why : "failed, saying nothing");
+    measurement_teardown(measurement, context);
+    if (context->ops->synchronize(context->device) < 0) return -1;
+    return memory_is_short(context) ? assay_error("no device memory is left") : 0;
 }
 
 /* The variant's setup found that this machine lacks what it needs. */
-static int step_skipped(struct contender *contender, struct ring *ring)
+static int step_skipped(struct measurement *measurement, struct measure_context *context)
 {
-    put_out(contender, STATUS_SKIPPED, NULL, assay_last_error());
-    contender_teardown(contender, ring);
-    return ring->ops->synchronize(ring->device);
+    end_with(measurement, STATUS_SKIPPED, NULL, assay_last_error());
+    measurement_teardown(measurement, context);
+    return context->ops->synchronize(context->device);
 }
 
 /* ------------------------------------------------------------- preparing -- */
 
 /* 0, -1, or ASSAY_SKIP. */
-static int set_up(struct contender *contender, struct ring *ring)
+static int set_up(struct measurement *measurement, struct measure_context *context)
 {
-    const struct assay_variant *variant = contender->variant;
-    contender->set_up = true;
+    const struct assay_variant *variant = measurement->variant;
+    measurement->set_up = true;
     if (variant->setup == NULL) return 0;
-    int64_t before = ring->ops->free_bytes(ring->device);
-    int status = variant->setup(&contender->call);
+    int64_t before = context->ops->free_bytes(context->device);
+    int status = variant->setup(&measurement->call);
     if (status) return status;
-    if (ring->ops->synchronize(ring->device) < 0) return -1;
-    int64_t after = ring->ops->free_bytes(ring->device);
-    if (memory_is_short(ring) && before - after > after)
+    if (context->ops->synchronize(context->device) < 0) return -1;
+    int64_t after = context->ops->free_bytes(context->device);
+    if (memory_is_short(context) && before - after > after)
         return assay_error("exhausts the device's memory: took %lld MiB, left %lld MiB",
                            (long long)((before - after) >> 20), (long long)(after >> 20));
     return 0;
 }
 
-static int launch_and_wait(struct contender *contender, struct ring *ring)
+static int launch_and_wait(struct measurement *measurement, struct measure_context *context)
 {
-    if (contender->variant->launch(&contender->call) < 0) return -1;
-    return ring->ops->synchronize(ring->device);
+    if (measurement->variant->launch(&measurement->call) < 0) return -1;
+    return context->ops->synchronize(context->device);
 }
 
-/* Check the outputs as they stand; a wrong one puts the contender out. -1 when
+/* Check the outputs as they stand; a wrong one puts the measurement out. -1 when
  * the device could not be asked. */
-static int check(struct contender *contender, struct ring *ring)
+static int check(struct measurement *measurement, struct measure_context *context)
 {
-    announce(ring, contender, STEP_CHECK);
-    struct case_result *result = contender->result;
+    announce(context, measurement, STEP_CHECK);
+    struct case_result *result = measurement->result;
     struct verdict verdict;
     char outside[ASSAY_MAX_REASON] = "";
-    if (verifier_check(&ring->verifier, contender->variant, &contender->call, &verdict) < 0)
+    if (verifier_check(&context->verifier, measurement->variant, &measurement->call, &verdict) < 0)
         return -1;
-    int intact = buffers_intact(&ring->buffers, outside, sizeof outside);
+    int intact = buffers_intact(&context->buffers, outside, sizeof outside);
     if (intact < 0) return -1;
     if (!intact) {
-        put_out(contender, STATUS_WRONG, NULL, outside);
+        end_with(measurement, STATUS_WRONG, NULL, outside);
     } else if (verdict.reason[0]) {
-        put_out(contender, STATUS_WRONG, NULL, verdict.reason);
+        end_with(measurement, STATUS_WRONG, NULL, verdict.reason);
     }
-    bool judged = !contender->variant->apart && ring->verifier.expected;
-    bool measured = judged && ring->request->shape.operation->match == NULL;
-    result->outputs = ring->verifier.outputs;
-    result->checked = ring->verifier.checked;
+    bool judged = !measurement->variant->apart && context->verifier.expected;
+    bool measured = judged && context->request->shape.operation->match == NULL;
+    result->outputs = context->verifier.outputs;
+    result->checked = context->verifier.checked;
     result->near_share = judged ? verdict.near_share : NAN;
     result->max_abs_error = measured ? fmax(verdict.max_abs_error, result->max_abs_error) : NAN;
     result->max_rel_error = measured ? fmax(verdict.max_rel_error, result->max_rel_error) : NAN;
@@ -123,16 +124,16 @@ static int check(struct contender *contender, struct ring *ring)
 }
 
 /* The variant's own figures, behind those of the operation. */
-static int take_figures(struct contender *contender, struct ring *ring)
+static int take_figures(struct measurement *measurement, struct measure_context *context)
 {
-    const struct assay_variant *variant = contender->variant;
-    struct case_result *result = contender->result;
+    const struct assay_variant *variant = measurement->variant;
+    struct case_result *result = measurement->result;
     struct assay_metric figure[ASSAY_MAX_METRICS];
     int room = ASSAY_MAX_METRICS - result->metric_count;
     if (variant->figures == NULL || room == 0) return 0;
-    announce(ring, contender, STEP_SAMPLE);
-    int count = variant->figures(&contender->call, figure, room);
-    if (count < 0 || ring->ops->synchronize(ring->device) < 0) return -1;
+    announce(context, measurement, STEP_SAMPLE);
+    int count = variant->figures(&measurement->call, figure, room);
+    if (count < 0 || context->ops->synchronize(context->device) < 0) return -1;
     for (int i = 0; i < count && i < room; i++) {
         struct metric *metric = &result->metrics[result->metric_count++];
         snprintf(metric->name, sizeof metric->name, "%s", figure[i].name);
@@ -142,14 +143,14 @@ static int take_figures(struct contender *contender, struct ring *ring)
 }
 
 /* When the stages of a launch ran. */
-static int take_spans(struct contender *contender, struct ring *ring)
+static int take_spans(struct measurement *measurement, struct measure_context *context)
 {
-    const struct assay_variant *variant = contender->variant;
-    struct samples *samples = &contender->result->samples;
+    const struct assay_variant *variant = measurement->variant;
+    struct samples *samples = &measurement->result->samples;
     struct assay_span span[ASSAY_MAX_SPANS];
     if (variant->spans == NULL) return 0;
-    int count = variant->spans(&contender->call, span, ASSAY_MAX_SPANS);
-    if (count < 0 || ring->ops->synchronize(ring->device) < 0) return -1;
+    int count = variant->spans(&measurement->call, span, ASSAY_MAX_SPANS);
+    if (count < 0 || context->ops->synchronize(context->device) < 0) return -1;
     if (count == 0) return 0;
     samples->span = calloc((size_t)count, sizeof *samples->span);
     if (!samples->span) return assay_error("out of host memory for the spans of a case");
@@ -165,128 +166,133 @@ static int take_spans(struct contender *contender, struct ring *ring)
 }
 
 /* How long the host takes to enqueue one launch, and a whole launch takes. */
-static int warm(struct contender *contender, struct ring *ring, double *enqueue_s, double *launch_s)
+static int warm(struct measurement *measurement, struct measure_context *context, double *enqueue_s,
+                double *launch_s)
 {
     *enqueue_s = *launch_s = INFINITY;
     for (int i = 0; i < WARM_LAUNCHES; i++) {
-        double start = now_s(ring);
-        if (contender->variant->launch(&contender->call) < 0) return -1;
-        double enqueued = now_s(ring);
-        if (ring->ops->synchronize(ring->device) < 0) return -1;
+        double start = now_s(context);
+        if (measurement->variant->launch(&measurement->call) < 0) return -1;
+        double enqueued = now_s(context);
+        if (context->ops->synchronize(context->device) < 0) return -1;
         *enqueue_s = fmin(*enqueue_s, enqueued - start);
-        *launch_s = fmin(*launch_s, now_s(ring) - start);
+        *launch_s = fmin(*launch_s, now_s(context) - start);
         if (*launch_s >= LENGTHY_S) break;
     }
     return 0;
 }
 
-static struct block block_of(const struct contender *contender, const struct ring *ring, int count)
+static struct block block_of(const struct measurement *measurement,
+                             const struct measure_context *context, int count)
 {
-    return (struct block){.variant = contender->variant,
-                          .call = (struct assay_call *)&contender->call,
-                          .temperature = ring->request->temperature,
+    return (struct block){.variant = measurement->variant,
+                          .call = (struct assay_call *)&measurement->call,
+                          .temperature = context->request->temperature,
                           .count = count,
-                          .hold_ns = contender->hold_ns,
-                          .unled = contender->lengthy};
+                          .hold_ns = measurement->hold_ns,
+                          .unled = measurement->lengthy};
 }
 
 /* Learn what a sample costs, flush included, so that a block takes about BLOCK_S. */
-static int size_block(struct contender *contender, struct ring *ring)
+static int size_block(struct measurement *measurement, struct measure_context *context)
 {
     double enqueue_s, launch_s;
-    if (warm(contender, ring, &enqueue_s, &launch_s) < 0) return -1;
-    contender->lengthy = launch_s >= LENGTHY_S;
-    contender->hold_ns =
-        contender->variant->clock == ASSAY_CLOCK_DEVICE ? fmin(1.5e9 * enqueue_s + 5000, 2e6) : 0;
-    contender->block_count = 1;
-    if (contender->lengthy) return 0;
-    struct block block = block_of(contender, ring, 1);
+    if (warm(measurement, context, &enqueue_s, &launch_s) < 0) return -1;
+    measurement->lengthy = launch_s >= LENGTHY_S;
+    measurement->hold_ns =
+        measurement->variant->clock == ASSAY_CLOCK_DEVICE ? fmin(1.5e9 * enqueue_s + 5000, 2e6) : 0;
+    measurement->block_count = 1;
+    if (measurement->lengthy) return 0;
+    struct block block = block_of(measurement, context, 1);
     struct block_sample sample;
     struct block_totals totals;
-    double start = now_s(ring);
-    if (ring->ops->sample(ring->device, &block, &sample, &totals, &contender->code) < 0) return -1;
-    double sample_s = now_s(ring) - start;
-    double block_s = fmin(BLOCK_S, ring->request->budget_s / MEASURE_MIN_ROUNDS);
-    contender->block_count = (int)fmin(fmax(block_s / sample_s, 1), BLOCK_SAMPLES);
+    double start = now_s(context);
+    if (context->ops->sample(context->device, &block, &sample, &totals, &measurement->code) < 0)
+        return -1;
+    double sample_s = now_s(context) - start;
+    double block_s = fmin(BLOCK_S, context->request->budget_s / MEASURE_MIN_ROUNDS);
+    measurement->block_count = (int)fmin(fmax(block_s / sample_s, 1), BLOCK_SAMPLES);
     return 0;
 }
 
-int contender_prepare(struct contender *contender, struct ring *ring)
+int measurement_prepare(struct measurement *measurement, struct measure_context *context)
 {
-    struct case_result *result = contender->result;
-    contender->energy_mj = NAN;
+    struct case_result *result = measurement->result;
+    measurement->energy_mj = NAN;
     result->max_abs_error = result->max_rel_error = 0;
     assay_clear_error();
 
-    announce(ring, contender, STEP_SETUP);
-    double start = now_s(ring);
-    int status = set_up(contender, ring);
-    if (status < 0) return step_failed(contender, ring, STEP_SETUP);
-    if (status == ASSAY_SKIP) return step_skipped(contender, ring);
-    double setup_s = now_s(ring) - start;
+    announce(context, measurement, STEP_SETUP);
+    double start = now_s(context);
+    int status = set_up(measurement, context);
+    if (status < 0) return step_failed(measurement, context, STEP_SETUP);
+    if (status == ASSAY_SKIP) return step_skipped(measurement, context);
+    double setup_s = now_s(context) - start;
     /* After setup, which may try algorithms out on the real output. */
-    if (buffers_poison(&ring->buffers, POISON_FIRST) < 0) return -1;
-    announce(ring, contender, STEP_FIRST_LAUNCH);
-    start = now_s(ring);
-    if (launch_and_wait(contender, ring) < 0)
-        return step_failed(contender, ring, STEP_FIRST_LAUNCH);
-    result->first_call_ns = (setup_s + now_s(ring) - start) * 1e9;
-    result->workspace_bytes = contender->call.workspace_bytes;
-    snprintf(result->note, sizeof result->note, "%s", contender->call.note);
+    if (buffers_poison(&context->buffers, POISON_FIRST) < 0) return -1;
+    announce(context, measurement, STEP_FIRST_LAUNCH);
+    start = now_s(context);
+    if (launch_and_wait(measurement, context) < 0)
+        return step_failed(measurement, context, STEP_FIRST_LAUNCH);
+    result->first_call_ns = (setup_s + now_s(context) - start) * 1e9;
+    result->workspace_bytes = measurement->call.workspace_bytes;
+    snprintf(result->note, sizeof result->note, "%s", measurement->call.note);
 
-    if (check(contender, ring) < 0) return step_failed(contender, ring, STEP_CHECK);
-    if (contender->phase == CONTENDER_OUT) return 0;
+    if (check(measurement, context) < 0) return step_failed(measurement, context, STEP_CHECK);
+    if (measurement->phase == MEASUREMENT_OVER) return 0;
     /* What computes something else has not the operation's quality. */
-    if (!contender->variant->apart && verifier_quality(&ring->verifier, result) < 0)
-        return step_failed(contender, ring, STEP_CHECK);
-    if (ring->request->check_only) {
-        if (take_figures(contender, ring) < 0 || take_spans(contender, ring) < 0)
-            return step_failed(contender, ring, STEP_CHECK);
+    if (!measurement->variant->apart && verifier_quality(&context->verifier, result) < 0)
+        return step_failed(measurement, context, STEP_CHECK);
+    if (context->request->check_only) {
+        if (take_figures(measurement, context) < 0 || take_spans(measurement, context) < 0)
+            return step_failed(measurement, context, STEP_CHECK);
         return 0;
     }
 
-    announce(ring, contender, STEP_SAMPLE);
-    if (size_block(contender, ring) < 0) return step_failed(contender, ring, STEP_SAMPLE);
+    announce(context, measurement, STEP_SAMPLE);
+    if (size_block(measurement, context) < 0) return step_failed(measurement, context, STEP_SAMPLE);
     return 0;
 }
 
 /* -------------------------------------------------------------- sampling -- */
 
-static int reserve(struct contender *contender, int more)
+static int reserve(struct measurement *measurement, int more)
 {
-    if (contender->count + more > contender->capacity) {
-        int capacity = 2 * contender->capacity + more + 64;
-        void *samples = realloc(contender->samples, (size_t)capacity * sizeof *contender->samples);
-        if (samples) contender->samples = samples;
-        void *round = realloc(contender->round, (size_t)capacity * sizeof *contender->round);
-        if (round) contender->round = round;
+    if (measurement->count + more > measurement->capacity) {
+        int capacity = 2 * measurement->capacity + more + 64;
+        void *samples =
+            realloc(measurement->samples, (size_t)capacity * sizeof *measurement->samples);
+        if (samples) measurement->samples = samples;
+        void *round = realloc(measurement->round, (size_t)capacity * sizeof *measurement->round);
+        if (round) measurement->round = round;
         if (!samples || !round) return assay_error("out of host memory for samples");
-        contender->capacity = capacity;
+        measurement->capacity = capacity;
     }
-    if (contender->wall_count + 1 > contender->wall_capacity) {
-        int capacity = 2 * contender->wall_capacity + 64;
-        void *wall = realloc(contender->wall_ns, (size_t)capacity * sizeof *contender->wall_ns);
-        if (wall) contender->wall_ns = wall;
-        void *round = realloc(contender->wall_round, (size_t)capacity * sizeof(uint16_t));
-        if (round) contender->wall_round = round;
+    if (measurement->wall_count + 1 > measurement->wall_capacity) {
+        int capacity = 2 * measurement->wall_capacity + 64;
+        void *wall = realloc(measurement->wall_ns, (size_t)capacity * sizeof *measurement->wall_ns);
+        if (wall) measurement->wall_ns = wall;
+        void *round = realloc(measurement->wall_round, (size_t)capacity * sizeof(uint16_t));
+        if (round) measurement->wall_round = round;
         if (!wall || !round) return assay_error("out of host memory for samples");
-        contender->wall_capacity = capacity;
+        measurement->wall_capacity = capacity;
     }
     return 0;
 }
 
-/* Read the device's state if that is due, and charge it to this contender. */
-static void note_state(struct contender *contender, struct ring *ring, bool now)
+/* Read the device's state if that is due, and charge it to this measurement. */
+static void note_state(struct measurement *measurement, struct measure_context *context, bool now)
 {
-    if (now || now_s(ring) - ring->state_read_s > STATE_EVERY_MS * 1e-3) {
-        ring->ops->state(ring->device, &ring->state);
-        ring->state_read_s = now_s(ring);
+    if (now || now_s(context) - context->state_read_s > STATE_EVERY_MS * 1e-3) {
+        context->ops->state(context->device, &context->state);
+        context->state_read_s = now_s(context);
     }
-    contender->result->clock_reasons |= ring->state.clock_reasons;
-    contender->state_count++;
-    contender->sm_mhz_sum += ring->state.sm_mhz;
-    contender->power_w_sum += ring->state.power_w;
-    contender->temperature_max_c = fmax(contender->temperature_max_c, ring->state.temperature_c);
+    measurement->result->clock_reasons |= context->state.clock_reasons;
+    measurement->state_count++;
+    measurement->sm_mhz_sum += context->state.sm_mhz;
+    measurement->power_w_sum += context->state.power_w;
+    measurement->temperature_max_c =
+        fmax(measurement->temperature_max_c, context->state.temperature_c);
 }
 
 double measure_block_energy(double energy_mj, double block_s, double sample_s, int launches)
@@ -303,90 +309,91 @@ static double mean_s(const struct block_sample *samples, int count)
     return 1e-9 * sum_ns / count;
 }
 
-int contender_block(struct contender *contender, struct ring *ring, int round)
+int measurement_block(struct measurement *measurement, struct measure_context *context, int round)
 {
-    announce(ring, contender, STEP_SAMPLE);
-    if (reserve(contender, contender->block_count) < 0) return -1;
-    struct block block = block_of(contender, ring, contender->block_count);
-    struct block_sample *samples = contender->samples + contender->count;
+    announce(context, measurement, STEP_SAMPLE);
+    if (reserve(measurement, measurement->block_count) < 0) return -1;
+    struct block block = block_of(measurement, context, measurement->block_count);
+    struct block_sample *samples = measurement->samples + measurement->count;
     struct block_totals totals;
 
-    bool lengthy =
-        contender->count > 0 && contender->samples[0].time_ns * block.count > ENERGY_BLOCK_MS * 1e6;
-    if (lengthy) note_state(contender, ring, true);
-    double before_mj = ring->state.energy_mj, start = now_s(ring);
-    if (ring->ops->sample(ring->device, &block, samples, &totals, &contender->code) < 0)
-        return step_failed(contender, ring, STEP_SAMPLE);
-    double block_s = now_s(ring) - start;
-    contender->spent_s += block_s;
+    bool lengthy = measurement->count > 0 &&
+                   measurement->samples[0].time_ns * block.count > ENERGY_BLOCK_MS * 1e6;
+    if (lengthy) note_state(measurement, context, true);
+    double before_mj = context->state.energy_mj, start = now_s(context);
+    if (context->ops->sample(context->device, &block, samples, &totals, &measurement->code) < 0)
+        return step_failed(measurement, context, STEP_SAMPLE);
+    double block_s = now_s(context) - start;
+    measurement->spent_s += block_s;
     /* A slow-down begins and ends between two readings: look after every block,
      * so that no block is marked for another one's. */
-    bool slow = nvml_is_slowdown(ring->state.clock_reasons) ||
+    bool slow = nvml_is_slowdown(context->state.clock_reasons) ||
                 samples[block.count - 1].mark & MARK_THROTTLED;
-    note_state(contender, ring, lengthy || slow);
-    double energy_mj = measure_block_energy(ring->state.energy_mj - before_mj, block_s,
+    note_state(measurement, context, lengthy || slow);
+    double energy_mj = measure_block_energy(context->state.energy_mj - before_mj, block_s,
                                             mean_s(samples, block.count), totals.launches);
-    if (lengthy && !isnan(energy_mj)) contender->energy_mj = energy_mj;
+    if (lengthy && !isnan(energy_mj)) measurement->energy_mj = energy_mj;
 
     for (int i = 0; i < block.count; i++) {
-        if (nvml_is_slowdown(ring->state.clock_reasons)) samples[i].mark |= MARK_THROTTLED;
-        contender->round[contender->count + i] = (uint16_t)round;
+        if (nvml_is_slowdown(context->state.clock_reasons)) samples[i].mark |= MARK_THROTTLED;
+        measurement->round[measurement->count + i] = (uint16_t)round;
     }
-    contender->count += block.count;
+    measurement->count += block.count;
     if (!isnan(totals.wall_ns)) {
-        contender->wall_ns[contender->wall_count] = (float)totals.wall_ns;
-        contender->wall_round[contender->wall_count++] = (uint16_t)round;
+        measurement->wall_ns[measurement->wall_count] = (float)totals.wall_ns;
+        measurement->wall_round[measurement->wall_count++] = (uint16_t)round;
     }
-    contender->rounds++;
+    measurement->rounds++;
     return 0;
 }
 
-int contender_finish(struct contender *contender, struct ring *ring, int round)
+int measurement_finish(struct measurement *measurement, struct measure_context *context, int round)
 {
-    if (buffers_poison(&ring->buffers, POISON_LAST) < 0) return -1;
-    if (contender_block(contender, ring, round) < 0) return -1;
-    if (contender->phase == CONTENDER_OUT) return 0;
-    if (check(contender, ring) < 0) return step_failed(contender, ring, STEP_CHECK);
-    if (contender->phase == CONTENDER_OUT) return 0;
-    if (take_figures(contender, ring) < 0 || take_spans(contender, ring) < 0)
-        return step_failed(contender, ring, STEP_SAMPLE);
-    if (ring->request->energy_s <= 0) return 0;
+    if (buffers_poison(&context->buffers, POISON_LAST) < 0) return -1;
+    if (measurement_block(measurement, context, round) < 0) return -1;
+    if (measurement->phase == MEASUREMENT_OVER) return 0;
+    if (check(measurement, context) < 0) return step_failed(measurement, context, STEP_CHECK);
+    if (measurement->phase == MEASUREMENT_OVER) return 0;
+    if (take_figures(measurement, context) < 0 || take_spans(measurement, context) < 0)
+        return step_failed(measurement, context, STEP_SAMPLE);
+    if (context->request->energy_s <= 0) return 0;
 
-    announce(ring, contender, STEP_ENERGY);
-    struct block block = block_of(contender, ring, 1);
+    announce(context, measurement, STEP_ENERGY);
+    struct block block = block_of(measurement, context, 1);
     int launches = 0;
     double energy_mj = NAN;
-    if (ring->ops->energy(ring->device, &block, ring->request->energy_s * 1e9, &launches,
-                          &energy_mj) < 0)
-        return step_failed(contender, ring, STEP_ENERGY);
-    if (launches > 0 && energy_mj > 0) contender->energy_mj = energy_mj / launches;
+    if (context->ops->energy(context->device, &block, context->request->energy_s * 1e9, &launches,
+                             &energy_mj) < 0)
+        return step_failed(measurement, context, STEP_ENERGY);
+    if (launches > 0 && energy_mj > 0) measurement->energy_mj = energy_mj / launches;
     return 0;
 }
 
-int contender_profile(struct contender *contender, struct ring *ring, struct profile *profile)
+int measurement_profile(struct measurement *measurement, struct measure_context *context,
+                        struct profile *profile)
 {
-    struct block block = block_of(contender, ring, 1);
-    announce(ring, contender, STEP_PROFILE);
+    struct block block = block_of(measurement, context, 1);
+    announce(context, measurement, STEP_PROFILE);
     assay_clear_error();
-    if (ring->ops->profile(ring->device, &block, profile) == 0) return 0;
-    return step_failed(contender, ring, STEP_PROFILE);
+    if (context->ops->profile(context->device, &block, profile) == 0) return 0;
+    return step_failed(measurement, context, STEP_PROFILE);
 }
 
 /* ----------------------------------------------------------------- ending -- */
 
-void contender_teardown(struct contender *contender, struct ring *ring)
+void measurement_teardown(struct measurement *measurement, struct measure_context *context)
 {
-    if (!contender->set_up) return;
-    announce(ring, contender, STEP_TEARDOWN);
-    contender->set_up = false;
-    if (contender->variant->teardown) contender->variant->teardown(&contender->call);
+    if (!measurement->set_up) return;
+    announce(context, measurement, STEP_TEARDOWN);
+    measurement->set_up = false;
+    if (measurement->variant->teardown) measurement->variant->teardown(&measurement->call);
 }
 
-void contender_release(struct contender *contender)
+void measurement_release(struct measurement *measurement)
 {
-    free(contender->samples);
-    free(contender->round);
-    free(contender->wall_ns);
-    free(contender->wall_round);
-    memset(contender, 0, sizeof *contender);
+    free(measurement->samples);
+    free(measurement->round);
+    free(measurement->wall_ns);
+    free(measurement->wall_round);
+    memset(measurement, 0, sizeof *measurement);
 }

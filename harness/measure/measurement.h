@@ -1,16 +1,16 @@
 /*
- * contender.h - one variant in the course of its group: prepared, sampled in
+ * measurement.h - one variant in the course of its group: prepared, sampled in
  * blocks, finished, torn down. Every step ends with the device synchronised,
  * so that a failure belongs to the variant that caused it.
  */
-#ifndef CONTENDER_H
-#define CONTENDER_H
+#ifndef MEASUREMENT_H
+#define MEASUREMENT_H
 
 #include "measure/measure.h"
 #include "measure/verify.h"
 
-/* What all contenders of a group share. */
-struct ring {
+/* What all measurements of a group share. */
+struct measure_context {
     const struct device_ops *ops;
     struct device *device;
     struct board *board;
@@ -21,18 +21,18 @@ struct ring {
     struct device_state state;
 };
 
-enum contender_phase {
-    CONTENDER_RUNNING, /* prepared and right so far */
-    CONTENDER_SETTLED, /* its target is met; a baseline goes on all the same */
-    CONTENDER_OUT,     /* failed: result->status says how */
+enum measurement_phase {
+    MEASUREMENT_RUNNING, /* prepared and right so far */
+    MEASUREMENT_SETTLED, /* its target is met; a baseline goes on all the same */
+    MEASUREMENT_OVER,    /* failed: result->status says how */
 };
 
-struct contender {
+struct measurement {
     int index; /* in the request */
     const struct assay_variant *variant;
     struct case_result *result;
     struct assay_call call;
-    enum contender_phase phase;
+    enum measurement_phase phase;
     bool set_up;
 
     int block_count; /* samples a block */
@@ -56,24 +56,25 @@ struct contender {
 };
 
 /* Set up, launch once, check. 0, or -1 when the device is broken; a variant
- * that is merely wrong or failing is CONTENDER_OUT. */
-int contender_prepare(struct contender *contender, struct ring *ring);
+ * that is merely wrong or failing is MEASUREMENT_OVER. */
+int measurement_prepare(struct measurement *measurement, struct measure_context *context);
 
 /* One block of samples in round `round`. */
-int contender_block(struct contender *contender, struct ring *ring, int round);
+int measurement_block(struct measurement *measurement, struct measure_context *context, int round);
 
 /* Poison, one last timed block, check again; then the energy, if asked for. */
-int contender_finish(struct contender *contender, struct ring *ring, int round);
+int measurement_finish(struct measurement *measurement, struct measure_context *context, int round);
 
 /* Take one launch apart, into a profile that names the counters wanted; a launch that
- * fails puts the contender out. -1 when the device is broken. */
-int contender_profile(struct contender *contender, struct ring *ring, struct profile *profile);
+ * fails puts the measurement out. -1 when the device is broken. */
+int measurement_profile(struct measurement *measurement, struct measure_context *context,
+                        struct profile *profile);
 
 /* Reduce the samples into the result. */
-int contender_summarise(struct contender *contender, const struct ring *ring);
+int measurement_summarise(struct measurement *measurement, const struct measure_context *context);
 
-void contender_teardown(struct contender *contender, struct ring *ring);
-void contender_release(struct contender *contender);
+void measurement_teardown(struct measurement *measurement, struct measure_context *context);
+void measurement_release(struct measurement *measurement);
 
 /* The stopping rule. Pure. `values` are unmarked samples and get sorted. A case
  * whose samples are so long that 30 of them take MEASURE_LONG_S and several
