@@ -102,24 +102,24 @@ static int check(struct measurement *measurement, struct measure_context *contex
 {
     announce(context, measurement, STEP_CHECK);
     struct case_result *result = measurement->result;
-    struct verdict verdict;
+    struct check_result found;
     char outside[ASSAY_MAX_REASON] = "";
-    if (verifier_check(&context->verifier, measurement->variant, &measurement->call, &verdict) < 0)
+    if (verifier_check(&context->verifier, measurement->variant, &measurement->call, &found) < 0)
         return -1;
     int intact = buffers_intact(&context->buffers, outside, sizeof outside);
     if (intact < 0) return -1;
     if (!intact) {
         end_with(measurement, STATUS_WRONG, NULL, outside);
-    } else if (verdict.reason[0]) {
-        end_with(measurement, STATUS_WRONG, NULL, verdict.reason);
+    } else if (found.reason[0]) {
+        end_with(measurement, STATUS_WRONG, NULL, found.reason);
     }
     bool judged = !measurement->variant->apart && context->verifier.expected;
     bool measured = judged && context->request->shape.operation->match == NULL;
     result->outputs = context->verifier.outputs;
     result->checked = context->verifier.checked;
-    result->near_share = judged ? verdict.near_share : NAN;
-    result->max_abs_error = measured ? fmax(verdict.max_abs_error, result->max_abs_error) : NAN;
-    result->max_rel_error = measured ? fmax(verdict.max_rel_error, result->max_rel_error) : NAN;
+    result->near_share = judged ? found.near_share : NAN;
+    result->max_abs_error = measured ? fmax(found.max_abs_error, result->max_abs_error) : NAN;
+    result->max_rel_error = measured ? fmax(found.max_rel_error, result->max_rel_error) : NAN;
     return 0;
 }
 

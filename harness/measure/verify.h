@@ -35,7 +35,7 @@ struct verifier {
 };
 
 /* What a check found. `reason` is "" when it passed. */
-struct verdict {
+struct check_result {
     int64_t near, wrong;
     double max_abs_error, max_rel_error, near_share;
     char reason[ASSAY_MAX_REASON];
@@ -47,7 +47,7 @@ void verifier_release(struct verifier *verifier);
 
 /* Check the outputs as they stand. -1 only when the check itself failed. */
 int verifier_check(const struct verifier *verifier, const struct assay_variant *variant,
-                   struct assay_call *call, struct verdict *verdict);
+                   struct assay_call *call, struct check_result *found);
 
 /* The operation's figures of quality for the outputs as they stand. */
 int verifier_quality(const struct verifier *verifier, struct case_result *result);
