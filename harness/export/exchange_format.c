@@ -21,18 +21,19 @@ static const struct exchange_format formats[FORMATS] = {
     {"prometheus", ".prom", export_prometheus, NULL},
 };
 
-static bool goes(const struct exchange_format *format, enum exchange_way way)
+static bool goes(const struct exchange_format *format, enum exchange_direction direction)
 {
-    return way == EXCHANGE_OUT ? format->export_run != NULL : format->import_file != NULL;
+    return direction == EXCHANGE_OUT ? format->export_run != NULL : format->import_file != NULL;
 }
 
-const struct exchange_format *exchange_format_named(const char *name, enum exchange_way way)
+const struct exchange_format *exchange_format_named(const char *name,
+                                                    enum exchange_direction direction)
 {
     const char *names[FORMATS];
     char list[MAX_LIST] = "";
     int count = 0;
     for (int i = 0; i < FORMATS; i++) {
-        if (!goes(&formats[i], way)) continue;
+        if (!goes(&formats[i], direction)) continue;
         if (strcmp(name, formats[i].name) == 0) return &formats[i];
         size_t used = strlen(list);
         snprintf(list + used, sizeof list - used, "%s%s", count ? ", " : "", formats[i].name);
@@ -40,9 +41,9 @@ const struct exchange_format *exchange_format_named(const char *name, enum excha
     }
     for (int i = 0; i < FORMATS; i++) {
         if (strcmp(name, formats[i].name) != 0) continue;
-        assay_error("the format %s is only %s (%s)", name,
-                    way == EXCHANGE_OUT ? "read, by assay import" : "written, by assay export",
-                    list);
+        assay_error(
+            "the format %s is only %s (%s)", name,
+            direction == EXCHANGE_OUT ? "read, by assay import" : "written, by assay export", list);
         return NULL;
     }
     const char *nearest = text_nearest(name, names, count);

@@ -17,11 +17,12 @@ struct exchange_format {
     int (*import_file)(struct store *store, const char *name, FILE *in, int *rows_added);
 };
 
-enum exchange_way { EXCHANGE_OUT, EXCHANGE_IN };
+enum exchange_direction { EXCHANGE_OUT, EXCHANGE_IN };
 
 /* By name; NULL with assay_error (and a suggestion) when there is none that goes
- * this way. */
-const struct exchange_format *exchange_format_named(const char *name, enum exchange_way way);
+ * in this direction. */
+const struct exchange_format *exchange_format_named(const char *name,
+                                                    enum exchange_direction direction);
 /* For writing, by the ending of a file's name; NULL when that says nothing. */
 const struct exchange_format *exchange_format_of(const char *path);
 /* For reading: by the content, else by the ending. The stream must be one that
