@@ -73,7 +73,7 @@ struct device_ops {
     /* Order-free checksum of whole 8-byte words (and the tail): equal bytes, equal sum. */
     int (*checksum)(struct device *device, const void *memory, size_t bytes, uint64_t *sum);
 
-    /* Before a group is measured: put stand-ins into the request, which name the
+    /* Before a group is measured: put stubs into the request, which name the
      * same cases and do the same work by their own words, and whose code runs in
      * the place of the variants'. They live until the next call. NULL: each
      * variant stands for itself. */

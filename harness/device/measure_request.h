@@ -1,6 +1,6 @@
 /*
  * measure_request.h - what is asked of a device's worker: one group, with the variants to
- * measure. A device may put stand-ins into it (device_ops.stage).
+ * measure. A device may put stubs into it (device_ops.stage).
  */
 #ifndef MEASURE_REQUEST_H
 #define MEASURE_REQUEST_H

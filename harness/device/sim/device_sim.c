@@ -1,5 +1,5 @@
 /*
- * device_sim.c - a device that runs no variant and times none: stand-ins take
+ * device_sim.c - a device that runs no variant and times none: stubs take
  * their place, and sim_model.c says how long each would have taken. Its clock
  * goes on by those times and waits for nothing. Memory is the host's.
  */
@@ -15,7 +15,7 @@
 #include "device/measure_request.h"
 #include "device/sim/sim_model.h"
 #include "device/sim/sim_rules.h"
-#include "device/sim/stand_in.h"
+#include "device/sim/stub.h"
 
 static const double SYNCHRONIZE_S = 10e-6;
 static const double GAP_S = 20e-6;             /* beside the time of a sample: flush and launch */
@@ -25,7 +25,7 @@ static const uint64_t THERMAL_SLOWDOWN = 0x20; /* as NVML has it */
 /* One variant of the group that is on. */
 struct role {
     struct assay_variant variant; /* what blocks name it by: first, so that one is the other */
-    struct sim_case play;
+    struct sim_case timing;
     int64_t samples, blocks; /* taken so far */
 };
 
@@ -91,16 +91,16 @@ static void sim_describe(struct device *device, struct device_info *info)
 
 /* ---------------------------------------------------------------- staging -- */
 
-static enum stand_in_act act_of(const struct sim_spec *spec, const struct case_id *id)
+static enum stub_behaviour behaviour_of(const struct sim_spec *spec, const struct case_id *id)
 {
     static const struct {
         enum sim_fate fate;
-        enum stand_in_act act;
-    } acts[] = {
-        {SIM_CRASH, STAND_IN_CRASH}, {SIM_HANG, STAND_IN_HANG}, {SIM_WRONG, STAND_IN_WRONG}};
-    for (size_t i = 0; i < sizeof acts / sizeof *acts; i++)
-        if (sim_spec_has(spec, acts[i].fate, id->operation, id->variant)) return acts[i].act;
-    return STAND_IN_RIGHT;
+        enum stub_behaviour behaviour;
+    } stubs[] = {{SIM_CRASH, STUB_CRASH}, {SIM_HANG, STUB_HANG}, {SIM_WRONG, STUB_WRONG}};
+    for (size_t i = 0; i < sizeof stubs / sizeof *stubs; i++)
+        if (sim_spec_has(spec, stubs[i].fate, id->operation, id->variant))
+            return stubs[i].behaviour;
+    return STUB_RIGHT;
 }
 
 static int sim_stage(struct device *device, struct measure_request *request)
@@ -118,12 +118,12 @@ static int sim_stage(struct device *device, struct measure_request *request)
         struct role *role = &device->role[i];
         snprintf(id.operation, sizeof id.operation, "%s", variant->operation);
         snprintf(id.variant, sizeof id.variant, "%s", variant->name);
-        *role = (struct role){.variant = stand_in_variant(variant, act_of(spec, &id)),
-                              .play = sim_case_begin(spec, &launch, &id, &work)};
+        *role = (struct role){.variant = stub_variant(variant, behaviour_of(spec, &id)),
+                              .timing = sim_case_begin(spec, &launch, &id, &work)};
         request->variant[i] = &role->variant;
         request->lost[i] = sim_spec_has(spec, SIM_MISSING, id.operation, id.variant);
     }
-    device->operation = stand_in_operation(request->shape.operation);
+    device->operation = stub_operation(request->shape.operation);
     request->shape.operation = &device->operation;
     return 0;
 }
@@ -162,9 +162,9 @@ static int sim_sample(struct device *device, const struct block *block, struct b
     memset(code, 0, sizeof *code);
     code->kernels = code->registers = code->shared_bytes = code->local_bytes = -1;
     if (block->variant->launch(block->call) < 0) return -1;
-    device->throttled = sim_is_throttled(&device->spec, &role->play, role->blocks++);
+    device->throttled = sim_is_throttled(&device->spec, &role->timing, role->blocks++);
     for (int i = 0; i < block->count; i++) {
-        double ns = sim_sample_ns(&device->spec, &role->play, role->samples++, sim_now_s(device),
+        double ns = sim_sample_ns(&device->spec, &role->timing, role->samples++, sim_now_s(device),
                                   device->throttled);
         device->now_s += ns * 1e-9 + GAP_S;
         out[i] = (struct block_sample){.time_ns = ns,
