@@ -29,9 +29,9 @@ struct block {
     const struct assay_variant *variant;
     struct assay_call *call;
     enum assay_temperature temperature;
-    int count;      /* samples wanted */
-    double hold_ns; /* keep the queue busy this long so that the host stays ahead */
-    bool unled;     /* hot, but without the launch ahead of the first sample */
+    int count;       /* samples wanted */
+    double hold_ns;  /* keep the queue busy this long so that the host stays ahead */
+    bool no_warm_up; /* hot, but without the launch ahead of the first sample */
 };
 
 struct block_sample {

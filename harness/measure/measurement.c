@@ -190,7 +190,7 @@ static struct block block_of(const struct measurement *measurement,
                           .temperature = context->request->temperature,
                           .count = count,
                           .hold_ns = measurement->hold_ns,
-                          .unled = measurement->lengthy};
+                          .no_warm_up = measurement->lengthy};
 }
 
 /* Learn what a sample costs, flush included, so that a block takes about BLOCK_S. */

@@ -151,8 +151,8 @@ static int sample_device_clock(struct device *device, const struct block *block,
                                struct block_sample *out, struct code_seen *code)
 {
     double event_ns[MAX_BLOCK];
-    bool led = block->temperature == ASSAY_HOT && !block->unled;
-    if (led && launch(device, block) < 0) return -1;
+    bool warmed = block->temperature == ASSAY_HOT && !block->no_warm_up;
+    if (warmed && launch(device, block) < 0) return -1;
     if (cuda_synchronize(device) < 0 || cuda_record(device, true) < 0) return -1;
     if (run_block(device, block, event_ns) < 0) return -1;
     for (int i = 0; i < block->count; i++)
@@ -179,8 +179,8 @@ static int sample_wall_clock(struct device *device, const struct block *block,
                              struct block_sample *out, struct code_seen *code)
 {
     if (see_once(device, block, code) < 0) return -1;
-    bool led = block->temperature == ASSAY_HOT && !block->unled;
-    if (led && launch(device, block) < 0) return -1;
+    bool warmed = block->temperature == ASSAY_HOT && !block->no_warm_up;
+    if (warmed && launch(device, block) < 0) return -1;
     if (cuda_synchronize(device) < 0 || cuda_record(device, false) < 0) return -1;
     for (int i = 0; i < block->count; i++) {
         out[i] = (struct block_sample){.busy_ns = NAN, .event_ns = NAN};

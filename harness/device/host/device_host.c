@@ -233,13 +233,13 @@ static int host_warm_up(struct device *device)
 static int host_sample(struct device *device, const struct block *block, struct block_sample *out,
                        struct block_totals *totals, struct code_seen *code)
 {
-    bool hot = block->temperature == ASSAY_HOT, led = hot && !block->unled;
-    *totals = (struct block_totals){NAN, block->count + led};
+    bool hot = block->temperature == ASSAY_HOT, warmed = hot && !block->no_warm_up;
+    *totals = (struct block_totals){NAN, block->count + warmed};
     memset(code, 0, sizeof *code);
     code->kernels = code->registers = code->shared_bytes = code->local_bytes = -1;
     struct operands operands;
     find_operands(block->call->shape, &operands);
-    if (led && block->variant->launch(block->call) < 0) return -1;
+    if (warmed && block->variant->launch(block->call) < 0) return -1;
     for (int i = 0; i < block->count; i++) {
         if (!hot) make_cold(device, block->call, &operands);
         nvtx_push(NVTX_LAUNCH, block->variant->name);
