@@ -1,4 +1,3 @@
-/* csv.c - reads and writes comma-separated values. */
 #include "base/csv.h"
 
 #include <stdbool.h>

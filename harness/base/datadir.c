@@ -1,4 +1,3 @@
-/* datadir.c - see datadir.h. */
 #include <ctype.h>
 #include <limits.h>
 #include <stdio.h>

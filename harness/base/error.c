@@ -1,4 +1,3 @@
-/* error.c - the text of the last failure, a thread's own. */
 #include <stdarg.h>
 #include <stdio.h>
 

@@ -1,4 +1,3 @@
-/* json.c - writes one JSON document to a stream. */
 #include <assert.h>
 #include <errno.h>
 #include <inttypes.h>

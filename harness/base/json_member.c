@@ -1,4 +1,3 @@
-/* json_member.c - see json_member.h. */
 #include <stddef.h>
 
 #include "base/json_member.h"

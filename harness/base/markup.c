@@ -1,4 +1,3 @@
-/* markup.c - see markup.h. */
 #include <string.h>
 
 #include "base/markup.h"

@@ -1,4 +1,3 @@
-/* out_file.c - a file that appears whole or not at all. */
 #include "base/out_file.h"
 
 #include <errno.h>

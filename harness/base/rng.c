@@ -1,6 +1,3 @@
-/*
- * rng.c - see rng.h.
- */
 #include "base/rng.h"
 
 #include "base/fill.h"

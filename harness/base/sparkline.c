@@ -1,4 +1,3 @@
-/* sparkline.c - see sparkline.h. */
 #include "base/sparkline.h"
 
 #include <math.h>

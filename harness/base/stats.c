@@ -1,6 +1,3 @@
-/*
- * stats.c - see stats.h.
- */
 #include "base/stats.h"
 
 #include <math.h>

@@ -1,4 +1,3 @@
-/* table.c - aligned columns of text. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>

@@ -1,6 +1,3 @@
-/*
- * units.c - see units.h.
- */
 #include "base/units.h"
 
 #include <math.h>

@@ -1,6 +1,3 @@
-/*
- * ceiling.c - see ceiling.h.
- */
 #include "case/ceiling.h"
 
 #include <math.h>

@@ -1,4 +1,3 @@
-/* comparability.c - see comparability.h. */
 #include "case/comparability.h"
 
 #include <math.h>

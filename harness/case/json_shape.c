@@ -1,4 +1,3 @@
-/* json_shape.c - see json_shape.h. */
 #include "case/json_shape.h"
 
 #include <ctype.h>

@@ -1,4 +1,3 @@
-/* registry.c - the operations and variants that were linked in. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

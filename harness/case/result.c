@@ -1,6 +1,3 @@
-/*
- * result.c - see result.h.
- */
 #include "case/result.h"
 
 #include <math.h>

@@ -1,4 +1,3 @@
-/* shape.c - operations' dims and shapes, read and written by name. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

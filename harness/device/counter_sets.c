@@ -1,4 +1,3 @@
-/* counter_sets.c - see counter_sets.h. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,3 @@
-/* profile.c - see profile.h. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

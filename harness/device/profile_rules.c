@@ -1,4 +1,3 @@
-/* profile_rules.c - see profile_rules.h. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,3 @@
-/* devices.c - see devices.h. */
 #include <math.h>
 #include <string.h>
 

@@ -1,4 +1,3 @@
-/* change_point.c - see change_point.h. */
 #include "judge/change_point.h"
 
 #include <math.h>

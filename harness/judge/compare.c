@@ -1,4 +1,3 @@
-/* compare.c - see compare.h. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

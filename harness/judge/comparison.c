@@ -1,4 +1,3 @@
-/* comparison.c - see comparison.h. */
 #include "judge/comparison.h"
 
 #include <math.h>

@@ -1,4 +1,3 @@
-/* gate.c - see gate.h. */
 #include "judge/gate.h"
 
 #include <math.h>

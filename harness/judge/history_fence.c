@@ -1,4 +1,3 @@
-/* history_fence.c - see history_fence.h. */
 #include "judge/history_fence.h"
 
 #include <math.h>

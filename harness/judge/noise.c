@@ -1,4 +1,3 @@
-/* noise.c - see noise.h. */
 #include "judge/noise.h"
 
 #include <math.h>

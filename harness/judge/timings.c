@@ -1,4 +1,3 @@
-/* timings.c - see timings.h. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,3 @@
-/* verdict.c - see verdict.h. */
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>

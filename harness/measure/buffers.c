@@ -1,4 +1,3 @@
-/* buffers.c - see buffers.h. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,3 @@
-/* measure.c - see measure.h. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

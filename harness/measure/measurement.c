@@ -1,4 +1,3 @@
-/* measurement.c - see measurement.h. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,3 @@
-/* models.c - see models.h. */
 #include "measure/models.h"
 
 #include <stdlib.h>

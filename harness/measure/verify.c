@@ -1,4 +1,3 @@
-/* verify.c - see verify.h. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,3 @@
-/* wire.c - messages between runner and worker; see wire.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,3 @@
-/* worker.c - see worker.h. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,3 @@
-/* plot_data.c - see plot_data.h. */
 #include <math.h>
 #include <string.h>
 

@@ -1,4 +1,3 @@
-/* plot_gnuplot.c - see plot_gnuplot.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

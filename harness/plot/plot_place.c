@@ -1,4 +1,3 @@
-/* plot_place.c - see plot_place.h. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>

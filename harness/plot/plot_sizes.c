@@ -1,4 +1,3 @@
-/* plot_sizes.c - see plot_sizes.h. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>

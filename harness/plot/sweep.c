@@ -1,4 +1,3 @@
-/* sweep.c - see sweep.h. */
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,3 @@
-/* child.c - see child.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

@@ -1,4 +1,3 @@
-/* interrupt.c - see interrupt.h. */
 #include <signal.h>
 #include <string.h>
 #include <time.h>

@@ -1,4 +1,3 @@
-/* progress.c - see progress.h. */
 #include <math.h>
 #include <string.h>
 

@@ -1,4 +1,3 @@
-/* runner.c - see runner.h. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

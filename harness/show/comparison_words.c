@@ -1,4 +1,3 @@
-/* comparison_words.c - see comparison_words.h. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,4 +1,3 @@
-/* show_stages.c - see show_stages.h. */
 #include "show/show_stages.h"
 
 #include <math.h>

@@ -1,4 +1,3 @@
-/* view_group.c - see view_group.h. */
 #include <stdlib.h>
 #include <string.h>
 

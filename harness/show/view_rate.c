@@ -1,4 +1,3 @@
-/* view_rate.c - see view_rate.h. */
 #include "show/view_rate.h"
 
 #include <math.h>

@@ -1,4 +1,3 @@
-/* cubin.c - reads the machine code of kernels out of a cubin. */
 #include <elf.h>
 #include <stdbool.h>
 #include <string.h>

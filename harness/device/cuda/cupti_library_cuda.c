@@ -1,4 +1,3 @@
-/* cupti_library_cuda.c - see cupti_library.h. */
 #include "device/cuda/cupti_library.h"
 
 #include "assay.h"

@@ -1,4 +1,3 @@
-/* device_kernels.cu - see device_kernels.h. */
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>

@@ -1,4 +1,3 @@
-/* records.c - a growing list of what the device did. */
 #include <stdlib.h>
 
 #include "device/cuda/records.h"

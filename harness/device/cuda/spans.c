@@ -1,4 +1,3 @@
-/* spans.c - see spans.h. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,3 @@
-/* symbols.c - the kernels of a process by mangled name. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,3 @@
-/* cache_lines.c - see cache_lines.h. */
 #include "device/host/cache_lines.h"
 
 #include <stdint.h>

@@ -1,4 +1,3 @@
-/* host_cache.c - see host_cache.h. */
 #include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>

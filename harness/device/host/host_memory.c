@@ -1,4 +1,3 @@
-/* host_memory.c - see host_memory.h. */
 #include <stdlib.h>
 #include <string.h>
 

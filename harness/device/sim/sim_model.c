@@ -1,4 +1,3 @@
-/* sim_model.c - see sim_model.h. */
 #include <math.h>
 #include <string.h>
 

@@ -1,4 +1,3 @@
-/* sim_rules.c - see sim_rules.h. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

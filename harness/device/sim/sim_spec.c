@@ -1,4 +1,3 @@
-/* sim_spec.c - see sim_spec.h. */
 #include <errno.h>
 #include <math.h>
 #include <stddef.h>

@@ -1,4 +1,3 @@
-/* stub.c - see stub.h. */
 #include <stdlib.h>
 #include <unistd.h>
 
