@@ -51,4 +51,13 @@ void json_int(struct json *json, int64_t value);
 void json_bool(struct json *json, bool value);
 void json_null(struct json *json);
 
+/* A member of an object, its key and its value, in one call. */
+void json_text_member(struct json *json, const char *key, const char *text); /* NULL: null */
+void json_known_member(struct json *json, const char *key,
+                       const char *text); /* "", unknown: null */
+void json_number_member(struct json *json, const char *key, double value);
+void json_int_member(struct json *json, const char *key, int64_t value);
+void json_count_member(struct json *json, const char *key, int64_t value); /* -1, unknown: null */
+void json_bool_member(struct json *json, const char *key, bool value);
+
 #endif

@@ -2,7 +2,7 @@
 #include "cmd/list_runs.h"
 
 #include "assay.h"
-#include "base/json_member.h"
+#include "base/json.h"
 #include "base/table.h"
 #include "store/store.h"
 

@@ -1,7 +1,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/json_member.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "doctor/devices.h"

@@ -1,7 +1,7 @@
 /* doctor_report.c - findings as a table for people and as JSON for programs. */
 #include <string.h>
 
-#include "base/json_member.h"
+#include "base/json.h"
 #include "doctor/doctor.h"
 
 enum { WIDTH = 100, TEXT_COLUMN = 29 };

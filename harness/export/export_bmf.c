@@ -6,7 +6,7 @@
  */
 #include <math.h>
 
-#include "base/json_member.h"
+#include "base/json.h"
 #include "export/export.h"
 
 /* Of an interval; an end that is not known is not there, for readers that want numbers. */

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/json_member.h"
+#include "base/json.h"
 #include "export/export.h"
 
 /* A counter that is not known is left out: the format has no null. */

@@ -2,7 +2,7 @@
  * contract: format 1 may gain members, and never loses or changes one. */
 #include <math.h>
 
-#include "base/json_member.h"
+#include "base/json.h"
 #include "case/json_shape.h"
 #include "case/provenance.h"
 #include "judge/comparison.h"

@@ -1,6 +1,6 @@
 /* history_json.c - a history as one JSON document. The names are a public
  * contract: format 1 may gain members, and never loses or changes one. */
-#include "base/json_member.h"
+#include "base/json.h"
 #include "case/json_shape.h"
 #include "case/provenance.h"
 #include "judge/history.h"

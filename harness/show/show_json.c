@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/json_member.h"
+#include "base/json.h"
 #include "case/json_shape.h"
 #include "case/provenance.h"
 #include "show/show.h"

@@ -2,7 +2,7 @@
  * public contract: format 1 may gain members, and never loses or changes one. */
 #include <stdio.h>
 
-#include "base/json_member.h"
+#include "base/json.h"
 #include "case/json_shape.h"
 #include "device/counter_sets.h"
 #include "device/profile_rules.h"
