@@ -5,7 +5,6 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "device/device.h"
-#include "device/device_kinds.h"
 
 const struct device_ops *const device_table[] = {
 #ifdef ASSAY_HAVE_CUDA

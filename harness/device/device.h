@@ -100,7 +100,9 @@ struct device_ops {
     int (*profile)(struct device *device, const struct block *block, struct profile *profile);
 };
 
-/* The tables, NULL-terminated, best first; "auto" takes the first that opens. */
+extern const struct device_ops device_cuda, device_host, device_sim;
+
+/* All devices of this build, NULL-terminated, best first; "auto" takes the first that opens. */
 extern const struct device_ops *const device_table[];
 
 /* now_s of a device that is there: the host's monotonic clock. */

@@ -13,7 +13,7 @@
 #include "device/cuda/cupti.h"
 #include "device/cuda/device_cuda.h"
 #include "device/cuda/device_kernels.h"
-#include "device/device_kinds.h"
+#include "device/device.h"
 #include "device/nvml.h"
 
 enum { MAX_HARD = 256 };

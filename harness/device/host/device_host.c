@@ -12,7 +12,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
-#include "device/device_kinds.h"
+#include "device/device.h"
 #include "device/host/cache_lines.h"
 #include "device/host/host_cache.h"
 #include "device/host/host_memory.h"

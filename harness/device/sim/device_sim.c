@@ -10,7 +10,7 @@
 
 #include "base/text.h"
 #include "case/shape.h"
-#include "device/device_kinds.h"
+#include "device/device.h"
 #include "device/host/host_memory.h"
 #include "device/measure_request.h"
 #include "device/sim/sim_model.h"
