@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/system_file.h"
-#include "case/host_info.h"
+#include "case/run_record.h"
 
 /* What follows `key` and its separators on the first line that starts with it;
  * quotes around it are left out. "" when no line does. */

@@ -4,7 +4,7 @@
  */
 #include <stdio.h>
 
-#include "case/provenance.h"
+#include "case/run_record.h"
 #include "provenance.inc" /* written by scripts/provenance.sh into the build folder */
 
 void provenance_program(struct program_info *info)

@@ -21,16 +21,28 @@ struct program_info {
     char nvcc_flags[512];
 };
 
-/* Provenance of the machine. */
+/* What this program was built from. Without git (an unpacked archive) the commit and diff_hash
+ * are "unknown"; a text too long for its field is cut. */
+void provenance_program(struct program_info *info);
+
+/* Provenance of the machine. A text that is not known is "", a number -1. */
 struct host_info {
     char hostname[RESULT_MAX_PROPERTY];
     char cpu[RESULT_MAX_PROPERTY];
     char kernel[RESULT_MAX_PROPERTY];
     char os[RESULT_MAX_PROPERTY];
-    char container[RESULT_MAX_PROPERTY]; /* a hint: "docker", "firecracker", "" */
+    char container[RESULT_MAX_PROPERTY]; /* containers, then virtual machines, as far as they can be
+                                          * told from inside: "docker, firecracker"; "" for none */
     int32_t cores;
     int64_t memory_bytes;
 };
+
+/* Describe this machine. Never fails. */
+void host_describe(struct host_info *info);
+
+/* The same, with the files of /proc, /sys, /etc and /run looked up below `root` ("" is this
+ * machine); names and cores, which come by system call, are still this machine's. */
+void host_describe_below(struct host_info *info, const char *root);
 
 struct run_info {
     char id[STORE_ID];

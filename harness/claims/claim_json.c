@@ -2,7 +2,7 @@
  * format 1 may gain members, and never loses or changes one. */
 #include "base/json.h"
 #include "case/json_shape.h"
-#include "case/provenance.h"
+#include "case/run_record.h"
 #include "case/shape.h"
 #include "claims/claim_ledger.h"
 #include "suite/plan.h"

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/exit_code.h"
-#include "case/provenance.h"
+#include "case/run_record.h"
 #include "cmd/commands.h"
 #include "cmd/manual.h"
 

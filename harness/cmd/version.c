@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/system_file.h"
-#include "case/provenance.h"
+#include "case/run_record.h"
 #include "case/registry.h"
 #include "cmd/version.h"
 #include "plot/plot_gnuplot.h"

@@ -12,8 +12,7 @@
 
 #include "base/error.h"
 #include "base/system_file.h"
-#include "case/host_info.h"
-#include "case/provenance.h"
+#include "case/run_record.h"
 #include "case/registry.h"
 #include "device/nvml.h"
 #include "device/nvtx.h"

@@ -4,8 +4,7 @@
 
 #include "base/error.h"
 #include "base/rng.h"
-#include "case/host_info.h"
-#include "case/provenance.h"
+#include "case/run_record.h"
 #include "run/interrupt.h"
 #include "run/runner_state.h"
 

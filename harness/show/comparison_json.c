@@ -4,7 +4,7 @@
 
 #include "base/json.h"
 #include "case/json_shape.h"
-#include "case/provenance.h"
+#include "case/run_record.h"
 #include "judge/comparison.h"
 #include "show/comparison_formats.h"
 

@@ -2,7 +2,7 @@
  * contract: format 1 may gain members, and never loses or changes one. */
 #include "base/json.h"
 #include "case/json_shape.h"
-#include "case/provenance.h"
+#include "case/run_record.h"
 #include "judge/history.h"
 #include "show/history_formats.h"
 

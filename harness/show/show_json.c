@@ -5,7 +5,7 @@
 
 #include "base/json.h"
 #include "case/json_shape.h"
-#include "case/provenance.h"
+#include "case/run_record.h"
 #include "show/show.h"
 
 enum { FORMAT = 1 };
