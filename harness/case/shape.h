@@ -6,6 +6,8 @@
 
 #include "assay.h"
 
+struct json; /* base/json.h */
+
 /* How many dims an operation has. */
 int shape_dims(const struct assay_operation *operation);
 
@@ -25,6 +27,9 @@ bool shape_equal(const struct assay_shape *a, const struct assay_shape *b);
 
 /* "n=5000000 input=fp32": every dim in order. */
 void shape_text(const struct assay_shape *shape, char *out, size_t size);
+
+/* The text of a shape as a JSON object: sizes are numbers, other values strings. */
+void json_shape(struct json *json, const char *text);
 
 /* Read back what shape_text wrote: "n=5000000 input=fp32". Dims not named keep
  * their fallback. -1 with assay_error for an unknown dim, a dim named twice, an

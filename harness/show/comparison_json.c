@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "base/json.h"
-#include "case/json_shape.h"
+#include "case/shape.h"
 #include "case/run_record.h"
 #include "judge/comparison.h"
 #include "show/comparison_formats.h"

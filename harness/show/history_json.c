@@ -1,7 +1,7 @@
 /* history_json.c - a history as one JSON document. The names are a public
  * contract: format 1 may gain members, and never loses or changes one. */
 #include "base/json.h"
-#include "case/json_shape.h"
+#include "case/shape.h"
 #include "case/run_record.h"
 #include "judge/history.h"
 #include "show/history_formats.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "case/json_shape.h"
+#include "case/shape.h"
 #include "case/run_record.h"
 #include "show/show.h"
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "base/json.h"
-#include "case/json_shape.h"
+#include "case/shape.h"
 #include "device/counter_sets.h"
 #include "device/profile_rules.h"
 #include "show/show_profile.h"
