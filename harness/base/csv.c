@@ -34,7 +34,7 @@ static int append(struct csv_record *record, char c)
     return 0;
 }
 
-/* What is left of a quoted field, up to and with its closing quote. */
+/* Read the rest of a quoted field, its closing quote included. */
 static int read_quoted(FILE *in, struct csv_record *record)
 {
     for (int c = getc(in); c != EOF; c = getc(in)) {
@@ -52,7 +52,7 @@ static int read_quoted(FILE *in, struct csv_record *record)
     return assay_error("a quoted field does not end");
 }
 
-/* One field with its end; *after is what came behind it: ',', '\n' or EOF. */
+/* Read one field; *after is the character that ended it: ',', '\n' or EOF. */
 static int read_field(FILE *in, struct csv_record *record, int *after)
 {
     int c = getc(in);
@@ -79,7 +79,7 @@ static int read_field(FILE *in, struct csv_record *record, int *after)
     return append(record, '\0');
 }
 
-/* Fields are found once the text no longer moves. */
+/* Called when the record is complete: until then realloc may move the text. */
 static int find_fields(struct csv_record *record, int count)
 {
     if (count > record->field_capacity) {

@@ -28,7 +28,7 @@ static void line_break(const struct json *json)
     if (json->indent > 0) fprintf(json->out, "\n%*s", json->indent * json->depth, "");
 }
 
-/* What stands between the previous member and the next one. */
+/* Write the comma and the line break before a member. */
 static void separate(struct json *json)
 {
     if (json->depth == 0) return;

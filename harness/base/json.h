@@ -9,8 +9,8 @@
  *   json_end(&json);                    closes the object
  *   if (json_finish(&json)) ...         the stream failed
  *
- * Commas, line ends and indentation are the writer's. A value in an object has
- * its key before it; that, and the depth, are the caller's duty (asserted).
+ * The writer adds commas, line ends and indentation. The caller writes a key before
+ * each value of an object and keeps within JSON_MAX_DEPTH (both asserted).
  */
 #ifndef JSON_H
 #define JSON_H
@@ -30,7 +30,7 @@ struct json {
     bool has_key; /* a key is written and waits for its value */
 };
 
-/* `indent`: spaces a level; 0 writes the document on one line. */
+/* `indent`: spaces per level; 0 writes the document on one line. */
 void json_begin(struct json *json, FILE *out, int indent);
 
 /* End the line. -1 with assay_error when the stream failed on the way. */
@@ -38,7 +38,7 @@ int json_finish(struct json *json);
 
 void json_begin_object(struct json *json);
 void json_begin_array(struct json *json);
-void json_end(struct json *json); /* of the innermost object or array */
+void json_end(struct json *json); /* closes the innermost object or array */
 
 void json_key(struct json *json, const char *name);
 
