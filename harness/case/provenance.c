@@ -1,6 +1,6 @@
 /*
- * provenance.c - the only file that depends on what the build wrote about
- * itself, so that a commit rebuilds this and nothing else.
+ * provenance.c - the only file that includes the build's provenance.inc, so that a new
+ * commit recompiles this file and no other.
  */
 #include <stdio.h>
 

@@ -1,7 +1,6 @@
 /*
- * run_record.h - a run as it is kept: where the program and the machine come from, its
- * launches, and its cases. The store reads and writes these; what judges and shows them
- * needs no database.
+ * run_record.h - a stored run as plain data: provenance of program and machine, launches,
+ * and cases. The store reads and writes these; judging and showing them needs no database.
  */
 #ifndef RUN_RECORD_H
 #define RUN_RECORD_H
@@ -10,7 +9,7 @@
 
 enum { STORE_ID = 33 }; /* 32 hex digits and the end */
 
-/* Provenance of the program; the build writes it (build/provenance.inc). */
+/* Provenance of the program, recorded by the build (build/provenance.inc). */
 struct program_info {
     char version[RESULT_MAX_PROPERTY];
     char commit[RESULT_MAX_PROPERTY];
@@ -80,7 +79,7 @@ struct stored_run {
     struct launch_info *launches;
     int case_count;
     struct stored_case *cases; /* in the order measured */
-    int expected_count;        /* cases the plans of its launches named */
+    int expected_count;        /* cases that the plans of its launches contained */
 };
 
 void stored_run_release(struct stored_run *run);

@@ -79,7 +79,7 @@ void shape_text(const struct assay_shape *shape, char *out, size_t size)
                                   : snprintf(out + used, size - used, "%s%s=%" PRId64, gap,
                                              dim->name, shape->value[i]);
         if (length < 0 || (size_t)length >= size - used) {
-            if (size) out[used] = '\0'; /* whole dims or none */
+            if (size) out[used] = '\0'; /* never part of a dim */
             return;
         }
         used += (size_t)length;
