@@ -1,4 +1,4 @@
-/* device.c - the table of devices, and opening one by its spec. */
+/* device.c - opens a device by its spec. */
 #include <stdio.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@ const struct device_ops *const device_table[] = {
     NULL,
 };
 
-/* "cuda:1" names the device called "cuda". */
+/* Whether a spec such as "cuda:1" names the device "cuda". */
 static bool spec_names(const char *spec, const char *name)
 {
     size_t length = strlen(name);
@@ -38,7 +38,7 @@ static int unknown_device(const char *spec)
     return assay_error("there is no device '%s' (auto, cuda:N, host, sim:KEY=VALUE,...)", spec);
 }
 
-/* The first that opens; the last one's error if none does. */
+/* Open the first device that can be opened; if none can, the error is that of the last. */
 static int open_first(const struct device_options *options, const struct device_ops **ops,
                       struct device **device)
 {

@@ -6,18 +6,18 @@
 #include "device/counter_sets.h"
 #include "device/profile_rules.h"
 
-/* Where a rule begins to hold; docs/profile.md says what stands behind each.
- * BUSY: a unit with no more to give that a kernel could count on (DRAM's own ceiling is
- * some 88 % of its peak). IDLE: below it a unit is not what holds a kernel up. Both
- * are where Nsight Compute draws its lines. LAUNCH: twice what a copy takes beyond its
- * bytes over the bandwidth, so more than half is start and end. */
+/* Thresholds of the rules; docs/profile.md gives the reasons. A unit above BUSY has no
+ * reserve that a kernel could rely on (DRAM itself reaches about 88 % of its peak); a unit
+ * below IDLE is not the limit. Nsight Compute uses the same two thresholds. LAUNCH is
+ * twice the time that a copy takes in addition to bytes over bandwidth: in anything
+ * shorter, more than half is launch overhead. */
 static const double BUSY_PCT = 80, IDLE_PCT = 60, LAUNCH_NS = 2200;
 
 struct figures {
-    double time_ns; /* of one kernel, by its record */
+    double time_ns; /* of one kernel, from its activity record */
     double dram, l2, sm, at_work, occupancy;
-    double tensor, fma, issue; /* while a multiprocessor has work, which is at_work % of the time */
-    const char *stall;         /* the first; NULL unknown */
+    double tensor, fma, issue; /* averaged over the at_work % of the time when an SM has work */
+    const char *stall;         /* the largest; NULL unknown */
     double stall_cycles;
 };
 
@@ -42,7 +42,7 @@ static void say_short(const struct figures *f, char *out, size_t size)
 {
     char time[UNITS_MAX];
     units_time(time, f->time_ns);
-    snprintf(out, size, "launch: %s a kernel is mostly its start and end", time);
+    snprintf(out, size, "launch: %s per kernel is mostly its start and end", time);
 }
 
 static bool is_dram(const struct figures *f)
@@ -55,7 +55,7 @@ static void say_dram(const struct figures *f, char *out, size_t size)
     say_pct(out, size, "memory", "DRAM", f->dram);
 }
 
-/* A figure of the multiprocessors that have work, over all of them and all the time. */
+/* Convert a figure that covers only SMs with work to one over all SMs and all the time. */
 static double over_all(const struct figures *f, double pct)
 {
     return isnan(f->at_work) ? pct : pct * f->at_work / 100;
@@ -72,7 +72,7 @@ static void say_partial(const struct figures *f, char *out, size_t size)
     char text[32];
     counter_text(text, sizeof text, COUNTER_PCT, f->at_work);
     snprintf(out, size,
-             "parallelism: busy multiprocessors, of whose time only %s has work:"
+             "parallelism: the multiprocessors are busy, but have work only %s of the time:"
              " too few blocks, or uneven ones",
              text);
 }
@@ -143,7 +143,7 @@ static void say_latency(const struct figures *f, char *out, size_t size)
     counter_text(unit, sizeof unit, COUNTER_PCT, busiest(f));
     counter_text(occupancy, sizeof occupancy, COUNTER_PCT, f->occupancy);
     snprintf(out, size,
-             "latency: no unit above %s; warps wait for %s, %.1f cycles an instruction,"
+             "latency: no unit above %s; warps wait for %s, %.1f cycles per instruction,"
              " occupancy %s",
              unit, f->stall, f->stall_cycles, occupancy);
 }
@@ -170,7 +170,7 @@ static const struct rule rules[] = {
     {is_mixed, say_mixed},
 };
 
-/* "not selected" is a warp that could go: no reason to wait. */
+/* A warp that is "not selected" could issue, so it does not count as a stall. */
 static bool is_stall(const struct counter_label *label)
 {
     return label->unit == COUNTER_CYCLES && strcmp(label->label, "not selected") != 0;
@@ -234,8 +234,8 @@ void profile_kernel_verdict(const struct profile *profile, const struct profile_
 {
     out[0] = '\0';
     if (kernel->activity != CUPTI_KERNEL || profile_is_whole(profile)) return;
-    /* The record's time may hold a wait for the kernel before, the counted one holds the
-     * counting: the truth is below both. */
+    /* The record's time may include a wait for the kernel before, the counter's time includes
+     * the overhead of counting: the true time is below both. */
     double counted_ns = profile_counter(profile, kernel->counter, COUNTER_TIME);
     profile_verdict(profile, kernel->counter, fmin(kernel->busy_ns, counted_ns) / kernel->count,
                     out);

@@ -1,7 +1,7 @@
 /*
- * device_sim.c - a device that runs no variant and times none: stubs take
- * their place, and sim_model.c says how long each would have taken. Its clock
- * goes on by those times and waits for nothing. Memory is the host's.
+ * device_sim.c - a simulated device: stubs run in place of the variants, and sim_model.c
+ * supplies the times. The simulated clock advances by those times without waiting. Memory
+ * is host memory.
  */
 #include <math.h>
 #include <stdio.h>
@@ -18,13 +18,13 @@
 #include "device/sim/stub.h"
 
 static const double SYNCHRONIZE_S = 10e-6;
-static const double GAP_S = 20e-6;             /* beside the time of a sample: flush and launch */
-static const double HANG_LIMIT_S = 1;          /* real: how long a simulated hang is waited for */
-static const uint64_t THERMAL_SLOWDOWN = 0x20; /* as NVML has it */
+static const double GAP_S = 20e-6;             /* added to each sample: flush and launch */
+static const double HANG_LIMIT_S = 1;          /* real time until a simulated hang times out */
+static const uint64_t THERMAL_SLOWDOWN = 0x20; /* NVML's bit */
 
-/* One variant of the group that is on. */
+/* One variant of the current group. */
 struct role {
-    struct assay_variant variant; /* what blocks name it by: first, so that one is the other */
+    struct assay_variant variant; /* first: a block's pointer to it is a pointer to the role */
     struct sim_case timing;
     int64_t samples, blocks; /* taken so far */
 };
@@ -32,8 +32,8 @@ struct role {
 struct device {
     char text[RESULT_MAX_SPEC];
     struct sim_spec spec;
-    int32_t flush;         /* enum cache_flush: what was asked for; nothing is flushed */
-    double start_s, now_s; /* simulated time: of this launch's beginning, and in it */
+    int32_t flush;         /* enum cache_flush as asked for; nothing is flushed */
+    double start_s, now_s; /* simulated time: start of this launch, and time since */
     bool throttled;        /* in the last block */
     struct assay_operation operation;
     struct role role[PLAN_MAX_VARIANTS];
@@ -68,8 +68,8 @@ static bool hangs_at_all(const struct sim_spec *spec)
     return false;
 }
 
-/* The same on every machine, so that a suite has the same cases everywhere; the
- * spec is no part of its identity, so that runs of two specs compare. */
+/* The same on every machine, so that a suite has the same cases everywhere, and for every
+ * spec, so that runs with different specs can be compared. */
 static void sim_describe(struct device *device, struct device_info *info)
 {
     memset(info, 0, sizeof *info);
@@ -153,7 +153,7 @@ static int sim_warm_up(struct device *device)
     return 0;
 }
 
-/* The last launch before the check is a real one: it writes the outputs. */
+/* Runs the stub once, because the check after the last block needs its outputs. */
 static int sim_sample(struct device *device, const struct block *block, struct block_sample *out,
                       struct block_totals *totals, struct code_seen *code)
 {

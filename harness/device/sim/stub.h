@@ -1,8 +1,8 @@
 /*
- * stub.h - what runs on a device that only plays: an operation that takes no
- * time (y = 2 x of a few elements), and launches that do it right, do it wrong,
- * die or never come back. Everything that names or describes a case stays what
- * it was, so that nothing above sees a difference but in the code that runs.
+ * stub.h - what runs on the simulated device in place of real variants: a trivial
+ * operation (y = 2 x on a few elements) whose launch is right, wrong, crashes or hangs.
+ * Names, shape and declared work stay those of the real operation and variant, so the
+ * code above sees no difference.
  */
 #ifndef STUB_H
 #define STUB_H
