@@ -67,7 +67,7 @@ static void measurement_begin(struct measurement *measurement, struct measure_co
     measurement->call.shape = &context->request->shape;
     measurement->call.stream = context->ops->stream(context->device);
     memcpy(measurement->call.buffer, context->buffers.data, sizeof measurement->call.buffer);
-    result->status = STATUS_OK; /* until something puts it out */
+    result->status = STATUS_OK; /* until something fails */
 }
 
 /* ---------------------------------------------------------------- rounds -- */
@@ -96,16 +96,16 @@ static bool is_settled(struct measurement *measurement, const struct measure_req
     bool settled = measure_settled(values, n, measurement->rounds, request->precision_pct,
                                    measurement->spent_s, request->budget_s);
     free(values);
-    /* A device that marks everything must not keep the group for ever. */
+    /* A device that marks most samples must not keep the group running for ever. */
     bool hopeless = measurement->spent_s > 2 * request->budget_s && 2 * n < measurement->count &&
                     measurement->count >= 2 * MEASURE_MIN_SAMPLES;
     measurement->next_decision = measurement->count + measurement->count / 10;
     return settled || hopeless;
 }
 
-/* Every variant takes a block in every round, in an order of its own; a
- * baseline that is settled goes on while another variant is not, so that each
- * ratio has a pair in each round. Stops when all are settled. */
+/* In every round each variant takes one block, in shuffled order. A settled baseline goes
+ * on as long as another variant is not settled, so that each ratio has a pair in each
+ * round. Stops when all are settled; *last is the number of the next round. */
 static int run_rounds(struct measure_context *context, struct measurement *measurements,
                       int *culprit, int *last)
 {
@@ -153,7 +153,8 @@ static int find_ok(const struct measurement *measurements, int count, const char
     return -1;
 }
 
-/* The suite's choice; else the operation's first that is ok; else any that is. */
+/* The suite's choice, else the first of the operation's list that is ok, else any baseline
+ * that is ok. */
 static void choose_baseline(struct measurement *measurements, const struct measure_request *request)
 {
     int chosen = -1;
@@ -196,7 +197,7 @@ static int time_all(struct measure_context *context, struct measurement *measure
     return 0;
 }
 
-/* After all timing: whatever counting leaves behind is in nobody's time. */
+/* After all timing, so that no side effect of counting can change a time. */
 static int profile_all(struct measure_context *context, struct measurement *measurements,
                        int *culprit)
 {
@@ -250,7 +251,7 @@ int measure_group(const struct device_ops *ops, struct device *device, struct bo
         for (int i = 0; i < request->count; i++)
             measurement_begin(&measurements[i], &context, i, &results[i]);
         if (run_group(&context, measurements, &outcome->culprit) < 0) {
-            /* What put the culprit out says more than what broke after it. */
+            /* The culprit's own failure says more than what failed after it. */
             const char *told = outcome->culprit >= 0 ? results[outcome->culprit].reason : "";
             outcome->broken = true;
             snprintf(outcome->reason, sizeof outcome->reason, "%s",
@@ -262,7 +263,7 @@ int measure_group(const struct device_ops *ops, struct device *device, struct bo
     for (int i = 0; i < request->count; i++)
         measurement_release(&measurements[i]);
     free(measurements);
-    if (!outcome->broken) context_release(&context); /* a broken device is left with its process */
+    if (!outcome->broken) context_release(&context); /* else the process ends with its device */
     announce_group(&context, STEP_IDLE);
     nvtx_pop();
     return status;

@@ -10,18 +10,18 @@
 #include "measure/measurement.h"
 
 enum {
-    BLOCK_SAMPLES = 10,    /* of a fast variant */
+    BLOCK_SAMPLES = 10,    /* at most, for a fast variant */
     WARM_LAUNCHES = 3,     /* before the first timed one */
-    STATE_EVERY_MS = 20,   /* reading the device's state is not free */
-    ENERGY_BLOCK_MS = 100, /* the energy counter moves about this often */
-    MEMORY_LEFT_MIB = 256, /* a setup that leaves less has exhausted the device */
+    STATE_EVERY_MS = 20,   /* how often to read the device's state, which takes time */
+    ENERGY_BLOCK_MS = 100, /* the energy counter is updated about this often */
+    MEMORY_LEFT_MIB = 256, /* a setup that leaves less has exhausted the device's memory */
 };
-static const double BLOCK_S = 0.010; /* about how long a block may take, or less by the budget */
-/* A launch this long warms the caches in its own first thousandth: one ahead of it only
- * takes time. */
+static const double BLOCK_S = 0.010; /* about how long a block may take; less for small budgets */
+/* A launch this long warms the caches in its first thousandth, so that a warm-up launch
+ * would only take time. */
 static const double LENGTHY_S = 0.1;
 
-/* By the device's clock: what a simulated device does takes no time of ours. */
+/* The device's clock, since simulated time is not host time. */
 static double now_s(const struct measure_context *context)
 {
     return context->ops->now_s(context->device);
@@ -50,8 +50,8 @@ static bool memory_is_short(const struct measure_context *context)
     return left >= 0 && left < (int64_t)MEMORY_LEFT_MIB << 20;
 }
 
-/* A step of the variant failed: it is out. -1 when the device is lost with it,
- * or has no memory left for the others. */
+/* A step of the variant failed: end its measurement. -1 when the device is lost too, or has
+ * no memory left for the other variants. */
 static int step_failed(struct measurement *measurement, struct measure_context *context,
                        enum board_step step)
 {
@@ -62,7 +62,7 @@ static int step_failed(struct measurement *measurement, struct measure_context *
     return memory_is_short(context) ? assay_error("no device memory is left") : 0;
 }
 
-/* The variant's setup found that this machine lacks what it needs. */
+/* The variant's setup said that the machine lacks something it needs. */
 static int step_skipped(struct measurement *measurement, struct measure_context *context)
 {
     end_with(measurement, STATUS_SKIPPED, NULL, assay_last_error());
@@ -95,8 +95,7 @@ static int launch_and_wait(struct measurement *measurement, struct measure_conte
     return context->ops->synchronize(context->device);
 }
 
-/* Check the outputs as they stand; a wrong one puts the measurement out. -1 when
- * the device could not be asked. */
+/* Check the outputs; a wrong one ends the measurement. -1 when the check could not be made. */
 static int check(struct measurement *measurement, struct measure_context *context)
 {
     announce(context, measurement, STEP_CHECK);
@@ -122,18 +121,18 @@ static int check(struct measurement *measurement, struct measure_context *contex
     return 0;
 }
 
-/* The variant's own figures, behind those of the operation. */
+/* Append the variant's own metrics to those of the operation. */
 static int take_figures(struct measurement *measurement, struct measure_context *context)
 {
     const struct assay_variant *variant = measurement->variant;
     struct case_result *result = measurement->result;
     struct assay_metric figure[ASSAY_MAX_METRICS];
-    int room = ASSAY_MAX_METRICS - result->metric_count;
-    if (variant->figures == NULL || room == 0) return 0;
+    int space = ASSAY_MAX_METRICS - result->metric_count;
+    if (variant->figures == NULL || space == 0) return 0;
     announce(context, measurement, STEP_SAMPLE);
-    int count = variant->figures(&measurement->call, figure, room);
+    int count = variant->figures(&measurement->call, figure, space);
     if (count < 0 || context->ops->synchronize(context->device) < 0) return -1;
-    for (int i = 0; i < count && i < room; i++) {
+    for (int i = 0; i < count && i < space; i++) {
         struct metric *metric = &result->metrics[result->metric_count++];
         snprintf(metric->name, sizeof metric->name, "%s", figure[i].name);
         metric->value = figure[i].value;
@@ -141,7 +140,6 @@ static int take_figures(struct measurement *measurement, struct measure_context 
     return 0;
 }
 
-/* When the stages of a launch ran. */
 static int take_spans(struct measurement *measurement, struct measure_context *context)
 {
     const struct assay_variant *variant = measurement->variant;
@@ -164,7 +162,7 @@ static int take_spans(struct measurement *measurement, struct measure_context *c
     return 0;
 }
 
-/* How long the host takes to enqueue one launch, and a whole launch takes. */
+/* Warm up, and measure how long the host takes to enqueue a launch and how long a launch takes. */
 static int warm(struct measurement *measurement, struct measure_context *context, double *enqueue_s,
                 double *launch_s)
 {
@@ -192,7 +190,8 @@ static struct block block_of(const struct measurement *measurement,
                           .no_warm_up = measurement->lengthy};
 }
 
-/* Learn what a sample costs, flush included, so that a block takes about BLOCK_S. */
+/* Choose the number of samples per block from the time of one sample, flush included, so
+ * that a block takes about BLOCK_S. */
 static int size_block(struct measurement *measurement, struct measure_context *context)
 {
     double enqueue_s, launch_s;
@@ -227,7 +226,7 @@ int measurement_prepare(struct measurement *measurement, struct measure_context 
     if (status < 0) return step_failed(measurement, context, STEP_SETUP);
     if (status == ASSAY_SKIP) return step_skipped(measurement, context);
     double setup_s = now_s(context) - start;
-    /* After setup, which may try algorithms out on the real output. */
+    /* After setup, which may run algorithms on the real output to choose one. */
     if (buffers_poison(&context->buffers, POISON_FIRST) < 0) return -1;
     announce(context, measurement, STEP_FIRST_LAUNCH);
     start = now_s(context);
@@ -239,7 +238,6 @@ int measurement_prepare(struct measurement *measurement, struct measure_context 
 
     if (check(measurement, context) < 0) return step_failed(measurement, context, STEP_CHECK);
     if (measurement->phase == MEASUREMENT_OVER) return 0;
-    /* What computes something else has not the operation's quality. */
     if (!measurement->variant->apart && verifier_quality(&context->verifier, result) < 0)
         return step_failed(measurement, context, STEP_CHECK);
     if (context->request->check_only) {
@@ -279,7 +277,7 @@ static int reserve(struct measurement *measurement, int more)
     return 0;
 }
 
-/* Read the device's state if that is due, and charge it to this measurement. */
+/* Read the device's state if that is due, and add it to this measurement. */
 static void note_state(struct measurement *measurement, struct measure_context *context, bool now)
 {
     if (now || now_s(context) - context->state_read_s > STATE_EVERY_MS * 1e-3) {
@@ -324,8 +322,8 @@ int measurement_block(struct measurement *measurement, struct measure_context *c
         return step_failed(measurement, context, STEP_SAMPLE);
     double block_s = now_s(context) - start;
     measurement->spent_s += block_s;
-    /* A slow-down begins and ends between two readings: look after every block,
-     * so that no block is marked for another one's. */
+    /* During a slow-down, read the state after every block, so that no block is marked for
+     * what happened in another one. */
     bool slow = nvml_is_slowdown(context->state.clock_reasons) ||
                 samples[block.count - 1].mark & MARK_THROTTLED;
     note_state(measurement, context, lengthy || slow);

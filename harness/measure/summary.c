@@ -1,4 +1,4 @@
-/* summary.c - what a measurement's samples come to: its figures and its result. */
+/* summary.c - computes the result of a measurement from its samples. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ static int copy_series(struct measurement *measurement, struct samples *out)
     return 0;
 }
 
-/* Unmarked values of one series that are numbers; returns how many. */
+/* Copy the unmarked values of a series that are numbers; returns how many. */
 static int unmarked(const float *series, const uint8_t *mark, int count, double *out)
 {
     int n = 0;
@@ -41,7 +41,7 @@ static int unmarked(const float *series, const uint8_t *mark, int count, double 
     return n;
 }
 
-/* A series that no clock wrote is dropped. */
+/* The median, or NAN for a series without values, which is freed. */
 static double median_or_drop(float **series, const uint8_t *mark, int count, double *scratch)
 {
     int n = unmarked(*series, mark, count, scratch);

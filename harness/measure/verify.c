@@ -8,12 +8,12 @@
 #include "measure/models.h"
 #include "measure/verify.h"
 
-/* Up to this many elements an output is compared whole; beyond, about
- * SAMPLE_ELEMENTS of them. VERIFY_COST_BUDGET bounds the reference's multiply-adds. */
+/* An output of up to WHOLE_ELEMENTS is compared completely; of a larger one, about
+ * SAMPLE_ELEMENTS are. VERIFY_COST_BUDGET limits both. */
 static const int64_t WHOLE_ELEMENTS = 4 << 20;
 static const int64_t SAMPLE_ELEMENTS = 1 << 20;
 
-/* Pieces a thread takes at a time. */
+/* Elements that a thread takes at a time. */
 enum { PIECE = 8192 };
 
 /* --------------------------------------------------------------- choosing -- */
@@ -39,7 +39,7 @@ int verify_plan(int64_t count, int64_t run, int64_t budget, int64_t begin[VERIFY
     int64_t length = wanted / chunks > 0 ? wanted / chunks : 1;
     if (length * chunks > runs) length = runs / chunks > 0 ? runs / chunks : 1;
     for (int i = 0; i < chunks; i++) {
-        /* One chunk a stratum, at a hashed place in it. */
+        /* One chunk per stratum, at a pseudo-random place in it. */
         int64_t low = runs * i / chunks, high = runs * (i + 1) / chunks;
         int64_t slack = high - low - length;
         int64_t place = low;
@@ -103,8 +103,9 @@ static int copy_inputs(struct verifier *verifier)
     return 0;
 }
 
-/* Once for all checks: memory given back and taken again is cleared by the system. */
-static int make_room(struct verifier *verifier)
+/* Allocate once for all checks: memory that is freed and allocated again is cleared by the
+ * system each time. */
+static int allocate_got(struct verifier *verifier)
 {
     size_t most = 0;
     for (int i = 0; i < verifier->chunk_count; i++) {
@@ -138,8 +139,8 @@ static int compute_expected(struct verifier *verifier)
     for (int64_t i = 0; i < verifier->checked; i++)
         verifier->bound[i] = NAN;
 
-    /* Tasks of one team, so that a reference of few and long pieces can spread each of
-     * them over the threads that are left (omp taskloop). */
+    /* Tasks of one team, so that a reference with few and long pieces can use the remaining
+     * threads within each piece (omp taskloop). */
     int failed = 0;
 #pragma omp parallel
 #pragma omp single
@@ -160,7 +161,7 @@ int verifier_init(struct verifier *verifier, const struct buffers *buffers)
     verifier->buffers = buffers;
     verifier->models = calloc(1, sizeof *verifier->models);
     if (verifier->models == NULL) return assay_error("out of host memory for the models");
-    if (choose_chunks(verifier) < 0 || make_room(verifier) < 0) return -1;
+    if (choose_chunks(verifier) < 0 || allocate_got(verifier) < 0) return -1;
     if (copy_inputs(verifier) < 0) return -1;
     return compute_expected(verifier);
 }
@@ -191,7 +192,7 @@ enum assay_match verify_element(const struct assay_operation *operation,
     return fabs(got - expected) <= bound ? ASSAY_EXACT : ASSAY_WRONG;
 }
 
-/* What a range of elements adds up to. */
+/* Totals over a range of elements. */
 struct tally {
     int64_t near, wrong, first_wrong;
     double first_expected, first_got, max_abs, max_rel;
@@ -255,7 +256,7 @@ static void compare_reference(const struct verifier *verifier, const struct chun
     judge_chunk(verifier, chunk, got, &tally);
     found->near += tally.near;
     found->wrong += tally.wrong;
-    /* Where `match` judges, `expected` need not be what is written. */
+    /* If `match` judges, `expected` need not be the value that is written. */
     if (operation->match == NULL) {
         found->max_abs_error = fmax(found->max_abs_error, tally.max_abs);
         found->max_rel_error = fmax(found->max_rel_error, tally.max_rel);
@@ -284,7 +285,7 @@ static void compare_model(const struct verifier *verifier, const struct chunk *c
     }
 }
 
-/* `model`: what the variant's own model says of this chunk, or NULL. */
+/* `model`: the expected bytes of this chunk by the variant's model, or NULL. */
 static int check_chunk(const struct verifier *verifier, const struct assay_variant *variant,
                        const struct chunk *chunk, const unsigned char *model,
                        struct check_result *found)
@@ -298,7 +299,7 @@ static int check_chunk(const struct verifier *verifier, const struct assay_varia
     int64_t wrong = found->wrong;
     if (!variant->apart && verifier->expected)
         compare_reference(verifier, chunk, verifier->got, found);
-    /* An element that both call wrong is one. */
+    /* Do not count an element twice that both find wrong. */
     if (model && found->wrong == wrong) compare_model(verifier, chunk, model, verifier->got, found);
     return 0;
 }
@@ -334,8 +335,8 @@ int verifier_check(const struct verifier *verifier, const struct assay_variant *
         assay_clear_error();
         if (variant->check(call) < 0)
             snprintf(found->reason, sizeof found->reason, "%s", assay_last_error());
-        /* A copy to the device returns when the host's side is read, not when it is there,
-         * and what reads the output below is not ordered behind it. */
+        /* A copy to the device may return before its data has arrived, and the reads of the
+         * output below are not ordered after it. */
         if (verifier->buffers->ops->synchronize(verifier->buffers->device) < 0) return -1;
     }
     if (found->reason[0] || (variant->apart && variant->model == NULL)) return 0;
