@@ -1,11 +1,10 @@
-/* compare_key.c - where the comparability of two launches differs, in words. */
 #include <stdio.h>
 #include <string.h>
 
 #include "case/comparability.h"
 #include "judge/compare.h"
 
-/* Adds "driver 580.1 and 590.2" to the sentence. */
+/* Append "driver 580.1 and 590.2". */
 static void differ(char *out, size_t size, const char *what, const char *a, const char *b)
 {
     size_t used = strlen(out);

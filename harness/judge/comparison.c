@@ -46,7 +46,7 @@ void comparison_side_of(struct comparison_side *side, const struct stored_run *r
     text_copy(side->driver, sizeof side->driver, device->driver);
 }
 
-/* How much a row is to be looked at: the verdict, then the size of the change. */
+/* Order by verdict, then by size of the change. */
 static int worst_first(const void *a, const void *b)
 {
     const struct comparison_row *x = a, *y = b;
@@ -63,7 +63,7 @@ static int by_operation(const void *a, const void *b)
     return strcmp(x->operation, y->operation);
 }
 
-/* The sum of logarithms is kept in `ratio` until the end. */
+/* Geometric mean per operation; until the end `ratio` holds the sum of logarithms. */
 static int make_families(struct comparison *comparison)
 {
     free(comparison->families);

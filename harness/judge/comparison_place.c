@@ -1,11 +1,10 @@
-/* comparison_place.c - which rows say where they ran: those that are of both places. */
+/* comparison_place.c - names the place (host or cuda) of variants that ran at both. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "judge/comparison.h"
 
-/* By operation and variant. */
 static int by_variant(const void *a, const void *b)
 {
     const struct case_id *x = &(*(struct comparison_row *const *)a)->id;
@@ -14,7 +13,7 @@ static int by_variant(const void *a, const void *b)
     return order ? order : strcmp(x->variant, y->variant);
 }
 
-/* Rows of one variant: whether it ran at two places is the same for all of them. */
+/* `rows` are all rows of one variant. */
 static void mark(struct comparison_row **rows, int count)
 {
     bool differ = false;

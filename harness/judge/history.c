@@ -1,4 +1,4 @@
-/* history.c - the series of a history: which device is whose, and what changed. */
+/* history.c - splits the series of a history by device and finds their changes. */
 #include "judge/history.h"
 
 #include <math.h>
@@ -13,7 +13,7 @@
 
 /* -------------------------------------------------------------- filter -- */
 
-/* Whether one word of the shape is what was asked for. */
+/* Whether one word of the shape matches. */
 static bool shape_has(const char *shape, const char *wanted)
 {
     char words[RESULT_MAX_SHAPE], *rest = words;
@@ -106,7 +106,7 @@ const char *history_part_before(const struct history *history, const struct hist
     return "";
 }
 
-/* With another device nothing else is news. */
+/* With another device, the other parts are not reported. */
 static unsigned causes_at(const struct history *history, const struct history_series *series,
                           int at)
 {
@@ -125,7 +125,7 @@ static unsigned causes_at(const struct history *history, const struct history_se
 
 /* ------------------------------------------------------------- devices -- */
 
-/* Whether a device comes back after another was there. */
+/* Whether a device returns after another one was in use. */
 static bool devices_take_turns(const struct history *history, const struct history_series *series)
 {
     for (int i = 1; i < series->point_count; i++) {
@@ -151,7 +151,7 @@ static struct history_series *series_add(struct history *history, const struct c
     return series;
 }
 
-/* One device's points as a series of their own. */
+/* Add the points of one device as a separate series. */
 static int add_device(struct history *split, const struct history *history,
                       const struct history_series *from, int device)
 {
@@ -175,8 +175,8 @@ static void series_release(struct history_series *series)
     free(series->changes);
 }
 
-/* The series again, those whose devices take turns split. `failed` says nothing
- * of a device, so the first one has it. */
+/* Split the series whose devices alternate. `failed` is not known per device, so the first
+ * series gets it. */
 static int split_devices(struct history *history)
 {
     struct history split = {0};
@@ -225,7 +225,7 @@ static void add_levels(struct history_series *series, double *scratch)
     }
 }
 
-/* Borders and changes in one list, by their place. */
+/* Merge borders and changes into one list, in order. */
 static int merge_changes(struct history_series *series, const unsigned *causes, const int *at,
                          int count)
 {
@@ -241,7 +241,7 @@ static int merge_changes(struct history_series *series, const unsigned *causes, 
     return 0;
 }
 
-/* In logarithms, where a ratio is a distance. */
+/* On logarithms, so that a ratio is a distance. */
 static int find_changes(const struct history *history, struct history_series *series)
 {
     size_t count = (size_t)series->point_count + 1;
