@@ -1,4 +1,3 @@
-/* exchange_format.c - the formats that runs are exchanged in. */
 #include "export/exchange_format.h"
 
 #include <ctype.h>
@@ -11,7 +10,7 @@
 
 enum { FORMATS = 6, HEAD = 4096, MAX_LIST = 128 };
 
-/* A longer ending stands before one that it ends in. */
+/* A longer ending comes before its suffix: ".bmf.json" before ".json". */
 static const struct exchange_format formats[FORMATS] = {
     {"ndjson", ".ndjson", store_export_ndjson, store_import_ndjson},
     {"csv", ".csv", store_export_csv, store_import_csv},
@@ -67,7 +66,7 @@ const struct exchange_format *exchange_format_of(const char *path)
     return NULL;
 }
 
-/* What only one format has near its start. */
+/* Text near the start of a file that only one format has. */
 static const struct {
     const char *word, *format;
 } marks[] = {

@@ -215,11 +215,11 @@ static int add_group(struct view *view, const struct view_group *group, struct m
 int view_make(struct view *view, const struct stored_run *run)
 {
     int failed = 0;
-    size_t room = (size_t)run->case_count + 1;
-    struct members members = {calloc(room, sizeof *members.item),
-                              calloc(room, sizeof *members.value), 0};
+    size_t space = (size_t)run->case_count + 1;
+    struct members members = {calloc(space, sizeof *members.item),
+                              calloc(space, sizeof *members.value), 0};
     struct view_groups groups = {0};
-    *view = (struct view){.run = run, .rows = calloc(room, sizeof *view->rows)};
+    *view = (struct view){.run = run, .rows = calloc(space, sizeof *view->rows)};
     if (!members.item || !members.value || !view->rows) {
         failed = assay_error("out of memory for %d cases", run->case_count);
         goto out;

@@ -58,11 +58,11 @@ static void collect(struct view_groups *groups, const struct stored_run *run, in
 
 int view_groups_make(struct view_groups *groups, const struct stored_run *run)
 {
-    size_t room = (size_t)run->case_count + 2;
-    int *end = calloc(room, sizeof *end);
-    *groups = (struct view_groups){.item = calloc(room, sizeof *groups->item),
-                                   .begin = calloc(room, sizeof *groups->begin),
-                                   .number = calloc(room, sizeof *groups->number)};
+    size_t space = (size_t)run->case_count + 2;
+    int *end = calloc(space, sizeof *end);
+    *groups = (struct view_groups){.item = calloc(space, sizeof *groups->item),
+                                   .begin = calloc(space, sizeof *groups->begin),
+                                   .number = calloc(space, sizeof *groups->number)};
     bool whole = end && groups->item && groups->begin && groups->number;
     if (whole) {
         find_firsts(groups, run);
