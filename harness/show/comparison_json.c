@@ -1,5 +1,5 @@
-/* comparison_json.c - a comparison as one JSON document. The names are a public
- * contract: format 1 may gain members, and never loses or changes one. */
+/* comparison_json.c - a comparison as one JSON document. The names are a public contract:
+ * format 1 may gain members but never loses or changes one. */
 #include <math.h>
 
 #include "base/json.h"

@@ -1,5 +1,5 @@
-/* show_csv.c - a run as comma-separated values (RFC 4180): a line a row, plain
- * numbers in base units, an empty field for what was not measured. */
+/* show_csv.c - a run as comma-separated values (RFC 4180): one line per row, plain numbers in
+ * base units, an empty field for what was not measured. */
 #include <math.h>
 #include <string.h>
 

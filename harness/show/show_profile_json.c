@@ -1,5 +1,5 @@
-/* show_profile_json.c - the profiles of a run as one JSON document. The names are a
- * public contract: format 1 may gain members, and never loses or changes one. */
+/* show_profile_json.c - the profiles of a run as one JSON document. The names are a public
+ * contract: format 1 may gain members but never loses or changes one. */
 #include <stdio.h>
 
 #include "base/json.h"

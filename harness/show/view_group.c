@@ -13,7 +13,7 @@ static int group_order(const struct stored_case *a, const struct stored_case *b)
     return order ? order : (a->purpose > b->purpose) - (a->purpose < b->purpose);
 }
 
-/* Cases of a run lie in one array, so their addresses are their order. For qsort. */
+/* Cases of a run are in one array, so their addresses give their order. For qsort. */
 static int case_order(const void *a, const void *b)
 {
     const struct stored_case *x = *(const struct stored_case *const *)a;
@@ -22,7 +22,7 @@ static int case_order(const void *a, const void *b)
     return order ? order : (x > y) - (x < y);
 }
 
-/* Marks each case with the first one of its group. */
+/* Mark each case with the index of the first case of its group. */
 static void find_firsts(struct view_groups *groups, const struct stored_run *run)
 {
     const struct stored_case *first = NULL;
@@ -37,7 +37,7 @@ static void find_firsts(struct view_groups *groups, const struct stored_run *run
     }
 }
 
-/* From first cases to numbers: a case that is its own first begins a new group. */
+/* Replace first cases by group numbers: a case that is its own first begins a new group. */
 static void number_groups(struct view_groups *groups, const struct stored_run *run)
 {
     for (int i = 0; i < run->case_count; i++) {
