@@ -1,4 +1,4 @@
-# bars.gp - time at one size: a bar a variant, fastest on top, with its interval.
+# bars.gp - time at one size: one bar per variant, fastest on top, with its interval.
 #
 #   gnuplot -c bars.gp DATA.tsv OUTPUT.svg|png|pdf
 #

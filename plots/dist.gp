@@ -1,5 +1,5 @@
 # dist.gp - how times are distributed: above, the share of them up to each time;
-# below, a violin a variant (its density, mirrored), with the median as a tick.
+# below, a violin per variant (its density, mirrored), with the median as a tick.
 #
 #   gnuplot -c dist.gp DATA.tsv OUTPUT.svg|png|pdf
 #

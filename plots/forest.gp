@@ -1,4 +1,4 @@
-# forest.gp - what changed between two runs: a row a case, its ratio of times with
+# forest.gp - what changed between two runs: one row per case, its ratio of times with
 # the interval, over the floor (pale) and the noise (darker) in which it counts
 # as unchanged, coloured by verdict.
 #

@@ -1,4 +1,4 @@
-# pareto.gp - quality against time: a point a case, and the line of those that
+# pareto.gp - quality against time: one point per case, and the line of those that
 # nothing beats in both.
 #
 #   gnuplot -c pareto.gp DATA.tsv OUTPUT.svg|png|pdf

@@ -1,12 +1,12 @@
-# roofline.gp - every case under the measured ceilings: operations a second against
-# operations a byte. Cases that only move bytes have a panel of their own.
+# roofline.gp - every case under the measured ceilings: operations per second against
+# operations per byte. Cases that only move bytes are in a second panel.
 #
 #   gnuplot -c roofline.gp DATA.tsv OUTPUT.svg|png|pdf
 #
 # DATA has blocks, parted by two empty lines: settings (name, value); operations
 # (name, cases); ceilings (h of operations, d of bytes, m of bytes in the second
 # panel only; rate, label); cases (operation from 1, 1 when it only moves bytes,
-# 1 when a baseline, operations a byte or else bytes, rate, name); arrows (1
+# 1 when a baseline, operations per byte or else bytes, rate, name); arrows (1
 # slower, from x, y, to x, y).
 
 data = ARG1; output = ARG2; columns = ARG3; frames = ARG4
@@ -96,7 +96,7 @@ if (rows > 0) {
     if (both) { unset label; unset arrow }
     set lmargin at screen (both ? split + 0.06 : first)
     set rmargin at screen last
-    set xlabel "operations a byte (least that the operation can read and write)"
+    set xlabel "operations per byte (minimum that the operation reads and writes)"
     set ylabel "rate (FLOP/s; integer operations OP/s)"
     set logscale x
     set xtics autofreq out nomirror

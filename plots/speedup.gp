@@ -1,9 +1,9 @@
-# speedup.gp - how many times faster than the baseline: a bar a case, or a variant.
+# speedup.gp - how many times faster than the baseline: one bar per case or per variant.
 #
 #   gnuplot -c speedup.gp DATA.tsv OUTPUT.svg|png|pdf
 #
 # DATA has blocks, parted by two empty lines: settings (name, value), then bars
-# (name, kind, ratio, its low and high end, figures as text, cases), a row each.
+# (name, kind, ratio, its low and high end, figures as text, cases), one row each.
 
 data = ARG1; output = ARG2; columns = ARG3; frames = ARG4
 load "style.gp"

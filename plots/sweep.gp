@@ -1,4 +1,4 @@
-# sweep.gp - throughput or time against size: a curve a variant, the device's
+# sweep.gp - throughput or time against size: a curve per variant, the device's
 # ceilings and memories as lines.
 #
 #   gnuplot -c sweep.gp DATA.tsv OUTPUT.svg|png|pdf
