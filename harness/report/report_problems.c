@@ -1,4 +1,3 @@
-/* report_problems.c - the cases without a time, by operation, variant and reason. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,7 +25,7 @@ static void count_case(struct report_problem *list, int *count, const struct vie
     memcpy(problem->reason, result->reason, sizeof problem->reason);
 }
 
-/* Wrong answers first, what was skipped on purpose last. */
+/* Wrong results first, skipped cases last. */
 static int rank(int status)
 {
     static const int ranks[STATUSES] = {
