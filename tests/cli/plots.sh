@@ -85,9 +85,9 @@ kinds="roofline sweep bars speedup dist timeline history pareto pipeline noise"
 declare -A axis=([roofline]="FLOP/s" [sweep]="throughput (" [bars]="time (" [speedup]="times as fast"
     [dist]="time (" [timeline]="median of its case" [history]="time (" [pareto]="higher is better"
     [pipeline]="time (" [noise]=" %<")
-declare -A below=([roofline]="operations a byte" [sweep]="bytes moved" [bars]="time (" [speedup]="times as fast"
+declare -A below=([roofline]="operations per byte" [sweep]="bytes moved" [bars]="time (" [speedup]="times as fast"
     [dist]="time (" [timeline]="rounds of measuring" [history]="runs, oldest first" [pareto]="left is faster"
-    [pipeline]="time (" [noise]="time of a launch" [forest]="time against the base")
+    [pipeline]="time (" [noise]="time per launch" [forest]="time against the base")
 for kind in $kinds; do
     check "$kind of a few cases" drawn "$kind" few
     check "$kind is well-formed" well_formed "$kind.svg"
