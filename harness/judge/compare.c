@@ -1,7 +1,9 @@
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "case/comparability.h"
 #include "judge/compare_parts.h"
 
 /* The first difference of any launch from the first one of the base. */
@@ -122,4 +124,26 @@ out:
     suite_thresholds_release(&comparing.thresholds);
     if (status != 0) comparison_release(comparison);
     return status;
+}
+
+/* Append "driver 580.1 and 590.2". */
+static void differ(char *out, size_t size, const char *what, const char *a, const char *b)
+{
+    size_t used = strlen(out);
+    if (used >= size) return;
+    snprintf(out + used, size - used, "%s%s %s and %s", used ? ", " : "", what,
+             a[0] ? a : "unknown", b[0] ? b : "unknown");
+}
+
+void comparability_difference(const struct launch_info *a, const struct launch_info *b, char *out,
+                              size_t size)
+{
+    struct comparability x, y;
+    bool same_model = strcmp(a->device.name, b->device.name) == 0;
+    comparability_of(&a->device, &x);
+    comparability_of(&b->device, &y);
+    out[0] = '\0';
+    for (int i = 0; i < COMPARABILITY_PARTS; i++)
+        if (strcmp(x.part[i], y.part[i]) != 0 && (same_model || !comparability_is_of_card(i)))
+            differ(out, size, comparability_part_name(i), x.part[i], y.part[i]);
 }

@@ -91,9 +91,6 @@ void comparison_side_of(struct comparison_side *side, const struct stored_run *r
 /* Whether a case is on both sides. */
 bool comparison_has_common_case(const struct comparison *comparison);
 
-/* Set names_place of every row; -1 with assay_error. comparison_finish does it. */
-int comparison_mark_places(struct comparison *comparison);
-
 /* Order the rows, count verdicts, make the families and the exit code. -1 with
  * assay_error when out of memory. May be called again after rows changed. */
 int comparison_finish(struct comparison *comparison, unsigned fail_on);

@@ -106,4 +106,11 @@ const char *history_part_at(const struct history *history, const struct history_
 /* Whether the acknowledgement applies to the case. */
 bool history_ack_covers(const struct ack *ack, const struct case_id *id);
 
+/* How much a case usually changes from run to run: a change below this is not significant.
+ * Tukey's outer fence, as rustc-perf uses it: Q3 + 3 (Q3 - Q1) of the absolute changes between
+ * successive points with this setting, newest FENCE_MOST_CHANGES, as a fraction; NAN with fewer
+ * than FENCE_LEAST_CHANGES. Pure. */
+enum { FENCE_LEAST_CHANGES = 10, FENCE_MOST_CHANGES = 100 };
+double history_fence(const struct history_series *series, int setting);
+
 #endif
