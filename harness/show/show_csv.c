@@ -1,23 +1,9 @@
 /* show_csv.c - a run as comma-separated values (RFC 4180): one line per row, plain numbers in
  * base units, an empty field for what was not measured. */
 #include <math.h>
-#include <string.h>
 
+#include "base/csv.h"
 #include "show/show.h"
-
-static void text_field(FILE *out, const char *text)
-{
-    if (!strpbrk(text, ",\"\r\n")) {
-        fprintf(out, "%s,", text);
-        return;
-    }
-    fputc('"', out);
-    for (; *text; text++) {
-        if (*text == '"') fputc('"', out);
-        fputc(*text, out);
-    }
-    fputs("\",", out);
-}
 
 static void number_field(FILE *out, double value)
 {
@@ -37,18 +23,18 @@ static void row_names(FILE *out, const struct view *view, const struct view_row 
 {
     const struct stored_run *run = view->run;
     const struct case_result *result = &row->result;
-    text_field(out, run->run.id);
-    text_field(out, run->run.suite);
-    text_field(out, run->launch_count ? run->launches[0].device.name : "");
-    text_field(out, row->stored->group_label);
-    text_field(out, result->id.operation);
-    text_field(out, result->id.shape);
-    text_field(out, temperature_name((enum assay_temperature)result->id.temperature));
-    text_field(out, result->id.variant);
-    text_field(out, kind_name((enum assay_kind)result->id.kind));
-    text_field(out, place_name((enum assay_place)result->id.place));
-    text_field(out, status_name((enum case_status)result->status));
-    text_field(out, clock_name((enum clock_source)result->clock));
+    csv_write(out, run->run.id, ',');
+    csv_write(out, run->run.suite, ',');
+    csv_write(out, run->launch_count ? run->launches[0].device.name : "", ',');
+    csv_write(out, row->stored->group_label, ',');
+    csv_write(out, result->id.operation, ',');
+    csv_write(out, result->id.shape, ',');
+    csv_write(out, temperature_name((enum assay_temperature)result->id.temperature), ',');
+    csv_write(out, result->id.variant, ',');
+    csv_write(out, kind_name((enum assay_kind)result->id.kind), ',');
+    csv_write(out, place_name((enum assay_place)result->id.place), ',');
+    csv_write(out, status_name((enum case_status)result->status), ',');
+    csv_write(out, clock_name((enum clock_source)result->clock), ',');
 }
 
 static void row_figures(FILE *out, const struct view_row *row)
@@ -64,10 +50,10 @@ static void row_figures(FILE *out, const struct view_row *row)
     number_field(out, view_bytes(&result->work));
     number_field(out, view_ops(&result->work));
     number_field(out, row->rate);
-    text_field(out, isnan(row->rate) ? "" : row->rate_is_ops ? "op/s" : "B/s");
-    text_field(out, row->ceiling);
+    csv_write(out, isnan(row->rate) ? "" : row->rate_is_ops ? "op/s" : "B/s", ',');
+    csv_write(out, row->ceiling, ',');
     number_field(out, row->ceiling_fraction);
-    text_field(out, row->baseline);
+    csv_write(out, row->baseline, ',');
     number_field(out, row->speedup.mid);
     number_field(out, row->speedup.lo);
     number_field(out, row->speedup.hi);
@@ -75,7 +61,7 @@ static void row_figures(FILE *out, const struct view_row *row)
     number_field(out, ok ? result->energy_mj : NAN);
 }
 
-/* The last field has no comma after it. */
+/* The last field is always quoted. */
 static void row_reason(FILE *out, const char *reason)
 {
     fputc('"', out);
