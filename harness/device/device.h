@@ -80,14 +80,15 @@ struct device_ops {
     /* The clock for budgets, in seconds. */
     double (*now_s)(struct device *device);
 
-    void *(*stream)(struct device *device);
+    void *(*stream)(struct device *device);    /* NULL: variants get no stream */
     int (*synchronize)(struct device *device); /* reports errors of earlier launches */
     int (*warm_up)(struct device *device);     /* until its clock rate is steady, or a time limit */
     /* Take block->count samples, then one launch by the host clock for the totals. */
     int (*sample)(struct device *device, const struct block *block, struct block_sample *out,
                   struct block_totals *totals, struct code_seen *code);
     /* Launch back to back for about `ns`. *energy_mj is the energy of all *launches by the
-     * device's counter; NAN if it has none. */
+     * device's counter; NAN if it cannot be read.
+     * NULL: the device has no such counter. */
     int (*energy)(struct device *device, const struct block *block, double ns, int *launches,
                   double *energy_mj);
     void (*state)(struct device *device, struct device_state *state);

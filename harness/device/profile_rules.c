@@ -1,4 +1,5 @@
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -21,18 +22,6 @@ struct figures {
     double stall_cycles;
 };
 
-struct rule {
-    bool (*holds)(const struct figures *f);
-    void (*say)(const struct figures *f, char *out, size_t size);
-};
-
-static void say_pct(char *out, size_t size, const char *word, const char *unit, double pct)
-{
-    char text[32];
-    counter_text(text, sizeof text, COUNTER_PCT, pct);
-    snprintf(out, size, "%s: %s at %s of its peak", word, unit, text);
-}
-
 static bool is_short(const struct figures *f)
 {
     return f->time_ns < LAUNCH_NS;
@@ -43,16 +32,6 @@ static void say_short(const struct figures *f, char *out, size_t size)
     char time[UNITS_MAX];
     units_time(time, f->time_ns);
     snprintf(out, size, "launch: %s per kernel is mostly its start and end", time);
-}
-
-static bool is_dram(const struct figures *f)
-{
-    return f->dram >= BUSY_PCT;
-}
-
-static void say_dram(const struct figures *f, char *out, size_t size)
-{
-    say_pct(out, size, "memory", "DRAM", f->dram);
 }
 
 /* Convert a figure that covers only SMs with work to one over all SMs and all the time. */
@@ -75,56 +54,6 @@ static void say_partial(const struct figures *f, char *out, size_t size)
              "parallelism: the multiprocessors are busy, but have work only %s of the time:"
              " too few blocks, or uneven ones",
              text);
-}
-
-static bool is_tensor(const struct figures *f)
-{
-    return f->tensor >= BUSY_PCT;
-}
-
-static void say_tensor(const struct figures *f, char *out, size_t size)
-{
-    say_pct(out, size, "compute", "the tensor pipe", f->tensor);
-}
-
-static bool is_fma(const struct figures *f)
-{
-    return f->fma >= BUSY_PCT;
-}
-
-static void say_fma(const struct figures *f, char *out, size_t size)
-{
-    say_pct(out, size, "compute", "the FMA pipe", f->fma);
-}
-
-static bool is_issue(const struct figures *f)
-{
-    return f->issue >= BUSY_PCT;
-}
-
-static void say_issue(const struct figures *f, char *out, size_t size)
-{
-    say_pct(out, size, "instructions", "issue", f->issue);
-}
-
-static bool is_l2(const struct figures *f)
-{
-    return f->l2 >= BUSY_PCT;
-}
-
-static void say_l2(const struct figures *f, char *out, size_t size)
-{
-    say_pct(out, size, "cache", "L2", f->l2);
-}
-
-static bool is_sm(const struct figures *f)
-{
-    return f->sm >= BUSY_PCT;
-}
-
-static void say_sm(const struct figures *f, char *out, size_t size)
-{
-    say_pct(out, size, "compute", "a unit of the SM", f->sm);
 }
 
 static double busiest(const struct figures *f)
@@ -163,12 +92,40 @@ static void say_mixed(const struct figures *f, char *out, size_t size)
              f->stall ? "; warps wait for " : "", f->stall ? f->stall : "");
 }
 
-static const struct rule rules[] = {
-    {is_short, say_short},   {is_dram, say_dram}, {is_partial, say_partial},
-    {is_tensor, say_tensor}, {is_fma, say_fma},   {is_issue, say_issue},
-    {is_l2, say_l2},         {is_sm, say_sm},     {is_latency, say_latency},
-    {is_mixed, say_mixed},
+/* A rule with a unit holds when that unit is busy; the others have their own functions. */
+static const struct rule {
+    bool (*holds)(const struct figures *f);
+    void (*say)(const struct figures *f, char *out, size_t size);
+    size_t pct; /* offset of the unit's figure */
+    const char *word, *unit;
+} rules[] = {
+    {is_short, say_short, 0, NULL, NULL},
+    {NULL, NULL, offsetof(struct figures, dram), "memory", "DRAM"},
+    {is_partial, say_partial, 0, NULL, NULL},
+    {NULL, NULL, offsetof(struct figures, tensor), "compute", "the tensor pipe"},
+    {NULL, NULL, offsetof(struct figures, fma), "compute", "the FMA pipe"},
+    {NULL, NULL, offsetof(struct figures, issue), "instructions", "issue"},
+    {NULL, NULL, offsetof(struct figures, l2), "cache", "L2"},
+    {NULL, NULL, offsetof(struct figures, sm), "compute", "a unit of the SM"},
+    {is_latency, say_latency, 0, NULL, NULL},
+    {is_mixed, say_mixed, 0, NULL, NULL},
 };
+
+/* False when the rule does not hold. */
+static bool apply(const struct rule *rule, const struct figures *f, char *out, size_t size)
+{
+    char text[32];
+    if (rule->holds) {
+        if (!rule->holds(f)) return false;
+        rule->say(f, out, size);
+        return true;
+    }
+    double pct = *(const double *)((const char *)f + rule->pct);
+    if (!(pct >= BUSY_PCT)) return false;
+    counter_text(text, sizeof text, COUNTER_PCT, pct);
+    snprintf(out, size, "%s: %s at %s of its peak", rule->word, rule->unit, text);
+    return true;
+}
 
 /* A warp that is "not selected" could issue, so it does not count as a stall. */
 static bool is_stall(const struct counter_label *label)
@@ -212,11 +169,8 @@ void profile_verdict(const struct profile *profile, const double *values, double
         .occupancy = profile_counter(profile, values, COUNTER_OCCUPANCY),
     };
     f.stall = profile_top_stall(profile, values, 0, &f.stall_cycles);
-    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
-        if (!rules[i].holds(&f)) continue;
-        rules[i].say(&f, out, PROFILE_MAX_WORDS);
-        return;
-    }
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        if (apply(&rules[i], &f, out, PROFILE_MAX_WORDS)) return;
     snprintf(out, PROFILE_MAX_WORDS, "unknown: its counters were not read");
 }
 

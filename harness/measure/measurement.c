@@ -353,7 +353,7 @@ int measurement_finish(struct measurement *measurement, struct measure_context *
     if (measurement->phase == MEASUREMENT_OVER) return 0;
     if (take_figures(measurement, context) < 0 || take_spans(measurement, context) < 0)
         return step_failed(measurement, context, STEP_SAMPLE);
-    if (context->request->energy_s <= 0) return 0;
+    if (context->request->energy_s <= 0 || !context->ops->energy) return 0;
 
     announce(context, measurement, STEP_ENERGY);
     struct block block = block_of(measurement, context, 1);

@@ -136,12 +136,6 @@ static void host_describe(struct device *device, struct device_info *info)
 
 /* ---------------------------------------------------------------- timing -- */
 
-static void *host_stream(struct device *device)
-{
-    (void)device;
-    return NULL;
-}
-
 static int host_synchronize(struct device *device)
 {
     (void)device;
@@ -253,16 +247,6 @@ static int host_sample(struct device *device, const struct block *block, struct 
     return 0;
 }
 
-/* There is no energy counter that an unprivileged user may read. */
-static int host_energy(struct device *device, const struct block *block, double ns, int *launches,
-                       double *energy_mj)
-{
-    (void)device, (void)block, (void)ns;
-    *launches = 0;
-    *energy_mj = NAN;
-    return 0;
-}
-
 static void host_state(struct device *device, struct device_state *state)
 {
     (void)device;
@@ -283,10 +267,8 @@ const struct device_ops device_host = {
     .fill = host_memory_fill,
     .checksum = host_memory_checksum,
     .now_s = device_wall_s,
-    .stream = host_stream,
     .synchronize = host_synchronize,
     .warm_up = host_warm_up,
     .sample = host_sample,
-    .energy = host_energy,
     .state = host_state,
 };

@@ -135,12 +135,6 @@ static double sim_now_s(struct device *device)
     return device->start_s + device->now_s;
 }
 
-static void *sim_stream(struct device *device)
-{
-    (void)device;
-    return NULL;
-}
-
 static int sim_synchronize(struct device *device)
 {
     device->now_s += SYNCHRONIZE_S;
@@ -175,15 +169,6 @@ static int sim_sample(struct device *device, const struct block *block, struct b
     return 0;
 }
 
-static int sim_energy(struct device *device, const struct block *block, double ns, int *launches,
-                      double *energy_mj)
-{
-    (void)device, (void)block, (void)ns;
-    *launches = 0;
-    *energy_mj = NAN;
-    return 0;
-}
-
 static void sim_state(struct device *device, struct device_state *state)
 {
     *state = (struct device_state){
@@ -206,10 +191,8 @@ const struct device_ops device_sim = {
     .checksum = host_memory_checksum,
     .stage = sim_stage,
     .now_s = sim_now_s,
-    .stream = sim_stream,
     .synchronize = sim_synchronize,
     .warm_up = sim_warm_up,
     .sample = sim_sample,
-    .energy = sim_energy,
     .state = sim_state,
 };
