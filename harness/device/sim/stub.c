@@ -94,5 +94,6 @@ struct assay_variant stub_variant(const struct assay_variant *variant,
     other.model = NULL;
     other.check = NULL;
     other.figures = NULL;
+    other.spans = NULL;
     return other;
 }
