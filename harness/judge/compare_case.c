@@ -316,7 +316,7 @@ int compare_case(struct comparing *comparing, struct side_figures *base,
     struct comparison *comparison = comparing->comparison;
     struct comparison_row *row = &comparison->rows[comparison->count];
     struct interval change;
-    if (is_skipped(base) && is_skipped(candidate)) return 0; /* nobody measured it */
+    if (is_skipped(base) && is_skipped(candidate)) return 0; /* neither side measured it */
     comparison->count++;
     row->id = base->count ? base->rows[0].id : candidate->rows[0].id;
     row->ratio = (struct interval){NAN, NAN, NAN};

@@ -190,10 +190,9 @@ static int read_counters(struct device *device, const struct block *block, struc
 
 static int need_records(const struct device *device)
 {
-    return device->cupti
-               ? 0
-               : assay_error(
-                     "a profile needs CUPTI's kernel records, which are not to be had here");
+    return device->cupti ? 0
+                         : assay_error("a profile needs CUPTI's kernel records, which are not "
+                                       "available on this machine");
 }
 
 /* Open a session for one metric without launching anything: opening is what needs
