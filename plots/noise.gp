@@ -12,7 +12,7 @@ load "style.gp"
 set logscale xy
 set format x "%.0s%cs"
 set format y "%g %%"
-set xlabel "time of a launch"
+set xlabel "time per launch"
 set ylabel "difference of unchanged code (0.001 % stands for none)"
 set key top right vertical Left reverse samplen 2
 set offsets graph 0.04, graph 0.04, graph 0.2, graph 0

@@ -1,4 +1,4 @@
-/* clock.h - the host's monotonic clock, in seconds. */
+/* clock.h - the host's monotonic clock, in seconds or in nanoseconds. */
 #ifndef CLOCK_H
 #define CLOCK_H
 

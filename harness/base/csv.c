@@ -1,4 +1,3 @@
-/* csv.c - see csv.h. */
 #include "base/csv.h"
 
 #include <string.h>

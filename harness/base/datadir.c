@@ -1,4 +1,3 @@
-/* datadir.c - see datadir.h. */
 #include <ctype.h>
 #include <limits.h>
 #include <stdio.h>
@@ -9,7 +8,7 @@
 #include "assay.h"
 #include "base/datadir.h"
 
-/* ASSAY_PLOTS for "plots"; "" when it is not set. */
+/* The value of ASSAY_PLOTS for "plots"; "" when it is not set. */
 static const char *from_environment(const char *kind)
 {
     char name[64] = "ASSAY_";
@@ -32,7 +31,7 @@ static void program_folder(char out[PATH_MAX])
 
 int datadir_folder(const char *kind, int index, char *path, size_t size)
 {
-    /* Below the program's folder, after the environment's and the current one. */
+    /* Relative to the program's folder, searched after the environment's and the current one. */
     static const char *const below[] = {"/", "/../", "/../../", "/../share/assay/"};
     enum { BELOW = sizeof below / sizeof below[0] };
     char program[PATH_MAX];
@@ -47,7 +46,7 @@ int datadir_folder(const char *kind, int index, char *path, size_t size)
         length = program[0] ? snprintf(path, size, "%s%s%s", program, below[index - 2], kind)
                             : snprintf(path, size, "%s", "");
     }
-    /* A folder whose name does not fit is none. */
+    /* A name that does not fit is passed over. */
     if (length < 0 || (size_t)length >= size) path[0] = '\0';
     return 0;
 }

@@ -6,13 +6,13 @@
 
 #include <stddef.h>
 
-/* Find `file` of folder `kind` ("plots"): in the folder that ASSAY_PLOTS names,
- * ./plots, then plots/ beside the program, above it (build/), two above it
- * (build/NAME/), and in share/assay/ of where it is installed. Writes the path;
- * -1 with assay_error when it is in none. */
+/* Find `file` in the folder of `kind` ("plots"). Searched in order: the folder that
+ * ASSAY_PLOTS names, ./plots, plots/ beside the program, one level above it (build/),
+ * two levels above it (build/NAME/), and share/assay/plots of the installation. Writes
+ * the path; -1 with assay_error when no folder has the file. */
 int datadir_find(const char *kind, const char *file, char *path, size_t size);
 
-/* Folder number `index` (from 0) of that search, whether it exists or not; -1
+/* Folder number `index` (from 0) of that search, whether or not it exists; -1
  * after the last. */
 int datadir_folder(const char *kind, int index, char *path, size_t size);
 

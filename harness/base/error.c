@@ -1,12 +1,10 @@
-/* error.c - the text of the last failure, a thread's own. */
 #include <stdarg.h>
 #include <stdio.h>
 
 #include "assay.h"
 #include "base/error.h"
 
-/* A message must outlive the call that failed and reach whoever reports it;
- * a thread has one failure under way at a time. */
+/* The message must outlive the call that failed; a thread handles one failure at a time. */
 static _Thread_local char last_error[1024];
 
 int assay_error(const char *format, ...)

@@ -1,6 +1,6 @@
 /*
- * error.h - the text of the last failure. assay_error (assay.h) sets it and returns -1;
- * whoever reports the failure reads it here.
+ * error.h - the text of the last failure, one per thread. assay_error (assay.h) sets it
+ * and returns -1; the function that reports the failure reads it here.
  */
 #ifndef ERROR_H
 #define ERROR_H

@@ -1,5 +1,5 @@
 /*
- * exit_code.h - what the program ends with; scripts and CI rely on it.
+ * exit_code.h - exit codes of the program; scripts and CI rely on them.
  */
 #ifndef EXIT_CODE_H
 #define EXIT_CODE_H

@@ -1,12 +1,12 @@
 /*
- * fill.h - the value of one element of a filled input, on the host and in CUDA
- * alike: a pure function of (fill, seed, index), in integer and exact double
- * arithmetic only, so that both make the same bits.
+ * fill.h - the value of one element of a generated input, for host and device code:
+ * a pure function of (fill, seed, index) that uses only integer and exact double
+ * arithmetic, so that both produce the same bits.
  *
  * The hash is splitmix64's finaliser over an odd-constant sequence (rng.h). The
- * normal law is the sum of sixteen 16-bit uniforms (Irwin-Hall): excess
+ * normal distribution is the sum of sixteen 16-bit uniforms (Irwin-Hall): excess
  * kurtosis -0.075, tails to 6.9 standard deviations, and no transcendental
- * function that two libraries could round apart.
+ * function that two libraries could round differently.
  */
 #ifndef FILL_H
 #define FILL_H
@@ -43,8 +43,8 @@ FILL_FUNCTION double fill_normal(uint64_t seed, uint64_t index)
     return ((double)sum - 524280.0) * 1.3214498960651507e-05;
 }
 
-/* a + b u, each step rounded: a device compiler would make one fused step of the
- * two, and other bits than the host. */
+/* a + b u with each step rounded: a device compiler would fuse the two into one FMA,
+ * which gives other bits than the host. */
 FILL_FUNCTION double fill_line(double a, double b, double u)
 {
 #ifdef __CUDA_ARCH__

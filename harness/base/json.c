@@ -1,4 +1,3 @@
-/* json.c - writes one JSON document to a stream. */
 #include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -29,7 +28,7 @@ static void line_break(const struct json *json)
     if (json->indent > 0) fprintf(json->out, "\n%*s", json->indent * json->depth, "");
 }
 
-/* What stands between the previous member and the next one. */
+/* Write the comma and the line break before a member. */
 static void separate(struct json *json)
 {
     if (json->depth == 0) return;
@@ -154,4 +153,42 @@ void json_null(struct json *json)
 {
     before_value(json);
     fputs("null", json->out);
+}
+
+void json_text_member(struct json *json, const char *key, const char *text)
+{
+    json_key(json, key);
+    json_string(json, text);
+}
+
+void json_known_member(struct json *json, const char *key, const char *text)
+{
+    json_text_member(json, key, text && text[0] ? text : NULL);
+}
+
+void json_number_member(struct json *json, const char *key, double value)
+{
+    json_key(json, key);
+    json_number(json, value);
+}
+
+void json_int_member(struct json *json, const char *key, int64_t value)
+{
+    json_key(json, key);
+    json_int(json, value);
+}
+
+void json_count_member(struct json *json, const char *key, int64_t value)
+{
+    json_key(json, key);
+    if (value < 0)
+        json_null(json);
+    else
+        json_int(json, value);
+}
+
+void json_bool_member(struct json *json, const char *key, bool value)
+{
+    json_key(json, key);
+    json_bool(json, value);
 }

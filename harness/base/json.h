@@ -9,8 +9,8 @@
  *   json_end(&json);                    closes the object
  *   if (json_finish(&json)) ...         the stream failed
  *
- * Commas, line ends and indentation are the writer's. A value in an object has
- * its key before it; that, and the depth, are the caller's duty (asserted).
+ * The writer adds commas, line ends and indentation. The caller writes a key before
+ * each value of an object and keeps within JSON_MAX_DEPTH (both asserted).
  */
 #ifndef JSON_H
 #define JSON_H
@@ -30,7 +30,7 @@ struct json {
     bool has_key; /* a key is written and waits for its value */
 };
 
-/* `indent`: spaces a level; 0 writes the document on one line. */
+/* `indent`: spaces per level; 0 writes the document on one line. */
 void json_begin(struct json *json, FILE *out, int indent);
 
 /* End the line. -1 with assay_error when the stream failed on the way. */
@@ -38,7 +38,7 @@ int json_finish(struct json *json);
 
 void json_begin_object(struct json *json);
 void json_begin_array(struct json *json);
-void json_end(struct json *json); /* of the innermost object or array */
+void json_end(struct json *json); /* closes the innermost object or array */
 
 void json_key(struct json *json, const char *name);
 
@@ -50,5 +50,14 @@ void json_number(struct json *json, double value);
 void json_int(struct json *json, int64_t value);
 void json_bool(struct json *json, bool value);
 void json_null(struct json *json);
+
+/* A member of an object, its key and its value, in one call. */
+void json_text_member(struct json *json, const char *key, const char *text); /* NULL: null */
+void json_known_member(struct json *json, const char *key,
+                       const char *text); /* "", unknown: null */
+void json_number_member(struct json *json, const char *key, double value);
+void json_int_member(struct json *json, const char *key, int64_t value);
+void json_count_member(struct json *json, const char *key, int64_t value); /* -1, unknown: null */
+void json_bool_member(struct json *json, const char *key, bool value);
 
 #endif

@@ -1,4 +1,3 @@
-/* library.c - a foreign library loaded at run time. */
 #include <dlfcn.h>
 #include <glob.h>
 #include <limits.h>

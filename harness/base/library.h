@@ -1,6 +1,6 @@
 /*
- * library.h - a foreign library loaded at run time, so that the program starts
- * where it is missing: dlopen, and a table of functions filled from it.
+ * library.h - loads a shared library at run time (dlopen) and fills a table of function
+ * pointers from it, so that the program also starts where the library is missing.
  */
 #ifndef LIBRARY_H
 #define LIBRARY_H
@@ -16,13 +16,13 @@ struct library_symbol {
     bool is_optional;  /* left NULL where the library lacks it */
 };
 
-/* The first file that opens of names[i] alone (the loader's own search), then
- * of every name in every folder that a pattern (glob) matches. Both lists end
- * with NULL. NULL when none opens; assay_last_error then has the loader's words
- * for the first name. Close with dlclose. */
+/* Open the first library that loads: each name by the loader's own search path, then
+ * each name in each folder that matches a glob in `patterns`. Both lists end with NULL.
+ * Returns NULL when none loads; assay_last_error then has the loader's message for the
+ * first name. Close with dlclose. */
 void *library_open(const char *const *names, const char *const *patterns);
 
-/* Fill `table`. -1 with assay_error when a function that is needed is missing. */
+/* Fill `table`. -1 with assay_error when a required function is missing. */
 int library_bind(void *library, const struct library_symbol *symbols, int count, void *table);
 
 #endif

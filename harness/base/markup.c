@@ -1,4 +1,3 @@
-/* markup.c - see markup.h. */
 #include <ctype.h>
 #include <stdbool.h>
 #include <string.h>

@@ -1,4 +1,3 @@
-/* out_file.c - a file that appears whole or not at all. */
 #include "base/out_file.h"
 
 #include <errno.h>
@@ -13,7 +12,7 @@
 
 enum { MODE = 0666, MODE_BITS = 07777 };
 
-/* Where the file is to be, through links; a file that is not there yet is at `path`. */
+/* Resolve links; a file that does not exist yet is at `path`. */
 static int find_place(char place[OUT_FILE_PATH], const char *path)
 {
     char *found = realpath(path, NULL);
@@ -22,7 +21,7 @@ static int find_place(char place[OUT_FILE_PATH], const char *path)
     return length < OUT_FILE_PATH ? 0 : assay_error("the path of the output is too long");
 }
 
-/* A descriptor for what becomes the file at file->place, or -1 with errno. */
+/* Open the file that will become file->place; -1 with errno. */
 static int open_partial(struct out_file *file)
 {
     char folder[OUT_FILE_PATH];
@@ -37,7 +36,7 @@ static FILE *open_beside(struct out_file *file, const struct stat *replaced)
 {
     int fd = open_partial(file);
     if (fd < 0) return NULL;
-    if (replaced) fchmod(fd, replaced->st_mode & MODE_BITS); /* as well as may be */
+    if (replaced) fchmod(fd, replaced->st_mode & MODE_BITS); /* best effort */
     FILE *stream = fdopen(fd, "w");
     if (!stream) close(fd);
     return stream;
@@ -59,7 +58,7 @@ int out_file_open(struct out_file *file, const char *path)
     return file->stream ? 0 : assay_error("%s: cannot be written: %s", path, strerror(errno));
 }
 
-/* All of it on the disk, under its partial name. */
+/* Bring everything to disk, under the temporary name. */
 static bool settle(struct out_file *file)
 {
     char itself[64];
@@ -68,7 +67,7 @@ static bool settle(struct out_file *file)
     if (fsync(fileno(file->stream)) != 0) return false;
     if (!file->is_nameless) return true;
     snprintf(itself, sizeof itself, "/proc/self/fd/%d", fileno(file->stream));
-    unlink(file->partial); /* of a process that had this one's number */
+    unlink(file->partial); /* left by an earlier process with the same pid */
     return linkat(AT_FDCWD, itself, AT_FDCWD, file->partial, AT_SYMLINK_FOLLOW) == 0;
 }
 
@@ -84,7 +83,7 @@ int out_file_try(const char *path)
     return 0;
 }
 
-/* Settled and closed, or why not. */
+/* Settle and close; -1 with assay_error. */
 static int finish_stream(struct out_file *file)
 {
     const char *name = file->path ? file->path : "standard output";

@@ -1,10 +1,10 @@
 /*
- * out_file.h - a file that appears whole or not at all: written beside its place
- * without a name, and named once all of it is on the disk. A process that is killed on
- * the way leaves nothing behind. (Where the file system has no files without a name, one
- * with another name is written, and can be left.) What is no file (a device, a pipe) is
- * written to as it is, a link is followed, and a file that is replaced hands its
- * permissions on.
+ * out_file.h - an output file that appears complete or not at all. It is written without
+ * a name (O_TMPFILE) in the same folder and gets its name once everything is on disk, so a
+ * process that is killed leaves nothing behind. On file systems without O_TMPFILE a file
+ * with a temporary name is written, which a killed process may leave. Devices and pipes
+ * are written to directly, symbolic links are followed, and a file that is replaced keeps
+ * its permissions.
  */
 #ifndef OUT_FILE_H
 #define OUT_FILE_H
@@ -17,20 +17,20 @@ enum { OUT_FILE_PATH = 4096 };
 struct out_file {
     FILE *stream;
     const char *path;                 /* borrowed; NULL: standard output */
-    char place[OUT_FILE_PATH];        /* the file that `path` leads to */
-    char partial[OUT_FILE_PATH + 32]; /* its name until it is whole; "": written in its place */
-    bool is_nameless;                 /* `partial` is given to it only then */
+    char place[OUT_FILE_PATH];        /* `path` with symbolic links resolved */
+    char partial[OUT_FILE_PATH + 32]; /* temporary name; "": written directly */
+    bool is_nameless;                 /* opened without a name; `partial` is linked at the end */
 };
 
 /* `path` NULL or "-" is standard output. 0, or -1 with assay_error. */
 int out_file_open(struct out_file *file, const char *path);
 
-/* Whether it could be written now, for what takes long before it writes; leaves nothing
- * behind. 0, or -1 with assay_error. */
+/* Check that `path` could be written, before work that takes long; creates nothing.
+ * 0, or -1 with assay_error. */
 int out_file_try(const char *path);
 
-/* Put the file in its place when `status` is 0, else remove it and keep the
- * error as it was. Returns 0 or -1. */
+/* Give the file its final name when `status` is 0, else discard it and keep the error
+ * that is set. Returns 0 or -1. */
 int out_file_close(struct out_file *file, int status);
 
 #endif

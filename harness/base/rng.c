@@ -1,6 +1,3 @@
-/*
- * rng.c - see rng.h.
- */
 #include "base/rng.h"
 
 #include "base/fill.h"
@@ -10,8 +7,8 @@ static uint64_t rotate_left(uint64_t x, int by)
     return x << by | x >> (64 - by);
 }
 
-/* Seeded by another generator's sequence, as its authors advise: four words of
- * splitmix64 are never all zero, the one state that xoshiro cannot leave. */
+/* Seeded by splitmix64, as the authors of xoshiro advise: four of its words are never
+ * all zero, the one state that xoshiro cannot leave. */
 void rng_seed(struct rng *rng, uint64_t seed)
 {
     for (int i = 0; i < 4; i++)
@@ -32,7 +29,7 @@ uint64_t rng_next(struct rng *rng)
     return result;
 }
 
-/* 2^64 mod bound numbers are refused, so that the rest divide evenly. */
+/* The first 2^64 mod bound numbers are rejected, so that the rest divide evenly. */
 uint64_t rng_below(struct rng *rng, uint64_t bound)
 {
     if (bound == 0) return 0;
@@ -53,7 +50,6 @@ void rng_shuffle(struct rng *rng, int *values, int count)
     }
 }
 
-/* One to one in either argument while the other stands. */
 uint64_t rng_mix(uint64_t seed, uint64_t stream)
 {
     return fill_hash(fill_hash(seed, 0), stream);

@@ -23,7 +23,7 @@ uint64_t rng_below(struct rng *rng, uint64_t bound);
 /* Fisher-Yates. */
 void rng_shuffle(struct rng *rng, int *values, int count);
 
-/* A seed that differs for each (seed, stream). */
+/* A seed for stream number `stream`: one to one in either argument while the other is fixed. */
 uint64_t rng_mix(uint64_t seed, uint64_t stream);
 
 #endif

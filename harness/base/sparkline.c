@@ -1,4 +1,3 @@
-/* sparkline.c - see sparkline.h. */
 #include "base/sparkline.h"
 
 #include <math.h>
@@ -11,7 +10,7 @@ enum { HEIGHTS = 8, MAX_CELL = 256 };
 static const char *const blocks[HEIGHTS] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 static const char *const marks[HEIGHTS] = {".", ":", "-", "=", "+", "*", "%", "#"};
 
-/* The median of a cell's values, of at most MAX_CELL spread evenly over it. */
+/* The median of a cell's values, or of MAX_CELL of them, evenly spaced. */
 static double cell_value(const double *values, int count)
 {
     double picked[MAX_CELL];

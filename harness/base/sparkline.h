@@ -1,8 +1,8 @@
 /*
  * sparkline.h - a series as one line of text. Pure.
  *
- * Eight heights, from the smallest value to the largest, and at least to eight
- * hundredths above the smallest, so that noise below one per cent stays flat.
+ * Eight heights span the smallest to the largest value, or the smallest plus 8 % where
+ * that is more, so that noise below one per cent stays flat.
  */
 #ifndef SPARKLINE_H
 #define SPARKLINE_H

@@ -1,6 +1,3 @@
-/*
- * stats.c - see stats.h.
- */
 #include "base/stats.h"
 
 #include <math.h>
@@ -40,11 +37,11 @@ double stats_quantile_sorted(const double *sorted, int count, double q)
     return sorted[below] + part * (sorted[below + 1] - sorted[below]);
 }
 
-/* Binomial(count, 1/2) from its middle down, in units of its largest weight:
- * adds weights until the sum reaches `enough` or they no longer count, and sets
- * *reached to where it stopped. Half of the law, for the other half mirrors it;
- * the middle weight of an even count is shared by both. Working from the middle
- * takes some sqrt(count) steps and cannot underflow. */
+/* Sum the weights of Binomial(count, 1/2) from the middle down, in units of the largest
+ * weight, until the sum reaches `enough` or the weights are negligible; *reached is where
+ * it stopped. The distribution is symmetric, so this is one half of it; the middle weight
+ * of an even count belongs half to either side. Starting in the middle takes about
+ * sqrt(count) steps and cannot underflow. */
 static double half_binomial(int count, double enough, int *reached)
 {
     int k = count / 2;
@@ -83,7 +80,7 @@ struct interval stats_median_interval(double *values, int count, double confiden
 
 double stats_mad(double *values, int count)
 {
-    /* 1 / the normal law's upper quartile: estimates its standard deviation. */
+    /* 1 / upper quartile of the normal distribution: makes the MAD estimate its sigma. */
     const double normal_scale = 1.4826;
     double middle = stats_median(values, count);
     for (int i = 0; i < count; i++)
@@ -108,9 +105,9 @@ static double round_median(struct paired series, int begin, int end, double *scr
     return stats_median(scratch, kept);
 }
 
-/* The ratio of every round that both have, in `scratch`; returns how many. The
- * samples of a round are sorted behind the ratios found so far: there are never
- * more of these than samples gone by, so both fit. */
+/* Write the ratio of every round that both have to `scratch`; returns how many. The
+ * samples of a round are sorted in the space after the ratios found so far: there are
+ * never more ratios than samples already read, so both fit. */
 static int round_ratios(struct paired base, struct paired candidate, double *scratch)
 {
     int ratios = 0;
@@ -121,7 +118,7 @@ static int round_ratios(struct paired base, struct paired candidate, double *scr
         int candidate_end = candidate_round <= base_round ? round_end(candidate, c) : c;
         double base_ns = round_median(base, b, base_end, scratch + ratios);
         double candidate_ns = round_median(candidate, c, candidate_end, scratch + ratios);
-        /* False for the NAN of a side without samples, too. */
+        /* Also false for NAN: a side without samples. */
         if (base_ns > 0 && candidate_ns > 0) scratch[ratios++] = base_ns / candidate_ns;
         b = base_end;
         c = candidate_end;
@@ -133,8 +130,6 @@ struct interval stats_paired_ratio(struct paired base, struct paired candidate, 
 {
     int rounds = round_ratios(base, candidate, scratch);
     struct interval ratio = stats_median_interval(scratch, rounds, 0.95);
-    /* Of an even count the middle two meet in their geometric mean, so that
-     * swapping the sides inverts the ratio. */
     if (rounds > 0 && rounds % 2 == 0)
         ratio.mid = sqrt(scratch[rounds / 2 - 1] * scratch[rounds / 2]);
     return ratio;

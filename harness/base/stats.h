@@ -1,7 +1,7 @@
 /*
- * stats.h - the statistics of samples. Pure: no I/O, no globals, nothing kept.
+ * stats.h - statistics of samples. Pure: no I/O, no state.
  *
- * Times are skewed and have outliers, so nothing here assumes a normal law:
+ * Times are skewed and have outliers, so nothing here assumes a normal distribution:
  * medians, order statistics, and sign tests.
  */
 #ifndef STATS_H
@@ -20,27 +20,27 @@ void stats_sort(double *values, int count);
 /* Median; sorts `values` in place. NAN for none. */
 double stats_median(double *values, int count);
 
-/* The quantile q in [0, 1] by linear interpolation (type 7 of Hyndman and Fan,
- * 1996) of values that are sorted. */
+/* Quantile q in [0, 1] of sorted values, by linear interpolation (type 7 of Hyndman
+ * and Fan, 1996). */
 double stats_quantile_sorted(const double *sorted, int count, double q);
 
-/* Median with the distribution-free interval from order statistics (David and
- * Nagaraja, Order Statistics, 3rd ed., section 7.1): the widest-in pair of
- * ranks whose binomial coverage is at least `confidence`. lo and hi are NAN
- * when the count cannot reach it (5 or fewer at 95 %). Sorts in place. */
+/* Median with its distribution-free confidence interval from order statistics (David
+ * and Nagaraja, Order Statistics, 3rd ed., section 7.1): the innermost pair of ranks
+ * whose binomial coverage is at least `confidence`. lo and hi are NAN when the count
+ * cannot reach it (5 or fewer at 95 %). Sorts in place. */
 struct interval stats_median_interval(double *values, int count, double confidence);
 
-/* Ranks (1-based, r and count + 1 - r) of that interval; 0 when out of reach. */
+/* The rank r (1-based) of that interval, from r to count + 1 - r; 0 when it cannot be reached. */
 int stats_median_rank(int count, double confidence);
 
 /* Median absolute deviation from the median, times 1.4826. Reorders. */
 double stats_mad(double *values, int count);
 
-/* Ratio base/candidate of two cases of one group: the median over rounds of the
- * ratio of their medians in that round (pairing cancels drift), with the
- * sign-test interval over rounds. Rounds that lack either are left out; with
- * too few for an interval, lo and hi are NAN; with none, all are. The middle
- * two of an even count meet in their geometric mean, so that swapping the sides
+/* Time ratio base/candidate of two cases of one group: the median over rounds of the
+ * ratio of their medians in that round (pairing by round cancels drift), with the
+ * sign-test confidence interval over rounds. Rounds that lack either case are left out;
+ * lo and hi are NAN with too few rounds for an interval, mid too with none. For an even
+ * count the median is the geometric mean of the middle two, so that swapping the sides
  * inverts the ratio. Rounds ascend within each series.
  * `scratch` holds at least base.count + candidate.count doubles. */
 struct paired {

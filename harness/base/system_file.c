@@ -1,4 +1,3 @@
-/* system_file.c - see system_file.h. */
 #include <stdio.h>
 #include <sys/vfs.h>
 

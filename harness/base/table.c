@@ -1,4 +1,3 @@
-/* table.c - aligned columns of text. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -7,7 +6,7 @@
 #include "assay.h"
 #include "base/table.h"
 
-/* Columns that the last cell gets even where the others leave it fewer. */
+/* Minimum width of the last cell, even where the others leave less. */
 enum { LEAST_WIDTH = 16 };
 
 /* Takes over `text`; NULL is a failed allocation. */
@@ -43,7 +42,7 @@ void table_cell(struct table *table, const char *format, ...)
     add_cell(table, length < 0 ? NULL : text);
 }
 
-/* Columns that a text takes on a terminal: its UTF-8 characters. */
+/* Width of a text on a terminal: its number of UTF-8 characters. */
 static int text_width(const char *text)
 {
     int width = 0;
@@ -52,8 +51,8 @@ static int text_width(const char *text)
     return width;
 }
 
-/* Bytes of `text` that fit into `width` columns, ended before a blank where the
- * text is longer and has one. */
+/* Bytes of `text` that fit into `width` columns; a longer text is cut at a blank if it
+ * has one. */
 static int fitting_bytes(const char *text, int width)
 {
     int bytes = 0, word_end = 0;
@@ -67,8 +66,8 @@ static int fitting_bytes(const char *text, int width)
     return bytes;
 }
 
-/* The last cell of a line, which begins at column `indent`, on as many lines as
- * it needs. */
+/* Print the last cell of a row, which begins at column `indent`, on as many lines as it
+ * needs. */
 static void print_last(FILE *out, const char *text, int indent, int width)
 {
     for (;;) {

@@ -1,6 +1,6 @@
 /*
  * table.h - aligned columns of text. Each column is as wide as its widest cell;
- * the last one goes on in the next lines where it does not fit the width.
+ * the last column wraps onto further lines where it does not fit the width.
  */
 #ifndef TABLE_H
 #define TABLE_H
@@ -12,13 +12,13 @@ enum { TABLE_MAX_COLUMNS = 8 };
 
 struct table {
     int columns;
-    bool right[TABLE_MAX_COLUMNS]; /* numbers stand at the right */
+    bool right[TABLE_MAX_COLUMNS]; /* right-aligned: numbers */
     char **cell;                   /* rows of cells; the first row is the heading */
     int cell_count;
     bool failed; /* out of memory */
 };
 
-/* A table with these headings; a heading that begins with '>' is for numbers. */
+/* A table with these headings; a heading that begins with '>' is right-aligned. */
 void table_init(struct table *table, const char *const *headings, int columns);
 
 /* The next cell, row by row; the text is copied. */

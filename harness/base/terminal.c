@@ -1,4 +1,3 @@
-/* terminal.c - see terminal.h. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>

@@ -7,16 +7,16 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* A terminal on which a line can be drawn over. */
+/* Whether it is a terminal on which a line can be overwritten. */
 bool terminal_is_live(FILE *out);
 
-/* Whether to colour: such a terminal, and NO_COLOR is not set. */
+/* Whether to use colour: such a terminal, and NO_COLOR is not set. */
 bool terminal_has_colour(FILE *out);
 
-/* Columns of the terminal; `otherwise` where there is none. */
+/* Columns of the terminal; `otherwise` if it is none. */
 int terminal_width(FILE *out, int otherwise);
 
-/* The same of standard output, for tables: 100 columns where there is no terminal. */
+/* Both for standard output, as tables use them: 100 columns where it is no terminal. */
 bool terminal_colour(void);
 int terminal_columns(void);
 

@@ -1,13 +1,10 @@
-/*
- * text.c - see text.h.
- */
 #include "base/text.h"
 
 #include <ctype.h>
 #include <fnmatch.h>
 #include <string.h>
 
-enum { LONGEST_WORD = 63 }; /* of a name worth suggesting */
+enum { LONGEST_WORD = 63 }; /* longer names are not suggested */
 
 bool text_glob(const char *pattern, const char *text)
 {
@@ -120,7 +117,7 @@ static bool take_digits(const char **text, int64_t *number)
     return *text > first;
 }
 
-/* digits / 10^decimals * scale, in whole numbers: 1.5G is exact or refused. */
+/* digits / 10^decimals * scale in integers: a count that is not whole is refused. */
 bool text_parse_count(const char *text, int64_t *value)
 {
     int64_t digits = 0;
@@ -144,8 +141,8 @@ bool text_parse_count(const char *text, int64_t *value)
     return true;
 }
 
-/* The ranges are those of table 3-7 of the Unicode Standard: no overlong form,
- * no surrogate. */
+/* The ranges are those of table 3-7 of the Unicode Standard: neither overlong forms nor
+ * surrogates are valid. */
 int text_utf8_length(const char *at)
 {
     const unsigned char *text = (const unsigned char *)at;

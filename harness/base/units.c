@@ -1,6 +1,3 @@
-/*
- * units.c - see units.h.
- */
 #include "base/units.h"
 
 #include <math.h>
@@ -8,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Units a factor of 1000 apart, with what stands between them and the figure. */
+/* Units, each 1000 times the one before, with the blank between figure and unit. */
 struct scale {
     int count;
     const char *unit[6];
@@ -23,14 +20,14 @@ static const struct scale op_scale = {6,
 static const struct scale percent_scale = {1, {" %"}};
 static const struct scale ratio_scale = {1, {"x"}};
 
-/* Binary units are chosen by their own rule and then written as a scale of one. */
+/* Binary units are chosen in units_bytes; each is then written as a scale of one unit. */
 static const struct scale byte_scales[] = {
     {1, {" B"}}, {1, {" KiB"}}, {1, {" MiB"}}, {1, {" GiB"}}, {1, {" TiB"}},
 };
 enum { BYTE_SCALES = sizeof byte_scales / sizeof *byte_scales };
 
-/* printf rounds to three digits, once and right; its own text then gives the
- * rounded figure and the exponent that chooses unit and decimals. */
+/* printf rounds to three digits, correctly and once; its text then gives the rounded
+ * figure and the exponent, which chooses unit and decimals. */
 static void write_figure(char out[UNITS_MAX], double value, const struct scale *scale)
 {
     char digits[UNITS_MAX];
@@ -82,7 +79,7 @@ void units_ratio(char out[UNITS_MAX], double ratio)
 
 void units_bytes(char out[UNITS_MAX], double bytes)
 {
-    /* From 1023.5 a unit would be written 1024: the next one's 1.00. */
+    /* From 1023.5 on, a unit would be written as 1024, which is 1.00 of the next one. */
     int unit = 0;
     for (; fabs(bytes) >= 1023.5 && unit < BYTE_SCALES - 1; unit++)
         bytes /= 1024;

@@ -1,11 +1,10 @@
 /*
- * units.h - figures as people read them: three significant digits and a unit.
- * Pure.
+ * units.h - figures for people: three significant digits and a unit. Pure.
  *
- * A figure is rounded to three digits first and given its unit after, so that
- * 999.6 ns is "1.00 us" and never "1000 ns". A figure that was not measured
- * (NAN) is "-". Beyond the largest unit, or far below the smallest, an exponent
- * is shown: "1.23e-09 ns".
+ * A figure is rounded to three digits before its unit is chosen, so that 999.6 ns
+ * is "1.00 us" and never "1000 ns". A figure that was not measured (NAN) is "-".
+ * Beyond the largest unit, or far below the smallest, an exponent is shown:
+ * "1.23e-09 ns".
  */
 #ifndef UNITS_H
 #define UNITS_H
@@ -29,8 +28,8 @@ void units_percent(char out[UNITS_MAX], double fraction);
 /* "1.23x". */
 void units_ratio(char out[UNITS_MAX], double ratio);
 
-/* "1.00 MiB"; powers of 1024. Whole bytes below 1 KiB and 1000 to 1023 of a unit
- * have no decimals: "512 B", "1016 KiB". */
+/* "1.00 MiB"; powers of 1024. Whole bytes below 1 KiB, and 1000 to 1023 of any unit,
+ * are written without decimals: "512 B", "1016 KiB". */
 void units_bytes(char out[UNITS_MAX], double bytes);
 
 #endif

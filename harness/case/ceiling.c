@@ -1,14 +1,11 @@
-/*
- * ceiling.c - see ceiling.h.
- */
 #include "case/ceiling.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-/* A mix of reads and writes whose bandwidth is measured. Reads and writes share
- * one bus, and what a device reaches depends on how much of it turns around. */
+/* A mix of reads and writes whose bandwidth is measured. Reads and writes share one bus,
+ * which loses time whenever it changes direction. */
 enum { MIXES = 4 };
 
 struct mix {
@@ -30,7 +27,7 @@ static const struct mix cache_mixes[MIXES] = {
     {1, "cache_write"},
 };
 
-/* The two directions of the link, which page-locked memory measures. */
+/* The two directions of the host link, measured with page-locked memory. */
 static const char link_up[] = "link_h2d", link_down[] = "link_d2h";
 
 static double work_bytes(const struct assay_work *work)
@@ -46,7 +43,7 @@ static double ceiling_rate(const struct ceilings *ceilings, const char *name)
     return NAN;
 }
 
-/* What a ceiling counts: operations for an arithmetic's name, else bytes. */
+/* How much of `work` a ceiling limits: operations if it has an arithmetic's name, else bytes. */
 static double ceiling_amount(const char *name, const struct assay_work *work)
 {
     for (int i = 0; i < ASSAY_ARITHMETICS; i++)
@@ -83,7 +80,7 @@ static bool stays_in_cache(const struct assay_work *work, enum assay_temperature
     return temperature == ASSAY_HOT && work_bytes(work) <= 0.5 * (double)cache_bytes;
 }
 
-/* The mix nearest to the work's, of those `measured` has (all, when NULL). */
+/* The mix nearest to that of the work, among those that `measured` has (NULL: all). */
 static const struct mix *nearest_mix(const struct mix *mixes, const struct assay_work *work,
                                      const struct ceilings *measured)
 {
@@ -113,7 +110,7 @@ int ceilings_needed(const struct assay_work *work, enum assay_temperature temper
     return count;
 }
 
-/* Name of the bandwidth that holds for this work, of those measured; NULL: none. */
+/* Name of the measured bandwidth that applies to this work; NULL: none was measured. */
 static const char *measured_bandwidth(const struct ceilings *ceilings,
                                       const struct assay_work *work,
                                       enum assay_temperature temperature, int64_t cache_bytes)
@@ -145,7 +142,7 @@ bool ceiling_binding(const struct ceilings *ceilings, const struct assay_work *w
     const char *binding = "";
     double longest_s = 0;
     for (int i = 0; i < candidates; i++) {
-        /* NAN for what was not measured, 0 for what is not done: neither is longer. */
+        /* NAN if not measured, 0 if the work has none of it: neither is longer. */
         double least_s = ceiling_amount(candidate[i], work) / ceiling_rate(ceilings, candidate[i]);
         if (least_s > longest_s) {
             longest_s = least_s;

@@ -1,4 +1,3 @@
-/* comparability.c - see comparability.h. */
 #include "case/comparability.h"
 
 #include <math.h>
@@ -6,89 +5,48 @@
 
 #include "base/text.h"
 
-static void simulated(const struct device_info *device, char *out, size_t size)
-{
-    text_copy(out, size, device->simulated ? "simulated" : "real");
-}
-
-static void name(const struct device_info *device, char *out, size_t size)
-{
-    text_copy(out, size, device->name);
-}
-
-static void uuid(const struct device_info *device, char *out, size_t size)
-{
-    text_copy(out, size, device->uuid);
-}
-
-static void firmware(const struct device_info *device, char *out, size_t size)
-{
-    text_copy(out, size, device->vbios);
-}
-
-static void driver(const struct device_info *device, char *out, size_t size)
-{
-    text_copy(out, size, device->driver);
-}
-
-static void runtime(const struct device_info *device, char *out, size_t size)
-{
-    text_copy(out, size, device->runtime);
-}
-
-static void power_limit(const struct device_info *device, char *out, size_t size)
-{
-    out[0] = '\0';
-    if (!isnan(device->power_limit_w)) snprintf(out, size, "%.10g W", device->power_limit_w);
-}
-
 static const char *on_off(int32_t flag)
 {
     return flag < 0 ? "" : flag ? "on" : "off";
 }
 
-static void ecc(const struct device_info *device, char *out, size_t size)
-{
-    text_copy(out, size, on_off(device->ecc));
-}
-
-static void mig(const struct device_info *device, char *out, size_t size)
-{
-    text_copy(out, size, on_off(device->mig));
-}
-
-static void clock_source(const struct device_info *device, char *out, size_t size)
-{
-    text_copy(out, size, clock_name((enum clock_source)device->clock));
-}
-
-static void flush(const struct device_info *device, char *out, size_t size)
-{
-    text_copy(out, size, flush_name((enum cache_flush)device->flush));
-}
-
 static const struct {
     const char *name;
     bool of_card;
-    void (*read)(const struct device_info *device, char *out, size_t size);
 } parts[COMPARABILITY_PARTS] = {
-    [PART_SIMULATED] = {"device", false, simulated},
-    [PART_NAME] = {"device", false, name},
-    [PART_UUID] = {"device uuid", true, uuid},
-    [PART_FIRMWARE] = {"firmware", true, firmware},
-    [PART_DRIVER] = {"driver", false, driver},
-    [PART_RUNTIME] = {"runtime", false, runtime},
-    [PART_POWER_LIMIT] = {"power limit", true, power_limit},
-    [PART_ECC] = {"ECC", true, ecc},
-    [PART_MIG] = {"MIG", true, mig},
-    [PART_CLOCK] = {"clock", false, clock_source},
-    [PART_FLUSH] = {"flush", false, flush},
+    [PART_SIMULATED] = {"device", false},
+    [PART_NAME] = {"device", false},
+    [PART_UUID] = {"device uuid", true},
+    [PART_FIRMWARE] = {"firmware", true},
+    [PART_DRIVER] = {"driver", false},
+    [PART_RUNTIME] = {"runtime", false},
+    [PART_POWER_LIMIT] = {"power limit", true},
+    [PART_ECC] = {"ECC", true},
+    [PART_MIG] = {"MIG", true},
+    [PART_CLOCK] = {"clock", false},
+    [PART_FLUSH] = {"flush", false},
 };
 
 void comparability_of(const struct device_info *device, struct comparability *out)
 {
+    char power[RESULT_MAX_PROPERTY] = "";
+    if (!isnan(device->power_limit_w))
+        snprintf(power, sizeof power, "%.10g W", device->power_limit_w);
+    const char *const text[COMPARABILITY_PARTS] = {
+        [PART_SIMULATED] = device->simulated ? "simulated" : "real",
+        [PART_NAME] = device->name,
+        [PART_UUID] = device->uuid,
+        [PART_FIRMWARE] = device->vbios,
+        [PART_DRIVER] = device->driver,
+        [PART_RUNTIME] = device->runtime,
+        [PART_POWER_LIMIT] = power,
+        [PART_ECC] = on_off(device->ecc),
+        [PART_MIG] = on_off(device->mig),
+        [PART_CLOCK] = clock_name((enum clock_source)device->clock),
+        [PART_FLUSH] = flush_name((enum cache_flush)device->flush),
+    };
     for (int i = 0; i < COMPARABILITY_PARTS; i++)
-        parts[i].read(device, out->part[i], sizeof out->part[i]);
+        text_copy(out->part[i], sizeof out->part[i], text[i]);
 }
 
 const char *comparability_part_name(int part)

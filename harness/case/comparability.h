@@ -1,17 +1,17 @@
 /*
- * comparability.h - what must be equal for the times of two launches to be compared as
- * they stand: everything that changes times by itself, of the device and of the way of
- * measuring. The program and the suite, which are what one compares, are not in it.
+ * comparability.h - the properties that must be equal for the times of two launches to be
+ * compared: everything about the device and the method of measurement that changes times
+ * by itself. The program and the suite are what one compares, so they are not among them.
  *
- * docs/schema.md names the parts. The key that the store keeps, the words that a
- * comparison says and the borders of a history are made of the same ones.
+ * docs/schema.md lists the parts. The store's comparability key, the warnings of a
+ * comparison and the breaks in a history are all derived from them.
  */
 #ifndef COMPARABILITY_H
 #define COMPARABILITY_H
 
 #include "case/result.h"
 
-/* In the order of the key. The first three tell devices apart. */
+/* In the order of the key. The first three identify the device. */
 enum comparability_part {
     PART_SIMULATED,
     PART_NAME,
@@ -28,14 +28,15 @@ enum comparability_part {
 };
 
 struct comparability {
-    char part[COMPARABILITY_PARTS][RESULT_MAX_PROPERTY]; /* as people read it; "" unknown */
+    char part[COMPARABILITY_PARTS][RESULT_MAX_PROPERTY]; /* as text; "" unknown */
 };
 
 void comparability_of(const struct device_info *device, struct comparability *out);
 
-/* "driver", "firmware", "power limit" of a part. */
+/* "driver", "firmware", "power limit", ... */
 const char *comparability_part_name(int part);
-/* Of one card: with a card of another model this is no news. */
+/* Whether the part is a property of one card: that it differs between cards of two models
+ * is not worth a warning. */
 bool comparability_is_of_card(int part);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * element.c - elements of buffers as doubles, and back (assay.h).
+ * element.c - converts elements of buffers to double and back (assay.h).
  *
- * The 16-bit floats are rounded from the double's own bits, in one step: by way
- * of a float some values would be rounded twice, and to the wrong neighbour.
+ * The 16-bit floats are rounded from the bits of the double in one step: going through
+ * float would round some values twice, to the wrong neighbour.
  */
 #include "assay.h"
 
@@ -19,12 +19,12 @@ size_t assay_type_bytes(enum assay_type type)
     return type_bytes[type];
 }
 
-/* A 16-bit float: a sign, an exponent, a fraction; IEEE 754's rules. */
+/* A 16-bit float with sign, exponent and fraction, by the rules of IEEE 754. */
 struct half_format {
     int fraction_bits;
-    int least_exponent;   /* of normal numbers; 1 - bias */
-    uint16_t infinity;    /* its bits: the exponent all ones */
-    double double_factor; /* 2^(the double's bias - this one's) */
+    int least_exponent;   /* of normal numbers: 1 - bias */
+    uint16_t infinity;    /* bits of infinity: the exponent all ones */
+    double double_factor; /* 2^(bias of double - bias of this format) */
 };
 
 static const struct half_format f16 = {10, -14, 0x7c00, 0x1p1008};
@@ -32,8 +32,8 @@ static const struct half_format bf16 = {7, -126, 0x7f80, 0x1p896};
 
 enum { DOUBLE_FRACTION_BITS = 52, DOUBLE_BIAS = 1023 };
 
-/* Laid into a double's fields, the bits are right but for the bias, which one
- * exact product mends; subnormals too. */
+/* Shifted into the fields of a double, the bits are right except for the bias of the
+ * exponent, which one exact multiplication corrects; this works for subnormals too. */
 static double half_load(const struct half_format *format, uint16_t half)
 {
     uint16_t magnitude = half & 0x7fff;
@@ -46,10 +46,10 @@ static double half_load(const struct half_format *format, uint16_t half)
     return half & 0x8000 ? -value : value;
 }
 
-/* significand / 2^drop to a whole number, ties to even. */
+/* significand / 2^drop rounded to an integer, ties to even. */
 static uint64_t round_off(uint64_t significand, int drop)
 {
-    /* 2^53 is above every significand: all of it is below one half. */
+    /* 2^53 is above every significand, so the quotient is below one half. */
     if (drop > DOUBLE_FRACTION_BITS + 1) return 0;
     uint64_t whole = significand >> drop;
     uint64_t rest = significand & ((UINT64_C(1) << drop) - 1);
@@ -74,9 +74,8 @@ static uint16_t half_round(const struct half_format *format, double value)
         drop -= above;
         above = 0;
     }
-    /* The hidden bit adds one to the exponent field, and so does a carry: the
-     * largest subnormal rounds up to the least normal, the largest normal to
-     * infinity. */
+    /* The hidden bit adds one to the exponent field, and so does a carry: the largest
+     * subnormal rounds up to the smallest normal, the largest normal to infinity. */
     uint64_t magnitude = ((uint64_t)above << format->fraction_bits) + round_off(significand, drop);
     if (magnitude > format->infinity) magnitude = format->infinity;
     return (uint16_t)(sign | magnitude);

@@ -1,6 +1,6 @@
 /*
- * host_info.c - reads what the kernel and the distribution say about the
- * machine. Any file may be missing; then its figure is unknown.
+ * host_info.c - describes the machine from the files of kernel and distribution. Any
+ * file may be missing; its property is then unknown.
  */
 #include <sched.h>
 #include <stdio.h>
@@ -10,10 +10,10 @@
 #include <unistd.h>
 
 #include "base/system_file.h"
-#include "case/host_info.h"
+#include "case/run_record.h"
 
-/* What follows `key` and its separators on the first line that starts with it;
- * quotes around it are left out. "" when no line does. */
+/* The text after `key` and its separators on the first line that starts with `key`,
+ * without quotes. "" when no line does. */
 static void value_of(const char *text, const char *key, char *out, size_t size)
 {
     out[0] = '\0';
@@ -28,10 +28,10 @@ static void value_of(const char *text, const char *key, char *out, size_t size)
     }
 }
 
-/* A trace of one container or hypervisor: `file` is there and holds `word`. */
+/* Evidence of one container or hypervisor: `file` exists and contains `word`. */
 struct trace {
     const char *file;
-    const char *word; /* NULL: that the file is there is enough */
+    const char *word; /* NULL: that the file exists is enough */
     const char *name;
 };
 
@@ -46,7 +46,7 @@ static const struct trace container_traces[] = {
     {NULL, NULL, NULL},
 };
 
-/* The most telling first: a cloud's own name, then the kind of hypervisor. */
+/* The most specific first: the name of a cloud, then the kind of hypervisor. */
 static const struct trace machine_traces[] = {
     {"/sys/firmware/acpi/tables/FACP", "FIRECK", "firecracker"},
     {"/proc/cmdline", "firecracker", "firecracker"},
@@ -78,8 +78,8 @@ static void describe_container(struct host_info *info, const char *root)
 {
     char text[SYSTEM_FILE_START], container[64];
 
-    /* systemd's convention for container managers; then init's environment
-     * (readable by root alone); then what each kind leaves behind. */
+    /* First systemd's convention for container managers, then init's environment
+     * (readable by root only), then the evidence each kind leaves. */
     system_file_read(root, "/run/systemd/container", text, sizeof text);
     value_of(text, "", container, sizeof container);
     if (!container[0]) {
@@ -98,7 +98,7 @@ static void describe_cpu(struct host_info *info, const char *root, const char *a
     char text[SYSTEM_FILE_START];
     system_file_read(root, "/proc/cpuinfo", text, sizeof text);
     value_of(text, "model name", info->cpu, sizeof info->cpu);
-    /* Arm's kernel names no model. */
+    /* On Arm the kernel gives no model name. */
     if (!info->cpu[0]) snprintf(info->cpu, sizeof info->cpu, "%s", architecture);
 }
 
@@ -119,11 +119,10 @@ static void describe_os(struct host_info *info, const char *root)
     value_of(text, "PRETTY_NAME", info->os, sizeof info->os);
 }
 
-/* Cores this process may use, which is what a run had: a container or taskset
- * may leave it fewer than the machine has. */
+/* Cores this process may use, which a container or taskset may limit. */
 static int32_t cores_usable(void)
 {
-    /* A plain cpu_set_t holds 1024 processors; the kernel refuses a set that is smaller
+    /* A plain cpu_set_t has 1024 processors; the kernel refuses a set that is smaller
      * than the machine. */
     for (int processors = CPU_SETSIZE; processors <= 64 * CPU_SETSIZE; processors *= 2) {
         cpu_set_t *set = CPU_ALLOC(processors);

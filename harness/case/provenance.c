@@ -1,10 +1,10 @@
 /*
- * provenance.c - the only file that depends on what the build wrote about
- * itself, so that a commit rebuilds this and nothing else.
+ * provenance.c - the only file that includes the build's provenance.inc, so that a new
+ * commit recompiles this file and no other.
  */
 #include <stdio.h>
 
-#include "case/provenance.h"
+#include "case/run_record.h"
 #include "provenance.inc" /* written by scripts/provenance.sh into the build folder */
 
 void provenance_program(struct program_info *info)

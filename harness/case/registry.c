@@ -1,4 +1,3 @@
-/* registry.c - the operations and variants that were linked in. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,8 +6,8 @@
 #include "case/registry.h"
 #include "case/shape.h"
 
-/* The linker defines these around each section; weak, so that a program into
- * which nothing was linked has none instead of failing to link. */
+/* The linker defines these at both ends of each section. They are weak so that a program
+ * without any operation still links. */
 extern const struct assay_operation *const __start_assay_operations[] __attribute__((weak));
 extern const struct assay_operation *const __stop_assay_operations[] __attribute__((weak));
 extern const struct assay_variant *const __start_assay_variants[] __attribute__((weak));
@@ -20,8 +19,8 @@ const char *const registry_group_keys[] = {"operation", "variants",  "temperatur
                                            "baseline",  "budget",    "precision",    "energy",
                                            "timeout",   "threshold", "expect_wrong", NULL};
 
-/* The sorted lists. The sections are read-only and in the linker's order, so
- * each is copied and sorted once, at first use. */
+/* The sections are read-only and in link order, so each is copied and sorted once, at
+ * first use. */
 static struct {
     const struct assay_operation **operation;
     const struct assay_variant **variant;
@@ -29,14 +28,14 @@ static struct {
     bool ready;
 } sorted;
 
-/* In a list of variants: by operation, then references, baselines, kernels. */
+/* Order of the kinds in a list of variants. */
 static int kind_rank(enum assay_kind kind)
 {
     static const int rank[] = {[ASSAY_REFERENCE] = 0, [ASSAY_BASELINE] = 1, [ASSAY_KERNEL] = 2};
     return rank[kind];
 }
 
-/* A name that is missing sorts first; registry_check reports it. */
+/* A missing name sorts first; registry_check reports it. */
 static int compare_names(const char *a, const char *b)
 {
     return strcmp(a ? a : "", b ? b : "");
@@ -58,8 +57,7 @@ static int compare_variants(const void *a, const void *b)
     return order;
 }
 
-/* A sorted copy of a section; a program that cannot have these few bytes at its
- * start cannot run at all. */
+/* A sorted copy of a section. Out of memory for so few bytes at start is not recoverable. */
 static void *sorted_copy(const void *begin, int count, int (*compare)(const void *, const void *))
 {
     if (count == 0) return NULL;
@@ -125,7 +123,7 @@ static bool is_group_key(const char *name)
     return false;
 }
 
-/* A choice is a word of a suite file: anything that would end it there is out. */
+/* A choice is a word in a suite file, so it may not contain what ends a word there. */
 static int check_choices(const struct assay_operation *operation, const struct assay_dim *dim)
 {
     if (!dim->choices[0])

@@ -1,6 +1,3 @@
-/*
- * result.c - see result.h.
- */
 #include "case/result.h"
 
 #include <math.h>
@@ -45,7 +42,6 @@ static void forget_work(struct assay_work *work)
 void result_init(struct case_result *result)
 {
     memset(result, 0, sizeof *result);
-    /* A result that nobody finished must not pass for a good one. */
     result->status = STATUS_CRASHED;
     result->clock = -1;
     result->time_ns = result->lo_ns = result->hi_ns = NAN;

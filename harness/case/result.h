@@ -1,7 +1,7 @@
 /*
- * result.h - the values that travel from worker to runner to store to report.
+ * result.h - the results that go from worker to runner to store to report.
  *
- * Plain data: no pointers but the sample arrays. A figure that was not
+ * Plain data without pointers, except for the sample arrays. A figure that was not
  * measured is NAN (a double) or -1 (a count), never 0.
  */
 #ifndef RESULT_H
@@ -17,64 +17,64 @@ enum {
     RESULT_MAX_STAGE = 16,
 };
 
-/* What became of a case. Only STATUS_OK has a time that is shown as one. */
+/* The outcome of a case. Only a case with STATUS_OK shows a time. */
 enum case_status {
     STATUS_OK,
     STATUS_SKIPPED,  /* the reason says why */
     STATUS_WRONG,    /* the answer failed its check */
-    STATUS_UNSTABLE, /* more than half its samples were marked */
-    STATUS_CRASHED,  /* died, or reported an error of its own */
+    STATUS_UNSTABLE, /* more than half of its samples were marked */
+    STATUS_CRASHED,  /* the process died, or the variant returned an error */
     STATUS_TIMEOUT,
     STATUSES,
 };
 
-/* Which clock made the time of a case. */
+/* Which clock measured the time of a case. */
 enum clock_source {
     CLOCK_CUPTI, /* kernel timestamps of the hardware */
-    CLOCK_EVENT, /* a CUDA event pair; carries the event floor */
+    CLOCK_EVENT, /* a CUDA event pair; includes the event floor */
     CLOCK_HOST,  /* the host's monotonic clock */
     CLOCK_SIM,   /* simulated */
     CLOCKS,
 };
 
-/* How cold samples are made cold. */
+/* How the caches are cleared before a cold sample. */
 enum cache_flush {
-    FLUSH_READ,  /* by reading a buffer larger than the cache: clean lines */
-    FLUSH_WRITE, /* by writing it: dirty lines, which the code under test pays for */
-    FLUSH_LINES, /* by evicting the operands' own lines (device_host.c) */
+    FLUSH_READ,  /* by reading a buffer larger than the cache: leaves clean lines */
+    FLUSH_WRITE, /* by writing it: leaves dirty lines, which the measured code must evict */
+    FLUSH_LINES, /* by evicting the cache lines of the operands (device_host.c) */
     FLUSHES,
 };
 
-/* Sample marks, a bit each. A marked sample is kept and left out of the median. */
+/* Sample marks, one bit each. A marked sample is stored but left out of the median. */
 enum sample_mark {
-    MARK_THROTTLED = 1,  /* a hardware slow-down was reported in its block */
+    MARK_THROTTLED = 1,  /* a hardware slow-down was reported during its block */
     MARK_INCOMPLETE = 2, /* the clock's records of this sample were lost */
 };
 
-/* When a stage of one launch ran, from the launch's begin (struct assay_span). */
+/* When a stage of one launch ran, relative to its start (struct assay_span). */
 struct stage_span {
     char name[RESULT_MAX_STAGE];
     int32_t lane;
     double begin_ns, end_ns;
 };
 
-/* Every sample of a case, in the order taken. Arrays are `count` long; the ones
- * whose clock was not read are NULL. Owned by the struct: samples_release. */
+/* Every sample of a case, in the order taken. Arrays have `count` elements; those of a
+ * clock that was not read are NULL. Owned by the struct: samples_release. */
 struct samples {
     int count;
-    float *time_ns;  /* the case's own clock */
-    float *busy_ns;  /* sum over kernels, where the time is a span of several */
+    float *time_ns;  /* by the clock of the case */
+    float *busy_ns;  /* sum over kernels, where the time spans several */
     float *event_ns; /* CUDA event pair */
     uint16_t *round; /* which round of the group */
     uint8_t *mark;   /* sample_mark bits */
-    int wall_count;  /* host clock, call to completed synchronisation: one a round */
+    int wall_count;  /* host clock, call to completed synchronisation: one per round */
     float *wall_ns;
     uint16_t *wall_round;
-    int span_count; /* of one more launch, not timed: its stages */
+    int span_count; /* stages of one further launch, which is not timed */
     struct stage_span *span;
 };
 
-/* State of the device around a block, from NVML. NAN where not readable. */
+/* State of the device before or after a block, from NVML. NAN where not readable. */
 struct device_state {
     double sm_mhz, memory_mhz;
     double temperature_c;
@@ -89,7 +89,7 @@ struct case_id {
     char variant[ASSAY_MAX_NAME];
     char shape[RESULT_MAX_SHAPE]; /* every dim, in order: "n=5000000 input=fp32" */
     int32_t kind;                 /* enum assay_kind */
-    int32_t place;                /* enum assay_place; of the variant */
+    int32_t place;                /* enum assay_place of the variant */
     int32_t temperature;          /* enum assay_temperature */
 };
 
@@ -104,37 +104,37 @@ struct case_result {
     char reason[ASSAY_MAX_REASON];
     char note[ASSAY_MAX_NOTE]; /* what setup chose */
     int32_t clock;             /* enum clock_source */
-    bool is_baseline;          /* the one this group's ratios are taken against */
+    bool is_baseline;          /* the baseline of its group's speed-ups */
 
-    double time_ns, lo_ns, hi_ns; /* median and its 95 % interval, marked samples left out */
-    double busy_ns;               /* median; differs from time_ns for several kernels */
+    double time_ns, lo_ns, hi_ns; /* median and its 95 % confidence interval, unmarked samples */
+    double busy_ns;               /* median; differs from time_ns if there are several kernels */
     double event_ns, wall_ns;     /* medians */
     double first_call_ns;         /* setup and the first launch, to completion, host clock */
 
     struct assay_work work;
     int64_t workspace_bytes;
     int32_t kernels;        /* device activities in one launch; -1 unknown */
-    double energy_mj;       /* a launch */
+    double energy_mj;       /* per launch */
     double power_w;         /* mean over the case's blocks */
     double sm_mhz;          /* mean over the case's blocks */
-    double temperature_c;   /* highest over them */
-    uint64_t clock_reasons; /* all that were seen, or-ed */
+    double temperature_c;   /* highest over the case's blocks */
+    uint64_t clock_reasons; /* bitwise or of all that were seen */
 
-    int64_t outputs; /* elements the case writes */
-    int64_t checked; /* of these, compared with the reference, each time */
+    int64_t outputs; /* elements that the case writes */
+    int64_t checked; /* how many of them each check compares with the reference */
     double max_abs_error, max_rel_error, near_share;
     int32_t metric_count;
     struct metric metrics[ASSAY_MAX_METRICS];
 
-    char code_hash[RESULT_MAX_HASH]; /* of the machine code that ran; "" unknown */
-    int32_t registers;               /* a thread, of the longest kernel; -1 unknown */
-    int32_t shared_bytes;            /* a block, static and dynamic */
-    int32_t local_bytes;             /* a thread: spills and stack */
+    char code_hash[RESULT_MAX_HASH]; /* hash of the machine code that ran; "" unknown */
+    int32_t registers;               /* per thread, of the longest kernel; -1 unknown */
+    int32_t shared_bytes;            /* per block, static and dynamic */
+    int32_t local_bytes;             /* per thread: spills and stack */
 
     struct samples samples;
 };
 
-/* A device, as the worker that opened it describes it. */
+/* Description of a device by the worker that opened it. */
 struct device_info {
     int32_t place; /* enum assay_place */
     bool simulated;
@@ -145,29 +145,29 @@ struct device_info {
     char driver[RESULT_MAX_PROPERTY];  /* "580.159.04"; the kernel's release on the host */
     char runtime[RESULT_MAX_PROPERTY]; /* CUDA runtime, "13.0" */
     char library[RESULT_MAX_PROPERTY]; /* cuBLAS or OpenBLAS as used; "" none */
-    char lost[4 * ASSAY_MAX_REASON];   /* what cannot be measured and why, a line each */
+    char lost[4 * ASSAY_MAX_REASON];   /* what cannot be measured and why, one line each */
     int32_t compute_capability;        /* x 10; 0 on the host */
-    int32_t multiprocessors;           /* cores, on the host */
-    int64_t l1_bytes;                  /* of one multiprocessor or core */
-    int64_t cache_bytes;               /* L2; on the host the last-level cache */
+    int32_t multiprocessors;           /* on the host: cores */
+    int64_t l1_bytes;                  /* per multiprocessor or core */
+    int64_t cache_bytes;               /* L2; on the host: the last-level cache */
     int64_t memory_bytes;
     double sm_mhz_max, memory_mhz_max;
     double power_limit_w;
     int32_t ecc, mig;       /* 1 on, 0 off, -1 unknown */
     int32_t clock;          /* enum clock_source that times device variants */
     int32_t flush;          /* enum cache_flush of cold samples */
-    double event_floor_ns;  /* event pair around an empty kernel; NAN unknown */
-    double kernel_floor_ns; /* the empty kernel itself, by CLOCK_CUPTI */
-    double clock_step_ns;   /* resolution of the clock, as seen */
-    double step_limit_s;    /* no step takes longer here; 0: the suite's timeout alone */
+    double event_floor_ns;  /* time of an event pair around an empty kernel; NAN unknown */
+    double kernel_floor_ns; /* time of the empty kernel itself, by CLOCK_CUPTI */
+    double clock_step_ns;   /* observed resolution of the clock */
+    double step_limit_s;    /* timeout of a step on this device; 0: only the suite's */
 };
 
-/* Empty result: strings "", figures NAN or -1, no samples; clock -1, and the
- * status crashed until somebody who knows says otherwise. */
+/* Empty result: strings "", figures NAN or -1, no samples, clock -1; the status is crashed
+ * until it is set, so that an unfinished result never passes for a good one. */
 void result_init(struct case_result *result);
 void samples_release(struct samples *samples);
 
-/* The words used in the table, the store and JSON; "" for a value of -1. */
+/* The name used in tables, the store and JSON; "" for -1. */
 const char *status_name(enum case_status status);
 const char *clock_name(enum clock_source clock);
 const char *flush_name(enum cache_flush flush);
@@ -176,7 +176,7 @@ const char *place_name(enum assay_place place);
 const char *temperature_name(enum assay_temperature temperature);
 const char *arithmetic_name(enum assay_arithmetic arithmetic);
 
-/* The value of a word in a NULL-free table as above, or -1. */
+/* The value with this name, or -1. */
 int status_parse(const char *name);
 int clock_parse(const char *name);
 int flush_parse(const char *name);

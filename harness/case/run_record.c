@@ -1,4 +1,3 @@
-/* run_record.c - see run_record.h. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /*
- * run_record.h - a run as it is kept: where the program and the machine come from, its
- * launches, and its cases. The store reads and writes these; what judges and shows them
- * needs no database.
+ * run_record.h - a stored run as plain data: provenance of program and machine, launches,
+ * and cases. The store reads and writes these; judging and showing them needs no database.
  */
 #ifndef RUN_RECORD_H
 #define RUN_RECORD_H
@@ -10,7 +9,7 @@
 
 enum { STORE_ID = 33 }; /* 32 hex digits and the end */
 
-/* Provenance of the program; the build writes it (build/provenance.inc). */
+/* Provenance of the program, recorded by the build (build/provenance.inc). */
 struct program_info {
     char version[RESULT_MAX_PROPERTY];
     char commit[RESULT_MAX_PROPERTY];
@@ -21,16 +20,28 @@ struct program_info {
     char nvcc_flags[512];
 };
 
-/* Provenance of the machine. */
+/* What this program was built from. Without git (an unpacked archive) the commit and diff_hash
+ * are "unknown"; a text too long for its field is cut. */
+void provenance_program(struct program_info *info);
+
+/* Provenance of the machine. A text that is not known is "", a number -1. */
 struct host_info {
     char hostname[RESULT_MAX_PROPERTY];
     char cpu[RESULT_MAX_PROPERTY];
     char kernel[RESULT_MAX_PROPERTY];
     char os[RESULT_MAX_PROPERTY];
-    char container[RESULT_MAX_PROPERTY]; /* a hint: "docker", "firecracker", "" */
+    char container[RESULT_MAX_PROPERTY]; /* containers, then virtual machines, as far as they can be
+                                          * told from inside: "docker, firecracker"; "" for none */
     int32_t cores;
     int64_t memory_bytes;
 };
+
+/* Describe this machine. Never fails. */
+void host_describe(struct host_info *info);
+
+/* The same, with the files of /proc, /sys, /etc and /run looked up below `root` ("" is this
+ * machine); names and cores, which come by system call, are still this machine's. */
+void host_describe_below(struct host_info *info, const char *root);
 
 struct run_info {
     char id[STORE_ID];
@@ -70,7 +81,7 @@ struct stored_run {
     struct launch_info *launches;
     int case_count;
     struct stored_case *cases; /* in the order measured */
-    int expected_count;        /* cases the plans of its launches named */
+    int expected_count;        /* cases that the plans of its launches contained */
 };
 
 void stored_run_release(struct stored_run *run);

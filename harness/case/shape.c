@@ -1,9 +1,11 @@
-/* shape.c - operations' dims and shapes, read and written by name. */
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/text.h"
 #include "case/result.h"
 #include "case/shape.h"
@@ -77,7 +79,7 @@ void shape_text(const struct assay_shape *shape, char *out, size_t size)
                                   : snprintf(out + used, size - used, "%s%s=%" PRId64, gap,
                                              dim->name, shape->value[i]);
         if (length < 0 || (size_t)length >= size - used) {
-            if (size) out[used] = '\0'; /* whole dims or none */
+            if (size) out[used] = '\0'; /* never part of a dim */
             return;
         }
         used += (size_t)length;
@@ -137,4 +139,29 @@ double shape_buffer_bytes(const struct assay_shape *shape)
     for (int i = 0; i < count; i++)
         bytes += (double)buffers[i].count * (double)assay_type_bytes(buffers[i].type);
     return bytes;
+}
+
+static void shape_value(struct json *json, const char *text)
+{
+    char *end;
+    long long value = strtoll(text, &end, 10);
+    if (isdigit((unsigned char)text[0]) && !*end)
+        json_int(json, value);
+    else
+        json_string(json, text);
+}
+
+void json_shape(struct json *json, const char *text)
+{
+    char copy[RESULT_MAX_SHAPE], *rest = copy, *pair;
+    snprintf(copy, sizeof copy, "%s", text);
+    json_begin_object(json);
+    while ((pair = strsep(&rest, " "))) {
+        char *value = strchr(pair, '=');
+        if (!value) continue;
+        *value++ = '\0';
+        json_key(json, pair);
+        shape_value(json, value);
+    }
+    json_end(json);
 }

@@ -1,10 +1,12 @@
 /*
- * shape.h - operations' dims and shapes, read and written by name. Pure.
+ * shape.h - the dims of operations and the shapes that give them values. Pure.
  */
 #ifndef SHAPE_H
 #define SHAPE_H
 
 #include "assay.h"
+
+struct json; /* base/json.h */
 
 /* How many dims an operation has. */
 int shape_dims(const struct assay_operation *operation);
@@ -12,7 +14,7 @@ int shape_dims(const struct assay_operation *operation);
 /* Index of the dim of this name, or -1. */
 int shape_dim(const struct assay_operation *operation, const char *name);
 
-/* Range of a dim's value, both ends included; indices of a choice dim. */
+/* Range of a dim's value, both ends included; for a choice dim, of its indices. */
 void shape_range(const struct assay_dim *dim, int64_t *min, int64_t *max);
 
 /* Index of a choice of a choice dim, or -1. */
@@ -26,19 +28,21 @@ bool shape_equal(const struct assay_shape *a, const struct assay_shape *b);
 /* "n=5000000 input=fp32": every dim in order. */
 void shape_text(const struct assay_shape *shape, char *out, size_t size);
 
-/* Read back what shape_text wrote: "n=5000000 input=fp32". Dims not named keep
- * their fallback. -1 with assay_error for an unknown dim, a dim named twice, an
- * impossible value. */
+/* The text of a shape as a JSON object: sizes are numbers, other values strings. */
+void json_shape(struct json *json, const char *text);
+
+/* Parse the output of shape_text. Dims that are not named get their fallback. -1 with
+ * assay_error for an unknown dim, a dim named twice, or an impossible value. */
 int shape_parse(const struct assay_operation *operation, const char *text,
                 struct assay_shape *shape);
 
 /* Bytes of the working set: every byte read and written once. */
 double shape_bytes(const struct assay_shape *shape);
 
-/* What stands before and behind each buffer, so that a write beside it is seen. */
+/* Size of the guard area before and after each buffer, which detects writes outside it. */
 enum { GUARD_BYTES = 64 * 1024 };
 
-/* Bytes of all its buffers together; NAN when the operation lists too many. */
+/* Bytes of all buffers together; NAN when the operation lists too many. */
 double shape_buffer_bytes(const struct assay_shape *shape);
 
 #endif

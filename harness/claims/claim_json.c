@@ -1,8 +1,7 @@
 /* claim_json.c - a ledger as one JSON document. The names are a public contract:
  * format 1 may gain members, and never loses or changes one. */
-#include "base/json_member.h"
-#include "case/json_shape.h"
-#include "case/provenance.h"
+#include "base/json.h"
+#include "case/run_record.h"
 #include "case/shape.h"
 #include "claims/claim_ledger.h"
 #include "suite/plan.h"

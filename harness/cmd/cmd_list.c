@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "base/exit_code.h"
-#include "base/json_member.h"
+#include "base/json.h"
 #include "base/table.h"
 #include "base/text.h"
 #include "case/registry.h"

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/exit_code.h"
-#include "case/provenance.h"
+#include "case/run_record.h"
 #include "cmd/help.h"
 #include "cmd/options.h"
 

@@ -3,7 +3,7 @@
 
 #include "base/exit_code.h"
 #include "base/system_file.h"
-#include "case/provenance.h"
+#include "case/run_record.h"
 #include "case/registry.h"
 #include "cmd/help.h"
 #include "plot/plot_gnuplot.h"

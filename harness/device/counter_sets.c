@@ -1,4 +1,3 @@
-/* counter_sets.c - see counter_sets.h. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,11 +6,11 @@
 #include "base/units.h"
 #include "device/counter_sets.h"
 
-/* The sets that a counter belongs to, beside `all`. */
+/* The sets that a counter belongs to, apart from `all`. */
 enum { DEFAULT = 1, MEMORY = 2, COMPUTE = 4, STALLS = 8 };
 
-/* Names are those of Nsight Compute, whose documentation defines them ("Metrics
- * Reference"). Of the stalls, `default` has those that decide between the rules. */
+/* The metrics are defined in the documentation of Nsight Compute ("Metrics Reference").
+ * `default` includes only those stalls that decide between the rules. */
 static const struct {
     struct counter_label label;
     int sets;
@@ -24,8 +23,8 @@ static const struct {
     {{COUNTER_L2_HIT, "L2 hits", COUNTER_PCT}, DEFAULT | MEMORY},
     {{COUNTER_SM, "SM", COUNTER_PCT}, DEFAULT | COMPUTE},
     {{COUNTER_AT_WORK, "SMs at work", COUNTER_PCT}, DEFAULT | COMPUTE},
-    /* Of mma (HMMA, IMMA) and of wgmma (GMMA) alike: both end in this pipe. What counts
-     * the HMMA instructions or their operations leaves wgmma out. */
+    /* Covers mma (HMMA, IMMA) and wgmma (GMMA), which use the same pipe. Metrics that
+     * count HMMA instructions or operations do not include wgmma. */
     {{COUNTER_TENSOR, "tensor pipe", COUNTER_PCT}, DEFAULT | COMPUTE},
     {{COUNTER_FMA, "FMA pipe", COUNTER_PCT}, DEFAULT | COMPUTE},
     {{COUNTER_ISSUE, "issue slots", COUNTER_PCT}, DEFAULT | COMPUTE | STALLS},
@@ -68,7 +67,7 @@ struct counter_label counter_label(const char *metric)
     return (struct counter_label){metric, metric, COUNTER_PLAIN};
 }
 
-/* Of traffic, in powers of 1000 as rates are. */
+/* Traffic in powers of 1000, as rates are. */
 static void bytes_text(char *out, size_t size, double bytes)
 {
     static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
@@ -132,7 +131,7 @@ static int choose_set(struct chosen *chosen, int members)
     return 0;
 }
 
-/* A metric has a unit, two underscores and a rollup: "dram__bytes_read.sum". */
+/* A metric consists of a unit, two underscores, a name and a rollup: "dram__bytes_read.sum". */
 static int choose_word(struct chosen *chosen, const char *word)
 {
     const char *names[sizeof sets / sizeof *sets];

@@ -1,13 +1,13 @@
 /*
- * counter_sets.h - which hardware counters a profile reads, and how people call
- * them. Pure.
+ * counter_sets.h - the hardware counters that a profile can read, with readable labels
+ * and units, and the sets to choose them by. Pure.
  */
 #ifndef COUNTER_SETS_H
 #define COUNTER_SETS_H
 
 #include "device/profile.h"
 
-/* The metrics that the rules (profile_rules.h) and the tables know. */
+/* The metrics that the rules (profile_rules.h) and the tables use by name. */
 #define COUNTER_TIME       "gpu__time_duration.sum"
 #define COUNTER_DRAM_READ  "dram__bytes_read.sum"
 #define COUNTER_DRAM_WRITE "dram__bytes_write.sum"
@@ -28,7 +28,7 @@ enum counter_unit {
     COUNTER_BYTES,
     COUNTER_PCT,
     COUNTER_HZ,
-    COUNTER_CYCLES, /* a stall: cycles that a warp waits for it, an instruction */
+    COUNTER_CYCLES, /* of a stall: cycles that a warp waits per issued instruction */
     COUNTER_PLAIN,
 };
 
@@ -37,18 +37,18 @@ struct counter_label {
     enum counter_unit unit;
 };
 
-/* How people call a metric; a metric not in the table is its own label, and plain. */
+/* Label and unit of a metric; an unknown metric is its own label, with COUNTER_PLAIN. */
 struct counter_label counter_label(const char *metric);
 
-/* The value with its unit: "91.2 %", "250 MB", "-" for NAN. */
+/* Write the value with its unit: "91.2 %", "250 MB", "-" for NAN. */
 void counter_text(char *out, size_t size, enum counter_unit unit, double value);
 
-/* `list` names sets (default, memory, compute, stalls, all, none) and metrics by
- * NVIDIA's names, a comma between; NULL: default. Writes each metric once and
- * returns how many, or -1 with assay_error. */
+/* Parse a comma-separated list of sets (default, memory, compute, stalls, all, none) and
+ * metrics by NVIDIA's names; NULL: default. Writes each metric once and returns how many,
+ * or -1 with assay_error. */
 int counter_list(const char *list, char out[PROFILE_MAX_COUNTERS][PROFILE_MAX_METRIC]);
 
-/* The names of the sets for a message: "default, memory, ...". */
+/* The names of the sets, for messages: "default, memory, ...". */
 extern const char counter_set_names[];
 
 #endif

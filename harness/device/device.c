@@ -1,11 +1,10 @@
-/* device.c - the table of devices, and opening one by its spec. */
+/* device.c - opens a device by its spec. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/text.h"
 #include "device/device.h"
-#include "device/device_kinds.h"
 
 const struct device_ops *const device_table[] = {
 #ifdef ASSAY_HAVE_CUDA
@@ -16,7 +15,7 @@ const struct device_ops *const device_table[] = {
     NULL,
 };
 
-/* "cuda:1" names the device called "cuda". */
+/* Whether a spec such as "cuda:1" names the device "cuda". */
 static bool spec_names(const char *spec, const char *name)
 {
     size_t length = strlen(name);
@@ -39,7 +38,7 @@ static int unknown_device(const char *spec)
     return assay_error("there is no device '%s' (auto, cuda:N, host, sim:KEY=VALUE,...)", spec);
 }
 
-/* The first that opens; the last one's error if none does. */
+/* Open the first device that can be opened; if none can, the error is that of the last. */
 static int open_first(const struct device_options *options, const struct device_ops **ops,
                       struct device **device)
 {

@@ -1,9 +1,7 @@
 /*
- * nvml.c - the card's own word about itself, through NVIDIA's management library.
- *
- * The few functions used are declared here from their documented interface
- * (NVIDIA, NVML API Reference Guide, 12.2), which is stable: a function that
- * changes gets a new name. Enumerations are int there.
+ * nvml.c - the few NVML functions used are declared here from their documented interface
+ * (NVIDIA, NVML API Reference Guide, 12.2), which is stable: a function that changes
+ * gets a new name. NVML's enumerations are declared as int.
  */
 #include <dlfcn.h>
 #include <math.h>
@@ -67,8 +65,7 @@ static const struct library_symbol symbols[] = {
 };
 #undef AT
 
-/* The seam has no handle: a process looks at one card, and the library's own
- * state is a process's too. */
+/* Global because NVML's own state is per process and a process uses one card. */
 static struct {
     void *library;
     struct nvml_api api;
@@ -214,7 +211,7 @@ int nvml_persistence(void)
 
 int nvml_processes(void)
 {
-    /* Asked with room for none, it says how many there are. */
+    /* With a list of length 0, NVML only returns the count. */
     unsigned count = 0;
     if (!nvml.card || !nvml.api.processes) return -1;
     int code = nvml.api.processes(nvml.card, &count, NULL);
@@ -223,8 +220,8 @@ int nvml_processes(void)
 
 /* -------------------------------------------------------------- reasons -- */
 
-/* nvmlClocksEventReasons. A software power cap is how a card under full load
- * works; the slow-downs are protection. */
+/* nvmlClocksEventReasons. A software power cap is normal under full load; the slow-downs
+ * protect the card. */
 static const struct {
     uint64_t bit;
     bool is_slowdown;

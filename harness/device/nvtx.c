@@ -1,10 +1,10 @@
-/* nvtx.c - named ranges for profilers; the only file that includes NVTX's headers. */
+/* nvtx.c - the only file that includes NVTX's headers. */
 #include "device/nvtx.h"
 
 #if __has_include(<nvtx3/nvToolsExt.h>)
 #include <nvtx3/nvToolsExt.h>
 
-/* One a level, so that a timeline can be read by colour. */
+/* One colour per level, so that levels can be told apart in a timeline. */
 static const struct {
     const char *name;
     uint32_t argb;
@@ -15,14 +15,14 @@ static const struct {
     [NVTX_LAUNCH] = {"launch", 0xffbab0ac},
 };
 
-/* A category's id; 0 means none to NVTX. */
+/* The id of a category; in NVTX 0 means none. */
 static uint32_t category(int level)
 {
     return (uint32_t)level + 1;
 }
 
-/* NVTX gives one handle a process for the domain; asking for it again would cost
- * a lock at every launch. NULL where no profiler listens. */
+/* Created once, because each creation takes a lock, which would be in every launch. NULL
+ * when no profiler is attached. */
 static nvtxDomainHandle_t domain(void)
 {
     static nvtxDomainHandle_t handle;

@@ -1,7 +1,7 @@
 /*
- * nvtx.h - named ranges for profilers, domain `assay`: run, group, case,
- * launch. Costs nothing where no profiler listens; empty where the headers
- * were not there to build with.
+ * nvtx.h - named ranges for profilers in the NVTX domain `assay`: run, group, case,
+ * launch. They cost nothing when no profiler is attached, and do nothing in a build
+ * without NVTX's headers.
  */
 #ifndef NVTX_H
 #define NVTX_H
@@ -10,10 +10,10 @@
 
 enum nvtx_level { NVTX_RUN, NVTX_GROUP, NVTX_CASE, NVTX_LAUNCH };
 
-/* Whether the headers were there when this was built. */
+/* Whether this was built with NVTX's headers. */
 bool nvtx_is_built(void);
 
-/* Ranges nest; one thread opens and closes them. */
+/* Ranges nest; the same thread opens and closes them. */
 void nvtx_push(enum nvtx_level level, const char *text);
 void nvtx_pop(void);
 

@@ -1,4 +1,3 @@
-/* profile.c - see profile.h. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,7 +64,7 @@ static void begin_kernel(struct profile_kernel *kernel, const char *name,
     kernel->max_ns = 0;
 }
 
-/* The kernel that the record belongs to, made where it is new; NULL: no room. */
+/* Find or add the kernel that the record belongs to; NULL: no space left. */
 static struct profile_kernel *find_kernel(struct profile *profile,
                                           const struct cupti_record *record,
                                           void (*name)(const char *, char *, size_t))
@@ -127,7 +126,7 @@ int profile_count_kernels(const struct cupti_record *records, int count)
     return kernels;
 }
 
-/* A value over several kernels, on its way. */
+/* Accumulates one counter over several kernels. */
 struct gathered {
     double sum, weight;
     bool is_total;
@@ -157,8 +156,8 @@ struct launched {
     int order;
 };
 
-/* In order of launch: calls by their correlation, the kernels of one graph, which
- * share its call's, by their start. */
+/* Order of launch: by correlation id, which each call has; the kernels of one graph share
+ * that of its call and are ordered by start. */
 static int by_launch(const void *left, const void *right)
 {
     const struct launched *a = left, *b = right;
@@ -176,8 +175,8 @@ static int list_kernels(struct launched *list, const struct cupti_record *record
     return kernels;
 }
 
-/* A kernel's time alone on the device, as it was counted; a record's may hold a wait for
- * the kernel before, beside which it was started early. */
+/* The time of a kernel alone on the device, from the time counter if it was read: the
+ * record of a kernel that was launched early may include a wait for the one before. */
 static double weight_of(const struct profile *profile, const double *row,
                         const struct cupti_record *record)
 {
@@ -185,7 +184,7 @@ static double weight_of(const struct profile *profile, const double *row,
     return fmax(isnan(counted_ns) ? (double)(record->end_ns - record->start_ns) : counted_ns, 1);
 }
 
-/* One counter of every kernel; places[i] is where record i was counted. */
+/* Gather one counter over all kernels; places[i] is the kernel of record i. */
 static void gather_counter(struct profile *profile, int counter, const struct launched *list,
                            int kernels, const int *places, const double *values)
 {

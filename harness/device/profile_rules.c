@@ -1,5 +1,5 @@
-/* profile_rules.c - see profile_rules.h. */
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -7,32 +7,20 @@
 #include "device/counter_sets.h"
 #include "device/profile_rules.h"
 
-/* Where a rule begins to hold; docs/profile.md says what stands behind each.
- * BUSY: a unit with no more to give that a kernel could count on (DRAM's own ceiling is
- * some 88 % of its peak). IDLE: below it a unit is not what holds a kernel up. Both
- * are where Nsight Compute draws its lines. LAUNCH: twice what a copy takes beyond its
- * bytes over the bandwidth, so more than half is start and end. */
+/* Thresholds of the rules; docs/profile.md gives the reasons. A unit above BUSY has no
+ * reserve that a kernel could rely on (DRAM itself reaches about 88 % of its peak); a unit
+ * below IDLE is not the limit. Nsight Compute uses the same two thresholds. LAUNCH is
+ * twice the time that a copy takes in addition to bytes over bandwidth: in anything
+ * shorter, more than half is launch overhead. */
 static const double BUSY_PCT = 80, IDLE_PCT = 60, LAUNCH_NS = 2200;
 
 struct figures {
-    double time_ns; /* of one kernel, by its record */
+    double time_ns; /* of one kernel, from its activity record */
     double dram, l2, sm, at_work, occupancy;
-    double tensor, fma, issue; /* while a multiprocessor has work, which is at_work % of the time */
-    const char *stall;         /* the first; NULL unknown */
+    double tensor, fma, issue; /* averaged over the at_work % of the time when an SM has work */
+    const char *stall;         /* the largest; NULL unknown */
     double stall_cycles;
 };
-
-struct rule {
-    bool (*holds)(const struct figures *f);
-    void (*say)(const struct figures *f, char *out, size_t size);
-};
-
-static void say_pct(char *out, size_t size, const char *word, const char *unit, double pct)
-{
-    char text[32];
-    counter_text(text, sizeof text, COUNTER_PCT, pct);
-    snprintf(out, size, "%s: %s at %s of its peak", word, unit, text);
-}
 
 static bool is_short(const struct figures *f)
 {
@@ -43,20 +31,10 @@ static void say_short(const struct figures *f, char *out, size_t size)
 {
     char time[UNITS_MAX];
     units_time(time, f->time_ns);
-    snprintf(out, size, "launch: %s a kernel is mostly its start and end", time);
+    snprintf(out, size, "launch: %s per kernel is mostly its start and end", time);
 }
 
-static bool is_dram(const struct figures *f)
-{
-    return f->dram >= BUSY_PCT;
-}
-
-static void say_dram(const struct figures *f, char *out, size_t size)
-{
-    say_pct(out, size, "memory", "DRAM", f->dram);
-}
-
-/* A figure of the multiprocessors that have work, over all of them and all the time. */
+/* Convert a figure that covers only SMs with work to one over all SMs and all the time. */
 static double over_all(const struct figures *f, double pct)
 {
     return isnan(f->at_work) ? pct : pct * f->at_work / 100;
@@ -73,59 +51,9 @@ static void say_partial(const struct figures *f, char *out, size_t size)
     char text[32];
     counter_text(text, sizeof text, COUNTER_PCT, f->at_work);
     snprintf(out, size,
-             "parallelism: busy multiprocessors, of whose time only %s has work:"
+             "parallelism: the multiprocessors are busy, but have work only %s of the time:"
              " too few blocks, or uneven ones",
              text);
-}
-
-static bool is_tensor(const struct figures *f)
-{
-    return f->tensor >= BUSY_PCT;
-}
-
-static void say_tensor(const struct figures *f, char *out, size_t size)
-{
-    say_pct(out, size, "compute", "the tensor pipe", f->tensor);
-}
-
-static bool is_fma(const struct figures *f)
-{
-    return f->fma >= BUSY_PCT;
-}
-
-static void say_fma(const struct figures *f, char *out, size_t size)
-{
-    say_pct(out, size, "compute", "the FMA pipe", f->fma);
-}
-
-static bool is_issue(const struct figures *f)
-{
-    return f->issue >= BUSY_PCT;
-}
-
-static void say_issue(const struct figures *f, char *out, size_t size)
-{
-    say_pct(out, size, "instructions", "issue", f->issue);
-}
-
-static bool is_l2(const struct figures *f)
-{
-    return f->l2 >= BUSY_PCT;
-}
-
-static void say_l2(const struct figures *f, char *out, size_t size)
-{
-    say_pct(out, size, "cache", "L2", f->l2);
-}
-
-static bool is_sm(const struct figures *f)
-{
-    return f->sm >= BUSY_PCT;
-}
-
-static void say_sm(const struct figures *f, char *out, size_t size)
-{
-    say_pct(out, size, "compute", "a unit of the SM", f->sm);
 }
 
 static double busiest(const struct figures *f)
@@ -144,7 +72,7 @@ static void say_latency(const struct figures *f, char *out, size_t size)
     counter_text(unit, sizeof unit, COUNTER_PCT, busiest(f));
     counter_text(occupancy, sizeof occupancy, COUNTER_PCT, f->occupancy);
     snprintf(out, size,
-             "latency: no unit above %s; warps wait for %s, %.1f cycles an instruction,"
+             "latency: no unit above %s; warps wait for %s, %.1f cycles per instruction,"
              " occupancy %s",
              unit, f->stall, f->stall_cycles, occupancy);
 }
@@ -164,14 +92,42 @@ static void say_mixed(const struct figures *f, char *out, size_t size)
              f->stall ? "; warps wait for " : "", f->stall ? f->stall : "");
 }
 
-static const struct rule rules[] = {
-    {is_short, say_short},   {is_dram, say_dram}, {is_partial, say_partial},
-    {is_tensor, say_tensor}, {is_fma, say_fma},   {is_issue, say_issue},
-    {is_l2, say_l2},         {is_sm, say_sm},     {is_latency, say_latency},
-    {is_mixed, say_mixed},
+/* A rule with a unit holds when that unit is busy; the others have their own functions. */
+static const struct rule {
+    bool (*holds)(const struct figures *f);
+    void (*say)(const struct figures *f, char *out, size_t size);
+    size_t pct; /* offset of the unit's figure */
+    const char *word, *unit;
+} rules[] = {
+    {is_short, say_short, 0, NULL, NULL},
+    {NULL, NULL, offsetof(struct figures, dram), "memory", "DRAM"},
+    {is_partial, say_partial, 0, NULL, NULL},
+    {NULL, NULL, offsetof(struct figures, tensor), "compute", "the tensor pipe"},
+    {NULL, NULL, offsetof(struct figures, fma), "compute", "the FMA pipe"},
+    {NULL, NULL, offsetof(struct figures, issue), "instructions", "issue"},
+    {NULL, NULL, offsetof(struct figures, l2), "cache", "L2"},
+    {NULL, NULL, offsetof(struct figures, sm), "compute", "a unit of the SM"},
+    {is_latency, say_latency, 0, NULL, NULL},
+    {is_mixed, say_mixed, 0, NULL, NULL},
 };
 
-/* "not selected" is a warp that could go: no reason to wait. */
+/* False when the rule does not hold. */
+static bool apply(const struct rule *rule, const struct figures *f, char *out, size_t size)
+{
+    char text[32];
+    if (rule->holds) {
+        if (!rule->holds(f)) return false;
+        rule->say(f, out, size);
+        return true;
+    }
+    double pct = *(const double *)((const char *)f + rule->pct);
+    if (!(pct >= BUSY_PCT)) return false;
+    counter_text(text, sizeof text, COUNTER_PCT, pct);
+    snprintf(out, size, "%s: %s at %s of its peak", rule->word, rule->unit, text);
+    return true;
+}
+
+/* A warp that is "not selected" could issue, so it does not count as a stall. */
 static bool is_stall(const struct counter_label *label)
 {
     return label->unit == COUNTER_CYCLES && strcmp(label->label, "not selected") != 0;
@@ -213,11 +169,8 @@ void profile_verdict(const struct profile *profile, const double *values, double
         .occupancy = profile_counter(profile, values, COUNTER_OCCUPANCY),
     };
     f.stall = profile_top_stall(profile, values, 0, &f.stall_cycles);
-    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
-        if (!rules[i].holds(&f)) continue;
-        rules[i].say(&f, out, PROFILE_MAX_WORDS);
-        return;
-    }
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        if (apply(&rules[i], &f, out, PROFILE_MAX_WORDS)) return;
     snprintf(out, PROFILE_MAX_WORDS, "unknown: its counters were not read");
 }
 
@@ -235,8 +188,8 @@ void profile_kernel_verdict(const struct profile *profile, const struct profile_
 {
     out[0] = '\0';
     if (kernel->activity != CUPTI_KERNEL || profile_is_whole(profile)) return;
-    /* The record's time may hold a wait for the kernel before, the counted one holds the
-     * counting: the truth is below both. */
+    /* The record's time may include a wait for the kernel before, the counter's time includes
+     * the overhead of counting: the true time is below both. */
     double counted_ns = profile_counter(profile, kernel->counter, COUNTER_TIME);
     profile_verdict(profile, kernel->counter, fmin(kernel->busy_ns, counted_ns) / kernel->count,
                     out);

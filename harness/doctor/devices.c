@@ -1,8 +1,7 @@
-/* devices.c - see devices.h. */
 #include <math.h>
 #include <string.h>
 
-#include "base/json_member.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "doctor/devices.h"

@@ -1,5 +1,5 @@
-/* devices.h - the devices of this machine, asked through a worker each, so that
- * this process never touches CUDA. */
+/* devices.h - describes the devices of this machine. Each is opened in a worker, so that this
+ * process never uses CUDA. */
 #ifndef DEVICES_H
 #define DEVICES_H
 
@@ -7,11 +7,11 @@
 
 #include "case/result.h"
 
-/* Open `spec` ("host", "cuda:0", "auto") in a worker and describe it; with
- * try_counters, `lost` says whether hardware counters can be read (device.h). */
+/* Open `spec` ("host", "cuda:0", "auto") in a worker and describe it; with try_counters,
+ * info->lost has a line if hardware counters cannot be read (device.h). */
 int devices_probe(const char *spec, bool try_counters, struct device_info *info);
 
-/* Every device, as a table or JSON. */
+/* Print every device as a table or as JSON. */
 int devices_list(FILE *out, const char *format);
 
 #endif

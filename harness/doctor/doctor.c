@@ -1,4 +1,3 @@
-/* doctor.c - from facts to findings. */
 #include <stdarg.h>
 #include <string.h>
 

@@ -1,9 +1,8 @@
 /*
  * doctor.h - what this machine can and cannot measure, and what to do about it.
  *
- * In two halves: doctor_gather finds the facts, on the machine; doctor_judge
- * draws the conclusions from them and from nothing else. A rule is a row of one
- * of the tables in doctor_gpu.c and doctor_host.c.
+ * doctor_gather collects facts from the machine; doctor_judge draws conclusions from these
+ * facts only. Each rule is a row of a table in doctor_gpu.c or doctor_host.c.
  */
 #ifndef DOCTOR_H
 #define DOCTOR_H
@@ -15,15 +14,15 @@
 
 enum { DOCTOR_TEXT = 320, DOCTOR_MAX_FINDINGS = 32 };
 
-/* A device that was asked for, through a worker. */
+/* The result of opening a device in a worker. */
 struct doctor_device {
     bool is_asked, is_open;
     char error[DOCTOR_TEXT];         /* why it did not open */
-    struct device_info info;         /* while it is open only */
+    struct device_info info;         /* valid if it is open */
     char library_error[DOCTOR_TEXT]; /* why its vendor library cannot be loaded; "" */
 };
 
-/* Unknown is "", NAN or -1. */
+/* A fact that is unknown is "", NAN or -1. */
 struct doctor_facts {
     /* the program */
     char version[RESULT_MAX_PROPERTY];
@@ -45,24 +44,24 @@ struct doctor_facts {
     char container[RESULT_MAX_PROPERTY]; /* "docker", "kvm"; "" none seen */
     char governor[RESULT_MAX_PROPERTY];
     int turbo; /* 1, 0 */
-    int cores; /* that this process may run on */
+    int cores; /* available to this process */
     double quota_cores;
-    double load; /* mean length of the run queue, last minute */
+    double load; /* load average of the last minute */
 
     /* what a run writes and draws */
     char gnuplot[RESULT_MAX_PROPERTY]; /* "5.4 patchlevel 4"; "" not found */
     char database[PATH_MAX];
     bool database_exists;
     char database_error[DOCTOR_TEXT]; /* "": it can be written */
-    char shared_disk[16];             /* "NFS"; "": a disk of this host */
+    char shared_disk[16];             /* "NFS"; "": a local disk */
     double free_bytes;
 };
 
 struct doctor_options {
-    bool host, gpu;       /* which to ask */
+    bool host, gpu;       /* which devices to open */
     const char *gpu_spec; /* "cuda:0" */
     const char *database;
-    const char *root; /* files of /proc, /sys and /dev are looked up below it; "" here */
+    const char *root; /* prefix of /proc, /sys and /dev; "" is this machine */
 };
 
 enum doctor_state { DOCTOR_OK, DOCTOR_LIMITED, DOCTOR_MISSING };
@@ -71,12 +70,12 @@ struct doctor_finding {
     const char *name; /* of the check */
     enum doctor_state state;
     char found[DOCTOR_TEXT];
-    char means[DOCTOR_TEXT]; /* what is lost by it; "" when ok */
+    char means[DOCTOR_TEXT]; /* the consequence; "" when ok */
     char remedy[DOCTOR_TEXT];
 };
 
-/* Judges one thing; false when it does not arise (no GPU was asked for). The
- * finding arrives empty, named and ok. */
+/* One rule. `judge` returns false when the check does not apply (no GPU was asked for). The
+ * finding has its name and state ok, and is otherwise empty. */
 struct doctor_check {
     const char *name;
     bool (*judge)(const struct doctor_facts *facts, struct doctor_finding *finding);
@@ -90,11 +89,11 @@ void doctor_gather(struct doctor_facts *facts, const struct doctor_options *opti
 int doctor_judge(const struct doctor_facts *facts,
                  struct doctor_finding findings[DOCTOR_MAX_FINDINGS]);
 
-/* For the rules: the state, and printf's words for what was found. */
+/* For the rules: set the state and the text of what was found. */
 void doctor_find(struct doctor_finding *finding, enum doctor_state state, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* What the finding means for a measurement, and what to do. */
+/* For the rules: what the finding means for a measurement, and what to do about it. */
 void doctor_advise(struct doctor_finding *finding, const char *means, const char *remedy);
 
 /* "ok", "limited", "missing": the words of the table and of JSON. */
@@ -107,9 +106,9 @@ int doctor_exit(const struct doctor_facts *facts);
 void doctor_write_table(FILE *out, const struct doctor_facts *facts,
                         const struct doctor_finding *findings, int count);
 
-/* {"assay", "format": 1, "devices": [...], "checks": [{"name", "state", "found",
- * "means", "remedy"}], "exit"}; a text that does not arise is null. -1 with
- * assay_error when it cannot be written. */
+/* {"assay", "format": 1, "devices": [...], "checks": [{"name", "state", "found", "means",
+ * "remedy"}], "exit"}; an empty text is null. -1 with assay_error when it cannot be
+ * written. */
 int doctor_write_json(FILE *out, const struct doctor_facts *facts,
                       const struct doctor_finding *findings, int count);
 

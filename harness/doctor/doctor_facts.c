@@ -1,6 +1,6 @@
 /*
- * doctor_facts.c - finds the facts that the doctor judges. Whatever cannot be
- * found out is unknown, and never an error.
+ * doctor_facts.c - collects the facts that the doctor judges. A fact that cannot be found is
+ * unknown, never an error.
  */
 #include <errno.h>
 #include <math.h>
@@ -12,8 +12,7 @@
 
 #include "base/error.h"
 #include "base/system_file.h"
-#include "case/host_info.h"
-#include "case/provenance.h"
+#include "case/run_record.h"
 #include "case/registry.h"
 #include "device/nvml.h"
 #include "device/nvtx.h"
@@ -21,14 +20,14 @@
 #include "doctor/doctor.h"
 #include "store/store.h"
 
-/* What follows `key` in `text`, or NULL. */
+/* The text after `key` in `text`, or NULL. */
 static const char *after(const char *text, const char *key)
 {
     const char *at = strstr(text, key);
     return at ? at + strlen(key) : NULL;
 }
 
-/* The only number of a file as a whole; `unknown` when there is none. */
+/* Read a file that contains one integer; `unknown` if it does not. */
 static long read_number(const char *root, const char *path, long unknown)
 {
     char text[SYSTEM_FILE_START], *end;
@@ -39,8 +38,7 @@ static long read_number(const char *root, const char *path, long unknown)
 
 /* ---------------------------------------------------------------- devices -- */
 
-/* A device that opens only when its counters are left alone has lost those, and nothing
- * else. */
+/* If a device opens only without try_counters, only its counters are lost. */
 static void probe(struct doctor_device *device, bool is_asked, const char *spec)
 {
     struct device_info *info = &device->info;
@@ -58,7 +56,7 @@ static void probe(struct doctor_device *device, bool is_asked, const char *spec)
     device->error[0] = '\0';
 }
 
-/* A worker that measured nothing has loaded none. */
+/* The worker measured nothing, so it has not loaded the vendor libraries. */
 static void find_libraries(struct doctor_device *device)
 {
     enum assay_place place = (enum assay_place)device->info.place;
@@ -116,7 +114,7 @@ static double find_quota(const char *root)
     return quota / period;
 }
 
-/* Intel's driver says whether it is off, the general one whether it is on. */
+/* Intel's driver has a file for off, the generic one a file for on. */
 static int find_turbo(const char *root)
 {
     long off = read_number(root, "/sys/devices/system/cpu/intel_pstate/no_turbo", -1);
@@ -146,8 +144,8 @@ static void find_host(struct doctor_facts *facts, const char *root)
 
 /* --------------------------------------------------------------- database -- */
 
-/* The folder of `path`, or the nearest above it that exists. -1 with errno when
- * that is no folder. */
+/* The folder of `path`, or the nearest existing one above it. -1 with errno when that is not
+ * a folder. */
 static int existing_folder(const char *path, char folder[PATH_MAX])
 {
     struct stat info = {0};
@@ -175,7 +173,7 @@ static void find_disk(struct doctor_facts *facts, const char *folder)
     snprintf(facts->shared_disk, sizeof facts->shared_disk, "%s", shared ? shared : "");
 }
 
-/* Opening it for writing would make it; the doctor changes nothing. */
+/* Not opened for writing, which would create it: the doctor changes nothing. */
 static void find_database(struct doctor_facts *facts, const char *path)
 {
     char folder[PATH_MAX];

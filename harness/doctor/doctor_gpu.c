@@ -1,4 +1,4 @@
-/* doctor_gpu.c - the doctor's rules about a GPU and what stands around it. */
+/* doctor_gpu.c - the doctor's rules about the GPU, its driver and its libraries. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,8 +7,8 @@
 #include "device/nvml.h"
 #include "doctor/doctor.h"
 
-/* The oldest driver that runs programs of a CUDA of this major version (NVIDIA,
- * CUDA Compatibility, "Minor Version Compatibility"). */
+/* The oldest driver that runs programs built with this major version of CUDA (NVIDIA, CUDA
+ * Compatibility, "Minor Version Compatibility"). */
 static const struct {
     int cuda, driver;
 } oldest_drivers[] = {{11, 450}, {12, 525}, {13, 580}};
@@ -19,7 +19,7 @@ static int major_of(const char *version)
     return (int)strtol(version + strcspn(version, "0123456789"), NULL, 10);
 }
 
-/* 0: not known. */
+/* 0: unknown. */
 static int oldest_driver(const char *nvcc)
 {
     for (size_t i = 0; i < sizeof oldest_drivers / sizeof *oldest_drivers; i++)
@@ -71,7 +71,7 @@ static void advise_about_gpu(const struct doctor_facts *facts, struct doctor_fin
 {
     const char *remedy = "look at what nvidia-smi says, and at the kernel's log for 'NVRM'";
     if (facts->driver[0] && !facts->has_device_node)
-        remedy = "the driver is there and /dev/nvidiactl is not: start the container with "
+        remedy = "the driver is loaded but /dev/nvidiactl is missing: start the container with "
                  "--gpus all, or run nvidia-modprobe";
     else if (!facts->driver[0])
         remedy = "see the driver, above";
@@ -98,8 +98,8 @@ static bool judge_gpu(const struct doctor_facts *facts, struct doctor_finding *f
 
 /* ------------------------------------------------------------ measuring -- */
 
-/* A loss by a word of what the device says of it, and what to do about it; the
- * last, without a word, suits every other one. */
+/* A remedy, chosen by a word in the device's message about what is lost; the last one,
+ * without a word, is the default. */
 struct loss {
     const char *word, *remedy;
 };
@@ -122,7 +122,7 @@ static const struct loss timestamp_losses[] = {
 static const struct loss counter_losses[] = {
     {"kernel records", "see the kernel timestamps, above"},
     {"NVreg_RestrictProfilingToAdminUsers", be_permitted},
-    {"another process", "stop the other profiler (of DCGM: dcgmi profile --pause)"},
+    {"another process", "stop the other profiler (for DCGM: dcgmi profile --pause)"},
     {"CUDA 12.6", "build again with CUDA 12.6 or later"},
     {"no function", "install CUPTI of CUDA 12.6 or later, or name its file in ASSAY_CUPTI"},
     {"virtual GPU", "ask whoever runs the host to allow profiling of its virtual GPUs"},
@@ -165,13 +165,13 @@ static bool judge_timestamps(const struct doctor_facts *facts, struct doctor_fin
     units_time(floor, info->event_floor_ns);
     doctor_advise(finding, "", remedy_of(timestamp_losses, line));
     snprintf(finding->means, sizeof finding->means,
-             "times come from event pairs, which count launch overhead in (%s for an empty "
+             "times come from event pairs, which include launch overhead (%s for an empty "
              "kernel); short kernels look slower than they are",
              floor);
     return true;
 }
 
-/* The device was opened with try_counters: what it does not say is lost can be read. */
+/* The device was opened with try_counters, so counters that `lost` does not name can be read. */
 static bool judge_counters(const struct doctor_facts *facts, struct doctor_finding *finding)
 {
     static const char what[] = "hardware counters";
@@ -184,7 +184,7 @@ static bool judge_counters(const struct doctor_facts *facts, struct doctor_findi
     const char *why = line + strlen(what);
     doctor_find(finding, DOCTOR_LIMITED, "%s", why + strspn(why, ": "));
     doctor_advise(finding,
-                  "assay profile tells kernels and their times, and not what bounds them; times "
+                  "assay profile shows kernels and their times, but not what limits them; times "
                   "do not need counters",
                   remedy_of(counter_losses, line));
     return true;
@@ -197,12 +197,12 @@ static bool judge_state(const struct doctor_facts *facts, struct doctor_finding 
         doctor_find(finding, DOCTOR_MISSING, "%s", facts->nvml_error);
         doctor_advise(finding,
                       "clocks, temperature, power and energy are not recorded, and samples of a "
-                      "throttled card are not told apart",
+                      "throttled card are not marked",
                       "libnvidia-ml.so.1 comes with the driver; in a container add 'utility' to "
                       "NVIDIA_DRIVER_CAPABILITIES");
     } else if (isnan(facts->state.energy_mj)) {
         doctor_find(finding, DOCTOR_LIMITED, "NVML has no energy counter on this card");
-        doctor_advise(finding, "energy of a launch is not recorded", "nothing: the card lacks it");
+        doctor_advise(finding, "energy per launch is not recorded", "nothing: the card lacks it");
     } else {
         doctor_find(finding, DOCTOR_OK, "by NVML: %.0f C, %.0f W, energy counter",
                     facts->state.temperature_c, facts->state.power_w);
@@ -245,7 +245,7 @@ static bool judge_mig(const struct doctor_facts *facts, struct doctor_finding *f
     if (!facts->gpu.is_open || mig < 0) return false;
     doctor_find(finding, mig ? DOCTOR_LIMITED : DOCTOR_OK, "%s", mig ? "on" : "off");
     if (mig)
-        doctor_advise(finding, "a slice of the card is measured, and its neighbours can be felt",
+        doctor_advise(finding, "only a slice of the card is measured, and other slices affect it",
                       "as root: nvidia-smi -mig 0, when nobody uses the other slices");
     return true;
 }
@@ -270,7 +270,7 @@ static bool judge_sharing(const struct doctor_facts *facts, struct doctor_findin
     doctor_find(finding, count ? DOCTOR_LIMITED : DOCTOR_OK,
                 count ? "processes of others on the GPU: %d" : "nobody else is on the GPU", count);
     if (count)
-        doctor_advise(finding, "they take turns with what is measured: times scatter and grow",
+        doctor_advise(finding, "they share the GPU with the measurement: times grow and scatter",
                       "wait for them or end them (nvidia-smi lists them), or pick another GPU with "
                       "--device");
     return true;
@@ -285,7 +285,7 @@ static bool judge_cublas(const struct doctor_facts *facts, struct doctor_finding
     } else {
         const char *why = facts->gpu.library_error;
         doctor_find(finding, DOCTOR_LIMITED, "%s", why[0] ? why : "not found");
-        doctor_advise(finding, "matrix products have no vendor baseline to be compared with",
+        doctor_advise(finding, "matrix products have no vendor baseline to compare with",
                       "install cuBLAS of the same CUDA version (libcublas of the CUDA packages)");
     }
     return true;

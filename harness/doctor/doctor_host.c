@@ -12,7 +12,7 @@ static const double NO_DISK_BYTES = 64.0 * 1024 * 1024;
 
 enum { OLDEST_GNUPLOT = 5 };
 
-/* The core that the worker runs on must not be shared. */
+/* Load per core above which the worker may have to share a core. */
 static const double BUSY_LOAD = 0.5;
 
 static bool judge_host(const struct doctor_facts *facts, struct doctor_finding *finding)
@@ -50,7 +50,7 @@ static bool judge_cores(const struct doctor_facts *facts, struct doctor_finding 
     if (facts->cores < 1) return false;
     bool is_cut = facts->quota_cores < facts->cores; /* false for NAN */
     if (is_cut)
-        doctor_find(finding, DOCTOR_LIMITED, "%d, of which a quota leaves %.3g", facts->cores,
+        doctor_find(finding, DOCTOR_LIMITED, "%d, limited by a quota to %.3g", facts->cores,
                     facts->quota_cores);
     else
         doctor_find(finding, facts->cores < 2 ? DOCTOR_LIMITED : DOCTOR_OK, "%d", facts->cores);
@@ -58,7 +58,7 @@ static bool judge_cores(const struct doctor_facts *facts, struct doctor_finding 
         doctor_advise(finding,
                       "the kernel stops this process whenever its share is used up, in "
                       "the middle of a sample",
-                      "give the container whole cores (--cpuset-cpus) in the place of a quota");
+                      "give the container whole cores (--cpuset-cpus) instead of a quota");
     else if (facts->cores < 2)
         doctor_advise(finding, "the program that measures and the one that records share a core",
                       "use a machine, or a container, with two cores or more");
@@ -120,13 +120,12 @@ static bool judge_database(const struct doctor_facts *facts, struct doctor_findi
     } else if (facts->shared_disk[0]) {
         doctor_find(finding, DOCTOR_LIMITED, "%.200s is on %s, which hosts may share",
                     facts->database, facts->shared_disk);
-        doctor_advise(finding,
-                      "its locks are not to be relied on: two runs at once may damage the file",
+        doctor_advise(finding, "its locks are not reliable: two runs at once may damage the file",
                       "keep the database on a local disk (--db or ASSAY_DB); move runs by export "
                       "and import");
     } else {
         doctor_find(finding, DOCTOR_OK, "%.200s %s", facts->database,
-                    facts->database_exists ? "can be written" : "can be made");
+                    facts->database_exists ? "can be written" : "can be created");
     }
     return true;
 }
@@ -142,7 +141,7 @@ static bool judge_disk(const struct doctor_facts *facts, struct doctor_finding *
     doctor_find(finding, state, "%s free", free_text);
     if (state != DOCTOR_OK)
         doctor_advise(finding, "a run may end when the disk is full; what it stored stays",
-                      "make room, or name a file elsewhere with --db or in ASSAY_DB");
+                      "free some space, or name a file elsewhere with --db or in ASSAY_DB");
     return true;
 }
 

@@ -1,21 +1,21 @@
-/* doctor_report.c - findings as a table for people and as JSON for programs. */
+/* doctor_report.c - writes the findings as a table and as JSON. */
 #include <string.h>
 
-#include "base/json_member.h"
+#include "base/json.h"
 #include "doctor/doctor.h"
 
 enum { WIDTH = 100, TEXT_COLUMN = 29 };
 
-/* Print `text` from the current column on, broken at blanks; each further line
- * starts `indent` columns in. */
+/* Print `text` from the current column on, wrapped at blanks; further lines are indented by
+ * `indent` columns. */
 static void print_wrapped(FILE *out, const char *text, int indent)
 {
-    const int room = WIDTH - indent;
-    while ((int)strlen(text) > room) {
-        int cut = room;
+    const int width = WIDTH - indent;
+    while ((int)strlen(text) > width) {
+        int cut = width;
         while (cut > 0 && text[cut] != ' ')
             cut--;
-        if (cut == 0) cut = room; /* one word, longer than a line */
+        if (cut == 0) cut = width; /* one word, longer than a line */
         fprintf(out, "%.*s\n%*s", cut, text, indent, "");
         text += cut;
         text += strspn(text, " ");

@@ -1,4 +1,3 @@
-/* exchange_format.c - the formats that runs are exchanged in. */
 #include "export/exchange_format.h"
 
 #include <ctype.h>
@@ -11,7 +10,7 @@
 
 enum { FORMATS = 6, HEAD = 4096, MAX_LIST = 128 };
 
-/* A longer ending stands before one that it ends in. */
+/* A longer ending comes before its suffix: ".bmf.json" before ".json". */
 static const struct exchange_format formats[FORMATS] = {
     {"ndjson", ".ndjson", store_export_ndjson, store_import_ndjson},
     {"csv", ".csv", store_export_csv, NULL},
@@ -21,18 +20,19 @@ static const struct exchange_format formats[FORMATS] = {
     {"prometheus", ".prom", export_prometheus, NULL},
 };
 
-static bool goes(const struct exchange_format *format, enum exchange_way way)
+static bool goes(const struct exchange_format *format, enum exchange_direction direction)
 {
-    return way == EXCHANGE_OUT ? format->export_run != NULL : format->import_file != NULL;
+    return direction == EXCHANGE_OUT ? format->export_run != NULL : format->import_file != NULL;
 }
 
-const struct exchange_format *exchange_format_named(const char *name, enum exchange_way way)
+const struct exchange_format *exchange_format_named(const char *name,
+                                                    enum exchange_direction direction)
 {
     const char *names[FORMATS];
     char list[MAX_LIST] = "";
     int count = 0;
     for (int i = 0; i < FORMATS; i++) {
-        if (!goes(&formats[i], way)) continue;
+        if (!goes(&formats[i], direction)) continue;
         if (strcmp(name, formats[i].name) == 0) return &formats[i];
         size_t used = strlen(list);
         snprintf(list + used, sizeof list - used, "%s%s", count ? ", " : "", formats[i].name);
@@ -40,9 +40,9 @@ const struct exchange_format *exchange_format_named(const char *name, enum excha
     }
     for (int i = 0; i < FORMATS; i++) {
         if (strcmp(name, formats[i].name) != 0) continue;
-        assay_error("the format %s is only %s (%s)", name,
-                    way == EXCHANGE_OUT ? "read, by assay import" : "written, by assay export",
-                    list);
+        assay_error(
+            "the format %s is only %s (%s)", name,
+            direction == EXCHANGE_OUT ? "read, by assay import" : "written, by assay export", list);
         return NULL;
     }
     const char *nearest = text_nearest(name, names, count);
@@ -66,7 +66,7 @@ const struct exchange_format *exchange_format_of(const char *path)
     return NULL;
 }
 
-/* What only one format has near its start. */
+/* Text near the start of a file that only one format has. */
 static const struct {
     const char *word, *format;
 } marks[] = {

@@ -1,4 +1,3 @@
-/* export.c - see export.h. */
 #include "export/export.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /*
- * export.h - what the exports to other tools share: the rows of a run as people
- * see it (view.h), those that are ok and belong to the suite, and their names.
+ * export.h - shared by the exports to other tools: the rows of a run (show/view.h) that
+ * are ok and belong to the suite, and their names.
  */
 #ifndef EXPORT_H
 #define EXPORT_H
@@ -10,7 +10,7 @@
 
 enum { EXPORT_NAME = 2 * ASSAY_MAX_NAME + RESULT_MAX_SHAPE + 32 };
 
-/* A run with what is derived from it. */
+/* A run and its derived figures. */
 struct export_run {
     struct stored_run run;
     struct view view;
@@ -20,18 +20,17 @@ struct export_run {
 int export_read(struct export_run *exported, struct store *store, const char *run_id);
 void export_release(struct export_run *exported);
 
-/* Whether the row has a time that another tool may take for one: ok, and not
- * measured for its ceiling alone. */
+/* Whether the row has a time to export: it is ok and not measured only for its ceiling. */
 bool export_has_time(const struct view_row *row);
 
 /* "int8_quantize/best/n:5000000/input:fp32/cold/cuda", as Google Benchmark names an
  * instance by its arguments. */
 void export_name(const struct view_row *row, char name[EXPORT_NAME]);
 
-/* 0, or -1 with assay_error when writing failed on the way. */
+/* Flush; 0, or -1 with assay_error when writing failed. */
 int export_finish(FILE *out);
 
-/* To out, one JSON document or text each; the run's id as in store.h. */
+/* Each writes one document to `out`. */
 int export_gbench(struct store *store, const char *run_id, FILE *out);
 int export_bmf(struct store *store, const char *run_id, FILE *out);
 int export_prometheus(struct store *store, const char *run_id, FILE *out);

@@ -1,15 +1,14 @@
 /*
- * export_bmf.c - a run in Bencher Metric Format: an object a case, an object a
- * measure, with the ends of its interval. Bencher's own measures: latency in
- * nanoseconds, and throughput, here what binds the case, in bytes or operations a
- * second.
+ * export_bmf.c - a run in Bencher Metric Format: one object per case, with one object per
+ * measure and the ends of its interval. The measures are Bencher's: latency in nanoseconds,
+ * and throughput in bytes or operations per second, whichever limits the case.
  */
 #include <math.h>
 
-#include "base/json_member.h"
+#include "base/json.h"
 #include "export/export.h"
 
-/* Of an interval; an end that is not known is not there, for readers that want numbers. */
+/* An unknown end of an interval is left out, as readers expect numbers. */
 static void end_member(struct json *json, const char *name, double value)
 {
     if (isfinite(value)) json_number_member(json, name, value);

@@ -1,15 +1,15 @@
 /*
- * export_gbench.c - a run as the JSON of Google Benchmark (its JSON reporter,
- * schema version 1), for tools that read that: Bencher, github-action-benchmark,
- * compare.py. One entry a case, with its median time.
+ * export_gbench.c - a run as the JSON of Google Benchmark (its JSON reporter, schema
+ * version 1), for tools that read it: Bencher, github-action-benchmark, compare.py. One
+ * entry per case, with its median time.
  *
- * Readers want cpu_time beside real_time. The processor's time is not measured
- * here, so it repeats real_time.
+ * Readers require cpu_time beside real_time. CPU time is not measured, so it repeats
+ * real_time.
  */
 #include <math.h>
 #include <string.h>
 
-#include "base/json_member.h"
+#include "base/json.h"
 #include "export/export.h"
 
 /* A counter that is not known is left out: the format has no null. */
@@ -20,7 +20,7 @@ static void counter(struct json *json, const char *key, double value)
     json_number(json, value);
 }
 
-/* Bencher refuses a file without it. */
+/* Bencher rejects a file without caches. */
 static void caches_member(struct json *json, const struct device_info *device)
 {
     json_key(json, "caches");

@@ -1,15 +1,15 @@
 /*
- * export_prometheus.c - a run in the text format of Prometheus (0.0.4), for the
- * textfile collector of its node exporter: the latest values, few labels, no
- * timestamps. Base units: seconds and bytes. The file takes its place at once
- * (out_file.h), as the collector wants.
+ * export_prometheus.c - a run in the text format of Prometheus (0.0.4), for the textfile
+ * collector of its node exporter: the latest values, few labels, no timestamps. Base units
+ * are seconds and bytes. The file is replaced atomically (out_file.h), as the collector
+ * requires.
  */
 #include <math.h>
 #include <stdlib.h>
 
 #include "export/export.h"
 
-/* Within quotes. */
+/* For text within quotes. */
 static void write_escaped(FILE *out, const char *text)
 {
     for (; *text; text++) {
@@ -86,13 +86,13 @@ static const struct {
     const char *name, *help;
     double (*value)(const struct view_row *row);
 } metrics[] = {
-    {"assay_case_ok", "1 where the case was measured and right, else 0.", case_ok},
+    {"assay_case_ok", "1 if the case was measured and its result is right, else 0.", case_ok},
     {"assay_time_seconds", "Median time of one launch.", time_seconds},
-    {"assay_time_lower_seconds", "Lower end of its interval.", lower_seconds},
-    {"assay_time_upper_seconds", "Upper end of its interval.", upper_seconds},
-    {"assay_bytes_per_second", "Bytes read and written a second.", bytes_per_second},
-    {"assay_operations_per_second", "Operations a second.", operations_per_second},
-    {"assay_speedup_ratio", "Baseline's time over the case's.", speedup},
+    {"assay_time_lower_seconds", "Lower end of its confidence interval.", lower_seconds},
+    {"assay_time_upper_seconds", "Upper end of its confidence interval.", upper_seconds},
+    {"assay_bytes_per_second", "Bytes read and written per second.", bytes_per_second},
+    {"assay_operations_per_second", "Operations per second.", operations_per_second},
+    {"assay_speedup_ratio", "Time of the baseline over the time of the case.", speedup},
 };
 
 static void write_metric(FILE *out, const struct view *view, const char *name, const char *help,
@@ -116,11 +116,11 @@ static void write_metric(FILE *out, const struct view *view, const char *name, c
     }
 }
 
-/* What is the same for all cases of the run, once. */
+/* The labels that all cases of the run share. */
 static void write_run(FILE *out, const struct stored_run *run)
 {
     static const char name[] = "assay_run_info";
-    write_help(out, name, "The run that the other metrics are of.");
+    write_help(out, name, "The run that the other metrics belong to.");
     fputs(name, out);
     write_label(out, '{', "run", run->run.id);
     write_label(out, ',', "suite", run->run.suite);

@@ -9,7 +9,6 @@
 #include "base/exit_code.h"
 #include "gate/gate_run_state.h"
 #include "judge/history.h"
-#include "judge/history_fence.h"
 #include "store/store_gate.h"
 #include "suite/plan.h"
 

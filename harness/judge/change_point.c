@@ -1,4 +1,3 @@
-/* change_point.c - see change_point.h. */
 #include "judge/change_point.h"
 
 #include <math.h>
@@ -9,13 +8,13 @@
 
 enum { STEP = CHANGE_WINDOW / 2, MAX_PASSES = 16 };
 
-static const uint64_t seed = 0x6368616e6765; /* any number: it must only stay the same */
+static const uint64_t seed = 0x6368616e6765; /* arbitrary, but fixed */
 
-/* A stretch of the series with the distances between its points. */
+/* A part of the series with the distances between its points. */
 struct span {
     int count;
     double total;              /* over all pairs */
-    double row[CHANGE_WINDOW]; /* of one point to all others */
+    double row[CHANGE_WINDOW]; /* sum from one point to all others */
     double distance[CHANGE_WINDOW][CHANGE_WINDOW];
 };
 
@@ -48,8 +47,8 @@ static double energy(int left, int right, double between, double within_left, do
     return m * n / (m + n) * distance;
 }
 
-/* The best split of the points in the order given. Points go over to the left
- * one by one, and their distances with them. */
+/* The best split of the points in the given order. Points move to the left side one by
+ * one, and the sums of distances are updated. */
 static struct split best_split(const struct span *span, const int *order)
 {
     struct split best = {0, -INFINITY};
@@ -68,8 +67,8 @@ static struct split best_split(const struct span *span, const int *order)
     return best;
 }
 
-/* Whether no permutation splits as well. The sums depend a little on their
- * order, so one that is as good but for rounding is as good. */
+/* Whether no permutation splits as well. The sums depend on their order by rounding, so a
+ * permutation that is worse only by rounding counts as equally good. */
 static bool is_change(const struct span *span, const struct split *split, int *order,
                       uint64_t stream)
 {
@@ -114,7 +113,7 @@ static void candidate_remove(struct candidates *candidates, int index)
         candidates->list[i] = candidates->list[i + 1];
 }
 
-/* Of candidates too near to be two changes the strongest stays. */
+/* Add a candidate. Of candidates too near to be two changes, the strongest is kept. */
 static void candidate_add(struct candidates *candidates, struct split split)
 {
     for (int i = candidates->count - 1; i >= 0; i--) {
@@ -151,8 +150,8 @@ static void search_windows(struct candidates *candidates, const double *values, 
     }
 }
 
-/* A window's edge may cut a level short: test each candidate again with what
- * lies between its neighbours, until all hold where they stand. */
+/* The edge of a window may cut a level short, so test each candidate again between its
+ * neighbours until none moves or disappears. */
 static void settle(struct candidates *candidates, const double *values, int begin, int end)
 {
     bool moved = true;

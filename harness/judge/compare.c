@@ -1,11 +1,12 @@
-/* compare.c - see compare.h. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "case/comparability.h"
 #include "judge/compare_parts.h"
 
-/* Of all launches against the base's first. */
+/* The first difference of any launch from the first one of the base. */
 static void find_difference(struct comparing *comparing)
 {
     const struct stored_run *base = &comparing->base->run, *candidate = &comparing->candidate->run;
@@ -22,7 +23,7 @@ static void find_difference(struct comparing *comparing)
 
 /* ----------------------------------------------------------------- runs -- */
 
-/* How many rows from `at` on are of its case. */
+/* Number of rows of the case that begins at `at`. */
 static int case_rows(const struct timings *timings, int at)
 {
     int end = at;
@@ -58,12 +59,12 @@ static void make_notes(const struct comparing *comparing)
         comparison_note(comparison, "the sides have no case in common");
     int b = comparison->base.launches, c = comparison->candidate.launches;
     if (b == 1 && c == 1)
-        comparison_note(comparison, "one launch a side: the intervals come from samples of one "
-                                    "process and cannot see how launches differ; measure with "
+        comparison_note(comparison, "one launch on each side: the intervals come from samples of "
+                                    "one process and cannot see how launches differ; measure with "
                                     "--launches 5 or more");
     else if (b < 4 || c < 4)
         comparison_note(comparison,
-                        "%d and %d launches: too few for 95 %% intervals (4 a side), so "
+                        "%d and %d launches: too few for 95 %% intervals (4 on each side), so "
                         "they show smallest to largest",
                         b, c);
     const struct noise *noise = comparing->options->noise;
@@ -80,7 +81,7 @@ static void make_notes(const struct comparing *comparing)
         comparison_note(comparison, "different suites: %.60s and %.60s", comparison->base.suite,
                         comparison->candidate.suite);
     if (comparing->difference[0])
-        comparison_note(comparison, "the runs are not of one comparability: %s%s",
+        comparison_note(comparison, "the runs were not measured under the same conditions: %s%s",
                         comparing->difference,
                         comparing->options->across ? "; compared because that was asked for" : "");
     strcpy(comparison->difference, comparing->difference);
@@ -93,7 +94,7 @@ int compare_runs(struct comparison *comparison, const struct timings *base,
 {
     struct comparing comparing = {
         .comparison = comparison, .base = base, .candidate = candidate, .options = options};
-    size_t room = (size_t)(base->count > candidate->count ? base->count : candidate->count) + 1;
+    size_t space = (size_t)(base->count > candidate->count ? base->count : candidate->count) + 1;
     int status = -1;
     *comparison = (struct comparison){.mode = options->at_most_suspect ? "stored" : "compare",
                                       .metric = options->speedup ? "speedup" : "time",
@@ -101,9 +102,9 @@ int compare_runs(struct comparison *comparison, const struct timings *base,
     comparison->threshold = options->threshold > 0 ? options->threshold : NAN;
     comparison->rows =
         calloc((size_t)base->count + (size_t)candidate->count + 1, sizeof *comparison->rows);
-    comparing.logs[0] = calloc(room, sizeof(double));
-    comparing.logs[1] = calloc(room, sizeof(double));
-    comparing.scratch = calloc(room, sizeof(double));
+    comparing.logs[0] = calloc(space, sizeof(double));
+    comparing.logs[1] = calloc(space, sizeof(double));
+    comparing.scratch = calloc(space, sizeof(double));
     if (!comparison->rows || !comparing.logs[0] || !comparing.logs[1] || !comparing.scratch) {
         assay_error("out of memory for the comparison");
         goto out;
@@ -121,4 +122,26 @@ out:
     free(comparing.scratch);
     if (status != 0) comparison_release(comparison);
     return status;
+}
+
+/* Append "driver 580.1 and 590.2". */
+static void differ(char *out, size_t size, const char *what, const char *a, const char *b)
+{
+    size_t used = strlen(out);
+    if (used >= size) return;
+    snprintf(out + used, size - used, "%s%s %s and %s", used ? ", " : "", what,
+             a[0] ? a : "unknown", b[0] ? b : "unknown");
+}
+
+void comparability_difference(const struct launch_info *a, const struct launch_info *b, char *out,
+                              size_t size)
+{
+    struct comparability x, y;
+    bool same_model = strcmp(a->device.name, b->device.name) == 0;
+    comparability_of(&a->device, &x);
+    comparability_of(&b->device, &y);
+    out[0] = '\0';
+    for (int i = 0; i < COMPARABILITY_PARTS; i++)
+        if (strcmp(x.part[i], y.part[i]) != 0 && (same_model || !comparability_is_of_card(i)))
+            differ(out, size, comparability_part_name(i), x.part[i], y.part[i]);
 }

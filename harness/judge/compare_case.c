@@ -1,4 +1,4 @@
-/* compare_case.c - one case of two runs: from its rows to a verdict. */
+/* compare_case.c - judges one case of two runs. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,12 +7,12 @@
 #include "judge/gate_stats.h"
 
 static const double CONFIDENCE = 0.95;
-/* Of one side, as an end of the interval has it. */
+/* One-sided: one end of a 95 % interval. */
 static const double ALPHA = 0.025;
 /* Efficiency of the rank-sum test against the t test on normal data. */
 static const double EFFICIENCY = 0.955;
 static const double POWER = 0.8;
-/* SM clocks within this of each other are one clock. */
+/* SM clocks within this fraction of each other count as equal. */
 static const double STEADY_CLOCK = 0.01;
 
 double clock_quantum(const struct device_info *device, double time_ns)
@@ -48,7 +48,7 @@ static const struct timing *first_with(const struct side_figures *side, int stat
     return NULL;
 }
 
-/* The first launch whose outcome is no time, worst kinds first; NULL: none. */
+/* The first launch that failed, worst status first; NULL: none. */
 static const struct timing *failure(const struct side_figures *side)
 {
     static const int worst[] = {STATUS_WRONG, STATUS_CRASHED, STATUS_TIMEOUT};
@@ -71,7 +71,7 @@ static bool is_in_launch(const struct side_figures *side, int launch)
     return false;
 }
 
-/* In how many of the rounds of `other` a side has no row. */
+/* Number of launches of `other` in which a side has no row. */
 static int lost_rounds(const struct side_figures *side, const struct side_figures *other)
 {
     int lost = 0;
@@ -80,7 +80,7 @@ static int lost_rounds(const struct side_figures *side, const struct side_figure
     return lost;
 }
 
-/* Half of the launches or more: what is left would be the lucky ones. */
+/* Whether half of the launches or more were unstable: the rest would be a biased selection. */
 static bool mostly_unstable(const struct side_figures *side)
 {
     int count = 0;
@@ -106,8 +106,8 @@ static enum verdict of_failure(struct comparison_row *row, const struct timing *
     return set(row, VERDICT_ERROR, before, failed->reason);
 }
 
-/* A case that comes and goes is there only in the launches that went well, whose times would
- * speak for all. VERDICTS: it is in all launches that it must be in. */
+/* A case that is missing in some launches has times only from those that went well, which
+ * would be a biased selection. VERDICTS: it is in all launches that it must be in. */
 static enum verdict of_lost(struct comparison_row *row, const struct comparing *comparing,
                             const struct side_figures *base, const struct side_figures *candidate)
 {
@@ -126,13 +126,13 @@ static enum verdict of_lost(struct comparison_row *row, const struct comparing *
     return VERDICTS;
 }
 
-/* Work that nobody stated, as in some imported files, is no difference. */
+/* Unknown work on both sides, as in some imported files, is equal. */
 static bool is_same(double a, double b)
 {
     return a == b || (isnan(a) && isnan(b));
 }
 
-/* What is decided without a ratio; VERDICTS: nothing yet. */
+/* The verdict if it can be decided without a ratio, else VERDICTS. */
 static enum verdict without_ratio(struct comparison_row *row, const struct comparing *comparing,
                                   const struct side_figures *base,
                                   const struct side_figures *candidate)
@@ -170,19 +170,19 @@ static enum verdict without_ratio(struct comparison_row *row, const struct compa
                    comparing->options->speedup ? "no baseline of its group" : "no time");
     int least = comparing->options->least_launches;
     if (row->launches >= least) return VERDICTS;
-    snprintf(row->reason, sizeof row->reason, "%d launch%s, and this needs %d a side",
+    snprintf(row->reason, sizeof row->reason, "%d launch%s, and this needs %d on each side",
              row->launches, row->launches == 1 ? "" : "es", least);
     return VERDICT_INCOMPARABLE;
 }
 
-/* One launch a side: the medians' own intervals, at their far ends. */
+/* With one launch on each side: from the intervals of the two medians, at their far ends. */
 static struct interval sample_interval(const struct comparing *comparing,
                                        const struct side_figures *base,
                                        const struct side_figures *candidate)
 {
     struct interval change = {candidate->logs[0] - base->logs[0], NAN, NAN};
     const struct timing *b = base->rows, *c = candidate->rows;
-    if (comparing->options->speedup) return change; /* two further medians, without theirs */
+    if (comparing->options->speedup) return change; /* the baselines' intervals are not known */
     if (b->lo_ns > 0 && c->lo_ns > 0) {
         change.lo = log(c->lo_ns / b->hi_ns);
         change.hi = log(c->hi_ns / b->lo_ns);
@@ -212,7 +212,7 @@ static int find_change(struct comparison_row *row, const struct comparing *compa
     return 0;
 }
 
-/* By the normal law, from the spread of the launches at hand. */
+/* Minimum detectable effect by the normal approximation, from the spread of these launches. */
 static double detectable(const struct comparison_row *row, const struct comparing *comparing,
                          const struct side_figures *base, const struct side_figures *candidate)
 {
@@ -234,8 +234,8 @@ static double p_of(const struct side_figures *base, const struct side_figures *c
     return rank_sum_p(base->logs, base->valid, candidate->logs, candidate->valid, shift, side);
 }
 
-/* Whether the row is beyond its floor on each side, and shown not to be slower. Few
- * launches prove nothing: theirs is what the interval looks like. */
+/* Test whether the row is slower or faster by more than its floor, or shown not to be
+ * slower. With too few launches for a test, the interval alone decides. */
 static void test_case(struct comparison_row *row, const struct side_figures *base,
                       const struct side_figures *candidate, struct interval change, bool *slower,
                       bool *faster, bool *not_slower)
@@ -254,7 +254,7 @@ static void test_case(struct comparison_row *row, const struct side_figures *bas
     *not_slower = p_of(base, candidate, floor, SIDE_LESS) <= ALPHA;
 }
 
-/* The same, turned about, when the sides are swapped: only a PASS has a direction. */
+/* Symmetric: swapping the sides mirrors the verdict, except that PASS means "not slower". */
 static enum verdict judge(struct comparison_row *row, const struct comparing *comparing,
                           const struct side_figures *base, const struct side_figures *candidate,
                           struct interval change)
@@ -277,7 +277,7 @@ static enum verdict judge(struct comparison_row *row, const struct comparing *co
                weak ? "too few launches to prove anything" : "the interval straddles the floor");
 }
 
-/* Whether all launches of the case ran at one SM clock. A simulated device has none that moves. */
+/* Whether all launches of the case ran at the same SM clock, as a simulated device always does. */
 static bool clock_is_steady(const struct comparing *comparing, const struct side_figures *base,
                             const struct side_figures *candidate)
 {
@@ -297,7 +297,7 @@ static bool clock_is_steady(const struct comparing *comparing, const struct side
     return most > 0 && most <= least * (1 + STEADY_CLOCK);
 }
 
-/* The command line goes before the suite, and the suite before the clock. */
+/* The command line's threshold, else the suite's, else the default by the clock. */
 static double threshold_of(const struct comparing *comparing, const struct side_figures *base,
                            const struct side_figures *candidate)
 {
@@ -314,7 +314,7 @@ int compare_case(struct comparing *comparing, struct side_figures *base,
     struct comparison *comparison = comparing->comparison;
     struct comparison_row *row = &comparison->rows[comparison->count];
     struct interval change;
-    if (is_skipped(base) && is_skipped(candidate)) return 0; /* nobody measured it */
+    if (is_skipped(base) && is_skipped(candidate)) return 0; /* neither side measured it */
     comparison->count++;
     row->id = base->count ? base->rows[0].id : candidate->rows[0].id;
     row->ratio = (struct interval){NAN, NAN, NAN};

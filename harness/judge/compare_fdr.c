@@ -1,4 +1,4 @@
-/* compare_fdr.c - the tests of all cases taken together: Benjamini-Hochberg. */
+/* compare_fdr.c - corrects the tests of all cases together, by Benjamini-Hochberg. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 #include "judge/compare_parts.h"
 #include "judge/gate_stats.h"
 
-/* Cases whose verdict is that of their test. */
+/* Whether the verdict is the result of a test. */
 static bool is_tested(const struct comparison_row *row)
 {
     bool by_test = row->verdict == VERDICT_REGRESSED || row->verdict == VERDICT_IMPROVED ||
@@ -14,7 +14,7 @@ static bool is_tested(const struct comparison_row *row)
     return by_test && !isnan(row->p_slower) && !isnan(row->p_faster);
 }
 
-/* What was found by itself and is not among what is found of all together. */
+/* The case changed by its own test, but not after the correction. */
 static void take_back(struct comparison_row *row)
 {
     row->verdict = VERDICT_INCONCLUSIVE;
@@ -22,8 +22,8 @@ static void take_back(struct comparison_row *row)
              "changed by itself, but not at the false discovery rate of all cases");
 }
 
-/* A case that is slower is not faster too, whatever the rate: only the side whose p is
- * the smaller may be found. */
+/* Judge one direction. Only the direction with the smaller p-value may be found, so that no
+ * case is both slower and faster, whatever the rate. */
 static void judge_side(struct comparison_row **row, const double *p, const double *opposite,
                        int count, double rate, enum verdict found, int *order, bool *rejected)
 {
@@ -41,11 +41,11 @@ static void judge_side(struct comparison_row **row, const double *p, const doubl
 
 int compare_fdr(struct comparison *comparison, double rate)
 {
-    size_t room = (size_t)comparison->count + 1;
-    struct comparison_row **row = calloc(room, sizeof *row);
-    double *slower = calloc(room, sizeof *slower), *faster = calloc(room, sizeof *faster);
-    int *order = calloc(room, sizeof *order), count = 0, status = -1;
-    bool *rejected = calloc(room, sizeof *rejected);
+    size_t space = (size_t)comparison->count + 1;
+    struct comparison_row **row = calloc(space, sizeof *row);
+    double *slower = calloc(space, sizeof *slower), *faster = calloc(space, sizeof *faster);
+    int *order = calloc(space, sizeof *order), count = 0, status = -1;
+    bool *rejected = calloc(space, sizeof *rejected);
     if (!row || !slower || !faster || !order || !rejected) {
         assay_error("out of memory for %d tests", comparison->count);
         goto out;
@@ -59,8 +59,8 @@ int compare_fdr(struct comparison *comparison, double rate)
     judge_side(row, slower, faster, count, rate, VERDICT_REGRESSED, order, rejected);
     judge_side(row, faster, slower, count, rate, VERDICT_IMPROVED, order, rejected);
     comparison_note(comparison,
-                    "%d tests taken together: of what is called changed, %.3g %% is expected to be "
-                    "false (--fdr)",
+                    "%d tests corrected together: of what is called changed, %.3g %% is expected "
+                    "to be false (--fdr)",
                     count, 100 * rate);
     status = 0;
 out:

@@ -1,17 +1,17 @@
 /*
- * compare_parts.h - what the parts of comparing share: compare.c (two runs),
- * compare_case.c (the rows of one case to its verdict), compare_tags.c (causes).
+ * compare_parts.h - shared by compare.c (two runs), compare_case.c (the verdict of one
+ * case), compare_fdr.c (the correction over all cases) and compare_tags.c (causes).
  */
 #ifndef COMPARE_PARTS_H
 #define COMPARE_PARTS_H
 
 #include "judge/compare.h"
 
-/* What the rows of one case say on one side. */
+/* The rows of one case on one side. */
 struct side_figures {
-    const struct timing *rows; /* one a launch */
+    const struct timing *rows; /* one per launch */
     int count;
-    double *logs; /* of the metric, where there is one; `valid` of them */
+    double *logs; /* logarithms of the metric, `valid` of them */
     int valid;
     double time_ns, sm_mhz; /* medians; NAN none */
 };
@@ -20,9 +20,9 @@ struct comparing {
     struct comparison *comparison;
     const struct timings *base, *candidate;
     const struct compare_options *options;
-    double *logs[2]; /* room for the logarithms of one case, a side each */
+    double *logs[2]; /* space for the logarithms of one case, one array per side */
     double *scratch;
-    char difference[ASSAY_MAX_REASON]; /* of the comparability keys */
+    char difference[ASSAY_MAX_REASON]; /* between the comparability of the sides */
     unsigned key_tags;
 };
 
@@ -30,10 +30,11 @@ struct comparing {
 int compare_case(struct comparing *comparing, struct side_figures *base,
                  struct side_figures *candidate);
 
-/* Take the rows' tests together, at options.fdr. -1 with assay_error. */
+/* Correct the tests of all rows together, at false discovery rate `rate`. -1 with
+ * assay_error. */
 int compare_fdr(struct comparison *comparison, double rate);
 
-/* The tags of a row that has its ratio, floor and verdict. */
+/* Set the tags of a row; its ratio, floor and verdict are set. */
 void compare_tags(struct comparison_row *row, const struct comparing *comparing,
                   const struct side_figures *base, const struct side_figures *candidate);
 

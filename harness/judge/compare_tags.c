@@ -1,15 +1,15 @@
-/* compare_tags.c - causes that a comparison tells beside its verdicts. */
+/* compare_tags.c - the likely causes that are shown with a verdict. */
 #include <math.h>
 #include <string.h>
 
 #include "device/nvml.h"
 #include "judge/compare_parts.h"
 
-/* Above this many operations a byte a case follows the clock. */
+/* Above this many operations per byte the time of a case follows the SM clock. */
 static const double OPS_PER_BYTE = 16;
 
-/* The widest gap parts them, when each side of it has two or more, it is at least
- * a percent, and neither side is a third as wide. */
+/* The widest gap separates two groups if each has two launches or more, the gap is at least
+ * one per cent, and it is more than three times as wide as either group. */
 bool is_bimodal(double *logs, int count)
 {
     int at = 0;
@@ -22,7 +22,7 @@ bool is_bimodal(double *logs, int count)
     return gap > 0.01 && gap > 3 * below && gap > 3 * above;
 }
 
-/* A change of the time that is the clock's: the cycles are the same. */
+/* Whether the change of time is explained by the clock: the cycles are the same. */
 static bool is_clocks(const struct comparison_row *row, const struct side_figures *base,
                       const struct side_figures *candidate)
 {

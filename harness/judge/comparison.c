@@ -1,4 +1,3 @@
-/* comparison.c - see comparison.h. */
 #include "judge/comparison.h"
 
 #include <math.h>
@@ -47,7 +46,7 @@ void comparison_side_of(struct comparison_side *side, const struct stored_run *r
     text_copy(side->driver, sizeof side->driver, device->driver);
 }
 
-/* How much a row is to be looked at: the verdict, then the size of the change. */
+/* Order by verdict, then by size of the change. */
 static int worst_first(const void *a, const void *b)
 {
     const struct comparison_row *x = a, *y = b;
@@ -64,7 +63,7 @@ static int by_operation(const void *a, const void *b)
     return strcmp(x->operation, y->operation);
 }
 
-/* The sum of logarithms is kept in `ratio` until the end. */
+/* Geometric mean per operation; until the end `ratio` holds the sum of logarithms. */
 static int make_families(struct comparison *comparison)
 {
     free(comparison->families);
@@ -105,6 +104,42 @@ bool comparison_has_common_case(const struct comparison *comparison)
     return false;
 }
 
+static int by_variant(const void *a, const void *b)
+{
+    const struct case_id *x = &(*(struct comparison_row *const *)a)->id;
+    const struct case_id *y = &(*(struct comparison_row *const *)b)->id;
+    int order = strcmp(x->operation, y->operation);
+    return order ? order : strcmp(x->variant, y->variant);
+}
+
+/* `rows` are all rows of one variant. */
+static void mark(struct comparison_row **rows, int count)
+{
+    bool differ = false;
+    for (int i = 1; i < count; i++)
+        differ |= rows[i]->id.place != rows[0]->id.place;
+    for (int i = 0; i < count; i++)
+        rows[i]->names_place = differ;
+}
+
+/* Set names_place of every row: whether its variant ran on host and on CUDA. */
+static int mark_places(struct comparison *comparison)
+{
+    struct comparison_row **rows = calloc((size_t)comparison->count + 1, sizeof(*rows));
+    if (!rows) return assay_error("out of memory for the rows");
+    for (int i = 0; i < comparison->count; i++)
+        rows[i] = &comparison->rows[i];
+    qsort(rows, (size_t)comparison->count, sizeof(*rows), by_variant);
+    for (int begin = 0, end; begin < comparison->count; begin = end) {
+        end = begin + 1;
+        while (end < comparison->count && by_variant(&rows[begin], &rows[end]) == 0)
+            end++;
+        mark(rows + begin, end - begin);
+    }
+    free(rows);
+    return 0;
+}
+
 int comparison_finish(struct comparison *comparison, unsigned fail_on)
 {
     int blocking[VERDICTS] = {0};
@@ -119,7 +154,7 @@ int comparison_finish(struct comparison *comparison, unsigned fail_on)
     comparison->exit = verdict_exit(blocking, comparison->counts, fail_on);
     if (comparison->count)
         qsort(comparison->rows, (size_t)comparison->count, sizeof *comparison->rows, worst_first);
-    if (comparison_mark_places(comparison) != 0) return -1;
+    if (mark_places(comparison) != 0) return -1;
     return make_families(comparison);
 }
 
@@ -142,4 +177,12 @@ void comparison_ratio_text(const struct comparison_row *row, char *out, size_t s
         snprintf(out, size, "%.3fx", row->ratio.mid);
     else
         snprintf(out, size, "%.3fx [%.3f, %.3f]", row->ratio.mid, row->ratio.lo, row->ratio.hi);
+}
+
+void comparison_row_text(const struct comparison_row *row, char out[CASE_TEXT])
+{
+    case_text(&row->id, out);
+    size_t used = strlen(out);
+    if (row->names_place)
+        snprintf(out + used, CASE_TEXT - used, " %s", place_name((enum assay_place)row->id.place));
 }

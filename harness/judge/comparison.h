@@ -1,6 +1,6 @@
 /*
- * comparison.h - what compare and gate found, one struct that is the
- * source of every format (comparison_formats.h), so that all say the same.
+ * comparison.h - the result of `assay compare` or `assay gate`. Every output format
+ * (show/comparison_formats.h) is written from this struct.
  */
 #ifndef COMPARISON_H
 #define COMPARISON_H
@@ -10,12 +10,12 @@
 #include "case/run_record.h"
 #include "judge/verdict.h"
 
-/* What the interval of a row is made from. */
+/* What the interval of a row is computed from. */
 enum evidence {
     EVIDENCE_NONE,
-    EVIDENCE_SAMPLES,  /* one launch a side: cannot see how launches differ */
-    EVIDENCE_RANGE,    /* too few launches for 95 %: smallest to largest */
-    EVIDENCE_LAUNCHES, /* a 95 % interval over launches */
+    EVIDENCE_SAMPLES,  /* samples of one launch on each side: cannot see how launches differ */
+    EVIDENCE_RANGE,    /* smallest to largest, as there are too few launches for 95 % */
+    EVIDENCE_LAUNCHES, /* a 95 % confidence interval over launches */
     EVIDENCES,
 };
 const char *evidence_name(enum evidence evidence);
@@ -27,21 +27,21 @@ struct comparison_row {
     struct interval ratio; /* candidate over base; NANs: none */
     enum evidence evidence;
     double base_ns, candidate_ns; /* medians over launches; NAN: no time */
-    double p_slower, p_faster;    /* one-sided, against the floor; NAN: no test was made */
+    double p_slower, p_faster;    /* one-sided p-values, against the floor; NAN: no test */
     double threshold;             /* smallest change that matters, as a fraction */
-    double floor;                 /* the same, not below what noise and clock allow to see */
-    double noise;                 /* noise floor, as a fraction; NAN not known */
-    double fence;                 /* what the case's history does by itself; NAN not known */
-    double mde;                   /* smallest change found 4 times in 5; NAN not known */
+    double floor;                 /* the threshold, or noise or clock resolution if larger */
+    double noise;                 /* noise floor, as a fraction; NAN unknown */
+    double fence;                 /* usual change between runs (history_fence); NAN unknown */
+    double mde;                   /* minimum detectable effect at 80 % power; NAN unknown */
     int launches;                 /* of the side with fewer; rounds when paired */
-    bool names_place;             /* its variant also ran at the other place: say where */
-    bool confirmed;               /* judged on fresh rounds of a second stage */
+    bool names_place;             /* the variant ran on host and CUDA, so name the place */
+    bool confirmed;               /* judged by the fresh rounds of a second stage */
     char reason[ASSAY_MAX_REASON];
 };
 
-/* One side, in words. */
+/* Description of one side. */
 struct comparison_side {
-    char id[STORE_ID]; /* of its run; of the first when it has several */
+    char id[STORE_ID]; /* of its run; of the first if there are several */
     char suite[ASSAY_MAX_NAME];
     char label[RESULT_MAX_PROPERTY];
     char program[RESULT_MAX_PROPERTY]; /* the path, when a gate ran it */
@@ -75,14 +75,14 @@ struct comparison {
     int count;
     struct comparison_family *families;
     int family_count;
-    char note[COMPARISON_NOTES][COMPARISON_NOTE]; /* what a reader must know */
+    char note[COMPARISON_NOTES][COMPARISON_NOTE]; /* sentences that every format shows */
     int note_count;
-    char difference[ASSAY_MAX_REASON]; /* where the sides' comparability differs; "" nowhere */
+    char difference[ASSAY_MAX_REASON]; /* in the comparability of the sides; "" none */
     int counts[VERDICTS];
     int exit;
 };
 
-/* A sentence that every format shows; the same one only once. */
+/* Add a sentence, once. */
 void comparison_note(struct comparison *comparison, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -92,15 +92,12 @@ void comparison_side_of(struct comparison_side *side, const struct stored_run *r
 /* Whether a case is on both sides. */
 bool comparison_has_common_case(const struct comparison *comparison);
 
-/* Set names_place of every row; -1 with assay_error. comparison_finish does it. */
-int comparison_mark_places(struct comparison *comparison);
-
 /* Order the rows, count verdicts, make the families and the exit code. -1 with
  * assay_error when out of memory. May be called again after rows changed. */
 int comparison_finish(struct comparison *comparison, unsigned fail_on);
 void comparison_release(struct comparison *comparison);
 
-/* Its case_text, and " host" or " cuda" where its variant has rows of both. */
+/* Its case_text, with " host" or " cuda" appended if its variant has rows of both. */
 void comparison_row_text(const struct comparison_row *row, char out[CASE_TEXT]);
 /* "1.034x [1.021, 1.047]"; "-" without a ratio. */
 void comparison_ratio_text(const struct comparison_row *row, char *out, size_t size);

@@ -1,4 +1,3 @@
-/* gate.c - see gate.h. */
 #include "judge/gate.h"
 
 #include <math.h>
@@ -9,7 +8,7 @@ static const double CONFIDENCE = 0.95;
 /* Efficiency of the signed-rank test against the t test on normal data. */
 static const double EFFICIENCY = 0.955;
 static const double POWER = 0.8;
-/* A floor of noise above this many thresholds is no floor but a broken instrument. */
+/* With a noise floor above this multiple of the threshold a case is UNSTABLE. */
 static const double MOST_NOISE = 2.5;
 /* Share of the suspects whose null arm may trip before all verdicts are void. */
 static const double NULL_SHARE = 0.05;
@@ -37,7 +36,8 @@ static double p_excluded(const struct gate_rounds *rounds, double floor, enum si
                          side == SIDE_GREATER ? SIDE_LESS : SIDE_GREATER);
 }
 
-/* By the normal law, from the spread of the rounds at hand: what passes alpha with POWER. */
+/* The change that is significant at `alpha` with POWER, by the normal approximation from the
+ * spread of these rounds. */
 static double detectable(const struct gate_case *one, const struct gate_rounds *rounds,
                          double alpha)
 {
@@ -107,7 +107,7 @@ int gate_screen(struct gate_case *cases, int count, const struct gate_rules *rul
         screen_case(&cases[i], rules);
         suspects += is_suspect(&cases[i]);
     }
-    /* A case that changed would be a suspect beside the others. */
+    /* A case that changed would be one suspect more. */
     double alpha = look_alpha(rules, false) / (suspects + 1);
     for (int i = 0; i < count; i++)
         cases[i].mde = detectable(&cases[i], &cases[i].screen, alpha);
@@ -151,8 +151,8 @@ struct family {
     struct gate_case **member;
 };
 
-/* Holm over all suspects of one direction. In a second look those that were
- * decided in the first stay in the family and are not tested again. */
+/* Holm's procedure over all suspects of one direction. In a second look, suspects decided in
+ * the first stay in the family but are not tested again. */
 static void confirm_side(struct gate_case *cases, int count, enum side side, double alpha,
                          struct family *family)
 {
@@ -174,15 +174,15 @@ static void confirm_side(struct gate_case *cases, int count, enum side side, dou
     }
 }
 
-/* The same test on unchanged code, in either direction, without mercy: voiding a
- * verdict is the safe side. */
+/* The same test on unchanged code, in either direction, without correction: voiding a
+ * verdict is the safe error. */
 static bool null_trips(const struct gate_case *one, double alpha)
 {
     return p_changed(&one->null, one->floor, SIDE_GREATER) <= alpha ||
            p_changed(&one->null, one->floor, SIDE_LESS) <= alpha;
 }
 
-/* `alpha`: what the suspect with the smallest p must pass. */
+/* `alpha`: the level that the smallest p-value must pass. */
 static void judge_case(struct gate_case *one, bool all_void, double alpha)
 {
     one->change = signed_rank_interval(one->confirm.value, one->confirm.count, CONFIDENCE);
@@ -204,14 +204,14 @@ static void judge_case(struct gate_case *one, bool all_void, double alpha)
         settle(one, VERDICT_INCONCLUSIVE, "the interval straddles the floor");
 }
 
-/* Room for a family of `count`; on the heap, so that a suite may be of any size. */
+/* Allocate for a family of `count`. */
 static bool family_init(struct family *family, int count)
 {
-    size_t room = (size_t)count + 1;
-    family->p = calloc(room, sizeof *family->p);
-    family->order = calloc(room, sizeof *family->order);
-    family->rejected = calloc(room, sizeof *family->rejected);
-    family->member = calloc(room, sizeof(struct gate_case *));
+    size_t space = (size_t)count + 1;
+    family->p = calloc(space, sizeof *family->p);
+    family->order = calloc(space, sizeof *family->order);
+    family->rejected = calloc(space, sizeof *family->rejected);
+    family->member = calloc(space, sizeof(struct gate_case *));
     return family->p && family->order && family->rejected && family->member;
 }
 
@@ -231,7 +231,7 @@ int gate_confirm(struct gate_case *cases, int count, const struct gate_rules *ru
     if (family_init(&family, count)) {
         confirm_side(cases, count, SIDE_GREATER, alpha, &family);
         confirm_side(cases, count, SIDE_LESS, alpha, &family);
-    } /* without memory nothing is shown: every suspect stays open */
+    } /* out of memory: every suspect stays open */
     family_release(&family);
 
     for (int i = 0; i < count; i++) {

@@ -1,26 +1,26 @@
 /*
- * gate.h - the decision of the gate: from the log ratios of paired launches to
- * verdicts. Pure, so that simulations call it a million times.
+ * gate.h - the decision of the gate, from the log ratios of paired launches to verdicts.
+ * Pure, so that simulations can call it a million times.
  *
- * A round is one launch of each program, side by side on one device; its value
- * for a case is ln(candidate median) - ln(base median).
+ * A round is one launch of each program, one after the other on one device; its value for
+ * a case is ln(candidate median) - ln(base median).
  *
- *   screen   six rounds of everything. A case is settled when it is shown to be
- *            neither slower nor faster than the floor allows; the rest are suspects.
- *   confirm  ten or more fresh rounds, never pooled with the screen, judge the
- *            suspects: a change counts when its p against the floor passes Holm's
- *            step-down over all suspects. Fresh data are independent of how the
- *            suspects were chosen, so a gate of unchanged code calls anything
- *            REGRESSED with probability alpha at most, however many cases it has.
- *   extend   once, to twenty rounds, for what is still open; alpha is split 4:1
- *            between the two looks.
+ *   screen   six rounds of all cases. A case that is shown to be neither slower nor
+ *            faster than the floor allows is decided; the others are suspects.
+ *   confirm  ten or more fresh rounds, never pooled with the screen, judge the suspects:
+ *            a change counts if its p-value against the floor passes Holm's step-down
+ *            procedure over all suspects. Fresh data are independent of how the suspects
+ *            were chosen, so for unchanged code the probability of any REGRESSED is at
+ *            most alpha, however many cases there are.
+ *   extend   once, to twenty rounds, for suspects that are still open; alpha is split
+ *            4:1 between the two looks.
  *
- * The base rides a second time in every round of the second stage (the null arm).
- * Where unchanged code trips the same test, the instrument is at fault and the
+ * In the second stage each round launches the base a second time (the null arm). If the
+ * same test finds a change between base and base, the measurement is at fault and the
  * verdict is UNSTABLE.
  *
- * Slower and faster are treated alike throughout: swapping the programs swaps
- * REGRESSED with IMPROVED. PASS says only "not slower", its mirror "not faster".
+ * Slower and faster are treated alike: swapping the programs swaps REGRESSED and IMPROVED.
+ * PASS means only "not slower".
  */
 #ifndef GATE_H
 #define GATE_H
@@ -31,22 +31,22 @@
 enum {
     GATE_SCREEN_ROUNDS = 6,
     GATE_CONFIRM_ROUNDS = 10,
-    GATE_EXTENDED_ROUNDS = 20, /* of the second stage, when extended */
-    GATE_LEAST_ROUNDS = 5,     /* fewer can show nothing at 5 % */
+    GATE_EXTENDED_ROUNDS = 20, /* in the second stage, when extended */
+    GATE_LEAST_ROUNDS = 5,     /* fewer cannot be significant at 5 % */
 };
 
 struct gate_rules {
-    double alpha; /* of the whole gate */
+    double alpha; /* family-wise error rate of the whole gate */
     bool extend;
 };
 
-/* Values of one stage, NAN left out by the caller. */
+/* Values of one stage, without NAN. */
 struct gate_rounds {
     double value[SIGNED_RANK_MAX];
     int count;
 };
 
-/* What is known of one direction. */
+/* State of one direction, slower or faster. */
 struct gate_side {
     bool suspect;  /* after the screen */
     bool changed;  /* shown beyond the floor */
@@ -56,7 +56,7 @@ struct gate_side {
 struct gate_case {
     /* given */
     double threshold; /* smallest change that counts, a fraction */
-    double noise;     /* noise floor, a fraction; NAN not known */
+    double noise;     /* noise floor, a fraction; NAN unknown */
     double quantum;   /* two steps of the clock, a fraction; 0 unknown */
     struct gate_rounds screen, confirm, null;
     /* found */
@@ -64,27 +64,25 @@ struct gate_case {
     struct gate_side slower, faster;
     bool null_tripped;
     enum verdict verdict;
-    struct interval change; /* log ratio, of the stage that decided, 95 % */
-    int rounds;             /* of it */
-    double mde;             /* smallest change found about 4 times in 5, by the normal law and
-                               beside as many suspects, a fraction; NAN not known */
+    struct interval change; /* log ratio with 95 % interval, from the stage that decided */
+    int rounds;             /* in that stage */
+    double mde;             /* minimum detectable effect at 80 % power with as many suspects,
+                               by the normal approximation, a fraction; NAN unknown */
     const char *reason;     /* "" none */
 };
 
-/* Judge the screen; returns how many suspects there are. Cases without them have
- * their verdict. */
+/* Judge the screen; returns the number of suspects. The other cases have their verdict. */
 int gate_screen(struct gate_case *cases, int count, const struct gate_rules *rules);
 
-/* Rounds of the second stage that so many suspects need: one among them can pass
- * Holm only when 2^-rounds is small enough. At most SIGNED_RANK_MAX. */
+/* Number of rounds that the second stage needs: a suspect can pass Holm's procedure only if
+ * 2^-rounds is small enough for the number of suspects. At most SIGNED_RANK_MAX. */
 int gate_confirm_rounds(const struct gate_case *cases, int count, const struct gate_rules *rules);
 
-/* Judge the second stage; returns how many suspects are still open, which is what
- * an extension is for. `extended`: this is the second look. */
+/* Judge the second stage; returns how many suspects are still open. `extended`: this is the
+ * second look. */
 int gate_confirm(struct gate_case *cases, int count, const struct gate_rules *rules, bool extended);
 
-/* Whether a case is to be measured again: a suspect of which one direction is
- * not decided. */
+/* Whether a case needs more rounds: a suspect with an undecided direction. */
 bool gate_is_open(const struct gate_case *one);
 
 #endif

@@ -1,8 +1,7 @@
 /*
- * gate_stats.c - see gate_stats.h.
- *
- * Mid-ranks are halves, so ranks are counted doubled and sums stay whole. A
- * distribution is built one value at a time: probability p[s] of the sum s.
+ * gate_stats.c - mid-ranks are multiples of one half, so ranks are doubled to keep sums
+ * integer. A null distribution is built by adding one value at a time; p[s] is the
+ * probability of the sum s.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -30,7 +29,7 @@ static void doubled_ranks(const double *values, int count, int *rank)
 
 /* ---------------------------------------------------------- signed rank -- */
 
-/* P(the sum of ranks whose coin shows heads = s), fair coins. */
+/* p[s] = P(sum of the ranks with a positive sign = s), where signs are random. */
 static void signed_distribution(const int *rank, int count, double *p, int *most)
 {
     p[0] = 1;
@@ -59,11 +58,11 @@ double signed_rank_p(const double *differences, int count, double shift, enum si
     return fmin(tail, 1);
 }
 
-/* The most values at each end, out of a distribution over 0 to `most`, that may
- * be left out without losing `confidence`. */
+/* How many values at each end of a distribution over 0 to `most` can be left out so that
+ * the rest still has `confidence`. */
 static int outside(const double *p, int most, double confidence)
 {
-    const double rounding = 1e-12; /* 2/64 is not to miss 3.125 % by its last bit */
+    const double rounding = 1e-12; /* so that 2/64 does not miss 3.125 % by its last bit */
     double tail = 0;
     int count = 0;
     while (count <= most / 2) {
@@ -110,9 +109,9 @@ struct interval signed_rank_interval(const double *differences, int count, doubl
 
 /* ------------------------------------------------------------- rank sum -- */
 
-/* P(the ranks of `chosen` values drawn from all have the sum s), in row
- * `chosen`: ways[k][s] counts subsets of k values. Counts below 2^64 are not
- * all exact as doubles, but their sums are good to a part in 10^15. */
+/* Count the subsets of the values by size and sum of ranks: ways[k][s] subsets of k values
+ * have the sum s. Counts below 2^64 are not all exact as doubles, but their sums have a
+ * relative error of about 1e-15. */
 static double *rank_sum_ways(const int *rank, int count, int chosen, int most)
 {
     size_t row = (size_t)most + 1;
@@ -135,7 +134,7 @@ static double both_at(const double *x, int x_count, const double *y, double shif
     return i < x_count ? x[i] : y[i - x_count] - shift;
 }
 
-/* Pairs in which y is ahead against what chance makes of them. */
+/* By the normal approximation of the number of pairs in which y is ahead. */
 static double rank_sum_normal_p(const double *x, int x_count, const double *y, int y_count,
                                 double shift, enum side side)
 {
@@ -248,7 +247,7 @@ double spread_of_few(double *values, int count)
 
 /* --------------------------------------------------------- several tests -- */
 
-/* By p, those with equal p as they come, so that the order is one only. */
+/* By p-value, then by index, so that the order is unique. */
 static int by_p(const void *left, const void *right, void *context)
 {
     const double *p = context;
@@ -277,14 +276,14 @@ void holm_reject(const double *p, int count, double alpha, int *order, bool *rej
 void bh_reject(const double *p, int count, double rate, int *order, bool *rejected)
 {
     sort_by_p(p, count, order, rejected);
-    int last = count; /* the largest p that is small enough takes all before it along */
+    int last = count; /* the largest p-value that passes rejects all smaller ones too */
     while (last > 0 && p[order[last - 1]] * count > rate * last)
         last--;
     for (int i = 0; i < last; i++)
         rejected[order[i]] = true;
 }
 
-/* Bisection: erfc is the C library's, and nobody waits for this. */
+/* By bisection of erfc: it is rarely called. */
 double normal_quantile(double p)
 {
     double below = -40, above = 40;

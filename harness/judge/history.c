@@ -1,4 +1,4 @@
-/* history.c - the series of a history: which device is whose, and what changed. */
+/* history.c - splits the series of a history by device and finds their changes. */
 #include "judge/history.h"
 
 #include <math.h>
@@ -9,6 +9,7 @@
 #include "base/stats.h"
 #include "base/text.h"
 #include "judge/change_point.h"
+#include "judge/comparison.h"
 
 /* ------------------------------------------------------------ settings -- */
 
@@ -68,7 +69,7 @@ const char *history_part_before(const struct history *history, const struct hist
     return "";
 }
 
-/* With another device nothing else is news. */
+/* With another device, the other parts are not reported. */
 static unsigned causes_at(const struct history *history, const struct history_series *series,
                           int at)
 {
@@ -87,7 +88,7 @@ static unsigned causes_at(const struct history *history, const struct history_se
 
 /* ------------------------------------------------------------- devices -- */
 
-/* Whether a device comes back after another was there. */
+/* Whether a device returns after another one was in use. */
 static bool devices_take_turns(const struct history *history, const struct history_series *series)
 {
     for (int i = 1; i < series->point_count; i++) {
@@ -113,7 +114,7 @@ static struct history_series *series_add(struct history *history, const struct c
     return series;
 }
 
-/* One device's points as a series of their own. */
+/* Add the points of one device as a separate series. */
 static int add_device(struct history *split, const struct history *history,
                       const struct history_series *from, int device)
 {
@@ -137,8 +138,8 @@ static void series_release(struct history_series *series)
     free(series->changes);
 }
 
-/* The series again, those whose devices take turns split. `failed` says nothing
- * of a device, so the first one has it. */
+/* Split the series whose devices alternate. `failed` is not known per device, so the first
+ * series gets it. */
 static int split_devices(struct history *history)
 {
     struct history split = {0};
@@ -187,7 +188,7 @@ static void add_levels(struct history_series *series, double *scratch)
     }
 }
 
-/* Borders and changes in one list, by their place. */
+/* Merge borders and changes into one list, in order. */
 static int merge_changes(struct history_series *series, const unsigned *causes, const int *at,
                          int count)
 {
@@ -203,7 +204,7 @@ static int merge_changes(struct history_series *series, const unsigned *causes, 
     return 0;
 }
 
-/* In logarithms, where a ratio is a distance. */
+/* On logarithms, so that a ratio is a distance. */
 static int find_changes(const struct history *history, struct history_series *series)
 {
     size_t count = (size_t)series->point_count + 1;
@@ -257,4 +258,21 @@ void history_release(struct history *history)
     free(history->runs);
     free(history->acks);
     *history = (struct history){0};
+}
+
+double history_fence(const struct history_series *series, int setting)
+{
+    double change[FENCE_MOST_CHANGES], newer = NAN;
+    int count = 0;
+    for (int i = series->point_count - 1; i >= 0 && count < FENCE_MOST_CHANGES; i--) {
+        if (series->points[i].setting != setting) continue;
+        double here = log(series->points[i].time_ns);
+        if (!isnan(newer)) change[count++] = fabs(newer - here);
+        newer = here;
+    }
+    if (count < FENCE_LEAST_CHANGES) return NAN;
+    stats_sort(change, count);
+    double q1 = stats_quantile_sorted(change, count, 0.25);
+    double q3 = stats_quantile_sorted(change, count, 0.75);
+    return expm1(q3 + 3 * (q3 - q1));
 }

@@ -1,4 +1,3 @@
-/* noise.c - see noise.h. */
 #include "judge/noise.h"
 
 #include <math.h>
@@ -15,8 +14,7 @@ static int number_order(double a, double b)
     return (a > b) - (a < b);
 }
 
-/* 0 for the same block only: a session may have a null arm of a case and one of
- * identical code. */
+/* 0 only for the same block: one session may have several blocks of a case. */
 static int block_order(const void *a, const void *b)
 {
     const struct noise_block *x = a, *y = b;
@@ -35,8 +33,7 @@ int noise_decade(double time_ns)
     return power < NOISE_DECADES ? power : NOISE_DECADES - 1;
 }
 
-/* Spreads of one decade after the other, in the order of the blocks; `begin` has where each
- * decade's are. */
+/* Write the spreads to `values`, grouped by decade; decade d is at begin[d] to begin[d + 1]. */
 static void sort_by_decade(const struct noise *noise, double *values, int begin[NOISE_DECADES + 1])
 {
     int at[NOISE_DECADES];
@@ -105,7 +102,7 @@ void noise_release(struct noise *noise)
     memset(noise, 0, sizeof *noise);
 }
 
-/* First block of the case, or where it would stand. */
+/* Index of the first block of the case, or of the first one after it. */
 static int first_block(const struct noise *noise, const struct case_id *id)
 {
     int from = 0, to = noise->count;
@@ -129,7 +126,7 @@ static double own_floor(const struct noise *noise, const struct case_id *id, int
         if (case_id_order(&block->id, id) != 0) break;
         if (strcmp(session, block->session) != 0) sessions++;
         session = block->session;
-        /* An estimate from more rounds is off by less. */
+        /* The error of an estimate falls with the square root of the rounds. */
         shift[count++] = block->shift * sqrt((double)block->rounds / rounds);
     }
     if (count < LEAST_BLOCKS || sessions < LEAST_SESSIONS) return NAN;
@@ -142,7 +139,7 @@ double noise_floor(const struct noise *noise, const struct case_id *id, double t
     if (!noise || noise->count == 0 || rounds < 1) return NAN;
     double own = own_floor(noise, id, rounds);
     if (!isnan(own)) return own;
-    /* A case near a power of ten is in the decade that its own blocks are in. */
+    /* A case near a power of ten uses the decade of its own blocks. */
     int first = first_block(noise, id);
     bool has_blocks = first < noise->count && case_id_order(&noise->blocks[first].id, id) == 0;
     int like = noise_decade(has_blocks ? noise->blocks[first].time_ns : time_ns);

@@ -1,6 +1,6 @@
 /*
- * noise.h - the noise floor: how far unchanged code differs from itself, learnt
- * from blocks of launches of which both arms ran the same code. Pure.
+ * noise.h - the noise floor: how much unchanged code differs from itself, estimated from
+ * A/A blocks, in which both arms ran the same code. Pure.
  */
 #ifndef NOISE_H
 #define NOISE_H
@@ -10,8 +10,8 @@
 /* One A/A block of one case: `rounds` paired launches of unchanged code. */
 struct noise_block {
     struct case_id id;
-    char session[STORE_ID]; /* of one `assay calibrate` or gate */
-    int32_t first;          /* round of it that the block begins with; not stored apart */
+    char session[STORE_ID]; /* one `assay calibrate` or gate */
+    int32_t first;          /* round of the session at which the block begins; not stored */
     int32_t rounds;
     double time_ns;
     double shift;  /* |Hodges-Lehmann estimate| of the log ratios */
@@ -21,30 +21,30 @@ struct noise_block {
 enum { NOISE_DECADES = 16 };
 
 struct noise {
-    struct noise_block *blocks; /* after noise_prepare in the order of case_id_order */
+    struct noise_block *blocks; /* sorted by case_id_order after noise_prepare */
     int count;
-    double pooled[NOISE_DECADES]; /* median spread by decade of the time in ns; NAN none */
+    double pooled[NOISE_DECADES]; /* median spread per decade of the time in ns; NAN none */
 };
 
-/* Which of the pools a time belongs to: its power of ten in ns. */
+/* The decade of a time: its power of ten in ns. */
 int noise_decade(double time_ns);
 
 /* Sort and pool. -1 with assay_error when out of memory. */
 int noise_prepare(struct noise *noise);
 void noise_release(struct noise *noise);
 
-/* Add the blocks of `more`, those that are in both once, both of them prepared. It may be
- * emptied; noise_release it all the same. -1 with assay_error when out of memory. */
+/* Add the blocks of `more` without duplicates. Both are prepared; `more` may be emptied but
+ * must be released. -1 with assay_error when out of memory. */
 int noise_merge(struct noise *noise, struct noise *more);
 
-/* From how many sessions the blocks are. */
+/* Number of sessions of the blocks. */
 int noise_sessions(const struct noise *noise);
 
-/* The floor of a case that takes time_ns, for an estimate from `rounds` rounds,
- * as a log ratio: the 95th percentile of the shifts of 20 or more blocks from 3
- * or more sessions, each scaled to as many rounds; until there are those, three standard
- * errors by the pooled spread of cases that take as long (as this case did in its own
- * blocks, if it has any). NAN: nothing known. */
+/* Noise floor, as a log ratio, of a case that takes time_ns, for an estimate from `rounds`
+ * rounds: the 95th percentile of the shifts of its own blocks, scaled to that many rounds,
+ * if there are 20 or more blocks from 3 or more sessions; else three standard errors by the
+ * pooled spread of the cases in its decade (that of its own blocks, if it has any). NAN:
+ * unknown. */
 double noise_floor(const struct noise *noise, const struct case_id *id, double time_ns, int rounds);
 
 #endif

@@ -1,4 +1,3 @@
-/* noise_bands.c - see noise_bands.h. */
 #include "judge/noise_bands.h"
 
 #include <math.h>

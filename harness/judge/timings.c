@@ -1,4 +1,3 @@
-/* timings.c - see timings.h. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,7 +64,7 @@ int timings_append(struct timings *pool, struct timings *more)
     struct timing *row = realloc(pool->rows, (rows + 1) * sizeof *row);
     if (row) pool->rows = row;
     if (!launch || !row) return assay_error("out of memory for the times of a launch");
-    if (pool->run.launch_count == 0) { /* the first lends its name and origin */
+    if (pool->run.launch_count == 0) { /* the pool describes itself by its first run */
         pool->run.run = more->run.run;
         pool->run.suite_text = more->run.suite_text;
         pool->run.run.suite_text = pool->run.suite_text;

@@ -1,6 +1,6 @@
 /*
- * timings.h - a run as comparing needs it: the median of each case in each
- * launch, without samples. Ten thousand cases are read in a blink.
+ * timings.h - a run as comparing needs it: the median of each case in each launch, without
+ * samples, so that ten thousand cases are read quickly.
  */
 #ifndef TIMINGS_H
 #define TIMINGS_H
@@ -16,11 +16,11 @@ struct timing {
     bool is_baseline;
     double time_ns, lo_ns, hi_ns; /* NAN unless ok */
     double sm_mhz;
-    double bytes, ops; /* the least work */
+    double bytes, ops; /* minimum work */
     uint64_t clock_reasons;
     char code_hash[RESULT_MAX_HASH];
-    /* Of a note that begins with "input ": the word behind it, which says what a user brought
-     * to measure on. "" where the input is the operation's own. */
+    /* If the note begins with "input ", the next word, which identifies input data that the
+     * user supplied; "" if the operation generated the input. */
     char input[16];
 };
 
@@ -32,22 +32,22 @@ struct timings {
 
 void timings_release(struct timings *timings);
 
-/* The launches of `more` behind those of `pool`, as if all were of one run. */
+/* Append the launches of `more` to those of `pool`, as if all were of one run. */
 int timings_append(struct timings *pool, struct timings *more);
 
-/* The first row of a case; its launches follow. NULL: none. */
+/* The first row of a case; the rows of its other launches follow. NULL: none. */
 const struct timing *timings_first(const struct timings *timings, const struct case_id *id);
 
-/* The time in ns, or its ratio to the time of the group's baseline in the same
- * launch; NAN where there is none. `row` is one of the timings'. */
+/* The time in ns, or with `speedup` its ratio to the time of the group's baseline in the same
+ * launch; NAN if there is none. `row` is one of timings->rows. */
 double timing_metric(const struct timings *timings, const struct timing *row, bool speedup);
 
-/* By operation, shape, temperature, variant, place: the cases of a group
- * stand together. 0: the same case. */
+/* Order by operation, shape, temperature, variant, place, so that the cases of a group are
+ * adjacent. 0: the same case. */
 int case_id_order(const struct case_id *a, const struct case_id *b);
 /* The same, then by launch; for qsort. */
 int timing_order(const void *a, const void *b);
-/* Whether two cases are of one group. */
+/* Whether two cases belong to the same group. */
 bool case_id_same_group(const struct case_id *a, const struct case_id *b);
 
 #endif

@@ -1,4 +1,3 @@
-/* verdict.c - see verdict.h. */
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -51,7 +50,7 @@ void tags_text(unsigned tags, char *out, int size)
                 snprintf(out + used, (size_t)(size - used), "%s%s", used ? " " : "", tag_names[i]);
 }
 
-/* Of these both sides have a time. */
+/* Verdicts for which both sides have a time. */
 static const enum verdict measured[] = {VERDICT_REGRESSED,    VERDICT_SUSPECT,  VERDICT_UNSTABLE,
                                         VERDICT_INCONCLUSIVE, VERDICT_IMPROVED, VERDICT_PASS};
 

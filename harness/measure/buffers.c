@@ -1,4 +1,3 @@
-/* buffers.c - see buffers.h. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +12,8 @@ static size_t data_bytes(const struct assay_buffer *spec)
     return (size_t)spec->count * assay_type_bytes(spec->type);
 }
 
-/* The rear guard begins at the very end of the data, so that an overrun of one
- * byte shows; the front guard keeps the data aligned. */
+/* The rear guard begins directly after the data, so that an overrun of one byte is seen;
+ * the front guard keeps the data aligned. */
 static size_t block_bytes(const struct assay_buffer *spec)
 {
     size_t bytes = data_bytes(spec) + 2 * (size_t)GUARD_BYTES;
@@ -102,7 +101,7 @@ int buffers_poison(struct buffers *buffers, uint8_t poison)
     return 0;
 }
 
-/* 1 intact, 0 changed, -1 could not look. */
+/* 1 intact, 0 changed, -1 could not be read. */
 static int guard_intact(struct buffers *buffers, const void *guard)
 {
     unsigned char copy[GUARD_BYTES];
@@ -140,7 +139,7 @@ int buffers_intact(struct buffers *buffers, char *reason, size_t size)
     for (int i = 0; i < buffers->count; i++) {
         int one = buffer_intact(buffers, i, reason, size);
         if (one < 0) return -1;
-        if (one == 0) intact = 0; /* look at the rest too: all must be restored */
+        if (one == 0) intact = 0; /* go on: all must be restored */
     }
     return intact;
 }

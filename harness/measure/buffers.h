@@ -1,6 +1,6 @@
 /*
- * buffers.h - the memory a group's variants work on: every buffer of the
- * operation on the device, filled, poisoned, and fenced by guard bands.
+ * buffers.h - the buffers that the variants of a group use: allocated on the device,
+ * filled or poisoned, with guard areas before and after each.
  *
  * Owned by the worker; variants borrow the pointers.
  */
@@ -19,10 +19,10 @@ struct buffers {
     struct assay_buffer spec[ASSAY_MAX_BUFFERS];
     void *block[ASSAY_MAX_BUFFERS]; /* the allocation: guard, data, guard */
     void *data[ASSAY_MAX_BUFFERS];
-    uint64_t sum[ASSAY_MAX_BUFFERS]; /* of each input as it was filled */
+    uint64_t sum[ASSAY_MAX_BUFFERS]; /* checksum of each input after filling */
 };
 
-/* Two poisons, so that an element nobody wrote cannot pass twice. */
+/* Two different values, so that an element that is never written cannot pass both checks. */
 enum { POISON_FIRST = 0xff, POISON_LAST = 0x7d };
 
 /* Allocate and fill. -1 with assay_error; buffers_release is safe either way. */
@@ -33,8 +33,8 @@ void buffers_release(struct buffers *buffers);
 /* Set every output and scratch byte to `poison`. */
 int buffers_poison(struct buffers *buffers, uint8_t poison);
 
-/* 1: guards and inputs are as they were. 0: a variant wrote where it must not;
- * `reason` says where, and everything is restored. -1: the check failed. */
+/* Check the guards and inputs. 1: unchanged. 0: a variant wrote where it must not; `reason`
+ * says where, and everything is restored. -1: the check could not be made. */
 int buffers_intact(struct buffers *buffers, char *reason, size_t size);
 
 #endif

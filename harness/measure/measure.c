@@ -1,4 +1,3 @@
-/* measure.c - see measure.h. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,13 +9,13 @@
 #include "base/stats.h"
 #include "device/counter_sets.h"
 #include "device/nvtx.h"
-#include "measure/contender.h"
+#include "measure/measurement.h"
 
-static void announce_group(struct ring *ring, enum board_step step)
+static void announce_group(struct measure_context *context, enum board_step step)
 {
-    atomic_store(&ring->board->variant, -1);
-    atomic_store(&ring->board->step, (uint32_t)step);
-    atomic_fetch_add(&ring->board->sequence, 1);
+    atomic_store(&context->board->variant, -1);
+    atomic_store(&context->board->step, (uint32_t)step);
+    atomic_fetch_add(&context->board->sequence, 1);
 }
 
 /* ------------------------------------------------------------- beginning -- */
@@ -35,39 +34,40 @@ static void describe_case(const struct measure_request *request,
         result->work = request->shape.operation->work(&request->shape);
 }
 
-static int ring_init(struct ring *ring, const struct device_ops *ops, struct device *device,
-                     struct board *board, const struct measure_request *request)
+static int context_init(struct measure_context *context, const struct device_ops *ops,
+                        struct device *device, struct board *board,
+                        const struct measure_request *request)
 {
-    memset(ring, 0, sizeof *ring);
-    ring->ops = ops;
-    ring->device = device;
-    ring->board = board;
-    ring->request = request;
-    announce_group(ring, STEP_PREPARE);
-    if (buffers_init(&ring->buffers, ops, device, &request->shape, request->seed) < 0) return -1;
-    announce_group(ring, STEP_PREPARE);
-    if (verifier_init(&ring->verifier, &ring->buffers) < 0) return -1;
-    ops->state(device, &ring->state);
+    memset(context, 0, sizeof *context);
+    context->ops = ops;
+    context->device = device;
+    context->board = board;
+    context->request = request;
+    announce_group(context, STEP_PREPARE);
+    if (buffers_init(&context->buffers, ops, device, &request->shape, request->seed) < 0) return -1;
+    announce_group(context, STEP_PREPARE);
+    if (verifier_init(&context->verifier, &context->buffers) < 0) return -1;
+    ops->state(device, &context->state);
     return 0;
 }
 
-static void ring_release(struct ring *ring)
+static void context_release(struct measure_context *context)
 {
-    verifier_release(&ring->verifier);
-    buffers_release(&ring->buffers);
+    verifier_release(&context->verifier);
+    buffers_release(&context->buffers);
 }
 
-static void contender_begin(struct contender *contender, struct ring *ring, int index,
-                            struct case_result *result)
+static void measurement_begin(struct measurement *measurement, struct measure_context *context,
+                              int index, struct case_result *result)
 {
-    contender->index = index;
-    contender->variant = ring->request->variant[index];
-    contender->result = result;
-    contender->temperature_max_c = NAN; /* fmax leaves it out */
-    contender->call.shape = &ring->request->shape;
-    contender->call.stream = ring->ops->stream(ring->device);
-    memcpy(contender->call.buffer, ring->buffers.data, sizeof contender->call.buffer);
-    result->status = STATUS_OK; /* until something puts it out */
+    measurement->index = index;
+    measurement->variant = context->request->variant[index];
+    measurement->result = result;
+    measurement->temperature_max_c = NAN; /* fmax leaves it out */
+    measurement->call.shape = &context->request->shape;
+    if (context->ops->stream) measurement->call.stream = context->ops->stream(context->device);
+    memcpy(measurement->call.buffer, context->buffers.data, sizeof measurement->call.buffer);
+    result->status = STATUS_OK; /* until something fails */
 }
 
 /* ---------------------------------------------------------------- rounds -- */
@@ -83,32 +83,33 @@ bool measure_settled(double *values, int count, int rounds, double precision_pct
     return median.hi - median.lo <= 2 * precision_pct / 100 * median.mid;
 }
 
-static bool is_settled(struct contender *contender, const struct measure_request *request)
+static bool is_settled(struct measurement *measurement, const struct measure_request *request)
 {
-    if (contender->phase != CONTENDER_RUNNING) return true;
-    if (contender->count < contender->next_decision) return false;
-    double *values = malloc(((size_t)contender->count + 1) * sizeof *values);
+    if (measurement->phase != MEASUREMENT_RUNNING) return true;
+    if (measurement->count < measurement->next_decision) return false;
+    double *values = malloc(((size_t)measurement->count + 1) * sizeof *values);
     if (values == NULL) return true;
     int n = 0;
-    for (int i = 0; i < contender->count; i++)
-        if (contender->samples[i].mark == 0 && !isnan(contender->samples[i].time_ns))
-            values[n++] = contender->samples[i].time_ns;
-    bool settled = measure_settled(values, n, contender->rounds, request->precision_pct,
-                                   contender->spent_s, request->budget_s);
+    for (int i = 0; i < measurement->count; i++)
+        if (measurement->samples[i].mark == 0 && !isnan(measurement->samples[i].time_ns))
+            values[n++] = measurement->samples[i].time_ns;
+    bool settled = measure_settled(values, n, measurement->rounds, request->precision_pct,
+                                   measurement->spent_s, request->budget_s);
     free(values);
-    /* A device that marks everything must not keep the group for ever. */
-    bool hopeless = contender->spent_s > 2 * request->budget_s && 2 * n < contender->count &&
-                    contender->count >= 2 * MEASURE_MIN_SAMPLES;
-    contender->next_decision = contender->count + contender->count / 10;
+    /* A device that marks most samples must not keep the group running for ever. */
+    bool hopeless = measurement->spent_s > 2 * request->budget_s && 2 * n < measurement->count &&
+                    measurement->count >= 2 * MEASURE_MIN_SAMPLES;
+    measurement->next_decision = measurement->count + measurement->count / 10;
     return settled || hopeless;
 }
 
-/* Every variant takes a block in every round, in an order of its own; a
- * baseline that is settled goes on while another variant is not, so that each
- * ratio has a pair in each round. Stops when all are settled. */
-static int run_rounds(struct ring *ring, struct contender *contenders, int *culprit, int *last)
+/* In every round each variant takes one block, in shuffled order. A settled baseline goes
+ * on as long as another variant is not settled, so that each ratio has a pair in each
+ * round. Stops when all are settled; *last is the number of the next round. */
+static int run_rounds(struct measure_context *context, struct measurement *measurements,
+                      int *culprit, int *last)
 {
-    const struct measure_request *request = ring->request;
+    const struct measure_request *request = context->request;
     struct rng rng;
     rng_seed(&rng, rng_mix(request->seed, 0x726f756e64));
     int order[PLAN_MAX_VARIANTS];
@@ -121,21 +122,21 @@ static int run_rounds(struct ring *ring, struct contender *contenders, int *culp
         unsettled = false;
         rng_shuffle(&rng, order, request->count);
         for (int i = 0; i < request->count; i++) {
-            struct contender *contender = &contenders[order[i]];
-            bool goes_on = contender->phase == CONTENDER_RUNNING ||
-                           (contender->phase == CONTENDER_SETTLED &&
-                            contender->variant->kind == ASSAY_BASELINE &&
-                            contender->count < MEASURE_MAX_SAMPLES);
+            struct measurement *measurement = &measurements[order[i]];
+            bool goes_on = measurement->phase == MEASUREMENT_RUNNING ||
+                           (measurement->phase == MEASUREMENT_SETTLED &&
+                            measurement->variant->kind == ASSAY_BASELINE &&
+                            measurement->count < MEASURE_MAX_SAMPLES);
             if (!goes_on) continue;
-            if (contender_block(contender, ring, round) < 0) {
-                *culprit = contender->index;
+            if (measurement_block(measurement, context, round) < 0) {
+                *culprit = measurement->index;
                 return -1;
             }
-            if (contender->phase == CONTENDER_RUNNING && is_settled(contender, request))
-                contender->phase = CONTENDER_SETTLED;
+            if (measurement->phase == MEASUREMENT_RUNNING && is_settled(measurement, request))
+                measurement->phase = MEASUREMENT_SETTLED;
         }
         for (int i = 0; i < request->count; i++)
-            unsettled |= contenders[i].phase == CONTENDER_RUNNING;
+            unsettled |= measurements[i].phase == MEASUREMENT_RUNNING;
     }
     *last = round;
     return 0;
@@ -143,85 +144,89 @@ static int run_rounds(struct ring *ring, struct contender *contenders, int *culp
 
 /* ----------------------------------------------------------------- ending -- */
 
-static int find_ok(const struct contender *contenders, int count, const char *name)
+static int find_ok(const struct measurement *measurements, int count, const char *name)
 {
     for (int i = 0; i < count; i++)
-        if (contenders[i].result->status == STATUS_OK &&
-            strcmp(contenders[i].variant->name, name) == 0)
+        if (measurements[i].result->status == STATUS_OK &&
+            strcmp(measurements[i].variant->name, name) == 0)
             return i;
     return -1;
 }
 
-/* The suite's choice; else the operation's first that is ok; else any that is. */
-static void choose_baseline(struct contender *contenders, const struct measure_request *request)
+/* The suite's choice, else the first of the operation's list that is ok, else any baseline
+ * that is ok. */
+static void choose_baseline(struct measurement *measurements, const struct measure_request *request)
 {
     int chosen = -1;
     const char *const *names = request->shape.operation->baselines;
-    if (request->baseline[0]) chosen = find_ok(contenders, request->count, request->baseline);
+    if (request->baseline[0]) chosen = find_ok(measurements, request->count, request->baseline);
     for (int i = 0; chosen < 0 && names && names[i]; i++)
-        chosen = find_ok(contenders, request->count, names[i]);
+        chosen = find_ok(measurements, request->count, names[i]);
     for (int i = 0; chosen < 0 && i < request->count; i++)
-        if (contenders[i].variant->kind == ASSAY_BASELINE &&
-            contenders[i].result->status == STATUS_OK)
+        if (measurements[i].variant->kind == ASSAY_BASELINE &&
+            measurements[i].result->status == STATUS_OK)
             chosen = i;
-    if (chosen >= 0) contenders[chosen].result->is_baseline = true;
+    if (chosen >= 0) measurements[chosen].result->is_baseline = true;
 }
 
-static int prepare_all(struct ring *ring, struct contender *contenders, int *culprit)
+static int prepare_all(struct measure_context *context, struct measurement *measurements,
+                       int *culprit)
 {
-    for (int i = 0; i < ring->request->count; i++) {
+    for (int i = 0; i < context->request->count; i++) {
         *culprit = i;
-        nvtx_push(NVTX_CASE, contenders[i].variant->name);
-        int status = contender_prepare(&contenders[i], ring);
+        nvtx_push(NVTX_CASE, measurements[i].variant->name);
+        int status = measurement_prepare(&measurements[i], context);
         nvtx_pop();
         if (status < 0) return -1;
     }
     return 0;
 }
 
-static int time_all(struct ring *ring, struct contender *contenders, int *culprit)
+static int time_all(struct measure_context *context, struct measurement *measurements, int *culprit)
 {
     int last = 0;
-    announce_group(ring, STEP_PREPARE);
+    announce_group(context, STEP_PREPARE);
     *culprit = -1;
-    if (ring->ops->warm_up(ring->device) < 0) return -1;
-    if (run_rounds(ring, contenders, culprit, &last) < 0) return -1;
-    for (int i = 0; i < ring->request->count; i++) {
-        if (contenders[i].phase == CONTENDER_OUT) continue;
+    if (context->ops->warm_up(context->device) < 0) return -1;
+    if (run_rounds(context, measurements, culprit, &last) < 0) return -1;
+    for (int i = 0; i < context->request->count; i++) {
+        if (measurements[i].phase == MEASUREMENT_OVER) continue;
         *culprit = i;
-        if (contender_finish(&contenders[i], ring, last) < 0) return -1;
+        if (measurement_finish(&measurements[i], context, last) < 0) return -1;
     }
     return 0;
 }
 
-/* After all timing: whatever counting leaves behind is in nobody's time. */
-static int profile_all(struct ring *ring, struct contender *contenders, int *culprit)
+/* After all timing, so that no side effect of counting can change a time. */
+static int profile_all(struct measure_context *context, struct measurement *measurements,
+                       int *culprit)
 {
-    const struct measure_request *request = ring->request;
+    const struct measure_request *request = context->request;
     for (int i = 0; i < request->count; i++) {
         struct profile *profile = &request->profiles[i];
         profile_init(profile);
-        if (contenders[i].phase == CONTENDER_OUT) continue;
+        if (measurements[i].phase == MEASUREMENT_OVER) continue;
         *culprit = i;
         profile->counter_count = counter_list(request->counters, profile->counter);
         if (profile->counter_count < 0) return -1;
-        if (contender_profile(&contenders[i], ring, profile) < 0) return -1;
+        if (measurement_profile(&measurements[i], context, profile) < 0) return -1;
     }
     return 0;
 }
 
-static int run_group(struct ring *ring, struct contender *contenders, int *culprit)
+static int run_group(struct measure_context *context, struct measurement *measurements,
+                     int *culprit)
 {
-    if (prepare_all(ring, contenders, culprit) < 0) return -1;
-    bool timed = !ring->request->check_only;
-    if (timed && time_all(ring, contenders, culprit) < 0) return -1;
-    if (ring->request->profiles && profile_all(ring, contenders, culprit) < 0) return -1;
-    for (int i = 0; i < ring->request->count; i++) {
+    if (prepare_all(context, measurements, culprit) < 0) return -1;
+    bool timed = !context->request->check_only;
+    if (timed && time_all(context, measurements, culprit) < 0) return -1;
+    if (context->request->profiles && profile_all(context, measurements, culprit) < 0) return -1;
+    for (int i = 0; i < context->request->count; i++) {
         *culprit = i;
-        contender_teardown(&contenders[i], ring);
-        if (ring->ops->synchronize(ring->device) < 0) return -1;
-        if (!timed || contenders[i].phase == CONTENDER_OUT) continue;
-        if (contender_summarise(&contenders[i], ring) < 0) return -1;
+        measurement_teardown(&measurements[i], context);
+        if (context->ops->synchronize(context->device) < 0) return -1;
+        if (!timed || measurements[i].phase == MEASUREMENT_OVER) continue;
+        if (measurement_summarise(&measurements[i], context) < 0) return -1;
     }
     return 0;
 }
@@ -230,36 +235,36 @@ int measure_group(const struct device_ops *ops, struct device *device, struct bo
                   const struct measure_request *request, struct case_result *results,
                   struct measure_outcome *outcome)
 {
-    struct ring ring;
-    struct contender *contenders = calloc((size_t)request->count + 1, sizeof *contenders);
+    struct measure_context context;
+    struct measurement *measurements = calloc((size_t)request->count + 1, sizeof *measurements);
     memset(outcome, 0, sizeof *outcome);
     outcome->culprit = -1;
-    if (contenders == NULL) return assay_error("out of host memory for a group");
+    if (measurements == NULL) return assay_error("out of host memory for a group");
     for (int i = 0; i < request->count; i++)
         describe_case(request, request->variant[i], &results[i]);
 
     char heading[RESULT_MAX_SHAPE];
     shape_text(&request->shape, heading, sizeof heading);
     nvtx_push(NVTX_GROUP, heading);
-    int status = ring_init(&ring, ops, device, board, request);
+    int status = context_init(&context, ops, device, board, request);
     if (status == 0) {
         for (int i = 0; i < request->count; i++)
-            contender_begin(&contenders[i], &ring, i, &results[i]);
-        if (run_group(&ring, contenders, &outcome->culprit) < 0) {
-            /* What put the culprit out says more than what broke after it. */
+            measurement_begin(&measurements[i], &context, i, &results[i]);
+        if (run_group(&context, measurements, &outcome->culprit) < 0) {
+            /* The culprit's own failure says more than what failed after it. */
             const char *told = outcome->culprit >= 0 ? results[outcome->culprit].reason : "";
             outcome->broken = true;
             snprintf(outcome->reason, sizeof outcome->reason, "%s",
                      told[0] ? told : assay_last_error());
         } else {
-            choose_baseline(contenders, request);
+            choose_baseline(measurements, request);
         }
     }
     for (int i = 0; i < request->count; i++)
-        contender_release(&contenders[i]);
-    free(contenders);
-    if (!outcome->broken) ring_release(&ring); /* a broken device is left with its process */
-    announce_group(&ring, STEP_IDLE);
+        measurement_release(&measurements[i]);
+    free(measurements);
+    if (!outcome->broken) context_release(&context); /* else the process ends with its device */
+    announce_group(&context, STEP_IDLE);
     nvtx_pop();
     return status;
 }

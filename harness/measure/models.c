@@ -1,4 +1,3 @@
-/* models.c - see models.h. */
 #include "measure/models.h"
 
 #include <stdlib.h>
@@ -12,7 +11,7 @@ static void release_model(struct model *model, int chunks)
     memset(model, 0, sizeof *model);
 }
 
-/* One chunk, in pieces side by side. */
+/* Compute one chunk, its pieces in parallel. */
 static int compute_chunk(const struct model *model, const struct verifier *verifier, int index)
 {
     const struct buffers *buffers = verifier->buffers;
@@ -38,7 +37,7 @@ static int compute(struct model *model, const struct verifier *verifier)
 {
     model->chunk = calloc((size_t)verifier->chunk_count + 1, sizeof *model->chunk);
     if (model->chunk == NULL) return assay_error("out of host memory for a model");
-    /* Many small chunks are spread over the threads here, one large one inside. */
+    /* Many small chunks are computed in parallel here, a single large one in compute_chunk. */
     int failed = 0;
 #pragma omp parallel for schedule(dynamic) reduction(| : failed) if (verifier->chunk_count > 1)
     for (int i = 0; i < verifier->chunk_count; i++)

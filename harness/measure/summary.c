@@ -1,38 +1,38 @@
-/* summary.c - what a contender's samples come to: its figures and its result. */
+/* summary.c - computes the result of a measurement from its samples. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/stats.h"
-#include "measure/contender.h"
+#include "measure/measurement.h"
 
-static int copy_series(struct contender *contender, struct samples *out)
+static int copy_series(struct measurement *measurement, struct samples *out)
 {
-    size_t n = (size_t)contender->count;
+    size_t n = (size_t)measurement->count;
     out->time_ns = malloc(n * sizeof(float) + 1);
     out->busy_ns = malloc(n * sizeof(float) + 1);
     out->event_ns = malloc(n * sizeof(float) + 1);
     out->mark = malloc(n + 1);
-    out->round = contender->round;
-    out->wall_ns = contender->wall_ns;
-    out->wall_round = contender->wall_round;
-    contender->round = contender->wall_round = NULL; /* they are the result's now */
-    contender->wall_ns = NULL;
+    out->round = measurement->round;
+    out->wall_ns = measurement->wall_ns;
+    out->wall_round = measurement->wall_round;
+    measurement->round = measurement->wall_round = NULL; /* they are the result's now */
+    measurement->wall_ns = NULL;
     if (!out->time_ns || !out->busy_ns || !out->event_ns || !out->mark)
         return assay_error("out of host memory for samples");
-    out->count = contender->count;
-    out->wall_count = contender->wall_count;
+    out->count = measurement->count;
+    out->wall_count = measurement->wall_count;
     for (size_t i = 0; i < n; i++) {
-        out->time_ns[i] = (float)contender->samples[i].time_ns;
-        out->busy_ns[i] = (float)contender->samples[i].busy_ns;
-        out->event_ns[i] = (float)contender->samples[i].event_ns;
-        out->mark[i] = contender->samples[i].mark;
+        out->time_ns[i] = (float)measurement->samples[i].time_ns;
+        out->busy_ns[i] = (float)measurement->samples[i].busy_ns;
+        out->event_ns[i] = (float)measurement->samples[i].event_ns;
+        out->mark[i] = measurement->samples[i].mark;
     }
     return 0;
 }
 
-/* Unmarked values of one series that are numbers; returns how many. */
+/* Copy the unmarked values of a series that are numbers; returns how many. */
 static int unmarked(const float *series, const uint8_t *mark, int count, double *out)
 {
     int n = 0;
@@ -41,7 +41,7 @@ static int unmarked(const float *series, const uint8_t *mark, int count, double 
     return n;
 }
 
-/* A series that no clock wrote is dropped. */
+/* The median, or NAN for a series without values, which is freed. */
 static double median_or_drop(float **series, const uint8_t *mark, int count, double *scratch)
 {
     int n = unmarked(*series, mark, count, scratch);
@@ -51,11 +51,11 @@ static double median_or_drop(float **series, const uint8_t *mark, int count, dou
     return NAN;
 }
 
-int contender_summarise(struct contender *contender, const struct ring *ring)
+int measurement_summarise(struct measurement *measurement, const struct measure_context *context)
 {
-    struct case_result *result = contender->result;
+    struct case_result *result = measurement->result;
     struct samples *samples = &result->samples;
-    if (copy_series(contender, samples) < 0) return -1;
+    if (copy_series(measurement, samples) < 0) return -1;
     int longest = samples->count > samples->wall_count ? samples->count : samples->wall_count;
     double *scratch = malloc(((size_t)longest + 1) * sizeof *scratch);
     if (scratch == NULL) return assay_error("out of host memory for samples");
@@ -79,19 +79,19 @@ int contender_summarise(struct contender *contender, const struct ring *ring)
     free(scratch);
 
     struct device_info info;
-    ring->ops->describe(ring->device, &info);
-    bool wall = contender->variant->clock == ASSAY_CLOCK_WALL;
-    result->clock = wall                        ? (int32_t)CLOCK_HOST
-                    : contender->code.stretched ? (int32_t)CLOCK_EVENT
-                                                : info.clock;
-    result->sm_mhz = contender->sm_mhz_sum / contender->state_count;
-    result->power_w = contender->power_w_sum / contender->state_count;
-    result->temperature_c = contender->temperature_max_c;
-    result->energy_mj = contender->energy_mj;
-    snprintf(result->code_hash, sizeof result->code_hash, "%s", contender->code.hash);
-    result->kernels = contender->code.kernels;
-    result->registers = contender->code.registers;
-    result->shared_bytes = contender->code.shared_bytes;
-    result->local_bytes = contender->code.local_bytes;
+    context->ops->describe(context->device, &info);
+    bool wall = measurement->variant->clock == ASSAY_CLOCK_WALL;
+    result->clock = wall                          ? (int32_t)CLOCK_HOST
+                    : measurement->code.stretched ? (int32_t)CLOCK_EVENT
+                                                  : info.clock;
+    result->sm_mhz = measurement->sm_mhz_sum / measurement->state_count;
+    result->power_w = measurement->power_w_sum / measurement->state_count;
+    result->temperature_c = measurement->temperature_max_c;
+    result->energy_mj = measurement->energy_mj;
+    snprintf(result->code_hash, sizeof result->code_hash, "%s", measurement->code.hash);
+    result->kernels = measurement->code.kernels;
+    result->registers = measurement->code.registers;
+    result->shared_bytes = measurement->code.shared_bytes;
+    result->local_bytes = measurement->code.local_bytes;
     return 0;
 }

@@ -1,4 +1,3 @@
-/* verify.c - see verify.h. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,12 +8,12 @@
 #include "measure/models.h"
 #include "measure/verify.h"
 
-/* Up to this many elements an output is compared whole; beyond, about
- * SAMPLE_ELEMENTS of them. ASSAY_CHECK_BUDGET bounds the reference's multiply-adds. */
+/* An output of up to WHOLE_ELEMENTS is compared completely; of a larger one, about
+ * SAMPLE_ELEMENTS are. ASSAY_CHECK_BUDGET limits both. */
 static const int64_t WHOLE_ELEMENTS = 4 << 20;
 static const int64_t SAMPLE_ELEMENTS = 1 << 20;
 
-/* Pieces a thread takes at a time. */
+/* Elements that a thread takes at a time. */
 enum { PIECE = 8192 };
 
 /* --------------------------------------------------------------- choosing -- */
@@ -40,7 +39,7 @@ int verify_plan(int64_t count, int64_t run, int64_t budget, int64_t begin[ASSAY_
     int64_t length = wanted / chunks > 0 ? wanted / chunks : 1;
     if (length * chunks > runs) length = runs / chunks > 0 ? runs / chunks : 1;
     for (int i = 0; i < chunks; i++) {
-        /* One chunk a stratum, at a hashed place in it. */
+        /* One chunk per stratum, at a pseudo-random place in it. */
         int64_t low = runs * i / chunks, high = runs * (i + 1) / chunks;
         int64_t slack = high - low - length;
         int64_t place = low;
@@ -106,8 +105,9 @@ static int copy_inputs(struct verifier *verifier)
     return 0;
 }
 
-/* Once for all checks: memory given back and taken again is cleared by the system. */
-static int make_room(struct verifier *verifier)
+/* Allocate once for all checks: memory that is freed and allocated again is cleared by the
+ * system each time. */
+static int allocate_got(struct verifier *verifier)
 {
     size_t most = 0;
     for (int i = 0; i < verifier->chunk_count; i++) {
@@ -141,8 +141,8 @@ static int compute_expected(struct verifier *verifier)
     for (int64_t i = 0; i < verifier->checked; i++)
         verifier->bound[i] = NAN;
 
-    /* Tasks of one team, so that a reference of few and long pieces can spread each of
-     * them over the threads that are left (omp taskloop). */
+    /* Tasks of one team, so that a reference with few and long pieces can use the remaining
+     * threads within each piece (omp taskloop). */
     int failed = 0;
 #pragma omp parallel
 #pragma omp single
@@ -163,7 +163,7 @@ int verifier_init(struct verifier *verifier, const struct buffers *buffers)
     verifier->buffers = buffers;
     verifier->models = calloc(1, sizeof *verifier->models);
     if (verifier->models == NULL) return assay_error("out of host memory for the models");
-    if (choose_chunks(verifier) < 0 || make_room(verifier) < 0) return -1;
+    if (choose_chunks(verifier) < 0 || allocate_got(verifier) < 0) return -1;
     if (copy_inputs(verifier) < 0) return -1;
     return compute_expected(verifier);
 }
@@ -194,7 +194,7 @@ enum assay_match verify_element(const struct assay_operation *operation,
     return fabs(got - expected) <= bound ? ASSAY_EXACT : ASSAY_WRONG;
 }
 
-/* What a range of elements adds up to. */
+/* Totals over a range of elements. */
 struct tally {
     int64_t near, wrong, first_wrong;
     double first_expected, first_got, max_abs, max_rel;
@@ -251,27 +251,27 @@ static void judge_chunk(const struct verifier *verifier, const struct chunk *chu
 }
 
 static void compare_reference(const struct verifier *verifier, const struct chunk *chunk,
-                              const void *got, struct verdict *verdict)
+                              const void *got, struct check_result *found)
 {
     const struct assay_operation *operation = verifier->buffers->shape->operation;
     struct tally tally = {0};
     judge_chunk(verifier, chunk, got, &tally);
-    verdict->near += tally.near;
-    verdict->wrong += tally.wrong;
-    /* Where `match` judges, `expected` need not be what is written. */
+    found->near += tally.near;
+    found->wrong += tally.wrong;
+    /* If `match` judges, `expected` need not be the value that is written. */
     if (operation->match == NULL) {
-        verdict->max_abs_error = fmax(verdict->max_abs_error, tally.max_abs);
-        verdict->max_rel_error = fmax(verdict->max_rel_error, tally.max_rel);
+        found->max_abs_error = fmax(found->max_abs_error, tally.max_abs);
+        found->max_rel_error = fmax(found->max_rel_error, tally.max_rel);
     }
-    if (tally.wrong > 0 && verdict->reason[0] == '\0')
-        snprintf(verdict->reason, sizeof verdict->reason, "%s[%lld] is %.9g, expected %.9g",
+    if (tally.wrong > 0 && found->reason[0] == '\0')
+        snprintf(found->reason, sizeof found->reason, "%s[%lld] is %.9g, expected %.9g",
                  verifier->buffers->spec[chunk->buffer].name, (long long)tally.first_wrong,
                  tally.first_got, tally.first_expected);
 }
 
 static void compare_model(const struct verifier *verifier, const struct chunk *chunk,
                           const unsigned char *model, const unsigned char *got,
-                          struct verdict *verdict)
+                          struct check_result *found)
 {
     const struct assay_buffer *spec = &verifier->buffers->spec[chunk->buffer];
     size_t element = assay_type_bytes(spec->type);
@@ -280,18 +280,17 @@ static void compare_model(const struct verifier *verifier, const struct chunk *c
     for (int64_t i = 0; i < count; i++) {
         size_t at = (size_t)i * element;
         if (memcmp(model + at, got + at, element) == 0) continue;
-        if (verdict->wrong++ == 0)
-            snprintf(verdict->reason, sizeof verdict->reason,
-                     "%s[%lld] is %.9g, its model says %.9g", spec->name,
-                     (long long)(chunk->begin + i), assay_load(spec->type, got, i),
+        if (found->wrong++ == 0)
+            snprintf(found->reason, sizeof found->reason, "%s[%lld] is %.9g, its model says %.9g",
+                     spec->name, (long long)(chunk->begin + i), assay_load(spec->type, got, i),
                      assay_load(spec->type, model, i));
     }
 }
 
-/* `model`: what the variant's own model says of this chunk, or NULL. */
+/* `model`: the expected bytes of this chunk by the variant's model, or NULL. */
 static int check_chunk(const struct verifier *verifier, const struct assay_variant *variant,
                        const struct chunk *chunk, const unsigned char *model,
-                       struct verdict *verdict)
+                       struct check_result *found)
 {
     const struct buffers *buffers = verifier->buffers;
     size_t element = assay_type_bytes(buffers->spec[chunk->buffer].type);
@@ -299,12 +298,11 @@ static int check_chunk(const struct verifier *verifier, const struct assay_varia
     const char *from = (const char *)buffers->data[chunk->buffer] + (size_t)chunk->begin * element;
     int status = buffers->ops->to_host(buffers->device, verifier->got, from, bytes);
     if (status < 0) return -1;
-    int64_t wrong = verdict->wrong;
+    int64_t wrong = found->wrong;
     if (!variant->apart && verifier->expected)
-        compare_reference(verifier, chunk, verifier->got, verdict);
-    /* An element that both call wrong is one. */
-    if (model && verdict->wrong == wrong)
-        compare_model(verifier, chunk, model, verifier->got, verdict);
+        compare_reference(verifier, chunk, verifier->got, found);
+    /* Do not count an element twice that both find wrong. */
+    if (model && found->wrong == wrong) compare_model(verifier, chunk, model, verifier->got, found);
     return 0;
 }
 
@@ -314,44 +312,44 @@ int64_t verify_near_limit(int64_t checked, double share)
     return (int64_t)fmax(1.0, expected + 3.0 * sqrt(expected));
 }
 
-static void finish_verdict(const struct verifier *verifier, struct verdict *verdict)
+static void finish_check(const struct verifier *verifier, struct check_result *found)
 {
     const struct assay_operation *operation = verifier->buffers->shape->operation;
     if (verifier->checked == 0) return;
-    verdict->near_share = (double)verdict->near / (double)verifier->checked;
-    if (verdict->wrong > 0) {
-        size_t used = strlen(verdict->reason);
-        snprintf(verdict->reason + used, sizeof verdict->reason - used, " (%lld of %lld wrong)",
-                 (long long)verdict->wrong, (long long)verifier->checked);
-    } else if (verdict->near >
+    found->near_share = (double)found->near / (double)verifier->checked;
+    if (found->wrong > 0) {
+        size_t used = strlen(found->reason);
+        snprintf(found->reason + used, sizeof found->reason - used, " (%lld of %lld wrong)",
+                 (long long)found->wrong, (long long)verifier->checked);
+    } else if (found->near >
                verify_near_limit(verifier->checked, operation->tolerance.near_share)) {
-        snprintf(verdict->reason, sizeof verdict->reason,
-                 "%.3g of the elements differ at a tie, %.3g are allowed", verdict->near_share,
+        snprintf(found->reason, sizeof found->reason,
+                 "%.3g of the elements differ at a tie, %.3g are allowed", found->near_share,
                  operation->tolerance.near_share);
     }
 }
 
 int verifier_check(const struct verifier *verifier, const struct assay_variant *variant,
-                   struct assay_call *call, struct verdict *verdict)
+                   struct assay_call *call, struct check_result *found)
 {
-    memset(verdict, 0, sizeof *verdict);
+    memset(found, 0, sizeof *found);
     if (variant->check) {
         assay_clear_error();
         if (variant->check(call) < 0)
-            snprintf(verdict->reason, sizeof verdict->reason, "%s", assay_last_error());
-        /* A copy to the device returns when the host's side is read, not when it is there,
-         * and what reads the output below is not ordered behind it. */
+            snprintf(found->reason, sizeof found->reason, "%s", assay_last_error());
+        /* A copy to the device may return before its data has arrived, and the reads of the
+         * output below are not ordered after it. */
         if (verifier->buffers->ops->synchronize(verifier->buffers->device) < 0) return -1;
     }
-    if (verdict->reason[0] || (variant->apart && variant->model == NULL)) return 0;
+    if (found->reason[0] || (variant->apart && variant->model == NULL)) return 0;
     unsigned char *const *model = NULL;
     if (variant->model && (model = models_get(verifier->models, verifier, variant)) == NULL)
         return -1;
     for (int i = 0; i < verifier->chunk_count; i++)
-        if (check_chunk(verifier, variant, &verifier->chunks[i], model ? model[i] : NULL, verdict) <
+        if (check_chunk(verifier, variant, &verifier->chunks[i], model ? model[i] : NULL, found) <
             0)
             return -1;
-    finish_verdict(verifier, verdict);
+    finish_check(verifier, found);
     return 0;
 }
 

@@ -1,10 +1,10 @@
 /*
- * verify.h - whether what a variant wrote is right.
+ * verify.h - checks the outputs of a variant.
  *
- * A verifier belongs to a group: it holds host copies of the inputs and the
- * expected values, computed once in double and shared by all variants. Small
- * outputs are compared whole; larger ones at chunks spread over every part of
- * the output, first and last elements always among them.
+ * There is one verifier per group. It holds host copies of the inputs and the expected
+ * values, computed once in double and shared by all variants. Small outputs are compared
+ * completely; of larger ones, chunks spread over the whole output, which always include
+ * the first and the last elements.
  */
 #ifndef VERIFY_H
 #define VERIFY_H
@@ -13,8 +13,8 @@
 
 struct models;
 
-/* Elements [begin, end) of one output buffer, and where their expected values
- * stand in the verifier's arrays. */
+/* Elements [begin, end) of one output buffer; `at` is the index of the first one's expected
+ * value in the verifier's arrays. */
 struct chunk {
     int buffer;
     int64_t begin, end;
@@ -27,29 +27,29 @@ struct verifier {
     int chunk_count;
     struct chunk *chunks;
     double *expected;
-    double *bound; /* absolute; NAN where the operation's tolerance or match holds */
-    int64_t outputs, checked;
-    int64_t piece;         /* elements that one thread computes at a time: whole runs */
-    void *got;             /* one chunk of an output, as the device has it */
-    struct models *models; /* models.h */
+    double *bound;            /* absolute; NAN where the operation's tolerance or match applies */
+    int64_t outputs, checked; /* number of output elements, and how many are checked */
+    int64_t piece;            /* elements computed by one thread at a time: whole runs */
+    void *got;                /* one chunk of an output, copied from the device */
+    struct models *models;    /* models.h */
 };
 
-/* What a check found. `reason` is "" when it passed. */
-struct verdict {
+/* The result of a check. `reason` is "" when it passed. */
+struct check_result {
     int64_t near, wrong;
     double max_abs_error, max_rel_error, near_share;
     char reason[ASSAY_MAX_REASON];
 };
 
-/* Copies the inputs and computes what is expected. */
+/* Copy the inputs and compute the expected values. */
 int verifier_init(struct verifier *verifier, const struct buffers *buffers);
 void verifier_release(struct verifier *verifier);
 
-/* Check the outputs as they stand. -1 only when the check itself failed. */
+/* Check the current outputs. -1 only when the check could not be made. */
 int verifier_check(const struct verifier *verifier, const struct assay_variant *variant,
-                   struct assay_call *call, struct verdict *verdict);
+                   struct assay_call *call, struct check_result *found);
 
-/* The operation's figures of quality for the outputs as they stand. */
+/* Compute the operation's quality metrics from the current outputs. */
 int verifier_quality(const struct verifier *verifier, struct case_result *result);
 
 /* Judge one element. Pure; declared for the tests. */
@@ -57,12 +57,12 @@ enum assay_match verify_element(const struct assay_operation *operation,
                                 const struct assay_shape *shape, int buffer, double expected,
                                 double bound, double got);
 
-/* How many of the checked elements may differ at a tie where `share` of all may:
- * three standard deviations above the mean, for a small output has more by chance. */
+/* How many of the checked elements may be NEAR if a share `share` of all may be: three
+ * standard deviations above the mean, because a small sample has more by chance. */
 int64_t verify_near_limit(int64_t checked, double share);
 
-/* Chunks for an output of `count` elements checked in runs of `run`, at most
- * about `budget` elements. Pure; returns how many (at most ASSAY_CHECK_PLACES). */
+/* Choose the chunks to check in an output of `count` elements: at most about `budget`
+ * elements, in whole runs of `run`. Returns how many (at most ASSAY_CHECK_PLACES). Pure. */
 int verify_plan(int64_t count, int64_t run, int64_t budget, int64_t begin[ASSAY_CHECK_PLACES],
                 int64_t end[ASSAY_CHECK_PLACES]);
 

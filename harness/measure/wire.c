@@ -1,4 +1,3 @@
-/* wire.c - messages between runner and worker; see wire.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +25,7 @@ const char *step_name(enum board_step step)
     return names[step];
 }
 
-/* MSG_NOSIGNAL: a dead peer is an error to report, not a SIGPIPE to die of. */
+/* MSG_NOSIGNAL: a dead peer is an error to report, not a SIGPIPE. */
 static int send_all(int fd, const void *data, size_t bytes)
 {
     const char *at = data;
@@ -72,7 +71,7 @@ int wire_receive(int fd, enum wire_type *type, void **data, size_t *bytes)
         free(body);
         return -1;
     }
-    ((char *)body)[header.bytes] = '\0'; /* texts may be printed as they are */
+    ((char *)body)[header.bytes] = '\0'; /* so that a text is a string */
     *type = (enum wire_type)header.type;
     *data = body;
     *bytes = header.bytes;
@@ -81,7 +80,7 @@ int wire_receive(int fd, enum wire_type *type, void **data, size_t *bytes)
 
 /* ---------------------------------------------------------------- cases -- */
 
-/* The sample arrays of a case, in the order they travel. */
+/* The sample arrays of a case, in the order in which they are sent. */
 enum { SERIES = 8 };
 
 struct series {
@@ -135,7 +134,7 @@ int wire_unpack_case(const void *data, size_t bytes, struct wire_case *message)
     struct series series[SERIES];
     list_series(&message->result.samples, series);
 
-    /* The pointers that travelled only say which arrays follow. */
+    /* The received pointers only tell which arrays follow. */
     bool present[SERIES];
     for (int i = 0; i < SERIES; i++) {
         present[i] = *series[i].array != NULL;

@@ -1,10 +1,10 @@
 /*
- * wire.h - what a runner and its worker say to each other over a socket pair,
- * and the board that the worker keeps up to date so that the runner knows what
- * it was doing when it died or stopped answering.
+ * wire.h - the messages between a runner and its worker over a socket pair, and the status
+ * board: shared memory in which the worker keeps its current step, so that the runner knows
+ * what the worker was doing when it died or hung.
  *
- * Both ends are one program, so messages are its own structs, as they lie in
- * memory, behind a header of type and length.
+ * Both ends are the same program, so a message is a struct as it is in memory, after a
+ * header with type and length.
  */
 #ifndef WIRE_H
 #define WIRE_H
@@ -25,7 +25,7 @@ enum wire_type {
     WIRE_FAILED,  /* text: the device did not open */
     WIRE_STATE,   /* struct device_state, once before the first group and after the last */
     WIRE_CASE,    /* struct wire_case, then its sample arrays */
-    WIRE_BROKEN,  /* struct wire_broken: this worker can go on no more */
+    WIRE_BROKEN,  /* struct wire_broken: this worker cannot continue */
     WIRE_PROFILE, /* struct wire_profile, before the case that it belongs to */
     WIRE_DONE,    /* nothing: the group is complete */
 };
@@ -33,7 +33,7 @@ enum wire_type {
 struct wire_open {
     char spec[RESULT_MAX_SPEC];
     bool use_events, try_counters;
-    int32_t flush; /* enum cache_flush; -1: the device's own choice */
+    int32_t flush; /* enum cache_flush; -1: the device's default */
     uint64_t seed;
 };
 
@@ -42,10 +42,10 @@ struct wire_group {
     int64_t value[ASSAY_MAX_DIMS];
     int32_t temperature;
     double budget_s, precision_pct, energy_s;
-    char baseline[ASSAY_MAX_NAME]; /* "" the operation's own choice */
+    char baseline[ASSAY_MAX_NAME]; /* "": the operation's choice */
     uint64_t seed;
-    bool check_only; /* check the answers, time nothing */
-    bool profile;    /* take a launch of every case apart */
+    bool check_only; /* check the results, time nothing */
+    bool profile;    /* profile a launch of every case */
     char counters[PROFILE_MAX_LIST];
     int32_t launch; /* number in the run, from 1 */
     uint64_t launch_seed;
@@ -68,10 +68,10 @@ struct wire_broken {
     char reason[ASSAY_MAX_REASON];
 };
 
-/* What the worker is doing. Shared memory, written without a system call. */
+/* What the worker is doing. */
 enum board_step {
     STEP_IDLE,
-    STEP_PREPARE, /* allocate, fill, reference: no variant's code runs */
+    STEP_PREPARE, /* allocate, fill, compute the reference: no code of a variant runs */
     STEP_SETUP,
     STEP_FIRST_LAUNCH,
     STEP_CHECK,
@@ -90,15 +90,14 @@ struct board {
 
 const char *step_name(enum board_step step);
 
-/* Send and receive whole messages; 0, or -1 when the other end is gone or
- * memory is short. */
+/* Send a whole message. 0, or -1 when the other end is gone or memory is short. */
 int wire_send(int fd, enum wire_type type, const void *data, size_t bytes);
 int wire_send_case(int fd, const struct wire_case *message);
 
-/* The next message; *data is malloc'ed, free() it. -1: the other end is gone. */
+/* Receive the next message; free(*data). -1 when the other end is gone or memory is short. */
 int wire_receive(int fd, enum wire_type *type, void **data, size_t *bytes);
 
-/* The case in a WIRE_CASE message, its samples allocated; -1 when malformed. */
+/* Unpack a WIRE_CASE message and allocate its samples; -1 when it is malformed. */
 int wire_unpack_case(const void *data, size_t bytes, struct wire_case *message);
 
 #endif

@@ -1,4 +1,3 @@
-/* worker.c - see worker.h. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,8 +24,8 @@ struct worker {
 
 /* ----------------------------------------------------------- the process -- */
 
-/* A worker dies with its parent, leaves the signals that end a run to it, and
- * dumps no core. */
+/* A worker dies with its parent, leaves the signals that end a run to the parent, and dumps
+ * no core. */
 static void settle_process(void)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -35,13 +34,13 @@ static void settle_process(void)
     signal(SIGHUP, SIG_IGN);
     struct rlimit none = {0, 0};
     setrlimit(RLIMIT_CORE, &none);
-    /* What a variant prints must not mix with results. */
+    /* Output of a variant must not mix with the results on standard output. */
     if (dup2(STDERR_FILENO, STDOUT_FILENO) < 0) close(STDOUT_FILENO);
 }
 
-/* On the host a greedy variant must fail to allocate before the machine starves.
- * CUDA and the sanitizers reserve far more address space than there is memory,
- * so the limit is for the plain host device alone. */
+/* On the host a variant that allocates too much must fail before the machine runs out of
+ * memory. CUDA and the sanitizers reserve far more address space than there is memory, so
+ * the limit is only set for the host device without sanitizers. */
 static void limit_memory(const struct worker *worker)
 {
 #if !defined(__SANITIZE_ADDRESS__)
@@ -101,7 +100,6 @@ static const struct assay_variant *find_variant(const char *operation, const cha
     return NULL;
 }
 
-/* The place whose variants this device runs. */
 static enum assay_place place_of(const struct worker *worker)
 {
     struct device_info info;
@@ -162,8 +160,8 @@ static int send_results(struct worker *worker, const struct measure_request *req
     return wire_send(worker->socket, WIRE_DONE, NULL, 0);
 }
 
-/* A group whose buffers did not fit: a reason for every case, not a crash. */
-static int send_no_room(struct worker *worker, const struct measure_request *request,
+/* The buffers of the group could not be allocated: its cases are skipped with the reason. */
+static int send_skipped(struct worker *worker, const struct measure_request *request,
                         struct case_result *results)
 {
     char why[ASSAY_MAX_REASON];
@@ -199,7 +197,7 @@ static int serve_group(struct worker *worker, const struct wire_group *group)
         }
     }
     if (measure_group(worker->ops, worker->device, worker->board, request, results, &outcome) < 0)
-        status = send_no_room(worker, request, results);
+        status = send_skipped(worker, request, results);
     else if (outcome.broken)
         send_broken(worker, outcome.culprit, outcome.reason);
     else
@@ -214,7 +212,7 @@ out:
     return status;
 }
 
-/* 1: go on; 0: told to quit; -1: can go on no more. */
+/* 1: go on; 0: told to quit; -1: cannot continue. */
 static int serve_one(struct worker *worker, enum wire_type type, const void *data, size_t bytes)
 {
     switch (type) {
@@ -231,7 +229,7 @@ static int serve_one(struct worker *worker, enum wire_type type, const void *dat
     }
 }
 
-/* Serve until told to quit; the process's exit status. */
+/* Serve until told to quit; returns the exit status of the process. */
 static int serve(int socket, int board)
 {
     struct worker worker = {.socket = socket};
@@ -245,12 +243,12 @@ static int serve(int socket, int board)
         enum wire_type type;
         void *data;
         size_t bytes;
-        if (wire_receive(socket, &type, &data, &bytes) < 0) break; /* the parent needs no more */
+        if (wire_receive(socket, &type, &data, &bytes) < 0) break; /* the parent is gone */
         go_on = serve_one(&worker, type, data, bytes);
         free(data);
     }
     nvtx_pop();
-    /* A broken device is left to the system; closing it could hang. */
+    /* A broken device is not closed, because that could hang. */
     if (go_on >= 0 && worker.device) worker.ops->close(worker.device);
     return go_on == 0 ? EXIT_FINE : EXIT_LOST;
 }

@@ -1,17 +1,16 @@
 /*
  * worker.h - the child process that owns a device and measures groups on it.
  *
- * It is this program again, started as `assay worker` (cmd_worker), with its socket on file
- * descriptor WORKER_SOCKET and the board's memory on WORKER_BOARD. It answers
- * messages (wire.h) until it is told to quit, its parent dies, or a variant
- * takes it down.
+ * It is this program, started as `assay worker` (cmd_worker) with its socket on file
+ * descriptor WORKER_SOCKET and the status board on WORKER_BOARD. It answers messages
+ * (wire.h) until it is told to quit, its parent dies, or a variant crashes it.
  */
 #ifndef WORKER_H
 #define WORKER_H
 
 enum { WORKER_SOCKET = 3, WORKER_BOARD = 4 };
 
-/* The child of a run, as a row of the table of commands; returns its exit code. */
+/* The command `assay worker`; returns the exit code. */
 int cmd_worker(int argc, char **argv);
 
 #endif

@@ -1,4 +1,4 @@
-/* plot.c - the table of kinds and the way from a request to a picture. */
+/* plot.c - the table of kinds, and drawing one. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 const struct plot_kind plot_kinds[] = {
     {"roofline", "every case under the ceilings that were measured; with --against, arrows",
      "roofline.gp", PLOT_RUN | PLOT_TAKES_AGAINST, plot_roofline, NULL},
-    {"sweep", "rate or time against size, a curve a variant", "sweep.gp",
+    {"sweep", "rate or time against size, one curve per variant", "sweep.gp",
      PLOT_RUN | PLOT_TAKES_METRIC, plot_sweep, "bars"},
     {"bars", "time of each variant at one size", "bars.gp", PLOT_RUN, plot_bars, NULL},
     {"speedup", "how many times faster than the baseline", "speedup.gp", PLOT_RUN, plot_speedup,
@@ -22,7 +22,7 @@ const struct plot_kind plot_kinds[] = {
      PLOT_RUN, plot_timeline, NULL},
     {"history", "cases over all runs, with changes and borders", "history.gp", PLOT_STORE,
      plot_history, NULL},
-    {"pareto", "quality against time, and what nothing beats in both", "pareto.gp",
+    {"pareto", "quality against time, with the Pareto front", "pareto.gp",
      PLOT_RUN | PLOT_TAKES_METRIC, plot_pareto, NULL},
     {"pipeline", "stages of a batch, and how far they overlap", "pipeline.gp", PLOT_RUN,
      plot_pipeline, NULL},
@@ -64,7 +64,7 @@ static int needs_check(const struct plot_kind *kind, const struct plot_request *
     return 0;
 }
 
-/* Not where a metric was asked for that the other kind does not have. */
+/* Draw the other kind, unless a metric was asked for and that kind has none. */
 static enum plot_outcome draw_otherwise(const struct plot_kind *kind,
                                         const struct plot_request *request)
 {

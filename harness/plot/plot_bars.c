@@ -6,8 +6,8 @@
 #include "plot/plot_data.h"
 #include "plot/plot_rows.h"
 
-/* Bars longer than this many times the middle one would squeeze the others to nothing,
- * so they are broken. */
+/* Bars longer than this multiple of the middle one are drawn broken, so that the others
+ * remain visible. */
 static const double longest_whole = 20;
 
 static void bar_label(FILE *out, const struct view_row *row)
@@ -35,9 +35,9 @@ static void bar(FILE *out, const struct view_row *row, double factor)
 
 /* The rows of one group, fastest first. */
 struct bars {
-    int *row; /* of the view */
+    int *row; /* indices in the view */
     int count, chars;
-    double longest; /* that is drawn whole, ns */
+    double longest; /* of the bars that are not broken, ns */
     int broken;
 };
 
@@ -79,7 +79,7 @@ static void write_bars(FILE *out, const struct view *view, const struct plot_req
     snprintf(text, sizeof text, "%s: time of each variant  (%s %s)", id->operation, id->shape,
              temperature_name((enum assay_temperature)id->temperature));
     if (bars->broken)
-        snprintf(note, sizeof note, "broken, for they are too long: %d", bars->broken);
+        snprintf(note, sizeof note, "bars too long to be drawn whole: %d", bars->broken);
     plot_head(out, view->run, text, note);
     plot_size_rows(out, bars->count, bars->chars);
     plot_setting(out, "unit", scale->name);

@@ -1,4 +1,3 @@
-/* plot_data.c - see plot_data.h. */
 #include <math.h>
 #include <string.h>
 
@@ -6,8 +5,8 @@
 #include "case/case_name.h"
 #include "plot/plot_data.h"
 
-/* gnuplot takes quotes for its own, a leading # for a comment and \n in a label for
- * a line end, and has no escape for them, so they are replaced by look-alikes. */
+/* gnuplot interprets quotes, a leading # as a comment and \n in a label as a line end, and has
+ * no escape for them, so they are replaced by similar characters. */
 void plot_text(FILE *out, const char *text)
 {
     if (*text == '#') fputs("\xef\xbc\x83", out), text++; /* U+FF03 */

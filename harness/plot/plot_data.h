@@ -1,9 +1,9 @@
 /*
- * plot_data.h - what the queries of the plots share: the .tsv's settings, its
- * texts and units, and which cases are asked for.
+ * plot_data.h - shared by the queries of the plots: the settings, texts and units of a .tsv,
+ * and the selection of cases.
  *
- * A .tsv has blocks, parted by two empty lines. The first holds settings (name,
- * value); the head of the kind's script says what the others are.
+ * A .tsv consists of blocks separated by two empty lines. The first contains settings (name,
+ * value); the head comment of the kind's script describes the others.
  */
 #ifndef PLOT_DATA_H
 #define PLOT_DATA_H
@@ -23,8 +23,8 @@ enum plot_outcome plot_pareto(FILE *out, const struct plot_request *request);
 enum plot_outcome plot_pipeline(FILE *out, const struct plot_request *request);
 enum plot_outcome plot_noise(FILE *out, const struct plot_request *request);
 
-/* One field, safe for gnuplot: no tab, line end or quote ends it, none can begin a
- * comment or break a label. What is not UTF-8 becomes "?". */
+/* Write one field, safe for gnuplot: it cannot contain a tab, line end or quote, start a
+ * comment or break a label. Invalid UTF-8 becomes "?". */
 void plot_text(FILE *out, const char *text);
 
 void plot_setting(FILE *out, const char *name, const char *text);
@@ -35,15 +35,15 @@ void plot_block_end(FILE *out);
  * date and `note` (NULL or "": none). run may be NULL. */
 void plot_head(FILE *out, const struct stored_run *run, const char *title, const char *note);
 
-/* The picture in pixels, and the lines of it in a terminal. */
+/* The size of the picture in pixels, and its number of lines in a terminal. */
 void plot_size(FILE *out, int wide, int high, int lines);
-/* The same for a chart with a line of text for each row, `chars` long at most. */
+/* The same for a chart with one line of text per row, at most `chars` long. */
 void plot_size_rows(FILE *out, int rows, int chars);
 
 /* Characters (not bytes) of a text. */
 int plot_width(const char *text);
 
-/* A unit, and how many of the base unit it is. */
+/* A unit and its size in base units. */
 struct plot_scale {
     double factor;
     const char *name;
@@ -54,16 +54,16 @@ const struct plot_scale *plot_byte_rate(double largest); /* B/s */
 const struct plot_scale *plot_op_rate(double largest);   /* FLOP/s */
 const struct plot_scale *plot_time(double largest);      /* ns */
 
-/* Whether a ceiling of this name is of operations, not bytes. */
+/* Whether a ceiling with this name limits operations rather than bytes. */
 bool plot_ceiling_is_ops(const char *name);
 
-/* Whether the request asks for the case. */
+/* Whether the request includes the case. */
 bool plot_takes(const struct plot_request *request, const struct case_id *id);
 
 /* PLOT_NOTHING after assay_error: "nothing to draw: WHAT", and what was asked for. */
 enum plot_outcome plot_nothing(const struct plot_request *request, const char *what);
 
-/* `otherwise` where the value is NAN: an interval that is not known has no width. */
+/* `otherwise` if the value is NAN, so that an unknown interval has no width. */
 double plot_or(double value, double otherwise);
 
 #endif

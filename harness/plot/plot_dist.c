@@ -1,5 +1,5 @@
-/* plot_dist.c - the data of plots/dist.gp: how the times of one group's cases are
- * distributed, as cumulative shares and as densities. */
+/* plot_dist.c - the data of plots/dist.gp: the distributions of the times of one group's
+ * cases, as cumulative distributions and as densities. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,12 +10,13 @@
 
 enum {
     MOST_CURVES = 8,
-    STEPS = 300,         /* of a curve of shares */
+    STEPS = 300,         /* points of a cumulative distribution */
     GRID = 160,          /* points of a density */
-    ENOUGH_LAUNCHES = 6, /* from here on launches are the points, not samples */
+    ENOUGH_LAUNCHES = 6, /* from this many on, the values are medians of launches, not samples */
 };
 
-/* Variants slower than this many times the fastest would squeeze it to a line. */
+/* Variants slower than this multiple of the fastest are left out, so that its curve is wide
+ * enough to see. */
 static const double widest = 1.6;
 
 struct curve {
@@ -75,7 +76,7 @@ static int curve_make(struct dist *dist, struct curve *curve, const struct view_
     return 0;
 }
 
-/* The fastest of the group; its rows are by time. */
+/* Take the fastest variants of the group; its rows are sorted by time. */
 static int dist_make(struct dist *dist, const struct plot_request *request, const struct view *view,
                      int group)
 {
@@ -109,8 +110,8 @@ static void dist_release(struct dist *dist)
 
 /* ------------------------------------------------------------------- density -- */
 
-/* Silverman's rule (Density Estimation, 1986, section 3.4.2), the robust form, and
- * never finer than the clock. */
+/* Silverman's rule (Density Estimation, 1986, section 3.4.2) in its robust form, but not
+ * below the resolution of the clock. */
 static double bandwidth(const struct curve *curve, double step_ns)
 {
     double sum = 0, squares = 0, n = curve->count;
@@ -136,7 +137,7 @@ static double density(const struct curve *curve, double at, double h)
     return sum / curve->count / h;
 }
 
-/* The widest point of each is one: they show where the times are, not how many. */
+/* Each density is scaled to a maximum of one. */
 static void density_write(FILE *out, const struct curve *curve, double left, double right,
                           double step_ns, double factor)
 {
@@ -163,7 +164,7 @@ static void shares_write(FILE *out, const struct curve *curve, double factor)
 
 /* ------------------------------------------------------------------- writing -- */
 
-/* The axis leaves out the outermost half per cent: one hiccup would fill it. */
+/* The axis leaves out the outermost half per cent, so that one outlier does not set it. */
 static void axis(const struct dist *dist, double *left, double *right)
 {
     *left = INFINITY, *right = 0;
@@ -172,9 +173,9 @@ static void axis(const struct dist *dist, double *left, double *right)
         *left = fmin(*left, stats_quantile_sorted(c->value, c->count, 0.005));
         *right = fmax(*right, stats_quantile_sorted(c->value, c->count, 0.995));
     }
-    double room = fmax(0.04 * (*right - *left), 0.002 * *right);
-    *left -= room;
-    *right += room;
+    double margin = fmax(0.04 * (*right - *left), 0.002 * *right);
+    *left -= margin;
+    *right += margin;
 }
 
 static int beyond(const struct dist *dist, double left, double right)
@@ -201,7 +202,7 @@ static void head(FILE *out, const struct dist *dist, double left, double right,
              temperature_name((enum assay_temperature)id->temperature));
     used = snprintf(note, sizeof note, "beyond the frame: %d", beyond(dist, left, right));
     if (dist->slower)
-        snprintf(note + used, sizeof note - (size_t)used, "; variants too slow to share it: %d",
+        snprintf(note + used, sizeof note - (size_t)used, "; slower variants left out: %d",
                  dist->slower);
     plot_head(out, dist->run, text, note);
     plot_size(out, 1100, 480 + 44 * dist->count, 34 + dist->count);

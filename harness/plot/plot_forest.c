@@ -25,13 +25,13 @@ static void figures(const struct comparison_row *row, char *out, size_t size)
 struct page {
     const struct comparison *comparison;
     const struct comparison_row *row[PLOT_MAX_ROWS];
-    int shown, taken, without; /* without: asked for, and no ratio */
-    int more[VERDICTS];        /* not shown */
+    int shown, taken, without; /* without: included, but without a ratio */
+    int more[VERDICTS];        /* counts of rows that are not shown */
     struct plot_common common;
     double least, greatest;
 };
 
-/* The rows are worst first, so those that are left out are the harmless ones. */
+/* The rows are sorted worst first, so those that are left out matter least. */
 static void page_make(struct page *page, const struct plot_request *request,
                       const struct comparison *comparison)
 {
@@ -75,7 +75,7 @@ static void page_note(const struct page *page, char *out, size_t size)
                  page->without);
 }
 
-/* Beyond a factor of four an interval leaves the page. */
+/* An interval beyond a factor of about five leaves the frame. */
 static void write_head(FILE *out, const struct plot_request *request, const struct page *page,
                        int chars)
 {
@@ -119,7 +119,7 @@ static void write_rows(FILE *out, const struct plot_request *request, const stru
     }
 }
 
-/* Where the rows lie, by the cases of the run. */
+/* Report the position of each row, by its case in the run. */
 static int places_add(const struct plot_request *request, const struct page *page)
 {
     struct view view;

@@ -1,4 +1,3 @@
-/* plot_gnuplot.c - see plot_gnuplot.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -20,7 +19,7 @@ static bool is_terminal(const char *output)
     return strcmp(output, "-") == 0;
 }
 
-/* ".svg" of a file that is drawn, else NULL. */
+/* The ending of a file name if it is one that can be drawn, else NULL. */
 static const char *known_ending(const char *output)
 {
     static const char *const endings[] = {".svg", ".png", ".pdf"};
@@ -38,7 +37,7 @@ static int beside(char out[PATH_MAX], const char *output, const char *ending)
     return length < PATH_MAX ? 0 : assay_error("the name of the output is too long");
 }
 
-/* The picture on its way: gnuplot stops half way through when it fails. */
+/* The temporary name of the picture, as gnuplot may fail after writing part of it. */
 static int partial_name(char out[PATH_MAX], const char *output)
 {
     char ending[32];
@@ -64,10 +63,10 @@ int gnuplot_output_check(const char *output)
 /* ------------------------------------------------------------------- files -- */
 
 struct files {
-    char folder[256]; /* of ours, removed at the end; "" when the files are kept */
+    char folder[256]; /* temporary; "" when the files are kept */
     char data[PATH_MAX], script[PATH_MAX];
-    char picture[PATH_MAX]; /* what gnuplot draws into; "-" the terminal */
-    char frames[PATH_MAX];  /* where it says where its axes lie; "" nobody asks */
+    char picture[PATH_MAX]; /* gnuplot's output; "-" the terminal */
+    char frames[PATH_MAX];  /* to which it writes the positions of its axes; "" not wanted */
 };
 
 static int files_choose(struct files *files, const struct plot_request *request)
@@ -119,8 +118,8 @@ static int file_write(const char *path, const char *text, size_t size)
     return failed;
 }
 
-/* Append a script to `out`, with style.gp in the place of the line that loads it:
- * what is kept works in any folder. */
+/* Append a script to `out`, with style.gp inserted where it is loaded, so that a kept script
+ * works in any folder. */
 static int script_append(FILE *out, const char *name)
 {
     char path[PATH_MAX], line[1024];
@@ -152,7 +151,7 @@ static int script_write(const char *path, const char *script)
 
 /* ----------------------------------------------------------------- running -- */
 
-/* Add a line to a text, its runs of blanks and controls as one blank. */
+/* Append a line to a text; runs of blanks and control characters become one blank. */
 static void line_add(char *out, size_t size, const char *line)
 {
     size_t used = strlen(out);
@@ -163,19 +162,18 @@ static void line_add(char *out, size_t size, const char *line)
     out[used] = '\0';
 }
 
-/* What gnuplot says, as one line, to its end; warnings are not why it failed. Closes
- * `from`; -1 with assay_error. */
+/* Read gnuplot's messages as one line, without warnings. Closes `from`; -1 with assay_error. */
 static int read_said(int from, char *out, size_t size)
 {
     char *line = NULL;
-    size_t room = 0;
+    size_t capacity = 0;
     FILE *in = fdopen(from, "r");
     out[0] = '\0';
     if (!in) {
         close(from);
         return assay_error("cannot read from gnuplot: %s", strerror(errno));
     }
-    while (getline(&line, &room, in) >= 0)
+    while (getline(&line, &capacity, in) >= 0)
         if (!strstr(line, "warning: ")) line_add(out, size, line);
     free(line);
     fclose(in);
@@ -201,7 +199,7 @@ static int spawn(pid_t *child, char *const argv[], int errors, bool draws_here)
     return failed;
 }
 
-/* -d: a person's .gnuplot must not change the picture. */
+/* -d: ignore the user's .gnuplot file. */
 static int gnuplot(const struct files *files, int columns)
 {
     char wide[16], said[1024];

@@ -36,7 +36,7 @@ static int by_change(const void *a, const void *b)
     return x->series < y->series ? -1 : x->series > y->series;
 }
 
-/* Series that are asked for and have a point, those to draw first; how many, or -1. */
+/* Series that are included and have a point, in the order of drawing; how many, or -1. */
 static int panels_choose(struct panel **panels, const struct plot_request *request,
                          const struct history *history)
 {
@@ -81,7 +81,7 @@ static void changes_write(FILE *out, const struct history *history,
                           const struct history_series *series)
 {
     char label[256];
-    fputs("0\t-1\tnone\n", out); /* gnuplot counts no block that is empty */
+    fputs("0\t-1\tnone\n", out); /* gnuplot does not count an empty block */
     for (int i = 0; i < series->change_count; i++) {
         const struct history_change *c = &series->changes[i];
         if (c->at < 1) continue;

@@ -1,5 +1,5 @@
-/* plot_noise.c - the data of plots/noise.gp: how far unchanged code differed from
- * itself on the run's device, as `assay calibrate` and gates have stored it. */
+/* plot_noise.c - the data of plots/noise.gp: how much unchanged code differed from itself on
+ * the run's device, as stored by `assay calibrate` and gates. */
 #include <math.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "plot/plot_data.h"
 #include "store/store_gate.h"
 
-/* Zero has no place on a logarithmic axis: the least that is drawn, in per cent. */
+/* The smallest value drawn, in per cent, because a logarithmic axis has no zero. */
 static const double least_pct = 0.001;
 
 static double percent(double logarithm)
@@ -44,7 +44,7 @@ static void write_noise(FILE *out, const struct plot_request *request, const str
         fputc('\n', out);
     }
     plot_block_end(out);
-    fputs("NaN\tNaN\n", out); /* gnuplot counts no block that is empty */
+    fputs("NaN\tNaN\n", out); /* gnuplot does not count an empty block */
     for (int d = 0; d < NOISE_DECADES; d++) {
         if (isnan(noise->pooled[d])) continue;
         fprintf(out, "%.9g\t%.6g\n%.9g\t%.6g\n\n", pow(10, d), percent(noise->pooled[d]),

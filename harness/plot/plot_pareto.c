@@ -1,5 +1,5 @@
-/* plot_pareto.c - the data of plots/pareto.gp: a metric of quality against time, of
- * the cases of one operation and size: those of others answer another question. */
+/* plot_pareto.c - the data of plots/pareto.gp: a quality metric against time, for the cases of
+ * one operation and size, since cases of other sizes cannot be compared. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 enum { MOST_VARIANTS = 24, MOST_NAMED = 12 };
 
-/* Metrics to draw where nobody says which, the most telling first. */
+/* The metric to draw by default is the first of these that the run has. */
 static const char *const preferred[] = {"sqnr_db",   "psnr_db",       "cosine",       "mse",
                                         "mse_ratio", "mismatch_rate", "max_abs_error"};
 enum { PREFERRED = sizeof preferred / sizeof preferred[0] };
@@ -19,15 +19,15 @@ struct point {
     const struct view_row *row;
     double time_ns, quality;
     bool front;
-    int number;     /* on the front, from 1; 0: it is not named */
-    char label[16]; /* of it and those too near to have their own; "" none */
+    int number;     /* on the front, from 1; 0: not labelled */
+    char label[16]; /* covers this point and those too near to have their own; "" none */
 };
 
 struct pareto {
     const char *metric;
     bool more_is_better;
     struct point *point;
-    int count, left_out, others; /* drawn; no finite figure; of other sizes */
+    int count, left_out, others; /* points drawn; without a finite metric; of other sizes */
     const char *variant[MOST_VARIANTS];
     int variants;
 };
@@ -58,7 +58,7 @@ static bool is_taken(const struct plot_request *request, const struct view_row *
            (!operation || !strcmp(operation, row->result.id.operation));
 }
 
-/* The operation with the most cases of the metric; NULL: none has it. */
+/* The operation with the most cases that have the metric; NULL: none. */
 static const char *operation_choose(const struct plot_request *request, const struct view *view,
                                     const char *metric)
 {
@@ -106,7 +106,7 @@ static int by_time(const void *a, const void *b)
     return x->row < y->row ? -1 : x->row > y->row;
 }
 
-/* Nothing is both faster and better than a point of the front. */
+/* Mark the Pareto front: nothing is both faster and better than a point on it. */
 static int front_mark(struct pareto *pareto)
 {
     int front = 0;
@@ -124,7 +124,7 @@ static int front_mark(struct pareto *pareto)
 
 /* ------------------------------------------------------------------- writing -- */
 
-/* Errors go over decades, unless they do not, or there are none. */
+/* Errors that span more than a decade get a logarithmic axis. */
 static bool is_logarithmic(const struct pareto *pareto)
 {
     double least = INFINITY, most = 0;
@@ -135,7 +135,7 @@ static bool is_logarithmic(const struct pareto *pareto)
     return !pareto->more_is_better && least > 0 && most > 10 * least;
 }
 
-/* The extents of all points: of log(time), and of the metric as the axis has it. */
+/* The extents of all points in log(time) and in the metric as on the axis. */
 struct extents {
     double least_time, time, least_quality, quality;
     bool logarithmic;
@@ -161,15 +161,15 @@ static void extents_make(struct extents *e, const struct pareto *pareto)
     e->quality = most - e->least_quality;
 }
 
-/* Two points so near that numbers beside them would overlap. */
+/* Whether two points are so near that their labels would overlap. */
 static bool is_near(const struct extents *e, const struct point *a, const struct point *b)
 {
     return fabs(log(a->time_ns / b->time_ns)) < 0.035 * e->time &&
            fabs(height(e, a->quality) - height(e, b->quality)) < 0.04 * e->quality;
 }
 
-/* The number of each named point; points too near to each other have one label, "4-6", at
- * the first. */
+/* Number the points on the front; points too near to each other share one label, "4-6", at the
+ * first. */
 static void labels_make(struct pareto *pareto)
 {
     struct extents extents;
@@ -201,10 +201,10 @@ static void head(FILE *out, const struct view *view, const struct pareto *pareto
     used = snprintf(note, sizeof note, "line: nothing is both faster and better (%d case%s)", front,
                     front == 1 ? "" : "s");
     if (front > MOST_NAMED)
-        used += snprintf(note + used, sizeof note - (size_t)used, ", %d of them are not named",
+        used += snprintf(note + used, sizeof note - (size_t)used, ", %d of them are not labelled",
                          front - MOST_NAMED);
     if (pareto->left_out)
-        used += snprintf(note + used, sizeof note - (size_t)used, "; without a finite figure: %d",
+        used += snprintf(note + used, sizeof note - (size_t)used, "; without a finite value: %d",
                          pareto->left_out);
     if (pareto->others)
         snprintf(note + used, sizeof note - (size_t)used, "; of other sizes (--only): %d",
@@ -255,8 +255,8 @@ static void write_pareto(FILE *out, const struct view *view, struct pareto *pare
     }
 }
 
-/* The rows of the metric, of the operation that has the most of them; how many. Sets the
- * pareto's metric. */
+/* Choose the metric and the operation with the most rows that have it; writes these rows and
+ * returns how many. */
 static int rows_choose(struct pareto *pareto, const struct plot_request *request,
                        const struct view *view, const struct view_row **rows)
 {

@@ -1,6 +1,6 @@
-/* plot_pipeline.c - the data of plots/pipeline.gp. Cases that have spans: when the stages
- * of their first batches ran, a line a stream. Else the stages' sums laid end to end,
- * and the time of a launch below them. */
+/* plot_pipeline.c - the data of plots/pipeline.gp. For cases with spans: when the stages of
+ * their first batches ran, one line per stream. For others: the sums of the stages laid end
+ * to end, with the time of a launch below them. */
 #include <math.h>
 #include <string.h>
 
@@ -8,15 +8,15 @@
 #include "plot/plot_data.h"
 #include "plot/plot_rows.h"
 
-/* Metrics that are stages, in the order of a batch; a span's name is one less "_ns". */
+/* Metrics that are stages, in the order of a batch; the name of a span lacks the "_ns". */
 static const char *const stages[] = {"alloc_ns", "h2d_ns", "compute_ns", "d2h_ns"};
 enum { STAGES = 4, THE_BATCH = STAGES, MOST_LINES = 40 };
 
 struct batch {
     const struct view_row *row;
-    double stage[STAGES]; /* ns; 0 where the case has no such stage */
+    double stage[STAGES]; /* ns; 0 if the case has no such stage */
     double sum, longest;
-    int lanes; /* lines of the picture: 1 without spans */
+    int lanes; /* lines in the picture: 1 without spans */
 };
 
 static const struct samples *samples_of(const struct batch *batch)
@@ -58,8 +58,8 @@ static bool batch_make(struct batch *batch, const struct view_row *row, bool spa
     return spans ? batch->lanes > 0 : any && batch->sum > 0;
 }
 
-/* "1.23 ms, overlap 64 % of the possible". Stages are timed by themselves, so that their
- * sum may also be less than the launch. */
+/* "1.23 ms, 64 % of the possible overlap". Stages are timed separately, so their sum may also be
+ * less than the time of the launch. */
 static void figures(const struct batch *batch, char *out, size_t size)
 {
     char time[UNITS_MAX], share[UNITS_MAX];
@@ -67,7 +67,7 @@ static void figures(const struct batch *batch, char *out, size_t size)
     units_time(time, batch->row->result.time_ns);
     if (saved > 0 && most > 0) {
         units_percent(share, fmin(saved / most, 1));
-        snprintf(out, size, "%s, overlap %s of the possible", time, share);
+        snprintf(out, size, "%s, %s of the possible overlap", time, share);
     } else {
         snprintf(out, size, "%s, no overlap", time);
     }
@@ -114,7 +114,7 @@ static void write_sums(FILE *out, const struct plot_scale *scale, const struct b
     write_box(out, scale, THE_BATCH, 0, batch->row->result.time_ns, line + 0.1, line + 0.32);
 }
 
-/* A line for each of a batch's lanes; its name and figures stand at the first. */
+/* The labels of a batch, at its first lane. */
 static void write_lines(FILE *out, const struct plot_scale *scale, const struct plot_common *common,
                         const struct batch *batch, int line, bool spans)
 {

@@ -1,4 +1,3 @@
-/* plot_place.c - see plot_place.h. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -14,15 +13,15 @@ enum { MOST_PANELS = 4 };
 
 static void place_add(struct plot_places *places, struct plot_place place)
 {
-    if (places->count == places->room) {
-        int room = places->room ? 2 * places->room : 64;
-        struct plot_place *more = realloc(places->place, (size_t)room * sizeof *more);
+    if (places->count == places->capacity) {
+        int capacity = places->capacity ? 2 * places->capacity : 64;
+        struct plot_place *more = realloc(places->place, (size_t)capacity * sizeof *more);
         if (!more) {
             places->lost = true;
             return;
         }
         places->place = more;
-        places->room = room;
+        places->capacity = capacity;
     }
     places->place[places->count++] = place;
 }
@@ -39,7 +38,7 @@ void plot_place_line(struct plot_places *places, int row, int cases, int y)
 
 /* ------------------------------------------------------------------ frames -- */
 
-/* One axis of a panel: the values at its ends, and where these lie. */
+/* One axis of a panel: the values at its ends and their pixels. */
 struct axis {
     double from, to;             /* values */
     double from_pixel, to_pixel; /* from the left, or from the bottom */
@@ -57,13 +56,13 @@ static double axis_pixel(const struct axis *axis, double value)
     return axis->from_pixel + share * (axis->to_pixel - axis->from_pixel);
 }
 
-/* Within the axis, or so near that the rounding of the frame explains it. */
+/* Within the axis, allowing for rounding. */
 static bool axis_has(const struct axis *axis, double pixel)
 {
     return pixel >= axis->from_pixel - 0.5 && pixel <= axis->to_pixel + 0.5;
 }
 
-/* false: outside the frame, or of no frame. */
+/* False if it is outside the frame, or the panel was not drawn. */
 static bool place_turn(struct plot_place *place, const struct frame *frame, double high)
 {
     bool is_line = !isnan(place->high);
@@ -96,7 +95,7 @@ static int frames_read(FILE *in, struct plot_places *places, struct frame frame[
         frame[i].y.from_pixel = NAN; /* a panel that was not drawn has nothing */
     while (fgets(line, sizeof line, in)) {
         if (!frame_parse(line, &panel, &places->wide, &places->high, &found))
-            return assay_error("gnuplot says strange things of its axes: %s", line);
+            return assay_error("cannot read the axes that gnuplot reported: %s", line);
         frame[panel] = found;
     }
     return ferror(in) ? assay_error("cannot read where the axes are: %s", strerror(errno)) : 0;

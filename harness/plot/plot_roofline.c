@@ -1,6 +1,6 @@
-/* plot_roofline.c - the data of plots/roofline.gp (Williams, Waterman, Patterson:
- * Roofline, CACM 52(4), 2009): rate of operations against operations a byte. Cases
- * that only move bytes have no such place and get a panel of their own. */
+/* plot_roofline.c - the data of plots/roofline.gp (Williams, Waterman, Patterson: Roofline,
+ * CACM 52(4), 2009): operations per second against operations per byte. Cases that only move
+ * bytes are in a second panel. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,11 +12,11 @@
 
 enum {
     MOST_OPERATIONS = 64,
-    MOST_BESIDE = 14, /* entries of a key that stands beside the picture; a longer one is below */
-    KEY_COLUMNS = 4,  /* of one below, as in roofline.gp */
+    MOST_BESIDE = 14, /* a key with more entries is placed below the picture, not beside it */
+    KEY_COLUMNS = 4,  /* of a key below, as in roofline.gp */
 };
 
-/* The rows of one operation have one colour. */
+/* The rows of one operation, which have the same colour. */
 struct family {
     const char *operation;
     int rows;
@@ -29,9 +29,9 @@ struct roofline {
     struct family family[MOST_OPERATIONS];
     int families;
     int rows, moving, left_out;   /* with operations and bytes; only bytes; neither */
-    int crowded_out;              /* of operations that there is no more room for */
-    double left, right, low, top; /* of the axes */
-    double moving_left, moving_right, moving_low, moving_top; /* of the second panel */
+    int crowded_out;              /* rows of operations beyond MOST_OPERATIONS */
+    double left, right, low, top; /* extents of the axes */
+    double moving_left, moving_right, moving_low, moving_top; /* extents of the second panel */
 };
 
 static double rate_of(double work, const struct case_result *result)
@@ -107,11 +107,12 @@ static bool uses(const struct view_row *row, const char *arithmetic)
     return false;
 }
 
-/* A ceiling is drawn when it binds a case, or is of an arithmetic that one uses:
- * 'h' of operations, 'd' of bytes, 'm' of bytes in the second panel only, 0 not at all. */
-static char way_of(const struct roofline *roof, const struct ceiling *ceiling)
+/* A ceiling is drawn if it binds a case or limits an arithmetic that a case uses: 'h' for
+ * operations (horizontal), 'd' for bytes (diagonal), 'm' for bytes in the second panel only, 0
+ * not at all. */
+static char style_of(const struct roofline *roof, const struct ceiling *ceiling)
 {
-    char way = 0;
+    char style = 0;
     for (int i = 0; i < roof->view->count; i++) {
         const struct view_row *row = &roof->view->rows[i];
         if (!plot_row_taken(roof->request, row)) continue;
@@ -119,15 +120,15 @@ static char way_of(const struct roofline *roof, const struct ceiling *ceiling)
         if (plot_ceiling_is_ops(ceiling->name)) {
             if (binds || uses(row, ceiling->name)) return 'h';
         } else if (binds) {
-            way = 'm';
+            style = 'm';
             if (has_place(row)) return 'd';
         }
     }
-    return way;
+    return style;
 }
 
 struct line {
-    char way;
+    char style;
     const struct ceiling *ceiling;
     char label[96];
 };
@@ -148,14 +149,14 @@ static void line_label(struct line *line)
 {
     char rate[UNITS_MAX];
     const struct ceiling *c = line->ceiling;
-    if (line->way == 'h')
+    if (line->style == 'h')
         units_ops(rate, c->rate, !strcmp(c->name, "int8"));
     else
         units_rate(rate, c->rate);
     snprintf(line->label, sizeof line->label, "%s: %s", c->name, rate);
 }
 
-/* The lines, the highest first; the axes are widened for them. */
+/* Choose the lines, highest first, and widen the axes for them. */
 static void lines_choose(struct roofline *roof, struct lines *lines)
 {
     double ops = 0, bytes = 0;
@@ -163,28 +164,28 @@ static void lines_choose(struct roofline *roof, struct lines *lines)
     for (int i = 0; i < roof->view->ceilings.count; i++) {
         const struct ceiling *c = &roof->view->ceilings.item[i];
         struct line *line = &lines->line[lines->count];
-        *line = (struct line){.way = way_of(roof, c), .ceiling = c};
-        if (!line->way) continue;
+        *line = (struct line){.style = style_of(roof, c), .ceiling = c};
+        if (!line->style) continue;
         line_label(line);
         lines->count++;
         if (plot_width(line->label) > lines->chars) lines->chars = plot_width(line->label);
-        if (line->way == 'h') ops = fmax(ops, c->rate);
-        if (line->way == 'd') bytes = fmax(bytes, c->rate);
-        if (line->way != 'h') roof->moving_top = fmax(roof->moving_top, c->rate);
+        if (line->style == 'h') ops = fmax(ops, c->rate);
+        if (line->style == 'd') bytes = fmax(bytes, c->rate);
+        if (line->style != 'h') roof->moving_top = fmax(roof->moving_top, c->rate);
     }
     qsort(lines->line, (size_t)lines->count, sizeof lines->line[0], by_rate);
     roof->top = fmax(roof->top, ops);
     if (!(ops > 0 && bytes > 0)) return;
-    /* The bend of the roof is what it is named for. */
+    /* The ridge point of the roofline is always visible. */
     roof->right = fmax(roof->right, 2 * ops / bytes);
     roof->left = fmin(roof->left, 0.5 * ops / bytes);
 }
 
 static void lines_write(FILE *out, const struct lines *lines)
 {
-    fputs("-\t0\tnone\n", out); /* gnuplot counts no block that is empty */
+    fputs("-\t0\tnone\n", out); /* gnuplot does not count an empty block */
     for (int i = 0; i < lines->count; i++) {
-        fprintf(out, "%c\t%.9g\t", lines->line[i].way, lines->line[i].ceiling->rate);
+        fprintf(out, "%c\t%.9g\t", lines->line[i].style, lines->line[i].ceiling->rate);
         plot_text(out, lines->line[i].label);
         fputc('\n', out);
     }
@@ -210,7 +211,7 @@ static void point_write(FILE *out, struct roofline *roof, const struct view_row 
     fputc('\n', out);
 }
 
-/* What the case was in the older run; NULL: nothing to compare with. */
+/* The row of the case in the older run; NULL: none. */
 static const struct view_row *older_of(const struct roofline *roof, const struct case_id *id)
 {
     int at = roof->older ? plot_row_find(roof->older, id) : -1;
@@ -218,7 +219,7 @@ static const struct view_row *older_of(const struct roofline *roof, const struct
     return row && plot_row_taken(roof->request, row) ? row : NULL;
 }
 
-/* From where the case was to where it is; a change below 1 % has no length to see. */
+/* From the position in the older run to the new one; a change below 1 % is too short to see. */
 static void arrows_write(FILE *out, const struct roofline *roof)
 {
     fputs("0\tNaN\tNaN\tNaN\tNaN\n", out);
@@ -238,7 +239,7 @@ static void arrows_write(FILE *out, const struct roofline *roof)
     plot_block_end(out);
 }
 
-/* "arrows from run 1a2b3c4d, 2026-11-21: ...; left out, for they count no work: 3" */
+/* "arrows from run 1a2b3c4d, 2026-11-21: ...; cases without declared work, left out: 3" */
 static void note_write(const struct roofline *roof, char *out, size_t size)
 {
     size_t used = 0;
@@ -248,14 +249,15 @@ static void note_write(const struct roofline *roof, char *out, size_t size)
             out, size, "arrows from run %.8s, %.10s: blue faster, vermillion slower",
             roof->request->against->run.id, roof->request->against->started_at);
     if (roof->left_out)
-        used += (size_t)snprintf(out + used, size - used, "%sleft out, for they count no work: %d",
-                                 used ? "; " : "", roof->left_out);
+        used +=
+            (size_t)snprintf(out + used, size - used, "%scases without declared work, left out: %d",
+                             used ? "; " : "", roof->left_out);
     if (roof->crowded_out)
-        snprintf(out + used, size - used, "%sof operations that have no more room: %d",
+        snprintf(out + used, size - used, "%scases of further operations, left out: %d",
                  used ? "; " : "", roof->crowded_out);
 }
 
-/* Rows of a key below the picture; 0: it stands beside it, as in the terminal always. */
+/* Rows of a key below the picture; 0: it is beside it, as always in a terminal. */
 static int key_rows(int entries)
 {
     return entries > MOST_BESIDE ? (entries + KEY_COLUMNS - 1) / KEY_COLUMNS : 0;

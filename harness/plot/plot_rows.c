@@ -1,4 +1,3 @@
-/* plot_rows.c - see plot_rows.h. */
 #include <math.h>
 #include <string.h>
 

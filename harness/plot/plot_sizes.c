@@ -1,4 +1,3 @@
-/* plot_sizes.c - see plot_sizes.h. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +23,7 @@ void plot_size_of(const char *shape, char out[RESULT_MAX_SHAPE])
 
 struct sized {
     char size[RESULT_MAX_SHAPE];
-    double bytes; /* of its first case */
+    double bytes; /* of the case */
     int row;
 };
 
@@ -35,7 +34,7 @@ static int by_size(const void *a, const void *b)
     return order ? order : x->row - y->row;
 }
 
-/* Of a list by size, each size's first entry stands for it. */
+/* The most frequent size of a sorted list. The first entry represents its size. */
 static const struct sized *most(const struct sized *list, int count)
 {
     const struct sized *best = NULL;

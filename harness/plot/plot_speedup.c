@@ -10,7 +10,7 @@
 /* A bar: one case, or the cases of one variant together. */
 struct bar {
     const struct view_row *row; /* the first */
-    double mid, lo, hi;         /* of several: geometric mean, least and greatest */
+    double mid, lo, hi;         /* for several cases: geometric mean, smallest, largest */
     int cases;
 };
 
@@ -53,12 +53,12 @@ static void bar_add(struct bars *bars, const struct view_row *row)
     const struct interval *s = &row->speedup;
     bar->cases++;
     plot_common_add(&bars->common, &row->result.id);
-    bar->mid += log(s->mid); /* the sum until bars_make ends */
+    bar->mid += log(s->mid); /* bars_make turns the sum into the mean */
     bar->lo = fmin(bar->lo, bars->together ? s->mid : plot_or(s->lo, s->mid));
     bar->hi = fmax(bar->hi, bars->together ? s->mid : plot_or(s->hi, s->mid));
 }
 
-/* A bar for each case; where those are more than fit, one for each variant. */
+/* One bar per case, or per variant if there are too many cases. */
 static int bars_make(struct bars *bars, const struct plot_request *request, const struct view *view)
 {
     int rows = 0;
@@ -86,7 +86,7 @@ static void bar_name(const struct bars *bars, const struct bar *bar, char out[PL
         plot_common_rest(common, id, out);
 }
 
-/* Four digits, one more than the ratio has: an interval is often narrower than three. */
+/* Four digits, since an interval is often too narrow for three. */
 static void end_text(char out[UNITS_MAX], double ratio)
 {
     snprintf(out, UNITS_MAX, ratio < 1000 ? "%#.4g" : "%.0f", ratio);
@@ -111,7 +111,7 @@ static void bar_figures(const struct bars *bars, const struct bar *bar, char *ou
         snprintf(out, size, "%s  [%s, %s]", mid, lo, hi);
 }
 
-/* Who the bars are against: one name, or "its group's baseline". */
+/* The baseline of all bars: its name if there is only one. */
 static const char *baseline_name(const struct bars *bars)
 {
     for (int i = 1; i < bars->count; i++)
@@ -129,8 +129,8 @@ static void write_head(FILE *out, const struct view *view, const struct bars *ba
              what, what[0] ? ")" : "");
     if (bars->together)
         snprintf(note, sizeof note,
-                 "a bar a variant: geometric mean of its cases, whiskers from "
-                 "least to greatest");
+                 "one bar per variant: geometric mean of its cases, whiskers from "
+                 "smallest to largest");
     if (shown < bars->count)
         snprintf(note + strlen(note), sizeof note - strlen(note),
                  "%s%d more are not drawn (--case, --only choose)", note[0] ? "; " : "",

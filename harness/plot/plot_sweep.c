@@ -20,8 +20,8 @@ struct picture {
     struct sweep sweep;
     enum measure measure;
     const struct plot_scale *scale;
-    double left, right, low, top; /* of the axes */
-    struct plot_places *places;   /* NULL: nobody asks */
+    double left, right, low, top; /* extents of the axes */
+    struct plot_places *places;   /* NULL: not wanted */
 };
 
 /* ---------------------------------------------------------------- measures -- */
@@ -41,7 +41,7 @@ static int measure_find(const char *name)
     return assay_error("unknown metric '%s' of a sweep (bytes, ops or time)", name);
 }
 
-/* What its rates are, time where it has no rates. */
+/* By default rates, in the unit of the sweep; time if it has no rates. */
 static void measure_choose(struct picture *picture)
 {
     const struct view_row *row = picture->sweep.curve[0].rows[0];
@@ -60,7 +60,7 @@ static bool binds(const struct sweep *sweep, const char *ceiling)
     return false;
 }
 
-/* Ceilings of the picture's own unit only: the others have no place on its axis. */
+/* Only ceilings in the unit of the vertical axis are drawn. */
 static bool is_drawn(const struct picture *picture, const struct ceiling *ceiling)
 {
     enum measure own = plot_ceiling_is_ops(ceiling->name) ? MEASURE_OPS : MEASURE_BYTES;
@@ -95,14 +95,14 @@ static void extent(struct picture *picture)
 
 /* ------------------------------------------------------------------- lines -- */
 
-static void line(FILE *out, char way, double at, const char *label)
+static void line(FILE *out, char direction, double at, const char *label)
 {
-    fprintf(out, "%c\t%.9g\t", way, at);
+    fprintf(out, "%c\t%.9g\t", direction, at);
     plot_text(out, label);
     fputc('\n', out);
 }
 
-/* Nothing but bytes can be held against the size of a memory. */
+/* The sizes of the caches and the memory, for an axis in bytes. */
 static void memory_lines(FILE *out, const struct device_info *device)
 {
     char text[128], bytes[UNITS_MAX];
@@ -141,8 +141,8 @@ static void ceiling_lines(FILE *out, const struct picture *picture)
     }
 }
 
-/* Times go over decades; rates mostly do not, and where they do, an axis from 0 would hide
- * the lower ones. */
+/* Times span decades. Rates usually do not; if they do, a linear axis would hide the lower
+ * ones. */
 static bool is_logarithmic(const struct picture *picture)
 {
     return picture->measure == MEASURE_TIME || picture->top > 3 * picture->low;
@@ -164,7 +164,7 @@ static void head(FILE *out, const struct picture *picture)
     plot_setting(out, "ylabel", text);
     snprintf(text, sizeof text, "size: %s", sweep->dim);
     plot_setting(out, "xlabel",
-                 sweep->by_bytes ? "bytes moved (least that the operation can read and write)"
+                 sweep->by_bytes ? "bytes moved (minimum that the operation reads and writes)"
                                  : text);
     plot_setting_number(out, "by_bytes", sweep->by_bytes);
     plot_setting_number(out, "logarithmic", is_logarithmic(picture));
@@ -175,7 +175,7 @@ static void head(FILE *out, const struct picture *picture)
     plot_block_end(out);
 }
 
-/* A rate falls as a time rises, so the interval's ends change places. */
+/* A rate falls as the time rises, so the ends of the interval are swapped. */
 static void point(FILE *out, const struct picture *picture, const struct view_row *row)
 {
     const struct case_result *result = &row->result;
@@ -200,7 +200,7 @@ static void write_sweep(FILE *out, const struct picture *picture)
     }
     plot_block_end(out);
 
-    line(out, '-', 0, "none"); /* gnuplot counts no block that is empty */
+    line(out, '-', 0, "none"); /* gnuplot does not count an empty block */
     if (run->launch_count && sweep->by_bytes) memory_lines(out, &run->launches[0].device);
     ceiling_lines(out, picture);
     plot_block_end(out);

@@ -1,5 +1,5 @@
-/* plot_timeline.c - the data of plots/timeline.gp: samples in the order they were
- * taken, over what the device said of itself meanwhile. */
+/* plot_timeline.c - the data of plots/timeline.gp: samples in the order in which they were
+ * taken, with the clock, temperature and power of the device. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,18 +9,18 @@
 #include "plot/plot_rows.h"
 
 enum {
-    MOST_POINTS = 4000, /* more samples are gathered in bins */
+    MOST_POINTS = 4000, /* more samples are binned */
     BINS = 500,
-    MOST_BORDERS = 400, /* where operations change; more are one stretch */
+    MOST_BORDERS = 400, /* changes of operation; the rest is shown as "several" */
 };
 
-/* A sample: its round, counted through the run, and its time over its case's median. */
+/* A sample: its round, counted over the whole run, and its time / median of its case. */
 struct point {
     double at, ratio;
     bool marked;
 };
 
-/* What the device said over the blocks of one case. */
+/* The state of the device during the blocks of one case. */
 struct state {
     double from, to;
     double sm_mhz, temperature_c, power_w;
@@ -61,7 +61,7 @@ static void case_add(struct timeline *line, const struct stored_case *stored, do
     double to = from;
     for (int i = 0; i < samples->count; i++) {
         struct point *point = &line->point[line->points++];
-        /* Samples of one round were taken one after the other. */
+        /* Spread the samples of one round over it. */
         int in_round = 0, of_round = 1;
         for (int j = i; samples->round && j > 0 && samples->round[j - 1] == samples->round[i]; j--)
             in_round++;
@@ -92,7 +92,7 @@ static void border_add(struct timeline *line, double at, const char *operation)
     line->border[line->borders++] = (struct border){at, operation};
 }
 
-/* The cases of a group took turns, so they share its rounds. */
+/* The cases of a group were interleaved, so they share its rounds. */
 static int timeline_make(struct timeline *line, const struct plot_request *request)
 {
     const struct stored_run *run = request->run;
@@ -133,7 +133,7 @@ static int by_place(const void *a, const void *b)
     return x->at < y->at ? -1 : x->at > y->at;
 }
 
-/* A bin: where, the median, the middle nine tenths, and how many were marked. */
+/* A bin: position, median, 5 % and 95 % quantiles, number of marked samples. */
 static void bin_write(FILE *out, const struct point *point, int count, double *scratch)
 {
     int marked = 0;
@@ -159,7 +159,7 @@ static int points_write(FILE *out, struct timeline *line)
     return 0;
 }
 
-/* The frame holds all but the outermost two in a hundred, and at least 2 %. */
+/* The frame contains the middle 98 % of the samples, and at least a change of 2 %. */
 static int frame(const struct timeline *line, double *low, double *top)
 {
     double *ratio = calloc((size_t)line->points, sizeof *ratio);

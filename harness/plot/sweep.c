@@ -1,4 +1,3 @@
-/* sweep.c - see sweep.h. */
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -8,7 +7,7 @@
 #include "case/case_name.h"
 #include "plot/sweep.h"
 
-/* A way to see a row: as a point of a sweep over `dim`. */
+/* Identifies a sweep that a row is a point of. */
 struct key {
     char dim[ASSAY_MAX_NAME];
     char panel[SWEEP_MAX_PANEL];
@@ -27,8 +26,8 @@ static bool shape_pair(const char *shape, int index, const char **pair, int *len
     }
 }
 
-/* Whether "n=5000000" is a size: a whole number, and not 0, which stands for "none" and has
- * no place on a logarithmic axis. */
+/* Whether "n=5000000" is a size: an integer other than 0, which a logarithmic axis does not
+ * have. */
 static bool is_size(const char *pair, int length)
 {
     bool positive = false;
@@ -41,8 +40,8 @@ static bool is_size(const char *pair, int length)
     return positive;
 }
 
-/* The row's key when pair `swept` of its shape changes (-1: none does); false
- * when it has no such pair, or that is no size. */
+/* The row's key if pair `swept` of its shape varies (-1: none); false if it has no such pair
+ * or the pair is not a size. */
 static bool key_make(struct key *key, const struct view_row *row, int swept)
 {
     const struct case_id *id = &row->result.id;
@@ -63,7 +62,7 @@ static bool key_make(struct key *key, const struct view_row *row, int swept)
     return true;
 }
 
-/* What belongs in a picture at all. */
+/* Whether a row has a time to draw and the filter includes it. */
 static bool can_be_drawn(const struct view_row *row, const struct sweep_filter *filter)
 {
     const struct case_id *id = &row->result.id;
@@ -87,13 +86,13 @@ struct choice {
     int swept, rows, sizes;
 };
 
-/* A row seen as a point of a sweep; entries of one sweep have one hash. */
+/* A row as a point of a sweep; entries of the same sweep have the same hash. */
 struct entry {
     uint64_t hash;
     int row, swept;
 };
 
-/* FNV-1a (Fowler, Noll, Vo), 64 bits, of a text and its end. */
+/* FNV-1a (Fowler, Noll, Vo), 64 bits, of a text including its end. */
 static uint64_t hash_add(uint64_t hash, const char *text)
 {
     do
@@ -124,7 +123,7 @@ static int entries_add(struct entry *entries, const struct view *view, int row, 
     return count;
 }
 
-/* Rows of a group stand together, so its sizes are where the group changes. */
+/* Rows of a group are adjacent, so sizes are counted where the group changes. */
 static void best_find(struct choice *best, const struct view *view, const struct entry *entries,
                       int count)
 {
@@ -217,8 +216,8 @@ static int curve_sort(const struct sweep *sweep, struct sweep_curve *curve)
     return 0;
 }
 
-/* Whether bytes can be the axis: they grow with the size, at least as its root.
- * The tokens of a layer hardly add to the bytes of its weights. */
+/* Whether bytes can be the axis: they must grow at least with the square root of the size. The
+ * bytes of a layer, for example, hardly grow with its tokens, as most are weights. */
 static bool bytes_tell_sizes(const struct sweep *sweep)
 {
     for (int c = 0; c < sweep->count; c++) {
@@ -313,10 +312,4 @@ double sweep_x(const struct sweep *sweep, const struct view_row *row)
 {
     return sweep->by_bytes ? view_bytes(&row->result.work)
                            : dim_value(row->result.id.shape, sweep->dim);
-}
-
-double sweep_rate(const struct sweep *sweep, const struct view_row *row, double time_ns)
-{
-    const struct assay_work *work = &row->result.work;
-    return (sweep->is_ops ? view_ops(work) : view_bytes(work)) / time_ns * 1e9;
 }

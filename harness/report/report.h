@@ -1,11 +1,10 @@
 /*
- * report.h - a run as one page that a person can read and keep: what was measured
- * on what, what failed and why, tables, plots, claims. The HTML needs no network
- * and no script; a small script makes its tables sort and filter.
+ * report.h - a run as one self-contained page: what was measured on which device, what
+ * failed and why, tables, plots, claims. The HTML needs no network and no script; a small
+ * script lets its tables be sorted and filtered.
  *
- * Names in a report may come from a file that somebody sent. All text goes through
- * markup.h, plots through svg.h, and the page's own policy forbids every script but
- * the one that is in it.
+ * Names in a report may come from an untrusted file. All text goes through markup.h, plots
+ * through svg.h, and the page's Content-Security-Policy allows only its own script.
  */
 #ifndef REPORT_H
 #define REPORT_H
@@ -22,10 +21,10 @@ enum { REPORT_PLOTS = 12, REPORT_LINKS = 2000, REPORT_SENTENCE = 640, REPORT_SEN
 
 struct report_plot {
     char title[2 * ASSAY_MAX_NAME]; /* "sweep of int8_quantize" */
-    char operation[ASSAY_MAX_NAME]; /* whose rows it shows; "" all */
+    char operation[ASSAY_MAX_NAME]; /* the one whose rows it shows; "" all */
     char text[ASSAY_MAX_REASON];    /* the text alternative */
     char *svg;                      /* owned */
-    struct plot_places places;      /* of the cases in it, owned */
+    struct plot_places places;      /* positions of its cases, owned */
 };
 
 struct report {
@@ -36,11 +35,11 @@ struct report {
     char claims_lost[ASSAY_MAX_REASON];
     struct report_plot plots[REPORT_PLOTS];
     int plot_count;
-    char plots_lost[2 * ASSAY_MAX_REASON]; /* "" or what could not be drawn and why */
+    char plots_lost[2 * ASSAY_MAX_REASON]; /* what could not be drawn and why; "" */
 };
 
-/* Draw the plots that fit the run (gnuplot). Never fails: what cannot be drawn is
- * said in the report. */
+/* Draw the plots that suit the run (gnuplot). Never fails: the report says what could not
+ * be drawn. */
 void report_draw(struct report *report);
 void report_release(struct report *report); /* the plots */
 
@@ -48,21 +47,21 @@ int report_write(FILE *out, const struct report *report, const char *format);
 
 /* ------------------------------------------------------- between its parts -- */
 
-/* Three sentences: what was measured, how it stands against the baselines, and
- * what that means beside another run or the claims. */
+/* Three sentences: what was measured, how it compares with the baselines, and with another
+ * run or the claims. */
 void report_summary(const struct report *report, char out[REPORT_SENTENCES][REPORT_SENTENCE]);
 
-/* Cases that have no time, by what they have in common. */
+/* Cases without a time that have the same operation, variant, status and reason. */
 struct report_problem {
     int status; /* enum case_status */
     char operation[ASSAY_MAX_NAME], variant[ASSAY_MAX_NAME];
     char reason[ASSAY_MAX_REASON];
-    int cases, first_row; /* how many, and the first one's index in the view */
+    int cases, first_row; /* how many, and the index of the first one in the view */
 };
-/* Worst first; *list is the caller's to free. Returns how many, or -1. */
+/* Worst first; the caller frees *list. Returns how many, or -1 with assay_error. */
 int report_problems(const struct view *view, struct report_problem **list);
 
-/* Each fact of the provenance in turn: "driver", "580.159". */
+/* Call `each` for every fact of the provenance: "driver", "580.159". */
 void report_provenance(const struct stored_run *run,
                        void (*each)(void *context, const char *name, const char *value),
                        void *context);

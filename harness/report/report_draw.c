@@ -1,4 +1,4 @@
-/* report_draw.c - the plots of a report, drawn into files of ours and read back. */
+/* report_draw.c - draws the plots of a report into temporary files and reads them back. */
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
@@ -11,7 +11,7 @@
 #include "report/report.h"
 #include "report/svg.h"
 
-/* A page with more would take longer to draw than to read. */
+/* Limits the time it takes to draw a page. */
 enum { MOST_SWEEPS = 6 };
 
 static enum plot_outcome draw(const struct report *report, const char *kind, const char *operation,
@@ -40,8 +40,7 @@ static char *read_whole(const char *path)
     return NULL;
 }
 
-/* What the picture shows, for a reader who does not see it, and whether its message is the
- * highest rate or the greatest ratio. */
+/* The text alternative of a kind of plot, and whether it mentions the highest rate or ratio. */
 struct content {
     const char *kind, *text;
     enum message { NO_FIGURE, HIGHEST_RATE, GREATEST_RATIO } message;
@@ -51,9 +50,9 @@ static const struct content contents[] = {
     {"forest", "what changed since the other run, worst first", NO_FIGURE},
     {"roofline", "the rate of every case under the measured ceilings", HIGHEST_RATE},
     {"speedup", "how many times as fast as the baseline of its group", GREATEST_RATIO},
-    {"pareto", "quality against time, and the line of what nothing beats in both", NO_FIGURE},
+    {"pareto", "quality against time, with the Pareto front", NO_FIGURE},
     {"pipeline", "when the stages of a batch ran, and what overlapped", NO_FIGURE},
-    {"sweep", "rate against size, a curve a variant; the time of each where there is one size",
+    {"sweep", "rate against size, one curve per variant; the time of each if there is one size",
      HIGHEST_RATE},
     {0},
 };
@@ -94,7 +93,7 @@ static void describe(const struct view *view, const char *kind, const char *oper
              ". Every figure is in the table of cases.");
 }
 
-/* A plot that fails is said and the others go on: without gnuplot all fail at once. */
+/* Report the first plot that fails; without gnuplot all fail. */
 static void lost(struct report *report, const char *kind)
 {
     if (report->plots_lost[0]) return;
@@ -187,7 +186,7 @@ void report_draw(struct report *report)
         draw_all(report, folder, operations);
         rmdir(folder);
     } else {
-        assay_error("no room for them in %s: %s", folder, strerror(errno));
+        assay_error("cannot create a folder for them, %s: %s", folder, strerror(errno));
         lost(report, "all");
     }
     free(operations);

@@ -1,4 +1,4 @@
-/* report_html.c - the page: its head, and its sections in order. */
+/* report_html.c - the HTML page: its head, and its sections in order. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "report/report_page.h"
 #include "show/show.h"
 
-enum { MOST_UNFOLDED = 12 }; /* lines of what was skipped */
+enum { MOST_UNFOLDED = 12 }; /* lines of skipped cases; a longer table is folded */
 
 /* Cases of ceilings have no row of their own. */
 static const struct show_options rows_only = {.ceilings = false};
@@ -109,8 +109,8 @@ static void problem_table(FILE *out, const struct view *view, const struct repor
     fputs("</tbody></table></div>\n", out);
 }
 
-/* What failed is always seen. What was skipped says what a variant is not made for; a long
- * list of it is folded. */
+/* Failures are always visible. A long list of skipped cases, which only says what a variant is
+ * not made for, is folded. */
 static int problems(FILE *out, const struct view *view)
 {
     struct report_problem *list;

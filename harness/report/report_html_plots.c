@@ -1,5 +1,5 @@
-/* report_html_plots.c - the plots, and over each one links from its cases to their
- * rows: shapes of our own in a second SVG, so that the drawn one needs no link in it. */
+/* report_html_plots.c - the plots, and over each one a second SVG with links from its cases to
+ * their rows, so that gnuplot's SVG needs no links. */
 #include <math.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "report/report.h"
 #include "show/show.h"
 
-/* Pixels of the picture; wider than a mark, so that it is easily hit. */
+/* In pixels; larger than a mark, so that it is easy to click. */
 static const int POINT_RADIUS = 6;
 
 /* ------------------------------------------------------------------- links -- */
@@ -52,8 +52,8 @@ static int links_of(const struct plot_places *places)
     return places->count < REPORT_LINKS ? places->count : REPORT_LINKS;
 }
 
-/* Many links are many stops for the keyboard, so there is a way past them. */
-static void way_past(FILE *out, const struct report_plot *plot, int index)
+/* A link that lets keyboard users skip the links of the plot. */
+static void skip_link(FILE *out, const struct report_plot *plot, int index)
 {
     int links = links_of(&plot->places);
     if (!links) return;
@@ -104,12 +104,12 @@ static void caption(FILE *out, const struct report *report, const struct report_
     fputs("</figcaption>", out);
 }
 
-/* The links stand beside the picture, not in it: what is in an image is not read. */
+/* The links are beside the element with role img, since screen readers skip its content. */
 static void plot_figure(FILE *out, const struct report *report, int index)
 {
     const struct report_plot *plot = &report->plots[index];
     fprintf(out, "<figure id=\"plot%d\">", index);
-    way_past(out, plot, index);
+    skip_link(out, plot, index);
     fputs("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Plot: ", out);
     markup_xml(out, plot->title);
     fputs("\"><div class=\"plot\"><div role=\"img\" aria-label=\"", out);

@@ -1,4 +1,4 @@
-/* report_html_rows.c - the table of cases: a row a case, its id the target of links. */
+/* report_html_rows.c - the table of cases: one row per case, whose id is the target of links. */
 #include <math.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 static const struct show_options rows_only = {.ceilings = false};
 
-/* A figure's cell with the number it sorts by, nothing where there is none. */
+/* Begin a cell with the number that it is sorted by. */
 static void begin_figure(FILE *out, const char *class, double value)
 {
     if (isnan(value))
@@ -25,7 +25,7 @@ static void figure(FILE *out, const char *text, double value)
     fputs("</td>", out);
 }
 
-/* "1.02x [1.01, 1.03]": the interval may stand on a line of its own, whole. */
+/* "1.02x [1.01, 1.03]": a line may be broken before the interval but not within it. */
 static void ratio(FILE *out, const char *text, double value)
 {
     int head = (int)strcspn(text, "[");
@@ -35,7 +35,7 @@ static void ratio(FILE *out, const char *text, double value)
     fputs("</td>", out);
 }
 
-/* A name that may be broken behind its underscores. */
+/* A name in which lines may be broken after underscores. */
 static void name_text(FILE *out, const char *name)
 {
     char part[ASSAY_MAX_NAME];
@@ -67,7 +67,6 @@ static const char *class_of(int status)
     return status == STATUS_SKIPPED ? " class=\"soft\"" : " class=\"bad\"";
 }
 
-/* The operation of the first row of each is a target too. */
 static void row_head(FILE *out, const struct view *view, int index, const char *name)
 {
     const struct case_id *id = &view->rows[index].result.id;
@@ -83,7 +82,8 @@ static void row_head(FILE *out, const struct view *view, int index, const char *
             class_of(view->rows[index].result.status), status);
 }
 
-/* The stages of a launch, within the cell of notes: a row of theirs would be sorted away. */
+/* The stages of a launch, in the cell of notes, because separate rows would be sorted away
+ * from their case. */
 static void stage_lines(FILE *out, const struct case_result *result, bool follows)
 {
     struct show_stage stage[SHOW_STAGES];

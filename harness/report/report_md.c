@@ -1,5 +1,5 @@
-/* report_md.c - a report for a wiki or a job summary: summary, what failed, the
- * fastest of each group, claims. Every row is in `assay show --format md`. */
+/* report_md.c - a report for a wiki or a job summary: summary, what failed, the fastest of each
+ * group, claims. `assay show --format md` has all rows. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +33,7 @@ static int problems(FILE *out, const struct view *view)
     return 0;
 }
 
-/* Rows are in the order of view_row_order: the first ok one is the fastest. */
+/* Rows are sorted by view_row_order: the first ok row of a group is the fastest. */
 static void fastest(FILE *out, const struct view *view)
 {
     static const struct show_options rows_only = {.ceilings = false};

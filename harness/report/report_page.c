@@ -1,5 +1,5 @@
-/* report_page.c - style and script of a report. Colours have a contrast of 4.5 or
- * more on their grounds, light and dark. */
+/* report_page.c - style and script of a report. Colours have a contrast of at least 4.5 against
+ * their background, light and dark. */
 #include "report/report_page.h"
 
 const char report_style[] =

@@ -1,6 +1,6 @@
 /*
- * report_page.h - the fixed parts of the page: its style, its one script and the
- * hash by which the page's policy knows that script.
+ * report_page.h - the fixed parts of the page: its style, its script, and the script's hash
+ * for the Content-Security-Policy.
  */
 #ifndef REPORT_PAGE_H
 #define REPORT_PAGE_H
@@ -8,8 +8,8 @@
 extern const char report_style[];
 extern const char report_script[];
 
-/* base64 of SHA-256 of report_script. tests/cli/report.sh says the right one when
- * the script has changed. */
+/* base64 of SHA-256 of report_script. When the script changes, tests/cli/report.sh prints the
+ * new one. */
 extern const char report_script_hash[];
 
 #endif

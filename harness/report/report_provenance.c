@@ -1,5 +1,5 @@
-/* report_provenance.c - what a run was made with. The host's name is left out: a
- * report is made to be passed on. */
+/* report_provenance.c - the provenance of a run. The host's name is left out, because a report
+ * is made to be shared. */
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
@@ -12,7 +12,7 @@ struct facts {
     void *context;
 };
 
-/* What is not known is left out. */
+/* A fact that is unknown is left out. */
 __attribute__((format(printf, 3, 4))) static void fact(const struct facts *facts, const char *name,
                                                        const char *format, ...)
 {

@@ -33,7 +33,7 @@ static void measured(const struct view *view, char *out)
 
 /* ------------------------------------------------------------- the baselines -- */
 
-/* How the fastest kernel of each group stands to the group's baseline. */
+/* How often the fastest kernel of a group is faster or slower than the group's baseline. */
 struct standing {
     int faster, slower, alike;
     double log_sum;
@@ -68,7 +68,7 @@ static struct standing standing_of(const struct view *view)
     return standing;
 }
 
-/* Without baselines: how near to the ceilings. */
+/* Without baselines: how close to the ceilings. */
 static void shares(const struct view *view, char *out)
 {
     const struct view_row *best = NULL;
@@ -105,7 +105,7 @@ static void against_baselines(const struct view *view, char *out)
 
 /* ----------------------------------------------------- another run, or claims -- */
 
-/* Where no time is beside another, why not is the whole message. */
+/* If no case could be compared, say why. */
 static void against_run(const struct comparison *comparison, char *out)
 {
     char counts[WORDS_LINE];

@@ -1,4 +1,4 @@
-/* svg.c - see svg.h. A scanner of tags, for what gnuplot writes. */
+/* svg.c - a scanner of tags, sufficient for what gnuplot writes. */
 #include <ctype.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "assay.h"
 #include "report/svg.h"
 
-/* All that gnuplot's terminal writes, and no element that could act. */
+/* All elements that gnuplot's terminal writes; none has active content. */
 static const char *const elements[] = {
     "svg",     "g",           "path",           "line",     "rect",
     "circle",  "ellipse",     "polygon",        "polyline", "text",
@@ -28,7 +28,7 @@ static bool is_element(const char *name, size_t length)
     return false;
 }
 
-/* The attributes of a tag: no handler, and no reference but within the picture. */
+/* Check the attributes of a tag: no event handler, and only references within the picture. */
 static int check_attributes(const char *at, const char *end)
 {
     for (const char *p = at; p < end; p++) {
@@ -51,7 +51,7 @@ static int check_tag(const char *tag, const char *end)
     return check_attributes(name + length, end);
 }
 
-/* The end of a tag, its quoted '>' left aside; NULL when it has none. */
+/* The '>' that ends a tag, ignoring quoted ones; NULL when there is none. */
 static const char *tag_end(const char *tag)
 {
     char quote = '\0';

@@ -1,7 +1,6 @@
 /*
- * attempt.c - one group, measured through a worker. A variant that takes the
- * worker down costs its own row: the rest is measured again without it, by a
- * fresh worker.
+ * attempt.c - measures one group through a worker. A variant that crashes the worker costs
+ * only its own row: the others are measured again without it, by a new worker.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +14,7 @@
 
 /* --------------------------------------------------------------- storing -- */
 
-/* A case that has no figures, only an outcome. */
+/* A result without figures, only with a status and reason. */
 static void outcome_only(struct case_result *result, const struct group *group, int index,
                          enum case_status status, const char *reason)
 {
@@ -61,7 +60,7 @@ enum attempt_end ensure_child(struct runner *runner, bool use_events)
     runner->child_uses_events = use_events;
     struct wire_open open = {
         .use_events = use_events, .flush = options->flush, .seed = options->seed};
-    /* A fresh worker opens the device that the first one found. */
+    /* A new worker opens the device that the first one found. */
     const char *spec = runner->launch.device.spec[0] ? runner->launch.device.spec : options->device;
     if (text_copy(open.spec, sizeof open.spec, spec) < 0) {
         assay_error("a device is named in at most %d characters", RESULT_MAX_SPEC - 1);
@@ -71,7 +70,7 @@ enum attempt_end ensure_child(struct runner *runner, bool use_events)
     return interrupt_signal() != 0 ? ATTEMPT_STOPPED : ATTEMPT_FAILED;
 }
 
-/* A process whose counters were read times nothing more: the next group gets a fresh one. */
+/* A worker that has read counters is not used for timing: the next group gets a new one. */
 static void leave_child(struct runner *runner)
 {
     struct device_state state;
@@ -81,22 +80,21 @@ static void leave_child(struct runner *runner)
     runner->child.state = state;
 }
 
-/* Where the host's clock is the only one, a recorder of kernels would be heard in
- * every launch (half a microsecond) and tell nothing: such a group gets a worker
- * that never loaded it. */
+/* Whether the worker must not load CUPTI: if all variants are timed by the host clock,
+ * recording would add half a microsecond to every launch and contribute nothing. */
 static bool wants_events(const struct runner *runner, const struct attempt *attempt)
 {
     if (runner->options->use_events) return true;
-    if (runner->options->profile) return false; /* its kernels are wanted above all */
+    if (runner->options->profile) return false; /* a profile needs the records */
     if (runner->launch.device.place != ASSAY_CUDA) return false;
     for (int i = 0; i < attempt->count; i++)
         if (attempt->group->variant[attempt->index[i]]->clock != ASSAY_CLOCK_WALL) return false;
     return true;
 }
 
-/* At once: rows measured together share a baseline and its rounds, so a resumed
- * launch must find all of them or none. A case that the worker did not report
- * has no row: it is one that the launch expects and lacks. */
+/* Store all results in one transaction: rows measured together share a baseline and its
+ * rounds, so a resumed launch must find all of them or none. A case that the worker did not
+ * report gets no row and counts as missing. */
 static int keep_all(struct runner *runner, const struct attempt *attempt)
 {
     struct case_result *reported = malloc(((size_t)attempt->count + 1) * sizeof *reported);
@@ -131,8 +129,8 @@ static void drop_results(struct attempt *attempt)
     memset(attempt->received, 0, sizeof attempt->received);
 }
 
-/* The culprit's row is stored and the rest measured again without it; where no
- * variant was at work, every case of the group shares the outcome. */
+/* Store the culprit's row and remove it from the attempt; if no variant was running, every
+ * case of the group gets the outcome. */
 static int settle_culprit(struct runner *runner, struct attempt *attempt,
                           const struct culprit *culprit)
 {
@@ -153,7 +151,7 @@ static int settle_culprit(struct runner *runner, struct attempt *attempt,
     return 0;
 }
 
-/* Attempts until every variant has an outcome. */
+/* Make attempts until every variant has an outcome. */
 static enum attempt_end measure(struct runner *runner, struct attempt *attempt)
 {
     while (attempt->count > 0) {
@@ -169,8 +167,8 @@ static enum attempt_end measure(struct runner *runner, struct attempt *attempt)
     return ATTEMPT_DONE;
 }
 
-/* Sort the group's variants: skipped ones are stored as they are, those that a
- * resumed launch has already are left alone, the rest is the attempt. */
+/* Skipped variants are stored at once, variants that a resumed launch already has are left
+ * out, the others are to be measured. */
 static int begin_attempt(struct runner *runner, const struct group *group, struct attempt *attempt)
 {
     memset(attempt, 0, sizeof *attempt);

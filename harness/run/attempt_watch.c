@@ -1,6 +1,6 @@
 /*
- * attempt_watch.c - one attempt at a group: the worker is told what to measure, its
- * messages are taken, and it is ended when a step takes too long.
+ * attempt_watch.c - one attempt at a group: tells the worker what to measure, receives its
+ * messages, and kills it when a step takes too long.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,7 +42,7 @@ static int send_group(struct runner *runner, const struct attempt *attempt)
     return status;
 }
 
-/* Who was at work when the worker stopped answering. */
+/* Blame the variant and step that the status board shows. */
 static enum attempt_end blame_board(struct runner *runner, const struct attempt *attempt,
                                     enum case_status status, const char *how,
                                     struct culprit *culprit)
@@ -122,7 +122,7 @@ static int take_broken(const struct attempt *attempt, const void *data, size_t b
     return 0;
 }
 
-/* -1: it makes no sense. */
+/* -1 with assay_error when the message is malformed. */
 static int take_message(struct attempt *attempt, enum wire_type type, const void *data,
                         size_t bytes, struct culprit *culprit, bool *ended)
 {
@@ -143,7 +143,7 @@ static int take_message(struct attempt *attempt, enum wire_type type, const void
     }
 }
 
-/* One message while it is there to be read. */
+/* Read one message, which is ready. */
 static enum attempt_end read_message(struct runner *runner, struct attempt *attempt,
                                      struct culprit *culprit, bool *ended)
 {
@@ -178,8 +178,8 @@ static void draw_step(struct runner *runner, const struct attempt *attempt)
     progress_step(&runner->progress, text);
 }
 
-/* Until the worker is through with the group: messages as they come, and a deadline on
- * every step that its board shows. */
+/* Receive messages until the group is complete, with a deadline for every step that the
+ * status board shows. */
 enum attempt_end attempt_watch(struct runner *runner, struct attempt *attempt,
                                struct culprit *culprit)
 {

@@ -1,4 +1,3 @@
-/* child.c - see child.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -28,7 +27,7 @@ static void *share_board(int *fd)
     return mmap(NULL, sizeof(struct board), PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
 }
 
-/* Start it with these two where it looks for them; 0, or an errno. */
+/* Start the worker with these descriptors as WORKER_SOCKET and WORKER_BOARD; 0 or an errno. */
 static int spawn(pid_t *pid, int socket, int board)
 {
     posix_spawn_file_actions_t actions;
@@ -51,12 +50,11 @@ static int spawn(pid_t *pid, int socket, int board)
     return error;
 }
 
-/* The two descriptors are moved out of each other's way first. */
+/* Both descriptors are first moved to higher numbers, so that dup2 overwrites neither. */
 static int spawn_worker(struct child *child, int socket, int board)
 {
-    enum { OUT_OF_THE_WAY = WORKER_BOARD + 1 };
-    int high_socket = fcntl(socket, F_DUPFD_CLOEXEC, OUT_OF_THE_WAY);
-    int high_board = fcntl(board, F_DUPFD_CLOEXEC, OUT_OF_THE_WAY);
+    int high_socket = fcntl(socket, F_DUPFD_CLOEXEC, WORKER_BOARD + 1);
+    int high_board = fcntl(board, F_DUPFD_CLOEXEC, WORKER_BOARD + 1);
     int error = high_socket < 0 || high_board < 0 ? errno : 0;
     if (error == 0) error = spawn(&child->pid, high_socket, high_board);
     if (high_socket >= 0) close(high_socket);
@@ -104,7 +102,7 @@ void child_quit(struct child *child, struct device_state *state)
         if (type == WIRE_STATE && bytes == sizeof *state) memcpy(state, data, bytes);
         free(data);
     }
-    /* Tearing a GPU down takes a while and nobody waits for its result. */
+    /* It need not finish: releasing a GPU takes a while and has no result. */
     child_reap(child, how, sizeof how);
 }
 
@@ -116,8 +114,8 @@ static void describe_end(int status, char *how, size_t size)
         snprintf(how, size, "exit status %d", WEXITSTATUS(status));
 }
 
-/* How it ended; it is killed if it does not within a moment. One that is dying gets that
- * long, so that its own signal is told, as does one that has just seen its socket close. */
+/* Wait for the exit status, and kill the process after a moment. The moment lets a crashing
+ * process end by its own signal, and one whose socket was closed exit normally. */
 static int await_end(pid_t pid)
 {
     enum { CHECKS = 50, CHECK_US = 2000 };
@@ -143,7 +141,7 @@ void child_reap(struct child *child, char *how, size_t size)
     child->socket = -1;
 }
 
-/* One that died says how. */
+/* The worker died: say how. */
 static int report_death(struct child *child)
 {
     char how[ASSAY_MAX_REASON];
@@ -178,7 +176,7 @@ static int read_answer(struct child *child)
 int child_start(struct child *child, const struct wire_open *open)
 {
     if (start_process(child) == 0) {
-        /* A worker that is gone already shows when its answer is read. */
+        /* If this fails, reading the answer says why. */
         wire_send(child->socket, WIRE_OPEN, open, sizeof *open);
         if (read_answer(child) == 0) return 0;
     }

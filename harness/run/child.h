@@ -1,6 +1,6 @@
 /*
- * child.h - a worker process as its parent holds it: started, spoken to,
- * watched, killed.
+ * child.h - the parent's side of a worker process: starting it, waiting for its messages,
+ * ending it.
  */
 #ifndef CHILD_H
 #define CHILD_H
@@ -23,7 +23,7 @@ int child_start(struct child *child, const struct wire_open *open);
 /* How waiting for a message ended. */
 enum child_wait {
     CHILD_MESSAGE,
-    CHILD_TICK,    /* nothing yet: a chance to redraw and to look at the clock */
+    CHILD_TICK,    /* nothing yet */
     CHILD_GONE,    /* the process died; child_reap says how */
     CHILD_STOPPED, /* a signal asks this process to end */
 };
@@ -31,11 +31,11 @@ enum child_wait {
 /* Wait up to `ms` for a message. */
 enum child_wait child_wait(struct child *child, int ms);
 
-/* Let it finish by itself; *state is what its device reported last. */
+/* Ask it to finish; *state is the last state of its device. */
 void child_quit(struct child *child, struct device_state *state);
 
-/* Close its socket, on which a worker ends that waits for a message, and kill it if it runs
- * on for more than a moment; `how` says how it ended ("signal 11, Segmentation fault"; "exit
+/* Close its socket, which ends a worker that waits for a message, and kill it if it does not
+ * end within a moment. `how` says how it ended ("signal 11, Segmentation fault"; "exit
  * status 1"). */
 void child_reap(struct child *child, char *how, size_t size);
 

@@ -1,11 +1,10 @@
-/* interrupt.c - see interrupt.h. */
 #include <signal.h>
 #include <string.h>
 #include <time.h>
 
 #include "run/interrupt.h"
 
-/* A handler can only write a variable of the file. */
+/* Global, as a signal handler takes no argument for it. */
 static volatile sig_atomic_t caught;
 
 static void note(int signal_number)
@@ -35,8 +34,8 @@ static void handle(int signal_number, void (*handler)(int))
     sigaction(signal_number, &action, NULL);
 }
 
-/* The signals are blocked except while polling, so that none is lost between
- * the look at `caught` and the wait. */
+/* The signals are blocked except in ppoll, so that none is lost between the check of
+ * `caught` and the wait. */
 void interrupt_catch(void)
 {
     for (int i = 0; i < SIGNALS; i++)
@@ -47,15 +46,15 @@ void interrupt_catch(void)
 
 void interrupt_release(void)
 {
-    /* With the handler still in place, what is pending goes to it. */
+    /* Pending signals are delivered here, while the handler is still installed. */
     sigset_t all = all_signals();
     sigprocmask(SIG_UNBLOCK, &all, NULL);
     for (int i = 0; i < SIGNALS; i++)
         handle(signals[i], SIG_DFL);
 }
 
-/* One that is pending counts as well: a worker that the same Ctrl-C ended may
- * be noticed before the signal itself. */
+/* A pending signal counts too: the end of a worker by the same Ctrl-C may be noticed before
+ * the signal is delivered. */
 int interrupt_signal(void)
 {
     sigset_t pending;

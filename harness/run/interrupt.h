@@ -1,22 +1,22 @@
 /*
- * interrupt.h - SIGINT, SIGTERM and SIGHUP ask a run to end: they are noted and
- * looked at between messages, never acted upon in the handler.
+ * interrupt.h - SIGINT, SIGTERM and SIGHUP ask a run to end: the handler only records the
+ * signal, and the run checks for it between messages.
  */
 #ifndef INTERRUPT_H
 #define INTERRUPT_H
 
 #include <poll.h>
 
-/* Note the signals from now on; a SIGHUP that is ignored (nohup) stays so. */
+/* Record the signals from now on; an ignored SIGHUP (nohup) stays ignored. */
 void interrupt_catch(void);
 
-/* Let them end the process again, those that came meanwhile excepted. */
+/* Restore the default action, except for signals that are pending. */
 void interrupt_release(void);
 
-/* The signal that came; 0: none. */
+/* The recorded signal; 0: none. */
 int interrupt_signal(void);
 
-/* poll(2) on one descriptor that a noted signal interrupts without a race. */
+/* poll(2) on one descriptor, interrupted by a recorded signal without a race. */
 int interrupt_poll(struct pollfd *poll_for, int ms);
 
 #endif

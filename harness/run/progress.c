@@ -1,4 +1,3 @@
-/* progress.c - see progress.h. */
 #include <math.h>
 #include <string.h>
 
@@ -19,7 +18,7 @@ static double seconds_left(const struct progress *progress, double now_s)
     return pace * (progress->cases - progress->done);
 }
 
-/* "1:05 left", or "" while nothing is known. */
+/* "1:05 left"; "" while it is unknown. */
 static void left_text(char out[32], double seconds)
 {
     out[0] = '\0';

@@ -1,7 +1,7 @@
 /*
- * progress.h - what a person sees on standard error while a run measures: a
- * bar with the case, the count and the time left on a terminal, a line a group
- * elsewhere. Redraws at most five times a second.
+ * progress.h - progress on standard error while a run measures: on a terminal a bar with
+ * the case, the count and the time left, redrawn at most five times per second; elsewhere
+ * one line per group.
  */
 #ifndef PROGRESS_H
 #define PROGRESS_H
@@ -16,12 +16,12 @@ enum { PROGRESS_LINE = 512 };
 struct progress {
     FILE *out;
     bool terminal, colour;
-    int groups, group; /* all, and the one under way (1-based) */
+    int groups, group; /* total, and the current one (1-based) */
     int cases, done;
     double started_s, drawn_s;
-    char text[160];     /* of the group */
-    char step[80];      /* of the case, now */
-    int seen[STATUSES]; /* cases of this group, by how they ended */
+    char text[160];     /* the current group */
+    char step[80];      /* the current step of the current case */
+    int seen[STATUSES]; /* cases of this group by status */
     bool drawn;         /* a bar is on the screen */
 };
 
@@ -31,15 +31,15 @@ void progress_begin(struct progress *progress, FILE *out, int groups, int cases)
 void progress_group(struct progress *progress, const char *heading, int variants);
 /* What the worker does now ("rcp4_fma: check"); cheap to call often. */
 void progress_step(struct progress *progress, const char *step);
-/* A case ended (case_text), with a word for it ("ok", "wrong: ..."): status_name and what
- * follows. One that is not fine is said at once. */
+/* A case ended; `name` is its case_text, `outcome` status_name and the reason ("ok",
+ * "wrong: ..."). If it is not `fine`, it is printed at once. */
 void progress_case(struct progress *progress, const char *name, const char *outcome, bool fine);
-/* The group ended after `seconds`; off a terminal this prints its line. */
+/* The group ended after `seconds`; prints its line unless on a terminal. */
 void progress_group_end(struct progress *progress, double seconds);
 void progress_end(struct progress *progress);
 
-/* The bar at `now_s` (as started_s), at most `columns` wide. Pure. The time left
- * is for the cases left at the pace so far, from the end of the first group on. */
+/* The bar at time `now_s` (by the clock of started_s), at most `columns` wide. Pure. The time
+ * left is extrapolated from the cases done, after the first group. */
 void progress_line(const struct progress *progress, double now_s, int columns,
                    char out[PROGRESS_LINE]);
 

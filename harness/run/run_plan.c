@@ -1,4 +1,4 @@
-/* run_plan.c - what a run will measure: its suites, for its device. */
+/* run_plan.c - expands the suites of a run into its plan. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "run/runner_state.h"
 #include "suite/plan_parts.h"
 
-/* Variants that two suites name for one shape are measured once, together. */
+/* If two suites have the same group, its variants are measured once, together. */
 static int append_plan(struct plan *plan, const struct plan *more)
 {
     size_t bytes = (size_t)(plan->count + more->count + 1) * sizeof *plan->groups;
@@ -37,7 +37,7 @@ static int append_text(struct runner *runner, const char *text)
 static int plan_suite(struct runner *runner, const struct suite *suite)
 {
     struct plan plan;
-    /* The ceilings of all suites together come at the end (plan_ceilings). */
+    /* Ceilings are added once, for all suites (plan_ceilings). */
     struct plan_options options = runner->options->plan;
     options.with_ceilings = false;
     int status = plan_make(&plan, suite, &runner->child.device, &options);
@@ -52,8 +52,7 @@ static int plan_suite(struct runner *runner, const struct suite *suite)
     return status;
 }
 
-/* Ceilings are measured first, in the first launch of a run; the suite of that
- * name measures them as its own cases. */
+/* Add the ceilings, unless the suite is `ceilings`, which has them as its cases. */
 static int plan_ceilings(struct runner *runner)
 {
     if (!runner->options->plan.with_ceilings || strcmp(runner->run.suite, "ceilings") == 0)

@@ -1,16 +1,14 @@
-/* runner.c - see runner.h. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/rng.h"
-#include "case/host_info.h"
-#include "case/provenance.h"
+#include "case/run_record.h"
 #include "run/interrupt.h"
 #include "run/runner_state.h"
 
-/* Ceilings stand in front and hold for the whole run: only its first launch
+/* Ceilings come first in the plan and apply to the whole run: only the first launch
  * measures them. */
 static struct plan launch_plan(const struct plan *plan, int number)
 {
@@ -26,7 +24,7 @@ static int begin_launch(struct runner *runner, const struct plan *plan, int numb
 {
     runner->launch.device = runner->child.device;
     runner->launch.start = runner->child.state;
-    if (runner->resuming) return 0; /* goes on with the launch it found */
+    if (runner->resuming) return 0; /* continues the launch that resume() found */
     runner->launch.number = number;
     runner->launch.seed = rng_mix(runner->options->seed, (uint64_t)number);
     snprintf(runner->launch.run_id, sizeof runner->launch.run_id, "%s", runner->run.id);
@@ -49,8 +47,7 @@ static enum attempt_end run_launch(struct runner *runner, int number)
     return store_end_launch(runner->store, runner->launch.id, &state) < 0 ? ATTEMPT_FAILED : end;
 }
 
-/* Half a launch on another device, by another clock or after another flush
- * would be half a launch of something else. */
+/* A launch must be measured on one device, with one clock and one flush method. */
 static int check_same_conditions(const struct runner *runner)
 {
     const struct device_info *then = &runner->launch.device, *now = &runner->child.device;
@@ -107,7 +104,7 @@ static enum runner_end end_run(struct runner *runner, enum attempt_end end)
                                         [ATTEMPT_STOPPED] = "interrupted",
                                         [ATTEMPT_FAILED] = "interrupted"};
     if (end == ATTEMPT_FAILED) {
-        /* The first failure is the one to tell, whatever closing the run says. */
+        /* Report the first failure, whatever happens when the run is closed. */
         char why[4 * ASSAY_MAX_REASON];
         snprintf(why, sizeof why, "%s", assay_last_error());
         store_end_run(runner->store, runner->run.id, words[end]);

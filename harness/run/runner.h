@@ -1,6 +1,6 @@
 /*
- * runner.h - the parent of a run: plans it, keeps a worker at it, stores each
- * case as soon as it is complete. It never touches CUDA.
+ * runner.h - the parent process of a run: makes the plan, starts workers, and stores each
+ * group as soon as it is complete. It never uses CUDA.
  */
 #ifndef RUNNER_H
 #define RUNNER_H
@@ -16,14 +16,14 @@ struct runner_options {
     const char *device; /* --device: auto, cuda:N, host, sim:... */
     const char *database;
     const char *label;
-    const char *command; /* as typed, for the record */
+    const char *command; /* as typed; stored */
     struct plan_options plan;
     int launches;
-    bool resume; /* go on with the newest unfinished run of the suite */
+    bool resume; /* continue the newest unfinished run of the suite */
     bool use_events;
-    int32_t flush;        /* enum cache_flush; -1: the device's own choice */
-    bool check_only;      /* check every answer, time nothing */
-    bool profile;         /* take a launch of every case apart, in a fresh worker a group */
+    int32_t flush;        /* enum cache_flush; -1: the device's default */
+    bool check_only;      /* check every result, time nothing */
+    bool profile;         /* profile a launch of every case, with a new worker per group */
     const char *counters; /* counter_list of counter_sets.h; NULL: its default */
     bool dry_run;         /* print the plan on standard output, measure nothing */
     uint64_t seed;
@@ -32,12 +32,12 @@ struct runner_options {
 /* How a run ended. */
 enum runner_end {
     RUNNER_COMPLETE,
-    RUNNER_INTERRUPTED, /* by a signal (interrupt.h); what is complete is stored */
-    RUNNER_NOTHING,     /* nothing can be profiled here; assay_error says why */
+    RUNNER_INTERRUPTED, /* by a signal (interrupt.h); complete groups are stored */
+    RUNNER_NOTHING,     /* nothing can be profiled on this device; assay_error says why */
     RUNNER_FAILED,      /* assay_error says why */
 };
 
-/* run_id: "" when nothing was begun. */
+/* run_id: "" when no run was stored. */
 enum runner_end runner_run(const struct runner_options *options, char run_id[STORE_ID]);
 
 #endif

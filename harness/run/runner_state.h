@@ -1,6 +1,6 @@
 /*
- * runner_state.h - what the parts of a run share: runner.c (launches),
- * run_plan.c (what to measure), attempt.c (one group, through a worker).
+ * runner_state.h - shared by runner.c (launches), run_plan.c (what to measure) and
+ * attempt.c (one group, through a worker).
  */
 #ifndef RUNNER_STATE_H
 #define RUNNER_STATE_H
@@ -12,7 +12,7 @@
 struct runner {
     const struct runner_options *options;
     struct child child;
-    bool child_uses_events; /* it never loaded the recorder of kernels */
+    bool child_uses_events; /* it has not loaded CUPTI */
     int suite_count;
     struct suite suite[RUNNER_MAX_SUITES];
     struct plan plan;
@@ -24,11 +24,11 @@ struct runner {
     bool resuming;
 };
 
-/* Read the suites: before the device is opened, which may take seconds, and
- * before signals are held back, for a file may be a pipe that nobody fills. */
+/* Read the suites. Called before the device is opened, which may take seconds, and before
+ * signals are blocked, since reading a pipe may wait for ever. */
 int run_plan_read(struct runner *runner);
 
-/* Multiply them out for the device; ceilings go in front. */
+/* Expand the suites into the plan for the device; ceilings come first. */
 int run_plan_make(struct runner *runner);
 void run_plan_print(const struct plan *plan);
 int run_plan_cases(const struct plan *plan);
@@ -36,13 +36,13 @@ int run_plan_cases(const struct plan *plan);
 /* How measuring a group ended. */
 enum attempt_end {
     ATTEMPT_DONE,    /* every case has an outcome, stored */
-    ATTEMPT_CULPRIT, /* a variant took the worker down; only inside an attempt */
+    ATTEMPT_CULPRIT, /* a variant crashed the worker; not returned by attempt_group */
     ATTEMPT_STOPPED, /* by a signal */
     ATTEMPT_FAILED,  /* assay_error says why */
 };
 
-/* A worker that is ready (ATTEMPT_DONE), with kernel timestamps or without;
- * starts one where there is none. */
+/* Make sure that a worker is ready, with kernel timestamps or, if use_events, without.
+ * ATTEMPT_DONE when it is. */
 enum attempt_end ensure_child(struct runner *runner, bool use_events);
 
 /* Measure a group and store every case of it. */

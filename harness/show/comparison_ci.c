@@ -9,7 +9,7 @@
 #include "show/comparison_formats.h"
 #include "show/comparison_words.h"
 
-/* GitHub shows ten annotations of a kind in a step and drops the others silently. */
+/* GitHub shows ten annotations of each kind per step and drops the others silently. */
 enum { MOST_ANNOTATIONS = 10 };
 
 enum outcome { OUTCOME_GOOD, OUTCOME_FAILURE, OUTCOME_ERROR, OUTCOME_SKIPPED, OUTCOMES };
@@ -67,9 +67,8 @@ static void testcase(FILE *out, const struct comparison_row *row)
     fputs("\"/></testcase>\n", out);
 }
 
-/* "nothing was compared: the driver differs"; false where something was. What cannot be
- * compared is skipped case by case, which is green to most readers, and so is a suite without
- * tests. */
+/* "nothing was compared: the driver differs"; false if something was. Needed because most
+ * readers of JUnit show a suite of skipped tests, or of none, as passed. */
 static bool nothing_was_compared(const struct comparison *comparison, char message[WORDS_LINE])
 {
     char why[WORDS_LINE];
@@ -111,7 +110,7 @@ static void annotation(FILE *out, const char *kind, const char *title, const cha
     fputc('\n', out);
 }
 
-/* At most `most` of them, the last of which says how many more there are. */
+/* Write at most `most` annotations; the last one says how many were left out. */
 static void annotations_of(FILE *out, const struct comparison *comparison, const char *kind,
                            bool severe, int most)
 {
@@ -141,7 +140,7 @@ static void annotations_of(FILE *out, const struct comparison *comparison, const
 int comparison_annotations(FILE *out, const struct comparison *comparison)
 {
     char why[WORDS_LINE];
-    /* Before the others, of which a step shows so many and no more. */
+    /* First, so that it is among those that GitHub shows. */
     bool nothing = nothing_was_compared(comparison, why);
     if (nothing) annotation(out, "error", "assay", why);
     annotations_of(out, comparison, "error", true, MOST_ANNOTATIONS - nothing);

@@ -1,4 +1,3 @@
-/* comparison_formats.c - the table of formats. */
 #include <string.h>
 
 #include "assay.h"

@@ -1,6 +1,6 @@
 /*
- * comparison_formats.h - a comparison as people, programs and CI read it. All formats escape
- * what they are given. 0, or -1 with assay_error.
+ * comparison_formats.h - writes a comparison in each format. All formats escape their input.
+ * Functions return 0, or -1 with assay_error.
  */
 #ifndef COMPARISON_FORMATS_H
 #define COMPARISON_FORMATS_H
@@ -18,7 +18,6 @@ struct comparison_options {
 int comparison_write(FILE *out, const struct comparison *comparison,
                      const struct comparison_options *options);
 
-/* Each format; all escape what they are given. */
 int comparison_table(FILE *out, const struct comparison *comparison,
                      const struct comparison_options *options);
 int comparison_md(FILE *out, const struct comparison *comparison,
@@ -27,11 +26,11 @@ int comparison_json(FILE *out, const struct comparison *comparison,
                     const struct comparison_options *options);
 int comparison_html(FILE *out, const struct comparison *comparison,
                     const struct comparison_options *options);
-/* JUnit XML: one testcase a case; REGRESSED is a failure, ERROR and MISSING are
- * errors, what is undecided is skipped with its message. One error more where nothing could be
- * compared. */
+/* JUnit XML: one testcase per case. REGRESSED is a failure, ERROR and MISSING are errors, an
+ * undecided case is skipped with its message. If nothing could be compared, there is one more
+ * error. */
 int comparison_junit(FILE *out, const struct comparison *comparison);
-/* GitHub workflow commands, worst first, at most ten of a kind as its runner shows. */
+/* GitHub workflow commands, worst first, at most ten of each kind, as the runner shows no more. */
 int comparison_annotations(FILE *out, const struct comparison *comparison);
 
 #endif

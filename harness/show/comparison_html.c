@@ -1,4 +1,4 @@
-/* comparison_html.c - a comparison as one HTML file that needs nothing else. */
+/* comparison_html.c - a comparison as one self-contained HTML file. */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "show/comparison_words.h"
 
 enum { PLOT_WIDTH = 160, PLOT_HEIGHT = 14 };
-/* The plot spans a change of this factor either way. */
+/* The plot spans a change by this factor in both directions. */
 static const double PLOT_SPAN = 1.25;
 
 static const char style[] =
@@ -34,7 +34,7 @@ static double place(double ratio)
     return fmin(fmax(at, 0), PLOT_WIDTH);
 }
 
-/* The floor as a band, no change as a line, the interval and the estimate. */
+/* Draw the floor as a band, no change as a line, the interval and the estimate. */
 static void plot(FILE *out, const struct comparison_row *row)
 {
     if (isnan(row->ratio.mid)) return;

@@ -1,10 +1,10 @@
-/* comparison_json.c - a comparison as one JSON document. The names are a public
- * contract: format 1 may gain members, and never loses or changes one. */
+/* comparison_json.c - a comparison as one JSON document. The names are a public contract:
+ * format 1 may gain members but never loses or changes one. */
 #include <math.h>
 
-#include "base/json_member.h"
-#include "case/json_shape.h"
-#include "case/provenance.h"
+#include "base/json.h"
+#include "case/shape.h"
+#include "case/run_record.h"
 #include "judge/comparison.h"
 #include "show/comparison_formats.h"
 

@@ -1,6 +1,6 @@
 /*
- * comparison_md.c - a comparison as a comment on a pull request: worst first, and
- * no more than such a comment holds (64 KiB); what was left out is counted.
+ * comparison_md.c - a comparison as a comment on a pull request: worst first, within the
+ * limit of 64 KiB for comments; rows that are left out are counted.
  */
 #include <errno.h>
 #include <math.h>
@@ -50,7 +50,7 @@ static void row_line(FILE *out, const struct comparison_row *row)
     fputs(" |\n", out);
 }
 
-/* PASS needs no row: its count says it. Returns how many rows were written. */
+/* Write the rows, except PASS, which is only counted. Returns how many were written. */
 static int rows(FILE *out, const struct comparison *comparison)
 {
     int written = 0;
@@ -81,7 +81,7 @@ static void families(FILE *out, const struct comparison *comparison)
         fprintf(out, "\n%d more operations are not shown.\n", comparison->family_count - shown);
 }
 
-/* Into memory first: a pipe does not know how much it was given. */
+/* Written to memory first, because ftell does not work on a pipe. */
 int comparison_md(FILE *out, const struct comparison *comparison,
                   const struct comparison_options *options)
 {

@@ -42,15 +42,15 @@ static void line(const struct layout *layout, const char *paint, const char *tex
     fprintf(layout->out, "%s%s%s\n", painted ? paint : "", fitted, painted ? "\033[0m" : "");
 }
 
-/* A sentence on as many lines as it takes, those after the first set in. */
+/* Wrap a sentence; lines after the first are indented. */
 static void sentence(const struct layout *layout, const char *text)
 {
     int indent = 0;
     while (show_width(text) > layout->width - indent) {
-        int room = layout->width - indent, cut = room;
-        while (cut > room / 2 && text[cut] != ' ')
+        int width = layout->width - indent, cut = width;
+        while (cut > width / 2 && text[cut] != ' ')
             cut--;
-        if (text[cut] != ' ') cut = room;
+        if (text[cut] != ' ') cut = width;
         fprintf(layout->out, "%*s%.*s\n", indent, "", cut, text);
         text += cut + strspn(text + cut, " ");
         indent = INDENT;

@@ -1,10 +1,9 @@
-/* comparison_words.c - see comparison_words.h. */
 #include <stdio.h>
 #include <string.h>
 
 #include "show/comparison_words.h"
 
-/* Adds a part with ", " between; nothing for an empty text. */
+/* Append a part after ", "; nothing for an empty text. */
 static void part(char out[WORDS_LINE], const char *before, const char *text, const char *after)
 {
     size_t used = strlen(out);
@@ -12,7 +11,7 @@ static void part(char out[WORDS_LINE], const char *before, const char *text, con
     snprintf(out + used, WORDS_LINE - used, "%s%s%s%s", used ? ", " : "", before, text, after);
 }
 
-/* "0.1.0 (1a2b3c4d, changed)", with the brackets only around what is known. */
+/* "0.1.0 (1a2b3c4d, changed)"; unknown parts are left out. */
 static void version_text(const struct comparison_side *side, char *out, size_t size)
 {
     char source[WORDS_LINE], commit[9];
@@ -55,7 +54,7 @@ void counts_text(const struct comparison *comparison, char out[WORDS_LINE])
     if (!out[0]) snprintf(out, WORDS_LINE, "no case on either side");
 }
 
-/* Whether a row counts; a case of one side alone says nothing of those of both. */
+/* Whether a row counts: with `common_only` a case that only one side has does not. */
 static bool is_asked(const struct comparison_row *row, bool common_only)
 {
     return !common_only || (row->verdict != VERDICT_NEW && row->verdict != VERDICT_MISSING);

@@ -1,5 +1,5 @@
 /*
- * comparison_words.h - sentences that the formats of a comparison share.
+ * comparison_words.h - texts that the formats of a comparison share.
  */
 #ifndef COMPARISON_WORDS_H
 #define COMPARISON_WORDS_H
@@ -12,14 +12,14 @@ enum { WORDS_LINE = 512 };
 void side_text(const struct comparison_side *side, char out[WORDS_LINE]);
 /* "2 REGRESSED, 1 INCONCLUSIVE, 197 PASS". */
 void counts_text(const struct comparison *comparison, char out[WORDS_LINE]);
-/* The reason that most rows give; "" none gives one. */
+/* The most frequent reason of the rows; "" if none has one. */
 const char *reason_of_most(const struct comparison *comparison);
-/* Why nothing could be compared: the runs have no case in common, and where they were not
- * measured alike; else the reason of most cases. */
+/* Why nothing could be compared: that the runs have no common case, and how their conditions
+ * differ; otherwise the most frequent reason. */
 void nothing_text(const struct comparison *comparison, char out[WORDS_LINE]);
-/* The head of the column of ratios: of which metric they are. */
+/* The heading of the column of ratios, which names the metric. */
 const char *metric_text(const struct comparison *comparison);
-/* The reason and the tags; "" none. */
+/* The reason and the tags; "" for none. */
 void why_text(const struct comparison_row *row, char out[WORDS_LINE]);
 
 #endif

@@ -1,8 +1,8 @@
-/* history_json.c - a history as one JSON document. The names are a public
- * contract: format 1 may gain members, and never loses or changes one. */
-#include "base/json_member.h"
-#include "case/json_shape.h"
-#include "case/provenance.h"
+/* history_json.c - a history as one JSON document. The names are a public contract: format 1
+ * may gain members but never loses or changes one. */
+#include "base/json.h"
+#include "case/shape.h"
+#include "case/run_record.h"
 #include "judge/history.h"
 #include "show/history_formats.h"
 
@@ -39,7 +39,7 @@ static void point_value(struct json *json, const struct history *history,
     json_end(json);
 }
 
-/* `at` counts the points from 0. */
+/* `at` is the index of a point, from 0. */
 static void change_value(struct json *json, const struct history *history,
                          const struct history_series *series, const struct history_change *change)
 {

@@ -1,4 +1,4 @@
-/* history_text.c - a history as text: a line of blocks a series, a line a change. */
+/* history_text.c - a history as text: a sparkline per series, a line per change. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -75,7 +75,7 @@ static void print_causes(FILE *out, const struct history *history,
         if (strcmp(from, to) != 0)
             fprintf(out, " -> %s", to[0] ? to : "?");
         else
-            fprintf(out, ", another one"); /* the name is the same, the card is not */
+            fprintf(out, ", another one"); /* another card of the same name */
     }
 }
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json_member.h"
+#include "base/json.h"
 #include "base/table.h"
 #include "base/units.h"
 #include "judge/noise_bands.h"

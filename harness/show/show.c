@@ -1,4 +1,3 @@
-/* show.c - the table of formats. */
 #include <string.h>
 
 #include "base/text.h"

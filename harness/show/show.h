@@ -1,6 +1,6 @@
 /*
- * show.h - between the formats of `assay show` (show_*.c) and show.c, which
- * picks one. Each format is one function from a view to a stream.
+ * show.h - the formats of `assay show` (show_*.c), of which show.c chooses one, and the
+ * texts they share. Each format is one function that writes a view to a stream.
  */
 #ifndef SHOW_H
 #define SHOW_H
@@ -16,20 +16,20 @@ int show_md(FILE *out, const struct view *view, const struct show_options *optio
 int show_csv(FILE *out, const struct view *view, const struct show_options *options);
 int show_json(FILE *out, const struct view *view, const struct show_options *options);
 
-/* Whether a row is shown: those that were measured for their ceiling only are
- * on request, unless the run has nothing else. */
+/* Whether a row is shown. Rows that were measured only for their ceiling are shown on
+ * request, or if the run has no others. */
 bool show_has(const struct view *view, int row, const struct show_options *options);
 
-/* The figures of a row in words, one cell a column; "" where a row has none. */
+/* The columns of a row as text; "" if a row has none. */
 enum show_cell {
     CELL_VARIANT, /* baselines marked "*" */
     CELL_TIME,
     CELL_SPREAD, /* the farther end of the interval: "±0.21 %" */
     CELL_RATE,
-    CELL_SHARE,   /* of the ceiling: "96.1 %" */
-    CELL_CEILING, /* its short name */
-    CELL_RATIO,   /* to the group's baseline: "1.93x [1.92, 1.94]", "base" */
-    CELL_MARKS,   /* the letters that the foot explains */
+    CELL_SHARE,   /* fraction of the ceiling: "96.1 %" */
+    CELL_CEILING, /* short name of the ceiling */
+    CELL_RATIO,   /* speed-up over the group's baseline: "1.93x [1.92, 1.94]", "base" */
+    CELL_MARKS,   /* letters that are explained below the table */
     CELLS,
 };
 
@@ -50,17 +50,17 @@ struct show_mark {
 };
 extern const struct show_mark show_marks[]; /* ended by a letter '\0' */
 
-/* "copy" for memory_copy: the device's memory is what bandwidth means by default. */
+/* Short name: "copy" for memory_copy, since device memory is the default. */
 const char *show_ceiling_name(const char *name);
 
-/* "4.30 TB/s" or "915 TOP/s": a ceiling's name says which. */
+/* "4.30 TB/s" or "915 TOP/s", depending on the ceiling's name. */
 void show_ceiling_rate(char out[UNITS_MAX], const struct ceiling *ceiling);
 
-/* "12 ok, 1 skipped; 3 missing" over the rows shown. */
+/* "12 ok, 1 skipped, 3 missing", counting the rows shown. */
 void show_counts(char *out, size_t size, const struct view *view,
                  const struct show_options *options);
 
-/* Columns that UTF-8 text takes, a column a code point. */
+/* Width of a UTF-8 text: one column per code point. */
 int show_width(const char *text);
 
 /* Copy `text` into at most `columns` columns, cut with "..." when it is longer;

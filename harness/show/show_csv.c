@@ -1,5 +1,5 @@
-/* show_csv.c - a run as comma-separated values (RFC 4180): a line a row, plain
- * numbers in base units, an empty field for what was not measured. */
+/* show_csv.c - a run as comma-separated values (RFC 4180): one line per row, plain numbers in
+ * base units, an empty field for what was not measured. */
 #include <math.h>
 
 #include "base/csv.h"
@@ -61,7 +61,7 @@ static void row_figures(FILE *out, const struct view_row *row)
     number_field(out, ok ? result->energy_mj : NAN);
 }
 
-/* The last field has no comma after it. */
+/* The last field is always quoted. */
 static void row_reason(FILE *out, const char *reason)
 {
     fputc('"', out);

@@ -1,11 +1,11 @@
-/* show_json.c - a run as one JSON document. The names are a public contract:
- * format 1 may gain members, and never loses or changes one. */
+/* show_json.c - a run as one JSON document. The names are a public contract: format 1 may
+ * gain members but never loses or changes one. */
 #include <math.h>
 #include <string.h>
 
-#include "base/json_member.h"
-#include "case/json_shape.h"
-#include "case/provenance.h"
+#include "base/json.h"
+#include "case/shape.h"
+#include "case/run_record.h"
 #include "show/show.h"
 
 enum { FORMAT = 1 };
@@ -77,7 +77,7 @@ static void launches_member(struct json *json, const struct stored_run *run)
     json_begin_array(json);
     for (int i = 0; i < run->launch_count; i++) {
         const struct launch_info *launch = &run->launches[i];
-        char seed[24]; /* beyond 2^53 a reader's double would change it */
+        char seed[24]; /* text, because a reader's double is not exact beyond 2^53 */
         snprintf(seed, sizeof seed, "%llu", (unsigned long long)launch->seed);
         json_begin_object(json);
         json_text_member(json, "id", launch->id);
@@ -108,7 +108,7 @@ static void run_member(struct json *json, const struct view *view)
     program_member(json, &run->program);
     host_member(json, &run->host);
     launches_member(json, run);
-    json_key(json, "ceilings"); /* bytes or operations a second */
+    json_key(json, "ceilings"); /* bytes or operations per second */
     json_begin_object(json);
     for (int i = 0; i < view->ceilings.count; i++)
         json_number_member(json, view->ceilings.item[i].name, view->ceilings.item[i].rate);
@@ -127,7 +127,7 @@ static void quality_member(struct json *json, const struct case_result *result)
     json_end(json);
 }
 
-/* A time of a case that is not ok is no time. */
+/* Only a case that is ok has times. */
 static void times(struct json *json, const struct case_result *result)
 {
     bool ok = result->status == STATUS_OK;

@@ -1,4 +1,4 @@
-/* show_md.c - a run as GitHub tables, a table a group. */
+/* show_md.c - a run as GitHub tables, one per group. */
 #include <string.h>
 
 #include "base/markup.h"
@@ -61,8 +61,7 @@ static void row_line(FILE *out, const struct view *view, const struct view_row *
     fputs(" |\n", out);
 }
 
-/* The stages of a launch by themselves: total in the column of times, calls and average
- * behind. */
+/* The stages of a launch: the total in the column of times, calls and average in the last. */
 static void stage_lines(FILE *out, const struct view_row *row)
 {
     struct show_stage stage[SHOW_STAGES];

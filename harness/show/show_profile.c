@@ -1,4 +1,3 @@
-/* show_profile.c - see show_profile.h: the formats, and the words they share. */
 #include <math.h>
 #include <string.h>
 

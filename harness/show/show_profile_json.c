@@ -1,9 +1,9 @@
-/* show_profile_json.c - the profiles of a run as one JSON document. The names are a
- * public contract: format 1 may gain members, and never loses or changes one. */
+/* show_profile_json.c - the profiles of a run as one JSON document. The names are a public
+ * contract: format 1 may gain members but never loses or changes one. */
 #include <stdio.h>
 
-#include "base/json_member.h"
-#include "case/json_shape.h"
+#include "base/json.h"
+#include "case/shape.h"
 #include "device/counter_sets.h"
 #include "device/profile_rules.h"
 #include "show/show_profile.h"

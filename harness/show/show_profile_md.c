@@ -7,7 +7,7 @@
 #include "device/profile_rules.h"
 #include "show/show_profile.h"
 
-/* A cell: a bar would end it. */
+/* Write a cell; a '|' in the text would end it. */
 static void cell(FILE *out, const char *text)
 {
     fputs("| ", out);

@@ -22,7 +22,7 @@ static void head(FILE *out, const struct case_result *result, const struct case_
     fprintf(out, "%s%s\n", before ? "\n" : "", name);
 }
 
-/* One figure, in a line that goes on in the next where it is full. */
+/* Append a figure to the line, or to a new line if it is full. */
 static void figure(FILE *out, int *column, const char *label, const char *text)
 {
     int length = (int)(strlen(label) + strlen(text)) + 3;
@@ -46,7 +46,7 @@ static void counters(FILE *out, const struct profile *profile, const double *val
     }
     if (column > 0) fprintf(out, "\n");
     profile_stalls_text(stalls, sizeof stalls, profile, values);
-    if (stalls[0]) fprintf(out, "      waits, in cycles an instruction: %s\n", stalls);
+    if (stalls[0]) fprintf(out, "      waits, in cycles per instruction: %s\n", stalls);
 }
 
 static void summary(FILE *out, const struct case_result *result, const struct profile *profile)

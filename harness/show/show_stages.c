@@ -1,10 +1,9 @@
-/* show_stages.c - see show_stages.h. */
 #include "show/show_stages.h"
 
 #include <math.h>
 #include <string.h>
 
-/* In the order of a batch. */
+/* In the order in which a batch passes them. */
 static const struct {
     const char *name, *total, *each;
 } stages[SHOW_STAGES] = {
@@ -13,7 +12,7 @@ static const struct {
     {"d2h", "d2h_ns", "d2h_each_ns"},
 };
 
-/* NAN where the case has no such figure. */
+/* A metric by name; NAN if the case has none. */
 static double figure(const struct case_result *result, const char *name)
 {
     for (int i = 0; i < result->metric_count; i++)
@@ -28,7 +27,7 @@ int show_stages(const struct case_result *result, struct show_stage out[SHOW_STA
     if (result->status != STATUS_OK || !(calls > 0)) return 0;
     for (int i = 0; i < SHOW_STAGES; i++) {
         double total_ns = figure(result, stages[i].total), each_ns = figure(result, stages[i].each);
-        if (!(total_ns >= 0)) continue; /* none, or less than the noise of its clock */
+        if (!(total_ns >= 0)) continue; /* no such stage, or too short to be measured */
         struct show_stage *stage = &out[count++];
         *stage = (struct show_stage){stages[i].name, (int64_t)calls, "", ""};
         units_time(stage->total, total_ns);

@@ -1,6 +1,6 @@
 /*
- * show_stages.h - the stages of a row, where its variant reports them as figures: X_ns, the
- * sum over the calls, and X_each_ns, one call's.
+ * show_stages.h - the stages of a case whose variant reports them as metrics: X_ns, the sum
+ * over all calls, and X_each_ns, the time of one call.
  */
 #ifndef SHOW_STAGES_H
 #define SHOW_STAGES_H
@@ -10,15 +10,15 @@
 
 enum { SHOW_STAGES = 5 };
 
-/* One stage in words. */
+/* One stage as text. */
 struct show_stage {
     const char *name;
     int64_t calls;
     char total[UNITS_MAX], each[UNITS_MAX];
 };
 
-/* The stages that the case has, in the order of a batch; how many. None of a case that is
- * not ok. */
+/* Write the stages of a case in the order of a batch; returns how many. A case that is not ok
+ * has none. */
 int show_stages(const struct case_result *result, struct show_stage out[SHOW_STAGES]);
 
 #endif

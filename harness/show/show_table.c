@@ -1,4 +1,4 @@
-/* show_table.c - a run on a terminal: a head, then a table a group. */
+/* show_table.c - a run on a terminal: a head, then one table per group. */
 #include <math.h>
 #include <string.h>
 
@@ -21,8 +21,8 @@ struct table {
     const struct view *view;
     const struct show_options *options;
     struct paint paint;
-    int columns;      /* of a line */
-    int width[CELLS]; /* 0: the column is empty everywhere and left out */
+    int columns;      /* width of a line */
+    int width[CELLS]; /* 0: the column is empty in all rows and is left out */
 };
 
 static const bool right_aligned[CELLS] = {
@@ -42,7 +42,7 @@ static void line(const struct table *table, const char *before, const char *text
 
 /* ------------------------------------------------------------------- head -- */
 
-/* Add `text` to a line of parts; nothing for an empty one. */
+/* Append `text` to a line of parts; nothing if it is empty. */
 static void part(char out[LINE], const char *between, const char *format, const char *text)
 {
     size_t used = strlen(out);
@@ -89,7 +89,7 @@ static void head_run(const struct table *table)
     line(table, "", text);
 }
 
-/* All ceilings, on as many lines as they take. */
+/* All ceilings, wrapped. */
 static void head_ceilings(const struct table *table)
 {
     const struct ceilings *ceilings = &table->view->ceilings;
@@ -119,7 +119,7 @@ static int total(const struct table *table)
     return sum;
 }
 
-/* Take from a column what the line has too much, down to `least`. */
+/* Narrow a column, at most down to `least`, if the line is too long. */
 static void narrow(struct table *table, enum show_cell cell, int least)
 {
     int over = total(table) - table->columns, spare = table->width[cell] - least;
@@ -141,8 +141,8 @@ static void measure_columns(struct table *table)
         int title = show_width(show_titles[c]);
         if (table->width[c] && table->width[c] < title) table->width[c] = title;
     }
-    /* Figures are never cut; a long ceiling's name is (the head has it whole),
-     * then a long variant's. */
+    /* Figures are never cut. First a long ceiling name is (the head has all of it), then a
+     * long variant name. */
     narrow(table, CELL_CEILING, 10);
     narrow(table, CELL_VARIANT, 12);
 }
@@ -181,7 +181,7 @@ static const char *row_paint(const struct table *table, const struct view_row *r
     return row->speedup.lo > 1 ? table->paint.green : "";
 }
 
-/* A case without a time: its status and reason in the place of the figures. */
+/* A case without a time: status and reason instead of figures. */
 static void reason(const struct table *table, const struct show_words *words,
                    const struct view_row *row)
 {
@@ -211,7 +211,7 @@ static void row_line(const struct table *table, const struct view_row *row)
     fprintf(table->out, "%s\n", paint[0] ? table->paint.off : "");
 }
 
-/* What the stages of a launch took by themselves, a line each: calls, total, average. */
+/* One line per stage of a launch: calls, total, average. */
 static void stage_lines(const struct table *table, const struct view_row *row)
 {
     struct show_stage stage[SHOW_STAGES];
@@ -224,7 +224,7 @@ static void stage_lines(const struct table *table, const struct view_row *row)
     }
 }
 
-/* The bytes of a group: a case that was skipped may know none. */
+/* The bytes of a group, from the first case that knows them: a skipped one may not. */
 static double group_bytes(const struct view *view, int group)
 {
     for (int i = 0; i < view->count; i++) {

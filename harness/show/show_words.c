@@ -1,10 +1,10 @@
-/* show_words.c - the cells of a row, for the formats that people read. */
+/* show_words.c - the text of the cells of a row, for tables. */
 #include <math.h>
 #include <string.h>
 
 #include "show/show.h"
 
-/* Faster than a measured ceiling by more than its own repeatability. */
+/* Above the measured ceiling by more than the repeatability of that measurement. */
 static const double ABOVE_CEILING = 1.05;
 
 const char *const show_titles[CELLS] = {
@@ -69,7 +69,7 @@ void show_fit(char *out, size_t size, const char *text, int columns)
     bool cut = show_width(text) > columns;
     int kept = cut ? (columns > 3 ? columns - 3 : 0) : columns;
     size_t bytes = (size_t)(after(text, kept) - text);
-    if (bytes > size - 4) { /* room for the dots */
+    if (bytes > size - 4) { /* leave space for the dots */
         bytes = size - 4;
         cut = true;
     }
@@ -99,7 +99,7 @@ static void spread(char out[SHOW_CELL], const struct case_result *result)
                  100 * half / result->time_ns);
 }
 
-/* Three significant digits, and one more where the interval would not show. */
+/* Three significant digits, and one more if the interval would round to a point. */
 static int decimals(const struct interval *x)
 {
     if (!(x->mid > 0)) return 0;

@@ -1,4 +1,3 @@
-/* view.c - from stored cases to the rows that people see. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +7,7 @@
 #include "show/view_group.h"
 #include "show/view_rate.h"
 
-/* How bad a status is. A row has the worst of its launches. */
+/* A row has the most severe status of its launches. */
 static const int severity[STATUSES] = {
     [STATUS_OK] = 0,      [STATUS_SKIPPED] = 1, [STATUS_UNSTABLE] = 2,
     [STATUS_TIMEOUT] = 3, [STATUS_CRASHED] = 4, [STATUS_WRONG] = 5,
@@ -35,7 +34,7 @@ static void set_figure(struct case_result *result, size_t offset, double value)
     *(double *)((char *)result + offset) = value;
 }
 
-/* Of one group. */
+/* Both are in the same group. */
 static bool same_case(const struct stored_case *a, const struct stored_case *b)
 {
     const struct case_id *x = &a->result.id, *y = &b->result.id;
@@ -44,14 +43,14 @@ static bool same_case(const struct stored_case *a, const struct stored_case *b)
 
 /* -------------------------------------------------------------- combining -- */
 
-/* The cases of one row, and room for one figure of each. */
+/* The cases of one row, and scratch space for one figure of each. */
 struct members {
     const struct stored_case **item;
     double *value;
     int count;
 };
 
-/* False where the case is in the row of an earlier one. */
+/* Find the cases of the row that begins with `first`; false if `first` is not its first case. */
 static bool members_find(struct members *members, const struct view_group *group,
                          const struct stored_case *first)
 {
@@ -61,7 +60,7 @@ static bool members_find(struct members *members, const struct view_group *group
     return members->item[0] == first;
 }
 
-/* Leaves out what is not a number; sorts. */
+/* Ignores NAN; sorts. */
 static struct interval median_over_launches(double *values, int count)
 {
     int kept = 0;
@@ -149,8 +148,8 @@ static int launch_speedup(const struct stored_case *base, const struct stored_ca
     return 0;
 }
 
-/* Ratios to different baselines are different figures: a launch whose baseline
- * is not the first launch's is left out. */
+/* Speed-ups over different baselines cannot be combined: a launch with another baseline than
+ * the first one is left out. */
 static int row_speedup(struct view_row *row, const struct view_group *group,
                        struct members *members)
 {
@@ -214,11 +213,11 @@ static int add_group(struct view *view, const struct view_group *group, struct m
 int view_make(struct view *view, const struct stored_run *run)
 {
     int failed = 0;
-    size_t room = (size_t)run->case_count + 1;
-    struct members members = {calloc(room, sizeof *members.item),
-                              calloc(room, sizeof *members.value), 0};
+    size_t space = (size_t)run->case_count + 1;
+    struct members members = {calloc(space, sizeof *members.item),
+                              calloc(space, sizeof *members.value), 0};
     struct view_groups groups = {0};
-    *view = (struct view){.run = run, .rows = calloc(room, sizeof *view->rows)};
+    *view = (struct view){.run = run, .rows = calloc(space, sizeof *view->rows)};
     if (!members.item || !members.value || !view->rows) {
         failed = assay_error("out of memory for %d cases", run->case_count);
         goto out;
@@ -247,8 +246,7 @@ void view_release(struct view *view)
     view->count = view->group_count = 0;
 }
 
-/* Whether the answer of a case is not what its suite expects: wrong, or right where the kernel
- * is there to show a mistake. */
+/* Whether a result is not what the suite expects: wrong, or right although expected wrong. */
 static bool is_surprise(const struct stored_case *stored)
 {
     bool wrong = stored->result.status == STATUS_WRONG;

@@ -1,8 +1,8 @@
 /*
- * view.h - a run as people see it: its stored cases with what is derived from
- * them (rates, share of a ceiling, ratio to the baseline), row by row. Derived
- * figures are made here, stored nowhere, and those that SQL can make are in the
- * database's views too, where a test holds them to these.
+ * view.h - the rows of a run: its stored cases, combined over launches, with derived figures
+ * (rate, fraction of a ceiling, speed-up over the baseline). Derived figures are computed here
+ * and never stored; those that SQL can compute are in the database's views too, where a test
+ * compares them with these.
  */
 #ifndef VIEW_H
 #define VIEW_H
@@ -14,27 +14,27 @@
 #include "store/store.h"
 
 /*
- * One case of the run. Measured in one launch, its figures are that launch's
- * own. Measured in several, a figure is the median over the launches' medians,
- * its interval the sign interval over launches where there are six or more and
- * smallest to largest where there are fewer: samples of one launch share that
- * launch's luck, so pooling them would claim a certainty that is not there.
- * The status is the worst of any launch: a case that was wrong once is wrong.
+ * One case of the run. If it was measured in one launch, its figures are those of the
+ * launch. If in several, a figure is the median over the launches' medians; its interval is
+ * the sign-test confidence interval over launches if there are six or more, else smallest to
+ * largest. Samples are not pooled over launches, because those of one launch are correlated
+ * and the interval would be too narrow. The status is the worst of any launch: a case that
+ * was wrong once is wrong.
  */
 struct view_row {
-    const struct stored_case *stored; /* the launch with that status, the first such */
+    const struct stored_case *stored; /* the first launch with that status */
     struct case_result result;        /* the combined figures; its sample arrays are empty */
-    int launches;                     /* that measured it */
-    int samples;                      /* of all launches, marked ones too */
-    int group;                        /* rows with one number are one group; from 0 */
-    bool is_ceiling;                  /* measured for its ceiling only */
-    double rate;                      /* bytes or operations a second; NAN: neither */
-    bool rate_is_ops;                 /* FLOP/s rather than B/s: what binds */
-    int32_t arithmetic;               /* of rate_is_ops; enum assay_arithmetic, -1 several */
-    char ceiling[ASSAY_MAX_NAME];     /* which one binds; "" unknown */
+    int launches;                     /* number of launches that measured it */
+    int samples;                      /* in all launches, marked ones included */
+    int group;                        /* rows with the same number are one group; from 0 */
+    bool is_ceiling;                  /* measured only for its ceiling */
+    double rate;                      /* bytes or operations per second; NAN: neither */
+    bool rate_is_ops;                 /* operations rather than bytes, whichever limits it */
+    int32_t arithmetic;               /* if rate_is_ops: enum assay_arithmetic, -1 several */
+    char ceiling[ASSAY_MAX_NAME];     /* the one that binds; "" unknown */
     double ceiling_fraction;          /* NAN unknown */
-    struct interval speedup;          /* against the group's baseline; NANs: none */
-    char baseline[ASSAY_MAX_NAME];    /* whose; "" none */
+    struct interval speedup;          /* over the group's baseline; NANs: none */
+    char baseline[ASSAY_MAX_NAME];    /* name of that baseline; "" none */
 };
 
 struct view {
@@ -45,12 +45,12 @@ struct view {
     int group_count;
 };
 
-/* A row for each case. Ratios are taken within a launch, then their median. The
- * run must outlive the view, and needs its samples for ratios. */
+/* Make one row per case. A speed-up is computed within each launch; the row has the median
+ * over launches. The run must outlive the view, and needs its samples for speed-ups. */
 int view_make(struct view *view, const struct stored_run *run);
 void view_release(struct view *view);
 
-/* Order within a group: ok rows by time, then the others, the worst first. For qsort. */
+/* By group; within a group ok rows by time, then the others, worst first. For qsort. */
 int view_row_order(const void *a, const void *b);
 
 /* Bytes read and written, and operations of every arithmetic. */
@@ -60,13 +60,13 @@ double view_ops(const struct assay_work *work);
 struct show_options {
     const char *format; /* table, md, csv, json */
     bool colour;
-    bool ceilings; /* rows of the ceilings too */
+    bool ceilings; /* show rows that were measured only for their ceiling */
     int width;     /* columns of the terminal; 100 when unknown */
 };
 
-/* The exit code that a run's rows ask for: 5 when a case crashed, timed out or
- * is missing, 1 when one is wrong, or right where the suite expects it wrong
- * (expect_wrong), 4 when nothing was measured, else 0. */
+/* The exit code for a run: 5 when a case crashed, timed out or is missing, 1 when one is
+ * wrong, or right although the suite expects it to be wrong (expect_wrong), 4 when nothing
+ * was measured, else 0. */
 int view_exit_code(const struct stored_run *run);
 
 /* -1 with assay_error for an unknown format. */

@@ -1,4 +1,3 @@
-/* view_group.c - see view_group.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +13,7 @@ static int group_order(const struct stored_case *a, const struct stored_case *b)
     return order ? order : (a->purpose > b->purpose) - (a->purpose < b->purpose);
 }
 
-/* Cases of a run lie in one array, so their addresses are their order. For qsort. */
+/* Cases of a run are in one array, so their addresses give their order. For qsort. */
 static int case_order(const void *a, const void *b)
 {
     const struct stored_case *x = *(const struct stored_case *const *)a;
@@ -23,7 +22,7 @@ static int case_order(const void *a, const void *b)
     return order ? order : (x > y) - (x < y);
 }
 
-/* Marks each case with the first one of its group. */
+/* Mark each case with the index of the first case of its group. */
 static void find_firsts(struct view_groups *groups, const struct stored_run *run)
 {
     const struct stored_case *first = NULL;
@@ -38,7 +37,7 @@ static void find_firsts(struct view_groups *groups, const struct stored_run *run
     }
 }
 
-/* From first cases to numbers: a case that is its own first begins a new group. */
+/* Replace first cases by group numbers: a case that is its own first begins a new group. */
 static void number_groups(struct view_groups *groups, const struct stored_run *run)
 {
     for (int i = 0; i < run->case_count; i++) {
@@ -59,11 +58,11 @@ static void collect(struct view_groups *groups, const struct stored_run *run, in
 
 int view_groups_make(struct view_groups *groups, const struct stored_run *run)
 {
-    size_t room = (size_t)run->case_count + 2;
-    int *end = calloc(room, sizeof *end);
-    *groups = (struct view_groups){.item = calloc(room, sizeof *groups->item),
-                                   .begin = calloc(room, sizeof *groups->begin),
-                                   .number = calloc(room, sizeof *groups->number)};
+    size_t space = (size_t)run->case_count + 2;
+    int *end = calloc(space, sizeof *end);
+    *groups = (struct view_groups){.item = calloc(space, sizeof *groups->item),
+                                   .begin = calloc(space, sizeof *groups->begin),
+                                   .number = calloc(space, sizeof *groups->number)};
     bool whole = end && groups->item && groups->begin && groups->number;
     if (whole) {
         find_firsts(groups, run);

@@ -1,7 +1,7 @@
 /*
- * view_group.h - the cases of a run by group: those of one operation, shape, temperature and
- * label, of all launches. Found by sorting once, since every case beside every other takes
- * seconds for a few thousand.
+ * view_group.h - groups the cases of a run over all launches: those with the same operation,
+ * shape, temperature and label. Found by sorting, since comparing all pairs takes seconds for
+ * a few thousand cases.
  */
 #ifndef VIEW_GROUP_H
 #define VIEW_GROUP_H
@@ -9,14 +9,14 @@
 #include "store/store.h"
 
 struct view_groups {
-    const struct stored_case **item; /* group by group, within one as in the run */
-    int *begin;                      /* of each group in `item`; one more, the end */
-    int *number;                     /* of the group of each case of the run */
-    int count;                       /* in the order in which their first cases are in the run */
+    const struct stored_case **item; /* group by group; within a group in the order of the run */
+    int *begin;                      /* index in `item` of each group; one more for the end */
+    int *number;                     /* the group of each case of the run */
+    int count;                       /* groups are ordered by their first case */
 };
 
 struct view_group {
-    const struct stored_case **item; /* as in the run */
+    const struct stored_case **item; /* in the order of the run */
     int count;
     int number;
 };

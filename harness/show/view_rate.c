@@ -1,4 +1,3 @@
-/* view_rate.c - see view_rate.h. */
 #include "show/view_rate.h"
 
 #include <math.h>
@@ -7,8 +6,8 @@
 #include "case/registry.h"
 #include "case/shape.h"
 
-/* Above this many operations a byte, work without a ceiling is shown in
- * operations: near the balance point of current processors. */
+/* Above this many operations per byte, work without a ceiling is shown in operations: near
+ * the machine balance of current processors. */
 static const double OPS_PER_BYTE = 16;
 
 static const struct launch_info *launch_of(const struct stored_run *run,
@@ -106,8 +105,8 @@ void view_row_rate(struct view_row *row)
     row->rate = per_second(amount, row->result.time_ns);
 }
 
-/* A case that measures a ceiling is held against that one: a copy over the host
- * link is no slow copy in device memory. */
+/* A case that measures a ceiling is compared with that one: a copy over the host link is not
+ * a slow copy in device memory. */
 void view_row_ceiling(struct view_row *row, const struct view *view)
 {
     const struct case_result *result = &row->result;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/room.h"
+#include "base/grow.h"
 #include "base/stats.h"
 #include "judge/history.h"
 #include "store/store_gate.h"
@@ -42,7 +42,7 @@ static int out_of_memory(void)
 /* Room for one more of `size` bytes in *list, which doubles. */
 static int grow(void *list, int count, size_t size)
 {
-    void **at = list, *grown = room_for_one(*at, count, size);
+    void **at = list, *grown = grow_by_one(*at, count, size);
     if (!grown) return out_of_memory();
     *at = grown;
     return 0;

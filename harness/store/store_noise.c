@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/room.h"
+#include "base/grow.h"
 #include "store/store_gate.h"
 #include "store/store_internal.h"
 #include "store/store_rows.h"
@@ -64,7 +64,7 @@ int store_add_noise(struct store *store, const char *comparability, const char *
 
 static int make_room(struct noise *noise)
 {
-    struct noise_block *blocks = room_for_one(noise->blocks, noise->count, sizeof *blocks);
+    struct noise_block *blocks = grow_by_one(noise->blocks, noise->count, sizeof *blocks);
     if (!blocks) return assay_error("out of memory for the noise of unchanged code");
     noise->blocks = blocks;
     return 0;

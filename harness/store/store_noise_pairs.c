@@ -1,7 +1,7 @@
 /* store_noise_pairs.c - pairs of launches of unchanged code, and the devices they are of. */
 #include <stdlib.h>
 
-#include "base/room.h"
+#include "base/grow.h"
 #include "store/store_gate.h"
 #include "store/store_internal.h"
 
@@ -68,7 +68,7 @@ int store_read_noise_pairs(struct store *store, const char *comparability,
     query_open(&query, store, "read the pairs of launches of unchanged code", pairs_of_launches);
     query_text(&query, ":key", comparability);
     while (query_step(&query) == 1) {
-        struct noise_pair *more = room_for_one(*pairs, *count, sizeof *more);
+        struct noise_pair *more = grow_by_one(*pairs, *count, sizeof *more);
         if (!more) {
             status = assay_error("out of memory for the pairs of launches");
             break;

@@ -3,13 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/room.h"
+#include "base/grow.h"
 #include "store/store_internal.h"
 
 /* Room for one more element; the address of the zeroed new one, or NULL. */
 static void *grow(void **array, int *count, size_t size)
 {
-    void *larger = room_for_one(*array, *count, size);
+    void *larger = grow_by_one(*array, *count, size);
     if (!larger) {
         assay_error("out of memory for a stored run");
         return NULL;

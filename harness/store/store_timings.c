@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/room.h"
+#include "base/grow.h"
 #include "judge/timings.h"
 #include "store/store_gate.h"
 #include "store/store_internal.h"
@@ -53,7 +53,7 @@ static int read_launch(struct store *store, int launch, struct timings *timings)
                " AND purpose = 'case' ORDER BY ordinal");
     query_text(&query, ":launch", timings->run.launches[launch].id);
     while (query_step(&query) == 1) {
-        struct timing *rows = room_for_one(timings->rows, timings->count, sizeof *rows);
+        struct timing *rows = grow_by_one(timings->rows, timings->count, sizeof *rows);
         if (!rows) {
             status = assay_error("out of memory for the times of a run");
             break;

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/room.h"
+#include "base/grow.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "case/registry.h"
@@ -268,7 +268,7 @@ static int add_variants(const struct expansion *expansion, struct group *group)
 
 static struct group *append_group(struct plan *plan)
 {
-    struct group *groups = room_for_one(plan->groups, plan->count, sizeof *groups);
+    struct group *groups = grow_by_one(plan->groups, plan->count, sizeof *groups);
     if (!groups) return NULL;
     plan->groups = groups;
     return &plan->groups[plan->count++];

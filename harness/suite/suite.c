@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/room.h"
+#include "base/grow.h"
 #include "base/text.h"
 #include "case/registry.h"
 #include "suite/claim.h"
@@ -51,7 +51,7 @@ static int add_defaults(struct suite_group *group, const struct suite_group *hea
 
 static int add_group(struct suite *suite, struct suite_group *group, const struct suite_group *head)
 {
-    struct suite_group *groups = room_for_one(suite->groups, suite->group_count, sizeof *groups);
+    struct suite_group *groups = grow_by_one(suite->groups, suite->group_count, sizeof *groups);
     if (!groups) return assay_error("out of memory");
     suite->groups = groups;
     if (suite_check_group(group) || add_defaults(group, head)) return -1;

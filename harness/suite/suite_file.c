@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/room.h"
+#include "base/grow.h"
 #include "base/text.h"
 #include "suite/suite_file.h"
 
@@ -85,7 +85,7 @@ static int begin_labelled(struct reading *reading, const struct labelled *kind, 
         if (!strcmp((*list)[i].label, label))
             return fail(reading, "there is a [%s %s] already, at line %d", kind->word, label,
                         (*list)[i].line);
-    struct suite_group *sections = room_for_one(*list, *count, sizeof *sections);
+    struct suite_group *sections = grow_by_one(*list, *count, sizeof *sections);
     if (!sections) return fail(reading, "out of memory");
     *list = sections;
     struct suite_group *section = &sections[(*count)++];

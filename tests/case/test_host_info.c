@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "case/host_info.h"
+#include "case/run_record.h"
 
 static char root[PATH_MAX / 2];
 

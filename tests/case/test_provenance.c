@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "case/provenance.h"
+#include "case/run_record.h"
 
 static void version_is_the_one_in_the_file_VERSION(void **state)
 {

@@ -26,7 +26,7 @@ check "cases of another definition do" exits 4 compare plain redefined
 check "and are named so" warns "can be compared: the definition of its work differs" compare plain redefined
 check "also with --across, where the driver is no cause" warns "the definition of its work differs" \
     compare other_driver redefined --across
-check "never the count of launches" fails warns "one launch a side" compare plain redefined
+check "never the count of launches" fails warns "one launch on each side" compare plain redefined
 check "what compares has nothing on standard error" silent compare plain plain
 
 # ---------------------------------------------------------------------- the metric

@@ -26,7 +26,7 @@ check "and can be dropped" exits 0 "$ASSAY" ack 'copy/b*' --drop
 check "once" exits 2 "$ASSAY" ack 'copy/b*' --drop
 
 ./plain run tiny --db results/assay.sqlite --label one
-check "one launch a side can prove nothing" says "one launch a side" "$ASSAY" compare one one
+check "one launch on each side can prove nothing" says "one launch on each side" "$ASSAY" compare one one
 check "a baseline is set" exits 0 "$ASSAY" baseline set pinned one --note "as shipped"
 check "and listed" says "as shipped" "$ASSAY" baseline list
 check "a gate against one launch is exit 4" exits 4 "$ASSAY" gate tiny --baseline pinned --cand ./plain
@@ -51,7 +51,7 @@ check "what the filter leaves out is not missing" exits 0 \
     "$ASSAY" gate tiny --baseline "of five" --cand ./plain --db five.sqlite --filter copy/a --json j.json
 check "and not in the report" gives "1|0" query :memory: "SELECT json_extract(readfile('j.json'), '$.counts.PASS'),
     json_extract(readfile('j.json'), '$.counts.MISSING')"
-check "a case with too few launches of the base is not compared" says "4 launches, and this needs 5 a side" \
+check "a case with too few launches of the base is not compared" says "4 launches, and this needs 5 on each side" \
     "$ASSAY" gate tiny --baseline "of five" --cand ./plain --db five.sqlite
 check "where that is every case it is exit 4" exits 4 \
     "$ASSAY" gate tiny --baseline "of five" --cand ./plain --db five.sqlite --filter copy/b

@@ -146,7 +146,7 @@ query side1.sqlite "DELETE FROM noise"
 run "$ASSAY" run "$ten" --device "$(calm 2 ',slow=*_token/host_omp:10')" --seed 2 --launches 6 --no-ceilings \
     --label slowed --db side1.sqlite
 check "--fdr keeps what is there" exits 1 "$ASSAY" compare "side 1" slowed --db side1.sqlite --fdr 5
-check "and says what it did" says "10 tests taken together" "$ASSAY" compare "side 1" slowed \
+check "and says what it did" says "10 tests corrected together" "$ASSAY" compare "side 1" slowed \
     --db side1.sqlite --fdr 5
 check "at a rate that five launches cannot reach nothing is left" exits 0 \
     "$ASSAY" compare "side 1" slowed --db side1.sqlite --fdr 0.1

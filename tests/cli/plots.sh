@@ -88,7 +88,7 @@ declare -A axis=([roofline]="FLOP/s" [sweep]="throughput (" [bars]="time (" [spe
     [pipeline]="time (" [noise]=" %<")
 declare -A below=([roofline]="operations per byte" [sweep]="bytes moved" [bars]="time (" [speedup]="times as fast"
     [dist]="time (" [timeline]="rounds of measuring" [history]="runs, oldest first" [pareto]="left is faster"
-    [pipeline]="time (" [noise]="time of a launch" [forest]="time against the base")
+    [pipeline]="time (" [noise]="time per launch" [forest]="time against the base")
 for kind in $kinds; do
     check "$kind of a few cases" drawn "$kind" few
     check "$kind is well-formed" well_formed "$kind.svg"
@@ -200,7 +200,7 @@ variation one.sqlite "UPDATE sample SET time_ns = substr(time_ns, 1, 4), busy_ns
 variation long.sqlite "UPDATE result SET time_ns = time_ns * 1e4, lo_ns = lo_ns * 1e4, hi_ns = hi_ns * 1e4
     WHERE variant = 'host_scalar'"
 check "a bar that dwarfs the others is drawn" drawn bars few --db long.sqlite
-check "broken" grep -q 'broken, for they are too long: 1' bars.svg
+check "broken" grep -q 'bars too long to be drawn whole: 1' bars.svg
 variation other.sqlite "INSERT INTO device SELECT 'other', place, simulated, name, 'GPU-other', vbios,
         compute_capability, multiprocessors, l1_bytes, cache_bytes, memory_bytes, sm_mhz_max, memory_mhz_max
         FROM device LIMIT 1;

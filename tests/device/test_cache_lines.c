@@ -12,7 +12,6 @@
 #include "base/clock.h"
 #include "base/rng.h"
 #include "device/device.h"
-#include "device/device_kinds.h"
 #include "device/host/cache_lines.h"
 
 /* A closed walk through every line of a piece that any L2 holds, in an order that no

@@ -7,8 +7,8 @@
 #include <cmocka.h>
 
 #include "base/error.h"
+#include "measure/measurement.h"
 #include "tests/fake_operations.h"
-#include "measure/contender.h"
 
 struct bench {
     const struct device_ops *ops;

@@ -42,16 +42,17 @@ static void a_kernel_twice_as_long_as_its_start_and_end_is_not_mostly_those(void
 {
     (void)state;
     assert_string_equal(VERDICT(2190, {COUNTER_DRAM, 91}),
-                        "launch: 2.19 us a kernel is mostly its start and end");
+                        "launch: 2.19 us per kernel is mostly its start and end");
     assert_string_equal(VERDICT(2200, {COUNTER_DRAM, 91}), "memory: DRAM at 91 % of its peak");
 }
 
 static void a_busy_pipe_of_few_multiprocessors_does_not_bind_the_gpu(void **state)
 {
     (void)state;
-    assert_string_equal(VERDICT(1e5, {COUNTER_TENSOR, 92}, {COUNTER_AT_WORK, 24.2}),
-                        "parallelism: busy multiprocessors, of whose time only 24 % has work:"
-                        " too few blocks, or uneven ones");
+    assert_string_equal(
+        VERDICT(1e5, {COUNTER_TENSOR, 92}, {COUNTER_AT_WORK, 24.2}),
+        "parallelism: the multiprocessors are busy, but have work only 24 % of the time:"
+        " too few blocks, or uneven ones");
     /* 92 % of 70 % is 64 %: enough of the GPU to be its bound. */
     assert_string_equal(VERDICT(1e5, {COUNTER_TENSOR, 92}, {COUNTER_AT_WORK, 70}),
                         "compute: the tensor pipe at 92 % of its peak");
@@ -69,7 +70,7 @@ static void idle_units_and_waiting_warps_are_latency(void **state)
     assert_string_equal(VERDICT(1e5, {COUNTER_DRAM, 22}, {COUNTER_SM, 31}, {COUNTER_L2, 12},
                                 {COUNTER_OCCUPANCY, 24}, {COUNTER_STALL("long_scoreboard"), 18.2},
                                 {COUNTER_STALL("wait"), 2.5}),
-                        "latency: no unit above 31 %; warps wait for memory, 18.2 cycles an"
+                        "latency: no unit above 31 %; warps wait for memory, 18.2 cycles per"
                         " instruction, occupancy 24 %");
     assert_non_null(
         strstr(VERDICT(1e5, {COUNTER_DRAM, 61}, {COUNTER_STALL("barrier"), 3}),

@@ -85,7 +85,7 @@ static void what_is_typed_wrong_gets_one_line_that_says_what_is_right(void **sta
         {"sim:noise=-1", "from 0 to 100"},
         {"sim:noise=101", "from 0 to 100"},
         {"sim:launch=-0.1", "launch=-0.1: it wants per cent"},
-        {"sim:drift=-11", "per cent a minute"},
+        {"sim:drift=-11", "per cent per minute"},
         {"sim:seed=-1", "seed=-1: it wants a whole number"},
         {"sim:seed=1.5", "a whole number"},
         {"sim:seed=18446744073709551616", "a whole number"},

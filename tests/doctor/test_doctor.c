@@ -105,7 +105,8 @@ static void counters_can_be_read_unless_the_device_says_why_not(void **state)
         {"CUPTI is refused to this user: load it with NVreg_RestrictProfilingToAdminUsers=0",
          "SYS_ADMIN"},
         {"the GPU's counters are taken by another process (a profiler, or DCGM)", "dcgmi"},
-        {"a profile needs CUPTI's kernel records, which are not to be had here", "above"},
+        {"a profile needs CUPTI's kernel records, which are not available on this machine",
+         "above"},
         {"built without CUPTI's range profiler (CUDA 12.6 or later)", "build again"},
         {"it has no function cuptiRangeProfilerEnable", "ASSAY_CUPTI"},
         {"CUPTI does not work on this virtual GPU", "virtual GPUs"},
@@ -189,7 +190,7 @@ static void a_quota_or_a_single_core_limits(void **state)
     (void)state;
     struct doctor_facts facts = healthy();
     facts.quota_cores = 1.5;
-    expect(&facts, "cores", DOCTOR_LIMITED, "8, of which a quota leaves 1.5", "whole cores");
+    expect(&facts, "cores", DOCTOR_LIMITED, "8, limited by a quota to 1.5", "whole cores");
     facts.quota_cores = 8;
     expect(&facts, "cores", DOCTOR_OK, "8", "");
     facts.quota_cores = NAN;
@@ -230,7 +231,7 @@ static void a_database_must_be_writable_and_local(void **state)
 {
     (void)state;
     struct doctor_facts facts = healthy();
-    expect(&facts, "database", DOCTOR_OK, "can be made", "");
+    expect(&facts, "database", DOCTOR_OK, "can be created", "");
     facts.database_exists = true;
     expect(&facts, "database", DOCTOR_OK, "can be written", "");
     strcpy(facts.shared_disk, "NFS");
@@ -244,9 +245,9 @@ static void a_disk_nearly_full_is_told_by_what_is_left(void **state)
     (void)state;
     struct doctor_facts facts = healthy();
     facts.free_bytes = 512.0 * 1024 * 1024;
-    expect(&facts, "disk", DOCTOR_LIMITED, "512 MiB", "make room");
+    expect(&facts, "disk", DOCTOR_LIMITED, "512 MiB", "free some space");
     facts.free_bytes = 0;
-    expect(&facts, "disk", DOCTOR_MISSING, "0 B", "make room");
+    expect(&facts, "disk", DOCTOR_MISSING, "0 B", "free some space");
     facts.free_bytes = NAN;
     assert_null(find(&facts, "disk"));
 }

@@ -234,7 +234,7 @@ static void a_rate_of_false_discoveries_asks_more_of_the_few_than_of_the_many(vo
     assert_int_equal(one.counts[VERDICT_INCONCLUSIVE], 1);
     assert_int_equal(eight.counts[VERDICT_REGRESSED], 8);
     assert_int_equal(eight.counts[VERDICT_PASS], 92);
-    assert_non_null(strstr(eight.note[0], "100 tests taken together"));
+    assert_non_null(strstr(eight.note[0], "100 tests corrected together"));
     comparison_release(&one);
     comparison_release(&eight);
     comparison_release(&alone);

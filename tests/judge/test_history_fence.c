@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "judge/history_fence.h"
+#include "judge/history.h"
 
 enum { MOST = 300 };
 

@@ -99,20 +99,19 @@ static inline void bench_expect(struct bench *bench)
 }
 
 /* The outputs as they stand, whole, against what is expected of `variant`. */
-static inline struct verdict bench_judge_as(struct bench *bench,
-                                            const struct assay_variant *variant,
-                                            struct assay_call *call)
+static inline struct check_result bench_judge_as(struct bench *bench,
+                                                 const struct assay_variant *variant,
+                                                 struct assay_call *call)
 {
-    struct verdict verdict;
+    struct check_result found;
     if (!bench->expects) bench_expect(bench);
-    if (verifier_check(&bench->verifier, variant, call, &verdict))
-        fail_msg("%s", assay_last_error());
+    if (verifier_check(&bench->verifier, variant, call, &found)) fail_msg("%s", assay_last_error());
     assert_int_equal(bench->verifier.checked, bench->verifier.outputs);
-    return verdict;
+    return found;
 }
 
 /* The same whoever wrote them. */
-static inline struct verdict bench_judge(struct bench *bench)
+static inline struct check_result bench_judge(struct bench *bench)
 {
     static const struct assay_variant anyone = {.name = "anyone"};
     return bench_judge_as(bench, &anyone, NULL);
@@ -142,10 +141,10 @@ static inline int64_t bench_run(struct bench *bench, const struct assay_variant 
         assert_int_equal(buffers_poison(&bench->buffers, poison[i]), 0);
         if (variant->launch(&call))
             fail_msg("%s/%s: %s", variant->operation, variant->name, assay_last_error());
-        struct verdict verdict = bench_judge_as(bench, variant, &call);
-        if (verdict.reason[0] || buffers_intact(&bench->buffers, outside, sizeof outside) != 1)
-            fail_msg("%s/%s: %s%s", variant->operation, variant->name, verdict.reason, outside);
-        if (verdict.near > near) near = verdict.near;
+        struct check_result found = bench_judge_as(bench, variant, &call);
+        if (found.reason[0] || buffers_intact(&bench->buffers, outside, sizeof outside) != 1)
+            fail_msg("%s/%s: %s%s", variant->operation, variant->name, found.reason, outside);
+        if (found.near > near) near = found.near;
     }
     if (variant->teardown) variant->teardown(&call);
     return near;

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/error.h"
-#include "measure/contender.h"
+#include "measure/measurement.h"
 
 /* -------------------------------------------------------------- stopping -- */
 

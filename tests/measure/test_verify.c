@@ -175,11 +175,11 @@ static void write_right(struct bench *bench)
         ((double *)bench->buffers.data[1])[i] = 3.0 * ((float *)bench->buffers.data[0])[i];
 }
 
-static struct verdict ask(struct bench *bench)
+static struct check_result ask(struct bench *bench)
 {
-    struct verdict verdict;
-    assert_int_equal(verifier_check(&bench->verifier, &anything, &bench->call, &verdict), 0);
-    return verdict;
+    struct check_result found;
+    assert_int_equal(verifier_check(&bench->verifier, &anything, &bench->call, &found), 0);
+    return found;
 }
 
 static void a_right_output_passes(void **state)
@@ -211,9 +211,9 @@ static void one_wrong_element_is_found_and_named(void **state)
     bench_open(&bench, 10007);
     write_right(&bench);
     ((double *)bench.buffers.data[1])[10006] = 1;
-    struct verdict verdict = ask(&bench);
-    assert_int_equal(verdict.wrong, 1);
-    assert_non_null(strstr(verdict.reason, "y[10006] is 1, expected"));
+    struct check_result found = ask(&bench);
+    assert_int_equal(found.wrong, 1);
+    assert_non_null(strstr(found.reason, "y[10006] is 1, expected"));
     bench_close(&bench);
 }
 
@@ -237,7 +237,7 @@ static int land(struct device *device)
 static void what_a_check_copies_has_landed_before_it_is_judged(void **state)
 {
     struct bench bench;
-    struct verdict verdict;
+    struct check_result found;
     const struct assay_variant copies = {
         .operation = "triple", .name = "copies", .check = check_that_copies};
     (void)state;
@@ -246,8 +246,8 @@ static void what_a_check_copies_has_landed_before_it_is_judged(void **state)
     slow.synchronize = land;
     bench.buffers.ops = &slow;
     bench.call.state = &bench;
-    assert_int_equal(verifier_check(&bench.verifier, &copies, &bench.call, &verdict), 0);
-    assert_string_equal(verdict.reason, "");
+    assert_int_equal(verifier_check(&bench.verifier, &copies, &bench.call, &found), 0);
+    assert_string_equal(found.reason, "");
     bench.buffers.ops = bench.ops;
     bench_close(&bench);
 }

@@ -10,7 +10,6 @@
 #include "case/shape.h"
 #include "claims/claim_ledger.h"
 #include "tests/fake_operations.h"
-#include "claims/claim_ledger.h"
 #include "suite/claim.h"
 #include "suite/suite_file.h"
 #include "tests/suite_folder.h"

@@ -1,6 +1,6 @@
 /*
- * counters_api.h - CUPTI's functions for hardware counters, found at run time. For C
- * files where <cupti_range_profiler.h> is (CUDA 12.6 or later).
+ * counters_api.h - CUPTI's functions for hardware counters, loaded at run time. Requires
+ * <cupti_range_profiler.h> (CUDA 12.6 or later).
  */
 #ifndef COUNTERS_API_H
 #define COUNTERS_API_H
@@ -36,8 +36,8 @@ struct counters_api {
     __typeof__(cuptiRangeProfilerGetCounterDataInfo) *data_info;
 };
 
-/* Fill it from the library that cupti_library loads. -1 with assay_error where that or
- * one of its functions is missing. */
+/* Fill it from cupti_library(). -1 with assay_error when the library or one of its
+ * functions is missing. */
 int counters_api_load(struct counters_api *api);
 
 #endif

@@ -1,4 +1,3 @@
-/* counters_api_cuda.c - see counters_api.h. */
 #if __has_include(<cupti_range_profiler.h>)
 
 #include "device/cuda/counters_api.h"

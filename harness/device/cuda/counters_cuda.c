@@ -1,7 +1,7 @@
 /*
- * counters_cuda.c - see counters.h. The order of calls, and what each is for:
+ * counters_cuda.c - calls CUPTI in this order:
  *
- *   counter availability   what this user may read of this GPU
+ *   counter availability   which counters this user may read on this GPU
  *   host object            metrics by name -> a config image (which hardware
  *                          counters in which pass)
  *   range profiler         config image -> counter data image, pass by pass
@@ -22,7 +22,7 @@
 #include "device/cuda/counters_api.h"
 #include "device/cuda/cupti_library.h"
 
-/* A byte image that CUPTI fills. */
+/* An opaque byte array that CUPTI fills. */
 struct image {
     uint8_t *bytes;
     size_t size;
@@ -36,11 +36,11 @@ struct counters {
     struct image availability, config, data;
     int passes, max_ranges;
     enum counters_range range;
-    int asked;          /* names asked for */
-    const char **names; /* as asked; borrowed texts */
-    int count;          /* names known */
+    int asked;          /* number of metrics asked for */
+    const char **names; /* their names; borrowed strings */
+    int count;          /* number of metrics that this GPU has */
     const char **known;
-    int *place; /* of known[i] among the asked */
+    int *place; /* index of known[i] in `names` */
 };
 
 static int make_image(struct image *image, size_t size)
@@ -87,7 +87,7 @@ static bool is_known(const struct counters *counters, const char *name)
     return counters->api.host_metric(&params) == CUPTI_SUCCESS;
 }
 
-/* Metrics go in one by one: a refusal of one would be a refusal of all. */
+/* One by one, because CUPTI refuses all metrics of a call if it refuses one. */
 static int add_metrics(struct counters *counters)
 {
     for (int i = 0; i < counters->asked; i++) {
@@ -124,8 +124,8 @@ static int make_config(struct counters *counters)
 
 /* ------------------------------------------------------------ the device -- */
 
-/* The context that the CUDA runtime made. Its library is loaded already; the
- * runtime alone is linked here. */
+/* The context that the CUDA runtime created. Only the runtime is linked; the driver library,
+ * which has this function, is loaded by now. */
 static int current_context(CUcontext *context)
 {
     CUresult (*get_current)(CUcontext *) = NULL;
@@ -240,7 +240,7 @@ int counters_open(struct counters **out, const char *const *names, int count, in
     return 0;
 }
 
-/* Nothing can be done about a refusal here: the session ends in any case. */
+/* Errors are ignored: the session ends in any case. */
 void counters_close(struct counters *counters)
 {
     if (counters == NULL) return;
@@ -324,7 +324,7 @@ static int decode(struct counters *counters, int *ranges)
     return 0;
 }
 
-/* One metric at a time: one that cannot be evaluated must not cost the others. */
+/* One metric at a time, so that one that cannot be evaluated does not cost the others. */
 static double evaluate(struct counters *counters, int range, const char *name)
 {
     double value = NAN;

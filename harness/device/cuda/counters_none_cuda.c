@@ -1,6 +1,6 @@
 /*
- * counters_none_cuda.c - see counters.h: where this is built without CUPTI, or with one
- * older than CUDA 12.6's, there are no counters, and this says so.
+ * counters_none_cuda.c - counters.h for builds without CUPTI's range profiler (before
+ * CUDA 12.6): every call says that there are no counters.
  */
 #include "device/cuda/counters.h"
 

@@ -1,4 +1,3 @@
-/* cubin.c - reads the machine code of kernels out of a cubin. */
 #include <elf.h>
 #include <stdbool.h>
 #include <string.h>
@@ -27,9 +26,8 @@ static uint64_t finish(uint64_t value)
     return value ^ value >> 31;
 }
 
-/* Four independent chains, so that the multiplier's latency is hidden. Each step
- * is one to one in the lane and in the word: a lane never forgets a difference
- * of one word. */
+/* Four independent chains hide the latency of the multiplier. Each step is one to one in
+ * the lane and in the word, so a difference in one word never gets lost. */
 static void absorb(uint64_t lane[LANES], const unsigned char *stripe)
 {
     for (int i = 0; i < LANES; i++) {
@@ -74,7 +72,7 @@ static bool image_holds(const struct image *image, uint64_t offset, uint64_t byt
     return offset <= image->size && bytes <= image->size - offset;
 }
 
-/* Copied out, as nothing promises that the image is aligned. */
+/* Copied, because the image may be unaligned. */
 static Elf64_Shdr section_at(const struct image *image, const Elf64_Ehdr *header, uint64_t index)
 {
     Elf64_Shdr section;
@@ -95,8 +93,8 @@ static int read_header(const struct image *image, Elf64_Ehdr *header)
     return 0;
 }
 
-/* With too many sections for the header's 16 bits, section 0 has the numbers
- * (System V ABI, chapter 4, "Sections"); a library's module may have that many. */
+/* If the number of sections does not fit into 16 bits, section 0 has it (System V ABI,
+ * chapter 4, "Sections"); modules of vendor libraries may have that many. */
 static int read_layout(const struct image *image, const Elf64_Ehdr *header, uint64_t *count,
                        struct image *names)
 {

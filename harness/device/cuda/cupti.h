@@ -1,9 +1,9 @@
 /*
- * cupti.h - kernel timestamps from CUPTI's activity records, loaded at run time
- * (dlopen). One user, in the worker process, on one thread.
+ * cupti.h - kernel timestamps from CUPTI's activity records. CUPTI is loaded at run time
+ * (dlopen) and used in the worker process, by one thread.
  *
- * Where CUPTI is absent, refused or taken by a profiler, cupti_open says so and
- * the device falls back on event pairs.
+ * Where CUPTI is missing, not permitted or used by a profiler, cupti_open fails with the
+ * reason and the device falls back on event pairs.
  */
 #ifndef CUPTI_H
 #define CUPTI_H
@@ -12,29 +12,28 @@
 
 enum cupti_kind { CUPTI_KERNEL, CUPTI_COPY, CUPTI_SET };
 
-/* One thing the device did. */
+/* One activity of the device. */
 struct cupti_record {
     enum cupti_kind kind;
     uint64_t start_ns, end_ns; /* the device's clock */
-    uint32_t correlation;      /* the API call that asked for it */
+    uint32_t correlation;      /* id of the API call that caused it */
     uint32_t stream;
-    const char *name; /* a kernel's mangled name; owned by cupti.c until close */
+    const char *name; /* mangled name of a kernel; valid until cupti_close */
     int32_t registers, shared_bytes, local_bytes;
-    int32_t dynamic_shared_bytes; /* of shared_bytes */
+    int32_t dynamic_shared_bytes; /* part of shared_bytes */
     int32_t grid[3], block[3];    /* of a kernel; -1 otherwise */
 };
 
-/* Load CUPTI and start recording kernels, copies and sets. Call before the CUDA
- * context is made, so that module loads are seen. -1 with assay_error. */
+/* Load CUPTI and start recording kernels, copies and memsets. Call it before the CUDA
+ * context is created, so that module loads are seen. -1 with assay_error. */
 int cupti_open(void);
 void cupti_close(void);
 
 /* Whether records are being made. */
 bool cupti_is_open(void);
 
-/* Go on recording, or stop for a while: a record costs each kernel about half a
- * microsecond, which is nothing to its own timestamps and much to the time
- * between two of them. */
+/* Resume or pause recording. Recording delays each kernel by about half a microsecond: that
+ * does not change its own timestamps but much of the time between two kernels. */
 int cupti_record(bool on);
 
 /* Everything recorded since the last call, in order of start; the caller has
@@ -42,8 +41,8 @@ int cupti_record(bool on);
  * records dropped. */
 int cupti_collect(const struct cupti_record **records, int *count, int *lost);
 
-/* Hash (32 hex digits) of the machine code of a kernel seen loading, by its
- * mangled name: the section .text.NAME of its cubin. "" when it was not seen. */
+/* Hash (32 hex digits) of the machine code of the kernel with this mangled name, which is
+ * section .text.NAME of its cubin. "" when its module was not seen loading. */
 void cupti_code_hash(const char *kernel_name, char out[RESULT_MAX_HASH]);
 
 #endif

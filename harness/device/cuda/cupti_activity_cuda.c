@@ -1,14 +1,13 @@
 /*
- * cupti_activity_cuda.c - what one of CUPTI's activity records says.
+ * cupti_activity_cuda.c - decodes CUPTI's activity records.
  *
- * Records change from one CUDA to the next only by growing at the end, so the
- * oldest struct with the fields needed reads them all: CUpti_ActivityKernel4 is
- * in the headers of CUDA 9 to 13, and its offsets are checked below against the
- * newest that every CUDA 12 and 13 has.
+ * From one CUDA version to the next records only grow at the end, so the oldest struct
+ * with the needed fields reads them all: CUpti_ActivityKernel4 is in the headers of CUDA 9
+ * to 13. Its offsets are checked below against the newest struct that every CUDA 12 and 13
+ * has.
  *
- * A kernel of a graph has a record as any other (graph-level records, which
- * would take their place, are not enabled); all of them carry the correlation of
- * the one call that launched the graph.
+ * Each kernel of a graph has a normal record (graph-level records, which would replace
+ * them, are not enabled); all have the correlation id of the call that launched the graph.
  */
 #if __has_include(<cupti_activity.h>)
 
@@ -38,7 +37,7 @@ SAME_PLACE(name);
 static struct cupti_record read_kernel(const CUpti_ActivityKernel4 *activity,
                                        struct symbols *symbols)
 {
-    /* The name may go with its module; the copy stays. */
+    /* CUPTI's name may become invalid with its module; the copy stays. */
     const struct symbol *symbol = symbols_intern(symbols, activity->name ? activity->name : "");
     return (struct cupti_record){
         .kind = CUPTI_KERNEL,

@@ -1,6 +1,6 @@
 /*
- * cupti_activity_cuda.h - from CUPTI's activity records to ours. Only for the files
- * that include CUPTI's headers.
+ * cupti_activity_cuda.h - converts CUPTI's activity records. Only for files that include
+ * CUPTI's headers.
  */
 #ifndef CUPTI_ACTIVITY_CUDA_H
 #define CUPTI_ACTIVITY_CUDA_H
@@ -10,7 +10,7 @@
 #include "device/cuda/cupti.h"
 #include "device/cuda/symbols.h"
 
-/* False for an activity that nobody asked for. A kernel's name is kept by `symbols`. */
+/* False for a kind of activity that is not used. The kernel's name is stored in `symbols`. */
 bool activity_read(const CUpti_Activity *activity, struct symbols *symbols,
                    struct cupti_record *out);
 

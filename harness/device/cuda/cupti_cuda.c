@@ -1,20 +1,20 @@
 /*
- * cupti_cuda.c - the session that records what the device does: CUPTI's subscriber
- * and its buffers. (CUPTI's documentation: "CUPTI Activity API", "CUPTI Callback
- * API".) What a record says is read in cupti_activity_cuda.c.
+ * cupti_cuda.c - the session that records activities: CUPTI's subscriber and its buffers.
+ * (CUPTI's documentation: "CUPTI Activity API", "CUPTI Callback API".) The records
+ * themselves are decoded in cupti_activity_cuda.c.
  *
- * How it goes: CUPTI asks for a buffer when something is launched, fills it, and
- * hands it back when it is full or flushed; both through callbacks that may run
- * on a thread of its own, hence the lock. A buffer is read as it comes back, and
- * cupti_collect swaps what was read for an empty list.
+ * CUPTI requests a buffer when something is launched, fills it, and returns it when it is
+ * full or flushed; both are callbacks that may run on a thread of CUPTI, hence the lock. A
+ * returned buffer is decoded at once, and cupti_collect swaps the decoded records for an
+ * empty list.
  *
- * The timestamps are taken by the device and converted to the host's clock by
- * CUPTI; only differences mean anything.
+ * The timestamps are taken by the device and converted to host time by CUPTI; only
+ * differences between them are meaningful.
  */
 #include "device/cuda/cupti.h"
 
-/* CUPTI is a package of its own, which nvcc does not bring along. Not <cupti.h>:
- * that name is also this module's. */
+/* CUPTI is a separate package, which nvcc does not require. Not <cupti.h>, because this
+ * module has a header of that name. */
 #if __has_include(<cupti_activity.h>)
 
 #include <cuda.h>
@@ -67,20 +67,20 @@ static const struct library_symbol api_symbols[] = {
 };
 #undef AT
 
-/* A free buffer holds the link to the next in its own first bytes. */
+/* A free buffer holds the pointer to the next one in its first bytes. */
 struct free_buffer {
     struct free_buffer *next;
 };
 
-/* CUPTI's buffer callbacks carry no pointer of the caller's, and a process can
- * have one subscriber; so there is one session, and it is here. */
+/* One global session: a process can have one subscriber, and CUPTI's buffer callbacks take
+ * no user pointer. */
 static struct {
     bool is_bound;
     struct cupti_api api;
     CUpti_SubscriberHandle subscriber;
     bool is_subscribed, is_open;
 
-    pthread_mutex_t lock; /* of all that follows */
+    pthread_mutex_t lock; /* protects all that follows */
     struct free_buffer *free;
     struct record_list filling; /* since the last collect */
     struct record_list given;   /* what the last collect returned */
@@ -116,13 +116,13 @@ static void CUPTIAPI buffer_requested(uint8_t **buffer, size_t *size, size_t *re
         taken = aligned_alloc(BUFFER_ALIGNMENT, BUFFER_BYTES);
         if (taken) memset(taken, 0, BUFFER_BYTES);
     }
-    /* NULL: CUPTI drops records, and counts them. */
+    /* Without a buffer CUPTI drops records, and counts them. */
     *buffer = (uint8_t *)taken;
     *size = taken ? BUFFER_BYTES : 0;
     *record_limit = 0;
 }
 
-/* The lock is not held while CUPTI runs: it may hold one of its own while it
+/* The lock is not held during calls into CUPTI, which may hold a lock of its own while it
  * calls back. */
 static void read_buffer(uint8_t *buffer, size_t valid_bytes)
 {
@@ -134,7 +134,7 @@ static void read_buffer(uint8_t *buffer, size_t valid_bytes)
         if (result == CUPTI_SUCCESS)
             keep_activity(activity);
         else if (result != CUPTI_ERROR_MAX_LIMIT_REACHED)
-            session.lost++; /* it hides what comes after it: one at least */
+            session.lost++; /* the rest of the buffer is unreadable: at least one record */
         pthread_mutex_unlock(&session.lock);
     }
 }
@@ -148,7 +148,7 @@ static void CUPTIAPI buffer_completed(CUcontext context, uint32_t stream, uint8_
     if (!buffer) return;
     read_buffer(buffer, valid_bytes);
 
-    /* Cleared here, off the timed path: see set_attributes. */
+    /* Cleared here, outside the timed path: see set_attributes. */
     memset(buffer, 0, BUFFER_BYTES);
     struct free_buffer *returned = (struct free_buffer *)buffer;
     pthread_mutex_lock(&session.lock);
@@ -157,8 +157,8 @@ static void CUPTIAPI buffer_completed(CUcontext context, uint32_t stream, uint8_
     pthread_mutex_unlock(&session.lock);
 }
 
-/* The cubin is only there during the call, so its code is hashed here; a vendor
- * library's modules are tens of megabytes, and the hash runs at memory speed. */
+/* The cubin is only valid during the callback, so its code is hashed here. Modules of vendor
+ * libraries have tens of megabytes; the hash runs at the speed of memory. */
 static void CUPTIAPI resource_callback(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id,
                                        const void *data)
 {
@@ -167,8 +167,6 @@ static void CUPTIAPI resource_callback(void *user, CUpti_CallbackDomain domain, 
         return;
     const CUpti_ModuleResourceData *module = ((const CUpti_ResourceData *)data)->resourceDescriptor;
     if (!module || !module->pCubin || module->cubinSize == 0) return;
-    /* A module that cannot be read leaves its kernels without a hash, and that
-     * is what cupti_code_hash says. */
     pthread_mutex_lock(&session.lock);
     symbols_see_module(&session.symbols, module->pCubin, module->cubinSize);
     pthread_mutex_unlock(&session.lock);
@@ -176,8 +174,8 @@ static void CUPTIAPI resource_callback(void *user, CUpti_CallbackDomain domain, 
 
 /* --------------------------------------------------------------- opening -- */
 
-/* The driver loads this library into the process before any CUDA call of ours:
- * how profilers and sanitizers come in. */
+/* Profilers and sanitizers set this variable to a library that the driver loads before our
+ * first CUDA call. */
 static int check_not_taken(void)
 {
     const char *injected = getenv("CUDA_INJECTION64_PATH");
@@ -196,8 +194,8 @@ static int load(void)
     return 0;
 }
 
-/* CUPTI clears each buffer in the thread that launches, unless told that it comes
- * cleared. A version without the attribute clears it twice; no harm. */
+/* CUPTI clears each buffer in the launching thread unless this attribute says that it is
+ * cleared. For a version without the attribute it is harmlessly cleared twice. */
 static void set_attributes(void)
 {
     uint8_t is_zeroed = 1;
@@ -206,7 +204,7 @@ static void set_attributes(void)
 }
 
 static const CUpti_ActivityKind recorded[] = {
-    CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, /* KIND_KERNEL would run kernels one by one */
+    CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, /* KIND_KERNEL would serialise the kernels */
     CUPTI_ACTIVITY_KIND_MEMCPY,
     CUPTI_ACTIVITY_KIND_MEMSET,
 };
@@ -222,8 +220,8 @@ static int enable_all(bool on)
     return 0;
 }
 
-/* Subscribing comes first: it is what fails when another tool has CUPTI. Only
- * the loading of modules calls back, so launches go at full speed. */
+/* Subscribing comes first, as it is what fails when another tool uses CUPTI. Callbacks are
+ * enabled only for the loading of modules, so launches are not slowed down. */
 static int start(void)
 {
     const struct cupti_api *api = &session.api;
@@ -242,7 +240,7 @@ static int start(void)
 
 static void stop(void)
 {
-    /* Nothing can be done about a refusal here: the session ends in any case. */
+    /* Errors are ignored: the session ends in any case. */
     for (int i = 0; i < RECORDED; i++)
         session.api.disable(recorded[i]);
     if (session.is_open) session.api.flush(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
@@ -304,8 +302,8 @@ int cupti_collect(const struct cupti_record **records, int *count, int *lost)
     *count = *lost = 0;
     if (!session.is_open) return assay_error("CUPTI is not open");
 
-    /* The plain flush hands back buffers of finished records; the forced one what
-     * is left, so that nothing of this block turns up in the next. */
+    /* The plain flush returns the buffers of finished records, the forced one the rest, so
+     * that no record of this block appears in the next. */
     size_t dropped = 0;
     if (cupti_check(session.api.flush(0), "cuptiActivityFlushAll") ||
         cupti_check(session.api.flush(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED), "cuptiActivityFlushAll") ||

@@ -1,4 +1,4 @@
-/* cupti_host_abi.cu - holds cupti_host_abi.h against CUPTI's own header. No code. */
+/* cupti_host_abi.cu - checks cupti_host_abi.h against CUPTI's header. No code. */
 #include "device/cuda/cupti_host_abi.h"
 
 #if __has_include(<cupti_profiler_host.h>)

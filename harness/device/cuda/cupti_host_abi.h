@@ -1,10 +1,9 @@
 /*
- * cupti_host_abi.h - the parameters of CUPTI's profiler host API, for C.
+ * cupti_host_abi.h - the parameter structs of CUPTI's profiler host API, for C.
  *
- * CUPTI's own header of these functions asks for a C++ header (CUDA 12.6 to
- * 13.0), so C cannot include it. The interface is a stable one: each struct
- * begins with its size, and grows only at the end. cupti_host_abi.cu checks
- * these against CUPTI's header when it is compiled.
+ * CUPTI's header of these functions includes a C++ header (CUDA 12.6 to 13.0), so C cannot
+ * include it. The interface is stable: each struct begins with its size and grows only at
+ * the end. cupti_host_abi.cu compares these structs with CUPTI's at compile time.
  */
 #ifndef CUPTI_HOST_ABI_H
 #define CUPTI_HOST_ABI_H

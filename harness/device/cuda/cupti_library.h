@@ -1,15 +1,15 @@
 /*
- * cupti_library.h - CUPTI itself: found and loaded once a process, and its
- * results in words. Only for the files that include CUPTI's headers.
+ * cupti_library.h - loads CUPTI, once per process, and turns its results into messages.
+ * Only for files that include CUPTI's headers.
  */
 #ifndef CUPTI_LIBRARY_H
 #define CUPTI_LIBRARY_H
 
-/* The loaded library, which stays loaded: CUPTI's threads may run in it to the
- * end. NULL with assay_error. */
+/* Load the library. It is never unloaded, because CUPTI's threads may run in it until the
+ * process ends. NULL with assay_error. */
 void *cupti_library(void);
 
-/* 0 for CUPTI_SUCCESS, or -1 with assay_error; `call` is what was asked of CUPTI. */
+/* 0 for CUPTI_SUCCESS, or -1 with assay_error; `call` is the name of the function. */
 int cupti_check(int result, const char *call);
 
 #endif

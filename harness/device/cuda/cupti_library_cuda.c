@@ -1,4 +1,3 @@
-/* cupti_library_cuda.c - see cupti_library.h. */
 #include "device/cuda/cupti_library.h"
 
 #include "assay.h"
@@ -21,14 +20,14 @@ static const struct library_symbol api_symbols[] = {
     {"cuptiGetResultString", NULL, offsetof(struct library_api, result_text), false},
 };
 
-/* One a process, as CUPTI's own state is. */
+/* One per process, like CUPTI's own state. */
 static struct {
     void *library;
     struct library_api api;
 } loaded;
 
-/* ASSAY_CUPTI names the file to load and nothing else; otherwise the one of the
- * CUDA that this was built with comes first. */
+/* If ASSAY_CUPTI is set, load that file and no other; otherwise the version of the CUDA
+ * toolkit that this was built with comes first. */
 static void *find(void)
 {
     const char *chosen = getenv("ASSAY_CUPTI");
@@ -69,7 +68,7 @@ void *cupti_library(void)
     return NULL;
 }
 
-/* Results with something better to say than their names. */
+/* Results for which there is a better message than CUPTI's. */
 static const struct {
     CUptiResult result;
     const char *sentence;

@@ -1,8 +1,8 @@
 /*
- * device_cuda.c - one NVIDIA GPU, through the CUDA runtime's C interface.
+ * device_cuda.c - one NVIDIA GPU, through the C interface of the CUDA runtime.
  *
- * The clock is CUPTI's kernel timestamps (cupti.h); where those are not to be
- * had, or with --clock event, it is the event pair (sampling_cuda.c).
+ * The clock is CUPTI's kernel timestamps (cupti.h); where they are not available, or with
+ * --clock event, it is event pairs (sampling_cuda.c).
  */
 #include <math.h>
 #include <stdio.h>
@@ -13,12 +13,13 @@
 #include "device/cuda/cupti.h"
 #include "device/cuda/device_cuda.h"
 #include "device/cuda/device_kernels.h"
-#include "device/device_kinds.h"
+#include "device/device.h"
 #include "device/nvml.h"
 
 enum { MAX_HARD = 256 };
 
-/* A thing that cannot be measured, and why, for the doctor and the run's head. */
+/* Note what cannot be measured, with the last error as the reason; `assay doctor` and the
+ * heading of a run show it. */
 static void lose(struct device *device, const char *what)
 {
     size_t used = strlen(device->lost);
@@ -41,8 +42,8 @@ static int parse_index(const char *spec, int *index)
     return 0;
 }
 
-/* CUDA has one error for a driver that is too old and for one that is not there, which
- * has version 0. */
+/* CUDA has the same error for a driver that is too old and for a missing one, which has
+ * version 0. */
 static const char *no_gpu_text(cudaError_t error)
 {
     int version = 0;
@@ -114,12 +115,12 @@ static void cuda_close(struct device *device)
     free(device);
 }
 
-/* CUPTI that opened and yet gives nothing: better an honest event clock. */
+/* Fall back on event pairs if CUPTI opened but delivers no records. */
 static int open_clock(struct device *device)
 {
-    bool deaf = false;
-    if (cuda_measure_floors(device, &deaf) < 0) return -1;
-    if (!deaf) return 0;
+    bool no_records = false;
+    if (cuda_measure_floors(device, &no_records) < 0) return -1;
+    if (!no_records) return 0;
     assay_error("CUPTI delivers no kernel records");
     lose(device, "kernel timestamps (CUPTI)");
     cupti_close();
@@ -136,7 +137,7 @@ static int cuda_open(const struct device_options *options, struct device **out)
     device->event_floor_ns = device->kernel_floor_ns = NAN;
     device->flush_by_write = options->flush == FLUSH_WRITE;
 
-    /* CUPTI first: it must see the context come and the modules load. */
+    /* CUPTI first: it must see the creation of the context and the loading of modules. */
     if (!options->use_events) device->cupti = cupti_open() == 0;
     device->recording = device->cupti;
     if (!options->use_events && !device->cupti) lose(device, "kernel timestamps (CUPTI)");
@@ -197,7 +198,7 @@ static void *cuda_alloc(struct device *device, size_t bytes)
     void *memory = NULL;
     cudaError_t error = cudaMalloc(&memory, bytes);
     if (error == cudaSuccess) return memory;
-    cudaGetLastError(); /* being out of memory is not an error of the next launch */
+    cudaGetLastError(); /* clear it, or the next launch would report it */
     assay_error("allocating %zu bytes: %s", bytes, cudaGetErrorString(error));
     return NULL;
 }

@@ -1,4 +1,3 @@
-/* device_kernels.cu - see device_kernels.h. */
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
@@ -21,8 +20,8 @@ extern "C" __global__ void assay_empty(void)
 {
 }
 
-/* `sink` is never written: no sum of the buffer's bytes (all 1) is that value.
- * The compiler cannot know, so the reads stay. */
+/* `sink` is never written, because the bytes of the buffer (all 1) never sum to that value.
+ * The compiler cannot know this, so it keeps the reads. */
 extern "C" __global__ void assay_flush_read(const uint4 *__restrict__ buffer, size_t count,
                                             unsigned *sink)
 {
@@ -44,7 +43,7 @@ extern "C" __global__ void assay_flush_write(uint4 *buffer, size_t count)
 
 /* ----------------------------------------------------------------- filling -- */
 
-/* As assay_store: floats round once, from double, to nearest even. */
+/* Like assay_store: floats are rounded once, from double, to nearest even. */
 template <typename T> __device__ T element(double value)
 {
     return (T)value;

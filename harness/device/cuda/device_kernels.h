@@ -1,7 +1,7 @@
 /*
- * device_kernels.h - the kernels the harness itself needs on a GPU. Each only
- * enqueues on `stream` (a cudaStream_t) and returns 0, or -1 with assay_error.
- * Their names are plain C, so that the clock can tell them from a variant's.
+ * device_kernels.h - the harness's own GPU kernels. Each function only enqueues on
+ * `stream` (a cudaStream_t) and returns 0, or -1 with assay_error. The kernels have
+ * unmangled names, by which spans.c recognises them in the activity records.
  */
 #ifndef DEVICE_KERNELS_H
 #define DEVICE_KERNELS_H
@@ -16,23 +16,23 @@ extern "C" {
 #define KERNEL_FLUSH_READ_NAME  "assay_flush_read"
 #define KERNEL_FLUSH_WRITE_NAME "assay_flush_write"
 
-/* Keep one multiprocessor waiting for `ns`: the host gets ahead of the queue.
- * Also the mark behind which a sample's records begin. */
+/* Occupy the stream for `ns`, so that the host can enqueue ahead. Its record is also the
+ * mark after which the records of a sample begin. */
 int kernel_hold(void *stream, double ns);
 
-/* The floor. */
+/* An empty kernel: the shortest time that can be measured. */
 int kernel_empty(void *stream);
 
-/* Push everything else out of L2: by reading (the lines left behind are clean)
- * or by writing (they are dirty, and the next kernel pays to evict them). */
+/* Evict everything else from L2, by reading a buffer (which leaves clean lines) or by
+ * writing it (which leaves dirty lines that the next kernel must evict). */
 int kernel_flush_read(void *stream, const void *buffer, size_t bytes, void *sink);
 int kernel_flush_write(void *stream, void *buffer, size_t bytes);
 
-/* fill.h on the device; `hard` is the device's copy of fill->hard. */
+/* fill.h on the device; `hard` is a device copy of fill->hard. */
 int kernel_fill(void *stream, void *memory, enum assay_type type, int64_t count,
                 const struct assay_fill *fill, const float *hard, uint64_t seed);
 
-/* Adds the checksum of device.h to *sum (device memory, zeroed before). */
+/* Add the checksum of device.h to *sum, which is in device memory and zeroed before. */
 int kernel_checksum(void *stream, const void *memory, size_t bytes, uint64_t *sum);
 
 #ifdef __cplusplus

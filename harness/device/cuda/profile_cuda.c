@@ -1,10 +1,9 @@
 /*
- * profile_cuda.c - one launch on a CUDA device, taken apart: first by its activity
- * records, then, in as many launches as they take, by its hardware counters.
+ * profile_cuda.c - profiles a launch on a CUDA device: first its activity records, then
+ * its hardware counters, which take one launch per pass.
  *
- * Before every launch the caches are brought into the state of the case, as
- * sampling does; so the counters of a cold case are those of a cold launch in
- * every pass. Clocks are left as they are.
+ * Before every launch the caches are brought into the state of the case (cold or hot), as
+ * for sampling, so each pass counts the same kind of launch. Clock rates are not changed.
  */
 #include <math.h>
 #include <stdio.h>
@@ -20,13 +19,13 @@
 #include "device/profile.h"
 
 enum {
-    MAX_COUNTED = 2000, /* kernels of one launch whose counters are read */
+    MAX_COUNTED = 2000, /* kernels in one launch that are counted separately */
     MAX_PASSES = 200,
-    MAX_ATTEMPTS = 3, /* at the records of a launch */
+    MAX_ATTEMPTS = 3, /* at recording a launch without losing records */
 };
-static const double MAX_COUNTING_S = 20; /* less than a step of a case may take */
+static const double MAX_COUNTING_S = 20; /* below the timeout of a step */
 
-/* Of the C++ runtime, which nvcc links: "The Itanium C++ ABI", section 3.4. */
+/* In the C++ runtime, which nvcc links: "The Itanium C++ ABI", section 3.4. */
 char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status);
 
 static void readable_name(const char *mangled, char *out, size_t size)
@@ -39,15 +38,15 @@ static void readable_name(const char *mangled, char *out, size_t size)
 
 /* --------------------------------------------------------------- records -- */
 
-/* The case's own state of the caches, and nothing running. */
-static int bring_caches(struct device *device, const struct block *block)
+/* Bring the caches into the state of the case, and wait until nothing runs. */
+static int prepare_caches(struct device *device, const struct block *block)
 {
     int status =
         block->temperature == ASSAY_COLD ? cuda_flush(device) : block->variant->launch(block->call);
     return status < 0 ? -1 : cuda_synchronize(device);
 }
 
-/* What stands behind the mark is the launch's. */
+/* The records after the mark belong to the launch. */
 static const struct cupti_record *behind_mark(const struct cupti_record *records, int *count)
 {
     int at = 0;
@@ -59,14 +58,14 @@ static const struct cupti_record *behind_mark(const struct cupti_record *records
     return records + at + 1;
 }
 
-/* The records of one launch, copied: the next collect reuses theirs. *count is -1 when
- * some were lost. */
+/* Record one launch and copy its records, since the next collect reuses CUPTI's. *count is
+ * -1 when some were lost. */
 static int record_launch(struct device *device, const struct block *block,
                          struct cupti_record **out, int *count)
 {
     const struct cupti_record *records;
     int lost;
-    if (bring_caches(device, block) < 0 || cuda_record(device, true) < 0) return -1;
+    if (prepare_caches(device, block) < 0 || cuda_record(device, true) < 0) return -1;
     if (kernel_hold(device->stream, block->hold_ns) < 0) return -1;
     if (block->variant->launch(block->call) < 0 || cuda_synchronize(device) < 0) return -1;
     if (cupti_collect(&records, count, &lost) < 0 || cuda_record(device, false) < 0) return -1;
@@ -83,13 +82,14 @@ static int record_launch(struct device *device, const struct block *block,
 
 /* -------------------------------------------------------------- counters -- */
 
-/* 0, -1, or 1: a refusal of CUPTI's, in assay_error, which costs the counters only. */
+/* 0; -1 when the launch failed; 1 with assay_error when CUPTI refused, which costs only the
+ * counters. */
 static int run_passes(struct device *device, const struct block *block, struct counters *counters,
                       int *passes)
 {
     bool done = false;
     for (*passes = 0; !done && *passes < MAX_PASSES; ++*passes) {
-        if (bring_caches(device, block) < 0) return -1;
+        if (prepare_caches(device, block) < 0) return -1;
         if (counters_begin(counters) < 0) return 1;
         int launched = block->variant->launch(block->call);
         if (launched == 0) launched = cuda_synchronize(device);
@@ -101,7 +101,7 @@ static int run_passes(struct device *device, const struct block *block, struct c
     return 1;
 }
 
-/* What of the counters goes where. */
+/* The records of the launch that is counted, and how its counters map to them. */
 struct counted {
     const struct cupti_record *records;
     int count;
@@ -128,7 +128,8 @@ static int deal(struct counters *counters, const struct counted *counted, struct
     return status;
 }
 
-/* 1: so long a launch would take the counters' many for ever. A hot one is made twice. */
+/* 1 with assay_error if the launch is so long that all passes would take too long. Twice
+ * the time, as a hot case is launched twice per pass. */
 static int check_length(const struct counters *counters, const struct profile *profile)
 {
     double counting_s = 2e-9 * profile->span_ns * counters_passes(counters);
@@ -138,7 +139,7 @@ static int check_length(const struct counters *counters, const struct profile *p
     return 1;
 }
 
-/* As run_passes. */
+/* Returns what run_passes returns. */
 static int count_launches(struct device *device, const struct block *block,
                           const struct counted *counted, struct profile *profile)
 {
@@ -165,8 +166,8 @@ static int count_launches(struct device *device, const struct block *block,
     return 0;
 }
 
-/* As run_passes. Kernels of one call are a graph's; a graph of one kernel shows only
- * when counting it by kernels fails. */
+/* Returns what run_passes returns. Several kernels of one call mean a graph, which is
+ * counted as a whole; a graph of one kernel is noticed when counting by kernel fails. */
 static int read_counters(struct device *device, const struct block *block, struct counted *counted,
                          struct profile *profile)
 {
@@ -189,13 +190,12 @@ static int read_counters(struct device *device, const struct block *block, struc
 
 static int need_records(const struct device *device)
 {
-    return device->cupti
-               ? 0
-               : assay_error(
-                     "a profile needs CUPTI's kernel records, which are not to be had here");
+    return device->cupti ? 0
+                         : assay_error("a profile needs CUPTI's kernel records, which are not "
+                                       "available on this machine");
 }
 
-/* A session for one metric, in which nothing is launched: opening it is what asks for
+/* Open a session for one metric without launching anything: opening is what needs
  * permission. */
 int cuda_try_counters(struct device *device)
 {

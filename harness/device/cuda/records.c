@@ -1,11 +1,10 @@
-/* records.c - a growing list of what the device did. */
 #include <stdlib.h>
 
 #include "device/cuda/records.h"
 
 enum { FIRST_CAPACITY = 4096 };
 
-static int make_room(struct record_list *list)
+static int grow(struct record_list *list)
 {
     if (list->count < list->capacity) return 0;
     int capacity = list->capacity ? 2 * list->capacity : FIRST_CAPACITY;
@@ -19,7 +18,7 @@ static int make_room(struct record_list *list)
 int records_add(struct record_list *list, const struct cupti_record *record)
 {
     bool is_timed = record->start_ns != 0 && record->end_ns >= record->start_ns;
-    if (!is_timed || make_room(list)) return -1;
+    if (!is_timed || grow(list)) return -1;
     list->items[list->count++] = *record;
     return 0;
 }
@@ -32,7 +31,7 @@ static int by_start(const void *left, const void *right)
     return (a->correlation > b->correlation) - (a->correlation < b->correlation);
 }
 
-/* One stream's records come in order, and then there is nothing to do. */
+/* The records of one stream arrive in order, so usually there is nothing to sort. */
 void records_sort(struct record_list *list)
 {
     int i = 1;

@@ -1,5 +1,5 @@
 /*
- * records.h - a growing list of what the device did. Pure.
+ * records.h - a growing list of activity records. Pure.
  */
 #ifndef RECORDS_H
 #define RECORDS_H
@@ -11,8 +11,8 @@ struct record_list {
     int count, capacity;
 };
 
-/* Add a copy of `record`. -1 when it has no times (CUPTI writes zeros for what
- * it could not get) or there is no memory: the record is lost. */
+/* Add a copy of `record`. -1 when it has no times (CUPTI writes zeros where it could not
+ * get them) or memory is short: the record is lost. */
 int records_add(struct record_list *list, const struct cupti_record *record);
 
 /* By start, then by end, then by correlation. */

@@ -1,12 +1,11 @@
 /*
- * sampling_cuda.c - the clocks of the CUDA device. How a sample is made up:
+ * sampling_cuda.c - the clocks of the CUDA device. One sample is
  *
  *     [flush L2]  [hold]  event  LAUNCH  event
  *
- * all enqueued while `hold` keeps the queue waiting, so that the launch never
- * waits for the host. Kernel timestamps (CUPTI) and the event pair are taken of
- * the same launches; once a block, the host clock is taken of one more, which
- * nothing records.
+ * all enqueued while `hold` occupies the stream, so that the launch never waits for the
+ * host. Kernel timestamps (CUPTI) and event pairs measure the same launches; once per
+ * block the host clock measures one more launch, without recording.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -23,7 +22,7 @@
 enum {
     FLOOR_SAMPLES = 50,  /* of the empty kernel, when a device opens */
     WARM_SLICE_MS = 10,  /* between looks at the SM clock */
-    WARM_LIMIT_MS = 400, /* warming up ends here, steady or not */
+    WARM_LIMIT_MS = 400, /* longest warm-up, even if the clock is not steady */
 };
 
 int cuda_flush(struct device *device)
@@ -33,8 +32,8 @@ int cuda_flush(struct device *device)
     return kernel_flush_read(device->stream, device->flush, device->flush_bytes, device->sum);
 }
 
-/* Work until two looks at the SM clock agree. A GPU that worked a moment ago is
- * warm already. */
+/* Keep the GPU busy until two readings of the SM clock agree. A GPU that was busy a moment
+ * ago is already warm. */
 int cuda_warm_up(struct device *device)
 {
     double start = clock_s(), last_mhz = 0;
@@ -63,7 +62,7 @@ static int launch(struct device *device, const struct block *block)
     return block->variant->launch(block->call);
 }
 
-/* Enqueue one sample behind its mark. */
+/* Enqueue one sample, after its mark. */
 static int enqueue(struct device *device, const struct block *block, int i)
 {
     if (block->temperature == ASSAY_COLD && cuda_flush(device) < 0) return -1;
@@ -77,7 +76,7 @@ static int enqueue(struct device *device, const struct block *block, int i)
     return cuda_check(cudaEventRecord(device->after[i], device->stream), "recording an event");
 }
 
-/* One launch by the host clock: from the call to the completed synchronisation. */
+/* Measure one launch by the host clock, from the call to the completed synchronisation. */
 static int wall_sample(struct device *device, const struct block *block, double *wall_ns)
 {
     if (block->temperature == ASSAY_COLD && cuda_flush(device) < 0) return -1;
@@ -133,9 +132,9 @@ static int deal_records(int count, struct block_sample *out, struct code_seen *c
     return 0;
 }
 
-/* Recording costs each node of a graph a quarter of a microsecond, which shows
- * in the span of many. The event pairs are taken again without it; where the
- * span proves stretched, the pair less its own overhead is the time. */
+/* Recording adds a quarter of a microsecond to each node of a graph, which lengthens the
+ * span of many nodes. So the event pairs are measured again without recording; if the span
+ * proves to be stretched, the time is that of the pair less the pair's overhead. */
 static int unstretch(struct device *device, const struct block *block, struct block_sample *out,
                      double *event_ns, struct code_seen *code)
 {
@@ -151,8 +150,8 @@ static int sample_device_clock(struct device *device, const struct block *block,
                                struct block_sample *out, struct code_seen *code)
 {
     double event_ns[MAX_BLOCK];
-    bool led = block->temperature == ASSAY_HOT && !block->unled;
-    if (led && launch(device, block) < 0) return -1;
+    bool warmed = block->temperature == ASSAY_HOT && !block->no_warm_up;
+    if (warmed && launch(device, block) < 0) return -1;
     if (cuda_synchronize(device) < 0 || cuda_record(device, true) < 0) return -1;
     if (run_block(device, block, event_ns) < 0) return -1;
     for (int i = 0; i < block->count; i++)
@@ -164,8 +163,8 @@ static int sample_device_clock(struct device *device, const struct block *block,
     return 0;
 }
 
-/* The code of a variant that blocks the host is seen once, in a launch of its
- * own; the timed ones are not recorded. */
+/* Record one separate launch of a variant that blocks the host, to learn its code; its
+ * timed launches are not recorded. */
 static int see_once(struct device *device, const struct block *block, struct code_seen *code)
 {
     struct block_sample unused[1];
@@ -179,8 +178,8 @@ static int sample_wall_clock(struct device *device, const struct block *block,
                              struct block_sample *out, struct code_seen *code)
 {
     if (see_once(device, block, code) < 0) return -1;
-    bool led = block->temperature == ASSAY_HOT && !block->unled;
-    if (led && launch(device, block) < 0) return -1;
+    bool warmed = block->temperature == ASSAY_HOT && !block->no_warm_up;
+    if (warmed && launch(device, block) < 0) return -1;
     if (cuda_synchronize(device) < 0 || cuda_record(device, false) < 0) return -1;
     for (int i = 0; i < block->count; i++) {
         out[i] = (struct block_sample){.busy_ns = NAN, .event_ns = NAN};
@@ -236,9 +235,8 @@ static int launch_empty(struct assay_call *call)
     return kernel_empty(call->stream);
 }
 
-/* The empty kernel by both clocks: what every event pair carries, and the least
- * a kernel can take. */
-int cuda_measure_floors(struct device *device, bool *deaf)
+/* By event pair: the overhead in every event time. By CUPTI: the least time of a kernel. */
+int cuda_measure_floors(struct device *device, bool *no_records)
 {
     static const struct assay_variant empty = {
         .name = "empty", .place = ASSAY_CUDA, .launch = launch_empty};
@@ -257,6 +255,6 @@ int cuda_measure_floors(struct device *device, bool *deaf)
     }
     device->event_floor_ns = stats_median(events, event_count);
     device->kernel_floor_ns = stats_median(kernels, kernel_count);
-    *deaf = device->cupti && kernel_count == 0;
+    *no_records = device->cupti && kernel_count == 0;
     return 0;
 }

@@ -1,4 +1,3 @@
-/* spans.c - see spans.h. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,7 +24,7 @@ static bool is_flush(const struct cupti_record *record)
     return is_kernel(record, KERNEL_FLUSH_READ_NAME) || is_kernel(record, KERNEL_FLUSH_WRITE_NAME);
 }
 
-/* The device's activities between one mark and the next flush or mark. */
+/* The activities between a mark and the next flush or mark. */
 struct span {
     uint64_t first_ns, last_ns, busy_ns, longest_ns;
     int activities;

@@ -1,9 +1,9 @@
 /*
- * spans.h - from the device's records to samples. Pure.
+ * spans.h - computes samples from activity records. Pure.
  *
- * Sample i's activities stand between mark i (the hold kernel) and the next
- * flush or mark. Its time is the span from the first start to the last end; the
- * busy time is the sum over its activities.
+ * The activities of sample i lie between mark i (the hold kernel) and the next flush or
+ * mark. The time of the sample is the span from the first start to the last end; its busy
+ * time is the sum over the activities.
  */
 #ifndef SPANS_H
 #define SPANS_H
@@ -11,21 +11,21 @@
 #include "device/cuda/cupti.h"
 #include "device/device.h"
 
-/* Deal `count` records, in order of start, out to `samples` samples; time_ns,
- * busy_ns and mark of each are written. `lost` records shift the marks: then,
- * and when a mark is missing, every sample is marked incomplete. `code` tells
- * of the first sample: how many activities, their code hashed together in order
- * (through `hash`, as cupti_code_hash), the resources of the longest. */
+/* Assign `count` records, sorted by start, to `samples` samples; writes time_ns, busy_ns
+ * and mark of each. Lost records would shift the marks, so if `lost` is not 0 or a mark is
+ * missing, every sample is marked incomplete. `code` describes the first sample: its number
+ * of activities, their code hashes combined in order (`hash` is cupti_code_hash), and the
+ * resources of the longest kernel. */
 void spans_deal(const struct cupti_record *records, int count, int lost, struct block_sample *out,
                 int samples, struct code_seen *code,
                 void (*hash)(const char *kernel_name, char out[RESULT_MAX_HASH]));
 
-/* Nothing seen. */
+/* Set all figures to unknown. */
 void code_seen_clear(struct code_seen *code);
 
-/* Whether recording stretched launches of several activities: an event pair
- * around the same launches, not recorded, less what the pair itself takes,
- * is shorter by more than a hundredth of the span (medians). */
+/* Whether recording lengthened launches of several activities: whether the time of an
+ * event pair around the same launches without recording, less the pair's own overhead, is
+ * more than 1 % shorter than the recorded span (medians). */
 bool spans_stretched(const struct block_sample *samples, const double *event_ns, int count,
                      double event_overhead_ns);
 

@@ -1,4 +1,3 @@
-/* symbols.c - the kernels of a process by mangled name. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,7 +5,7 @@
 
 enum { FIRST_CAPACITY = 1024 }; /* a power of two */
 
-/* Where the name is, or the free slot where it would go. */
+/* The slot of the name, or the free slot where it would be added. */
 static size_t slot_of(const struct symbols *symbols, const char *name, uint64_t name_hash)
 {
     size_t slot = name_hash & (symbols->capacity - 1);

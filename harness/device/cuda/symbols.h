@@ -1,6 +1,6 @@
 /*
- * symbols.h - the kernels of a process by mangled name: each name kept once,
- * with the hash of its machine code where the code was seen. Pure.
+ * symbols.h - a table of the kernels of a process: each mangled name once, with the hash
+ * of its machine code if its module was seen loading. Pure.
  */
 #ifndef SYMBOLS_H
 #define SYMBOLS_H
@@ -10,7 +10,7 @@
 enum code_state {
     CODE_UNSEEN,
     CODE_SEEN,
-    CODE_AMBIGUOUS, /* two kernels of one name have different code */
+    CODE_AMBIGUOUS, /* two kernels with this name have different code */
 };
 
 struct symbol {
@@ -25,18 +25,18 @@ struct symbols {
     size_t capacity, count;
 };
 
-/* The symbol of that name, made if new. It keeps its address until
- * symbols_release. NULL when there is no memory left. */
+/* Find or add the symbol with this name. Its address is valid until symbols_release. NULL
+ * when out of memory. */
 struct symbol *symbols_intern(struct symbols *symbols, const char *name);
 
-/* NULL when the name is not known. */
+/* NULL when the name is unknown. */
 const struct symbol *symbols_find(const struct symbols *symbols, const char *name);
 
-/* Note code that was seen under this name. */
+/* Record that this code was seen under the symbol's name. */
 void symbol_see(struct symbol *symbol, struct code_hash code);
 
-/* Note the code of every function of a module (its cubin). One that cannot be read is
- * passed over: its kernels stay without a hash. */
+/* Record the code of every function of a module (its cubin). A module that cannot be read
+ * is skipped: its kernels have no hash. */
 void symbols_see_module(struct symbols *symbols, const void *cubin, size_t size);
 
 void symbols_release(struct symbols *symbols);

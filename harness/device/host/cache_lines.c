@@ -1,4 +1,3 @@
-/* cache_lines.c - see cache_lines.h. */
 #include "device/host/cache_lines.h"
 
 #include <stdint.h>
@@ -28,7 +27,7 @@ static size_t line_bytes(void)
     return line ? line : 64;
 }
 
-/* Unlike clflush it is not ordered: lines leave side by side. */
+/* Unlike clflush, clflushopt is not ordered: many lines can be in flight. */
 __attribute__((target("clflushopt"))) static void evict_unordered(const char *from, const char *to,
                                                                   size_t line)
 {
@@ -89,8 +88,8 @@ static void evict(const char *from, const char *to, size_t line)
 
 #endif
 
-/* Several threads only where there is much to do: waiting for one that the system has
- * put aside takes longer than evicting a few thousand lines. Each waits for its own. */
+/* Several threads only for large memory: waiting for a thread that is not scheduled takes
+ * longer than evicting a few thousand lines. Each thread waits for its own evictions. */
 void cache_lines_evict(const void *memory, size_t bytes)
 {
     enum { CHUNK = 1 << 20, MANY_CHUNKS = 8 };

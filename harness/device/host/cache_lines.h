@@ -1,5 +1,5 @@
 /*
- * cache_lines.h - evicting memory from every cache of the host, line by line.
+ * cache_lines.h - evicts memory from all CPU caches, line by line.
  */
 #ifndef CACHE_LINES_H
 #define CACHE_LINES_H
@@ -7,13 +7,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Whether this processor lets a program evict a line: clflushopt or clflush on
+/* Whether a user program can evict a line on this CPU: clflushopt or clflush on
  * x86-64 (Intel SDM vol. 2A, AMD64 APM vol. 3), DC CIVAC on AArch64 Linux (Arm
  * ARM, D24; the kernel grants it to programs). */
 bool cache_lines_can_evict(void);
 
-/* Write back and evict the lines that `bytes` at `memory` touch, from the caches
- * of all cores, and wait until that is done. Only where cache_lines_can_evict(). */
+/* Write back and evict the lines that `bytes` at `memory` touch from the caches of all
+ * cores, and wait until that is done. Requires cache_lines_can_evict(). */
 void cache_lines_evict(const void *memory, size_t bytes);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * device_host.c - the CPU as a device: the host clock, the last-level cache in
- * the part of L2, OpenMP for everything that touches much memory.
+ * device_host.c - the CPU as a device: timed by the host clock, with the last-level cache
+ * in the role of L2 and OpenMP for everything that touches much memory.
  */
 #include <math.h>
 #include <omp.h>
@@ -12,7 +12,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
-#include "device/device_kinds.h"
+#include "device/device.h"
 #include "device/host/cache_lines.h"
 #include "device/host/host_cache.h"
 #include "device/host/host_memory.h"
@@ -20,20 +20,20 @@
 
 enum {
     ALIGNMENT = 4096,
-    FALLBACK_CACHE_MIB = 32, /* where the system does not tell */
+    FALLBACK_CACHE_MIB = 32, /* if the system does not tell */
     LEAST_CACHE_BYTES = 64 << 10,
     WARM_UP_MS = 30,
-    WARM_UP_BYTES = 8 << 20, /* of the buffer: clearing a cache of 480 MiB once takes longer */
+    WARM_UP_BYTES = 8 << 20, /* part of the buffer: reading all of a 960 MiB one takes too long */
 };
 
 struct device {
     enum cache_flush how;
     bool warm;
     int64_t cache_bytes;
-    size_t flush_bytes; /* of pages */
+    size_t flush_bytes; /* a multiple of the page size */
     char *flush;
-    bool flush_filled;  /* pages nobody wrote to are one page of zeros, and clear nothing */
-    uint64_t flush_sum; /* read back, so that the reads are not dropped */
+    bool flush_filled;  /* written once: untouched pages all map to one zero page */
+    uint64_t flush_sum; /* sum of what was read, so that the compiler keeps the reads */
 };
 
 static const char *host_describe_cpu(char *out, size_t size)
@@ -53,7 +53,7 @@ static const char *host_describe_cpu(char *out, size_t size)
     return out;
 }
 
-/* 0, or -1 when what was asked for cannot be had here. */
+/* 0, or -1 with assay_error when the method asked for is not available. */
 static int choose_flush(int32_t asked, enum cache_flush *how)
 {
     bool lines = cache_lines_can_evict();
@@ -63,8 +63,8 @@ static int choose_flush(int32_t asked, enum cache_flush *how)
     return 0;
 }
 
-/* What the user says comes first: a virtual machine may show the cache of a whole package, of which
- * it has a few processors. 0, or -1 with assay_error. */
+/* The user's setting comes first: a virtual machine may report the cache of a whole
+ * package although it has only a few of its processors. 0, or -1 with assay_error. */
 static int find_cache(int64_t *bytes)
 {
     const char *told = getenv("ASSAY_HOST_CACHE");
@@ -102,7 +102,7 @@ static void host_close(struct device *device)
     free(device);
 }
 
-/* The smallest step between two readings of the clock. */
+/* The smallest difference between two readings of the clock. */
 static double clock_step_ns(void)
 {
     double step = INFINITY;
@@ -136,12 +136,6 @@ static void host_describe(struct device *device, struct device_info *info)
 
 /* ---------------------------------------------------------------- timing -- */
 
-static void *host_stream(struct device *device)
-{
-    (void)device;
-    return NULL;
-}
-
 static int host_synchronize(struct device *device)
 {
     (void)device;
@@ -150,7 +144,7 @@ static int host_synchronize(struct device *device)
 
 /* ----------------------------------------------------------------- cold -- */
 
-/* What was read must count for something, or the reads are dropped. */
+/* The sum is stored, so that the compiler keeps the reads. */
 static void read_buffer(struct device *device, size_t bytes)
 {
     uint64_t total = 0;
@@ -168,9 +162,8 @@ static void write_buffer(struct device *device)
     device->flush_filled = true;
 }
 
-/* Everything goes, whoever's it is. The buffer is filled when it is first wanted: most cases are
- * made cold line by line, and twice a cache of hundreds of MiB takes longer to fill than a launch
- * of a small suite. */
+/* Evict everything. The buffer is filled at the first use: most cases are made cold line
+ * by line, and filling twice a cache of hundreds of MiB takes longer than a small suite. */
 static void clear_caches(struct device *device)
 {
     if (device->how == FLUSH_WRITE || !device->flush_filled) write_buffer(device);
@@ -196,10 +189,10 @@ static void find_operands(const struct assay_shape *shape, struct operands *oper
     }
 }
 
-/* Line by line where all that the variant works on is known and is less to walk over
- * than the buffer is: a line costs about the same either way. What setup allocated has
- * no address here, so a variant with a workspace gets everything cleared. By sizes
- * alone, so that a case is always treated alike. */
+/* Whether to evict line by line: if the addresses of everything the variant uses are known
+ * and it is smaller than the flush buffer, as a line costs about the same either way. The
+ * address of memory that setup allocated is unknown, so a variant with a workspace gets
+ * everything evicted. Depends only on sizes, so that a case is always treated alike. */
 static bool by_lines(const struct device *device, const struct assay_call *call,
                      const struct operands *operands)
 {
@@ -218,8 +211,8 @@ static void make_cold(struct device *device, const struct assay_call *call,
         cache_lines_evict(call->buffer[i], operands->bytes[i]);
 }
 
-/* Once is enough: a CPU's clock settles in milliseconds and stays up while the
- * groups follow each other; it also starts the threads. */
+/* Once is enough: the clock rate of a CPU settles in milliseconds and stays high while
+ * groups follow one another. Also starts the OpenMP threads. */
 static int host_warm_up(struct device *device)
 {
     double end = clock_s() + WARM_UP_MS * 1e-3;
@@ -233,13 +226,13 @@ static int host_warm_up(struct device *device)
 static int host_sample(struct device *device, const struct block *block, struct block_sample *out,
                        struct block_totals *totals, struct code_seen *code)
 {
-    bool hot = block->temperature == ASSAY_HOT, led = hot && !block->unled;
-    *totals = (struct block_totals){NAN, block->count + led};
+    bool hot = block->temperature == ASSAY_HOT, warmed = hot && !block->no_warm_up;
+    *totals = (struct block_totals){NAN, block->count + warmed};
     memset(code, 0, sizeof *code);
     code->kernels = code->registers = code->shared_bytes = code->local_bytes = -1;
     struct operands operands;
     find_operands(block->call->shape, &operands);
-    if (led && block->variant->launch(block->call) < 0) return -1;
+    if (warmed && block->variant->launch(block->call) < 0) return -1;
     for (int i = 0; i < block->count; i++) {
         if (!hot) make_cold(device, block->call, &operands);
         nvtx_push(NVTX_LAUNCH, block->variant->name);
@@ -249,18 +242,8 @@ static int host_sample(struct device *device, const struct block *block, struct 
         nvtx_pop();
         if (status < 0) return -1;
         out[i] = (struct block_sample){.time_ns = end - start, .busy_ns = NAN, .event_ns = NAN};
-        totals->wall_ns = end - start; /* the same clock: the last stands for the block */
+        totals->wall_ns = end - start; /* the same clock: keep the last sample */
     }
-    return 0;
-}
-
-/* No energy counter that an ordinary user may read. */
-static int host_energy(struct device *device, const struct block *block, double ns, int *launches,
-                       double *energy_mj)
-{
-    (void)device, (void)block, (void)ns;
-    *launches = 0;
-    *energy_mj = NAN;
     return 0;
 }
 
@@ -284,10 +267,8 @@ const struct device_ops device_host = {
     .fill = host_memory_fill,
     .checksum = host_memory_checksum,
     .now_s = device_wall_s,
-    .stream = host_stream,
     .synchronize = host_synchronize,
     .warm_up = host_warm_up,
     .sample = host_sample,
-    .energy = host_energy,
     .state = host_state,
 };

@@ -1,4 +1,3 @@
-/* host_cache.c - see host_cache.h. */
 #include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -11,7 +10,7 @@
 
 enum { MAX_PROCESSORS = 4096, MAX_INDEX = 16, TEXT = 256 };
 
-/* The first line of one file of a cache; false when it is not there. */
+/* Read the first line of a file that describes a cache; false if there is none. */
 static bool read_file(const char *root, int processor, int index, const char *name, char text[TEXT])
 {
     char path[128];
@@ -30,7 +29,7 @@ static int64_t parse_size(const char *text)
     return *unit == 'K' ? size << 10 : *unit == 'M' ? size << 20 : size;
 }
 
-/* The index of a processor's last cache for data, or -1. */
+/* The index of a processor's last-level data cache, or -1. */
 static int last_index(const char *root, int processor)
 {
     char text[TEXT];
@@ -60,7 +59,7 @@ static void mark_list(const char *list, bool marked[MAX_PROCESSORS])
     }
 }
 
-/* Caches of the processors that are `usable`, each once. */
+/* Bytes of the last-level caches of the `usable` processors, each cache counted once. */
 static int64_t sum_caches(const char *root, const bool usable[MAX_PROCESSORS])
 {
     bool counted[MAX_PROCESSORS] = {false};

@@ -1,4 +1,3 @@
-/* host_memory.c - see host_memory.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,8 +21,8 @@ void host_memory_release(struct device *device, void *memory)
     free(memory);
 }
 
-/* Not to be known: the system lends pages it does not have. A limit on the
- * worker's address space makes greedy allocations fail (worker.c). */
+/* Unknown, because Linux overcommits memory. A limit on the worker's address space makes
+ * excessive allocations fail (worker.c). */
 int64_t host_memory_free_bytes(struct device *device)
 {
     (void)device;
@@ -54,7 +53,7 @@ int host_memory_fill(struct device *device, void *memory, enum assay_type type, 
     return 0;
 }
 
-/* Position-dependent and order-free: a sum of hashed words. */
+/* A sum of words hashed with their positions, so the terms can be added in any order. */
 int host_memory_checksum(struct device *device, const void *memory, size_t bytes, uint64_t *sum)
 {
     (void)device;

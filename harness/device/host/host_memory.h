@@ -1,6 +1,6 @@
 /*
- * host_memory.h - the memory part of struct device_ops for devices whose memory
- * is the host's: OpenMP for everything that touches much. `device` is not read.
+ * host_memory.h - the memory functions of struct device_ops for devices that use host
+ * memory (host and sim), parallel with OpenMP. `device` is not used.
  */
 #ifndef HOST_MEMORY_H
 #define HOST_MEMORY_H

@@ -1,7 +1,7 @@
 /*
- * device_sim.c - a device that runs no variant and times none: stand-ins take
- * their place, and sim_model.c says how long each would have taken. Its clock
- * goes on by those times and waits for nothing. Memory is the host's.
+ * device_sim.c - a simulated device: stubs run in place of the variants, and sim_model.c
+ * supplies the times. The simulated clock advances by those times without waiting. Memory
+ * is host memory.
  */
 #include <math.h>
 #include <stdio.h>
@@ -10,30 +10,30 @@
 
 #include "base/text.h"
 #include "case/shape.h"
-#include "device/device_kinds.h"
+#include "device/device.h"
 #include "device/host/host_memory.h"
 #include "device/measure_request.h"
 #include "device/sim/sim_model.h"
 #include "device/sim/sim_rules.h"
-#include "device/sim/stand_in.h"
+#include "device/sim/stub.h"
 
 static const double SYNCHRONIZE_S = 10e-6;
-static const double GAP_S = 20e-6;             /* beside the time of a sample: flush and launch */
-static const double HANG_LIMIT_S = 1;          /* real: how long a simulated hang is waited for */
-static const uint64_t THERMAL_SLOWDOWN = 0x20; /* as NVML has it */
+static const double GAP_S = 20e-6;             /* added to each sample: flush and launch */
+static const double HANG_LIMIT_S = 1;          /* real time until a simulated hang times out */
+static const uint64_t THERMAL_SLOWDOWN = 0x20; /* NVML's bit */
 
-/* One variant of the group that is on. */
+/* One variant of the current group. */
 struct role {
-    struct assay_variant variant; /* what blocks name it by: first, so that one is the other */
-    struct sim_case play;
+    struct assay_variant variant; /* first: a block's pointer to it is a pointer to the role */
+    struct sim_case timing;
     int64_t samples, blocks; /* taken so far */
 };
 
 struct device {
     char text[RESULT_MAX_SPEC];
     struct sim_spec spec;
-    int32_t flush;         /* enum cache_flush: what was asked for; nothing is flushed */
-    double start_s, now_s; /* simulated time: of this launch's beginning, and in it */
+    int32_t flush;         /* enum cache_flush as asked for; nothing is flushed */
+    double start_s, now_s; /* simulated time: start of this launch, and time since */
     bool throttled;        /* in the last block */
     struct assay_operation operation;
     struct role role[PLAN_MAX_VARIANTS];
@@ -68,8 +68,8 @@ static bool hangs_at_all(const struct sim_spec *spec)
     return false;
 }
 
-/* The same on every machine, so that a suite has the same cases everywhere; the
- * spec is no part of its identity, so that runs of two specs compare. */
+/* The same on every machine, so that a suite has the same cases everywhere, and for every
+ * spec, so that runs with different specs can be compared. */
 static void sim_describe(struct device *device, struct device_info *info)
 {
     memset(info, 0, sizeof *info);
@@ -91,16 +91,16 @@ static void sim_describe(struct device *device, struct device_info *info)
 
 /* ---------------------------------------------------------------- staging -- */
 
-static enum stand_in_act act_of(const struct sim_spec *spec, const struct case_id *id)
+static enum stub_behaviour behaviour_of(const struct sim_spec *spec, const struct case_id *id)
 {
     static const struct {
         enum sim_fate fate;
-        enum stand_in_act act;
-    } acts[] = {
-        {SIM_CRASH, STAND_IN_CRASH}, {SIM_HANG, STAND_IN_HANG}, {SIM_WRONG, STAND_IN_WRONG}};
-    for (size_t i = 0; i < sizeof acts / sizeof *acts; i++)
-        if (sim_spec_has(spec, acts[i].fate, id->operation, id->variant)) return acts[i].act;
-    return STAND_IN_RIGHT;
+        enum stub_behaviour behaviour;
+    } stubs[] = {{SIM_CRASH, STUB_CRASH}, {SIM_HANG, STUB_HANG}, {SIM_WRONG, STUB_WRONG}};
+    for (size_t i = 0; i < sizeof stubs / sizeof *stubs; i++)
+        if (sim_spec_has(spec, stubs[i].fate, id->operation, id->variant))
+            return stubs[i].behaviour;
+    return STUB_RIGHT;
 }
 
 static int sim_stage(struct device *device, struct measure_request *request)
@@ -118,12 +118,12 @@ static int sim_stage(struct device *device, struct measure_request *request)
         struct role *role = &device->role[i];
         snprintf(id.operation, sizeof id.operation, "%s", variant->operation);
         snprintf(id.variant, sizeof id.variant, "%s", variant->name);
-        *role = (struct role){.variant = stand_in_variant(variant, act_of(spec, &id)),
-                              .play = sim_case_begin(spec, &launch, &id, &work)};
+        *role = (struct role){.variant = stub_variant(variant, behaviour_of(spec, &id)),
+                              .timing = sim_case_begin(spec, &launch, &id, &work)};
         request->variant[i] = &role->variant;
         request->lost[i] = sim_spec_has(spec, SIM_MISSING, id.operation, id.variant);
     }
-    device->operation = stand_in_operation(request->shape.operation);
+    device->operation = stub_operation(request->shape.operation);
     request->shape.operation = &device->operation;
     return 0;
 }
@@ -133,12 +133,6 @@ static int sim_stage(struct device *device, struct measure_request *request)
 static double sim_now_s(struct device *device)
 {
     return device->start_s + device->now_s;
-}
-
-static void *sim_stream(struct device *device)
-{
-    (void)device;
-    return NULL;
 }
 
 static int sim_synchronize(struct device *device)
@@ -153,7 +147,7 @@ static int sim_warm_up(struct device *device)
     return 0;
 }
 
-/* The last launch before the check is a real one: it writes the outputs. */
+/* Runs the stub once, because the check after the last block needs its outputs. */
 static int sim_sample(struct device *device, const struct block *block, struct block_sample *out,
                       struct block_totals *totals, struct code_seen *code)
 {
@@ -162,9 +156,9 @@ static int sim_sample(struct device *device, const struct block *block, struct b
     memset(code, 0, sizeof *code);
     code->kernels = code->registers = code->shared_bytes = code->local_bytes = -1;
     if (block->variant->launch(block->call) < 0) return -1;
-    device->throttled = sim_is_throttled(&device->spec, &role->play, role->blocks++);
+    device->throttled = sim_is_throttled(&device->spec, &role->timing, role->blocks++);
     for (int i = 0; i < block->count; i++) {
-        double ns = sim_sample_ns(&device->spec, &role->play, role->samples++, sim_now_s(device),
+        double ns = sim_sample_ns(&device->spec, &role->timing, role->samples++, sim_now_s(device),
                                   device->throttled);
         device->now_s += ns * 1e-9 + GAP_S;
         out[i] = (struct block_sample){.time_ns = ns,
@@ -172,15 +166,6 @@ static int sim_sample(struct device *device, const struct block *block, struct b
                                        .event_ns = NAN,
                                        .mark = device->throttled ? MARK_THROTTLED : 0};
     }
-    return 0;
-}
-
-static int sim_energy(struct device *device, const struct block *block, double ns, int *launches,
-                      double *energy_mj)
-{
-    (void)device, (void)block, (void)ns;
-    *launches = 0;
-    *energy_mj = NAN;
     return 0;
 }
 
@@ -206,10 +191,8 @@ const struct device_ops device_sim = {
     .checksum = host_memory_checksum,
     .stage = sim_stage,
     .now_s = sim_now_s,
-    .stream = sim_stream,
     .synchronize = sim_synchronize,
     .warm_up = sim_warm_up,
     .sample = sim_sample,
-    .energy = sim_energy,
     .state = sim_state,
 };

@@ -1,4 +1,3 @@
-/* sim_model.c - see sim_model.h. */
 #include <math.h>
 #include <string.h>
 
@@ -7,12 +6,12 @@
 #include "device/sim/sim_model.h"
 
 static const double START_NS = 2000, BYTES_PER_NS = 4000, OPS_PER_NS = 1e5;
-static const double IDENTITY_SHARE = 0.5;             /* at most so much more, by identity */
+static const double IDENTITY_SHARE = 0.5;             /* largest increase derived from the name */
 static const double SPIKE_SHARE = 0.03;               /* of the samples */
-static const double SPIKE_LEAST = 5, SPIKE_MOST = 50; /* times the noise */
+static const double SPIKE_LEAST = 5, SPIKE_MOST = 50; /* multiples of the noise */
 static const double THROTTLE_FACTOR = 1.2;
 
-/* Streams of one seed: what is drawn for one never shifts another. */
+/* Independent random streams of one seed: drawing from one does not shift another. */
 enum stream {
     STREAM_START = 1,
     STREAM_DEVIATION,
@@ -38,7 +37,7 @@ static uint64_t hash_text(uint64_t seed, const char *text)
 {
     for (size_t i = 0; text[i]; i++)
         seed = rng_mix(seed, (unsigned char)text[i]);
-    return rng_mix(seed, 256); /* no character: "ab", "c" is not "a", "bc" */
+    return rng_mix(seed, 256); /* marks the end: "ab", "c" differs from "a", "bc" */
 }
 
 static uint64_t hash_case(uint64_t seed, const struct case_id *id)
@@ -87,7 +86,7 @@ bool sim_is_throttled(const struct sim_spec *spec, const struct sim_case *at, in
     return draw_uniform(at->seed, STREAM_BLOCK, block) < spec->throttle_share;
 }
 
-/* 1 for most samples. */
+/* The factor of a spike; 1 for most samples. */
 static double draw_spike(const struct sim_spec *spec, const struct sim_case *at, int64_t sample)
 {
     if (draw_uniform(at->seed, STREAM_SPIKE, sample) >= SPIKE_SHARE) return 1;
@@ -98,7 +97,7 @@ static double draw_spike(const struct sim_spec *spec, const struct sim_case *at,
 double sim_sample_ns(const struct sim_spec *spec, const struct sim_case *at, int64_t sample,
                      double now_s, bool throttled)
 {
-    /* As compound interest: it never reaches zero, however long a run goes on. */
+    /* Compounded, so that a negative drift never reaches zero. */
     double drift = pow(1 + spec->drift_pct / 100, now_s / 60);
     double noise = draw_factor(spec->noise_pct, at->seed, STREAM_NOISE, sample);
     return at->time_ns * drift * noise * draw_spike(spec, at, sample) *

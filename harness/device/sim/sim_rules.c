@@ -1,4 +1,3 @@
-/* sim_rules.c - see sim_rules.h. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +9,7 @@
 
 enum { NAME = 2 * ASSAY_MAX_NAME };
 
-/* All "operation/variant" of the host. */
+/* "operation/variant" of all host variants. */
 struct names {
     int count;
     char (*name)[NAME];
@@ -46,8 +45,8 @@ static bool matches_any(const struct names *names, const char *glob)
     return false;
 }
 
-/* A glob that matches and looks like this one: its operation in whole, or a
- * case by its full name. "" when nothing is near. */
+/* Suggest a glob for one that matches nothing: all variants of the operation with the most
+ * similar name, or the most similar operation/variant. "" when nothing is similar. */
 static int suggest(const struct names *names, const char *glob, char out[NAME])
 {
     const char **words = malloc((size_t)(names->count + 1) * sizeof *words);

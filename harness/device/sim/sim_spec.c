@@ -1,4 +1,3 @@
-/* sim_spec.c - see sim_spec.h. */
 #include <errno.h>
 #include <math.h>
 #include <stddef.h>
@@ -14,7 +13,7 @@ static const double DEFAULT_NOISE_PCT = 1;
 
 struct sim_key {
     const char *name;
-    const char *wants; /* for the message about a value that is none */
+    const char *wants; /* what the value must be, for messages */
     int (*take)(struct sim_spec *spec, const struct sim_key *key, char *value);
     size_t offset; /* of the double in struct sim_spec, for take_number */
     double min, max;
@@ -122,7 +121,7 @@ static const struct sim_key keys[] = {
      .offset = offsetof(struct sim_spec, launch_pct),
      .max = 100},
     {.name = "drift",
-     .wants = "per cent a minute from -10 to 100, as in 0.2",
+     .wants = "per cent per minute from -10 to 100, as in 0.2",
      .take = take_number,
      .offset = offsetof(struct sim_spec, drift_pct),
      .min = -10,
@@ -173,7 +172,7 @@ static int find_key(const char *name)
     return -1;
 }
 
-/* One "KEY=VALUE"; `seen` has a bit for every key that was there before. */
+/* Take one "KEY=VALUE"; `seen` has a bit for every key that occurred before. */
 static int take_item(struct sim_spec *spec, char *item, unsigned *seen)
 {
     char *equals = strchr(item, '=');

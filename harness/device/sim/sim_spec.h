@@ -1,6 +1,6 @@
 /*
- * sim_spec.h - what a simulated device is asked to be: the text after
- * `--device sim:`, as data. Pure. docs/simulated.md is its manual.
+ * sim_spec.h - the parsed settings of a simulated device, from the text after
+ * `--device sim:`. Pure. docs/simulated.md is the manual.
  */
 #ifndef SIM_SPEC_H
 #define SIM_SPEC_H
@@ -10,7 +10,7 @@
 
 enum { SIM_MAX_RULES = 32, SIM_MAX_GLOB = 100 };
 
-/* What befalls the cases whose operation/variant matches a glob. */
+/* What a rule does to the cases whose operation/variant matches its glob. */
 enum sim_fate {
     SIM_SLOW,
     SIM_CRASH,
@@ -23,26 +23,25 @@ enum sim_fate {
 struct sim_rule {
     enum sim_fate fate;
     char glob[SIM_MAX_GLOB];
-    double pct; /* of SIM_SLOW: how much longer; below 0 is faster */
+    double pct; /* for SIM_SLOW: how much longer; below 0 is faster */
 };
 
 struct sim_spec {
     uint64_t seed;
-    double noise_pct;      /* within a launch: standard deviation of a sample's logarithm */
-    double launch_pct;     /* between launches: the same of a case's median */
-    double drift_pct;      /* a simulated minute */
-    double mode_share;     /* of the launches of a case that are in the second mode */
-    double mode_pct;       /* how much longer it takes in that mode */
-    double throttle_share; /* of the blocks */
+    double noise_pct;      /* standard deviation of ln(sample) within a launch, in per cent */
+    double launch_pct;     /* standard deviation of ln(median) between launches, in per cent */
+    double drift_pct;      /* per simulated minute */
+    double mode_share;     /* share of the launches of a case that are in the second mode */
+    double mode_pct;       /* how much longer the second mode takes */
+    double throttle_share; /* share of the blocks that are throttled */
     int rule_count;
     struct sim_rule rules[SIM_MAX_RULES];
 };
 
-/* Read "sim" or "sim:KEY=VALUE,...". -1 with assay_error, one line that says what
- * is right, for anything else. */
+/* Parse "sim" or "sim:KEY=VALUE,...". -1 with assay_error, which says what is expected. */
 int sim_spec_parse(const char *text, struct sim_spec *spec);
 
-/* Whether a rule of this fate matches. */
+/* Whether a rule with this fate matches. */
 bool sim_spec_has(const struct sim_spec *spec, enum sim_fate fate, const char *operation,
                   const char *variant);
 

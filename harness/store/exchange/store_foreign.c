@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "base/room.h"
+#include "base/grow.h"
 #include "base/text.h"
 #include "case/case_name.h"
 #include "store/store_rows.h"
@@ -109,7 +109,7 @@ struct foreign_run *foreign_run_add(struct foreign *foreign)
 
 struct case_result *foreign_case_add(struct foreign_run *run)
 {
-    struct case_result *grown = room_for_one(run->cases, run->case_count, sizeof *grown);
+    struct case_result *grown = grow_by_one(run->cases, run->case_count, sizeof *grown);
     if (!grown) {
         assay_error("out of memory for %d cases", run->case_count + 1);
         return NULL;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/room.h"
+#include "base/grow.h"
 #include "store/exchange/store_gbench.h"
 
 void gbench_release(struct gbench *gbench)
@@ -19,7 +19,7 @@ static struct gbench_instance *instance_named(struct gbench *gbench, const char 
 {
     for (int i = gbench->count - 1; i >= 0; i--)
         if (strcmp(gbench->list[i].name, name) == 0) return &gbench->list[i];
-    struct gbench_instance *grown = room_for_one(gbench->list, gbench->count, sizeof *grown);
+    struct gbench_instance *grown = grow_by_one(gbench->list, gbench->count, sizeof *grown);
     if (!grown) {
         assay_error("out of memory for %d benchmarks", gbench->count + 1);
         return NULL;
@@ -49,7 +49,7 @@ static double unit_ns(const char *unit)
 
 static int add_time(struct gbench_instance *instance, double time_ns)
 {
-    double *grown = room_for_one(instance->time_ns, instance->count, sizeof *grown);
+    double *grown = grow_by_one(instance->time_ns, instance->count, sizeof *grown);
     if (!grown) return assay_error("out of memory for %d repetitions", instance->count + 1);
     instance->time_ns = grown;
     instance->time_ns[instance->count++] = time_ns;

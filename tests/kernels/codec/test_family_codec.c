@@ -146,9 +146,9 @@ static double near_share(int64_t type, int bits)
             }
         }
     }
-    struct verdict verdict = bench_judge(&bench);
-    double share = (double)verdict.near / (double)bench.buffers.spec[SEARCH_INDEX].count;
-    assert_int_equal(verdict.wrong, 0);
+    struct check_result found = bench_judge(&bench);
+    double share = (double)found.near / (double)bench.buffers.spec[SEARCH_INDEX].count;
+    assert_int_equal(found.wrong, 0);
     bench_release(&bench);
     return share;
 }

@@ -163,7 +163,7 @@ static int64_t wrong_by(struct bench *bench, struct way way)
 {
     const struct assay_variant variant = {.operation = "attention", .name = "acted_out"};
     struct assay_call call = {.shape = &bench->shape};
-    struct verdict verdict;
+    struct check_result found;
     int64_t heads = bench->shape.value[ATTENTION_HEADS];
     int64_t width = heads * bench->shape.value[ATTENTION_HEAD_SIZE];
 #pragma omp parallel for schedule(dynamic)
@@ -172,8 +172,8 @@ static int64_t wrong_by(struct bench *bench, struct way way)
              at += width)
             for (int64_t head = 0; head < heads; head++)
                 attend(bench, &way, at / width, head);
-    assert_int_equal(verifier_check(&bench->verifier, &variant, &call, &verdict), 0);
-    return verdict.wrong;
+    assert_int_equal(verifier_check(&bench->verifier, &variant, &call, &found), 0);
+    return found.wrong;
 }
 
 /* ------------------------------------------------------------------ tests -- */
@@ -247,14 +247,14 @@ static void zeros_are_wrong(void **state)
     (void)state;
     for (size_t p = 0; p < 3; p++) {
         struct bench bench;
-        struct verdict verdict;
+        struct check_result found;
         const struct assay_variant variant = {.operation = "attention", .name = "zeros"};
         struct assay_call call = {0};
         bench_open(&bench, 1, 16384, 64, precisions[p]);
         memset(bench.buffers.data[ATTENTION_Y], 0,
                16384 * 64 * (size_t)gpt_bytes((int64_t)precisions[p]));
-        assert_int_equal(verifier_check(&bench.verifier, &variant, &call, &verdict), 0);
-        assert_true(verdict.wrong > verdict.near + bench.verifier.checked * 9 / 10);
+        assert_int_equal(verifier_check(&bench.verifier, &variant, &call, &found), 0);
+        assert_true(found.wrong > found.near + bench.verifier.checked * 9 / 10);
         bench_release(&bench);
     }
 }

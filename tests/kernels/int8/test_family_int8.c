@@ -77,10 +77,9 @@ static void every_formula_is_near_on_a_small_share_and_the_data_hit_every_code(v
                 int8_t *codes = bench.buffers.data[BUF_Y];
                 assert_int_equal(formulas[f](&bench.shape, bench.in, BUF_Y, 0, n, codes), 0);
                 /* A tenth of what is allowed, and none at all for bf16. */
-                struct verdict verdict = bench_judge(&bench);
-                assert_int_equal(verdict.wrong, 0);
-                assert_true(verdict.near <=
-                            (input == INPUT_BF16 ? 0 : (int64_t)(1e-5 * (double)n)));
+                struct check_result found = bench_judge(&bench);
+                assert_int_equal(found.wrong, 0);
+                assert_true(found.near <= (input == INPUT_BF16 ? 0 : (int64_t)(1e-5 * (double)n)));
                 int seen[256] = {0};
                 for (int64_t i = 0; i < n; i++)
                     seen[codes[i] + 128]++;

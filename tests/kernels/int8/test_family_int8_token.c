@@ -31,9 +31,9 @@ static void token_data_hit_every_code_hold_rows_of_zeros_and_stay_near(void **st
         int8_model_token(&bench.shape, bench.in, BUF_Y, 0, tokens * hidden, codes);
         int8_model_token(&bench.shape, bench.in, BUF_SCALES, 0, tokens, scales);
         /* All of them codes: a scale is right or wrong. */
-        struct verdict verdict = bench_judge(&bench);
-        assert_int_equal(verdict.wrong, 0);
-        assert_true(verdict.near <= tokens * hidden / 100000);
+        struct check_result found = bench_judge(&bench);
+        assert_int_equal(found.wrong, 0);
+        assert_true(found.near <= tokens * hidden / 100000);
         int seen[256] = {0};
         for (int64_t i = 0; i < tokens * hidden; i++)
             seen[codes[i] + 128]++;

@@ -1,8 +1,7 @@
-/* stand_in.c - see stand_in.h. */
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "device/sim/stand_in.h"
+#include "device/sim/stub.h"
 
 enum { X, Y, ELEMENTS = 16 };
 
@@ -60,9 +59,9 @@ static int do_hang(struct assay_call *call)
     return 0;
 }
 
-/* -------------------------------------------------------------- stand-ins -- */
+/* -------------------------------------------------------------- stubs --*/
 
-struct assay_operation stand_in_operation(const struct assay_operation *operation)
+struct assay_operation stub_operation(const struct assay_operation *operation)
 {
     struct assay_operation other = *operation;
     other.buffers = double_buffers;
@@ -76,23 +75,25 @@ struct assay_operation stand_in_operation(const struct assay_operation *operatio
     return other;
 }
 
-struct assay_variant stand_in_variant(const struct assay_variant *variant, enum stand_in_act act)
+struct assay_variant stub_variant(const struct assay_variant *variant,
+                                  enum stub_behaviour behaviour)
 {
     static int (*const launches[])(struct assay_call *) = {
-        [STAND_IN_RIGHT] = do_right,
-        [STAND_IN_WRONG] = do_wrong,
-        [STAND_IN_CRASH] = do_crash,
-        [STAND_IN_HANG] = do_hang,
+        [STUB_RIGHT] = do_right,
+        [STUB_WRONG] = do_wrong,
+        [STUB_CRASH] = do_crash,
+        [STUB_HANG] = do_hang,
     };
     struct assay_variant other = *variant;
     other.clock = ASSAY_CLOCK_DEVICE;
     other.apart = false;
     other.supports = NULL;
     other.setup = NULL;
-    other.launch = launches[act];
+    other.launch = launches[behaviour];
     other.teardown = NULL;
     other.model = NULL;
     other.check = NULL;
     other.figures = NULL;
+    other.spans = NULL;
     return other;
 }

@@ -1,0 +1,19 @@
+/*
+ * grow.h - arrays that grow by one element at a time. The capacity is the next power of
+ * two of the count, so it need not be stored, and appending n elements copies O(n).
+ */
+#ifndef GROW_H
+#define GROW_H
+
+#include <stdlib.h>
+
+/* Make space for element number `count` in an array that only this function has grown.
+ * Returns the array, which may have moved; NULL when out of memory, and then the old
+ * array is still valid. */
+static inline void *grow_by_one(void *array, int count, size_t size)
+{
+    if (count & (count - 1)) return array;
+    return realloc(array, (count ? 2 * (size_t)count : 1) * size);
+}
+
+#endif

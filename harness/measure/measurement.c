@@ -1,0 +1,396 @@
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/stats.h"
+#include "device/nvml.h"
+#include "device/nvtx.h"
+#include "measure/measurement.h"
+
+enum {
+    BLOCK_SAMPLES = 10,    /* at most, for a fast variant */
+    WARM_LAUNCHES = 3,     /* before the first timed one */
+    STATE_EVERY_MS = 20,   /* how often to read the device's state, which takes time */
+    ENERGY_BLOCK_MS = 100, /* the energy counter is updated about this often */
+    MEMORY_LEFT_MIB = 256, /* a setup that leaves less has exhausted the device's memory */
+};
+static const double BLOCK_S = 0.010; /* about how long a block may take; less for small budgets */
+/* A launch this long warms the caches in its first thousandth, so that a warm-up launch
+ * would only take time. */
+static const double LENGTHY_S = 0.1;
+
+/* The device's clock, since simulated time is not host time. */
+static double now_s(const struct measure_context *context)
+{
+    return context->ops->now_s(context->device);
+}
+
+static void announce(const struct measure_context *context, const struct measurement *measurement,
+                     enum board_step step)
+{
+    atomic_store(&context->board->variant, measurement->index);
+    atomic_store(&context->board->step, (uint32_t)step);
+    atomic_fetch_add(&context->board->sequence, 1);
+}
+
+static void end_with(struct measurement *measurement, enum case_status status, const char *step,
+                     const char *reason)
+{
+    measurement->phase = MEASUREMENT_OVER;
+    measurement->result->status = status;
+    snprintf(measurement->result->reason, sizeof measurement->result->reason, "%s%s%s",
+             step ? step : "", step ? ": " : "", reason);
+}
+
+static bool memory_is_short(const struct measure_context *context)
+{
+    int64_t left = context->ops->free_bytes(context->device);
+    return left >= 0 && left < (int64_t)MEMORY_LEFT_MIB << 20;
+}
+
+/* A step of the variant failed: end its measurement. -1 when the device is lost too, or has
+ * no memory left for the other variants. */
+static int step_failed(struct measurement *measurement, struct measure_context *context,
+                       enum board_step step)
+{
+    const char *why = assay_last_error();
+    end_with(measurement, STATUS_CRASHED, step_name(step), why[0] ? why : "failed, saying nothing");
+    measurement_teardown(measurement, context);
+    if (context->ops->synchronize(context->device) < 0) return -1;
+    return memory_is_short(context) ? assay_error("no device memory is left") : 0;
+}
+
+/* The variant's setup said that the machine lacks something it needs. */
+static int step_skipped(struct measurement *measurement, struct measure_context *context)
+{
+    end_with(measurement, STATUS_SKIPPED, NULL, assay_last_error());
+    measurement_teardown(measurement, context);
+    return context->ops->synchronize(context->device);
+}
+
+/* ------------------------------------------------------------- preparing -- */
+
+/* 0, -1, or ASSAY_SKIP. */
+static int set_up(struct measurement *measurement, struct measure_context *context)
+{
+    const struct assay_variant *variant = measurement->variant;
+    measurement->set_up = true;
+    if (variant->setup == NULL) return 0;
+    int64_t before = context->ops->free_bytes(context->device);
+    int status = variant->setup(&measurement->call);
+    if (status) return status;
+    if (context->ops->synchronize(context->device) < 0) return -1;
+    int64_t after = context->ops->free_bytes(context->device);
+    if (memory_is_short(context) && before - after > after)
+        return assay_error("exhausts the device's memory: took %lld MiB, left %lld MiB",
+                           (long long)((before - after) >> 20), (long long)(after >> 20));
+    return 0;
+}
+
+static int launch_and_wait(struct measurement *measurement, struct measure_context *context)
+{
+    if (measurement->variant->launch(&measurement->call) < 0) return -1;
+    return context->ops->synchronize(context->device);
+}
+
+/* Check the outputs; a wrong one ends the measurement. -1 when the check could not be made. */
+static int check(struct measurement *measurement, struct measure_context *context)
+{
+    announce(context, measurement, STEP_CHECK);
+    struct case_result *result = measurement->result;
+    struct check_result found;
+    char outside[ASSAY_MAX_REASON] = "";
+    if (verifier_check(&context->verifier, measurement->variant, &measurement->call, &found) < 0)
+        return -1;
+    int intact = buffers_intact(&context->buffers, outside, sizeof outside);
+    if (intact < 0) return -1;
+    if (!intact) {
+        end_with(measurement, STATUS_WRONG, NULL, outside);
+    } else if (found.reason[0]) {
+        end_with(measurement, STATUS_WRONG, NULL, found.reason);
+    }
+    bool judged = !measurement->variant->apart && context->verifier.expected;
+    bool measured = judged && context->request->shape.operation->match == NULL;
+    result->outputs = context->verifier.outputs;
+    result->checked = context->verifier.checked;
+    result->near_share = judged ? found.near_share : NAN;
+    result->max_abs_error = measured ? fmax(found.max_abs_error, result->max_abs_error) : NAN;
+    result->max_rel_error = measured ? fmax(found.max_rel_error, result->max_rel_error) : NAN;
+    return 0;
+}
+
+/* Append the variant's own metrics to those of the operation. */
+static int take_figures(struct measurement *measurement, struct measure_context *context)
+{
+    const struct assay_variant *variant = measurement->variant;
+    struct case_result *result = measurement->result;
+    struct assay_metric figure[ASSAY_MAX_METRICS];
+    int space = ASSAY_MAX_METRICS - result->metric_count;
+    if (variant->figures == NULL || space == 0) return 0;
+    announce(context, measurement, STEP_SAMPLE);
+    int count = variant->figures(&measurement->call, figure, space);
+    if (count < 0 || context->ops->synchronize(context->device) < 0) return -1;
+    for (int i = 0; i < count && i < space; i++) {
+        struct metric *metric = &result->metrics[result->metric_count++];
+        snprintf(metric->name, sizeof metric->name, "%s", figure[i].name);
+        metric->value = figure[i].value;
+    }
+    return 0;
+}
+
+static int take_spans(struct measurement *measurement, struct measure_context *context)
+{
+    const struct assay_variant *variant = measurement->variant;
+    struct samples *samples = &measurement->result->samples;
+    struct assay_span span[ASSAY_MAX_SPANS];
+    if (variant->spans == NULL) return 0;
+    int count = variant->spans(&measurement->call, span, ASSAY_MAX_SPANS);
+    if (count < 0 || context->ops->synchronize(context->device) < 0) return -1;
+    if (count == 0) return 0;
+    samples->span = calloc((size_t)count, sizeof *samples->span);
+    if (!samples->span) return assay_error("out of host memory for the spans of a case");
+    samples->span_count = count;
+    for (int i = 0; i < count; i++) {
+        struct stage_span *to = &samples->span[i];
+        snprintf(to->name, sizeof to->name, "%s", span[i].name);
+        to->lane = span[i].lane;
+        to->begin_ns = span[i].begin_ns;
+        to->end_ns = span[i].end_ns;
+    }
+    return 0;
+}
+
+/* Warm up, and measure how long the host takes to enqueue a launch and how long a launch takes. */
+static int warm(struct measurement *measurement, struct measure_context *context, double *enqueue_s,
+                double *launch_s)
+{
+    *enqueue_s = *launch_s = INFINITY;
+    for (int i = 0; i < WARM_LAUNCHES; i++) {
+        double start = now_s(context);
+        if (measurement->variant->launch(&measurement->call) < 0) return -1;
+        double enqueued = now_s(context);
+        if (context->ops->synchronize(context->device) < 0) return -1;
+        *enqueue_s = fmin(*enqueue_s, enqueued - start);
+        *launch_s = fmin(*launch_s, now_s(context) - start);
+        if (*launch_s >= LENGTHY_S) break;
+    }
+    return 0;
+}
+
+static struct block block_of(const struct measurement *measurement,
+                             const struct measure_context *context, int count)
+{
+    return (struct block){.variant = measurement->variant,
+                          .call = (struct assay_call *)&measurement->call,
+                          .temperature = context->request->temperature,
+                          .count = count,
+                          .hold_ns = measurement->hold_ns,
+                          .no_warm_up = measurement->lengthy};
+}
+
+/* Choose the number of samples per block from the time of one sample, flush included, so
+ * that a block takes about BLOCK_S. */
+static int size_block(struct measurement *measurement, struct measure_context *context)
+{
+    double enqueue_s, launch_s;
+    if (warm(measurement, context, &enqueue_s, &launch_s) < 0) return -1;
+    measurement->lengthy = launch_s >= LENGTHY_S;
+    measurement->hold_ns =
+        measurement->variant->clock == ASSAY_CLOCK_DEVICE ? fmin(1.5e9 * enqueue_s + 5000, 2e6) : 0;
+    measurement->block_count = 1;
+    if (measurement->lengthy) return 0;
+    struct block block = block_of(measurement, context, 1);
+    struct block_sample sample;
+    struct block_totals totals;
+    double start = now_s(context);
+    if (context->ops->sample(context->device, &block, &sample, &totals, &measurement->code) < 0)
+        return -1;
+    double sample_s = now_s(context) - start;
+    double block_s = fmin(BLOCK_S, context->request->budget_s / MEASURE_MIN_ROUNDS);
+    measurement->block_count = (int)fmin(fmax(block_s / sample_s, 1), BLOCK_SAMPLES);
+    return 0;
+}
+
+int measurement_prepare(struct measurement *measurement, struct measure_context *context)
+{
+    struct case_result *result = measurement->result;
+    measurement->energy_mj = NAN;
+    result->max_abs_error = result->max_rel_error = 0;
+    assay_clear_error();
+
+    announce(context, measurement, STEP_SETUP);
+    double start = now_s(context);
+    int status = set_up(measurement, context);
+    if (status < 0) return step_failed(measurement, context, STEP_SETUP);
+    if (status == ASSAY_SKIP) return step_skipped(measurement, context);
+    double setup_s = now_s(context) - start;
+    /* After setup, which may run algorithms on the real output to choose one. */
+    if (buffers_poison(&context->buffers, POISON_FIRST) < 0) return -1;
+    announce(context, measurement, STEP_FIRST_LAUNCH);
+    start = now_s(context);
+    if (launch_and_wait(measurement, context) < 0)
+        return step_failed(measurement, context, STEP_FIRST_LAUNCH);
+    result->first_call_ns = (setup_s + now_s(context) - start) * 1e9;
+    result->workspace_bytes = measurement->call.workspace_bytes;
+    snprintf(result->note, sizeof result->note, "%s", measurement->call.note);
+
+    if (check(measurement, context) < 0) return step_failed(measurement, context, STEP_CHECK);
+    if (measurement->phase == MEASUREMENT_OVER) return 0;
+    if (!measurement->variant->apart && verifier_quality(&context->verifier, result) < 0)
+        return step_failed(measurement, context, STEP_CHECK);
+    if (context->request->check_only) {
+        if (take_figures(measurement, context) < 0 || take_spans(measurement, context) < 0)
+            return step_failed(measurement, context, STEP_CHECK);
+        return 0;
+    }
+
+    announce(context, measurement, STEP_SAMPLE);
+    if (size_block(measurement, context) < 0) return step_failed(measurement, context, STEP_SAMPLE);
+    return 0;
+}
+
+/* -------------------------------------------------------------- sampling -- */
+
+static int reserve(struct measurement *measurement, int more)
+{
+    if (measurement->count + more > measurement->capacity) {
+        int capacity = 2 * measurement->capacity + more + 64;
+        void *samples =
+            realloc(measurement->samples, (size_t)capacity * sizeof *measurement->samples);
+        if (samples) measurement->samples = samples;
+        void *round = realloc(measurement->round, (size_t)capacity * sizeof *measurement->round);
+        if (round) measurement->round = round;
+        if (!samples || !round) return assay_error("out of host memory for samples");
+        measurement->capacity = capacity;
+    }
+    if (measurement->wall_count + 1 > measurement->wall_capacity) {
+        int capacity = 2 * measurement->wall_capacity + 64;
+        void *wall = realloc(measurement->wall_ns, (size_t)capacity * sizeof *measurement->wall_ns);
+        if (wall) measurement->wall_ns = wall;
+        void *round = realloc(measurement->wall_round, (size_t)capacity * sizeof(uint16_t));
+        if (round) measurement->wall_round = round;
+        if (!wall || !round) return assay_error("out of host memory for samples");
+        measurement->wall_capacity = capacity;
+    }
+    return 0;
+}
+
+/* Read the device's state if that is due, and add it to this measurement. */
+static void note_state(struct measurement *measurement, struct measure_context *context, bool now)
+{
+    if (now || now_s(context) - context->state_read_s > STATE_EVERY_MS * 1e-3) {
+        context->ops->state(context->device, &context->state);
+        context->state_read_s = now_s(context);
+    }
+    measurement->result->clock_reasons |= context->state.clock_reasons;
+    measurement->state_count++;
+    measurement->sm_mhz_sum += context->state.sm_mhz;
+    measurement->power_w_sum += context->state.power_w;
+    measurement->temperature_max_c =
+        fmax(measurement->temperature_max_c, context->state.temperature_c);
+}
+
+double measure_block_energy(double energy_mj, double block_s, double sample_s, int launches)
+{
+    bool is_long = block_s >= ENERGY_BLOCK_MS * 1e-3 && sample_s * launches >= 0.9 * block_s;
+    return is_long && energy_mj > 0 ? energy_mj / launches : NAN;
+}
+
+static double mean_s(const struct block_sample *samples, int count)
+{
+    double sum_ns = 0;
+    for (int i = 0; i < count; i++)
+        sum_ns += samples[i].time_ns;
+    return 1e-9 * sum_ns / count;
+}
+
+int measurement_block(struct measurement *measurement, struct measure_context *context, int round)
+{
+    announce(context, measurement, STEP_SAMPLE);
+    if (reserve(measurement, measurement->block_count) < 0) return -1;
+    struct block block = block_of(measurement, context, measurement->block_count);
+    struct block_sample *samples = measurement->samples + measurement->count;
+    struct block_totals totals;
+
+    bool lengthy = measurement->count > 0 &&
+                   measurement->samples[0].time_ns * block.count > ENERGY_BLOCK_MS * 1e6;
+    if (lengthy) note_state(measurement, context, true);
+    double before_mj = context->state.energy_mj, start = now_s(context);
+    if (context->ops->sample(context->device, &block, samples, &totals, &measurement->code) < 0)
+        return step_failed(measurement, context, STEP_SAMPLE);
+    double block_s = now_s(context) - start;
+    measurement->spent_s += block_s;
+    /* During a slow-down, read the state after every block, so that no block is marked for
+     * what happened in another one. */
+    bool slow = nvml_is_slowdown(context->state.clock_reasons) ||
+                samples[block.count - 1].mark & MARK_THROTTLED;
+    note_state(measurement, context, lengthy || slow);
+    double energy_mj = measure_block_energy(context->state.energy_mj - before_mj, block_s,
+                                            mean_s(samples, block.count), totals.launches);
+    if (lengthy && !isnan(energy_mj)) measurement->energy_mj = energy_mj;
+
+    for (int i = 0; i < block.count; i++) {
+        if (nvml_is_slowdown(context->state.clock_reasons)) samples[i].mark |= MARK_THROTTLED;
+        measurement->round[measurement->count + i] = (uint16_t)round;
+    }
+    measurement->count += block.count;
+    if (!isnan(totals.wall_ns)) {
+        measurement->wall_ns[measurement->wall_count] = (float)totals.wall_ns;
+        measurement->wall_round[measurement->wall_count++] = (uint16_t)round;
+    }
+    measurement->rounds++;
+    return 0;
+}
+
+int measurement_finish(struct measurement *measurement, struct measure_context *context, int round)
+{
+    if (buffers_poison(&context->buffers, POISON_LAST) < 0) return -1;
+    if (measurement_block(measurement, context, round) < 0) return -1;
+    if (measurement->phase == MEASUREMENT_OVER) return 0;
+    if (check(measurement, context) < 0) return step_failed(measurement, context, STEP_CHECK);
+    if (measurement->phase == MEASUREMENT_OVER) return 0;
+    if (take_figures(measurement, context) < 0 || take_spans(measurement, context) < 0)
+        return step_failed(measurement, context, STEP_SAMPLE);
+    if (context->request->energy_s <= 0 || !context->ops->energy) return 0;
+
+    announce(context, measurement, STEP_ENERGY);
+    struct block block = block_of(measurement, context, 1);
+    int launches = 0;
+    double energy_mj = NAN;
+    if (context->ops->energy(context->device, &block, context->request->energy_s * 1e9, &launches,
+                             &energy_mj) < 0)
+        return step_failed(measurement, context, STEP_ENERGY);
+    if (launches > 0 && energy_mj > 0) measurement->energy_mj = energy_mj / launches;
+    return 0;
+}
+
+int measurement_profile(struct measurement *measurement, struct measure_context *context,
+                        struct profile *profile)
+{
+    struct block block = block_of(measurement, context, 1);
+    announce(context, measurement, STEP_PROFILE);
+    assay_clear_error();
+    if (context->ops->profile(context->device, &block, profile) == 0) return 0;
+    return step_failed(measurement, context, STEP_PROFILE);
+}
+
+/* ----------------------------------------------------------------- ending -- */
+
+void measurement_teardown(struct measurement *measurement, struct measure_context *context)
+{
+    if (!measurement->set_up) return;
+    announce(context, measurement, STEP_TEARDOWN);
+    measurement->set_up = false;
+    if (measurement->variant->teardown) measurement->variant->teardown(&measurement->call);
+}
+
+void measurement_release(struct measurement *measurement)
+{
+    free(measurement->samples);
+    free(measurement->round);
+    free(measurement->wall_ns);
+    free(measurement->wall_round);
+    memset(measurement, 0, sizeof *measurement);
+}

@@ -1,0 +1,98 @@
+/*
+ * measurement.h - the measurement of one variant within its group: prepared, sampled in
+ * blocks, finished, torn down. The device is synchronised at the end of every step, so
+ * that a failure is reported for the variant that caused it.
+ */
+#ifndef MEASUREMENT_H
+#define MEASUREMENT_H
+
+#include "measure/measure.h"
+#include "measure/verify.h"
+
+/* Shared by all measurements of a group. */
+struct measure_context {
+    const struct device_ops *ops;
+    struct device *device;
+    struct board *board;
+    const struct measure_request *request;
+    struct buffers buffers;
+    struct verifier verifier;
+    double state_read_s; /* when `state` was last read */
+    struct device_state state;
+};
+
+enum measurement_phase {
+    MEASUREMENT_RUNNING, /* prepared and correct so far */
+    MEASUREMENT_SETTLED, /* the stopping rule is met; a baseline is still sampled */
+    MEASUREMENT_OVER,    /* failed or skipped: see result->status */
+};
+
+struct measurement {
+    int index; /* in the request */
+    const struct assay_variant *variant;
+    struct case_result *result;
+    struct assay_call call;
+    enum measurement_phase phase;
+    bool set_up;
+
+    int block_count; /* samples per block */
+    bool lengthy;    /* a launch takes at least LENGTHY_S */
+    double hold_ns;  /* how long the stream is held while the host enqueues */
+    double spent_s;  /* time spent in blocks */
+    int rounds;
+    int next_decision; /* number of samples at which the stopping rule is next checked */
+
+    int count, capacity; /* samples so far */
+    struct block_sample *samples;
+    uint16_t *round;
+    int wall_count, wall_capacity;
+    float *wall_ns;
+    uint16_t *wall_round;
+    struct code_seen code;
+
+    int state_count;
+    double sm_mhz_sum, power_w_sum, temperature_max_c;
+    double energy_mj; /* per launch; NAN not measured */
+};
+
+/* Set up, launch once, check. 0, or -1 when the device is broken; for a variant that fails
+ * or is wrong the phase becomes MEASUREMENT_OVER. The same holds for the functions below. */
+int measurement_prepare(struct measurement *measurement, struct measure_context *context);
+
+/* Take one block of samples in round `round`. */
+int measurement_block(struct measurement *measurement, struct measure_context *context, int round);
+
+/* Poison the outputs, take a last timed block, check again; then measure the energy if the
+ * request asks for it. */
+int measurement_finish(struct measurement *measurement, struct measure_context *context, int round);
+
+/* Profile one launch; `profile` names the counters to read. */
+int measurement_profile(struct measurement *measurement, struct measure_context *context,
+                        struct profile *profile);
+
+/* Compute the result from the samples, and hand these over to it (summary.c). */
+int measurement_summarise(struct measurement *measurement, const struct measure_context *context);
+
+void measurement_teardown(struct measurement *measurement, struct measure_context *context);
+void measurement_release(struct measurement *measurement);
+
+/* The stopping rule. Pure. `values` are the unmarked samples; they are sorted. A case whose
+ * samples are so long that it has taken MEASURE_LONG_S and several budgets may end with
+ * fewer than 30 samples: 8 are enough for a 99 % confidence interval of the median. */
+enum {
+    MEASURE_MIN_SAMPLES = 30,
+    MEASURE_FEW_SAMPLES = 8,
+    MEASURE_LONG_S = 2,
+    MEASURE_LONG_BUDGETS = 4,
+    MEASURE_MIN_ROUNDS = 8, /* enough for a sign-test confidence interval of ratios by round */
+    MEASURE_MAX_SAMPLES = 20000,
+};
+bool measure_settled(double *values, int count, int rounds, double precision_pct, double spent_s,
+                     double budget_s);
+
+/* Energy per launch in mJ, from that of a block. NAN unless the block is long enough for
+ * the resolution of the counter and consists almost only of launches of `sample_s` each.
+ * Pure. */
+double measure_block_energy(double energy_mj, double block_s, double sample_s, int launches);
+
+#endif
