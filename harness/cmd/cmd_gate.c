@@ -185,9 +185,10 @@ const struct command cmd_gate = {
                 "SUITE --baseline NAME [--cand PROGRAM] [options]",
     .about = "Runs two builds in turns on one device: six launches of each screen every case,\n"
              "and ten or more fresh ones confirm what looks changed. A gate of unchanged code\n"
-             "says REGRESSED in at most 5 % of its runs, whatever the number of cases\n"
-             "(docs/gate.md). With --baseline the base is a stored run of five launches or\n"
-             "more, and a change is SUSPECT at most, which ends with 0 without\n"
+             "says REGRESSED in at most 5 % of its runs, for all its cases together, where\n"
+             "rounds are independent and the builds lie alike in memory: the conditions are\n"
+             "in docs/gate-statistics.md. With --baseline the base is a stored run of five\n"
+             "launches or more, and a change is SUSPECT at most, which ends with 0 without\n"
              "--fail-on SUSPECT.\n",
     .examples = "assay gate smoke --base ../main/build/assay --device host\n"
                 "assay gate smoke --baseline release-1.2 --device host --markdown gate.md",
