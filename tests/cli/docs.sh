@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Every link of the documents leads somewhere: a file that is there, a heading that is there.
 . "$(dirname "$0")/lib.sh"
-cd "$HERE/.." || exit 1
+root=${HERE%/*}
 
 # anchors FILE: its headings as links name them.
 anchors() {
@@ -18,14 +18,15 @@ leads() {
 }
 
 shopt -s nullglob
-for page in *.md */*.md */*/*.md; do
+for page in "$root"/*.md "$root"/*/*.md "$root"/*/*/*.md; do
     # Links and pictures of this tree; code is left out.
     while IFS= read -r link <&3; do
-        check "$page: $link" leads "$page" "$link"
+        check "${page#"$root"/}: $link" leads "$page" "$link"
     done 3< <(awk '/^```/ { code = !code } !code && !/^    /' "$page" | grep -o '](\([^)]*\))' |
         sed 's/^](//; s/)$//' | grep -v '^https\?:' | sort -u)
 done
-for page in docs/*.md; do
-    [ "$page" = docs/README.md ] ||
-        check "docs/README.md lists ${page#docs/}" grep -qF "](${page#docs/})" docs/README.md
+for page in "$root"/docs/*.md; do
+    name=${page##*/}
+    [ "$name" = README.md ] ||
+        check "docs/README.md lists $name" grep -qF "]($name)" "$root/docs/README.md"
 done
