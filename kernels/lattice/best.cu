@@ -1,40 +1,29 @@
 /*
- * best.cu - the encoder at the speed of memory, for packed codes, q a power of two, and one or
- * two levels. All other shapes go to best_list.cu. Blocks of E8 and D4 with a T of their own are
- * tried here first, and those that may be overloaded are done there.
+ * best.cu - the encoder at the speed of memory: packed codes, q a power of two, one or two
+ * levels. All other shapes go to best_list.cu. Where every block of E8 or D4 has its own T, a
+ * first pass here tries all blocks with T = 0, and best_again handles those that may be
+ * overloaded.
  *
- * Bytes of an entry: 4 read, M log2 q / 8 written (q4m2: 4.5 in all).
+ * Bytes per entry: 4 read, M log2 q / 8 written (q4m2: 4.5 in all).
  *
- * An H200 at 4.3 TB/s gives an entry of 4.5 bytes 1.05 ps, in which its 132
- * multiprocessors issue about 35 instructions per lane (at 1.98 GHz), 17 of them at
- * most in the half-rate integer pipe. The definition as written takes more for E8 at
- * q4m2 (fused_vec). What this kernel takes, counted in the machine code for sm_90a, for 8 entries:
- *     fp32: 18 fused for v, norm and choice, 24 for the errors, 8 floors, 9 sums 59
- *     integer: 38 logic, 9 byte permutes, 8 three-way minima and maxima,
- *              12 shifts, 15 additions, selections and comparisons             82
- *     multiplications (running sums, gathers, parities)                        18
- *     loads, store, addresses, loop                                            22
- * in all about 181, 23 per entry: at 4.3 TB/s the issue slots are two thirds full and the
- * integer pipe six tenths, so that memory is the bound. Measured, 2^27 entries at q4m2: E8, D4
- * and A2 142 us, 4.25 TB/s, Z2 137; moving the bytes alone (copy_encode) takes 138, and the
- * definition (fused_vec) 335, 295, 190 and 144.
- * D4 and A2 have both levels by one look-up for four entries (lattice_lookup.h).
- * In the loop of the walk, instructions per entry at q4m2: E8 23, D4 18, A2 18; Z2,
- * which has nothing to decide, takes 20 without a walk.
+ * Why it is fast. At 4.3 TB/s an H200 has time for about 35 instructions per entry of 4.5 bytes.
+ * The definition needs more (fused_vec); the formulas of lattice_fast.h need about 23, so memory
+ * is the limit. docs/kernels.md has the count by kind of instruction. D4 and A2 find both levels
+ * by one look-up for four entries (lattice_lookup.h).
  *
- * The table is 128 KB for E8 (c(b) over the digits of the first level), for D4 and for
- * A2 (codes), held in shared memory by one block of 1024 threads per multiprocessor,
- * which therefore stays and walks the tensor with a stride; the next two groups of
- * each thread are under way while one is worked on (96 KB per multiprocessor; 23 KB
- * are what Little's law asks for). 32 lanes that look up at random meet in a bank
- * some three times: 4 cycles for 256 entries, twice that where a look-up is four
- * entries. Filling the table costs each multiprocessor 128 KB from L2, some 4 us: about what
- * the walk takes beyond the copy.
+ * The table takes 128 KB: c(b) over the digits of the first level for E8, codes for D4 and A2. It
+ * is in shared memory, which leaves space for one block of 1024 threads per multiprocessor. These
+ * blocks are persistent and walk the tensor with a stride (lattice_walk.cuh). Each thread loads
+ * its next two groups while it computes one, which is 96 KB in flight per multiprocessor; by
+ * Little's law 23 KB would do. A random look-up by 32 lanes has about three lanes in the fullest
+ * bank. To fill the table, each multiprocessor reads 128 KB from L2, about 4 us: that is most of
+ * the time by which the kernel is slower than a copy.
  *
- * Below 2^22 entries short-lived blocks: E8's table stays in global memory and is read
- * through L1, D4's and the others' c(b) is 256 or 16 entries that each block copies.
- * Below 2^17 the way of E8's table from memory is longer than computing what it holds (8 x
- * 64 on an H200: 1.76 us in the run of 2026-11-21, and 1.54 us since, by the definition).
+ * Small tensors. Below 2^22 entries blocks are short-lived: E8's table stays in global memory and
+ * is read through L1, and each block copies c(b) of the other lattices (256 or 16 entries). Below
+ * 2^17 entries it takes longer to fetch E8's table from memory than to compute its entries, so E8
+ * follows the definition (8 x 64 on an H200: 1.76 us by table in the run of 2026-11-21, 1.54 us
+ * since).
  */
 #include <stdlib.h>
 #include <type_traits>
@@ -139,7 +128,7 @@ static __device__ __forceinline__ group_t<LATTICE> walk_t(const float x[8], floa
 }
 
 /* One block per multiprocessor, the table in its shared memory. Every thread of the grid
- * has `rounds` groups; the first `rest` threads have one more. HAS_T: a T per block. */
+ * has `rounds` groups; the first `rest` threads have one more. HAS_T: one T per block. */
 template <int LATTICE, bool HAS_T>
 static __global__ void __launch_bounds__(WALK_THREADS, 1)
     best_walk(const float4 *__restrict__ x, uint32_t *__restrict__ out, int rounds, int rest,

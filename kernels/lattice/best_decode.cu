@@ -1,28 +1,24 @@
 /*
- * best_decode.cu - decoding at the speed of writing: packed codes, four entries per
- * thread and store, the points from a table in shared memory (lattice_points.h).
+ * best_decode.cu - decoding at the speed of writing: packed codes, four entries per thread and
+ * store, points from a table in shared memory (lattice_points.h).
  *
- * Bytes of an entry: M log2 q / 8 read, 4 written (q4m2: 4.5 in all). A warp's store
- * covers 512 bytes in one piece; the two threads that share a block of E8 look up the
- * same words.
+ * Bytes per entry: M log2 q / 8 read, 4 written (q4m2: 4.5 in all). A store of a warp covers 512
+ * bytes in a row. The two threads that share a block of E8 look up the same words.
  *
- * An H200 that writes 4.69 TB/s takes 129 us for 2^27 entries at q4m2, in which a
- * multiprocessor issues at most 129 instructions for a warp and store of 128 entries (at
- * 1.98 GHz). The loop has 63 of them for E8 q4m2, four look-ups among them: 16 different
- * addresses each, in some 3 cycles, 12 of about 32. Measured: E8 155 us, the others 154; moving
- * the bytes alone (copy_decode) takes 152 to 153, for reads come between the writes.
+ * Why it is fast. At 4.69 TB/s of writing, an H200 has time for 129 instructions per warp and
+ * store of 128 entries; the loop for E8 at q4m2 has 63, four of them look-ups. Measured times are
+ * within 2 % of copy_decode, which moves the same bytes (docs/kernels.md).
  *
- * A T per block is a byte for a quad, two for two quads (E8) or two of a quad (Z2, A2), loaded
- * with the codes; its power of two is four instructions per block. Measured at q4m2 with T: E8
- * and D4 162 us, Z2 and A2 169, less than copy_decode, which takes 165, 167 and 171. One T for
- * the tensor only changes beta.
+ * Where each block has its own T, a quad of four entries reads one byte of T for D4, two quads
+ * share one for E8, and a quad reads two for Z2 and A2; they are loaded with the codes. Scaling by
+ * 2^T takes four instructions per block. One T for the whole tensor only changes beta.
  *
- * The table (E8 at q = 4: 192 KB) makes one block per multiprocessor, or as many as fit,
- * stay and take 64 KB of y in turn (lattice_walk.cuh); the codes of the next turn are
- * under way while those of the last are worked on. Below 2^22 entries the table is read
- * through L1; below 2^17 that second way to memory is longer than computing what it would
- * bring (8 x 64 on an H200: 1.76 us in the run of 2026-11-21, and 1.50 us since, by the
- * definition).
+ * The table (192 KB for E8 at q = 4) leaves space for one block per multiprocessor, or a few for
+ * smaller tables. Blocks are persistent and take 64 KB of y at a time (lattice_walk.cuh); they
+ * load the codes of the next piece while they decode this one. Below 2^22 entries the table is
+ * read through L1. Below 2^17 entries fetching it takes longer than computing the points, so the
+ * kernel follows the definition (8 x 64 on an H200: 1.76 us by table in the run of 2026-11-21,
+ * 1.50 us since).
  */
 #include <stdlib.h>
 #include <type_traits>
@@ -101,14 +97,14 @@ static __global__ void __launch_bounds__(ONCE_THREADS) decode_once(const struct 
     a.y[at] = quad.decode(a.table, (int)(at & 1), decode_half(a));
 }
 
-/* Three levels are too much work to meet behind (E8: 186 us for 2^27 entries, copy_decode 161). */
+/* With three levels a barrier after every chunk costs too much (E8: 186 us for 2^27 entries,
+ * copy_decode 161), so blocks take their chunks with a stride. */
 static __host__ __device__ constexpr bool is_in_turn(int code)
 {
     return code != CODE_Q4M3;
 }
 
-/* Chunks of WALK_THREADS * IN_FLIGHT quads; what is left then is dealt out, a quad
- * per thread. */
+/* Chunks of WALK_THREADS * IN_FLIGHT quads; the quads that are left are taken one per thread. */
 template <int LATTICE, int CODE, bool HAS_T>
 static __global__ void __launch_bounds__(WALK_THREADS, 1) decode_walk(const struct decode_args a)
 {

@@ -1,33 +1,25 @@
 /*
- * best_list.cu - the encoder for every code, type and protection, in two parts: all blocks are
- * tried by the fast arithmetic; those that may be overloaded are put on a list in shared memory
- * and then done by the definition, one thread per block.
+ * best_list.cu - the encoder for every code, element type and overload protection, in two parts.
+ * First all blocks are encoded by the fast arithmetic with T = 0, and blocks that may be
+ * overloaded are put on a list in shared memory. Then the blocks of the list are encoded by the
+ * definition, one thread per block.
  *
- * Bytes of an entry: as the operation says. With one T for the tensor x is read twice: once
- * for the T, where a block that surely fits (round_fits) is done with.
+ * Bytes per entry: those of the operation. With one T for the tensor x is read twice: once to find
+ * T, where a block that surely fits (round_fits) needs no more work.
  *
- * What protection costs. A loop that doubles beta makes a warp wait for its worst lane:
- * of 32 lanes one nearly always has an overloaded block of Z2 or A2 (one block in 15, in 23
- * at q4m2), and everything is computed twice. Here the blocks that do not surely fit come
- * together first (Z2 7 % and A2 4 %, exactly the overloaded; D4 3, E8 0.3 %): of 256 threads
- * 68, 44, 15 and 1 then have a block each, so the second part takes 3, 2, 1 and 1 of 8 warps.
- * E8 and D4 from 2^22 entries on are best.cu's walk, which leaves the others to best_again: it
- * reads T, 1/8 or 1/4 byte per entry, 4 to 8 us. On an H200, 2^27 entries at q4m2, in us:
+ * Why a list. A loop that doubles beta until the block fits makes a warp wait for its slowest
+ * lane, and one of 32 lanes nearly always has an overloaded block of Z2 or A2 (one block in 15 and
+ * in 23 at q4m2), so every warp would compute twice. The list collects these blocks: 7 % of Z2 and
+ * 4 % of A2 (exactly the overloaded ones), 3 % of D4 and 0.3 % of E8. In a thread block of 256,
+ * the second part then has 68, 44, 15 and 1 blocks to encode, which takes 3, 2, 1 and 1 of its 8
+ * warps.
  *
- *                                      Z2    A2    D4    E8
- *     predicted (by instructions)     155   170   160   155 to 165
- *     measured                        222   248   227   177
- *     copy_encode, T moved as well    162   162   151   145
- *     fused_vec                       227   390   426   458
- *     best.cu without T               137   142   142   142
+ * From 2^22 entries on, E8 and D4 are encoded by best.cu instead, which marks blocks that may be
+ * overloaded in T and leaves them to best_again. That kernel reads T, 1/8 or 1/4 byte per entry.
  *
- * Why the first three miss by 42 to 46 % is not known, nor how the walk and best_again share
- * their time: `assay profile lattice --filter 'lattice_encode/best'` takes it apart.
- *
- * Digits that are not packed are written by 16 bytes, one thread's behind another's: E8 q4m2,
- * 2^27 entries, 230 us as int8 (3.50 TB/s) and 762 us as int32 (2.11 TB/s).
- * q = 3 and three levels have no faster closest points: they are the definition here too (E8
- * q3m2 404 us, q4m3 409 us).
+ * q = 3 and three levels have no faster closest point; they follow the definition here too. Digits
+ * that are not packed are written 16 bytes per thread. docs/kernels.md has the times, and which of
+ * them were predicted wrongly.
  */
 #include "best_list.cuh"
 

@@ -55,7 +55,7 @@ static __device__ __forceinline__ int try_again(const struct lattice_args &a, in
 
 /* ----------------------------------------------------------- the encoder -- */
 
-/* T of a block that a first kernel leaves for a second one: no T that lasts is this. */
+/* T of a block that the first kernel leaves to the second; never a final T. */
 enum { BEST_AGAIN = 254 };
 
 struct best_list_args {
@@ -71,7 +71,7 @@ struct best_list_args {
 int best_list(const struct lattice_job *job, const struct best_list_args *args,
               cudaStream_t stream);
 
-/* Round trip with a T per block: columns a multiple of 8. Asynchronous on the call's stream. */
+/* Round trip with one T per block: columns a multiple of 8. Asynchronous on the call's stream. */
 int best_roundtrip_list(struct assay_call *call);
 
 /* The blocks of E8 or D4 at q4m2, packed, whose T is BEST_AGAIN: code and T. */

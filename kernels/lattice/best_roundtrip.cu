@@ -1,23 +1,23 @@
 /*
- * best_roundtrip.cu - the round trip at the speed of copying: no digits, only the closest
- * point and the test that its block is not overloaded (lattice_round.h).
+ * best_roundtrip.cu - the round trip at the speed of copying. It makes no digits: it finds the
+ * closest point and tests that the block is not overloaded (lattice_round.h). Blocks that have
+ * their own T are in best_roundtrip_list.cu.
  *
- * Bytes of an entry: 4 read, 4 written. A thread has two quads of four entries. Z2, A2
- * and D4 have whole blocks in a quad, and the two stand a block's width apart; for E8
- * they are one block: of two neighbours, the even has one of the warp's first 16 and
- * the odd the same one of its last 16. It is read as it stands (the second load finds its
- * sectors in L1); then the two swap halves, and a store covers 512 bytes in a row.
+ * Bytes per entry: 4 read, 4 written.
  *
- * An H200 that copies at 4.3 TB/s takes 250 us for 2^27 entries, which is 62
- * instructions per entry at most (at 1.98 GHz). E8 q4m2 has 31; the definition, where one of
- * a warp's 32 blocks may be overloaded, 60 more (one warp in thirteen, normal entries). The
- * other lattices' common cases are cheaper (D4 29, A2 23, Z2 19 in all) and their rare ones more
- * common: a D4 warp meets one three times in five, those of A2 always. (Z2 has none: a
- * remainder per coordinate is its definition.) So D4 and A2 at q4m2 have both tables in shared
- * memory from 2^22 entries on, that of codes (lattice_lookup.h) and that of points
- * (lattice_points.h): 25 and 21, whatever the data are. Measured at q4m2: E8 255 us, Z2 258,
- * D4 and A2 267, copy_roundtrip 248 to 250. Blocks with a T of their own are in
- * best_roundtrip_list.cu.
+ * Layout. A thread has two quads of four entries. For Z2, A2 and D4 a quad holds whole blocks, and
+ * the two quads are a thread block's width apart. For E8 the two quads are one block, and threads
+ * work in pairs: the even thread has a block of the warp's first 16, the odd thread the block at
+ * the same place of its last 16. Both load their blocks as they are in memory (the second load
+ * hits L1), then exchange halves, so that each store of the warp covers 512 bytes in a row.
+ *
+ * Why it is fast. At 4.3 TB/s an H200 has time for 62 instructions per entry. E8 at q4m2 takes 31,
+ * and 60 more in the few warps that have a block which may be overloaded. Z2 takes 19 and has no
+ * such case, because its definition is one remainder per coordinate. For D4 and A2 the rare case
+ * is not rare: three of five warps of D4 have one, and every warp of A2. So at q4m2, from 2^22
+ * entries on, both use tables in shared memory instead, one of codes (lattice_lookup.h) and one of
+ * points (lattice_points.h): 25 and 21 instructions per entry for any data. Measured times are 2
+ * to 7 % above copy_roundtrip (docs/kernels.md).
  */
 #include <stdlib.h>
 
@@ -125,8 +125,8 @@ static __device__ __forceinline__ void table_eight(const struct round_args &a,
     }
 }
 
-/* Twice WALK_THREADS quads in a row each time, `rounds` times; what is left then is
- * dealt out again, a quad per thread. */
+/* `rounds` times, twice WALK_THREADS quads in a row; the quads that are left are taken one per
+ * thread. */
 template <int LATTICE>
 static __global__ void __launch_bounds__(WALK_THREADS, 1)
     roundtrip_walk(const struct round_args a, const uint32_t *__restrict__ from, int rounds)

@@ -1,16 +1,16 @@
 /*
- * best_roundtrip_list.cu - the round trip of blocks with a T of their own, in two parts: the
- * closest points of all blocks at T = 0; then, from a list in shared memory and by the
- * definition, the blocks that may be overloaded.
+ * best_roundtrip_list.cu - the round trip of blocks that have their own T, in two parts: the
+ * closest points of all blocks at T = 0; then the blocks that may be overloaded, from a list in
+ * shared memory, by the definition.
  *
- * Bytes of an entry: 4 read, 4 written, which leaves an H200 time for 62 instructions per
- * entry (at 1.98 GHz). At q4m2 the first part takes some 30 (E8), 25 (D4), 22 (A2, Z2), the
- * second, which encodes and decodes, was estimated at some 20 for A2 (18 % of the blocks), 10
- * for Z2 (7 %), 15 for D4 and for E8 (a warp in 8): memory would be the bound, 260 us for 2^27
- * entries. Measured: Z2 270 us, E8 284, D4 293, A2 447 (copy_roundtrip 248 to 250; fused_vec
- * 310, 695, 680 and 524). A2 is bound by L2, at 95 % of its peak: a block of the list is read and
- * written once more, eight bytes that L2 looks up as it does 128. Its list is not exact here, as
- * it is in best_list.cu (4 % of the blocks).
+ * Bytes per entry: 4 read, 4 written. At the speed of memory an H200 has time for 62 instructions
+ * per entry. The first part takes about 30 for E8, 25 for D4, 22 for A2 and Z2; the second, which
+ * encodes and decodes, was estimated at 10 to 20, so memory should be the limit.
+ *
+ * It is not, for most: docs/kernels.md has the times. A2 is bound by L2, at 95 % of its peak,
+ * because each block of the list is read and written a second time, eight bytes that cost L2 as
+ * much as a line of 128. The list of A2 holds 18 % of the blocks here, since the quick test is not
+ * exact; that of best_list.cu is, and holds 4 %.
  */
 #include "best_list.cuh"
 

@@ -1,12 +1,12 @@
 /*
- * copy.h - the copies that bound the family (baselines/copy_lattice*): groups of eight
- * entries and their packed codes, moved with next to no arithmetic.
+ * copy.h - the copies that bound the family (baselines/copy_lattice*): they move groups of eight
+ * entries and their packed codes, with next to no arithmetic.
  *
- *   encode     the codes are the low bytes of a word: the exclusive or of the eight
- *              entries' bits, above it that of the first four; T of the group's block b is
- *              byte b of the word
- *   decode     entry i is the low 32 bits of the codes' word, exclusive or i and the T
- *              of its block
+ *   encode     the codes are the low bytes of a word, the exclusive or of the bits of all eight
+ *              entries; the word above is the exclusive or of the first four. T of block b of the
+ *              group is byte b of the word
+ *   decode     entry i is the low 32 bits of the codes' word, exclusive or i and the T of its
+ *              block
  *   roundtrip  y = x
  */
 #ifndef LATTICE_COPY_H
@@ -36,8 +36,8 @@ LATTICE_FN uint64_t copy_word(const uint32_t x[8])
 extern "C" {
 #endif
 
-/* Why a shape has no copy, or NULL: eights and packed codes only, with a T a
- * block or none. */
+/* NULL, or why a shape has no copy: it needs columns in multiples of eight and packed codes,
+ * with one T per block or none. */
 const char *lattice_copy_supports(const struct assay_shape *shape);
 
 /* Signature of assay_variant.model; for all three operations. */

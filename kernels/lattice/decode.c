@@ -3,10 +3,10 @@
  *
  *     y = beta 2^T sum_m q^m (G b_m - q Q(G b_m / q + dither))
  *
- * Bytes of an entry: M log2 q / 8 read, 4 written, and a byte per block for T. The sum
- * is a whole number (doubled), the same by every right way; then come one or two
- * products in fp32. Codes are drawn uniformly; T from 0 to 12, where
- * above 10 means lost: zeros.
+ * Bytes per entry: M log2 q / 8 read, 4 written, and one byte per block for T. The sum, doubled,
+ * is a whole number, so every correct variant computes the same one; one or two products in fp32
+ * follow. Codes are drawn uniformly, T from 0 to 12. A T above 10 marks a lost block, which
+ * decodes to zeros.
  */
 #include "dims.h"
 #include "lattice.h"

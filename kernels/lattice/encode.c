@@ -1,19 +1,20 @@
 /*
- * encode.c - operation lattice_encode: the nested lattice digits of x.
+ * encode.c - operation lattice_encode: the nested lattice digits of x (lattice.h has the
+ * definition).
  *
- * Bytes of an entry: 4 read, M log2 q / 8 written packed (E8 q4m2: 36 bytes for 8), and one
- * byte per block for T. The definition is in lattice.h.
+ * Bytes per entry: 4 read, M log2 q / 8 written packed (E8 at q4m2: 36 bytes for 8 entries), and
+ * one byte per block for T.
  *
- * The reference is exact from v = fma(x, r, dither) on. Kernels decide level 0 in fp32
- * and may take the other of two points whose squared distances differ by less than
- * 1e-5: the codes of such a block are another block's, so each of them that differs is
- * NEAR, and more than 1e-4 of all codes may not be. The levels above are exact everywhere.
+ * What is a right answer. The reference is exact from v = fma(x, r, dither) on. Kernels decide
+ * level 0 in fp32, and may choose the other one of two points whose squared distances differ by
+ * less than 1e-5. Every code of such a block may then differ; a code that does counts as NEAR, and
+ * at most 1e-4 of all codes may be NEAR. The levels above are exact in every variant.
  */
 #include "dims.h"
 #include "lattice.h"
 #include "quality.h"
 
-/* Added to what is expected of a block at a tie: no code is as large. */
+/* Added to the expected codes of a block at a tie; no code is as large. */
 static const double TIE = 65536.0;
 
 static int buffers(const struct assay_shape *shape, struct assay_buffer out[ASSAY_MAX_BUFFERS])

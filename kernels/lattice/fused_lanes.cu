@@ -1,11 +1,11 @@
 /*
- * fused_lanes.cu - d lanes per block, an entry each, with shuffles where the formula
- * looks across the block: butterflies for sums, parities and the worst coordinate, a
- * suffix scan for the basis.
+ * fused_lanes.cu - d lanes per block, one entry each. Where the formula combines the entries of a
+ * block, lanes exchange values by shuffles: butterflies for sums, parities and the worst
+ * coordinate, a suffix scan for the basis.
  *
- * Bytes of an entry: as the operation says. Loads are perfectly coalesced; but every
- * lane of a block repeats what a block needs once, and a shuffle is as dear
- * as a load from shared memory: 52 of them per entry when encoding at E8 q4m2.
+ * Bytes per entry: those of the operation, and all loads are coalesced. It is slow because every
+ * lane of a block repeats what the block needs once, and because a shuffle costs as much as a load
+ * from shared memory: encoding at E8 q4m2 takes 52 of them per entry.
  */
 #include "lattice.cuh"
 
@@ -181,8 +181,8 @@ template <int LATTICE, int Q>
 static __device__ __forceinline__ uint64_t lanes_encode(const struct lattice_args &a,
                                                         const struct lanes &at, float x)
 {
-    /* Each lane's square is fused onto the sum of the lanes before it, as the
-     * definition's norm is: the lanes take turns. */
+    /* The definition adds each square by a fused multiply-add to the sum of those before it,
+     * so the lanes take turns. */
     constexpr int D = lattice_d(LATTICE);
     float v = fmaf(x, a.r, at.dither), norm = 0.0f;
 #pragma unroll
@@ -219,7 +219,7 @@ static __device__ __forceinline__ int lanes_decode(const struct lattice_args &a,
     return z;
 }
 
-/* Packed codes are one lane's to write; of others each lane has its digits. */
+/* One lane writes packed codes; of all other types each lane writes its own digits. */
 template <int LATTICE, int Q>
 static __device__ __forceinline__ void lanes_put(const struct lattice_args &a, int64_t block,
                                                  int lane, uint64_t digits)
@@ -238,7 +238,7 @@ static __device__ __forceinline__ void lanes_put(const struct lattice_args &a, i
     }
 }
 
-/* Digits that this lane reads; those of a block are its lanes' together. */
+/* The digits that this lane reads: its share of those of the block. */
 template <int LATTICE, int Q>
 static __device__ __forceinline__ uint64_t lanes_get(const struct lattice_args &a, int64_t block,
                                                      int lane)

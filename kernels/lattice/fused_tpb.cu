@@ -1,9 +1,9 @@
 /*
- * fused_tpb.cu - one thread per block, all of the formula in registers; and, where one T is
- * asked for the whole tensor, a pass before that finds it.
+ * fused_tpb.cu - one thread per block, with the whole formula in registers. Where one T is wanted
+ * for the whole tensor, an extra pass before finds it.
  *
- * Bytes of an entry: as the operation says; the pass before reads x once more.
- * A warp's loads are strided by the block, 4 bytes per lane: each line is touched d times.
+ * Bytes per entry: those of the operation; the extra pass reads x once more. It is slow because
+ * neighbouring lanes read 4 bytes each, a block apart, so a warp touches each line d times.
  */
 #include "lattice.cuh"
 

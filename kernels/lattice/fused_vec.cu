@@ -1,10 +1,10 @@
 /*
- * fused_vec.cu - eight entries per thread, 16-byte loads and one packed store.
+ * fused_vec.cu - eight entries per thread, loaded 16 bytes at a time, with one packed store.
  *
- * Bytes of an entry: as the operation says. The naive closest point of E8 (every
- * level computed as the definition has it, in fp32 and then whole numbers): some
- * 600 instructions for 8 entries at q4m2, twice what memory leaves time for on an
- * H200 (335 us for 2^27 entries, copy_encode 138); best.cu is the answer to that.
+ * Bytes per entry: those of the operation. The closest point of E8 follows the definition at every
+ * level, in fp32 and then in whole numbers: about 600 instructions for 8 entries at q4m2, twice
+ * what memory leaves time for on an H200 (335 us for 2^27 entries, copy_encode 138). best.cu has a
+ * cheaper formula.
  */
 #include "lattice_vec.cuh"
 

@@ -1,9 +1,8 @@
 /*
- * host.c - the family on the host: block by block in double on one core
- * (host_scalar, the reference's own formulas), and the arithmetic of the GPU kernels on
- * all cores (host_omp).
+ * host.c - the family on the host. host_scalar works block by block in double on one core, by the
+ * reference's own formulas; host_omp has the arithmetic of the GPU kernels, on all cores.
  *
- * Bytes of an entry: as the operations say; the digits of a block stay in a register.
+ * Bytes per entry: those of the operations; the digits of a block stay in a register.
  */
 #include "lattice.h"
 

@@ -1,31 +1,35 @@
 /*
  * lattice.h - what the lattice family shares: dims, buffers, and the host models.
  *
- *   lattice_encode     digits of the nested lattice points of each block of x
- *   lattice_decode     the points of digits, times beta
- *   lattice_roundtrip  both, without the digits leaving the registers
+ *   lattice_encode     x to the digits of its nested lattice points, block by block
+ *   lattice_decode     digits to points, times beta
+ *   lattice_roundtrip  both, without storing the digits
  *
- * A row of `columns` entries is cut into blocks of d (Z2, A2: 2, D4: 4, E8: 8), the
- * last one filled up with zeros. With v = x / beta + dither (lattice_math.h):
- * g = Q(v), digits b_0 = G^-1 g mod q, and for each further level g = Q(g / q + dither),
- * b_m = G^-1 g mod q. A block is overloaded where Q of the last g / q is not 0.
+ * A row of `columns` entries is cut into blocks of d (Z2, A2: 2, D4: 4, E8: 8), the last one
+ * filled up with zeros. With v = x / beta + dither (lattice_math.h): g = Q(v), digits b_0 =
+ * G^-1 g mod q, and for each further level g = Q(g / q + dither), b_m = G^-1 g mod q. A block is
+ * overloaded where Q of the last g / q is not 0.
  *
- * 1 / beta is an fp32 number r, so that v = fma(x, r, dither) is defined to the bit:
- * `scaling` on makes r sigma's recommended ratio over the data's sigma; off, r = 1
- * and the data come scaled (the multiplication is then by 1: it costs nothing in a
- * fused multiply-add, so there is no path without it).
+ * 1 / beta is an fp32 number r, so v = fma(x, r, dither) is defined to the bit. With `scaling` on,
+ * r is the recommended ratio for sigma divided by the sigma of the data. With it off, r = 1 and
+ * the data come scaled; the multiplication by 1 costs nothing in a fused multiply-add, so there is
+ * no separate path.
  *
- * `overload`: off keeps the digits of an overloaded block as they are. block doubles
- * beta for that block until it fits, T times, T one byte per block; tensor takes the
- * largest T of all blocks for all, one byte. A block is lost if an entry is NaN or
- * infinite or sum v^2 >= 2^40, or if 10 doublings do not do: its digits are 0 and,
- * where T is a block's own, T is 255. A lost block decodes to zeros.
+ * `overload` says what happens to an overloaded block:
  *
- * `type`: fp32, int32, int8 hold one digit per element, at (block M + level) d + i. packed
- * is an integer of ceil(M d log2 q / 8) bytes per block, little endian, in which
- * digit number level d + i has weight q^number: two bits per digit for q = 4, one for
- * q = 2, mixed radix for q = 3 (the bytes of E8's 16 digits hold 3^16 < 2^32).
- * Every digit is below 4, so each type holds every code there is.
+ *   off     its digits stay as they are
+ *   block   beta is doubled for that block until it fits, T times; T is one byte per block
+ *   tensor  the largest T of all blocks holds for all; T is one byte
+ *
+ * A block is lost if an entry is NaN or infinite, if sum v^2 >= 2^40, or if 10 doublings are not
+ * enough. Its digits are 0 and, where each block has its own T, T is 255. A lost block decodes to
+ * zeros.
+ *
+ * `type`: fp32, int32 and int8 hold one digit per element, at (block M + level) d + i. packed is
+ * an integer of ceil(M d log2 q / 8) bytes per block, little endian, in which digit number
+ * level d + i has weight q^number: two bits per digit for q = 4, one for q = 2, mixed radix for
+ * q = 3 (the 16 digits of E8 take 3^16 < 2^32). Every digit is below 4, so each type holds every
+ * code.
  */
 #ifndef LATTICE_H
 #define LATTICE_H

@@ -1,25 +1,24 @@
 /*
- * lattice_closest.h - the lattices Z2, A2, D4 and E8 and their closest points, in one
- * text for the host and for CUDA. Closest points as in Conway and Sloane, "Fast
- * quantizing and decoding algorithms for lattice quantizers and codes" (IEEE
- * Trans. Inf. Theory 28, 1982).
+ * lattice_closest.h - the lattices Z2, A2, D4 and E8 and their closest points, as one source for
+ * the host and for CUDA, after Conway and Sloane, "Fast quantizing and decoding algorithms for
+ * lattice quantizers and codes" (IEEE Trans. Inf. Theory 28, 1982).
  *
- * A point is its doubled coordinates z, whole numbers: x_i = z_i / 2, and for A2
- * x = (z_0 / 2, z_1 sqrt(3) / 2). D4 and Z2 have all z even, E8 and A2 all of one
+ * A point is stored by its doubled coordinates z, whole numbers: x_i = z_i / 2, and for A2 x =
+ * (z_0 / 2, z_1 sqrt(3) / 2). For D4 and Z2 all z are even; for E8 and A2 all have the same
  * parity.
  *
- * Level 0, in fp32. v_i = fma(x_i, r, e_i) with e the dither; t_i = floor(2 v_i) and
- * |a_i| = |v_i - rint(v_i)| are exact then. The two cosets share all of it:
- * round half up is (t + 1) >> 1, the half-integer is (t >> 1) + 1/2, and with
- * errors |a| and 1/2 - |a| the squares cancel from the difference of the distances:
+ * Level 0, in fp32. v_i = fma(x_i, r, e_i) with e the dither. t_i = floor(2 v_i) and |a_i| =
+ * |v_i - rint(v_i)| are exact, and serve both cosets: rounding half up is (t + 1) >> 1, the
+ * nearest half-integer is (t >> 1) + 1/2, and their errors are |a| and 1/2 - |a|. In the
+ * difference of the two squared distances the squares cancel:
  *     E8: D0 - D1 = sum |a| - 2 + [p0 odd] (1 - 2 max |a|) - [p1 odd] 2 min |a|
  *     A2: D0 - D1 = |a_0| + 3 |a_1| - 1,  a_1 that of x_1 / sqrt(3)
- * Nothing is left that a compiler could contract: every fused step says so.
- * The place of the largest and smallest |a| is in the last three bits of their
- * keys, an error below 2^-21.
+ * Every fused step is written as an intrinsic, so the compiler has nothing to contract. The place
+ * of the largest and of the smallest |a| is kept in the last three bits of their keys, an error
+ * below 2^-21.
  *
- * Levels above, in whole numbers: v = z / (2 q) + e, everything times 2 q 2^22, with
- * the dither rounded to 2^-22, a thirtieth of the gap it opens at a tie of E8.
+ * Levels above, in whole numbers: v = z / (2 q) + e, all times 2 q 2^22. The dither is rounded to
+ * 2^-22, a thirtieth of the gap that it opens at a tie of E8.
  */
 #ifndef LATTICE_CLOSEST_H
 #define LATTICE_CLOSEST_H

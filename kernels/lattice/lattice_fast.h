@@ -1,20 +1,18 @@
 /*
- * lattice_fast.h - the encoder for q a power of two, with as few instructions as
- * could be found; for the host too, so that tests run it.
+ * lattice_fast.h - the encoder for q a power of two, with as few instructions as could be found.
+ * It is compiled for the host too, so that tests run it. Two ideas go beyond lattice_math.h.
  *
- * Two ideas beyond lattice_math.h.
- *
- * The levels above the first need no closest point. A point g = G k splits into
- * k = q k' + b, b its digits, so g / q = G k' + G b / q, and because a rounding that
- * breaks ties by the dither commutes with the lattice's shifts,
+ * 1. The levels above the first need no closest point. A point g = G k splits into k = q k' + b,
+ * with b its digits, so g / q = G k' + G b / q. A rounding that breaks ties by the dither commutes
+ * with the lattice's translations, so
  *     Q(g / q) = G k' + Q(G b / q) = G (k' + c(b)),   c(b) = G^-1 Q(G b / q).
- * The next level's digits are k' + c(b) mod q, and c is a table over the q^d digits
- * of one level: 65536 entries of 16 bits for E8 at q = 4, 256 for D4, 16 for Z2 and A2.
+ * The next level's digits are k' + c(b) mod q, and c is a table over the q^d digits of one level:
+ * 65536 entries of 16 bits for E8 at q = 4, 256 for D4, 16 for Z2 and A2.
  *
- * For E8 everything after the roundings is four coordinates per 32-bit word, a byte
- * each, reversed (the last coordinate lowest), so that a multiplication by 0x01010101
- * makes the running sums that G^-1 is; 7 bits of a doubled coordinate are enough,
- * because 64 e_i = 32 (2 e_i) has coordinates in the basis that are 0 mod 32.
+ * 2. For E8, all steps after the roundings work on four coordinates per 32-bit word, one byte
+ * each. The order is reversed (the last coordinate is lowest), so that a multiplication by
+ * 0x01010101 gives the running sums that G^-1 consists of. 7 bits of a doubled coordinate are
+ * enough, because 64 e_i = 32 (2 e_i) has coordinates in the basis that are 0 mod 32.
  */
 #ifndef LATTICE_FAST_H
 #define LATTICE_FAST_H
@@ -61,8 +59,8 @@ LATTICE_FN uint32_t fast_min3(uint32_t a, uint32_t b, uint32_t c)
 #endif
 }
 
-/* lattice_key in one instruction, which has room for one constant: `mask` is
- * FAST_KEY_MASK in an argument of the kernel, where the compiler does not know it. */
+/* lattice_key in one instruction. That instruction takes one constant, so `mask`, FAST_KEY_MASK,
+ * comes as an argument of the kernel, whose value the compiler does not know. */
 #define FAST_KEY_MASK 0x7ffffff8u
 
 LATTICE_FN uint32_t fast_key(float rest, int i, uint32_t mask)

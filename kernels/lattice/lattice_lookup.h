@@ -1,16 +1,16 @@
 /*
- * lattice_lookup.h - D4 and A2 at q4m2: both levels' digits of four entries by one
- * look-up; for the host too, so that tests run it.
+ * lattice_lookup.h - D4 and A2 at q4m2: the digits of both levels, for four entries, by one
+ * look-up. It is compiled for the host too, so that tests run it.
  *
- * The digits of two levels at q = 4 depend on the closest point only up to 16 times the
- * lattice: 16 bits for four entries (one block of D4, two of A2), a table of 65536
- * entries of 16 bits. The index is made from bytes of the rounded entries, in
- * whatever order of bits is cheapest; the table is filled by walking all points.
+ * At q = 4, the digits of two levels depend on the closest point only modulo 16 times the lattice.
+ * For four entries (one block of D4, two of A2) that is 16 bits, so the table has 65536 entries of
+ * 16 bits. The index is made from bytes of the rounded entries, with its bits in whichever order
+ * is cheapest; the table is filled by walking over all points.
  *
- *   D4  h_i = z_i / 2 mod 16, four bits each. Their sum is even, so one lowest bit
- *       is free, and holds the parity of the four h_i / 16: 16 e_i is not in 16 D4,
- *       16 (e_i + e_j) is.
- *   A2  a byte per block: k_0 above k_1 with its lowest bit turned over.
+ *   D4  h_i = z_i / 2 mod 16, four bits each. Their sum is even, so one lowest bit carries no
+ *       information; it holds the parity of the four h_i / 16 instead, because 16 e_i is not in
+ *       16 D4 but 16 (e_i + e_j) is
+ *   A2  one byte per block: k_0 above k_1, with the lowest bit of k_1 inverted
  */
 #ifndef LATTICE_LOOKUP_H
 #define LATTICE_LOOKUP_H
@@ -28,8 +28,8 @@ LATTICE_FN uint32_t lookup_index_d4(uint32_t h)
     return ((bits & ~free_bit) | (parity & free_bit)) >> 16;
 }
 
-/* Index of two A2 points. `h` has, for each, (z_1 - c) / 2 and (z_0 - c) / 2 as bytes,
- * their low 5 bits one place up; `even` is 0x0101 for each of coset c = 0. */
+/* Index of two A2 points. For each, `h` has (z_1 - c) / 2 and (z_0 - c) / 2 as bytes, their
+ * low 5 bits shifted up by one; `even` is 0x0101 for each point of coset c = 0. */
 LATTICE_FN uint32_t lookup_index_a2(uint32_t h, uint32_t even)
 {
     uint32_t k = ((h & 0x3e3e3e3eu) | 0x40004000u) - ((h & 0x003e003eu) << 8);
@@ -51,8 +51,8 @@ LATTICE_FN uint32_t lookup_closest_d4(const float v[4], uint32_t mask)
         key[i] = fast_key(lattice_rest(v[i]), i, mask);
     }
     uint32_t most = fast_max3(fast_max3(key[0], key[1], key[2]), key[3], key[3]);
-    /* (t + 1) >> 1 is odd where the two low bits of t differ. To turn over the lowest
-     * is to round the other way. */
+    /* (t + 1) >> 1 is odd where the two low bits of t differ. Inverting the
+     * lowest bit rounds the other way. */
     uint32_t all = t[0] ^ t[1] ^ t[2] ^ t[3];
     uint32_t flip = ((all ^ all >> 1) & 1) << (8 * (most & 3));
     uint32_t bytes = fast_bytes(t[3], t[2], t[1], t[0]) ^ flip;

@@ -1,20 +1,21 @@
 /*
- * lattice_points.h - what packed digits stand for, by tables; for the host too, so that
- * tests run it.
+ * lattice_points.h - the points of packed digits, by tables. It is compiled for the host too, so
+ * that tests run it.
  *
- * A level's digits b stand for G b - q Q(G b / q), the point of b's class next to 0, and
- * the levels add up with weights q^m. Entries of a table, of doubled coordinates:
+ * The digits b of a level stand for G b - q Q(G b / q), the point of their class that is nearest
+ * to 0; the levels add up with weights q^m. Entries of the tables, in doubled coordinates:
  *
  *   Z2, A2    the whole block, by its packed bytes: 2 signed bytes
- *   D4        a level: 4 signed bytes
- *   E8        a level, q = 2 or 3: 8 signed bytes, in two words
- *   E8, q=4   a level: 3 bits per coordinate, 65536 entries of 24 bits, 192 KB - what a
- *             multiprocessor's shared memory has room for. With p = b_8 mod 2, the
- *             parity of all, z = 2 n - 6 - p and 0 <= n < 8: no coordinate is -8, and
- *             +8 is where the dither puts one hole. 16 bits stand in one array, 8 in one
- *             behind it.
+ *   D4        one level: 4 signed bytes
+ *   E8        one level, q = 2 or 3: 8 signed bytes, in two words
+ *   E8, q=4   one level: 3 bits per coordinate, 65536 entries of 24 bits, 192 KB, which fits the
+ *             shared memory of a multiprocessor. p = b_8 mod 2 is the parity of all coordinates;
+ *             z = 2 n - 6 - p with 0 <= n < 8, because no coordinate is -8: the dither puts the
+ *             hole at +8. 16 bits of an entry are in one array, 8 in a second one
+ *             behind it
  *
- * Work is by quads, four entries: half a block of E8, a block of D4, two of Z2 or A2.
+ * The work is divided into quads of four entries: half a block of E8, one block of D4, two of Z2
+ * or A2.
  */
 #ifndef LATTICE_POINTS_H
 #define LATTICE_POINTS_H

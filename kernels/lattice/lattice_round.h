@@ -1,14 +1,15 @@
 /*
- * lattice_round.h - decode(encode(x)) without digits; for the host too, so that tests
- * run it.
+ * lattice_round.h - decode(encode(x)) without digits. It is compiled for the host too, so that
+ * tests run it.
  *
- * With g_0 = Q(v) and g_m+1 = Q(g_m / q), the sum that decoding makes telescopes to
- * g_0 - q^M g_M: the closest point itself, unless the block is overloaded. That it is not
- * can be seen from v, and nearly always is. Rounding moves a point's product with a
- * shortest vector l by |l|^2 / 2 at most, and Q(u) = 0 where no product is larger, so
+ * With g_0 = Q(v) and g_m+1 = Q(g_m / q), the sum that decoding computes telescopes to
+ * g_0 - q^M g_M, which is the closest point itself unless the block is overloaded. A cheap test on
+ * v shows that a block is not overloaded, for nearly all blocks: rounding changes a point's
+ * product with a shortest vector l by at most |l|^2 / 2, and Q(u) = 0 where no product with u is
+ * larger than that, so
  *     v l < (|l|^2 / 2) (q^M - q^(M-1) - .. - 1)   for all l
- * is enough (a hundredth of q^M less, for the dithers). Where it does not hold g_M is
- * computed by its definition.
+ * is sufficient (less a hundredth of q^M for the dithers). Where the test fails, g_M is computed
+ * by its definition.
  */
 #ifndef LATTICE_ROUND_H
 #define LATTICE_ROUND_H
@@ -67,7 +68,8 @@ LATTICE_CONST int round_least(int q, int levels, int i)
     return -(q / 2 - (q % 2 == 0 && !up)) * below;
 }
 
-/* Whether a block is not overloaded: exact for Z2, else no only means perhaps. */
+/* Whether a block is surely not overloaded. Exact for Z2; for the others, false means that it may
+ * be. */
 LATTICE_FN bool round_fits(int lattice, int q, int levels, const float v[])
 {
     if (lattice != LATTICE_Z2) return round_reach(lattice, v) < round_bound(lattice, q, levels);
@@ -86,7 +88,7 @@ LATTICE_FN int round_ninths(int a)
     return (a - (a < 0 ? 8 : 0)) / 9;
 }
 
-/* z becomes what an overloaded block of Z2 decodes to, or stays what it is. */
+/* Set z to what an overloaded block of Z2 decodes to; leave any other block as it is. */
 LATTICE_FN void round_wrap_z2(int q, int levels, int z[])
 {
     const int power = round_power(q, levels);

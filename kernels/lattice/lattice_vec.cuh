@@ -96,7 +96,7 @@ template <typename F> static inline int vec_instance(const struct lattice_job *j
                                         : vec_with_code<LATTICE_E8>(job->code, f);
 }
 
-/* fused_vec's launch, for a `best` that has no faster way for a shape. */
+/* fused_vec's launch, for a `best` that has nothing faster for a shape. */
 int lattice_fused_vec(struct assay_call *call);
 
 /* The count of groups of eight entries. */

@@ -1,6 +1,6 @@
 /*
- * lattice_walk.cuh - what the kernels have in common whose blocks stay on their
- * multiprocessor, a table in its shared memory, and walk the tensor.
+ * lattice_walk.cuh - for kernels with persistent blocks that hold a table in shared memory and
+ * walk the tensor with a stride: the walk, and how many blocks fit.
  */
 #ifndef LATTICE_WALK_CUH
 #define LATTICE_WALK_CUH
@@ -14,20 +14,20 @@ enum { WALK_THREADS = 1024 };
 static const int64_t WALK_FROM = (int64_t)1 << 22;
 
 /*
- * Chunks in turn: a block takes the next one there is, so that what all blocks write at a
- * time lies together in memory, as it does where blocks are short-lived. With a stride of
- * its own a block drifts away from the others, and an H200 wrote a tenth less (decoding E8 q4m2,
- * 2^27 entries: 173 us in the run of 2026-11-21, in turn 155 us). In turn a block's warps
- * meet at every chunk, which is dear where a chunk is much work: then the stride is better.
+ * Chunks in turn: a block takes the next free chunk, so that all blocks write near each other in
+ * memory, as short-lived blocks do. With a fixed stride blocks drift apart, and an H200 wrote a
+ * tenth less (decoding E8 q4m2, 2^27 entries: 173 us in the run of 2026-11-21, 155 us in turn).
+ * Taking turns needs a barrier of the block at every chunk, which costs more the more work a chunk
+ * is: then the stride is better.
  */
 
-/* In device memory, zeros before a launch, and left so by the last block. */
+/* In device memory: zeros before a launch; the last block sets them back to zeros. */
 struct walk_turns {
     unsigned taken, done;
 };
 
-/* A block's way through the chunks: `now` is to be worked on, `next` will be, so that its
- * loads can leave. All threads of the block call all of this. */
+/* A block's place in the sequence of chunks: `now` is the current one; the loads of `next` can be
+ * issued already. All threads of the block call these functions. */
 template <bool IN_TURN> struct walk {
     struct walk_turns *turns;
     unsigned *slot; /* two words of shared memory */
@@ -39,13 +39,13 @@ template <bool IN_TURN> struct walk {
         ask();
     }
 
-    /* Before the work on `now`: the answer has the time of that work to come. */
+    /* Called before the work on `now`, which hides the latency of the answer. */
     __device__ __forceinline__ void ask()
     {
         if (IN_TURN && threadIdx.x == 0) ticket = gridDim.x + atomicAdd(&turns->taken, 1);
     }
 
-    /* Before the first chunk; a barrier, also for what was written to shared memory. */
+    /* Called before the first chunk. A barrier, also for what was written to shared memory. */
     __device__ __forceinline__ void enter()
     {
         if (IN_TURN && threadIdx.x == 0) slot[0] = ticket;
@@ -73,7 +73,7 @@ template <bool IN_TURN> struct walk {
     }
 };
 
-/* A table to shared memory, all threads of the block; `bytes` a multiple of 16. */
+/* Copy a table to shared memory, by all threads of the block; `bytes` is a multiple of 16. */
 static __device__ __forceinline__ void walk_fill(uint4 *table, const void *from, int bytes)
 {
 #pragma unroll 6
@@ -104,7 +104,7 @@ static inline int walk_make_turns(struct walk_turns **turns)
     return assay_cuda(cudaMemset(*turns, 0, sizeof **turns), "cudaMemset");
 }
 
-/* `bytes` at `table` to device memory that the caller frees, counted as workspace. */
+/* Copy `bytes` at `table` to device memory that the caller frees; counted as workspace. */
 static inline int walk_upload(struct assay_call *call, const void *table, size_t bytes,
                               void **device)
 {

@@ -1,9 +1,9 @@
 /*
- * models.c - the bits that the kernels of the family write: lattice_math.h, block by
- * block, on the host.
+ * models.c - the exact bits that the family's kernels write: lattice_math.h, block by block, on
+ * the host.
  *
- * Every variant that is not said to differ has this order of operations, on the
- * GPU as here, so all are compared with it bit for bit.
+ * Every variant without a note to the contrary computes in this order, so all are compared with
+ * this model bit for bit.
  */
 #include "lattice.h"
 

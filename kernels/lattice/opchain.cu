@@ -1,13 +1,13 @@
 /*
- * opchain.cu - one kernel per elementary step, each from memory to memory, as an eager
- * framework runs the formulas as they are written: round, find the worst error, repair
- * the parity, sum the squares, choose, multiply by G^-1, take the remainder. Deliberately slow.
+ * opchain.cu - one kernel per elementary step, each from memory to memory, as an eager framework
+ * runs the formulas: round, find the worst error, repair the parity, sum the squares, choose,
+ * multiply by G^-1, take the remainder. Deliberately slow: it shows what fusing saves.
  *
- * Launches at M levels: E8 20 M + 1, A2 12 M + 1, D4 10 M + 1, Z2 6 M + 1. Bytes of an entry
- * and level, read and written: about 160 for E8, 95 for A2, 75 for D4, 45 for Z2. All
- * levels are in fp32, where a tie is decided by the dither against an error of
- * some 1e-6: sound for coordinates below about 64, so not for extreme data, and not
- * the models' bits but those of the reference, near ties apart.
+ * Launches at M levels: E8 20 M + 1, A2 12 M + 1, D4 10 M + 1, Z2 6 M + 1. Bytes per entry and
+ * level, read and written: about 160 for E8, 95 for A2, 75 for D4, 45 for Z2. All levels are in
+ * fp32, where the dither must decide ties against an error of about 1e-6. That works for
+ * coordinates below about 64, so not for extreme data. Its bits are the reference's, except for
+ * near ties, and not those of the models.
  */
 #include "opchain.cuh"
 
@@ -48,8 +48,8 @@ static __global__ void remainder(float *k, float q, int64_t n)
     if (i < n) k[i] -= q * floorf(k[i] / q);
 }
 
-/* as the type of the codes; packed: these digits or-ed (q = 3: added, weighted) to
- * those of the levels below. One thread per block. */
+/* Digits in the type of the codes; packed: or-ed (q = 3: added, weighted) to those of the levels
+ * below. One thread per block. */
 template <int LATTICE, int Q>
 static __global__ void cast(const struct lattice_args a, const float *k, int level)
 {

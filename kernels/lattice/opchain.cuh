@@ -1,10 +1,10 @@
 /*
- * opchain.cuh - the closest point as a chain of kernels, one per elementary step, each from
- * memory to memory: what encoding and decoding by opchain have in common.
+ * opchain.cuh - the closest point as a chain of kernels, one per elementary step, each from memory
+ * to memory: shared by the opchain variants of encoding and decoding.
  *
- * All is in fp32, where a tie is decided by the dither against an error of some 1e-6: sound
- * for coordinates below about 64. A2 is kept in coordinates (x_0, x_1 / sqrt(3)), the second
- * counting three times.
+ * All steps are in fp32, where the dither must decide ties against an error of about 1e-6; that
+ * works for coordinates below about 64. A2 is kept in coordinates (x_0, x_1 / sqrt(3)), of which
+ * the second has three times the weight in a distance.
  */
 #ifndef OPCHAIN_CUH
 #define OPCHAIN_CUH

@@ -1,11 +1,12 @@
 /*
- * opchain_decode.cu - decoding with one kernel per elementary step, each from memory to
- * memory, as an eager framework runs the formula: digits of a level, their point, a q-th of
- * it, its closest point, what is left of the point, the weighted sum, beta. Deliberately slow.
+ * opchain_decode.cu - decoding with one kernel per elementary step, each from memory to memory, as
+ * an eager framework runs the formula: the digits of a level, their point, that point divided by
+ * q, its closest point, the remainder, the weighted sum, beta. Deliberately slow: it shows what
+ * fusing saves.
  *
- * Launches at M levels: E8 21 M + 1, A2 13 M + 1, D4 11 M + 1, Z2 7 M + 1. A point of
- * digits has coordinates below 16, so its ties are those of the definition and the bits are the
- * model's.
+ * Launches at M levels: E8 21 M + 1, A2 13 M + 1, D4 11 M + 1, Z2 7 M + 1. Points of digits have
+ * coordinates below 16, so fp32 decides their ties as the definition does, and the bits are those
+ * of the model.
  */
 #include "opchain.cuh"
 

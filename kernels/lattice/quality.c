@@ -8,7 +8,8 @@ struct tally {
     double inside_error, error, signal;
 };
 
-/* What block `block` became, from its codes or from y, and its T; false: it is lost. */
+/* The point that block `block` was coded as, from its codes or from y, and its T; false if the
+ * block is lost. */
 static bool decoded(const struct lattice_job *job, const void *const host[], int64_t block,
                     const float x[8], float y[8], int *doublings)
 {
@@ -51,7 +52,7 @@ static void look_at(const struct lattice_job *job, const void *const host[], int
         tally->signal += (double)x[i] * (double)x[i];
     }
     tally->error += error;
-    /* A protected block fits at the beta that it has been coded with, 2^T of the shape's. */
+    /* A protected block fits at the beta that it was coded with, 2^T times that of the shape. */
     if (overload && job->overload == OVERLOAD_OFF) return;
     tally->inside_error += ldexp(error, -2 * t);
     tally->inside_entries += count;

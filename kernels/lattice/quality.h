@@ -1,13 +1,14 @@
 /*
- * quality.h - the figures of quality of codes or of what they decode to.
+ * quality.h - figures for the quality of codes, or of what they decode to.
  *
- * mse: per dimension, in units of the beta that a block is coded with (2^T of the
- * shape's), over the blocks that fit it and are not lost; mse_ratio: over the second
- * moment of the lattice's cell. It is 1 where the points are the closest and the data
- * spread over many cells; where most of them share the cell at 0 it is what that leaves (E8
- * q2m1 at its scale: 0.655). sqnr_db: over all blocks that are not lost, in units of x;
- * overload_rate: the share of blocks that are overloaded at beta, before any doubling;
- * bits_per_entry and code_bytes count T.
+ *   mse             per dimension, in units of the beta that a block was coded with (with its
+ *                   2^T), over the blocks that fit and are not lost
+ *   mse_ratio       mse divided by the second moment of the lattice's cell. It is 1 where points
+ *                   are the closest ones and the data spread over many cells, and less where most
+ *                   data share the cell at 0 (E8 q2m1 at its scale: 0.655)
+ *   sqnr_db         over all blocks that are not lost, in units of x
+ *   overload_rate   the share of blocks that are overloaded at beta, before any doubling
+ *   bits_per_entry, code_bytes   include T
  */
 #ifndef LATTICE_QUALITY_H
 #define LATTICE_QUALITY_H

@@ -1,9 +1,8 @@
 /*
- * reference.c - closest points, digits and points in double, by the formulas as they
- * are written: round, repair the parity at the largest error, compare sums of squares.
+ * reference.c - closest points, digits and points in double, straight from the formulas: round,
+ * repair the parity at the largest error, compare sums of squares.
  *
- * From the fp32 number v = fma(x, r, dither) on, nothing here is shared with
- * the kernels but the basis.
+ * From the fp32 number v = fma(x, r, dither) on, it shares nothing with the kernels but the basis.
  */
 #include "lattice.h"
 

@@ -1,9 +1,9 @@
 /*
- * roundtrip.c - operation lattice_roundtrip: y is what x's codes decode to.
+ * roundtrip.c - operation lattice_roundtrip: y is x, encoded and decoded.
  *
- * Bytes of an entry: 4 read, 4 written. Without overload y = beta Q(x / beta).
- * Where the closest point is a tie within 1e-5 of squared distance, the reference
- * leaves the entry open (an infinite bound); the models hold the bits there too.
+ * Bytes per entry: 4 read, 4 written. Without overload, y = beta Q(x / beta). Where two points tie
+ * within 1e-5 of squared distance, the reference accepts any value of the entry (an infinite
+ * bound); the models still check its bits there.
  */
 #include "dims.h"
 #include "lattice.h"

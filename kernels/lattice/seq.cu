@@ -1,10 +1,10 @@
 /*
- * seq.cu - one launch per column of blocks, each with one thread per row: a loop over the
- * blocks of a row in the host's language, as the seed's first version. Deliberately
- * slow: columns / d launches, and a warp's entries lie a row apart.
+ * seq.cu - one launch per column of blocks, with one thread per row: the published first version,
+ * whose loop over the blocks of a row is in the host's language. Deliberately slow: it makes
+ * columns / d launches, and neighbouring lanes read entries a whole row apart.
  *
- * Bytes of an entry: as the operation says, but a sector is fetched for each use
- * of a part of it once the rows exceed the cache.
+ * Bytes per entry: those of the operation, but once the rows exceed the cache, every use of a part
+ * of a sector fetches the whole sector.
  */
 #include "lattice.cuh"
 

@@ -15,14 +15,14 @@ const char *const lattice_datas[] = {"gaussian", "unit_norm", "extreme", NULL};
  * reference has to look at all of them. */
 static const int64_t TENSOR_ENTRIES = 1 << 20;
 
-/* Beyond any range of the codes by a little and by far; what is no number; ties. */
+/* Slightly and far beyond any range of the codes; infinities and NaN; ties. */
 static const float hard[] = {
     INFINITY, -INFINITY, NAN,   -NAN, 0.0f,  -0.0f, 1e-40f, -1e-40f, 8.5f,   -8.5f, 100.0f,
     -100.0f,  1e3f,      -1e3f, 3e4f, -3e4f, 1e9f,  -1e9f,  3e38f,   -3e38f, 0.5f,  -0.5f,
 };
 
-/* sigma / beta for each (q, M): where the seeds and the paper's tables work, with few
- * overloads: a share of the code's range q^M that shrinks as the cell gets rounder. */
+/* sigma / beta for each (q, M), as the published codes and the paper's tables use it, with few
+ * overloads: a share of the code's range q^M that is smaller for rounder cells. */
 static float ratio(int lattice, int code)
 {
     static const float share[] = {0.1875f, 0.1875f, 0.1625f, 0.1125f};

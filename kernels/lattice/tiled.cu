@@ -1,9 +1,9 @@
 /*
- * tiled.cu - the entries through shared memory: a tile of 2048 of them arrives or leaves in
- * whole lines, and each thread has its eight there.
+ * tiled.cu - entries go through shared memory: a tile of 2048 is loaded or stored in whole lines,
+ * and each thread finds its eight entries there.
  *
- * Bytes of an entry: as the operation says. Eights stand nine words apart, so that a
- * warp's accesses of one word each fall into 32 banks.
+ * Bytes per entry: those of the operation. The groups of eight are nine words apart in shared
+ * memory, so the 32 lanes of a warp, one word each, use 32 banks.
  */
 #include "lattice_vec.cuh"
 
@@ -39,7 +39,7 @@ static __device__ __forceinline__ void tile_store(float *tile, float4 *y, int qu
     }
 }
 
-/* What the thread has to do between the tile and the codes. `group` is its. */
+/* One thread's work between the tile and the codes; `group` is the thread's group. */
 template <int TASK, int LATTICE, int CODE>
 static __device__ __forceinline__ void tile_group(const struct lattice_args &a, float *tile,
                                                   int64_t group)
