@@ -1,9 +1,10 @@
 /*
- * bcast.cu - the seed's "vectorized": the positions in the table of every pair of
- * blocks and levels are written out, then the values found there, then summed.
+ * bcast.cu - the published variant "vectorized": for every pair of blocks and levels it writes the
+ * position in the table to memory, then the value found there, then the sum. Deliberately slow: it
+ * shows what temporaries cost.
  *
- * Operations: M^2 lookups per pair of blocks. Bytes, beside the codes: 4 written and 4
- * read for a position, the same for a value, so 16 M^2 rows columns K / d.
+ * Operations: M^2 lookups per pair of blocks. Bytes, beside the codes: a position is 4 written and
+ * 4 read, a value the same, so 16 M^2 rows columns K / d.
  */
 #include "table.cuh"
 

@@ -1,9 +1,9 @@
 /*
- * check.cu - the checksum of a product where the harness compares only a sample of it: row
- * sums of C by a route that has neither table nor product of matrices (lut.h).
+ * check.cu - a checksum for products of which the harness compares only a sample: the row sums of
+ * C, computed without a table and without a product of matrices (lut.h).
  *
- * The sums over B's rows are made on the device, from its codes and the codebook, by
- * additions alone: on the host they would take as long as a case's samples.
+ * The sums over the rows of B are made on the device, from its codes and the codebook, by
+ * additions alone. On the host they would take as long as all samples of a case.
  */
 #include <stdlib.h>
 

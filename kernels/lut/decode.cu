@@ -164,7 +164,7 @@ static __global__ void __launch_bounds__(THREADS)
         out[i] = (uint16_t)(__float_as_uint(in[i]) >> 16);
 }
 
-/* A stand-in for what was quantised: the point and a hashed error within 1/2. */
+/* In place of the numbers that were quantised: the point, and a hashed error within 1/2. */
 static __global__ void __launch_bounds__(THREADS) add_errors(float *entries, int64_t count)
 {
     int64_t step = (int64_t)gridDim.x * THREADS;

@@ -1,13 +1,13 @@
 /*
- * decode_dp4a.cu - tiles of codes decoded to int8 in shared memory, multiplied four
- * entries per instruction: what decoding gives without tensor cores.
+ * decode_dp4a.cu - tiles of codes are decoded to int8 in shared memory and multiplied by dp4a,
+ * four entries per instruction: how fast decoding is without tensor cores.
  *
- * Operations: 2 * rows * K * columns in int8, and a codeword per block, level and tile to
- * decode. Bytes: the codes once per tile row and once per tile column.
+ * Operations: 2 * rows * K * columns in int8, and one codeword to decode per block, level and
+ * tile. Bytes: the codes, once per row of tiles and once per column of tiles.
  *
- * 64 x 64 elements per block, 4 x 4 per thread, 64 entries of K at a time. With scales
- * the sum of each block is taken out and multiplied: blocks of 4 and 8 only, a word
- * of four entries must not hold two.
+ * A thread block computes 64 x 64 elements, 4 x 4 per thread, in steps of 64 entries of K. With
+ * scales, the sum of each lattice block is multiplied separately, so a word of four entries must
+ * not hold parts of two lattice blocks: only d = 4 and 8 are supported then.
  */
 #include <stdlib.h>
 

@@ -1,18 +1,18 @@
 /*
- * decode_gemv.cu - few rows: B stays in memory as M bits per entry (E8, q = 2) and is decoded
- * in registers, on its way to the tensor cores (gemv.cuh). Where q = 4 the variant's work is
- * decode_gemv_q4.cu's.
+ * decode_gemv.cu - for few rows: B stays in memory as M bits per entry (E8, q = 2) and is decoded
+ * in registers, directly into operands of the tensor cores (gemv.cuh). For q = 4 the variant uses
+ * decode_gemv_q4.cu.
  *
- * Bytes: B's codes once, M / 8 per entry. Operations: 2 K columns per row in int8; a
- * lane's step is M table lookups and one share of an m16n8k32, whatever the number
- * of rows up to 16.
+ * Bytes: B's codes once, M / 8 per entry. Operations: 2 K columns per row in int8. For each step a
+ * lane does M table lookups and its share of one m16n8k32, for any number of rows up to 16.
  *
- * What bounds it: instructions, at M = 2 2.2 per lane and entry without loads and loop (machine
- * code: 561 for 32 blocks) whatever the number of rows. An H200 takes 26.7, 40.7 and 69.7 us
- * for one row at M = 1, 2 and 4 (8192 x 28672), 1.5 to 1.9 times as long for 16, so that one
- * row is faster by table_gemv and 8 are not. A lookup must not wait. So the table of 256 codewords
- * is 32 bits per codeword (gemv.h) and stands in shared memory 32 times, once per bank: lane l
- * reads copy l, and no two lanes ever meet in a bank.
+ * What bounds it: instructions. At M = 2 a lane issues 2.2 per entry, without loads and loop
+ * (machine code: 561 for 32 blocks), for any number of rows. So one row is faster by table_gemv,
+ * and 8 rows are faster here (docs/kernels-lut.md has the times).
+ *
+ * Lookups must not wait for each other. So the table of 256 codewords has 32 bits per codeword
+ * (gemv.h) and exists 32 times in shared memory, one copy per bank: lane l reads copy l, and no
+ * two lanes ever use the same bank.
  */
 #include "gemv.cuh"
 #include "gemv_q4.h"

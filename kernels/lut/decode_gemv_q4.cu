@@ -1,25 +1,26 @@
 /*
- * decode_gemv_q4.cu - decode_gemv for E8 with q = 4: codes of 2 and 4 bits per entry that
- * lattice_encode makes (gemv.cuh walks over B, gemv_q4.h says how a codeword is decoded).
+ * decode_gemv_q4.cu - decode_gemv for E8 with q = 4: codes of 2 and 4 bits per entry, as
+ * lattice_encode makes them. gemv.cuh walks over B, gemv_q4.h says how a codeword is decoded.
  *
  * Bytes: B's codes, M / 4 per entry, once for every 8 rows of A. Operations: 2 * K * columns per
  * row in int8.
  *
- * What bounds it by count, for 8192 x 28672, which is 6950 blocks of 8 entries per lane of each SM:
- *   shifts and logic   that pipe takes an instruction every other cycle. M = 1 needs 13
- * instructions per block and lane (machine code: 414 for 32 blocks), 7.6 of them in it: 3.8 cycles
- * of an SM for 256 entries, 27,000 cycles, 14 us at 1.98 GHz. M = 2 needs 34, 20 of them in it: 35
- * us shared memory      a lookup's address is as good as random: of 32 lanes 3.5 meet in the
- * fullest bank, 3.5 cycles; A's operands take half a cycle more device memory      58.7 MB
- * take 12.5 us at 4.70 TB/s
+ * What bounds it, by count, for 8192 x 28672 (6950 blocks of 8 entries per lane of each SM):
  *
- * An H200 takes 35.3 us for one row at M = 1 and 66.7 at M = 2; for 8 rows 45.8 and 79.2. One row
- * is 2.6 and 1.9 times the count. Predicted were 26 to 32 and 55 to 65 us, from what q = 2 reaches
- * of such a count, with 5 us for the table, A and the last tile. What else it waits for is not
- * known.
+ *   shifts and logic  Their pipe takes one instruction every other cycle. M = 1 needs 13
+ *                     instructions per block and lane (machine code: 414 for 32 blocks), 7.6 of
+ *                     them in that pipe: 3.8 cycles of an SM per 256 entries, 27,000 cycles in
+ *                     all, 14 us at 1.98 GHz. M = 2 needs 34, 20 of them in that pipe: 35 us.
+ *   shared memory     The address of a lookup is as good as random: of 32 lanes 3.5 use the
+ *                     fullest bank, so a lookup takes 3.5 cycles. A's operands take half a cycle.
+ *   device memory     58.7 MB take 12.5 us at 4.70 TB/s.
+ *
+ * An H200 takes 2.6 (M = 1) and 1.9 times (M = 2) the largest of these for one row: 35.3 and 66.7
+ * us. Predicted were 26 to 32 and 55 to 65 us, from the share of its own count that q = 2 reaches,
+ * and 5 us for the table, A and the last tile. What else it waits for is not known.
  *
  * The table takes 128 KiB of shared memory and leaves space for 8 rows of A at K = 8192; more rows
- * are more launches. One table per row of A, as in table_gemv, does not pay: it would have 65,536
+ * take more launches. One table per row of A, as in table_gemv, does not pay: it would hold 65,536
  * products per block, for 28,672 columns.
  */
 #include <cuda_pipeline.h>

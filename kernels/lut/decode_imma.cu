@@ -1,25 +1,25 @@
 /*
- * decode_imma.cu - codes are decoded to int8 in shared memory, tile by tile, and
- * multiplied by the tensor cores: nothing decoded ever stands in device memory.
+ * decode_imma.cu - tiles of codes are decoded to int8 in shared memory and multiplied by the
+ * tensor cores. Nothing decoded is ever in device memory.
  *
- * For E8 with q = 2: 256 codewords of 8 bytes. Bytes: the codes, M / 8 per entry of
- * each tile row and column. Operations: 2 * rows * K * columns in int8; a codeword is
- * decoded once per tile, so A's columns / 256 times and B's rows / 128 times.
+ * For E8 with q = 2: 256 codewords of 8 bytes. Bytes: the codes, M / 8 per entry, once for each
+ * row of tiles and each column of tiles. Operations: 2 * rows * K * columns in int8. A codeword is
+ * decoded once per tile: those of A columns / 256 times, those of B rows / 128 times.
  *
- * A block has three warpgroups: one decodes, a thread for one row of A and two of B, and two
- * multiply (warp specialization). A warp that did both would not decode while it waits: starting
- * a product waits until the one before the last is done. Blocks stay and go
- * through tiles: while sums are written, the next tile's stages are decoded.
+ * Warp specialization: a block has three warpgroups. One decodes, each thread one row of A and two
+ * of B; two multiply. A warp that did both could not decode while it waits, because starting a
+ * product waits until the last one is done. Blocks are persistent: while the sums of one tile are
+ * written, the next tile's stages are decoded.
  *
- * The table stands in shared memory 16 times, once per pair of banks, and once per level
- * with the level's weight: a lookup is 8 bytes, never waits, and a block of M
- * levels is M lookups and M - 1 additions of bytes. For those additions bytes carry
- * a bias of 128 / M each, 128 together, which one exclusive-or takes off again.
+ * The table exists 16 times in shared memory, once per pair of banks, and once per level with the
+ * level's weight. So a lookup of 8 bytes never waits, and a block of M levels takes M lookups and
+ * M - 1 additions of bytes. For these additions each byte has a bias of 128 / M, together 128,
+ * which one exclusive-or removes.
  *
- * Shared memory is what bounds it: for a stage of 1024 cycles on the tensor cores
- * they read it for 640, the lookups for 384 M and the stores of what was decoded for
- * 384: 1408 cycles at M = 1 and 1792 at M = 2, so 73 % and 57 % of the peak at best. An H200
- * has 44 % and 31 % of it (8192^3); what takes the rest is not known.
+ * What bounds it: shared memory. For a stage that takes the tensor cores 1024 cycles, their reads
+ * take 640, the lookups 384 M and the stores of decoded operands 384: 1408 cycles at M = 1 and
+ * 1792 at M = 2, so at best 73 % and 57 % of the tensor cores' peak. An H200 reaches 44 % and 31 %
+ * (8192^3); what takes the rest is not known.
  */
 #include <stdlib.h>
 
@@ -30,7 +30,7 @@ enum {
     COPIES = 16,
     TABLE_BYTES = 256 * COPIES * 8, /* a level */
     ITEMS = 3,                      /* rows of a stage, a decoder: A, B, B */
-    BLOCKS = IMMA_K / 8,            /* of a row, a stage */
+    BLOCKS = IMMA_K / 8,            /* blocks of a row per stage */
 };
 
 struct decoding {
@@ -40,7 +40,7 @@ struct decoding {
 };
 
 template <int M> struct fused {
-    /* Four levels' tables leave room for two buffers only. */
+    /* The tables of four levels leave space for two buffers only. */
     static constexpr int STAGES = M <= 2 ? 3 : 2;
     static constexpr int SHARED_BYTES = IMMA_ALIGN + STAGES * IMMA_STAGE_BYTES + M * TABLE_BYTES;
 };

@@ -1,10 +1,10 @@
 /*
- * decode_imma_staged.cu - any code whose coordinates fit int8: one kernel decodes
- * each operand to device memory, a third multiplies on the tensor cores (imma_ring.cuh).
+ * decode_imma_staged.cu - for any code whose coordinates fit int8: one kernel per operand decodes
+ * to device memory, and a third multiplies on the tensor cores (imma_ring.cuh).
  *
- * Bytes: the codes, (rows + columns) K written and read again, C. Operations:
- * 2 * rows * K * columns in int8. A codeword is decoded once, which is what codebooks
- * need that do not fit shared memory (E8 q = 4: 65,536 codewords, 512 KiB).
+ * Bytes: the codes, (rows + columns) K written and read again, C. Operations: 2 * rows * K *
+ * columns in int8. Each codeword is decoded only once. Codebooks that do not fit shared memory
+ * need that (E8, q = 4: 65,536 codewords, 512 KiB).
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,21 +1,21 @@
 /*
- * gemv.cuh - what both kernels of decode_gemv do: walk over tiles of 32 columns of B, decode
- * them in registers and multiply on the tensor cores (E8).
+ * gemv.cuh - what both kernels of decode_gemv do: walk over tiles of 32 columns of B, decode them
+ * in registers and multiply on the tensor cores (E8).
  *
- * A block owns an SM. Its 16 warps split K; each keeps the codes of its next two chunks in
- * flight. Sums meet in shared memory, one barrier per tile.
+ * One block runs on each SM. Its 16 warps split K; each keeps the codes of its next two chunks in
+ * flight. Their sums are added in shared memory, with one barrier per tile.
  *
- * A kernel's CODE says the rest:
+ * The template argument CODE supplies the rest:
  *
- *   TABLE_BYTES                of the table in shared memory
- *   bias()                     what it adds to each entry of B it decodes
- *   shift()                    log2 of how much too large its sums come out
- *   SUMS                       quadruples of sums a lane has of a tile
- *   place(sum, i)              whose sum the i-th of quadruple `sum` is
- *   chunks(blocks)             chunks of 64 bytes of a column
- *   a_bytes(rows, blocks)      of A in shared memory
- *   fill(args, shared)         table, A and the sums of A's rows (zero before)
- *   multiply_chunk(...)        a chunk of 8 columns per group, times A, added to the sums
+ *   TABLE_BYTES                bytes of the table in shared memory
+ *   bias()                     what it adds to each entry of B that it decodes
+ *   shift()                    log2 of the factor by which its sums are too large
+ *   SUMS                       groups of four sums that a lane has of a tile
+ *   place(sum, i)              which element the i-th of group `sum` belongs to
+ *   chunks(blocks)             chunks of 64 bytes in a column
+ *   a_bytes(rows, blocks)      bytes of A in shared memory
+ *   fill(args, shared)         writes table, A and the sums of A's rows (zero before)
+ *   multiply_chunk(...)        multiplies a chunk of 8 columns per group by A, adds to the sums
  */
 #ifndef LUT_GEMV_CUH
 #define LUT_GEMV_CUH
@@ -29,7 +29,7 @@ enum {
     GEMV_GROUPS = 4, /* of 8 columns: a warp's tile */
     GEMV_TILE = 8 * GEMV_GROUPS,
     GEMV_SLOTS = 3,               /* chunks of codes in registers: this one and two ahead */
-    GEMV_SHARED_MAX = 227 * 1024, /* of a block, on any card that runs this */
+    GEMV_SHARED_MAX = 227 * 1024, /* bytes of a block, on any card that runs this */
 };
 
 struct gemv_args {

@@ -1,20 +1,20 @@
 /*
- * gemv.h - where decode_gemv puts things; host code too, so that tests can follow
- * its indices without a GPU.
+ * gemv.h - the memory layout of decode_gemv; host code too, so that tests can follow its indices
+ * without a GPU.
  *
- * A warp reads 64 bytes of each of 8 columns of B at a time: a chunk, 16 bytes per
- * lane. The lane of column g = lane / 4 and part t = lane % 4 owns blocks
+ * A warp reads a chunk at a time: 64 bytes of each of 8 columns of B, 16 bytes per lane. The lane
+ * of column g = lane / 4 and part t = lane % 4 owns blocks
  *
  *   chunk * 64 / M + t * 16 / M + s,   s = 0 .. 16 / M - 1
  *
- * and step s multiplies block s of every lane in one m16n8k32: part t is entries
- * 4t .. 4t + 3 (the block's first four) and 16 + 4t .. (its last four) of the
- * instruction's k. A is stored by the same order.
+ * and step s multiplies block s of every lane in one m16n8k32. In the instruction's k, part t is
+ * entries 4t .. 4t + 3 (the block's first four) and 16 + 4t .. (its last four). A is stored in the
+ * same order.
  *
- * Codewords of E8 with q = 2 have doubled coordinates -4 .. 4. Plus GEMV_BIAS they
- * fit a nibble: byte i of a word holds coordinate i low and coordinate i + 4 high.
- * Levels add up with their weights in bytes, still not negative; what the bias
- * adds to a product is known from the sum of A's row alone.
+ * Codewords of E8 with q = 2 have doubled coordinates -4 .. 4. With GEMV_BIAS added they fit four
+ * bits: byte i of a word holds coordinate i low and coordinate i + 4 high. Levels are added with
+ * their weights in bytes, which stay non-negative. The bias's share of a product depends on the
+ * sum of A's row alone, so it can be subtracted.
  */
 #ifndef LUT_GEMV_H
 #define LUT_GEMV_H

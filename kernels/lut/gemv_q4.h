@@ -1,36 +1,36 @@
 /*
- * gemv_q4.h - how decode_gemv decodes E8 with q = 4, and where it puts things; host code
- * too, so that tests can follow it without a GPU.
+ * gemv_q4.h - how decode_gemv decodes E8 with q = 4, and its memory layout; host code too, so that
+ * tests can follow it without a GPU.
  *
- * A codeword is kept as m_i = 8 - z_i, 0 <= m_i < 16, z its doubled coordinates (-7 .. 8).
- * Half of its 32 bits need no table: z differs from twice G b by a multiple of 4, so that
- * m_i mod 4 follows from the index. With digits b_0 .. b_7, l_i the lower bit of b_i,
+ * A codeword is kept as m_i = 8 - z_i, 0 <= m_i < 16, with z its doubled coordinates (-7 .. 8).
+ * Half of its 32 bits need no table: z differs from twice G b by a multiple of 4, so m_i mod 4
+ * follows from the index. With digits b_0 .. b_7, and l_i the lower bit of b_i,
  *
  *   m_i = -(b_7 + 2 (l_i + l_(i+1))) mod 4    l_0, l_7 and l_8 left out
  *
- * (the basis of codebook.c). The table holds the other half: m_i / 4 at bits 2 i and 2 i + 1
- * of 16 bits, 128 KiB for 65,536 codewords, and a codeword is one lookup.
+ * (the basis of codebook.c). The table holds the other half, m_i / 4 at bits 2 i and 2 i + 1 of 16
+ * bits: 128 KiB for 65,536 codewords. So a codeword takes one lookup.
  *
- * Two indices are decoded at a time, halves of a word. Word j of the result has m_j and
- * m_(j+4) of the lower index in its lower bytes, those of the upper index above. Two levels
- * add up with their weights in bytes: 15 (1 + 4) at most.
+ * Two indices are decoded at a time, in the two halves of a word. Word j of the result has m_j and
+ * m_(j+4) of the lower index in its lower bytes, those of the upper index above. Two levels are
+ * added with their weights in bytes: at most 15 (1 + 4).
  *
- * One level's words 2 and 3 are left as they fall out, m_j + 16 m_(j+2) for j = 0 and 1: shifts
- * and masks are saved, and A's entries make up for it. With a = -x,
+ * With one level, words 2 and 3 are left as m_j + 16 m_(j+2) for j = 0 and 1, which saves shifts
+ * and masks, and A's entries compensate. With a = -x,
  *
  *   (16 a_j - a_(j+2)) m_j + a_(j+2) (m_j + 16 m_(j+2)) = 16 (a_j m_j + a_(j+2) m_(j+2))
  *
- * and the first factor fits int8: |a_j| <= 7, as an 8 stands in one codeword alone, at i = 6.
- * Sums are then 16 times too large.
+ * The first factor fits int8, because |a_j| <= 7: only one codeword has an 8, at i = 6. Sums are
+ * then 16 times too large.
  *
- * A warp reads 64 bytes of each of 8 columns of B at a time, a chunk, 16 bytes per lane, as
- * for q = 2 (gemv.h). The lane of column lane / 4 and part t = lane % 4 owns blocks
+ * A warp reads a chunk at a time, 64 bytes of each of 8 columns of B, 16 bytes per lane, as for q
+ * = 2 (gemv.h). The lane of column lane / 4 and part t = lane % 4 owns blocks
  *
  *   chunk * 32 / M + t * 8 / M + s,   s = 0 .. 8 / M - 1
  *
- * four of which, a quad, are four m16n8k32: the j-th multiplies entries j and j + 4. There
- * columns of B are the rows of the instruction, two groups of 8, and the up to 8 rows of A
- * its columns. A is stored by the same order, eight bytes per operand.
+ * Four of these, a quad, are four m16n8k32: the j-th multiplies entries j and j + 4. Columns of B
+ * are the rows of the instruction here, two groups of 8, and the up to 8 rows of A its columns. A
+ * is stored in the same order, eight bytes per operand.
  */
 #ifndef LUT_GEMV_Q4_H
 #define LUT_GEMV_Q4_H
@@ -41,7 +41,7 @@ enum {
     GEMV_Q4_CODEWORDS = 1 << 16,
     GEMV_Q4_TABLE_BYTES = 2 * GEMV_Q4_CODEWORDS,
     GEMV_Q4_ZERO = 8, /* m of a coordinate 0 */
-    GEMV_Q4_ROWS = 8, /* the most a launch takes: the table leaves no room for 16 */
+    GEMV_Q4_ROWS = 8, /* most rows per launch: the table leaves no space for 16 */
     GEMV_Q4_LEVELS = 2,
 };
 

@@ -1,21 +1,19 @@
 /*
- * gemv_table.h - where table_gemv puts things; host code too, so that tests can
- * follow its indices without a GPU.
+ * gemv_table.h - the memory layout of table_gemv; host code too, so that tests can follow its
+ * indices without a GPU.
  *
- * E8 with q = 2: an index is a byte, and the inner product of a block of A with any
- * of the 256 codewords fits a byte too: at most 4 for two codewords (codebook.h), so
- * 4 (2^M - 1) <= 60 for a block of M levels. The 256 products of a block are its
- * table.
+ * For E8 with q = 2 an index is a byte. The inner product of a block of A with any of the 256
+ * codewords fits a byte too: it is at most 4 for two codewords (codebook.h), so at most 4 (2^M -
+ * 1) <= 60 for a block of M levels. The 256 products of a block are its table.
  *
- * A warp reads 512 bytes of one column of B at a time, a chunk, 16 bytes per lane: of
- * M levels, 16 / M blocks per lane. Lanes never share a table, so every lane has a
- * bank of shared memory to itself, and there a word holds the products of four
- * blocks with one codeword. A thread block holds the tables of M chunks, four words
- * per lane and codeword:
+ * A warp reads a chunk at a time: 512 bytes of one column of B, 16 bytes per lane, which at M
+ * levels are 16 / M blocks per lane. No two lanes share a table, so every lane has a bank of
+ * shared memory to itself. A word there holds the products of four blocks with one codeword. A
+ * thread block holds the tables of M chunks, four words per lane and codeword:
  *
  *   offset = word / 2 * 64 KiB + codeword * 256 + word % 2 * 128 + lane * 4
  *
- * The byte of a code is then byte 1 of an address, and the lane byte 0.
+ * So the byte of a code becomes byte 1 of an address, and the lane byte 0.
  */
 #ifndef LUT_GEMV_TABLE_H
 #define LUT_GEMV_TABLE_H
@@ -25,7 +23,7 @@
 enum {
     GEMV_TABLE_CHUNK = 512,  /* bytes of a column that a warp reads at once */
     GEMV_TABLE_WORDS = 4,    /* a lane and codeword */
-    GEMV_TABLE_BLOCKS = 512, /* of A, whose tables a thread block holds: a part */
+    GEMV_TABLE_BLOCKS = 512, /* blocks of A whose tables one thread block holds: a part */
     GEMV_TABLE_BYTES = GEMV_TABLE_BLOCKS * 256,
     GEMV_TABLE_PARTS = 8, /* thread blocks that may share the parts of a row */
 };

@@ -1,12 +1,12 @@
 /*
  * imma.cuh - an int8 product on Hopper's tensor cores (wgmma), from a ring of stages in shared
- * memory that others fill: decoders, or TMA.
+ * memory that others fill: warps that decode, or TMA.
  *
- * A block makes a tile of 128 x 256 of C; each of two warpgroups half of the rows, in
- * 128 accumulators per thread. Both operands stand in shared memory as rows of 128 bytes of
- * K, swizzled in 16-byte pieces (128-byte mode): eight rows are an atom of 1 KiB, and
- * stepping 32 bytes along K is stepping the start address (PTX ISA, "Asynchronous
- * warpgroup level matrix shared memory layout").
+ * A block computes a tile of 128 x 256 of C. Each of two warpgroups has half of the rows, in 128
+ * accumulators per thread. Both operands are in shared memory as rows of 128 bytes of K, swizzled
+ * in pieces of 16 bytes (128-byte mode). Eight rows are an atom of 1 KiB; a step of 32 bytes along
+ * K is a step of the start address (PTX ISA, "Asynchronous warpgroup level matrix shared memory
+ * layout").
  */
 #ifndef LUT_IMMA_CUH
 #define LUT_IMMA_CUH

@@ -1,18 +1,18 @@
 /*
- * imma_ring.cuh - an int8 product of two decoded operands in device memory, fetched by
- * Hopper's TMA: C = (A B^T >> shift) unit.
+ * imma_ring.cuh - an int8 product of two decoded operands in device memory, which Hopper's TMA
+ * fetches: C = (A B^T >> shift) unit.
  *
- * A block is three warpgroups on one multiprocessor. One thread of the first keeps a ring of
- * stages filled, each 128 bytes of K of 128 rows of A and 256 rows of B; the other two
- * have 64 rows of C each, in 128 accumulators per thread, and give a stage back when their
- * products have read it. Two blocks of a cluster, one above the other, share B: each
- * fetches half of its rows and TMA writes them to both.
+ * Warp specialization: a block of three warpgroups runs on each multiprocessor. One thread of the
+ * first warpgroup keeps a ring of stages full, each with 128 bytes of K of 128 rows of A and of
+ * 256 rows of B. The other two warpgroups compute 64 rows of C each, in 128 accumulators per
+ * thread, and release a stage when their products have read it. Two blocks of a cluster, one above
+ * the other, share B: each fetches half of its rows, and TMA writes them to both.
  *
- * Blocks stay and go through tiles: while the sums of one are written, the operands of the
- * next arrive. C goes out by TMA too, 16 rows of 128 bytes per warp at a time, but
- * where its rows do not start on 16 bytes: then by the lanes.
+ * Blocks are persistent: while the sums of one tile are written, the operands of the next arrive.
+ * C is written by TMA too, 16 rows of 128 bytes per warp at a time. Where its rows do not start on
+ * 16 bytes, the lanes write it.
  *
- * The same design as kernels/gpt/linear/linear_wgmma.cuh, which says where it is from.
+ * The design is that of kernels/gpt/linear/linear_wgmma.cuh, which names its sources.
  */
 #ifndef LUT_IMMA_RING_CUH
 #define LUT_IMMA_RING_CUH
@@ -23,7 +23,7 @@
 
 enum {
     RING_CLUSTER = 2,
-    RING_ROWS = RING_CLUSTER * IMMA_ROWS, /* of C, a cluster */
+    RING_ROWS = RING_CLUSTER * IMMA_ROWS, /* rows of C per cluster */
     RING_SHARE = IMMA_COLUMNS / RING_CLUSTER,
     RING_STAGES = 4,
     RING_OUT_ROWS = 16, /* a warp writes at a time */

@@ -1,12 +1,12 @@
 /*
- * linear.c - operation quantized_linear: a layer whose weights are lattice codes and
- * whose activations are encoded in every call (the seed's "MLP").
+ * linear.c - operation quantized_linear: a layer whose weights are lattice codes and whose
+ * activations are encoded in every call (the published "MLP").
  *
- * Operations: 2 * rows * K * columns, as in lut_matmul; encoding is 8 * rows * K more at most,
- * which is not counted. Bytes: 4 per activation, the codes of W, 4 per element of C.
+ * Operations: 2 * rows * K * columns, as in lut_matmul; encoding adds at most 8 * rows * K, which
+ * are not counted. Bytes: 4 per activation, the codes of W, 4 per element of C.
  *
- * Blocks that overload keep the codes they get. The first entries have some that are no
- * numbers, or too large: their blocks are lost.
+ * Blocks that overload keep their codes. The first entries include some that are infinite, NaN or
+ * too large; their blocks are lost.
  */
 #include <math.h>
 #include <stdlib.h>

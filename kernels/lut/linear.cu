@@ -1,9 +1,9 @@
 /*
- * linear.cu - quantized_linear on the GPU: one kernel encodes the activations to
- * codes in memory, then a variant of lut_matmul multiplies.
+ * linear.cu - quantized_linear on the GPU: one kernel encodes the activations to codes in memory,
+ * then a variant of lut_matmul multiplies.
  *
- * Bytes of encoding: 4 read and M / 8 written (E8, q = 2) per activation. Operations:
- * those of the product; encoding is one thread per block of 8, about 300 per level.
+ * Bytes of encoding: 4 read and M / 8 written (E8, q = 2) per activation. Operations: those of the
+ * product. Encoding has one thread per block of 8, with about 300 operations per level.
  */
 #include <stdlib.h>
 

@@ -3,15 +3,15 @@
  *
  *   C = beta decode(encode(X / beta)) . decode(W)^T,  X [rows, K] fp32, W [columns, K/8] codes
  *
- * beta (lut_beta) is one for the tensor, from the standard deviation of X, which is 1: where E8's
- * codes have few overloads (kernels/lattice recommends the same). X / beta is rounded to multiples
- * of 1/64 first, which adds 0.03 % to the error of the smallest cell. On them the two candidates of
- * a closest point are as far apart as 1/64 or exactly tied, and a tie is decided by the dither:
- * fp32 and double cannot disagree, so that C is exact.
+ * There is one beta for the tensor (lut_beta), from the standard deviation of X, which is 1. It is
+ * chosen so that few blocks of E8 overload (kernels/lattice recommends the same). X / beta is
+ * rounded to multiples of 1/64 first, which adds 0.03 % to the error of the smallest cell. For such
+ * numbers the two candidates of a closest point differ in distance by at least 1/64 or are exactly
+ * tied, and a tie is decided by the dither. So fp32 and double cannot disagree, and C is exact.
  *
- * lut_encode_e8 is a level of the paper's algorithm 1, on the host and in CUDA alike. A
- * block is lost if an entry is NaN or infinite or the sum of squares of x / beta is 2^40 or
- * more: it is encoded as 0. No other block is touched.
+ * lut_encode_e8 is one level of the paper's algorithm 1, as the same source for the host and for
+ * CUDA. A block is lost if an entry is NaN or infinite or the sum of squares of x / beta is 2^40
+ * or more: it is encoded as 0. No other block is touched.
  */
 #ifndef LUT_LINEAR_H
 #define LUT_LINEAR_H

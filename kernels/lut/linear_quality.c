@@ -1,9 +1,9 @@
 /*
- * linear_quality.c - how far quantized_linear's C is from the product of the same weights
- * with activations that were not quantised.
+ * linear_quality.c - how far C of quantized_linear is from the product of the same weights with
+ * activations that were not quantised.
  *
- * Looked at are up to 16 rows and 256 columns, spread over C. Lost blocks count as zeros on
- * both sides: what they cost is not the quantiser's.
+ * It compares up to 16 rows and 256 columns, spread over C. Lost blocks count as zeros on both
+ * sides, because their error is not the quantiser's.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -1,20 +1,20 @@
 /*
- * lut.h - what the lookup-table family shares: dims, buffers, how codes are
- * stored and read, and host models.
+ * lut.h - what the lookup-table family shares: dims, buffers, how codes are stored and read, and
+ * host models.
  *
  *   C[i,j] = sum over blocks k of s_ik s_jk
  *            sum over levels m, n of q^(m+n) T[b_m(i,k), b_n(j,k)]
  *
- * A has `rows` rows, B has `columns`; a row is K / d blocks (K padded with zeros)
- * of M indices, level 0 first. An index is one of the q^d codewords of
- * codebook.h; index 0 is the point 0. T holds their inner products.
+ * A has `rows` rows, B has `columns`. A row is K / d blocks (K padded with zeros), each of M
+ * indices, level 0 first. An index is the number of one of the q^d codewords of codebook.h; index
+ * 0 is the point 0. T holds the inner products of codewords.
  *
  * How an index is stored (the dim `index`):
  *
  *   fp32, int32   one element per index
  *   int8          one unsigned byte per index; needs q^d <= 256
- *   packed        ceil(log2 q^d) bits per index, little endian, a row padded with
- *                 zero bits to a multiple of 16 bytes
+ *   packed        ceil(log2 q^d) bits per index, little endian, a row padded with zero bits to a
+ *                 multiple of 16 bytes
  */
 #ifndef LUT_H
 #define LUT_H

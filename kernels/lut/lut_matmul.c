@@ -1,18 +1,17 @@
 /*
- * lut_matmul.c - operation lut_matmul: the product of two matrices that exist as
- * codes of a nested lattice (lut.h has the formula).
+ * lut_matmul.c - operation lut_matmul: the product of two matrices that exist as codes of a nested
+ * lattice (lut.h has the formula).
  *
- * Operations: 2 * rows * K * columns, the multiply-adds that the decoded operands would
- * take; a table does M^2 lookups per pair of blocks in their place.
- * Bytes: the codes of A and B, the scales where scaling is on, 4 per element of C.
- * The table is no input: a variant makes the one it wants in setup.
+ * Operations: 2 * rows * K * columns, the multiply-adds of the decoded operands; a table does M^2
+ * lookups per pair of blocks instead. Bytes: the codes of A and B, the scales where scaling is on,
+ * 4 per element of C. The table is no input: each variant makes its own in setup.
  *
- * Without scaling every C is a whole number (A2: a multiple of 1/2) and every
- * variant gives exactly it, rounded once to fp32. Baselines on decoded operands
- * do too while K * largest products stay below 2^24, the whole numbers of fp32;
- * beyond that they get the bound of an fp32 sum.
+ * Without scaling every element of C is a whole number (A2: a multiple of 1/2), and every variant
+ * must give it exactly, rounded once to fp32. Baselines on decoded operands do so too while K
+ * times the largest product is below 2^24, where fp32 holds all whole numbers; beyond that they
+ * get the bound of an fp32 sum.
  *
- * Scaling on: s = beta 2^T per block, T the overload exponent. Terms are floats and
+ * With scaling s = beta 2^T per block, where T is the overload exponent. The terms are floats, and
  * the bound is that of a sum of K / d of them.
  */
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /*
  * onesided.c - operation lut_matmul_onesided (onesided.h) and its host variants.
  *
- * Operations: 2 * rows * K * columns in fp32, the multiply-adds of the decoded A. A table
- * for each block and column has q^d entries of d multiply-adds, then M lookups per row:
- * it pays only where rows > q^d.
+ * Operations: 2 * rows * K * columns in fp32, the multiply-adds of the decoded A. By table, each
+ * block and column takes q^d entries of d multiply-adds, and each row M lookups: that is less work
+ * only where rows > q^d.
  * Bytes: the codes of A, 4 per entry of B, 4 per element of C.
  */
 #include "onesided.h"

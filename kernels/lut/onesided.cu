@@ -1,12 +1,12 @@
 /*
- * onesided.cu - lut_matmul_onesided: by one table per block and column (onesided), and by
- * decoding A (decode_fma).
+ * onesided.cu - lut_matmul_onesided by one table per block and column (onesided), and by decoding
+ * A (decode_fma).
  *
- * onesided: a block of threads owns a column and up to 2048 rows; for each block of K
- * it writes the q^d inner products of the codewords with B's entries to shared memory,
- * then every row looks its M indices up. Operations of a column and block: q^d d
- * multiply-adds and M per row. decode_fma: 2 * rows * K * columns.
- * Bytes: the codes once per column (onesided) or once 64 columns, B once.
+ * onesided: a thread block has one column and up to 2048 rows. For each block of K it writes the
+ * q^d inner products of the codewords with B's entries to shared memory; then every row looks up
+ * its M indices. Operations per column and block: q^d d multiply-adds, and M lookups per row.
+ * decode_fma: 2 * rows * K * columns.
+ * Bytes: the codes once per column (onesided) or once per 64 columns (decode_fma), B once.
  */
 #include <stdlib.h>
 

@@ -3,8 +3,8 @@
  *
  *   C[i,j] = sum over blocks k and levels m of q^m <x(b_m(i,k)), B[j, block k]>
  *
- * Buffers stand at LUT_A, LUT_B and LUT_C. A point's coordinate i is its whole
- * number times onesided_step(lattice, i); those of A2 are not dyadic.
+ * The buffers are numbers LUT_A, LUT_B and LUT_C. Coordinate i of a point is its whole number
+ * times onesided_step(lattice, i); those of A2 are not exact in binary.
  */
 #ifndef LUT_ONESIDED_H
 #define LUT_ONESIDED_H

@@ -1,13 +1,13 @@
 /*
- * row_sums.h - the checksum identity of the operations whose left operand is not two
- * integers' table: sum over j of C[i,j] = A_i . (sum over j of B_j), on the host, in double.
+ * row_sums.h - the checksum of the operations whose left operand is not a matrix of codes, on the
+ * host, in double: sum over j of C[i,j] = A_i . (sum over j of B_j).
  *
- * quantized_linear: A_i is the row of X encoded and decoded in double, the sums of W are
- * whole numbers. lut_matmul_onesided: A_i is decoded, the sums of B are in double; rows of B
- * that hold something that is no finite number, and their columns of C, are left out.
+ * quantized_linear: A_i is the row of X, encoded and decoded in double; the sums of W are whole
+ * numbers. lut_matmul_onesided: A_i is decoded; the sums of B are in double. Rows of B with an
+ * infinity or NaN, and their columns of C, are left out.
  *
- * C is rounded, so that a row has a bound: see each function. A wrong tile is beyond it by
- * orders of magnitude (tests/test_family_lut_sums.c).
+ * C is rounded, so each row has a bound: see each function. A wrong tile exceeds it by orders of
+ * magnitude (tests/kernels/lut/test_family_lut_sums.c).
  */
 #ifndef LUT_ROW_SUMS_H
 #define LUT_ROW_SUMS_H

@@ -1,7 +1,7 @@
 /*
- * row_sums_cuda.c - row sums of quantized_linear and lut_matmul_onesided on a GPU's buffers:
- * what is summed up is copied to the host, but for the codes of W, whose sums check.cu
- * makes where they are.
+ * row_sums_cuda.c - the row sums of quantized_linear and lut_matmul_onesided for buffers on a GPU:
+ * operands are copied to the host and summed there, except the codes of W, which check.cu sums on
+ * the device.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@ enum { MOST_ROWS = 1024, PART_ENTRIES = 1 << 24 };
 
 struct rows {
     int64_t step, count;
-    void *left; /* of X or of the codes of A */
+    void *left; /* copy of X, or of the codes of A */
     float *c;
     struct row_sum *sums;
 };

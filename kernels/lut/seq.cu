@@ -1,9 +1,9 @@
 /*
- * seq.cu - the seed's "original": a loop on the host over elements and blocks, one
- * launch of one thread each, and the host waits for every one of them.
+ * seq.cu - the published variant "original": a loop on the host over elements and blocks, with one
+ * launch of one thread each, and the host waits for every one. Deliberately slow.
  *
- * Operations: M^2 lookups per launch. What it measures is rows columns K / d times a
- * launch and a synchronisation, so the wall clock times it. Seed sizes only.
+ * Operations: M^2 lookups per launch. Its time is rows columns K / d times that of a launch and a
+ * synchronisation, so it is timed by the wall clock. It takes the published sizes only.
  */
 #include "table.cuh"
 

@@ -1,6 +1,6 @@
 /*
- * shape.c - a shape of the lookup-table family worked out: sizes, what cannot be, buffers
- * and what they are filled with.
+ * shape.c - a shape of the lookup-table family worked out: sizes, which shapes are impossible,
+ * buffers and what they are filled with.
  */
 #include <limits.h>
 #include <math.h>

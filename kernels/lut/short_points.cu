@@ -1,10 +1,10 @@
 /*
- * short_points.cu - decoding E8 with q = 4 from the table of short_points.h in shared memory;
- * see lut_cuda.h.
+ * short_points.cu - decodes E8 with q = 4 from the table of short_points.h in shared memory; see
+ * lut_cuda.h.
  *
- * Bytes of an entry: M / 4 of codes read, 1 written. Operations: 2 M look-ups of 2 and 1
- * bytes per block, whose addresses are as good as random: 3 to 4 cycles per warp. From a table
- * in L2 each would be a sector of 32 bytes.
+ * Bytes per entry: M / 4 of codes read, 1 written. Operations: 2 M look-ups per block, of 2 bytes
+ * and of 1 byte. Their addresses are as good as random: 3 to 4 cycles per warp. With the table in
+ * L2, each would fetch a sector of 32 bytes.
  */
 #include <stdlib.h>
 

@@ -1,14 +1,15 @@
 /*
- * short_points.h - E8's 65536 codewords for q = 4 in 3 bytes each, 192 KiB: what a
- * multiprocessor's shared memory has room for, where 8 bytes each would be 512 KiB. Host
- * code too, so that tests can follow it without a GPU.
+ * short_points.h - the 65536 codewords of E8 with q = 4 in 3 bytes each: 192 KiB, which fits the
+ * shared memory of a multiprocessor, where 8 bytes each would take 512 KiB. Host code too, so that
+ * tests can follow it without a GPU.
  *
- * Doubled coordinates of a codeword are all even or all odd, as p = index >> 14 & 1 says (the
- * last digit's lowest bit), and z = 2 n - 6 - p with 0 <= n < 8: -8 is none of them. Of the
- * eight n the first is lowest, 3 bits each. 16 bits of an entry stand in one array, 8 in one
- * behind it.
+ * The doubled coordinates of a codeword are all even or all odd, as p = index >> 14 & 1 says (the
+ * lowest bit of the last digit). z = 2 n - 6 - p with 0 <= n < 8, because no coordinate is -8. The
+ * eight n are stored with 3 bits each, the first lowest: 16 bits of an entry in one array, 8 bits
+ * in a second one behind it.
  *
- * Up to two levels are added as bytes: of n, weighted, and of what is taken off, once.
+ * Up to two levels are added as bytes: first the weighted n, then the constants are subtracted
+ * once.
  */
 #ifndef LUT_SHORT_POINTS_H
 #define LUT_SHORT_POINTS_H

@@ -1,11 +1,11 @@
 /*
- * sparse.cu - the table without its zeros, 3 to 41 % of it: as sorted coordinates
- * (coo) or as rows (csr), found by bisection.
+ * sparse.cu - the table without its zeros, which are 3 to 41 % of its entries: as sorted
+ * coordinates (coo) or as rows (csr). An entry is found by bisection.
  *
- * Operations: M^2 lookups per pair of blocks, each log2 of the entries bisected over:
- * all of them (coo), a row's (csr). Bytes of a stored entry: 4 of position and 4 of
- * value (coo), 2 and 4 (csr), to 1 to 4 of a dense one: with a third of the entries
- * zero, the sparse table is the larger.
+ * Operations: M^2 lookups per pair of blocks, each log2 of the number of entries searched: all of
+ * them (coo) or those of a row (csr). Bytes per stored entry: 4 for its position and 4 for its
+ * value (coo), 2 and 4 (csr); a dense entry has 1 to 4. With a third of the entries zero, the
+ * sparse table is the larger one.
  */
 #include "table.cuh"
 

@@ -1,28 +1,28 @@
 /*
- * table_gemv.cu - few rows by lookup alone: every block of A becomes its table of
- * inner products with the 256 codewords, and B's codes are looked up in it as they
- * come from memory, 8 entries a lookup (E8, q = 2). Nothing is decoded.
+ * table_gemv.cu - few rows by lookup alone (E8, q = 2). Every block of A becomes a table of its
+ * inner products with the 256 codewords, and B's codes are looked up in these tables as they
+ * arrive from memory, 8 entries per lookup. Nothing is decoded.
  *
- * Bytes: B's codes, M / 8 per entry. Operations: a lookup and an addition for each
- * byte of codes; 256 products of 8 for each block of A, once per thread block.
+ * Bytes: B's codes, M / 8 per entry. Operations: one lookup and one addition per byte of codes;
+ * 256 products of 8 for each block of A, once per thread block.
  *
- * What bounds it: a byte of codes takes three instructions, one a pipe: a byte
- * permutation makes the address (ALU), the lookup (LSU), a dp4a that takes the
- * block's byte out of the word and weights it by level (FMA). With loads, addresses
- * and the sum of the lanes a warp takes 65, 127 and 255 instructions for 4096 entries
- * (M = 1, 2, 4; machine code): 0.5, 1.0 and 2.0 per lane and entry, where decoding for
- * the tensor cores takes 2.2 at M = 2 even without loads and loop. No two lanes
- * meet in a bank (gemv_table.h), so 32 lookups take a cycle of an SM: a byte per lane
- * is 32 bytes per cycle, 8.4 TB/s over 132 of them at 1.98 GHz, above memory's 4.70 TB/s. An
- * H200 reads at 41.1 %, 59.4 % and 73.5 % of its ceiling at M = 1, 2 and 4 (one row,
- * 8192 x 28672): neither bound is reached.
+ * What bounds it. A byte of codes takes three instructions, each on another pipe: a byte
+ * permutation makes the address (ALU), the lookup reads it (LSU), and a dp4a extracts the block's
+ * byte from the word and weights it by level (FMA). With loads, addresses and the sum over the
+ * lanes, a warp issues 65, 127 and 255 instructions for 4096 entries at M = 1, 2 and 4 (machine
+ * code): 0.5, 1.0 and 2.0 per lane and entry. Decoding for the tensor cores takes 2.2 at M = 2,
+ * even without loads and loop.
  *
- * The tables of 8192 entries are 256 KiB. Two SMs, a cluster, hold half each, walk
- * over the same columns and add up their halves at the end through distributed
- * shared memory; K up to 32,768 takes clusters of up to 8. Making the tables takes
- * some 2.5 us: memory works meanwhile on the first codes. Prefetching more of them to
- * L2, or 512 threads with 8 loads ahead, was 2 to 6 % slower on an H200. (Both from when
- * it was written; no published run has them.)
+ * No two lanes use the same bank (gemv_table.h), so a warp's 32 lookups take an SM one cycle. One
+ * byte per lane is 32 bytes per cycle, 8.4 TB/s over 132 SMs at 1.98 GHz, above memory's 4.70. An
+ * H200 reads at 41.1 %, 59.4 % and 73.5 % of its ceiling at M = 1, 2 and 4 (one row, 8192 x
+ * 28672): it reaches neither bound.
+ *
+ * The tables of 8192 entries take 256 KiB. A cluster of two SMs holds half on each. Both walk over
+ * the same columns and add up their halves at the end through distributed shared memory. K up to
+ * 32,768 takes clusters of up to 8. Making the tables takes about 2.5 us, while memory delivers
+ * the first codes. Prefetching more of them to L2, or 512 threads with 8 loads ahead, was 2 to 6 %
+ * slower on an H200. (Both were measured when it was written, and are in no published run.)
  */
 #include <cooperative_groups.h>
 #include <stdlib.h>
@@ -43,7 +43,7 @@ struct table_args {
     int columns_each; /* of a cluster */
 };
 
-/* The tables, the codewords, A decoded, A's codes; then a sum a column. */
+/* The tables, the codewords, A decoded, A's codes; then one sum per column. */
 struct table_shared {
     char table[GEMV_TABLE_BYTES];
     uint2 points[256];
@@ -53,7 +53,7 @@ struct table_shared {
 
 enum {
     THREADS = 1024,
-    SLOTS = 4,          /* loads of 16 bytes a lane keeps ahead */
+    SLOTS = 4,          /* loads of 16 bytes that a lane keeps in flight */
     COLUMNS_MAX = 8192, /* of a cluster: 32 KiB of sums */
 };
 
@@ -153,13 +153,13 @@ static __device__ __forceinline__ void look_up(const char *table, uint32_t lane4
     }
 }
 
-/* One row of A a blockIdx.y, one part of it a thread block of the cluster. */
+/* One row of A per blockIdx.y, one part of it per thread block of the cluster. */
 template <int M>
 static __global__ void __launch_bounds__(THREADS, 1)
     table_gemv(const __grid_constant__ table_args args)
 {
     extern __shared__ __align__(128) char memory[];
-    constexpr int WARPS = THREADS / 32, AHEAD = SLOTS / M; /* columns a warp has loaded */
+    constexpr int WARPS = THREADS / 32, AHEAD = SLOTS / M; /* columns that the warp has loaded */
     table_shared *shared = (table_shared *)memory;
     int *sums = (int *)(shared + 1);
     cg::cluster_group cluster = cg::this_cluster();

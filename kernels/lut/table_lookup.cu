@@ -1,15 +1,15 @@
 /*
- * table_lookup.cu - one thread per element of C, a lookup per pair of indices. The table
- * stands in device memory (global) or in shared memory as fp32, int16 or int8.
+ * table_lookup.cu - one thread per element of C, one lookup per pair of indices. The table is in
+ * device memory (global), or in shared memory as fp32, int16 or int8.
  *
- * Operations: M^2 lookups per pair of blocks. Bytes: the codes, read by each thread as
- * it needs them; the table, once per block where it is shared.
+ * Operations: M^2 lookups per pair of blocks. Bytes: the codes, read by each thread as it needs
+ * them; the table, once per block where it is in shared memory.
  *
- * A shared lookup is at best 32 lanes a clock, about 9 with the conflicts of random
- * indices: by that count 38 TFLOP/s of equivalent rate at E8, M = 1 and 1.98 GHz, which no
- * product of large matrices can win. An H200 has 3.2 at 1024^3 (smem_i8, packed indices) and 20.8
- * by tiles (tiled.cu): here each lookup reads its two indices first. The blocks stay and walk over
- * tiles of 32 x 32, so that the table is loaded once an SM.
+ * Why it is slow. Shared memory serves at best 32 lookups per cycle, and about 9 with the bank
+ * conflicts of random indices. By that count 38 TFLOP/s of equivalent rate are possible (E8, M =
+ * 1, 1.98 GHz), which no large product can win with. An H200 reaches 3.2 at 1024^3 (smem_i8,
+ * packed indices), because each lookup reads its two indices first; tiled.cu reaches 20.8. Blocks
+ * are persistent and walk over tiles of 32 x 32, so that the table is loaded once per SM.
  */
 #include "kernels/cuda/cuda_limits.h"
 #include "table.cuh"

@@ -1,9 +1,9 @@
 /*
- * tiled.cu - the int8 table and tiles of the indices in shared memory: 64 x 64
- * elements per block, 4 x 4 per thread, so that an index read once serves four lookups.
+ * tiled.cu - the int8 table and tiles of the indices in shared memory. A block computes 64 x 64
+ * elements, 4 x 4 per thread, so that an index serves four lookups once it is read.
  *
- * Operations: M^2 lookups per pair of blocks. Bytes: the codes once per tile row and
- * once per tile column.
+ * Operations: M^2 lookups per pair of blocks. Bytes: the codes, once per row of tiles and once per
+ * column of tiles.
  */
 #include "kernels/cuda/cuda_limits.h"
 #include "table.cuh"
