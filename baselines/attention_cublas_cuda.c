@@ -10,7 +10,7 @@
  * that of launches.
  *
  * Column-major, s' [keys, queries] = k'^T q', then y' [d, queries] = v' p'. The whole
- * square is computed: 8 d operations per pair below the diagonal. Bytes of a pair of the square:
+ * square is computed: 8 d operations per pair below the diagonal. Bytes per pair of the square:
  * 4 written and read for the score, 4 (bf16: 2) for the weight.
  */
 #include "cublas_session.h"

@@ -3,7 +3,7 @@
  * many leaves as fit 256 MiB, cuBLAS multiplies them, one product per leaf, and another
  * kernel adds the bias. What a framework without a convolution of its own does.
  *
- * Operations: 2 * kernel^3 * in a number of y. Bytes: those of the operation, the columns
+ * Operations: 2 * kernel^3 * in per number of y. Bytes: those of the operation, the columns
  * (kernel^3 numbers for one of x) written and read, and y once more for the bias.
  */
 #include "cublas_session.h"

@@ -6,7 +6,7 @@
  *                   of the fused quantiser and next to no arithmetic
  *   host_memcpy     moves half of those bytes in and half out with memcpy
  *
- * Bytes of an element: 4 read (bf16: 2) and 1 written, by host_memcpy 2.5 and 2.5
+ * Bytes per element: 4 read (bf16: 2) and 1 written, by host_memcpy 2.5 and 2.5
  * (bf16: 1.5 and 1.5).
  */
 #include <stdlib.h>

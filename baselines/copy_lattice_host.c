@@ -2,7 +2,7 @@
  * copy_lattice_host.c - the bounds of the lattice family on the host, and the host
  * models of the copies (kernels/lattice/copy.h).
  *
- * Bytes of an entry: those of the operation, packed codes.
+ * Bytes per entry: those of the operation, packed codes.
  */
 #include "kernels/lattice/copy.h"
 

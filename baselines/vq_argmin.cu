@@ -2,7 +2,7 @@
  * vq_argmin.cu - see vq_argmin.h. One warp per vector: lane l compares codewords 4 l to
  * 4 l + 3 and 128 + 4 l to 128 + 4 l + 3, two loads of 16 bytes.
  *
- * Bytes of a vector: 1024 read, 1 written.
+ * Bytes per vector: 1024 read, 1 written.
  */
 #include "baselines/vq_argmin.h"
 #include "kernels/codec/search/vq_search.cuh"

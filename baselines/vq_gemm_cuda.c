@@ -6,7 +6,7 @@
  * Math mode and compute type are set for the type: pedantic fp32, tf32 or bf16, all
  * with operands and products of fp32 in memory.
  *
- * Operations: 2 * 256 * 128 per vector. Bytes of a vector: 512 read, 1 written, and
+ * Operations: 2 * 256 * 128 per vector. Bytes per vector: 512 read, 1 written, and
  * 1024 of products written and read.
  */
 #include "cublas_session.h"

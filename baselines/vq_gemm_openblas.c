@@ -3,7 +3,7 @@
  * gives z.e of a chunk of vectors against all codewords, and a pass over it takes
  * the least of |e|^2 / 2 - z.e.
  *
- * Operations: 2 * 256 * 128 per vector. Bytes of a vector: 512 read, 1 written, and
+ * Operations: 2 * 256 * 128 per vector. Bytes per vector: 512 read, 1 written, and
  * 1024 of products written and read, in the cache.
  */
 #include <math.h>

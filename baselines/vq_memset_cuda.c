@@ -2,7 +2,7 @@
  * vq_memset_cuda.c - the bound of `vq_gather` on the GPU: cudaMemsetAsync of as many
  * bytes as a gather writes.
  *
- * Bytes of a vector: 512 written. Operations: none.
+ * Bytes per vector: 512 written. Operations: none.
  */
 #include "kernels/cuda/cuda_error.h"
 #include "kernels/codec/search/vq_gather.h"

@@ -2,7 +2,7 @@
  * vq_memset_host.c - the bound of `vq_gather` on the host, the C library's memset of
  * as many bytes as a gather writes, and the model that holds such a fill to the bit.
  *
- * Bytes of a vector: 512 written. Operations: none.
+ * Bytes per vector: 512 written. Operations: none.
  */
 #include <string.h>
 

@@ -3,7 +3,7 @@
  *
  * Everything is 32-bit words. Output word j is the xor of `fan_in` consecutive
  * input words, in[fan_in j] and on; words past the end of the input count as 0.
- * One rule serves three mixes: 1024 (a read that hands back one word a slice of
+ * One rule serves three mixes: 1024 (a read that hands back one word per slice of
  * 4 KiB), 4 (int8 quantise's share of read and written) and 1 (a copy). The
  * fourth, a write, has no input and stores a constant.
  */

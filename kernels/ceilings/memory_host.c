@@ -5,7 +5,7 @@
  *   omp      ordinary stores: a line that is written is first read into the cache
  *   stream   stores past the cache (x86 only), so that a write is only a write
  *
- * Bytes: those of the operation; `omp` moves up to one read more a written line,
+ * Bytes: those of the operation; `omp` moves up to one read more per written line,
  * which is not counted. Operations: none counted.
  */
 #include <omp.h>

@@ -1,10 +1,10 @@
 /*
- * dependent_launch.cuh - launching with programmatic dependence: a kernel's blocks may be
- * placed while the one before still runs, and wait in dependent_wait before they read what
- * that one writes (CUDA programming guide, "Programmatic Dependent Launch").
+ * dependent_launch.cuh - programmatic dependent launch: a kernel's blocks may start while the
+ * kernel before still runs, and wait in dependent_wait before they read what it writes (CUDA
+ * programming guide, "Programmatic Dependent Launch").
  *
- * Every kernel that is launched so calls dependent_wait in every block, so that one that
- * has finished implies that all before it have.
+ * Every kernel that is launched so calls dependent_wait in every block. So when a kernel has
+ * finished, all kernels before it have.
  */
 #ifndef DEPENDENT_LAUNCH_CUH
 #define DEPENDENT_LAUNCH_CUH

@@ -2,7 +2,7 @@
  * best.cu - the streaming kernel: as fast as memory gives and takes.
  *
  * Formula: fma(x, r, z), r = 1 / s rounded to nearest, found once on the host.
- * Bytes of an element: 4 read (bf16: 2), 1 written. Operations: 1 fused
+ * Bytes per element: 4 read (bf16: 2), 1 written. Operations: 1 fused
  * multiply-add.
  *
  * What makes it fast. By Little's law 4.3 TB/s at some 700 ns needs 3 MB in

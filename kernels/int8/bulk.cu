@@ -2,7 +2,7 @@
  * bulk.cu - bulk copies by TMA feed shared memory; threads only compute.
  *
  * Formula: fma(x, r, z), r = 1 / s rounded to nearest, found once on the host.
- * Bytes of an element: 4 read (bf16: 2), 1 written. Operations: 1 fused
+ * Bytes per element: 4 read (bf16: 2), 1 written. Operations: 1 fused
  * multiply-add.
  *
  * Hopper's bulk copies (PTX cp.async.bulk) move a 16 KiB tile with one

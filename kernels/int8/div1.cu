@@ -2,8 +2,8 @@
  * div1.cu - the plain kernel: one element per thread, an IEEE division.
  *
  * Formula: fadd(fdiv(x, s), z), each rounded to nearest.
- * Bytes of an element: 4 read (bf16: 2), 1 written. Operations: 1 division (about
- * ten instructions), 1 addition. A warp reads 128 bytes and writes 32 a time: few
+ * Bytes per element: 4 read (bf16: 2), 1 written. Operations: 1 division (about
+ * ten instructions), 1 addition. A warp reads 128 bytes and writes 32 at a time: few
  * bytes in flight per thread, and more threads to launch than any other variant.
  * That, not the division, is what it may lose by.
  */

@@ -4,9 +4,9 @@
  * Formula: fadd(fdividef(x, s), z). __fdividef is the hardware's reciprocal and
  * a product, good to 2 units in the last place: its bits are the hardware's, so
  * there is no host model, and the reference alone judges it.
- * Bytes of an element: 4 read (bf16: 2), 1 written. Operations: 1 reciprocal (on
- * the special-function unit), 1 product, 1 addition. A warp reads 512 bytes a
- * time, coalesced, and writes 128.
+ * Bytes per element: 4 read (bf16: 2), 1 written. Operations: 1 reciprocal (on
+ * the special-function unit), 1 product, 1 addition. A warp reads 512 bytes at
+ * a time, coalesced, and writes 128.
  */
 #include "int8.cuh"
 

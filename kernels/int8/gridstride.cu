@@ -2,7 +2,7 @@
  * gridstride.cu - a grid that fits the device once and strides over the tensor.
  *
  * Formula: fma(x, r, z), r = frcp(s), once per thread and so, for a large tensor,
- * for very many elements. Bytes of an element: 4 read (bf16: 2), 1 written.
+ * for very many elements. Bytes per element: 4 read (bf16: 2), 1 written.
  * Operations: 1 fused multiply-add.
  *
  * As many blocks as are resident at once; each thread takes 4 elements per step and

@@ -3,7 +3,7 @@
  *
  * Formula per tensor: (x (1 / s)) + z; per token: x (127 / a), scale a / 127; each
  * operation rounded to nearest, in any vector width the same bits.
- * Bytes of an element: 4 read (bf16: 2), 1 written; per token the row is read
+ * Bytes per element: 4 read (bf16: 2), 1 written; per token the row is read
  * twice, the second time from cache.
  *
  * Rounding without a conversion: |q| <= 128 after the clamp, so that adding

@@ -3,7 +3,7 @@
  * one core: what every other variant is an improvement on.
  *
  * Formula per tensor: (x / s) + z; per token: x (127 / a), scale a / 127; each
- * operation rounded to nearest. Bytes of an element: 4 read (bf16: 2), 1 written;
+ * operation rounded to nearest. Bytes per element: 4 read (bf16: 2), 1 written;
  * per token the row is read twice, the second time from the nearest cache.
  */
 #include "int8.h"

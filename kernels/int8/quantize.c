@@ -1,7 +1,7 @@
 /*
  * quantize.c - operation int8_quantize: y = sat8(rne(x / s + z)).
  *
- * Bytes of an element: 4 read (fp32) or 2 (bf16), 1 written. Operations: one
+ * Bytes per element: 4 read (fp32) or 2 (bf16), 1 written. Operations: one
  * division or multiplication and one addition. At 4.8 TB/s that is 5 bytes a
  * picosecond against two operations: bound by memory on every device there is.
  *

@@ -8,8 +8,8 @@
  * data: rows with a NaN or an infinity, and rows whose a is below 2^-119, where
  * 127 / a is no longer an fp32 number.
  *
- * Bytes of an element: 4 read (fp32) or 2 (bf16), 1 written; and 4 written a
- * row. Operations of an element: a comparison and a multiplication. Two passes
+ * Bytes per element: 4 read (fp32) or 2 (bf16), 1 written; and 4 written a
+ * row. Operations per element: a comparison and a multiplication. Two passes
  * over memory read everything once more: 9 bytes per element in place of 5.
  *
  * Right answers differ only near ties: a rounded 127 / a and a rounded product

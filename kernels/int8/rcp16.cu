@@ -10,7 +10,7 @@
  * Formula of both: fma(x, r, z), r = frcp(s), once per thread. The last step:
  *   rcp16     F2I.RNI to 32 bits each, packed and saturated two at a time
  *   cvtsat16  PTX cvt.rni.sat.s8.f32 each (NaN gives 0), then packed by bytes
- * Bytes of an element: 4 read (bf16: 2), 1 written. Operations: 1 fused
+ * Bytes per element: 4 read (bf16: 2), 1 written. Operations: 1 fused
  * multiply-add.
  */
 #include "int8.cuh"

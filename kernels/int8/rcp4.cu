@@ -5,7 +5,7 @@
  * Formulas, r = frcp(s) rounded to nearest, found once by each thread:
  *   rcp4_muladd  fadd(fmul(x, r), z)
  *   rcp4_fma     fma(x, r, z)
- * Bytes of an element: 4 read (bf16: 2), 1 written. Operations: 1 product and 1
+ * Bytes per element: 4 read (bf16: 2), 1 written. Operations: 1 product and 1
  * addition, in two instructions or one. Against the 31 instructions that an H200
  * could issue in the time an element takes on the bus, neither shows.
  */

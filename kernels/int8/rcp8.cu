@@ -8,7 +8,7 @@
  *                  load of a warp covers 512 bytes without a gap
  *
  * Formula of both: fma(x, r, z), r = frcp(s), once per thread.
- * Bytes of an element: 4 read (bf16: 2), 1 written. Operations: 1 fused
+ * Bytes per element: 4 read (bf16: 2), 1 written. Operations: 1 fused
  * multiply-add. Both loads are issued before either is used.
  */
 #include "int8.cuh"

@@ -2,7 +2,7 @@
  * token_best.cu - per token in one kernel: one block per row, the row in registers.
  *
  * Formula: a = max |x|; s = fdiv(a, 127); y = rne(fmul(x, fdiv(127, a))).
- * Bytes of an element: 4 read (bf16: 2), 1 written; 4 written per row. Operations: 1
+ * Bytes per element: 4 read (bf16: 2), 1 written; 4 written per row. Operations: 1
  * comparison, 1 product.
  *
  * A thread holds PIECES pieces of 16 bytes, one block width apart, all loaded

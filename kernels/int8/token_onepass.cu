@@ -3,7 +3,7 @@
  * shared memory between its largest magnitude and its codes.
  *
  * Formula: a = max |x|; s = fdiv(a, 127); y = rne(fmul(x, fdiv(127, a))).
- * Bytes of an element: 4 read (bf16: 2), 1 written; 4 written per row. Operations: 1
+ * Bytes per element: 4 read (bf16: 2), 1 written; 4 written per row. Operations: 1
  * comparison, 1 product. What it pays over the least: each element passes through
  * shared memory once more, and a row's length limits how many rows are resident.
  */

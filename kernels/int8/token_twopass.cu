@@ -3,7 +3,7 @@
  * then the codes. Deliberately plain: the tensor is read twice.
  *
  * Formula: a = max |x|; s = fdiv(a, 127); y = rne(fmul(x, fdiv(127, a))).
- * Bytes of an element: 8 read (bf16: 4), 1 written; the second read comes from L2
+ * Bytes per element: 8 read (bf16: 4), 1 written; the second read comes from L2
  * where the tensor fits there. Operations: 1 comparison, 1 product.
  * One block per row in the first kernel; four elements per thread in the second, which
  * takes the row's a from a workspace (the scale a / 127 would not give it back to the

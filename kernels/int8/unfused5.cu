@@ -5,7 +5,7 @@
  * Formula: fadd(fdiv(x, s), z), then rint, clamp, cast; NaN passes the clamp and
  * becomes 0 in the cast. Intermediates are fp32, four of them, in a workspace of
  * this variant's own (16 bytes per element).
- * Bytes of an element, read and written: 8 + 8 + 8 + 8 + 5 = 37 for fp32, 35 for
+ * Bytes per element, read and written: 8 + 8 + 8 + 8 + 5 = 37 for fp32, 35 for
  * bf16, against 5 and 3 fused. Operations: 1 division, 1 addition.
  * Each kernel alone is sound (4 elements per thread, coalesced), so the distance to
  * the fused ones is the bytes where memory binds and the launches where it does not.

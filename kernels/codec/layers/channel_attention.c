@@ -5,7 +5,7 @@
  *
  *   y[c] = x[c] sigmoid(e_bias[c] + sum over h of e[h][c] relu(s_bias[h] + s[.][h].mean(x)))
  *
- * Bytes of a number: 4 read, 4 written. Operations: 2 per number, 4 channels * channels / 4
+ * Bytes per number: 4 read, 4 written. Operations: 2 per number, 4 channels * channels / 4
  * per leaf.
  *
  * Bound: all sums are of fp32 in any order. 2^-18 of what a sum's magnitudes add up to is

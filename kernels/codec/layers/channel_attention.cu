@@ -5,7 +5,7 @@
  *   best   one kernel, one block per leaf: what it read for the means it finds in L1 or
  *          L2 for the product
  *
- * Bytes of a number: 4 read (again from cache for the product), 4 written.
+ * Bytes per number: 4 read (again from cache for the product), 4 written.
  */
 #include "channel_attention.h"
 

@@ -3,7 +3,7 @@
  *
  *   y[l][o][v] = b[o] + sum over taps t and channels i of w[t][i][o] x[l][i][v stride + t - pad]
  *
- * Bytes: x, w and b read, y written, 4 each. Operations: 2 * kernel^3 * in a number of y,
+ * Bytes: x, w and b read, y written, 4 each. Operations: 2 * kernel^3 * in per number of y,
  * of the arithmetic that `type` names. They include those on the zeros of the border, as
  * is the custom; a kernel that leaves them out may pass the ceiling.
  *

@@ -5,7 +5,7 @@
  *
  * Also the columns and the bias of im2col, which stand around a library's product.
  *
- * Operations: 2 * kernel^3 * in a number of y. Bytes: those of the operation; x from cache
+ * Operations: 2 * kernel^3 * in per number of y. Bytes: those of the operation; x from cache
  * kernel^3 * out / 8 times.
  */
 #include "conv3d.h"

@@ -5,7 +5,7 @@
  *   host_omp     all cores; the weights of sixteen channels against one number of x, in
  *                vector units
  *
- * Also the columns of im2col. Operations: 2 * kernel^3 * in a number of y.
+ * Also the columns of im2col. Operations: 2 * kernel^3 * in per number of y.
  */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3")

@@ -12,7 +12,7 @@
  * The fused network (codec_net_tile.cuh) leaves out the products with the border and
  * does not gather again for every tap; this kernel takes any shape.
  *
- * Operations: 2 * kernel^3 * in a number of y. Bytes: those of the operation; x from cache
+ * Operations: 2 * kernel^3 * in per number of y. Bytes: those of the operation; x from cache
  * kernel^3 * out / WIDTH times, w once per block.
  */
 #include "conv3d.h"

@@ -6,7 +6,7 @@
  *
  * with the mean and the (biased) variance of the group (Wu and He, "Group
  * Normalization", ECCV 2018).
- * Bytes of a number: 4 read, 4 written. Operations: some 8.
+ * Bytes per number: 4 read, 4 written. Operations: some 8.
  *
  * Bound: the mean of numbers summed in fp32 is good to a few 2^-24 of it, and the
  * centred number with it, whatever is left of that number; all later steps are good to

@@ -7,7 +7,7 @@
  *
  * The variance is of what is left after the mean is taken off: a sum of squares alone
  * would lose it where the mean is large.
- * Bytes of a number: 4 read (threepass: 12, the last 8 from cache), 4 written.
+ * Bytes per number: 4 read (threepass: 12, the last 8 from cache), 4 written.
  */
 #include "group_norm.h"
 

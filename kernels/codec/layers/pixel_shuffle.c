@@ -5,7 +5,7 @@
  *
  *   y[l][c][2 z + dz][2 y + dy][2 x + dx] = x[l][8 c + 4 dz + 2 dy + dx][z][y][x]
  *
- * Bytes of a number: 4 read, 4 written. Operations: none; bit for bit.
+ * Bytes per number: 4 read, 4 written. Operations: none; bit for bit.
  */
 #include "pixel_shuffle.h"
 

@@ -5,7 +5,7 @@
  *   best    four numbers of a row of y per thread, two each of two channels of x:
  *           two loads of 8 bytes and a store of 16
  *
- * Bytes of a number: 4 read, 4 written. Operations: none.
+ * Bytes per number: 4 read, 4 written. Operations: none.
  */
 #include "pixel_shuffle.h"
 

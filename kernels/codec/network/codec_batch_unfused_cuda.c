@@ -3,7 +3,7 @@
  * convolution, `best` of the norm, the attention, the shuffle and the search, and what
  * lies between goes to memory and back. What the fused kernels are compared with.
  *
- * Bytes of a leaf: each layer reads and writes its activations, up to 64 KiB: some 0.6 MB
+ * Bytes per leaf: each layer reads and writes its activations, up to 64 KiB: some 0.6 MB
  * to encode and 0.7 MB to decode. Operations: those of the network.
  */
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * codec_decode.c - operation `codec_decode`: codes to leaves by the decoder of
  * codec_net.h.
  *
- * Bytes of a leaf: 64 read, 2048 written; the weights, 3.4 MB, are read once.
+ * Bytes per leaf: 64 read, 2048 written; the weights, 3.4 MB, are read once.
  * Operations: 114.1 M.
  *
  * Bound: what a voxel errs by is at most a quarter of what its sum does, the slope of the

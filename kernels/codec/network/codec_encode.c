@@ -2,7 +2,7 @@
  * codec_encode.c - operation `codec_encode`: leaves to codes by the encoder of
  * codec_net.h.
  *
- * Bytes of a leaf: 2048 read, 64 written; the weights, 0.6 MB, are read once.
+ * Bytes per leaf: 2048 read, 64 written; the weights, 0.6 MB, are read once.
  * Operations: 30.6 M, 4.2 M of them the search.
  *
  * A code other than the nearest is NEAR where its squared distance is less than t above

@@ -17,7 +17,7 @@
  * with one zero (kernel 1: none) and have a bias. Pixel shuffle: channel 8 c + 4 dz +
  * 2 dy + dx of voxel (z, y, x) is channel c of voxel (2 z + dz, 2 y + dy, 2 x + dx).
  *
- * Operations of a leaf, a multiply-add as two: encoder 26.4 M and 4.2 M of search,
+ * Operations per leaf, a multiply-add as two: encoder 26.4 M and 4.2 M of search,
  * decoder 114.1 M. The weights are seeded noise, scaled as for training: the codec runs
  * at the cost of a trained one, but what it restores is no likeness.
  */
@@ -43,7 +43,7 @@ enum {
 
 #define NET_RESIDUAL_SCALE 0.1f
 
-/* Operations of a leaf, a multiply-add as two. */
+/* Operations per leaf, a multiply-add as two. */
 #define NET_ENCODER_OPS 30588928.0
 #define NET_DECODER_OPS 114130944.0
 

@@ -9,7 +9,7 @@
  *             through the shuffle to shared memory and into the sums of the last
  *   last      fp32, one thread per row of eight voxels, whose sums it holds throughout
  *
- * Bytes of a leaf: 64 read, 2048 written. Operations: 114.1 M, of which 28.3 M become
+ * Bytes per leaf: 64 read, 2048 written. Operations: 114.1 M, of which 28.3 M become
  * look-ups and 31 % of the rest would be on zeros of the border, left out: some 60 M.
  * Weights, 2.7 MB, are read from L2 once per block; the next tap's while one is at work.
  */

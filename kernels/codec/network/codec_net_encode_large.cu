@@ -2,7 +2,7 @@
  * codec_net_encode_large.cu - the encoder's first kernel: a block takes two leaves through
  * all that is at 8^3 and the convolution down to 4^3.
  *
- * Bytes of a leaf: 2048 read, 8192 written, for codec_net_encode_small.cu; they stay in L2
+ * Bytes per leaf: 2048 read, 8192 written, for codec_net_encode_small.cu; they stay in L2
  * up to some 3000 leaves. Operations: 18.8 M; 16 % of the residual block's 14.2 M would be
  * on zeros of the border and are left out. Convolutions are of tf32 operands.
  */

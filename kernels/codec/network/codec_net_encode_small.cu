@@ -6,7 +6,7 @@
  * (codec_pack.h), in fp32 by three products of tf32 parts: z is never made. The other
  * convolutions have tf32 operands.
  *
- * Bytes of a leaf: 8192 read, 64 written. Operations: 11.8 M as the operation counts them. Fewer
+ * Bytes per leaf: 8192 read, 64 written. Operations: 11.8 M as the operation counts them. Fewer
  * are executed: 70 % of the residual block's 7.1 M (the rest is on zeros of the border), and three
  * times 1.05 M in tf32 in the place of 4.7 M for the last convolution and the search.
  */

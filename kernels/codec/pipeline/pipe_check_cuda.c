@@ -7,7 +7,7 @@
  * A piece at a time: the pass writes to the operation's buffer, from where it is read for
  * the comparison; then the pipeline's own output takes its place, to be judged by the
  * harness, and what is in host memory is spoilt, so that the next launch has to write
- * it again. Bytes of a leaf: 2112 twice over the link.
+ * it again. Bytes per leaf: 2112 twice over the link.
  */
 #include <stdlib.h>
 

@@ -4,7 +4,7 @@
  *
  *   leaf = decoder(e of the leaf's 64 codes), each voxel in (0, 1)
  *
- * Bytes of a leaf, over the link: 64 to the device, 2048 from it. Operations of a leaf:
+ * Bytes per leaf, over the link: 64 to the device, 2048 from it. Operations per leaf:
  * 114.1 M (codec_net.h). The network is that of codec_net.h with weights of a fixed seed.
  */
 #include "pipe_batch.h"

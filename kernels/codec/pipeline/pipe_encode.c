@@ -4,7 +4,7 @@
  *
  *   code[v] = argmin over 256 of |z_v - e_k|^2, z the encoder's 64 vectors of a leaf
  *
- * Bytes of a leaf, over the link: 2048 to the device, 64 from it. Operations of a leaf:
+ * Bytes per leaf, over the link: 2048 to the device, 64 from it. Operations per leaf:
  * 30.6 M, the encoder's and the search's (codec_net.h). The network is that of
  * codec_net.h with weights of a fixed seed.
  *

@@ -2,7 +2,7 @@
  * pipe_host.c - the batch operations on the host: the network in fp32, the leaves of a
  * batch spread over all cores by OpenMP. There is no link and no stage but one.
  *
- * Operations of a leaf: 30.6 M to encode, 114.1 M to decode (codec_net.h).
+ * Operations per leaf: 30.6 M to encode, 114.1 M to decode (codec_net.h).
  */
 #include "pipe_batch.h"
 #include "kernels/codec/network/codec_net.h"

@@ -1,7 +1,7 @@
 /*
  * pipe_stage_cuda.c - what one stage of one batch enqueues; see pipe.h.
  *
- * Bytes of a leaf over the link: 2048 one way and 64 the other. Operations: codec_net.h.
+ * Bytes per leaf over the link: 2048 one way and 64 the other. Operations: codec_net.h.
  */
 #include <string.h>
 #include <time.h>

@@ -5,7 +5,7 @@
  * Every axis of struct pipe_axes is varied from there by itself; all_off and all_on
  * vary all of them, and `best` is what goes fastest.
  *
- * Bytes of a leaf over the link: 2048 one way and 64 the other. Operations of a leaf:
+ * Bytes per leaf over the link: 2048 one way and 64 the other. Operations per leaf:
  * 30.6 M to encode, 114.1 M to decode (codec_net.h).
  */
 #include "pipe.h"

@@ -3,7 +3,7 @@
  *
  *   out[i] = codebook[code_i]
  *
- * Bytes of a vector: 1 read, 512 written; the codebook, 128 KiB, is read once. The
+ * Bytes per vector: 1 read, 512 written; the codebook, 128 KiB, is read once. The
  * passes that widen the codes are not counted: nothing needs them. Operations: none.
  * The answer is exact to the bit.
  */

@@ -2,7 +2,7 @@
  * vq_gather_host.c - the gather on the host: one copy of 512 bytes per code, on one
  * core and on all, after the same widening passes.
  *
- * Bytes of a vector: 1 read, 512 written. Operations: none.
+ * Bytes per vector: 1 read, 512 written. Operations: none.
  */
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /*
  * vq_gather_scalar.cu - the gather as one would write it: one thread per number.
  *
- * Bytes of a vector: 1 read (widened: 8 or 4), 512 written, 4 at a time.
+ * Bytes per vector: 1 read (widened: 8 or 4), 512 written, 4 at a time.
  */
 #include "vq_gather.cuh"
 

@@ -2,7 +2,7 @@
  * vq_gather_smem.cu - the gather from shared memory: every block copies the codebook
  * there once, one block per multiprocessor, and its warps stride over the codes.
  *
- * Bytes of a vector: 1 read (widened: 8 or 4), 512 written; 128 KiB per multiprocessor
+ * Bytes per vector: 1 read (widened: 8 or 4), 512 written; 128 KiB per multiprocessor
  * are read from the second-level cache.
  */
 #include <stdlib.h>

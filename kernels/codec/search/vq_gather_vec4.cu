@@ -7,7 +7,7 @@
  *         the four codes come in one load
  *
  * The codebook, 128 KiB, stays in the first-level cache for the most part.
- * Bytes of a vector: 1 read (widened: 8 or 4), 512 written.
+ * Bytes per vector: 1 read (widened: 8 or 4), 512 written.
  */
 #include "vq_gather.cuh"
 

@@ -4,7 +4,7 @@
  *
  *   index[i] = argmin over k of |z_i - e_k|^2
  *
- * Bytes of a vector: 512 read, 1 written; the codebook, 128 KiB, is read once.
+ * Bytes per vector: 512 read, 1 written; the codebook, 128 KiB, is read once.
  * Operations: 2 * 256 * 128 per vector, of the arithmetic that `type` names.
  * At 127 operations per byte the search is bound by CUDA cores (an H200's: 64 TFLOP/s) and,
  * by a little, by tf32 tensor cores; by bf16 ones it is not. Neither limit is reached:

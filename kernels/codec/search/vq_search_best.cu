@@ -7,7 +7,7 @@
  * warps than its four tensor cores, 16 halve the time of the one warp that all wait
  * for.
  *
- * Bytes of a vector: 512 read, 1 written. Operations: 2 * 256 * 128.
+ * Bytes per vector: 512 read, 1 written. Operations: 2 * 256 * 128.
  */
 #include "kernels/cuda/cuda_limits.h"
 #include "vq_search_mma.cuh"

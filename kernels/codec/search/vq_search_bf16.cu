@@ -2,7 +2,7 @@
  * vq_search_bf16.cu - the search on bf16 tensor cores: operands rounded to 8 bits once,
  * half the codebook's bytes and half the steps of tf32 (vq_search_mma.cuh).
  *
- * Bytes of a vector: 512 read, 1 written. Operations: 2 * 256 * 128 of bf16.
+ * Bytes per vector: 512 read, 1 written. Operations: 2 * 256 * 128 of bf16.
  */
 #include "vq_search_mma.cuh"
 

@@ -6,7 +6,7 @@
  *   host_omp     all cores; |e|^2 / 2 - z.e in vector units, a codeword against
  *                eight vectors at a time, so that it is loaded once for the eight
  *
- * Bytes of a vector: 512 read, 1 written. Operations: 2 * 256 * 128 (host_scalar:
+ * Bytes per vector: 512 read, 1 written. Operations: 2 * 256 * 128 (host_scalar:
  * half as many again).
  */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)

@@ -10,7 +10,7 @@
  * cores can do; why not more is not known.
  *
  * Formula: the highest z.e - |e|^2 / 2; both sums in fp32.
- * Bytes of a vector: 512 read, 1 written. Operations: 2 * 256 * 128 of fp32.
+ * Bytes per vector: 512 read, 1 written. Operations: 2 * 256 * 128 of fp32.
  */
 #include "vq_search.cuh"
 

@@ -9,7 +9,7 @@
  * the whole product of vector q.
  *
  * Formula: the highest z.e - |e|^2 / 2; both sums in fp32.
- * Bytes of a vector: 512 read, 1 written. Operations: 2 * 256 * 128 of fp32.
+ * Bytes per vector: 512 read, 1 written. Operations: 2 * 256 * 128 of fp32.
  */
 #include "kernels/cuda/cuda_limits.h"
 #include "vq_search.cuh"

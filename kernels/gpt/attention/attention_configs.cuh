@@ -1,7 +1,7 @@
 /*
  * attention_configs.cuh - the kernels for one precision as a table: one row per head size and
- * division of a block. The attention variants take the row that attention_division names; the
- * models' `best` measures all that fit.
+ * configuration of a block. The attention variants take the row that attention_division chooses;
+ * the models' `best` measures all that fit.
  */
 #ifndef ATTENTION_CONFIGS_CUH
 #define ATTENTION_CONFIGS_CUH

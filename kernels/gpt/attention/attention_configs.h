@@ -1,6 +1,6 @@
 /*
- * attention_configs.h - how a block of an attention kernel may divide its work, and which division
- * to take where none has been measured. Pure, for the host too.
+ * attention_configs.h - the configurations of a block of an attention kernel, and which of them to
+ * take where none has been measured. Pure, for the host too.
  */
 #ifndef ATTENTION_CONFIGS_H
 #define ATTENTION_CONFIGS_H

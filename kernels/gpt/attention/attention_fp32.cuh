@@ -1,18 +1,22 @@
 /*
- * attention_fp32.cuh - causal attention in fp32 on CUDA cores, in register tiles: keys
- * and values by tiles through shared memory, the softmax taken as they come (Milakov and
- * Gimelshein, "Online normalizer calculation for softmax", 2018; Dao et al., "FlashAttention",
- * NeurIPS 2022, algorithm 1). q, k and v are read where they lie.
+ * attention_fp32.cuh - causal attention in fp32 on CUDA cores, in register tiles. Keys and values
+ * go through shared memory tile by tile, with an online softmax (Milakov and Gimelshein, "Online
+ * normalizer calculation for softmax", 2018; Dao et al., "FlashAttention", NeurIPS 2022, algorithm
+ * 1). q, k and v are read from the buffer of the layer before, without copies.
  *
- * A warp has 4 ROWS queries and 8 COLUMNS keys of a tile. Lane 8 a + b has queries a, a + 4, ...
- * and keys b, b + 8, ...: a vector of four of the head from ROWS rows of q and COLUMNS of k
- * makes 4 ROWS COLUMNS multiply-adds, 256 for 16 loads where both are 8, and no two rows a warp
- * reads at a time meet in a bank. The weights change their owner through the warp's own part of
- * shared memory, and the sums are a product of the same shape. WARPS_Q warps have other queries
- * of the block, WARPS_K other keys of the tile; these put their softmaxes together at the end,
- * which is for short sequences, where one block per head would leave the device idle.
+ * A warp computes the scores of 4 ROWS queries and 8 COLUMNS keys of a tile. Lane 8 a + b has
+ * queries a, a + 4, ... and keys b, b + 8, ... It reads a vector of four elements from each of its
+ * ROWS rows of q and COLUMNS rows of k, and makes 4 ROWS COLUMNS multiply-adds of them: 256 for 16
+ * loads where both are 8. No two rows that a warp reads at a time use the same bank. The weights
+ * reach the lanes that need them through the warp's own part of shared memory, and the sums are a
+ * product of the same shape.
  *
- * While scores are made the tile's values come, while sums are made the next tile's keys.
+ * WARPS_Q warps have different queries of the block, WARPS_K warps different keys of the tile. The
+ * latter combine their softmaxes at the end; that is for short sequences, where one block per head
+ * would leave the device idle.
+ *
+ * The tile's values are loaded while its scores are computed, the next tile's keys while its sums
+ * are.
  *
  * Operations: 4 d per pair of the tiles touched, and an exponential. Bytes: q and y once, k and v
  * once per block of queries, from L2.

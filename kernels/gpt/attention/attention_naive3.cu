@@ -1,9 +1,9 @@
 /*
- * attention_naive3.cu - three kernels through memory: all scores, their softmax, the
- * weighted sum. Deliberately plain: what a framework without a fused kernel does.
+ * attention_naive3.cu - three kernels through memory: all scores, their softmax, the weighted sum.
+ * Deliberately slow: what a framework without a fused kernel does.
  *
- * Operations: 4 d per pair, in fp32. Bytes of a pair: 4 written and read for the score, 4
- * written for the weight and read for each element of y.
+ * Operations: 4 d per pair, in fp32. Bytes per pair: for the score 4 written and read, for the
+ * weight 4 written, and read once for each element of y.
  */
 #include "attention.cuh"
 #include "attention_steps.h"

@@ -1,20 +1,20 @@
 /*
- * attention_online_bf16.cu - one kernel on the tensor cores, after Dao,
- * "FlashAttention-2" (ICLR 2024, algorithm 1): a block of queries, each warp its own rows of
- * them, goes over the keys; scores, weights and sums stay in registers.
+ * attention_online_bf16.cu - one kernel on the tensor cores, after Dao, "FlashAttention-2" (ICLR
+ * 2024, algorithm 1). A block has some queries, each warp its own rows of them, and goes over the
+ * keys; scores, weights and sums stay in registers.
  *
- * WARPS warps of 16 TILES queries. Keys and values come by cp.async in tiles of 64, the
- * next while this one is worked on, swizzled so that ldmatrix meets no bank twice. The scores'
- * accumulators, packed in pairs, are the left operand of the second product as they lie
- * (mma_layout.h and its test). exp2 in the place of exp; rows are rescaled when a
- * tile brings a larger score. A query sees keys up to itself: tiles behind the last
- * query of a warp are skipped, and only those on the diagonal are masked.
+ * Each of WARPS warps has 16 TILES queries. Keys and values are fetched by cp.async in tiles of
+ * 64, the next tile while this one is used, swizzled so that ldmatrix has no bank conflicts. The
+ * accumulators of the scores, packed in pairs, serve as the left operand of the second product
+ * without being moved (mma_layout.h and its test). exp2 replaces exp, and rows are rescaled when a
+ * tile brings a larger score. A query sees keys up to itself: tiles behind the last query of a
+ * warp are skipped, and only tiles on the diagonal are masked. Blocks are launched longest first.
  *
- * Operations: 4 d per pair in bf16, and an exponential. Bytes: q and y once, k and v once
- * per block of queries, from L2. Blocks are launched longest first.
+ * Operations: 4 d per pair in bf16, and an exponential. Bytes: q and y once, k and v once per
+ * block of queries, from L2.
  *
  * At head size 128 with 32 queries per warp 255 registers are not enough: 80 bytes are spilt,
- * some ten local accesses per tile beside its 256 products.
+ * about ten local accesses per tile beside its 256 products.
  */
 #include "attention_configs.cuh"
 #include "kernels/gpt/mma.cuh"

@@ -1,6 +1,6 @@
 /*
  * attention_online_fp32.cu - one kernel, causal attention in fp32: attention_fp32.cuh in the
- * divisions below, for the variant and for the models.
+ * configurations below, for the variant and for the models.
  */
 #include "attention_fp32.cuh"
 #include "attention_configs.cuh"

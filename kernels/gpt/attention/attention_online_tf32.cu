@@ -1,6 +1,6 @@
 /*
  * attention_online_tf32.cu - one kernel, causal attention in tf32: attention_tf32.cuh in the
- * divisions below, for the variant and for the models.
+ * configurations below, for the variant and for the models.
  */
 #include "attention_tf32.cuh"
 #include "attention_configs.cuh"

@@ -1,37 +1,38 @@
 /*
  * attention_online_wgmma.cu - one kernel on Hopper's tensor cores, after Shah and others,
- * "FlashAttention-3" (NeurIPS 2024): warps that only fetch (section 3.1), warpgroups that
- * take turns on the tensor cores (3.1), and the weights of a tile worked out while the
- * products of its neighbours run (3.2, algorithm 2).
+ * "FlashAttention-3" (NeurIPS 2024): warps that only fetch (section 3.1), warpgroups that take
+ * turns on the tensor cores (3.1), and weights of a tile computed while the products of its
+ * neighbours run (3.2, algorithm 2).
  *
- * A block holds 64 queries for each of its consuming warpgroups, and one thread of a further
- * warpgroup has tiles of 128 keys and of 128 values brought by TMA, in a
- * ring of stages; an mbarrier says that a tile is there, another that it is free. The
- * tensor map is that of q, k and v as they lie, so rows behind the last token of a
- * sequence arrive as zeros. Scores are a product with both operands in shared memory; their
- * accumulators, as weights in pairs, are the left operand of the second product as they
- * lie. While a warpgroup's scores of one tile and its sums of the tile before are under
- * way, it waits for the scores alone, and works out their weights beside the sums.
+ * Fetching. A block has 64 queries for each warpgroup that computes. One thread of a further
+ * warpgroup fetches tiles of 128 keys and of 128 values by TMA into a ring of stages; one mbarrier
+ * says that a tile has arrived, another that its stage is free. The tensor map describes q, k and
+ * v as they are in memory, so rows behind the last token of a sequence arrive as zeros.
  *
- * Keys are gone over backwards, so that the tile on the diagonal, the only one that is
- * masked, comes first: 64 queries never straddle a tile of 128 keys. The sums are scaled
- * only where a row of the warp met a larger score, which gets rare after some tiles; where
- * none did the factor is exactly 1. A block stays on its multiprocessor and takes work
- * after work, so queries and first keys of the next come while this one is finished.
+ * Computing. Scores are a product with both operands in shared memory. Their accumulators, as
+ * weights in pairs, serve as the left operand of the second product without being moved. A
+ * warpgroup issues the scores of one tile and the sums of the tile before, waits for the scores
+ * alone, and computes their weights while the sums run.
+ *
+ * Order. Keys are taken backwards, so that the tile on the diagonal, the only one that is masked,
+ * comes first: 64 queries never straddle a tile of 128 keys. The sums are scaled only where a row
+ * of the warp met a larger score, which gets rare after some tiles; elsewhere the factor is
+ * exactly 1. Blocks are persistent: the queries and first keys of the next unit of work arrive
+ * while this one is finished.
  *
  * Operations: 4 d per pair in bf16, and an exponential; the tile on the diagonal is computed
  * whole, which adds one part in tokens / 127. Bytes: q and y once; k and v once per block of
  * queries, from L2: 64 KiB for 128 x 128 pairs of 128 numbers, 5 TB/s at 640 TFLOP/s.
  *
- * Predicted, 132 multiprocessors at 1.7 GHz: a tile's products are 2048 cycles at head size
- * 128 and its exponentials 1024, at 16 per cycle: side by side the products bound, at 80 % of
- * their rate some 700 TFLOP/s. At 64 both are 1024 cycles, and the other instructions of a
- * score take as long again, so half of that.
+ * Predicted for 132 multiprocessors at 1.7 GHz: at head size 128 a tile's products take 2048
+ * cycles and its exponentials 1024, at 16 per cycle, so side by side the products are the limit:
+ * at 80 % of their rate about 700 TFLOP/s. At head size 64 both take 1024 cycles, and the other
+ * instructions of a score take as long again, so half of that.
  *
- * Measured on an H200, cold, causal, batch times tokens 16k, heads times d 2048: at 128 712 TFLOP/s
- * for 16k tokens, 581 for 2k and 356 for 512; at 64 589 for 16k and 444 for 2k: three warpgroups
- * hide more than predicted. Works of a few tiles are bound by their beginning and end, where
- * nothing runs beside the exponentials.
+ * Measured on an H200, cold, causal, batch times tokens 16k, heads times d 2048: at 128 712
+ * TFLOP/s for 16k tokens, 581 for 2k and 356 for 512; at 64 589 for 16k and 444 for 2k. Three
+ * warpgroups hide more than predicted. Short sequences are limited by the beginning and end of
+ * each unit of work, where nothing runs beside the exponentials.
  */
 #include <cudaTypedefs.h>
 #include <stdlib.h>

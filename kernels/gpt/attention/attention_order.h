@@ -1,11 +1,11 @@
 /*
- * attention_order.h - the order in which a causal attention's blocks take their work. Pure,
- * for the host too.
+ * attention_order.h - the order in which a causal attention's blocks take their work. Pure, for
+ * the host too.
  *
- * A work is a block of queries of one line; a line is one head of one sequence. A thread block that
- * has finished a work takes the next one. Lines are taken `together` at a time, as many as have
- * their keys and values in L2. Of those, the last queries come first, because they have the most
- * keys: so the works at the end are short, and all thread blocks end at about the same time.
+ * A line is one head of one sequence; a unit of work is a block of queries of one line. A thread
+ * block that has finished a unit takes the next one. Lines are taken `together` at a time, as many
+ * as have their keys and values in L2. Within these the last queries come first, because they have
+ * the most keys: so the last units are short, and all thread blocks end at about the same time.
  */
 #ifndef ATTENTION_ORDER_H
 #define ATTENTION_ORDER_H

@@ -1,9 +1,9 @@
 /*
- * attention_stages.cuh - what a block of attention_online_wgmma.cu has in shared memory, and
- * where: queries, stages of keys and of values, barriers.
+ * attention_stages.cuh - the shared memory of a block of attention_online_wgmma.cu: queries,
+ * stages of keys and of values, barriers.
  *
- * Template arguments: SIZE, numbers per head (64 or 128); GROUPS, warpgroups that compute;
- * STAGES of keys and of values.
+ * Template arguments: SIZE, numbers per head (64 or 128); GROUPS, warpgroups that compute; STAGES
+ * of keys and of values.
  */
 #ifndef ATTENTION_STAGES_CUH
 #define ATTENTION_STAGES_CUH

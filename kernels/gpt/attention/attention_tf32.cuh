@@ -1,13 +1,13 @@
 /*
- * attention_tf32.cuh - causal attention on the tensor cores in tf32, fp32 in memory, by
- * mma.sync.m16n8k8; tiles, softmax, and the division of a block among its warps as in
- * attention_fp32.cuh.
+ * attention_tf32.cuh - causal attention on the tensor cores in tf32 (fp32 in memory), by
+ * mma.sync.m16n8k8. Tiles, softmax, and the distribution of a block's work among its warps are
+ * those of attention_fp32.cuh.
  *
- * A warp has 16 TILES queries and 8 COLUMNS keys. q and k come by ldmatrix. Accumulators hold
- * columns 2t and 2t + 1 of the weights where the second product's left operand wants t and
- * t + 4: the values are read in that order instead. Column g of four tiles of y is
- * 4g to 4g + 3 in memory, so that one load of four numbers of v serves four products; q, k, p
- * and v are truncated by the tensor cores, all sums are fp32.
+ * A warp has 16 TILES queries and 8 COLUMNS keys. q and k are loaded by ldmatrix. The accumulators
+ * of a lane hold columns 2t and 2t + 1 of the weights, where the left operand of the second
+ * product wants t and t + 4; so the values are read in that order instead. Column g of four tiles
+ * of y is columns 4g to 4g + 3 in memory, so one load of four numbers of v serves four products.
+ * q, k, p and v are truncated by the tensor cores; all sums are fp32.
  *
  * Operations: 4 d per pair of the tiles touched, and an exponential. Bytes: q and y once, k and v
  * once per block of queries, from L2.

@@ -1,7 +1,7 @@
 /*
- * attention_tile.cuh - what the attention kernels in tiles of keys share (attention_fp32.cuh,
- * attention_tf32.cuh): rows of q, k and v on their way through shared memory, and the softmaxes
- * of warps that had other keys of the same queries.
+ * attention_tile.cuh - what the attention kernels with tiles of keys share (attention_fp32.cuh,
+ * attention_tf32.cuh): copying rows of q, k and v through shared memory, and combining the
+ * softmaxes of warps that had different keys of the same queries.
  */
 #ifndef ATTENTION_TILE_CUH
 #define ATTENTION_TILE_CUH

@@ -2,7 +2,7 @@
  * embedding_split.cu - two gathers and an addition, each from memory to memory, as the
  * published model does it. Deliberately slow.
  *
- * Bytes of an element: 8 + 8 + 12 against 8 and the position table. The two
+ * Bytes per element: 8 + 8 + 12 against 8 and the position table. The two
  * gathered arrays are a workspace of this variant's own.
  */
 #include "embedding.cuh"

@@ -1,15 +1,17 @@
 /*
- * embedding_vec4.cu - a warp takes 128 channels of a position, in one sequence or in four. Each
- * lane loads one float4 of the position and one of each token before it uses the first.
+ * embedding_vec4.cu - a warp takes 128 channels of one position, for one sequence or for four.
+ * Each lane loads one float4 of the position and one of each token before it uses the first.
  *
- * Bytes of an element: 4 read of each table, 4 written; the position's come from L2, or are read
- * once for four sequences. Parts of a row are the slowest index of the grid: the device goes
- * through all rows for the same 512 bytes of each. So the positions' part, and the parts of the
- * token table that were read, lie in L2 together, and a token that occurs again is not read again.
- * What is written leaves the cache first (evict_first), what is read stays.
+ * Bytes per element: 4 read of each table, 4 written; those of the position come from L2, or are
+ * read once for four sequences.
  *
- * Measured on an H200, cold: 16 x 1024 tokens of 4096 channels, of which a seventh comes again,
- * 128 us, 93 % of the copy ceiling; 8 x 1024 of 768 channels 12.9 us, 92 %.
+ * The part of the row is the slowest index of the grid: the device goes through all rows for the
+ * same 512 bytes of each. So L2 holds these parts of the positions and of the tokens together, and
+ * a token that occurs again is not read from memory again. Output is marked to leave the cache
+ * first (evict_first); tables stay.
+ *
+ * Measured on an H200, cold: 16 x 1024 tokens of 4096 channels, where a seventh of the tokens
+ * occurs again, 128 us, 93 % of the copy ceiling; 8 x 1024 of 768 channels 12.9 us, 92 %.
  */
 #include "embedding.cuh"
 

@@ -1,7 +1,7 @@
 /*
  * gelu.c - operation gelu: y = x / 2 (1 + t), t = tanh(sqrt(2 / pi) (x + 0.044715 x^3)).
  *
- * Bytes of an element: 4 read, 4 written. Operations: 8 and one tanh, counted
+ * Bytes per element: 4 read, 4 written. Operations: 8 and one tanh, counted
  * as 9. Bound by memory.
  *
  * How far may a right answer be off? The argument z carries 4 roundings, so

@@ -1,7 +1,7 @@
 /*
  * gelu_scalar.cu - one element per thread, as the formula stands: tanhf.
  *
- * Bytes of an element: 4 read, 4 written. Operations: 8 and tanhf.
+ * Bytes per element: 4 read, 4 written. Operations: 8 and tanhf.
  */
 #include "kernels/gpt/gpt.cuh"
 

@@ -2,7 +2,7 @@
  * gelu_vec4.cu - one float4 per thread, and x / (1 + exp(-2 z)) for the formula: the
  * same function, with an exponential and a division of one instruction each.
  *
- * Bytes of an element: 4 read, 4 written. Operations: 8 and two approximations.
+ * Bytes per element: 4 read, 4 written. Operations: 8 and two approximations.
  * An exponent of 2 z log2(e) carries the roundings of z times |2 z|, which the factor
  * exp(-2 |z|) takes back below 0: within the operation's bound everywhere.
  */

@@ -8,8 +8,8 @@
  *
  * with the variance over `columns`, not over one less.
  *
- * Bytes of an element: 4 read and 4 written; 8 and 8 with a residual; 8 for each
- * column's w and b. Operations of an element: 8 (and the addition).
+ * Bytes per element: 4 read and 4 written; 8 and 8 with a residual; 8 for each
+ * column's w and b. Operations per element: 8 (and the addition).
  *
  * data=shifted has mean 1000 and standard deviation 1. There E[x^2] - mean^2
  * subtracts two numbers near 10^6 that each carry an error of some 0.03, and

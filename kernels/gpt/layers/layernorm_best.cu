@@ -1,22 +1,23 @@
 /*
- * layernorm_best.cu - the row in registers, held by a warp or by a block.
+ * layernorm_best.cu - layernorm with the row in registers, of a warp or of a block.
  *
- * Bytes of an element: 4 read, 4 written (8 and 8 with a residual): the least.
+ * Bytes per element: 4 read, 4 written (8 and 8 with a residual): the least.
  *
- *   up to 512 columns    a warp per row, at most four float4 per lane: no barrier, the sums are
- *                        shuffles
- *   up to 1024 columns   a warp per row, at most eight float4 per lane; but a block per row, four
- *                        floats per thread, where rows are few (a warp has too few loads in
- *                        flight) or where there is a residual (a warp needs too many registers)
- *   more columns         a block per row, four float4 per thread (eight from 16384 columns). 4096
- *                        columns are 256 threads and eight blocks per multiprocessor: while some
- *                        sum, the others' loads keep the memory busy
- *   no multiple of 4     a block per row, single floats
+ *   up to 512 columns     one warp per row, at most four float4 per lane: no barrier, the sums
+ *                         are shuffles
+ *   up to 1024 columns    one warp per row, at most eight float4 per lane. Where rows are few (a
+ *                         warp has too few loads in flight), or with a residual (a warp needs too
+ *                         many registers): one block per row, four floats per thread
+ *   more columns          one block per row, four float4 per thread (eight from 16384 columns).
+ *                         With 4096 columns that is 256 threads, and eight blocks per
+ *                         multiprocessor: while some compute sums, the loads of others keep the
+ *                         memory busy
+ *   not a multiple of 4   one block per row, single floats
  *
- * weight and bias come from L1 and L2. Measured at 768 columns on an H200, in us: 1024 rows 3.8 by
- * blocks and 4.4 by warps, with a residual 4.9 and 5.6; 8192 rows with a residual 24.1 and 25.3,
- * but without 17.6 and 13.0, so there warps stay (warps where blocks are used now: the published
- * run of 2026-11-21, before this change).
+ * weight and bias come from L1 and L2. Measured at 768 columns on an H200: 1024 rows take 3.8 us
+ * by blocks and 4.4 by warps, 4.9 and 5.6 with a residual; 8192 rows with a residual take 24.1 and
+ * 25.3, but 17.6 and 13.0 without one, so that case keeps warps (the figures by warps, where
+ * blocks are used now, are of the published run of 2026-11-21, before this change).
  */
 #include "layernorm.cuh"
 

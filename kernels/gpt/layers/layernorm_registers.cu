@@ -2,7 +2,7 @@
  * layernorm_registers.cu - one block per row, the row in registers between the mean, the
  * variance and the answer; scalar loads, so that every length and address will do.
  *
- * Bytes of an element: 4 read, 4 written (8 and 8 with a residual): the least.
+ * Bytes per element: 4 read, 4 written (8 and 8 with a residual): the least.
  */
 #include "layernorm.cuh"
 

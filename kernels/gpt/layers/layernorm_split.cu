@@ -2,7 +2,7 @@
  * layernorm_split.cu - the residual sum as a kernel of its own, and the fastest
  * layernorm behind it: what fusing the two saves.
  *
- * Bytes of an element: 12 read, 8 written, against 8 and 8 fused.
+ * Bytes per element: 12 read, 8 written, against 8 and 8 fused.
  */
 #include "layernorm.cuh"
 

@@ -6,7 +6,7 @@
  * data=shifted both terms are near 10^6 and their difference, 1, keeps one digit. The
  * row then says wrong, as it must.
  *
- * Bytes of an element: 8 read, 4 written, the second read mostly from L1.
+ * Bytes per element: 8 read, 4 written, the second read mostly from L1.
  */
 #include "layernorm.cuh"
 

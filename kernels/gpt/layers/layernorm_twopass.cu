@@ -2,7 +2,7 @@
  * layernorm_twopass.cu - one block per row: the mean, then the variance about it, then
  * the answer; the row is read from memory each time.
  *
- * Bytes of an element: 12 read, 4 written, the second and third read mostly from
+ * Bytes per element: 12 read, 4 written, the second and third read mostly from
  * L1 (a row of 4096 is 16 KiB).
  */
 #include "layernorm.cuh"

@@ -6,7 +6,7 @@
  *
  * One pass like sumsq, and right where sumsq is not; a division per element is the
  * price.
- * Bytes of an element: 8 read, 4 written, the second read mostly from L1.
+ * Bytes per element: 8 read, 4 written, the second read mostly from L1.
  */
 #include "layernorm.cuh"
 

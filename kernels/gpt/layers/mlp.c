@@ -1,19 +1,18 @@
 /*
- * mlp.c - operation mlp: y = gelu(x w1^T + b1) w2^T + b2, x and y [m, c], w1 [4c, c],
- * w2 [c, 4c].
+ * mlp.c - operation mlp: y = gelu(x w1^T + b1) w2^T + b2, x and y [m, c], w1 [4c, c], w2 [c, 4c].
+ * h is what lies between the two products, [m, 4c].
  *
- * Operations: 16 m c^2, and 9 for each of the 4 m c values between. Bytes: those of x, y,
- * the weights and biases once; a variant that writes what is between moves as
- * many bytes as 8 (bf16: 4) times 4 m c more.
+ * Operations: 16 m c^2, and 9 for each of the 4 m c values of h. Bytes: x, y, weights and biases
+ * once; a variant that writes h to memory moves 8 (bf16: 4) times 4 m c more.
  *
- * How far may a right answer be off? A sum of n products in fp32 by (n + 1) u of the
- * magnitudes. tf32 truncates both operands, e = 2 * 2^-10 per product: all towards zero,
- * which is e of the sum, and what is left has either sign: by Hoeffding's inequality the
- * sum of such errors stays below 6 times the root of their bounds' squares (but
- * for one case in 10^7). What is between, h, is off by 1.13 times that (gelu's steepest),
- * and by 4 u (|h'| + |h|), h' before gelu; bf16 rounds h' and h by 2^-8. The answer then
- * is off by the sum of those errors times w2, once more by Hoeffding; by the second
- * product's; and for bf16 by the rounding of the output.
+ * How far may a right answer be off? A sum of n products in fp32 by (n + 1) u of the magnitudes.
+ * tf32 truncates both operands, e = 2 * 2^-10 per product. All truncations are towards zero, which
+ * is e of the sum; the remainder has either sign, and by Hoeffding's inequality the sum of such
+ * errors stays below 6 times the root of their bounds' squares (except for one case in 10^7). h is
+ * off by 1.13 times that (gelu's steepest slope), and by 4 u (|h'| + |h|), with h' the value before
+ * gelu; bf16 rounds h' and h by 2^-8. The answer is then off by the sum of those errors times w2,
+ * once more by Hoeffding; by the error of the second product; and in bf16 by the rounding of the
+ * output.
  */
 #include <stdlib.h>
 

@@ -1,14 +1,13 @@
 /*
- * mlp_fused_rowown.cu - one kernel, and nothing computed twice: a block owns 16 rows and
- * all c <= 256 columns of their output, in registers, and goes over the 4 c values
- * between in steps of 32.
+ * mlp_fused_rowown.cu - one kernel that computes nothing twice. A block has 16 rows and all c <=
+ * 256 columns of their output, in registers, and goes over the 4 c values of h in steps of 32.
  *
- * Operations: those of mlp, in fp32. Bytes: x and y once, the weights once per block, from
- * L2; what is between stays in shared memory. With 1024 rows that is 64
- * blocks: half of a large device is idle, which is what this pays.
+ * Operations: those of mlp, in fp32. Bytes: x and y once, the weights once per block, from L2; h
+ * stays in shared memory. It is slow because 1024 rows make only 64 blocks: half of a large device
+ * is idle.
  *
- * Shared memory, in floats: x [16][c + 1], between [16][33], and one array for either
- * weight's step: w1 [32][c + 1] or w2 [c][33].
+ * Shared memory, in floats: x [16][c + 1], h [16][33], and one array for a step of either weight:
+ * w1 [32][c + 1] or w2 [c][33].
  */
 #include "kernels/cuda/cuda_limits.h"
 #include "mlp.cuh"

@@ -1,5 +1,5 @@
 /*
- * mlp_host.c - mlp on the host, a row at a time: what is between stays in cache.
+ * mlp_host.c - mlp on the host, one row at a time, so that h stays in cache.
  *
  * Operations: 16 c^2 per row. Bytes: the weights once per row, from cache where they fit.
  */

@@ -1,11 +1,10 @@
 /*
- * mlp_products.cu - mlp of the family's own products: with gelu as a kernel of its own
- * between them, and in the finish of the first.
+ * mlp_products.cu - mlp by the family's own products, with gelu as a separate kernel between them,
+ * and as the epilogue of the first.
  *
- * fp32 goes by tiles of 32 x 32 in fp32, tf32 and bf16 by tensor cores and tiles of 128
- * x 128. Operations: those of mlp. Bytes beyond the least: what is between is
- * written and read once, and once more where gelu is a kernel: 8 (bf16: 4) or 16 (8)
- * for each of 4 m c.
+ * fp32 uses tiles of 32 x 32 in fp32; tf32 and bf16 use tensor cores and tiles of 128 x 128.
+ * Operations: those of mlp. Bytes beyond the least: h is written and read once, and once more
+ * where gelu is a kernel: 8 (bf16: 4) or 16 (8) for each of 4 m c.
  */
 #include "kernels/gpt/gpt.cuh"
 #include "kernels/cuda/device_memory.h"

@@ -1,9 +1,9 @@
 /*
- * mlp_wgmma.cu - mlp of two products on Hopper's tensor cores (linear_wgmma.cuh), gelu in
- * the finish of the first.
+ * mlp_wgmma.cu - mlp by two products on Hopper's tensor cores (linear_wgmma.cuh), with gelu as the
+ * epilogue of the first.
  *
- * Operations: those of mlp. Bytes beyond the least: what is between is written and read
- * once, 8 (bf16: 4) for each of 4 m c.
+ * Operations: those of mlp. Bytes beyond the least: h is written and read once, 8 (bf16: 4) for
+ * each of 4 m c.
  */
 #include <stdlib.h>
 

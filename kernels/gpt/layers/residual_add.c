@@ -1,7 +1,7 @@
 /*
  * residual_add.c - operation residual_add: y = a + b, one rounded addition.
  *
- * Bytes of an element: 8 read, 4 written. Operations: 1. Exact.
+ * Bytes per element: 8 read, 4 written. Operations: 1. Exact.
  */
 #include "kernels/gpt/gpt.h"
 

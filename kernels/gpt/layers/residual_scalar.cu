@@ -1,7 +1,7 @@
 /*
  * residual_scalar.cu - one element per thread.
  *
- * Bytes of an element: 8 read, 4 written. Operations: 1.
+ * Bytes per element: 8 read, 4 written. Operations: 1.
  */
 #include "kernels/gpt/gpt.cuh"
 

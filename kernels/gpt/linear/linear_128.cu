@@ -1,7 +1,6 @@
 /*
- * linear_128.cu - bf16_128 and tf32_128, the tensor-core products by tiles of 128 x 128
- * outputs: by wgmma where device and build have it, else by mma.sync. The note of a result says
- * which it was.
+ * linear_128.cu - bf16_128 and tf32_128, the tensor-core products in tiles of 128 x 128 outputs:
+ * by wgmma where device and build have it, else by mma.sync. The note of a result says which.
  */
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /*
- * linear_128.h - the two implementations of products by tiles of 128 x 128 outputs, with
- * mma.sync and with wgmma; linear_128.cu chooses. Operands and finish as in linear_products.h.
+ * linear_128.h - the two implementations of products in tiles of 128 x 128 outputs, with mma.sync
+ * and with wgmma; linear_128.cu chooses. Operands and epilogue as in linear_products.h.
  */
 #ifndef LINEAR_128_H
 #define LINEAR_128_H

@@ -1,21 +1,20 @@
 /*
- * linear_128_mma.cu - the tensor-core product by tiles of 128 x 128 outputs and mma.sync
- * m16n8k16 (bf16) and m16n8k8 (tf32): Ampere's way, and any later device's.
+ * linear_128_mma.cu - the tensor-core product in tiles of 128 x 128 outputs by mma.sync m16n8k16
+ * (bf16) and m16n8k8 (tf32), for Ampere and any later device.
  *
- * A block is four warps, each with 64 x 64 outputs in registers. Operands come by
- * cp.async, three stages of 128 bytes along k (64 bf16 or 32 tf32) and 32 KiB each,
- * so two blocks fit on a multiprocessor of 228 KiB and one computes while the other
- * waits. Chunks of 16 bytes are swizzled (mma_layout.h): neither the copies nor the
- * reads meet in a bank. Fragments of the next step of k are loaded while this one's
- * products run. T is uint16_t (bf16) or float (tf32, whose low bits the tensor
- * core ignores).
+ * A block is four warps, each with 64 x 64 outputs in registers. Operands are fetched by cp.async
+ * in three stages of 128 bytes along k (64 bf16 or 32 tf32), 32 KiB each, so two blocks fit on a
+ * multiprocessor of 228 KiB and one computes while the other waits. Chunks of 16 bytes are
+ * swizzled (mma_layout.h), so neither copies nor reads have bank conflicts. Fragments of the next
+ * step of k are loaded while the products of this one run. T is uint16_t (bf16) or float (tf32,
+ * whose low bits the tensor core ignores). Blocks take tiles in the order of linear_order.h, eight
+ * bands per group.
  *
- * Blocks take tiles in the order of linear_order.h, eight bands per group.
+ * Operations: 2 m n k. Bytes from L2: x n / 128 times and w m / 128 times.
  *
- * Operations: 2 m n k. Bytes from L2: x n / 128 times and w m / 128 times. Every operand goes
- * through registers, so mma.sync reaches some five eighths of what Hopper's wgmma does, and this
- * kernel 42 to 43 % of the vendor's library there (8192^3, H200). Hopper has
- * linear_128_wgmma.cu, and comes here with a transposed weight in tf32 alone.
+ * Every operand goes through registers, so mma.sync reaches about five eighths of what Hopper's
+ * wgmma does, and this kernel 42 to 43 % of the vendor's library there (8192^3, H200). On Hopper
+ * linear_128_wgmma.cu is used instead, except for a transposed weight in tf32.
  */
 #include "kernels/cuda/cuda_limits.h"
 #include "linear.cuh"

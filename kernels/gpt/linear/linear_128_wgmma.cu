@@ -1,25 +1,25 @@
 /*
- * linear_128_wgmma.cu - the tensor-core product by tiles of 128 x 128 outputs for Hopper:
- * operands by TMA, products by wgmma, one tile per warpgroup.
+ * linear_128_wgmma.cu - the tensor-core product in tiles of 128 x 128 outputs for Hopper: operands
+ * by TMA, products by wgmma, one tile per warpgroup.
  *
- * As plain as it can be: no warp is set apart to fetch, no cluster, and a block has the
- * only tile, or two, of its life. A ring of stages takes 128 bytes of k (64 bf16 or 32 tf32) of
- * each row; one thread asks for a stage as soon as all have read what was there, a batch of
- * products ago, so the tensor cores always have one batch to go on with. A warpgroup's 128 rows are
- * two products of 64, whose 128 sums per thread are most of the registers that it needs. Outputs
- * leave by linear_store.cuh, through what was the ring.
+ * It is as plain as possible: no warp specialization, no cluster, and a block computes one tile,
+ * or two, and ends. A ring of stages holds 128 bytes of k (64 bf16 or 32 tf32) of each row. One
+ * thread requests a stage again as soon as all have read it, one batch of products ago, so the
+ * tensor cores always have a batch to go on with. A warpgroup's 128 rows are two products of 64,
+ * whose 128 sums per thread are most of the registers that it needs. Outputs are stored by
+ * linear_store.cuh, through the memory of the ring.
  *
- * A block is one warpgroup and two blocks fit on a multiprocessor, whose beginnings and ends hide
- * behind each other's products; or, where k is long, two warpgroups one above the other that
- * share the rows of w. A block that has a multiprocessor to itself has the whole of its
- * memory for stages. Tiles are taken in the order of linear_order.h, eight bands per group.
+ * A block is one warpgroup, and two blocks fit on a multiprocessor, where each hides the beginning
+ * and end of the other; or, where k is long, a block is two warpgroups, one above the other, that
+ * share the rows of w. A block that has a multiprocessor to itself uses all its shared memory for
+ * stages. Tiles are taken in the order of linear_order.h, eight bands per group.
  *
- * A transposed weight in bf16 is multiplied as it lies, in panels of 64 columns; wgmma
- * takes tf32 along k alone.
+ * A transposed weight in bf16 is multiplied without a copy, in panels of 64 columns; wgmma takes
+ * tf32 along k only.
  *
  * Operations: 2 m n k. Bytes from L2: x n / 128 times and w m / 256 or m / 128 times. With rows of
- * 128 sums a product reads 96 bytes of shared memory per cycle and TMA writes 48 or 64 more,
- * of 128 that there are: linear_wgmma.cuh's 256 columns need 80 and 48.
+ * 128 sums a product reads 96 bytes of shared memory per cycle, and TMA writes 48 or 64 more, of
+ * the 128 that are possible; linear_wgmma.cuh's 256 columns need 80 and 48.
  */
 #include "kernels/cuda/cuda_limits.h"
 #include "linear.cuh"

@@ -1,7 +1,7 @@
 /*
- * linear_order.h - in which order the tiles of a product are taken: down `group` bands
- * (rows of tiles), then the next column of tiles, so that tiles that are worked on together
- * share operands in L2. Pure, for the host too.
+ * linear_order.h - the order in which the tiles of a product are taken: down `group` bands (rows of
+ * tiles), then the next column of tiles, so that tiles which are computed at the same time share
+ * operands in L2. Pure, for the host too.
  */
 #ifndef LINEAR_ORDER_H
 #define LINEAR_ORDER_H

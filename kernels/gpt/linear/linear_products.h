@@ -1,6 +1,6 @@
 /*
- * linear_products.h - the own products that other layers are built of too: each
- * enqueues y = x w^T + b of the operands, a bias of NULL being none.
+ * linear_products.h - the products of ours that other layers use too: each enqueues y = x w^T + b;
+ * a bias of NULL is none.
  */
 #ifndef LINEAR_PRODUCTS_H
 #define LINEAR_PRODUCTS_H

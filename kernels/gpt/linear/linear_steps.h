@@ -1,9 +1,9 @@
 /*
- * linear_steps.h - what stands before and behind the product, for own kernels and
- * the vendor's alike: the transposed copy of the weight, and the separate bias.
+ * linear_steps.h - the steps before and after the product, for our kernels and the vendor's alike:
+ * the transposed copy of the weight, and the separate bias.
  *
- * The copy is [k, leading], leading = n up to a multiple of 8, so that rows start on
- * 16 bytes; the columns behind n are zero.
+ * The copy is [k, leading], where leading is n rounded up to a multiple of 8, so that rows start
+ * on 16 bytes; the columns behind n are zero.
  */
 #ifndef LINEAR_STEPS_H
 #define LINEAR_STEPS_H

@@ -1,13 +1,13 @@
 /*
- * linear_store.cuh - from the registers of a warp, as wgmma leaves its sums, to a row-major
- * y: through shared memory, 16 rows of 128 bytes at a time, and from there by TMA.
+ * linear_store.cuh - stores a warp's sums, from the registers in which wgmma leaves them to a
+ * row-major y: through shared memory, 16 rows of 128 bytes at a time, and from there by TMA.
  *
- * TMA needs rows of y that start on 16 bytes. Where they do not (a vocabulary of 50257) the warp
- * stores words itself, of as long a piece of each row as there are buffers for. Long pieces matter:
- * with 128 bytes at a time, each with an address and with halves of words at both ends, the
+ * TMA needs rows of y that start on 16 bytes. Where they do not (a vocabulary of 50257), the warp
+ * stores words itself, in pieces of each row that are as long as the buffers allow. Long pieces
+ * matter: with 128 bytes at a time, each with its own address and half words at both ends, the
  * instructions took the time (1024 x 50257 x 768 in bf16: 235 us, now 143 to 150). Aligned stores
  * of 16 bytes, each put together from two by shuffles and selections, were no better (159 us):
- * three times the instructions.
+ * they took three times the instructions.
  */
 #ifndef LINEAR_STORE_CUH
 #define LINEAR_STORE_CUH

@@ -1,15 +1,15 @@
 /*
- * linear_wgmma.cu - the product on Hopper's own tensor-core path (linear_wgmma.cuh), in bf16
- * and tf32: which tile a shape gets, and the two variants.
+ * linear_wgmma.cu - the tensor-core product for Hopper (linear_wgmma.cuh) in bf16 and tf32: which
+ * tile a shape gets, and the two variants.
  *
  * Operations: 2 m n k. Bytes from L2 per tile and step of k: 128 rows of x and COLUMNS / CLUSTER
- * of w, 128 bytes each. The widest tile wants 32 bytes per cycle and multiprocessor, which L2
- * gives; a narrow one wants more.
+ * rows of w, 128 bytes each. The widest tile needs 32 bytes per cycle and multiprocessor, which L2
+ * gives; a narrow one needs more.
  *
  * Measured on an H200 (run `gpt`), 8192^3: 787 TFLOP/s in bf16 and 416 in tf32, 102 and 100 % of
  * the library in the same run; at least 9/10 was predicted. 8192 x 2304 x 768, bf16, with a bias:
- * 42.1 us, cublasLt 39.8. With few tiles it is behind (1024 x 3072 x 768: 10.1 us, cublasLt 9.38):
- * one tile per multiprocessor, and nothing hides its beginning and end.
+ * 42.1 us, cublasLt 39.8. With few tiles it is behind (1024 x 3072 x 768: 10.1 us, cublasLt 9.38),
+ * because a multiprocessor has one tile, whose beginning and end nothing hides.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,27 +1,28 @@
 /*
- * linear_wgmma.cuh - the tensor-core product for Hopper: tiles of 128 x COLUMNS outputs,
- * operands by TMA, products by wgmma.
+ * linear_wgmma.cuh - the tensor-core product for Hopper: tiles of 128 x COLUMNS outputs, operands
+ * by TMA, products by wgmma.
  *
- * A block is three warpgroups on one multiprocessor. One thread of the first keeps a ring of
- * stages filled: 128 bytes of k (64 bf16 or 32 tf32) of 128 rows of x and COLUMNS rows of
- * w. The other two warpgroups multiply, sums in registers, and give a stage back as soon as
- * their products have read it. CLUSTER blocks, one above the other, share the rows of w: each
- * fetches its part and TMA writes it to all, which is what brings the traffic from L2
- * below what L2 can give.
+ * Warp specialization: a block of three warpgroups runs on each multiprocessor. One thread of the
+ * first keeps a ring of stages full: 128 bytes of k (64 bf16 or 32 tf32) of 128 rows of x and
+ * COLUMNS rows of w. The other two warpgroups multiply, with their sums in registers, and release
+ * a stage as soon as their products have read it. CLUSTER blocks, one above the other, share the
+ * rows of w: each fetches a part, and TMA writes it to all. Without that, the traffic from L2
+ * would be more than L2 can give.
  *
- * The grid is as many blocks as fit, and each goes through tiles in the order of
- * linear_order.h: while the sums are written out, the next tile's operands arrive.
- * Outputs leave by linear_store.cuh.
+ * Blocks are persistent: the grid has as many as fit, and each goes through tiles in the order of
+ * linear_order.h. While the sums of one tile are written, the next tile's operands arrive. Outputs
+ * are stored by linear_store.cuh.
  *
- * The two that multiply share a tile, 64 rows each; or, in TURNS, each has every other tile to
- * itself, all 128 rows, and writes its sums out while the other one multiplies. To share
- * is for a block's only tile, whose outputs then leave in half the time, and for tiles of 256
- * columns, of which a warpgroup can have no more than half in registers. Written out by both
- * and hidden by nothing, 128 x 256 bf16 outputs take 3,000 cycles behind 12,200 of products where k
- * is 768; in turns the tensor cores go on to the next tile at once, 95 % busy with 192 columns.
+ * The two warpgroups that multiply either share a tile, 64 rows each, or take turns (TURNS): each
+ * has every other tile to itself, all 128 rows, and writes its sums while the other multiplies.
+ * Sharing is for a block with a single tile, whose outputs are then stored in half the time, and
+ * for tiles of 256 columns, of which a warpgroup can hold only half in registers. With k = 768,
+ * shared tiles of 128 x 256 bf16 outputs take 12,200 cycles for the products and 3,000 for
+ * storing, which nothing hides. In turns the tensor cores go on with the next tile at once and are
+ * busy for 95 % of the time with 192 columns.
  *
- * Producer and consumers in warpgroups of their own, persistent tiles, shared or in turns: as
- * NVIDIA's CUTLASS 3 describes (documentation, "Efficient GEMM in CUDA", Hopper warp
+ * A producer and consumers in separate warpgroups, and persistent tiles, shared or in turns, are
+ * described by NVIDIA's CUTLASS 3 (documentation, "Efficient GEMM in CUDA", Hopper warp
  * specialization, cooperative and ping-pong).
  */
 #ifndef LINEAR_WGMMA_CUH

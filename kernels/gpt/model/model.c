@@ -1,14 +1,14 @@
 /*
  * model.c - operations gpt_forward, gpt_block and gpt_decode; see model.h.
  *
- * Operations of a row and layer: 24 c^2 for the products, 4 c per key up to the row for
- * the attention; 2 c V for the last product. Bytes: weights, x (or ids and the rows they
- * name) and y once. gpt_decode counts one row per sequence, and keys and values of its
- * context once: 2 c per element and token in every layer, which a variant that keeps none
- * computes again.
+ * Operations per row and layer: 24 c^2 for the products, and for the attention 4 c per key up to
+ * the row; 2 c V for the last product. Bytes: weights, x (or the ids and the rows that they name)
+ * and y, each once. gpt_decode counts one row per sequence, and the keys and values of its context
+ * once: 2 c elements per token in every layer. A variant that keeps no keys and values computes
+ * them again.
  *
- * Weights keep the variance of what they multiply, so that every layer matters to y:
- * uniform with deviation 1 / sqrt(inputs). Scales of the norms lie about 1.
+ * Weights are scaled so that a product keeps the variance of its input, and every layer matters to
+ * y: they are uniform with deviation 1 / sqrt(inputs). Scales of the norms are about 1.
  */
 #include "model.h"
 

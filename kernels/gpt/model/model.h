@@ -1,21 +1,20 @@
 /*
  * model.h - whole GPT models: operations gpt_forward, gpt_block and gpt_decode.
  *
- * One layer, x [rows, c] being the residual stream:
+ * One layer, where x [rows, c] is the residual stream:
  *
  *   x += attention(norm1(x) wqkv^T + bqkv) wproj^T + bproj
  *   x += gelu(norm2(x) wfc^T + bfc) wfc2^T + bfc2
  *
- * Without a vocabulary the model is its layers: x in, x out. With one, token ids come in,
- * x = wte[id] + wpe[position], and y = norm(x) whead^T, without a bias, goes out.
+ * Without a vocabulary the model is its layers: x in, x out. With one, token ids come in, x =
+ * wte[id] + wpe[position], and y = norm(x) whead^T, without a bias, goes out.
  *
  *   gpt_forward   y of every token
  *   gpt_block     one layer, no vocabulary
- *   gpt_decode    y of the last token of each sequence, behind `context` others
+ *   gpt_decode    y of the last token of each sequence, which follows `context` others
  *
- * All three read the same buffers, so that one description, struct model, and one
- * reference serve them. Weights of a kind lie layer behind layer, each as it was trained,
- * [outputs, inputs].
+ * All three have the same buffers, so they share one description, struct model, and one reference.
+ * Weights of one kind are stored layer after layer, each as it was trained: [outputs, inputs].
  */
 #ifndef MODEL_H
 #define MODEL_H

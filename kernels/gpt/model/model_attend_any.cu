@@ -1,8 +1,9 @@
 /*
- * model_attend_any.cu - causal attention, one block per query, for any head size and for one
- * query per sequence: eight warps share the keys, lanes lie along the head, and
- * the block puts the warps' softmaxes together. A warp takes several keys at a time, because
- * what it waits for, the memory and then the sum over the lanes, is the same for one.
+ * model_attend_any.cu - causal attention with one block per query, for any head size and for one
+ * query per sequence. Eight warps share the keys, the lanes of a warp share the elements of the
+ * head, and at the end the block combines the warps' softmaxes. A warp takes several keys at a
+ * time, because it then waits once for all of them: first for memory, then for the sum over its
+ * lanes.
  *
  * Operations: 4 size per pair, and an exponential. Bytes: k and v once per query, from L2.
  */

@@ -1,42 +1,25 @@
 /*
- * model_best_cuda.c - `best`: the fastest implementation of each product of a layer and of the
- * attention, measured in setup; then all layers in one CUDA graph.
+ * model_best_cuda.c - `best`: setup measures the implementations of each product of a layer and of
+ * the attention, and keeps the fastest of each; a launch replays all layers as one CUDA graph.
  *
  * Each candidate is timed on the step itself, twenty times in a CUDA graph. Those that come close
- * are timed once more in the whole model. Candidates for a product: the fused tiles
- * (model_tile.cuh), the tiles fed by TMA (model_ring.cuh; fp32), one warp per output (few rows),
- * Hopper's wgmma (model_wgmma.cu), and cublasLt, which has bias, gelu (tanh form) and residual in
- * its epilogue and a layernorm of its own in front where one is due. For the attention: the
- * configurations of attention_configs.cuh, or one block per query.
+ * to the fastest are timed once more in the whole model. Candidates for a product:
  *
- * Every candidate is verified, by the other variants or by itself in
- * test_family_gpt_choices_gpu.c; the chosen ones together are verified as this variant's output.
- * The note says what was chosen, in the order qkv, proj, fc, fc2, head: a tile's or a ring's size,
- * `lt`, `wgmma` or `warp`; then the attention.
+ *   the fused tiles             model_tile.cuh
+ *   the tiles fed by TMA        model_ring.cuh; fp32
+ *   one warp per output         few rows
+ *   Hopper's wgmma              model_wgmma.cu
+ *   cublasLt                    bias, gelu (tanh form) and residual in its epilogue, with a
+ *                               layernorm kernel in front where one is due
  *
- * 8 x 128 tokens on an H200, in microseconds, predicted before the first run and measured. The
- * prediction: five kernels per layer. A kernel that finds all in L2 takes about 2.5 us from the
- * end of the one before to its own end (0.8 to start, with programmatic dependent launch; one
- * round of blocks; two passages of L2), and the time of its operations at about 25 (fp32), 60
- * (tf32) or 90 (bf16) TFLOP/s in tiles this small.
+ * Candidates for the attention: the configurations of attention_configs.cuh, or one block per
+ * query.
  *
- *                predicted            measured
- *                fp32   tf32   bf16   fp32   tf32   bf16
- *   nano            45     41     40     50     66     51
- *   micro          120     85     80    113    110     89
- *   mini           300    175    150    261    190    146
- *   tile_small      70     58     55     69     91     66
- *   tile_medium    180    128    120    171    160    129
- *   tile_large     600    320    260    498    284    209
- *   gpt2          4300   1250    750   4720   1170    702
- *
- * The prediction forgot that a passage of L2 is paid again for every few stages of k, and that
- * the attention's tiles are such a chain too: by itself, cold, 4.5 microseconds in fp32 with heads
- * of 16, 5.8 with 32, in gpt2 16.5. And 25 TFLOP/s in fp32 was too much for the small products:
- * cublasLt's make 13 and 22 for 1024 x 384 x 128 and 1024 x 768 x 256, the norm not counted,
- * those of model_ring.cuh 16 and 29 with it. Before there were these, fp32 took 73, 172, 411, 112,
- * 259, 720 and 5060. In tf32 and bf16 most products came to be the library's (docs/kernels-gpt.md
- * has the notes' meaning), so kernels per layer are 5 to 12.
+ * Every candidate is checked, by other variants or in test_family_gpt_choices_gpu.c; the chosen
+ * ones are checked together as this variant's output. The note says what was chosen, in the order
+ * qkv, proj, fc, fc2, head: the size of a tile or ring, `lt`, `wgmma` or `warp`; then the
+ * attention. docs/kernels-gpt.md explains the notes, and compares the times with what was
+ * predicted.
  */
 #include <math.h>
 #include <stdio.h>

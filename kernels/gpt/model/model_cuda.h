@@ -1,7 +1,7 @@
 /*
- * model_cuda.h - a model on the GPU: what a product and an attention are asked for, and the
- * run that asks for them layer by layer. Whoever answers, an own kernel or a library, is a
- * provider; variants are providers, launched one by one or replayed in a CUDA graph.
+ * model_cuda.h - a model on the GPU: what is asked of a product and of an attention, and the run
+ * that asks for them layer by layer. A provider answers: kernels of ours, or a library. Each
+ * variant has a provider, whose kernels are launched one by one or replayed as a CUDA graph.
  */
 #ifndef MODEL_CUDA_H
 #define MODEL_CUDA_H

@@ -1,9 +1,9 @@
 /*
- * model_host.c - models on the host: as one would write them, and on every core with
- * dot products in vectors. See model_host.h.
+ * model_host.c - models on the host: in plain loops on one core, and on all cores with vectorised
+ * dot products. See model_host.h.
  *
- * Everything is in fp32 but for bf16's input and output: bf16 weights are widened once,
- * in setup. gpt_decode computes its context again. Operations: those of the operation.
+ * All arithmetic is in fp32. With bf16, input and output are converted, and weights are widened
+ * once, in setup. gpt_decode computes its context again. Operations: those of the operation.
  */
 #include <stdlib.h>
 

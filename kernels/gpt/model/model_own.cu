@@ -1,15 +1,15 @@
 /*
- * model_own.cu - models by own kernels alone:
+ * model_own.cu - models by kernels of ours alone:
  *
- *   layers  one kernel per layer, as the published model did it: layernorm, product with its
- *           bias, attention, product, residual add, layernorm, product, gelu, product, add:
- *           ten kernels. Products are those of linear_products.h, by tiles of 128 on tensor
- *           cores. _transposed reads transposed copies of the weights, written at every
- *           call (_per_call) or once (_cached), which is what its memory is for.
- *   fused   five kernels per layer (model_tile.cuh): norm, bias, gelu and residual are in
- *           the products.
+ *   layers  one kernel per step, as the published model did it: layernorm, product with its bias,
+ *           attention, product, residual add, layernorm, product, gelu, product, add: ten kernels
+ *           per layer. The products are those of linear_products.h, in tiles of 128 on tensor
+ *           cores. _transposed reads transposed copies of the weights, written at every call
+ *           (_per_call) or once (_cached), which take extra memory.
+ *   fused   five kernels per layer (model_tile.cuh): norm, bias, gelu and residual are in the
+ *           products.
  *
- * Each eager, and as one CUDA graph (_graph).
+ * Both are launched kernel by kernel, or as one CUDA graph (_graph).
  */
 #include "kernels/cuda/cuda_graph.h"
 #include "kernels/gpt/gpt.cuh"

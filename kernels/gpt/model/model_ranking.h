@@ -1,5 +1,5 @@
 /*
- * model_ranking.h - the fastest few of the ways to do a step of a model, fastest first.
+ * model_ranking.h - the fastest few of the candidates for a step of a model, fastest first.
  */
 #ifndef MODEL_RANKING_H
 #define MODEL_RANKING_H

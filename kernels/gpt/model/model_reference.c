@@ -1,31 +1,33 @@
 /*
  * model_reference.c - a model in double, and how far a right answer may be from it.
  *
- * Bounds of single layers do not chain: the worst case of each, multiplied over twelve
- * layers, would allow anything. Instead the variance of the error goes along with every
- * value, to first order, as a Gaussian would spread:
+ * The bounds of single layers cannot be chained: the worst case of each, multiplied over twelve
+ * layers, would allow anything. Instead every value carries the variance of its error, which is
+ * propagated to first order, as for Gaussian errors:
  *
- *   sum of w x      v = sum of w^2 (v_x + e^2 x^2) + b^2 y^2. e^2 covers the sum's own
- *                   rounding: for fp32 k u^2 (k roundings of either sign, each a u
- *                   of a partial sum, which is about the root of the sum of squares; Higham and
- *                   Mary, "A new approach to probabilistic rounding error analysis", SIAM
- *                   J. Sci. Comput. 41, 2019); tensor cores truncate once in eight
- *                   terms, all one way: (k / 8 u)^2. tf32 truncates both operands, t =
- *                   2 * 2^-10: e^2 has t^2, and b = t, the part of it that is all one way.
+ *   sum of w x      v = sum of w^2 (v_x + e^2 x^2) + b^2 y^2. e^2 covers the sum's own rounding:
+ *                   for fp32 k u^2 (k roundings of either sign, each a u of a partial sum, which
+ *                   is about the root of the sum of squares; Higham and Mary, "A new approach to
+ *                   probabilistic rounding error analysis", SIAM J. Sci. Comput. 41, 2019);
+ *                   tensor cores truncate once in eight terms, always in the same direction:
+ *                   (k / 8 u)^2. tf32 truncates both operands, t = 2 * 2^-10: e^2 has t^2, and
+ *                   b = t, the part of it that always has the same direction.
  *   layernorm       y_i = n_i w_i + b_i, n = (x - mean) r: v_i = r^2 w_i^2 (v_i + sum v / c^2 +
  *                   n_i^2 sum n^2 v / c^2), and a few roundings of x, mean and y.
- *   softmax, sum    v = sum p^2 v_v + (sum p (v - y)^2) (sum p v_s) by Cauchy and Schwarz,
- *                   v_s that of a score: sum of k^2 v_q + q^2 v_k, its own as a sum above.
+ *   softmax, sum    v = sum p^2 v_v + (sum p (v - y)^2) (sum p v_s) by Cauchy and Schwarz, with
+ *                   v_s the variance of a score: sum of k^2 v_q + q^2 v_k, and its own rounding
+ *                   as for a sum.
  *   gelu            g'^2 v + v^2, the last for its curvature (at most 1.13 / sqrt 2).
- *   bf16            (2^-8 y)^2 wherever a layer may round what it stores, twice for a
- *                   product (before and behind the bias), once for the softmax's weights.
+ *   bf16            (2^-8 y)^2 wherever a layer may round what it stores, twice for a product
+ *                   (before and after the bias), once for the softmax's weights.
  *
- * The bound is six deviations: 2 in 10^9 if Gaussian, and every share above is the largest
- * error in the place of its deviation, about a third of it. That is tight enough for a
- * missing bias, mask or layer, and for tf32 in the place of fp32, to be found (tests).
+ * The bound is six deviations. If errors were Gaussian, 2 in 10^9 would exceed it; and every share
+ * above is the largest error where the deviation, about a third of it, would do. The bound is
+ * still tight enough to find a missing bias, mask or layer, and tf32 used in place of fp32
+ * (tests).
  *
- * A large model is checked at two sequences, which are two tasks; so each step of a sequence is
- * spread as tasks over the team of threads that the reference was called in.
+ * A large model is checked at two sequences, which would be two tasks. So each step of a sequence
+ * is divided into tasks for the team of threads that called the reference.
  */
 #include <stdlib.h>
 

@@ -1,45 +1,26 @@
 /*
- * model_ring.cuh - y = residual + act(norm(x) w^T + bias) in fp32 on CUDA cores, for
- * products that give each multiprocessor about one block: the layers of a model of 64 to 768
- * channels at 1024 rows. Hopper alone.
- *
- * A block has one tile and eight warps to multiply, two a scheduler, each with up to 8 x 12
- * outputs per lane, so that a step of four of k is 384 multiply-adds for 20 reads of shared memory.
- * A tile too small for eight such warps gives each of them a slice of k; their sums meet in
- * shared memory, and every thread adds up, finishes and stores four neighbouring outputs at a time.
- *
- * A ninth warp keeps a ring of stages full by TMA: boxes of 32 of k, swizzled by 128
- * bytes so that eight rows meet in no bank, zeros outside the matrix. That takes no thread's
- * time or registers for addresses. Warps wait for a stage and hand it back by mbarriers, with no
- * block-wide barrier among them, so that one reads while another multiplies. w depends on no
- * kernel before: its first stages are under way while the block waits for x (dependent_launch.cuh).
- * Rows that are to be normalised come whole, and are normalised in place
- * (model_ring_norm.cuh).
+ * model_ring.cuh - y = residual + act(norm(x) w^T + bias) in fp32 on CUDA cores, for products that
+ * give each multiprocessor about one block: the layers of a model of 64 to 768 channels at 1024
+ * rows. Hopper alone.
  *
  * Operations: 2 m n k. Bytes: 4 k (ROWS + COLUMNS) per tile, from L2: for 1024 x 256 x 1024, 3.3
  * TB/s, half of what L2 gives.
  *
- * Microseconds per product on an H200, twenty in a graph, by a program that is not kept; the floor
- * is 64 TFLOP/s, `tile` the best of model_tile.cuh. Predicted for the first four:
- * 10, 4.5, 12.5, 12.
+ * Multiplying. A block has one tile, and eight warps that multiply, two per scheduler. Each lane
+ * has up to 8 x 12 outputs, so a step of four of k is 384 multiply-adds for 20 reads of shared
+ * memory. Where a tile is too small for eight such warps, each warp takes a slice of k. Their sums
+ * are added in shared memory: every thread adds, finishes and stores four neighbouring outputs at
+ * a time.
  *
- *   1024 rows, n x k     floor   tile   ring
- *    768 x 256, norm      6.29   22.2   13.8   qkv of 256 channels
- *    256 x 256            2.10   12.3   5.28   proj
- *   1024 x 256, norm      8.39   32.2   17.3   fc, gelu
- *    256 x 1024           8.39   41.0   15.1   fc2
- *    576 x 192, norm      3.54   17.8   9.35   qkv of 192 channels
- *    192 x 768            4.72   31.6   10.0   fc2
- *    384 x 128, norm      1.57   9.98   6.13   qkv of 128 channels
- *    128 x 512            2.10   17.5   5.60   fc2
+ * Fetching. A ninth warp keeps a ring of stages full by TMA (warp specialization): boxes of 32 of
+ * k, swizzled by 128 bytes so that no two of eight rows use the same bank, with zeros outside the
+ * matrix. No thread spends time or registers on addresses. Warps wait for a stage and release it
+ * by mbarriers, without a barrier for the whole block, so one warp reads while another multiplies.
+ * w does not depend on the kernel before, so its first stages are fetched while the block still
+ * waits for x (dependent_launch.cuh). Rows that are to be normalised are fetched whole, and
+ * normalised in place (model_ring_norm.cuh).
  *
- * What is left, counted at 768 x 3072: multiply-adds in 64 % of the cycles, shared memory at 41 %,
- * no warp that could issue in 25 %, and of stalls those of dispatch first. Four neighbours of k lie
- * in four neighbouring registers; counted over the machine code with two banks of registers that
- * give a word per cycle each, the loop cannot pass 65 %. Operands along rows and columns would meet
- * less often, but neither x nor w lies so. Reading one of the two word by word took up to 14 %
- * longer. Slices of k across clusters of two and four blocks were slower for each of these
- * products.
+ * docs/kernels-gpt.md has the times, and what limits the loop.
  */
 #ifndef MODEL_RING_CUH
 #define MODEL_RING_CUH

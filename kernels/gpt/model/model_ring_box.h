@@ -1,6 +1,6 @@
 /*
- * model_ring_box.h - what a box of the rings of model_ring.cuh is: 32 of k of some rows, as
- * TMA puts it into shared memory, and the warps that read it.
+ * model_ring_box.h - the box of model_ring.cuh's rings: 32 of k of some rows, in the layout in
+ * which TMA writes it to shared memory and warps read it.
  */
 #ifndef MODEL_RING_BOX_H
 #define MODEL_RING_BOX_H

@@ -1,9 +1,10 @@
 /*
- * model_ring_fp32.cu - the divisions of model_ring.cuh, largest first: rows x columns of a tile,
- * "/4" with four slices of k, "d" with deep stages of 128 of k, for long k.
+ * model_ring_fp32.cu - the configurations of model_ring.cuh, largest first: rows x columns of a
+ * tile, "/4" with four slices of k, "d" with deep stages of 128 of k, for long k.
  *
- * At 1024 rows each makes 128 blocks of some product of a layer, where a large card has 132
- * multiprocessors: 3 c, c or 4 c columns with c of 64, 128, 192 or 256, and 3 c and c with 768.
+ * At 1024 rows each of them gives 128 blocks for some product of a layer, where a large card has
+ * 132 multiprocessors: 3 c, c or 4 c columns with c of 64, 128, 192 or 256, and 3 c and c with
+ * 768.
  */
 #include "model_ring.cuh"
 

@@ -1,11 +1,11 @@
 /*
- * model_ring_norm.cuh - rows in shared memory, normalised in place before they are multiplied
- * (model_ring.cuh): boxes of 32 of k, swizzled by 128 bytes.
+ * model_ring_norm.cuh - normalises rows in shared memory, in place, before they are multiplied
+ * (model_ring.cuh). The rows are in boxes of 32 of k, swizzled by 128 bytes.
  *
- * Eight lanes take a row, each one unit of sixteen bytes of every box, find its mean and then the
- * squares about it. What a lane has of the first eight boxes stays in registers, so that shared
- * memory is read once and written once, 64 KiB each for 64 rows of 256, and not read thrice; boxes
- * behind them are read again.
+ * Eight lanes share a row, each with one unit of sixteen bytes of every box. They find its mean,
+ * then the squares about it. A lane keeps its units of the first eight boxes in registers, so
+ * shared memory is read once and written once (64 KiB each for 64 rows of 256) instead of being
+ * read three times. Further boxes are read again.
  */
 #ifndef MODEL_RING_NORM_CUH
 #define MODEL_RING_NORM_CUH

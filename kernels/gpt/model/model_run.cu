@@ -1,8 +1,8 @@
 /*
  * model_run.cu - a model as a sequence of steps for a provider; see model_cuda.h.
  *
- * The residual stream stays where it is: each projection reads it and writes it in place,
- * the first reads the input itself, and the last writes y. Five steps per layer.
+ * The residual stream stays in one place: the first layer reads the input itself, each projection
+ * adds to the stream in place, and the last one writes y. Five steps per layer.
  */
 #include "kernels/gpt/gpt.cuh"
 #include "kernels/cuda/device_memory.h"

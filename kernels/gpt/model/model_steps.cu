@@ -1,10 +1,10 @@
 /*
- * model_steps.cu - what stands between the products of a model where it is a kernel of
- * its own: embedding, layernorm, bias with gelu or residual, and the product of a few rows.
+ * model_steps.cu - the steps between the products of a model, where they are kernels of their own:
+ * embedding, layernorm, bias with gelu or residual; and the product of a few rows.
  *
- * Bytes: each reads what it names once and writes its output once. The product of a few
- * rows is bound by w: one warp per output, lanes along k, sixteen bytes at a time, every row of
- * x from shared memory.
+ * Bytes: each kernel reads its operands once and writes its output once. The product of a few rows
+ * is bound by reading w: one warp per output, with its lanes along k, sixteen bytes at a time, and
+ * all rows of x in shared memory.
  */
 #include "model_cuda.h"
 #include "kernels/gpt/dependent_launch.cuh"

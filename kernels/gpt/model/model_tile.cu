@@ -1,4 +1,6 @@
-/* model_tile.cu - which tile a step goes by, and its launch; see model_tile.cuh. */
+/*
+ * model_tile.cu - which tile a step uses, and its launch; see model_tile.cuh.
+ */
 #include "kernels/cuda/cuda_limits.h"
 #include "model_tile.cuh"
 

@@ -1,16 +1,18 @@
 /*
- * model_tile.cuh - one kernel for y = residual + act(norm(x) w^T + bias), the products of
+ * model_tile.cuh - one kernel for y = residual + act(norm(x) w^T + bias), for the products of
  * models that are too small to fill the device with large tiles.
  *
- * A block computes ROWS x COLUMNS outputs by WARPS_M x WARPS_N warps, or by as many for each
- * slice of every stage along k (model_tile_sums.cuh). w comes by cp.async, some stages of 128
- * bytes along k; it depends on no kernel before, so its first stages are under way before the
- * block waits for x (dependent_launch.cuh). x comes the same way, or, where it is normalised,
- * whole rows at once: eight lanes take a row, find its mean and then the squares about it, and
- * write it back normalised; each block of columns does that again for its rows, which costs
- * less than a kernel of its own and its passage through memory.
+ * A block computes ROWS x COLUMNS outputs by WARPS_M x WARPS_N warps, or by as many for each slice
+ * of every stage along k (model_tile_sums.cuh). w is fetched by cp.async, a few stages of 128
+ * bytes along k ahead. It does not depend on the kernel before, so its first stages are fetched
+ * while the block still waits for x (dependent_launch.cuh).
  *
- * Rows in shared memory are padded by 16 bytes, which puts eight of them into different banks.
+ * x is fetched the same way. Where it is normalised, whole rows are fetched at once: eight lanes
+ * share a row, find its mean, then the squares about it, and write it back normalised. Each block
+ * of columns repeats that for its rows, which costs less than another kernel and a trip through
+ * memory.
+ *
+ * Rows in shared memory are padded by 16 bytes, so that eight of them use different banks.
  */
 #ifndef MODEL_TILE_CUH
 #define MODEL_TILE_CUH

@@ -1,13 +1,15 @@
 /*
  * model_tile_sums.cuh - a warp's outputs in the tiles of model_tile.cuh, WM x WN of them.
  *
- * All is counted in words of 32 bits: 8 words of k are a step of the tensor cores, of tf32
- * (m16n8k8) and bf16 (m16n8k16) alike. On CUDA cores (fp32) a lane holds outputs four
- * rows and eight columns apart and takes four of k at a time. There the reads of shared
- * memory decide: a multiply-add for each lane takes a quarter of a cycle, sixteen bytes for
- * each lane take four. So 8 x 8 outputs per lane are what the arithmetic can keep up with, 8 x 4
- * are bound by the reads at two thirds of it. A tile small enough for few rows is then one or
- * two warps' work, and slices of k, added up at the end, employ the others.
+ * The unit is a word of 32 bits: 8 words of k are one step of the tensor cores, for tf32 (m16n8k8)
+ * and bf16 (m16n8k16) alike. On CUDA cores (fp32) a lane has outputs that are four rows and eight
+ * columns apart, and takes four of k at a time.
+ *
+ * In fp32 the reads of shared memory are the limit: a multiply-add for every lane takes a quarter
+ * of a cycle, sixteen bytes for every lane take four. With 8 x 8 outputs per lane the arithmetic
+ * keeps up with the reads; with 8 x 4 the reads allow two thirds of its rate. A tile with few rows
+ * is then the work of one or two warps, so the others take slices of k, whose sums are added at
+ * the end.
  */
 #ifndef MODEL_TILE_SUMS_CUH
 #define MODEL_TILE_SUMS_CUH

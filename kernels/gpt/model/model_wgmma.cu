@@ -1,6 +1,6 @@
 /*
- * model_wgmma.cu - a step's product on Hopper's tensor cores (linear_wgmma.cuh), behind a
- * layernorm of its own where one is due. It adds no residual: qkv, fc and head.
+ * model_wgmma.cu - a step's product on Hopper's tensor cores (linear_wgmma.cuh), after a separate
+ * layernorm where one is due. It adds no residual, so it serves qkv, fc and head.
  */
 #include "kernels/gpt/linear/linear_products.h"
 #include "model_cuda.h"
