@@ -2,16 +2,15 @@
  * attention_cublas_cuda.c - attention by cuBLAS and the family's softmax: all scores, their
  * softmax, the weighted sum, each through memory.
  *
- * q, k and v lie one behind the other for each token, so that both sequences and heads have a
- * constant distance, but not one for the two together. cublas_batched calls
- * cublasGemmStridedBatchedEx: the batch runs over the one there is more of, and a loop over
- * the other, 2 min(batch, heads) + 1 kernels. cublas_pointers calls cublasGemmBatchedEx with
- * the address of every matrix, listed in setup: 3 kernels, for short sequences whose time is
- * that of launches.
+ * q, k and v of a token are next to each other, so matrices of successive sequences have a constant
+ * distance, and so have those of successive heads, but not both together. cublas_batched calls
+ * cublasGemmStridedBatchedEx with the larger of the two as the batch and loops over the other: 2
+ * min(batch, heads) + 1 kernels. cublas_pointers calls cublasGemmBatchedEx with the address of
+ * every matrix, listed in setup: 3 kernels, for short sequences, where launches take the time.
  *
- * Column-major, s' [keys, queries] = k'^T q', then y' [d, queries] = v' p'. The whole
- * square is computed: 8 d operations per pair below the diagonal. Bytes per pair of the square:
- * 4 written and read for the score, 4 (bf16: 2) for the weight.
+ * Column-major: s' [keys, queries] = k'^T q', then y' [d, queries] = v' p'. The whole square is
+ * computed, so 8 d operations per pair below the diagonal. Bytes per pair of the square: 4 written
+ * and read for the score, 4 (bf16: 2) for the weight.
  */
 #include "cublas_session.h"
 

@@ -1,11 +1,11 @@
 /*
  * copy_int8.cu - the bounds of the int8 family on the GPU.
  *
- *   copy_r4w1    the walk of the best quantiser (int8_stream) with the arithmetic
- *                taken out: reads 4 bytes (bf16: 2), writes 1, the top byte of
- *                the element as fp32. The honest roofline of the fused kernels.
- *   device_copy  cudaMemcpyAsync of half the bytes from device to device: as
- *                many moved, half each way; compared by bandwidth.
+ *   copy_r4w1    the memory accesses of the best quantiser (int8_stream) without its arithmetic:
+ *                reads 4 bytes (bf16: 2), writes 1, the top byte of the element as fp32. The bound
+ *                of the fused kernels
+ *   device_copy  cudaMemcpyAsync of half the bytes from device to device, so that as many bytes
+ *                are moved in all, half read and half written; compared by bandwidth
  *
  * Per token, copy_r4w1 also writes 4 bytes per row: the row's first element.
  */

@@ -1,11 +1,11 @@
 /*
- * lut_cublaslt_cuda.c - lut_matmul by cublasLtMatmul (cublaslt_product.h) in int8 with int32
- * sums, on operands that setup decoded.
+ * lut_cublaslt_cuda.c - lut_matmul by cublasLtMatmul (cublaslt_product.h) in int8 with int32 sums,
+ * on operands that setup decoded.
  *
- * The library cannot write these sums as fp32. So there are two: cublaslt_int8_product is
- * the library's call alone, whose int32 sums are not the operation's C and are checked as
- * what they are; in cublaslt_int8 a kernel of ours turns them into C, in place. A kernel
- * that claims to be as fast as the library has to be compared with the first.
+ * The library cannot write these sums as fp32, so there are two variants. cublaslt_int8_product is
+ * the library's call alone; its int32 sums are not the operation's C and have their own check. In
+ * cublaslt_int8 a kernel of ours converts them to C, in place. Compare a kernel that claims to be
+ * as fast as the library with the first.
  *
  * Operations: 2 * rows * K * columns in int8. Bytes: 1 per entry of A and B; 4 per element of C,
  * and in cublaslt_int8 8 more.

@@ -1,10 +1,10 @@
 /*
  * lut_layer_int8_cuda.c - cublasLtMatmul (cublaslt_product.h) in int8 as the baseline of
- * quantized_linear: W decoded in setup to int8, X rounded there to int8 with one scale for the
+ * quantized_linear. In setup W is decoded to int8, and X is rounded to int8 with one scale for the
  * tensor.
  *
- * It is the product alone, as a network has it whose layer before writes int8: neither the
- * encoding of X nor the scaling of the int32 sums is in it. They are checked as what they are.
+ * It is the product alone, as in a network whose layer before writes int8: neither the encoding of
+ * X nor the scaling of the int32 sums is in it. The check judges those sums.
  *
  * Operations: 2 * rows * K * columns in int8. Bytes: 1 per entry of X and W, 4 per element of C.
  */

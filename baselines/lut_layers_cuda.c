@@ -1,11 +1,11 @@
 /*
- * lut_layers_cuda.c - cublasGemmEx as the baseline of the two operations that have one
- * operand in full precision.
+ * lut_layers_cuda.c - cublasGemmEx as the baseline of the two operations that have one operand in
+ * full precision.
  *
- * lut_matmul_onesided: A decoded in setup, the same C, in pedantic fp32. quantized_linear:
- * W decoded in setup and X not quantised to codes, in pedantic fp32, TF32 and BF16: another
- * result, so it is judged by its own check. In BF16 setup has rounded X: a network in BF16
- * hands its activations over so.
+ * lut_matmul_onesided: setup decodes A; the result is the same C, in pedantic fp32.
+ * quantized_linear: setup decodes W, and X is not quantised to codes, in pedantic fp32, TF32 and
+ * BF16. That is another result, so it has its own check. In BF16 setup rounds X, because a network
+ * in BF16 passes its activations on like that.
  *
  * Operations: 2 * rows * K * columns. Bytes: 4 (BF16: 2) per entry of A and B, 4 per element of C.
  */

@@ -1,8 +1,9 @@
 /*
- * mlp_cublaslt_cuda.c - mlp by two products of cublasLtMatmul (cublaslt_product.h): bias
- * and gelu (the tanh form) as the first's epilogue, bias as the second's.
+ * mlp_cublaslt_cuda.c - mlp by two products of cublasLtMatmul (cublaslt_product.h): bias and gelu
+ * (the tanh form) as the epilogue of the first, bias as that of the second.
  *
- * Operations: those of mlp. Bytes beyond the least: what is between, written and read.
+ * Operations: those of mlp. Bytes beyond the least: the values between the products, written and
+ * read.
  */
 #include "kernels/gpt/cublas_types.h"
 

@@ -1,15 +1,14 @@
 /*
- * transfer_cuda.c - `transfer` by cudaMemcpyAsync, with the host's side in each kind
- * of memory.
+ * transfer_cuda.c - `transfer` by cudaMemcpyAsync, with the host's side in each kind of memory.
  *
- *   pageable        ordinary memory: the driver stages it and the call blocks
+ *   pageable        ordinary memory: the driver copies it to staging memory, and the call blocks
  *   pinned          page-locked, allocated once; asynchronous
  *   pinned_wall     the same by the host's clock, as `pageable` has to be timed
- *   write_combined  page-locked and not cached: the host writes it past its caches,
- *                   and reads it back very slowly (which no launch does)
+ *   write_combined  page-locked and not cached: the host writes it past its caches, and would
+ *                   read it very slowly (which no launch does)
  *
- * Both directions at once: the way down runs on a stream of its own that forks from
- * the launch's and joins it, so that the launch ends when both have.
+ * For both directions at once, the copy to the host runs on another stream, which forks from that
+ * of the launch and joins it again, so that the launch ends when both have.
  *
  * Bytes: `bytes` per direction over the link. Operations: none.
  */

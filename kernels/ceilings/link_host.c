@@ -1,7 +1,6 @@
 /*
- * link_host.c - `link` where there is no device: the same copy inside the host,
- * by the C library's memcpy on one core. It bounds what a link could do; it says
- * nothing of one.
+ * link_host.c - `link` where there is no device: the same copy within the host's memory, by the C
+ * library's memcpy on one core. Its time says nothing about a link; it is only a bound.
  *
  * Bytes: `bytes` read and as many written in host memory, counted once.
  */

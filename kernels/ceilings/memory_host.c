@@ -1,12 +1,11 @@
 /*
- * memory_host.c - `memory` on the host's cores, all four mixes, a thread a
- * contiguous part.
+ * memory_host.c - `memory` on the host's cores, all four mixes, one contiguous part per thread.
  *
  *   omp      ordinary stores: a line that is written is first read into the cache
  *   stream   stores past the cache (x86 only), so that a write is only a write
  *
- * Bytes: those of the operation; `omp` moves up to one read more per written line,
- * which is not counted. Operations: none counted.
+ * Bytes: those of the operation. `omp` reads up to one more line per written line, which is not
+ * counted. Operations: none counted.
  */
 #include <omp.h>
 

@@ -1,9 +1,8 @@
 /*
  * codec.h - the sizes that the codec family works with.
  *
- * A leaf is 8 x 8 x 8 voxels of fp32, 2048 bytes. The encoder makes 64 vectors of
- * 128 numbers of it, and each becomes the number of the nearest of 256 codewords:
- * 64 bytes, a 32nd.
+ * A leaf is 8 x 8 x 8 voxels of fp32, 2048 bytes. The encoder turns it into 64 vectors of 128
+ * numbers, and each vector into the index of the nearest of 256 codewords: 64 bytes, a 32nd.
  */
 #ifndef CODEC_H
 #define CODEC_H

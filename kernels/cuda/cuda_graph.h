@@ -1,6 +1,6 @@
 /*
- * cuda_graph.h - what is enqueued, kept as a CUDA graph: replayed without the host's time a
- * launch, which for short kernels is longer than theirs. So it is how they are timed, too.
+ * cuda_graph.h - launches captured in a CUDA graph and replayed. A replay saves the host's time per
+ * launch, which is longer than a short kernel. So candidates are timed in graphs, too.
  */
 #ifndef CUDA_GRAPH_H
 #define CUDA_GRAPH_H

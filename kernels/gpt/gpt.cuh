@@ -70,7 +70,7 @@ static __device__ __forceinline__ uint32_t gpt_pack(float first, float second)
     return *(uint32_t *)&pair;
 }
 
-/* gelu by x / (1 + exp(-2 z)): two approximate instructions in the place of tanhf. The
+/* gelu by x / (1 + exp(-2 z)): two approximate instructions in place of tanhf. The
  * division gives 0 for a divisor above 2^126, which is the limit there. */
 static __device__ __forceinline__ float gpt_gelu_fast(float x)
 {

@@ -16,10 +16,10 @@
 
 #include "kernels/cuda/hopper.cuh"
 
-static constexpr int WGMMA_ROWS = 64;       /* of a, a product */
+static constexpr int WGMMA_ROWS = 64;       /* of a, per product */
 static constexpr int WGMMA_THREADS = 128;   /* a warpgroup */
-static constexpr int WGMMA_ROW_BYTES = 128; /* of k, a row of a tile */
-static constexpr int WGMMA_STEP_BYTES = 32; /* of k, a product */
+static constexpr int WGMMA_ROW_BYTES = 128; /* of k, per row of a tile */
+static constexpr int WGMMA_STEP_BYTES = 32; /* of k, per product */
 
 /* The descriptor of a tile (PTX ISA, "Matrix descriptor"): address and stride in units of
  * 16 bytes, swizzle mode 1 at bit 62. The leading stride has no meaning in this mode. */

@@ -1,20 +1,18 @@
 /*
- * best.cu - the streaming kernel: as fast as memory gives and takes.
+ * best.cu - the streaming kernel: as fast as memory can be read and written.
  *
- * Formula: fma(x, r, z), r = 1 / s rounded to nearest, found once on the host.
- * Bytes per element: 4 read (bf16: 2), 1 written. Operations: 1 fused
- * multiply-add.
+ * Formula: fma(x, r, z), r = 1 / s rounded to nearest, computed once on the host.
+ * Bytes per element: 4 read (bf16: 2), 1 written. Operations: 1 fused multiply-add.
  *
- * What makes it fast. By Little's law 4.3 TB/s at some 700 ns needs 3 MB in
- * flight, 23 KB per multiprocessor of an H200; here a full multiprocessor has
- * 2048 threads with 4 loads of 16 bytes each, 128 KB. Every load and store of a warp
- * covers whole sectors, and blocks
- * are short-lived and many, so that the hardware evens out the end (a fixed
- * grid with a stride pays for the slowest multiprocessor instead). The
- * arithmetic hides below: 8 instructions for 4 elements, load and store included.
+ * Why it is fast. By Little's law 4.3 TB/s at about 700 ns of latency needs 3 MB in flight, 23 KB
+ * per multiprocessor of an H200. Here a full multiprocessor has 2048 threads with 4 loads of 16
+ * bytes each, 128 KB. Every load and store of a warp covers whole sectors. Blocks are short-lived
+ * and many, so that the hardware balances the end; a fixed grid with a stride waits for its slowest
+ * multiprocessor instead. The arithmetic is hidden: 8 instructions for 4 elements, load and store
+ * included.
  *
- * A tensor too small to give every multiprocessor two such blocks is latency
- * and nothing else: it is cut into blocks of one load per thread.
+ * A tensor too small to give every multiprocessor two such blocks is bound by latency alone, and
+ * is cut into blocks of one load per thread.
  */
 #include <stdlib.h>
 

@@ -1,20 +1,17 @@
 /*
- * bulk.cu - bulk copies by TMA feed shared memory; threads only compute.
+ * bulk.cu - TMA copies tiles to shared memory and back in bulk; threads only compute.
  *
- * Formula: fma(x, r, z), r = 1 / s rounded to nearest, found once on the host.
- * Bytes per element: 4 read (bf16: 2), 1 written. Operations: 1 fused
- * multiply-add.
+ * Formula: fma(x, r, z), r = 1 / s rounded to nearest, computed once on the host.
+ * Bytes per element: 4 read (bf16: 2), 1 written. Operations: 1 fused multiply-add.
  *
- * Hopper's bulk copies (PTX cp.async.bulk) move a 16 KiB tile with one
- * instruction of one thread and report to an mbarrier when it has landed. A
- * resident grid, two blocks per multiprocessor, each with a ring of four tiles:
- * 128 KiB in flight per multiprocessor, five times what Little's law asks for at
- * 4.3 TB/s and 700 ns, and no register or load slot held meanwhile. Codes collect
- * in shared memory and leave by a bulk store, two tiles deep.
+ * One thread starts a bulk copy of Hopper's TMA (PTX cp.async.bulk) of a 16 KiB tile with one
+ * instruction; an mbarrier reports when it has arrived. The grid is resident, two blocks per
+ * multiprocessor, each with a ring of four tiles. That is 128 KiB in flight per multiprocessor,
+ * five times what Little's law asks for at 4.3 TB/s and 700 ns, and takes no registers or load
+ * slots. Codes are collected in shared memory and written by a bulk store, two tiles deep.
  *
- * Tile t of a block uses ring slot t % STAGES in its (t / STAGES)-th turn; the
- * barrier's phase has the parity of that turn. What no whole tile covers is done
- * with plain loads.
+ * Tile t of a block uses ring slot t % STAGES in its (t / STAGES)-th turn; the barrier's phase has
+ * the parity of that turn. Elements behind the last whole tile are done with plain loads.
  */
 #include <stdlib.h>
 

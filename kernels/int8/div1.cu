@@ -2,10 +2,11 @@
  * div1.cu - the plain kernel: one element per thread, an IEEE division.
  *
  * Formula: fadd(fdiv(x, s), z), each rounded to nearest.
- * Bytes per element: 4 read (bf16: 2), 1 written. Operations: 1 division (about
- * ten instructions), 1 addition. A warp reads 128 bytes and writes 32 at a time: few
- * bytes in flight per thread, and more threads to launch than any other variant.
- * That, not the division, is what it may lose by.
+ * Bytes per element: 4 read (bf16: 2), 1 written. Operations: 1 division (about ten instructions),
+ * 1 addition.
+ *
+ * Why it is slow: few bytes are in flight per thread (a warp reads 128 bytes and writes 32 at a
+ * time), and it launches more threads than any other variant. The division matters less.
  */
 #include "int8.cuh"
 

@@ -1,14 +1,13 @@
 /*
  * gridstride.cu - a grid that fits the device once and strides over the tensor.
  *
- * Formula: fma(x, r, z), r = frcp(s), once per thread and so, for a large tensor,
- * for very many elements. Bytes per element: 4 read (bf16: 2), 1 written.
- * Operations: 1 fused multiply-add.
+ * Formula: fma(x, r, z), r = frcp(s), once per thread, so for a large tensor once for very many
+ * elements. Bytes per element: 4 read (bf16: 2), 1 written. Operations: 1 fused multiply-add.
  *
- * As many blocks as are resident at once; each thread takes 4 elements per step and
- * steps by the width of the grid. No block is launched twice, but a thread
- * has one load in flight (the next waits for the loop), and all blocks end together or
- * wait for the slowest multiprocessor.
+ * There are as many blocks as are resident at once; each thread takes 4 elements per step and
+ * steps by the width of the grid. Starting blocks costs little then, but a thread has only one
+ * load in flight (the next waits for the loop), and the kernel ends with its slowest
+ * multiprocessor.
  */
 #include <stdlib.h>
 

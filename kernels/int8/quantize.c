@@ -12,7 +12,7 @@
  * 2 * 2^-16 = 2^-15 there, then an addition rounded by 2^-17 at most. A rounded
  * reciprocal and a rounded product: 132 * 2^-23 < 2^-15. So every fp32 formula
  * stays within 2^-14 of the quotient, and two of them can differ only where that
- * lies within 2^-14 of a half; over the data here, on some 5e-6 of the elements.
+ * lies within 2^-14 of a half; over the data here, on about 5e-6 of the elements.
  * For s = 2^-5 all products are exact, and all formulas agree.
  */
 #include <float.h>

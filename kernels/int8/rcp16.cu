@@ -1,17 +1,15 @@
 /*
- * rcp16.cu - sixteen elements per thread and one 16-byte store, rounding by F2I and
- * a saturating pack (rcp16) or by one saturating conversion (cvtsat16).
+ * rcp16.cu - sixteen elements per thread and one 16-byte store, rounding by F2I and a saturating
+ * pack (rcp16) or by one saturating conversion (cvtsat16).
  *
- * A thread owns 16 elements side by side, the width of vLLM's vectorised kernels:
- * four 16-byte loads of fp32 (bf16: four of 8), one 16-byte store. Stores are
- * coalesced; loads of a warp lie 64 bytes apart, each using a quarter of the lines
- * it touches, and lean on L1 for the rest.
+ * A thread has 16 neighbouring elements, the width of vLLM's vectorised kernels: four 16-byte loads
+ * of fp32 (bf16: four of 8), one 16-byte store. Stores are coalesced. Lanes load 64 bytes apart, so
+ * a load uses a quarter of each line that it touches and relies on L1 for the rest.
  *
  * Formula of both: fma(x, r, z), r = frcp(s), once per thread. The last step:
  *   rcp16     F2I.RNI to 32 bits each, packed and saturated two at a time
  *   cvtsat16  PTX cvt.rni.sat.s8.f32 each (NaN gives 0), then packed by bytes
- * Bytes per element: 4 read (bf16: 2), 1 written. Operations: 1 fused
- * multiply-add.
+ * Bytes per element: 4 read (bf16: 2), 1 written. Operations: 1 fused multiply-add.
  */
 #include "int8.cuh"
 

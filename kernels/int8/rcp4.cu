@@ -1,13 +1,13 @@
 /*
- * rcp4.cu - four elements per thread, multiplying by the reciprocal; with the
- * product and the sum rounded apart (rcp4_muladd) and fused (rcp4_fma).
+ * rcp4.cu - four elements per thread, multiplied by the reciprocal; product and sum are rounded
+ * separately (rcp4_muladd) or fused (rcp4_fma).
  *
- * Formulas, r = frcp(s) rounded to nearest, found once by each thread:
+ * Formulas, r = frcp(s) rounded to nearest, computed once by each thread:
  *   rcp4_muladd  fadd(fmul(x, r), z)
  *   rcp4_fma     fma(x, r, z)
- * Bytes per element: 4 read (bf16: 2), 1 written. Operations: 1 product and 1
- * addition, in two instructions or one. Against the 31 instructions that an H200
- * could issue in the time an element takes on the bus, neither shows.
+ * Bytes per element: 4 read (bf16: 2), 1 written. Operations: 1 product and 1 addition, in two
+ * instructions or one. Neither matters against the 31 instructions that an H200 could issue in the
+ * time that memory takes for an element.
  */
 #include "int8.cuh"
 

@@ -1,15 +1,15 @@
 /*
  * rcp8.cu - eight elements per thread in the two possible layouts.
  *
- *   rcp8_adjacent  elements 8t to 8t + 7: lanes lie 32 bytes apart (fp32), so a
- *                  warp's 16-byte load touches 32 sectors and uses half of each;
- *                  the second load finds the other halves in L1, if still there
- *   rcp8_strided   elements 4t to 4t + 3 and the same one block width on: each
- *                  load of a warp covers 512 bytes without a gap
+ *   rcp8_adjacent  elements 8t to 8t + 7: lanes are 32 bytes apart (fp32), so a warp's 16-byte
+ *                  load touches 32 sectors and uses half of each; the second load finds the other
+ *                  halves in L1, if they are still there
+ *   rcp8_strided   elements 4t to 4t + 3, and the same one block width further: each load of a
+ *                  warp covers 512 bytes without a gap
  *
  * Formula of both: fma(x, r, z), r = frcp(s), once per thread.
- * Bytes per element: 4 read (bf16: 2), 1 written. Operations: 1 fused
- * multiply-add. Both loads are issued before either is used.
+ * Bytes per element: 4 read (bf16: 2), 1 written. Operations: 1 fused multiply-add. Both loads are
+ * issued before either is used.
  */
 #include "int8.cuh"
 

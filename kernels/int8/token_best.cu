@@ -1,26 +1,24 @@
 /*
- * token_best.cu - per token in one kernel: one block per row, the row in registers.
+ * token_best.cu - per token in one kernel: one block per row, with the row in registers.
  *
  * Formula: a = max |x|; s = fdiv(a, 127); y = rne(fmul(x, fdiv(127, a))).
- * Bytes per element: 4 read (bf16: 2), 1 written; 4 written per row. Operations: 1
- * comparison, 1 product.
+ * Bytes per element: 4 read (bf16: 2), 1 written; 4 written per row. Operations: 1 comparison, 1
+ * product.
  *
- * A thread holds PIECES pieces of 16 bytes, one block width apart, all loaded
- * before the first is looked at; the block folds its largest magnitude with one
- * barrier; codes leave from the same registers. Nothing is read twice, not even
- * from shared memory. PIECES follows the work:
+ * Why it is fast: nothing is read twice, not even from shared memory. A thread holds PIECES pieces
+ * of 16 bytes, one block width apart, and loads all of them before it uses the first. The block
+ * finds its largest magnitude with one barrier, and codes are computed from the same registers.
+ * PIECES depends on the work:
  *
- *   many rows   four pieces per thread: small blocks, of which a multiprocessor
- *               holds eight or more, so that while some wait at the barrier the
- *               others' loads keep the memory busy
- *   few rows    one piece, if 1024 threads cover a row: such a launch is two
- *               memory latencies and a barrier, and the least to issue is quickest.
- *               A row of 4096 is 16 KiB; spreading it over a cluster of
- *               multiprocessors would save fewer cycles than the cluster's
- *               barrier costs.
+ *   many rows   four pieces per thread. Blocks are small, and a multiprocessor holds eight or
+ *               more: while some wait at the barrier, the loads of others keep the memory busy
+ *   few rows    one piece, if 1024 threads cover a row. Such a launch takes two memory latencies
+ *               and a barrier, so the fewest instructions are fastest. A row of 4096 is 16 KiB;
+ *               spreading it over a cluster would save fewer cycles than the barrier of the
+ *               cluster costs
  *
- * Rows of a length that 16-byte pieces do not divide start on any address; they take
- * a plain path that reads twice, the second time mostly from L1.
+ * Rows whose length is no multiple of a 16-byte piece start on any address. They take a plain path
+ * that reads twice, the second time mostly from L1.
  */
 #include "int8_token.cuh"
 

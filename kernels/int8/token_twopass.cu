@@ -1,13 +1,13 @@
 /*
- * token_twopass.cu - per token in two kernels: the largest magnitude of each row,
- * then the codes. Deliberately plain: the tensor is read twice.
+ * token_twopass.cu - per token in two kernels: the largest magnitude of each row, then the codes.
+ * Deliberately slow: the tensor is read twice.
  *
  * Formula: a = max |x|; s = fdiv(a, 127); y = rne(fmul(x, fdiv(127, a))).
- * Bytes per element: 8 read (bf16: 4), 1 written; the second read comes from L2
- * where the tensor fits there. Operations: 1 comparison, 1 product.
- * One block per row in the first kernel; four elements per thread in the second, which
- * takes the row's a from a workspace (the scale a / 127 would not give it back to the
- * bit).
+ * Bytes per element: 8 read (bf16: 4), 1 written; the second read comes from L2 where the tensor
+ * fits there. Operations: 1 comparison, 1 product.
+ *
+ * The first kernel has one block per row. The second has four elements per thread and takes a of
+ * the row from a workspace, because the scale a / 127 does not give a back to the bit.
  */
 #include "int8_token.cuh"
 

@@ -14,7 +14,7 @@
 
 enum { THREADS = 1024 };
 
-/* Entries from which the table's way to shared memory is worth it. */
+/* Entries from which it is worth copying the table to shared memory. */
 static const int64_t FROM = (int64_t)1 << 22;
 
 int lut_short_points_upload(const struct codebook *codebook, struct lut_points *points)

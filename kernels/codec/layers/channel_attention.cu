@@ -2,8 +2,8 @@
  * channel_attention.cu - channel attention on a GPU.
  *
  *   split  three kernels: means, factors, product, as a framework runs it
- *   best   one kernel, one block per leaf: what it read for the means it finds in L1 or
- *          L2 for the product
+ *   best   one kernel, one block per leaf: the product finds in L1 or L2 what was read for the
+ *          means
  *
  * Bytes per number: 4 read (again from cache for the product), 4 written.
  */

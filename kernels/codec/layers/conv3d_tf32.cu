@@ -1,16 +1,15 @@
 /*
- * conv3d_tf32.cu - the convolution as a product on tf32 tensor cores, whose columns are
- * never written: a block gathers the part of them that it needs next into shared
- * memory, from x as it lies.
+ * conv3d_tf32.cu - the convolution as a product on tf32 tensor cores, without writing its columns:
+ * a block gathers the next part of them from x into shared memory.
  *
- * A block makes 128 voxels (of any leaves) by WIDTH channels, eight warps of 32 by WIDTH
- * / 2, in steps of 16 numbers of the depth (tap, channel). What the next step needs is
- * loaded into registers while the tensor cores work on this one, and there are two
- * stages of shared memory, so a step has one barrier. Rows of a stage are 8 words longer
- * than they are full: fragments are read without bank conflict.
+ * A block computes 128 voxels (of any leaves) by WIDTH channels, with eight warps of 32 by WIDTH /
+ * 2, in steps of 16 numbers of the depth (tap, channel). The next step's operands are loaded into
+ * registers while the tensor cores work on this one. Shared memory has two stages, so a step has
+ * one barrier. Rows of a stage are padded by 8 words, so that fragments are read without bank
+ * conflicts.
  *
- * The fused network (codec_net_tile.cuh) leaves out the products with the border and
- * does not gather again for every tap; this kernel takes any shape.
+ * The fused network (codec_net_tile.cuh) is faster because it leaves out products with the border
+ * and does not gather again for every tap; this kernel takes any shape.
  *
  * Operations: 2 * kernel^3 * in per number of y. Bytes: those of the operation; x from cache
  * kernel^3 * out / WIDTH times, w once per block.

@@ -1,17 +1,17 @@
 /*
- * group_norm.c - operation `group_norm_relu`: normalise each group of channels of a
- * leaf, scale and shift each channel, and keep what is positive.
+ * group_norm.c - operation `group_norm_relu`: normalise each group of channels of a leaf, scale and
+ * shift each channel, and set what is negative to zero.
  *
  *   y = max(0, (x - mean) / sqrt(variance + 1e-5) * gamma[c] + beta[c])
  *
- * with the mean and the (biased) variance of the group (Wu and He, "Group
- * Normalization", ECCV 2018).
- * Bytes per number: 4 read, 4 written. Operations: some 8.
+ * with the mean and the (biased) variance of the group (Wu and He, "Group Normalization", ECCV
+ * 2018).
+ * Bytes per number: 4 read, 4 written. Operations: about 8.
  *
- * Bound: the mean of numbers summed in fp32 is good to a few 2^-24 of it, and the
- * centred number with it, whatever is left of that number; all later steps are good to
- * a few 2^-24 of their own result. 2^-19 of both is allowed. A group whose numbers are
- * nearly equal magnifies the first by up to 316.
+ * Bound: a mean of numbers summed in fp32 is off by a few 2^-24 of it, and so is each number after
+ * the mean is subtracted, however small it is then. Each later step is off by a few 2^-24 of its
+ * own result. 2^-19 of both is allowed. A group whose numbers are nearly equal magnifies the first
+ * by up to 316.
  */
 #include <math.h>
 

@@ -2,11 +2,11 @@
  * group_norm.cu - group norm and ReLU in one kernel, one block per group.
  *
  *   threepass  reads the group for the mean, for the variance and for the result
- *   best       reads it once into registers, 16 bytes per load: a warp for a group of up
- *              to 1024 numbers, 128 threads for one of up to 4096
+ *   best       reads it once into registers, 16 bytes per load: a warp for a group of up to 1024
+ *              numbers, 128 threads for one of up to 4096
  *
- * The variance is of what is left after the mean is taken off: a sum of squares alone
- * would lose it where the mean is large.
+ * The variance is computed after the mean is subtracted: a plain sum of squares would lose it where
+ * the mean is large.
  * Bytes per number: 4 read (threepass: 12, the last 8 from cache), 4 written.
  */
 #include "group_norm.h"

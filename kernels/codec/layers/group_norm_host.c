@@ -3,7 +3,7 @@
  * core, and spread over all: mean, variance and result in three passes over the group,
  * the second and third from cache.
  *
- * Bytes per number: 4 read, 4 written. Operations: some 8.
+ * Bytes per number: 4 read, 4 written. Operations: about 8.
  */
 #include <math.h>
 

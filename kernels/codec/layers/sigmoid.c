@@ -1,7 +1,7 @@
 /*
  * sigmoid.c - operation `sigmoid`, the decoder's last step: y = 1 / (1 + exp(-x)).
  *
- * Bytes per number: 4 read, 4 written. Operations: some 10.
+ * Bytes per number: 4 read, 4 written. Operations: about 10.
  *
  * Tolerance: a step of the result (2^-22 of it), or of the smallest normal number.
  */

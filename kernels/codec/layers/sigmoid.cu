@@ -1,7 +1,7 @@
 /*
  * sigmoid.cu - the sigmoid on a GPU: `scalar` one thread per number, `vec4` four.
  *
- * Bytes per number: 4 read, 4 written. Operations: some 10.
+ * Bytes per number: 4 read, 4 written. Operations: about 10.
  */
 #include "sigmoid.h"
 

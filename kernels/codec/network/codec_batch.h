@@ -1,8 +1,8 @@
 /*
- * codec_batch.h - the dims and buffers of the operations `codec_encode` and
- * `codec_decode`: the network (codec_net.h) on a batch that is where it runs.
+ * codec_batch.h - the dims and buffers of the operations `codec_encode` and `codec_decode`: the
+ * network (codec_net.h) on a batch in the memory of the device that runs it.
  *
- * The weights are codec_weights_default's; they are no buffer.
+ * The weights are those of codec_weights_default and not a buffer.
  */
 #ifndef CODEC_BATCH_H
 #define CODEC_BATCH_H

@@ -1,8 +1,7 @@
 /*
- * codec_batch_fused_cuda.c - the codec's network by its fused kernels: the encoder in two,
- * the decoder in one (codec_net_encode_*.cu, codec_net_decode.cu).
- *
- * Bytes and operations of a leaf stand there.
+ * codec_batch_fused_cuda.c - the codec's network by its fused kernels: two for the encoder, one
+ * for the decoder (codec_net_encode_*.cu and codec_net_decode.cu, which also say how many bytes and
+ * operations a leaf takes).
  */
 #include <stdlib.h>
 

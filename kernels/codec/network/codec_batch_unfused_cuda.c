@@ -1,10 +1,10 @@
 /*
- * codec_batch_unfused_cuda.c - the codec's network one kernel per layer, in fp32: the direct
- * convolution, `best` of the norm, the attention, the shuffle and the search, and what
- * lies between goes to memory and back. What the fused kernels are compared with.
+ * codec_batch_unfused_cuda.c - the codec's network with one kernel per layer, in fp32: the direct
+ * convolution, and `best` of the norm, the attention, the shuffle and the search. Activations go
+ * to memory and back between layers. The fused kernels are compared with it.
  *
- * Bytes per leaf: each layer reads and writes its activations, up to 64 KiB: some 0.6 MB
- * to encode and 0.7 MB to decode. Operations: those of the network.
+ * Bytes per leaf: each layer reads and writes its activations, up to 64 KiB: about 0.6 MB to
+ * encode and 0.7 MB to decode. Operations: those of the network.
  */
 #include <stdlib.h>
 

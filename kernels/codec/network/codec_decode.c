@@ -1,14 +1,12 @@
 /*
- * codec_decode.c - operation `codec_decode`: codes to leaves by the decoder of
- * codec_net.h.
+ * codec_decode.c - operation `codec_decode`: codes to leaves by the decoder of codec_net.h.
  *
  * Bytes per leaf: 64 read, 2048 written; the weights, 3.4 MB, are read once.
- * Operations: 114.1 M.
+ * Operations per leaf: 114.1 M.
  *
- * Bound: what a voxel errs by is at most a quarter of what its sum does, the slope of the
- * sigmoid. Rounding the operands of every convolution to tf32, on the host, moved
- * voxels by up to 4e-4 (an H200: 2.2e-4 in two leaves); 2e-3 is allowed, and 1e-5 in
- * fp32, which errs by 1e-6.
+ * Bound: the error of a voxel is at most a quarter of that of its sum, the slope of the sigmoid.
+ * Rounding the operands of every convolution to tf32, on the host, moved voxels by up to 4e-4 (an
+ * H200: 2.2e-4 in two leaves); 2e-3 is allowed. In fp32 the error is 1e-6, and 1e-5 is allowed.
  */
 #include <math.h>
 #include <stdlib.h>

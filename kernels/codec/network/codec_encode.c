@@ -1,12 +1,11 @@
 /*
- * codec_encode.c - operation `codec_encode`: leaves to codes by the encoder of
- * codec_net.h.
+ * codec_encode.c - operation `codec_encode`: leaves to codes by the encoder of codec_net.h.
  *
  * Bytes per leaf: 2048 read, 64 written; the weights, 0.6 MB, are read once.
- * Operations: 30.6 M, 4.2 M of them the search.
+ * Operations per leaf: 30.6 M, 4.2 M of them for the search.
  *
- * A code other than the nearest is NEAR where its squared distance is less than t above
- * the least, relative to it: t = 1e-4 in fp32, CODEC_NEAR_TF32 where operands of
+ * A code other than the nearest counts as NEAR where its squared distance exceeds the least by
+ * less than t, relative to the least: t = 1e-4 in fp32, CODEC_NEAR_TF32 where operands of
  * convolutions are rounded to tf32.
  */
 #include "codec_batch.h"

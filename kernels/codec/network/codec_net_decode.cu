@@ -1,17 +1,17 @@
 /*
- * codec_net_decode.cu - the whole decoder in one kernel: a block takes four leaves from
- * codes to voxels, and what lies between stays in shared memory.
+ * codec_net_decode.cu - the whole decoder in one kernel: a block takes four leaves from codes to
+ * voxels, and all activations stay in shared memory.
  *
- *   widen     one look-up per tap and voxel in the table of all codewords (codec_pack.h),
- *             in fp32, 1 MB of cache per block in the place of 77 MFLOP
+ *   widen     one look-up per tap and voxel in a table of all codewords (codec_pack.h), in fp32:
+ *             1 MB from cache per block instead of 77 MFLOP
  *   residual  tensor cores, tf32 (codec_net_small.cuh)
- *   expand    64 of its 256 channels at a time, which are 8 channels at 8^3; they go
- *             through the shuffle to shared memory and into the sums of the last
- *   last      fp32, one thread per row of eight voxels, whose sums it holds throughout
+ *   expand    64 of its 256 channels at a time, which are 8 channels at 8^3; they go through the
+ *             shuffle to shared memory and into the sums of the last convolution
+ *   last      fp32, one thread per row of eight voxels, which keeps their sums throughout
  *
- * Bytes per leaf: 64 read, 2048 written. Operations: 114.1 M, of which 28.3 M become
- * look-ups and 31 % of the rest would be on zeros of the border, left out: some 60 M.
- * Weights, 2.7 MB, are read from L2 once per block; the next tap's while one is at work.
+ * Bytes per leaf: 64 read, 2048 written. Operations: 114.1 M as the operation counts them. 28.3 M
+ * become look-ups; 31 % of the rest would be on zeros of the border and are left out: about 60 M
+ * remain. Each block reads the weights, 2.7 MB, from L2 once, one tap ahead.
  */
 #include "codec_net_small.cuh"
 #include "kernels/cuda/cluster_launch.cuh"

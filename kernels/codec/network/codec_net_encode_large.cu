@@ -1,10 +1,10 @@
 /*
- * codec_net_encode_large.cu - the encoder's first kernel: a block takes two leaves through
- * all that is at 8^3 and the convolution down to 4^3.
+ * codec_net_encode_large.cu - the encoder's first kernel: a block takes two leaves through all
+ * layers at 8^3 and the convolution down to 4^3.
  *
- * Bytes per leaf: 2048 read, 8192 written, for codec_net_encode_small.cu; they stay in L2
- * up to some 3000 leaves. Operations: 18.8 M; 16 % of the residual block's 14.2 M would be
- * on zeros of the border and are left out. Convolutions are of tf32 operands.
+ * Bytes per leaf: 2048 read, 8192 written for codec_net_encode_small.cu, which stay in L2 up to
+ * about 3000 leaves. Operations: 18.8 M; 16 % of the residual block's 14.2 M would be on zeros of
+ * the border and are left out. Operands of convolutions are tf32.
  */
 #include "codec_net_tile.cuh"
 #include "kernels/cuda/cuda_limits.h"

@@ -1,14 +1,14 @@
 /*
- * codec_net_encode_small.cu - the encoder's second kernel: a block takes four leaves at 4^3
- * through the residual block, the attention and the search.
+ * codec_net_encode_small.cu - the encoder's second kernel: a block takes four leaves at 4^3 through
+ * the residual block, the attention and the search.
  *
- * The last convolution and the search are one product with 32 numbers per voxel
- * (codec_pack.h), in fp32 by three products of tf32 parts: z is never made. The other
- * convolutions have tf32 operands.
+ * The last convolution and the search are one product with 32 numbers per voxel (codec_pack.h), so
+ * z is never computed. It is in fp32, by three products of tf32 parts. The other convolutions have
+ * tf32 operands.
  *
- * Bytes per leaf: 8192 read, 64 written. Operations: 11.8 M as the operation counts them. Fewer
+ * Bytes per leaf: 8192 read, 64 written. Operations: 11.8 M as the operation counts them, but fewer
  * are executed: 70 % of the residual block's 7.1 M (the rest is on zeros of the border), and three
- * times 1.05 M in tf32 in the place of 4.7 M for the last convolution and the search.
+ * times 1.05 M in tf32 instead of 4.7 M for the last convolution and the search.
  */
 #include "codec_net_small.cuh"
 #include "kernels/cuda/cuda_limits.h"

@@ -58,10 +58,10 @@ int fused_prepare_encode_large(void);
 int fused_prepare_encode_small(void);
 int fused_prepare_decode(void);
 
-/* Enqueue; `leaves` is at least 1. The encoder is what is at 8^3 and the convolution down,
- * to FUSED_LEAF_BYTES a leaf, and what is at 4^3 from there. Few leaves are decoded by
- * several blocks each four, as many as `blocks_at_once` allows (multiprocessors that are
- * free; 1: none to spare). */
+/* Enqueue; `leaves` is at least 1. The encoder has two kernels: the layers at 8^3 and the
+ * convolution down, which write FUSED_LEAF_BYTES per leaf, and the layers at 4^3. Where leaves
+ * are few, several blocks decode each group of four, as many as `blocks_at_once` allows
+ * (multiprocessors that are free; 1: none to spare). */
 int fused_encode_large(const struct fused_encoder *weights, const float *leaves_in, float *to,
                        int64_t leaves, cudaStream_t stream);
 int fused_encode_small(const struct fused_encoder *weights, const float *from, uint8_t *codes,

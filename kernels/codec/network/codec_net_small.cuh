@@ -1,6 +1,6 @@
 /*
- * codec_net_small.cuh - what encoder and decoder have in common at 4^3, on four leaves in
- * shared memory (codec_net_tile.cuh): convolution, norm, attention, the residual block.
+ * codec_net_small.cuh - what encoder and decoder share at 4^3, on four leaves in shared memory
+ * (codec_net_tile.cuh): convolution, norm, attention, residual block.
  */
 #ifndef CODEC_NET_SMALL_CUH
 #define CODEC_NET_SMALL_CUH
@@ -52,7 +52,7 @@ static __device__ __forceinline__ constexpr int tap_in_turn(int turn)
  * is packed (codec_pack.h), offset by the first of the TILES and by the lane; `all_tiles`
  * is how many the convolution has. The nine input cells of a quarter are held in
  * registers for all taps along z and y. Weights are loaded two taps ahead: one tap is
- * shorter than the way from L2. Three buffers take turns, and nine taps are three rounds.
+ * shorter than the latency of L2. Three buffers take turns, and nine taps are three rounds.
  */
 template <int CHANNELS, int TILES>
 static __device__ __forceinline__ void conv_quarter(const float4 *tile,

@@ -1,16 +1,15 @@
 /*
- * codec_net_tile.cuh - leaves that lie in shared memory, for the fused encoder and decoder:
- * the order of their voxels, products with weights, and norms. 256 threads per block.
+ * codec_net_tile.cuh - leaves in shared memory, for the fused encoder and decoder: the order of
+ * their voxels, products with weights, and norms. A block has 256 threads.
  *
- * At 4^3 a block works on four leaves, at 8^3 on two. A cell is one (z, y): 16 rows of
- * the product, at 4^3 row 4 l + x of leaf l, at 8^3 row 8 l + x. So all rows of a cell
- * are inside or outside the leaf together when a tap shifts them along z or y, and
- * products with the border are left out: at 4^3 100 of 144 remain, at 8^3 484 of 576.
- * A shift along x moves the rows of a cell by one; rows that leave their leaf are zero.
+ * A block works on four leaves at 4^3 and on two at 8^3. A cell is one (z, y), which is 16 rows of
+ * the product: row 4 l + x of leaf l at 4^3, row 8 l + x at 8^3. So when a tap shifts a cell along
+ * z or y, all its rows are inside the leaf or all are outside, and products with the border can be
+ * left out: 100 of 144 remain at 4^3, 484 of 576 at 8^3. A shift along x moves the rows of a cell
+ * by one; rows that leave their leaf are zero.
  *
- * A voxel's channels lie in a row, in pieces of four that are permuted from voxel to voxel
- * so that loads of A (16 bytes per lane), stores of sums (8) and norms meet no bank
- * conflict.
+ * The channels of a voxel are one row, in pieces of four that are permuted from voxel to voxel, so
+ * that loads of A (16 bytes per lane), stores of sums (8) and norms have no bank conflicts.
  *
  * Fragments are those of vq_search_mma.cuh: lane 4 g + q loads channels 16 p + 4 q to
  * 16 p + 4 q + 3 of rows g and g + 8 for two steps of eight.

@@ -1,11 +1,11 @@
 /*
  * codec_weights.c - seeded weights for the codec's network.
  *
- * Weights of a convolution are normal with variance 2 / (inputs of a sum), as they are
- * before training where a ReLU follows (He et al., "Delving Deep into Rectifiers", ICCV
- * 2015, section 2.2). Codewords are vectors that the encoder makes of procedural leaves,
- * plus normal noise of half their deviation: so most of them are in use, as those of
- * a trained codec are, and the distances to them are of the size of the vectors' own.
+ * Weights of a convolution are normal with variance 2 / (inputs of a sum), as before a training
+ * with ReLU (He et al., "Delving Deep into Rectifiers", ICCV 2015, section 2.2). Codewords are
+ * vectors that the encoder makes of procedural leaves, plus normal noise of half their deviation.
+ * So most codewords are in use, as in a trained codec, and distances to them are as large as the
+ * vectors' own differences.
  */
 #include <math.h>
 #include <pthread.h>

@@ -1,12 +1,12 @@
 /*
- * memory_alloc.c - operation `memory_alloc`: a block of memory for one batch, obtained,
- * used a little and given back.
+ * memory_alloc.c - operation `memory_alloc`: a block of memory for one batch is allocated, used a
+ * little and freed.
  *
  *   out[i] = 0x3c, i = 0 to 63, written in the block and copied from it
  *
- * The use proves that the block was there, and costs the same in every way of
- * obtaining it: what `preallocated` takes is that cost alone.
- * Bytes: 64 written. Operations: none. Timed by the host's clock, whose time it is.
+ * The use proves that the block was there, and costs the same in every variant: the time of
+ * `preallocated` is that cost alone. Bytes: 64 written. Operations: none. Timed by the host's
+ * clock, because allocating takes the host's time.
  */
 #include "memory_alloc.h"
 

@@ -1,13 +1,13 @@
 /*
- * memory_alloc_cuda.c - four ways to a batch's block of device memory.
+ * memory_alloc_cuda.c - four ways to allocate a batch's block of device memory:
  *
  *   malloc            cudaMalloc and cudaFree, which wait for the device
- *   malloc_async_0    a pool in the stream's order, which gives all that is free back
- *                     at every synchronisation (release threshold 0, the default)
- *   malloc_async_max  the same, keeping everything
+ *   malloc_async_0    a stream-ordered pool that gives all free memory back at every
+ *                     synchronisation (release threshold 0, the default)
+ *   malloc_async_max  the same, but the pool keeps everything
  *   preallocated      one block, kept
  *
- * The pools are the variants' own, so that neither sees the other's memory.
+ * Each variant has its own pool, so that none sees another's memory.
  * Bytes: 64 written and copied. Operations: none.
  */
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /*
- * memory_alloc_host.c - a batch's block on the host: malloc and free each time (above
- * 128 KiB glibc maps and unmaps pages), or one block kept.
+ * memory_alloc_host.c - a batch's block on the host: malloc and free each time (above 128 KiB glibc
+ * maps and unmaps pages), or one block that is kept.
  *
  * Bytes: 64 written and copied. Operations: none.
  */

@@ -1,10 +1,10 @@
 /*
- * pipe.h - a batch pipeline on one GPU or several: from host memory through the codec's
- * network and back, a batch at a time.
+ * pipe.h - a batch pipeline on one GPU or several: from host memory through the codec's network
+ * and back to host memory, one batch at a time.
  *
- *   pipe_cuda.c          a launch: which batch when, on which stream
+ *   pipe_cuda.c          a launch: which batch runs when, on which stream
  *   pipe_stage_cuda.c    what one stage of one batch enqueues
- *   pipe_memory_cuda.c   host memory, device memory, streams: all that is kept
+ *   pipe_memory_cuda.c   host memory, device memory, streams
  *   pipe_figures_cuda.c  the stages' times
  *   pipe_check_cuda.c    all of the output against a plain pass of the network
  *   pipe_spans_cuda.c    when the stages of the first batches ran

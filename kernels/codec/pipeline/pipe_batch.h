@@ -1,10 +1,10 @@
 /*
- * pipe_batch.h - what the operations codec_encode_batch and codec_decode_batch share: many
- * batches of leaves, from host memory through the codec's network to host memory.
+ * pipe_batch.h - what the operations codec_encode_batch and codec_decode_batch share: many batches
+ * of leaves, from host memory through the codec's network to host memory.
  *
- * The operations' buffers hold all batches, one behind the other. A variant for a GPU
- * keeps host memory of its own: it takes its input there in setup and brings its
- * output back in `check`, so that a launch goes from host to host.
+ * The operations' buffers hold all batches, one after the other. A variant for a GPU has host
+ * memory of its own: it copies its input there in setup and its output back in `check`, so that a
+ * launch goes from host memory to host memory.
  */
 #ifndef CODEC_PIPE_BATCH_H
 #define CODEC_PIPE_BATCH_H

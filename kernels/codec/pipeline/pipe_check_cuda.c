@@ -1,13 +1,13 @@
 /*
- * pipe_check_cuda.c - all of a pipeline's output, judged against one plain pass of the
- * network (pipe_compare.h): on one stream of the harness's GPU, over the input that the
- * harness keeps there, cut without regard to batches. So what other GPUs made is
- * compared with what this one does.
+ * pipe_check_cuda.c - judges all of a pipeline's output against one plain pass of the network
+ * (pipe_compare.h). The pass runs on one stream of the harness's GPU, over the input that the
+ * harness keeps there, and is not cut into the pipeline's batches. So the output of other GPUs is
+ * compared with that of this one.
  *
- * A piece at a time: the pass writes to the operation's buffer, from where it is read for
- * the comparison; then the pipeline's own output takes its place, to be judged by the
- * harness, and what is in host memory is spoilt, so that the next launch has to write
- * it again. Bytes per leaf: 2112 twice over the link.
+ * Piece by piece, the pass writes to the operation's buffer, from where it is read for the
+ * comparison. Then the pipeline's own output is copied there, to be judged by the harness. What is
+ * in host memory is overwritten, so that the next launch has to write it again.
+ * Bytes per leaf: 2112 twice over the link.
  */
 #include <stdlib.h>
 
@@ -16,7 +16,7 @@
 #include "pipe_compare.h"
 
 /* Leaves of a piece: fours, as a call of the network wants them, and no multiple of any
- * usual batch. Its workspace is some 32 MiB. */
+ * usual batch. Its workspace is about 32 MiB. */
 enum { PIECE_LEAVES = 4084 };
 
 struct plain_pass {

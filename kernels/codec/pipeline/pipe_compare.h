@@ -1,11 +1,11 @@
 /*
- * pipe_compare.h - a pipeline's whole output against one plain pass of the network. Pure.
+ * pipe_compare.h - compares a pipeline's whole output with one plain pass of the network. Pure.
  *
- * The reference in double is dear, so the harness asks it for two leaves of a pipeline's.
- * What a pipeline can get wrong is which batch went where, and that shows in any leaf: so
- * all of them are held against the same network called once more, on one stream and cut
- * at other places. Both have the same arithmetic, and differ where sums are ordered
- * otherwise: a near tie changes a code, and a voxel is off by a rounding.
+ * The reference in double is slow, so the harness asks it for two leaves of a pipeline only. What
+ * a pipeline can get wrong is which batch went where, and that can show in any leaf. So all leaves
+ * are compared with those of the same network, called once more on one stream and cut at other
+ * places. Both have the same arithmetic and differ only in the order of sums: a near tie may change
+ * a code, and a voxel may be off by a rounding.
  */
 #ifndef CODEC_PIPE_COMPARE_H
 #define CODEC_PIPE_COMPARE_H

@@ -1,9 +1,9 @@
 /*
- * pipe_cuda.c - a launch of a batch pipeline: which batch when, on which stream.
+ * pipe_cuda.c - a launch of a batch pipeline: which batch runs when, on which stream.
  *
- * A slot's input is free again once its batch has been through the network, and its
- * output once that is in host memory. Where a slot has one stream, the stream's order
- * says so; with three, each stage waits for the events that do.
+ * The input memory of a slot is free again when its batch has been through the network, its output
+ * memory when the output is in host memory. Where a slot has one stream, the order of the stream
+ * guarantees that; with three streams, each stage waits for the events that do.
  */
 #include "kernels/cuda/cuda_error.h"
 #include "pipe.h"

@@ -1,11 +1,11 @@
 /*
- * pipe_decode.c - operation `codec_decode_batch`: batches of codes from host memory to
- * leaves in host memory.
+ * pipe_decode.c - operation `codec_decode_batch`: batches of codes from host memory to leaves in
+ * host memory.
  *
  *   leaf = decoder(e of the leaf's 64 codes), each voxel in (0, 1)
  *
- * Bytes per leaf, over the link: 64 to the device, 2048 from it. Operations per leaf:
- * 114.1 M (codec_net.h). The network is that of codec_net.h with weights of a fixed seed.
+ * Bytes per leaf, over the link: 64 to the device, 2048 from it. Operations per leaf: 114.1 M.
+ * The network is that of codec_net.h, with weights of a fixed seed.
  */
 #include "pipe_batch.h"
 #include "kernels/codec/network/codec_expect.h"

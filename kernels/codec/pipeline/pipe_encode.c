@@ -1,15 +1,15 @@
 /*
- * pipe_encode.c - operation `codec_encode_batch`: batches of leaves from host memory to
- * codes in host memory.
+ * pipe_encode.c - operation `codec_encode_batch`: batches of leaves from host memory to codes in
+ * host memory.
  *
  *   code[v] = argmin over 256 of |z_v - e_k|^2, z the encoder's 64 vectors of a leaf
  *
- * Bytes per leaf, over the link: 2048 to the device, 64 from it. Operations per leaf:
- * 30.6 M, the encoder's and the search's (codec_net.h). The network is that of
- * codec_net.h with weights of a fixed seed.
+ * Bytes per leaf, over the link: 2048 to the device, 64 from it. Operations per leaf: 30.6 M,
+ * those of the encoder and of the search. The network is that of codec_net.h, with weights of a
+ * fixed seed.
  *
- * The leaves are a procedural volume's (leaves.h), 32768 different ones and then the
- * same again, or with volume=grid those of a file (grid.h).
+ * The leaves are those of a procedural volume (leaves.h): 32768 different ones, then the same
+ * again. With volume=grid they are those of a file (grid.h).
  */
 #include <string.h>
 

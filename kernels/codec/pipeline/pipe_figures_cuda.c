@@ -2,24 +2,24 @@
  * pipe_figures_cuda.c - the times of a batch pipeline's stages, by the GPU's clock.
  *
  * In a launch the stages overlap and wait for each other, and an event pair around a stage would
- * include the waiting. So each stage is timed by itself, in a pass that takes one batch after
- * the other: a kernel holds the stream; begin event, stage and end event are enqueued behind it;
+ * include the waiting. So each stage is timed separately, in a pass that takes one batch after the
+ * other. A kernel holds the stream while begin event, stage and end event are enqueued behind it;
  * when the hold ends they run back to back.
  *
- *   network         the pair around it, less a pair around nothing
+ *   network         the event pair around it, less a pair around nothing
  *   copy            what a second copy behind the first adds: an event pair alone would include
  *                   some microseconds in which the queue changes to a copy engine and back
- *   pageable copy   the pair around it, less a pair around nothing, and not held: the driver's
- *                   copy to its staging memory belongs to it, and a second copy would find its
- *                   memory in the host's caches
- *   obtaining and returning memory   the host's time, by the host's clock
+ *   pageable copy   the event pair around it, less a pair around nothing. It is not held,
+ *                   because the driver's copy to its staging memory belongs to it. A second copy
+ *                   would find its memory in the host's caches
+ *   allocating and freeing memory   the host's time, by the host's clock
  *
- * One such difference has the noise of two pairs and may be negative. A stage's time is therefore
- * the median over all batches, times the batches; few batches are timed several times.
+ * Each such difference has the noise of two pairs and may be negative. So a stage's time is the
+ * median over all batches, times the number of batches; few batches are timed several times.
  *
- * What the host copies is timed in the launches themselves: how fast that goes depends on what its
- * caches hold and on what else reads its memory, which no copy by itself has in common with a
- * launch (one batch after the other, timed here, took longer than a launch with all of it).
+ * Copies by the host are timed in the launches themselves. Their speed depends on what the host's
+ * caches hold and on what else reads its memory, and a copy that runs alone shares neither with a
+ * launch: one batch after the other, timed here, took longer than a launch with all of it.
  */
 #include <math.h>
 #include <string.h>
@@ -28,15 +28,16 @@
 #include "pipe.h"
 
 enum {
-    MOST_TIMED = 256, /* batches; of more, every so many-th is timed */
-    LEAST_TIMED = 16, /* of fewer, all are timed again until there are so many */
+    MOST_TIMED = 256, /* batches; with more, an evenly spaced choice of them is timed */
+    LEAST_TIMED = 16, /* with fewer batches, all are timed again until there are so many times */
 };
 
-/* What has a median is repeated so often, but not past so much time: long ones are steady. */
+/* A measurement of which the median is taken is repeated so often, but for no longer than
+ * REPEATS_NS: long ones vary little. */
 enum { REPEATS = 5 };
 static const double REPEATS_NS = 0.5e9;
 
-/* The host enqueues a copy, and the network's kernels for a part of a batch, in less. */
+/* Longer than the host needs to enqueue a copy, or the network's kernels for a part of a batch. */
 static const double HOLD_COPY_NS = 20e3, HOLD_PART_NS = 20e3;
 
 struct watch {
@@ -141,9 +142,9 @@ static int time_pipe(struct pipe *pipe, struct pipe_times *times)
     return status;
 }
 
-/* All networks alone, side by side on the slots' streams as a launch has them: what
- * they take together bounds a launch, and the sum of each by itself does not. The input
- * of each slot is the last that was copied there. */
+/* All networks without copies, on the slots' streams as in a launch: the time that they take
+ * together bounds a launch, the sum of their separate times does not. The input of each slot is
+ * the last one that was copied there. */
 static int networks_launch(struct pipe *pipe)
 {
     int64_t turn = 0;
@@ -182,8 +183,8 @@ int pipes_launch_timed(struct pipes *pipes)
     return 0;
 }
 
-/* The median of the row's own launches, as they were sampled: of the variants in turns, and
- * cold or hot. Where none was sampled (a run that only checks), of a few more. */
+/* The median of the row's own launches, as they were sampled: in turns with other variants, cold
+ * or hot. Where none was sampled (a run that only checks), a few more are made. */
 static int time_launches(struct pipes *pipes)
 {
     double begin = pipe_now_ns();

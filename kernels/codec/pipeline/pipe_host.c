@@ -1,6 +1,6 @@
 /*
- * pipe_host.c - the batch operations on the host: the network in fp32, the leaves of a
- * batch spread over all cores by OpenMP. There is no link and no stage but one.
+ * pipe_host.c - the batch operations on the host: the network in fp32, with the leaves of a batch
+ * spread over all cores by OpenMP. There is no link, and only one stage.
  *
  * Operations per leaf: 30.6 M to encode, 114.1 M to decode (codec_net.h).
  */

@@ -1,6 +1,6 @@
 /*
- * pipe_memory_cuda.c - what a batch pipeline keeps: host memory, device memory, streams;
- * and what a batch obtains for itself. See pipe.h.
+ * pipe_memory_cuda.c - what a batch pipeline keeps (host memory, device memory, streams), and what
+ * it allocates for each batch. See pipe.h.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -123,7 +123,7 @@ int pipe_obtain_block(struct pipe *pipe, struct pipe_slot *slot)
                       "cudaMallocFromPoolAsync");
 }
 
-/* Everything that uses the block is enqueued, and the way out comes last. */
+/* Everything that uses the block is enqueued, and the copy of the output comes last. */
 int pipe_return_block(struct pipe *pipe, struct pipe_slot *slot)
 {
     void *block = slot->block;

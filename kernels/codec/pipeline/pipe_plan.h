@@ -1,6 +1,6 @@
 /*
- * pipe_plan.h - what a batch pipeline varies, where the parts of a batch lie in its
- * block of device memory, and what its stages' times say. Pure.
+ * pipe_plan.h - the axes along which batch pipelines differ, where the parts of a batch are in its
+ * block of device memory, and what follows from the times of its stages. Pure.
  */
 #ifndef CODEC_PIPE_PLAN_H
 #define CODEC_PIPE_PLAN_H
@@ -72,7 +72,7 @@ int pipe_depth(const struct pipe_axes *axes, int64_t batches, int gpus);
 /* Whether batches' networks run side by side on one GPU. */
 bool pipe_networks_overlap(const struct pipe_axes *axes);
 
-/* Sums over the batches of one launch, each stage by itself, and a launch's time. */
+/* Sums over the batches of one launch, each stage timed separately, and a launch's time. */
 struct pipe_times {
     int64_t calls;
     double h2d_ns, compute_ns, d2h_ns;
@@ -82,9 +82,9 @@ struct pipe_times {
     double launch_ns;
 };
 
-/* A pipeline is at best as fast as its longest stage: h2d, the networks as they run in a
- * launch, d2h, or what the host copies. GPUs' pipelines overlap: of several the longest
- * bound holds. */
+/* A pipeline takes at least as long as its longest stage: h2d, the networks as they run in a
+ * launch, d2h, or the host's copies. The pipelines of several GPUs overlap, so the longest of
+ * their bounds holds. */
 double pipe_bound_ns(const struct pipe_times *times);
 
 /* The share of the bound that a launch reached; NAN without a launch's time. */
@@ -97,12 +97,12 @@ double pipe_overlap_share(const struct pipe_times *times);
 /* The middle one, or the mean of two; sorts. NAN of none. */
 double pipe_median(double *values, int count);
 
-/* What a stage takes of all batches, from what it took of `count` timed ones: the median
- * times the batches; sorts. 0 where none was timed; NAN below 0, where the noise of the
- * clock was more than the stage. */
+/* The time of a stage for all batches, from those of `count` timed ones: their median times the
+ * number of batches; sorts. 0 where none was timed; NAN where the result is below 0, because the
+ * noise of the clock was more than the stage. */
 double pipe_stage_ns(double *timed_ns, int count, int64_t batches);
 
-/* What a stage takes of a call on average; NAN without a call. */
+/* The mean time of a stage per call; NAN without a call. */
 double pipe_each_ns(double sum_ns, int64_t calls);
 
 #endif

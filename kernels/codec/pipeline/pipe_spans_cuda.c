@@ -1,10 +1,10 @@
 /*
- * pipe_spans_cuda.c - when the stages of a launch's first batches ran, by events in the
- * streams that they run in. A lane is a stream; GPUs follow one another.
+ * pipe_spans_cuda.c - when the stages of a launch's first batches ran, by events in the streams
+ * that they run in. A lane is a stream; the lanes of several GPUs follow one another.
  *
- * A span begins when nothing in its stream stands before the stage any more: where two
- * streams want one copy engine, or the same multiprocessors, the waiting is in it.
- * Several GPUs' spans count from the begin of each.
+ * A span begins when nothing before the stage is left in its stream. Where two streams want the
+ * same copy engine or the same multiprocessors, the span includes the waiting. The spans of several
+ * GPUs count from the beginning of each GPU's own work.
  */
 #include <stdlib.h>
 

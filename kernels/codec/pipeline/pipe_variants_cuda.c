@@ -1,12 +1,12 @@
 /*
  * pipe_variants_cuda.c - the named batch pipelines on a GPU.
  *
- * `serial` is the middle: page-locked memory, preallocated blocks, one call at a time.
- * Every axis of struct pipe_axes is varied from there by itself; all_off and all_on
- * vary all of them, and `best` is what goes fastest.
+ * `serial` is the starting point: page-locked memory, preallocated blocks, one call at a time.
+ * Further variants change one axis of struct pipe_axes each; all_off and all_on change all of
+ * them, and `best` is the fastest combination.
  *
- * Bytes per leaf over the link: 2048 one way and 64 the other. Operations per leaf:
- * 30.6 M to encode, 114.1 M to decode (codec_net.h).
+ * Bytes per leaf over the link: 2048 one way and 64 the other. Operations per leaf: 30.6 M to
+ * encode, 114.1 M to decode (codec_net.h).
  */
 #include "pipe.h"
 

@@ -1,10 +1,10 @@
 /*
- * transfer.h - the dims and buffers of the operation `transfer`, and the host's side
- * of its copies.
+ * transfer.h - the dims and buffers of the operation `transfer`, and the host's side of its
+ * copies.
  *
- * The operation's buffers are the device's side; a direction uses one or both of them.
- * The host's side belongs to the variant, since how it is allocated is what
- * differs. All hold link_byte(i), so that each side can be checked alone.
+ * The operation's buffers are the device's side; a direction uses one or both of them. The host's
+ * side belongs to the variant, because variants differ in how it is allocated. All of them hold
+ * link_byte(i), so that each side can be checked alone.
  */
 #ifndef CODEC_TRANSFER_H
 #define CODEC_TRANSFER_H

@@ -1,7 +1,7 @@
 /*
- * transfer_host.c - `transfer` where there is no device: the same copies inside the
- * host, one after the other, by the C library's memcpy on one core. It bounds what a
- * link could do; it says nothing of one.
+ * transfer_host.c - `transfer` where there is no device: the same copies within the host's memory,
+ * one after the other, by the C library's memcpy on one core. Its time says nothing about a link;
+ * it is only a bound.
  *
  * Bytes: `bytes` per direction read and as many written in host memory, counted once.
  */

@@ -12,7 +12,7 @@ enum { GATHER_THREADS = 256, GATHER_WARPS = GATHER_THREADS / 32, GATHER_PIECES =
 /* What a launch of a gather needs; C is uint8_t, int64_t or float. */
 template <typename C> struct gather_job {
     const C *codes;
-    const float4 *codebook; /* GATHER_PIECES a codeword */
+    const float4 *codebook; /* GATHER_PIECES per codeword */
     float4 *out;
     int64_t vectors;
     cudaStream_t stream;

@@ -3,8 +3,8 @@
  *
  *   out[i] = codebook[code_i], 128 numbers for each of the 64 codes of a leaf
  *
- * `index` says what becomes of the codes on their way, one pass over memory for each
- * widening before the gather: u8 none; i64 to int64; chain to int64 and on to fp32.
+ * `index` is the type that the gather reads, and thus how many passes over memory widen the codes
+ * before it: u8 none; i64 one, to int64; chain two, to int64 and on to fp32.
  */
 #ifndef CODEC_VQ_GATHER_H
 #define CODEC_VQ_GATHER_H

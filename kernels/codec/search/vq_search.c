@@ -1,23 +1,23 @@
 /*
- * vq_search.c - operation `vq_search`: the nearest of 256 codewords for every
- * vector of a batch of leaves.
+ * vq_search.c - operation `vq_search`: the nearest of 256 codewords for every vector of a batch of
+ * leaves.
  *
  *   index[i] = argmin over k of |z_i - e_k|^2
  *
- * Bytes per vector: 512 read, 1 written; the codebook, 128 KiB, is read once.
- * Operations: 2 * 256 * 128 per vector, of the arithmetic that `type` names.
- * At 127 operations per byte the search is bound by CUDA cores (an H200's: 64 TFLOP/s) and,
- * by a little, by tf32 tensor cores; by bf16 ones it is not. Neither limit is reached:
- * 16384 leaves in tf32 take 411 us, 39 % of the one and 28 % of the reads' rate.
+ * Bytes per vector: 512 read, 1 written; the codebook, 128 KiB, is read once. Operations per
+ * vector: 2 * 256 * 128, of the arithmetic that `type` names. That is 127 operations per byte, so
+ * CUDA cores bound the search (64 TFLOP/s on an H200), and so do tf32 tensor cores, by a little;
+ * bf16 ones do not. Neither limit is reached: 16384 leaves in tf32 take 411 us, 39 % of the
+ * arithmetic's rate and 28 % of the reads'.
  *
  * type       products of                   rivals: d_k - d < t d
  * fp32       fp32, or three of tf32 parts  t = 1e-4
  * tf32       operands rounded to 11 bits   t = 2e-3
  * bf16       operands rounded to 8 bits    t = 1.6e-2
  *
- * t grows with the rounding of operands. A rival of the nearest codeword is NEAR;
- * the share that is NEAR is the mismatch rate, by estimate 5e-4 in tf32 and 4e-3 in
- * bf16 over normal data; an H200 had 0 to 7e-4 in tf32 (bf16 is in the suite codec-long).
+ * t grows with the rounding of operands. A rival of the nearest codeword counts as NEAR; the share
+ * of NEAR is the mismatch rate. It is estimated at 5e-4 in tf32 and 4e-3 in bf16 over normal data;
+ * an H200 had 0 to 7e-4 in tf32 (bf16 is in the suite codec-long).
  */
 #include <math.h>
 

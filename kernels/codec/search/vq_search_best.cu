@@ -1,18 +1,17 @@
 /*
- * vq_search_best.cu - the search on tensor cores for every type (fp32 by three
- * products of tf32 parts), with as many vectors per warp as suits the batch.
+ * vq_search_best.cu - the search on tensor cores for every type (fp32 by three products of tf32
+ * parts), with 16 or 32 vectors per warp, depending on the batch.
  *
- * With 32 vectors per warp a word of the codebook serves two products; with 16 there are
- * twice as many warps to spread. Where 32 per warp leave a multiprocessor fewer
- * warps than its four tensor cores, 16 halve the time of the one warp that all wait
- * for.
+ * With 32 vectors per warp a word of the codebook serves two products; with 16 there are twice as
+ * many warps to distribute. Where 32 per warp would give a multiprocessor fewer warps than its
+ * four tensor cores, 16 per warp halve the time, because that is the time of one warp.
  *
  * Bytes per vector: 512 read, 1 written. Operations: 2 * 256 * 128.
  */
 #include "kernels/cuda/cuda_limits.h"
 #include "vq_search_mma.cuh"
 
-enum { TENSOR_CORES = 4 }; /* of a multiprocessor */
+enum { TENSOR_CORES = 4 }; /* per multiprocessor */
 
 typedef int step_function(struct assay_call *call);
 typedef int allow_function(void);

@@ -1,30 +1,28 @@
 /*
- * vq_search_mma.cuh - the search on tensor cores, products and comparison in one
- * kernel: a warp holds MT * 16 vectors in registers, walks all 256 codewords, which
- * lie in shared memory, and keeps of each product only whether it is the best so far.
- * No distance leaves the registers.
+ * vq_search_mma.cuh - the search on tensor cores, products and comparison in one kernel. A warp
+ * holds MT * 16 vectors in registers, walks over all 256 codewords in shared memory, and keeps of
+ * each product only whether it is the best so far. No distance leaves the registers.
  *
  *   score = z.e_k - |e_k|^2 / 2, highest wins; sums begin at -|e_k|^2 / 2
  *
- * Fragments (PTX ISA, "Matrix fragments for mma.m16n8k8" and ".m16n8k16"). Lane
- * 4 g + q of a warp holds rows g and g + 8 of A, column g of B, and columns 2 q and
- * 2 q + 1 of the sums. Which four numbers of a row a lane holds for a step is free as
- * long as A and B agree, since a sum may run in any order: here lane q takes numbers
- * 16 p + 4 q to 16 p + 4 q + 3, one load of 16 bytes. They serve two steps of
- * m16n8k8 (x and y, then z and w, in the places k = q and k = q + 4), or one of
+ * Fragments (PTX ISA, "Matrix fragments for mma.m16n8k8" and ".m16n8k16"). Lane 4 g + q of a warp
+ * holds rows g and g + 8 of A, column g of B, and columns 2 q and 2 q + 1 of the sums. Which four
+ * numbers of a row a lane holds for a step is free as long as A and B agree, since a sum may run in
+ * any order: here lane q takes numbers 16 p + 4 q to 16 p + 4 q + 3, one load of 16 bytes. They
+ * serve two steps of m16n8k8 (x and y, then z and w, at the places k = q and k = q + 4), or one of
  * m16n8k16 (x, y in the lower and z, w in the upper half of the 16).
  *
- * Shared memory holds the codebook in the order of use: piece ((8 t + p) 32 + lane)
- * is what `lane` needs of codewords 8 t to 8 t + 7 for step p, so that a warp reads
- * 512 (bf16: 256) bytes in a row, free of bank conflicts.
+ * The codebook in shared memory is in the order of use: piece ((8 t + p) 32 + lane) is what `lane`
+ * needs of codewords 8 t to 8 t + 7 for step p. So a warp reads 512 (bf16: 256) bytes in a row,
+ * without bank conflicts.
  *
- * A warp of an H200 loads 512 bytes of codebook for 2 MT products of 2048 operations:
- * with MT = 2, 4 cycles of shared memory against some 6.4 of the tensor cores. That would
- * be 334 TFLOP/s in tf32 at 1980 MHz; 16384 leaves have 167. What takes the other half is
- * not known.
+ * What bounds it. A warp loads 512 bytes of codebook for 2 MT products of 2048 operations. With
+ * MT = 2 that is 4 cycles of shared memory against about 6.4 of the tensor cores, which would be
+ * 334 TFLOP/s in tf32 on an H200 at 1980 MHz. It reaches 167 with 16384 leaves; what takes the
+ * other half is not known.
  *
- * Grid: at most one block per multiprocessor, since the codebook fills its memory; tile
- * i goes to block i mod blocks first, so that few vectors still spread over all.
+ * Grid: at most one block per multiprocessor, since the codebook fills its shared memory. Tile i
+ * goes to block i mod blocks first, so that few vectors still spread over all multiprocessors.
  */
 #ifndef CODEC_VQ_SEARCH_MMA_CUH
 #define CODEC_VQ_SEARCH_MMA_CUH
@@ -156,7 +154,7 @@ struct mma_policy_bf16 {
 
 /*
  * Three products of tf32 for one of fp32: x = high + low, each of 11 bits, and
- * a b = a_high b_high + a_high b_low + a_low b_high, but for some 2^-22 of it
+ * a b = a_high b_high + a_high b_low + a_low b_high, but for about 2^-22 of it
  * (Markidis et al., "NVIDIA Tensor Core Programmability, Performance & Precision",
  * IPDPS Workshops 2018, section V). The numbers stay whole in registers and in shared
  * memory, where both parts would not fit, and are split at each use.

@@ -1,13 +1,12 @@
 /*
- * vq_search_simt.cu - the search on CUDA cores, as a product of matrices whose result
- * is compared instead of stored.
+ * vq_search_simt.cu - the search on CUDA cores, as a product of matrices whose result is compared
+ * instead of stored.
  *
- * A block takes one leaf's 64 vectors, all of their 128 numbers, and walks the
- * codewords in two halves of 128, 16 numbers of each at a time, through shared memory.
- * A thread has 8 vectors by 8 codewords of sums: 64 multiply-adds for 4 loads of 16
- * bytes, 6 cycles of shared memory (a load that a half-warp shares costs one) against
- * 16 of the CUDA cores. An H200 has 33.3 TFLOP/s at 1024 leaves, 52 % of what its CUDA
- * cores can do; why not more is not known.
+ * A block takes the 64 vectors of one leaf, whole, and goes over the codewords in two halves of
+ * 128, through shared memory, 16 numbers of each at a time. A thread has the sums of 8 vectors by
+ * 8 codewords: 64 multiply-adds for 4 loads of 16 bytes. That is 6 cycles of shared memory (a load
+ * that a half-warp shares costs one) against 16 of the CUDA cores. An H200 reaches 33.3 TFLOP/s at
+ * 1024 leaves, 52 % of what its CUDA cores can do; why not more is not known.
  *
  * Formula: the highest z.e - |e|^2 / 2; both sums in fp32.
  * Bytes per vector: 512 read, 1 written. Operations: 2 * 256 * 128 of fp32.

@@ -1,12 +1,11 @@
 /*
- * vq_search_smem.cu - the search on CUDA cores with the codebook wholly in shared
- * memory, loaded once per block, and the vectors in registers.
+ * vq_search_smem.cu - the search on CUDA cores with the whole codebook in shared memory, loaded
+ * once per block, and the vectors in registers.
  *
- * Four lanes share four vectors: lane q holds numbers 16 i + 4 q to 16 i + 4 q + 3
- * of each, 128 registers. A load of 16 bytes of a codeword then serves 16
- * multiply-adds, 4 cycles of shared memory's way to the registers against 4 of the
- * CUDA cores. Four part sums change lanes in three shuffles, after which lane q has
- * the whole product of vector q.
+ * Four lanes share four vectors: lane q holds numbers 16 i + 4 q to 16 i + 4 q + 3 of each, in 128
+ * registers. So a load of 16 bytes of a codeword serves 16 multiply-adds: 4 cycles to read shared
+ * memory, 4 on the CUDA cores. The four partial sums are exchanged in three shuffles, after which
+ * lane q has the whole product of vector q.
  *
  * Formula: the highest z.e - |e|^2 / 2; both sums in fp32.
  * Bytes per vector: 512 read, 1 written. Operations: 2 * 256 * 128 of fp32.

@@ -54,7 +54,7 @@ static const char *attention_only(const struct assay_shape *shape)
     return made ? NULL : "made for head sizes 16, 32, 64 and 128";
 }
 
-/* What scores are multiplied with: powers of two in the place of e. */
+/* What scores are multiplied with: powers of two in place of e. */
 static inline float attention_scale(int size)
 {
     return 1.4426950408889634f / sqrtf((float)size);

@@ -38,7 +38,7 @@ template <int SIZE, int ROWS, int COLUMNS, int WARPS_Q, int WARPS_K> struct fp32
     static const int weights = warp_queries * weight_pitch; /* of a warp */
     static const int floats = (queries + keys) * pitch + keys * SIZE + WARPS_Q * WARPS_K * weights;
     static const int bytes = 4 * floats;
-    /* Columns of y a lane has, in vectors of `wide`. */
+    /* Columns of y that a lane has, in vectors of `wide`. */
     static const int wide = SIZE < 32 ? 2 : 4, vectors = SIZE / 8 / wide;
     static_assert(attention_join_floats(ROWS, vectors *wide, WARPS_Q, WARPS_K) <= floats);
 };

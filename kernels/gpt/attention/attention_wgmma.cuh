@@ -52,7 +52,7 @@ static __device__ __forceinline__ float row_sum(float value)
 }
 
 /* Word j of each of the four lanes that share a row, to lane j of them: 16 bytes in one
- * piece in the place of four times 4. */
+ * piece in place of four times 4. */
 static __device__ __forceinline__ void row_transpose(uint32_t (&word)[4], int lane)
 {
     bool odd = lane & 1, upper = lane & 2;

@@ -12,7 +12,7 @@
  * column's w and b. Operations per element: 8 (and the addition).
  *
  * data=shifted has mean 1000 and standard deviation 1. There E[x^2] - mean^2
- * subtracts two numbers near 10^6 that each carry an error of some 0.03, and
+ * subtracts two numbers near 10^6 that each carry an error of about 0.03, and
  * what is left for the variance, 1, is off by several per cent: a variant that
  * computes it so is wrong, and its row says so.
  *

@@ -71,8 +71,8 @@ static __device__ __forceinline__ void linear_bias_load(const struct linear_oper
         share[i] = __ldg(bias + min(column0 + 32 * i + lane, (int)operands.n - 1));
 }
 
-/* What follows a warp's sums, in registers; the biases change lanes through `out`, 4 bytes a
- * column. */
+/* Bias and epilogue of a warp's sums, in registers. Lanes exchange the biases through `out`, 4
+ * bytes per column. */
 template <typename T, int COLUMNS>
 static __device__ __forceinline__ void linear_sums_finish(const struct linear_operands &operands,
                                                           enum linear_finish finish,

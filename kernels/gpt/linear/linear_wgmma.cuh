@@ -57,7 +57,7 @@ template <typename T, int COLUMNS_, int CLUSTER_, bool TURNS_> struct lwg_config
     static constexpr bool TURNS = TURNS_;
     static constexpr int HALVES = TURNS ? LWG_ROWS / WGMMA_ROWS : 1; /* a warpgroup's, of a tile */
     static constexpr int READERS = LWG_WARPS / (TURNS ? LWG_CONSUMERS : 1); /* warps, of a stage */
-    static constexpr int DEPTH = WGMMA_ROW_BYTES / sizeof(T);               /* of k, a stage */
+    static constexpr int DEPTH = WGMMA_ROW_BYTES / sizeof(T);               /* of k, per stage */
     static constexpr int X_BYTES = LWG_ROWS * WGMMA_ROW_BYTES;
     static constexpr int W_BYTES = COLUMNS * WGMMA_ROW_BYTES;
     static constexpr int STAGE_BYTES = X_BYTES + W_BYTES;

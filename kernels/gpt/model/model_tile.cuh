@@ -182,7 +182,7 @@ struct tile_config {
                   "the slices' sums take the place of w");
 };
 
-/* The sums of all slices in the place of w; each slice then puts its share of the outputs. */
+/* The sums of all slices in place of w; each slice then puts its share of the outputs. */
 template <typename T, class CONFIG, class SUMS>
 static __device__ __forceinline__ void tile_put_slices(const tile_args &args, const SUMS &sums,
                                                        float *memory, int slice, int warp, int row0,
