@@ -18,7 +18,7 @@ leads() {
 }
 
 shopt -s nullglob
-for page in "$root"/*.md "$root"/*/*.md "$root"/*/*/*.md; do
+for page in "$root"/*.md "$root"/*/*.md "$root"/*/*/*.md "$root"/harness/*/*/*.md; do
     # Links and pictures of this tree; code is left out.
     while IFS= read -r link <&3; do
         check "${page#"$root"/}: $link" leads "$page" "$link"
