@@ -2,7 +2,7 @@
  * fake_operations.h - operations and variants for the tests of suites and
  * plans. Nothing here is ever launched.
  *
- *   scale   n, input=fp32|bf16: 5 or 3 bytes an element; n = 13 is impossible
+ *   scale   n, input=fp32|bf16: 5 or 3 bytes per element; n = 13 is impossible
  *   stream  bytes, mix=read|r4w1|copy: measures a ceiling
  *   product m, k: measures the fp32 ceiling
  */

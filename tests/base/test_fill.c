@@ -62,7 +62,7 @@ static void uniform_values_fill_their_range_evenly(void **state)
     assert_true(m.least >= -3 && m.most < 5);
     assert_true(m.least < -2.999 && m.most > 4.999);
     assert_within(m.mean, 1, sqrt(variance / DRAWS));
-    /* Of a uniform law the fourth moment is 9/5 of the variance squared. */
+    /* The fourth moment of a uniform distribution is 9/5 of the variance squared. */
     assert_within(m.variance, variance, variance * sqrt(0.8 / DRAWS));
     assert_within(m.excess_kurtosis, -1.2, 0.01);
 }

@@ -20,7 +20,7 @@ static struct assay_work moves(double read_bytes, double write_bytes)
     return (struct assay_work){.read_bytes = read_bytes, .write_bytes = write_bytes};
 }
 
-/* A ceiling measured at `rate` bytes a second (operations, for arithmetic). */
+/* A ceiling measured at `rate` bytes per second (operations, for arithmetic). */
 static void measure(struct ceilings *ceilings, const char *name, double rate)
 {
     struct assay_work work = moves(rate, 0);

@@ -14,7 +14,7 @@
 
 enum { MOST = 6 };
 
-/* Of each launch the cases plain and fast, without samples: their medians decide. */
+/* The cases plain and fast of each launch, without samples: their medians decide. */
 struct fake {
     struct stored_run run;
     struct stored_case cases[2 * MOST];

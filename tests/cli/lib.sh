@@ -116,7 +116,7 @@ once_in_three() {
 skipped() { echo "# skipped: $1"; }
 
 # many_groups N FILE: write a suite of N small groups of two variants, which
-# takes some hundredths of a second a group on the host.
+# takes a few hundredths of a second per group on the host.
 many_groups() {
     cat >"$2" <<END
 [suite]

@@ -28,8 +28,8 @@ worker_after=$(ticks "$worker")
 code=0
 wait "$pid" || code=$?
 hundred=$(getconf CLK_TCK)
-echo "# parent: $((after - before)) ticks of $hundred a second in 3 s; worker: $((worker_after - worker_before))"
+echo "# parent: $((after - before)) ticks ($hundred per second) in 3 s; worker: $((worker_after - worker_before))"
 check "the run is fine" [ "$code" -eq 0 ]
-# A tenth of a second of three: others may have most of this machine.
+# A tenth of a second in three: other processes may use most of this machine.
 check "the worker was at work meanwhile" [ $((worker_after - worker_before)) -gt $((hundred / 10)) ]
 check "the parent used less than 1 % of a core" [ $((100 * (after - before))) -le $((3 * hundred)) ]

@@ -97,8 +97,8 @@ struct simulated_counts {
     int cases, of[VERDICTS];       /* of the cases that were counted */
 };
 
-/* `runs` gates of `count` cases, of which the first `changed` are changed; those are
- * counted, or all where none is. */
+/* `runs` gates of `count` cases. The first `changed` cases are changed, and only these are
+ * counted; without any, all are. */
 static inline struct simulated_counts simulate_gates(const struct launch_model *model, int runs,
                                                      int count, int changed, double change,
                                                      uint64_t seed)

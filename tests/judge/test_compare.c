@@ -200,7 +200,7 @@ static void every_tested_case_has_its_p_and_what_it_could_find(void **state)
     assert_true(row.mde > row.floor && row.mde < 0.03);
 }
 
-/* `count` cases, of which the first `slowed` are slower by 10 %. */
+/* `count` cases; the first `slowed` of them are slower by 10 %. */
 static struct comparison slowed_cases(int count, int slowed, double fdr)
 {
     struct timings base, candidate;

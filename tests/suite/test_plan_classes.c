@@ -42,7 +42,7 @@ static void vram_is_the_smallest_size_of_eight_caches(void **state)
 static void a_factor_scales_the_bytes_of_a_class(void **state)
 {
     (void)state;
-    /* 3 bytes an element, 32 MiB of cache. */
+    /* 3 bytes per element, 32 MiB of cache. */
     assert_int_equal(solved("2*l2", &fake_host), (16 << 20) / 3 / 4096 * 4096);
     assert_int_equal(solved("0.5*l2", &fake_host), (4 << 20) / 3 / 4096 * 4096);
     assert_int_equal(solved("0.5*vram", &fake_host), ((128 << 20) / 3 / 4096 + 1) * 4096);

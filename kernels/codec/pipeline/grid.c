@@ -23,8 +23,8 @@ static int64_t common_divisor(int64_t a, int64_t b)
     return a;
 }
 
-/* Multiples of the golden section fill a line evenly from the first on; without a common
- * divisor none comes twice. */
+/* Multiples of the golden section are spread evenly over a line, however few they are. A step
+ * without a common divisor with the count visits no leaf twice. */
 int64_t grid_stride(int64_t count)
 {
     int64_t stride = (int64_t)(0.6180339887498949 * (double)count);

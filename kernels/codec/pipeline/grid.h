@@ -17,9 +17,9 @@
 extern "C" {
 #endif
 
-/* How far apart two leaves that follow one another in the input are in a grid of `count`
- * leaves, modulo count. A launch that takes fewer gets them from all over the grid, its
- * first few too, and none twice. */
+/* The distance, modulo count, in a grid of `count` leaves between two leaves that follow one
+ * another in the input. A launch that takes fewer leaves gets them from all over the grid, even
+ * its first few, and none twice. */
 int64_t grid_stride(int64_t count);
 
 /* `leaves` leaves of the grid, into LEAF_VOXELS * leaves floats. 0, or -1 with assay_error. */

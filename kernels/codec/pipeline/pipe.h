@@ -73,7 +73,7 @@ struct pipes {
     unsigned char *source, *result;
     int64_t source_bytes, result_bytes;
     int64_t compared; /* of the output, by the last pipes_check */
-    /* What the last launches took by the host's clock, in a ring; how many there were. */
+    /* Times of the last launches by the host's clock, in a ring; and how many there were. */
     double launch_ns[PIPE_LAUNCHES];
     int64_t launches;
     int home;    /* the GPU that the harness has made current */
@@ -99,7 +99,7 @@ static inline int64_t pipe_batches(const struct pipe *pipe)
     return span > 0 ? (span + pipe->step - 1) / pipe->step : 0;
 }
 
-/* Whether batches reach the GPU by way of page-locked memory of their own. */
+/* Whether batches reach the GPU through page-locked memory of their own. */
 static inline bool pipe_is_staged(const struct pipe_axes *axes)
 {
     return axes->host == PIPE_STAGED || axes->host == PIPE_PINNED_EACH;
@@ -119,8 +119,8 @@ void pipes_close(struct pipes *pipes);
 /* Make the harness's GPU current again; `status`, or -1 where that fails. */
 int pipes_go_home(const struct pipes *pipes, int status);
 
-/* A batch's own memory, where the axes ask for that, and its way back. The device block
- * is ordered by the slot's streams. */
+/* Allocate and free memory for one batch, where the axes ask for that. The device block is
+ * ordered by the slot's streams. */
 int pipe_obtain_host(struct pipe *pipe, struct pipe_slot *slot);
 int pipe_obtain_block(struct pipe *pipe, struct pipe_slot *slot);
 int pipe_return_block(struct pipe *pipe, struct pipe_slot *slot);
@@ -155,7 +155,7 @@ int pipes_check(struct pipes *pipes, const struct assay_call *call);
 
 /* ----------------------------------------------------------------- figures -- */
 
-/* pipes_launch, and what it and its host's copies take is kept for the figures. */
+/* pipes_launch; its time and that of the host's copies are kept for the figures. */
 int pipes_launch_timed(struct pipes *pipes);
 
 int pipes_figures(struct pipes *pipes, struct assay_metric *out, int max);
@@ -163,7 +163,7 @@ int pipes_spans(struct pipes *pipes, struct assay_span *out, int max);
 
 /* ----------------------------------------------------------------- kernels -- */
 
-/* Keep the stream busy for so long, so that what follows is enqueued by then. */
+/* Keep the stream busy for this time, in which the host enqueues what follows. */
 int pipe_hold(cudaStream_t stream, double ns);
 
 /* Code bytes to 64-bit integers, and back. */

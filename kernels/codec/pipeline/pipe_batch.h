@@ -29,8 +29,8 @@ enum { PIPE_STRIDE = 5077, PIPE_DISTINCT = 32 * 32 * 32 };
 /* The choice of PIPE_VOLUME behind the procedural volumes: the user's grid (grid.h). */
 enum { PIPE_VOLUME_GRID = 3 };
 
-/* What every setup begins with: -1 with assay_error where the volume is a grid that cannot
- * be taken; else 0, and of a grid call->note says which it is. */
+/* The first step of every setup: -1 with assay_error where the volume is a grid that cannot be
+ * used; else 0, and call->note names the grid. */
 int pipe_volume_open(struct assay_call *call);
 
 /* Operations are refused above this many leaves. */

@@ -15,8 +15,8 @@
 #include "pipe.h"
 #include "pipe_compare.h"
 
-/* Leaves of a piece: fours, as a call of the network wants them, and no multiple of any
- * usual batch. Its workspace is about 32 MiB. */
+/* Leaves per piece: a multiple of four, as the network needs it, and no multiple of any usual
+ * batch. Its workspace is about 32 MiB. */
 enum { PIECE_LEAVES = 4084 };
 
 struct plain_pass {

@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-/* So many of a leaf's 64 codes may differ, and this share of all codes; no voxel may be off by
+/* How many of a leaf's 64 codes may differ, and which share of all codes; no voxel may be off by
  * more than the operation's tolerance. A leaf beyond that is wrong. */
 enum { COMPARE_LEAF_TIES = 8 };
 #define COMPARE_TIE_SHARE 1e-3

@@ -18,8 +18,8 @@ static int mark(cudaEvent_t event, cudaStream_t stream)
     return cuda_error(cudaEventRecord(event, stream), "marking a stage");
 }
 
-/* The host's part after a batch: it must be there, and where it was staged it moves to
- * where it belongs. */
+/* The host's part after a batch: wait for it and, where it was staged, copy it to its place in
+ * the output. */
 static int collect(struct pipe *pipe, struct pipe_slot *slot)
 {
     if (slot->batch < 0) return 0;
@@ -56,7 +56,7 @@ static int enqueue_in_order(struct pipe *pipe, struct pipe_slot *slot)
 
 static int enqueue_by_roles(struct pipe *pipe, struct pipe_slot *slot)
 {
-    /* An event that was never recorded is waited for in no time: the first round. */
+    /* Waiting for an event that was never recorded takes no time: the first round. */
     if (wait_for(slot->in_stream, slot->computed)) return -1;
     if (enqueue(pipe, slot, PIPE_STAGE_IN, slot->in_stream)) return -1;
     if (mark(slot->loaded, slot->in_stream) || wait_for(slot->net_stream, slot->loaded)) return -1;
@@ -78,7 +78,7 @@ static int begin(struct pipe *pipe, struct pipe_slot *slot, int64_t batch)
     return pipe_return_block(pipe, slot);
 }
 
-/* A slot whose last batch the host still has to see to, before it takes another. */
+/* A slot whose last batch the host must finish before the slot takes another. */
 static bool host_is_wanted(const struct pipe *pipe)
 {
     return pipe->axes->streams == PIPE_WAIT || pipe_is_staged(pipe->axes);
@@ -100,8 +100,8 @@ static int run(struct pipe *pipe)
     return 0;
 }
 
-/* One host thread a GPU, as enqueuing for all of them would hold each of them up. An
- * error's words stay with their thread, so they are told again. */
+/* One host thread per GPU, because one thread that enqueues for all would delay each of them. The
+ * text of an error is kept per thread, so the calling one reports it again. */
 static int run_all(struct pipes *pipes)
 {
     int failed = -1;

@@ -48,8 +48,7 @@ static const struct assay_operation codec_decode_batch = {
     .reference = reference,
     .reference_cost = codec_voxel_cost,
     .reference_run = codec_voxel_run,
-    /* tf32 in the convolutions, six of them one behind the other; the sigmoid's slope is
-     * at most a quarter. */
+    /* Six convolutions in a row have tf32 operands; the sigmoid's slope is at most a quarter. */
     .tolerance = {.abs = COMPARE_VOXEL},
     .baselines = baselines,
 };

@@ -47,8 +47,8 @@ static int fill(const struct assay_shape *shape, int buffer, uint64_t seed, void
     float *out = host;
     (void)buffer;
     if (kind == PIPE_VOLUME_GRID) {
-        /* A fill that fails reads as a lack of memory, and the group as skipped. The variants
-         * refuse the grid, each with the reason: pipe_volume_open. */
+        /* If the fill failed, the harness would report a lack of memory and skip the group. So the
+         * variants refuse the grid instead, each with the reason: pipe_volume_open. */
         if (grid_fill(leaves, out)) memset(out, 0, (size_t)leaves * LEAF_BYTES);
         return 0;
     }

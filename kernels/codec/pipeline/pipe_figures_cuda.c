@@ -67,9 +67,9 @@ static int time_pair(pipe_stage_function *stage, int times, struct pipe *pipe,
     return 0;
 }
 
-/* What the stage takes, which is what `times` of it take longer than one fewer. Where that is a
- * second one, another goes ahead of all: what the host has just written lies in its caches, and
- * only the first copy is the slower for it. */
+/* The time of the stage: how much longer `times` of it take than one fewer. Where `times` is two,
+ * another one goes first: data that the host has just written are in its caches, and only the
+ * first copy is slower for it. */
 static int time_stage(pipe_stage_function *stage, int times, struct pipe *pipe,
                       struct pipe_slot *slot, const struct watch *watch, double hold_ns,
                       double *taken_ns)
@@ -96,7 +96,7 @@ static int time_batch(struct pipe *pipe, struct pipe_slot *slot, const struct wa
     if (pipe_obtain_host(pipe, slot) || pipe_obtain_block(pipe, slot)) return -1;
     times->alloc_ns += pipe_now_ns() - start;
     if (slot->host_in) pipe_copy_in(pipe, slot);
-    /* What a pool obtains is ordered by in_stream, the stages by net_stream. */
+    /* Memory of a pool is ordered by in_stream, the stages by net_stream. */
     if (cuda_error(cudaStreamSynchronize(slot->in_stream), "a block")) return -1;
     if (time_stage(pipe_stage_in, copies, pipe, slot, watch, hold_ns, in_ns)) return -1;
     if (time_stage(pipe_stage_net, 1, pipe, slot, watch, HOLD_COPY_NS + parts * HOLD_PART_NS,
@@ -121,7 +121,7 @@ static void times_scale(struct timed *timed, int64_t batches, struct pipe_times 
     times->alloc_ns *= scale;
 }
 
-/* In the slots that a launch has them in: each has host memory of its own. */
+/* In the slots that a launch uses, since each has host memory of its own. */
 static int time_pipe(struct pipe *pipe, struct pipe_times *times)
 {
     struct watch watch = {0};
@@ -202,7 +202,7 @@ static double median_launch(const struct pipes *pipes, const double ring[PIPE_LA
     return pipe_median(ns, count);
 }
 
-/* On the pipe's GPU: its stages' times, and what its networks take as they overlap. */
+/* On the pipe's GPU: the times of its stages, and of its networks as they overlap. */
 static int time_one(struct pipe *pipe, struct pipe_times *own)
 {
     if (time_pipe(pipe, own)) return -1;
@@ -233,15 +233,15 @@ static int time_all(struct pipes *pipes, struct pipe_times *times, double *bound
     return pipes_go_home(pipes, status);
 }
 
-/* The table of figures, in the order of their worth: where the operation's own leave no
- * room for all, the last are left out. */
+/* The figures, most important first: where those of the operation leave no space for all, the
+ * last ones are left out. */
 static int tell(const struct pipes *pipes, const struct pipe_times *times, double bound_ns,
                 struct assay_metric *out, int max)
 {
     const struct pipe_axes *axes = &pipes->axes;
     bool obtains = axes->alloc != PIPE_PREALLOCATED || axes->host == PIPE_PINNED_EACH;
-    /* What could be saved is a question for one GPU's stages, each at its own time, and for
-     * a host that does not wait for each batch. */
+    /* The share that overlapping saved is defined only for one GPU whose stages are timed
+     * separately, and for a host that does not wait for each batch. */
     bool overlaps = pipes->count == 1 && !pipe_networks_overlap(axes) && axes->streams != PIPE_WAIT;
     const struct {
         bool has;

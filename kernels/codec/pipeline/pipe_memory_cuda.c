@@ -18,9 +18,8 @@ enum { RESULT_POISON = 0xa5 };
 /* Left free beside the pipeline's blocks: the harness wants a quarter of a gibibyte. */
 static const int64_t LEFT_BYTES = INT64_C(512) << 20;
 
-/* A pipeline takes this part of the GPU's memory at most, if it can do with that: the
- * variants of a group live side by side, and how a batch is split must not depend on
- * which of them was there first. */
+/* The largest part of the GPU's memory that a pipeline takes, unless it needs more: the variants
+ * of a group exist side by side, and how a batch is split must not depend on their order. */
 enum { MOST_SHARE = 16 };
 
 /* ------------------------------------------------------------- page-locked -- */
@@ -78,8 +77,8 @@ static int64_t host_bytes(const struct pipes *pipes, const struct assay_shape *s
     return pipes->source_bytes + pipes->result_bytes + staged * shape->value[PIPE_LEAVES] * leaf;
 }
 
-/* The input from where the harness has it, an output that is wrong everywhere, and both
- * known to the pipes. */
+/* Copy the input from the harness's buffer, make the output wrong everywhere, and give both to
+ * the pipes. */
 static int volume_open(struct pipes *pipes, const void *input)
 {
     if (volume_alloc(pipes)) return -1;
@@ -206,7 +205,8 @@ static int64_t net_bytes(enum pipe_way way, int64_t leaves)
     return way == PIPE_ENCODE ? (int64_t)codec_net_workspace_bytes(leaves) : 0;
 }
 
-/* As much of a batch at a time as the GPU has memory left for. 0, -1 or ASSAY_SKIP. */
+/* Choose how much of a batch to process at a time, by the free memory of the GPU. 0, -1 or
+ * ASSAY_SKIP. */
 static int fit(struct pipe *pipe)
 {
     size_t free_bytes, all;
@@ -320,7 +320,7 @@ int pipes_open(struct pipes **out, struct assay_call *call, enum pipe_way way,
     if (status) return status;
     if (pipe_volume_open(call)) return -1;
     if (pipes->source_bytes == 0) return 0;
-    /* Slots that no batch reaches would only take from the one that has one. */
+    /* Slots without a batch would only take memory from those that have one. */
     pipes->axes.depth = pipe_depth(axes, call->shape->value[PIPE_BATCHES], pipes->count);
     status = host_memory_check(host_bytes(pipes, call->shape), "the batches");
     if (status) return status;

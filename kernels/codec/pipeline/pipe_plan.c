@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* What cudaMalloc aligns to, and the network wants; so many leaves' codes. */
+/* The alignment of cudaMalloc, which the network needs too; and how many leaves' codes fill it. */
 enum { ALIGNMENT = 256, PART_STEP = ALIGNMENT / LEAF_CODE_BYTES };
 
 static int64_t place(struct pipe_block *block, int64_t bytes)

@@ -17,8 +17,8 @@ static const char *const directions[] = {"h2d", "d2h", "both", NULL};
 
 enum { PAGE_BYTES = 4096, PARALLEL_BYTES = 1 << 20 };
 
-/* A page lies near the core that touches it first, and copies depend on that: so the
- * caller's core is the first everywhere, and the others help then. */
+/* A page is placed near the core that touches it first, and the speed of copies depends on that.
+ * So the caller's core touches every page first, and then the others help. */
 static void write_all(uint8_t *host, int64_t bytes, uint8_t flipped)
 {
     for (int64_t i = 0; i < bytes; i += PAGE_BYTES)

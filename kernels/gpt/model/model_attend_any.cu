@@ -11,8 +11,8 @@
 
 enum { ANY_WARPS = 8, ANY_THREADS = 32 * ANY_WARPS };
 
-/* A block one query of heads up to 32 LANE; warp w takes keys w, w + 8, ... `first` and `step`
- * say which token row blockIdx.y of a sequence is. */
+/* One query per block, for heads up to 32 LANE; warp w takes keys w, w + 8, ... `first` and `step`
+ * say which token of a sequence blockIdx.y is. */
 template <typename T, int LANE>
 static __global__ void __launch_bounds__(ANY_THREADS)
     attend_any(const struct attention args, float scale, int first, int step)

@@ -34,9 +34,9 @@
 #include "model_ranking.h"
 #include "model_ring.h"
 
-/* How a product is done: a tile's number, behind those a ring's, or one of these. */
+/* How a product is done: the number of a tile, after these that of a ring, or one of these. */
 enum { BY_LIBRARY = -1, BY_WGMMA = -2, BY_WARPS = -3, UNKNOWN = -4 };
-/* How the attention is done: the number of a division of a block, UNKNOWN, or this. */
+/* How the attention is done: the number of a configuration, UNKNOWN, or this. */
 enum { BY_QUERY = -1 };
 
 struct best {
@@ -197,9 +197,9 @@ static double whole_us(const struct best *best)
     return cuda_graph_time_us(&whole, best->call->stream, INFINITY);
 }
 
-/* Between neighbours a step takes another time than between copies of itself: each has its
- * operands in other caches, and may begin before the one ahead has ended. So what came close
- * is tried in the whole model, one step after the other. */
+/* A step takes another time in the model than among copies of itself: its operands are in other
+ * caches, and it may begin before the step before has ended. So candidates that came close are
+ * tried in the whole model, one step after the other. */
 static void settle(const struct best *best, int *choice, const struct model_ranking *rivals,
                    double *least_us)
 {
@@ -216,8 +216,8 @@ static void settle(const struct best *best, int *choice, const struct model_rank
     }
 }
 
-/* One step at a time does not find the way out where two of them suit each other: the
- * library's products throughout are another place to begin. */
+/* Changing one step at a time can miss a better combination of two. So the search also starts
+ * from the library's products throughout. */
 static void settle_library(struct best *best, double *least_us)
 {
     int kept[MODEL_PRODUCTS];

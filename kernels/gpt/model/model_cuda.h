@@ -78,7 +78,7 @@ int model_tile_enqueue(const struct model_step *step, int tile, void *stream);
 int model_tile_product(void *self, const struct model_step *step, void *stream);
 /* A variant's `supports`: the norm keeps whole rows in shared memory. */
 const char *model_tiles_supports(const struct assay_shape *shape);
-/* The tile that fills the device without waste, as far as one can say beforehand. */
+/* The tile that should fill the device with the least waste, by calculation. */
 int model_tile_default(const struct model_step *step);
 
 /* One warp per output, for up to MODEL_GEMV_ROWS rows. */
@@ -86,11 +86,11 @@ enum { MODEL_GEMV_ROWS = 8 };
 const char *model_gemv_refused(const struct model_step *step);
 int model_gemv_enqueue(const struct model_step *step, void *stream);
 
-/* Hopper's tensor cores; `normed` has room for m rows of k where the step has a norm. */
+/* Hopper's tensor cores; `normed` holds m rows of k where the step has a norm. */
 const char *model_wgmma_refused(const struct model_step *step);
 int model_wgmma_enqueue(const struct model_step *step, void *normed, void *stream);
 
-/* The kernels of attention_configs.cuh for a precision, by number: a division of a block
+/* The kernels of attention_configs.cuh for a precision, by number: a configuration of a block
  * ("32x64") for a head size of 16, 32, 64 or 128. */
 int model_attend_configs(int64_t precision);
 const char *model_attend_name(int64_t precision, int config);
@@ -98,7 +98,7 @@ const char *model_attend_refused(const struct model_attend *attend, int config);
 int model_attend_by(const struct model_attend *attend, int config, void *stream);
 /* One block per query, for any head size and for one query per sequence. */
 int model_attend_any(const struct model_attend *attend, void *stream);
-/* The division to take unmeasured where there is one, else one block per query. */
+/* The configuration to take without measuring where there is one, else one block per query. */
 int model_attend_own(const struct model_attend *attend, void *stream);
 
 /* x [rows][c] = wte[ids] + wpe, or of the last token of each sequence. */

@@ -10,7 +10,7 @@
 typedef void model_host_product(const float *x, const float *w, const float *b, float *y,
                                 int64_t rows, int64_t n, int64_t k);
 
-/* In setup: weights and vectors as fp32, once, and room for what is between the layers. */
+/* In setup: convert weights and vectors to fp32, and allocate the values between the layers. */
 int model_host_setup(struct assay_call *call);
 
 /* All layers by `product`; `parallel`: the rest on every core too. */

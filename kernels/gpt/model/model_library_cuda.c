@@ -40,7 +40,7 @@ int model_library_enqueue(const struct model_library *library, const struct mode
     return lt_product_launch_at(&library->product[step->product], &request);
 }
 
-/* The search adds to y where it stands, again and again: its values do not matter yet. */
+/* The search adds to y in place, again and again; its values do not matter yet. */
 bool model_library_open(struct model_library *library, const struct model_step *step, void *normed,
                         struct assay_call *call, void *stream)
 {

@@ -15,7 +15,7 @@ struct model_ranking {
     double us[MODEL_RIVALS];
 };
 
-/* Among equals the first stays ahead; what falls behind the last place is forgotten. */
+/* Among equals the first stays ahead; candidates behind the last place are dropped. */
 static inline void model_ranking_add(struct model_ranking *ranking, int choice, double us)
 {
     int at = ranking->count;

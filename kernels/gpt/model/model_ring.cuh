@@ -44,8 +44,8 @@ struct ring_args {
     bool gelu;
 };
 
-/* A tile's division: warps down and across, the warps left over taking slices of k; and the ring:
- * boxes of k per stage, stages. */
+/* The configuration of a tile: warps down and across, while the remaining warps take slices of k;
+ * and of the ring: boxes of k per stage, stages. */
 template <int ROWS_, int COLUMNS_, int WARPS_M_, int WARPS_N_, int BOXES_, int STAGES_>
 struct ring_config {
     static const int ROWS = ROWS_, COLUMNS = COLUMNS_, WARPS_N = WARPS_N_, BOXES = BOXES_,
@@ -188,7 +188,8 @@ static __device__ __forceinline__ void ring_multiply(const ring_loader<CONFIG, N
     int w_first = (column + b) * RING_ROW_BYTES + 16 * (slice * CONFIG::UNITS ^ b);
     ring_sums<CONFIG> sums;
     ring_operands<CONFIG> operands[2];
-    /* A step's unit is an exclusive or away, as a slice's first is a multiple of their number. */
+    /* The unit of a step follows by an exclusive or, since the first unit of a slice is a
+     * multiple of their number. */
     auto load = [&](ring_operands<CONFIG> &of, int stage, int step) {
         int slot = stage % CONFIG::STAGES, box = step / CONFIG::UNITS, unit = step % CONFIG::UNITS;
         of.load(memory,
@@ -292,7 +293,7 @@ template <class CONFIG> struct ring_outputs {
 
 /* ----------------------------------------------------------------- kernel -- */
 
-/* model_ring_refused says where there is no body, so the trap is never met. */
+/* model_ring_refused excludes devices for which there is no body, so the trap is never reached. */
 template <class CONFIG, bool NORM>
 static __global__ void __launch_bounds__(RING_THREADS, 1)
     ring_kernel(const __grid_constant__ struct ring_args args)

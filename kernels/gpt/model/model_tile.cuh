@@ -172,7 +172,7 @@ static __device__ __forceinline__ void tile_put(const tile_args &args, int row, 
 
 /* ----------------------------------------------------------------- kernel -- */
 
-/* A tile's division: warps down and across, and slices of k that are added up at the end. */
+/* The configuration of a tile: warps down and across, and slices of k that are added at the end. */
 template <int ROWS_, int COLUMNS_, int WARPS_M_, int WARPS_N_, int SLICES_, int STAGES_>
 struct tile_config {
     static const int ROWS = ROWS_, COLUMNS = COLUMNS_, WARPS_M = WARPS_M_, WARPS_N = WARPS_N_,
@@ -182,7 +182,7 @@ struct tile_config {
                   "the slices' sums take the place of w");
 };
 
-/* The sums of all slices in place of w; each slice then puts its share of the outputs. */
+/* Write the sums of all slices over w; each slice then stores its share of the outputs. */
 template <typename T, class CONFIG, class SUMS>
 static __device__ __forceinline__ void tile_put_slices(const tile_args &args, const SUMS &sums,
                                                        float *memory, int slice, int warp, int row0,

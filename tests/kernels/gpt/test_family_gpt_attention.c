@@ -107,8 +107,8 @@ static void work_is_half_the_square_and_half_the_diagonal(void **state)
     assert_true(work.read_bytes == 3 * 2 * 3 * 16 * 2 && work.write_bytes == 2 * 3 * 16 * 2);
 }
 
-/* Shapes of the Hopper kernel: lines, tokens, bytes of a token's keys and values, queries a
- * block. Lines of 8 MiB, of which four are taken together; short ones; one of one token. */
+/* Shapes of the Hopper kernel: lines, tokens, bytes of a token's keys and values, queries
+ * per block. Lines of 8 MiB, four of them taken together; short ones; one with one token. */
 static const int order_shapes[][4] = {
     {16, 16384, 512, 128}, {17, 2048, 512, 192}, {1, 1, 256, 192}, {256, 513, 256, 128}};
 

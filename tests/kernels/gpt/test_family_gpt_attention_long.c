@@ -206,7 +206,7 @@ static void a_dropped_tile_of_keys_is_wrong_wherever_it_is(void **state)
         for (int64_t tile = 0; tile < 64; tile += 31) {
             struct way way = right;
             way.dropped = tile;
-            /* Of the queries that see it, most elements. */
+            /* Most elements of the queries that see the tile must be wrong. */
             int64_t see = bench.verifier.checked * (64 - tile) / 64;
             assert_true(wrong_by(&bench, way) > see / 2);
         }
