@@ -62,7 +62,7 @@ const struct codebook *codebook_get(int lattice, int q);
 /* The table entry of two indices. */
 int codebook_entry(const struct codebook *codebook, int64_t a, int64_t b);
 
-/* The whole table, [count][count], row a for the left index. `table` has room
+/* The whole table, [count][count], row a for the left index. `table` has space
  * for count^2 entries. */
 void codebook_table_i16(const struct codebook *codebook, int16_t *table);
 

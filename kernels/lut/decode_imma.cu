@@ -100,8 +100,8 @@ static __device__ __forceinline__ uint2 decode(const char *table, const uint32_t
     return sum;
 }
 
-/* A row of a stage. All is looked up before any of it is stored: the compiler cannot know
- * that no store meets the table, and would wait for each. */
+/* A row of a stage. All lookups come before the first store: the compiler cannot know that no store
+ * changes the table, and would wait for each of them. */
 template <int M>
 static __device__ __forceinline__ void decode_row(const char *table, const uint32_t codes[4 * M],
                                                   char *buffer, int row)
@@ -116,8 +116,8 @@ static __device__ __forceinline__ void decode_row(const char *table, const uint3
             make_uint4(blocks[i].x, blocks[i].y, blocks[i + 1].x, blocks[i + 1].y);
 }
 
-/* The decoders: fill the ring with every tile's stages. The codes of a stage leave for the
- * registers while the one before is decoded. */
+/* The decoders: fill the ring with every tile's stages. The codes of a stage are loaded to
+ * registers while the stage before is decoded. */
 template <int M>
 static __device__ void produce(const struct decoding &args, const struct imma_output &out,
                                char *ring, const char *tables, uint32_t full, uint32_t empty)

@@ -35,9 +35,8 @@ LUT_FUNCTION int gemv_table_block(int levels, int word, int lane)
     return word / words * 32 * of_lane + lane * of_lane + word % words * 4;
 }
 
-/* Where byte `byte` of a lane's 16 bytes of chunk `chunk` looks: the word's offset
- * but for codeword and lane, and what that word is multiplied by (dp4a): 2^level in
- * the block's byte. */
+/* Where byte `byte` of a lane's 16 bytes of chunk `chunk` is looked up: the word's offset without
+ * codeword and lane, and the factor of that word (dp4a): 2^level in the block's byte. */
 LUT_FUNCTION int gemv_table_offset(int levels, int chunk, int byte)
 {
     int word = (chunk * (16 / levels) + byte / levels) / 4;

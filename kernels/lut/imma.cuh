@@ -154,7 +154,7 @@ template <int STAGES> static __device__ __forceinline__ void imma_advance(struct
     }
 }
 
-/* A warp has read a stage: say so to every block of the cluster, which all write to it. */
+/* A warp has read a stage: tell every block of the cluster, since all of them write to it. */
 template <int CLUSTER>
 static __device__ __forceinline__ void imma_give_back(uint32_t empty, int stage, int lane)
 {
@@ -163,8 +163,8 @@ static __device__ __forceinline__ void imma_give_back(uint32_t empty, int stage,
 }
 
 /* The sums of one tile, by a warpgroup, from a ring of stages whose barriers say when one is
- * `full` and, to whom fills it, when it is `empty`. One batch of products is always under
- * way, so a stage is given back when the next one's batch has been started. */
+ * `full` and, to those who fill it, when it is `empty`. One batch of products is always in
+ * flight, so a stage is released when the batch of the next one has been started. */
 template <int STAGES, int CLUSTER>
 static __device__ __forceinline__ void imma_tile_sums(int32_t (&sum)[128], int stages,
                                                       const char *ring, int group, uint32_t full,

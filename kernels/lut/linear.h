@@ -35,7 +35,7 @@ struct lut_dither {
 };
 
 /* The closest point of D8: where the rounded sum is odd, the coordinate that was
- * rounded furthest goes the other way. No register array is indexed at run time. */
+ * rounded furthest is rounded in the other direction. No register array is indexed at run time. */
 LUT_FUNCTION void lut_closest_d8(const float x[8], float y[8])
 {
     float furthest = -1, moved = 0;

@@ -18,8 +18,8 @@
 extern "C" {
 #endif
 
-/* What the sum of a row of C should be, and how far its rounding can take it; the rounding
- * of each element once or twice is the judge's. */
+/* What the sum of a row of C should be, and how far its rounding can take it; whoever
+ * compares allows for the rounding of each element once or twice. */
 struct row_sum {
     double expected, bound;
 };

@@ -15,7 +15,8 @@
  * the host, moved 1 code of 9216, at 3e-4. */
 #define CODEC_NEAR_TF32 2e-3
 
-/* So many leaves, as voxels or as codes. Inputs: the operation fills the voxels, codes are any. */
+/* A buffer of leaves, as voxels or as codes. As inputs voxels are
+ * filled by the operation, and codes are arbitrary. */
 struct assay_buffer codec_leaves_buffer(enum assay_role role, int64_t leaves);
 struct assay_buffer codec_codes_buffer(enum assay_role role, int64_t leaves);
 
@@ -27,7 +28,7 @@ int codec_expect_codes(const float *leaves, int64_t begin, int64_t end, double r
 int codec_expect_voxels(const uint8_t *codes, int64_t begin, int64_t end, double *expected);
 
 /* The cost of a code or a voxel, in multiply-adds (assay_operation.reference_cost), and how many
- * stand or fall together (reference_run). */
+ * are computed together (reference_run). */
 double codec_code_cost(const struct assay_shape *shape);
 int64_t codec_code_run(const struct assay_shape *shape);
 double codec_voxel_cost(const struct assay_shape *shape);

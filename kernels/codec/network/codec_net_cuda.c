@@ -28,8 +28,8 @@ struct image {
 
 enum { ALIGNMENT = 64 }; /* floats */
 
-/* Room for `count` floats: its place on the device, and in *host where to write them, or
- * NULL while counting. */
+/* Space for `count` floats: returns its address on the device, and in *host where to write them,
+ * or NULL while counting. */
 static const float *image_room(struct image *image, size_t count, float **host)
 {
     const size_t at = image->used;

@@ -26,8 +26,9 @@ int codec_net_create(struct codec_net **net, const struct codec_weights *weights
 /* NULL is fine. Nothing that uses the net may be under way. */
 void codec_net_destroy(struct codec_net *net);
 
-/* So many calls will be under way at once, 1 unless told: few leaves are spread over what
- * that leaves of the GPU. Alone they are done soonest so; side by side, most are done. */
+/* How many calls will run at the same time; 1 unless set. Where leaves are few, a call spreads them
+ * over its share of the GPU: one call alone then takes the least time, and several side by side
+ * reach the most throughput. */
 void codec_net_side_by_side(struct codec_net *net, int calls);
 
 /* What `workspace` must hold to encode so many leaves; decoding needs none. */

@@ -41,8 +41,8 @@ struct decode_memory {
     uint8_t codes[SMALL_LEAVES * LEAF_VECTORS];
 };
 
-/* x = conv3 of the codewords, of the block's share of the channels. A thread has four of
- * them of a voxel, and nine look-ups under way. */
+/* x = conv3 of the codewords, for the block's share of the channels. A thread has four channels of
+ * a voxel, and nine look-ups in flight. */
 template <int PIECES>
 static __device__ __forceinline__ void widen(struct decode_memory *memory,
                                              const struct decode_weights &weights, int first)
@@ -142,8 +142,8 @@ static __device__ __forceinline__ float sigmoid(float x)
     return 1.0f / (1.0f + expf(-x));
 }
 
-/* The block's voxels of the sums that the team's blocks have parts of, to the leaves: those
- * of SMALL_LEAVES / SIZE leaves, a run of `EACH` a thread. */
+/* Each block of the team has a part of every sum. Add the parts for the block's voxels, those of
+ * SMALL_LEAVES / SIZE leaves, a run of `EACH` per thread, and write them to the leaves. */
 template <class Team>
 static __device__ __forceinline__ void store_leaves(const Team &team, struct decode_memory *memory,
                                                     const float out[8],

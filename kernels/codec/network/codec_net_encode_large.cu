@@ -142,9 +142,8 @@ static __device__ __forceinline__ void one_norm(float4 *t, struct norm_weights w
     mine.store_rounded(t, v);
 }
 
-/* An eighth of the cells at 8^3: two along z, and four along y counted from an edge. The
- * pairs of an inner and an outer piece share a tensor core, since outer ones are less
- * work. */
+/* An eighth of the cells at 8^3: two along z, and four along y counted from an edge. An
+ * inner and an outer piece share a tensor core, since outer pieces are less work. */
 struct eighth {
     int first_z;
     bool far_y;

@@ -39,8 +39,8 @@ struct quarter {
 };
 
 /* The nine taps along z and y in the order of use, 3 (dz + 1) + dy + 1 seen from the corner.
- * They have 4, 2, 4, 2, 4, 2, 4, 2 and 1 products per tile: two in a row always last long
- * enough for the weights of the tap behind them to arrive. */
+ * They have 4, 2, 4, 2, 4, 2, 4, 2 and 1 products per tile: two in a row always take long
+ * enough for the weights of the next tap to arrive. */
 static __device__ __forceinline__ constexpr int tap_in_turn(int turn)
 {
     constexpr int order[9] = {4, 1, 5, 2, 7, 3, 8, 6, 0};
@@ -146,8 +146,8 @@ static __device__ __forceinline__ float *number_at(float4 *x, int leaf, int v, i
     return (float *)(x + place<CHANNELS>(v / 4 * 16 + 4 * leaf + v % 4, channel / 4)) + channel % 4;
 }
 
-/* x *= its channel's factor, at 4^3. A thread has one channel of a leaf, or with fewer
- * channels than threads some are idle. `scratch` is 2 * SMALL_LEAVES * CHANNELS floats.
+/* x *= its channel's factor, at 4^3. A thread has one channel of a leaf; with fewer channels than
+ * threads, some threads are idle. `scratch` is 2 * SMALL_LEAVES * CHANNELS floats.
  * Ends with a barrier. */
 template <int CHANNELS, bool ROUND>
 static __device__ __forceinline__ void attend(float4 *x, float *scratch,

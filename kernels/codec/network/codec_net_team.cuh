@@ -52,8 +52,8 @@ template <int BLOCKS> struct team_cluster {
         return (int)cooperative_groups::this_cluster().block_rank();
     }
 
-    /* Another block's memory may be touched once that block runs, which it says by
-     * `begin`; between the two there is work that needs none of it. */
+    /* Another block's memory may be accessed once that block runs, which it signals by `begin`.
+     * Work that needs no such memory is between the two. */
     __device__ __forceinline__ void begin() const
     {
         (void)cooperative_groups::this_cluster().barrier_arrive();

@@ -49,8 +49,8 @@ static __device__ __forceinline__ float round_tf32(float x)
 }
 
 /* A of the two steps of eight channels, in the order that the instruction takes: of row g,
- * then of row g + 8. `mask` is all ones, or zero for rows outside the leaf: as a result of
- * an operation each number has one register, where it is used from. Picked by a
+ * then of row g + 8. `mask` is all ones, or zero for rows outside the leaf. As the
+ * result of an operation, each number is in the register from which it is used; chosen by a
  * condition, it was copied there before each product. */
 struct fragments {
     uint32_t of[2][4];

@@ -28,8 +28,8 @@ void pack_conv(const struct codec_conv *conv, float *packed);
 void pack_stem(const struct codec_conv *stem, float *packed);
 
 /*
- * The decoder's first convolution of every codeword: table[tap][codeword][NET_WIDE]. Its
- * input has but 256 values, so a sum over 128 channels becomes one look-up.
+ * The decoder's first convolution of every codeword: table[tap][codeword][NET_WIDE]. Its input has
+ * only 256 different values, so a sum over 128 channels becomes one look-up.
  */
 void pack_widen(const struct codec_weights *weights, float *table);
 

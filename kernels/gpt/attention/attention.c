@@ -141,10 +141,10 @@ static int64_t reference_run(const struct assay_shape *shape)
     return shape->value[ATTENTION_HEADS] * shape->value[ATTENTION_HEAD_SIZE];
 }
 
-/* A query's scores are shared by its elements: two multiply-adds per key for each, and half of the
- * keys on average. A part of a long context in which nothing is checked could be anything, so
- * where the budget would not buy a token at every place, and all together cost no more than
- * PLACES_COST, the cost is told as what the budget buys them for. */
+/* The elements of a query share its scores, so each costs two multiply-adds per key, over half of
+ * the keys on average. Errors in a part of a long context where nothing is checked would not be
+ * found. So where the budget is too small for one token at every place, and all of them together
+ * cost no more than PLACES_COST, the cost is stated as one that the budget allows. */
 static double reference_cost(const struct assay_shape *shape)
 {
     const double PLACES_COST = 0x1p33;

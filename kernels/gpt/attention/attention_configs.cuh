@@ -50,7 +50,7 @@ int attention_config_allow(const struct attention_config *config);
 int attention_config_launch(const struct attention_config *config, const struct attention *args,
                             bool early, void *stream);
 
-/* setup and launch of an attention variant that takes the default division of its precision;
+/* setup and launch of an attention variant that uses the default configuration of its precision;
  * the note names it. */
 int attention_configs_setup(struct assay_call *call);
 int attention_configs_launch(struct assay_call *call);

@@ -10,8 +10,8 @@
 /* Fewer blocks leave multiprocessors of a large card idle. */
 enum { ATTENTION_FEW_BLOCKS = 128 };
 
-/* `queries` of a block of each of `count` divisions, fewest first: the number of the largest
- * that still gives enough blocks, else 0. lines: heads of all sequences. */
+/* `queries` per block of each of `count` configurations, fewest first. Returns the number of the
+ * largest that still gives enough blocks, else 0. lines: heads of all sequences. */
 static inline int attention_division(const int *queries, int count, int64_t lines, int64_t tokens)
 {
     int best = 0;

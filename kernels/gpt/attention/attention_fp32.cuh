@@ -52,7 +52,7 @@ static __device__ __forceinline__ float eight_max(float value)
     return value;
 }
 
-/* What a lane has of its queries so far. */
+/* A lane's part of its queries so far. */
 template <typename layout> struct fp32_rows {
     float peak[layout::rows], total[layout::rows];
     float sum[layout::rows][layout::vectors][layout::wide];
@@ -82,8 +82,8 @@ static __device__ __forceinline__ void fp32_scores(float s[layout::rows][layout:
     }
 }
 
-/* From scores to weights, which other lanes read; what is summed already is scaled to the new
- * peaks. The lane's first query is `query`, its first key `key`. */
+/* Turn scores into weights, which other lanes read; earlier sums are scaled to the new peaks. The
+ * lane's first query is `query`, its first key `key`. */
 template <typename layout>
 static __device__ __forceinline__ void fp32_weigh(float s[layout::rows][layout::columns],
                                                   bool diagonal, int query, int key, float scale,

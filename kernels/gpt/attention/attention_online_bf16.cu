@@ -30,8 +30,8 @@ template <int SIZE> static __device__ __forceinline__ uint32_t place(int row, in
     return (row * chunks + at) * 16;
 }
 
-/* A thread keeps its chunk and goes down the rows by a multiple of eight, which leaves the
- * swizzle alone: one running address, because registers are short. */
+/* A thread keeps its chunk and goes down the rows by a multiple of eight, which does not change the
+ * swizzle. So one running address is enough, and registers are scarce. */
 template <int SIZE, int ROWS, int THREADS>
 static __device__ __forceinline__ void copy_tile(uint32_t to, const uint16_t *from, int first,
                                                  const struct attention &args)

@@ -33,7 +33,7 @@ struct attention_work {
 #define ORDER_TOGETHER_BYTES (32 << 20)
 
 /* `token_bytes`: those of a token's keys and values in a line. The lines are divided into
- * equal parts, for a short one at the end would be too few works for all blocks. */
+ * equal parts, because a short one at the end would have too few units of work for all blocks. */
 ORDER_FUNCTION struct attention_order attention_order_of(int lines, int tokens, int token_bytes,
                                                          int queries)
 {

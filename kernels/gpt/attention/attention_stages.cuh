@@ -17,8 +17,8 @@ enum {
     GROUP_THREADS = 128,
 };
 
-/* What a block has in shared memory: queries of two works, each a tile of ROWS a warpgroup, so
- * that those of the next come early; stages of keys, and of values; barriers. A tile is
+/* The shared memory of a block: queries of two units of work, each a tile of ROWS per warpgroup, so
+ * that those of the next arrive early; stages of keys, and of values; barriers. A tile is
  * SIZE / PANEL panels. */
 template <int SIZE, int GROUPS, int STAGES> struct online_layout {
     static const int threads = GROUP_THREADS * (GROUPS + 1);

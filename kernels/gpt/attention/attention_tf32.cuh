@@ -31,8 +31,8 @@ template <int SIZE, int TILES, int COLUMNS, int WARPS_Q, int WARPS_K> struct tf3
     static_assert(attention_join_floats(2 * TILES, SIZE / 4, WARPS_Q, WARPS_K) <= floats);
 };
 
-/* What a lane has of its queries, two per tile, so far. Tile `wide` x + i of the sums has in column
- * g what is column 8 wide x + wide g + i of y. */
+/* A lane's part of its queries so far, two per tile. Column g of tile `wide` x + i of the sums is
+ * column 8 wide x + wide g + i of y. */
 template <typename layout> struct tf32_rows {
     float peak[layout::tiles][2], total[layout::tiles][2];
     float sum[layout::tiles][layout::vectors][layout::wide][4];
@@ -78,7 +78,7 @@ static __device__ __forceinline__ void tf32_mask(float s[layout::tiles][layout::
                     s[m][j][i] = -INFINITY;
 }
 
-/* From scores to weights, in their place; what is summed already is scaled to the new peaks. */
+/* Turn scores into weights, in place; earlier sums are scaled to the new peaks. */
 template <typename layout>
 static __device__ __forceinline__ void tf32_weigh(float s[layout::tiles][layout::columns][4],
                                                   float scale, tf32_rows<layout> &own)

@@ -29,9 +29,9 @@ static __device__ __forceinline__ struct online_work online_work_at(
                                 (keys + KEYS - 1) / KEYS};
 }
 
-/* The next work that no block has taken, by what `taken` was before this block added 1: the
- * first works go by the number of the block. As many are asked for as there are works,
- * whatever the grid, and the last to ask leaves the count as the next launch wants it. */
+/* The next unit of work that no block has taken, by the value of `taken` before this block added 1;
+ * the first units go by the number of the block. There are as many requests as units of work, for
+ * any grid, and the last one resets the count for the next launch. */
 static __device__ __forceinline__ int online_next(int *taken, int works, int before)
 {
     if (before == works - 1) *taken = 0;
@@ -51,8 +51,8 @@ static __device__ __forceinline__ float row_sum(float value)
     return value + __shfl_xor_sync(0xffffffffu, value, 2);
 }
 
-/* Word j of each of the four lanes that share a row, to lane j of them: 16 bytes in one
- * piece in place of four times 4. */
+/* Word j of each of the four lanes that share a row goes to lane j of these: 16 bytes in one piece
+ * instead of four times 4. */
 static __device__ __forceinline__ void row_transpose(uint32_t (&word)[4], int lane)
 {
     bool odd = lane & 1, upper = lane & 2;
@@ -201,8 +201,8 @@ static __device__ __forceinline__ void online_pack(uint32_t (&p)[KEYS / 4],
         p[i] = gpt_pack(s[2 * i], s[2 * i + 1]);
 }
 
-/* Waits for the product under way, whose sums are then scaled to the latest largest score,
- * and packs the weights for the next. */
+/* Wait for the product in flight, scale its sums to the latest largest score, and pack the weights
+ * for the next product. */
 template <int COUNT>
 static __device__ __forceinline__ void online_settle(float (&sum)[COUNT], uint32_t (&p)[KEYS / 4],
                                                      float (&s)[KEYS / 2], const float (&keep)[2])
@@ -220,8 +220,8 @@ static __device__ __forceinline__ void online_settle(float (&sum)[COUNT], uint32
     wgmma_pin(p);
 }
 
-/* Hides the keys behind a thread's queries. `key` is the column that its first row sees
- * last, less the thread's first column. */
+/* Mask the keys behind a thread's queries. `key` is the last column that its first row sees, less
+ * the thread's first column. */
 static __device__ __forceinline__ void online_mask(float (&s)[KEYS / 2], int key)
 {
 #pragma unroll
@@ -257,8 +257,8 @@ static __device__ __forceinline__ void online_store(const struct attention &args
     }
 }
 
-/* Two warpgroups issue their products by turns, so that one's exponentials run beside the
- * other's products; three find such an order by themselves. */
+/* Two warpgroups issue their products in turns, so that the exponentials of one run beside the
+ * products of the other; three fall into such an order without that. */
 template <int SIZE, int GROUPS, int STAGES>
 static __device__ __forceinline__ void online_consume(
     const online_memory<SIZE, GROUPS, STAGES> memory, const struct attention &args,
@@ -273,8 +273,8 @@ static __device__ __forceinline__ void online_consume(
 
     for (online_ring<2> query = {0, 0};; query.advance()) {
         hopper_barrier_wait(memory.query_there(query.stage), query.phase);
-        /* Only the lane that gives the stage back reads it: nothing else orders the
-         * other lanes' reads before the next work is put there. */
+        /* Only the lane that releases the stage reads it, because nothing else would order
+         * reads of other lanes before the next unit of work is written there. */
         int index = speaker ? hopper_get(memory.index(query.stage)) : 0;
         index = __shfl_sync(0xffffffffu, index, 0);
         if (index >= order.works) break;
@@ -306,8 +306,8 @@ static __device__ __forceinline__ void online_consume(
         online_mask(s, row - top * KEYS - lane % 4 * 2);
         online_softmax(s, rows, keep, scale);
 
-        /* The wait for the older product stands at the head of the loop: within the body
-         * the assembler would move it up before the exponentials. */
+        /* The wait for the older product is at the head of the loop: within the body the
+         * assembler would move it to before the exponentials. */
         for (int tile = top; tile > 0; tile--) {
             online_ring<STAGES> next = ring;
             next.advance();

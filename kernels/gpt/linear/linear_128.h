@@ -14,8 +14,8 @@ int linear_128_mma_bf16(const struct linear_operands *operands, enum linear_fini
 int linear_128_mma_tf32(const struct linear_operands *operands, enum linear_finish finish,
                         cudaStream_t stream);
 
-/* wgmma (linear_128_wgmma.cu); in tf32 w as it lies only. prepare is called once in setup and says
- * whether the current device, and this build, have it. */
+/* wgmma (linear_128_wgmma.cu); in tf32 only for w that is not transposed. prepare is called once in
+ * setup and says whether the current device, and this build, have it. */
 int linear_128_wgmma_prepare(bool *has);
 int linear_128_wgmma_bf16(const struct linear_operands *operands, enum linear_finish finish,
                           cudaStream_t stream);

@@ -21,8 +21,8 @@ int linear_tf32_128(const struct linear_operands *operands, enum linear_finish f
 int linear_bf16_128(const struct linear_operands *operands, enum linear_finish finish,
                     cudaStream_t stream);
 
-/* Hopper's tensor cores (linear_wgmma.cu), for tf32 and bf16, k as above, w as it lies: a
- * product of operands that stay where they are. init leaves something to be released, also
+/* Hopper's tensor cores (linear_wgmma.cu), for tf32 and bf16, k as above, w not transposed:
+ * a product whose operands keep their addresses. init leaves something to be released, also
  * where it fails. */
 struct linear_wgmma;
 int linear_wgmma_init(struct linear_wgmma **product, const struct linear_operands *operands,

@@ -23,9 +23,8 @@ struct linear_operands {
 extern "C" {
 #endif
 
-/* In setup: room for the copy where the shape wants one, in *copy (to be freed with
- * cudaFree) and in call->workspace_bytes; written already where it is cached. 0, -1 or
- * ASSAY_SKIP. */
+/* In setup: where the shape needs a copy, allocate it in *copy (to be freed with cudaFree), add its
+ * size to call->workspace_bytes, and write it where it is cached. 0, -1 or ASSAY_SKIP. */
 int linear_prepare(struct assay_call *call, void **copy);
 
 /* In launch, before the product: enqueue the transposition if it is due, and say

@@ -54,9 +54,9 @@ static int linear_store_init(struct linear_store *store, const struct linear_ope
 #ifdef HOPPER_CODE
 
 /*
- * A lane's share of the biases of COLUMNS columns, loaded before the products so that nothing
- * waits for them: as they lie in memory, since to convert one is to wait for it, and without a
- * condition, since behind each of those the next would wait. Columns outside y get one that is
+ * Load a lane's share of the biases of COLUMNS columns before the products, so that nothing waits
+ * for them. They are not converted here, because that would wait for each of them, and there is no
+ * condition, because the next load would wait behind it. Columns outside y load a bias that is
  * never used; without biases nothing is loaded.
  */
 template <typename T, int COLUMNS>
@@ -142,9 +142,9 @@ static __device__ __forceinline__ void linear_store_boxes(const struct linear_st
 }
 
 /*
- * `count` elements of a row to y, from PARTS buffers. Words of y: where the row starts on an odd
- * element they are made of two words of the buffers, and the elements at both ends that share a
- * word with another tile's or row's go by themselves.
+ * Store `count` elements of a row to y, from PARTS buffers, in words of y. Where the row starts on
+ * an odd element, each is made of two words of the buffers. Elements at both ends that share a word
+ * with another tile or row are stored one by one.
  */
 template <typename T, int PARTS>
 static __device__ __forceinline__ void linear_store_row(T *to, unsigned char *out, int row,
@@ -209,8 +209,8 @@ static __device__ __forceinline__ void linear_store_runs(const struct linear_sto
     }
 }
 
-/* A warp's 16 rows out, through BUFFERS buffers. The caller waits for TMA's stores, before
- * it writes to `out` again or ends. */
+/* Store a warp's 16 rows through BUFFERS buffers. The caller waits for the stores of TMA before it
+ * writes to `out` again or ends. */
 template <typename T, int COLUMNS, int BUFFERS>
 static __device__ __forceinline__ void linear_store_rows(const struct linear_store &y,
                                                          const float (&sum)[COLUMNS / 2], int row0,

@@ -43,9 +43,9 @@ static constexpr struct lwg_kernel lwg_kernel_of(double rate)
             (const void *)linear_wgmma<config>};
 }
 
-/* Rates on an H200, by a program that is not kept: of 256 columns, and of bf16 in turns, by the
- * cycles from a tile's first product to its last at k = 768; of 64 columns by 4096^3; the others'
- * are those by which the times of 8192 x 2304 x 768 and 8192^3 come out beside these. */
+/* Rates on an H200, by a program that is not kept. Those of 256 columns, and of bf16 in turns, are
+ * from the cycles between a tile's first product and its last at k = 768; those of 64 columns from
+ * 4096^3; the others are chosen to give the times of 8192 x 2304 x 768 and 8192^3. */
 static const struct lwg_kernel kernels[] = {
     lwg_kernel_of<uint16_t, 256, 2, false>(1.0),  lwg_kernel_of<uint16_t, 192, 2, true>(0.94),
     lwg_kernel_of<uint16_t, 192, 1, false>(0.93), lwg_kernel_of<uint16_t, 64, 1, false>(0.54),
@@ -58,16 +58,16 @@ struct linear_wgmma {
     const struct lwg_kernel *kernel;
 };
 
-/* Cycles for a column of a tile's outputs, by TMA or by warps: of two warpgroups
- * that share it, or of one whose multiprocessor is the other one's too. As above. */
+/* Cycles per column of a tile's outputs, stored by TMA or by warps: for two warpgroups that share a
+ * tile, or for one that shares the multiprocessor with the other. Measured as above. */
 static double outputs_cycles(const struct lwg_kernel *kernel, bool by_engine)
 {
     double column = kernel->turns ? (by_engine ? 37 : 120) : (by_engine ? 14 : 36);
     return column * kernel->columns;
 }
 
-/* About how many cycles a product takes, in rounds of a full machine. In turns a tile's outputs
- * leave behind the other warpgroup's products, as far as those last. */
+/* About how many cycles a product takes, in rounds of a full machine. In turns, storing a tile's
+ * outputs is hidden by the other warpgroup's products, for as long as those take. */
 static double expected_cycles(const struct lwg_kernel *kernel,
                               const struct linear_operands *operands, int processors)
 {

@@ -156,9 +156,9 @@ static __device__ __forceinline__ void lwg_give_back(uint32_t empty, int stage, 
     if (lane < CONFIG::CLUSTER) hopper_barrier_arrive(empty + 8 * stage, lane);
 }
 
-/* A warpgroup's sums, of rows from `row` on in every stage of a tile. One batch of products is
- * always under way, so a stage is given back when the next one's batch has been started. Whose
- * `turn` is next (0: nobody's) may start behind the last batch. */
+/* A warpgroup's sums over all stages of a tile, for rows from `row` on. One batch of products is
+ * always in flight, so a stage is released when the batch of the next one has been started. The
+ * warpgroup whose `turn` is next (0: none) may start after the last batch. */
 template <typename CONFIG>
 static __device__ __forceinline__ void lwg_multiply(
     float (&sum)[CONFIG::HALVES][CONFIG::COLUMNS / 2], int depth, uint32_t ring, int row,
@@ -214,8 +214,8 @@ static __device__ __forceinline__ void lwg_store(
 
 /*
  * A warpgroup: the products and outputs of every tile of this block, or of every other one. It
- * waits for its turn before it looks at a barrier of the ring: from two rounds of the ring away
- * the parity that it waits for would be that of an earlier phase.
+ * waits for its turn before it tests a barrier of the ring: two rounds of the ring ahead, the
+ * parity that it waits for would be that of an earlier phase.
  */
 template <typename CONFIG>
 static __device__ void lwg_consume(const struct lwg_plan &plan, uint32_t ring, unsigned char *out,
