@@ -59,11 +59,23 @@ static float row_amplitude(uint64_t seed, int64_t row)
     return ldexpf(1.0f + (float)(bits >> 57) * 0x1p-7f, (int)(bits >> 32 & 7) - 4);
 }
 
+/* Where a row has an element as large as its amplitude: in a quarter of the rows the first, in
+ * a quarter the last, else anywhere. So each row has the scale that it is meant to have, and a
+ * search that leaves an end out finds another. */
+static int64_t row_peak(uint64_t seed, int64_t row, int64_t hidden)
+{
+    uint64_t bits = mix(seed ^ 0x5065616bu, (uint64_t)row);
+    if (bits % 4 == 0) return 0;
+    if (bits % 4 == 1) return hidden - 1;
+    return (int64_t)((bits >> 2) % (uint64_t)hidden);
+}
+
 /* Uniform in +-amplitude, and one element in 256 of: the ends, the tie at half
- * of them, zeros of both signs, denormals. */
-static float row_element(float amplitude, uint64_t bits)
+ * of them, zeros of both signs, denormals. The row's peak is one of its ends. */
+static float row_element(float amplitude, uint64_t bits, bool is_peak)
 {
     if (amplitude == 0.0f) return bits & 1 ? -0.0f : 0.0f;
+    if (is_peak) return bits & 1 ? amplitude : -amplitude;
     if (bits % 256 == 0) {
         const float hard[] = {amplitude, -amplitude, 0.5f * amplitude, -0.5f * amplitude,
                               0.0f,      -0.0f,      0x1p-130f,        -0x1p-130f};
@@ -89,8 +101,9 @@ static int fill(const struct assay_shape *shape, int buffer, uint64_t seed, void
 #pragma omp parallel for schedule(static)
     for (int64_t row = 0; row < tokens; row++) {
         float amplitude = row_amplitude(seed, row);
+        int64_t peak = row * hidden + row_peak(seed, row, hidden);
         for (int64_t i = row * hidden; i < (row + 1) * hidden; i++) {
-            float value = row_element(amplitude, mix(seed, (uint64_t)i));
+            float value = row_element(amplitude, mix(seed, (uint64_t)i), i == peak);
             if (bf16)
                 ((uint16_t *)host)[i] = narrow(value);
             else

@@ -22,7 +22,8 @@
 #include "measure/verify.h"
 #include "suite/plan_parts.h"
 
-enum { BENCH_SEED = 1 };
+/* The seed of the inputs; a test may set it before bench_init. */
+static uint64_t bench_seed = 1;
 
 /* A shape of operation `name`: SHAPE("memory_alloc", bytes). Dims that are left out are 0. */
 #define SHAPE(name, ...) ((struct assay_shape){registry_operation(name), {__VA_ARGS__}})
@@ -59,7 +60,7 @@ static inline void bench_init(struct bench *bench, struct assay_shape shape)
     assert_non_null(shape.operation);
     memset(bench, 0, sizeof *bench);
     bench->shape = shape;
-    if (buffers_init(&bench->buffers, host->ops, host->device, &bench->shape, BENCH_SEED))
+    if (buffers_init(&bench->buffers, host->ops, host->device, &bench->shape, bench_seed))
         fail_msg("%s", assay_last_error());
     for (int b = 0; b < bench->buffers.count; b++)
         if (bench->buffers.spec[b].role == ASSAY_IN) bench->in[b] = bench->buffers.data[b];

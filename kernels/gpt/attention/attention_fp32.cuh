@@ -98,8 +98,10 @@ static __device__ __forceinline__ void fp32_weigh(float s[layout::rows][layout::
             most = fmaxf(most, s[r][c]);
         }
         most = eight_max(most);
-        float shift = most == -INFINITY ? 0.0f : most * scale; /* no key yet */
-        float keep = attention_exp2(fmaf(own.peak[r], scale, -shift));
+        float shift = most == -INFINITY ? 0.0f : __fmul_rn(most, scale); /* no key yet */
+        /* Both products rounded, as the weights have them: a fused one keeps what the other lost,
+         * and where the peak stays all that is summed would grow by 2^-23 at every tile. */
+        float keep = attention_exp2(__fmul_rn(own.peak[r], scale) - shift);
         own.peak[r] = most;
         own.total[r] *= keep;
 #pragma unroll

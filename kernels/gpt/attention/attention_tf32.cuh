@@ -93,8 +93,11 @@ static __device__ __forceinline__ void tf32_weigh(float s[layout::tiles][layout:
                 most = fmaxf(most, fmaxf(s[m][j][2 * half], s[m][j][2 * half + 1]));
             most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, 1));
             most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, 2));
-            float shift = most == -INFINITY ? 0.0f : most * scale; /* no key yet */
-            float keep = attention_exp2(fmaf(own.peak[m][half], scale, -shift));
+            float shift = most == -INFINITY ? 0.0f : __fmul_rn(most, scale); /* no key yet */
+            /* Both products rounded, as the weights have them: a fused one keeps what the other
+             * lost, and where the peak stays all that is summed would grow by 2^-23 at every tile.
+             */
+            float keep = attention_exp2(__fmul_rn(own.peak[m][half], scale) - shift);
             own.peak[m][half] = most;
             own.total[m][half] *= keep;
 #pragma unroll

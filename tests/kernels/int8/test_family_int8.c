@@ -221,6 +221,22 @@ static void a_mistake_at_ties_is_wrong_where_all_formulas_agree(void **state)
     assert_int_equal(wrong_of(rounds_half_to_even), 0);
 }
 
+/* 62.5 - 2^-18 is an fp32 number, and 3 more a tie of fp32: 65.5, whose code is 66. */
+static void the_sum_with_the_zero_point_may_be_rounded_to_fp32_or_not(void **state)
+{
+    (void)state;
+    const float x = (62.5f - 0x1p-18f) * INT8_SCALE_POW2;
+    const void *const in[] = {&x};
+    struct assay_shape shape = SHAPE("int8_quantize", 1, INPUT_FP32, SCALE_POW2);
+    double expected;
+    shape.operation->reference(&shape, in, BUF_Y, 0, 1, &expected, NULL);
+    for (int f = 0; f < FORMULAS; f++)
+        assert_int_equal(code_of(formulas[f], x, SCALE_POW2), 66);
+    for (int code = 64; code <= 67; code++)
+        assert_int_equal(shape.operation->match(&shape, BUF_Y, expected, code),
+                         code == 65 || code == 66 ? ASSAY_EXACT : ASSAY_WRONG);
+}
+
 static void work_counts_each_byte_once(void **state)
 {
     (void)state;
@@ -244,6 +260,7 @@ int main(void)
         cmocka_unit_test(nan_gives_zero_infinities_saturate_and_nothing_gives_the_zero_point),
         cmocka_unit_test(a_neighbour_code_is_near_only_beside_a_tie),
         cmocka_unit_test(a_mistake_at_ties_is_wrong_where_all_formulas_agree),
+        cmocka_unit_test(the_sum_with_the_zero_point_may_be_rounded_to_fp32_or_not),
         cmocka_unit_test(work_counts_each_byte_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -51,6 +51,29 @@ static void token_data_hit_every_code_hold_rows_of_zeros_and_stay_near(void **st
     }
 }
 
+/* What only one element of a row may say: denormals alone would be outside of the definition. */
+static void a_row_has_its_amplitude_however_short_it_is(void **state)
+{
+    (void)state;
+    for (int64_t hidden = 1; hidden <= 5; hidden++) {
+        struct bench bench;
+        const int64_t tokens = 4099;
+        int firsts = 0, lasts = 0;
+        bench_init(&bench, SHAPE("int8_quantize_token", tokens, hidden, INPUT_FP32));
+        const float *x = bench.in[BUF_X];
+        for (int64_t row = 0; row < tokens; row++) {
+            float most = 0;
+            for (int64_t i = 0; i < hidden; i++)
+                most = fmaxf(most, fabsf(x[row * hidden + i]));
+            assert_true(most == 0 || most >= 0x1p-4f);
+            firsts += fabsf(x[row * hidden]) == most;
+            lasts += fabsf(x[row * hidden + hidden - 1]) == most;
+        }
+        assert_true(firsts > tokens / 4 && lasts > tokens / 4);
+        bench_release(&bench);
+    }
+}
+
 static void a_row_of_zeros_has_codes_and_scale_zero(void **state)
 {
     (void)state;
@@ -105,6 +128,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_host_variant_is_right_on_rows_of_any_length),
         cmocka_unit_test(token_data_hit_every_code_hold_rows_of_zeros_and_stay_near),
+        cmocka_unit_test(a_row_has_its_amplitude_however_short_it_is),
         cmocka_unit_test(a_row_of_zeros_has_codes_and_scale_zero),
         cmocka_unit_test(a_range_inside_a_row_gives_what_the_whole_row_gives),
         cmocka_unit_test(half_of_the_largest_value_is_right_either_way),
