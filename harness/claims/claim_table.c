@@ -2,8 +2,8 @@
  * it what was said and why the verdict. */
 #include <string.h>
 
+#include "base/text.h"
 #include "claims/claim_ledger.h"
-#include "show/show.h"
 
 enum { COLUMNS = 4, CELL = 96, INDENT = 4, LEAST_WIDTH = 40 };
 
@@ -22,31 +22,16 @@ static void line_of(struct line *line, const struct claim_finding *finding)
 static void print_line(FILE *out, const struct line *line, const int wide[COLUMNS])
 {
     for (int c = 0; c + 1 < COLUMNS; c++)
-        fprintf(out, "%s%*s", line->cell[c], wide[c] - show_width(line->cell[c]) + 2, "");
+        fprintf(out, "%s%*s", line->cell[c], wide[c] - text_width(line->cell[c]) + 2, "");
     fprintf(out, "%s\n", line->cell[COLUMNS - 1]);
-}
-
-/* Bytes of `text` that fit into `width` columns, cut at a blank where there is one. */
-static size_t fitting(const char *text, int width)
-{
-    size_t at = 0, blank = 0;
-    for (int column = 0; text[at]; column++) {
-        if (text[at] == ' ') blank = at;
-        if (column == width) return blank ? blank : at;
-        for (at++; ((unsigned char)text[at] & 0xc0) == 0x80; at++)
-            ;
-    }
-    return at;
 }
 
 static void print_wrapped(FILE *out, const char *text, int width)
 {
-    int room = width - INDENT > LEAST_WIDTH ? width - INDENT : LEAST_WIDTH;
-    while (*text) {
-        size_t bytes = fitting(text, room);
-        fprintf(out, "%*s%.*s\n", INDENT, "", (int)bytes, text);
-        text += bytes + strspn(text + bytes, " ");
-    }
+    if (!*text) return;
+    if (width < INDENT + LEAST_WIDTH) width = INDENT + LEAST_WIDTH;
+    fprintf(out, "%*s", INDENT, "");
+    text_wrap(out, text, INDENT, INDENT, width);
 }
 
 static void foot(FILE *out, const struct claim_ledger *ledger, const struct view *views, int count)
@@ -68,12 +53,12 @@ int claim_ledger_table(FILE *out, const struct claim_ledger *ledger, const struc
     struct line line = {{"claim", "verdict", "claimed", "measured"}};
     int wide[COLUMNS];
     for (int c = 0; c < COLUMNS; c++)
-        wide[c] = show_width(line.cell[c]);
+        wide[c] = text_width(line.cell[c]);
     for (int i = 0; i < ledger->count; i++) {
         struct line one;
         line_of(&one, &ledger->item[i]);
         for (int c = 0; c < COLUMNS; c++)
-            if (show_width(one.cell[c]) > wide[c]) wide[c] = show_width(one.cell[c]);
+            if (text_width(one.cell[c]) > wide[c]) wide[c] = text_width(one.cell[c]);
     }
     print_line(out, &line, wide);
     for (int i = 0; i < ledger->count; i++) {

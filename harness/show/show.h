@@ -1,5 +1,5 @@
 /*
- * show.h - the formats of `assay show` (show_*.c), of which show.c chooses one, and the
+ * show.h - the formats of `assay show` (show_*.c), of which show_run chooses one, and the
  * texts they share. Each format is one function that writes a view to a stream.
  */
 #ifndef SHOW_H
@@ -18,7 +18,7 @@ int show_json(FILE *out, const struct view *view, const struct show_options *opt
 
 /* Whether a row is shown. Rows that were measured only for their ceiling are shown on
  * request, or if the run has no others. */
-bool show_has(const struct view *view, int row, const struct show_options *options);
+bool show_has(const struct view *view, int row, bool ceilings);
 
 /* The columns of a row as text; "" if a row has none. */
 enum show_cell {
@@ -41,6 +41,9 @@ struct show_words {
 
 void show_words(struct show_words *words, const struct view *view, const struct view_row *row);
 
+/* "1.93x [1.92, 1.94]"; without the interval if it has none, "-" without a ratio. */
+void show_ratio(char *out, size_t size, const struct interval *ratio);
+
 extern const char *const show_titles[CELLS];
 
 /* What a letter in CELL_MARKS means. */
@@ -50,6 +53,9 @@ struct show_mark {
 };
 extern const struct show_mark show_marks[]; /* ended by a letter '\0' */
 
+/* The letters in CELL_MARKS of the rows shown. */
+void show_marks_used(char out[16], const struct view *view, bool ceilings);
+
 /* Short name: "copy" for memory_copy, since device memory is the default. */
 const char *show_ceiling_name(const char *name);
 
@@ -57,11 +63,21 @@ const char *show_ceiling_name(const char *name);
 void show_ceiling_rate(char out[UNITS_MAX], const struct ceiling *ceiling);
 
 /* "12 ok, 1 skipped, 3 missing", counting the rows shown. */
-void show_counts(char *out, size_t size, const struct view *view,
-                 const struct show_options *options);
+void show_counts(char *out, size_t size, const struct view *view, bool ceilings);
 
-/* Width of a UTF-8 text: one column per code point. */
-int show_width(const char *text);
+enum { SHOW_STAGES = 5 };
+
+/* One stage of a case whose variant reports its stages as metrics, as text: X_ns, the sum over
+ * all calls, and X_each_ns, the time of one call. */
+struct show_stage {
+    const char *name;
+    int64_t calls;
+    char total[UNITS_MAX], each[UNITS_MAX];
+};
+
+/* Write the stages of a case in the order of a batch; returns how many. A case that is not ok
+ * has none. */
+int show_stages(const struct case_result *result, struct show_stage out[SHOW_STAGES]);
 
 /* Copy `text` into at most `columns` columns, cut with "..." when it is longer;
  * line ends and other control characters become spaces. */

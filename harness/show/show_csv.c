@@ -76,7 +76,7 @@ int show_csv(FILE *out, const struct view *view, const struct show_options *opti
 {
     fprintf(out, "%s\n", columns);
     for (int i = 0; i < view->count; i++) {
-        if (!show_has(view, i, options)) continue;
+        if (!show_has(view, i, options->ceilings)) continue;
         row_names(out, view, &view->rows[i]);
         row_figures(out, &view->rows[i]);
         row_reason(out, view->rows[i].result.reason);

@@ -183,7 +183,7 @@ int show_json(FILE *out, const struct view *view, const struct show_options *opt
     json_key(&json, "rows");
     json_begin_array(&json);
     for (int i = 0; i < view->count; i++)
-        if (show_has(view, i, options)) row_object(&json, &view->rows[i]);
+        if (show_has(view, i, options->ceilings)) row_object(&json, &view->rows[i]);
     json_end(&json);
     json_end(&json);
     return json_finish(&json);

@@ -2,9 +2,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "case/case_name.h"
 #include "show/show.h"
-#include "show/show_stages.h"
 
 enum { NARROWEST = 60, LINE = 512, GAP = 2 };
 
@@ -45,10 +45,9 @@ static void line(const struct table *table, const char *before, const char *text
 /* Append `text` to a line of parts; nothing if it is empty. */
 static void part(char out[LINE], const char *between, const char *format, const char *text)
 {
-    size_t used = strlen(out);
-    if (!text[0] || used + 1 >= LINE) return;
-    used += (size_t)snprintf(out + used, LINE - used, "%s", used ? between : "");
-    if (used < LINE) snprintf(out + used, LINE - used, format, text);
+    char one[LINE];
+    snprintf(one, sizeof one, format, text);
+    if (text[0]) text_add(out, LINE, between, "%s", one);
 }
 
 static void head_device(const struct table *table, const struct launch_info *launch)
@@ -99,7 +98,7 @@ static void head_ceilings(const struct table *table)
         show_ceiling_rate(rate, &ceilings->item[i]);
         snprintf(one, sizeof one, " %s %s%s", show_ceiling_name(ceilings->item[i].name), rate,
                  i + 1 < ceilings->count ? "," : "");
-        if (show_width(text) + show_width(one) > table->columns) {
+        if (text_width(text) + text_width(one) > table->columns) {
             line(table, "", text);
             strcpy(text, "         ");
         }
@@ -130,15 +129,15 @@ static void measure_columns(struct table *table)
 {
     struct show_words words;
     for (int i = 0; i < table->view->count; i++) {
-        if (!show_has(table->view, i, table->options)) continue;
+        if (!show_has(table->view, i, table->options->ceilings)) continue;
         show_words(&words, table->view, &table->view->rows[i]);
         for (int c = 0; c < CELLS; c++) {
-            int width = show_width(words.cell[c]);
+            int width = text_width(words.cell[c]);
             if (width > table->width[c]) table->width[c] = width;
         }
     }
     for (int c = 0; c < CELLS; c++) {
-        int title = show_width(show_titles[c]);
+        int title = text_width(show_titles[c]);
         if (table->width[c] && table->width[c] < title) table->width[c] = title;
     }
     /* Figures are never cut. First a long ceiling name is (the head has all of it), then a
@@ -154,7 +153,7 @@ static void cells(const struct table *table, char const (*cell)[SHOW_CELL], char
         char fitted[SHOW_CELL + 4];
         if (!table->width[c]) continue;
         show_fit(fitted, sizeof fitted, cell[c], table->width[c]);
-        int pad = table->width[c] - show_width(fitted);
+        int pad = table->width[c] - text_width(fitted);
         int before = right_aligned[c] ? pad : 0;
         used += (size_t)snprintf(out + used, LINE - used, "%*s%s%*s", GAP + before, "", fitted,
                                  pad - before, "");
@@ -192,7 +191,7 @@ static void reason(const struct table *table, const struct show_words *words,
     snprintf(all, sizeof all, "%s%s%s", status_name((enum case_status)result->status),
              result->reason[0] ? ": " : "", result->reason);
     show_fit(fitted, sizeof fitted, all, table->columns - before);
-    fprintf(table->out, "%*s%s%*s%s", GAP, "", name, width - show_width(name) + GAP, "", fitted);
+    fprintf(table->out, "%*s%s%*s%s", GAP, "", name, width - text_width(name) + GAP, "", fitted);
 }
 
 static void row_line(const struct table *table, const struct view_row *row)
@@ -251,23 +250,20 @@ static void group_head(const struct table *table, const struct view_row *row)
 static void foot(const struct table *table)
 {
     char text[LINE];
-    bool used[128] = {false};
-    for (int i = 0; i < table->view->count; i++) {
-        struct show_words words;
-        if (!show_has(table->view, i, table->options)) continue;
-        show_words(&words, table->view, &table->view->rows[i]);
-        for (const char *mark = words.cell[CELL_MARKS]; *mark; mark++)
-            used[*mark & 127] = true;
-        if (table->view->rows[i].result.id.kind == ASSAY_BASELINE) used['*'] = true;
-    }
+    char used[16];
+    bool has_baseline = false;
+    for (int i = 0; i < table->view->count; i++)
+        has_baseline |= show_has(table->view, i, table->options->ceilings) &&
+                        table->view->rows[i].result.id.kind == ASSAY_BASELINE;
+    show_marks_used(used, table->view, table->options->ceilings);
     fputc('\n', table->out);
-    if (used['*']) line(table, "", "*  a baseline; speed-up is against the group's \"base\"");
+    if (has_baseline) line(table, "", "*  a baseline; speed-up is against the group's \"base\"");
     for (const struct show_mark *mark = show_marks; mark->letter; mark++) {
-        if (!used[mark->letter & 127]) continue;
+        if (!strchr(used, mark->letter)) continue;
         snprintf(text, sizeof text, "%c  %s", mark->letter, mark->meaning);
         line(table, "", text);
     }
-    show_counts(text, sizeof text, table->view, table->options);
+    show_counts(text, sizeof text, table->view, table->options->ceilings);
     line(table, table->paint.bold, text);
 }
 
@@ -286,7 +282,7 @@ int show_table(FILE *out, const struct view *view, const struct show_options *op
     if (table.width[CELL_TIME]) titles(&table);
     for (int i = 0; i < view->count; i++) {
         const struct view_row *row = &view->rows[i];
-        if (!show_has(view, i, options)) continue;
+        if (!show_has(view, i, options->ceilings)) continue;
         if (row->group != group) group_head(&table, row);
         group = row->group;
         row_line(&table, row);

@@ -57,6 +57,23 @@ int view_row_order(const void *a, const void *b);
 double view_bytes(const struct assay_work *work);
 double view_ops(const struct assay_work *work);
 
+/* A metric of a case by its name; NAN if it has none. */
+double view_metric(const struct case_result *result, const char *name);
+
+/* The median of one figure over launches, with its interval as above. Ignores NAN; sorts. */
+struct interval view_over_launches(double *values, int count);
+
+/* The device times of a case by round; empty if it has not all of them. */
+struct paired view_paired(const struct samples *samples);
+
+/* Add the ceilings that the run itself measured to view->ceilings. */
+void view_collect_ceilings(struct view *view);
+
+/* For a row whose time and work are set: call first for its ceiling ("" if none binds), then
+ * for its rate, in the unit of that ceiling. */
+void view_row_ceiling(struct view_row *row, const struct view *view);
+void view_row_rate(struct view_row *row);
+
 struct show_options {
     const char *format; /* table, md, csv, json */
     bool colour;
