@@ -2,7 +2,9 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/text.h"
 #include "claims/claim_ledger.h"
+#include "show/show.h"
 
 const char *claim_verdict_name(enum claim_verdict verdict)
 {
@@ -14,16 +16,6 @@ const char *claim_verdict_name(enum claim_verdict verdict)
         [CLAIM_UNMEASURED] = "NOT MEASURED",
     };
     return names[verdict];
-}
-
-/* Three significant digits, and as many more as the interval needs to show. */
-static int decimals(const struct interval *x)
-{
-    if (!(x->mid > 0)) return 2;
-    int digits = 2 - (int)floor(log10(x->mid));
-    if (digits < 0) return 0;
-    if (x->hi - x->lo < 2 * pow(10, -digits)) digits++;
-    return digits < 4 ? digits : 4;
 }
 
 /* A value or a difference, in its unit. */
@@ -42,26 +34,20 @@ static void figure_text(const struct claim_finding *finding, char *out, size_t s
 
 void claim_measured_text(const struct claim_finding *finding, char *out, size_t size)
 {
-    const struct interval *x = &finding->measured;
-    int digits = decimals(x);
-    if (isnan(x->mid))
-        snprintf(out, size, "-");
-    else if (finding->claim->rule != RULE_RATIO)
-        figure_text(finding, out, size);
-    else if (isnan(x->lo) || isnan(x->hi))
-        snprintf(out, size, "%.*fx", digits, x->mid);
+    if (finding->claim->rule == RULE_RATIO || isnan(finding->measured.mid))
+        show_ratio(out, size, &finding->measured);
     else
-        snprintf(out, size, "%.*fx [%.*f, %.*f]", digits, x->mid, digits, x->lo, digits, x->hi);
+        figure_text(finding, out, size);
 }
 
 void claim_counts_text(const struct claim_ledger *ledger, char *out, size_t size)
 {
-    size_t used = (size_t)snprintf(out, size, "%d claims", ledger->count);
-    const char *gap = ": ";
-    for (int v = 0; v < CLAIM_VERDICTS && used < size; v++) {
+    const char *between = ": ";
+    snprintf(out, size, "%d claims", ledger->count);
+    for (int v = 0; v < CLAIM_VERDICTS; v++) {
         if (!ledger->verdicts[v]) continue;
-        used += (size_t)snprintf(out + used, size - used, "%s%d %s", gap, ledger->verdicts[v],
-                                 claim_verdict_name((enum claim_verdict)v));
-        gap = ", ";
+        text_add(out, size, between, "%d %s", ledger->verdicts[v],
+                 claim_verdict_name((enum claim_verdict)v));
+        between = ", ";
     }
 }
