@@ -1,12 +1,10 @@
 /* claim_json.c - a ledger as one JSON document. The names are a public contract:
  * format 1 may gain members, and never loses or changes one. */
 #include "base/json.h"
-#include "case/run_record.h"
 #include "case/shape.h"
 #include "claims/claim_ledger.h"
+#include "show/show.h"
 #include "suite/plan.h"
-
-enum { FORMAT = 1 };
 
 static void case_member(struct json *json, const char *key, const struct claim_case *side)
 {
@@ -58,15 +56,9 @@ int claim_ledger_json(FILE *out, const struct claim_ledger *ledger, const struct
                       int count, const struct claim_options *options)
 {
     struct json json;
-    struct program_info program;
     (void)options;
-    provenance_program(&program);
-    json_begin(&json, out, 2);
-    json_begin_object(&json);
-    json_known_member(&json, "assay", program.version);
-    json_int_member(&json, "format", FORMAT);
-    json_key(&json, "runs");
-    json_begin_array(&json);
+    show_json_begin(&json, out);
+    json_array_member(&json, "runs");
     for (int i = 0; i < count; i++) {
         const struct stored_run *run = views[i].run;
         json_begin_object(&json);
@@ -78,16 +70,13 @@ int claim_ledger_json(FILE *out, const struct claim_ledger *ledger, const struct
         json_end(&json);
     }
     json_end(&json);
-    json_key(&json, "claims");
-    json_begin_array(&json);
+    json_array_member(&json, "claims");
     for (int i = 0; i < ledger->count; i++)
         finding_element(&json, &ledger->item[i]);
     json_end(&json);
-    json_key(&json, "counts");
-    json_begin_object(&json);
+    json_object_member(&json, "counts");
     for (int v = 0; v < CLAIM_VERDICTS; v++) {
-        json_key(&json, claim_verdict_name((enum claim_verdict)v));
-        json_int(&json, ledger->verdicts[v]);
+        json_int_member(&json, claim_verdict_name((enum claim_verdict)v), ledger->verdicts[v]);
     }
     json_end(&json);
     json_end(&json);

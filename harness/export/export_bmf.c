@@ -11,8 +11,7 @@
 static void measure(struct json *json, const char *name, double value, double lower, double upper)
 {
     if (!isfinite(value)) return;
-    json_key(json, name);
-    json_begin_object(json);
+    json_object_member(json, name);
     json_number_member(json, "value", value);
     export_figure(json, "lower_value", lower);
     export_figure(json, "upper_value", upper);
@@ -26,8 +25,7 @@ static void case_member(struct json *json, const struct view_row *row)
     double work = row->rate * result->time_ns;
     char name[EXPORT_NAME];
     export_name(row, name);
-    json_key(json, name);
-    json_begin_object(json);
+    json_object_member(json, name);
     measure(json, "latency", result->time_ns, result->lo_ns, result->hi_ns);
     measure(json, "throughput", row->rate, work / result->hi_ns, work / result->lo_ns);
     json_end(json);

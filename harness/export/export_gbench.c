@@ -12,8 +12,7 @@
 /* Bencher rejects a file without caches. */
 static void caches_member(struct json *json, const struct device_info *device)
 {
-    json_key(json, "caches");
-    json_begin_array(json);
+    json_array_member(json, "caches");
     if (device->cache_bytes > 0) {
         json_begin_object(json);
         json_text_member(json, "type", "Unified");
@@ -29,8 +28,7 @@ static void context_member(struct json *json, const struct stored_run *run)
 {
     const struct device_info none = {.cache_bytes = -1};
     const struct device_info *device = run->launch_count > 0 ? &run->launches[0].device : &none;
-    json_key(json, "context");
-    json_begin_object(json);
+    json_object_member(json, "context");
     json_text_member(json, "date", run->started_at);
     json_text_member(json, "host_name", run->host.hostname);
     json_text_member(json, "executable", "assay");
@@ -82,8 +80,7 @@ void export_gbench(FILE *out, const struct view *view)
     json_begin(&json, out, 2);
     json_begin_object(&json);
     context_member(&json, view->run);
-    json_key(&json, "benchmarks");
-    json_begin_array(&json);
+    json_array_member(&json, "benchmarks");
     for (int i = 0, group = -1, index = 0; i < view->count; i++) {
         if (!export_has_time(&view->rows[i])) continue;
         index = view->rows[i].group == group ? index + 1 : 0;

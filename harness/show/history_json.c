@@ -2,11 +2,9 @@
  * may gain members but never loses or changes one. */
 #include "base/json.h"
 #include "case/shape.h"
-#include "case/run_record.h"
 #include "judge/history.h"
 #include "show/history_formats.h"
-
-enum { FORMAT = 1 };
+#include "show/show.h"
 
 static void setting_members(struct json *json, const struct history_setting *setting)
 {
@@ -47,8 +45,7 @@ static void change_value(struct json *json, const struct history *history,
     json_begin_object(json);
     json_int_member(json, "at", change->at);
     json_known_member(json, "kind", change->causes ? "border" : "change");
-    json_key(json, "causes");
-    json_begin_array(json);
+    json_array_member(json, "causes");
     for (int part = 0; part < COMPARABILITY_PARTS; part++)
         if (history_is_cause(change, part)) json_string(json, comparability_part_name(part));
     json_end(json);
@@ -63,8 +60,7 @@ static void change_value(struct json *json, const struct history *history,
 
 static void acks_member(struct json *json, const struct history *history, const struct case_id *id)
 {
-    json_key(json, "acks");
-    json_begin_array(json);
+    json_array_member(json, "acks");
     for (int i = 0; i < history->ack_count; i++) {
         const struct ack *ack = &history->acks[i];
         if (!case_matches(ack->pattern, id)) continue;
@@ -91,14 +87,12 @@ static void series_value(struct json *json, const struct history *history,
     json_known_member(json, "place", place_name((enum assay_place)id->place));
     json_int_member(json, "runs", series->point_count);
     json_int_member(json, "failed", series->failed);
-    json_key(json, "changes");
-    json_begin_array(json);
+    json_array_member(json, "changes");
     for (int i = 0; i < series->change_count; i++)
         change_value(json, history, series, &series->changes[i]);
     json_end(json);
     acks_member(json, history, id);
-    json_key(json, "points");
-    json_begin_array(json);
+    json_array_member(json, "points");
     for (int i = 0; i < series->point_count; i++)
         point_value(json, history, &series->points[i]);
     json_end(json);
@@ -107,23 +101,16 @@ static void series_value(struct json *json, const struct history *history,
 
 int history_print_json(FILE *out, const struct history *history)
 {
-    struct program_info program;
     struct json json;
-    provenance_program(&program);
-    json_begin(&json, out, 2);
-    json_begin_object(&json);
-    json_known_member(&json, "assay", program.version);
-    json_int_member(&json, "format", FORMAT);
-    json_key(&json, "settings");
-    json_begin_array(&json);
+    show_json_begin(&json, out);
+    json_array_member(&json, "settings");
     for (int i = 0; i < history->setting_count; i++) {
         json_begin_object(&json);
         setting_members(&json, &history->settings[i]);
         json_end(&json);
     }
     json_end(&json);
-    json_key(&json, "series");
-    json_begin_array(&json);
+    json_array_member(&json, "series");
     for (int i = 0; i < history->series_count; i++)
         series_value(&json, history, &history->series[i]);
     json_end(&json);

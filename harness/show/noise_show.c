@@ -113,8 +113,7 @@ static void write_json(struct json *json, const struct known *known)
     json_bool_member(json, "simulated", device->simulated);
     json_int_member(json, "blocks", known->blocks);
     json_int_member(json, "sessions", known->sessions);
-    json_key(json, "bands");
-    json_begin_array(json);
+    json_array_member(json, "bands");
     for (int i = 0; i < known->band_count; i++) {
         const struct noise_band *band = &known->bands[i];
         json_begin_object(json);
@@ -138,8 +137,7 @@ static int write_json_document(FILE *out, const struct known *known, int count)
     json_begin(&json, out, 2);
     json_begin_object(&json);
     json_int_member(&json, "format", FORMAT);
-    json_key(&json, "devices");
-    json_begin_array(&json);
+    json_array_member(&json, "devices");
     for (int i = 0; i < count; i++)
         write_json(&json, &known[i]);
     json_end(&json);

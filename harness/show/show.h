@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "base/json.h"
 #include "base/units.h"
 #include "show/view.h"
 
@@ -45,6 +46,12 @@ void show_words(struct show_words *words, const struct view *view, const struct 
 void show_ratio(char *out, size_t size, const struct interval *ratio);
 
 extern const char *const show_titles[CELLS];
+
+/* Begin the object of a document: this program's version, and format 1. */
+void show_json_begin(struct json *json, FILE *out);
+
+/* The members that say which case it is. */
+void show_json_case(struct json *json, const struct case_id *id);
 
 /* What a letter in CELL_MARKS means. */
 struct show_mark {

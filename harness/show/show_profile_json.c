@@ -25,8 +25,7 @@ static void dims_member(struct json *json, const char *key, const int32_t dims[3
 
 static void counters_member(struct json *json, const struct profile *profile, const double *values)
 {
-    json_key(json, "counters");
-    json_begin_object(json);
+    json_object_member(json, "counters");
     for (int i = 0; i < profile->counter_count; i++)
         json_number_member(json, profile->counter[i], values[i]);
     json_end(json);
@@ -40,8 +39,7 @@ static void kernel_value(struct json *json, const struct profile *profile,
     json_begin_object(json);
     json_text_member(json, "activity", activity_name(kernel->activity));
     json_text_member(json, "name", kernel->name[0] ? kernel->name : NULL);
-    json_key(json, "count");
-    json_int(json, kernel->count);
+    json_int_member(json, "count", kernel->count);
     dims_member(json, "grid", kernel->grid);
     dims_member(json, "block", kernel->block);
     json_count_member(json, "registers", kernel->registers);
@@ -71,18 +69,15 @@ static void row_value(struct json *json, const struct case_result *result,
     json_number_member(json, "span_ns", profile->span_ns);
     json_number_member(json, "busy_ns", profile->busy_ns);
     json_number_member(json, "idle_ns", profile->idle_ns);
-    json_key(json, "activities");
-    json_int(json, profile->activities);
-    json_key(json, "left_out");
-    json_int(json, profile->left_out);
+    json_int_member(json, "activities", profile->activities);
+    json_int_member(json, "left_out", profile->left_out);
     json_count_member(json, "passes", profile->passes);
     json_text_member(json, "counters_lost",
                      profile->counters_lost[0] ? profile->counters_lost : NULL);
     json_number_member(json, "needed_bytes", result->work.read_bytes + result->work.write_bytes);
     json_number_member(json, "traffic_ratio", profile_traffic_ratio(profile, &result->work));
     counters_member(json, profile, profile->whole);
-    json_key(json, "kernels");
-    json_begin_array(json);
+    json_array_member(json, "kernels");
     for (int i = 0; i < profile->kernel_count; i++)
         kernel_value(json, profile, &profile->kernels[i]);
     json_end(json);
@@ -95,12 +90,10 @@ int show_profile_json(FILE *out, const struct stored_run *run, struct profile *c
     json_begin(&json, out, 2);
     json_begin_object(&json);
     json_text_member(&json, "assay", run->program.version);
-    json_key(&json, "format");
-    json_int(&json, FORMAT);
+    json_int_member(&json, "format", FORMAT);
     json_text_member(&json, "run", run->run.id);
     json_text_member(&json, "device", run->launch_count ? run->launches[0].device.name : NULL);
-    json_key(&json, "rows");
-    json_begin_array(&json);
+    json_array_member(&json, "rows");
     for (int i = 0; i < run->case_count; i++)
         if (profiles[i]) row_value(&json, &run->cases[i].result, profiles[i]);
     json_end(&json);
