@@ -1,6 +1,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "base/units.h"
 #include "device/counter_sets.h"
 #include "device/profile_rules.h"
@@ -76,13 +77,11 @@ void profile_traffic_text(char *out, size_t size, const struct profile *profile,
 void profile_stalls_text(char *out, size_t size, const struct profile *profile,
                          const double *values)
 {
-    size_t used = 0;
     out[0] = '\0';
-    for (int i = 0; i < 3 && used < size; i++) {
+    for (int i = 0; i < 3; i++) {
         double cycles;
         const char *stall = profile_top_stall(profile, values, i, &cycles);
         if (stall == NULL || cycles < 0.05) break;
-        used +=
-            (size_t)snprintf(out + used, size - used, "%s%s %.1f", used ? ", " : "", stall, cycles);
+        text_add(out, size, ", ", "%s %.1f", stall, cycles);
     }
 }

@@ -1,50 +1,31 @@
 /* show_profile_md.c - the profiles of a run as Markdown. */
 #include <stdio.h>
 
+#include "base/markup.h"
 #include "base/units.h"
 #include "case/case_name.h"
 #include "device/counter_sets.h"
 #include "device/profile_rules.h"
 #include "show/show_profile.h"
 
-/* Write a cell; a '|' in the text would end it. */
-static void cell(FILE *out, const char *text)
-{
-    fputs("| ", out);
-    for (; *text; text++)
-        fprintf(out, *text == '|' ? "\\%c" : "%c", *text);
-    fputc(' ', out);
-}
-
-static void counter_cell(FILE *out, const struct profile *profile,
-                         const struct profile_kernel *kernel, const char *metric)
-{
-    char text[48];
-    counter_text(text, sizeof text, counter_label(metric).unit,
-                 profile_counter(profile, kernel->counter, metric));
-    cell(out, text);
-}
-
 static void one_kernel(FILE *out, const struct profile *profile,
                        const struct profile_kernel *kernel)
 {
     static const char *const shown[] = {COUNTER_DRAM, COUNTER_L2, COUNTER_SM, COUNTER_TENSOR,
                                         COUNTER_OCCUPANCY};
-    char shape[96], time[UNITS_MAX], count[16], share[16], verdict[PROFILE_MAX_WORDS];
+    char shape[96], time[UNITS_MAX], verdict[PROFILE_MAX_WORDS], text[48];
     profile_shape_text(shape, sizeof shape, kernel);
     units_time(time, kernel->busy_ns);
-    snprintf(count, sizeof count, "%d", kernel->count);
-    snprintf(share, sizeof share, "%.1f %%", 100 * kernel->busy_ns / profile->busy_ns);
     profile_kernel_verdict(profile, kernel, verdict);
-    cell(out, kernel->activity == CUPTI_KERNEL ? kernel->name : activity_name(kernel->activity));
-    cell(out, count);
-    cell(out, shape);
-    cell(out, time);
-    cell(out, share);
-    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
-        counter_cell(out, profile, kernel, shown[i]);
-    cell(out, verdict);
-    fputs("|\n", out);
+    md_print(out, "| %s | %d | %s | %s | %.1f %% ",
+             kernel->activity == CUPTI_KERNEL ? kernel->name : activity_name(kernel->activity),
+             kernel->count, shape, time, 100 * kernel->busy_ns / profile->busy_ns);
+    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
+        counter_text(text, sizeof text, counter_label(shown[i]).unit,
+                     profile_counter(profile, kernel->counter, shown[i]));
+        md_print(out, "| %s ", text);
+    }
+    md_print(out, "| %s |\n", verdict);
 }
 
 int show_profile_md(FILE *out, const struct stored_run *run, struct profile *const *profiles)
