@@ -81,7 +81,7 @@ int report_md(FILE *out, const struct report *report)
     if (problems(out, report->view)) return -1;
     if (report->comparison) {
         fputs("\n### Against another run\n\n", out);
-        if (comparison_md(out, report->comparison, NULL)) return -1;
+        if (comparison_md(out, report->comparison)) return -1;
     }
     fastest(out, report->view);
     claims(out, report->ledger);

@@ -21,12 +21,9 @@ int comparison_write(FILE *out, const struct comparison *comparison,
 
 int comparison_table(FILE *out, const struct comparison *comparison,
                      const struct comparison_options *options);
-int comparison_md(FILE *out, const struct comparison *comparison,
-                  const struct comparison_options *options);
-int comparison_json(FILE *out, const struct comparison *comparison,
-                    const struct comparison_options *options);
-int comparison_html(FILE *out, const struct comparison *comparison,
-                    const struct comparison_options *options);
+int comparison_md(FILE *out, const struct comparison *comparison);
+int comparison_json(FILE *out, const struct comparison *comparison);
+int comparison_html(FILE *out, const struct comparison *comparison);
 /* The sides, the notes and the rows, for a page that has more (page.h). */
 void comparison_html_part(FILE *out, const struct comparison *comparison);
 /* JUnit XML: one testcase per case. REGRESSED is a failure, ERROR and MISSING are errors, an

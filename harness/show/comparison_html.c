@@ -78,11 +78,9 @@ void comparison_html_part(FILE *out, const struct comparison *comparison)
     page_table_end(out);
 }
 
-int comparison_html(FILE *out, const struct comparison *comparison,
-                    const struct comparison_options *options)
+int comparison_html(FILE *out, const struct comparison *comparison)
 {
     char counts[WORDS_LINE];
-    (void)options;
     counts_text(comparison, counts);
     page_begin(out, "assay: ", counts);
     comparison_html_part(out, comparison);

@@ -72,11 +72,9 @@ static void families_member(struct json *json, const struct comparison *comparis
     json_end(json);
 }
 
-int comparison_json(FILE *out, const struct comparison *comparison,
-                    const struct comparison_options *options)
+int comparison_json(FILE *out, const struct comparison *comparison)
 {
     struct json json;
-    (void)options;
     show_json_begin(&json, out);
     json_known_member(&json, "mode", comparison->mode);
     json_known_member(&json, "metric", comparison->metric);

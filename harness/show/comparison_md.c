@@ -56,12 +56,10 @@ static void families(FILE *out, const struct comparison *comparison)
 }
 
 /* Written to memory first, because ftell does not work on a pipe. */
-int comparison_md(FILE *out, const struct comparison *comparison,
-                  const struct comparison_options *options)
+int comparison_md(FILE *out, const struct comparison *comparison)
 {
     char *text = NULL;
     size_t size = 0;
-    (void)options;
     FILE *memory = open_memstream(&text, &size);
     if (!memory) return assay_error("out of memory for the report");
     head(memory, comparison);

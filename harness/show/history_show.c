@@ -9,7 +9,7 @@
 #include "base/sparkline.h"
 #include "base/units.h"
 #include "case/shape.h"
-#include "show/history_formats.h"
+#include "judge/history.h"
 #include "show/show.h"
 
 enum { DAY = 10, SHORT_ID = 8 }; /* characters of a date, and of an id */

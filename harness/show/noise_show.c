@@ -1,5 +1,5 @@
-/* noise_show.c - see noise_show.h. */
-#include "show/noise_show.h"
+/* noise_show.c - what a database knows of the noise of unchanged code. */
+#include "show/show.h"
 
 #include <stdlib.h>
 #include <string.h>

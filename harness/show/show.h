@@ -90,4 +90,26 @@ int show_stages(const struct case_result *result, struct show_stage out[SHOW_STA
  * line ends and other control characters become spaces. */
 void show_fit(char *out, size_t size, const char *text, int columns);
 
+/* --------------------------------------------------- profiles, history, noise -- */
+
+struct profile;
+struct history;
+struct store;
+
+/* Whether `format` is table, md or json; otherwise assay_error lists them. */
+bool show_profile_knows_format(const char *format);
+
+/* How many cases have a profile. profiles[i] belongs to run->cases[i]; NULL: none. */
+int show_profile_count(const struct stored_run *run, struct profile *const *profiles);
+int show_profiles(FILE *out, const struct stored_run *run, struct profile *const *profiles,
+                  const char *format);
+
+/* `width`: cells of the sparkline; `utf8`: whether it may use block characters. */
+int history_print(FILE *out, const struct history *history, int width, bool utf8);
+int history_print_json(FILE *out, const struct history *history);
+
+/* What a database knows of the noise of unchanged code, by device and duration, as a table, md
+ * or json. 1: nothing is known, and nothing is written; -1 with assay_error. */
+int noise_show(FILE *out, struct store *store, const char *format);
+
 #endif

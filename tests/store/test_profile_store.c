@@ -2,7 +2,7 @@
 #include "tests/profile_fixture.h"
 
 #include "device/counter_sets.h"
-#include "show/show_profile.h"
+#include "show/show.h"
 
 /* With counters of every kind of absence. */
 static void make_profile(void)
