@@ -76,13 +76,13 @@ static void row_line(FILE *out, const struct view *view, int index)
     struct show_words words;
     show_words(&words, view, row);
     row_head(out, view, index, result->id.variant);
-    page_figure(out, "n", words.cell[CELL_TIME], ok ? result->time_ns : NAN);
-    page_figure(out, "n", words.cell[CELL_SPREAD], ok ? spread_of(result) : NAN);
-    page_figure(out, "n", words.cell[CELL_RATE], ok ? row->rate : NAN);
-    page_figure(out, "n", words.cell[CELL_SHARE], ok ? row->ceiling_fraction : NAN);
+    page_figure(out, "n", words.cell[CELL_TIME], result->time_ns);
+    page_figure(out, "n", words.cell[CELL_SPREAD], spread_of(result));
+    page_figure(out, "n", words.cell[CELL_RATE], row->rate);
+    page_figure(out, "n", words.cell[CELL_SHARE], row->ceiling_fraction);
     xml_print(out, "<td>%s</td>", words.cell[CELL_CEILING]);
     bool is_base = ok && result->is_baseline && row->baseline[0];
-    ratio(out, words.cell[CELL_RATIO], is_base ? 1 : ok ? row->speedup.mid : NAN);
+    ratio(out, words.cell[CELL_RATIO], is_base ? 1 : row->speedup.mid);
     xml_print(out, "<td>%s", ok ? words.cell[CELL_MARKS] : result->reason);
     if (ok && result->note[0])
         xml_print(out, "%s%s", words.cell[CELL_MARKS][0] ? "; " : "", result->note);

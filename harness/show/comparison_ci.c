@@ -90,6 +90,13 @@ static void annotation(FILE *out, const char *kind, const char *title, const cha
     fputc('\n', out);
 }
 
+static bool is_of_kind(const struct comparison_row *row, bool severe)
+{
+    enum outcome outcome = outcome_of(row);
+    return severe ? outcome == OUTCOME_FAILURE || outcome == OUTCOME_ERROR
+                  : outcome == OUTCOME_SKIPPED;
+}
+
 /* Write at most `most` annotations; the last one says how many were left out. */
 static void annotations_of(FILE *out, const struct comparison *comparison, const char *kind,
                            bool severe, int most)
@@ -97,23 +104,19 @@ static void annotations_of(FILE *out, const struct comparison *comparison, const
     struct comparison_words words;
     char message[WORDS_LINE];
     int total = 0, written = 0;
-    for (int pass = 0; pass < 2; pass++) {
-        for (int i = 0; i < comparison->count; i++) {
-            enum outcome outcome = outcome_of(&comparison->rows[i]);
-            bool is_severe = outcome == OUTCOME_FAILURE || outcome == OUTCOME_ERROR;
-            if (outcome == OUTCOME_GOOD || is_severe != severe) continue;
-            total += pass == 0;
-            if (pass == 0) continue;
-            if (total > most && written == most - 1) {
-                snprintf(message, sizeof message, "%d more are in the report", total - written);
-                annotation(out, kind, "assay", message);
-                return;
-            }
-            comparison_words(&words, &comparison->rows[i]);
-            message_text(&words, &comparison->rows[i], message);
-            annotation(out, kind, words.name, message);
-            written++;
+    for (int i = 0; i < comparison->count; i++)
+        total += is_of_kind(&comparison->rows[i], severe);
+    for (int i = 0; i < comparison->count; i++) {
+        if (!is_of_kind(&comparison->rows[i], severe)) continue;
+        if (total > most && written == most - 1) {
+            snprintf(message, sizeof message, "%d more are in the report", total - written);
+            annotation(out, kind, "assay", message);
+            return;
         }
+        comparison_words(&words, &comparison->rows[i]);
+        message_text(&words, &comparison->rows[i], message);
+        annotation(out, kind, words.name, message);
+        written++;
     }
 }
 

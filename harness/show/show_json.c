@@ -139,18 +139,6 @@ static void quality_member(struct json *json, const struct case_result *result)
     json_end(json);
 }
 
-/* Only a case that is ok has times. */
-static void times(struct json *json, const struct case_result *result)
-{
-    bool ok = result->status == STATUS_OK;
-    json_number_member(json, "time_ns", ok ? result->time_ns : NAN);
-    json_number_member(json, "lo_ns", ok ? result->lo_ns : NAN);
-    json_number_member(json, "hi_ns", ok ? result->hi_ns : NAN);
-    json_number_member(json, "event_ns", ok ? result->event_ns : NAN);
-    json_number_member(json, "wall_ns", ok ? result->wall_ns : NAN);
-    json_number_member(json, "first_call_ns", ok ? result->first_call_ns : NAN);
-}
-
 static void row_object(struct json *json, const struct view_row *row)
 {
     const struct case_result *result = &row->result;
@@ -160,7 +148,12 @@ static void row_object(struct json *json, const struct view_row *row)
     json_known_member(json, "reason", result->reason);
     json_text_member(json, "clock", clock_name((enum clock_source)result->clock));
     json_count_member(json, "samples", row->samples);
-    times(json, result);
+    json_number_member(json, "time_ns", result->time_ns);
+    json_number_member(json, "lo_ns", result->lo_ns);
+    json_number_member(json, "hi_ns", result->hi_ns);
+    json_number_member(json, "event_ns", result->event_ns);
+    json_number_member(json, "wall_ns", result->wall_ns);
+    json_number_member(json, "first_call_ns", result->first_call_ns);
     json_number_member(json, "bytes", view_bytes(&result->work));
     json_number_member(json, "ops", view_ops(&result->work));
     json_known_member(json, "ceiling", row->ceiling);
@@ -169,7 +162,7 @@ static void row_object(struct json *json, const struct view_row *row)
     json_number_member(json, "speedup_lo", row->speedup.lo);
     json_number_member(json, "speedup_hi", row->speedup.hi);
     json_count_member(json, "workspace_bytes", result->workspace_bytes);
-    json_number_member(json, "energy_mj", result->status == STATUS_OK ? result->energy_mj : NAN);
+    json_number_member(json, "energy_mj", result->energy_mj);
     quality_member(json, result);
     json_end(json);
 }

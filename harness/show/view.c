@@ -194,7 +194,12 @@ static int add_row(struct view *view, const struct view_group *group, struct mem
     row->speedup = (struct interval){NAN, NAN, NAN};
     row->ceiling_fraction = row->rate = NAN;
     row->arithmetic = -1;
-    if (row->result.status != STATUS_OK) return 0;
+    if (row->result.status != STATUS_OK) {
+        for (int i = 0; i < COMBINED_FIGURES; i++)
+            set_figure(&row->result, combined_figures[i], NAN);
+        row->result.lo_ns = row->result.hi_ns = NAN;
+        return 0;
+    }
     view_row_ceiling(row, view);
     view_row_rate(row);
     return row_speedup(row, group, members);

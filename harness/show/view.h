@@ -19,7 +19,7 @@
  * the sign-test confidence interval over launches if there are six or more, else smallest to
  * largest. Samples are not pooled over launches, because those of one launch are correlated
  * and the interval would be too narrow. The status is the worst of any launch: a case that
- * was wrong once is wrong.
+ * was wrong once is wrong. Only a case that is ok has times.
  */
 struct view_row {
     const struct stored_case *stored; /* the first launch with that status */
