@@ -178,6 +178,13 @@ void text_add(char *out, size_t size, const char *between, const char *format, .
     va_end(arguments);
 }
 
+void text_part(char *out, size_t size, const char *between, const char *format, const char *text)
+{
+    char part[1024];
+    snprintf(part, sizeof part, format, text);
+    if (text[0]) text_add(out, size, between, "%s", part);
+}
+
 int text_width(const char *text)
 {
     int width = 0;

@@ -35,6 +35,9 @@ int text_utf8_length(const char *text);
 void text_add(char *out, size_t size, const char *between, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* The same of one text, whose format has one %s; nothing if it is empty. */
+void text_part(char *out, size_t size, const char *between, const char *format, const char *text);
+
 /* Width of a UTF-8 text on a terminal: one column per character. */
 int text_width(const char *text);
 

@@ -48,7 +48,7 @@ static void problem_line(FILE *out, const struct view *view, const struct report
     const char *class = problem->status == STATUS_SKIPPED    ? "soft"
                         : problem->status == STATUS_UNSTABLE ? "open"
                                                              : "bad";
-    bool has_row = show_has(view, problem->first_row, false);
+    bool has_row = !view->rows[problem->first_row].is_hidden;
     xml_print(out, "<tr><td class=\"%s\">%s</td><td class=\"n\" data-v=\"%d\">%d</td><td>", class,
               status_name((enum case_status)problem->status), problem->cases, problem->cases);
     if (has_row) fprintf(out, "<a href=\"#r%d\">", problem->first_row);

@@ -79,7 +79,7 @@ static void links(FILE *out, const struct report *report, const struct report_pl
 static int first_row(const struct view *view, const char *operation)
 {
     for (int i = 0; i < view->count; i++)
-        if (show_has(view, i, false) &&
+        if (!view->rows[i].is_hidden &&
             (!operation[0] || !strcmp(view->rows[i].result.id.operation, operation)))
             return i;
     return -1;

@@ -122,7 +122,7 @@ void report_html_rows(FILE *out, const struct view *view)
                                      "time", "interval", "rate", "of ceiling", "ceiling",
                                      "speed-up", "notes", NULL});
     for (int i = 0; i < view->count; i++)
-        if (show_has(view, i, false)) row_line(out, view, i);
+        if (!view->rows[i].is_hidden) row_line(out, view, i);
     page_table_end(out);
     marks(out);
 }

@@ -12,7 +12,7 @@ static void measured(const struct view *view, char *out)
 {
     const struct stored_run *run = view->run;
     char counts[256];
-    show_counts(counts, sizeof counts, view, false);
+    show_counts(counts, sizeof counts, view);
     snprintf(out, REPORT_SENTENCE, "The suite %s on %s%s, in %d launch%s: %s.", run->run.suite,
              run->launch_count ? run->launches[0].device.name : "no device",
              run->run.simulated ? " (simulated)" : "", run->launch_count,

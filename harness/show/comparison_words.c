@@ -17,9 +17,9 @@ int comparison_write(FILE *out, const struct comparison *comparison,
 }
 
 /* Append a part after ", "; nothing for an empty text. */
-static void part(char out[WORDS_LINE], const char *before, const char *text, const char *after)
+static void part(char out[WORDS_LINE], const char *format, const char *text)
 {
-    if (text[0]) text_add(out, WORDS_LINE, ", ", "%s%s%s", before, text, after);
+    text_part(out, WORDS_LINE, ", ", format, text);
 }
 
 void side_text(const struct comparison_side *side, char out[WORDS_LINE])
@@ -32,15 +32,15 @@ void side_text(const struct comparison_side *side, char out[WORDS_LINE])
              side->launches == 1 ? "" : "es");
     snprintf(id, sizeof id, "%s", side->id); /* the beginning is enough */
     out[0] = '\0';
-    part(out, "", side->simulated ? "SIMULATED" : "", "");
-    part(out, "assay ", side->version[0] ? version : "", "");
-    part(out, "", side->program, "");
-    part(out, "", side->device, "");
-    part(out, "driver ", side->driver, "");
-    part(out, "suite ", side->suite, "");
-    part(out, "", launches, "");
-    part(out, "run ", id, "");
-    part(out, "\"", side->label, "\"");
+    part(out, "%s", side->simulated ? "SIMULATED" : "");
+    part(out, "assay %s", side->version[0] ? version : "");
+    part(out, "%s", side->program);
+    part(out, "%s", side->device);
+    part(out, "driver %s", side->driver);
+    part(out, "suite %s", side->suite);
+    part(out, "%s", launches);
+    part(out, "run %s", id);
+    part(out, "\"%s\"", side->label);
 }
 
 void counts_text(const struct comparison *comparison, char out[WORDS_LINE])
@@ -87,12 +87,12 @@ void nothing_text(const struct comparison *comparison, char out[WORDS_LINE])
     bool stranger = !comparison_has_common_case(comparison);
     out[0] = '\0';
     if (comparison->count == 0)
-        part(out, "", "neither side has a case", "");
+        part(out, "%s", "neither side has a case");
     else if (stranger)
-        part(out, "", "the sides have no case in common", "");
+        part(out, "%s", "the sides have no case in common");
     else
-        part(out, "", most_frequent(comparison, true), "");
-    if (stranger) part(out, "and they were not measured alike: ", comparison->difference, "");
+        part(out, "%s", most_frequent(comparison, true));
+    if (stranger) part(out, "and they were not measured alike: %s", comparison->difference);
 }
 
 const char *metric_text(const struct comparison *comparison)
@@ -110,9 +110,9 @@ void comparison_words(struct comparison_words *words, const struct comparison_ro
     units_percent(words->floor, isnan(row->ratio.mid) ? NAN : row->floor);
     units_percent(words->finds, row->mde);
     words->why[0] = '\0';
-    part(words->why, "", row->reason, "");
+    part(words->why, "%s", row->reason);
     tags_text(row->tags, tags, sizeof tags);
-    part(words->why, "", tags, "");
+    part(words->why, "%s", tags);
 }
 
 enum mood verdict_mood(enum verdict verdict)

@@ -1,6 +1,7 @@
 /*
  * show.h - the formats of `assay show` (show_*.c), of which show_run chooses one, and the
- * texts they share. Each format is one function that writes a view to a stream.
+ * texts they share. Each format is one function that writes the rows of a view that are
+ * not hidden.
  */
 #ifndef SHOW_H
 #define SHOW_H
@@ -13,13 +14,9 @@
 #include "show/view.h"
 
 int show_table(FILE *out, const struct view *view, const struct show_options *options);
-int show_md(FILE *out, const struct view *view, const struct show_options *options);
-int show_csv(FILE *out, const struct view *view, const struct show_options *options);
-int show_json(FILE *out, const struct view *view, const struct show_options *options);
-
-/* Whether a row is shown. Rows that were measured only for their ceiling are shown on
- * request, or if the run has no others. */
-bool show_has(const struct view *view, int row, bool ceilings);
+int show_md(FILE *out, const struct view *view);
+int show_csv(FILE *out, const struct view *view);
+int show_json(FILE *out, const struct view *view);
 
 /* The columns of a row as text; "" if a row has none. */
 enum show_cell {
@@ -61,7 +58,7 @@ struct show_mark {
 extern const struct show_mark show_marks[]; /* ended by a letter '\0' */
 
 /* The letters in CELL_MARKS of the rows shown. */
-void show_marks_used(char out[16], const struct view *view, bool ceilings);
+void show_marks_used(char out[16], const struct view *view);
 
 /* Short name: "copy" for memory_copy, since device memory is the default. */
 const char *show_ceiling_name(const char *name);
@@ -70,7 +67,7 @@ const char *show_ceiling_name(const char *name);
 void show_ceiling_rate(char out[UNITS_MAX], const struct ceiling *ceiling);
 
 /* "12 ok, 1 skipped, 3 missing", counting the rows shown. */
-void show_counts(char *out, size_t size, const struct view *view, bool ceilings);
+void show_counts(char *out, size_t size, const struct view *view);
 
 enum { SHOW_STAGES = 5 };
 

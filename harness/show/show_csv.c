@@ -71,11 +71,11 @@ static void row_reason(FILE *out, const char *reason)
     fputs("\"\n", out);
 }
 
-int show_csv(FILE *out, const struct view *view, const struct show_options *options)
+int show_csv(FILE *out, const struct view *view)
 {
     fprintf(out, "%s\n", columns);
     for (int i = 0; i < view->count; i++) {
-        if (!show_has(view, i, options->ceilings)) continue;
+        if (view->rows[i].is_hidden) continue;
         row_names(out, view, &view->rows[i]);
         row_figures(out, &view->rows[i]);
         row_reason(out, view->rows[i].result.reason);

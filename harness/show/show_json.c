@@ -167,14 +167,14 @@ static void row_object(struct json *json, const struct view_row *row)
     json_end(json);
 }
 
-int show_json(FILE *out, const struct view *view, const struct show_options *options)
+int show_json(FILE *out, const struct view *view)
 {
     struct json json;
     show_json_begin(&json, out);
     run_member(&json, view);
     json_array_member(&json, "rows");
     for (int i = 0; i < view->count; i++)
-        if (show_has(view, i, options->ceilings)) row_object(&json, &view->rows[i]);
+        if (!view->rows[i].is_hidden) row_object(&json, &view->rows[i]);
     json_end(&json);
     json_end(&json);
     return json_finish(&json);

@@ -58,21 +58,21 @@ static void stage_lines(FILE *out, const struct view_row *row)
                 stage[i].total, (long long)stage[i].calls, stage[i].each);
 }
 
-int show_md(FILE *out, const struct view *view, const struct show_options *options)
+int show_md(FILE *out, const struct view *view)
 {
     char counts[256], used[16];
     int group = -1;
     head(out, view);
     for (int i = 0; i < view->count; i++) {
-        if (!show_has(view, i, options->ceilings)) continue;
+        if (view->rows[i].is_hidden) continue;
         if (view->rows[i].group != group) group_head(out, &view->rows[i].result.id);
         group = view->rows[i].group;
         row_line(out, view, &view->rows[i]);
         stage_lines(out, &view->rows[i]);
     }
-    show_counts(counts, sizeof counts, view, options->ceilings);
+    show_counts(counts, sizeof counts, view);
     fprintf(out, "\n%s\n", counts);
-    show_marks_used(used, view, options->ceilings);
+    show_marks_used(used, view);
     for (const struct show_mark *mark = show_marks; mark->letter; mark++)
         if (strchr(used, mark->letter)) fprintf(out, "\n`%c` %s\n", mark->letter, mark->meaning);
     return 0;

@@ -19,7 +19,6 @@ static const struct paint coloured = {"\033[1m", "\033[2m", "\033[31m", "\033[32
 struct table {
     FILE *out;
     const struct view *view;
-    const struct show_options *options;
     struct paint paint;
     int columns;      /* width of a line */
     int width[CELLS]; /* 0: the column is empty in all rows and is left out */
@@ -42,27 +41,19 @@ static void line(const struct table *table, const char *before, const char *text
 
 /* ------------------------------------------------------------------- head -- */
 
-/* Append `text` to a line of parts; nothing if it is empty. */
-static void part(char out[LINE], const char *between, const char *format, const char *text)
-{
-    char one[LINE];
-    snprintf(one, sizeof one, format, text);
-    if (text[0]) text_add(out, LINE, between, "%s", one);
-}
-
 static void head_device(const struct table *table, const struct launch_info *launch)
 {
     const struct device_info *device = &launch->device;
     char text[LINE] = "";
     bool host = device->place == ASSAY_HOST;
-    part(text, ", ", "%s", device->simulated ? "SIMULATED" : "");
-    part(text, ", ", "%s", device->name);
-    part(text, " ", "(%s)", device->spec);
-    part(text, ", ", host ? "kernel %s" : "driver %s", device->driver);
-    part(text, ", ", "CUDA %s", device->runtime);
-    part(text, ", ", "clock %s", clock_name((enum clock_source)device->clock));
-    if (device->flush == FLUSH_WRITE) part(text, ", ", "%s", "flushed by writing");
-    if (device->flush == FLUSH_LINES) part(text, ", ", "%s", "flushed by lines");
+    text_part(text, LINE, ", ", "%s", device->simulated ? "SIMULATED" : "");
+    text_part(text, LINE, ", ", "%s", device->name);
+    text_part(text, LINE, " ", "(%s)", device->spec);
+    text_part(text, LINE, ", ", host ? "kernel %s" : "driver %s", device->driver);
+    text_part(text, LINE, ", ", "CUDA %s", device->runtime);
+    text_part(text, LINE, ", ", "clock %s", clock_name((enum clock_source)device->clock));
+    if (device->flush == FLUSH_WRITE) text_part(text, LINE, ", ", "%s", "flushed by writing");
+    if (device->flush == FLUSH_LINES) text_part(text, LINE, ", ", "%s", "flushed by lines");
     line(table, table->paint.bold, text);
     if (device->clock == CLOCK_EVENT && !isnan(device->event_floor_ns)) {
         char floor[UNITS_MAX];
@@ -79,12 +70,12 @@ static void head_run(const struct table *table)
     snprintf(id, sizeof id, "%.8s", run->run.id);
     snprintf(launches, sizeof launches, run->launch_count == 1 ? "" : "%d launches",
              run->launch_count);
-    part(text, "  ", "run %s", id);
-    part(text, "  ", "suite %s", run->run.suite);
-    part(text, "  ", "%s", run->started_at);
-    part(text, "  ", "%s", launches);
-    part(text, "  ", "%s", run->status);
-    part(text, "  ", "\"%s\"", run->run.label);
+    text_part(text, LINE, "  ", "run %s", id);
+    text_part(text, LINE, "  ", "suite %s", run->run.suite);
+    text_part(text, LINE, "  ", "%s", run->started_at);
+    text_part(text, LINE, "  ", "%s", launches);
+    text_part(text, LINE, "  ", "%s", run->status);
+    text_part(text, LINE, "  ", "\"%s\"", run->run.label);
     line(table, "", text);
 }
 
@@ -102,8 +93,7 @@ static void head_ceilings(const struct table *table)
             line(table, "", text);
             strcpy(text, "         ");
         }
-        size_t used = strlen(text);
-        snprintf(text + used, sizeof text - used, "%s", one);
+        text_add(text, LINE, "", "%s", one);
     }
     if (ceilings->count) line(table, "", text);
 }
@@ -129,7 +119,7 @@ static void measure_columns(struct table *table)
 {
     struct show_words words;
     for (int i = 0; i < table->view->count; i++) {
-        if (!show_has(table->view, i, table->options->ceilings)) continue;
+        if (table->view->rows[i].is_hidden) continue;
         show_words(&words, table->view, &table->view->rows[i]);
         for (int c = 0; c < CELLS; c++) {
             int width = text_width(words.cell[c]);
@@ -239,8 +229,7 @@ static void group_head(const struct table *table, const struct view_row *row)
     double amount = group_bytes(table->view, row->group);
     if (!isnan(amount)) units_bytes(bytes, amount);
     case_group_text(&row->result.id, name);
-    part(text, "  ", "%s", name);
-    part(text, "  ", "%s", bytes);
+    snprintf(text, LINE, "%s%s%s", name, bytes[0] ? "  " : "", bytes);
     fputc('\n', table->out);
     line(table, table->paint.bold, text);
 }
@@ -249,13 +238,12 @@ static void group_head(const struct table *table, const struct view_row *row)
 
 static void foot(const struct table *table)
 {
-    char text[LINE];
-    char used[16];
+    char text[LINE], used[16];
     bool has_baseline = false;
     for (int i = 0; i < table->view->count; i++)
-        has_baseline |= show_has(table->view, i, table->options->ceilings) &&
+        has_baseline |= !table->view->rows[i].is_hidden &&
                         table->view->rows[i].result.id.kind == ASSAY_BASELINE;
-    show_marks_used(used, table->view, table->options->ceilings);
+    show_marks_used(used, table->view);
     fputc('\n', table->out);
     if (has_baseline) line(table, "", "*  a baseline; speed-up is against the group's \"base\"");
     for (const struct show_mark *mark = show_marks; mark->letter; mark++) {
@@ -263,13 +251,13 @@ static void foot(const struct table *table)
         snprintf(text, sizeof text, "%c  %s", mark->letter, mark->meaning);
         line(table, "", text);
     }
-    show_counts(text, sizeof text, table->view, table->options->ceilings);
+    show_counts(text, sizeof text, table->view);
     line(table, table->paint.bold, text);
 }
 
 int show_table(FILE *out, const struct view *view, const struct show_options *options)
 {
-    struct table table = {.out = out, .view = view, .options = options};
+    struct table table = {.out = out, .view = view};
     int group = -1;
     table.paint = options->colour ? coloured : plain;
     table.columns = options->width <= 0          ? 100
@@ -282,7 +270,7 @@ int show_table(FILE *out, const struct view *view, const struct show_options *op
     if (table.width[CELL_TIME]) titles(&table);
     for (int i = 0; i < view->count; i++) {
         const struct view_row *row = &view->rows[i];
-        if (!show_has(view, i, options->ceilings)) continue;
+        if (row->is_hidden) continue;
         if (row->group != group) group_head(&table, row);
         group = row->group;
         row_line(&table, row);

@@ -70,14 +70,6 @@ void show_fit(char *out, size_t size, const char *text, int columns)
 
 /* ------------------------------------------------------------------- rows -- */
 
-bool show_has(const struct view *view, int row, bool ceilings)
-{
-    if (ceilings || !view->rows[row].is_ceiling) return true;
-    for (int i = 0; i < view->count; i++)
-        if (!view->rows[i].is_ceiling) return false;
-    return true;
-}
-
 static void spread(char out[SHOW_CELL], const struct case_result *result)
 {
     double half = fmax(result->hi_ns - result->time_ns, result->time_ns - result->lo_ns);
@@ -151,24 +143,24 @@ void show_words(struct show_words *words, const struct view *view, const struct 
         show_ratio(words->cell[CELL_RATIO], SHOW_CELL, &row->speedup);
 }
 
-void show_marks_used(char out[16], const struct view *view, bool ceilings)
+void show_marks_used(char out[16], const struct view *view)
 {
     char all[SHOW_CELL];
     out[0] = '\0';
     for (int i = 0; i < view->count; i++) {
-        if (!show_has(view, i, ceilings)) continue;
+        if (view->rows[i].is_hidden) continue;
         marks(all, view, &view->rows[i]);
         for (const char *mark = all; *mark; mark++)
             if (!strchr(out, *mark)) text_add(out, 16, "", "%c", *mark);
     }
 }
 
-void show_counts(char *out, size_t size, const struct view *view, bool ceilings)
+void show_counts(char *out, size_t size, const struct view *view)
 {
     int seen[STATUSES] = {0};
     int missing = view->run->expected_count - view->run->case_count;
     for (int i = 0; i < view->count; i++)
-        if (show_has(view, i, ceilings)) seen[view->rows[i].result.status]++;
+        if (!view->rows[i].is_hidden) seen[view->rows[i].result.status]++;
     out[0] = '\0';
     for (int s = 0; s < STATUSES; s++)
         if (seen[s]) text_add(out, size, ", ", "%d %s", seen[s], status_name((enum case_status)s));
@@ -205,21 +197,24 @@ int show_stages(const struct case_result *result, struct show_stage out[SHOW_STA
 
 /* ---------------------------------------------------------------- formats -- */
 
-static const struct {
-    const char *name;
-    int (*show)(FILE *out, const struct view *view, const struct show_options *options);
-} formats[] = {{"table", show_table}, {"md", show_md}, {"csv", show_csv}, {"json", show_json}};
+static int write_view(FILE *out, const struct view *view, const struct show_options *options)
+{
+    const char *format = options->format;
+    if (!strcmp(format, "table")) return show_table(out, view, options);
+    if (!strcmp(format, "md")) return show_md(out, view);
+    if (!strcmp(format, "csv")) return show_csv(out, view);
+    if (!strcmp(format, "json")) return show_json(out, view);
+    return assay_error("a run is shown as table, md, csv or json, not '%s'", format);
+}
 
 int show_run(FILE *out, const struct stored_run *run, const struct show_options *options)
 {
     struct view view;
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
-        if (strcmp(formats[i].name, options->format)) continue;
-        if (view_make(&view, run)) return -1;
-        int failed = formats[i].show(out, &view, options);
-        view_release(&view);
-        if (!failed && (fflush(out) || ferror(out))) return assay_error("cannot write the rows");
-        return failed;
-    }
-    return assay_error("a run is shown as table, md, csv or json, not '%s'", options->format);
+    if (view_make(&view, run)) return -1;
+    for (int i = 0; options->ceilings && i < view.count; i++)
+        view.rows[i].is_hidden = false;
+    int failed = write_view(out, &view, options);
+    view_release(&view);
+    if (!failed && (fflush(out) || ferror(out))) return assay_error("cannot write the rows");
+    return failed;
 }

@@ -205,6 +205,15 @@ static int add_row(struct view *view, const struct view_group *group, struct mem
     return row_speedup(row, group, members);
 }
 
+static void hide_ceilings(struct view *view)
+{
+    bool has_others = false;
+    for (int i = 0; i < view->count; i++)
+        has_others |= !view->rows[i].is_ceiling;
+    for (int i = 0; i < view->count; i++)
+        view->rows[i].is_hidden = view->rows[i].is_ceiling && has_others;
+}
+
 int view_make(struct view *view, const struct stored_run *run)
 {
     int failed = 0;
@@ -227,6 +236,7 @@ int view_make(struct view *view, const struct stored_run *run)
                 failed = add_row(view, group, &members);
     }
     if (!failed) qsort(view->rows, (size_t)view->count, sizeof *view->rows, view_row_order);
+    hide_ceilings(view);
 out:
     view_groups_release(&groups);
     free(members.item);

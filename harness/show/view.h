@@ -28,6 +28,7 @@ struct view_row {
     int samples;                      /* in all launches, marked ones included */
     int group;                        /* rows with the same number are one group; from 0 */
     bool is_ceiling;                  /* measured only for its ceiling */
+    bool is_hidden;                   /* that, in a run with other rows: shown on request only */
     double rate;                      /* bytes or operations per second; NAN: neither */
     bool rate_is_ops;                 /* operations rather than bytes, whichever limits it */
     int32_t arithmetic;               /* if rate_is_ops: enum assay_arithmetic, -1 several */
