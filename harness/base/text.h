@@ -45,8 +45,8 @@ int text_width(const char *text);
  * one. */
 int text_fitting(const char *text, int width);
 
-/* Write a text and its line end from column `at` on, in lines of `width` columns of which those
- * after the first begin at `indent`. */
+/* Write a text and its line end, from column `at` on, in lines of `width` columns. Those after
+ * the first begin at `indent`. `width` is more than both. */
 void text_wrap(FILE *out, const char *text, int at, int indent, int width);
 
 #endif
