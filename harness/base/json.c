@@ -155,6 +155,18 @@ void json_null(struct json *json)
     fputs("null", json->out);
 }
 
+void json_object_member(struct json *json, const char *key)
+{
+    json_key(json, key);
+    begin(json, false);
+}
+
+void json_array_member(struct json *json, const char *key)
+{
+    json_key(json, key);
+    begin(json, true);
+}
+
 void json_text_member(struct json *json, const char *key, const char *text)
 {
     json_key(json, key);

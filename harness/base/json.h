@@ -51,7 +51,9 @@ void json_int(struct json *json, int64_t value);
 void json_bool(struct json *json, bool value);
 void json_null(struct json *json);
 
-/* A member of an object, its key and its value, in one call. */
+/* A member of an object, its key and its value, in one call; an object or array is left open. */
+void json_object_member(struct json *json, const char *key);
+void json_array_member(struct json *json, const char *key);
 void json_text_member(struct json *json, const char *key, const char *text); /* NULL: null */
 void json_known_member(struct json *json, const char *key,
                        const char *text); /* "", unknown: null */

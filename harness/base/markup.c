@@ -1,4 +1,5 @@
 #include <ctype.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -12,7 +13,7 @@ static bool is_inner(const char *text, const char *at)
            isalnum((unsigned char)at[1]);
 }
 
-void markup_md(FILE *out, const char *text)
+static void write_md(FILE *out, const char *text)
 {
     for (const char *at = text; *at; at++) {
         if (strchr("|\\`*_<>[]", *at) && !is_inner(text, at)) fputc('\\', out);
@@ -41,7 +42,7 @@ static const char *xml_entity(char c)
     }
 }
 
-void markup_xml(FILE *out, const char *text)
+static void write_xml(FILE *out, const char *text)
 {
     while (*text) {
         int length = text_utf8_length(text);
@@ -52,6 +53,66 @@ void markup_xml(FILE *out, const char *text)
             fwrite(text, 1, (size_t)length, out);
         text += length ? length : 1;
     }
+}
+
+/* One conversion of a format, "%.1f"; returns its length. */
+static size_t conversion(char spec[16], const char *at)
+{
+    size_t length = strcspn(at + 1, "sdcfg%") + 2;
+    snprintf(spec, 16, "%.*s", (int)length, at);
+    return length;
+}
+
+static void print(FILE *out, void (*escape)(FILE *out, const char *text), const char *format,
+                  va_list arguments)
+{
+    char spec[16], cut[64];
+    for (;;) {
+        size_t plain = strcspn(format, "%");
+        fwrite(format, 1, plain, out);
+        format += plain;
+        if (!*format) return;
+        size_t length = conversion(spec, format);
+        format += length;
+        switch (spec[length - 1]) {
+        case 's':
+            if (length > 2) {
+                snprintf(cut, sizeof cut, spec, va_arg(arguments, const char *));
+                escape(out, cut);
+            } else {
+                escape(out, va_arg(arguments, const char *));
+            }
+            break;
+        case 'c':
+        case 'd':
+            if (strchr(spec, 'l'))
+                fprintf(out, spec, va_arg(arguments, long long));
+            else
+                fprintf(out, spec, va_arg(arguments, int));
+            break;
+        case '%':
+            fputc('%', out);
+            break;
+        default:
+            fprintf(out, spec, va_arg(arguments, double));
+        }
+    }
+}
+
+void md_print(FILE *out, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    print(out, write_md, format, arguments);
+    va_end(arguments);
+}
+
+void xml_print(FILE *out, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    print(out, write_xml, format, arguments);
+    va_end(arguments);
 }
 
 void markup_command(FILE *out, const char *text, int property)

@@ -1,17 +1,18 @@
 /*
- * markup.h - escapes text for Markdown, XML/HTML and GitHub workflow commands.
+ * markup.h - writes Markdown, XML/HTML and GitHub workflow commands with every text escaped.
  */
 #ifndef MARKUP_H
 #define MARKUP_H
 
 #include <stdio.h>
 
-/* For a cell of a GitHub table: the text cannot end the cell or line or start markup. */
-void markup_md(FILE *out, const char *text);
-
-/* For an element or a quoted attribute of XML or HTML. What XML 1.0 cannot represent
+/* As fprintf, with the texts (%s) escaped and the format written as it is. It knows %s, %d, %c,
+ * %f and %g with flags, width and precision, and %lld; a %s with a precision is at most 63 bytes.
+ * Markdown is for a cell of a GitHub table: a text cannot end the cell or line or start markup.
+ * XML is for an element or a quoted attribute of XML or HTML: what XML 1.0 cannot represent
  * (control characters, invalid UTF-8) becomes "?". */
-void markup_xml(FILE *out, const char *text);
+void md_print(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void xml_print(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* For a GitHub workflow command; `property` also escapes ':' and ',', which end a property. */
 void markup_command(FILE *out, const char *text, int property);

@@ -5,6 +5,7 @@
 
 #include "assay.h"
 #include "base/table.h"
+#include "base/text.h"
 
 /* Minimum width of the last cell, even where the others leave less. */
 enum { LEAST_WIDTH = 16 };
@@ -42,43 +43,6 @@ void table_cell(struct table *table, const char *format, ...)
     add_cell(table, length < 0 ? NULL : text);
 }
 
-/* Width of a text on a terminal: its number of UTF-8 characters. */
-static int text_width(const char *text)
-{
-    int width = 0;
-    for (; *text; text++)
-        width += ((unsigned char)*text & 0xc0) != 0x80;
-    return width;
-}
-
-/* Bytes of `text` that fit into `width` columns; a longer text is cut at a blank if it
- * has one. */
-static int fitting_bytes(const char *text, int width)
-{
-    int bytes = 0, word_end = 0;
-    for (int seen = 0; text[bytes]; seen++) {
-        if (text[bytes] == ' ') word_end = bytes;
-        if (seen == width) return word_end ? word_end : bytes;
-        do
-            bytes++;
-        while (((unsigned char)text[bytes] & 0xc0) == 0x80);
-    }
-    return bytes;
-}
-
-/* Print the last cell of a row, which begins at column `indent`, on as many lines as it
- * needs. */
-static void print_last(FILE *out, const char *text, int indent, int width)
-{
-    for (;;) {
-        int bytes = fitting_bytes(text, width);
-        fprintf(out, "%.*s\n", bytes, text);
-        text += bytes + strspn(text + bytes, " ");
-        if (!*text) return;
-        fprintf(out, "%*s", indent, "");
-    }
-}
-
 int table_print(const struct table *table, FILE *out, int width)
 {
     if (table->failed) return assay_error("out of memory");
@@ -90,14 +54,14 @@ int table_print(const struct table *table, FILE *out, int width)
     }
     for (int i = 0; i + 1 < table->columns; i++)
         indent += wide[i] + 2;
-    int left = width - indent > LEAST_WIDTH ? width - indent : LEAST_WIDTH;
+    if (width < indent + LEAST_WIDTH) width = indent + LEAST_WIDTH;
     for (int i = 0; i < table->cell_count; i++) {
         int column = i % table->columns;
         const char *text = table->cell[i];
         int pad = wide[column] - text_width(text);
         if (table->right[column]) fprintf(out, "%*s", pad, "");
         if (column == table->columns - 1) {
-            print_last(out, text, indent, left);
+            text_wrap(out, text, indent, indent, width);
             continue;
         }
         fprintf(out, "%s%*s", text, table->right[column] ? 2 : pad + 2, "");

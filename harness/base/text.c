@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <fnmatch.h>
+#include <stdarg.h>
 #include <string.h>
 
 enum { LONGEST_WORD = 63 }; /* longer names are not suggested */
@@ -164,4 +165,54 @@ int text_utf8_length(const char *at)
         return length;
     }
     return 0;
+}
+
+void text_add(char *out, size_t size, const char *between, const char *format, ...)
+{
+    size_t used = strlen(out);
+    va_list arguments;
+    if (used) used += (size_t)snprintf(out + used, size - used, "%s", between);
+    if (used >= size) return;
+    va_start(arguments, format);
+    vsnprintf(out + used, size - used, format, arguments);
+    va_end(arguments);
+}
+
+void text_part(char *out, size_t size, const char *between, const char *format, const char *text)
+{
+    char part[1024];
+    snprintf(part, sizeof part, format, text);
+    if (text[0]) text_add(out, size, between, "%s", part);
+}
+
+int text_width(const char *text)
+{
+    int width = 0;
+    for (; *text; text++)
+        width += !is_utf8_continuation(*text);
+    return width;
+}
+
+int text_fitting(const char *text, int width)
+{
+    int bytes = 0, word_end = 0;
+    for (int seen = 0; text[bytes]; seen++) {
+        if (text[bytes] == ' ') word_end = bytes;
+        if (seen == width) return word_end ? word_end : bytes;
+        do
+            bytes++;
+        while (is_utf8_continuation(text[bytes]));
+    }
+    return bytes;
+}
+
+void text_wrap(FILE *out, const char *text, int at, int indent, int width)
+{
+    for (;; at = indent) {
+        int bytes = text_fitting(text, width - at);
+        fprintf(out, "%.*s\n", bytes, text);
+        text += bytes + strspn(text + bytes, " ");
+        if (!*text) return;
+        fprintf(out, "%*s", indent, "");
+    }
 }

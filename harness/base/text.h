@@ -1,5 +1,6 @@
 /*
- * text.h - helpers for text that people type: patterns, "did you mean", counts. Pure.
+ * text.h - helpers for text that people type: patterns, "did you mean", counts; and for
+ * text that they read: lists, widths, lines.
  */
 #ifndef TEXT_H
 #define TEXT_H
@@ -7,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /* Whether `text` matches a shell pattern (fnmatch: * ? [...]); * takes slashes. */
 bool text_glob(const char *pattern, const char *text);
@@ -27,5 +29,24 @@ bool text_parse_count(const char *text, int64_t *value);
 
 /* Length in bytes of the UTF-8 sequence that `text` begins with; 0 if it is invalid. */
 int text_utf8_length(const char *text);
+
+/* Append as printf to the text in `out`, after `between` unless that is empty yet; cut at
+ * `size`. */
+void text_add(char *out, size_t size, const char *between, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* The same of one text, whose format has one %s; nothing if it is empty. */
+void text_part(char *out, size_t size, const char *between, const char *format, const char *text);
+
+/* Width of a UTF-8 text on a terminal: one column per character. */
+int text_width(const char *text);
+
+/* Bytes of `text` that fit into `width` columns; a longer text is cut at a blank if it has
+ * one. */
+int text_fitting(const char *text, int width);
+
+/* Write a text and its line end, from column `at` on, in lines of `width` columns. Those after
+ * the first begin at `indent`. `width` is more than both. */
+void text_wrap(FILE *out, const char *text, int at, int indent, int width);
 
 #endif

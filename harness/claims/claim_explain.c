@@ -55,9 +55,8 @@ static void say_size(struct claim_finding *finding)
 {
     const struct claim *claim = finding->claim;
     const struct interval *x = &finding->measured;
-    if (claim->rule == RULE_NONE) return;
     double none = claim->rule == RULE_DIFFERENCE ? 0 : 1;
-    if (claim->rule == RULE_VALUE) return;
+    if (claim->rule == RULE_NONE || claim->rule == RULE_VALUE) return;
     if (finding->verdict == CLAIM_IN_DIRECTION)
         say(finding, x->mid < claim->least ? "less than claimed" : "more than claimed");
     if (finding->verdict == CLAIM_INCOMPARABLE)
@@ -71,25 +70,19 @@ static void say_size(struct claim_finding *finding)
 
 /* ------------------------------------------------------------------- facts -- */
 
-/* The side that waits for the device inside its launch, which only the host's clock can
- * time; NULL: both do, or neither. */
-static const struct case_result *blocking(const struct claim_finding *finding)
+/* Where one of the sides waits for the device inside its launch, only the host's clock can
+ * time it. */
+static void say_clock(struct claim_finding *finding)
 {
     const struct case_result *more = &finding->row[CLAIM_MORE]->result;
     const struct case_result *less = &finding->row[CLAIM_LESS]->result;
-    bool a = more->clock == CLOCK_HOST, b = less->clock == CLOCK_HOST;
-    return a == b ? NULL : a ? more : less;
-}
-
-static void say_clock(struct claim_finding *finding)
-{
-    const struct case_result *blocks = blocking(finding);
+    bool is_time = finding->claim->quantity <= CLAIM_WALL;
     if (finding->by_wall || finding->claim->quantity == CLAIM_WALL)
         say(finding, "by the host's clock");
-    if (blocks && finding->claim->quantity <= CLAIM_WALL)
-        say(finding, "%s waits for the device inside its launch", blocks->id.variant);
-    if (finding->apart && finding->claim->quantity <= CLAIM_WALL)
-        say(finding, "one after the other, not in turns");
+    if (is_time && (more->clock == CLOCK_HOST) != (less->clock == CLOCK_HOST))
+        say(finding, "%s waits for the device inside its launch",
+            more->clock == CLOCK_HOST ? more->id.variant : less->id.variant);
+    if (is_time && finding->apart) say(finding, "one after the other, not in turns");
 }
 
 static void say_launches(struct claim_finding *finding)
@@ -128,15 +121,11 @@ static void say_share(struct claim_finding *finding)
 /* The figures themselves, which a ratio hides. */
 static void say_times(struct claim_finding *finding)
 {
-    const struct case_result *more = &finding->row[CLAIM_MORE]->result;
-    const struct case_result *less = &finding->row[CLAIM_LESS]->result;
-    bool wall = finding->by_wall || finding->claim->quantity == CLAIM_WALL;
-    char a[UNITS_MAX], b[UNITS_MAX];
+    char more[UNITS_MAX], less[UNITS_MAX];
     if (finding->claim->quantity > CLAIM_FIRST_CALL) return;
-    bool first = finding->claim->quantity == CLAIM_FIRST_CALL;
-    units_time(a, first ? more->first_call_ns : wall ? more->wall_ns : more->time_ns);
-    units_time(b, first ? less->first_call_ns : wall ? less->wall_ns : less->time_ns);
-    say(finding, "%s against %s", a, b);
+    units_time(more, claim_figure(finding, &finding->row[CLAIM_MORE]->result));
+    units_time(less, claim_figure(finding, &finding->row[CLAIM_LESS]->result));
+    say(finding, "%s against %s", more, less);
 }
 
 void claim_explain(struct claim_finding *finding)

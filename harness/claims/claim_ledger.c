@@ -121,8 +121,9 @@ static int find(struct claim_finding *finding, const struct claim *claim, const 
 int claim_ledger_make(struct claim_ledger *ledger, const struct claims *claims,
                       const struct view *views, int count)
 {
-    *ledger =
-        (struct claim_ledger){.item = calloc((size_t)claims->count + 1, sizeof *ledger->item)};
+    *ledger = (struct claim_ledger){.item = calloc((size_t)claims->count + 1, sizeof *ledger->item),
+                                    .views = views,
+                                    .view_count = count};
     if (!ledger->item) return assay_error("out of memory for %d claims", claims->count);
     for (int i = 0; i < claims->count; i++) {
         if (find(&ledger->item[i], &claims->item[i], views, count)) {
@@ -139,25 +140,4 @@ void claim_ledger_release(struct claim_ledger *ledger)
 {
     free(ledger->item);
     *ledger = (struct claim_ledger){0};
-}
-
-/* -------------------------------------------------------------- formats -- */
-
-static const struct {
-    const char *name;
-    int (*write)(FILE *out, const struct claim_ledger *ledger, const struct view *views, int count,
-                 const struct claim_options *options);
-} formats[] = {
-    {"table", claim_ledger_table},
-    {"md", claim_ledger_md},
-    {"json", claim_ledger_json},
-};
-
-int claim_ledger_write(FILE *out, const struct claim_ledger *ledger, const struct view *views,
-                       int count, const struct claim_options *options)
-{
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
-        if (!strcmp(formats[i].name, options->format))
-            return formats[i].write(out, ledger, views, count, options);
-    return assay_error("claims are not written as '%s'", options->format);
 }

@@ -36,6 +36,8 @@ struct claim_ledger {
     struct claim_finding *item; /* one a claim, in their order */
     int count;
     int verdicts[CLAIM_VERDICTS];
+    const struct view *views; /* those it was held against, borrowed */
+    int view_count;
 };
 
 /* Hold every claim against the views of runs, of which the first that has its
@@ -61,27 +63,18 @@ void claim_measured_text(const struct claim_finding *finding, char *out, size_t 
 /* "31 claims: 4 HOLDS, 2 NOT MEASURED". */
 void claim_counts_text(const struct claim_ledger *ledger, char *out, size_t size);
 
-struct claim_options {
-    const char *format; /* table, md, json */
-    int width;          /* columns of the terminal */
-};
-
-int claim_ledger_write(FILE *out, const struct claim_ledger *ledger, const struct view *views,
-                       int count, const struct claim_options *options);
+/* As table (in `width` columns), md or json. */
+int claim_ledger_write(FILE *out, const struct claim_ledger *ledger, const char *format, int width);
 
 /* ------------------------------------------------------- between its parts -- */
+
+/* The figure of one case that the claim is about. */
+double claim_figure(const struct claim_finding *finding, const struct case_result *result);
 
 /* The ratio of a claim's two cases, or the value of its one, from one run. */
 int claim_measure(struct claim_finding *finding);
 
 /* Write why: what the verdict rests on, then the claim's note. */
 void claim_explain(struct claim_finding *finding);
-
-int claim_ledger_table(FILE *out, const struct claim_ledger *ledger, const struct view *views,
-                       int count, const struct claim_options *options);
-int claim_ledger_md(FILE *out, const struct claim_ledger *ledger, const struct view *views,
-                    int count, const struct claim_options *options);
-int claim_ledger_json(FILE *out, const struct claim_ledger *ledger, const struct view *views,
-                      int count, const struct claim_options *options);
 
 #endif

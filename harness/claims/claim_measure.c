@@ -5,8 +5,7 @@
 
 #include "claims/claim_ledger.h"
 
-/* The figure of one case. */
-static double figure(const struct claim_finding *finding, const struct case_result *result)
+double claim_figure(const struct claim_finding *finding, const struct case_result *result)
 {
     const struct claim *claim = finding->claim;
     enum claim_quantity quantity = finding->by_wall ? CLAIM_WALL : claim->quantity;
@@ -24,56 +23,35 @@ static double figure(const struct claim_finding *finding, const struct case_resu
     case CLAIM_LAUNCHES:
         return result->kernels < 0 ? NAN : result->kernels;
     case CLAIM_METRIC:
-        break;
+        return view_metric(result, claim->metric);
     }
-    for (int i = 0; i < result->metric_count; i++)
-        if (!strcmp(result->metrics[i].name, claim->metric)) return result->metrics[i].value;
     return NAN;
 }
 
-/* ---------------------------------------------------------------- series -- */
-
-/* Samples by round; `mark` is owned where the clock keeps none. */
-struct series {
-    struct paired paired;
-    uint8_t *no_marks;
-};
-
-static int series_of(struct series *series, const struct samples *samples, bool wall)
+/* Samples by round, by the clock of the case or the host's. `no_marks` are zeros, at least as
+ * many as there are samples. */
+static struct paired series_of(const struct samples *samples, bool wall, const uint8_t *no_marks)
 {
-    *series = (struct series){0};
-    if (!wall) {
-        bool whole = samples->time_ns && samples->round && samples->mark;
-        series->paired = (struct paired){samples->time_ns, samples->round, samples->mark,
-                                         whole ? samples->count : 0};
-        return 0;
-    }
-    int count = samples->wall_ns && samples->wall_round ? samples->wall_count : 0;
-    series->no_marks = calloc((size_t)count + 1, 1);
-    if (!series->no_marks) return assay_error("out of memory for the samples of a case");
-    series->paired =
-        (struct paired){samples->wall_ns, samples->wall_round, series->no_marks, count};
-    return 0;
+    if (!wall) return view_paired(samples);
+    bool whole = samples->wall_ns && samples->wall_round;
+    return (struct paired){samples->wall_ns, samples->wall_round, no_marks,
+                           whole ? samples->wall_count : 0};
 }
 
 static int ratio_in_turns(const struct case_result *more, const struct case_result *less, bool wall,
                           struct interval *ratio)
 {
-    struct series a = {0}, b = {0};
-    double *scratch = NULL;
-    int status = -1;
-    if (series_of(&a, &more->samples, wall) || series_of(&b, &less->samples, wall)) goto out;
-    scratch = malloc(((size_t)a.paired.count + (size_t)b.paired.count + 1) * sizeof *scratch);
-    if (!scratch) {
-        assay_error("out of memory for the samples of a case");
-        goto out;
-    }
-    *ratio = stats_paired_ratio(a.paired, b.paired, scratch);
-    status = 0;
-out:
+    const struct samples *a = &more->samples, *b = &less->samples;
+    size_t space = 1 + (wall ? (size_t)a->wall_count + (size_t)b->wall_count
+                             : (size_t)a->count + (size_t)b->count);
+    uint8_t *no_marks = calloc(space, sizeof *no_marks);
+    double *scratch = malloc(space * sizeof *scratch);
+    if (no_marks && scratch)
+        *ratio =
+            stats_paired_ratio(series_of(a, wall, no_marks), series_of(b, wall, no_marks), scratch);
+    int status = no_marks && scratch ? 0 : assay_error("out of memory for the samples of a case");
     free(scratch);
-    free(a.no_marks);
-    free(b.no_marks);
+    free(no_marks);
     return status;
 }
 
@@ -81,7 +59,7 @@ out:
 static int interval_of(const struct claim_finding *finding, const struct case_result *result,
                        bool wall, struct interval *own)
 {
-    *own = (struct interval){figure(finding, result), result->lo_ns, result->hi_ns};
+    *own = (struct interval){claim_figure(finding, result), result->lo_ns, result->hi_ns};
     if (!wall) return 0;
     const struct samples *samples = &result->samples;
     int count = samples->wall_ns ? samples->wall_count : 0;
@@ -126,7 +104,7 @@ static int launch_ratio(struct claim_finding *finding, const struct stored_case 
     finding->apart = !together;
     *ratio = (struct interval){NAN, NAN, NAN};
     if (!is_time(finding)) {
-        double a = figure(finding, &more->result), b = figure(finding, &less->result);
+        double a = claim_figure(finding, &more->result), b = claim_figure(finding, &less->result);
         bool subtract = finding->claim->rule == RULE_DIFFERENCE;
         ratio->mid = subtract ? a - b : b > 0 ? a / b : NAN;
         return 0;
@@ -156,18 +134,6 @@ static const struct stored_case *stored_of(const struct stored_run *run, const s
     return NULL;
 }
 
-/* Over launches as view.h has it: an interval of the launches' medians, and
- * smallest to largest where they are too few. */
-static struct interval over_launches(double *mids, int count)
-{
-    struct interval over = stats_median_interval(mids, count, 0.95);
-    if (count > 1 && isnan(over.lo)) {
-        over.lo = mids[0];
-        over.hi = mids[count - 1];
-    }
-    return over;
-}
-
 static int measure_ratio(struct claim_finding *finding)
 {
     const struct stored_run *run = finding->view->run;
@@ -189,26 +155,20 @@ static int measure_ratio(struct claim_finding *finding)
         mids[count++] = ratio.mid;
         only = ratio;
     }
-    finding->measured = count > 1 ? over_launches(mids, count) : only;
+    finding->measured = count > 1 ? view_over_launches(mids, count) : only;
     free(mids);
     return 0;
 }
 
-/* A device time against a host time would be two different things. */
-static bool clocks_differ(const struct claim_finding *finding)
-{
-    bool host[CLAIM_SIDES];
-    for (int i = 0; i < CLAIM_SIDES; i++)
-        host[i] = finding->row[i]->result.clock == CLOCK_HOST;
-    return host[CLAIM_MORE] != host[CLAIM_LESS];
-}
-
 int claim_measure(struct claim_finding *finding)
 {
-    if (!finding->row[CLAIM_LESS]) {
-        finding->measured.mid = figure(finding, &finding->row[CLAIM_MORE]->result);
+    const struct view_row *more = finding->row[CLAIM_MORE], *less = finding->row[CLAIM_LESS];
+    if (!less) {
+        finding->measured.mid = claim_figure(finding, &more->result);
         return 0;
     }
-    finding->by_wall = finding->claim->quantity == CLAIM_TIME && clocks_differ(finding);
+    /* A device time against a host time would be two different things. */
+    bool clocks_differ = (more->result.clock == CLOCK_HOST) != (less->result.clock == CLOCK_HOST);
+    finding->by_wall = finding->claim->quantity == CLAIM_TIME && clocks_differ;
     return measure_ratio(finding);
 }

@@ -8,7 +8,7 @@
 #include "base/exit_code.h"
 #include "cmd/options.h"
 #include "gate/gate_calibrate.h"
-#include "show/noise_show.h"
+#include "show/show.h"
 
 enum { MOST_BLOCKS = 1000 };
 

@@ -17,14 +17,13 @@ struct arguments {
 static int write_ledger(const struct arguments *arguments, const struct claims *claims,
                         const struct run_set *set)
 {
-    const struct claim_options show = {.format = arguments->format, .width = terminal_columns()};
     struct claim_ledger ledger;
     struct out_file file;
     if (claim_ledger_make(&ledger, claims, set->view, set->count)) return -1;
     int status = out_file_open(&file, arguments->output);
     if (status == 0)
         status = out_file_close(
-            &file, claim_ledger_write(file.stream, &ledger, set->view, set->count, &show));
+            &file, claim_ledger_write(file.stream, &ledger, arguments->format, terminal_columns()));
     int settled = ledger.verdicts[CLAIM_HOLDS] + ledger.verdicts[CLAIM_IN_DIRECTION] +
                   ledger.verdicts[CLAIM_FAILS];
     claim_ledger_release(&ledger);

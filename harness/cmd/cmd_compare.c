@@ -8,7 +8,6 @@
 #include "cmd/options.h"
 #include "cmd/run_choice.h"
 #include "show/comparison_formats.h"
-#include "show/comparison_words.h"
 
 struct arguments {
     struct given given;

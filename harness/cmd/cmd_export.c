@@ -4,7 +4,7 @@
 #include "base/exit_code.h"
 #include "base/out_file.h"
 #include "cmd/options.h"
-#include "export/exchange_format.h"
+#include "export/export.h"
 #include "store/store.h"
 
 struct arguments {
@@ -35,7 +35,7 @@ static int run(void *given)
         store_open(&store, path, STORE_READ) != 0)
         return -1;
     if (store_find_run(store, name, id) == 0 && out_file_open(&file, arguments->output) == 0)
-        status = out_file_close(&file, arguments->format->export_run(store, id, file.stream));
+        status = out_file_close(&file, exchange_export(arguments->format, store, id, file.stream));
     store_close(store);
     return status ? -1 : EXIT_FINE;
 }

@@ -11,7 +11,6 @@
 #include "cmd/options.h"
 #include "gate/gate_run.h"
 #include "show/comparison_formats.h"
-#include "show/comparison_words.h"
 #include "suite/suite_find.h"
 
 struct arguments {

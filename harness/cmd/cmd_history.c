@@ -11,7 +11,7 @@
 #include "cmd/commands.h"
 #include "cmd/options.h"
 #include "judge/history.h"
-#include "show/history_formats.h"
+#include "show/show.h"
 #include "store/store.h"
 #include "store/store_gate.h"
 

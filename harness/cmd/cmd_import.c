@@ -5,7 +5,7 @@
 
 #include "base/exit_code.h"
 #include "cmd/options.h"
-#include "export/exchange_format.h"
+#include "export/export.h"
 #include "store/store.h"
 
 struct arguments {

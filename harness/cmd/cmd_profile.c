@@ -8,7 +8,7 @@
 #include "cmd/run_choice.h"
 #include "cmd/run_command.h"
 #include "device/counter_sets.h"
-#include "show/show_profile.h"
+#include "show/show.h"
 #include "show/view.h"
 
 struct arguments {

@@ -6,7 +6,7 @@
 #include "base/terminal.h"
 #include "cmd/options.h"
 #include "cmd/run_choice.h"
-#include "show/show_profile.h"
+#include "show/show.h"
 #include "show/view.h"
 
 struct arguments {

@@ -1,21 +1,112 @@
 #include "export/export.h"
 
+#include <ctype.h>
 #include <errno.h>
-#include <stdio.h>
+#include <math.h>
 #include <string.h>
 
-int export_read(struct export_run *exported, struct store *store, const char *run_id)
+#include "base/text.h"
+#include "store/exchange/store_csv.h"
+#include "store/exchange/store_foreign.h"
+
+enum { FORMATS = 6, HEAD = 4096, MAX_LIST = 128 };
+
+/* A longer ending comes before its suffix: ".bmf.json" before ".json". */
+static const struct exchange_format formats[FORMATS] = {
+    {"ndjson", ".ndjson", store_export_ndjson, NULL, store_import_ndjson},
+    {"csv", ".csv", store_export_csv, NULL, NULL},
+    {"bmf", ".bmf.json", NULL, export_bmf, NULL},
+    {"gbench", ".json", NULL, export_gbench, store_import_gbench},
+    {"nvbench", "", NULL, NULL, store_import_nvbench},
+    {"prometheus", ".prom", NULL, export_prometheus, NULL},
+};
+
+static bool goes(const struct exchange_format *format, enum exchange_direction direction)
 {
-    if (store_read_run(store, run_id, true, &exported->run) != 0) return -1;
-    if (view_make(&exported->view, &exported->run) == 0) return 0;
-    stored_run_release(&exported->run);
-    return -1;
+    return direction == EXCHANGE_OUT ? format->export_run || format->export_view
+                                     : format->import_file != NULL;
 }
 
-void export_release(struct export_run *exported)
+const struct exchange_format *exchange_format_named(const char *name,
+                                                    enum exchange_direction direction)
 {
-    view_release(&exported->view);
-    stored_run_release(&exported->run);
+    const char *names[FORMATS];
+    char list[MAX_LIST] = "";
+    int count = 0;
+    for (int i = 0; i < FORMATS; i++) {
+        if (!goes(&formats[i], direction)) continue;
+        if (strcmp(name, formats[i].name) == 0) return &formats[i];
+        text_add(list, sizeof list, ", ", "%s", formats[i].name);
+        names[count++] = formats[i].name;
+    }
+    for (int i = 0; i < FORMATS; i++) {
+        if (strcmp(name, formats[i].name) != 0) continue;
+        assay_error(
+            "the format %s is only %s (%s)", name,
+            direction == EXCHANGE_OUT ? "read, by assay import" : "written, by assay export", list);
+        return NULL;
+    }
+    const char *nearest = text_nearest(name, names, count);
+    if (nearest)
+        assay_error("unknown format '%s' (did you mean '%s'?)", name, nearest);
+    else
+        assay_error("unknown format '%s' (%s)", name, list);
+    return NULL;
+}
+
+static bool ends_in(const char *path, const char *ending)
+{
+    size_t length = strlen(path), tail = strlen(ending);
+    return tail > 0 && length > tail && strcmp(path + length - tail, ending) == 0;
+}
+
+const struct exchange_format *exchange_format_of(const char *path)
+{
+    for (int i = 0; i < FORMATS; i++)
+        if (goes(&formats[i], EXCHANGE_OUT) && ends_in(path, formats[i].ending)) return &formats[i];
+    return NULL;
+}
+
+/* Text near the start of a file that only one format has. */
+static const struct {
+    const char *word, *format;
+} marks[] = {
+    {"\"assay_ndjson\"", "ndjson"},
+    {"\"context\"", "gbench"},
+    {"\"meta\"", "nvbench"},
+};
+
+const struct exchange_format *exchange_format_sniff(FILE *in, const char *path)
+{
+    char head[HEAD + 1];
+    head[fread(head, 1, HEAD, in)] = '\0';
+    rewind(in);
+    const char *first = head;
+    while (isspace((unsigned char)*first))
+        first++;
+    for (size_t i = 0; *first == '{' && i < sizeof marks / sizeof marks[0]; i++)
+        if (strstr(first, marks[i].word))
+            return exchange_format_named(marks[i].format, EXCHANGE_IN);
+    const struct exchange_format *format = exchange_format_of(path);
+    return exchange_format_named(format ? format->name : "ndjson", EXCHANGE_IN);
+}
+
+int exchange_export(const struct exchange_format *format, struct store *store, const char *run_id,
+                    FILE *out)
+{
+    struct stored_run run;
+    struct view view;
+    if (format->export_run) return format->export_run(store, run_id, out);
+    if (store_read_run(store, run_id, true, &run) != 0) return -1;
+    int status = view_make(&view, &run);
+    if (status == 0) {
+        format->export_view(out, &view);
+        view_release(&view);
+        if (fflush(out) != 0 || ferror(out))
+            status = assay_error("cannot write the export: %s", strerror(errno));
+    }
+    stored_run_release(&run);
+    return status;
 }
 
 bool export_has_time(const struct view_row *row)
@@ -34,8 +125,7 @@ void export_name(const struct view_row *row, char name[EXPORT_NAME])
              place_name((enum assay_place)id->place));
 }
 
-int export_finish(FILE *out)
+void export_figure(struct json *json, const char *name, double value)
 {
-    if (fflush(out) == 0 && !ferror(out)) return 0;
-    return assay_error("cannot write the export: %s", strerror(errno));
+    if (isfinite(value)) json_number_member(json, name, value);
 }

@@ -1,6 +1,6 @@
 /*
- * export.h - shared by the exports to other tools: the rows of a run (show/view.h) that
- * are ok and belong to the suite, and their names.
+ * export.h - the formats of `assay export` and `assay import`: a table of names, endings and
+ * functions. A new format is a row.
  */
 #ifndef EXPORT_H
 #define EXPORT_H
@@ -8,17 +8,35 @@
 #include "base/json.h"
 #include "show/view.h"
 
-enum { EXPORT_NAME = 2 * ASSAY_MAX_NAME + RESULT_MAX_SHAPE + 32 };
-
-/* A run and its derived figures. */
-struct export_run {
-    struct stored_run run;
-    struct view view;
+/* For a format that is only written or only read, the other functions are NULL. */
+struct exchange_format {
+    const char *name;
+    const char *ending; /* of written files; "" none */
+    /* Writing is one of these: from the tables, or from the rows of show/view.h. */
+    int (*export_run)(struct store *store, const char *run_id, FILE *out);
+    void (*export_view)(FILE *out, const struct view *view);
+    int (*import_file)(struct store *store, const char *name, FILE *in, int *rows_added);
 };
 
-/* -1 with assay_error; export_release only after 0. */
-int export_read(struct export_run *exported, struct store *store, const char *run_id);
-void export_release(struct export_run *exported);
+enum exchange_direction { EXCHANGE_OUT, EXCHANGE_IN };
+
+/* By name; NULL with assay_error (and a suggestion) when there is none that goes
+ * in this direction. */
+const struct exchange_format *exchange_format_named(const char *name,
+                                                    enum exchange_direction direction);
+/* For writing: by the ending of the file name; NULL when it is unknown. */
+const struct exchange_format *exchange_format_of(const char *path);
+/* For reading: by content, else by ending; NULL with assay_error for one that is only written.
+ * The stream must be seekable and is rewound. */
+const struct exchange_format *exchange_format_sniff(FILE *in, const char *path);
+
+/* Write a run in a format. 0, or -1 with assay_error. */
+int exchange_export(const struct exchange_format *format, struct store *store, const char *run_id,
+                    FILE *out);
+
+/* ------------------------------------------- between the formats of other tools -- */
+
+enum { EXPORT_NAME = 2 * ASSAY_MAX_NAME + RESULT_MAX_SHAPE + 32 };
 
 /* Whether the row has a time to export: it is ok and not measured only for its ceiling. */
 bool export_has_time(const struct view_row *row);
@@ -27,12 +45,12 @@ bool export_has_time(const struct view_row *row);
  * instance by its arguments. */
 void export_name(const struct view_row *row, char name[EXPORT_NAME]);
 
-/* Flush; 0, or -1 with assay_error when writing failed. */
-int export_finish(FILE *out);
+/* A figure that is not known is left out, as readers expect numbers. */
+void export_figure(struct json *json, const char *name, double value);
 
-/* Each writes one document to `out`. */
-int export_gbench(struct store *store, const char *run_id, FILE *out);
-int export_bmf(struct store *store, const char *run_id, FILE *out);
-int export_prometheus(struct store *store, const char *run_id, FILE *out);
+/* Each writes one document. */
+void export_gbench(FILE *out, const struct view *view);
+void export_bmf(FILE *out, const struct view *view);
+void export_prometheus(FILE *out, const struct view *view);
 
 #endif

@@ -8,20 +8,13 @@
 #include "base/json.h"
 #include "export/export.h"
 
-/* An unknown end of an interval is left out, as readers expect numbers. */
-static void end_member(struct json *json, const char *name, double value)
-{
-    if (isfinite(value)) json_number_member(json, name, value);
-}
-
 static void measure(struct json *json, const char *name, double value, double lower, double upper)
 {
     if (!isfinite(value)) return;
-    json_key(json, name);
-    json_begin_object(json);
+    json_object_member(json, name);
     json_number_member(json, "value", value);
-    end_member(json, "lower_value", lower);
-    end_member(json, "upper_value", upper);
+    export_figure(json, "lower_value", lower);
+    export_figure(json, "upper_value", upper);
     json_end(json);
 }
 
@@ -32,23 +25,19 @@ static void case_member(struct json *json, const struct view_row *row)
     double work = row->rate * result->time_ns;
     char name[EXPORT_NAME];
     export_name(row, name);
-    json_key(json, name);
-    json_begin_object(json);
+    json_object_member(json, name);
     measure(json, "latency", result->time_ns, result->lo_ns, result->hi_ns);
     measure(json, "throughput", row->rate, work / result->hi_ns, work / result->lo_ns);
     json_end(json);
 }
 
-int export_bmf(struct store *store, const char *run_id, FILE *out)
+void export_bmf(FILE *out, const struct view *view)
 {
-    struct export_run exported;
     struct json json;
-    if (export_read(&exported, store, run_id) != 0) return -1;
     json_begin(&json, out, 2);
     json_begin_object(&json);
-    for (int i = 0; i < exported.view.count; i++)
-        if (export_has_time(&exported.view.rows[i])) case_member(&json, &exported.view.rows[i]);
+    for (int i = 0; i < view->count; i++)
+        if (export_has_time(&view->rows[i])) case_member(&json, &view->rows[i]);
     json_end(&json);
-    export_release(&exported);
-    return json_finish(&json) == 0 ? export_finish(out) : -1;
+    json_finish(&json);
 }

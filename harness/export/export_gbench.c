@@ -6,25 +6,13 @@
  * Readers require cpu_time beside real_time. CPU time is not measured, so it repeats
  * real_time.
  */
-#include <math.h>
-#include <string.h>
-
 #include "base/json.h"
 #include "export/export.h"
-
-/* A counter that is not known is left out: the format has no null. */
-static void counter(struct json *json, const char *key, double value)
-{
-    if (!isfinite(value)) return;
-    json_key(json, key);
-    json_number(json, value);
-}
 
 /* Bencher rejects a file without caches. */
 static void caches_member(struct json *json, const struct device_info *device)
 {
-    json_key(json, "caches");
-    json_begin_array(json);
+    json_array_member(json, "caches");
     if (device->cache_bytes > 0) {
         json_begin_object(json);
         json_text_member(json, "type", "Unified");
@@ -40,8 +28,7 @@ static void context_member(struct json *json, const struct stored_run *run)
 {
     const struct device_info none = {.cache_bytes = -1};
     const struct device_info *device = run->launch_count > 0 ? &run->launches[0].device : &none;
-    json_key(json, "context");
-    json_begin_object(json);
+    json_object_member(json, "context");
     json_text_member(json, "date", run->started_at);
     json_text_member(json, "host_name", run->host.hostname);
     json_text_member(json, "executable", "assay");
@@ -73,31 +60,27 @@ static void benchmark_value(struct json *json, const struct view_row *row, int i
     json_int_member(json, "repetition_index", 0);
     json_int_member(json, "threads", 1);
     json_int_member(json, "iterations", row->samples);
-    counter(json, "real_time", result->time_ns);
-    counter(json, "cpu_time", result->time_ns);
+    export_figure(json, "real_time", result->time_ns);
+    export_figure(json, "cpu_time", result->time_ns);
     json_text_member(json, "time_unit", "ns");
-    counter(json, "lower_time", result->lo_ns);
-    counter(json, "upper_time", result->hi_ns);
-    counter(json, "launches", row->launches);
-    counter(json, row->rate_is_ops ? "operations_per_second" : "bytes_per_second", row->rate);
-    counter(json, "ceiling_fraction", row->ceiling_fraction);
-    counter(json, "speedup", row->speedup.mid);
+    export_figure(json, "lower_time", result->lo_ns);
+    export_figure(json, "upper_time", result->hi_ns);
+    export_figure(json, "launches", row->launches);
+    export_figure(json, row->rate_is_ops ? "operations_per_second" : "bytes_per_second", row->rate);
+    export_figure(json, "ceiling_fraction", row->ceiling_fraction);
+    export_figure(json, "speedup", row->speedup.mid);
     for (int i = 0; i < result->metric_count; i++)
-        counter(json, result->metrics[i].name, result->metrics[i].value);
+        export_figure(json, result->metrics[i].name, result->metrics[i].value);
     json_end(json);
 }
 
-int export_gbench(struct store *store, const char *run_id, FILE *out)
+void export_gbench(FILE *out, const struct view *view)
 {
-    struct export_run exported;
     struct json json;
-    if (export_read(&exported, store, run_id) != 0) return -1;
-    const struct view *view = &exported.view;
     json_begin(&json, out, 2);
     json_begin_object(&json);
-    context_member(&json, &exported.run);
-    json_key(&json, "benchmarks");
-    json_begin_array(&json);
+    context_member(&json, view->run);
+    json_array_member(&json, "benchmarks");
     for (int i = 0, group = -1, index = 0; i < view->count; i++) {
         if (!export_has_time(&view->rows[i])) continue;
         index = view->rows[i].group == group ? index + 1 : 0;
@@ -106,6 +89,5 @@ int export_gbench(struct store *store, const char *run_id, FILE *out)
     }
     json_end(&json);
     json_end(&json);
-    export_release(&exported);
-    return json_finish(&json) == 0 ? export_finish(out) : -1;
+    json_finish(&json);
 }

@@ -5,7 +5,6 @@
  * requires.
  */
 #include <math.h>
-#include <stdlib.h>
 
 #include "export/export.h"
 
@@ -41,69 +40,44 @@ static void write_value(FILE *out, double value)
 
 /* ------------------------------------------------------------- metrics -- */
 
-static double second(const struct view_row *row, double ns)
-{
-    return export_has_time(row) ? ns / 1e9 : NAN;
-}
+enum { METRICS = 7 };
 
-static double time_seconds(const struct view_row *row)
-{
-    return second(row, row->result.time_ns);
-}
-
-static double lower_seconds(const struct view_row *row)
-{
-    return second(row, row->result.lo_ns);
-}
-
-static double upper_seconds(const struct view_row *row)
-{
-    return second(row, row->result.hi_ns);
-}
-
-static double bytes_per_second(const struct view_row *row)
-{
-    return export_has_time(row) && !row->rate_is_ops ? row->rate : NAN;
-}
-
-static double operations_per_second(const struct view_row *row)
-{
-    return export_has_time(row) && row->rate_is_ops ? row->rate : NAN;
-}
-
-static double speedup(const struct view_row *row)
-{
-    return export_has_time(row) ? row->speedup.mid : NAN;
-}
-
-static double case_ok(const struct view_row *row)
-{
-    return row->result.status == STATUS_OK;
-}
-
-/* NAN: the case has none. */
 static const struct {
     const char *name, *help;
-    double (*value)(const struct view_row *row);
-} metrics[] = {
-    {"assay_case_ok", "1 if the case was measured and its result is right, else 0.", case_ok},
-    {"assay_time_seconds", "Median time of one launch.", time_seconds},
-    {"assay_time_lower_seconds", "Lower end of its confidence interval.", lower_seconds},
-    {"assay_time_upper_seconds", "Upper end of its confidence interval.", upper_seconds},
-    {"assay_bytes_per_second", "Bytes read and written per second.", bytes_per_second},
-    {"assay_operations_per_second", "Operations per second.", operations_per_second},
-    {"assay_speedup_ratio", "Time of the baseline over the time of the case.", speedup},
+} metrics[METRICS] = {
+    {"assay_case_ok", "1 if the case was measured and its result is right, else 0."},
+    {"assay_time_seconds", "Median time of one launch."},
+    {"assay_time_lower_seconds", "Lower end of its confidence interval."},
+    {"assay_time_upper_seconds", "Upper end of its confidence interval."},
+    {"assay_bytes_per_second", "Bytes read and written per second."},
+    {"assay_operations_per_second", "Operations per second."},
+    {"assay_speedup_ratio", "Time of the baseline over the time of the case."},
 };
 
-static void write_metric(FILE *out, const struct view *view, const char *name, const char *help,
-                         double (*value)(const struct view_row *row))
+/* In the order of `metrics`; NAN: the case has none. */
+static double value_of(const struct view_row *row, int metric)
 {
+    const struct case_result *result = &row->result;
+    const double values[METRICS] = {result->status == STATUS_OK,
+                                    result->time_ns / 1e9,
+                                    result->lo_ns / 1e9,
+                                    result->hi_ns / 1e9,
+                                    row->rate_is_ops ? NAN : row->rate,
+                                    row->rate_is_ops ? row->rate : NAN,
+                                    row->speedup.mid};
+    return metric == 0 || export_has_time(row) ? values[metric] : NAN;
+}
+
+static void write_metric(FILE *out, const struct view *view, int metric)
+{
+    const char *name = metrics[metric].name;
     bool has_help = false;
     for (int i = 0; i < view->count; i++) {
         const struct view_row *row = &view->rows[i];
         const struct case_id *id = &row->result.id;
-        if (row->is_ceiling || !isfinite(value(row))) continue;
-        if (!has_help) write_help(out, name, help);
+        double value = value_of(row, metric);
+        if (row->is_ceiling || !isfinite(value)) continue;
+        if (!has_help) write_help(out, name, metrics[metric].help);
         has_help = true;
         fputs(name, out);
         write_label(out, '{', "operation", id->operation);
@@ -112,7 +86,7 @@ static void write_metric(FILE *out, const struct view *view, const char *name, c
         write_label(out, ',', "temperature",
                     temperature_name((enum assay_temperature)id->temperature));
         write_label(out, ',', "place", place_name((enum assay_place)id->place));
-        write_value(out, value(row));
+        write_value(out, value);
     }
 }
 
@@ -132,13 +106,9 @@ static void write_run(FILE *out, const struct stored_run *run)
     write_value(out, 1);
 }
 
-int export_prometheus(struct store *store, const char *run_id, FILE *out)
+void export_prometheus(FILE *out, const struct view *view)
 {
-    struct export_run exported;
-    if (export_read(&exported, store, run_id) != 0) return -1;
-    write_run(out, &exported.run);
-    for (size_t i = 0; i < sizeof metrics / sizeof metrics[0]; i++)
-        write_metric(out, &exported.view, metrics[i].name, metrics[i].help, metrics[i].value);
-    export_release(&exported);
-    return export_finish(out);
+    write_run(out, view->run);
+    for (int metric = 0; metric < METRICS; metric++)
+        write_metric(out, view, metric);
 }

@@ -7,7 +7,7 @@
 
 #include "base/exit_code.h"
 #include "gate/gate_run_state.h"
-#include "show/comparison_words.h"
+#include "show/comparison_formats.h"
 
 struct tally {
     int compared, slower, faster;

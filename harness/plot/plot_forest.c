@@ -3,7 +3,7 @@
 
 #include "plot/plot_data.h"
 #include "plot/plot_rows.h"
-#include "show/comparison_words.h"
+#include "show/comparison_formats.h"
 
 /* --------------------------------------------------------------------- rows -- */
 

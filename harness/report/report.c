@@ -4,15 +4,10 @@
 
 #include "report/report.h"
 
-static const struct {
-    const char *name;
-    int (*write)(FILE *out, const struct report *report);
-} formats[] = {{"html", report_html}, {"md", report_md}};
-
 int report_write(FILE *out, const struct report *report, const char *format)
 {
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
-        if (!strcmp(formats[i].name, format)) return formats[i].write(out, report);
+    if (!strcmp(format, "html")) return report_html(out, report);
+    if (!strcmp(format, "md")) return report_md(out, report);
     return assay_error("a report is not written as '%s'", format);
 }
 
@@ -38,20 +33,15 @@ static void count_case(struct report_problem *list, int *count, const struct vie
     memcpy(problem->reason, result->reason, sizeof problem->reason);
 }
 
-/* Wrong results first, skipped cases last. */
-static int rank(int status)
+/* Wrong results first, skipped cases last. For qsort. */
+static int by_rank(const void *a, const void *b)
 {
     static const int ranks[STATUSES] = {
         [STATUS_WRONG] = 0,    [STATUS_CRASHED] = 1, [STATUS_TIMEOUT] = 2,
         [STATUS_UNSTABLE] = 3, [STATUS_SKIPPED] = 4,
     };
-    return ranks[status];
-}
-
-static int by_rank(const void *a, const void *b)
-{
     const struct report_problem *x = a, *y = b;
-    int order = rank(x->status) - rank(y->status);
+    int order = ranks[x->status] - ranks[y->status];
     return order ? order : x->first_row - y->first_row;
 }
 

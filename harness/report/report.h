@@ -3,8 +3,8 @@
  * failed and why, tables, plots, claims. The HTML needs no network and no script; a small
  * script lets its tables be sorted and filtered.
  *
- * Names in a report may come from an untrusted file. All text goes through markup.h, plots
- * through svg.h, and the page's Content-Security-Policy allows only its own script.
+ * Names in a report may come from an untrusted file: all text goes through markup.h, plots
+ * through svg.h.
  */
 #ifndef REPORT_H
 #define REPORT_H
@@ -70,11 +70,7 @@ int report_html(FILE *out, const struct report *report);
 int report_md(FILE *out, const struct report *report);
 
 /* Sections of the page. */
-void report_html_head(FILE *out, const struct report *report);
-void report_html_foot(FILE *out);
 void report_html_rows(FILE *out, const struct view *view);
-void report_html_comparison(FILE *out, const struct comparison *comparison);
-void report_html_claims(FILE *out, const struct report *report);
 void report_html_plots(FILE *out, const struct report *report);
 
 #endif

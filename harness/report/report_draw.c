@@ -7,25 +7,13 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "plot/plot.h"
 #include "report/report.h"
 #include "report/svg.h"
 
 /* Limits the time it takes to draw a page. */
 enum { MOST_SWEEPS = 6 };
-
-static enum plot_outcome draw(const struct report *report, const char *kind, const char *operation,
-                              const char *output, struct plot_places *places)
-{
-    const struct plot_request request = {.run = report->view->run,
-                                         .against = report->base,
-                                         .comparison = report->comparison,
-                                         .operation = operation,
-                                         .output = output,
-                                         .places = places};
-    const struct plot_kind *found = plot_find(kind);
-    return found ? plot_draw(found, &request) : PLOT_FAILED;
-}
 
 static char *read_whole(const char *path)
 {
@@ -40,21 +28,24 @@ static char *read_whole(const char *path)
     return NULL;
 }
 
-/* The text alternative of a kind of plot, and whether it mentions the highest rate or ratio. */
+/* The kinds of plots in their order, with the text alternative, and whether that mentions the
+ * highest rate or ratio. */
 struct content {
     const char *kind, *text;
     enum message { NO_FIGURE, HIGHEST_RATE, GREATEST_RATIO } message;
 };
 
+enum { FOREST, ROOFLINE, SPEEDUP, PARETO, PIPELINE, SWEEP };
+
 static const struct content contents[] = {
-    {"forest", "what changed since the other run, worst first", NO_FIGURE},
-    {"roofline", "the rate of every case under the measured ceilings", HIGHEST_RATE},
-    {"speedup", "how many times as fast as the baseline of its group", GREATEST_RATIO},
-    {"pareto", "quality against time, with the Pareto front", NO_FIGURE},
-    {"pipeline", "when the stages of a batch ran, and what overlapped", NO_FIGURE},
-    {"sweep", "rate against size, one curve per variant; the time of each if there is one size",
-     HIGHEST_RATE},
-    {0},
+    [FOREST] = {"forest", "what changed since the other run, worst first", NO_FIGURE},
+    [ROOFLINE] = {"roofline", "the rate of every case under the measured ceilings", HIGHEST_RATE},
+    [SPEEDUP] = {"speedup", "how many times as fast as the baseline of its group", GREATEST_RATIO},
+    [PARETO] = {"pareto", "quality against time, with the Pareto front", NO_FIGURE},
+    [PIPELINE] = {"pipeline", "when the stages of a batch ran, and what overlapped", NO_FIGURE},
+    [SWEEP] = {"sweep",
+               "rate against size, one curve per variant; the time of each if there is one size",
+               HIGHEST_RATE},
 };
 
 static double figure(enum message message, const struct view_row *row)
@@ -64,16 +55,14 @@ static double figure(enum message message, const struct view_row *row)
 }
 
 /* "...; of 173 cases with a time, the highest rate is 5.92 TB/s, of memory/best. ..." */
-static void describe(const struct view *view, const char *kind, const char *operation,
+static void describe(const struct view *view, const struct content *content, const char *operation,
                      char out[ASSAY_MAX_REASON])
 {
-    const struct content *content = contents;
     const struct view_row *best = NULL;
-    char value[UNITS_MAX] = "";
+    bool is_rate = content->message == HIGHEST_RATE;
+    char value[UNITS_MAX];
     int cases = 0;
-    while (content->kind && strcmp(content->kind, kind) != 0)
-        content++;
-    for (int i = 0; content->kind && i < view->count; i++) {
+    for (int i = 0; i < view->count; i++) {
         const struct view_row *row = &view->rows[i];
         if (row->result.status != STATUS_OK || row->is_ceiling) continue;
         if (operation && strcmp(row->result.id.operation, operation)) continue;
@@ -81,16 +70,14 @@ static void describe(const struct view *view, const char *kind, const char *oper
         if (isnan(figure(content->message, row))) continue;
         if (!best || figure(content->message, row) > figure(content->message, best)) best = row;
     }
-    if (best && content->message == HIGHEST_RATE) units_rate(value, best->rate);
-    if (best && content->message == GREATEST_RATIO) units_ratio(value, best->speedup.mid);
-    int used = snprintf(out, ASSAY_MAX_REASON, "%s", content->kind ? content->text : kind);
-    if (best)
-        used += snprintf(out + used, ASSAY_MAX_REASON - (size_t)used,
-                         "; of %d cases with a time, the %s is %s, of %s/%s", cases,
-                         content->message == HIGHEST_RATE ? "highest rate" : "greatest ratio",
-                         value, best->result.id.operation, best->result.id.variant);
-    snprintf(out + used, ASSAY_MAX_REASON - (size_t)used,
-             ". Every figure is in the table of cases.");
+    snprintf(out, ASSAY_MAX_REASON, "%s", content->text);
+    if (best) {
+        (is_rate ? units_rate : units_ratio)(value, figure(content->message, best));
+        text_add(out, ASSAY_MAX_REASON, "; ", "of %d cases with a time, the %s is %s, of %s/%s",
+                 cases, is_rate ? "highest rate" : "greatest ratio", value,
+                 best->result.id.operation, best->result.id.variant);
+    }
+    text_add(out, ASSAY_MAX_REASON, ". ", "Every figure is in the table of cases.");
 }
 
 /* Report the first plot that fails; without gnuplot all fail. */
@@ -102,7 +89,8 @@ static void lost(struct report *report, const char *kind)
              assay_last_error());
 }
 
-static void add_plot(struct report *report, const char *folder, const char *kind,
+/* `operation`: the only one that it shows; NULL: all. */
+static void add_plot(struct report *report, const char *folder, const struct content *content,
                      const char *operation)
 {
     char path[PATH_MAX], prefix[16];
@@ -110,11 +98,13 @@ static void add_plot(struct report *report, const char *folder, const char *kind
     if (report->plot_count == REPORT_PLOTS) return;
     snprintf(path, sizeof path, "%s/plot.svg", folder);
     *plot = (struct report_plot){0};
-    enum plot_outcome outcome = draw(report, kind, operation, path, &plot->places);
-    if (outcome == PLOT_NOTHING) {
-        plot_places_release(&plot->places);
-        return;
-    }
+    const struct plot_request request = {.run = report->view->run,
+                                         .against = report->base,
+                                         .comparison = report->comparison,
+                                         .operation = operation,
+                                         .output = path,
+                                         .places = &plot->places};
+    enum plot_outcome outcome = plot_draw(plot_find(content->kind), &request);
     char *text = outcome == PLOT_DRAWN ? read_whole(path) : NULL;
     unlink(path);
     snprintf(prefix, sizeof prefix, "p%d-", report->plot_count);
@@ -122,13 +112,13 @@ static void add_plot(struct report *report, const char *folder, const char *kind
     free(text);
     if (!plot->svg) {
         plot_places_release(&plot->places);
-        lost(report, kind);
+        if (outcome != PLOT_NOTHING) lost(report, content->kind);
         return;
     }
-    snprintf(plot->title, sizeof plot->title, "%s%s%s", kind, operation ? " of " : "",
-             operation ? operation : "");
+    snprintf(plot->title, sizeof plot->title, operation ? "%s of %s" : "%s", content->kind,
+             operation);
     snprintf(plot->operation, sizeof plot->operation, "%s", operation ? operation : "");
-    describe(report->view, kind, operation, plot->text);
+    describe(report->view, content, operation, plot->text);
     report->plot_count++;
 }
 
@@ -164,13 +154,11 @@ static int operations_of(const struct view *view, struct chosen *list)
 
 static void draw_all(struct report *report, const char *folder, struct chosen *operations)
 {
-    static const char *const whole[] = {"roofline", "speedup", "pareto", "pipeline"};
     int count = operations_of(report->view, operations);
-    if (report->comparison) add_plot(report, folder, "forest", NULL);
-    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
-        add_plot(report, folder, whole[i], NULL);
+    for (int kind = report->comparison ? FOREST : ROOFLINE; kind < SWEEP; kind++)
+        add_plot(report, folder, &contents[kind], NULL);
     for (int i = 0; i < count && i < MOST_SWEEPS; i++)
-        add_plot(report, folder, "sweep", operations[i].operation);
+        add_plot(report, folder, &contents[SWEEP], operations[i].operation);
     if (count > MOST_SWEEPS && !report->plots_lost[0])
         snprintf(report->plots_lost, sizeof report->plots_lost,
                  "The sweeps of the %d operations with the most cases, of %d.", MOST_SWEEPS, count);

@@ -1,67 +1,33 @@
-/* report_html.c - the HTML page: its head, and its sections in order. */
+/* report_html.c - the HTML page: its sections in order. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/markup.h"
 #include "report/report.h"
-#include "report/report_page.h"
+#include "show/comparison_formats.h"
+#include "show/page.h"
 #include "show/show.h"
 
 enum { MOST_UNFOLDED = 12 }; /* lines of skipped cases; a longer table is folded */
 
-/* Cases of ceilings have no row of their own. */
-static const struct show_options rows_only = {.ceilings = false};
-
-/* -------------------------------------------------------------------- head -- */
-
-static void title(FILE *out, const struct report *report)
+static void begin(FILE *out, const struct stored_run *run)
 {
-    const struct stored_run *run = report->view->run;
-    markup_xml(out, run->run.suite);
-    fputs(" on ", out);
-    markup_xml(out, run->launch_count ? run->launches[0].device.name : "no device");
-    char date[16];
-    snprintf(date, sizeof date, "%.10s", run->started_at[0] ? run->started_at : "no date");
-    fputs(", ", out);
-    markup_xml(out, date);
-    if (run->run.simulated) fputs(" (simulated)", out);
+    char title[3 * RESULT_MAX_PROPERTY];
+    snprintf(title, sizeof title, "%s on %s, %.10s%s", run->run.suite,
+             run->launch_count ? run->launches[0].device.name : "no device",
+             run->started_at[0] ? run->started_at : "no date",
+             run->run.simulated ? " (simulated)" : "");
+    page_begin(out, "assay: ", title);
 }
-
-void report_html_head(FILE *out, const struct report *report)
-{
-    fprintf(out,
-            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-            "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-            "style-src 'unsafe-inline'; img-src data:; script-src 'sha256-%s'; base-uri 'none'; "
-            "form-action 'none'\">\n"
-            "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-            "<meta name=\"color-scheme\" content=\"light dark\">\n"
-            "<meta name=\"referrer\" content=\"no-referrer\">\n"
-            "<link rel=\"icon\" href=\"data:,\">\n<title>assay: ",
-            report_script_hash);
-    title(out, report);
-    fprintf(out, "</title>\n<style>%s</style>\n</head>\n<body>\n<h1>", report_style);
-    title(out, report);
-    fputs("</h1>\n", out);
-}
-
-void report_html_foot(FILE *out)
-{
-    fprintf(out, "<script>%s</script>\n</body>\n</html>\n", report_script);
-}
-
-/* ---------------------------------------------------------------- sections -- */
 
 static void summary(FILE *out, const struct report *report)
 {
     char sentence[REPORT_SENTENCES][REPORT_SENTENCE];
     report_summary(report, sentence);
     fputs("<p id=\"summary\">", out);
-    for (int i = 0; i < REPORT_SENTENCES; i++) {
-        if (i) fputs("\n", out);
-        markup_xml(out, sentence[i]);
-    }
+    for (int i = 0; i < REPORT_SENTENCES; i++)
+        xml_print(out, i ? "\n%s" : "%s", sentence[i]);
     fputs("</p>\n", out);
 }
 
@@ -82,31 +48,25 @@ static void problem_line(FILE *out, const struct view *view, const struct report
     const char *class = problem->status == STATUS_SKIPPED    ? "soft"
                         : problem->status == STATUS_UNSTABLE ? "open"
                                                              : "bad";
-    bool has_row = show_has(view, problem->first_row, &rows_only);
-    fprintf(out, "<tr><td class=\"%s\">%s</td><td class=\"n\" data-v=\"%d\">%d</td><td>", class,
-            status_name((enum case_status)problem->status), problem->cases, problem->cases);
+    bool has_row = !view->rows[problem->first_row].is_hidden;
+    xml_print(out, "<tr><td class=\"%s\">%s</td><td class=\"n\" data-v=\"%d\">%d</td><td>", class,
+              status_name((enum case_status)problem->status), problem->cases, problem->cases);
     if (has_row) fprintf(out, "<a href=\"#r%d\">", problem->first_row);
-    markup_xml(out, problem->operation);
-    fputs("/", out);
-    markup_xml(out, problem->variant);
-    fputs(has_row ? "</a></td><td>" : "</td><td>", out);
-    markup_xml(out, problem->reason);
-    fputs("</td></tr>\n", out);
+    xml_print(out, "%s/%s", problem->operation, problem->variant);
+    xml_print(out, has_row ? "</a></td><td>%s</td></tr>\n" : "</td><td>%s</td></tr>\n",
+              problem->reason);
 }
 
 static void problem_table(FILE *out, const struct view *view, const struct report_problem *list,
-                          int count, const char *caption)
+                          int count, const char *name)
 {
+    char caption[64];
     if (!count) return;
-    fprintf(out,
-            "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"%s\">"
-            "<table class=\"sortable\"><caption>%s, and why</caption>\n"
-            "<thead><tr><th scope=\"col\">status</th><th scope=\"col\">cases</th>"
-            "<th scope=\"col\">of</th><th scope=\"col\">why</th></tr></thead>\n<tbody>\n",
-            caption, caption);
+    snprintf(caption, sizeof caption, "%s, and why", name);
+    page_table(out, "", name, caption, (const char *const[]){"status", "cases", "of", "why", NULL});
     for (int i = 0; i < count; i++)
         problem_line(out, view, &list[i]);
-    fputs("</tbody></table></div>\n", out);
+    page_table_end(out);
 }
 
 /* Failures are always visible. A long list of skipped cases, which only says what a variant is
@@ -145,46 +105,86 @@ static void ceilings(FILE *out, const struct view *view)
         fputs("<p>None was measured in this run.</p>\n", out);
         return;
     }
-    fputs("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Ceilings\">"
-          "<table class=\"sortable\"><caption>The most that this device gave, measured in this "
-          "run</caption>\n<thead><tr><th scope=\"col\">ceiling</th><th scope=\"col\">rate</th>"
-          "</tr></thead>\n<tbody>\n",
-          out);
+    page_table(out, "", "Ceilings", "The most that this device gave, measured in this run",
+               (const char *const[]){"ceiling", "rate", NULL});
     for (int i = 0; i < view->ceilings.count; i++) {
+        const struct ceiling *ceiling = &view->ceilings.item[i];
         char rate[UNITS_MAX];
-        show_ceiling_rate(rate, &view->ceilings.item[i]);
-        fputs("<tr><th scope=\"row\">", out);
-        markup_xml(out, show_ceiling_name(view->ceilings.item[i].name));
-        fprintf(out, "</th><td class=\"n\" data-v=\"%.9g\">%s</td></tr>\n",
-                view->ceilings.item[i].rate, rate);
+        show_ceiling_rate(rate, ceiling);
+        xml_print(out,
+                  "<tr><th scope=\"row\">%s</th><td class=\"n\" data-v=\"%.9g\">%s</td></tr>\n",
+                  show_ceiling_name(ceiling->name), ceiling->rate, rate);
     }
-    fputs("</tbody></table></div>\n", out);
+    page_table_end(out);
 }
 
-static void fact(void *context, const char *name, const char *value)
+static void claim_line(FILE *out, const struct view *view, const struct claim_finding *finding)
 {
-    FILE *out = context;
-    fputs("<dt>", out);
-    markup_xml(out, name);
-    fputs("</dt><dd>", out);
-    markup_xml(out, value);
-    fputs("</dd>\n", out);
+    static const char *const classes[CLAIM_VERDICTS] = {
+        [CLAIM_HOLDS] = "good",        [CLAIM_IN_DIRECTION] = "open", [CLAIM_FAILS] = "bad",
+        [CLAIM_INCOMPARABLE] = "soft", [CLAIM_UNMEASURED] = "soft",
+    };
+    const struct claim *claim = finding->claim;
+    char text[CLAIM_WHY];
+    xml_print(out, "<tr><th scope=\"row\">%s</th><td>%s: %s</td>", claim->id, claim->document,
+              claim->says);
+    claim_claimed_text(claim, text, sizeof text);
+    page_figure(out, "n", text, claim->least);
+    claim_measured_text(finding, text, sizeof text);
+    page_figure(out, "n", text, finding->measured.mid);
+    xml_print(out, "<td class=\"%s\">%s</td><td class=\"w\">%s", classes[finding->verdict],
+              claim_verdict_name(finding->verdict), finding->why);
+    for (int i = 0; i < CLAIM_SIDES; i++)
+        if (finding->row[i])
+            xml_print(out, "%s<a href=\"#r%d\">%s</a>",
+                      i ? ", " : " Rows: ", (int)(finding->row[i] - view->rows),
+                      finding->row[i]->result.id.variant);
+    fputs("</td></tr>\n", out);
+}
+
+static void claims(FILE *out, const struct report *report)
+{
+    const struct claim_ledger *ledger = report->ledger;
+    char counts[256];
+    fputs("<h2 id=\"claims\">Claims</h2>\n", out);
+    if (!ledger) {
+        xml_print(out, "<p>Left out: %s</p>\n", report->claims_lost);
+        return;
+    }
+    claim_counts_text(ledger, counts, sizeof counts);
+    fprintf(out, "<p>%s. Those that this run did not measure are not listed.</p>\n", counts);
+    if (ledger->count == ledger->verdicts[CLAIM_UNMEASURED]) return;
+    page_table(
+        out, "", "Claims", "What published documents say of these kernels, and this run",
+        (const char *const[]){"claim", "it says", "claimed", "measured", "verdict", "why", NULL});
+    for (int i = 0; i < ledger->count; i++)
+        if (ledger->item[i].verdict != CLAIM_UNMEASURED)
+            claim_line(out, report->view, &ledger->item[i]);
+    page_table_end(out);
+}
+
+static void fact(void *out, const char *name, const char *value)
+{
+    xml_print(out, "<dt>%s</dt><dd>%s</dd>\n", name, value);
 }
 
 int report_html(FILE *out, const struct report *report)
 {
-    report_html_head(out, report);
+    begin(out, report->view->run);
     summary(out, report);
     contents(out, report);
     if (problems(out, report->view)) return -1;
     report_html_plots(out, report);
-    if (report->comparison) report_html_comparison(out, report->comparison);
+    if (report->comparison) {
+        fputs("<h2 id=\"against\">Against another run</h2>\n", out);
+        comparison_html_part(out, report->comparison);
+    }
     report_html_rows(out, report->view);
-    report_html_claims(out, report);
+    claims(out, report);
     ceilings(out, report->view);
     fputs("<h2 id=\"provenance\">Provenance</h2>\n<dl>\n", out);
     report_provenance(report->view->run, fact, out);
     fputs("</dl>\n", out);
-    report_html_foot(out);
+    page_end(out);
     return ferror(out) ? assay_error("cannot write the report: %s", strerror(errno)) : 0;
 }

@@ -22,12 +22,11 @@ static void mark_text(FILE *out, const struct view *view, const struct plot_plac
     struct show_words words;
     show_words(&words, view, row);
     case_text(&row->result.id, name);
-    markup_xml(out, name);
+    xml_print(out, "%s", name);
     const char *before = ": ";
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
         if (!words.cell[figures[i]][0]) continue;
-        fputs(before, out);
-        markup_xml(out, words.cell[figures[i]]);
+        xml_print(out, "%s%s", before, words.cell[figures[i]]);
         before = ", ";
     }
     if (place->cases > 1) fprintf(out, "; the first of %d cases", place->cases);
@@ -65,12 +64,10 @@ static void links(FILE *out, const struct report *report, const struct report_pl
 {
     const struct plot_places *places = &plot->places;
     if (!places->count) return;
-    fprintf(out,
-            "<svg class=\"links\" viewBox=\"0 0 %.0f %.0f\" role=\"group\" "
-            "aria-label=\"Links to rows: ",
-            places->wide, places->high);
-    markup_xml(out, plot->title);
-    fputs("\">\n", out);
+    xml_print(out,
+              "<svg class=\"links\" viewBox=\"0 0 %.0f %.0f\" role=\"group\" "
+              "aria-label=\"Links to rows: %s\">\n",
+              places->wide, places->high, plot->title);
     for (int i = 0; i < links_of(places); i++)
         case_link(out, report, places, &places->place[i]);
     fputs("</svg>", out);
@@ -81,9 +78,8 @@ static void links(FILE *out, const struct report *report, const struct report_pl
 /* The first row of an operation, for a link; -1: none. */
 static int first_row(const struct view *view, const char *operation)
 {
-    static const struct show_options rows_only = {.ceilings = false};
     for (int i = 0; i < view->count; i++)
-        if (show_has(view, i, &rows_only) &&
+        if (!view->rows[i].is_hidden &&
             (!operation[0] || !strcmp(view->rows[i].result.id.operation, operation)))
             return i;
     return -1;
@@ -94,10 +90,8 @@ static void caption(FILE *out, const struct report *report, const struct report_
 {
     int row = first_row(report->view, plot->operation);
     int cases = plot->places.count, links = links_of(&plot->places);
-    fprintf(out, "<figcaption id=\"plot%d-end\" tabindex=\"-1\"><b>", index);
-    markup_xml(out, plot->title);
-    fputs("</b>: ", out);
-    markup_xml(out, plot->text);
+    xml_print(out, "<figcaption id=\"plot%d-end\" tabindex=\"-1\"><b>%s</b>: %s", index,
+              plot->title, plot->text);
     if (row >= 0) fprintf(out, " <a href=\"#r%d\">Its rows</a>", row);
     if (links == cases && links) fputs("; each mark is a link to its own.", out);
     if (links < cases) fprintf(out, "; the first %d of %d marks are links.", links, cases);
@@ -110,13 +104,11 @@ static void plot_figure(FILE *out, const struct report *report, int index)
     const struct report_plot *plot = &report->plots[index];
     fprintf(out, "<figure id=\"plot%d\">", index);
     skip_link(out, plot, index);
-    fputs("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Plot: ", out);
-    markup_xml(out, plot->title);
-    fputs("\"><div class=\"plot\"><div role=\"img\" aria-label=\"", out);
-    markup_xml(out, plot->title);
-    fputs(": ", out);
-    markup_xml(out, plot->text);
-    fprintf(out, "\">%s</div>", plot->svg);
+    xml_print(out,
+              "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Plot: %s\">"
+              "<div class=\"plot\"><div role=\"img\" aria-label=\"%s: %s\">",
+              plot->title, plot->title, plot->text);
+    fprintf(out, "%s</div>", plot->svg);
     links(out, report, plot);
     fputs("</div></div>", out);
     caption(out, report, plot, index);
@@ -126,11 +118,7 @@ static void plot_figure(FILE *out, const struct report *report, int index)
 void report_html_plots(FILE *out, const struct report *report)
 {
     fputs("<h2 id=\"plots\">Plots</h2>\n", out);
-    if (report->plots_lost[0]) {
-        fputs("<p>", out);
-        markup_xml(out, report->plots_lost);
-        fputs("</p>\n", out);
-    }
+    if (report->plots_lost[0]) xml_print(out, "<p>%s</p>\n", report->plots_lost);
     if (!report->plot_count && !report->plots_lost[0])
         fputs("<p>There is nothing to draw.</p>\n", out);
     for (int i = 0; i < report->plot_count; i++)

@@ -4,32 +4,17 @@
 
 #include "base/markup.h"
 #include "report/report.h"
+#include "show/page.h"
 #include "show/show.h"
-#include "show/show_stages.h"
-
-static const struct show_options rows_only = {.ceilings = false};
-
-/* Begin a cell with the number that it is sorted by. */
-static void begin_figure(FILE *out, const char *class, double value)
-{
-    if (isnan(value))
-        fprintf(out, "<td class=\"%s\" data-v=\"\">", class);
-    else
-        fprintf(out, "<td class=\"%s\" data-v=\"%.6g\">", class, value);
-}
-
-static void figure(FILE *out, const char *text, double value)
-{
-    begin_figure(out, "n", value);
-    markup_xml(out, text);
-    fputs("</td>", out);
-}
 
 /* "1.02x [1.01, 1.03]": a line may be broken before the interval but not within it. */
 static void ratio(FILE *out, const char *text, double value)
 {
     int head = (int)strcspn(text, "[");
-    begin_figure(out, "n i", value);
+    if (isnan(value))
+        fputs("<td class=\"n i\" data-v=\"\">", out);
+    else
+        fprintf(out, "<td class=\"n i\" data-v=\"%.6g\">", value);
     fprintf(out, "%.*s", head, text);
     if (text[head]) fprintf(out, "<span>%s</span>", text + head);
     fputs("</td>", out);
@@ -43,17 +28,9 @@ static void name_text(FILE *out, const char *name)
         size_t length = strcspn(name, "_");
         length += name[length] == '_';
         snprintf(part, sizeof part, "%.*s", (int)length, name);
-        markup_xml(out, part);
         name += length;
-        if (*name) fputs("<wbr>", out);
+        xml_print(out, *name ? "%s<wbr>" : "%s", part);
     }
-}
-
-static void cell(FILE *out, const char *text)
-{
-    fputs("<td>", out);
-    markup_xml(out, text);
-    fputs("</td>", out);
 }
 
 static double spread_of(const struct case_result *result)
@@ -73,10 +50,8 @@ static void row_head(FILE *out, const struct view *view, int index, const char *
     const char *status = status_name((enum case_status)view->rows[index].result.status);
     fprintf(out, "<tr id=\"r%d\" data-s=\"%s\"><td>", index, status);
     name_text(out, id->operation);
-    fputs("</td><td class=\"s\">", out);
-    markup_xml(out, id->shape);
-    fprintf(out, "</td><td>%s</td><th scope=\"row\">",
-            temperature_name((enum assay_temperature)id->temperature));
+    xml_print(out, "</td><td class=\"s\">%s</td><td>%s</td><th scope=\"row\">", id->shape,
+              temperature_name((enum assay_temperature)id->temperature));
     name_text(out, name);
     fprintf(out, "</th><td>%s</td><td%s>%s</td>", kind_name((enum assay_kind)id->kind),
             class_of(view->rows[index].result.status), status);
@@ -101,19 +76,16 @@ static void row_line(FILE *out, const struct view *view, int index)
     struct show_words words;
     show_words(&words, view, row);
     row_head(out, view, index, result->id.variant);
-    figure(out, words.cell[CELL_TIME], ok ? result->time_ns : NAN);
-    figure(out, words.cell[CELL_SPREAD], ok ? spread_of(result) : NAN);
-    figure(out, words.cell[CELL_RATE], ok ? row->rate : NAN);
-    figure(out, words.cell[CELL_SHARE], ok ? row->ceiling_fraction : NAN);
-    cell(out, words.cell[CELL_CEILING]);
+    page_figure(out, "n", words.cell[CELL_TIME], result->time_ns);
+    page_figure(out, "n", words.cell[CELL_SPREAD], spread_of(result));
+    page_figure(out, "n", words.cell[CELL_RATE], row->rate);
+    page_figure(out, "n", words.cell[CELL_SHARE], row->ceiling_fraction);
+    xml_print(out, "<td>%s</td>", words.cell[CELL_CEILING]);
     bool is_base = ok && result->is_baseline && row->baseline[0];
-    ratio(out, words.cell[CELL_RATIO], is_base ? 1 : ok ? row->speedup.mid : NAN);
-    fputs("<td>", out);
-    markup_xml(out, ok ? words.cell[CELL_MARKS] : result->reason);
-    if (ok && result->note[0]) {
-        fputs(words.cell[CELL_MARKS][0] ? "; " : "", out);
-        markup_xml(out, result->note);
-    }
+    ratio(out, words.cell[CELL_RATIO], is_base ? 1 : row->speedup.mid);
+    xml_print(out, "<td>%s", ok ? words.cell[CELL_MARKS] : result->reason);
+    if (ok && result->note[0])
+        xml_print(out, "%s%s", words.cell[CELL_MARKS][0] ? "; " : "", result->note);
     stage_lines(out, result, words.cell[CELL_MARKS][0] || result->note[0]);
     fputs("</td></tr>\n", out);
 }
@@ -133,30 +105,24 @@ static void filter(FILE *out)
 static void marks(FILE *out)
 {
     fputs("<p class=\"soft\">", out);
-    for (const struct show_mark *mark = show_marks; mark->letter; mark++) {
-        fprintf(out, "%s<b>%c</b> ", mark == show_marks ? "" : "; ", mark->letter);
-        markup_xml(out, mark->meaning);
-    }
+    for (const struct show_mark *mark = show_marks; mark->letter; mark++)
+        xml_print(out, "%s<b>%c</b> %s", mark == show_marks ? "" : "; ", mark->letter,
+                  mark->meaning);
     fputs(".</p>\n", out);
 }
 
 void report_html_rows(FILE *out, const struct view *view)
 {
-    static const char *const heads[] = {
-        "operation", "shape", "caches",     "variant", "kind",     "status", "time",
-        "interval",  "rate",  "of ceiling", "ceiling", "speed-up", "notes"};
     fputs("<h2 id=\"rows\">Cases</h2>\n", out);
     filter(out);
-    fputs("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Cases\">"
-          "<table id=\"cases\" class=\"sortable\"><caption>Median time with the half width of its "
-          "95 % interval; speed-up is the time of the group's baseline over this one</caption>\n"
-          "<thead><tr>",
-          out);
-    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
-        fprintf(out, "<th scope=\"col\">%s</th>", heads[i]);
-    fputs("</tr></thead>\n<tbody>\n", out);
+    page_table(out, " id=\"cases\"", "Cases",
+               "Median time with the half width of its 95 % interval; speed-up is the time of the "
+               "group's baseline over this one",
+               (const char *const[]){"operation", "shape", "caches", "variant", "kind", "status",
+                                     "time", "interval", "rate", "of ceiling", "ceiling",
+                                     "speed-up", "notes", NULL});
     for (int i = 0; i < view->count; i++)
-        if (show_has(view, i, &rows_only)) row_line(out, view, i);
-    fputs("</tbody></table></div>\n", out);
+        if (!view->rows[i].is_hidden) row_line(out, view, i);
+    page_table_end(out);
     marks(out);
 }

@@ -19,15 +19,9 @@ static int problems(FILE *out, const struct view *view)
     if (count < 0) return -1;
     if (count > 0)
         fputs("\n### Without a time\n\n| status | cases | of | why |\n|:--|--:|:--|:--|\n", out);
-    for (int i = 0; i < count && i < MOST_PROBLEMS; i++) {
-        fprintf(out, "| %s | %d | ", status_name((enum case_status)list[i].status), list[i].cases);
-        markup_md(out, list[i].operation);
-        fputs("/", out);
-        markup_md(out, list[i].variant);
-        fputs(" | ", out);
-        markup_md(out, list[i].reason);
-        fputs(" |\n", out);
-    }
+    for (int i = 0; i < count && i < MOST_PROBLEMS; i++)
+        md_print(out, "| %s | %d | %s/%s | %s |\n", status_name((enum case_status)list[i].status),
+                 list[i].cases, list[i].operation, list[i].variant, list[i].reason);
     if (count > MOST_PROBLEMS) fprintf(out, "\nand %d more kinds.\n", count - MOST_PROBLEMS);
     free(list);
     return 0;
@@ -36,7 +30,6 @@ static int problems(FILE *out, const struct view *view)
 /* Rows are sorted by view_row_order: the first ok row of a group is the fastest. */
 static void fastest(FILE *out, const struct view *view)
 {
-    static const struct show_options rows_only = {.ceilings = false};
     static const char head[] =
         "\n### The fastest of each group\n\n| operation | shape | caches | variant | time | ± | "
         "of ceiling | speed-up |\n|:--|:--|:--|:--|--:|--:|--:|:--|\n";
@@ -44,70 +37,50 @@ static void fastest(FILE *out, const struct view *view)
     for (int i = 0; i < view->count; i++) {
         const struct view_row *row = &view->rows[i];
         struct show_words words;
-        if (row->group == group || row->result.status != STATUS_OK ||
-            !show_has(view, i, &rows_only))
-            continue;
+        if (row->group == group || row->result.status != STATUS_OK || row->is_hidden) continue;
         if (group < 0) fputs(head, out);
         group = row->group;
         show_words(&words, view, row);
-        fputs("| ", out);
-        markup_md(out, row->result.id.operation);
-        fputs(" | ", out);
-        markup_md(out, row->result.id.shape);
-        fprintf(out, " | %s | ",
-                temperature_name((enum assay_temperature)row->result.id.temperature));
-        markup_md(out, words.cell[CELL_VARIANT]);
-        fprintf(out, " | %s | %s | %s ", words.cell[CELL_TIME], words.cell[CELL_SPREAD],
-                words.cell[CELL_SHARE]);
-        markup_md(out, words.cell[CELL_CEILING]);
+        md_print(out, "| %s | %s | %s | %s | %s | %s | %s %s", row->result.id.operation,
+                 row->result.id.shape,
+                 temperature_name((enum assay_temperature)row->result.id.temperature),
+                 words.cell[CELL_VARIANT], words.cell[CELL_TIME], words.cell[CELL_SPREAD],
+                 words.cell[CELL_SHARE], words.cell[CELL_CEILING]);
         fprintf(out, " | %s |\n", words.cell[CELL_RATIO]);
     }
 }
 
 static void claims(FILE *out, const struct claim_ledger *ledger)
 {
-    char text[CLAIM_WHY];
-    int listed = ledger ? ledger->count - ledger->verdicts[CLAIM_UNMEASURED] : 0;
-    if (!listed) return;
+    char claimed[CLAIM_WHY], measured[CLAIM_WHY];
+    if (!ledger || ledger->count == ledger->verdicts[CLAIM_UNMEASURED]) return;
     fputs("\n### Claims\n\n| claim | claimed | measured | verdict | why |\n|:--|:--|:--|:--|:--|\n",
           out);
     for (int i = 0; i < ledger->count; i++) {
         const struct claim_finding *finding = &ledger->item[i];
         if (finding->verdict == CLAIM_UNMEASURED) continue;
-        fputs("| ", out);
-        markup_md(out, finding->claim->id);
-        claim_claimed_text(finding->claim, text, sizeof text);
-        fprintf(out, " | %s | ", text);
-        claim_measured_text(finding, text, sizeof text);
-        markup_md(out, text);
-        fprintf(out, " | %s | ", claim_verdict_name(finding->verdict));
-        markup_md(out, finding->why);
-        fputs(" |\n", out);
+        claim_claimed_text(finding->claim, claimed, sizeof claimed);
+        claim_measured_text(finding, measured, sizeof measured);
+        md_print(out, "| %s | %s | %s | %s | %s |\n", finding->claim->id, claimed, measured,
+                 claim_verdict_name(finding->verdict), finding->why);
     }
 }
 
-static void fact(void *context, const char *name, const char *value)
+static void fact(void *out, const char *name, const char *value)
 {
-    FILE *out = context;
-    fputs("| ", out);
-    markup_md(out, name);
-    fputs(" | ", out);
-    markup_md(out, value);
-    fputs(" |\n", out);
+    md_print(out, "| %s | %s |\n", name, value);
 }
 
 int report_md(FILE *out, const struct report *report)
 {
     char sentence[REPORT_SENTENCES][REPORT_SENTENCE];
     report_summary(report, sentence);
-    for (int i = 0; i < REPORT_SENTENCES; i++) {
-        markup_md(out, sentence[i]);
-        fputs("\n", out);
-    }
+    for (int i = 0; i < REPORT_SENTENCES; i++)
+        md_print(out, "%s\n", sentence[i]);
     if (problems(out, report->view)) return -1;
     if (report->comparison) {
         fputs("\n### Against another run\n\n", out);
-        if (comparison_md(out, report->comparison, NULL)) return -1;
+        if (comparison_md(out, report->comparison)) return -1;
     }
     fastest(out, report->view);
     claims(out, report->ledger);

@@ -1,22 +1,10 @@
 /* report_summary.c - a run in three sentences. */
 #include <math.h>
-#include <stdarg.h>
 #include <string.h>
 
 #include "report/report.h"
-#include "show/comparison_words.h"
+#include "show/comparison_formats.h"
 #include "show/show.h"
-
-static const struct show_options rows_only = {.ceilings = false};
-
-__attribute__((format(printf, 2, 3))) static void add(char *out, const char *format, ...)
-{
-    size_t used = strlen(out);
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(out + used, REPORT_SENTENCE - used, format, arguments);
-    va_end(arguments);
-}
 
 /* ---------------------------------------------------------- what was measured -- */
 
@@ -24,11 +12,11 @@ static void measured(const struct view *view, char *out)
 {
     const struct stored_run *run = view->run;
     char counts[256];
-    show_counts(counts, sizeof counts, view, &rows_only);
-    add(out, "The suite %s on %s%s, in %d launch%s: %s.", run->run.suite,
-        run->launch_count ? run->launches[0].device.name : "no device",
-        run->run.simulated ? " (simulated)" : "", run->launch_count,
-        run->launch_count == 1 ? "" : "es", counts[0] ? counts : "no case was measured");
+    show_counts(counts, sizeof counts, view);
+    snprintf(out, REPORT_SENTENCE, "The suite %s on %s%s, in %d launch%s: %s.", run->run.suite,
+             run->launch_count ? run->launches[0].device.name : "no device",
+             run->run.simulated ? " (simulated)" : "", run->launch_count,
+             run->launch_count == 1 ? "" : "es", counts[0] ? counts : "no case was measured");
 }
 
 /* ------------------------------------------------------------- the baselines -- */
@@ -79,13 +67,14 @@ static void shares(const struct view *view, char *out)
         if (!best || row->ceiling_fraction > best->ceiling_fraction) best = row;
     }
     if (!best) {
-        add(out, "No case has a baseline or a ceiling beside it.");
+        snprintf(out, REPORT_SENTENCE, "No case has a baseline or a ceiling beside it.");
         return;
     }
     units_percent(share, best->ceiling_fraction);
-    add(out, "No case has a baseline; the nearest to its ceiling is %s/%s with %s of %s.",
-        best->result.id.operation, best->result.id.variant, share,
-        show_ceiling_name(best->ceiling));
+    snprintf(out, REPORT_SENTENCE,
+             "No case has a baseline; the nearest to its ceiling is %s/%s with %s of %s.",
+             best->result.id.operation, best->result.id.variant, share,
+             show_ceiling_name(best->ceiling));
 }
 
 static void against_baselines(const struct view *view, char *out)
@@ -96,11 +85,11 @@ static void against_baselines(const struct view *view, char *out)
         shares(view, out);
         return;
     }
-    add(out,
-        "Of %d group%s with a baseline, the fastest kernel beats it in %d, is level in %d and "
-        "behind in %d; the geometric mean of these ratios is %.2fx.",
-        groups, groups == 1 ? "" : "s", standing.faster, standing.alike, standing.slower,
-        exp(standing.log_sum / groups));
+    snprintf(out, REPORT_SENTENCE,
+             "Of %d group%s with a baseline, the fastest kernel beats it in %d, is level in %d and "
+             "behind in %d; the geometric mean of these ratios is %.2fx.",
+             groups, groups == 1 ? "" : "s", standing.faster, standing.alike, standing.slower,
+             exp(standing.log_sum / groups));
 }
 
 /* ----------------------------------------------------- another run, or claims -- */
@@ -115,37 +104,34 @@ static void against_run(const struct comparison *comparison, char *out)
         any |= comparison->rows[i].ratio.mid > 0;
     counts_text(comparison, counts);
     if (any || !reason[0])
-        add(out, "Against run %.8s: %s.", comparison->base.id, counts);
+        snprintf(out, REPORT_SENTENCE, "Against run %.8s: %s.", comparison->base.id, counts);
     else
-        add(out, "Against run %.8s nothing can be compared: %s (most: %s).", comparison->base.id,
-            counts, reason);
+        snprintf(out, REPORT_SENTENCE, "Against run %.8s nothing can be compared: %s (most: %s).",
+                 comparison->base.id, counts, reason);
 }
 
 static void beside(const struct report *report, char *out)
 {
     const struct claim_ledger *ledger = report->ledger;
-    if (report->comparison) {
-        against_run(report->comparison, out);
-        return;
-    }
     int settled = 0;
     for (int v = 0; ledger && v <= CLAIM_FAILS; v++)
         settled += ledger->verdicts[v];
-    if (settled) {
-        add(out,
+    if (report->comparison)
+        against_run(report->comparison, out);
+    else if (settled)
+        snprintf(
+            out, REPORT_SENTENCE,
             "Of %d published claims that this run can settle, %d hold, %d in direction only, and "
             "%d do not.",
             settled, ledger->verdicts[CLAIM_HOLDS], ledger->verdicts[CLAIM_IN_DIRECTION],
             ledger->verdicts[CLAIM_FAILS]);
-        return;
-    }
-    add(out, "It is compared with no other run and settles no published claim.");
+    else
+        snprintf(out, REPORT_SENTENCE,
+                 "It is compared with no other run and settles no published claim.");
 }
 
 void report_summary(const struct report *report, char out[REPORT_SENTENCES][REPORT_SENTENCE])
 {
-    for (int i = 0; i < REPORT_SENTENCES; i++)
-        out[i][0] = '\0';
     measured(report->view, out[0]);
     against_baselines(report->view, out[1]);
     beside(report, out[2]);

@@ -85,27 +85,17 @@ static size_t reference_at(const char *p)
     return 0;
 }
 
+/* Copy from within the tag <svg on. */
 static void copy(FILE *out, const char *from, const char *stop, const char *prefix)
 {
-    bool first = true, in_tag = false;
+    bool in_tag = true;
     for (const char *p = from; p < stop;) {
-        if (first && !strncmp(p, "<svg", 4)) {
-            fputs("<svg aria-hidden=\"true\" focusable=\"false\"", out);
-            first = false;
-            in_tag = true;
-            p += 4;
-            continue;
-        }
         if (*p == '<') in_tag = true;
         if (*p == '>') in_tag = false;
         size_t length = in_tag ? reference_at(p) : 0;
-        if (length) {
-            fwrite(p, 1, length, out);
-            fputs(prefix, out);
-            p += length;
-            continue;
-        }
-        fputc(*p++, out);
+        fwrite(p, 1, length ? length : 1, out);
+        if (length) fputs(prefix, out);
+        p += length ? length : 1;
     }
 }
 
@@ -126,7 +116,8 @@ char *svg_inline(const char *text, const char *prefix)
         assay_error("out of memory for a picture");
         return NULL;
     }
-    copy(out, from, stop, prefix);
+    fputs("<svg aria-hidden=\"true\" focusable=\"false\"", out);
+    copy(out, from + 4, stop, prefix);
     if (fclose(out)) {
         free(result);
         assay_error("out of memory for a picture");

@@ -1,12 +1,13 @@
 /*
- * comparison_formats.h - writes a comparison in each format. All formats escape their input.
- * Functions return 0, or -1 with assay_error.
+ * comparison_formats.h - writes a comparison in each format, and the texts that formats share.
+ * All formats escape their input. Functions return 0, or -1 with assay_error.
  */
 #ifndef COMPARISON_FORMATS_H
 #define COMPARISON_FORMATS_H
 
 #include <stdio.h>
 
+#include "base/units.h"
 #include "judge/comparison.h"
 
 struct comparison_options {
@@ -20,17 +21,44 @@ int comparison_write(FILE *out, const struct comparison *comparison,
 
 int comparison_table(FILE *out, const struct comparison *comparison,
                      const struct comparison_options *options);
-int comparison_md(FILE *out, const struct comparison *comparison,
-                  const struct comparison_options *options);
-int comparison_json(FILE *out, const struct comparison *comparison,
-                    const struct comparison_options *options);
-int comparison_html(FILE *out, const struct comparison *comparison,
-                    const struct comparison_options *options);
+int comparison_md(FILE *out, const struct comparison *comparison);
+int comparison_json(FILE *out, const struct comparison *comparison);
+int comparison_html(FILE *out, const struct comparison *comparison);
+/* The sides, the notes and the rows, for a page that has more (page.h). */
+void comparison_html_part(FILE *out, const struct comparison *comparison);
 /* JUnit XML: one testcase per case. REGRESSED is a failure, ERROR and MISSING are errors, an
  * undecided case is skipped with its message. If nothing could be compared, there is one more
  * error. */
 int comparison_junit(FILE *out, const struct comparison *comparison);
 /* GitHub workflow commands, worst first, at most ten of each kind, as the runner shows no more. */
 int comparison_annotations(FILE *out, const struct comparison *comparison);
+
+/* ------------------------------------------------------------------- texts -- */
+
+enum { WORDS_LINE = 512 };
+
+/* "assay 0.1.0 (1a2b3c4d, changed), NVIDIA H200, driver 580, 6 launches, run 3f2a91c0". */
+void side_text(const struct comparison_side *side, char out[WORDS_LINE]);
+/* "2 REGRESSED, 1 INCONCLUSIVE, 197 PASS". */
+void counts_text(const struct comparison *comparison, char out[WORDS_LINE]);
+/* The most frequent reason of the rows; "" if none has one. */
+const char *reason_of_most(const struct comparison *comparison);
+/* Why nothing could be compared: that the runs have no common case, and how their conditions
+ * differ; otherwise the most frequent reason. */
+void nothing_text(const struct comparison *comparison, char out[WORDS_LINE]);
+/* The heading of the column of ratios, which names the metric. */
+const char *metric_text(const struct comparison *comparison);
+
+/* A row as texts. */
+struct comparison_words {
+    const char *verdict;
+    char name[CASE_TEXT], ratio[64], floor[UNITS_MAX], finds[UNITS_MAX];
+    char why[WORDS_LINE]; /* the reason and the tags; "" for none */
+};
+void comparison_words(struct comparison_words *words, const struct comparison_row *row);
+
+/* How a verdict looks: red, yellow, green. */
+enum mood { MOOD_BAD, MOOD_OPEN, MOOD_GOOD, MOOD_PLAIN };
+enum mood verdict_mood(enum verdict verdict);
 
 #endif

@@ -1,32 +1,15 @@
-/* comparison_html.c - a comparison as one self-contained HTML file. */
+/* comparison_html.c - a comparison as one self-contained HTML file, or a part of one. */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/markup.h"
-#include "base/units.h"
 #include "show/comparison_formats.h"
-#include "show/comparison_words.h"
+#include "show/page.h"
 
 enum { PLOT_WIDTH = 160, PLOT_HEIGHT = 14 };
 /* The plot spans a change by this factor in both directions. */
 static const double PLOT_SPAN = 1.25;
-
-static const char style[] =
-    "body{font:14px/1.4 system-ui,sans-serif;margin:2em;color:#222;background:#fff}"
-    "table{border-collapse:collapse}td,th{padding:.2em .8em;text-align:left;vertical-align:top;"
-    "border-bottom:1px solid #ddd}td.n{text-align:right;font-variant-numeric:tabular-nums;"
-    "white-space:nowrap}.bad{color:#b00020}.open{color:#8a6100}.good{color:#1b6e2c}"
-    ".why{color:#666}svg{vertical-align:middle}"
-    "@media(prefers-color-scheme:dark){body{color:#ddd;background:#111}td,th{border-color:#333}"
-    ".bad{color:#ff8a80}.open{color:#ffd54f}.good{color:#81c784}.why{color:#999}}";
-
-static const char *class_of(enum verdict verdict)
-{
-    if (verdict <= VERDICT_REGRESSED) return "bad";
-    if (verdict <= VERDICT_INCOMPARABLE) return "open";
-    return verdict == VERDICT_IMPROVED ? "good" : "";
-}
 
 static double place(double ratio)
 {
@@ -55,71 +38,63 @@ static void time_cell(FILE *out, double ns)
 {
     char text[UNITS_MAX];
     units_time(text, ns);
-    fprintf(out, "<td class=\"n\">%s</td>", text);
+    page_figure(out, "n", text, ns);
 }
 
 static void row_line(FILE *out, const struct comparison_row *row)
 {
-    char text[WORDS_LINE];
-    fprintf(out, "<tr><td class=\"%s\">%s</td><td>", class_of(row->verdict),
-            verdict_name(row->verdict));
-    comparison_row_text(row, text);
-    markup_xml(out, text);
-    fputs("</td>", out);
+    static const char *const classes[] = {"bad", "open", "good", ""};
+    const char *class = classes[verdict_mood(row->verdict)];
+    struct comparison_words words;
+    comparison_words(&words, row);
+    xml_print(out, "<tr><td class=\"%s\">%s</td><th scope=\"row\">%s</th>", class, words.verdict,
+              words.name);
     time_cell(out, row->base_ns);
     time_cell(out, row->candidate_ns);
-    comparison_ratio_text(row, text, sizeof text);
-    fprintf(out, "<td class=\"n\">%s</td><td class=\"%s\">", text, class_of(row->verdict));
+    page_figure(out, "n", words.ratio, row->ratio.mid);
+    fprintf(out, "<td class=\"%s\">", class);
     plot(out, row);
-    units_percent(text, isnan(row->ratio.mid) ? NAN : row->floor);
-    fprintf(out, "</td><td class=\"n\">%s</td>", text);
-    units_percent(text, row->mde);
-    fprintf(out, "<td class=\"n\">%s</td><td class=\"n\">%d</td><td class=\"why\">", text,
-            row->launches);
-    why_text(row, text);
-    markup_xml(out, text);
-    fputs("</td></tr>\n", out);
+    fputs("</td>", out);
+    page_figure(out, "n", words.floor, isnan(row->ratio.mid) ? NAN : row->floor);
+    page_figure(out, "n", words.finds, row->mde);
+    xml_print(out, "<td class=\"n\" data-v=\"%d\">%d</td><td class=\"soft w\">%s</td></tr>\n",
+              row->launches, row->launches, words.why);
 }
 
-static void paragraph(FILE *out, const char *before, const char *text)
+void comparison_html_part(FILE *out, const struct comparison *comparison)
 {
-    fprintf(out, "<p>%s", before);
-    markup_xml(out, text);
-    fputs("</p>\n", out);
-}
-
-int comparison_html(FILE *out, const struct comparison *comparison,
-                    const struct comparison_options *options)
-{
-    char text[WORDS_LINE];
-    (void)options;
-    counts_text(comparison, text);
-    fprintf(out,
-            "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
-            "<title>assay: %s</title><style>%s</style></head><body>\n<h1>%s</h1>\n",
-            text, style, text);
-    side_text(&comparison->base, text);
-    paragraph(out, "<b>base</b> ", text);
-    side_text(&comparison->candidate, text);
-    paragraph(out, "<b>candidate</b> ", text);
+    char base[WORDS_LINE], candidate[WORDS_LINE];
+    side_text(&comparison->base, base);
+    side_text(&comparison->candidate, candidate);
+    xml_print(out, "<p><b>base</b> %s</p>\n<p><b>candidate</b> %s</p>\n", base, candidate);
     for (int i = 0; i < comparison->note_count; i++)
-        paragraph(out, "", comparison->note[i]);
-    fprintf(out,
-            "<table><tr><th>verdict</th><th>case</th><th>base</th><th>candidate</th>"
-            "<th>%s</th><th>&minus;20 %% to +25 %%</th><th>floor</th>"
-            "<th>finds</th><th>launches</th><th></th></tr>\n",
-            metric_text(comparison));
+        xml_print(out, "<p>%s</p>\n", comparison->note[i]);
+    page_table(out, "", "Comparison", "Worst first; a ratio above 1 is slower than the base",
+               (const char *const[]){"verdict", "case", "base", "candidate",
+                                     metric_text(comparison), "-20 % to +25 %", "floor", "finds",
+                                     "launches", "why", NULL});
     for (int i = 0; i < comparison->count; i++)
         row_line(out, &comparison->rows[i]);
-    fputs("</table>\n<h2>Geometric means</h2>\n<table><tr><th>operation</th><th>ratio</th>"
-          "<th>cases</th></tr>\n",
-          out);
+    page_table_end(out);
+}
+
+int comparison_html(FILE *out, const struct comparison *comparison)
+{
+    char counts[WORDS_LINE];
+    counts_text(comparison, counts);
+    page_begin(out, "assay: ", counts);
+    comparison_html_part(out, comparison);
+    fputs("<h2>Geometric means</h2>\n", out);
+    page_table(out, "", "Geometric means", "Of the ratios of each operation",
+               (const char *const[]){"operation", "ratio", "cases", NULL});
     for (int i = 0; i < comparison->family_count; i++) {
-        fputs("<tr><td>", out);
-        markup_xml(out, comparison->families[i].operation);
-        fprintf(out, "</td><td class=\"n\">%.3fx</td><td class=\"n\">%d</td></tr>\n",
-                comparison->families[i].ratio, comparison->families[i].cases);
+        const struct comparison_family *family = &comparison->families[i];
+        xml_print(out,
+                  "<tr><th scope=\"row\">%s</th><td class=\"n\" data-v=\"%.6g\">%.3fx</td>"
+                  "<td class=\"n\" data-v=\"%d\">%d</td></tr>\n",
+                  family->operation, family->ratio, family->ratio, family->cases, family->cases);
     }
-    fputs("</table></body></html>\n", out);
+    page_table_end(out);
+    page_end(out);
     return ferror(out) ? assay_error("cannot write the report: %s", strerror(errno)) : 0;
 }

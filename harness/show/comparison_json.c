@@ -3,17 +3,13 @@
 #include <math.h>
 
 #include "base/json.h"
-#include "case/shape.h"
-#include "case/run_record.h"
 #include "judge/comparison.h"
 #include "show/comparison_formats.h"
-
-enum { FORMAT = 1 };
+#include "show/show.h"
 
 static void side_member(struct json *json, const char *key, const struct comparison_side *side)
 {
-    json_key(json, key);
-    json_begin_object(json);
+    json_object_member(json, key);
     json_known_member(json, "id", side->id);
     json_known_member(json, "suite", side->suite);
     json_known_member(json, "label", side->label);
@@ -32,8 +28,7 @@ static void side_member(struct json *json, const char *key, const struct compari
 
 static void tags_member(struct json *json, unsigned tags)
 {
-    json_key(json, "tags");
-    json_begin_array(json);
+    json_array_member(json, "tags");
     for (int i = 0; i < TAGS; i++)
         if (tags >> i & 1) json_string(json, tag_name(i));
     json_end(json);
@@ -42,14 +37,7 @@ static void tags_member(struct json *json, unsigned tags)
 static void row_object(struct json *json, const struct comparison_row *row)
 {
     json_begin_object(json);
-    json_known_member(json, "operation", row->id.operation);
-    json_known_member(json, "variant", row->id.variant);
-    json_known_member(json, "kind", kind_name((enum assay_kind)row->id.kind));
-    json_known_member(json, "device", place_name((enum assay_place)row->id.place));
-    json_key(json, "shape");
-    json_shape(json, row->id.shape);
-    json_known_member(json, "temperature",
-                      temperature_name((enum assay_temperature)row->id.temperature));
+    show_json_case(json, &row->id);
     json_known_member(json, "verdict", verdict_name(row->verdict));
     tags_member(json, row->tags);
     json_known_member(json, "reason", row->reason);
@@ -73,8 +61,7 @@ static void row_object(struct json *json, const struct comparison_row *row)
 
 static void families_member(struct json *json, const struct comparison *comparison)
 {
-    json_key(json, "families");
-    json_begin_array(json);
+    json_array_member(json, "families");
     for (int i = 0; i < comparison->family_count; i++) {
         json_begin_object(json);
         json_known_member(json, "operation", comparison->families[i].operation);
@@ -85,36 +72,26 @@ static void families_member(struct json *json, const struct comparison *comparis
     json_end(json);
 }
 
-int comparison_json(FILE *out, const struct comparison *comparison,
-                    const struct comparison_options *options)
+int comparison_json(FILE *out, const struct comparison *comparison)
 {
-    struct program_info program;
     struct json json;
-    (void)options;
-    provenance_program(&program);
-    json_begin(&json, out, 2);
-    json_begin_object(&json);
-    json_known_member(&json, "assay", program.version);
-    json_int_member(&json, "format", FORMAT);
+    show_json_begin(&json, out);
     json_known_member(&json, "mode", comparison->mode);
     json_known_member(&json, "metric", comparison->metric);
     json_number_member(&json, "threshold", comparison->threshold);
     json_number_member(&json, "fdr", comparison->fdr);
     side_member(&json, "base", &comparison->base);
     side_member(&json, "candidate", &comparison->candidate);
-    json_key(&json, "notes");
-    json_begin_array(&json);
+    json_array_member(&json, "notes");
     for (int i = 0; i < comparison->note_count; i++)
         json_string(&json, comparison->note[i]);
     json_end(&json);
-    json_key(&json, "rows");
-    json_begin_array(&json);
+    json_array_member(&json, "rows");
     for (int i = 0; i < comparison->count; i++)
         row_object(&json, &comparison->rows[i]);
     json_end(&json);
     families_member(&json, comparison);
-    json_key(&json, "counts");
-    json_begin_object(&json);
+    json_object_member(&json, "counts");
     for (int i = 0; i < VERDICTS; i++)
         json_int_member(&json, verdict_name((enum verdict)i), comparison->counts[i]);
     json_end(&json);

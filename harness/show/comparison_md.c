@@ -3,56 +3,30 @@
  * limit of 64 KiB for comments; rows that are left out are counted.
  */
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/markup.h"
-#include "base/units.h"
 #include "show/comparison_formats.h"
-#include "show/comparison_words.h"
 
 enum { MOST_ROWS = 60, MOST_FAMILIES = 20, MOST_BYTES = 60000 };
 
 static void head(FILE *out, const struct comparison *comparison)
 {
-    char text[WORDS_LINE];
-    counts_text(comparison, text);
-    fprintf(out, "### assay: %s\n\n", text);
-    fputs("| | |\n|:--|:--|\n| base | ", out);
-    side_text(&comparison->base, text);
-    markup_md(out, text);
-    fputs(" |\n| candidate | ", out);
-    side_text(&comparison->candidate, text);
-    markup_md(out, text);
-    fputs(" |\n", out);
-    for (int i = 0; i < comparison->note_count; i++) {
-        fputs("\n> ", out);
-        markup_md(out, comparison->note[i]);
-        fputc('\n', out);
-    }
-}
-
-static void row_line(FILE *out, const struct comparison_row *row)
-{
-    char text[WORDS_LINE], floor[UNITS_MAX], finds[UNITS_MAX];
-    fprintf(out, "| %s | ", verdict_name(row->verdict));
-    comparison_ratio_text(row, text, sizeof text);
-    markup_md(out, text);
-    units_percent(floor, isnan(row->ratio.mid) ? NAN : row->floor);
-    units_percent(finds, row->mde);
-    fprintf(out, " | %s | %s | ", floor, finds);
-    comparison_row_text(row, text);
-    markup_md(out, text);
-    fputs(" | ", out);
-    why_text(row, text);
-    markup_md(out, text);
-    fputs(" |\n", out);
+    char counts[WORDS_LINE], base[WORDS_LINE], candidate[WORDS_LINE];
+    counts_text(comparison, counts);
+    side_text(&comparison->base, base);
+    side_text(&comparison->candidate, candidate);
+    fprintf(out, "### assay: %s\n\n", counts);
+    md_print(out, "| | |\n|:--|:--|\n| base | %s |\n| candidate | %s |\n", base, candidate);
+    for (int i = 0; i < comparison->note_count; i++)
+        md_print(out, "\n> %s\n", comparison->note[i]);
 }
 
 /* Write the rows, except PASS, which is only counted. Returns how many were written. */
 static int rows(FILE *out, const struct comparison *comparison)
 {
+    struct comparison_words words;
     int written = 0;
     for (int i = 0; i < comparison->count && written < MOST_ROWS; i++) {
         if (comparison->rows[i].verdict == VERDICT_PASS) continue;
@@ -62,7 +36,9 @@ static int rows(FILE *out, const struct comparison *comparison)
                     "\n| verdict | %s | floor | finds | case | why |\n"
                     "|:--|:--|--:|--:|:--|:--|\n",
                     metric_text(comparison));
-        row_line(out, &comparison->rows[i]);
+        comparison_words(&words, &comparison->rows[i]);
+        md_print(out, "| %s | %s | %s | %s | %s | %s |\n", words.verdict, words.ratio, words.floor,
+                 words.finds, words.name, words.why);
     }
     return written;
 }
@@ -73,21 +49,17 @@ static void families(FILE *out, const struct comparison *comparison)
     for (int i = 0; i < shown; i++) {
         const struct comparison_family *family = &comparison->families[i];
         if (i == 0) fputs("\n| operation | geometric mean | cases |\n|:--|--:|--:|\n", out);
-        fputs("| ", out);
-        markup_md(out, family->operation);
-        fprintf(out, " | %.3fx | %d |\n", family->ratio, family->cases);
+        md_print(out, "| %s | %.3fx | %d |\n", family->operation, family->ratio, family->cases);
     }
     if (shown < comparison->family_count)
         fprintf(out, "\n%d more operations are not shown.\n", comparison->family_count - shown);
 }
 
 /* Written to memory first, because ftell does not work on a pipe. */
-int comparison_md(FILE *out, const struct comparison *comparison,
-                  const struct comparison_options *options)
+int comparison_md(FILE *out, const struct comparison *comparison)
 {
     char *text = NULL;
     size_t size = 0;
-    (void)options;
     FILE *memory = open_memstream(&text, &size);
     if (!memory) return assay_error("out of memory for the report");
     head(memory, comparison);

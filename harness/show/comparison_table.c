@@ -1,10 +1,9 @@
 /* comparison_table.c - a comparison on a terminal, worst rows first. */
 #include <errno.h>
-#include <math.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "show/comparison_formats.h"
-#include "show/comparison_words.h"
 #include "show/show.h"
 
 enum { NARROWEST = 60, INDENT = 14 };
@@ -15,24 +14,8 @@ struct layout {
     bool colour;
 };
 
-static const char *paint_of(enum verdict verdict)
-{
-    switch (verdict) {
-    case VERDICT_ERROR:
-    case VERDICT_MISSING:
-    case VERDICT_REGRESSED:
-        return "\033[31m";
-    case VERDICT_SUSPECT:
-    case VERDICT_UNSTABLE:
-    case VERDICT_INCONCLUSIVE:
-    case VERDICT_INCOMPARABLE:
-        return "\033[33m";
-    case VERDICT_IMPROVED:
-        return "\033[32m";
-    default:
-        return "";
-    }
-}
+static const char *const paints[] = {
+    [MOOD_BAD] = "\033[31m", [MOOD_OPEN] = "\033[33m", [MOOD_GOOD] = "\033[32m", [MOOD_PLAIN] = ""};
 
 static void line(const struct layout *layout, const char *paint, const char *text)
 {
@@ -45,43 +28,28 @@ static void line(const struct layout *layout, const char *paint, const char *tex
 /* Wrap a sentence; lines after the first are indented. */
 static void sentence(const struct layout *layout, const char *text)
 {
-    int indent = 0;
-    while (show_width(text) > layout->width - indent) {
-        int width = layout->width - indent, cut = width;
-        while (cut > width / 2 && text[cut] != ' ')
-            cut--;
-        if (text[cut] != ' ') cut = width;
-        fprintf(layout->out, "%*s%.*s\n", indent, "", cut, text);
-        text += cut + strspn(text + cut, " ");
-        indent = INDENT;
-    }
-    fprintf(layout->out, "%*s%s\n", indent, "", text);
+    text_wrap(layout->out, text, 0, INDENT, layout->width);
+}
+
+static void indented(const struct layout *layout, const char *text)
+{
+    char line_text[2 * WORDS_LINE];
+    snprintf(line_text, sizeof line_text, "%*s%s", INDENT, "", text);
+    line(layout, "", line_text);
 }
 
 static void row_lines(const struct layout *layout, const struct comparison_row *row)
 {
-    char ratio[64], floor[UNITS_MAX], finds[UNITS_MAX], name[WORDS_LINE], why[WORDS_LINE],
-        text[2 * WORDS_LINE];
-    comparison_ratio_text(row, ratio, sizeof ratio);
-    comparison_row_text(row, name);
-    units_percent(floor, isnan(row->ratio.mid) ? NAN : row->floor);
-    units_percent(finds, row->mde);
-    int used = snprintf(text, sizeof text, "%-12s  %-22s  %6s  %6s  ", verdict_name(row->verdict),
-                        ratio, floor, finds);
-    bool fits = used + show_width(name) <= layout->width;
-    if (fits)
-        strcat(text, name);
-    else
-        text[used - 2] = '\0'; /* no blanks at its end */
-    line(layout, paint_of(row->verdict), text);
-    if (!fits) {
-        snprintf(text, sizeof text, "%*s%s", INDENT, "", name);
-        line(layout, "", text);
-    }
-    why_text(row, why);
-    if (!why[0]) return;
-    snprintf(text, sizeof text, "%*s%s", INDENT, "", why);
-    line(layout, "", text);
+    struct comparison_words words;
+    char text[2 * WORDS_LINE];
+    comparison_words(&words, row);
+    int used = snprintf(text, sizeof text, "%-12s  %-22s  %6s  %6s", words.verdict, words.ratio,
+                        words.floor, words.finds);
+    bool fits = used + 2 + text_width(words.name) <= layout->width;
+    if (fits) text_add(text, sizeof text, "  ", "%s", words.name);
+    line(layout, paints[verdict_mood(row->verdict)], text);
+    if (!fits) indented(layout, words.name);
+    if (words.why[0]) indented(layout, words.why);
 }
 
 int comparison_table(FILE *out, const struct comparison *comparison,
@@ -98,9 +66,8 @@ int comparison_table(FILE *out, const struct comparison *comparison,
     sentence(&layout, text);
     for (int i = 0; i < comparison->note_count; i++)
         sentence(&layout, comparison->note[i]);
-    snprintf(text, sizeof text, "\n%-12s  %-22s  %6s  %6s  %s", "verdict", metric_text(comparison),
-             "floor", "finds", "case");
-    fprintf(out, "%s\n", text);
+    fprintf(out, "\n%-12s  %-22s  %6s  %6s  %s\n", "verdict", metric_text(comparison), "floor",
+            "finds", "case");
     for (int i = 0; i < comparison->count; i++)
         row_lines(&layout, &comparison->rows[i]);
     if (comparison->family_count) fputc('\n', out);

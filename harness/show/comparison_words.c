@@ -1,56 +1,55 @@
-#include <stdio.h>
+/* comparison_words.c - the formats of a comparison by name, and the texts that they share. */
+#include <math.h>
 #include <string.h>
 
-#include "show/comparison_words.h"
+#include "base/text.h"
+#include "show/comparison_formats.h"
 
-/* Append a part after ", "; nothing for an empty text. */
-static void part(char out[WORDS_LINE], const char *before, const char *text, const char *after)
+int comparison_write(FILE *out, const struct comparison *comparison,
+                     const struct comparison_options *options)
 {
-    size_t used = strlen(out);
-    if (!text[0] || used + 1 >= WORDS_LINE) return;
-    snprintf(out + used, WORDS_LINE - used, "%s%s%s%s", used ? ", " : "", before, text, after);
+    const char *format = options->format;
+    if (!strcmp(format, "table")) return comparison_table(out, comparison, options);
+    if (!strcmp(format, "md")) return comparison_md(out, comparison);
+    if (!strcmp(format, "json")) return comparison_json(out, comparison);
+    if (!strcmp(format, "html")) return comparison_html(out, comparison);
+    return assay_error("a comparison is not written as '%s'", format);
 }
 
-/* "0.1.0 (1a2b3c4d, changed)"; unknown parts are left out. */
-static void version_text(const struct comparison_side *side, char *out, size_t size)
+/* Append a part after ", "; nothing for an empty text. */
+static void part(char out[WORDS_LINE], const char *format, const char *text)
 {
-    char source[WORDS_LINE], commit[9];
-    snprintf(commit, sizeof commit, "%s", side->commit); /* the beginning is enough */
-    source[0] = '\0';
-    part(source, "", commit, "");
-    part(source, "", side->diff_hash[0] ? "changed" : "", "");
-    snprintf(out, size, "%s%s%.64s%s", side->version, source[0] ? " (" : "", source,
-             source[0] ? ")" : "");
+    text_part(out, WORDS_LINE, ", ", format, text);
 }
 
 void side_text(const struct comparison_side *side, char out[WORDS_LINE])
 {
-    char version[2 * RESULT_MAX_PROPERTY], launches[32], id[9];
-    version_text(side, version, sizeof version);
+    char source[64] = "", version[2 * RESULT_MAX_PROPERTY], launches[32], id[9];
+    if (side->commit[0]) text_add(source, sizeof source, "", "%.8s", side->commit);
+    if (side->diff_hash[0]) text_add(source, sizeof source, ", ", "changed");
+    snprintf(version, sizeof version, source[0] ? "%s (%s)" : "%s", side->version, source);
     snprintf(launches, sizeof launches, "%d launch%s", side->launches,
              side->launches == 1 ? "" : "es");
     snprintf(id, sizeof id, "%s", side->id); /* the beginning is enough */
     out[0] = '\0';
-    part(out, "", side->simulated ? "SIMULATED" : "", "");
-    part(out, "assay ", side->version[0] ? version : "", "");
-    part(out, "", side->program, "");
-    part(out, "", side->device, "");
-    part(out, "driver ", side->driver, "");
-    part(out, "suite ", side->suite, "");
-    part(out, "", launches, "");
-    part(out, "run ", id, "");
-    part(out, "\"", side->label, "\"");
+    part(out, "%s", side->simulated ? "SIMULATED" : "");
+    part(out, "assay %s", side->version[0] ? version : "");
+    part(out, "%s", side->program);
+    part(out, "%s", side->device);
+    part(out, "driver %s", side->driver);
+    part(out, "suite %s", side->suite);
+    part(out, "%s", launches);
+    part(out, "run %s", id);
+    part(out, "\"%s\"", side->label);
 }
 
 void counts_text(const struct comparison *comparison, char out[WORDS_LINE])
 {
     out[0] = '\0';
-    for (int i = 0; i < VERDICTS; i++) {
-        char count[48];
-        snprintf(count, sizeof count, "%d %s", comparison->counts[i],
-                 verdict_name((enum verdict)i));
-        part(out, "", comparison->counts[i] ? count : "", "");
-    }
+    for (int i = 0; i < VERDICTS; i++)
+        if (comparison->counts[i])
+            text_add(out, WORDS_LINE, ", ", "%d %s", comparison->counts[i],
+                     verdict_name((enum verdict)i));
     if (!out[0]) snprintf(out, WORDS_LINE, "no case on either side");
 }
 
@@ -88,12 +87,12 @@ void nothing_text(const struct comparison *comparison, char out[WORDS_LINE])
     bool stranger = !comparison_has_common_case(comparison);
     out[0] = '\0';
     if (comparison->count == 0)
-        part(out, "", "neither side has a case", "");
+        part(out, "%s", "neither side has a case");
     else if (stranger)
-        part(out, "", "the sides have no case in common", "");
+        part(out, "%s", "the sides have no case in common");
     else
-        part(out, "", most_frequent(comparison, true), "");
-    if (stranger) part(out, "and they were not measured alike: ", comparison->difference, "");
+        part(out, "%s", most_frequent(comparison, true));
+    if (stranger) part(out, "and they were not measured alike: %s", comparison->difference);
 }
 
 const char *metric_text(const struct comparison *comparison)
@@ -102,11 +101,23 @@ const char *metric_text(const struct comparison *comparison)
     return is_ratio ? "time/baseline, of base's" : "time, of the base's";
 }
 
-void why_text(const struct comparison_row *row, char out[WORDS_LINE])
+void comparison_words(struct comparison_words *words, const struct comparison_row *row)
 {
     char tags[128];
-    out[0] = '\0';
-    part(out, "", row->reason, "");
+    words->verdict = verdict_name(row->verdict);
+    comparison_row_text(row, words->name);
+    comparison_ratio_text(row, words->ratio, sizeof words->ratio);
+    units_percent(words->floor, isnan(row->ratio.mid) ? NAN : row->floor);
+    units_percent(words->finds, row->mde);
+    words->why[0] = '\0';
+    part(words->why, "%s", row->reason);
     tags_text(row->tags, tags, sizeof tags);
-    part(out, "", tags, "");
+    part(words->why, "%s", tags);
+}
+
+enum mood verdict_mood(enum verdict verdict)
+{
+    if (verdict <= VERDICT_REGRESSED) return MOOD_BAD;
+    if (verdict <= VERDICT_INCOMPARABLE) return MOOD_OPEN;
+    return verdict == VERDICT_IMPROVED ? MOOD_GOOD : MOOD_PLAIN;
 }

@@ -1,5 +1,5 @@
-/* noise_show.c - see noise_show.h. */
-#include "show/noise_show.h"
+/* noise_show.c - what a database knows of the noise of unchanged code. */
+#include "show/show.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -52,28 +52,32 @@ static void span_of(const struct noise_band *band, char out[UNITS_MAX])
         snprintf(out, UNITS_MAX, "%.0f to %.0f %s", least, 10 * least, units[unit]);
 }
 
+enum { COLUMNS = 8 };
+
+static void cells_of(const struct noise_band *band, char cell[COLUMNS][UNITS_MAX])
+{
+    span_of(band, cell[0]);
+    snprintf(cell[1], UNITS_MAX, "%d", band->cases);
+    snprintf(cell[2], UNITS_MAX, "%d", band->blocks);
+    snprintf(cell[3], UNITS_MAX, "%d", band->pairs);
+    units_percent(cell[4], band->p50);
+    units_percent(cell[5], band->p95);
+    units_percent(cell[6], band->max);
+    units_percent(cell[7], band->floor);
+}
+
 static int write_table(FILE *out, const struct known *known)
 {
-    static const char *const headings[] = {"time", ">cases", ">blocks", ">pairs",
-                                           ">p50", ">p95",   ">max",    ">floor"};
-    char title[512];
+    static const char *const headings[COLUMNS] = {"time", ">cases", ">blocks", ">pairs",
+                                                  ">p50", ">p95",   ">max",    ">floor"};
     struct table table;
-    title_of(known, title, sizeof title);
-    fprintf(out, "%s\n", title);
-    table_init(&table, headings, 8);
+    fputc('\n', out);
+    table_init(&table, headings, COLUMNS);
     for (int i = 0; i < known->band_count; i++) {
-        const struct noise_band *band = &known->bands[i];
-        const double fractions[] = {band->p50, band->p95, band->max, band->floor};
-        char text[UNITS_MAX];
-        span_of(band, text);
-        table_cell(&table, "%s", text);
-        table_cell(&table, "%d", band->cases);
-        table_cell(&table, "%d", band->blocks);
-        table_cell(&table, "%d", band->pairs);
-        for (int f = 0; f < 4; f++) {
-            units_percent(text, fractions[f]);
-            table_cell(&table, "%s", text);
-        }
+        char cell[COLUMNS][UNITS_MAX];
+        cells_of(&known->bands[i], cell);
+        for (int c = 0; c < COLUMNS; c++)
+            table_cell(&table, "%s", cell[c]);
     }
     int status = table_print(&table, out, WIDTH);
     table_release(&table);
@@ -82,20 +86,15 @@ static int write_table(FILE *out, const struct known *known)
 
 static int write_md(FILE *out, const struct known *known)
 {
-    char title[512];
-    title_of(known, title, sizeof title);
-    fprintf(out, "%s\n\n| time | cases | blocks | pairs | p50 | p95 | max | floor |\n", title);
-    fputs("|:--|--:|--:|--:|--:|--:|--:|--:|\n", out);
+    fputs("\n\n| time | cases | blocks | pairs | p50 | p95 | max | floor |\n"
+          "|:--|--:|--:|--:|--:|--:|--:|--:|\n",
+          out);
     for (int i = 0; i < known->band_count; i++) {
-        const struct noise_band *band = &known->bands[i];
-        char span[UNITS_MAX], p50[UNITS_MAX], p95[UNITS_MAX], max[UNITS_MAX], floor[UNITS_MAX];
-        span_of(band, span);
-        units_percent(p50, band->p50);
-        units_percent(p95, band->p95);
-        units_percent(max, band->max);
-        units_percent(floor, band->floor);
-        fprintf(out, "| %s | %d | %d | %d | %s | %s | %s | %s |\n", span, band->cases, band->blocks,
-                band->pairs, p50, p95, max, floor);
+        char cell[COLUMNS][UNITS_MAX];
+        cells_of(&known->bands[i], cell);
+        for (int c = 0; c < COLUMNS; c++)
+            fprintf(out, "| %s ", cell[c]);
+        fputs("|\n", out);
     }
     return 0;
 }
@@ -113,8 +112,7 @@ static void write_json(struct json *json, const struct known *known)
     json_bool_member(json, "simulated", device->simulated);
     json_int_member(json, "blocks", known->blocks);
     json_int_member(json, "sessions", known->sessions);
-    json_key(json, "bands");
-    json_begin_array(json);
+    json_array_member(json, "bands");
     for (int i = 0; i < known->band_count; i++) {
         const struct noise_band *band = &known->bands[i];
         json_begin_object(json);
@@ -138,8 +136,7 @@ static int write_json_document(FILE *out, const struct known *known, int count)
     json_begin(&json, out, 2);
     json_begin_object(&json);
     json_int_member(&json, "format", FORMAT);
-    json_key(&json, "devices");
-    json_begin_array(&json);
+    json_array_member(&json, "devices");
     for (int i = 0; i < count; i++)
         write_json(&json, &known[i]);
     json_end(&json);
@@ -148,37 +145,23 @@ static int write_json_document(FILE *out, const struct known *known, int count)
 }
 
 static int write_text(FILE *out, const struct known *known, int count,
-                      int (*write_one)(FILE *out, const struct known *known))
+                      int (*write_rows)(FILE *out, const struct known *known))
 {
     for (int i = 0; i < count; i++) {
-        if (i > 0) fputc('\n', out);
-        if (write_one(out, &known[i]) != 0) return -1;
+        char title[512];
+        title_of(&known[i], title, sizeof title);
+        fprintf(out, "%s%s", i > 0 ? "\n" : "", title);
+        if (write_rows(out, &known[i]) != 0) return -1;
     }
     fprintf(out, "\n%s", legend);
     return ferror(out) ? assay_error("cannot write the noise of unchanged code") : 0;
 }
 
-static int write_tables(FILE *out, const struct known *known, int count)
+static int write_known(FILE *out, const struct known *known, int count, const char *format)
 {
-    return write_text(out, known, count, write_table);
-}
-
-static int write_md_tables(FILE *out, const struct known *known, int count)
-{
-    return write_text(out, known, count, write_md);
-}
-
-static const struct {
-    const char *name;
-    int (*write)(FILE *out, const struct known *known, int count);
-} formats[] = {{"table", write_tables}, {"md", write_md_tables}, {"json", write_json_document}};
-
-enum { FORMATS = sizeof formats / sizeof formats[0] };
-
-static int find_format(const char *format)
-{
-    for (int i = 0; i < FORMATS; i++)
-        if (strcmp(formats[i].name, format) == 0) return i;
+    if (strcmp(format, "json") == 0) return write_json_document(out, known, count);
+    if (strcmp(format, "md") == 0) return write_text(out, known, count, write_md);
+    if (strcmp(format, "table") == 0) return write_text(out, known, count, write_table);
     return assay_error("noise is not shown as '%s'", format);
 }
 
@@ -219,8 +202,6 @@ static int read_device(struct known *known, struct store *store, const struct no
 int noise_show(FILE *out, struct store *store, const char *format)
 {
     struct devices devices = {.count = 0};
-    int index = find_format(format);
-    if (index < 0) return -1;
     int status = store_each_noise_device(store, note_device, &devices);
     if (status != 0) return -1;
     if (devices.count == 0) return 1;
@@ -228,7 +209,7 @@ int noise_show(FILE *out, struct store *store, const char *format)
     if (!known) return assay_error("out of memory for the noise of %d devices", devices.count);
     for (int i = 0; status == 0 && i < devices.count; i++)
         status = read_device(&known[i], store, &devices.list[i]);
-    if (status == 0) status = formats[index].write(out, known, devices.count);
+    if (status == 0) status = write_known(out, known, devices.count, format);
     free(known);
     return status;
 }

@@ -1,6 +1,7 @@
 /*
- * show.h - the formats of `assay show` (show_*.c), of which show.c chooses one, and the
- * texts they share. Each format is one function that writes a view to a stream.
+ * show.h - the formats of `assay show` (show_*.c), of which show_run chooses one, and the
+ * texts they share. Each format is one function that writes the rows of a view that are
+ * not hidden.
  */
 #ifndef SHOW_H
 #define SHOW_H
@@ -8,17 +9,14 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "base/json.h"
 #include "base/units.h"
 #include "show/view.h"
 
 int show_table(FILE *out, const struct view *view, const struct show_options *options);
-int show_md(FILE *out, const struct view *view, const struct show_options *options);
-int show_csv(FILE *out, const struct view *view, const struct show_options *options);
-int show_json(FILE *out, const struct view *view, const struct show_options *options);
-
-/* Whether a row is shown. Rows that were measured only for their ceiling are shown on
- * request, or if the run has no others. */
-bool show_has(const struct view *view, int row, const struct show_options *options);
+int show_md(FILE *out, const struct view *view);
+int show_csv(FILE *out, const struct view *view);
+int show_json(FILE *out, const struct view *view);
 
 /* The columns of a row as text; "" if a row has none. */
 enum show_cell {
@@ -41,7 +39,16 @@ struct show_words {
 
 void show_words(struct show_words *words, const struct view *view, const struct view_row *row);
 
+/* "1.93x [1.92, 1.94]"; without the interval if it has none, "-" without a ratio. */
+void show_ratio(char *out, size_t size, const struct interval *ratio);
+
 extern const char *const show_titles[CELLS];
+
+/* Begin the object of a document: this program's version, and format 1. */
+void show_json_begin(struct json *json, FILE *out);
+
+/* The members that say which case it is. */
+void show_json_case(struct json *json, const struct case_id *id);
 
 /* What a letter in CELL_MARKS means. */
 struct show_mark {
@@ -50,6 +57,9 @@ struct show_mark {
 };
 extern const struct show_mark show_marks[]; /* ended by a letter '\0' */
 
+/* The letters in CELL_MARKS of the rows shown. */
+void show_marks_used(char out[16], const struct view *view);
+
 /* Short name: "copy" for memory_copy, since device memory is the default. */
 const char *show_ceiling_name(const char *name);
 
@@ -57,14 +67,46 @@ const char *show_ceiling_name(const char *name);
 void show_ceiling_rate(char out[UNITS_MAX], const struct ceiling *ceiling);
 
 /* "12 ok, 1 skipped, 3 missing", counting the rows shown. */
-void show_counts(char *out, size_t size, const struct view *view,
-                 const struct show_options *options);
+void show_counts(char *out, size_t size, const struct view *view);
 
-/* Width of a UTF-8 text: one column per code point. */
-int show_width(const char *text);
+enum { SHOW_STAGES = 5 };
+
+/* One stage of a case whose variant reports its stages as metrics, as text: X_ns, the sum over
+ * all calls, and X_each_ns, the time of one call. */
+struct show_stage {
+    const char *name;
+    int64_t calls;
+    char total[UNITS_MAX], each[UNITS_MAX];
+};
+
+/* Write the stages of a case in the order of a batch; returns how many. A case that is not ok
+ * has none. */
+int show_stages(const struct case_result *result, struct show_stage out[SHOW_STAGES]);
 
 /* Copy `text` into at most `columns` columns, cut with "..." when it is longer;
  * line ends and other control characters become spaces. */
 void show_fit(char *out, size_t size, const char *text, int columns);
+
+/* --------------------------------------------------- profiles, history, noise -- */
+
+struct profile;
+struct history;
+struct store;
+
+/* Whether `format` is table, md or json; otherwise assay_error lists them. */
+bool show_profile_knows_format(const char *format);
+
+/* How many cases have a profile. profiles[i] belongs to run->cases[i]; NULL: none. */
+int show_profile_count(const struct stored_run *run, struct profile *const *profiles);
+int show_profiles(FILE *out, const struct stored_run *run, struct profile *const *profiles,
+                  const char *format);
+
+/* `width`: cells of the sparkline; `utf8`: whether it may use block characters. */
+int history_print(FILE *out, const struct history *history, int width, bool utf8);
+int history_print_json(FILE *out, const struct history *history);
+
+/* What a database knows of the noise of unchanged code, by device and duration, as a table, md
+ * or json. 1: nothing is known, and nothing is written; -1 with assay_error. */
+int noise_show(FILE *out, struct store *store, const char *format);
 
 #endif

@@ -40,13 +40,12 @@ static void row_names(FILE *out, const struct view *view, const struct view_row 
 static void row_figures(FILE *out, const struct view_row *row)
 {
     const struct case_result *result = &row->result;
-    bool ok = result->status == STATUS_OK;
     fprintf(out, "%d,%d,", row->launches, row->samples);
     const double times[] = {result->time_ns,      result->lo_ns,    result->hi_ns,
                             result->busy_ns,      result->event_ns, result->wall_ns,
                             result->first_call_ns};
     for (size_t i = 0; i < sizeof times / sizeof times[0]; i++)
-        number_field(out, ok ? times[i] : NAN);
+        number_field(out, times[i]);
     number_field(out, view_bytes(&result->work));
     number_field(out, view_ops(&result->work));
     number_field(out, row->rate);
@@ -58,7 +57,7 @@ static void row_figures(FILE *out, const struct view_row *row)
     number_field(out, row->speedup.lo);
     number_field(out, row->speedup.hi);
     number_field(out, result->workspace_bytes >= 0 ? (double)result->workspace_bytes : NAN);
-    number_field(out, ok ? result->energy_mj : NAN);
+    number_field(out, result->energy_mj);
 }
 
 /* The last field is always quoted. */
@@ -72,11 +71,11 @@ static void row_reason(FILE *out, const char *reason)
     fputs("\"\n", out);
 }
 
-int show_csv(FILE *out, const struct view *view, const struct show_options *options)
+int show_csv(FILE *out, const struct view *view)
 {
     fprintf(out, "%s\n", columns);
     for (int i = 0; i < view->count; i++) {
-        if (!show_has(view, i, options)) continue;
+        if (view->rows[i].is_hidden) continue;
         row_names(out, view, &view->rows[i]);
         row_figures(out, &view->rows[i]);
         row_reason(out, view->rows[i].result.reason);

@@ -5,17 +5,35 @@
 
 #include "base/json.h"
 #include "case/shape.h"
-#include "case/run_record.h"
 #include "show/show.h"
 
-enum { FORMAT = 1 };
+void show_json_begin(struct json *json, FILE *out)
+{
+    struct program_info program;
+    provenance_program(&program);
+    json_begin(json, out, 2);
+    json_begin_object(json);
+    json_known_member(json, "assay", program.version);
+    json_int_member(json, "format", 1);
+}
+
+void show_json_case(struct json *json, const struct case_id *id)
+{
+    json_text_member(json, "operation", id->operation);
+    json_text_member(json, "variant", id->variant);
+    json_text_member(json, "kind", kind_name((enum assay_kind)id->kind));
+    json_text_member(json, "device", place_name((enum assay_place)id->place));
+    json_key(json, "shape");
+    json_shape(json, id->shape);
+    json_text_member(json, "temperature",
+                     temperature_name((enum assay_temperature)id->temperature));
+}
 
 /* ------------------------------------------------------------- provenance -- */
 
 static void program_member(struct json *json, const struct program_info *program)
 {
-    json_key(json, "program");
-    json_begin_object(json);
+    json_object_member(json, "program");
     json_known_member(json, "version", program->version);
     json_known_member(json, "commit", program->commit);
     json_known_member(json, "diff_hash", program->diff_hash);
@@ -28,8 +46,7 @@ static void program_member(struct json *json, const struct program_info *program
 
 static void host_member(struct json *json, const struct host_info *host)
 {
-    json_key(json, "host");
-    json_begin_object(json);
+    json_object_member(json, "host");
     json_known_member(json, "hostname", host->hostname);
     json_known_member(json, "cpu", host->cpu);
     json_known_member(json, "kernel", host->kernel);
@@ -42,8 +59,7 @@ static void host_member(struct json *json, const struct host_info *host)
 
 static void device_member(struct json *json, const struct device_info *device)
 {
-    json_key(json, "device");
-    json_begin_object(json);
+    json_object_member(json, "device");
     json_known_member(json, "spec", device->spec);
     json_text_member(json, "place", place_name((enum assay_place)device->place));
     json_bool_member(json, "simulated", device->simulated);
@@ -73,8 +89,7 @@ static void device_member(struct json *json, const struct device_info *device)
 
 static void launches_member(struct json *json, const struct stored_run *run)
 {
-    json_key(json, "launches");
-    json_begin_array(json);
+    json_array_member(json, "launches");
     for (int i = 0; i < run->launch_count; i++) {
         const struct launch_info *launch = &run->launches[i];
         char seed[24]; /* text, because a reader's double is not exact beyond 2^53 */
@@ -93,8 +108,7 @@ static void launches_member(struct json *json, const struct stored_run *run)
 static void run_member(struct json *json, const struct view *view)
 {
     const struct stored_run *run = view->run;
-    json_key(json, "run");
-    json_begin_object(json);
+    json_object_member(json, "run");
     json_text_member(json, "id", run->run.id);
     json_text_member(json, "suite", run->run.suite);
     json_known_member(json, "label", run->run.label);
@@ -108,8 +122,7 @@ static void run_member(struct json *json, const struct view *view)
     program_member(json, &run->program);
     host_member(json, &run->host);
     launches_member(json, run);
-    json_key(json, "ceilings"); /* bytes or operations per second */
-    json_begin_object(json);
+    json_object_member(json, "ceilings"); /* bytes or operations per second */
     for (int i = 0; i < view->ceilings.count; i++)
         json_number_member(json, view->ceilings.item[i].name, view->ceilings.item[i].rate);
     json_end(json);
@@ -120,43 +133,27 @@ static void run_member(struct json *json, const struct view *view)
 
 static void quality_member(struct json *json, const struct case_result *result)
 {
-    json_key(json, "quality");
-    json_begin_object(json);
+    json_object_member(json, "quality");
     for (int i = 0; i < result->metric_count; i++)
         json_number_member(json, result->metrics[i].name, result->metrics[i].value);
     json_end(json);
 }
 
-/* Only a case that is ok has times. */
-static void times(struct json *json, const struct case_result *result)
-{
-    bool ok = result->status == STATUS_OK;
-    json_number_member(json, "time_ns", ok ? result->time_ns : NAN);
-    json_number_member(json, "lo_ns", ok ? result->lo_ns : NAN);
-    json_number_member(json, "hi_ns", ok ? result->hi_ns : NAN);
-    json_number_member(json, "event_ns", ok ? result->event_ns : NAN);
-    json_number_member(json, "wall_ns", ok ? result->wall_ns : NAN);
-    json_number_member(json, "first_call_ns", ok ? result->first_call_ns : NAN);
-}
-
 static void row_object(struct json *json, const struct view_row *row)
 {
     const struct case_result *result = &row->result;
-    const struct case_id *id = &result->id;
     json_begin_object(json);
-    json_text_member(json, "operation", id->operation);
-    json_text_member(json, "variant", id->variant);
-    json_text_member(json, "kind", kind_name((enum assay_kind)id->kind));
-    json_text_member(json, "device", place_name((enum assay_place)id->place));
-    json_key(json, "shape");
-    json_shape(json, id->shape);
-    json_text_member(json, "temperature",
-                     temperature_name((enum assay_temperature)id->temperature));
+    show_json_case(json, &result->id);
     json_text_member(json, "status", status_name((enum case_status)result->status));
     json_known_member(json, "reason", result->reason);
     json_text_member(json, "clock", clock_name((enum clock_source)result->clock));
     json_count_member(json, "samples", row->samples);
-    times(json, result);
+    json_number_member(json, "time_ns", result->time_ns);
+    json_number_member(json, "lo_ns", result->lo_ns);
+    json_number_member(json, "hi_ns", result->hi_ns);
+    json_number_member(json, "event_ns", result->event_ns);
+    json_number_member(json, "wall_ns", result->wall_ns);
+    json_number_member(json, "first_call_ns", result->first_call_ns);
     json_number_member(json, "bytes", view_bytes(&result->work));
     json_number_member(json, "ops", view_ops(&result->work));
     json_known_member(json, "ceiling", row->ceiling);
@@ -165,25 +162,19 @@ static void row_object(struct json *json, const struct view_row *row)
     json_number_member(json, "speedup_lo", row->speedup.lo);
     json_number_member(json, "speedup_hi", row->speedup.hi);
     json_count_member(json, "workspace_bytes", result->workspace_bytes);
-    json_number_member(json, "energy_mj", result->status == STATUS_OK ? result->energy_mj : NAN);
+    json_number_member(json, "energy_mj", result->energy_mj);
     quality_member(json, result);
     json_end(json);
 }
 
-int show_json(FILE *out, const struct view *view, const struct show_options *options)
+int show_json(FILE *out, const struct view *view)
 {
-    struct program_info program;
     struct json json;
-    provenance_program(&program);
-    json_begin(&json, out, 2);
-    json_begin_object(&json);
-    json_known_member(&json, "assay", program.version);
-    json_int_member(&json, "format", FORMAT);
+    show_json_begin(&json, out);
     run_member(&json, view);
-    json_key(&json, "rows");
-    json_begin_array(&json);
+    json_array_member(&json, "rows");
     for (int i = 0; i < view->count; i++)
-        if (show_has(view, i, options)) row_object(&json, &view->rows[i]);
+        if (!view->rows[i].is_hidden) row_object(&json, &view->rows[i]);
     json_end(&json);
     json_end(&json);
     return json_finish(&json);

@@ -1,15 +1,335 @@
+/* show_profile.c - the profiles of a run for a terminal, as Markdown and as one JSON document. The
+ * names in JSON are a public contract: format 1 may gain members but never loses or changes one. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "base/json.h"
+#include "base/markup.h"
+#include "base/text.h"
 #include "base/units.h"
+#include "case/case_name.h"
+#include "case/shape.h"
 #include "device/counter_sets.h"
 #include "device/profile_rules.h"
-#include "show/show_profile.h"
+#include "show/show.h"
+
+static void dims_text(char *out, size_t size, const int32_t dims[3])
+{
+    if (dims[1] == 1 && dims[2] == 1)
+        snprintf(out, size, "%d", dims[0]);
+    else
+        snprintf(out, size, "(%d,%d,%d)", dims[0], dims[1], dims[2]);
+}
+
+/* Grid and block: "48829 x 256", or "(2,64,1) x 128" if not one-dimensional; "" for a copy. */
+static void grid_text(char *out, size_t size, const struct profile_kernel *kernel)
+{
+    char grid[48], block[48];
+    out[0] = '\0';
+    if (kernel->grid[0] < 0) return;
+    dims_text(grid, sizeof grid, kernel->grid);
+    dims_text(block, sizeof block, kernel->block);
+    snprintf(out, size, "%s x %s", grid, block);
+}
+
+/* "DRAM moved 250 MB where 250 MB are needed: 1.00x"; "" if unknown. */
+static void traffic_text(char *out, size_t size, const struct profile *profile,
+                         const struct case_result *result)
+{
+    char moved[32], needed[32], ratio[UNITS_MAX];
+    double bytes = profile_counter(profile, profile->whole, COUNTER_DRAM_READ) +
+                   profile_counter(profile, profile->whole, COUNTER_DRAM_WRITE);
+    double least = result->work.read_bytes + result->work.write_bytes;
+    out[0] = '\0';
+    if (isnan(bytes) || !(least > 0)) return;
+    counter_text(moved, sizeof moved, COUNTER_BYTES, bytes);
+    counter_text(needed, sizeof needed, COUNTER_BYTES, least);
+    units_ratio(ratio, profile_traffic_ratio(profile, &result->work));
+    snprintf(out, size, "DRAM moved %s where %s are needed: %s%s", moved, needed, ratio,
+             bytes < 0.98 * least ? " (the caches had or kept the rest)" : "");
+}
+
+/* The three largest stalls, in cycles per instruction: "memory 12.1, fixed latency 3.0"; ""
+ * if unknown. */
+static void stalls_text(char *out, size_t size, const struct profile *profile, const double *values)
+{
+    out[0] = '\0';
+    for (int i = 0; i < 3; i++) {
+        double cycles;
+        const char *stall = profile_top_stall(profile, values, i, &cycles);
+        if (stall == NULL || cycles < 0.05) break;
+        text_add(out, size, ", ", "%s %.1f", stall, cycles);
+    }
+}
+
+/* --------------------------------------------------------------- terminal -- */
+
+enum { WIDTH = 100, SHOWN_NAME = 96 };
+
+static void head(FILE *out, const struct case_result *result, const struct case_result *before)
+{
+    char name[CASE_TEXT];
+    if (before && strcmp(before->id.operation, result->id.operation) == 0 &&
+        strcmp(before->id.shape, result->id.shape) == 0 &&
+        before->id.temperature == result->id.temperature)
+        return;
+    case_group_text(&result->id, name);
+    fprintf(out, "%s%s\n", before ? "\n" : "", name);
+}
+
+/* Append a figure to the line, or to a new line if it is full. */
+static void figure(FILE *out, int *column, const char *label, const char *text)
+{
+    int length = (int)(strlen(label) + strlen(text)) + 3;
+    if (*column > 0 && *column + length > WIDTH) {
+        fprintf(out, "\n");
+        *column = 0;
+    }
+    *column += *column == 0 ? fprintf(out, "      %s %s", label, text)
+                            : fprintf(out, ", %s %s", label, text);
+}
+
+static void counters(FILE *out, const struct profile *profile, const double *values)
+{
+    char text[48], stalls[160];
+    int column = 0;
+    for (int i = 0; i < profile->counter_count; i++) {
+        struct counter_label label = counter_label(profile->counter[i]);
+        if (label.unit == COUNTER_CYCLES || isnan(values[i])) continue;
+        counter_text(text, sizeof text, label.unit, values[i]);
+        figure(out, &column, label.label, text);
+    }
+    if (column > 0) fprintf(out, "\n");
+    stalls_text(stalls, sizeof stalls, profile, values);
+    if (stalls[0]) fprintf(out, "      waits, in cycles per instruction: %s\n", stalls);
+}
+
+static void summary(FILE *out, const struct case_result *result, const struct profile *profile)
+{
+    char span[UNITS_MAX], busy[UNITS_MAX], idle[UNITS_MAX], time[UNITS_MAX], traffic[128],
+        verdict[PROFILE_MAX_WORDS];
+    units_time(span, profile->span_ns);
+    units_time(idle, profile->idle_ns);
+    units_time(time, result->time_ns);
+    fprintf(out, "\n  %s: %d activit%s in %s", result->id.variant, profile->activities,
+            profile->activities == 1 ? "y" : "ies", span);
+    if (profile->activities > 1)
+        fprintf(out, ", %s of it in gaps (%.1f %%)", idle,
+                100 * profile->idle_ns / fmax(profile->span_ns, 1));
+    if (profile->busy_ns > 1.02 * profile->span_ns) {
+        units_time(busy, profile->busy_ns);
+        fprintf(out, ", overlapping (%s together)", busy);
+    }
+    fprintf(out, "; %s is its time\n", time);
+    traffic_text(traffic, sizeof traffic, profile, result);
+    if (traffic[0]) fprintf(out, "  %s\n", traffic);
+    if (profile->counters_lost[0])
+        fprintf(out, "  %s: %s\n", profile->passes < 0 ? "no counters" : "counters",
+                profile->counters_lost);
+    if (!profile_is_whole(profile)) return;
+    profile_verdict(profile, profile->whole, profile->span_ns, verdict);
+    fprintf(out, "      %s\n", verdict);
+    counters(out, profile, profile->whole);
+}
+
+static void resources(FILE *out, const struct profile_kernel *kernel)
+{
+    char shape[96], shared[UNITS_MAX];
+    grid_text(shape, sizeof shape, kernel);
+    if (!shape[0]) return;
+    units_bytes(shared, (double)kernel->static_shared_bytes + kernel->dynamic_shared_bytes);
+    fprintf(out, "      %s, %d registers, %s shared", shape, kernel->registers, shared);
+    if (kernel->local_bytes > 0) fprintf(out, ", %d B local", kernel->local_bytes);
+    fprintf(out, "\n");
+}
+
+static void kernel_lines(FILE *out, const struct profile *profile,
+                         const struct profile_kernel *kernel)
+{
+    char time[UNITS_MAX], verdict[PROFILE_MAX_WORDS];
+    bool cut = strlen(kernel->name) > SHOWN_NAME;
+    units_time(time, kernel->busy_ns);
+    fprintf(out, "    %5.1f %%  %s  ", 100 * kernel->busy_ns / profile->busy_ns, time);
+    if (kernel->count > 1) fprintf(out, "%d of ", kernel->count);
+    if (kernel->activity != CUPTI_KERNEL) {
+        fprintf(out, "%s\n", activity_name(kernel->activity));
+        return;
+    }
+    fprintf(out, "%.*s%s\n", SHOWN_NAME, kernel->name, cut ? "..." : "");
+    resources(out, kernel);
+    profile_kernel_verdict(profile, kernel, verdict);
+    if (verdict[0]) fprintf(out, "      %s\n", verdict);
+    counters(out, profile, kernel->counter);
+}
+
+static int write_text(FILE *out, const struct stored_run *run, struct profile *const *profiles)
+{
+    const struct case_result *before = NULL;
+    for (int i = 0; i < run->case_count; i++) {
+        const struct profile *profile = profiles[i];
+        if (profile == NULL) continue;
+        head(out, &run->cases[i].result, before);
+        before = &run->cases[i].result;
+        summary(out, before, profile);
+        for (int k = 0; k < profile->kernel_count; k++)
+            kernel_lines(out, profile, &profile->kernels[k]);
+        if (profile->left_out > 0)
+            fprintf(out, "    and %d more, of kernels that differ from these\n", profile->left_out);
+    }
+    return ferror(out) ? assay_error("writing the profile failed") : 0;
+}
+
+/* --------------------------------------------------------------- Markdown -- */
+
+static void kernel_row(FILE *out, const struct profile *profile,
+                       const struct profile_kernel *kernel)
+{
+    static const char *const shown[] = {COUNTER_DRAM, COUNTER_L2, COUNTER_SM, COUNTER_TENSOR,
+                                        COUNTER_OCCUPANCY};
+    char shape[96], time[UNITS_MAX], verdict[PROFILE_MAX_WORDS], text[48];
+    grid_text(shape, sizeof shape, kernel);
+    units_time(time, kernel->busy_ns);
+    profile_kernel_verdict(profile, kernel, verdict);
+    md_print(out, "| %s | %d | %s | %s | %.1f %% ",
+             kernel->activity == CUPTI_KERNEL ? kernel->name : activity_name(kernel->activity),
+             kernel->count, shape, time, 100 * kernel->busy_ns / profile->busy_ns);
+    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
+        counter_text(text, sizeof text, counter_label(shown[i]).unit,
+                     profile_counter(profile, kernel->counter, shown[i]));
+        md_print(out, "| %s ", text);
+    }
+    md_print(out, "| %s |\n", verdict);
+}
+
+static int write_md(FILE *out, const struct stored_run *run, struct profile *const *profiles)
+{
+    for (int i = 0; i < run->case_count; i++) {
+        const struct case_result *result = &run->cases[i].result;
+        char traffic[128], name[CASE_TEXT];
+        if (profiles[i] == NULL) continue;
+        case_text(&result->id, name);
+        fprintf(out, "### %s\n\n", name);
+        traffic_text(traffic, sizeof traffic, profiles[i], result);
+        if (traffic[0]) fprintf(out, "%s.\n\n", traffic);
+        if (profiles[i]->counters_lost[0]) fprintf(out, "%s\n\n", profiles[i]->counters_lost);
+        fputs("| kernel | count | grid x block | time | share | DRAM | L2 | SM | tensor |"
+              " occupancy | bound |\n|---|--:|---|--:|--:|--:|--:|--:|--:|--:|---|\n",
+              out);
+        for (int k = 0; k < profiles[i]->kernel_count; k++)
+            kernel_row(out, profiles[i], &profiles[i]->kernels[k]);
+        fputc('\n', out);
+    }
+    return ferror(out) ? assay_error("writing the profile failed") : 0;
+}
+
+/* ------------------------------------------------------------------- JSON -- */
+
+static void dims_member(struct json *json, const char *key, const int32_t dims[3])
+{
+    json_key(json, key);
+    if (dims[0] < 0) {
+        json_null(json);
+        return;
+    }
+    json_begin_array(json);
+    for (int i = 0; i < 3; i++)
+        json_int(json, dims[i]);
+    json_end(json);
+}
+
+static void counters_member(struct json *json, const struct profile *profile, const double *values)
+{
+    json_object_member(json, "counters");
+    for (int i = 0; i < profile->counter_count; i++)
+        json_number_member(json, profile->counter[i], values[i]);
+    json_end(json);
+}
+
+static void kernel_value(struct json *json, const struct profile *profile,
+                         const struct profile_kernel *kernel)
+{
+    char verdict[PROFILE_MAX_WORDS];
+    profile_kernel_verdict(profile, kernel, verdict);
+    json_begin_object(json);
+    json_text_member(json, "activity", activity_name(kernel->activity));
+    json_text_member(json, "name", kernel->name[0] ? kernel->name : NULL);
+    json_int_member(json, "count", kernel->count);
+    dims_member(json, "grid", kernel->grid);
+    dims_member(json, "block", kernel->block);
+    json_count_member(json, "registers", kernel->registers);
+    json_count_member(json, "static_shared_bytes", kernel->static_shared_bytes);
+    json_count_member(json, "dynamic_shared_bytes", kernel->dynamic_shared_bytes);
+    json_count_member(json, "local_bytes", kernel->local_bytes);
+    json_number_member(json, "busy_ns", kernel->busy_ns);
+    json_number_member(json, "min_ns", kernel->min_ns);
+    json_number_member(json, "max_ns", kernel->max_ns);
+    json_number_member(json, "share", kernel->busy_ns / profile->busy_ns);
+    json_text_member(json, "bound", verdict[0] ? verdict : NULL);
+    counters_member(json, profile, kernel->counter);
+    json_end(json);
+}
+
+static void row_value(struct json *json, const struct case_result *result,
+                      const struct profile *profile)
+{
+    json_begin_object(json);
+    json_text_member(json, "operation", result->id.operation);
+    json_text_member(json, "variant", result->id.variant);
+    json_key(json, "shape");
+    json_shape(json, result->id.shape);
+    json_text_member(json, "temperature",
+                     temperature_name((enum assay_temperature)result->id.temperature));
+    json_number_member(json, "time_ns", result->time_ns);
+    json_number_member(json, "span_ns", profile->span_ns);
+    json_number_member(json, "busy_ns", profile->busy_ns);
+    json_number_member(json, "idle_ns", profile->idle_ns);
+    json_int_member(json, "activities", profile->activities);
+    json_int_member(json, "left_out", profile->left_out);
+    json_count_member(json, "passes", profile->passes);
+    json_text_member(json, "counters_lost",
+                     profile->counters_lost[0] ? profile->counters_lost : NULL);
+    json_number_member(json, "needed_bytes", result->work.read_bytes + result->work.write_bytes);
+    json_number_member(json, "traffic_ratio", profile_traffic_ratio(profile, &result->work));
+    counters_member(json, profile, profile->whole);
+    json_array_member(json, "kernels");
+    for (int i = 0; i < profile->kernel_count; i++)
+        kernel_value(json, profile, &profile->kernels[i]);
+    json_end(json);
+    json_end(json);
+}
+
+static int write_json(FILE *out, const struct stored_run *run, struct profile *const *profiles)
+{
+    struct json json;
+    json_begin(&json, out, 2);
+    json_begin_object(&json);
+    json_text_member(&json, "assay", run->program.version);
+    json_int_member(&json, "format", 1);
+    json_text_member(&json, "run", run->run.id);
+    json_text_member(&json, "device", run->launch_count ? run->launches[0].device.name : NULL);
+    json_array_member(&json, "rows");
+    for (int i = 0; i < run->case_count; i++)
+        if (profiles[i]) row_value(&json, &run->cases[i].result, profiles[i]);
+    json_end(&json);
+    json_end(&json);
+    return json_finish(&json);
+}
+
+/* ---------------------------------------------------------------- formats -- */
+
+int show_profile_count(const struct stored_run *run, struct profile *const *profiles)
+{
+    int count = 0;
+    for (int i = 0; i < run->case_count; i++)
+        count += profiles[i] != NULL;
+    return count;
+}
 
 static const struct {
     const char *name;
     int (*show)(FILE *, const struct stored_run *, struct profile *const *);
-} formats[] = {{"table", show_profile_text}, {"md", show_profile_md}, {"json", show_profile_json}};
+} formats[] = {{"table", write_text}, {"md", write_md}, {"json", write_json}};
 enum { FORMATS = sizeof formats / sizeof *formats };
 
 bool show_profile_knows_format(const char *format)
@@ -27,62 +347,4 @@ int show_profiles(FILE *out, const struct stored_run *run, struct profile *const
         if (strcmp(formats[i].name, format) == 0) return formats[i].show(out, run, profiles);
     show_profile_knows_format(format);
     return -1;
-}
-
-int show_profile_count(const struct stored_run *run, struct profile *const *profiles)
-{
-    int count = 0;
-    for (int i = 0; i < run->case_count; i++)
-        count += profiles[i] != NULL;
-    return count;
-}
-
-/* ------------------------------------------------------------------ words -- */
-
-static void dims_text(char *out, size_t size, const int32_t dims[3])
-{
-    if (dims[1] == 1 && dims[2] == 1)
-        snprintf(out, size, "%d", dims[0]);
-    else
-        snprintf(out, size, "(%d,%d,%d)", dims[0], dims[1], dims[2]);
-}
-
-void profile_shape_text(char *out, size_t size, const struct profile_kernel *kernel)
-{
-    char grid[48], block[48];
-    out[0] = '\0';
-    if (kernel->grid[0] < 0) return;
-    dims_text(grid, sizeof grid, kernel->grid);
-    dims_text(block, sizeof block, kernel->block);
-    snprintf(out, size, "%s x %s", grid, block);
-}
-
-void profile_traffic_text(char *out, size_t size, const struct profile *profile,
-                          const struct case_result *result)
-{
-    char moved[32], needed[32], ratio[UNITS_MAX];
-    double bytes = profile_counter(profile, profile->whole, COUNTER_DRAM_READ) +
-                   profile_counter(profile, profile->whole, COUNTER_DRAM_WRITE);
-    double least = result->work.read_bytes + result->work.write_bytes;
-    out[0] = '\0';
-    if (isnan(bytes) || !(least > 0)) return;
-    counter_text(moved, sizeof moved, COUNTER_BYTES, bytes);
-    counter_text(needed, sizeof needed, COUNTER_BYTES, least);
-    units_ratio(ratio, profile_traffic_ratio(profile, &result->work));
-    snprintf(out, size, "DRAM moved %s where %s are needed: %s%s", moved, needed, ratio,
-             bytes < 0.98 * least ? " (the caches had or kept the rest)" : "");
-}
-
-void profile_stalls_text(char *out, size_t size, const struct profile *profile,
-                         const double *values)
-{
-    size_t used = 0;
-    out[0] = '\0';
-    for (int i = 0; i < 3 && used < size; i++) {
-        double cycles;
-        const char *stall = profile_top_stall(profile, values, i, &cycles);
-        if (stall == NULL || cycles < 0.05) break;
-        used +=
-            (size_t)snprintf(out + used, size - used, "%s%s %.1f", used ? ", " : "", stall, cycles);
-    }
 }

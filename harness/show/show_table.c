@@ -2,9 +2,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "case/case_name.h"
 #include "show/show.h"
-#include "show/show_stages.h"
 
 enum { NARROWEST = 60, LINE = 512, GAP = 2 };
 
@@ -19,7 +19,6 @@ static const struct paint coloured = {"\033[1m", "\033[2m", "\033[31m", "\033[32
 struct table {
     FILE *out;
     const struct view *view;
-    const struct show_options *options;
     struct paint paint;
     int columns;      /* width of a line */
     int width[CELLS]; /* 0: the column is empty in all rows and is left out */
@@ -42,28 +41,19 @@ static void line(const struct table *table, const char *before, const char *text
 
 /* ------------------------------------------------------------------- head -- */
 
-/* Append `text` to a line of parts; nothing if it is empty. */
-static void part(char out[LINE], const char *between, const char *format, const char *text)
-{
-    size_t used = strlen(out);
-    if (!text[0] || used + 1 >= LINE) return;
-    used += (size_t)snprintf(out + used, LINE - used, "%s", used ? between : "");
-    if (used < LINE) snprintf(out + used, LINE - used, format, text);
-}
-
 static void head_device(const struct table *table, const struct launch_info *launch)
 {
     const struct device_info *device = &launch->device;
     char text[LINE] = "";
     bool host = device->place == ASSAY_HOST;
-    part(text, ", ", "%s", device->simulated ? "SIMULATED" : "");
-    part(text, ", ", "%s", device->name);
-    part(text, " ", "(%s)", device->spec);
-    part(text, ", ", host ? "kernel %s" : "driver %s", device->driver);
-    part(text, ", ", "CUDA %s", device->runtime);
-    part(text, ", ", "clock %s", clock_name((enum clock_source)device->clock));
-    if (device->flush == FLUSH_WRITE) part(text, ", ", "%s", "flushed by writing");
-    if (device->flush == FLUSH_LINES) part(text, ", ", "%s", "flushed by lines");
+    text_part(text, LINE, ", ", "%s", device->simulated ? "SIMULATED" : "");
+    text_part(text, LINE, ", ", "%s", device->name);
+    text_part(text, LINE, " ", "(%s)", device->spec);
+    text_part(text, LINE, ", ", host ? "kernel %s" : "driver %s", device->driver);
+    text_part(text, LINE, ", ", "CUDA %s", device->runtime);
+    text_part(text, LINE, ", ", "clock %s", clock_name((enum clock_source)device->clock));
+    if (device->flush == FLUSH_WRITE) text_part(text, LINE, ", ", "%s", "flushed by writing");
+    if (device->flush == FLUSH_LINES) text_part(text, LINE, ", ", "%s", "flushed by lines");
     line(table, table->paint.bold, text);
     if (device->clock == CLOCK_EVENT && !isnan(device->event_floor_ns)) {
         char floor[UNITS_MAX];
@@ -80,12 +70,12 @@ static void head_run(const struct table *table)
     snprintf(id, sizeof id, "%.8s", run->run.id);
     snprintf(launches, sizeof launches, run->launch_count == 1 ? "" : "%d launches",
              run->launch_count);
-    part(text, "  ", "run %s", id);
-    part(text, "  ", "suite %s", run->run.suite);
-    part(text, "  ", "%s", run->started_at);
-    part(text, "  ", "%s", launches);
-    part(text, "  ", "%s", run->status);
-    part(text, "  ", "\"%s\"", run->run.label);
+    text_part(text, LINE, "  ", "run %s", id);
+    text_part(text, LINE, "  ", "suite %s", run->run.suite);
+    text_part(text, LINE, "  ", "%s", run->started_at);
+    text_part(text, LINE, "  ", "%s", launches);
+    text_part(text, LINE, "  ", "%s", run->status);
+    text_part(text, LINE, "  ", "\"%s\"", run->run.label);
     line(table, "", text);
 }
 
@@ -99,12 +89,11 @@ static void head_ceilings(const struct table *table)
         show_ceiling_rate(rate, &ceilings->item[i]);
         snprintf(one, sizeof one, " %s %s%s", show_ceiling_name(ceilings->item[i].name), rate,
                  i + 1 < ceilings->count ? "," : "");
-        if (show_width(text) + show_width(one) > table->columns) {
+        if (text_width(text) + text_width(one) > table->columns) {
             line(table, "", text);
             strcpy(text, "         ");
         }
-        size_t used = strlen(text);
-        snprintf(text + used, sizeof text - used, "%s", one);
+        text_add(text, LINE, "", "%s", one);
     }
     if (ceilings->count) line(table, "", text);
 }
@@ -130,15 +119,15 @@ static void measure_columns(struct table *table)
 {
     struct show_words words;
     for (int i = 0; i < table->view->count; i++) {
-        if (!show_has(table->view, i, table->options)) continue;
+        if (table->view->rows[i].is_hidden) continue;
         show_words(&words, table->view, &table->view->rows[i]);
         for (int c = 0; c < CELLS; c++) {
-            int width = show_width(words.cell[c]);
+            int width = text_width(words.cell[c]);
             if (width > table->width[c]) table->width[c] = width;
         }
     }
     for (int c = 0; c < CELLS; c++) {
-        int title = show_width(show_titles[c]);
+        int title = text_width(show_titles[c]);
         if (table->width[c] && table->width[c] < title) table->width[c] = title;
     }
     /* Figures are never cut. First a long ceiling name is (the head has all of it), then a
@@ -154,7 +143,7 @@ static void cells(const struct table *table, char const (*cell)[SHOW_CELL], char
         char fitted[SHOW_CELL + 4];
         if (!table->width[c]) continue;
         show_fit(fitted, sizeof fitted, cell[c], table->width[c]);
-        int pad = table->width[c] - show_width(fitted);
+        int pad = table->width[c] - text_width(fitted);
         int before = right_aligned[c] ? pad : 0;
         used += (size_t)snprintf(out + used, LINE - used, "%*s%s%*s", GAP + before, "", fitted,
                                  pad - before, "");
@@ -192,7 +181,7 @@ static void reason(const struct table *table, const struct show_words *words,
     snprintf(all, sizeof all, "%s%s%s", status_name((enum case_status)result->status),
              result->reason[0] ? ": " : "", result->reason);
     show_fit(fitted, sizeof fitted, all, table->columns - before);
-    fprintf(table->out, "%*s%s%*s%s", GAP, "", name, width - show_width(name) + GAP, "", fitted);
+    fprintf(table->out, "%*s%s%*s%s", GAP, "", name, width - text_width(name) + GAP, "", fitted);
 }
 
 static void row_line(const struct table *table, const struct view_row *row)
@@ -240,8 +229,7 @@ static void group_head(const struct table *table, const struct view_row *row)
     double amount = group_bytes(table->view, row->group);
     if (!isnan(amount)) units_bytes(bytes, amount);
     case_group_text(&row->result.id, name);
-    part(text, "  ", "%s", name);
-    part(text, "  ", "%s", bytes);
+    snprintf(text, LINE, "%s%s%s", name, bytes[0] ? "  " : "", bytes);
     fputc('\n', table->out);
     line(table, table->paint.bold, text);
 }
@@ -250,30 +238,26 @@ static void group_head(const struct table *table, const struct view_row *row)
 
 static void foot(const struct table *table)
 {
-    char text[LINE];
-    bool used[128] = {false};
-    for (int i = 0; i < table->view->count; i++) {
-        struct show_words words;
-        if (!show_has(table->view, i, table->options)) continue;
-        show_words(&words, table->view, &table->view->rows[i]);
-        for (const char *mark = words.cell[CELL_MARKS]; *mark; mark++)
-            used[*mark & 127] = true;
-        if (table->view->rows[i].result.id.kind == ASSAY_BASELINE) used['*'] = true;
-    }
+    char text[LINE], used[16];
+    bool has_baseline = false;
+    for (int i = 0; i < table->view->count; i++)
+        has_baseline |= !table->view->rows[i].is_hidden &&
+                        table->view->rows[i].result.id.kind == ASSAY_BASELINE;
+    show_marks_used(used, table->view);
     fputc('\n', table->out);
-    if (used['*']) line(table, "", "*  a baseline; speed-up is against the group's \"base\"");
+    if (has_baseline) line(table, "", "*  a baseline; speed-up is against the group's \"base\"");
     for (const struct show_mark *mark = show_marks; mark->letter; mark++) {
-        if (!used[mark->letter & 127]) continue;
+        if (!strchr(used, mark->letter)) continue;
         snprintf(text, sizeof text, "%c  %s", mark->letter, mark->meaning);
         line(table, "", text);
     }
-    show_counts(text, sizeof text, table->view, table->options);
+    show_counts(text, sizeof text, table->view);
     line(table, table->paint.bold, text);
 }
 
 int show_table(FILE *out, const struct view *view, const struct show_options *options)
 {
-    struct table table = {.out = out, .view = view, .options = options};
+    struct table table = {.out = out, .view = view};
     int group = -1;
     table.paint = options->colour ? coloured : plain;
     table.columns = options->width <= 0          ? 100
@@ -286,7 +270,7 @@ int show_table(FILE *out, const struct view *view, const struct show_options *op
     if (table.width[CELL_TIME]) titles(&table);
     for (int i = 0; i < view->count; i++) {
         const struct view_row *row = &view->rows[i];
-        if (!show_has(view, i, options)) continue;
+        if (row->is_hidden) continue;
         if (row->group != group) group_head(&table, row);
         group = row->group;
         row_line(&table, row);

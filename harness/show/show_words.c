@@ -1,7 +1,8 @@
-/* show_words.c - the text of the cells of a row, for tables. */
+/* show_words.c - the formats of `assay show` by name, and the texts of a row. */
 #include <math.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "show/show.h"
 
 /* Above the measured ceiling by more than the repeatability of that measurement. */
@@ -41,40 +42,26 @@ void show_ceiling_rate(char out[UNITS_MAX], const struct ceiling *ceiling)
 
 /* ------------------------------------------------------------------- text -- */
 
-static bool starts_character(char c)
+/* Bytes of the first `columns` columns of text. */
+static size_t bytes_of(const char *text, int columns)
 {
-    return ((unsigned char)c & 0xc0) != 0x80;
-}
-
-int show_width(const char *text)
-{
-    int columns = 0;
-    for (; *text; text++)
-        columns += starts_character(*text);
-    return columns;
-}
-
-/* The first byte after `columns` columns of text. */
-static const char *after(const char *text, int columns)
-{
-    while (*text) {
-        if (starts_character(*text) && columns-- <= 0) break;
-        text++;
-    }
-    return text;
+    size_t bytes = 0;
+    while (columns-- > 0 && text[bytes])
+        do
+            bytes++;
+        while (((unsigned char)text[bytes] & 0xc0) == 0x80);
+    return bytes;
 }
 
 void show_fit(char *out, size_t size, const char *text, int columns)
 {
-    bool cut = show_width(text) > columns;
+    bool cut = text_width(text) > columns;
     int kept = cut ? (columns > 3 ? columns - 3 : 0) : columns;
-    size_t bytes = (size_t)(after(text, kept) - text);
-    if (bytes > size - 4) { /* leave space for the dots */
-        bytes = size - 4;
+    size_t bytes = bytes_of(text, kept);
+    while (bytes > size - 4) { /* leave space for the dots */
+        bytes = bytes_of(text, --kept);
         cut = true;
     }
-    while (bytes > 0 && !starts_character(text[bytes]))
-        bytes--;
     memcpy(out, text, bytes);
     for (size_t i = 0; i < bytes; i++)
         if ((unsigned char)out[i] < ' ') out[i] = ' ';
@@ -82,14 +69,6 @@ void show_fit(char *out, size_t size, const char *text, int columns)
 }
 
 /* ------------------------------------------------------------------- rows -- */
-
-bool show_has(const struct view *view, int row, const struct show_options *options)
-{
-    if (options->ceilings || !view->rows[row].is_ceiling) return true;
-    for (int i = 0; i < view->count; i++)
-        if (!view->rows[i].is_ceiling) return false;
-    return true;
-}
 
 static void spread(char out[SHOW_CELL], const struct case_result *result)
 {
@@ -102,26 +81,22 @@ static void spread(char out[SHOW_CELL], const struct case_result *result)
 /* Three significant digits, and one more if the interval would round to a point. */
 static int decimals(const struct interval *x)
 {
-    if (!(x->mid > 0)) return 0;
+    if (!(x->mid > 0)) return 2;
     int digits = 2 - (int)floor(log10(x->mid));
     if (digits < 0) return 0;
     if (x->hi - x->lo < 2 * pow(10, -digits)) digits++;
     return digits < 4 ? digits : 4;
 }
 
-static void ratio(char out[SHOW_CELL], const struct view_row *row)
+void show_ratio(char *out, size_t size, const struct interval *x)
 {
-    const struct interval *x = &row->speedup;
     int digits = decimals(x);
-    if (row->result.is_baseline && row->baseline[0])
-        strcpy(out, "base");
-    else if (isnan(x->mid))
-        strcpy(out, "-");
+    if (isnan(x->mid))
+        snprintf(out, size, "-");
     else if (isnan(x->lo) || isnan(x->hi))
-        snprintf(out, SHOW_CELL, "%.*fx", digits, x->mid);
+        snprintf(out, size, "%.*fx", digits, x->mid);
     else
-        snprintf(out, SHOW_CELL, "%.*fx [%.*f, %.*f]", digits, x->mid, digits, x->lo, digits,
-                 x->hi);
+        snprintf(out, size, "%.*fx [%.*f, %.*f]", digits, x->mid, digits, x->lo, digits, x->hi);
 }
 
 static void marks(char out[SHOW_CELL], const struct view *view, const struct view_row *row)
@@ -129,6 +104,8 @@ static void marks(char out[SHOW_CELL], const struct view *view, const struct vie
     const struct stored_run *run = view->run;
     int clock = run->launch_count ? run->launches[0].device.clock : -1;
     int n = 0;
+    out[0] = '\0';
+    if (row->result.status != STATUS_OK) return;
     if (row->ceiling_fraction > ABOVE_CEILING) out[n++] = '!';
     if (row->result.clock == CLOCK_EVENT && clock != CLOCK_EVENT) out[n++] = 'e';
     if (row->result.clock == CLOCK_HOST && clock != CLOCK_HOST) out[n++] = 'h';
@@ -150,6 +127,7 @@ void show_words(struct show_words *words, const struct view *view, const struct 
     memset(words, 0, sizeof *words);
     snprintf(words->cell[CELL_VARIANT], SHOW_CELL, "%s%s", result->id.variant,
              result->id.kind == ASSAY_BASELINE ? " *" : "");
+    marks(words->cell[CELL_MARKS], view, row);
     if (result->status != STATUS_OK) return;
 
     units_time(words->cell[CELL_TIME], result->time_ns);
@@ -159,23 +137,84 @@ void show_words(struct show_words *words, const struct view *view, const struct 
         units_percent(words->cell[CELL_SHARE], row->ceiling_fraction);
         strcpy(words->cell[CELL_CEILING], show_ceiling_name(row->ceiling));
     }
-    if (row->baseline[0]) ratio(words->cell[CELL_RATIO], row);
-    marks(words->cell[CELL_MARKS], view, row);
+    if (row->baseline[0] && result->is_baseline)
+        strcpy(words->cell[CELL_RATIO], "base");
+    else if (row->baseline[0])
+        show_ratio(words->cell[CELL_RATIO], SHOW_CELL, &row->speedup);
 }
 
-void show_counts(char *out, size_t size, const struct view *view,
-                 const struct show_options *options)
+void show_marks_used(char out[16], const struct view *view)
+{
+    char all[SHOW_CELL];
+    out[0] = '\0';
+    for (int i = 0; i < view->count; i++) {
+        if (view->rows[i].is_hidden) continue;
+        marks(all, view, &view->rows[i]);
+        for (const char *mark = all; *mark; mark++)
+            if (!strchr(out, *mark)) text_add(out, 16, "", "%c", *mark);
+    }
+}
+
+void show_counts(char *out, size_t size, const struct view *view)
 {
     int seen[STATUSES] = {0};
     int missing = view->run->expected_count - view->run->case_count;
-    size_t used = 0;
     for (int i = 0; i < view->count; i++)
-        if (show_has(view, i, options)) seen[view->rows[i].result.status]++;
+        if (!view->rows[i].is_hidden) seen[view->rows[i].result.status]++;
     out[0] = '\0';
-    for (int s = 0; s < STATUSES && used < size; s++)
-        if (seen[s])
-            used += (size_t)snprintf(out + used, size - used, "%s%d %s", used ? ", " : "", seen[s],
-                                     status_name((enum case_status)s));
-    if (missing > 0 && used < size)
-        snprintf(out + used, size - used, "%s%d missing", used ? ", " : "", missing);
+    for (int s = 0; s < STATUSES; s++)
+        if (seen[s]) text_add(out, size, ", ", "%d %s", seen[s], status_name((enum case_status)s));
+    if (missing > 0) text_add(out, size, ", ", "%d missing", missing);
+}
+
+/* ----------------------------------------------------------------- stages -- */
+
+/* In the order in which a batch passes them. */
+static const struct {
+    const char *name, *total, *each;
+} stages[SHOW_STAGES] = {
+    {"alloc", "alloc_ns", "alloc_each_ns"}, {"staging", "staging_ns", "staging_each_ns"},
+    {"h2d", "h2d_ns", "h2d_each_ns"},       {"compute", "compute_ns", "compute_each_ns"},
+    {"d2h", "d2h_ns", "d2h_each_ns"},
+};
+
+int show_stages(const struct case_result *result, struct show_stage out[SHOW_STAGES])
+{
+    int count = 0;
+    double calls = view_metric(result, "calls");
+    if (result->status != STATUS_OK || !(calls > 0)) return 0;
+    for (int i = 0; i < SHOW_STAGES; i++) {
+        double total_ns = view_metric(result, stages[i].total);
+        double each_ns = view_metric(result, stages[i].each);
+        if (!(total_ns >= 0)) continue; /* no such stage, or too short to be measured */
+        struct show_stage *stage = &out[count++];
+        *stage = (struct show_stage){stages[i].name, (int64_t)calls, "", ""};
+        units_time(stage->total, total_ns);
+        units_time(stage->each, isnan(each_ns) ? total_ns / calls : each_ns);
+    }
+    return count;
+}
+
+/* ---------------------------------------------------------------- formats -- */
+
+static int write_view(FILE *out, const struct view *view, const struct show_options *options)
+{
+    const char *format = options->format;
+    if (!strcmp(format, "table")) return show_table(out, view, options);
+    if (!strcmp(format, "md")) return show_md(out, view);
+    if (!strcmp(format, "csv")) return show_csv(out, view);
+    if (!strcmp(format, "json")) return show_json(out, view);
+    return assay_error("a run is shown as table, md, csv or json, not '%s'", format);
+}
+
+int show_run(FILE *out, const struct stored_run *run, const struct show_options *options)
+{
+    struct view view;
+    if (view_make(&view, run)) return -1;
+    for (int i = 0; options->ceilings && i < view.count; i++)
+        view.rows[i].is_hidden = false;
+    int failed = write_view(out, &view, options);
+    view_release(&view);
+    if (!failed && (fflush(out) || ferror(out))) return assay_error("cannot write the rows");
+    return failed;
 }

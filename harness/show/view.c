@@ -5,7 +5,6 @@
 #include "base/exit_code.h"
 #include "show/view.h"
 #include "show/view_group.h"
-#include "show/view_rate.h"
 
 /* A row has the most severe status of its launches. */
 static const int severity[STATUSES] = {
@@ -60,8 +59,7 @@ static bool members_find(struct members *members, const struct view_group *group
     return members->item[0] == first;
 }
 
-/* Ignores NAN; sorts. */
-static struct interval median_over_launches(double *values, int count)
+struct interval view_over_launches(double *values, int count)
 {
     int kept = 0;
     for (int i = 0; i < count; i++)
@@ -78,7 +76,7 @@ static struct interval combine(struct members *members, size_t offset)
 {
     for (int i = 0; i < members->count; i++)
         members->value[i] = figure(&members->item[i]->result, offset);
-    return median_over_launches(members->value, members->count);
+    return view_over_launches(members->value, members->count);
 }
 
 static const struct stored_case *worst(const struct members *members)
@@ -129,7 +127,7 @@ static const struct stored_case *base_of(const struct view_group *group,
     return NULL;
 }
 
-static struct paired paired_of(const struct samples *samples)
+struct paired view_paired(const struct samples *samples)
 {
     bool whole = samples->time_ns && samples->round && samples->mark;
     return (struct paired){samples->time_ns, samples->round, samples->mark,
@@ -139,8 +137,8 @@ static struct paired paired_of(const struct samples *samples)
 static int launch_speedup(const struct stored_case *base, const struct stored_case *candidate,
                           struct interval *ratio)
 {
-    struct paired b = paired_of(&base->result.samples);
-    struct paired c = paired_of(&candidate->result.samples);
+    struct paired b = view_paired(&base->result.samples);
+    struct paired c = view_paired(&candidate->result.samples);
     double *scratch = malloc(((size_t)b.count + (size_t)c.count + 1) * sizeof *scratch);
     if (!scratch) return assay_error("out of memory for the samples of a case");
     *ratio = stats_paired_ratio(b, c, scratch);
@@ -167,7 +165,7 @@ static int row_speedup(struct view_row *row, const struct view_group *group,
         members->value[count++] = ratio.mid;
     }
     row->result.is_baseline = !strcmp(row->baseline, row->result.id.variant);
-    row->speedup = count == 1 ? ratio : median_over_launches(members->value, count);
+    row->speedup = count == 1 ? ratio : view_over_launches(members->value, count);
     return 0;
 }
 
@@ -192,22 +190,28 @@ static int add_row(struct view *view, const struct view_group *group, struct mem
 {
     struct view_row *row = &view->rows[view->count++];
     row_combine(row, members);
-    row->group = group->number;
+    row->group = view->group_count;
     row->speedup = (struct interval){NAN, NAN, NAN};
     row->ceiling_fraction = row->rate = NAN;
     row->arithmetic = -1;
-    if (row->result.status != STATUS_OK) return 0;
+    if (row->result.status != STATUS_OK) {
+        for (int i = 0; i < COMBINED_FIGURES; i++)
+            set_figure(&row->result, combined_figures[i], NAN);
+        row->result.lo_ns = row->result.hi_ns = NAN;
+        return 0;
+    }
     view_row_ceiling(row, view);
     view_row_rate(row);
     return row_speedup(row, group, members);
 }
 
-static int add_group(struct view *view, const struct view_group *group, struct members *members)
+static void hide_ceilings(struct view *view)
 {
-    int failed = 0;
-    for (int i = 0; i < group->count && !failed; i++)
-        if (members_find(members, group, group->item[i])) failed = add_row(view, group, members);
-    return failed;
+    bool has_others = false;
+    for (int i = 0; i < view->count; i++)
+        has_others |= !view->rows[i].is_ceiling;
+    for (int i = 0; i < view->count; i++)
+        view->rows[i].is_hidden = view->rows[i].is_ceiling && has_others;
 }
 
 int view_make(struct view *view, const struct stored_run *run)
@@ -225,12 +229,14 @@ int view_make(struct view *view, const struct stored_run *run)
     failed = view_groups_make(&groups, run);
     if (failed) goto out;
     view_collect_ceilings(view);
-    view->group_count = groups.count;
-    for (int g = 0; g < groups.count && !failed; g++) {
-        const struct view_group group = view_group_at(&groups, g);
-        failed = add_group(view, &group, &members);
+    for (; view->group_count < groups.count && !failed; view->group_count++) {
+        const struct view_group *group = &groups.group[view->group_count];
+        for (int i = 0; i < group->count && !failed; i++)
+            if (members_find(&members, group, group->item[i]))
+                failed = add_row(view, group, &members);
     }
     if (!failed) qsort(view->rows, (size_t)view->count, sizeof *view->rows, view_row_order);
+    hide_ceilings(view);
 out:
     view_groups_release(&groups);
     free(members.item);

@@ -19,7 +19,7 @@
  * the sign-test confidence interval over launches if there are six or more, else smallest to
  * largest. Samples are not pooled over launches, because those of one launch are correlated
  * and the interval would be too narrow. The status is the worst of any launch: a case that
- * was wrong once is wrong.
+ * was wrong once is wrong. Only a case that is ok has times.
  */
 struct view_row {
     const struct stored_case *stored; /* the first launch with that status */
@@ -28,6 +28,7 @@ struct view_row {
     int samples;                      /* in all launches, marked ones included */
     int group;                        /* rows with the same number are one group; from 0 */
     bool is_ceiling;                  /* measured only for its ceiling */
+    bool is_hidden;                   /* that, in a run with other rows: shown on request only */
     double rate;                      /* bytes or operations per second; NAN: neither */
     bool rate_is_ops;                 /* operations rather than bytes, whichever limits it */
     int32_t arithmetic;               /* if rate_is_ops: enum assay_arithmetic, -1 several */
@@ -56,6 +57,23 @@ int view_row_order(const void *a, const void *b);
 /* Bytes read and written, and operations of every arithmetic. */
 double view_bytes(const struct assay_work *work);
 double view_ops(const struct assay_work *work);
+
+/* A metric of a case by its name; NAN if it has none. */
+double view_metric(const struct case_result *result, const char *name);
+
+/* The median of one figure over launches, with its interval as above. Ignores NAN; sorts. */
+struct interval view_over_launches(double *values, int count);
+
+/* The device times of a case by round; empty if it has not all of them. */
+struct paired view_paired(const struct samples *samples);
+
+/* Add the ceilings that the run itself measured to view->ceilings. */
+void view_collect_ceilings(struct view *view);
+
+/* For a row whose time and work are set: call first for its ceiling ("" if none binds), then
+ * for its rate, in the unit of that ceiling. */
+void view_row_ceiling(struct view_row *row, const struct view *view);
+void view_row_rate(struct view_row *row);
 
 struct show_options {
     const char *format; /* table, md, csv, json */

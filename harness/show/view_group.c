@@ -22,69 +22,36 @@ static int case_order(const void *a, const void *b)
     return order ? order : (x > y) - (x < y);
 }
 
-/* Mark each case with the index of the first case of its group. */
-static void find_firsts(struct view_groups *groups, const struct stored_run *run)
+static int first_case_order(const void *a, const void *b)
 {
-    const struct stored_case *first = NULL;
-    for (int i = 0; i < run->case_count; i++)
-        groups->item[i] = &run->cases[i];
-    if (run->case_count > 0)
-        qsort(groups->item, (size_t)run->case_count, sizeof *groups->item, case_order);
-    for (int i = 0; i < run->case_count; i++) {
-        const struct stored_case *one = groups->item[i];
-        if (!first || group_order(first, one) != 0) first = one;
-        groups->number[one - run->cases] = (int)(first - run->cases);
-    }
-}
-
-/* Replace first cases by group numbers: a case that is its own first begins a new group. */
-static void number_groups(struct view_groups *groups, const struct stored_run *run)
-{
-    for (int i = 0; i < run->case_count; i++) {
-        bool begins = groups->number[i] == i;
-        groups->number[i] = begins ? groups->count++ : groups->number[groups->number[i]];
-        groups->begin[groups->number[i] + 1]++;
-    }
-    for (int g = 0; g < groups->count; g++)
-        groups->begin[g + 1] += groups->begin[g];
-}
-
-static void collect(struct view_groups *groups, const struct stored_run *run, int *end)
-{
-    memcpy(end, groups->begin, (size_t)groups->count * sizeof *end);
-    for (int i = 0; i < run->case_count; i++)
-        groups->item[end[groups->number[i]]++] = &run->cases[i];
+    const struct view_group *x = a, *y = b;
+    return (x->item[0] > y->item[0]) - (x->item[0] < y->item[0]);
 }
 
 int view_groups_make(struct view_groups *groups, const struct stored_run *run)
 {
-    size_t space = (size_t)run->case_count + 2;
-    int *end = calloc(space, sizeof *end);
-    *groups = (struct view_groups){.item = calloc(space, sizeof *groups->item),
-                                   .begin = calloc(space, sizeof *groups->begin),
-                                   .number = calloc(space, sizeof *groups->number)};
-    bool whole = end && groups->item && groups->begin && groups->number;
-    if (whole) {
-        find_firsts(groups, run);
-        number_groups(groups, run);
-        collect(groups, run, end);
+    size_t count = (size_t)run->case_count;
+    *groups = (struct view_groups){.item = calloc(count + 1, sizeof *groups->item),
+                                   .group = calloc(count + 1, sizeof *groups->group)};
+    if (!groups->item || !groups->group) {
+        view_groups_release(groups);
+        return assay_error("out of memory for %d cases", run->case_count);
     }
-    free(end);
-    if (whole) return 0;
-    view_groups_release(groups);
-    return assay_error("out of memory for %d cases", run->case_count);
-}
-
-struct view_group view_group_at(const struct view_groups *groups, int number)
-{
-    int begin = groups->begin[number];
-    return (struct view_group){groups->item + begin, groups->begin[number + 1] - begin, number};
+    for (size_t i = 0; i < count; i++)
+        groups->item[i] = &run->cases[i];
+    qsort(groups->item, count, sizeof *groups->item, case_order);
+    for (size_t i = 0; i < count; i++) {
+        if (i == 0 || group_order(groups->item[i - 1], groups->item[i]) != 0)
+            groups->group[groups->count++].item = &groups->item[i];
+        groups->group[groups->count - 1].count++;
+    }
+    qsort(groups->group, (size_t)groups->count, sizeof *groups->group, first_case_order);
+    return 0;
 }
 
 void view_groups_release(struct view_groups *groups)
 {
     free(groups->item);
-    free(groups->begin);
-    free(groups->number);
+    free(groups->group);
     *groups = (struct view_groups){0};
 }

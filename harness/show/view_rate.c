@@ -1,10 +1,10 @@
-#include "show/view_rate.h"
-
+/* view_rate.c - the rate of a row, and its fraction of the ceiling that binds it. */
 #include <math.h>
 #include <string.h>
 
 #include "case/registry.h"
 #include "case/shape.h"
+#include "show/view.h"
 
 /* Above this many operations per byte, work without a ceiling is shown in operations: near
  * the machine balance of current processors. */
@@ -73,6 +73,13 @@ double view_ops(const struct assay_work *work)
     for (int a = 0; a < ASSAY_ARITHMETICS; a++)
         sum += work->ops[a];
     return sum;
+}
+
+double view_metric(const struct case_result *result, const char *name)
+{
+    for (int i = 0; i < result->metric_count; i++)
+        if (!strcmp(result->metrics[i].name, name)) return result->metrics[i].value;
+    return NAN;
 }
 
 /* The one arithmetic of this work, or -1. */

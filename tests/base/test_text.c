@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <stdlib.h>
+
 #include <string.h>
 
 #include "base/text.h"
@@ -185,6 +187,35 @@ static void what_is_no_count_is_refused_and_changes_nothing(void **state)
     }
 }
 
+static void parts_are_appended_and_cut_at_the_size(void **state)
+{
+    (void)state;
+    char out[12] = "";
+    text_part(out, sizeof out, ", ", "run %s", "");
+    assert_string_equal(out, "");
+    text_part(out, sizeof out, ", ", "run %s", "1");
+    text_add(out, sizeof out, ", ", "%d", 23);
+    assert_string_equal(out, "run 1, 23");
+    text_add(out, sizeof out, ", ", "%s", "more");
+    assert_string_equal(out, "run 1, 23, ");
+    text_add(out, sizeof out, ", ", "%s", "more");
+    assert_string_equal(out, "run 1, 23, ");
+}
+
+static void a_text_is_wrapped_at_blanks_and_counts_characters(void **state)
+{
+    (void)state;
+    char *text;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    assert_int_equal(text_width("\u00b1 1"), 3);
+    text_wrap(out, "one \u00b1\u00b1\u00b1 three longerthanaline", 0, 2, 7);
+    fclose(out);
+    assert_string_equal(text, "one \u00b1\u00b1\u00b1\n  three\n  longe\n  rthan\n  aline\n");
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -199,6 +230,8 @@ int main(void)
         cmocka_unit_test(a_cut_keeps_utf8_characters_whole),
         cmocka_unit_test(counts_are_read_as_people_write_them),
         cmocka_unit_test(what_is_no_count_is_refused_and_changes_nothing),
+        cmocka_unit_test(parts_are_appended_and_cut_at_the_size),
+        cmocka_unit_test(a_text_is_wrapped_at_blanks_and_counts_characters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

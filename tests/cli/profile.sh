@@ -42,7 +42,7 @@ query a.sqlite "INSERT INTO profile SELECT id, 1, 100, 100, 0, 0, 27, '' FROM re
         FROM result, (SELECT 0 AS k UNION SELECT 1)"
 check "a stored profile is shown" says "fill(float*)" "$ASSAY" show --profile --db a.sqlite
 check "with what bounds it" says "memory: DRAM at 91 % of its peak" "$ASSAY" show --profile --db a.sqlite
-check "in Markdown too" says "| fill(float*) | 1 | 8 x 128 |" "$ASSAY" show --profile --format md --db a.sqlite
+check "in Markdown too" says '| fill(float\*) | 1 | 8 x 128 |' "$ASSAY" show --profile --format md --db a.sqlite
 check "and as JSON" says '"bound": "memory: DRAM at 91 % of its peak"' \
     "$ASSAY" show --profile --format json --db a.sqlite
 if command -v python3 >/dev/null; then

@@ -10,7 +10,6 @@
 
 #include "base/exit_code.h"
 #include "show/comparison_formats.h"
-#include "show/comparison_words.h"
 #include "compare_fixture.h"
 
 static void geometric_means_are_by_operation(void **state)

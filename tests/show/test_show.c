@@ -7,6 +7,7 @@
 #include <sqlite3.h>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "tests/fake_run.h"
 #include "show/show.h"
 
@@ -114,7 +115,7 @@ static void every_line_of_the_table_fits_100_columns(void **state)
     (void)state;
     show("table", true);
     for (char *rest = shown, *line; (line = strsep(&rest, "\n"));)
-        assert_in_range(show_width(line), 0, 100);
+        assert_in_range(text_width(line), 0, 100);
     release();
 }
 

@@ -7,7 +7,6 @@
 
 #include "tests/fake_run.h"
 #include "show/show.h"
-#include "show/show_stages.h"
 
 static struct fake_run fake;
 static char *shown;

@@ -1,8 +1,12 @@
-/* report_page.c - style and script of a report. Colours have a contrast of at least 4.5 against
- * their background, light and dark. */
-#include "report/report_page.h"
+/* page.c - the frame of a page; its style and script. Colours have a contrast of at least 4.5
+ * against their background, light and dark. */
+#include "show/page.h"
 
-const char report_style[] =
+#include <math.h>
+
+#include "base/markup.h"
+
+static const char style[] =
     ":root{color-scheme:light dark;--fg:#1c1c1c;--bg:#fff;--soft:#595959;--line:#d0d0d0;"
     "--band:#f4f4f4;--bad:#b00020;--open:#7a5200;--good:#176029;--link:#0b57a4;--mark:#fff3bf}"
     "@media(prefers-color-scheme:dark){:root{--fg:#e4e4e4;--bg:#161616;--soft:#a8a8a8;"
@@ -23,7 +27,7 @@ const char report_style[] =
     "td.n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}"
     "td.n.i{white-space:normal;min-width:6.5rem}td.i span{white-space:nowrap}"
     "details{margin-top:.6rem}summary{cursor:pointer;margin-bottom:.4rem}"
-    "td.s{min-width:15rem}td.w{min-width:17rem}"
+    "td svg{vertical-align:middle}td.s{min-width:15rem}td.w{min-width:17rem}"
     "th button{font:inherit;font-weight:600;color:inherit;background:none;border:0;padding:0;"
     "cursor:pointer;text-align:left}"
     "th[aria-sort=ascending] button::after{content:' \\2191'}"
@@ -53,7 +57,7 @@ const char report_style[] =
 
 /* Sorts a table by a column (figures by data-v, missing ones last) and hides the
  * rows that do not have every word. Rows are text already: nothing is parsed. */
-const char report_script[] =
+static const char script[] =
     "(function(){'use strict';\n"
     "function key(row,at){var cell=row.cells[at];if(!cell)return null;\n"
     " if(!cell.hasAttribute('data-v'))return cell.textContent.trim().toLowerCase()||null;\n"
@@ -97,4 +101,51 @@ const char report_script[] =
     "window.addEventListener('hashchange',reveal);filter();\n"
     "})();\n";
 
-const char report_script_hash[] = "84iasEK8R5mpuEa5RCRrav3gXWWq5BEbiYk+woBxURM=";
+/* base64 of SHA-256 of the script. When it changes, tests/cli/report.sh prints the new one. */
+static const char script_hash[] = "84iasEK8R5mpuEa5RCRrav3gXWWq5BEbiYk+woBxURM=";
+
+void page_begin(FILE *out, const char *before, const char *title)
+{
+    fprintf(out,
+            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+            "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+            "style-src 'unsafe-inline'; img-src data:; script-src 'sha256-%s'; base-uri 'none'; "
+            "form-action 'none'\">\n"
+            "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+            "<meta name=\"color-scheme\" content=\"light dark\">\n"
+            "<meta name=\"referrer\" content=\"no-referrer\">\n"
+            "<link rel=\"icon\" href=\"data:,\">\n",
+            script_hash);
+    xml_print(out, "<title>%s%s</title>\n", before, title);
+    fprintf(out, "<style>%s</style>\n</head>\n<body>\n", style);
+    xml_print(out, "<h1>%s</h1>\n", title);
+}
+
+void page_end(FILE *out)
+{
+    fprintf(out, "<script>%s</script>\n</body>\n</html>\n", script);
+}
+
+void page_table(FILE *out, const char *attributes, const char *name, const char *caption,
+                const char *const *heads)
+{
+    fprintf(out,
+            "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"%s\">"
+            "<table%s class=\"sortable\"><caption>%s</caption>\n<thead><tr>",
+            name, attributes, caption);
+    for (; *heads; heads++)
+        xml_print(out, "<th scope=\"col\">%s</th>", *heads);
+    fputs("</tr></thead>\n<tbody>\n", out);
+}
+
+void page_table_end(FILE *out)
+{
+    fputs("</tbody></table></div>\n", out);
+}
+
+void page_figure(FILE *out, const char *class, const char *text, double value)
+{
+    char key[32] = "";
+    if (!isnan(value)) snprintf(key, sizeof key, "%.6g", value);
+    xml_print(out, "<td class=\"%s\" data-v=\"%s\">%s</td>", class, key, text);
+}
