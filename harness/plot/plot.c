@@ -1,5 +1,4 @@
 /* plot.c - the table of kinds, and drawing one. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -75,24 +74,12 @@ static enum plot_outcome draw_otherwise(const struct plot_kind *kind,
 
 enum plot_outcome plot_draw(const struct plot_kind *kind, const struct plot_request *request)
 {
-    char *tsv = NULL;
-    size_t size = 0;
+    struct plot plot;
+    enum plot_outcome outcome = PLOT_FAILED;
     if (needs_check(kind, request) || gnuplot_output_check(request->output)) return PLOT_FAILED;
-    FILE *out = open_memstream(&tsv, &size);
-    if (!out) {
-        assay_error("out of memory for a plot");
-        return PLOT_FAILED;
-    }
     if (request->places) plot_places_release(request->places);
-    plot_setting(out, "kind", kind->name);
-    enum plot_outcome outcome = kind->query(out, request);
-    bool broken = ferror(out) != 0;
-    if ((fclose(out) || broken) && outcome == PLOT_DRAWN) {
-        assay_error("out of memory for a plot");
-        outcome = PLOT_FAILED;
-    }
-    if (outcome == PLOT_DRAWN && gnuplot_draw(kind->script, tsv, size, request))
-        outcome = PLOT_FAILED;
-    free(tsv);
+    if (plot_open(&plot, kind, request) == 0) outcome = kind->query(&plot);
+    if (outcome == PLOT_DRAWN && gnuplot_draw(&plot)) outcome = PLOT_FAILED;
+    plot_close(&plot);
     return outcome == PLOT_NOTHING && kind->otherwise ? draw_otherwise(kind, request) : outcome;
 }

@@ -49,12 +49,14 @@ enum plot_need {
     PLOT_OF_GATES = 32, /* the newest run may be a launch of a gate, as only its device matters */
 };
 
+struct plot;
+
 struct plot_kind {
     const char *name;
     const char *summary;
-    const char *script;                                                        /* in plots/ */
-    unsigned needs;                                                            /* enum plot_need */
-    enum plot_outcome (*query)(FILE *out, const struct plot_request *request); /* writes the .tsv */
+    const char *script;                            /* in plots/ */
+    unsigned needs;                                /* enum plot_need */
+    enum plot_outcome (*query)(struct plot *plot); /* writes the .tsv (plot_data.h) */
     const char *otherwise; /* the kind to draw instead if this one has nothing; NULL: none */
 };
 

@@ -69,31 +69,28 @@ struct files {
     char frames[PATH_MAX];  /* to which it writes the positions of its axes; "" not wanted */
 };
 
+/* Name the data and the script: beside the output, or in a new temporary folder. */
 static int files_choose(struct files *files, const struct plot_request *request)
 {
-    const char *tmp = getenv("TMPDIR");
-    files->folder[0] = files->frames[0] = '\0';
-    if (is_terminal(request->output))
-        strcpy(files->picture, "-");
-    else if (partial_name(files->picture, request->output))
-        return -1;
-    if (request->keep_script) {
-        if (is_terminal(request->output))
-            return assay_error("--keep-script wants a file to put them beside: -o FILE.svg");
-        if (beside(files->data, request->output, ".tsv")) return -1;
-        return beside(files->script, request->output, ".gp");
+    const char *tmp = getenv("TMPDIR"), *name = request->output;
+    char hidden[300];
+    *files = (struct files){.picture = "-"};
+    if (!is_terminal(name) && partial_name(files->picture, name)) return -1;
+    if (request->keep_script && is_terminal(name))
+        return assay_error("--keep-script wants a file to put them beside: -o FILE.svg");
+    if (!request->keep_script) {
+        snprintf(files->folder, sizeof files->folder, "%s/assay-plot-XXXXXX",
+                 tmp && tmp[0] ? tmp : "/tmp");
+        if (!mkdtemp(files->folder)) {
+            assay_error("cannot make the folder %s: %s", files->folder, strerror(errno));
+            files->folder[0] = '\0';
+            return -1;
+        }
+        snprintf(hidden, sizeof hidden, "%s/plot.svg", files->folder);
+        name = hidden;
+        if (request->places && beside(files->frames, name, ".frames")) return -1;
     }
-    snprintf(files->folder, sizeof files->folder, "%s/assay-plot-XXXXXX",
-             tmp && tmp[0] ? tmp : "/tmp");
-    if (!mkdtemp(files->folder)) {
-        int failed = assay_error("cannot make the folder %s: %s", files->folder, strerror(errno));
-        files->folder[0] = '\0';
-        return failed;
-    }
-    snprintf(files->data, sizeof files->data, "%s/data.tsv", files->folder);
-    snprintf(files->script, sizeof files->script, "%s/script.gp", files->folder);
-    if (request->places) snprintf(files->frames, sizeof files->frames, "%s/frames", files->folder);
-    return 0;
+    return beside(files->data, name, ".tsv") || beside(files->script, name, ".gp") ? -1 : 0;
 }
 
 static void files_remove(const struct files *files)
@@ -104,18 +101,6 @@ static void files_remove(const struct files *files)
     unlink(files->script);
     if (files->frames[0]) unlink(files->frames);
     rmdir(files->folder);
-}
-
-static int file_write(const char *path, const char *text, size_t size)
-{
-    FILE *out = fopen(path, "w");
-    if (!out) return assay_error("cannot write %s: %s", path, strerror(errno));
-    int failed = fwrite(text, 1, size, out) != size;
-    if (fclose(out)) failed = 1;
-    if (!failed) return 0;
-    failed = assay_error("cannot write %s: %s", path, strerror(errno));
-    unlink(path);
-    return failed;
 }
 
 /* Append a script to `out`, with style.gp inserted where it is loaded, so that a kept script
@@ -138,14 +123,21 @@ static int script_append(FILE *out, const char *name)
     return failed;
 }
 
-static int script_write(const char *path, const char *script)
+static int script_write(FILE *out, struct plot *plot)
+{
+    return script_append(out, plot->kind->script);
+}
+
+static int file_write(const char *path, int (*write)(FILE *out, struct plot *plot),
+                      struct plot *plot)
 {
     FILE *out = fopen(path, "w");
     if (!out) return assay_error("cannot write %s: %s", path, strerror(errno));
-    int failed = script_append(out, script);
+    int failed = write(out, plot);
     bool broken = ferror(out) != 0;
     if ((fclose(out) || broken) && !failed)
         failed = assay_error("cannot write %s: %s", path, strerror(errno));
+    if (failed) unlink(path);
     return failed;
 }
 
@@ -233,13 +225,13 @@ static int gnuplot(const struct files *files, int columns)
     return assay_error("gnuplot failed: %s", said[0] ? said : "it did not say why");
 }
 
-int gnuplot_draw(const char *script, const char *tsv, size_t size,
-                 const struct plot_request *request)
+int gnuplot_draw(struct plot *plot)
 {
     struct files files;
-    if (files_choose(&files, request)) return -1;
-    int failed = file_write(files.data, tsv, size);
-    if (!failed) failed = script_write(files.script, script);
+    const struct plot_request *request = plot->request;
+    int failed = files_choose(&files, request);
+    if (!failed) failed = file_write(files.data, plot_write, plot);
+    if (!failed) failed = file_write(files.script, script_write, plot);
     if (!failed) failed = gnuplot(&files, request->columns);
     if (!failed && files.frames[0]) failed = plot_places_read(request->places, files.frames);
     if (!failed && !is_terminal(request->output) && rename(files.picture, request->output))

@@ -5,6 +5,7 @@
 #ifndef SWEEP_H
 #define SWEEP_H
 
+#include "plot/plot.h"
 #include "show/view.h"
 
 enum { SWEEP_MAX_CURVES = 48, SWEEP_MAX_PANEL = RESULT_MAX_SHAPE + 16 };
@@ -27,20 +28,14 @@ struct sweep {
     bool is_ops;                 /* most of its rows have rates in operations */
     int count;
     struct sweep_curve curve[SWEEP_MAX_CURVES]; /* baselines, then by standing */
+    const struct view_row **rows;               /* of all curves */
 };
 
-/* Which rows may be used; NULL: any. */
-struct sweep_filter {
-    const char *operation;
-    const char *cases; /* pattern of cases (case_name.h) */
-    const char *only;  /* glob on `panel` */
-};
-
-/* Choose the sweep with the most sizes, then the most rows, then the first measured, among
- * the ok rows that the filter includes. Rows measured only for their ceiling are left out.
- * sweep_release frees; the view must outlive it. 1: found, 0: none, -1 with assay_error when
- * out of memory. */
-int sweep_make(struct sweep *sweep, const struct view *view, const struct sweep_filter *filter);
+/* Choose the sweep with the most sizes, then the most rows, then the first measured, then the first
+ * dim, among the ok rows that the request includes; its `only` is a glob on the panel. Rows
+ * measured only for their ceiling are left out. sweep_release frees; the view must outlive it. 1:
+ * found, 0: none, -1 with assay_error when out of memory. */
+int sweep_make(struct sweep *sweep, const struct view *view, const struct plot_request *request);
 void sweep_release(struct sweep *sweep);
 
 /* The position of a row on the horizontal axis: bytes, or the value of the dim. */

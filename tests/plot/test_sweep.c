@@ -8,7 +8,7 @@ static int choose(const char *operation, const char *only)
 {
     make_run();
     assert_int_equal(view_make(&view, &fake.run), 0);
-    return sweep_make(&sweep, &view, &(struct sweep_filter){operation, NULL, only});
+    return sweep_make(&sweep, &view, &(struct plot_request){.operation = operation, .only = only});
 }
 
 static void forget(void)
@@ -72,7 +72,7 @@ static void sweep_keeps_to_the_cases_asked_for(void **state)
     (void)state;
     make_run();
     assert_int_equal(view_make(&view, &fake.run), 0);
-    struct sweep_filter filter = {.cases = "int8_quantize/[fs]*"};
+    struct plot_request filter = {.cases = "int8_quantize/[fs]*"};
     assert_int_equal(sweep_make(&sweep, &view, &filter), 1);
     assert_int_equal(sweep.count, 2);
     forget();
@@ -84,7 +84,7 @@ static void sweep_leaves_out_what_has_no_time(void **state)
     fake_begin(&fake, 1);
     fake_failure(&fake, 0, "o", "n=1", "bad", STATUS_WRONG, "");
     assert_int_equal(view_make(&view, &fake.run), 0);
-    assert_int_equal(sweep_make(&sweep, &view, &(struct sweep_filter){0}), 0);
+    assert_int_equal(sweep_make(&sweep, &view, &(struct plot_request){0}), 0);
     forget();
 }
 
@@ -107,10 +107,26 @@ static void sweep_goes_by_the_dim_where_sizes_move_like_bytes(void **state)
         fake_case(&fake, 0, "layer", shape, "only", 1000)->work.read_bytes = 29e6 + 1e5 * rows;
     }
     assert_int_equal(view_make(&view, &fake.run), 0);
-    assert_int_equal(sweep_make(&sweep, &view, &(struct sweep_filter){0}), 1);
+    assert_int_equal(sweep_make(&sweep, &view, &(struct plot_request){0}), 1);
     assert_false(sweep.by_bytes);
     assert_float_equal(sweep_x(&sweep, sweep.curve[0].rows[0]), 1, 0);
     assert_float_equal(sweep_x(&sweep, sweep.curve[0].rows[2]), 16, 0);
+    forget();
+}
+
+static void sweep_takes_the_first_dim_where_several_vary_alike(void **state)
+{
+    (void)state;
+    fake_begin(&fake, 1);
+    for (int i = 0; i < 9; i++) {
+        char shape[48];
+        snprintf(shape, sizeof shape, "z=%d a=%d", 1 << i % 3, 1 << i / 3);
+        fake_case(&fake, 0, "grid", shape, "only", 1000);
+    }
+    assert_int_equal(view_make(&view, &fake.run), 0);
+    assert_int_equal(sweep_make(&sweep, &view, &(struct plot_request){0}), 1);
+    assert_string_equal(sweep.dim, "z");
+    assert_string_equal(sweep.panel, "a=1 cold");
     forget();
 }
 
@@ -124,7 +140,7 @@ static void sweep_takes_no_size_of_zero(void **state)
         fake_case(&fake, 0, "model", shape, "only", 1000)->work.read_bytes = 1e6 + vocabulary;
     }
     assert_int_equal(view_make(&view, &fake.run), 0);
-    assert_int_equal(sweep_make(&sweep, &view, &(struct sweep_filter){0}), 1);
+    assert_int_equal(sweep_make(&sweep, &view, &(struct plot_request){0}), 1);
     assert_string_equal(sweep.dim, "vocabulary");
     assert_int_equal(sweep.sizes, 2);
     forget();
@@ -141,6 +157,7 @@ int main(void)
         cmocka_unit_test(sweep_leaves_out_what_has_no_time),
         cmocka_unit_test(sweep_goes_by_bytes_where_they_grow_with_the_size),
         cmocka_unit_test(sweep_goes_by_the_dim_where_sizes_move_like_bytes),
+        cmocka_unit_test(sweep_takes_the_first_dim_where_several_vary_alike),
         cmocka_unit_test(sweep_takes_no_size_of_zero),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
