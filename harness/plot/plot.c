@@ -7,25 +7,21 @@
 
 const struct plot_kind plot_kinds[] = {
     {"roofline", "every case under the ceilings that were measured; with --against, arrows",
-     "roofline.gp", PLOT_RUN | PLOT_TAKES_AGAINST, plot_roofline, NULL},
-    {"sweep", "rate or time against size, one curve per variant", "sweep.gp",
-     PLOT_RUN | PLOT_TAKES_METRIC, plot_sweep, "bars"},
-    {"bars", "time of each variant at one size", "bars.gp", PLOT_RUN, plot_bars, NULL},
-    {"speedup", "how many times faster than the baseline", "speedup.gp", PLOT_RUN, plot_speedup,
-     NULL},
-    {"forest", "what changed since the run --against, coloured by verdict", "forest.gp",
+     PLOT_RUN | PLOT_TAKES_AGAINST, plot_roofline, NULL},
+    {"sweep", "rate or time against size, one curve per variant", PLOT_RUN | PLOT_TAKES_METRIC,
+     plot_sweep, "bars"},
+    {"bars", "time of each variant at one size", PLOT_RUN, plot_bars, NULL},
+    {"speedup", "how many times faster than the baseline", PLOT_RUN, plot_speedup, NULL},
+    {"forest", "what changed since the run --against, coloured by verdict",
      PLOT_RUN | PLOT_AGAINST | PLOT_TAKES_AGAINST, plot_forest, NULL},
-    {"dist", "how the samples (or medians of launches) are distributed", "dist.gp", PLOT_RUN,
-     plot_dist, NULL},
-    {"timeline", "samples in the order taken over clock, temperature, power", "timeline.gp",
-     PLOT_RUN, plot_timeline, NULL},
-    {"history", "cases over all runs, with changes and borders", "history.gp", PLOT_STORE,
-     plot_history, NULL},
-    {"pareto", "quality against time, with the Pareto front", "pareto.gp",
-     PLOT_RUN | PLOT_TAKES_METRIC, plot_pareto, NULL},
-    {"pipeline", "stages of a batch, and how far they overlap", "pipeline.gp", PLOT_RUN,
-     plot_pipeline, NULL},
-    {"noise", "how far unchanged code differs from itself, by its time", "noise.gp",
+    {"dist", "how the samples (or medians of launches) are distributed", PLOT_RUN, plot_dist, NULL},
+    {"timeline", "samples in the order taken over clock, temperature, power", PLOT_RUN,
+     plot_timeline, NULL},
+    {"history", "cases over all runs, with changes and borders", PLOT_STORE, plot_history, NULL},
+    {"pareto", "quality against time, with the Pareto front", PLOT_RUN | PLOT_TAKES_METRIC,
+     plot_pareto, NULL},
+    {"pipeline", "stages of a batch, and how far they overlap", PLOT_RUN, plot_pipeline, NULL},
+    {"noise", "how far unchanged code differs from itself, by its time",
      PLOT_RUN | PLOT_STORE | PLOT_OF_GATES, plot_noise, NULL},
     {0},
 };
@@ -51,18 +47,6 @@ const struct plot_kind *plot_find(const char *name)
     return NULL;
 }
 
-static int needs_check(const struct plot_kind *kind, const struct plot_request *request)
-{
-    if ((kind->needs & PLOT_RUN) && !request->run)
-        return assay_error("a plot '%s' wants a run", kind->name);
-    if ((kind->needs & PLOT_AGAINST) && !request->comparison)
-        return assay_error("a plot '%s' compares two runs: name the older one with --against",
-                           kind->name);
-    if ((kind->needs & PLOT_STORE) && !request->store)
-        return assay_error("a plot '%s' wants the database", kind->name);
-    return 0;
-}
-
 /* Draw the other kind, unless a metric was asked for and that kind has none. */
 static enum plot_outcome draw_otherwise(const struct plot_kind *kind,
                                         const struct plot_request *request)
@@ -76,7 +60,7 @@ enum plot_outcome plot_draw(const struct plot_kind *kind, const struct plot_requ
 {
     struct plot plot;
     enum plot_outcome outcome = PLOT_FAILED;
-    if (needs_check(kind, request) || gnuplot_output_check(request->output)) return PLOT_FAILED;
+    if (gnuplot_output_check(request->output)) return PLOT_FAILED;
     if (request->places) plot_places_release(request->places);
     if (plot_open(&plot, kind, request) == 0) outcome = kind->query(&plot);
     if (outcome == PLOT_DRAWN && gnuplot_draw(&plot)) outcome = PLOT_FAILED;

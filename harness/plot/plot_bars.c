@@ -9,6 +9,7 @@ static void bar(struct plot *plot, const struct view_row *row, double factor)
 {
     char time[UNITS_MAX], ratio[UNITS_MAX], label[2 * UNITS_MAX + 8];
     const struct case_result *result = &row->result;
+    struct interval at = plot_time_of(result);
     units_time(time, result->time_ns);
     units_ratio(ratio, row->speedup.mid);
     bool is_known = result->is_baseline || !isnan(row->speedup.mid);
@@ -17,14 +18,8 @@ static void bar(struct plot *plot, const struct view_row *row, double factor)
              : is_known          ? ratio
                                  : "");
     plot_line(plot, result->id.variant, label, "%s\t%.9g\t%.9g\t%.9g",
-              kind_name((enum assay_kind)result->id.kind), result->time_ns / factor,
-              plot_or(result->lo_ns, result->time_ns) / factor,
-              plot_or(result->hi_ns, result->time_ns) / factor);
-}
-
-static double end_of(const struct view_row *row)
-{
-    return plot_or(row->result.hi_ns, row->result.time_ns);
+              kind_name((enum assay_kind)result->id.kind), at.mid / factor, at.lo / factor,
+              at.hi / factor);
 }
 
 enum plot_outcome plot_bars(struct plot *plot)
@@ -34,15 +29,15 @@ enum plot_outcome plot_bars(struct plot *plot)
     plot->count = plot_keep_group(plot->row, plot->count, INFINITY);
     if (!plot->count) return plot_nothing(plot, "the run has no ok case");
     const struct case_id *id = &plot->row[0]->result.id;
-    double most = longest_whole * end_of(plot->row[plot->count / 2]);
+    double most = longest_whole * plot_time_of(&plot->row[plot->count / 2]->result).hi;
     for (int i = 0; i < plot->count; i++) {
-        double end = end_of(plot->row[i]);
+        double end = plot_time_of(&plot->row[i]->result).hi;
         if (end > most)
             broken++;
         else
             longest = fmax(longest, end);
     }
-    const struct plot_scale *scale = plot_time(longest);
+    const struct plot_scale *scale = plot_scale(PLOT_TIME, longest);
     for (int i = 0; i < plot->count; i++) {
         plot_link_line(plot, plot->row[i], 1, i);
         bar(plot, plot->row[i], scale->factor);

@@ -210,34 +210,20 @@ void plot_block_end(struct plot *plot)
 
 /* ------------------------------------------------------------------- units -- */
 
-static const struct plot_scale byte_rates[] = {
-    {1e12, "TB/s"}, {1e9, "GB/s"}, {1e6, "MB/s"}, {1, "B/s"}};
-static const struct plot_scale op_rates[] = {
-    {1e15, "PFLOP/s"}, {1e12, "TFLOP/s"}, {1e9, "GFLOP/s"}, {1, "FLOP/s"}};
-static const struct plot_scale times[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}};
-
 enum { SCALES = 4 };
 
-static const struct plot_scale *scale_for(const struct plot_scale *scales, double largest)
-{
-    for (int i = 0; i < SCALES - 1; i++)
-        if (largest >= scales[i].factor) return &scales[i];
-    return &scales[SCALES - 1];
-}
+static const struct plot_scale scales[][SCALES] = {
+    [PLOT_BYTE_RATE] = {{1e12, "TB/s"}, {1e9, "GB/s"}, {1e6, "MB/s"}, {1, "B/s"}},
+    [PLOT_OP_RATE] = {{1e15, "PFLOP/s"}, {1e12, "TFLOP/s"}, {1e9, "GFLOP/s"}, {1, "FLOP/s"}},
+    [PLOT_TIME] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}},
+};
 
-const struct plot_scale *plot_byte_rate(double largest)
+const struct plot_scale *plot_scale(enum plot_quantity quantity, double largest)
 {
-    return scale_for(byte_rates, largest);
-}
-
-const struct plot_scale *plot_op_rate(double largest)
-{
-    return scale_for(op_rates, largest);
-}
-
-const struct plot_scale *plot_time(double largest)
-{
-    return scale_for(times, largest);
+    int i = 0;
+    while (i < SCALES - 1 && !(largest >= scales[quantity][i].factor))
+        i++;
+    return &scales[quantity][i];
 }
 
 bool plot_ceiling_is_ops(const char *name)
@@ -276,4 +262,14 @@ enum plot_outcome plot_nothing(const struct plot *plot, const char *what)
 double plot_or(double value, double otherwise)
 {
     return isnan(value) ? otherwise : value;
+}
+
+struct interval plot_interval(double mid, double lo, double hi)
+{
+    return (struct interval){.mid = mid, .lo = plot_or(lo, mid), .hi = plot_or(hi, mid)};
+}
+
+struct interval plot_time_of(const struct case_result *result)
+{
+    return plot_interval(result->time_ns, result->lo_ns, result->hi_ns);
 }

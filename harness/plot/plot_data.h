@@ -99,10 +99,9 @@ struct plot_scale {
     const char *name;
 };
 
-/* The first unit of which `largest` is at least one. */
-const struct plot_scale *plot_byte_rate(double largest); /* B/s */
-const struct plot_scale *plot_op_rate(double largest);   /* FLOP/s */
-const struct plot_scale *plot_time(double largest);      /* ns */
+/* The unit of a quantity that has its largest value as one or more; the smallest unit below. */
+enum plot_quantity { PLOT_BYTE_RATE, PLOT_OP_RATE, PLOT_TIME /* ns */ };
+const struct plot_scale *plot_scale(enum plot_quantity quantity, double largest);
 
 /* What the axes must hold. Begin with PLOT_NO_EXTENT. */
 struct plot_extent {
@@ -116,7 +115,10 @@ bool plot_ceiling_is_ops(const char *name);
 /* "0.95 TB/s" of a ceiling. */
 void plot_ceiling_rate(const struct ceiling *ceiling, char out[UNITS_MAX]);
 
-/* `value` if it is known, so that an unknown interval has no width. */
+/* `value` if it is known. */
 double plot_or(double value, double otherwise);
+/* An interval without NAN: one that is unknown has no width. */
+struct interval plot_interval(double mid, double lo, double hi);
+struct interval plot_time_of(const struct case_result *result); /* ns */
 
 #endif

@@ -163,7 +163,7 @@ static void write_dist(struct plot *plot, const struct dist *dist)
     double left, right;
     const struct case_id *id = &plot->row[0]->result.id;
     axis(dist, &left, &right);
-    const struct plot_scale *scale = plot_time(right);
+    const struct plot_scale *scale = plot_scale(PLOT_TIME, right);
     for (int i = 0; i < dist->count; i++) {
         const struct curve *c = &dist->curve[i];
         plot_line(plot, c->row->result.id.variant, NULL, "%s\t%d\t%.9g",

@@ -12,6 +12,11 @@ static void figures(const struct comparison_row *row, char *out, size_t size)
     snprintf(out + used, size - (size_t)used, "  %s", verdict_name(row->verdict));
 }
 
+static struct interval ratio_of(const struct comparison_row *row)
+{
+    return plot_interval(row->ratio.mid, row->ratio.lo, row->ratio.hi);
+}
+
 struct page {
     const struct comparison_row *row[PLOT_MAX_ROWS];
     int shown, taken, without; /* without: included, but without a ratio */
@@ -38,10 +43,9 @@ static void page_make(struct page *page, struct plot *plot)
         }
         page->row[page->shown++] = row;
         plot_common_add(&plot->common, &row->id);
-        page->least = fmin(page->least, plot_or(row->ratio.lo, row->ratio.mid));
-        page->greatest = fmax(page->greatest, plot_or(row->ratio.hi, row->ratio.mid));
-        page->least = fmin(page->least, 1 / (1 + row->floor));
-        page->greatest = fmax(page->greatest, 1 + row->floor);
+        struct interval ratio = ratio_of(row);
+        page->least = fmin(page->least, fmin(ratio.lo, 1 / (1 + row->floor)));
+        page->greatest = fmax(page->greatest, fmax(ratio.hi, 1 + row->floor));
     }
 }
 
@@ -62,13 +66,13 @@ static void write_note(struct plot *plot, const struct page *page)
 static void write_row(struct plot *plot, const struct comparison_row *row, int line)
 {
     char name[PLOT_MAX_NAME], text[128];
+    struct interval ratio = ratio_of(row);
     int at = plot_row_find(&plot->view, &row->id);
     if (at >= 0) plot_link_line(plot, &plot->view.rows[at], 1, line);
     plot_common_rest(&plot->common, &row->id, name);
     figures(row, text, sizeof text);
     plot_line(plot, name, text, "%s\t%.9g\t%.9g\t%.9g\t%.9g\t%.9g", verdict_name(row->verdict),
-              row->ratio.mid, plot_or(row->ratio.lo, row->ratio.mid),
-              plot_or(row->ratio.hi, row->ratio.mid), row->floor, plot_or(row->noise, 0));
+              ratio.mid, ratio.lo, ratio.hi, row->floor, plot_or(row->noise, 0));
 }
 
 /* "... no case that compares (163 INCOMPARABLE, 10 NEW; most: another GPU)" */

@@ -125,7 +125,9 @@ static int script_append(FILE *out, const char *name)
 
 static int script_write(FILE *out, struct plot *plot)
 {
-    return script_append(out, plot->kind->script);
+    char name[64];
+    snprintf(name, sizeof name, "%s.gp", plot->kind->name);
+    return script_append(out, name);
 }
 
 static int file_write(const char *path, int (*write)(FILE *out, struct plot *plot),
@@ -143,35 +145,22 @@ static int file_write(const char *path, int (*write)(FILE *out, struct plot *plo
 
 /* ----------------------------------------------------------------- running -- */
 
-/* Append a line to a text; runs of blanks and control characters become one blank. */
-static void line_add(char *out, size_t size, const char *line)
+/* Read gnuplot's messages as one line, without warnings; runs of blanks and control characters
+ * become one blank. */
+static void read_said(FILE *from, char *out, size_t size)
 {
-    size_t used = strlen(out);
-    for (; *line && used + 1 < size; line++) {
-        char c = (unsigned char)*line < ' ' ? ' ' : *line;
-        if (c != ' ' || (used && out[used - 1] != ' ')) out[used++] = c;
+    char line[1024];
+    size_t used = 0;
+    rewind(from);
+    while (fgets(line, sizeof line, from)) {
+        if (strstr(line, "warning: ")) continue;
+        for (const char *c = line; *c && used + 1 < size; c++) {
+            bool is_blank = (unsigned char)*c <= ' ';
+            if (!is_blank || (used && out[used - 1] != ' ')) out[used++] = is_blank ? ' ' : *c;
+        }
     }
+    if (used && out[used - 1] == ' ') used--;
     out[used] = '\0';
-}
-
-/* Read gnuplot's messages as one line, without warnings. Closes `from`; -1 with assay_error. */
-static int read_said(int from, char *out, size_t size)
-{
-    char *line = NULL;
-    size_t capacity = 0;
-    FILE *in = fdopen(from, "r");
-    out[0] = '\0';
-    if (!in) {
-        close(from);
-        return assay_error("cannot read from gnuplot: %s", strerror(errno));
-    }
-    while (getline(&line, &capacity, in) >= 0)
-        if (!strstr(line, "warning: ")) line_add(out, size, line);
-    free(line);
-    fclose(in);
-    size_t used = strlen(out);
-    if (used && out[used - 1] == ' ') out[used - 1] = '\0';
-    return 0;
 }
 
 /* Start gnuplot without a shell, with `errors` as its standard error; an errno. */
@@ -204,22 +193,22 @@ static int gnuplot(const struct files *files, int columns)
                           wide,
                           (char *)files->frames,
                           NULL};
-    int ends[2], status;
+    int status, failed = 0;
     pid_t child;
+    FILE *errors = tmpfile();
+    if (!errors) return assay_error("cannot make a file for gnuplot: %s", strerror(errno));
     snprintf(wide, sizeof wide, "%d", columns > 0 ? columns : 100);
-    if (pipe2(ends, O_CLOEXEC)) return assay_error("cannot make a pipe: %s", strerror(errno));
     fflush(stdout);
-    int failed = spawn(&child, argv, ends[1], is_terminal(files->picture));
-    close(ends[1]);
-    if (failed) {
-        close(ends[0]);
-        if (failed != ENOENT) return assay_error("cannot start gnuplot: %s", strerror(failed));
-        return assay_error("gnuplot is not installed: apt-get install gnuplot-nox");
-    }
-    int unread = read_said(ends[0], said, sizeof said);
-    while (waitpid(child, &status, 0) < 0)
-        if (errno != EINTR) return assay_error("cannot wait for gnuplot: %s", strerror(errno));
-    if (unread) return -1;
+    int problem = spawn(&child, argv, fileno(errors), is_terminal(files->picture));
+    if (problem == ENOENT)
+        failed = assay_error("gnuplot is not installed: apt-get install gnuplot-nox");
+    else if (problem)
+        failed = assay_error("cannot start gnuplot: %s", strerror(problem));
+    while (!failed && waitpid(child, &status, 0) < 0)
+        if (errno != EINTR) failed = assay_error("cannot wait for gnuplot: %s", strerror(errno));
+    read_said(errors, said, sizeof said);
+    fclose(errors);
+    if (failed) return failed;
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return 0;
     if (WIFSIGNALED(status)) return assay_error("gnuplot died of signal %d", WTERMSIG(status));
     return assay_error("gnuplot failed: %s", said[0] ? said : "it did not say why");

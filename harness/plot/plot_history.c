@@ -117,7 +117,7 @@ static void panel_write(struct plot *plot, const struct history *history,
     double longest = 0;
     for (int i = 0; i < series->point_count; i++)
         longest = fmax(longest, series->points[i].time_ns);
-    const struct plot_scale *scale = plot_time(longest);
+    const struct plot_scale *scale = plot_scale(PLOT_TIME, longest);
     plot_common_rest(&plot->common, &series->id, name);
     plot_line(plot, name, NULL, "%s\t%d\t%.10s\t%.10s", scale->name, series->point_count,
               history->runs[series->points[0].run].started_at,

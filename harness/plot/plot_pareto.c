@@ -176,7 +176,8 @@ static void write_pareto(struct plot *plot, struct pareto *pareto, int others)
 {
     char name[PLOT_MAX_NAME];
     int chars = 12;
-    const struct plot_scale *scale = plot_time(pareto->point[pareto->count / 2].time_ns);
+    const struct plot_scale *scale =
+        plot_scale(PLOT_TIME, pareto->point[pareto->count / 2].time_ns);
     for (int i = 0; i < pareto->variants; i++)
         plot_line(plot, pareto->variant[i], NULL, NULL);
     plot_block_end(plot);

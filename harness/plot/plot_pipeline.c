@@ -127,7 +127,7 @@ static void write_pipeline(struct plot *plot, const struct batch *batch, int cou
         plot_common_add(&plot->common, &batch[i].row->result.id);
         longest = fmax(longest, end_of(&batch[i], spans));
     }
-    const struct plot_scale *scale = plot_time(longest);
+    const struct plot_scale *scale = plot_scale(PLOT_TIME, longest);
     for (int i = 0; i < count; line += batch[i++].lanes)
         write_labels(plot, scale->factor, &batch[i], line, spans);
     plot_block_end(plot);

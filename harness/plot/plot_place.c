@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "assay.h"
+#include "base/grow.h"
 #include "plot/plot_place.h"
 
 enum { MOST_PANELS = 4 };
@@ -13,16 +14,12 @@ enum { MOST_PANELS = 4 };
 
 static void place_add(struct plot_places *places, struct plot_place place)
 {
-    if (places->count == places->capacity) {
-        int capacity = places->capacity ? 2 * places->capacity : 64;
-        struct plot_place *more = realloc(places->place, (size_t)capacity * sizeof *more);
-        if (!more) {
-            places->lost = true;
-            return;
-        }
-        places->place = more;
-        places->capacity = capacity;
+    struct plot_place *grown = grow_by_one(places->place, places->count, sizeof *grown);
+    if (!grown) {
+        places->lost = true;
+        return;
     }
+    places->place = grown;
     places->place[places->count++] = place;
 }
 

@@ -130,41 +130,27 @@ int plot_keep_size(const struct view_row **row, int count)
 
 /* ------------------------------------------------------------------- names -- */
 
-static bool has_pair(const char *shape, const char *pair, int length)
+/* Whether one of the pairs of a shape that are in `mask` is this one. */
+static bool has_pair(const char *shape, unsigned mask, const char *pair, int length)
 {
     int other;
     const char *found;
-    for (int i = 0; (found = plot_pair(shape, i, &other)); i++)
-        if (other == length && !strncmp(found, pair, (size_t)length)) return true;
+    for (int i = 0; i < 32 && (found = plot_pair(shape, i, &other)); i++)
+        if (mask >> i & 1 && other == length && !strncmp(found, pair, (size_t)length)) return true;
     return false;
-}
-
-static void common_begin(struct plot_common *common, const struct case_id *id)
-{
-    *common = (struct plot_common){id, true, true, true, ~0u};
 }
 
 void plot_common_add(struct plot_common *common, const struct case_id *id)
 {
     int length;
     const char *pair;
-    if (!common->first) common_begin(common, id);
+    if (!common->first) *common = (struct plot_common){id, true, true, true, ~0u};
     const struct case_id *first = common->first;
     common->operation &= !strcmp(first->operation, id->operation);
     common->variant &= !strcmp(first->variant, id->variant);
     common->temperature &= first->temperature == id->temperature;
     for (int i = 0; i < 32 && (pair = plot_pair(first->shape, i, &length)); i++)
-        if (!has_pair(id->shape, pair, length)) common->pairs &= ~(1u << i);
-}
-
-static bool is_common_pair(const struct plot_common *common, const char *pair, int length)
-{
-    int other;
-    const char *found;
-    for (int i = 0; i < 32 && (found = plot_pair(common->first->shape, i, &other)); i++)
-        if (common->pairs >> i & 1 && other == length && !strncmp(found, pair, (size_t)length))
-            return true;
-    return false;
+        if (!has_pair(id->shape, ~0u, pair, length)) common->pairs &= ~(1u << i);
 }
 
 /* The words of `id` that are in common, or those that are not. */
@@ -180,7 +166,8 @@ static void words(const struct plot_common *common, const struct case_id *id, bo
              operation && variant ? "/" : "", variant ? id->variant : "");
     if (name[0]) add_word(out, size, name, (int)strlen(name));
     for (int i = 0; (pair = plot_pair(id->shape, i, &length)); i++)
-        if (is_common_pair(common, pair, length) == shared) add_word(out, size, pair, length);
+        if (has_pair(common->first->shape, common->pairs, pair, length) == shared)
+            add_word(out, size, pair, length);
     const char *temperature = temperature_name((enum assay_temperature)id->temperature);
     if (common->temperature == shared) add_word(out, size, temperature, (int)strlen(temperature));
 }

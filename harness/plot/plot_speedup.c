@@ -45,11 +45,12 @@ static void bars_make(struct bars *bars, struct plot *plot)
     for (int i = 0; i < plot->count; i++) {
         struct bar *bar = bar_of(bars, plot->row[i]);
         const struct interval *s = &plot->row[i]->speedup;
+        struct interval own = plot_interval(s->mid, s->lo, s->hi);
         plot_common_add(&plot->common, &plot->row[i]->result.id);
         bar->cases++;
         bar->mid += log(s->mid);
-        bar->lo = fmin(bar->lo, bars->together ? s->mid : plot_or(s->lo, s->mid));
-        bar->hi = fmax(bar->hi, bars->together ? s->mid : plot_or(s->hi, s->mid));
+        bar->lo = fmin(bar->lo, bars->together ? s->mid : own.lo);
+        bar->hi = fmax(bar->hi, bars->together ? s->mid : own.hi);
     }
     for (int i = 0; i < bars->count; i++)
         bars->bar[i].mid = exp(bars->bar[i].mid / bars->bar[i].cases);

@@ -4,45 +4,40 @@
 #include "plot/plot_data.h"
 #include "plot/sweep.h"
 
-/* What the vertical axis is. */
-enum measure { MEASURE_BYTES, MEASURE_OPS, MEASURE_TIME, MEASURES };
-
-static const char *const measure_names[] = {"bytes", "ops", "time"};
-static const char *const measure_titles[] = {"throughput", "throughput", "time"};
-
-static const struct plot_scale *(*const measure_scale[])(double) = {plot_byte_rate, plot_op_rate,
-                                                                    plot_time};
+/* What --metric calls the quantity of the vertical axis. */
+static const char *const quantity_names[] = {"bytes", "ops", "time"};
+enum { QUANTITIES = sizeof quantity_names / sizeof quantity_names[0] };
 
 struct picture {
     struct sweep sweep;
-    enum measure measure;
+    enum plot_quantity quantity;
     const struct plot_scale *scale;
     struct plot_extent extent;
 };
 
-/* ---------------------------------------------------------------- measures -- */
+/* ---------------------------------------------------------------- quantities -- */
 
 static double value(const struct picture *picture, const struct view_row *row, double time_ns)
 {
     const struct assay_work *work = &row->result.work;
-    if (picture->measure == MEASURE_TIME) return time_ns;
-    return (picture->measure == MEASURE_OPS ? view_ops(work) : view_bytes(work)) / time_ns * 1e9;
+    if (picture->quantity == PLOT_TIME) return time_ns;
+    return (picture->quantity == PLOT_OP_RATE ? view_ops(work) : view_bytes(work)) / time_ns * 1e9;
 }
 
-/* -1 with assay_error. */
-static int measure_find(const char *name)
+/* The quantity asked for; -1 with assay_error. */
+static int quantity_find(const char *name)
 {
-    for (int i = 0; i < MEASURES; i++)
-        if (!strcmp(name, measure_names[i])) return i;
+    for (int i = 0; i < QUANTITIES; i++)
+        if (!strcmp(name, quantity_names[i])) return i;
     return assay_error("unknown metric '%s' of a sweep (bytes, ops or time)", name);
 }
 
 /* By default rates, in the unit of the sweep; time if it has no rates. */
-static void measure_choose(struct picture *picture)
+static void quantity_choose(struct picture *picture)
 {
     const struct view_row *row = picture->sweep.curve[0].rows[0];
-    picture->measure = picture->sweep.is_ops ? MEASURE_OPS : MEASURE_BYTES;
-    if (!(value(picture, row, row->result.time_ns) > 0)) picture->measure = MEASURE_TIME;
+    picture->quantity = picture->sweep.is_ops ? PLOT_OP_RATE : PLOT_BYTE_RATE;
+    if (!(value(picture, row, row->result.time_ns) > 0)) picture->quantity = PLOT_TIME;
 }
 
 /* ---------------------------------------------------------------- ceilings -- */
@@ -59,8 +54,8 @@ static bool binds(const struct sweep *sweep, const char *ceiling)
 /* Only ceilings in the unit of the vertical axis are drawn. */
 static bool is_drawn(const struct picture *picture, const struct ceiling *ceiling)
 {
-    enum measure own = plot_ceiling_is_ops(ceiling->name) ? MEASURE_OPS : MEASURE_BYTES;
-    return picture->measure == own && binds(&picture->sweep, ceiling->name);
+    enum plot_quantity own = plot_ceiling_is_ops(ceiling->name) ? PLOT_OP_RATE : PLOT_BYTE_RATE;
+    return picture->quantity == own && binds(&picture->sweep, ceiling->name);
 }
 
 static void extent(struct picture *picture, const struct ceilings *ceilings)
@@ -70,10 +65,9 @@ static void extent(struct picture *picture, const struct ceilings *ceilings)
     for (int c = 0; c < sweep->count; c++)
         for (int i = 0; i < sweep->curve[c].count; i++) {
             const struct view_row *row = sweep->curve[c].rows[i];
-            double lo = plot_or(row->result.lo_ns, row->result.time_ns);
-            double hi = plot_or(row->result.hi_ns, row->result.time_ns);
-            plot_extend(&picture->extent, sweep_x(sweep, row), value(picture, row, lo));
-            plot_extend(&picture->extent, sweep_x(sweep, row), value(picture, row, hi));
+            struct interval time = plot_time_of(&row->result);
+            plot_extend(&picture->extent, sweep_x(sweep, row), value(picture, row, time.lo));
+            plot_extend(&picture->extent, sweep_x(sweep, row), value(picture, row, time.hi));
         }
     for (int i = 0; i < ceilings->count; i++)
         if (is_drawn(picture, &ceilings->item[i]))
@@ -122,11 +116,11 @@ static void head(struct plot *plot, const struct picture *picture)
     char text[128];
     const struct sweep *sweep = &picture->sweep;
     const struct plot_extent *e = &picture->extent;
-    const char *measure = measure_titles[picture->measure];
-    plot_title(plot, "%s: %s against size  (%s)", sweep->operation, measure, sweep->panel);
+    const char *what = picture->quantity == PLOT_TIME ? "time" : "throughput";
+    plot_title(plot, "%s: %s against size  (%s)", sweep->operation, what, sweep->panel);
     plot_size(plot, 1100, 540 + 22 * (sweep->count > 16 ? sweep->count - 16 : 0),
               sweep->count > 24 ? sweep->count + 8 : 32);
-    snprintf(text, sizeof text, "%s (%s)", measure, picture->scale->name);
+    snprintf(text, sizeof text, "%s (%s)", what, picture->scale->name);
     plot_setting(plot, "ylabel", text);
     snprintf(text, sizeof text, "size: %s", sweep->dim);
     plot_setting(plot, "xlabel",
@@ -135,8 +129,7 @@ static void head(struct plot *plot, const struct picture *picture)
     plot_setting_number(plot, "by_bytes", sweep->by_bytes);
     /* Times span decades. Rates usually do not; if they do, a linear axis would hide the lower
      * ones. */
-    plot_setting_number(plot, "logarithmic",
-                        picture->measure == MEASURE_TIME || e->top > 3 * e->low);
+    plot_setting_number(plot, "logarithmic", picture->quantity == PLOT_TIME || e->top > 3 * e->low);
     plot_setting_number(plot, "low", e->low / picture->scale->factor);
     plot_setting_number(plot, "top", e->top / picture->scale->factor);
     plot_setting_number(plot, "left", e->left / 1.3);
@@ -146,15 +139,13 @@ static void head(struct plot *plot, const struct picture *picture)
 /* A rate falls as the time rises, so the ends of the interval are swapped. */
 static void point(struct plot *plot, const struct picture *picture, const struct view_row *row)
 {
-    const struct case_result *result = &row->result;
-    double lo = plot_or(result->lo_ns, result->time_ns);
-    double hi = plot_or(result->hi_ns, result->time_ns);
-    double a = value(picture, row, lo), b = value(picture, row, hi);
-    double factor = picture->scale->factor;
-    double x = sweep_x(&picture->sweep, row), y = value(picture, row, result->time_ns) / factor;
+    struct interval time = plot_time_of(&row->result);
+    double factor = picture->scale->factor, x = sweep_x(&picture->sweep, row);
+    double y = value(picture, row, time.mid) / factor;
+    double a = value(picture, row, time.lo) / factor, b = value(picture, row, time.hi) / factor;
     plot_link_point(plot, row, 0, x, y);
-    fprintf(plot->out, "%.9g\t%.9g\t%.9g\t%.9g\t%.9g\t%.9g\t%.9g\n", x, y, fmin(a, b) / factor,
-            fmax(a, b) / factor, result->time_ns, lo, hi);
+    fprintf(plot->out, "%.9g\t%.9g\t%.9g\t%.9g\t%.9g\t%.9g\t%.9g\n", x, y, fmin(a, b), fmax(a, b),
+            time.mid, time.lo, time.hi);
 }
 
 static void write_sweep(struct plot *plot, const struct picture *picture)
@@ -183,9 +174,9 @@ enum plot_outcome plot_sweep(struct plot *plot)
 {
     struct picture picture = {0};
     const char *metric = plot->request->metric;
-    int measure = metric ? measure_find(metric) : MEASURE_BYTES;
-    if (measure < 0) return PLOT_FAILED;
-    picture.measure = (enum measure)measure;
+    int quantity = metric ? quantity_find(metric) : PLOT_BYTE_RATE;
+    if (quantity < 0) return PLOT_FAILED;
+    picture.quantity = (enum plot_quantity)quantity;
     int found = sweep_make(&picture.sweep, &plot->view, plot->request);
     if (found == 0) plot_nothing(plot, "the run has no ok case");
     if (found > 0 && picture.sweep.sizes < 2) {
@@ -195,9 +186,9 @@ enum plot_outcome plot_sweep(struct plot *plot)
         found = 0;
     }
     if (found > 0) {
-        if (!metric) measure_choose(&picture);
+        if (!metric) quantity_choose(&picture);
         extent(&picture, &plot->view.ceilings);
-        picture.scale = measure_scale[picture.measure](picture.extent.top);
+        picture.scale = plot_scale(picture.quantity, picture.extent.top);
         write_sweep(plot, &picture);
     }
     sweep_release(&picture.sweep);

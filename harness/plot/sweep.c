@@ -74,35 +74,39 @@ static int entries_make(struct entry *entries, const struct view *view,
     return count;
 }
 
-/* The number of different sizes of a sweep: rows of a group are adjacent, so they are counted
- * where the group changes. */
-static int sizes_of(const struct entry *entries, int rows)
+/* Entries of one sweep. */
+struct span {
+    struct entry *first;
+    int rows, sizes;
+};
+
+static struct span span_from(struct entry *first, const struct entry *end)
 {
-    int sizes = 1;
-    for (int i = 1; i < rows; i++)
-        sizes += entries[i].row->group != entries[i - 1].row->group;
-    return sizes;
+    struct span span = {first, 1, 1};
+    for (struct entry *e = first + 1; e < end && sweep_order(first, e) == 0; e++) {
+        span.rows++;
+        /* Rows of a group are adjacent, and a group has one size. */
+        span.sizes += e->row->group != e[-1].row->group;
+    }
+    return span;
 }
 
-/* The first entry of the best sweep; its numbers of rows and sizes, 0 if there is none. */
-static struct entry *choose(struct entry *entries, int count, int *rows, int *sizes)
+static bool is_better(const struct span *a, const struct span *b)
 {
-    struct entry *best = entries;
-    *rows = *sizes = 0;
-    for (int from = 0, to; from < count; from = to) {
-        struct entry *first = &entries[from];
-        for (to = from + 1; to < count && sweep_order(first, &entries[to]) == 0;)
-            to++;
-        int own_rows = to - from, own_sizes = sizes_of(first, own_rows);
-        if (own_sizes < *sizes) continue;
-        if (own_sizes == *sizes && own_rows < *rows) continue;
-        if (own_sizes == *sizes && own_rows == *rows && first->row > best->row) continue;
-        if (own_sizes == *sizes && own_rows == *rows && first->row == best->row &&
-            first->swept > best->swept)
-            continue;
-        best = first;
-        *rows = own_rows;
-        *sizes = own_sizes;
+    if (a->sizes != b->sizes) return a->sizes > b->sizes;
+    if (a->rows != b->rows) return a->rows > b->rows;
+    if (a->first->row != b->first->row) return a->first->row < b->first->row;
+    return a->first->swept < b->first->swept;
+}
+
+/* The best sweep; without rows if there is none. */
+static struct span choose(struct entry *entries, int count)
+{
+    struct span best = {0};
+    for (int from = 0; from < count;) {
+        struct span own = span_from(&entries[from], entries + count);
+        if (is_better(&own, &best)) best = own;
+        from += own.rows;
     }
     return best;
 }
@@ -202,25 +206,24 @@ static void curve_stand(const struct sweep *sweep, struct sweep_curve *curve)
 
 int sweep_make(struct sweep *sweep, const struct view *view, const struct plot_request *request)
 {
-    int rows;
     struct entry *entries = calloc((size_t)view->count * (ASSAY_MAX_DIMS + 1) + 1, sizeof *entries);
     *sweep = (struct sweep){0};
     if (!entries) return assay_error("out of memory for %d rows", view->count);
-    struct entry *best =
-        choose(entries, entries_make(entries, view, request), &rows, &sweep->sizes);
-    sweep->rows = calloc((size_t)rows + 1, sizeof *sweep->rows);
-    if (rows && sweep->rows) {
-        sweep->operation = best->row->result.id.operation;
-        memcpy(sweep->dim, best->dim, sizeof sweep->dim);
-        memcpy(sweep->panel, best->panel, sizeof sweep->panel);
-        curves_make(sweep, best, rows);
+    struct span best = choose(entries, entries_make(entries, view, request));
+    sweep->rows = calloc((size_t)best.rows + 1, sizeof *sweep->rows);
+    if (best.rows && sweep->rows) {
+        sweep->operation = best.first->row->result.id.operation;
+        sweep->sizes = best.sizes;
+        memcpy(sweep->dim, best.first->dim, sizeof sweep->dim);
+        memcpy(sweep->panel, best.first->panel, sizeof sweep->panel);
+        curves_make(sweep, best.first, best.rows);
         for (int c = 0; c < sweep->count; c++)
             curve_stand(sweep, &sweep->curve[c]);
         sweep->by_bytes = bytes_tell_sizes(sweep);
         qsort(sweep->curve, (size_t)sweep->count, sizeof *sweep->curve, by_standing);
     }
     free(entries);
-    return sweep->rows ? rows > 0 : assay_error("out of memory for %d rows", rows);
+    return sweep->rows ? best.rows > 0 : assay_error("out of memory for %d rows", view->count);
 }
 
 void sweep_release(struct sweep *sweep)
