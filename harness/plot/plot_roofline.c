@@ -29,11 +29,6 @@ struct roofline {
     struct plot_extent extent[2];
 };
 
-static double rate_of(double work, const struct case_result *result)
-{
-    return work / result->time_ns * 1e9;
-}
-
 static bool has_place(const struct view_row *row)
 {
     return view_bytes(&row->result.work) > 0;
@@ -53,7 +48,7 @@ static double x_of(const struct view_row *row)
 static double y_of(const struct view_row *row)
 {
     const struct assay_work *work = &row->result.work;
-    return rate_of(moves_only(row) ? view_bytes(work) : view_ops(work), &row->result);
+    return (moves_only(row) ? view_bytes(work) : view_ops(work)) / row->result.time_ns * 1e9;
 }
 
 static int family_of(const struct roofline *roof, const char *operation)
@@ -192,22 +187,6 @@ static int key_rows(int entries)
     return entries > MOST_BESIDE ? (entries + KEY_COLUMNS - 1) / KEY_COLUMNS : 0;
 }
 
-static void extent_write(struct plot *plot, const char *panel, const struct plot_extent *extent)
-{
-    const struct {
-        const char *name;
-        double value;
-    } ends[] = {{"left", extent->left / 2},
-                {"right", extent->right * 2},
-                {"low", extent->low / 2},
-                {"top", extent->top * 1.6}};
-    for (int i = 0; i < 4; i++) {
-        char name[32];
-        snprintf(name, sizeof name, "%s%s", panel, ends[i].name);
-        plot_setting_number(plot, name, ends[i].value);
-    }
-}
-
 static void head(struct plot *plot, const struct roofline *roof, int lines)
 {
     const struct plot_request *request = plot->request;
@@ -227,8 +206,13 @@ static void head(struct plot *plot, const struct roofline *roof, int lines)
     plot_setting_number(plot, "right_chars", chars);
     plot_setting_number(plot, "rows", roof->rows[0]);
     plot_setting_number(plot, "moving", roof->rows[1]);
-    extent_write(plot, "", &roof->extent[0]);
-    extent_write(plot, "moving_", &roof->extent[1]);
+    for (int p = 0; p < 2; p++) {
+        const struct plot_extent *extent = &roof->extent[p];
+        plot_setting_number(plot, p ? "moving_left" : "left", extent->left / 2);
+        plot_setting_number(plot, p ? "moving_right" : "right", extent->right * 2);
+        plot_setting_number(plot, p ? "moving_low" : "low", extent->low / 2);
+        plot_setting_number(plot, p ? "moving_top" : "top", extent->top * 1.6);
+    }
     plot_setting_number(plot, "older", request->against != NULL);
 }
 

@@ -35,7 +35,7 @@ static int quantity_find(const char *name)
 /* By default rates, in the unit of the sweep; time if it has no rates. */
 static void quantity_choose(struct picture *picture)
 {
-    const struct view_row *row = picture->sweep.curve[0].rows[0];
+    const struct view_row *row = picture->sweep.curve[0].point[0].row;
     picture->quantity = picture->sweep.is_ops ? PLOT_OP_RATE : PLOT_BYTE_RATE;
     if (!(value(picture, row, row->result.time_ns) > 0)) picture->quantity = PLOT_TIME;
 }
@@ -47,7 +47,7 @@ static bool binds(const struct sweep *sweep, const char *ceiling)
 {
     for (int c = 0; c < sweep->count; c++)
         for (int i = 0; i < sweep->curve[c].count; i++)
-            if (!strcmp(sweep->curve[c].rows[i]->ceiling, ceiling)) return true;
+            if (!strcmp(sweep->curve[c].point[i].row->ceiling, ceiling)) return true;
     return false;
 }
 
@@ -64,10 +64,10 @@ static void extent(struct picture *picture, const struct ceilings *ceilings)
     picture->extent = PLOT_NO_EXTENT;
     for (int c = 0; c < sweep->count; c++)
         for (int i = 0; i < sweep->curve[c].count; i++) {
-            const struct view_row *row = sweep->curve[c].rows[i];
-            struct interval time = plot_time_of(&row->result);
-            plot_extend(&picture->extent, sweep_x(sweep, row), value(picture, row, time.lo));
-            plot_extend(&picture->extent, sweep_x(sweep, row), value(picture, row, time.hi));
+            const struct sweep_point *p = &sweep->curve[c].point[i];
+            struct interval time = plot_time_of(&p->row->result);
+            plot_extend(&picture->extent, sweep_x(sweep, p), value(picture, p->row, time.lo));
+            plot_extend(&picture->extent, sweep_x(sweep, p), value(picture, p->row, time.hi));
         }
     for (int i = 0; i < ceilings->count; i++)
         if (is_drawn(picture, &ceilings->item[i]))
@@ -137,10 +137,11 @@ static void head(struct plot *plot, const struct picture *picture)
 }
 
 /* A rate falls as the time rises, so the ends of the interval are swapped. */
-static void point(struct plot *plot, const struct picture *picture, const struct view_row *row)
+static void point(struct plot *plot, const struct picture *picture, const struct sweep_point *p)
 {
+    const struct view_row *row = p->row;
     struct interval time = plot_time_of(&row->result);
-    double factor = picture->scale->factor, x = sweep_x(&picture->sweep, row);
+    double factor = picture->scale->factor, x = sweep_x(&picture->sweep, p);
     double y = value(picture, row, time.mid) / factor;
     double a = value(picture, row, time.lo) / factor, b = value(picture, row, time.hi) / factor;
     plot_link_point(plot, row, 0, x, y);
@@ -165,7 +166,7 @@ static void write_sweep(struct plot *plot, const struct picture *picture)
 
     for (int c = 0; c < sweep->count; c++) {
         for (int i = 0; i < sweep->curve[c].count; i++)
-            point(plot, picture, sweep->curve[c].rows[i]);
+            point(plot, picture, &sweep->curve[c].point[i]);
         plot_block_end(plot);
     }
 }
@@ -177,20 +178,16 @@ enum plot_outcome plot_sweep(struct plot *plot)
     int quantity = metric ? quantity_find(metric) : PLOT_BYTE_RATE;
     if (quantity < 0) return PLOT_FAILED;
     picture.quantity = (enum plot_quantity)quantity;
-    int found = sweep_make(&picture.sweep, &plot->view, plot->request);
-    if (found == 0) plot_nothing(plot, "the run has no ok case");
-    if (found > 0 && picture.sweep.sizes < 2) {
-        plot_nothing(plot, metric ? "no operation with two sizes for a --metric (bars draws "
-                                    "the times at one)"
-                                  : "no operation with two sizes");
-        found = 0;
-    }
-    if (found > 0) {
-        if (!metric) quantity_choose(&picture);
-        extent(&picture, &plot->view.ceilings);
-        picture.scale = plot_scale(picture.quantity, picture.extent.top);
-        write_sweep(plot, &picture);
-    }
-    sweep_release(&picture.sweep);
-    return found < 0 ? PLOT_FAILED : found ? PLOT_DRAWN : PLOT_NOTHING;
+    int found = sweep_make(&picture.sweep, plot);
+    if (found < 0) return PLOT_FAILED;
+    if (found == 0) return plot_nothing(plot, "the run has no ok case");
+    if (picture.sweep.sizes < 2)
+        return plot_nothing(plot, metric ? "no operation with two sizes for a --metric (bars draws "
+                                           "the times at one)"
+                                         : "no operation with two sizes");
+    if (!metric) quantity_choose(&picture);
+    extent(&picture, &plot->view.ceilings);
+    picture.scale = plot_scale(picture.quantity, picture.extent.top);
+    write_sweep(plot, &picture);
+    return PLOT_DRAWN;
 }

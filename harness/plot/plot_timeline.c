@@ -57,20 +57,18 @@ static void case_add(struct timeline *line, const struct stored_case *stored, do
     const struct case_result *result = &stored->result;
     const struct samples *samples = &result->samples;
     double to = from;
-    for (int i = 0; i < samples->count; i++) {
-        struct point *point = &line->point[line->points++];
+    for (int first = 0, next; first < samples->count; first = next) {
+        double round = samples->round ? samples->round[first] : first;
+        next = first + 1;
+        while (samples->round && next < samples->count &&
+               samples->round[next] == samples->round[first])
+            next++;
         /* Spread the samples of one round over it. */
-        int in_round = 0, of_round = 1;
-        for (int j = i; samples->round && j > 0 && samples->round[j - 1] == samples->round[i]; j--)
-            in_round++;
-        for (int j = i;
-             samples->round && j + 1 < samples->count && samples->round[j + 1] == samples->round[i];
-             j++)
-            of_round++;
-        double round = samples->round ? samples->round[i] : i;
-        point->at = from + round + (double)in_round / (in_round + of_round);
-        point->ratio = samples->time_ns[i] / result->time_ns;
-        point->marked = samples->mark && samples->mark[i];
+        for (int i = first; i < next; i++)
+            line->point[line->points++] =
+                (struct point){.at = from + round + (double)(i - first) / (next - first),
+                               .ratio = samples->time_ns[i] / result->time_ns,
+                               .marked = samples->mark && samples->mark[i]};
         to = fmax(to, from + round + 1);
     }
     line->state[line->states++] =

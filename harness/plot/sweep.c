@@ -1,48 +1,36 @@
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
-#include "plot/plot_rows.h"
 #include "plot/sweep.h"
-
-/* A row as a point of a sweep: entries with equal operation, dim and panel are one sweep. */
-struct entry {
-    const struct view_row *row;
-    int swept;                   /* pair of its shape that varies; -1: none */
-    double size;                 /* value of that pair */
-    char dim[ASSAY_MAX_NAME];    /* name of that pair; "" */
-    char panel[SWEEP_MAX_PANEL]; /* the other pairs and the temperature */
-    int curve;
-};
 
 /* False if there is no such pair, or it is not a size, or 0, which a logarithmic axis does not
  * have. */
-static bool entry_make(struct entry *entry, const struct view_row *row, int swept)
+static bool point_make(struct sweep_point *point, const struct view_row *row, int swept)
 {
     const struct case_id *id = &row->result.id;
     const char *pair;
     int length;
     size_t used = 0;
-    *entry = (struct entry){.row = row, .swept = swept};
+    *point = (struct sweep_point){.row = row, .swept = swept};
     if (swept >= 0) {
         pair = plot_pair(id->shape, swept, &length);
         if (!pair || !plot_pair_is_size(pair, length)) return false;
         int stem = (int)strcspn(pair, "=");
-        snprintf(entry->dim, sizeof entry->dim, "%.*s", stem, pair);
-        entry->size = strtod(pair + stem + 1, NULL);
-        if (entry->size == 0) return false;
+        snprintf(point->dim, sizeof point->dim, "%.*s", stem, pair);
+        point->size = strtod(pair + stem + 1, NULL);
+        if (point->size == 0) return false;
     }
     for (int i = 0; (pair = plot_pair(id->shape, i, &length)); i++)
         if (i != swept)
-            used += (size_t)snprintf(entry->panel + used, sizeof entry->panel - used, "%.*s ",
+            used += (size_t)snprintf(point->panel + used, sizeof point->panel - used, "%.*s ",
                                      length, pair);
-    snprintf(entry->panel + used, sizeof entry->panel - used, "%s",
+    snprintf(point->panel + used, sizeof point->panel - used, "%s",
              temperature_name((enum assay_temperature)id->temperature));
     return true;
 }
 
-static int sweep_order(const struct entry *x, const struct entry *y)
+static int sweep_order(const struct sweep_point *x, const struct sweep_point *y)
 {
     int order = strcmp(x->row->result.id.operation, y->row->result.id.operation);
     if (order == 0) order = strcmp(x->dim, y->dim);
@@ -51,39 +39,40 @@ static int sweep_order(const struct entry *x, const struct entry *y)
 
 static int by_sweep(const void *a, const void *b)
 {
-    const struct entry *x = a, *y = b;
+    const struct sweep_point *x = a, *y = b;
     int order = sweep_order(x, y);
     return order ? order : (x->row > y->row) - (x->row < y->row);
 }
 
 /* All sweeps that the rows are points of, one after the other; how many points. */
-static int entries_make(struct entry *entries, const struct view *view,
-                        const struct plot_request *request)
+static int points_make(struct sweep_point *points, const struct plot *plot)
 {
     int count = 0;
-    struct plot_request any_panel = *request;
+    struct plot_request any_panel = *plot->request;
+    const char *only = any_panel.only;
     any_panel.only = NULL;
-    for (int i = 0; i < view->count; i++) {
-        if (!plot_row_taken(&any_panel, &view->rows[i])) continue;
+    for (int i = 0; i < plot->view.count; i++) {
+        const struct view_row *row = &plot->view.rows[i];
+        if (!plot_row_taken(&any_panel, row)) continue;
         for (int swept = -1; swept < ASSAY_MAX_DIMS; swept++)
-            if (entry_make(&entries[count], &view->rows[i], swept) &&
-                (!request->only || text_glob(request->only, entries[count].panel)))
+            if (point_make(&points[count], row, swept) &&
+                (!only || text_glob(only, points[count].panel)))
                 count++;
     }
-    qsort(entries, (size_t)count, sizeof *entries, by_sweep);
+    qsort(points, (size_t)count, sizeof *points, by_sweep);
     return count;
 }
 
-/* Entries of one sweep. */
+/* Points of one sweep. */
 struct span {
-    struct entry *first;
+    struct sweep_point *first;
     int rows, sizes;
 };
 
-static struct span span_from(struct entry *first, const struct entry *end)
+static struct span span_from(struct sweep_point *first, const struct sweep_point *end)
 {
     struct span span = {first, 1, 1};
-    for (struct entry *e = first + 1; e < end && sweep_order(first, e) == 0; e++) {
+    for (struct sweep_point *e = first + 1; e < end && sweep_order(first, e) == 0; e++) {
         span.rows++;
         /* Rows of a group are adjacent, and a group has one size. */
         span.sizes += e->row->group != e[-1].row->group;
@@ -100,11 +89,11 @@ static bool is_better(const struct span *a, const struct span *b)
 }
 
 /* The best sweep; without rows if there is none. */
-static struct span choose(struct entry *entries, int count)
+static struct span choose(struct sweep_point *points, int count)
 {
     struct span best = {0};
     for (int from = 0; from < count;) {
-        struct span own = span_from(&entries[from], entries + count);
+        struct span own = span_from(&points[from], points + count);
         if (is_better(&own, &best)) best = own;
         from += own.rows;
     }
@@ -126,38 +115,24 @@ static int curve_for(struct sweep *sweep, const struct view_row *row)
 
 static int by_curve_and_size(const void *a, const void *b)
 {
-    const struct entry *x = a, *y = b;
+    const struct sweep_point *x = a, *y = b;
     if (x->curve != y->curve) return x->curve - y->curve;
     return x->size < y->size ? -1 : x->size > y->size;
 }
 
-/* Part the entries into curves. */
-static void curves_make(struct sweep *sweep, struct entry *entries, int count)
+/* Part the points into curves. */
+static void curves_make(struct sweep *sweep, struct sweep_point *points, int count)
 {
     int ops = 0, rows = 0;
     for (int i = 0; i < count; i++)
-        entries[i].curve = curve_for(sweep, entries[i].row);
-    qsort(entries, (size_t)count, sizeof *entries, by_curve_and_size);
-    for (; rows < count && entries[rows].curve < SWEEP_MAX_CURVES; rows++) {
-        struct sweep_curve *curve = &sweep->curve[entries[rows].curve];
-        if (curve->count++ == 0) curve->rows = &sweep->rows[rows];
-        sweep->rows[rows] = entries[rows].row;
-        ops += entries[rows].row->rate_is_ops;
+        points[i].curve = curve_for(sweep, points[i].row);
+    qsort(points, (size_t)count, sizeof *points, by_curve_and_size);
+    for (; rows < count && points[rows].curve < SWEEP_MAX_CURVES; rows++) {
+        struct sweep_curve *curve = &sweep->curve[points[rows].curve];
+        if (curve->count++ == 0) curve->point = &points[rows];
+        ops += points[rows].row->rate_is_ops;
     }
     sweep->is_ops = 2 * ops > rows;
-}
-
-/* The value of dim `name` of a shape; 0 without it. */
-static double dim_value(const char *shape, const char *name)
-{
-    const char *pair;
-    int length;
-    for (int i = 0; (pair = plot_pair(shape, i, &length)); i++) {
-        size_t stem = strcspn(pair, "=");
-        if (stem == strlen(name) && !strncmp(pair, name, stem))
-            return strtod(pair + stem + 1, NULL);
-    }
-    return 0;
 }
 
 /* Whether bytes can be the axis: they must grow at least with the square root of the size. The
@@ -166,11 +141,10 @@ static bool bytes_tell_sizes(const struct sweep *sweep)
 {
     for (int c = 0; c < sweep->count; c++) {
         const struct sweep_curve *curve = &sweep->curve[c];
-        const struct view_row *first = curve->rows[0], *last = curve->rows[curve->count - 1];
-        double from = dim_value(first->result.id.shape, sweep->dim);
-        double to = dim_value(last->result.id.shape, sweep->dim);
-        double least = view_bytes(&first->result.work), most = view_bytes(&last->result.work);
-        if (!(least > 0) || !(most >= least * sqrt(to / from))) return false;
+        const struct sweep_point *first = curve->point, *last = first + curve->count - 1;
+        double least = view_bytes(&first->row->result.work);
+        double most = view_bytes(&last->row->result.work);
+        if (!(least > 0) || !(most >= least * sqrt(last->size / first->size))) return false;
     }
     return true;
 }
@@ -190,7 +164,7 @@ static double best_time(const struct sweep *sweep, int group)
     double best = INFINITY;
     for (int c = 0; c < sweep->count; c++)
         for (int i = 0; i < sweep->curve[c].count; i++) {
-            const struct view_row *row = sweep->curve[c].rows[i];
+            const struct view_row *row = sweep->curve[c].point[i].row;
             if (row->group == group) best = fmin(best, row->result.time_ns);
         }
     return best;
@@ -199,41 +173,34 @@ static double best_time(const struct sweep *sweep, int group)
 static void curve_stand(const struct sweep *sweep, struct sweep_curve *curve)
 {
     double sum = 0;
-    for (int i = 0; i < curve->count; i++)
-        sum += log(best_time(sweep, curve->rows[i]->group) / curve->rows[i]->result.time_ns);
+    for (int i = 0; i < curve->count; i++) {
+        const struct view_row *row = curve->point[i].row;
+        sum += log(best_time(sweep, row->group) / row->result.time_ns);
+    }
     curve->standing = exp(sum / curve->count);
 }
 
-int sweep_make(struct sweep *sweep, const struct view *view, const struct plot_request *request)
+int sweep_make(struct sweep *sweep, struct plot *plot)
 {
-    struct entry *entries = calloc((size_t)view->count * (ASSAY_MAX_DIMS + 1) + 1, sizeof *entries);
+    struct sweep_point *points =
+        plot_alloc(plot, plot->view.count * (ASSAY_MAX_DIMS + 1) + 1, sizeof *points);
     *sweep = (struct sweep){0};
-    if (!entries) return assay_error("out of memory for %d rows", view->count);
-    struct span best = choose(entries, entries_make(entries, view, request));
-    sweep->rows = calloc((size_t)best.rows + 1, sizeof *sweep->rows);
-    if (best.rows && sweep->rows) {
-        sweep->operation = best.first->row->result.id.operation;
-        sweep->sizes = best.sizes;
-        memcpy(sweep->dim, best.first->dim, sizeof sweep->dim);
-        memcpy(sweep->panel, best.first->panel, sizeof sweep->panel);
-        curves_make(sweep, best.first, best.rows);
-        for (int c = 0; c < sweep->count; c++)
-            curve_stand(sweep, &sweep->curve[c]);
-        sweep->by_bytes = bytes_tell_sizes(sweep);
-        qsort(sweep->curve, (size_t)sweep->count, sizeof *sweep->curve, by_standing);
-    }
-    free(entries);
-    return sweep->rows ? best.rows > 0 : assay_error("out of memory for %d rows", view->count);
+    if (!points) return -1;
+    struct span best = choose(points, points_make(points, plot));
+    if (!best.rows) return 0;
+    sweep->operation = best.first->row->result.id.operation;
+    sweep->dim = best.first->dim;
+    sweep->panel = best.first->panel;
+    sweep->sizes = best.sizes;
+    curves_make(sweep, best.first, best.rows);
+    for (int c = 0; c < sweep->count; c++)
+        curve_stand(sweep, &sweep->curve[c]);
+    sweep->by_bytes = bytes_tell_sizes(sweep);
+    qsort(sweep->curve, (size_t)sweep->count, sizeof *sweep->curve, by_standing);
+    return 1;
 }
 
-void sweep_release(struct sweep *sweep)
+double sweep_x(const struct sweep *sweep, const struct sweep_point *point)
 {
-    free(sweep->rows);
-    *sweep = (struct sweep){0};
-}
-
-double sweep_x(const struct sweep *sweep, const struct view_row *row)
-{
-    return sweep->by_bytes ? view_bytes(&row->result.work)
-                           : dim_value(row->result.id.shape, sweep->dim);
+    return sweep->by_bytes ? view_bytes(&point->row->result.work) : point->size;
 }

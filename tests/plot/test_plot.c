@@ -6,6 +6,8 @@
 #include "plot/plot_data.h"
 #include "plot_fixture.h"
 
+static struct view view; /* of the fake run, where a test makes one */
+
 static char folder[] = "/tmp/assay-test-plot-XXXXXX";
 
 /* ------------------------------------------------------------------- names -- */
