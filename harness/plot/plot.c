@@ -34,10 +34,9 @@ const struct plot_kind *plot_find(const char *name)
     char all[256] = "";
     int count = 0;
     for (; plot_kinds[count].name && count < MOST_KINDS; count++) {
-        size_t used = strlen(all);
         if (!strcmp(plot_kinds[count].name, name)) return &plot_kinds[count];
         names[count] = plot_kinds[count].name;
-        snprintf(all + used, sizeof all - used, "%s%s", used ? ", " : "", names[count]);
+        plot_join(all, sizeof all, ", ", "%s", names[count]);
     }
     const char *near = text_nearest(name, names, count);
     if (near)
@@ -45,15 +44,6 @@ const struct plot_kind *plot_find(const char *name)
     else
         assay_error("no kind of plot '%s' (there are %s)", name, all);
     return NULL;
-}
-
-/* Draw the other kind, unless a metric was asked for and that kind has none. */
-static enum plot_outcome draw_otherwise(const struct plot_kind *kind,
-                                        const struct plot_request *request)
-{
-    const struct plot_kind *other = plot_find(kind->otherwise);
-    if (request->metric && !(other->needs & PLOT_TAKES_METRIC)) return PLOT_NOTHING;
-    return plot_draw(other, request);
 }
 
 enum plot_outcome plot_draw(const struct plot_kind *kind, const struct plot_request *request)
@@ -65,5 +55,8 @@ enum plot_outcome plot_draw(const struct plot_kind *kind, const struct plot_requ
     if (plot_open(&plot, kind, request) == 0) outcome = kind->query(&plot);
     if (outcome == PLOT_DRAWN && gnuplot_draw(&plot)) outcome = PLOT_FAILED;
     plot_close(&plot);
-    return outcome == PLOT_NOTHING && kind->otherwise ? draw_otherwise(kind, request) : outcome;
+    if (outcome != PLOT_NOTHING || !kind->otherwise) return outcome;
+    const struct plot_kind *other = plot_find(kind->otherwise);
+    bool takes_metric = other->needs & PLOT_TAKES_METRIC;
+    return request->metric && !takes_metric ? outcome : plot_draw(other, request);
 }

@@ -12,11 +12,11 @@ static void bar(struct plot *plot, const struct view_row *row, double factor)
     struct interval at = plot_time_of(result);
     units_time(time, result->time_ns);
     units_ratio(ratio, row->speedup.mid);
-    bool is_known = result->is_baseline || !isnan(row->speedup.mid);
-    snprintf(label, sizeof label, "%s%s%s", time, is_known ? "  " : "",
-             result->is_baseline ? "base"
-             : is_known          ? ratio
-                                 : "");
+    snprintf(label, sizeof label, "%s", time);
+    if (result->is_baseline)
+        plot_join(label, sizeof label, "  ", "base");
+    else if (!isnan(row->speedup.mid))
+        plot_join(label, sizeof label, "  ", "%s", ratio);
     plot_line(plot, result->id.variant, label, "%s\t%.9g\t%.9g\t%.9g",
               kind_name((enum assay_kind)result->id.kind), at.mid / factor, at.lo / factor,
               at.hi / factor);

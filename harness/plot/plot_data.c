@@ -144,18 +144,7 @@ void plot_title(struct plot *plot, const char *format, ...)
     vsnprintf(plot->title, sizeof plot->title, format, arguments);
     va_end(arguments);
     plot_common_text(&plot->common, common);
-    size_t used = strlen(plot->title);
-    if (common[0]) snprintf(plot->title + used, sizeof plot->title - used, "  (%s)", common);
-}
-
-void plot_note(struct plot *plot, const char *between, const char *format, ...)
-{
-    va_list arguments;
-    if (plot->note[0]) strncat(plot->note, between, sizeof plot->note - strlen(plot->note) - 1);
-    size_t used = strlen(plot->note);
-    va_start(arguments, format);
-    vsnprintf(plot->note + used, sizeof plot->note - used, format, arguments);
-    va_end(arguments);
+    if (common[0]) plot_join(plot->title, sizeof plot->title, "  ", "(%s)", common);
 }
 
 void plot_size(struct plot *plot, int wide, int high, int lines)

@@ -64,8 +64,8 @@ void plot_setting_number(struct plot *plot, const char *name, double value);
  * and its date, then the note. */
 void plot_title(struct plot *plot, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Add to the note, after `between` unless it is the first. */
-void plot_note(struct plot *plot, const char *between, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+#define plot_note(plot, between, ...)                                                              \
+    plot_join((plot)->note, sizeof(plot)->note, between, __VA_ARGS__)
 
 /* The size of the picture in pixels, and its number of lines in a terminal. */
 void plot_size(struct plot *plot, int wide, int high, int lines);

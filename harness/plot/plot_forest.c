@@ -5,11 +5,11 @@
 /* "+3.4 %  [2.1, 4.7]" */
 static void figures(const struct comparison_row *row, char *out, size_t size)
 {
-    int used = snprintf(out, size, "%+.1f %%", 100 * (row->ratio.mid - 1));
-    if (!isnan(row->ratio.lo))
-        used += snprintf(out + used, size - (size_t)used, "  [%+.1f, %+.1f]",
-                         100 * (row->ratio.lo - 1), 100 * (row->ratio.hi - 1));
-    snprintf(out + used, size - (size_t)used, "  %s", verdict_name(row->verdict));
+    const struct interval *ratio = &row->ratio;
+    snprintf(out, size, "%+.1f %%", 100 * (ratio->mid - 1));
+    if (!isnan(ratio->lo))
+        plot_join(out, size, "  ", "[%+.1f, %+.1f]", 100 * (ratio->lo - 1), 100 * (ratio->hi - 1));
+    plot_join(out, size, "  ", "%s", verdict_name(row->verdict));
 }
 
 static struct interval ratio_of(const struct comparison_row *row)

@@ -164,7 +164,7 @@ static void read_said(FILE *from, char *out, size_t size)
 }
 
 /* Start gnuplot without a shell, with `errors` as its standard error; an errno. */
-static int spawn(pid_t *child, char *const argv[], int errors, bool draws_here)
+static int spawn(pid_t *child, const char *const argv[], int errors, bool draws_here)
 {
     posix_spawn_file_actions_t actions;
     int failed = posix_spawn_file_actions_init(&actions);
@@ -175,7 +175,8 @@ static int spawn(pid_t *child, char *const argv[], int errors, bool draws_here)
     if (!failed && !draws_here)
         failed =
             posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    if (!failed) failed = posix_spawnp(child, argv[0], &actions, NULL, argv, environ);
+    if (!failed)
+        failed = posix_spawnp(child, argv[0], &actions, NULL, (char *const *)argv, environ);
     posix_spawn_file_actions_destroy(&actions);
     return failed;
 }
@@ -184,15 +185,8 @@ static int spawn(pid_t *child, char *const argv[], int errors, bool draws_here)
 static int gnuplot(const struct files *files, int columns)
 {
     char wide[16], said[1024];
-    char *const argv[] = {"gnuplot",
-                          "-d",
-                          "-c",
-                          (char *)files->script,
-                          (char *)files->data,
-                          (char *)files->picture,
-                          wide,
-                          (char *)files->frames,
-                          NULL};
+    const char *const argv[] = {"gnuplot",      "-d", "-c",          files->script, files->data,
+                                files->picture, wide, files->frames, NULL};
     int status, failed = 0;
     pid_t child;
     FILE *errors = tmpfile();

@@ -53,22 +53,18 @@ static int panels_choose(struct panel *panels, const struct plot *plot,
 static void change_label(const struct history *history, const struct history_series *series,
                          const struct history_change *change, char *out, size_t size)
 {
-    size_t used = 0;
     out[0] = '\0';
-    if (!change->causes) {
+    if (!change->causes)
         snprintf(out, size, "%+.1f %%", 100 * (change->after_ns / change->before_ns - 1));
-        return;
-    }
-    for (int part = 0; part < COMPARABILITY_PARTS && used < size; part++) {
+    for (int part = 0; part < COMPARABILITY_PARTS; part++) {
         if (!history_is_cause(change, part)) continue;
         const char *from = history_part_before(history, series, change->at, part);
         const char *to = history_part_at(history, series, change->at, part);
-        const char *name = comparability_part_name(part), *comma = used ? ", " : "";
+        const char *name = comparability_part_name(part);
         if (strcmp(from, to) != 0)
-            used +=
-                (size_t)snprintf(out + used, size - used, "%s%s %s to %s", comma, name, from, to);
+            plot_join(out, size, ", ", "%s %s to %s", name, from, to);
         else /* the name is the same, the card is not */
-            used += (size_t)snprintf(out + used, size - used, "%sanother %s", comma, name);
+            plot_join(out, size, ", ", "another %s", name);
     }
 }
 

@@ -30,18 +30,10 @@ static int stage_of_span(const struct stage_span *span)
     return -1;
 }
 
-static int count_lanes(const struct samples *samples)
-{
-    int lanes = 0;
-    for (int i = 0; i < samples->span_count; i++)
-        if (samples->span[i].lane >= lanes) lanes = samples->span[i].lane + 1;
-    return lanes;
-}
-
+/* Whether it has something to draw: spans, or else a sum of stages. */
 static bool batch_make(struct batch *batch, const struct view_row *row, bool spans)
 {
-    bool any = false;
-    *batch = (struct batch){.row = row, .lanes = 1};
+    *batch = (struct batch){.row = row, .lanes = spans ? 0 : 1};
     for (int s = 0; s < STAGES; s++)
         for (int i = 0; i < row->result.metric_count; i++) {
             const struct metric *metric = &row->result.metrics[i];
@@ -49,10 +41,11 @@ static bool batch_make(struct batch *batch, const struct view_row *row, bool spa
             batch->stage[s] = metric->value;
             batch->sum += metric->value;
             batch->longest = fmax(batch->longest, metric->value);
-            any = true;
         }
-    if (spans) batch->lanes = count_lanes(samples_of(batch));
-    return spans ? batch->lanes > 0 : any && batch->sum > 0;
+    const struct samples *samples = samples_of(batch);
+    for (int i = 0; spans && i < samples->span_count; i++)
+        if (samples->span[i].lane >= batch->lanes) batch->lanes = samples->span[i].lane + 1;
+    return spans ? batch->lanes > 0 : batch->sum > 0;
 }
 
 /* "1.23 ms, 64 % of the possible overlap". Stages are timed separately, so their sum may also be

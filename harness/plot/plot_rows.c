@@ -1,4 +1,4 @@
-#include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,10 +77,15 @@ bool plot_pair_is_size(const char *pair, int length)
     return digits > 0 && value + 1 + digits == pair + length;
 }
 
-static void add_word(char *out, size_t size, const char *word, int length)
+void plot_join(char *out, size_t size, const char *between, const char *format, ...)
 {
+    va_list arguments;
     size_t used = strlen(out);
-    snprintf(out + used, size - used, "%s%.*s", used ? " " : "", length, word);
+    if (used) used += (size_t)snprintf(out + used, size - used, "%s", between);
+    if (used >= size) return;
+    va_start(arguments, format);
+    vsnprintf(out + used, size - used, format, arguments);
+    va_end(arguments);
 }
 
 void plot_size_of(const char *shape, char out[RESULT_MAX_SHAPE])
@@ -89,7 +94,8 @@ void plot_size_of(const char *shape, char out[RESULT_MAX_SHAPE])
     const char *pair;
     out[0] = '\0';
     for (int i = 0; (pair = plot_pair(shape, i, &length)); i++)
-        if (plot_pair_is_size(pair, length)) add_word(out, RESULT_MAX_SHAPE, pair, length);
+        if (plot_pair_is_size(pair, length))
+            plot_join(out, RESULT_MAX_SHAPE, " ", "%.*s", length, pair);
 }
 
 /* A size of some rows. */
@@ -157,19 +163,16 @@ void plot_common_add(struct plot_common *common, const struct case_id *id)
 static void words(const struct plot_common *common, const struct case_id *id, bool shared,
                   char *out, size_t size)
 {
-    char name[2 * ASSAY_MAX_NAME];
     int length;
     const char *pair;
     bool operation = common->operation == shared, variant = common->variant == shared;
-    out[0] = '\0';
-    snprintf(name, sizeof name, "%s%s%s", operation ? id->operation : "",
-             operation && variant ? "/" : "", variant ? id->variant : "");
-    if (name[0]) add_word(out, size, name, (int)strlen(name));
+    snprintf(out, size, "%s%s%s", operation ? id->operation : "", operation && variant ? "/" : "",
+             variant ? id->variant : "");
     for (int i = 0; (pair = plot_pair(id->shape, i, &length)); i++)
         if (has_pair(common->first->shape, common->pairs, pair, length) == shared)
-            add_word(out, size, pair, length);
-    const char *temperature = temperature_name((enum assay_temperature)id->temperature);
-    if (common->temperature == shared) add_word(out, size, temperature, (int)strlen(temperature));
+            plot_join(out, size, " ", "%.*s", length, pair);
+    if (common->temperature == shared)
+        plot_join(out, size, " ", "%s", temperature_name((enum assay_temperature)id->temperature));
 }
 
 void plot_common_text(const struct plot_common *common, char out[PLOT_MAX_COMMON])

@@ -87,10 +87,8 @@ static void bar_figures(const struct bars *bars, const struct bar *bar, char *ou
     }
     end_text(lo, bar->row->speedup.lo);
     end_text(hi, bar->row->speedup.hi);
-    if (isnan(bar->row->speedup.lo))
-        snprintf(out, size, "%s", mid);
-    else
-        snprintf(out, size, "%s  [%s, %s]", mid, lo, hi);
+    snprintf(out, size, "%s", mid);
+    if (!isnan(bar->row->speedup.lo)) plot_join(out, size, "  ", "[%s, %s]", lo, hi);
 }
 
 /* The baseline of all bars: its name if there is only one. */

@@ -11,7 +11,6 @@ static bool point_make(struct sweep_point *point, const struct view_row *row, in
     const struct case_id *id = &row->result.id;
     const char *pair;
     int length;
-    size_t used = 0;
     *point = (struct sweep_point){.row = row, .swept = swept};
     if (swept >= 0) {
         pair = plot_pair(id->shape, swept, &length);
@@ -22,11 +21,9 @@ static bool point_make(struct sweep_point *point, const struct view_row *row, in
         if (point->size == 0) return false;
     }
     for (int i = 0; (pair = plot_pair(id->shape, i, &length)); i++)
-        if (i != swept)
-            used += (size_t)snprintf(point->panel + used, sizeof point->panel - used, "%.*s ",
-                                     length, pair);
-    snprintf(point->panel + used, sizeof point->panel - used, "%s",
-             temperature_name((enum assay_temperature)id->temperature));
+        if (i != swept) plot_join(point->panel, sizeof point->panel, " ", "%.*s", length, pair);
+    plot_join(point->panel, sizeof point->panel, " ", "%s",
+              temperature_name((enum assay_temperature)id->temperature));
     return true;
 }
 
