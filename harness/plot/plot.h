@@ -52,8 +52,7 @@ enum plot_need {
 struct plot;
 
 struct plot_kind {
-    const char *name;
-    const char *summary;
+    const char *name;                              /* of the script, too: plots/NAME.gp */
     unsigned needs;                                /* enum plot_need */
     enum plot_outcome (*query)(struct plot *plot); /* writes the .tsv (plot_data.h) */
     const char *otherwise; /* the kind to draw instead if this one has nothing; NULL: none */

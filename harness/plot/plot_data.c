@@ -57,18 +57,16 @@ void *plot_alloc(struct plot *plot, int count, size_t size)
 /* "NVIDIA H200, driver 580.159.04, clock cupti; run 1a2b3c4d, 2026-11-21" */
 static void subtitle(struct plot *plot, const struct stored_run *run)
 {
-    size_t used = 0;
     if (run->launch_count) {
         const struct device_info *device = &run->launches[0].device;
-        used = (size_t)snprintf(plot->subtitle, sizeof plot->subtitle, "%s%s%s%s, clock %s; ",
-                                device->simulated ? "SIMULATED " : "", device->name,
-                                !device->driver[0]            ? ""
-                                : device->place == ASSAY_HOST ? ", kernel "
-                                                              : ", driver ",
-                                device->driver, clock_name((enum clock_source)device->clock));
+        const char *driver = device->place == ASSAY_HOST ? ", kernel " : ", driver ";
+        snprintf(plot->subtitle, sizeof plot->subtitle, "%s%s%s%s, clock %s",
+                 device->simulated ? "SIMULATED " : "", device->name,
+                 device->driver[0] ? driver : "", device->driver,
+                 clock_name((enum clock_source)device->clock));
     }
-    snprintf(plot->subtitle + used, sizeof plot->subtitle - used, "run %.8s, %.10s", run->run.id,
-             run->started_at);
+    plot_join(plot->subtitle, sizeof plot->subtitle, "; ", "run %.8s, %.10s", run->run.id,
+              run->started_at);
 }
 
 int plot_open(struct plot *plot, const struct plot_kind *kind, const struct plot_request *request)
@@ -99,7 +97,9 @@ static void write_setting(FILE *out, const char *name, const char *text)
 
 int plot_write(FILE *out, struct plot *plot)
 {
-    if (fflush(plot->settings) || fflush(plot->out)) return assay_error("out of memory for a plot");
+    FILE *const parts[] = {plot->settings, plot->out};
+    for (int i = 0; i < 2; i++)
+        if (fflush(parts[i]) || ferror(parts[i])) return assay_error("out of memory for a plot");
     write_setting(out, "kind", plot->kind->name);
     write_setting(out, "title", plot->title);
     write_setting(out, "subtitle", plot->subtitle);

@@ -22,7 +22,7 @@ struct plot {
     const struct view_row **row; /* those to draw, as in the view; a query may sort and cut them */
     int count;
     struct plot_common common; /* of the cases drawn */
-    char title[2 * PLOT_MAX_COMMON], subtitle[PLOT_MAX_COMMON], note[320];
+    char title[2 * PLOT_MAX_COMMON], subtitle[2 * PLOT_MAX_COMMON], note[320];
     FILE *settings, *out;   /* the first block, and the others */
     int chars, right_chars; /* of the longest first and last text of the lines so far */
     struct plot_room *rooms;

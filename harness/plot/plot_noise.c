@@ -12,10 +12,11 @@ static double percent(double logarithm)
     return fmax(100 * expm1(logarithm), least_pct);
 }
 
-static int write_blocks(struct plot *plot, const struct noise *noise)
+/* Returns the number of blocks. */
+static int write_noise(struct plot *plot, const struct noise *noise)
 {
     char name[CASE_TEXT];
-    int count = 0;
+    int count = 0, sessions = noise_sessions(noise);
     for (int i = 0; i < noise->count; i++) {
         const struct noise_block *b = &noise->blocks[i];
         if (!plot_takes(plot->request, &b->id)) continue;
@@ -25,21 +26,14 @@ static int write_blocks(struct plot *plot, const struct noise *noise)
                   percent(b->shift), b->rounds);
     }
     plot_block_end(plot);
-    return count;
-}
-
-/* Returns the number of blocks. */
-static int write_noise(struct plot *plot, const struct noise *noise)
-{
-    int sessions = noise_sessions(noise), count = write_blocks(plot, noise);
-    plot_title(plot, "noise of unchanged code: %d block%s of launches, %d session%s", count,
-               count == 1 ? "" : "s", sessions, sessions == 1 ? "" : "s");
-    plot_size(plot, 1000, 540, 34);
     fputs("NaN\tNaN\n", plot->out); /* gnuplot does not count an empty block */
     for (int d = 0; d < NOISE_DECADES; d++)
         if (!isnan(noise->pooled[d]))
             fprintf(plot->out, "%.9g\t%.6g\n%.9g\t%.6g\n\n", pow(10, d), percent(noise->pooled[d]),
                     pow(10, d + 1), percent(noise->pooled[d]));
+    plot_title(plot, "noise of unchanged code: %d block%s of launches, %d session%s", count,
+               count == 1 ? "" : "s", sessions, sessions == 1 ? "" : "s");
+    plot_size(plot, 1000, 540, 34);
     return count;
 }
 
