@@ -75,7 +75,6 @@ int plot_open(struct plot *plot, const struct plot_kind *kind, const struct plot
     plot->settings = open_memstream(&plot->text[0], &plot->size[0]);
     plot->out = open_memstream(&plot->text[1], &plot->size[1]);
     if (!plot->settings || !plot->out) return assay_error("out of memory for a plot");
-    if (request->against && view_make(&plot->older, request->against)) return -1;
     if (!request->run) return 0;
     if (view_make(&plot->view, request->run)) return -1;
     plot->row = plot_alloc(plot, plot->view.count, sizeof *plot->row);

@@ -18,7 +18,8 @@
 struct plot {
     const struct plot_kind *kind;
     const struct plot_request *request;
-    struct view view, older;     /* of the request's run, and of `against`; empty: none */
+    struct view view;            /* of the request's run; empty: none */
+    struct view older;           /* of `against`, if the query makes it */
     const struct view_row **row; /* those to draw, as in the view; a query may sort and cut them */
     int count;
     struct plot_common common; /* of the cases drawn */

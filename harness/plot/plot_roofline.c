@@ -219,7 +219,9 @@ static void head(struct plot *plot, const struct roofline *roof, int lines)
 enum plot_outcome plot_roofline(struct plot *plot)
 {
     struct roofline roof = {.extent = {PLOT_NO_EXTENT, PLOT_NO_EXTENT}};
+    const struct stored_run *against = plot->request->against;
     int count = 0;
+    if (against && view_make(&plot->older, against)) return PLOT_FAILED;
     for (int i = 0; i < plot->count; i++)
         if (row_add(&roof, plot->row[i])) plot->row[count++] = plot->row[i];
     plot->count = count;
