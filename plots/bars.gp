@@ -1,18 +1,14 @@
 # bars.gp - time at one size: one bar per variant, fastest on top, with its interval.
 #
-#   gnuplot -c bars.gp DATA.tsv OUTPUT.svg|png|pdf
-#
 # DATA has blocks, separated by two empty lines: settings (name, value), then bars
 # (name, kind, time, its low and high end, label), fastest first.
 
 data = ARG1; output = ARG2; columns = ARG3; frames = ARG4
 load "style.gp"
-stats data index 1 using 3 nooutput
-bars = STATS_records
+eval chart
 
 paint(kind) = kind eq "baseline" ? 0x999999 : kind eq "reference" ? 0xD0D0D0 : 0x56B4E9
 
-set lmargin left_of
 set xlabel "time (" . find("unit") . "), with its interval; baselines are grey"
 # A bar that is too long ends a little after the longest whole one, with a gap in it.
 longest = number("longest")
@@ -20,9 +16,6 @@ edge = 1.06 * longest
 end(x) = x > longest ? edge : x
 broken(x) = x > longest
 set xrange [0:1.27 * longest] # leaves space for the figures
-set yrange [bars - 0.4:-0.6]
-unset ytics
-unset key
 
 plot data index 1 using (0.5 * end($3)):0:(0):(end($3)):($0 - 0.36):($0 + 0.36):(paint(strcol(2))) \
          with boxxyerror linecolor rgb variable, \

@@ -1,8 +1,6 @@
 # dist.gp - how times are distributed: above, the share of them up to each time;
 # below, a violin per variant (its density, mirrored), with the median as a tick.
 #
-#   gnuplot -c dist.gp DATA.tsv OUTPUT.svg|png|pdf
-#
 # DATA has blocks, separated by two empty lines: settings (name, value); curves (name,
 # kind, values, median); one block per curve: time, share; one block per curve: time,
 # density (the largest is 1).

@@ -2,29 +2,22 @@
 # and the interval, over the floor (pale) and the noise (darker) within which it
 # counts as unchanged, coloured by verdict.
 #
-#   gnuplot -c forest.gp DATA.tsv OUTPUT.svg|png|pdf
-#
 # DATA has blocks, separated by two empty lines: settings (name, value), then rows
 # (name, verdict, ratio, its low and high end, floor and noise as fractions,
 # figures as text), worst first.
 
 data = ARG1; output = ARG2; columns = ARG3; frames = ARG4
 load "style.gp"
-stats data index 1 using 3 nooutput
-rows = STATS_records
+eval chart
 
 # The verdict is printed at the end of each row, so that colour is not needed.
 paint(v) = v eq "REGRESSED" ? 0xD55E00 : v eq "IMPROVED" ? 0x0072B2 : v eq "PASS" ? 0x009E73 \
     : v eq "SUSPECT" ? 0xE69F00 : v eq "UNSTABLE" ? 0xCC79A7 : v eq "ERROR" || v eq "MISSING" ? 0x000000 : 0x808080
 
-set lmargin left_of
 set rmargin right_of
 set logscale x
 left = number("left"); right = number("right")
 set xrange [left:right]
-set yrange [rows - 0.4:-0.6]
-unset ytics
-unset key
 set xlabel "time against the base (log scale); right of the line is slower.\nBands: pale, smaller than what counts; darker, the noise of unchanged code"
 set xtics ()
 do for [t in ladder(right / left)] { set xtics add (sprintf("%+.3g %%%%", 100 * (t - 1)) t + 0) }

@@ -1,8 +1,6 @@
 # history.gp - cases over runs, one panel per case: the time of every run, the level it
 # belongs to, changes of level and borders (another device, driver, clock).
 #
-#   gnuplot -c history.gp DATA.tsv OUTPUT.svg|png|pdf
-#
 # DATA has blocks, separated by two empty lines: settings (name, value); then three
 # blocks per panel: its name, unit, runs, first and last day; changes (1 when a
 # border, place, label; the first line is none); runs (place, time, level, day,

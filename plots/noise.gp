@@ -1,8 +1,6 @@
 # noise.gp - how far unchanged code differs from itself, by how long it takes: the
 # spread between pairs of launches, and the shift of a block's estimate.
 #
-#   gnuplot -c noise.gp DATA.tsv OUTPUT.svg|png|pdf
-#
 # DATA has blocks, separated by two empty lines: settings (name, value); blocks of
 # launches (time in ns, spread and shift in per cent, rounds, name); the pooled
 # spread (time, per cent), two lines per decade.

@@ -1,8 +1,6 @@
 # pareto.gp - quality against time: one point per case, and the line of those that
 # no other beats in both.
 #
-#   gnuplot -c pareto.gp DATA.tsv OUTPUT.svg|png|pdf
-#
 # DATA has blocks, separated by two empty lines: settings (name, value); variants;
 # cases (variant from 1, time, metric, 1 on the front, its number there or 0, the
 # label beside it or -, name), by time.

@@ -2,8 +2,6 @@
 # that overlap is seen. Without: their sums end to end, and below them the time that a
 # launch took; the tick is the longest stage, below which no overlap can get.
 #
-#   gnuplot -c pipeline.gp DATA.tsv OUTPUT.svg|png|pdf
-#
 # DATA has blocks, separated by two empty lines: settings (name, value); cases (name; first
 # line; the longest stage, missing with spans; figures as text); boxes (stage; from, to;
 # top and bottom in lines).

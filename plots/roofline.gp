@@ -1,8 +1,6 @@
 # roofline.gp - every case under the measured ceilings: operations per second against
 # operations per byte. Cases that only move bytes have a separate panel.
 #
-#   gnuplot -c roofline.gp DATA.tsv OUTPUT.svg|png|pdf
-#
 # DATA has blocks, separated by two empty lines: settings (name, value); operations
 # (name, cases); ceilings (h of operations, d of bytes, m of bytes in the second
 # panel only; rate, label); cases (operation from 1, 1 when it only moves bytes,

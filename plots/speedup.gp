@@ -1,14 +1,11 @@
 # speedup.gp - how many times as fast as the baseline: one bar per case, or per variant.
 #
-#   gnuplot -c speedup.gp DATA.tsv OUTPUT.svg|png|pdf
-#
 # DATA has blocks, separated by two empty lines: settings (name, value), then bars
 # (name, kind, ratio, its low and high end, figures as text, cases), one row per bar.
 
 data = ARG1; output = ARG2; columns = ARG3; frames = ARG4
 load "style.gp"
-stats data index 1 using 3 nooutput
-bars = STATS_records
+eval chart
 
 # Slower is vermillion, faster blue, pale where the interval has both; other
 # baselines are grey.
@@ -16,16 +13,12 @@ both(lo, hi) = !number("together") && lo < 1 && hi > 1
 paint(kind, ratio, lo, hi) = kind eq "baseline" ? 0x999999 \
     : both(lo, hi) ? (ratio < 1 ? 0xF2BF99 : 0x99C7E0) : ratio < 1 ? 0xD55E00 : 0x0072B2
 
-set lmargin left_of
 set rmargin right_of
 set xlabel "times as fast as the baseline (log scale); right of the line is faster.\n" \
     . (number("together") ? "Grey: another baseline" : "Pale: the interval holds 1x; grey: another baseline")
 set logscale x
 left = number("left"); right = number("right")
 set xrange [left:right]
-set yrange [bars - 0.4:-0.6]
-unset ytics
-unset key
 set xtics (); do for [t in ladder(right / left)] { set xtics add (t . "x" t + 0) }
 set arrow from 1, graph 0 to 1, graph 1 nohead linewidth 1.5 linecolor rgb ink front
 

@@ -1,6 +1,10 @@
 # style.gp - what all plots share: settings, the terminal, the title, the palette.
 #
-# A script begins with
+# A script is run as
+#
+#   gnuplot -c KIND.gp DATA.tsv OUTPUT.svg|png|pdf
+#
+# and begins with
 #
 #   data = ARG1; output = ARG2; columns = ARG3; frames = ARG4
 #   load "style.gp"
@@ -99,6 +103,9 @@ most = text_only ? across / 3 : 100
 cut(name) = strlen(name) > most ? name[1:most - 3] . "..." : name
 left_of = (number("chars") < most ? number("chars") : most) + (text_only ? 3 : 2)
 right_of = number("right_chars") + 3
+# `eval chart` for one with a row per line of block 1, the first on top.
+chart = "stats data index 1 using 3 nooutput; rows = STATS_records; set lmargin left_of; " \
+    . "set yrange [rows - 0.4:-0.6]; unset ytics; unset key"
 
 # Tics of a logarithmic axis of ratios that spans so many times:
 #   set xtics (""  1); do for [t in ladder(span)] { set xtics add (t . "x" t + 0) }

@@ -1,8 +1,6 @@
 # sweep.gp - throughput or time against size: one curve per variant, the device's
 # ceilings and memories as lines.
 #
-#   gnuplot -c sweep.gp DATA.tsv OUTPUT.svg|png|pdf
-#
 # DATA has blocks, separated by two empty lines: settings (name, value), curves
 # (name, kind), lines (v or h, position, label), then one block per curve: size
 # (bytes, or a dim), value, its low and high end, time in ns, its low and high end.

@@ -1,8 +1,6 @@
 # timeline.gp - samples in the order taken, each over the median of its case, above
 # the device's clock, temperature and power.
 #
-#   gnuplot -c timeline.gp DATA.tsv OUTPUT.svg|png|pdf
-#
 # DATA has blocks, separated by two empty lines: settings (name, value); stretches of
 # one operation (from, to, name); samples or bins of them (place, ratio, 5 % and
 # 95 % quantile, how many were marked); cases (from, to, SM clock in MHz, temperature

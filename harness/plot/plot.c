@@ -1,5 +1,4 @@
 /* plot.c - the table of kinds, and drawing one. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -7,27 +6,17 @@
 #include "plot/plot_gnuplot.h"
 
 const struct plot_kind plot_kinds[] = {
-    {"roofline", "every case under the ceilings that were measured; with --against, arrows",
-     "roofline.gp", PLOT_RUN | PLOT_TAKES_AGAINST, plot_roofline, NULL},
-    {"sweep", "rate or time against size, one curve per variant", "sweep.gp",
-     PLOT_RUN | PLOT_TAKES_METRIC, plot_sweep, "bars"},
-    {"bars", "time of each variant at one size", "bars.gp", PLOT_RUN, plot_bars, NULL},
-    {"speedup", "how many times faster than the baseline", "speedup.gp", PLOT_RUN, plot_speedup,
-     NULL},
-    {"forest", "what changed since the run --against, coloured by verdict", "forest.gp",
-     PLOT_RUN | PLOT_AGAINST | PLOT_TAKES_AGAINST, plot_forest, NULL},
-    {"dist", "how the samples (or medians of launches) are distributed", "dist.gp", PLOT_RUN,
-     plot_dist, NULL},
-    {"timeline", "samples in the order taken over clock, temperature, power", "timeline.gp",
-     PLOT_RUN, plot_timeline, NULL},
-    {"history", "cases over all runs, with changes and borders", "history.gp", PLOT_STORE,
-     plot_history, NULL},
-    {"pareto", "quality against time, with the Pareto front", "pareto.gp",
-     PLOT_RUN | PLOT_TAKES_METRIC, plot_pareto, NULL},
-    {"pipeline", "stages of a batch, and how far they overlap", "pipeline.gp", PLOT_RUN,
-     plot_pipeline, NULL},
-    {"noise", "how far unchanged code differs from itself, by its time", "noise.gp",
-     PLOT_RUN | PLOT_STORE | PLOT_OF_GATES, plot_noise, NULL},
+    {"roofline", PLOT_RUN | PLOT_TAKES_AGAINST, plot_roofline, NULL},
+    {"sweep", PLOT_RUN | PLOT_TAKES_METRIC, plot_sweep, "bars"},
+    {"bars", PLOT_RUN, plot_bars, NULL},
+    {"speedup", PLOT_RUN, plot_speedup, NULL},
+    {"forest", PLOT_RUN | PLOT_AGAINST | PLOT_TAKES_AGAINST, plot_forest, NULL},
+    {"dist", PLOT_RUN, plot_dist, NULL},
+    {"timeline", PLOT_RUN, plot_timeline, NULL},
+    {"history", PLOT_STORE, plot_history, NULL},
+    {"pareto", PLOT_RUN | PLOT_TAKES_METRIC, plot_pareto, NULL},
+    {"pipeline", PLOT_RUN, plot_pipeline, NULL},
+    {"noise", PLOT_RUN | PLOT_STORE | PLOT_OF_GATES, plot_noise, NULL},
     {0},
 };
 
@@ -39,10 +28,9 @@ const struct plot_kind *plot_find(const char *name)
     char all[256] = "";
     int count = 0;
     for (; plot_kinds[count].name && count < MOST_KINDS; count++) {
-        size_t used = strlen(all);
         if (!strcmp(plot_kinds[count].name, name)) return &plot_kinds[count];
         names[count] = plot_kinds[count].name;
-        snprintf(all + used, sizeof all - used, "%s%s", used ? ", " : "", names[count]);
+        plot_join(all, sizeof all, ", ", "%s", names[count]);
     }
     const char *near = text_nearest(name, names, count);
     if (near)
@@ -52,47 +40,17 @@ const struct plot_kind *plot_find(const char *name)
     return NULL;
 }
 
-static int needs_check(const struct plot_kind *kind, const struct plot_request *request)
-{
-    if ((kind->needs & PLOT_RUN) && !request->run)
-        return assay_error("a plot '%s' wants a run", kind->name);
-    if ((kind->needs & PLOT_AGAINST) && !request->comparison)
-        return assay_error("a plot '%s' compares two runs: name the older one with --against",
-                           kind->name);
-    if ((kind->needs & PLOT_STORE) && !request->store)
-        return assay_error("a plot '%s' wants the database", kind->name);
-    return 0;
-}
-
-/* Draw the other kind, unless a metric was asked for and that kind has none. */
-static enum plot_outcome draw_otherwise(const struct plot_kind *kind,
-                                        const struct plot_request *request)
-{
-    const struct plot_kind *other = plot_find(kind->otherwise);
-    if (request->metric && !(other->needs & PLOT_TAKES_METRIC)) return PLOT_NOTHING;
-    return plot_draw(other, request);
-}
-
 enum plot_outcome plot_draw(const struct plot_kind *kind, const struct plot_request *request)
 {
-    char *tsv = NULL;
-    size_t size = 0;
-    if (needs_check(kind, request) || gnuplot_output_check(request->output)) return PLOT_FAILED;
-    FILE *out = open_memstream(&tsv, &size);
-    if (!out) {
-        assay_error("out of memory for a plot");
-        return PLOT_FAILED;
-    }
+    struct plot plot;
+    enum plot_outcome outcome = PLOT_FAILED;
+    if (gnuplot_output_check(request->output)) return PLOT_FAILED;
     if (request->places) plot_places_release(request->places);
-    plot_setting(out, "kind", kind->name);
-    enum plot_outcome outcome = kind->query(out, request);
-    bool broken = ferror(out) != 0;
-    if ((fclose(out) || broken) && outcome == PLOT_DRAWN) {
-        assay_error("out of memory for a plot");
-        outcome = PLOT_FAILED;
-    }
-    if (outcome == PLOT_DRAWN && gnuplot_draw(kind->script, tsv, size, request))
-        outcome = PLOT_FAILED;
-    free(tsv);
-    return outcome == PLOT_NOTHING && kind->otherwise ? draw_otherwise(kind, request) : outcome;
+    if (plot_open(&plot, kind, request) == 0) outcome = kind->query(&plot);
+    if (outcome == PLOT_DRAWN && gnuplot_draw(&plot)) outcome = PLOT_FAILED;
+    plot_close(&plot);
+    if (outcome != PLOT_NOTHING || !kind->otherwise) return outcome;
+    const struct plot_kind *other = plot_find(kind->otherwise);
+    bool takes_metric = other->needs & PLOT_TAKES_METRIC;
+    return request->metric && !takes_metric ? outcome : plot_draw(other, request);
 }

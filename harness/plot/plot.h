@@ -49,12 +49,12 @@ enum plot_need {
     PLOT_OF_GATES = 32, /* the newest run may be a launch of a gate, as only its device matters */
 };
 
+struct plot;
+
 struct plot_kind {
-    const char *name;
-    const char *summary;
-    const char *script;                                                        /* in plots/ */
-    unsigned needs;                                                            /* enum plot_need */
-    enum plot_outcome (*query)(FILE *out, const struct plot_request *request); /* writes the .tsv */
+    const char *name;                              /* of the script, too: plots/NAME.gp */
+    unsigned needs;                                /* enum plot_need */
+    enum plot_outcome (*query)(struct plot *plot); /* writes the .tsv (plot_data.h) */
     const char *otherwise; /* the kind to draw instead if this one has nothing; NULL: none */
 };
 
@@ -63,7 +63,8 @@ extern const struct plot_kind plot_kinds[]; /* ended by a NULL name */
 /* The kind with this name; NULL with assay_error, which suggests one. */
 const struct plot_kind *plot_find(const char *name);
 
-/* Draw one kind into request->output: a complete new file, or none. For reports:
+/* Draw one kind into request->output: a complete new file, or none. The request has what the
+ * kind needs. For reports:
  *   struct plot_request request = {.run = run, .output = "x.svg"};
  *   plot_draw(plot_find("roofline"), &request);
  * The SVG has a white background and may be inlined in HTML. */

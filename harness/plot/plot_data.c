@@ -1,8 +1,8 @@
-#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
-#include "case/case_name.h"
 #include "plot/plot_data.h"
 
 /* gnuplot interprets quotes, a leading # as a comment and \n in a label as a line end, and has
@@ -34,9 +34,59 @@ int plot_width(const char *text)
     return width;
 }
 
-/* ---------------------------------------------------------------- settings -- */
+/* ------------------------------------------------------------------- the plot -- */
 
-void plot_setting(FILE *out, const char *name, const char *text)
+/* Memory of a plot. */
+struct plot_room {
+    struct plot_room *next;
+    double memory[]; /* aligned for what queries keep */
+};
+
+void *plot_alloc(struct plot *plot, int count, size_t size)
+{
+    struct plot_room *room = calloc(1, sizeof *room + (size_t)count * size);
+    if (!room) {
+        assay_error("out of memory for a plot");
+        return NULL;
+    }
+    room->next = plot->rooms;
+    plot->rooms = room;
+    return room->memory;
+}
+
+/* "NVIDIA H200, driver 580.159.04, clock cupti; run 1a2b3c4d, 2026-11-21" */
+static void subtitle(struct plot *plot, const struct stored_run *run)
+{
+    if (run->launch_count) {
+        const struct device_info *device = &run->launches[0].device;
+        const char *driver = device->place == ASSAY_HOST ? ", kernel " : ", driver ";
+        snprintf(plot->subtitle, sizeof plot->subtitle, "%s%s%s%s, clock %s",
+                 device->simulated ? "SIMULATED " : "", device->name,
+                 device->driver[0] ? driver : "", device->driver,
+                 clock_name((enum clock_source)device->clock));
+    }
+    plot_join(plot->subtitle, sizeof plot->subtitle, "; ", "run %.8s, %.10s", run->run.id,
+              run->started_at);
+}
+
+int plot_open(struct plot *plot, const struct plot_kind *kind, const struct plot_request *request)
+{
+    *plot = (struct plot){.kind = kind, .request = request};
+    plot->settings = open_memstream(&plot->text[0], &plot->size[0]);
+    plot->out = open_memstream(&plot->text[1], &plot->size[1]);
+    if (!plot->settings || !plot->out) return assay_error("out of memory for a plot");
+    if (!request->run) return 0;
+    if (view_make(&plot->view, request->run)) return -1;
+    plot->row = plot_alloc(plot, plot->view.count, sizeof *plot->row);
+    if (!plot->row) return -1;
+    for (int i = 0; i < plot->view.count; i++)
+        if (plot_row_taken(request, &plot->view.rows[i]))
+            plot->row[plot->count++] = &plot->view.rows[i];
+    subtitle(plot, request->run);
+    return 0;
+}
+
+static void write_setting(FILE *out, const char *name, const char *text)
 {
     if (!text[0]) return; /* gnuplot reads no empty field */
     fprintf(out, "%s\t", name);
@@ -44,85 +94,124 @@ void plot_setting(FILE *out, const char *name, const char *text)
     fputc('\n', out);
 }
 
-void plot_setting_number(FILE *out, const char *name, double value)
+int plot_write(FILE *out, struct plot *plot)
 {
-    fprintf(out, "%s\t%.9g\n", name, value);
-}
-
-void plot_block_end(FILE *out)
-{
+    FILE *const parts[] = {plot->settings, plot->out};
+    for (int i = 0; i < 2; i++)
+        if (fflush(parts[i]) || ferror(parts[i])) return assay_error("out of memory for a plot");
+    write_setting(out, "kind", plot->kind->name);
+    write_setting(out, "title", plot->title);
+    write_setting(out, "subtitle", plot->subtitle);
+    write_setting(out, "note", plot->note);
+    fwrite(plot->text[0], 1, plot->size[0], out);
     fputs("\n\n", out);
+    fwrite(plot->text[1], 1, plot->size[1], out);
+    return 0;
 }
 
-/* "NVIDIA H200, driver 580.159.04, clock cupti" */
-static void device_text(const struct device_info *device, char *out, size_t size)
+void plot_close(struct plot *plot)
 {
-    snprintf(out, size, "%s%s%s%s, clock %s", device->simulated ? "SIMULATED " : "", device->name,
-             !device->driver[0]            ? ""
-             : device->place == ASSAY_HOST ? ", kernel "
-                                           : ", driver ",
-             device->driver, clock_name((enum clock_source)device->clock));
-}
-
-void plot_head(FILE *out, const struct stored_run *run, const char *title, const char *note)
-{
-    char device[512], text[1024];
-    plot_setting(out, "title", title);
-    if (run) {
-        snprintf(text, sizeof text, "run %.8s, %.10s", run->run.id, run->started_at);
-        if (run->launch_count) {
-            device_text(&run->launches[0].device, device, sizeof device);
-            snprintf(text, sizeof text, "%s; run %.8s, %.10s", device, run->run.id,
-                     run->started_at);
-        }
-        plot_setting(out, "subtitle", text);
+    if (plot->settings) fclose(plot->settings);
+    if (plot->out) fclose(plot->out);
+    free(plot->text[0]);
+    free(plot->text[1]);
+    for (struct plot_room *room = plot->rooms, *next; room; room = next) {
+        next = room->next;
+        free(room);
     }
-    plot_setting(out, "note", note ? note : "");
+    view_release(&plot->older);
+    view_release(&plot->view);
 }
 
-void plot_size(FILE *out, int wide, int high, int lines)
+/* ----------------------------------------------------------- settings and lines -- */
+
+void plot_setting(struct plot *plot, const char *name, const char *text)
 {
-    plot_setting_number(out, "wide", wide);
-    plot_setting_number(out, "high", high);
-    plot_setting_number(out, "lines", lines);
+    write_setting(plot->settings, name, text);
 }
 
-void plot_size_rows(FILE *out, int rows, int chars)
+void plot_setting_number(struct plot *plot, const char *name, double value)
+{
+    fprintf(plot->settings, "%s\t%.9g\n", name, value);
+}
+
+void plot_title(struct plot *plot, const char *format, ...)
+{
+    va_list arguments;
+    char common[PLOT_MAX_COMMON];
+    va_start(arguments, format);
+    vsnprintf(plot->title, sizeof plot->title, format, arguments);
+    va_end(arguments);
+    plot_common_text(&plot->common, common);
+    if (common[0]) plot_join(plot->title, sizeof plot->title, "  ", "(%s)", common);
+}
+
+void plot_size(struct plot *plot, int wide, int high, int lines)
+{
+    plot_setting_number(plot, "wide", wide);
+    plot_setting_number(plot, "high", high);
+    plot_setting_number(plot, "lines", lines);
+}
+
+void plot_size_rows(struct plot *plot, int rows)
 {
     int pitch = rows <= 12 ? 30 : rows <= 30 ? 22 : 17;
-    plot_size(out, 1100 + (chars > 45 ? 8 * (chars - 45) : 0), 160 + pitch * rows, rows + 12);
+    plot_size(plot, 1100 + (plot->chars > 45 ? 8 * (plot->chars - 45) : 0), 160 + pitch * rows,
+              rows + 12);
+}
+
+/* Write a text, and keep in *chars the width of the longest. */
+static void write_text(struct plot *plot, const char *text, int *chars)
+{
+    int width = plot_width(text);
+    plot_text(plot->out, text);
+    if (width > *chars) *chars = width;
+}
+
+void plot_line(struct plot *plot, const char *first, const char *last, const char *format, ...)
+{
+    va_list arguments;
+    if (first) write_text(plot, first, &plot->chars);
+    if (first && format) fputc('\t', plot->out);
+    va_start(arguments, format);
+    if (format) vfprintf(plot->out, format, arguments);
+    va_end(arguments);
+    if (last && (first || format)) fputc('\t', plot->out);
+    if (last) write_text(plot, last, &plot->right_chars);
+    fputc('\n', plot->out);
+}
+
+void plot_link_point(struct plot *plot, const struct view_row *row, int panel, double x, double y)
+{
+    plot_place_point(plot->request->places, (int)(row - plot->view.rows), panel, x, y);
+}
+
+void plot_link_line(struct plot *plot, const struct view_row *row, int cases, int line)
+{
+    plot_place_line(plot->request->places, (int)(row - plot->view.rows), cases, line);
+}
+
+void plot_block_end(struct plot *plot)
+{
+    fputs("\n\n", plot->out);
 }
 
 /* ------------------------------------------------------------------- units -- */
 
-static const struct plot_scale byte_rates[] = {
-    {1e12, "TB/s"}, {1e9, "GB/s"}, {1e6, "MB/s"}, {1, "B/s"}};
-static const struct plot_scale op_rates[] = {
-    {1e15, "PFLOP/s"}, {1e12, "TFLOP/s"}, {1e9, "GFLOP/s"}, {1, "FLOP/s"}};
-static const struct plot_scale times[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}};
-
 enum { SCALES = 4 };
 
-static const struct plot_scale *scale_for(const struct plot_scale *scales, double largest)
-{
-    for (int i = 0; i < SCALES - 1; i++)
-        if (largest >= scales[i].factor) return &scales[i];
-    return &scales[SCALES - 1];
-}
+static const struct plot_scale scales[][SCALES] = {
+    [PLOT_BYTE_RATE] = {{1e12, "TB/s"}, {1e9, "GB/s"}, {1e6, "MB/s"}, {1, "B/s"}},
+    [PLOT_OP_RATE] = {{1e15, "PFLOP/s"}, {1e12, "TFLOP/s"}, {1e9, "GFLOP/s"}, {1, "FLOP/s"}},
+    [PLOT_TIME] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}},
+};
 
-const struct plot_scale *plot_byte_rate(double largest)
+const struct plot_scale *plot_scale(enum plot_quantity quantity, double largest)
 {
-    return scale_for(byte_rates, largest);
-}
-
-const struct plot_scale *plot_op_rate(double largest)
-{
-    return scale_for(op_rates, largest);
-}
-
-const struct plot_scale *plot_time(double largest)
-{
-    return scale_for(times, largest);
+    int i = 0;
+    while (i < SCALES - 1 && !(largest >= scales[quantity][i].factor))
+        i++;
+    return &scales[quantity][i];
 }
 
 bool plot_ceiling_is_ops(const char *name)
@@ -132,20 +221,25 @@ bool plot_ceiling_is_ops(const char *name)
     return false;
 }
 
-/* ------------------------------------------------------------------- cases -- */
-
-bool plot_takes(const struct plot_request *request, const struct case_id *id)
+void plot_ceiling_rate(const struct ceiling *ceiling, char out[UNITS_MAX])
 {
-    char rest[RESULT_MAX_SHAPE + 16];
-    if (request->operation && strcmp(request->operation, id->operation) != 0) return false;
-    if (request->cases && !case_matches(request->cases, id)) return false;
-    snprintf(rest, sizeof rest, "%s%s%s", id->shape, id->shape[0] ? " " : "",
-             temperature_name((enum assay_temperature)id->temperature));
-    return !request->only || text_glob(request->only, rest);
+    if (plot_ceiling_is_ops(ceiling->name))
+        units_ops(out, ceiling->rate, !strcmp(ceiling->name, "int8"));
+    else
+        units_rate(out, ceiling->rate);
 }
 
-enum plot_outcome plot_nothing(const struct plot_request *request, const char *what)
+void plot_extend(struct plot_extent *extent, double x, double y)
 {
+    extent->left = fmin(extent->left, x);
+    extent->right = fmax(extent->right, x);
+    extent->low = fmin(extent->low, y);
+    extent->top = fmax(extent->top, y);
+}
+
+enum plot_outcome plot_nothing(const struct plot *plot, const char *what)
+{
+    const struct plot_request *request = plot->request;
     assay_error("nothing to draw: %s%s%s%s%s%s%s", what, request->operation ? "; operation " : "",
                 request->operation ? request->operation : "", request->cases ? "; case " : "",
                 request->cases ? request->cases : "", request->only ? "; only " : "",
@@ -156,4 +250,14 @@ enum plot_outcome plot_nothing(const struct plot_request *request, const char *w
 double plot_or(double value, double otherwise)
 {
     return isnan(value) ? otherwise : value;
+}
+
+struct interval plot_interval(double mid, double lo, double hi)
+{
+    return (struct interval){.mid = mid, .lo = plot_or(lo, mid), .hi = plot_or(hi, mid)};
+}
+
+struct interval plot_time_of(const struct case_result *result)
+{
+    return plot_interval(result->time_ns, result->lo_ns, result->hi_ns);
 }

@@ -1,45 +1,39 @@
 /* plot_forest.c - the data of plots/forest.gp: what changed between two runs. */
-#include <math.h>
-
 #include "plot/plot_data.h"
-#include "plot/plot_rows.h"
 #include "show/comparison_formats.h"
-
-/* --------------------------------------------------------------------- rows -- */
-
-static bool is_taken(const struct plot_request *request, const struct comparison_row *row)
-{
-    return row->ratio.mid > 0 && plot_takes(request, &row->id);
-}
 
 /* "+3.4 %  [2.1, 4.7]" */
 static void figures(const struct comparison_row *row, char *out, size_t size)
 {
-    int used = snprintf(out, size, "%+.1f %%", 100 * (row->ratio.mid - 1));
-    if (!isnan(row->ratio.lo))
-        used += snprintf(out + used, size - (size_t)used, "  [%+.1f, %+.1f]",
-                         100 * (row->ratio.lo - 1), 100 * (row->ratio.hi - 1));
-    snprintf(out + used, size - (size_t)used, "  %s", verdict_name(row->verdict));
+    const struct interval *ratio = &row->ratio;
+    snprintf(out, size, "%+.1f %%", 100 * (ratio->mid - 1));
+    if (!isnan(ratio->lo))
+        plot_join(out, size, "  ", "[%+.1f, %+.1f]", 100 * (ratio->lo - 1), 100 * (ratio->hi - 1));
+    plot_join(out, size, "  ", "%s", verdict_name(row->verdict));
+}
+
+static struct interval ratio_of(const struct comparison_row *row)
+{
+    return plot_interval(row->ratio.mid, row->ratio.lo, row->ratio.hi);
 }
 
 struct page {
-    const struct comparison *comparison;
     const struct comparison_row *row[PLOT_MAX_ROWS];
     int shown, taken, without; /* without: included, but without a ratio */
     int more[VERDICTS];        /* counts of rows that are not shown */
-    struct plot_common common;
     double least, greatest;
 };
 
 /* The rows are sorted worst first, so those that are left out matter least. */
-static void page_make(struct page *page, const struct plot_request *request,
-                      const struct comparison *comparison)
+static void page_make(struct page *page, struct plot *plot)
 {
-    *page = (struct page){.comparison = comparison, .least = 0.98, .greatest = 1.02};
+    const struct comparison *comparison = plot->request->comparison;
+    *page = (struct page){.least = 0.98, .greatest = 1.02};
     for (int i = 0; i < comparison->count; i++) {
         const struct comparison_row *row = &comparison->rows[i];
-        if (!is_taken(request, row)) {
-            page->without += plot_takes(request, &row->id);
+        if (!plot_takes(plot->request, &row->id)) continue;
+        if (!(row->ratio.mid > 0)) {
+            page->without++;
             continue;
         }
         page->taken++;
@@ -48,108 +42,67 @@ static void page_make(struct page *page, const struct plot_request *request,
             continue;
         }
         page->row[page->shown++] = row;
-        plot_common_add(&page->common, &row->id);
-        page->least = fmin(page->least, plot_or(row->ratio.lo, row->ratio.mid));
-        page->greatest = fmax(page->greatest, plot_or(row->ratio.hi, row->ratio.mid));
-        page->least = fmin(page->least, 1 / (1 + row->floor));
-        page->greatest = fmax(page->greatest, 1 + row->floor);
+        plot_common_add(&plot->common, &row->id);
+        struct interval ratio = ratio_of(row);
+        page->least = fmin(page->least, fmin(ratio.lo, 1 / (1 + row->floor)));
+        page->greatest = fmax(page->greatest, fmax(ratio.hi, 1 + row->floor));
     }
 }
 
-/* "and 440 more: 438 PASS, 2 IMPROVED; 3 without a time on both sides" */
-static void page_note(const struct page *page, char *out, size_t size)
+/* "worst first, and 440 more: 438 PASS, 2 IMPROVED; 3 without a time on both sides" */
+static void write_note(struct plot *plot, const struct page *page)
 {
-    size_t used = 0;
     const char *before = ": ";
-    out[0] = '\0';
     if (page->taken > page->shown)
-        used += (size_t)snprintf(out, size, "worst first, and %d more", page->taken - page->shown);
-    for (int v = 0; v < VERDICTS && used < size; v++) {
+        plot_note(plot, "", "worst first, and %d more", page->taken - page->shown);
+    for (int v = 0; v < VERDICTS; v++) {
         if (!page->more[v]) continue;
-        used += (size_t)snprintf(out + used, size - used, "%s%d %s", before, page->more[v],
-                                 verdict_name((enum verdict)v));
+        plot_note(plot, before, "%d %s", page->more[v], verdict_name((enum verdict)v));
         before = ", ";
     }
-    if (page->without && used < size)
-        snprintf(out + used, size - used, "%s%d without a time on both sides", used ? "; " : "",
-                 page->without);
+    if (page->without) plot_note(plot, "; ", "%d without a time on both sides", page->without);
 }
 
-/* An interval beyond a factor of about five leaves the frame. */
-static void write_head(FILE *out, const struct plot_request *request, const struct page *page,
-                       int chars)
-{
-    char title[PLOT_MAX_COMMON + 256], common[PLOT_MAX_COMMON], note[320];
-    const struct comparison *c = page->comparison;
-    plot_common_text(&page->common, common);
-    snprintf(title, sizeof title, "change of %s, run %.8s (%.10s) against %.8s (%.10s)%s%s%s",
-             c->metric, c->candidate.id, c->candidate.started_at, c->base.id, c->base.started_at,
-             common[0] ? "  (" : "", common, common[0] ? ")" : "");
-    page_note(page, note, sizeof note);
-    plot_head(out, request->run, title, note);
-    plot_size_rows(out, page->shown + 2, chars);
-    plot_setting_number(out, "left", fmax(page->least / 1.02, 0.2));
-    plot_setting_number(out, "right", fmin(page->greatest * 1.02, 5));
-}
-
-static void write_rows(FILE *out, const struct plot_request *request, const struct page *page)
+static void write_row(struct plot *plot, const struct comparison_row *row, int line)
 {
     char name[PLOT_MAX_NAME], text[128];
-    int chars = 0, right_chars = 0;
-    for (int i = 0; i < page->shown; i++) {
-        plot_common_rest(&page->common, &page->row[i]->id, name);
-        figures(page->row[i], text, sizeof text);
-        if (plot_width(name) > chars) chars = plot_width(name);
-        if (plot_width(text) > right_chars) right_chars = plot_width(text);
-    }
-    write_head(out, request, page, chars);
-    plot_setting_number(out, "chars", chars);
-    plot_setting_number(out, "right_chars", right_chars);
-    plot_block_end(out);
-    for (int i = 0; i < page->shown; i++) {
-        const struct comparison_row *row = page->row[i];
-        plot_common_rest(&page->common, &row->id, name);
-        figures(row, text, sizeof text);
-        plot_text(out, name);
-        fprintf(out, "\t%s\t%.9g\t%.9g\t%.9g\t%.9g\t%.9g\t", verdict_name(row->verdict),
-                row->ratio.mid, plot_or(row->ratio.lo, row->ratio.mid),
-                plot_or(row->ratio.hi, row->ratio.mid), row->floor, plot_or(row->noise, 0));
-        plot_text(out, text);
-        fputc('\n', out);
-    }
-}
-
-/* Report the position of each row, by its case in the run. */
-static int places_add(const struct plot_request *request, const struct page *page)
-{
-    struct view view;
-    if (view_make(&view, request->run)) return -1;
-    for (int i = 0; i < page->shown; i++) {
-        int row = plot_row_find(&view, &page->row[i]->id);
-        if (row >= 0) plot_place_line(request->places, row, 1, i);
-    }
-    view_release(&view);
-    return 0;
+    struct interval ratio = ratio_of(row);
+    int at = plot_row_find(&plot->view, &row->id);
+    if (at >= 0) plot_link_line(plot, &plot->view.rows[at], 1, line);
+    plot_common_rest(&plot->common, &row->id, name);
+    figures(row, text, sizeof text);
+    plot_line(plot, name, text, "%s\t%.9g\t%.9g\t%.9g\t%.9g\t%.9g", verdict_name(row->verdict),
+              ratio.mid, ratio.lo, ratio.hi, row->floor, plot_or(row->noise, 0));
 }
 
 /* "... no case that compares (163 INCOMPARABLE, 10 NEW; most: another GPU)" */
-static enum plot_outcome nothing(const struct plot_request *request)
+static enum plot_outcome nothing(const struct plot *plot)
 {
     char what[WORDS_LINE + ASSAY_MAX_REASON + 64], counts[WORDS_LINE];
-    const char *reason = reason_of_most(request->comparison);
-    counts_text(request->comparison, counts);
+    const char *reason = reason_of_most(plot->request->comparison);
+    counts_text(plot->request->comparison, counts);
     snprintf(what, sizeof what, "the two runs have no case that compares%s%s%s%s%s",
              counts[0] ? " (" : "", counts, reason[0] ? "; most: " : "", reason,
              counts[0] ? ")" : "");
-    return plot_nothing(request, what);
+    return plot_nothing(plot, what);
 }
 
-enum plot_outcome plot_forest(FILE *out, const struct plot_request *request)
+enum plot_outcome plot_forest(struct plot *plot)
 {
     struct page page;
-    page_make(&page, request, request->comparison);
-    if (!page.shown) return nothing(request);
-    if (request->places && places_add(request, &page)) return PLOT_FAILED;
-    write_rows(out, request, &page);
+    const struct comparison *c = plot->request->comparison;
+    page_make(&page, plot);
+    if (!page.shown) return nothing(plot);
+    for (int i = 0; i < page.shown; i++)
+        write_row(plot, page.row[i], i);
+    plot_title(plot, "change of %s, run %.8s (%.10s) against %.8s (%.10s)", c->metric,
+               c->candidate.id, c->candidate.started_at, c->base.id, c->base.started_at);
+    write_note(plot, &page);
+    plot_size_rows(plot, page.shown + 2);
+    /* An interval beyond a factor of about five leaves the frame. */
+    plot_setting_number(plot, "left", fmax(page.least / 1.02, 0.2));
+    plot_setting_number(plot, "right", fmin(page.greatest * 1.02, 5));
+    plot_setting_number(plot, "chars", plot->chars);
+    plot_setting_number(plot, "right_chars", plot->right_chars);
     return PLOT_DRAWN;
 }

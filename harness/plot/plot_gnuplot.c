@@ -69,31 +69,28 @@ struct files {
     char frames[PATH_MAX];  /* to which it writes the positions of its axes; "" not wanted */
 };
 
+/* Name the data and the script: beside the output, or in a new temporary folder. */
 static int files_choose(struct files *files, const struct plot_request *request)
 {
-    const char *tmp = getenv("TMPDIR");
-    files->folder[0] = files->frames[0] = '\0';
-    if (is_terminal(request->output))
-        strcpy(files->picture, "-");
-    else if (partial_name(files->picture, request->output))
-        return -1;
-    if (request->keep_script) {
-        if (is_terminal(request->output))
-            return assay_error("--keep-script wants a file to put them beside: -o FILE.svg");
-        if (beside(files->data, request->output, ".tsv")) return -1;
-        return beside(files->script, request->output, ".gp");
+    const char *tmp = getenv("TMPDIR"), *name = request->output;
+    char hidden[300];
+    *files = (struct files){.picture = "-"};
+    if (!is_terminal(name) && partial_name(files->picture, name)) return -1;
+    if (request->keep_script && is_terminal(name))
+        return assay_error("--keep-script wants a file to put them beside: -o FILE.svg");
+    if (!request->keep_script) {
+        snprintf(files->folder, sizeof files->folder, "%s/assay-plot-XXXXXX",
+                 tmp && tmp[0] ? tmp : "/tmp");
+        if (!mkdtemp(files->folder)) {
+            assay_error("cannot make the folder %s: %s", files->folder, strerror(errno));
+            files->folder[0] = '\0';
+            return -1;
+        }
+        snprintf(hidden, sizeof hidden, "%s/plot.svg", files->folder);
+        name = hidden;
+        if (request->places && beside(files->frames, name, ".frames")) return -1;
     }
-    snprintf(files->folder, sizeof files->folder, "%s/assay-plot-XXXXXX",
-             tmp && tmp[0] ? tmp : "/tmp");
-    if (!mkdtemp(files->folder)) {
-        int failed = assay_error("cannot make the folder %s: %s", files->folder, strerror(errno));
-        files->folder[0] = '\0';
-        return failed;
-    }
-    snprintf(files->data, sizeof files->data, "%s/data.tsv", files->folder);
-    snprintf(files->script, sizeof files->script, "%s/script.gp", files->folder);
-    if (request->places) snprintf(files->frames, sizeof files->frames, "%s/frames", files->folder);
-    return 0;
+    return beside(files->data, name, ".tsv") || beside(files->script, name, ".gp") ? -1 : 0;
 }
 
 static void files_remove(const struct files *files)
@@ -104,18 +101,6 @@ static void files_remove(const struct files *files)
     unlink(files->script);
     if (files->frames[0]) unlink(files->frames);
     rmdir(files->folder);
-}
-
-static int file_write(const char *path, const char *text, size_t size)
-{
-    FILE *out = fopen(path, "w");
-    if (!out) return assay_error("cannot write %s: %s", path, strerror(errno));
-    int failed = fwrite(text, 1, size, out) != size;
-    if (fclose(out)) failed = 1;
-    if (!failed) return 0;
-    failed = assay_error("cannot write %s: %s", path, strerror(errno));
-    unlink(path);
-    return failed;
 }
 
 /* Append a script to `out`, with style.gp inserted where it is loaded, so that a kept script
@@ -138,52 +123,48 @@ static int script_append(FILE *out, const char *name)
     return failed;
 }
 
-static int script_write(const char *path, const char *script)
+static int script_write(FILE *out, struct plot *plot)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%s.gp", plot->kind->name);
+    return script_append(out, name);
+}
+
+static int file_write(const char *path, int (*write)(FILE *out, struct plot *plot),
+                      struct plot *plot)
 {
     FILE *out = fopen(path, "w");
     if (!out) return assay_error("cannot write %s: %s", path, strerror(errno));
-    int failed = script_append(out, script);
+    int failed = write(out, plot);
     bool broken = ferror(out) != 0;
     if ((fclose(out) || broken) && !failed)
         failed = assay_error("cannot write %s: %s", path, strerror(errno));
+    if (failed) unlink(path);
     return failed;
 }
 
 /* ----------------------------------------------------------------- running -- */
 
-/* Append a line to a text; runs of blanks and control characters become one blank. */
-static void line_add(char *out, size_t size, const char *line)
+/* Read gnuplot's messages as one line, without warnings; runs of blanks and control characters
+ * become one blank. */
+static void read_said(FILE *from, char *out, size_t size)
 {
-    size_t used = strlen(out);
-    for (; *line && used + 1 < size; line++) {
-        char c = (unsigned char)*line < ' ' ? ' ' : *line;
-        if (c != ' ' || (used && out[used - 1] != ' ')) out[used++] = c;
+    char line[1024];
+    size_t used = 0;
+    rewind(from);
+    while (fgets(line, sizeof line, from)) {
+        if (strstr(line, "warning: ")) continue;
+        for (const char *c = line; *c && used + 1 < size; c++) {
+            bool is_blank = (unsigned char)*c <= ' ';
+            if (!is_blank || (used && out[used - 1] != ' ')) out[used++] = is_blank ? ' ' : *c;
+        }
     }
+    if (used && out[used - 1] == ' ') used--;
     out[used] = '\0';
 }
 
-/* Read gnuplot's messages as one line, without warnings. Closes `from`; -1 with assay_error. */
-static int read_said(int from, char *out, size_t size)
-{
-    char *line = NULL;
-    size_t capacity = 0;
-    FILE *in = fdopen(from, "r");
-    out[0] = '\0';
-    if (!in) {
-        close(from);
-        return assay_error("cannot read from gnuplot: %s", strerror(errno));
-    }
-    while (getline(&line, &capacity, in) >= 0)
-        if (!strstr(line, "warning: ")) line_add(out, size, line);
-    free(line);
-    fclose(in);
-    size_t used = strlen(out);
-    if (used && out[used - 1] == ' ') out[used - 1] = '\0';
-    return 0;
-}
-
 /* Start gnuplot without a shell, with `errors` as its standard error; an errno. */
-static int spawn(pid_t *child, char *const argv[], int errors, bool draws_here)
+static int spawn(pid_t *child, const char *const argv[], int errors, bool draws_here)
 {
     posix_spawn_file_actions_t actions;
     int failed = posix_spawn_file_actions_init(&actions);
@@ -194,7 +175,8 @@ static int spawn(pid_t *child, char *const argv[], int errors, bool draws_here)
     if (!failed && !draws_here)
         failed =
             posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    if (!failed) failed = posix_spawnp(child, argv[0], &actions, NULL, argv, environ);
+    if (!failed)
+        failed = posix_spawnp(child, argv[0], &actions, NULL, (char *const *)argv, environ);
     posix_spawn_file_actions_destroy(&actions);
     return failed;
 }
@@ -203,43 +185,36 @@ static int spawn(pid_t *child, char *const argv[], int errors, bool draws_here)
 static int gnuplot(const struct files *files, int columns)
 {
     char wide[16], said[1024];
-    char *const argv[] = {"gnuplot",
-                          "-d",
-                          "-c",
-                          (char *)files->script,
-                          (char *)files->data,
-                          (char *)files->picture,
-                          wide,
-                          (char *)files->frames,
-                          NULL};
-    int ends[2], status;
+    const char *const argv[] = {"gnuplot",      "-d", "-c",          files->script, files->data,
+                                files->picture, wide, files->frames, NULL};
+    int status, failed = 0;
     pid_t child;
+    FILE *errors = tmpfile();
+    if (!errors) return assay_error("cannot make a file for gnuplot: %s", strerror(errno));
     snprintf(wide, sizeof wide, "%d", columns > 0 ? columns : 100);
-    if (pipe2(ends, O_CLOEXEC)) return assay_error("cannot make a pipe: %s", strerror(errno));
     fflush(stdout);
-    int failed = spawn(&child, argv, ends[1], is_terminal(files->picture));
-    close(ends[1]);
-    if (failed) {
-        close(ends[0]);
-        if (failed != ENOENT) return assay_error("cannot start gnuplot: %s", strerror(failed));
-        return assay_error("gnuplot is not installed: apt-get install gnuplot-nox");
-    }
-    int unread = read_said(ends[0], said, sizeof said);
-    while (waitpid(child, &status, 0) < 0)
-        if (errno != EINTR) return assay_error("cannot wait for gnuplot: %s", strerror(errno));
-    if (unread) return -1;
+    int problem = spawn(&child, argv, fileno(errors), is_terminal(files->picture));
+    if (problem == ENOENT)
+        failed = assay_error("gnuplot is not installed: apt-get install gnuplot-nox");
+    else if (problem)
+        failed = assay_error("cannot start gnuplot: %s", strerror(problem));
+    while (!failed && waitpid(child, &status, 0) < 0)
+        if (errno != EINTR) failed = assay_error("cannot wait for gnuplot: %s", strerror(errno));
+    read_said(errors, said, sizeof said);
+    fclose(errors);
+    if (failed) return failed;
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return 0;
     if (WIFSIGNALED(status)) return assay_error("gnuplot died of signal %d", WTERMSIG(status));
     return assay_error("gnuplot failed: %s", said[0] ? said : "it did not say why");
 }
 
-int gnuplot_draw(const char *script, const char *tsv, size_t size,
-                 const struct plot_request *request)
+int gnuplot_draw(struct plot *plot)
 {
     struct files files;
-    if (files_choose(&files, request)) return -1;
-    int failed = file_write(files.data, tsv, size);
-    if (!failed) failed = script_write(files.script, script);
+    const struct plot_request *request = plot->request;
+    int failed = files_choose(&files, request);
+    if (!failed) failed = file_write(files.data, plot_write, plot);
+    if (!failed) failed = file_write(files.script, script_write, plot);
     if (!failed) failed = gnuplot(&files, request->columns);
     if (!failed && files.frames[0]) failed = plot_places_read(request->places, files.frames);
     if (!failed && !is_terminal(request->output) && rename(files.picture, request->output))

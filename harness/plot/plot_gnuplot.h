@@ -4,17 +4,15 @@
 #ifndef PLOT_GNUPLOT_H
 #define PLOT_GNUPLOT_H
 
-#include "plot/plot.h"
+#include "plot/plot_data.h"
 
 /* -1 with assay_error unless `output` is "-" or ends in .svg, .png or .pdf and can be
  * written. */
 int gnuplot_output_check(const char *output);
 
-/* Run plots/`script` on the `size` bytes of a .tsv, for the request's output:
- * a complete file or none. 0, or -1 with assay_error, which has gnuplot's message if it
- * failed. */
-int gnuplot_draw(const char *script, const char *tsv, size_t size,
-                 const struct plot_request *request);
+/* Run the kind's script on the plot's .tsv, for the request's output: a complete file or none.
+ * 0, or -1 with assay_error, which has gnuplot's message if it failed. */
+int gnuplot_draw(struct plot *plot);
 
 /* "gnuplot 5.4 patchlevel 4"; false if there is none. */
 bool gnuplot_version(char *out, size_t size);

@@ -1,12 +1,9 @@
 /* plot_history.c - the data of plots/history.gp: cases over runs, a panel each. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/units.h"
 #include "judge/history.h"
 #include "plot/plot_data.h"
-#include "plot/plot_rows.h"
 #include "store/store_gate.h"
 
 enum { MOST_PANELS = 8 };
@@ -36,19 +33,17 @@ static int by_change(const void *a, const void *b)
     return x->series < y->series ? -1 : x->series > y->series;
 }
 
-/* Series that are included and have a point, in the order of drawing; how many, or -1. */
-static int panels_choose(struct panel **panels, const struct plot_request *request,
+/* Series that are included and have a point, in the order of drawing; how many. */
+static int panels_choose(struct panel *panels, const struct plot *plot,
                          const struct history *history)
 {
     int count = 0;
-    *panels = calloc((size_t)history->series_count + 1, sizeof **panels);
-    if (!*panels) return assay_error("out of memory for %d cases", history->series_count);
     for (int i = 0; i < history->series_count; i++) {
         const struct history_series *s = &history->series[i];
-        if (s->point_count == 0 || !plot_takes(request, &s->id)) continue;
-        (*panels)[count++] = (struct panel){s, largest_change(s)};
+        if (s->point_count == 0 || !plot_takes(plot->request, &s->id)) continue;
+        panels[count++] = (struct panel){s, largest_change(s)};
     }
-    qsort(*panels, (size_t)count, sizeof **panels, by_change);
+    qsort(panels, (size_t)count, sizeof *panels, by_change);
     return count;
 }
 
@@ -58,39 +53,33 @@ static int panels_choose(struct panel **panels, const struct plot_request *reque
 static void change_label(const struct history *history, const struct history_series *series,
                          const struct history_change *change, char *out, size_t size)
 {
-    size_t used = 0;
     out[0] = '\0';
-    if (!change->causes) {
+    if (!change->causes)
         snprintf(out, size, "%+.1f %%", 100 * (change->after_ns / change->before_ns - 1));
-        return;
-    }
-    for (int part = 0; part < COMPARABILITY_PARTS && used < size; part++) {
+    for (int part = 0; part < COMPARABILITY_PARTS; part++) {
         if (!history_is_cause(change, part)) continue;
         const char *from = history_part_before(history, series, change->at, part);
         const char *to = history_part_at(history, series, change->at, part);
-        const char *name = comparability_part_name(part), *comma = used ? ", " : "";
+        const char *name = comparability_part_name(part);
         if (strcmp(from, to) != 0)
-            used +=
-                (size_t)snprintf(out + used, size - used, "%s%s %s to %s", comma, name, from, to);
+            plot_join(out, size, ", ", "%s %s to %s", name, from, to);
         else /* the name is the same, the card is not */
-            used += (size_t)snprintf(out + used, size - used, "%sanother %s", comma, name);
+            plot_join(out, size, ", ", "another %s", name);
     }
 }
 
-static void changes_write(FILE *out, const struct history *history,
+static void changes_write(struct plot *plot, const struct history *history,
                           const struct history_series *series)
 {
     char label[256];
-    fputs("0\t-1\tnone\n", out); /* gnuplot does not count an empty block */
+    plot_line(plot, NULL, "none", "0\t-1"); /* gnuplot does not count an empty block */
     for (int i = 0; i < series->change_count; i++) {
         const struct history_change *c = &series->changes[i];
         if (c->at < 1) continue;
         change_label(history, series, c, label, sizeof label);
-        fprintf(out, "%d\t%.1f\t", c->causes != 0, c->at - 0.5);
-        plot_text(out, label);
-        fputc('\n', out);
+        plot_line(plot, NULL, label, "%d\t%.1f", c->causes != 0, c->at - 0.5);
     }
-    plot_block_end(out);
+    plot_block_end(plot);
 }
 
 /* The median of the level that a point belongs to. */
@@ -105,85 +94,76 @@ static double level_at(const struct history_series *series, int point)
     return level;
 }
 
-static void points_write(FILE *out, const struct history *history,
+static void points_write(struct plot *plot, const struct history *history,
                          const struct history_series *series, double factor)
 {
     for (int i = 0; i < series->point_count; i++) {
         const struct history_point *p = &series->points[i];
         const struct history_run *run = &history->runs[p->run];
-        fprintf(out, "%d\t%.9g\t%.9g\t%.10s\t%.8s\t", i, p->time_ns / factor,
-                level_at(series, i) / factor, run->started_at, run->id);
-        plot_text(out, run->commit[0] ? run->commit : "-");
-        fputc('\n', out);
+        plot_line(plot, NULL, run->commit[0] ? run->commit : "-", "%d\t%.9g\t%.9g\t%.10s\t%.8s", i,
+                  p->time_ns / factor, level_at(series, i) / factor, run->started_at, run->id);
     }
-    plot_block_end(out);
+    plot_block_end(plot);
 }
 
-static void panel_write(FILE *out, const struct history *history, const struct panel *panel,
-                        const struct plot_common *common)
+static void panel_write(struct plot *plot, const struct history *history,
+                        const struct history_series *series)
 {
-    const struct history_series *series = panel->series;
     char name[PLOT_MAX_NAME];
     double longest = 0;
     for (int i = 0; i < series->point_count; i++)
         longest = fmax(longest, series->points[i].time_ns);
-    const struct plot_scale *scale = plot_time(longest);
-    plot_common_rest(common, &series->id, name);
-    plot_text(out, name);
-    fprintf(out, "\t%s\t%d\t%.10s\t%.10s\n", scale->name, series->point_count,
-            history->runs[series->points[0].run].started_at,
-            history->runs[series->points[series->point_count - 1].run].started_at);
-    plot_block_end(out);
-    changes_write(out, history, series);
-    points_write(out, history, series, scale->factor);
+    const struct plot_scale *scale = plot_scale(PLOT_TIME, longest);
+    plot_common_rest(&plot->common, &series->id, name);
+    plot_line(plot, name, NULL, "%s\t%d\t%.10s\t%.10s", scale->name, series->point_count,
+              history->runs[series->points[0].run].started_at,
+              history->runs[series->points[series->point_count - 1].run].started_at);
+    plot_block_end(plot);
+    changes_write(plot, history, series);
+    points_write(plot, history, series, scale->factor);
 }
 
-static void write_history(FILE *out, const struct history *history, const struct panel *panels,
-                          int count)
+static void write_history(struct plot *plot, const struct history *history,
+                          const struct panel *panels, int count)
 {
-    struct plot_common common = {0};
-    char title[PLOT_MAX_COMMON + 160], text[PLOT_MAX_COMMON], note[120] = "";
     int shown = count < MOST_PANELS ? count : MOST_PANELS;
     const struct history_series *first = panels[0].series;
     const struct device_info *facts =
         &history->settings[first->points[first->point_count - 1].setting].facts;
     for (int i = 0; i < shown; i++)
-        plot_common_add(&common, &panels[i].series->id);
-    plot_common_text(&common, text);
-    snprintf(title, sizeof title, "time over runs%s%s%s", text[0] ? "  (" : "", text,
-             text[0] ? ")" : "");
-    if (count > shown)
-        snprintf(note, sizeof note, "the most changed cases first, and %d more (--case, --only)",
-                 count - shown);
-    plot_head(out, NULL, title, note);
-    snprintf(text, sizeof text, "%s%s, driver %s; %d runs, %.10s to %.10s",
+        plot_common_add(&plot->common, &panels[i].series->id);
+    for (int i = 0; i < shown; i++)
+        panel_write(plot, history, panels[i].series);
+    plot_title(plot, "time over runs");
+    snprintf(plot->subtitle, sizeof plot->subtitle, "%s%s, driver %s; %d runs, %.10s to %.10s",
              facts->simulated ? "SIMULATED " : "", facts->name, facts->driver, history->run_count,
              history->runs[0].started_at, history->runs[history->run_count - 1].started_at);
-    plot_setting(out, "subtitle", text);
-    plot_size(out, 1100, 150 + (shown == 1 ? 380 : 170 * shown),
+    if (count > shown)
+        plot_note(plot, "", "the most changed cases first, and %d more (--case, --only)",
+                  count - shown);
+    plot_size(plot, 1100, 150 + (shown == 1 ? 380 : 170 * shown),
               12 + (shown == 1 ? 22 : 11 * shown));
-    plot_setting_number(out, "panels", shown);
-    plot_block_end(out);
-    for (int i = 0; i < shown; i++)
-        panel_write(out, history, &panels[i], &common);
+    plot_setting_number(plot, "panels", shown);
 }
 
-enum plot_outcome plot_history(FILE *out, const struct plot_request *request)
+static enum plot_outcome draw(struct plot *plot, const struct history *history)
+{
+    struct panel *panels = plot_alloc(plot, history->series_count, sizeof *panels);
+    if (!panels) return PLOT_FAILED;
+    int count = panels_choose(panels, plot, history);
+    if (count == 0) return plot_nothing(plot, "no run has such a case");
+    write_history(plot, history, panels, count);
+    return PLOT_DRAWN;
+}
+
+enum plot_outcome plot_history(struct plot *plot)
 {
     struct history history;
-    struct panel *panels = NULL;
-    enum plot_outcome outcome = PLOT_FAILED;
+    const struct plot_request *request = plot->request;
     if (history_read(&history, request->store, request->cases ? request->cases : "*") != 0)
         return PLOT_FAILED;
-    if (history_analyse(&history, 0) == 0) {
-        int count = panels_choose(&panels, request, &history);
-        if (count == 0) outcome = plot_nothing(request, "no run has such a case");
-        if (count > 0) {
-            write_history(out, &history, panels, count);
-            outcome = PLOT_DRAWN;
-        }
-    }
-    free(panels);
+    enum plot_outcome outcome =
+        history_analyse(&history, 0) == 0 ? draw(plot, &history) : PLOT_FAILED;
     history_release(&history);
     return outcome;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "assay.h"
+#include "base/grow.h"
 #include "plot/plot_place.h"
 
 enum { MOST_PANELS = 4 };
@@ -13,16 +14,12 @@ enum { MOST_PANELS = 4 };
 
 static void place_add(struct plot_places *places, struct plot_place place)
 {
-    if (places->count == places->capacity) {
-        int capacity = places->capacity ? 2 * places->capacity : 64;
-        struct plot_place *more = realloc(places->place, (size_t)capacity * sizeof *more);
-        if (!more) {
-            places->lost = true;
-            return;
-        }
-        places->place = more;
-        places->capacity = capacity;
+    struct plot_place *grown = grow_by_one(places->place, places->count, sizeof *grown);
+    if (!grown) {
+        places->lost = true;
+        return;
     }
+    places->place = grown;
     places->place[places->count++] = place;
 }
 
@@ -75,26 +72,21 @@ static bool place_turn(struct plot_place *place, const struct frame *frame, doub
     return true;
 }
 
-/* "panel wide high", then for x and for y: pixels, values, whether logarithmic. */
-static bool frame_parse(const char *line, int *panel, double *wide, double *high,
-                        struct frame *frame)
-{
-    struct axis *x = &frame->x, *y = &frame->y;
-    int read = sscanf(line, "%d %lf %lf %lf %lf %lf %lf %d %lf %lf %lf %lf %d", panel, wide, high,
-                      &x->from_pixel, &x->to_pixel, &x->from, &x->to, &x->logarithmic,
-                      &y->from_pixel, &y->to_pixel, &y->from, &y->to, &y->logarithmic);
-    return read == 13 && *panel >= 0 && *panel < MOST_PANELS;
-}
-
+/* Each line: "panel wide high", then for x and for y: pixels, values, whether logarithmic. */
 static int frames_read(FILE *in, struct plot_places *places, struct frame frame[MOST_PANELS])
 {
     char line[512];
     int panel = 0;
     struct frame found = {0};
+    struct axis *x = &found.x, *y = &found.y;
     for (int i = 0; i < MOST_PANELS; i++)
         frame[i].y.from_pixel = NAN; /* a panel that was not drawn has nothing */
     while (fgets(line, sizeof line, in)) {
-        if (!frame_parse(line, &panel, &places->wide, &places->high, &found))
+        int read =
+            sscanf(line, "%d %lf %lf %lf %lf %lf %lf %d %lf %lf %lf %lf %d", &panel, &places->wide,
+                   &places->high, &x->from_pixel, &x->to_pixel, &x->from, &x->to, &x->logarithmic,
+                   &y->from_pixel, &y->to_pixel, &y->from, &y->to, &y->logarithmic);
+        if (read != 13 || panel < 0 || panel >= MOST_PANELS)
             return assay_error("cannot read the axes that gnuplot reported: %s", line);
         frame[panel] = found;
     }

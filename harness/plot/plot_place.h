@@ -19,7 +19,7 @@ struct plot_place {
 
 struct plot_places {
     struct plot_place *place;
-    int count, capacity;
+    int count;
     double wide, high; /* size of the picture */
     bool lost;         /* out of memory: plot_places_read drops all */
 };

@@ -1,14 +1,11 @@
 /* plot_roofline.c - the data of plots/roofline.gp (Williams, Waterman, Patterson: Roofline,
  * CACM 52(4), 2009): operations per second against operations per byte. Cases that only move
  * bytes are in a second panel. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/units.h"
 #include "case/case_name.h"
 #include "plot/plot_data.h"
-#include "plot/plot_rows.h"
 
 enum {
     MOST_OPERATIONS = 64,
@@ -23,33 +20,38 @@ struct family {
 };
 
 struct roofline {
-    const struct plot_request *request;
-    const struct view *view;
-    const struct view *older; /* NULL: none */
     struct family family[MOST_OPERATIONS];
     int families;
-    int rows, moving, left_out;   /* with operations and bytes; only bytes; neither */
-    int crowded_out;              /* rows of operations beyond MOST_OPERATIONS */
-    double left, right, low, top; /* extents of the axes */
-    double moving_left, moving_right, moving_low, moving_top; /* extents of the second panel */
+    int left_out;    /* rows with neither operations nor bytes */
+    int crowded_out; /* rows of operations beyond MOST_OPERATIONS */
+    /* By panel: rows with operations, and those that only move bytes. */
+    int rows[2];
+    struct plot_extent extent[2];
 };
 
-static double rate_of(double work, const struct case_result *result)
+static bool has_place(const struct view_row *row)
 {
-    return work / result->time_ns * 1e9;
+    return view_bytes(&row->result.work) > 0;
 }
 
 static bool moves_only(const struct view_row *row)
 {
-    return view_bytes(&row->result.work) > 0 && !(view_ops(&row->result.work) > 0);
+    return !(view_ops(&row->result.work) > 0);
 }
 
-static bool has_place(const struct view_row *row)
+static double x_of(const struct view_row *row)
 {
-    return view_bytes(&row->result.work) > 0 && view_ops(&row->result.work) > 0;
+    double bytes = view_bytes(&row->result.work);
+    return moves_only(row) ? bytes : view_ops(&row->result.work) / bytes;
 }
 
-static int family_of(struct roofline *roof, const char *operation)
+static double y_of(const struct view_row *row)
+{
+    const struct assay_work *work = &row->result.work;
+    return (moves_only(row) ? view_bytes(work) : view_ops(work)) / row->result.time_ns * 1e9;
+}
+
+static int family_of(const struct roofline *roof, const char *operation)
 {
     for (int i = 0; i < roof->families; i++)
         if (!strcmp(roof->family[i].operation, operation)) return i;
@@ -62,38 +64,26 @@ static int family_order(const void *a, const void *b)
     return x->rows != y->rows ? y->rows - x->rows : strcmp(x->operation, y->operation);
 }
 
-static void row_add(struct roofline *roof, const struct view_row *row)
+/* Whether the row has a place in the picture. */
+static bool row_add(struct roofline *roof, const struct view_row *row)
 {
-    const struct assay_work *work = &row->result.work;
     int f = family_of(roof, row->result.id.operation);
-    if (!has_place(row) && !moves_only(row)) {
+    if (!has_place(row)) {
         roof->left_out++;
-        return;
+        return false;
+    }
+    if (f < 0 && roof->families == MOST_OPERATIONS) {
+        roof->crowded_out++;
+        return false;
     }
     if (f < 0) {
-        if (roof->families == MOST_OPERATIONS) {
-            roof->crowded_out++;
-            return;
-        }
         f = roof->families++;
         roof->family[f] = (struct family){.operation = row->result.id.operation};
     }
     roof->family[f].rows++;
-    if (moves_only(row)) {
-        double rate = rate_of(view_bytes(work), &row->result);
-        roof->moving++;
-        roof->moving_left = fmin(roof->moving_left, view_bytes(work));
-        roof->moving_right = fmax(roof->moving_right, view_bytes(work));
-        roof->moving_low = fmin(roof->moving_low, rate);
-        roof->moving_top = fmax(roof->moving_top, rate);
-        return;
-    }
-    double x = view_ops(work) / view_bytes(work), y = rate_of(view_ops(work), &row->result);
-    roof->rows++;
-    roof->left = fmin(roof->left, x);
-    roof->right = fmax(roof->right, x);
-    roof->low = fmin(roof->low, y);
-    roof->top = fmax(roof->top, y);
+    roof->rows[moves_only(row)]++;
+    plot_extend(&roof->extent[moves_only(row)], x_of(row), y_of(row));
+    return true;
 }
 
 /* ---------------------------------------------------------------- ceilings -- */
@@ -110,151 +100,85 @@ static bool uses(const struct view_row *row, const char *arithmetic)
 /* A ceiling is drawn if it binds a case or limits an arithmetic that a case uses: 'h' for
  * operations (horizontal), 'd' for bytes (diagonal), 'm' for bytes in the second panel only, 0
  * not at all. */
-static char style_of(const struct roofline *roof, const struct ceiling *ceiling)
+static char style_of(const struct plot *plot, const struct ceiling *ceiling)
 {
     char style = 0;
-    for (int i = 0; i < roof->view->count; i++) {
-        const struct view_row *row = &roof->view->rows[i];
-        if (!plot_row_taken(roof->request, row)) continue;
+    for (int i = 0; i < plot->count; i++) {
+        const struct view_row *row = plot->row[i];
         bool binds = !strcmp(row->ceiling, ceiling->name);
         if (plot_ceiling_is_ops(ceiling->name)) {
             if (binds || uses(row, ceiling->name)) return 'h';
         } else if (binds) {
             style = 'm';
-            if (has_place(row)) return 'd';
+            if (!moves_only(row)) return 'd';
         }
     }
     return style;
 }
 
-struct line {
-    char style;
-    const struct ceiling *ceiling;
-    char label[96];
-};
-
-struct lines {
-    int count, chars;
-    struct line line[CEILING_MAX];
-};
-
 static int by_rate(const void *a, const void *b)
 {
-    const struct line *x = a, *y = b;
-    double p = x->ceiling->rate, q = y->ceiling->rate;
-    return p < q ? 1 : p > q ? -1 : strcmp(x->ceiling->name, y->ceiling->name);
+    const struct ceiling *x = *(const struct ceiling *const *)a;
+    const struct ceiling *y = *(const struct ceiling *const *)b;
+    return x->rate < y->rate ? 1 : x->rate > y->rate ? -1 : strcmp(x->name, y->name);
 }
 
-static void line_label(struct line *line)
+/* Write the lines, highest first, and widen the axes for them; their number. */
+static int lines_write(struct plot *plot, struct roofline *roof)
 {
-    char rate[UNITS_MAX];
-    const struct ceiling *c = line->ceiling;
-    if (line->style == 'h')
-        units_ops(rate, c->rate, !strcmp(c->name, "int8"));
-    else
-        units_rate(rate, c->rate);
-    snprintf(line->label, sizeof line->label, "%s: %s", c->name, rate);
-}
-
-/* Choose the lines, highest first, and widen the axes for them. */
-static void lines_choose(struct roofline *roof, struct lines *lines)
-{
+    const struct ceilings *ceilings = &plot->view.ceilings;
+    const struct ceiling *drawn[CEILING_MAX];
+    struct plot_extent *extent = roof->extent;
     double ops = 0, bytes = 0;
-    *lines = (struct lines){0};
-    for (int i = 0; i < roof->view->ceilings.count; i++) {
-        const struct ceiling *c = &roof->view->ceilings.item[i];
-        struct line *line = &lines->line[lines->count];
-        *line = (struct line){.style = style_of(roof, c), .ceiling = c};
-        if (!line->style) continue;
-        line_label(line);
-        lines->count++;
-        if (plot_width(line->label) > lines->chars) lines->chars = plot_width(line->label);
-        if (line->style == 'h') ops = fmax(ops, c->rate);
-        if (line->style == 'd') bytes = fmax(bytes, c->rate);
-        if (line->style != 'h') roof->moving_top = fmax(roof->moving_top, c->rate);
+    int count = 0;
+    for (int i = 0; i < ceilings->count; i++)
+        if (style_of(plot, &ceilings->item[i])) drawn[count++] = &ceilings->item[i];
+    qsort(drawn, (size_t)count, sizeof drawn[0], by_rate);
+    fputs("-\t0\tnone\n", plot->out); /* gnuplot does not count an empty block */
+    for (int i = 0; i < count; i++) {
+        char rate[UNITS_MAX], label[ASSAY_MAX_NAME + UNITS_MAX + 2];
+        char style = style_of(plot, drawn[i]);
+        plot_ceiling_rate(drawn[i], rate);
+        snprintf(label, sizeof label, "%s: %s", drawn[i]->name, rate);
+        plot_line(plot, NULL, label, "%c\t%.9g", style, drawn[i]->rate);
+        if (style == 'h') ops = fmax(ops, drawn[i]->rate);
+        if (style == 'd') bytes = fmax(bytes, drawn[i]->rate);
+        if (style != 'h') extent[1].top = fmax(extent[1].top, drawn[i]->rate);
     }
-    qsort(lines->line, (size_t)lines->count, sizeof lines->line[0], by_rate);
-    roof->top = fmax(roof->top, ops);
-    if (!(ops > 0 && bytes > 0)) return;
+    plot_block_end(plot);
+    extent[0].top = fmax(extent[0].top, ops);
+    if (!(ops > 0 && bytes > 0)) return count;
     /* The ridge point of the roofline is always visible. */
-    roof->right = fmax(roof->right, 2 * ops / bytes);
-    roof->left = fmin(roof->left, 0.5 * ops / bytes);
-}
-
-static void lines_write(FILE *out, const struct lines *lines)
-{
-    fputs("-\t0\tnone\n", out); /* gnuplot does not count an empty block */
-    for (int i = 0; i < lines->count; i++) {
-        fprintf(out, "%c\t%.9g\t", lines->line[i].style, lines->line[i].ceiling->rate);
-        plot_text(out, lines->line[i].label);
-        fputc('\n', out);
-    }
-    plot_block_end(out);
+    extent[0].right = fmax(extent[0].right, 2 * ops / bytes);
+    extent[0].left = fmin(extent[0].left, 0.5 * ops / bytes);
+    return count;
 }
 
 /* ------------------------------------------------------------------ points -- */
 
-static void point_write(FILE *out, struct roofline *roof, const struct view_row *row)
+static void point_write(struct plot *plot, const struct roofline *roof, const struct view_row *row)
 {
-    const struct case_result *result = &row->result;
-    const struct case_id *id = &result->id;
     char name[CASE_TEXT];
-    int f = family_of(roof, id->operation);
-    double bytes = view_bytes(&result->work), ops = view_ops(&result->work);
-    double x = moves_only(row) ? bytes : ops / bytes;
-    double y = rate_of(moves_only(row) ? bytes : ops, result);
-    plot_place_point(roof->request->places, (int)(row - roof->view->rows), moves_only(row), x, y);
-    fprintf(out, "%d\t%d\t%d\t%.9g\t%.9g\t", f + 1, moves_only(row), id->kind == ASSAY_BASELINE, x,
-            y);
+    const struct case_id *id = &row->result.id;
     case_text(id, name);
-    plot_text(out, name);
-    fputc('\n', out);
-}
-
-/* The row of the case in the older run; NULL: none. */
-static const struct view_row *older_of(const struct roofline *roof, const struct case_id *id)
-{
-    int at = roof->older ? plot_row_find(roof->older, id) : -1;
-    const struct view_row *row = at < 0 ? NULL : &roof->older->rows[at];
-    return row && plot_row_taken(roof->request, row) ? row : NULL;
+    plot_link_point(plot, row, moves_only(row), x_of(row), y_of(row));
+    fprintf(plot->out, "%d\t%d\t%d\t%.9g\t%.9g\t", family_of(roof, id->operation) + 1,
+            moves_only(row), id->kind == ASSAY_BASELINE, x_of(row), y_of(row));
+    plot_text(plot->out, name);
+    fputc('\n', plot->out);
 }
 
 /* From the position in the older run to the new one; a change below 1 % is too short to see. */
-static void arrows_write(FILE *out, const struct roofline *roof)
+static void arrow_write(struct plot *plot, const struct view_row *row)
 {
-    fputs("0\tNaN\tNaN\tNaN\tNaN\n", out);
-    for (int i = 0; i < roof->view->count; i++) {
-        const struct view_row *row = &roof->view->rows[i];
-        if (!plot_row_taken(roof->request, row) || !has_place(row)) continue;
-        const struct view_row *old = older_of(roof, &row->result.id);
-        if (!old || !has_place(old)) continue;
-        double ratio = row->result.time_ns / old->result.time_ns;
-        if (fabs(log(ratio)) < 0.01) continue;
-        double from = rate_of(view_ops(&old->result.work), &old->result);
-        double to = rate_of(view_ops(&row->result.work), &row->result);
-        fprintf(out, "%d\t%.9g\t%.9g\t%.9g\t%.9g\n", ratio > 1,
-                view_ops(&old->result.work) / view_bytes(&old->result.work), from,
-                view_ops(&row->result.work) / view_bytes(&row->result.work), to);
-    }
-    plot_block_end(out);
-}
-
-/* "arrows from run 1a2b3c4d, 2026-11-21: ...; cases without declared work, left out: 3" */
-static void note_write(const struct roofline *roof, char *out, size_t size)
-{
-    size_t used = 0;
-    out[0] = '\0';
-    if (roof->older)
-        used += (size_t)snprintf(
-            out, size, "arrows from run %.8s, %.10s: blue faster, vermillion slower",
-            roof->request->against->run.id, roof->request->against->started_at);
-    if (roof->left_out)
-        used +=
-            (size_t)snprintf(out + used, size - used, "%scases without declared work, left out: %d",
-                             used ? "; " : "", roof->left_out);
-    if (roof->crowded_out)
-        snprintf(out + used, size - used, "%scases of further operations, left out: %d",
-                 used ? "; " : "", roof->crowded_out);
+    int at = plot_row_find(&plot->older, &row->result.id);
+    const struct view_row *old = at < 0 ? NULL : &plot->older.rows[at];
+    if (!old || !plot_row_taken(plot->request, old)) return;
+    if (!has_place(old) || moves_only(old) || moves_only(row)) return;
+    double ratio = row->result.time_ns / old->result.time_ns;
+    if (fabs(log(ratio)) < 0.01) return;
+    fprintf(plot->out, "%d\t%.9g\t%.9g\t%.9g\t%.9g\n", ratio > 1, x_of(old), y_of(old), x_of(row),
+            y_of(row));
 }
 
 /* Rows of a key below the picture; 0: it is beside it, as always in a terminal. */
@@ -263,79 +187,56 @@ static int key_rows(int entries)
     return entries > MOST_BESIDE ? (entries + KEY_COLUMNS - 1) / KEY_COLUMNS : 0;
 }
 
-static void head(FILE *out, const struct roofline *roof, const struct lines *lines)
+static void head(struct plot *plot, const struct roofline *roof, int lines)
 {
-    char title[160], note[240];
-    int chars = lines->chars, entries = roof->families + lines->count + 1;
-    for (int f = 0; f < roof->families; f++)
-        if (plot_width(roof->family[f].operation) + 6 > chars)
-            chars = plot_width(roof->family[f].operation) + 6;
-    snprintf(title, sizeof title, "roofline of %d cases%s%s", roof->rows + roof->moving,
-             roof->request->operation ? " of " : "",
-             roof->request->operation ? roof->request->operation : "");
-    note_write(roof, note, sizeof note);
-    plot_head(out, roof->view->run, title, note);
-    plot_size(out, 1200, 620 + 20 * key_rows(entries), entries > MOST_BESIDE ? entries + 14 : 36);
-    plot_setting_number(out, "key_rows", key_rows(entries));
-    plot_setting_number(out, "right_chars", chars);
-    plot_setting_number(out, "rows", roof->rows);
-    plot_setting_number(out, "moving", roof->moving);
-    plot_setting_number(out, "left", roof->left / 2);
-    plot_setting_number(out, "right", roof->right * 2);
-    plot_setting_number(out, "low", roof->low / 2);
-    plot_setting_number(out, "top", roof->top * 1.6);
-    plot_setting_number(out, "moving_left", roof->moving_left / 2);
-    plot_setting_number(out, "moving_right", roof->moving_right * 2);
-    plot_setting_number(out, "moving_low", roof->moving_low / 2);
-    plot_setting_number(out, "moving_top", roof->moving_top * 1.6);
-    plot_setting_number(out, "older", roof->older != NULL);
-    plot_block_end(out);
+    const struct plot_request *request = plot->request;
+    int chars = plot->chars + 6, entries = roof->families + lines + 1;
+    if (plot->right_chars > chars) chars = plot->right_chars;
+    plot_title(plot, "roofline of %d cases%s%s", roof->rows[0] + roof->rows[1],
+               request->operation ? " of " : "", request->operation ? request->operation : "");
+    if (request->against)
+        plot_note(plot, "", "arrows from run %.8s, %.10s: blue faster, vermillion slower",
+                  request->against->run.id, request->against->started_at);
+    if (roof->left_out)
+        plot_note(plot, "; ", "cases without declared work, left out: %d", roof->left_out);
+    if (roof->crowded_out)
+        plot_note(plot, "; ", "cases of further operations, left out: %d", roof->crowded_out);
+    plot_size(plot, 1200, 620 + 20 * key_rows(entries), entries > MOST_BESIDE ? entries + 14 : 36);
+    plot_setting_number(plot, "key_rows", key_rows(entries));
+    plot_setting_number(plot, "right_chars", chars);
+    plot_setting_number(plot, "rows", roof->rows[0]);
+    plot_setting_number(plot, "moving", roof->rows[1]);
+    for (int p = 0; p < 2; p++) {
+        const struct plot_extent *extent = &roof->extent[p];
+        plot_setting_number(plot, p ? "moving_left" : "left", extent->left / 2);
+        plot_setting_number(plot, p ? "moving_right" : "right", extent->right * 2);
+        plot_setting_number(plot, p ? "moving_low" : "low", extent->low / 2);
+        plot_setting_number(plot, p ? "moving_top" : "top", extent->top * 1.6);
+    }
+    plot_setting_number(plot, "older", request->against != NULL);
 }
 
-static void write_roofline(FILE *out, struct roofline *roof)
+enum plot_outcome plot_roofline(struct plot *plot)
 {
-    struct lines lines;
-    lines_choose(roof, &lines);
-    head(out, roof, &lines);
-    for (int f = 0; f < roof->families; f++) {
-        plot_text(out, roof->family[f].operation);
-        fprintf(out, "\t%d\n", roof->family[f].rows);
-    }
-    plot_block_end(out);
-    lines_write(out, &lines);
-    for (int i = 0; i < roof->view->count; i++) {
-        const struct view_row *row = &roof->view->rows[i];
-        if (plot_row_taken(roof->request, row) && (has_place(row) || moves_only(row)) &&
-            family_of(roof, row->result.id.operation) >= 0)
-            point_write(out, roof, row);
-    }
-    plot_block_end(out);
-    arrows_write(out, roof);
-}
-
-enum plot_outcome plot_roofline(FILE *out, const struct plot_request *request)
-{
-    struct view view, older;
-    struct roofline roof = {.request = request,
-                            .view = &view,
-                            .left = INFINITY,
-                            .low = INFINITY,
-                            .moving_left = INFINITY,
-                            .moving_low = INFINITY};
-    if (view_make(&view, request->run)) return PLOT_FAILED;
-    if (request->against) {
-        if (view_make(&older, request->against)) {
-            view_release(&view);
-            return PLOT_FAILED;
-        }
-        roof.older = &older;
-    }
-    for (int i = 0; i < view.count; i++)
-        if (plot_row_taken(request, &view.rows[i])) row_add(&roof, &view.rows[i]);
+    struct roofline roof = {.extent = {PLOT_NO_EXTENT, PLOT_NO_EXTENT}};
+    const struct stored_run *against = plot->request->against;
+    int count = 0;
+    if (against && view_make(&plot->older, against)) return PLOT_FAILED;
+    for (int i = 0; i < plot->count; i++)
+        if (row_add(&roof, plot->row[i])) plot->row[count++] = plot->row[i];
+    plot->count = count;
+    if (!count) return plot_nothing(plot, "no ok case counts its work");
     qsort(roof.family, (size_t)roof.families, sizeof roof.family[0], family_order);
-    bool any = roof.rows + roof.moving > 0;
-    if (any) write_roofline(out, &roof);
-    if (roof.older) view_release(&older);
-    view_release(&view);
-    return any ? PLOT_DRAWN : plot_nothing(request, "no ok case counts its work");
+    for (int f = 0; f < roof.families; f++)
+        plot_line(plot, roof.family[f].operation, NULL, "%d", roof.family[f].rows);
+    plot_block_end(plot);
+    head(plot, &roof, lines_write(plot, &roof));
+    for (int i = 0; i < count; i++)
+        point_write(plot, &roof, plot->row[i]);
+    plot_block_end(plot);
+    fputs("0\tNaN\tNaN\tNaN\tNaN\n", plot->out);
+    for (int i = 0; i < count; i++)
+        arrow_write(plot, plot->row[i]);
+    plot_block_end(plot);
+    return PLOT_DRAWN;
 }

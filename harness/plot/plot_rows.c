@@ -1,9 +1,21 @@
-#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
-#include "plot/plot_data.h"
+#include "case/case_name.h"
+#include "judge/timings.h"
 #include "plot/plot_rows.h"
+
+bool plot_takes(const struct plot_request *request, const struct case_id *id)
+{
+    char rest[RESULT_MAX_SHAPE + 16];
+    if (request->operation && strcmp(request->operation, id->operation) != 0) return false;
+    if (request->cases && !case_matches(request->cases, id)) return false;
+    snprintf(rest, sizeof rest, "%s%s%s", id->shape, id->shape[0] ? " " : "",
+             temperature_name((enum assay_temperature)id->temperature));
+    return !request->only || text_glob(request->only, rest);
+}
 
 bool plot_row_taken(const struct plot_request *request, const struct view_row *row)
 {
@@ -11,17 +23,10 @@ bool plot_row_taken(const struct plot_request *request, const struct view_row *r
            plot_takes(request, &row->result.id);
 }
 
-static bool is_same_case(const struct case_id *a, const struct case_id *b)
-{
-    return a->temperature == b->temperature && a->place == b->place &&
-           !strcmp(a->operation, b->operation) && !strcmp(a->variant, b->variant) &&
-           !strcmp(a->shape, b->shape);
-}
-
 int plot_row_find(const struct view *view, const struct case_id *id)
 {
     for (int i = 0; i < view->count; i++)
-        if (is_same_case(&view->rows[i].result.id, id)) return i;
+        if (case_id_order(&view->rows[i].result.id, id) == 0) return i;
     return -1;
 }
 
@@ -30,34 +35,32 @@ static double row_work(const struct view_row *row)
     return view_bytes(&row->result.work) + view_ops(&row->result.work);
 }
 
-int plot_row_group(const struct plot_request *request, const struct view *view, double widest)
+int plot_keep_group(const struct view_row **row, int count, double widest)
 {
-    int best = -1, best_rows = 0;
+    int best = 0, best_end = 0, best_near = 0;
     double best_work = 0;
-    for (int from = 0, to; from < view->count; from = to) {
-        int rows = 0;
-        double work = 0, fastest = INFINITY; /* rows of a group are by time */
-        for (to = from; to < view->count && view->rows[to].group == view->rows[from].group; to++) {
-            const struct view_row *row = &view->rows[to];
-            if (!plot_row_taken(request, row)) continue;
-            fastest = fmin(fastest, row->result.time_ns);
-            if (row->result.time_ns > widest * fastest) continue;
-            rows++;
-            work = row_work(row);
+    for (int from = 0, to; from < count; from = to) {
+        int near = 0;
+        double work = 0;
+        for (to = from; to < count && row[to]->group == row[from]->group; to++) {
+            /* The first is the fastest, as rows of a group are by time. */
+            if (row[to]->result.time_ns > widest * row[from]->result.time_ns) continue;
+            near++;
+            work = row_work(row[to]);
         }
-        if (rows > best_rows || (rows == best_rows && rows > 0 && work > best_work)) {
-            best = view->rows[from].group;
-            best_rows = rows;
-            best_work = work;
-        }
+        if (near < best_near || (near == best_near && work <= best_work)) continue;
+        best = from;
+        best_end = to;
+        best_near = near;
+        best_work = work;
     }
-    return best;
+    memmove(row, row + best, (size_t)(best_end - best) * sizeof *row);
+    return best_end - best;
 }
 
-/* ------------------------------------------------------------------- names -- */
+/* ------------------------------------------------------------------- sizes -- */
 
-/* Pair `index` of a shape, its length in *length; NULL after the last. */
-static const char *pair_at(const char *shape, int index, int *length)
+const char *plot_pair(const char *shape, int index, int *length)
 {
     for (shape += strspn(shape, " "); index > 0 && *shape; index--) {
         shape += strcspn(shape, " ");
@@ -67,65 +70,109 @@ static const char *pair_at(const char *shape, int index, int *length)
     return *length ? shape : NULL;
 }
 
-static bool has_pair(const char *shape, const char *pair, int length)
+bool plot_pair_is_size(const char *pair, int length)
+{
+    const char *value = memchr(pair, '=', (size_t)length);
+    int digits = value ? (int)strspn(value + 1, "0123456789") : 0;
+    return digits > 0 && value + 1 + digits == pair + length;
+}
+
+void plot_join(char *out, size_t size, const char *between, const char *format, ...)
+{
+    va_list arguments;
+    size_t used = strlen(out);
+    if (used) used += (size_t)snprintf(out + used, size - used, "%s", between);
+    if (used >= size) return;
+    va_start(arguments, format);
+    vsnprintf(out + used, size - used, format, arguments);
+    va_end(arguments);
+}
+
+void plot_size_of(const char *shape, char out[RESULT_MAX_SHAPE])
+{
+    int length;
+    const char *pair;
+    out[0] = '\0';
+    for (int i = 0; (pair = plot_pair(shape, i, &length)); i++)
+        if (plot_pair_is_size(pair, length))
+            plot_join(out, RESULT_MAX_SHAPE, " ", "%.*s", length, pair);
+}
+
+/* A size of some rows. */
+struct sized {
+    char size[RESULT_MAX_SHAPE];
+    int cases;
+    double bytes; /* of the first */
+};
+
+/* The entry of the row's size in `list`, which ends with an empty entry. */
+static struct sized *sized_of(struct sized *list, const struct view_row *row)
+{
+    char size[RESULT_MAX_SHAPE];
+    plot_size_of(row->result.id.shape, size);
+    while (list->cases && strcmp(list->size, size) != 0)
+        list++;
+    if (!list->cases) {
+        memcpy(list->size, size, sizeof size);
+        list->bytes = view_bytes(&row->result.work);
+    }
+    return list;
+}
+
+int plot_keep_size(const struct view_row **row, int count)
+{
+    int kept = 0;
+    struct sized *list = calloc((size_t)count + 1, sizeof *list), *best = list;
+    if (!list) return assay_error("out of memory for the sizes");
+    for (int i = 0; i < count; i++)
+        sized_of(list, row[i])->cases++;
+    for (struct sized *s = list; s->cases; s++)
+        if (s->cases > best->cases || (s->cases == best->cases && s->bytes > best->bytes)) best = s;
+    for (int i = 0; i < count; i++)
+        if (sized_of(list, row[i]) == best) row[kept++] = row[i];
+    free(list);
+    return kept;
+}
+
+/* ------------------------------------------------------------------- names -- */
+
+/* Whether one of the pairs of a shape that are in `mask` is this one. */
+static bool has_pair(const char *shape, unsigned mask, const char *pair, int length)
 {
     int other;
     const char *found;
-    for (int i = 0; (found = pair_at(shape, i, &other)); i++)
-        if (other == length && !strncmp(found, pair, (size_t)length)) return true;
+    for (int i = 0; i < 32 && (found = plot_pair(shape, i, &other)); i++)
+        if (mask >> i & 1 && other == length && !strncmp(found, pair, (size_t)length)) return true;
     return false;
-}
-
-static void common_begin(struct plot_common *common, const struct case_id *id)
-{
-    *common = (struct plot_common){id, true, true, true, ~0u};
 }
 
 void plot_common_add(struct plot_common *common, const struct case_id *id)
 {
     int length;
     const char *pair;
-    if (!common->first) common_begin(common, id);
+    if (!common->first) *common = (struct plot_common){id, true, true, true, ~0u};
     const struct case_id *first = common->first;
     common->operation &= !strcmp(first->operation, id->operation);
     common->variant &= !strcmp(first->variant, id->variant);
     common->temperature &= first->temperature == id->temperature;
-    for (int i = 0; i < 32 && (pair = pair_at(first->shape, i, &length)); i++)
-        if (!has_pair(id->shape, pair, length)) common->pairs &= ~(1u << i);
-}
-
-static void add_word(char *out, size_t size, const char *word, int length)
-{
-    size_t used = strlen(out);
-    snprintf(out + used, size - used, "%s%.*s", used ? " " : "", length, word);
-}
-
-static bool is_common_pair(const struct plot_common *common, const char *pair, int length)
-{
-    int other;
-    const char *found;
-    for (int i = 0; i < 32 && (found = pair_at(common->first->shape, i, &other)); i++)
-        if (common->pairs >> i & 1 && other == length && !strncmp(found, pair, (size_t)length))
-            return true;
-    return false;
+    for (int i = 0; i < 32 && (pair = plot_pair(first->shape, i, &length)); i++)
+        if (!has_pair(id->shape, ~0u, pair, length)) common->pairs &= ~(1u << i);
 }
 
 /* The words of `id` that are in common, or those that are not. */
 static void words(const struct plot_common *common, const struct case_id *id, bool shared,
                   char *out, size_t size)
 {
-    char name[2 * ASSAY_MAX_NAME];
     int length;
     const char *pair;
     bool operation = common->operation == shared, variant = common->variant == shared;
-    out[0] = '\0';
-    snprintf(name, sizeof name, "%s%s%s", operation ? id->operation : "",
-             operation && variant ? "/" : "", variant ? id->variant : "");
-    if (name[0]) add_word(out, size, name, (int)strlen(name));
-    for (int i = 0; (pair = pair_at(id->shape, i, &length)); i++)
-        if (is_common_pair(common, pair, length) == shared) add_word(out, size, pair, length);
-    const char *temperature = temperature_name((enum assay_temperature)id->temperature);
-    if (common->temperature == shared) add_word(out, size, temperature, (int)strlen(temperature));
+    snprintf(out, size, "%s%s%s", operation ? id->operation : "", operation && variant ? "/" : "",
+             variant ? id->variant : "");
+    for (int i = 0; (pair = plot_pair(id->shape, i, &length)); i++)
+        if (has_pair(common->first->shape, common->pairs, pair, length) == shared)
+            plot_join(out, size, " ", "%.*s", length, pair);
+    if (common->temperature == shared)
+        plot_join(out, size, " ", "%s", temperature_name((enum assay_temperature)id->temperature));
 }
 
 void plot_common_text(const struct plot_common *common, char out[PLOT_MAX_COMMON])

@@ -10,15 +10,33 @@
 
 enum { PLOT_MAX_NAME = 97, PLOT_MAX_COMMON = 512, PLOT_MAX_ROWS = 60 };
 
+/* Whether the request includes the case. */
+bool plot_takes(const struct plot_request *request, const struct case_id *id);
+
 /* Whether a row has a time to draw and the request includes it. */
 bool plot_row_taken(const struct plot_request *request, const struct view_row *row);
 
 /* The row of this case; -1: none. */
 int plot_row_find(const struct view *view, const struct case_id *id);
 
-/* The group with the most rows to draw that are at most `widest` times as slow as its fastest;
- * among equals the one with the most work; -1: none. */
-int plot_row_group(const struct plot_request *request, const struct view *view, double widest);
+/* Keep the rows of one group: that with the most rows that are at most `widest` times as slow
+ * as its fastest; among equals the one with the most work. Returns their number. */
+int plot_keep_group(const struct view_row **row, int count, double widest);
+
+/* Keep the rows of the size that most of them have; among equals the larger, then the earlier.
+ * Returns their number; -1 with assay_error when out of memory. */
+int plot_keep_size(const struct view_row **row, int count);
+
+/* Pair `index` of a shape ("n=5000000"), its length in *length; NULL after the last. */
+const char *plot_pair(const char *shape, int index, int *length);
+/* Whether the value of a pair is an integer. */
+bool plot_pair_is_size(const char *pair, int length);
+/* The pairs of a shape whose values are integers: "rows=16 columns=32". */
+void plot_size_of(const char *shape, char out[RESULT_MAX_SHAPE]);
+
+/* Append to a text, after `between` unless it is empty. */
+void plot_join(char *out, size_t size, const char *between, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 
 /* Words (operation, variant, pairs of the shape, temperature) that all cases share. */
 struct plot_common {

@@ -1,12 +1,11 @@
 /* plot_timeline.c - the data of plots/timeline.gp: samples in the order in which they were
  * taken, with the clock, temperature and power of the device. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/stats.h"
+#include "judge/timings.h"
 #include "plot/plot_data.h"
-#include "plot/plot_rows.h"
 
 enum {
     MOST_POINTS = 4000, /* more samples are binned */
@@ -34,8 +33,9 @@ struct border {
 struct timeline {
     struct point *point;
     struct state *state;
+    double *ratio; /* space for the points' */
     struct border border[MOST_BORDERS];
-    int points, states, borders, cases;
+    int points, states, borders;
     double end; /* rounds */
 };
 
@@ -49,9 +49,7 @@ static bool is_taken(const struct plot_request *request, const struct stored_cas
 static bool is_same_group(const struct stored_case *a, const struct stored_case *b)
 {
     return a->launch_number == b->launch_number && a->purpose == b->purpose &&
-           a->result.id.temperature == b->result.id.temperature &&
-           !strcmp(a->result.id.operation, b->result.id.operation) &&
-           !strcmp(a->result.id.shape, b->result.id.shape);
+           case_id_same_group(&a->result.id, &b->result.id);
 }
 
 static void case_add(struct timeline *line, const struct stored_case *stored, double from)
@@ -59,26 +57,23 @@ static void case_add(struct timeline *line, const struct stored_case *stored, do
     const struct case_result *result = &stored->result;
     const struct samples *samples = &result->samples;
     double to = from;
-    for (int i = 0; i < samples->count; i++) {
-        struct point *point = &line->point[line->points++];
+    for (int first = 0, next; first < samples->count; first = next) {
+        double round = samples->round ? samples->round[first] : first;
+        next = first + 1;
+        while (samples->round && next < samples->count &&
+               samples->round[next] == samples->round[first])
+            next++;
         /* Spread the samples of one round over it. */
-        int in_round = 0, of_round = 1;
-        for (int j = i; samples->round && j > 0 && samples->round[j - 1] == samples->round[i]; j--)
-            in_round++;
-        for (int j = i;
-             samples->round && j + 1 < samples->count && samples->round[j + 1] == samples->round[i];
-             j++)
-            of_round++;
-        double round = samples->round ? samples->round[i] : i;
-        point->at = from + round + (double)in_round / (in_round + of_round);
-        point->ratio = samples->time_ns[i] / result->time_ns;
-        point->marked = samples->mark && samples->mark[i];
+        for (int i = first; i < next; i++)
+            line->point[line->points++] =
+                (struct point){.at = from + round + (double)(i - first) / (next - first),
+                               .ratio = samples->time_ns[i] / result->time_ns,
+                               .marked = samples->mark && samples->mark[i]};
         to = fmax(to, from + round + 1);
     }
     line->state[line->states++] =
         (struct state){from, to, result->sm_mhz, result->temperature_c, result->power_w};
     line->end = fmax(line->end, to);
-    line->cases++;
 }
 
 static void border_add(struct timeline *line, double at, const char *operation)
@@ -92,37 +87,28 @@ static void border_add(struct timeline *line, double at, const char *operation)
     line->border[line->borders++] = (struct border){at, operation};
 }
 
-/* The cases of a group were interleaved, so they share its rounds. */
-static int timeline_make(struct timeline *line, const struct plot_request *request)
+/* The cases of a group were interleaved, so they share its rounds. -1 with assay_error. */
+static int timeline_make(struct timeline *line, struct plot *plot)
 {
-    const struct stored_run *run = request->run;
+    const struct stored_run *run = plot->request->run;
     const struct stored_case *last = NULL;
-    size_t samples = 0, cases = 0;
+    int samples = 0;
     double from = 0;
     for (int i = 0; i < run->case_count; i++)
-        if (is_taken(request, &run->cases[i])) {
-            samples += (size_t)run->cases[i].result.samples.count;
-            cases++;
-        }
-    *line = (struct timeline){0};
-    line->point = calloc(samples + 1, sizeof *line->point);
-    line->state = calloc(cases + 1, sizeof *line->state);
-    if (!line->point || !line->state) return assay_error("out of memory for %zu samples", samples);
+        samples += run->cases[i].result.samples.count;
+    line->point = plot_alloc(plot, samples, sizeof *line->point);
+    line->state = plot_alloc(plot, run->case_count, sizeof *line->state);
+    line->ratio = plot_alloc(plot, samples, sizeof *line->ratio);
+    if (!line->point || !line->state || !line->ratio) return -1;
     for (int i = 0; i < run->case_count; i++) {
         const struct stored_case *stored = &run->cases[i];
-        if (!is_taken(request, stored)) continue;
+        if (!is_taken(plot->request, stored)) continue;
         if (!last || !is_same_group(last, stored)) from = line->end;
         border_add(line, from, stored->result.id.operation);
         case_add(line, stored, from);
         last = stored;
     }
     return 0;
-}
-
-static void timeline_release(struct timeline *line)
-{
-    free(line->point);
-    free(line->state);
 }
 
 /* -------------------------------------------------------------------- writing -- */
@@ -134,51 +120,29 @@ static int by_place(const void *a, const void *b)
 }
 
 /* A bin: position, median, 5 % and 95 % quantiles, number of marked samples. */
-static void bin_write(FILE *out, const struct point *point, int count, double *scratch)
+static void bin_write(struct plot *plot, const struct point *point, int count, double *ratio)
 {
     int marked = 0;
     for (int i = 0; i < count; i++) {
-        scratch[i] = point[i].ratio;
+        ratio[i] = point[i].ratio;
         marked += point[i].marked;
     }
-    stats_sort(scratch, count);
-    fprintf(out, "%.9g\t%.6g\t%.6g\t%.6g\t%d\n", point[count / 2].at,
-            stats_quantile_sorted(scratch, count, 0.5), stats_quantile_sorted(scratch, count, 0.05),
-            stats_quantile_sorted(scratch, count, 0.95), marked);
+    stats_sort(ratio, count);
+    fprintf(plot->out, "%.9g\t%.6g\t%.6g\t%.6g\t%d\n", point[count / 2].at,
+            stats_quantile_sorted(ratio, count, 0.5), stats_quantile_sorted(ratio, count, 0.05),
+            stats_quantile_sorted(ratio, count, 0.95), marked);
 }
 
-static int points_write(FILE *out, struct timeline *line)
+static void head(struct plot *plot, const struct timeline *line)
 {
-    int each = line->points > MOST_POINTS ? (line->points + BINS - 1) / BINS : 1;
-    double *scratch = calloc((size_t)each, sizeof *scratch);
-    if (!scratch) return assay_error("out of memory for a plot");
-    for (int i = 0; i < line->points; i += each)
-        bin_write(out, line->point + i, line->points - i < each ? line->points - i : each, scratch);
-    free(scratch);
-    plot_block_end(out);
-    return 0;
-}
-
-/* The frame contains the middle 98 % of the samples, and at least a change of 2 %. */
-static int frame(const struct timeline *line, double *low, double *top)
-{
-    double *ratio = calloc((size_t)line->points, sizeof *ratio);
-    if (!ratio) return assay_error("out of memory for a plot");
+    int beyond = 0, marked = 0, clocks = 0, temperatures = 0, powers = 0;
+    bool binned = line->points > MOST_POINTS;
     for (int i = 0; i < line->points; i++)
-        ratio[i] = line->point[i].ratio;
-    stats_sort(ratio, line->points);
-    *low = fmin(0.98, stats_quantile_sorted(ratio, line->points, 0.01) - 0.005);
-    *top = fmax(1.02, stats_quantile_sorted(ratio, line->points, 0.99) + 0.005);
-    free(ratio);
-    return 0;
-}
-
-static int head(FILE *out, const struct plot_request *request, const struct timeline *line)
-{
-    double low = 0, top = 0;
-    int beyond = 0, marked = 0, clocks = 0, temperatures = 0, powers = 0, used;
-    char title[160], note[240];
-    if (frame(line, &low, &top)) return -1;
+        line->ratio[i] = line->point[i].ratio;
+    stats_sort(line->ratio, line->points);
+    /* The frame contains the middle 98 % of the samples, and at least a change of 2 %. */
+    double low = fmin(0.98, stats_quantile_sorted(line->ratio, line->points, 0.01) - 0.005);
+    double top = fmax(1.02, stats_quantile_sorted(line->ratio, line->points, 0.99) + 0.005);
     for (int i = 0; i < line->points; i++) {
         beyond += line->point[i].ratio < low || line->point[i].ratio > top;
         marked += line->point[i].marked;
@@ -188,60 +152,49 @@ static int head(FILE *out, const struct plot_request *request, const struct time
         temperatures += isfinite(line->state[i].temperature_c) != 0;
         powers += isfinite(line->state[i].power_w) != 0;
     }
-    bool binned = line->points > MOST_POINTS;
-    snprintf(title, sizeof title, "%d samples of %d cases in the order taken", line->points,
-             line->cases);
-    used = snprintf(note, sizeof note, "%sbeyond the frame: %d; marked: %d",
-                    binned ? "line: median; band: the middle 90 %; " : "", beyond, marked);
+    plot_title(plot, "%d samples of %d cases in the order taken", line->points, line->states);
+    plot_note(plot, "", "%sbeyond the frame: %d; marked: %d",
+              binned ? "line: median; band: the middle 90 %; " : "", beyond, marked);
     if (!clocks || !temperatures || !powers)
-        snprintf(note + used, sizeof note - (size_t)used, "; unknown:%s%s%s",
-                 clocks ? "" : " clock", temperatures ? "" : " temperature",
-                 powers ? "" : " power");
-    plot_head(out, request->run, title, note);
+        plot_note(plot, "; ", "unknown:%s%s%s", clocks ? "" : " clock",
+                  temperatures ? "" : " temperature", powers ? "" : " power");
     int panels = 1 + (clocks > 0) + (temperatures > 0) + (powers > 0);
-    plot_size(out, 1100, 320 + 130 * panels, 24 + 8 * panels);
-    plot_setting_number(out, "binned", binned);
-    plot_setting_number(out, "clocks", clocks);
-    plot_setting_number(out, "temperatures", temperatures);
-    plot_setting_number(out, "powers", powers);
-    plot_setting_number(out, "right", line->end);
-    plot_setting_number(out, "low", low);
-    plot_setting_number(out, "top", top);
-    plot_block_end(out);
-    return 0;
+    plot_size(plot, 1100, 320 + 130 * panels, 24 + 8 * panels);
+    plot_setting_number(plot, "binned", binned);
+    plot_setting_number(plot, "clocks", clocks);
+    plot_setting_number(plot, "temperatures", temperatures);
+    plot_setting_number(plot, "powers", powers);
+    plot_setting_number(plot, "right", line->end);
+    plot_setting_number(plot, "low", low);
+    plot_setting_number(plot, "top", top);
 }
 
-static int write_timeline(FILE *out, const struct plot_request *request, struct timeline *line)
+static void write_timeline(struct plot *plot, struct timeline *line)
 {
-    if (head(out, request, line)) return -1;
-    for (int i = 0; i < line->borders; i++) {
-        double to = i + 1 < line->borders ? line->border[i + 1].at : line->end;
-        fprintf(out, "%.9g\t%.9g\t", line->border[i].at, to);
-        plot_text(out, line->border[i].operation);
-        fputc('\n', out);
-    }
-    plot_block_end(out);
+    int each = line->points > MOST_POINTS ? (line->points + BINS - 1) / BINS : 1;
+    for (int i = 0; i < line->borders; i++)
+        plot_line(plot, NULL, line->border[i].operation, "%.9g\t%.9g", line->border[i].at,
+                  i + 1 < line->borders ? line->border[i + 1].at : line->end);
+    plot_block_end(plot);
     qsort(line->point, (size_t)line->points, sizeof *line->point, by_place);
-    if (points_write(out, line)) return -1;
+    for (int i = 0; i < line->points; i += each)
+        bin_write(plot, line->point + i, line->points - i < each ? line->points - i : each,
+                  line->ratio);
+    plot_block_end(plot);
     for (int i = 0; i < line->states; i++) {
         const struct state *s = &line->state[i];
-        fprintf(out, "%.9g\t%.9g\t%.6g\t%.6g\t%.6g\n", s->from, s->to, s->sm_mhz, s->temperature_c,
-                s->power_w);
+        fprintf(plot->out, "%.9g\t%.9g\t%.6g\t%.6g\t%.6g\n", s->from, s->to, s->sm_mhz,
+                s->temperature_c, s->power_w);
     }
-    plot_block_end(out);
-    return 0;
+    plot_block_end(plot);
 }
 
-enum plot_outcome plot_timeline(FILE *out, const struct plot_request *request)
+enum plot_outcome plot_timeline(struct plot *plot)
 {
-    struct timeline line;
-    enum plot_outcome outcome = PLOT_FAILED;
-    if (timeline_make(&line, request) == 0) {
-        if (line.points == 0)
-            outcome = plot_nothing(request, "the run kept no samples");
-        else if (write_timeline(out, request, &line) == 0)
-            outcome = PLOT_DRAWN;
-    }
-    timeline_release(&line);
-    return outcome;
+    struct timeline line = {0};
+    if (timeline_make(&line, plot)) return PLOT_FAILED;
+    if (line.points == 0) return plot_nothing(plot, "the run kept no samples");
+    write_timeline(plot, &line);
+    head(plot, &line);
+    return PLOT_DRAWN;
 }

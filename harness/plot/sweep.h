@@ -5,9 +5,19 @@
 #ifndef SWEEP_H
 #define SWEEP_H
 
-#include "show/view.h"
+#include "plot/plot_data.h"
 
 enum { SWEEP_MAX_CURVES = 48, SWEEP_MAX_PANEL = RESULT_MAX_SHAPE + 16 };
+
+/* A row as a point of a sweep: points with equal operation, dim and panel are one sweep. */
+struct sweep_point {
+    const struct view_row *row;
+    int swept;                   /* pair of its shape that varies; -1: none */
+    double size;                 /* value of that pair */
+    char dim[ASSAY_MAX_NAME];    /* name of that pair; "" none */
+    char panel[SWEEP_MAX_PANEL]; /* what is fixed: "input=fp32 cold" */
+    int curve;
+};
 
 /* One variant. */
 struct sweep_curve {
@@ -15,35 +25,25 @@ struct sweep_curve {
     int32_t kind;
     double standing; /* geometric mean of its speed relative to the best of each size */
     int count;
-    const struct view_row **rows; /* sorted by size */
+    const struct sweep_point *point; /* sorted by size */
 };
 
 struct sweep {
-    const char *operation;
-    char dim[ASSAY_MAX_NAME];    /* the one that varies; "" none */
-    char panel[SWEEP_MAX_PANEL]; /* what is fixed: "input=fp32 cold" */
-    int sizes;                   /* number of different values of dim */
-    bool by_bytes;               /* the axis is bytes, as they grow with the dim; else the dim */
-    bool is_ops;                 /* most of its rows have rates in operations */
+    const char *operation, *dim, *panel; /* as of its points */
+    int sizes;                           /* number of different values of dim */
+    bool by_bytes; /* the axis is bytes, as they grow with the dim; else the dim */
+    bool is_ops;   /* most of its rows have rates in operations */
     int count;
     struct sweep_curve curve[SWEEP_MAX_CURVES]; /* baselines, then by standing */
 };
 
-/* Which rows may be used; NULL: any. */
-struct sweep_filter {
-    const char *operation;
-    const char *cases; /* pattern of cases (case_name.h) */
-    const char *only;  /* glob on `panel` */
-};
+/* Choose the sweep with the most sizes, then the most rows, then the first measured, then the
+ * first dim, among the ok rows that the request includes; its `only` is a glob on the panel.
+ * Rows measured only for their ceiling are left out. The sweep is as long valid as the plot.
+ * 1: found, 0: none, -1 with assay_error when out of memory. */
+int sweep_make(struct sweep *sweep, struct plot *plot);
 
-/* Choose the sweep with the most sizes, then the most rows, then the first measured, among
- * the ok rows that the filter includes. Rows measured only for their ceiling are left out.
- * sweep_release frees; the view must outlive it. 1: found, 0: none, -1 with assay_error when
- * out of memory. */
-int sweep_make(struct sweep *sweep, const struct view *view, const struct sweep_filter *filter);
-void sweep_release(struct sweep *sweep);
-
-/* The position of a row on the horizontal axis: bytes, or the value of the dim. */
-double sweep_x(const struct sweep *sweep, const struct view_row *row);
+/* The position on the horizontal axis: bytes, or the value of the dim. */
+double sweep_x(const struct sweep *sweep, const struct sweep_point *point);
 
 #endif

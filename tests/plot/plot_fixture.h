@@ -13,7 +13,6 @@
 #include "show/view.h"
 
 static struct fake_run fake;
-static struct view view; /* of it, where a test makes one */
 
 static inline void sized(const char *operation, const char *rest, long n, const char *variant,
                          double time_ns)

@@ -4,9 +4,9 @@
 
 #include "base/error.h"
 #include "plot/plot_data.h"
-#include "plot/plot_rows.h"
-#include "plot/plot_sizes.h"
 #include "plot_fixture.h"
+
+static struct view view; /* of the fake run, where a test makes one */
 
 static char folder[] = "/tmp/assay-test-plot-XXXXXX";
 
@@ -45,28 +45,31 @@ static void sizes_of_a_shape_are_its_whole_numbers(void **state)
     assert_string_equal(size, "");
 }
 
-static void the_size_of_most_rows_is_chosen_then_the_larger(void **state)
+/* Of a view of the fake run: pointers to all rows, and their number. */
+static int all_rows(const struct view_row *rows[])
+{
+    assert_int_equal(view_make(&view, &fake.run), 0);
+    for (int i = 0; i < view.count; i++)
+        rows[i] = &view.rows[i];
+    return view.count;
+}
+
+static void the_size_of_most_rows_is_kept_or_the_larger(void **state)
 {
     (void)state;
     const struct view_row *rows[4];
-    char size[RESULT_MAX_SHAPE];
     fake_begin(&fake, 1);
     sized("op", "type=a", 1000, "x", 1);
     sized("op", "type=a", 2000, "x", 1);
     sized("op", "type=b", 1000, "x", 1);
     sized("op", "type=b", 2000, "x", 1);
-    assert_int_equal(view_make(&view, &fake.run), 0);
-    for (int i = 0; i < 4; i++)
-        rows[i] = &view.rows[i];
-    assert_int_equal(plot_size_most(rows, 4, size), 0);
-    assert_string_equal(size, "n=2000");
-    plot_size_of(rows[0]->result.id.shape, size);
-    char first[RESULT_MAX_SHAPE];
-    snprintf(first, sizeof first, "%s", size);
-    assert_int_equal(plot_size_most(rows, 1, size), 0);
-    assert_string_equal(size, first);
-    assert_int_equal(plot_size_most(rows, 0, size), 0);
-    assert_string_equal(size, "");
+    assert_int_equal(plot_keep_size(rows, all_rows(rows)), 2);
+    assert_string_equal(rows[0]->result.id.shape, "n=2000 type=a");
+    assert_string_equal(rows[1]->result.id.shape, "n=2000 type=b");
+    rows[0] = &view.rows[0];
+    assert_int_equal(plot_keep_size(rows, 1), 1);
+    assert_ptr_equal(rows[0], &view.rows[0]);
+    assert_int_equal(plot_keep_size(rows, 0), 0);
     view_release(&view);
     fake_end(&fake);
 }
@@ -82,19 +85,28 @@ static void a_case_alone_keeps_a_name(void **state)
     assert_string_equal(name, "op/fast");
 }
 
-static void the_group_of_most_variants_is_chosen_then_the_larger(void **state)
+/* Keep the group of the request's rows. */
+static int kept(const struct plot_request *request, double widest, const struct view_row *rows[])
+{
+    int count = 0;
+    for (int i = 0; i < view.count; i++)
+        if (plot_row_taken(request, &view.rows[i])) rows[count++] = &view.rows[i];
+    return plot_keep_group(rows, count, widest);
+}
+
+static void the_group_of_most_variants_is_kept_or_the_larger(void **state)
 {
     (void)state;
     struct plot_request request = {.run = &fake.run}, other = {.operation = "other"};
+    const struct view_row *rows[16];
     make_run();
     assert_int_equal(view_make(&view, &fake.run), 0);
-    int group = plot_row_group(&request, &view, INFINITY);
-    for (int i = 0; i < view.count; i++)
-        if (view.rows[i].group == group)
-            assert_string_equal(view.rows[i].result.id.shape, "n=4000000 input=fp32");
-    assert_true(plot_row_group(&other, &view, INFINITY) >= 0);
+    assert_int_equal(kept(&request, INFINITY, rows), 3);
+    for (int i = 0; i < 3; i++)
+        assert_string_equal(rows[i]->result.id.shape, "n=4000000 input=fp32");
+    assert_int_equal(kept(&other, INFINITY, rows), 1);
     other.cases = "nosuch/*";
-    assert_int_equal(plot_row_group(&other, &view, INFINITY), -1);
+    assert_int_equal(kept(&other, INFINITY, rows), 0);
     view_release(&view);
     fake_end(&fake);
 }
@@ -102,21 +114,20 @@ static void the_group_of_most_variants_is_chosen_then_the_larger(void **state)
 static void only_variants_near_the_fastest_count_where_asked(void **state)
 {
     (void)state;
-    struct plot_request request = {.run = &fake.run};
+    const struct view_row *rows[5];
     fake_begin(&fake, 1);
     sized("wide", "", 1000000, "a", 1000);
     sized("wide", "", 1000000, "b", 5000);
     sized("wide", "", 1000000, "c", 9000);
     sized("close", "", 1000000, "a", 1000);
     sized("close", "", 1000000, "b", 1100);
-    assert_int_equal(view_make(&view, &fake.run), 0);
-    int widest = plot_row_group(&request, &view, INFINITY);
-    int near = plot_row_group(&request, &view, 1.6);
-    for (int i = 0; i < view.count; i++) {
-        const char *operation = view.rows[i].result.id.operation;
-        if (view.rows[i].group == widest) assert_string_equal(operation, "wide");
-        if (view.rows[i].group == near) assert_string_equal(operation, "close");
-    }
+    assert_int_equal(plot_keep_group(rows, all_rows(rows), INFINITY), 3);
+    for (int i = 0; i < 3; i++)
+        assert_string_equal(rows[i]->result.id.operation, "wide");
+    view_release(&view);
+    assert_int_equal(plot_keep_group(rows, all_rows(rows), 1.6), 2);
+    for (int i = 0; i < 2; i++)
+        assert_string_equal(rows[i]->result.id.operation, "close");
     view_release(&view);
     fake_end(&fake);
 }
@@ -308,9 +319,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_are_what_the_cases_do_not_share),
         cmocka_unit_test(sizes_of_a_shape_are_its_whole_numbers),
-        cmocka_unit_test(the_size_of_most_rows_is_chosen_then_the_larger),
+        cmocka_unit_test(the_size_of_most_rows_is_kept_or_the_larger),
         cmocka_unit_test(a_case_alone_keeps_a_name),
-        cmocka_unit_test(the_group_of_most_variants_is_chosen_then_the_larger),
+        cmocka_unit_test(the_group_of_most_variants_is_kept_or_the_larger),
         cmocka_unit_test(only_variants_near_the_fastest_count_where_asked),
         cmocka_unit_test(text_cannot_leave_its_field),
         cmocka_unit_test(data_and_script_are_kept_and_hold_every_point),

@@ -3,18 +3,26 @@
 #include "plot_fixture.h"
 
 static struct sweep sweep;
+static struct plot plot; /* of the fake run */
+
+static int choose_from_fake(struct plot_request request)
+{
+    static struct plot_request kept;
+    kept = request;
+    kept.run = &fake.run;
+    assert_int_equal(plot_open(&plot, NULL, &kept), 0);
+    return sweep_make(&sweep, &plot);
+}
 
 static int choose(const char *operation, const char *only)
 {
     make_run();
-    assert_int_equal(view_make(&view, &fake.run), 0);
-    return sweep_make(&sweep, &view, &(struct sweep_filter){operation, NULL, only});
+    return choose_from_fake((struct plot_request){.operation = operation, .only = only});
 }
 
 static void forget(void)
 {
-    sweep_release(&sweep);
-    view_release(&view);
+    plot_close(&plot);
     fake_end(&fake);
 }
 
@@ -47,8 +55,8 @@ static void sweep_points_go_by_size(void **state)
     assert_int_equal(choose(NULL, NULL), 1);
     assert_int_equal(sweep.curve[1].count, 3);
     for (int i = 1; i < 3; i++)
-        assert_true(view_bytes(&sweep.curve[1].rows[i - 1]->result.work) <
-                    view_bytes(&sweep.curve[1].rows[i]->result.work));
+        assert_true(view_bytes(&sweep.curve[1].point[i - 1].row->result.work) <
+                    view_bytes(&sweep.curve[1].point[i].row->result.work));
     forget();
 }
 
@@ -71,9 +79,7 @@ static void sweep_keeps_to_the_cases_asked_for(void **state)
 {
     (void)state;
     make_run();
-    assert_int_equal(view_make(&view, &fake.run), 0);
-    struct sweep_filter filter = {.cases = "int8_quantize/[fs]*"};
-    assert_int_equal(sweep_make(&sweep, &view, &filter), 1);
+    assert_int_equal(choose_from_fake((struct plot_request){.cases = "int8_quantize/[fs]*"}), 1);
     assert_int_equal(sweep.count, 2);
     forget();
 }
@@ -83,8 +89,7 @@ static void sweep_leaves_out_what_has_no_time(void **state)
     (void)state;
     fake_begin(&fake, 1);
     fake_failure(&fake, 0, "o", "n=1", "bad", STATUS_WRONG, "");
-    assert_int_equal(view_make(&view, &fake.run), 0);
-    assert_int_equal(sweep_make(&sweep, &view, &(struct sweep_filter){0}), 0);
+    assert_int_equal(choose_from_fake((struct plot_request){0}), 0);
     forget();
 }
 
@@ -93,7 +98,7 @@ static void sweep_goes_by_bytes_where_they_grow_with_the_size(void **state)
     (void)state;
     assert_int_equal(choose("int8_quantize", NULL), 1);
     assert_true(sweep.by_bytes);
-    assert_float_equal(sweep_x(&sweep, sweep.curve[1].rows[0]), 5e6, 0);
+    assert_float_equal(sweep_x(&sweep, &sweep.curve[1].point[0]), 5e6, 0);
     forget();
 }
 
@@ -106,11 +111,25 @@ static void sweep_goes_by_the_dim_where_sizes_move_like_bytes(void **state)
         snprintf(shape, sizeof shape, "rows=%d k=big", rows);
         fake_case(&fake, 0, "layer", shape, "only", 1000)->work.read_bytes = 29e6 + 1e5 * rows;
     }
-    assert_int_equal(view_make(&view, &fake.run), 0);
-    assert_int_equal(sweep_make(&sweep, &view, &(struct sweep_filter){0}), 1);
+    assert_int_equal(choose_from_fake((struct plot_request){0}), 1);
     assert_false(sweep.by_bytes);
-    assert_float_equal(sweep_x(&sweep, sweep.curve[0].rows[0]), 1, 0);
-    assert_float_equal(sweep_x(&sweep, sweep.curve[0].rows[2]), 16, 0);
+    assert_float_equal(sweep_x(&sweep, &sweep.curve[0].point[0]), 1, 0);
+    assert_float_equal(sweep_x(&sweep, &sweep.curve[0].point[2]), 16, 0);
+    forget();
+}
+
+static void sweep_takes_the_first_dim_where_several_vary_alike(void **state)
+{
+    (void)state;
+    fake_begin(&fake, 1);
+    for (int i = 0; i < 9; i++) {
+        char shape[48];
+        snprintf(shape, sizeof shape, "z=%d a=%d", 1 << i % 3, 1 << i / 3);
+        fake_case(&fake, 0, "grid", shape, "only", 1000);
+    }
+    assert_int_equal(choose_from_fake((struct plot_request){0}), 1);
+    assert_string_equal(sweep.dim, "z");
+    assert_string_equal(sweep.panel, "a=1 cold");
     forget();
 }
 
@@ -123,8 +142,7 @@ static void sweep_takes_no_size_of_zero(void **state)
         snprintf(shape, sizeof shape, "layers=12 vocabulary=%d", vocabulary);
         fake_case(&fake, 0, "model", shape, "only", 1000)->work.read_bytes = 1e6 + vocabulary;
     }
-    assert_int_equal(view_make(&view, &fake.run), 0);
-    assert_int_equal(sweep_make(&sweep, &view, &(struct sweep_filter){0}), 1);
+    assert_int_equal(choose_from_fake((struct plot_request){0}), 1);
     assert_string_equal(sweep.dim, "vocabulary");
     assert_int_equal(sweep.sizes, 2);
     forget();
@@ -141,6 +159,7 @@ int main(void)
         cmocka_unit_test(sweep_leaves_out_what_has_no_time),
         cmocka_unit_test(sweep_goes_by_bytes_where_they_grow_with_the_size),
         cmocka_unit_test(sweep_goes_by_the_dim_where_sizes_move_like_bytes),
+        cmocka_unit_test(sweep_takes_the_first_dim_where_several_vary_alike),
         cmocka_unit_test(sweep_takes_no_size_of_zero),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
