@@ -31,21 +31,32 @@ extern "C" {
 #include <string.h>
 
 /* The functions of CUPTI that are called, loaded at run time. */
-#define EACH_CALL(each)                                                                            \
-    each(cuptiProfilerInitialize) each(cuptiProfilerDeInitialize) each(                            \
-        cuptiProfilerGetCounterAvailability) each(cuptiDeviceGetChipName)                          \
-        each(cuptiProfilerHostInitialize) each(cuptiProfilerHostDeinitialize) each(                \
-            cuptiProfilerHostGetMetricProperties) each(cuptiProfilerHostConfigAddMetrics)          \
-            each(cuptiProfilerHostGetConfigImageSize) each(cuptiProfilerHostGetConfigImage)        \
-                each(cuptiProfilerHostGetNumOfPasses) each(cuptiProfilerHostEvaluateToGpuValues)   \
-                    each(cuptiRangeProfilerEnable) each(cuptiRangeProfilerDisable)                 \
-                        each(cuptiRangeProfilerGetCounterDataSize)                                 \
-                            each(cuptiRangeProfilerCounterDataImageInitialize)                     \
-                                each(cuptiRangeProfilerSetConfig) each(cuptiRangeProfilerStart)    \
-                                    each(cuptiRangeProfilerStop) each(cuptiRangeProfilerPushRange) \
-                                        each(cuptiRangeProfilerPopRange)                           \
-                                            each(cuptiRangeProfilerDecodeData)                     \
-                                                each(cuptiRangeProfilerGetCounterDataInfo)
+/* clang-format off */
+#define EACH_CALL(each) \
+    each(cuptiProfilerInitialize) \
+    each(cuptiProfilerDeInitialize) \
+    each(cuptiProfilerGetCounterAvailability) \
+    each(cuptiDeviceGetChipName) \
+    each(cuptiProfilerHostInitialize) \
+    each(cuptiProfilerHostDeinitialize) \
+    each(cuptiProfilerHostGetMetricProperties) \
+    each(cuptiProfilerHostConfigAddMetrics) \
+    each(cuptiProfilerHostGetConfigImageSize) \
+    each(cuptiProfilerHostGetConfigImage) \
+    each(cuptiProfilerHostGetNumOfPasses) \
+    each(cuptiProfilerHostEvaluateToGpuValues) \
+    each(cuptiRangeProfilerEnable) \
+    each(cuptiRangeProfilerDisable) \
+    each(cuptiRangeProfilerGetCounterDataSize) \
+    each(cuptiRangeProfilerCounterDataImageInitialize) \
+    each(cuptiRangeProfilerSetConfig) \
+    each(cuptiRangeProfilerStart) \
+    each(cuptiRangeProfilerStop) \
+    each(cuptiRangeProfilerPushRange) \
+    each(cuptiRangeProfilerPopRange) \
+    each(cuptiRangeProfilerDecodeData) \
+    each(cuptiRangeProfilerGetCounterDataInfo)
+/* clang-format on */
 
 #define MEMBER(name) decltype(&::name) name;
 #define SYMBOL(name) {#name, NULL, offsetof(struct api, name), false},
