@@ -12,8 +12,8 @@
 #include <stdatomic.h>
 
 #include "case/result.h"
-#include "device/profile.h"
-#include "suite/plan.h"
+#include "device/device.h"
+#include "device/measure_request.h"
 
 enum wire_type {
     /* runner to worker */
@@ -25,32 +25,21 @@ enum wire_type {
     WIRE_FAILED,  /* text: the device did not open */
     WIRE_STATE,   /* struct device_state, once before the first group and after the last */
     WIRE_CASE,    /* struct wire_case, then its sample arrays */
-    WIRE_BROKEN,  /* struct wire_broken: this worker cannot continue */
+    WIRE_BROKEN,  /* struct measure_outcome: this worker cannot continue */
     WIRE_PROFILE, /* struct wire_profile, before the case that it belongs to */
     WIRE_DONE,    /* nothing: the group is complete */
 };
 
 struct wire_open {
     char spec[RESULT_MAX_SPEC];
-    bool use_events, try_counters;
-    int32_t flush; /* enum cache_flush; -1: the device's default */
-    uint64_t seed;
+    struct device_options options; /* but its spec, which is the one above */
 };
 
 struct wire_group {
     char operation[ASSAY_MAX_NAME];
-    int64_t value[ASSAY_MAX_DIMS];
-    int32_t temperature;
-    double budget_s, precision_pct, energy_s;
-    char baseline[ASSAY_MAX_NAME]; /* "": the operation's choice */
-    uint64_t seed;
-    bool check_only; /* check the results, time nothing */
-    bool profile;    /* profile a launch of every case */
-    char counters[PROFILE_MAX_LIST];
-    int32_t launch; /* number in the run, from 1 */
-    uint64_t launch_seed;
-    int32_t variant_count;
     char variant[PLAN_MAX_VARIANTS][ASSAY_MAX_NAME];
+    bool profile;                   /* profile a launch of every case */
+    struct measure_request request; /* but its pointers, which the worker finds by the names */
 };
 
 struct wire_case {
@@ -63,8 +52,10 @@ struct wire_profile {
     struct profile profile;
 };
 
-struct wire_broken {
-    int32_t index; /* the variant at fault; -1: none */
+/* How a group ended. */
+struct measure_outcome {
+    bool broken; /* the device is unusable; a new worker must continue the run */
+    int culprit; /* index of the variant that broke it; -1: none */
     char reason[ASSAY_MAX_REASON];
 };
 

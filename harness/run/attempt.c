@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/text.h"
 #include "case/case_name.h"
 #include "run/attempt.h"
 #include "run/interrupt.h"
@@ -27,12 +26,9 @@ static void outcome_only(struct case_result *result, const struct group *group, 
 
 static void tell(struct runner *runner, const struct case_result *result)
 {
-    char name[CASE_TEXT], outcome[2 * ASSAY_MAX_REASON];
-    bool fine = result->status == STATUS_OK || result->status == STATUS_SKIPPED;
-    snprintf(outcome, sizeof outcome, "%s%s%s", status_name((enum case_status)result->status),
-             result->reason[0] ? ": " : "", result->reason);
+    char name[CASE_TEXT];
     case_text(&result->id, name);
-    progress_case(&runner->progress, name, outcome, fine);
+    progress_case(&runner->progress, name, result->status, result->reason);
 }
 
 static int keep(struct runner *runner, const struct group *group, const struct case_result *result)
@@ -53,20 +49,16 @@ static int keep_outcome(struct runner *runner, const struct group *group, int in
 
 enum attempt_end ensure_child(struct runner *runner, bool use_events)
 {
-    struct device_state state;
     if (runner->child.pid > 0 && runner->child_uses_events == use_events) return ATTEMPT_DONE;
-    if (runner->child.pid > 0) child_quit(&runner->child, &state);
-    const struct runner_options *options = runner->options;
+    if (runner->child.pid > 0) child_quit(&runner->child, NULL);
     runner->child_uses_events = use_events;
-    struct wire_open open = {
-        .use_events = use_events, .flush = options->flush, .seed = options->seed};
     /* A new worker opens the device that the first one found. */
-    const char *spec = runner->launch.device.spec[0] ? runner->launch.device.spec : options->device;
-    if (text_copy(open.spec, sizeof open.spec, spec) < 0) {
-        assay_error("a device is named in at most %d characters", RESULT_MAX_SPEC - 1);
-        return ATTEMPT_FAILED;
-    }
-    if (child_start(&runner->child, &open) == 0) return ATTEMPT_DONE;
+    const char *found = runner->launch.device.spec;
+    struct device_options options = {.spec = found[0] ? found : runner->options->device,
+                                     .use_events = use_events,
+                                     .flush = runner->options->flush,
+                                     .seed = runner->options->seed};
+    if (child_start(&runner->child, &options) == 0) return ATTEMPT_DONE;
     return interrupt_signal() != 0 ? ATTEMPT_STOPPED : ATTEMPT_FAILED;
 }
 
@@ -106,7 +98,7 @@ static int keep_all(struct runner *runner, const struct attempt *attempt)
             reported[count++] = attempt->results[i];
             tell(runner, &attempt->results[i]);
         } else {
-            progress_case(&runner->progress, name, "missing: the worker did not report it", false);
+            progress_case(&runner->progress, name, -1, "the worker did not report it");
         }
     }
     int status = store_cases(runner->store, runner->launch.id, attempt->group, reported, count);
@@ -203,7 +195,7 @@ enum attempt_end attempt_group(struct runner *runner, const struct group *group)
     double start = clock_s();
     group_case_id(group, 0, &first);
     case_group_text(&first, heading);
-    progress_group(&runner->progress, heading, group->variant_count);
+    progress_group(&runner->progress, heading);
     if (begin_attempt(runner, group, &attempt) < 0) return ATTEMPT_FAILED;
     int begun = attempt.count;
     enum attempt_end end = measure(runner, &attempt);

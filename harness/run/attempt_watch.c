@@ -15,25 +15,26 @@ enum { TICK_MS = 200 };
 static int send_group(struct runner *runner, const struct attempt *attempt)
 {
     const struct group *group = attempt->group;
+    const struct runner_options *options = runner->options;
     struct wire_group *message = calloc(1, sizeof *message);
     if (message == NULL) return assay_error("out of memory for a group");
-    snprintf(message->operation, sizeof message->operation, "%s", group->shape.operation->name);
-    memcpy(message->value, group->shape.value, sizeof message->value);
-    message->temperature = (int32_t)group->temperature;
-    message->budget_s = group->budget_s;
-    message->precision_pct = group->precision_pct;
-    message->energy_s = group->energy_s;
-    snprintf(message->baseline, sizeof message->baseline, "%s", group->baseline);
-    message->seed = rng_mix(runner->launch.seed, (uint64_t)(group - runner->plan.groups));
-    message->check_only = runner->options->check_only;
-    message->profile = runner->options->profile;
-    if (runner->options->counters)
-        snprintf(message->counters, sizeof message->counters, "%s", runner->options->counters);
-    else
-        snprintf(message->counters, sizeof message->counters, "default");
-    message->launch = runner->launch.number;
-    message->launch_seed = runner->launch.seed;
-    message->variant_count = attempt->count;
+    message->profile = options->profile;
+    message->request = (struct measure_request){
+        .shape = group->shape,
+        .temperature = group->temperature,
+        .budget_s = group->budget_s,
+        .precision_pct = group->precision_pct,
+        .energy_s = group->energy_s,
+        .seed = rng_mix(runner->launch.seed, (uint64_t)(group - runner->plan.groups)),
+        .check_only = options->check_only,
+        .launch = runner->launch.number,
+        .launch_seed = runner->launch.seed,
+        .count = attempt->count,
+    };
+    snprintf(message->operation, ASSAY_MAX_NAME, "%s", group->shape.operation->name);
+    snprintf(message->request.baseline, ASSAY_MAX_NAME, "%s", group->baseline);
+    snprintf(message->request.counters, PROFILE_MAX_LIST, "%s",
+             options->counters ? options->counters : "default");
     for (int i = 0; i < attempt->count; i++)
         snprintf(message->variant[i], ASSAY_MAX_NAME, "%s",
                  group->variant[attempt->index[i]]->name);
@@ -42,29 +43,26 @@ static int send_group(struct runner *runner, const struct attempt *attempt)
     return status;
 }
 
-/* Blame the variant and step that the status board shows. */
+/* Blame the variant and step that the status board shows; `how` says what happened then. */
 static enum attempt_end blame_board(struct runner *runner, const struct attempt *attempt,
                                     enum case_status status, const char *how,
                                     struct culprit *culprit)
 {
     int at = atomic_load(&runner->child.board->variant);
     enum board_step step = (enum board_step)atomic_load(&runner->child.board->step);
+    char end[ASSAY_MAX_REASON];
+    child_reap(&runner->child, end, sizeof end);
     culprit->at = at >= 0 && at < attempt->count ? at : -1;
     culprit->status = status;
     snprintf(culprit->reason, sizeof culprit->reason, "%s: %s",
-             step < STEPS ? step_name(step) : "unknown step", how);
+             step < STEPS ? step_name(step) : "unknown step", how ? how : end);
     return ATTEMPT_CULPRIT;
 }
 
 static enum attempt_end blame_death(struct runner *runner, const struct attempt *attempt,
                                     struct culprit *culprit)
 {
-    char how[ASSAY_MAX_REASON];
-    enum attempt_end end = blame_board(runner, attempt, STATUS_CRASHED, "", culprit);
-    child_reap(&runner->child, how, sizeof how);
-    size_t used = strlen(culprit->reason);
-    snprintf(culprit->reason + used, sizeof culprit->reason - used, "%s", how);
-    return end;
+    return blame_board(runner, attempt, STATUS_CRASHED, NULL, culprit);
 }
 
 /* How long a step may take. */
@@ -72,16 +70,6 @@ static double deadline_s(const struct runner *runner, const struct group *group)
 {
     double limit_s = runner->child.device.step_limit_s;
     return limit_s > 0 && limit_s < group->timeout_s ? limit_s : group->timeout_s;
-}
-
-static enum attempt_end blame_timeout(struct runner *runner, const struct attempt *attempt,
-                                      struct culprit *culprit)
-{
-    char how[ASSAY_MAX_REASON], text[ASSAY_MAX_REASON];
-    snprintf(text, sizeof text, "no answer within %g s", deadline_s(runner, attempt->group));
-    enum attempt_end end = blame_board(runner, attempt, STATUS_TIMEOUT, text, culprit);
-    child_reap(&runner->child, how, sizeof how);
-    return end;
 }
 
 static int take_profile(struct attempt *attempt, const void *data, size_t bytes)
@@ -110,59 +98,47 @@ static int take_case(struct attempt *attempt, const void *data, size_t bytes)
     return 0;
 }
 
-static int take_broken(const struct attempt *attempt, const void *data, size_t bytes,
-                       struct culprit *culprit)
+static enum attempt_end failed(const char *why)
 {
-    const struct wire_broken *message = data;
-    if (bytes != sizeof *message || message->index >= attempt->count)
-        return assay_error("a malformed last message from the worker");
-    culprit->at = message->index;
-    culprit->status = STATUS_CRASHED;
-    snprintf(culprit->reason, sizeof culprit->reason, "%s", message->reason);
-    return 0;
+    assay_error("%s", why);
+    return ATTEMPT_FAILED;
 }
 
-/* -1 with assay_error when the message is malformed. */
-static int take_message(struct attempt *attempt, enum wire_type type, const void *data,
-                        size_t bytes, struct culprit *culprit, bool *ended)
+static enum attempt_end take_broken(struct runner *runner, const struct attempt *attempt,
+                                    const void *data, size_t bytes, struct culprit *culprit)
 {
-    *ended = false;
-    switch (type) {
-    case WIRE_CASE:
-        return take_case(attempt, data, bytes);
-    case WIRE_PROFILE:
-        return take_profile(attempt, data, bytes);
-    case WIRE_BROKEN:
-        *ended = true;
-        return take_broken(attempt, data, bytes, culprit);
-    case WIRE_DONE:
-        *ended = true;
-        return 0;
-    default:
-        return assay_error("an unexpected message from the worker");
-    }
+    const struct measure_outcome *message = data;
+    if (bytes != sizeof *message || message->culprit >= attempt->count)
+        return failed("a malformed last message from the worker");
+    culprit->at = message->culprit;
+    culprit->status = STATUS_CRASHED;
+    snprintf(culprit->reason, sizeof culprit->reason, "%s", message->reason);
+    child_reap(&runner->child, NULL, 0);
+    return ATTEMPT_CULPRIT;
 }
 
 /* Read one message, which is ready. */
 static enum attempt_end read_message(struct runner *runner, struct attempt *attempt,
-                                     struct culprit *culprit, bool *ended)
+                                     struct culprit *culprit)
 {
     enum wire_type type;
     void *data;
     size_t bytes;
-    *ended = true;
+    enum attempt_end end = ATTEMPT_GOES_ON;
     if (wire_receive(runner->child.socket, &type, &data, &bytes) < 0)
         return blame_death(runner, attempt, culprit);
-    int status = take_message(attempt, type, data, bytes, culprit, ended);
+    if (type == WIRE_DONE)
+        end = ATTEMPT_DONE;
+    else if (type == WIRE_BROKEN)
+        end = take_broken(runner, attempt, data, bytes, culprit);
+    else if (type == WIRE_CASE)
+        end = take_case(attempt, data, bytes) < 0 ? ATTEMPT_FAILED : ATTEMPT_GOES_ON;
+    else if (type == WIRE_PROFILE)
+        end = take_profile(attempt, data, bytes) < 0 ? ATTEMPT_FAILED : ATTEMPT_GOES_ON;
+    else
+        end = failed("an unexpected message from the worker");
     free(data);
-    if (status < 0) {
-        *ended = true;
-        return ATTEMPT_FAILED;
-    }
-    if (type != WIRE_BROKEN) return ATTEMPT_DONE;
-    char how[ASSAY_MAX_REASON];
-    child_reap(&runner->child, how, sizeof how);
-    return ATTEMPT_CULPRIT;
+    return end;
 }
 
 static void draw_step(struct runner *runner, const struct attempt *attempt)
@@ -191,9 +167,8 @@ enum attempt_end attempt_watch(struct runner *runner, struct attempt *attempt,
         if (got == CHILD_STOPPED) return ATTEMPT_STOPPED;
         if (got == CHILD_GONE) return blame_death(runner, attempt, culprit);
         if (got == CHILD_MESSAGE) {
-            bool ended;
-            enum attempt_end end = read_message(runner, attempt, culprit, &ended);
-            if (ended) return end;
+            enum attempt_end end = read_message(runner, attempt, culprit);
+            if (end != ATTEMPT_GOES_ON) return end;
             continue;
         }
         draw_step(runner, attempt);
@@ -202,7 +177,9 @@ enum attempt_end attempt_watch(struct runner *runner, struct attempt *attempt,
             sequence = now;
             since_s = clock_s();
         } else if (clock_s() - since_s > deadline_s(runner, attempt->group)) {
-            return blame_timeout(runner, attempt, culprit);
+            char how[ASSAY_MAX_REASON];
+            snprintf(how, sizeof how, "no answer within %g s", deadline_s(runner, attempt->group));
+            return blame_board(runner, attempt, STATUS_TIMEOUT, how, culprit);
         }
     }
 }

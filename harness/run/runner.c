@@ -172,10 +172,7 @@ enum runner_end runner_run(const struct runner_options *options, char run_id[STO
     runner->child.socket = -1;
     enum runner_end end = run(runner);
     snprintf(run_id, STORE_ID, "%s", runner->run.id);
-    if (runner->child.pid > 0) {
-        char how[ASSAY_MAX_REASON];
-        child_reap(&runner->child, how, sizeof how);
-    }
+    if (runner->child.pid > 0) child_reap(&runner->child, NULL, 0);
     if (runner->store) store_close(runner->store);
     interrupt_release();
     for (int i = 0; i < runner->suite_count; i++)

@@ -37,6 +37,7 @@ int run_plan_cases(const struct plan *plan);
 enum attempt_end {
     ATTEMPT_DONE,    /* every case has an outcome, stored */
     ATTEMPT_CULPRIT, /* a variant crashed the worker; not returned by attempt_group */
+    ATTEMPT_GOES_ON, /* likewise: more messages are to come */
     ATTEMPT_STOPPED, /* by a signal */
     ATTEMPT_FAILED,  /* assay_error says why */
 };
