@@ -21,7 +21,6 @@ struct device_options {
     bool try_counters; /* test whether hardware counters can be read and, if not, add a line
                         * to device_info.lost. The device cannot be timed with afterwards. */
     int32_t flush;     /* enum cache_flush; -1: the device's default */
-    uint64_t seed;
 };
 
 /* A request for one block of samples of one case. */

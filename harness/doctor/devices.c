@@ -11,8 +11,7 @@ enum { MAX_DEVICES = 64 };
 int devices_probe(const char *spec, bool try_counters, struct device_info *info)
 {
     struct child child;
-    struct device_options options = {
-        .spec = spec, .try_counters = try_counters, .flush = -1, .seed = 1};
+    struct device_options options = {.spec = spec, .try_counters = try_counters, .flush = -1};
     if (child_start(&child, &options) < 0) return -1;
     *info = child.device;
     child_quit(&child, NULL);

@@ -25,6 +25,13 @@ const char *step_name(enum board_step step)
     return names[step];
 }
 
+void board_announce(struct board *board, int variant, enum board_step step)
+{
+    atomic_store(&board->variant, variant);
+    atomic_store(&board->step, (uint32_t)step);
+    atomic_fetch_add(&board->sequence, 1);
+}
+
 /* MSG_NOSIGNAL: a dead peer is an error to report, not a SIGPIPE. */
 static int send_all(int fd, const void *data, size_t bytes)
 {
@@ -107,23 +114,16 @@ int wire_send_case(int fd, const struct wire_case *message)
     struct wire_case copy = *message;
     struct series series[SERIES];
     list_series(&copy.result.samples, series);
-
-    size_t bytes = sizeof copy;
+    struct header header = {.type = WIRE_CASE, .bytes = sizeof copy};
     for (int i = 0; i < SERIES; i++)
-        if (*series[i].array) bytes += series[i].element_bytes * (size_t)series[i].count;
+        if (*series[i].array) header.bytes += series[i].element_bytes * (size_t)series[i].count;
 
-    char *body = malloc(bytes);
-    if (body == NULL) return assay_error("out of memory for the samples of a case");
-    memcpy(body, &copy, sizeof copy);
-    char *at = body + sizeof copy;
-    for (int i = 0; i < SERIES; i++) {
-        size_t length = series[i].element_bytes * (size_t)series[i].count;
-        if (*series[i].array == NULL || length == 0) continue;
-        memcpy(at, *series[i].array, length);
-        at += length;
-    }
-    int status = wire_send(fd, WIRE_CASE, body, bytes);
-    free(body);
+    int status = send_all(fd, &header, sizeof header);
+    if (status == 0) status = send_all(fd, &copy, sizeof copy);
+    for (int i = 0; i < SERIES && status == 0; i++)
+        if (*series[i].array)
+            status =
+                send_all(fd, *series[i].array, series[i].element_bytes * (size_t)series[i].count);
     return status;
 }
 

@@ -81,6 +81,9 @@ struct board {
 
 const char *step_name(enum board_step step);
 
+/* Say that `variant` is in `step`; -1: the group as a whole. */
+void board_announce(struct board *board, int variant, enum board_step step);
+
 /* Send a whole message. 0, or -1 when the other end is gone or memory is short. */
 int wire_send(int fd, enum wire_type type, const void *data, size_t bytes);
 int wire_send_case(int fd, const struct wire_case *message);

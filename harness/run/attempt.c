@@ -56,8 +56,7 @@ enum attempt_end ensure_child(struct runner *runner, bool use_events)
     const char *found = runner->launch.device.spec;
     struct device_options options = {.spec = found[0] ? found : runner->options->device,
                                      .use_events = use_events,
-                                     .flush = runner->options->flush,
-                                     .seed = runner->options->seed};
+                                     .flush = runner->options->flush};
     if (child_start(&runner->child, &options) == 0) return ATTEMPT_DONE;
     return interrupt_signal() != 0 ? ATTEMPT_STOPPED : ATTEMPT_FAILED;
 }

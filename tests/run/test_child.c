@@ -13,7 +13,7 @@
 
 static void start(struct child *child)
 {
-    const struct device_options options = {.spec = "host", .flush = 0, .seed = 1};
+    const struct device_options options = {.spec = "host", .flush = 0};
     assert_int_equal(child_start(child, &options), 0);
     assert_true(child->pid > 0);
 }
