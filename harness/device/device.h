@@ -103,6 +103,9 @@ extern const struct device_ops device_cuda, device_host, device_sim;
 /* All devices of this build, NULL-terminated, best first; "auto" takes the first that opens. */
 extern const struct device_ops *const device_table[];
 
+/* Set all figures to unknown. */
+void code_seen_clear(struct code_seen *code);
+
 /* now_s of a real device: the host's monotonic clock. */
 double device_wall_s(struct device *device);
 

@@ -8,8 +8,8 @@
 
 #include "base/clock.h"
 #include "case/case_name.h"
-#include "run/attempt.h"
 #include "run/interrupt.h"
+#include "run/runner_state.h"
 
 /* --------------------------------------------------------------- storing -- */
 

@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "base/rng.h"
-#include "run/attempt.h"
+#include "run/runner_state.h"
 
 enum { TICK_MS = 200 };
 
