@@ -21,13 +21,12 @@ enum wire_type {
     WIRE_GROUP,    /* struct wire_group */
     WIRE_QUIT,     /* nothing */
     /* worker to runner */
-    WIRE_READY,   /* struct device_info */
-    WIRE_FAILED,  /* text: the device did not open */
-    WIRE_STATE,   /* struct device_state, once before the first group and after the last */
-    WIRE_CASE,    /* struct wire_case, then its sample arrays */
-    WIRE_BROKEN,  /* struct measure_outcome: this worker cannot continue */
-    WIRE_PROFILE, /* struct wire_profile, before the case that it belongs to */
-    WIRE_DONE,    /* nothing: the group is complete */
+    WIRE_READY,  /* struct device_info */
+    WIRE_FAILED, /* text: the device did not open */
+    WIRE_STATE,  /* struct device_state, once before the first group and after the last */
+    WIRE_CASE,   /* struct wire_case, then its sample arrays and its profile */
+    WIRE_BROKEN, /* struct measure_outcome: this worker cannot continue */
+    WIRE_DONE,   /* nothing: the group is complete */
 };
 
 struct wire_open {
@@ -45,11 +44,7 @@ struct wire_group {
 struct wire_case {
     int32_t index; /* into wire_group.variant */
     struct case_result result;
-};
-
-struct wire_profile {
-    int32_t index; /* into wire_group.variant */
-    struct profile profile;
+    struct profile *profile; /* NULL: none */
 };
 
 /* How a group ended. */
@@ -91,7 +86,8 @@ int wire_send_case(int fd, const struct wire_case *message);
 /* Receive the next message; free(*data). -1 when the other end is gone or memory is short. */
 int wire_receive(int fd, enum wire_type *type, void **data, size_t *bytes);
 
-/* Unpack a WIRE_CASE message and allocate its samples; -1 when it is malformed. */
+/* Unpack a WIRE_CASE message and allocate its samples and its profile; -1 when it is malformed. */
 int wire_unpack_case(const void *data, size_t bytes, struct wire_case *message);
+void wire_case_release(struct wire_case *message);
 
 #endif

@@ -121,25 +121,14 @@ static int read_request(struct worker *worker, struct wire_group *group)
     return worker->ops->stage ? worker->ops->stage(worker->device, request) : 0;
 }
 
-static int send_profile(struct worker *worker, const struct measure_request *request, int index)
-{
-    if (request->profiles == NULL || request->profiles[index].activities == 0) return 0;
-    struct wire_profile *message = malloc(sizeof *message);
-    if (message == NULL) return assay_error("out of host memory for a profile");
-    message->index = index;
-    message->profile = request->profiles[index];
-    int status = wire_send(worker->socket, WIRE_PROFILE, message, sizeof *message);
-    free(message);
-    return status;
-}
-
 static int send_results(struct worker *worker, const struct measure_request *request,
                         struct case_result *results)
 {
     for (int i = 0; i < request->count; i++) {
         if (request->lost[i]) continue;
-        if (send_profile(worker, request, i) < 0) return -1;
         struct wire_case message = {.index = i, .result = results[i]};
+        if (request->profiles && request->profiles[i].activities > 0)
+            message.profile = &request->profiles[i];
         if (wire_send_case(worker->socket, &message) < 0) return -1;
     }
     return wire_send(worker->socket, WIRE_DONE, NULL, 0);

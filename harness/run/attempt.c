@@ -94,8 +94,8 @@ static int keep_all(struct runner *runner, const struct attempt *attempt)
     for (int i = 0; i < attempt->count; i++) {
         const char *name = attempt->group->variant[attempt->index[i]]->name;
         if (attempt->received[i]) {
-            reported[count++] = attempt->results[i];
-            tell(runner, &attempt->results[i]);
+            reported[count++] = attempt->cases[i].result;
+            tell(runner, &attempt->cases[i].result);
         } else {
             progress_case(&runner->progress, name, -1, "the worker did not report it");
         }
@@ -103,20 +103,16 @@ static int keep_all(struct runner *runner, const struct attempt *attempt)
     int status = store_cases(runner->store, runner->launch.id, attempt->group, reported, count);
     free(reported);
     for (int i = 0; i < attempt->count && status == 0; i++)
-        if (attempt->profiles[i] && attempt->received[i])
-            status = store_profile(runner->store, runner->launch.id, &attempt->results[i].id,
-                                   attempt->profiles[i]);
+        if (attempt->cases[i].profile)
+            status = store_profile(runner->store, runner->launch.id, &attempt->cases[i].result.id,
+                                   attempt->cases[i].profile);
     return status;
 }
 
-static void drop_results(struct attempt *attempt)
+static void drop_cases(struct attempt *attempt)
 {
-    for (int i = 0; i < attempt->count; i++) {
-        samples_release(&attempt->results[i].samples);
-        result_init(&attempt->results[i]);
-        free(attempt->profiles[i]);
-        attempt->profiles[i] = NULL;
-    }
+    for (int i = 0; i < attempt->count; i++)
+        wire_case_release(&attempt->cases[i]);
     memset(attempt->received, 0, sizeof attempt->received);
 }
 
@@ -125,20 +121,15 @@ static void drop_results(struct attempt *attempt)
 static int settle_culprit(struct runner *runner, struct attempt *attempt,
                           const struct culprit *culprit)
 {
-    if (culprit->at < 0) {
-        for (int i = 0; i < attempt->count; i++)
-            if (keep_outcome(runner, attempt->group, attempt->index[i], culprit->status,
-                             culprit->reason) < 0)
-                return -1;
-        attempt->count = 0;
-        return 0;
+    int left = 0;
+    for (int i = 0; i < attempt->count; i++) {
+        int index = attempt->index[i];
+        if (culprit->at >= 0 && culprit->at != i)
+            attempt->index[left++] = index;
+        else if (keep_outcome(runner, attempt->group, index, culprit->status, culprit->reason) < 0)
+            return -1;
     }
-    if (keep_outcome(runner, attempt->group, attempt->index[culprit->at], culprit->status,
-                     culprit->reason) < 0)
-        return -1;
-    attempt->count--;
-    for (int i = culprit->at; i < attempt->count; i++)
-        attempt->index[i] = attempt->index[i + 1];
+    attempt->count = left;
     return 0;
 }
 
@@ -152,7 +143,7 @@ static enum attempt_end measure(struct runner *runner, struct attempt *attempt)
         end = attempt_watch(runner, attempt, &culprit);
         if (end == ATTEMPT_STOPPED || end == ATTEMPT_FAILED) return end;
         if (end == ATTEMPT_DONE) return keep_all(runner, attempt) < 0 ? ATTEMPT_FAILED : end;
-        drop_results(attempt);
+        drop_cases(attempt);
         if (settle_culprit(runner, attempt, &culprit) < 0) return ATTEMPT_FAILED;
     }
     return ATTEMPT_DONE;
@@ -177,13 +168,8 @@ static int begin_attempt(struct runner *runner, const struct group *group, struc
         else if (keep(runner, group, &result) < 0)
             return -1;
     }
-    attempt->results = calloc((size_t)attempt->count + 1, sizeof *attempt->results);
-    attempt->profiles = calloc((size_t)attempt->count + 1, sizeof *attempt->profiles);
-    if (attempt->results == NULL || attempt->profiles == NULL)
-        return assay_error("out of memory for results");
-    for (int i = 0; i < attempt->count; i++)
-        result_init(&attempt->results[i]);
-    return 0;
+    attempt->cases = calloc((size_t)attempt->count + 1, sizeof *attempt->cases);
+    return attempt->cases ? 0 : assay_error("out of memory for results");
 }
 
 enum attempt_end attempt_group(struct runner *runner, const struct group *group)
@@ -196,14 +182,9 @@ enum attempt_end attempt_group(struct runner *runner, const struct group *group)
     case_group_text(&first, heading);
     progress_group(&runner->progress, heading);
     if (begin_attempt(runner, group, &attempt) < 0) return ATTEMPT_FAILED;
-    int begun = attempt.count;
     enum attempt_end end = measure(runner, &attempt);
-    for (int i = 0; i < begun; i++) {
-        samples_release(&attempt.results[i].samples);
-        free(attempt.profiles[i]);
-    }
-    free(attempt.results);
-    free(attempt.profiles);
+    drop_cases(&attempt);
+    free(attempt.cases);
     if (runner->options->profile && end == ATTEMPT_DONE) leave_child(runner);
     progress_group_end(&runner->progress, clock_s() - start);
     return end;

@@ -72,28 +72,15 @@ static double deadline_s(const struct runner *runner, const struct group *group)
     return limit_s > 0 && limit_s < group->timeout_s ? limit_s : group->timeout_s;
 }
 
-static int take_profile(struct attempt *attempt, const void *data, size_t bytes)
-{
-    const struct wire_profile *message = data;
-    if (bytes != sizeof *message || message->index < 0 || message->index >= attempt->count)
-        return assay_error("a malformed profile from the worker");
-    struct profile *copy = malloc(sizeof *copy);
-    if (copy == NULL) return assay_error("out of memory for a profile");
-    *copy = message->profile;
-    free(attempt->profiles[message->index]);
-    attempt->profiles[message->index] = copy;
-    return 0;
-}
-
 static int take_case(struct attempt *attempt, const void *data, size_t bytes)
 {
     struct wire_case message;
     if (wire_unpack_case(data, bytes, &message) < 0) return -1;
     if (message.index < 0 || message.index >= attempt->count) {
-        samples_release(&message.result.samples);
+        wire_case_release(&message);
         return assay_error("a malformed case from the worker");
     }
-    attempt->results[message.index] = message.result;
+    attempt->cases[message.index] = message;
     attempt->received[message.index] = true;
     return 0;
 }
@@ -133,8 +120,6 @@ static enum attempt_end read_message(struct runner *runner, struct attempt *atte
         end = take_broken(runner, attempt, data, bytes, culprit);
     else if (type == WIRE_CASE)
         end = take_case(attempt, data, bytes) < 0 ? ATTEMPT_FAILED : ATTEMPT_GOES_ON;
-    else if (type == WIRE_PROFILE)
-        end = take_profile(attempt, data, bytes) < 0 ? ATTEMPT_FAILED : ATTEMPT_GOES_ON;
     else
         end = failed("an unexpected message from the worker");
     free(data);

@@ -55,8 +55,7 @@ struct attempt {
     int count;
     int index[PLAN_MAX_VARIANTS]; /* into group->variant */
     bool received[PLAN_MAX_VARIANTS];
-    struct profile **profiles;   /* received so far; NULL: none */
-    struct case_result *results; /* received so far; stored when the group is complete */
+    struct wire_case *cases; /* received so far; stored when the group is complete */
 };
 
 /* Why an attempt failed. */
