@@ -100,18 +100,16 @@ static int begin_run(struct runner *runner, int *first)
 
 static enum runner_end end_run(struct runner *runner, enum attempt_end end)
 {
-    static const char *const words[] = {[ATTEMPT_DONE] = "complete",
-                                        [ATTEMPT_STOPPED] = "interrupted",
-                                        [ATTEMPT_FAILED] = "interrupted"};
+    const char *word = end == ATTEMPT_DONE ? "complete" : "interrupted";
     if (end == ATTEMPT_FAILED) {
         /* Report the first failure, whatever happens when the run is closed. */
         char why[4 * ASSAY_MAX_REASON];
         snprintf(why, sizeof why, "%s", assay_last_error());
-        store_end_run(runner->store, runner->run.id, words[end]);
+        store_end_run(runner->store, runner->run.id, word);
         assay_error("%s", why);
         return RUNNER_FAILED;
     }
-    if (store_end_run(runner->store, runner->run.id, words[end]) < 0) return RUNNER_FAILED;
+    if (store_end_run(runner->store, runner->run.id, word) < 0) return RUNNER_FAILED;
     return end == ATTEMPT_STOPPED ? RUNNER_INTERRUPTED : RUNNER_COMPLETE;
 }
 
