@@ -88,12 +88,6 @@ static int set_up(struct measurement *measurement, struct measure_context *conte
     return 0;
 }
 
-static int launch_and_wait(struct measurement *measurement, struct measure_context *context)
-{
-    if (measurement->variant->launch(&measurement->call) < 0) return -1;
-    return context->ops->synchronize(context->device);
-}
-
 /* Check the outputs; a wrong one ends the measurement. -1 when the check could not be made. */
 static int check(struct measurement *measurement, struct measure_context *context)
 {
@@ -105,11 +99,8 @@ static int check(struct measurement *measurement, struct measure_context *contex
         return -1;
     int intact = buffers_intact(&context->buffers, outside, sizeof outside);
     if (intact < 0) return -1;
-    if (!intact) {
-        end_with(measurement, STATUS_WRONG, NULL, outside);
-    } else if (found.reason[0]) {
-        end_with(measurement, STATUS_WRONG, NULL, found.reason);
-    }
+    if (!intact || found.reason[0])
+        end_with(measurement, STATUS_WRONG, NULL, intact ? found.reason : outside);
     bool judged = !measurement->variant->apart && context->verifier.expected;
     bool measured = judged && context->request->shape.operation->match == NULL;
     result->outputs = context->verifier.outputs;
@@ -229,7 +220,8 @@ int measurement_prepare(struct measurement *measurement, struct measure_context 
     if (buffers_poison(&context->buffers, POISON_FIRST) < 0) return -1;
     announce(context, measurement, STEP_FIRST_LAUNCH);
     start = now_s(context);
-    if (launch_and_wait(measurement, context) < 0)
+    if (measurement->variant->launch(&measurement->call) < 0 ||
+        context->ops->synchronize(context->device) < 0)
         return step_failed(measurement, context, STEP_FIRST_LAUNCH);
     result->first_call_ns = (setup_s + now_s(context) - start) * 1e9;
     result->workspace_bytes = measurement->call.workspace_bytes;
@@ -246,8 +238,8 @@ int measurement_prepare(struct measurement *measurement, struct measure_context 
     }
 
     announce(context, measurement, STEP_SAMPLE);
-    if (size_block(measurement, context) < 0) return step_failed(measurement, context, STEP_SAMPLE);
-    return 0;
+    return size_block(measurement, context) < 0 ? step_failed(measurement, context, STEP_SAMPLE)
+                                                : 0;
 }
 
 /* -------------------------------------------------------------- sampling -- */
