@@ -1,6 +1,6 @@
 /*
- * runner_state.h - shared by runner.c (launches), run_plan.c (what to measure), attempt.c
- * (one group, through workers) and attempt_watch.c (one attempt at it).
+ * runner_state.h - shared by runner.c (launches), run_plan.c (what to measure) and
+ * attempt.c (one group, through workers).
  */
 #ifndef RUNNER_STATE_H
 #define RUNNER_STATE_H
@@ -48,26 +48,5 @@ enum attempt_end ensure_child(struct runner *runner, bool use_events);
 
 /* Measure a group and store every case of it, in one or more attempts. */
 enum attempt_end attempt_group(struct runner *runner, const struct group *group);
-
-/* The variants of a group that are still to be measured, and what the worker has sent. */
-struct attempt {
-    const struct group *group;
-    int count;
-    int index[PLAN_MAX_VARIANTS]; /* into group->variant */
-    bool received[PLAN_MAX_VARIANTS];
-    struct wire_case *cases; /* received so far; stored when the group is complete */
-};
-
-/* Why an attempt failed. */
-struct culprit {
-    int at; /* position in attempt->index; -1: the group as a whole */
-    enum case_status status;
-    char reason[ASSAY_MAX_REASON];
-};
-
-/* Have the worker measure the variants that are left, and receive its results.
- * ATTEMPT_CULPRIT: *culprit says what went wrong, and the worker has ended. */
-enum attempt_end attempt_watch(struct runner *runner, struct attempt *attempt,
-                               struct culprit *culprit);
 
 #endif
