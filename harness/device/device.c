@@ -28,6 +28,12 @@ double device_wall_s(struct device *device)
     return clock_s();
 }
 
+void code_seen_clear(struct code_seen *code)
+{
+    *code =
+        (struct code_seen){.kernels = -1, .registers = -1, .shared_bytes = -1, .local_bytes = -1};
+}
+
 static int unknown_device(const char *spec)
 {
     static const char *const names[] = {"auto", "cuda", "host", "sim"};

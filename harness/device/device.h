@@ -21,7 +21,6 @@ struct device_options {
     bool try_counters; /* test whether hardware counters can be read and, if not, add a line
                         * to device_info.lost. The device cannot be timed with afterwards. */
     int32_t flush;     /* enum cache_flush; -1: the device's default */
-    uint64_t seed;
 };
 
 /* A request for one block of samples of one case. */
@@ -103,6 +102,9 @@ extern const struct device_ops device_cuda, device_host, device_sim;
 
 /* All devices of this build, NULL-terminated, best first; "auto" takes the first that opens. */
 extern const struct device_ops *const device_table[];
+
+/* Set all figures to unknown. */
+void code_seen_clear(struct code_seen *code);
 
 /* now_s of a real device: the host's monotonic clock. */
 double device_wall_s(struct device *device);

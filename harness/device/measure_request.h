@@ -5,24 +5,23 @@
 #ifndef MEASURE_REQUEST_H
 #define MEASURE_REQUEST_H
 
+#include "device/profile.h"
 #include "suite/plan.h"
-
-struct profile; /* profile.h */
 
 struct measure_request {
     struct assay_shape shape;
     enum assay_temperature temperature;
     double budget_s, precision_pct, energy_s;
-    const char *baseline; /* "": the operation's choice */
+    char baseline[ASSAY_MAX_NAME]; /* "": the operation's choice */
     uint64_t seed;
     bool check_only;      /* check the results, time nothing */
     int launch;           /* number in the run, from 1 */
     uint64_t launch_seed; /* the same for all groups of a launch */
     int count;
     const struct assay_variant *variant[PLAN_MAX_VARIANTS];
-    const char *counters;         /* counters to profile: counter_list of counter_sets.h */
-    struct profile *profiles;     /* one per variant, filled if it is ok; NULL: not wanted */
-    bool lost[PLAN_MAX_VARIANTS]; /* do not send the result: simulates a missing case */
+    char counters[PROFILE_MAX_LIST]; /* counters to profile: counter_list of counter_sets.h */
+    struct profile *profiles;        /* one per variant, filled if it is ok; NULL: not wanted */
+    bool lost[PLAN_MAX_VARIANTS];    /* do not send the result: simulates a missing case */
 };
 
 #endif

@@ -69,6 +69,7 @@ static const struct library_symbol symbols[] = {
 static struct {
     void *library;
     struct nvml_api api;
+    bool is_started;
     struct nvml_card *card;
 } nvml;
 
@@ -84,68 +85,50 @@ static int load(void)
     return library_bind(nvml.library, symbols, sizeof symbols / sizeof *symbols, &nvml.api);
 }
 
-static void unload(void)
+/* Close what is open, and say why. `why` may be a text of the library that is unloaded here. */
+static int refuse(const char *what, const char *why)
 {
-    if (nvml.library) dlclose(nvml.library);
-    memset(&nvml, 0, sizeof nvml);
+    char text[512];
+    snprintf(text, sizeof text, "%s", why);
+    nvml_close();
+    return assay_error("NVML %s: %s", what, text);
 }
 
 int nvml_open(const char *uuid)
 {
+    char what[RESULT_MAX_PROPERTY + 32];
     nvml_close();
-    if (load()) {
-        char why[512];
-        snprintf(why, sizeof why, "%s", assay_last_error());
-        unload();
-        return assay_error("NVML cannot be loaded: %s", why);
-    }
-
+    if (load()) return refuse("cannot be loaded", assay_last_error());
     int code = nvml.api.init();
-    if (code != NVML_SUCCESS) {
-        assay_error("NVML does not start: %s", nvml.api.error_text(code));
-        unload();
-        return -1;
-    }
+    if (code != NVML_SUCCESS) return refuse("does not start", nvml.api.error_text(code));
+    nvml.is_started = true;
     code = nvml.api.card_by_uuid(uuid, &nvml.card);
-    if (code != NVML_SUCCESS) {
-        assay_error("NVML does not find the card %s: %s", uuid, nvml.api.error_text(code));
-        nvml.card = NULL;
-        nvml_close();
-        return -1;
-    }
-    return 0;
+    if (code == NVML_SUCCESS) return 0;
+    snprintf(what, sizeof what, "does not find the card %s", uuid);
+    return refuse(what, nvml.api.error_text(code));
 }
 
 void nvml_close(void)
 {
-    if (!nvml.library) return;
-    nvml.api.shutdown();
-    unload();
+    if (nvml.is_started) nvml.api.shutdown();
+    if (nvml.library) dlclose(nvml.library);
+    memset(&nvml, 0, sizeof nvml);
 }
 
 /* -------------------------------------------------------------- reading -- */
 
-static double read_clock(int (*get)(struct nvml_card *, int, unsigned *), int type, double fallback)
+/* A figure of which the card has several: a clock, or the temperature of a sensor. */
+static double read_figure(int (*get)(struct nvml_card *, int, unsigned *), int which,
+                          double fallback)
 {
-    unsigned mhz = 0;
-    if (!get || get(nvml.card, type, &mhz) != NVML_SUCCESS) return fallback;
-    return mhz;
+    unsigned value = 0;
+    return get && get(nvml.card, which, &value) == NVML_SUCCESS ? value : fallback;
 }
 
 static double read_power_w(int (*get)(struct nvml_card *, unsigned *), double fallback)
 {
     unsigned milliwatts = 0;
-    if (!get || get(nvml.card, &milliwatts) != NVML_SUCCESS) return fallback;
-    return milliwatts * 1e-3;
-}
-
-static double read_temperature_c(void)
-{
-    unsigned celsius = 0;
-    if (!nvml.api.temperature ||
-        nvml.api.temperature(nvml.card, NVML_TEMPERATURE_GPU, &celsius) != NVML_SUCCESS)
-        return NAN;
-    return celsius;
+    return get && get(nvml.card, &milliwatts) == NVML_SUCCESS ? milliwatts * 1e-3 : fallback;
 }
 
 static double read_energy_mj(void)
@@ -185,8 +168,8 @@ void nvml_describe(struct device_info *info)
     if (!nvml.card) return;
     read_versions(info);
     read_modes(info);
-    info->sm_mhz_max = read_clock(nvml.api.clock_max, NVML_CLOCK_SM, info->sm_mhz_max);
-    info->memory_mhz_max = read_clock(nvml.api.clock_max, NVML_CLOCK_MEMORY, info->memory_mhz_max);
+    info->sm_mhz_max = read_figure(nvml.api.clock_max, NVML_CLOCK_SM, info->sm_mhz_max);
+    info->memory_mhz_max = read_figure(nvml.api.clock_max, NVML_CLOCK_MEMORY, info->memory_mhz_max);
     info->power_limit_w = read_power_w(nvml.api.power_limit, info->power_limit_w);
 }
 
@@ -194,9 +177,9 @@ void nvml_state(struct device_state *state)
 {
     *state = (struct device_state){NAN, NAN, NAN, NAN, NAN, 0, ""};
     if (!nvml.card) return;
-    state->sm_mhz = read_clock(nvml.api.clock, NVML_CLOCK_SM, NAN);
-    state->memory_mhz = read_clock(nvml.api.clock, NVML_CLOCK_MEMORY, NAN);
-    state->temperature_c = read_temperature_c();
+    state->sm_mhz = read_figure(nvml.api.clock, NVML_CLOCK_SM, NAN);
+    state->memory_mhz = read_figure(nvml.api.clock, NVML_CLOCK_MEMORY, NAN);
+    state->temperature_c = read_figure(nvml.api.temperature, NVML_TEMPERATURE_GPU, NAN);
     state->power_w = read_power_w(nvml.api.power, NAN);
     state->energy_mj = read_energy_mj();
     state->clock_reasons = read_clock_reasons();

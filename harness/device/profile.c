@@ -128,21 +128,21 @@ int profile_count_kernels(const struct cupti_record *records, int count)
 
 /* Accumulates one counter over several kernels. */
 struct gathered {
-    double sum, weight;
-    bool is_total;
+    double total, weighted, weight;
 };
 
 static void gather(struct gathered *gathered, double value, double weight)
 {
     if (isnan(value)) return;
-    gathered->sum += gathered->is_total ? value : weight * value;
+    gathered->total += value;
+    gathered->weighted += weight * value;
     gathered->weight += weight;
 }
 
-static double gathered_value(const struct gathered *gathered)
+static double gathered_value(const struct gathered *gathered, bool is_total)
 {
     if (gathered->weight <= 0) return NAN;
-    return gathered->is_total ? gathered->sum : gathered->sum / gathered->weight;
+    return is_total ? gathered->total : gathered->weighted / gathered->weight;
 }
 
 static bool is_total(const char *metric)
@@ -189,9 +189,7 @@ static void gather_counter(struct profile *profile, int counter, const struct la
                            int kernels, const int *places, const double *values)
 {
     bool total = is_total(profile->counter[counter]);
-    struct gathered whole = {.is_total = total}, kernel[PROFILE_MAX_KERNELS];
-    for (int k = 0; k < PROFILE_MAX_KERNELS; k++)
-        kernel[k] = (struct gathered){.is_total = total};
+    struct gathered whole = {0}, kernel[PROFILE_MAX_KERNELS] = {0};
     for (int i = 0; i < kernels; i++) {
         const double *row = values + (size_t)i * (size_t)profile->counter_count;
         double value = row[counter], weight = weight_of(profile, row, list[i].record);
@@ -199,9 +197,9 @@ static void gather_counter(struct profile *profile, int counter, const struct la
         gather(&whole, value, weight);
         if (at >= 0) gather(&kernel[at], value, weight);
     }
-    profile->whole[counter] = gathered_value(&whole);
+    profile->whole[counter] = gathered_value(&whole, total);
     for (int k = 0; k < profile->kernel_count; k++)
-        profile->kernels[k].counter[counter] = gathered_value(&kernel[k]);
+        profile->kernels[k].counter[counter] = gathered_value(&kernel[k], total);
 }
 
 int profile_take_counters(struct profile *profile, const struct cupti_record *records, int count,

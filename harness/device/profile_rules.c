@@ -22,16 +22,15 @@ struct figures {
     double stall_cycles;
 };
 
-static bool is_short(const struct figures *f)
-{
-    return f->time_ns < LAUNCH_NS;
-}
+/* The rules that look at more than one unit. False when the rule does not hold. */
 
-static void say_short(const struct figures *f, char *out, size_t size)
+static bool say_short(const struct figures *f, char *out, size_t size)
 {
     char time[UNITS_MAX];
+    if (!(f->time_ns < LAUNCH_NS)) return false;
     units_time(time, f->time_ns);
     snprintf(out, size, "launch: %s per kernel is mostly its start and end", time);
+    return true;
 }
 
 /* Convert a figure that covers only SMs with work to one over all SMs and all the time. */
@@ -40,20 +39,17 @@ static double over_all(const struct figures *f, double pct)
     return isnan(f->at_work) ? pct : pct * f->at_work / 100;
 }
 
-static bool is_partial(const struct figures *f)
-{
-    double most = fmax(f->tensor, fmax(f->fma, f->issue));
-    return most >= BUSY_PCT && over_all(f, most) < IDLE_PCT;
-}
-
-static void say_partial(const struct figures *f, char *out, size_t size)
+static bool say_partial(const struct figures *f, char *out, size_t size)
 {
     char text[32];
+    double most = fmax(f->tensor, fmax(f->fma, f->issue));
+    if (!(most >= BUSY_PCT && over_all(f, most) < IDLE_PCT)) return false;
     counter_text(text, sizeof text, COUNTER_PCT, f->at_work);
     snprintf(out, size,
              "parallelism: the multiprocessors are busy, but have work only %s of the time:"
              " too few blocks, or uneven ones",
              text);
+    return true;
 }
 
 static double busiest(const struct figures *f)
@@ -61,65 +57,53 @@ static double busiest(const struct figures *f)
     return fmax(fmax(f->dram, f->l2), fmax(f->sm, over_all(f, f->tensor)));
 }
 
-static bool is_latency(const struct figures *f)
-{
-    return f->stall && busiest(f) <= IDLE_PCT;
-}
-
-static void say_latency(const struct figures *f, char *out, size_t size)
+static bool say_latency(const struct figures *f, char *out, size_t size)
 {
     char unit[32], occupancy[32];
+    if (!(f->stall && busiest(f) <= IDLE_PCT)) return false;
     counter_text(unit, sizeof unit, COUNTER_PCT, busiest(f));
     counter_text(occupancy, sizeof occupancy, COUNTER_PCT, f->occupancy);
     snprintf(out, size,
              "latency: no unit above %s; warps wait for %s, %.1f cycles per instruction,"
              " occupancy %s",
              unit, f->stall, f->stall_cycles, occupancy);
+    return true;
 }
 
-static bool is_mixed(const struct figures *f)
-{
-    return !isnan(busiest(f));
-}
-
-static void say_mixed(const struct figures *f, char *out, size_t size)
+static bool say_mixed(const struct figures *f, char *out, size_t size)
 {
     char dram[32], l2[32], sm[32];
+    if (isnan(busiest(f))) return false;
     counter_text(dram, sizeof dram, COUNTER_PCT, f->dram);
     counter_text(l2, sizeof l2, COUNTER_PCT, f->l2);
     counter_text(sm, sizeof sm, COUNTER_PCT, f->sm);
     snprintf(out, size, "mixed: no single bound (DRAM %s, L2 %s, SM %s)%s%s", dram, l2, sm,
              f->stall ? "; warps wait for " : "", f->stall ? f->stall : "");
+    return true;
 }
 
 /* A rule with a unit holds when that unit is busy; the others have their own functions. */
 static const struct rule {
-    bool (*holds)(const struct figures *f);
-    void (*say)(const struct figures *f, char *out, size_t size);
+    bool (*say)(const struct figures *f, char *out, size_t size);
     size_t pct; /* offset of the unit's figure */
     const char *word, *unit;
 } rules[] = {
-    {is_short, say_short, 0, NULL, NULL},
-    {NULL, NULL, offsetof(struct figures, dram), "memory", "DRAM"},
-    {is_partial, say_partial, 0, NULL, NULL},
-    {NULL, NULL, offsetof(struct figures, tensor), "compute", "the tensor pipe"},
-    {NULL, NULL, offsetof(struct figures, fma), "compute", "the FMA pipe"},
-    {NULL, NULL, offsetof(struct figures, issue), "instructions", "issue"},
-    {NULL, NULL, offsetof(struct figures, l2), "cache", "L2"},
-    {NULL, NULL, offsetof(struct figures, sm), "compute", "a unit of the SM"},
-    {is_latency, say_latency, 0, NULL, NULL},
-    {is_mixed, say_mixed, 0, NULL, NULL},
+    {say_short, 0, NULL, NULL},
+    {NULL, offsetof(struct figures, dram), "memory", "DRAM"},
+    {say_partial, 0, NULL, NULL},
+    {NULL, offsetof(struct figures, tensor), "compute", "the tensor pipe"},
+    {NULL, offsetof(struct figures, fma), "compute", "the FMA pipe"},
+    {NULL, offsetof(struct figures, issue), "instructions", "issue"},
+    {NULL, offsetof(struct figures, l2), "cache", "L2"},
+    {NULL, offsetof(struct figures, sm), "compute", "a unit of the SM"},
+    {say_latency, 0, NULL, NULL},
+    {say_mixed, 0, NULL, NULL},
 };
 
-/* False when the rule does not hold. */
 static bool apply(const struct rule *rule, const struct figures *f, char *out, size_t size)
 {
     char text[32];
-    if (rule->holds) {
-        if (!rule->holds(f)) return false;
-        rule->say(f, out, size);
-        return true;
-    }
+    if (rule->say) return rule->say(f, out, size);
     double pct = *(const double *)((const char *)f + rule->pct);
     if (!(pct >= BUSY_PCT)) return false;
     counter_text(text, sizeof text, COUNTER_PCT, pct);

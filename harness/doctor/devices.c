@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "base/text.h"
 #include "base/units.h"
 #include "doctor/devices.h"
 #include "run/child.h"
@@ -12,13 +11,10 @@ enum { MAX_DEVICES = 64 };
 int devices_probe(const char *spec, bool try_counters, struct device_info *info)
 {
     struct child child;
-    struct wire_open open = {.try_counters = try_counters, .flush = -1, .seed = 1};
-    if (text_copy(open.spec, sizeof open.spec, spec) < 0)
-        return assay_error("a device is named in at most %d characters", RESULT_MAX_SPEC - 1);
-    if (child_start(&child, &open) < 0) return -1;
+    struct device_options options = {.spec = spec, .try_counters = try_counters, .flush = -1};
+    if (child_start(&child, &options) < 0) return -1;
     *info = child.device;
-    struct device_state state;
-    child_quit(&child, &state);
+    child_quit(&child, NULL);
     return 0;
 }
 

@@ -13,10 +13,43 @@ void doctor_find(struct doctor_finding *finding, enum doctor_state state, const 
     va_end(arguments);
 }
 
-void doctor_advise(struct doctor_finding *finding, const char *means, const char *remedy)
+void doctor_find_switch(struct doctor_finding *finding, int is_on, bool good)
 {
-    snprintf(finding->means, sizeof finding->means, "%s", means);
-    snprintf(finding->remedy, sizeof finding->remedy, "%s", remedy);
+    if (is_on < 0) return;
+    doctor_find(finding, (is_on != 0) == good ? DOCTOR_OK : DOCTOR_LIMITED, is_on ? "on" : "off");
+}
+
+void doctor_advise(struct doctor_finding *finding, const char *means, const char *remedy, ...)
+{
+    va_list arguments;
+    if (means) snprintf(finding->means, sizeof finding->means, "%s", means);
+    va_start(arguments, remedy);
+    vsnprintf(finding->remedy, sizeof finding->remedy, remedy, arguments);
+    va_end(arguments);
+}
+
+static bool applies(const struct doctor_check *check, const struct doctor_facts *facts)
+{
+    const bool has[] = {
+        [NEEDS_NOTHING] = true,
+        [NEEDS_HOST_ASKED] = facts->host.is_asked,
+        [NEEDS_HOST_OPEN] = facts->host.is_open,
+        [NEEDS_GPU_ASKED] = facts->gpu.is_asked,
+        [NEEDS_GPU_BUILT] = facts->gpu.is_asked && facts->nvcc[0],
+        [NEEDS_GPU_OPEN] = facts->gpu.is_open,
+    };
+    return has[check->needs];
+}
+
+/* Advice is for what is not ok: that of the rule, else that of the table. */
+static void complete(struct doctor_finding *finding, const struct doctor_check *check)
+{
+    if (finding->state == DOCTOR_OK) {
+        finding->means[0] = finding->remedy[0] = '\0';
+        return;
+    }
+    if (!finding->means[0]) snprintf(finding->means, DOCTOR_TEXT, "%s", check->means);
+    if (!finding->remedy[0]) snprintf(finding->remedy, DOCTOR_TEXT, "%s", check->remedy);
 }
 
 int doctor_judge(const struct doctor_facts *facts,
@@ -26,9 +59,12 @@ int doctor_judge(const struct doctor_facts *facts,
     int count = 0;
     for (size_t table = 0; table < sizeof tables / sizeof *tables; table++)
         for (const struct doctor_check *check = tables[table]; check->name; check++) {
-            if (count == DOCTOR_MAX_FINDINGS) return count;
-            findings[count] = (struct doctor_finding){.name = check->name, .state = DOCTOR_OK};
-            if (check->judge(facts, &findings[count])) count++;
+            struct doctor_finding *finding = &findings[count];
+            *finding = (struct doctor_finding){.name = check->name};
+            if (applies(check, facts)) check->judge(facts, finding);
+            if (!finding->found[0]) continue;
+            complete(finding, check);
+            count++;
         }
     return count;
 }

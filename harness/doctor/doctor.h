@@ -74,11 +74,22 @@ struct doctor_finding {
     char remedy[DOCTOR_TEXT];
 };
 
-/* One rule. `judge` returns false when the check does not apply (no GPU was asked for). The
- * finding has its name and state ok, and is otherwise empty. */
+/* What must be so for a check to apply. */
+enum doctor_needs {
+    NEEDS_NOTHING,
+    NEEDS_HOST_ASKED,
+    NEEDS_HOST_OPEN,
+    NEEDS_GPU_ASKED,
+    NEEDS_GPU_BUILT, /* asked for, and built with nvcc */
+    NEEDS_GPU_OPEN,
+};
+
+/* One rule. `judge` says what it found; a fact that is unknown it leaves out. */
 struct doctor_check {
     const char *name;
-    bool (*judge)(const struct doctor_facts *facts, struct doctor_finding *finding);
+    enum doctor_needs needs;
+    void (*judge)(const struct doctor_facts *facts, struct doctor_finding *finding);
+    const char *means, *remedy; /* of a finding that is not ok, where `judge` says no other */
 };
 
 extern const struct doctor_check doctor_gpu_checks[], doctor_host_checks[]; /* NULL name ends */
@@ -93,8 +104,13 @@ int doctor_judge(const struct doctor_facts *facts,
 void doctor_find(struct doctor_finding *finding, enum doctor_state state, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* For the rules: what the finding means for a measurement, and what to do about it. */
-void doctor_advise(struct doctor_finding *finding, const char *means, const char *remedy);
+/* For the rules: "on" or "off", limited unless it is as is `good`; nothing for -1. */
+void doctor_find_switch(struct doctor_finding *finding, int is_on, bool good);
+
+/* For the rules: what a finding that is not ok means for a measurement (NULL: as the table
+ * says), and what to do about it. */
+void doctor_advise(struct doctor_finding *finding, const char *means, const char *remedy, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* "ok", "limited", "missing": the words of the table and of JSON. */
 const char *doctor_state_name(enum doctor_state state);

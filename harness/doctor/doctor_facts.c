@@ -20,20 +20,13 @@
 #include "doctor/doctor.h"
 #include "store/store.h"
 
-/* The text after `key` in `text`, or NULL. */
-static const char *after(const char *text, const char *key)
-{
-    const char *at = strstr(text, key);
-    return at ? at + strlen(key) : NULL;
-}
-
-/* Read a file that contains one integer; `unknown` if it does not. */
-static long read_number(const char *root, const char *path, long unknown)
+/* Read a file that contains one integer; -1 if it does not. */
+static long read_number(const char *root, const char *path)
 {
     char text[SYSTEM_FILE_START], *end;
     system_file_read(root, path, text, sizeof text);
     long value = strtol(text, &end, 10);
-    return end == text ? unknown : value;
+    return end == text ? -1 : value;
 }
 
 /* ---------------------------------------------------------------- devices -- */
@@ -117,9 +110,9 @@ static double find_quota(const char *root)
 /* Intel's driver has a file for off, the generic one a file for on. */
 static int find_turbo(const char *root)
 {
-    long off = read_number(root, "/sys/devices/system/cpu/intel_pstate/no_turbo", -1);
+    long off = read_number(root, "/sys/devices/system/cpu/intel_pstate/no_turbo");
     if (off >= 0) return off == 0;
-    long on = read_number(root, "/sys/devices/system/cpu/cpufreq/boost", -1);
+    long on = read_number(root, "/sys/devices/system/cpu/cpufreq/boost");
     return on < 0 ? -1 : on != 0;
 }
 
@@ -205,10 +198,9 @@ static void find_gnuplot(struct doctor_facts *facts)
     if (!pipe) return;
     bool is_read = fgets(line, sizeof line, pipe) != NULL;
     if (pclose(pipe) || !is_read) return;
-    const char *version = after(line, "gnuplot ");
-    if (version)
-        snprintf(facts->gnuplot, sizeof facts->gnuplot, "%.*s", (int)strcspn(version, "\n"),
-                 version);
+    const char *name = strstr(line, "gnuplot ");
+    line[strcspn(line, "\n")] = '\0';
+    if (name) snprintf(facts->gnuplot, sizeof facts->gnuplot, "%s", name + strlen("gnuplot "));
 }
 
 static void find_program(struct doctor_facts *facts)

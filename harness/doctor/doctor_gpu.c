@@ -27,73 +27,50 @@ static int oldest_driver(const char *nvcc)
     return 0;
 }
 
-static bool is_built(const struct doctor_facts *facts)
+static void judge_build(const struct doctor_facts *facts, struct doctor_finding *finding)
 {
-    return facts->nvcc[0] != '\0';
-}
-
-static bool judge_build(const struct doctor_facts *facts, struct doctor_finding *finding)
-{
-    if (!facts->gpu.is_asked) return false;
-    if (is_built(facts)) {
+    if (facts->nvcc[0])
         doctor_find(finding, DOCTOR_OK, "built with nvcc %s", facts->nvcc);
-    } else {
+    else
         doctor_find(finding, DOCTOR_MISSING, "built without nvcc");
-        doctor_advise(finding, "no GPU can be measured, whatever this machine has",
-                      "install the CUDA toolkit, put nvcc on the PATH, and run make again");
-    }
-    return true;
 }
 
-static bool judge_driver(const struct doctor_facts *facts, struct doctor_finding *finding)
+static void judge_driver(const struct doctor_facts *facts, struct doctor_finding *finding)
 {
-    if (!facts->gpu.is_asked || !is_built(facts)) return false;
     int oldest = oldest_driver(facts->nvcc);
     const char *driver = facts->driver[0] ? facts->driver : facts->gpu.info.driver;
     if (facts->gpu.is_open) {
         doctor_find(finding, DOCTOR_OK, "%s", driver[0] ? driver : "works");
     } else if (!driver[0]) {
         doctor_find(finding, DOCTOR_MISSING, "NVIDIA's driver is not loaded");
-        doctor_advise(finding, "no GPU can be measured",
-                      "install the driver that suits the card, and restart");
     } else if (oldest && major_of(driver) < oldest) {
         doctor_find(finding, DOCTOR_MISSING, "%s is too old", driver);
-        doctor_advise(finding, "programs of the CUDA that this was built with do not run", "");
-        snprintf(finding->remedy, sizeof finding->remedy,
-                 "install a driver of at least %d, or build with an older CUDA toolkit", oldest);
+        doctor_advise(finding, "programs of the CUDA that this was built with do not run",
+                      "install a driver of at least %d, or build with an older CUDA toolkit",
+                      oldest);
     } else {
         doctor_find(finding, DOCTOR_OK, "%s is loaded", driver);
     }
-    return true;
 }
 
-static void advise_about_gpu(const struct doctor_facts *facts, struct doctor_finding *finding)
+static void judge_gpu(const struct doctor_facts *facts, struct doctor_finding *finding)
 {
-    const char *remedy = "look at what nvidia-smi says, and at the kernel's log for 'NVRM'";
-    if (facts->driver[0] && !facts->has_device_node)
-        remedy = "the driver is loaded but /dev/nvidiactl is missing: start the container with "
-                 "--gpus all, or run nvidia-modprobe";
-    else if (!facts->driver[0])
-        remedy = "see the driver, above";
-    doctor_advise(finding, "only the host device can be measured", remedy);
-}
-
-static bool judge_gpu(const struct doctor_facts *facts, struct doctor_finding *finding)
-{
-    if (!facts->gpu.is_asked || !is_built(facts)) return false;
     const struct device_info *info = &facts->gpu.info;
-    if (!facts->gpu.is_open) {
-        doctor_find(finding, DOCTOR_MISSING, "%s", facts->gpu.error);
-        advise_about_gpu(facts, finding);
-        return true;
-    }
     char memory[UNITS_MAX];
     units_bytes(memory, (double)info->memory_bytes);
-    doctor_find(finding, DOCTOR_OK,
-                "%s (%s), compute capability %d.%d, %d multiprocessors, memory %s", info->name,
-                info->spec, info->compute_capability / 10, info->compute_capability % 10,
-                info->multiprocessors, memory);
-    return true;
+    if (facts->gpu.is_open)
+        doctor_find(finding, DOCTOR_OK,
+                    "%s (%s), compute capability %d.%d, %d multiprocessors, memory %s", info->name,
+                    info->spec, info->compute_capability / 10, info->compute_capability % 10,
+                    info->multiprocessors, memory);
+    else
+        doctor_find(finding, DOCTOR_MISSING, "%s", facts->gpu.error);
+    if (facts->driver[0] && !facts->has_device_node)
+        doctor_advise(finding, NULL,
+                      "the driver is loaded but /dev/nvidiactl is missing: start the container "
+                      "with --gpus all, or run nvidia-modprobe");
+    else if (!facts->driver[0])
+        doctor_advise(finding, NULL, "see the driver, above");
 }
 
 /* ------------------------------------------------------------ measuring -- */
@@ -149,57 +126,43 @@ static const char *remedy_of(const struct loss *loss, const char *line)
     return loss->remedy;
 }
 
-static bool judge_timestamps(const struct doctor_facts *facts, struct doctor_finding *finding)
+static void judge_timestamps(const struct doctor_facts *facts, struct doctor_finding *finding)
 {
-    if (!facts->gpu.is_open) return false;
     const struct device_info *info = &facts->gpu.info;
-    char floor[UNITS_MAX];
+    char floor[UNITS_MAX], line[DOCTOR_TEXT], means[DOCTOR_TEXT];
     if (info->clock == CLOCK_CUPTI) {
         units_time(floor, info->kernel_floor_ns);
         doctor_find(finding, DOCTOR_OK, "by CUPTI; an empty kernel takes %s", floor);
-        return true;
+        return;
     }
-    char line[DOCTOR_TEXT];
     lost_line(info->lost, "kernel timestamps", line, sizeof line);
-    doctor_find(finding, DOCTOR_LIMITED, "%s", line[0] ? line : "no kernel timestamps");
     units_time(floor, info->event_floor_ns);
-    doctor_advise(finding, "", remedy_of(timestamp_losses, line));
-    snprintf(finding->means, sizeof finding->means,
+    snprintf(means, sizeof means,
              "times come from event pairs, which include launch overhead (%s for an empty "
              "kernel); short kernels look slower than they are",
              floor);
-    return true;
+    doctor_find(finding, DOCTOR_LIMITED, "%s", line[0] ? line : "no kernel timestamps");
+    doctor_advise(finding, means, "%s", remedy_of(timestamp_losses, line));
 }
 
 /* The device was opened with try_counters, so counters that `lost` does not name can be read. */
-static bool judge_counters(const struct doctor_facts *facts, struct doctor_finding *finding)
+static void judge_counters(const struct doctor_facts *facts, struct doctor_finding *finding)
 {
     static const char what[] = "hardware counters";
     char line[DOCTOR_TEXT];
-    if (!facts->gpu.is_open) return false;
     if (!lost_line(facts->gpu.info.lost, what, line, sizeof line)) {
         doctor_find(finding, DOCTOR_OK, "can be read (assay profile)");
-        return true;
+        return;
     }
     const char *why = line + strlen(what);
     doctor_find(finding, DOCTOR_LIMITED, "%s", why + strspn(why, ": "));
-    doctor_advise(finding,
-                  "assay profile shows kernels and their times, but not what limits them; times "
-                  "do not need counters",
-                  remedy_of(counter_losses, line));
-    return true;
+    doctor_advise(finding, NULL, "%s", remedy_of(counter_losses, line));
 }
 
-static bool judge_state(const struct doctor_facts *facts, struct doctor_finding *finding)
+static void judge_state(const struct doctor_facts *facts, struct doctor_finding *finding)
 {
-    if (!facts->gpu.is_open) return false;
     if (!facts->has_nvml) {
         doctor_find(finding, DOCTOR_MISSING, "%s", facts->nvml_error);
-        doctor_advise(finding,
-                      "clocks, temperature, power and energy are not recorded, and samples of a "
-                      "throttled card are not marked",
-                      "libnvidia-ml.so.1 comes with the driver; in a container add 'utility' to "
-                      "NVIDIA_DRIVER_CAPABILITIES");
     } else if (isnan(facts->state.energy_mj)) {
         doctor_find(finding, DOCTOR_LIMITED, "NVML has no energy counter on this card");
         doctor_advise(finding, "energy per launch is not recorded", "nothing: the card lacks it");
@@ -207,102 +170,86 @@ static bool judge_state(const struct doctor_facts *facts, struct doctor_finding 
         doctor_find(finding, DOCTOR_OK, "by NVML: %.0f C, %.0f W, energy counter",
                     facts->state.temperature_c, facts->state.power_w);
     }
-    return true;
 }
 
-static bool judge_clocks(const struct doctor_facts *facts, struct doctor_finding *finding)
+static void judge_clocks(const struct doctor_facts *facts, struct doctor_finding *finding)
 {
     const struct device_state *state = &facts->state;
-    if (!facts->gpu.is_open || !facts->has_nvml || isnan(state->sm_mhz)) return false;
+    if (!facts->has_nvml || isnan(state->sm_mhz)) return;
     char reasons[128];
     nvml_reasons_text(state->clock_reasons, reasons, sizeof reasons);
-    bool is_slow = nvml_is_slowdown(state->clock_reasons);
-    doctor_find(finding, is_slow ? DOCTOR_LIMITED : DOCTOR_OK, "SM at %.0f of %.0f MHz now%s%s",
-                state->sm_mhz, facts->gpu.info.sm_mhz_max, reasons[0] ? ": " : "", reasons);
-    if (is_slow)
-        doctor_advise(finding, "the card protects itself; its samples will be marked and left out",
-                      "see to its cooling and power, or wait until it is cool");
-    return true;
+    doctor_find(finding, nvml_is_slowdown(state->clock_reasons) ? DOCTOR_LIMITED : DOCTOR_OK,
+                "SM at %.0f of %.0f MHz now%s%s", state->sm_mhz, facts->gpu.info.sm_mhz_max,
+                reasons[0] ? ": " : "", reasons);
 }
 
-/* ---------------------------------------------------------- how it is set -- */
-
-static bool judge_ecc(const struct doctor_facts *facts, struct doctor_finding *finding)
+static void judge_ecc(const struct doctor_facts *facts, struct doctor_finding *finding)
 {
-    int ecc = facts->gpu.info.ecc;
-    if (!facts->gpu.is_open || ecc < 0) return false;
-    doctor_find(finding, ecc ? DOCTOR_OK : DOCTOR_LIMITED, "%s", ecc ? "on" : "off");
-    if (!ecc)
-        doctor_advise(finding,
-                      "not comparable with cards that have it on; a flipped bit goes unseen",
-                      "as root: nvidia-smi -e 1, and restart");
-    return true;
+    doctor_find_switch(finding, facts->gpu.info.ecc, true);
 }
 
-static bool judge_mig(const struct doctor_facts *facts, struct doctor_finding *finding)
+static void judge_mig(const struct doctor_facts *facts, struct doctor_finding *finding)
 {
-    int mig = facts->gpu.info.mig;
-    if (!facts->gpu.is_open || mig < 0) return false;
-    doctor_find(finding, mig ? DOCTOR_LIMITED : DOCTOR_OK, "%s", mig ? "on" : "off");
-    if (mig)
-        doctor_advise(finding, "only a slice of the card is measured, and other slices affect it",
-                      "as root: nvidia-smi -mig 0, when nobody uses the other slices");
-    return true;
+    doctor_find_switch(finding, facts->gpu.info.mig, false);
 }
 
-static bool judge_persistence(const struct doctor_facts *facts, struct doctor_finding *finding)
+static void judge_persistence(const struct doctor_facts *facts, struct doctor_finding *finding)
 {
-    if (!facts->gpu.is_open || facts->persistence < 0) return false;
-    doctor_find(finding, facts->persistence ? DOCTOR_OK : DOCTOR_LIMITED, "%s",
-                facts->persistence ? "on" : "off");
-    if (!facts->persistence)
-        doctor_advise(finding,
-                      "the card is set up anew for every launch: slower starts, no effect "
-                      "on kernel times",
-                      "as root: nvidia-smi -pm 1");
-    return true;
+    doctor_find_switch(finding, facts->persistence, true);
 }
 
-static bool judge_sharing(const struct doctor_facts *facts, struct doctor_finding *finding)
+static void judge_sharing(const struct doctor_facts *facts, struct doctor_finding *finding)
 {
     int count = facts->gpu_processes;
-    if (!facts->gpu.is_open || count < 0) return false;
-    doctor_find(finding, count ? DOCTOR_LIMITED : DOCTOR_OK,
-                count ? "processes of others on the GPU: %d" : "nobody else is on the GPU", count);
-    if (count)
-        doctor_advise(finding, "they share the GPU with the measurement: times grow and scatter",
-                      "wait for them or end them (nvidia-smi lists them), or pick another GPU with "
-                      "--device");
-    return true;
+    if (count > 0)
+        doctor_find(finding, DOCTOR_LIMITED, "processes of others on the GPU: %d", count);
+    if (count == 0) doctor_find(finding, DOCTOR_OK, "nobody else is on the GPU");
 }
 
-static bool judge_cublas(const struct doctor_facts *facts, struct doctor_finding *finding)
+static void judge_cublas(const struct doctor_facts *facts, struct doctor_finding *finding)
 {
-    if (!facts->gpu.is_open) return false;
-    const char *library = facts->gpu.info.library;
-    if (library[0]) {
+    const char *library = facts->gpu.info.library, *why = facts->gpu.library_error;
+    if (library[0])
         doctor_find(finding, DOCTOR_OK, "%s", library);
-    } else {
-        const char *why = facts->gpu.library_error;
+    else
         doctor_find(finding, DOCTOR_LIMITED, "%s", why[0] ? why : "not found");
-        doctor_advise(finding, "matrix products have no vendor baseline to compare with",
-                      "install cuBLAS of the same CUDA version (libcublas of the CUDA packages)");
-    }
-    return true;
 }
 
 const struct doctor_check doctor_gpu_checks[] = {
-    {"CUDA build", judge_build},
-    {"driver", judge_driver},
-    {"GPU", judge_gpu},
-    {"kernel timestamps", judge_timestamps},
-    {"hardware counters", judge_counters},
-    {"card state", judge_state},
-    {"clocks", judge_clocks},
-    {"ECC", judge_ecc},
-    {"MIG", judge_mig},
-    {"persistence", judge_persistence},
-    {"GPU sharing", judge_sharing},
-    {"cuBLAS", judge_cublas},
-    {NULL, NULL},
+    {"CUDA build", NEEDS_GPU_ASKED, judge_build,
+     "no GPU can be measured, whatever this machine has",
+     "install the CUDA toolkit, put nvcc on the PATH, and run make again"},
+    {"driver", NEEDS_GPU_BUILT, judge_driver, "no GPU can be measured",
+     "install the driver that suits the card, and restart"},
+    {"GPU", NEEDS_GPU_BUILT, judge_gpu, "only the host device can be measured",
+     "look at what nvidia-smi says, and at the kernel's log for 'NVRM'"},
+    {"kernel timestamps", NEEDS_GPU_OPEN, judge_timestamps, "", ""},
+    {"hardware counters", NEEDS_GPU_OPEN, judge_counters,
+     "assay profile shows kernels and their times, but not what limits them; times do not need "
+     "counters",
+     ""},
+    {"card state", NEEDS_GPU_OPEN, judge_state,
+     "clocks, temperature, power and energy are not recorded, and samples of a throttled card are "
+     "not marked",
+     "libnvidia-ml.so.1 comes with the driver; in a container add 'utility' to "
+     "NVIDIA_DRIVER_CAPABILITIES"},
+    {"clocks", NEEDS_GPU_OPEN, judge_clocks,
+     "the card protects itself; its samples will be marked and left out",
+     "see to its cooling and power, or wait until it is cool"},
+    {"ECC", NEEDS_GPU_OPEN, judge_ecc,
+     "not comparable with cards that have it on; a flipped bit goes unseen",
+     "as root: nvidia-smi -e 1, and restart"},
+    {"MIG", NEEDS_GPU_OPEN, judge_mig,
+     "only a slice of the card is measured, and other slices affect it",
+     "as root: nvidia-smi -mig 0, when nobody uses the other slices"},
+    {"persistence", NEEDS_GPU_OPEN, judge_persistence,
+     "the card is set up anew for every launch: slower starts, no effect on kernel times",
+     "as root: nvidia-smi -pm 1"},
+    {"GPU sharing", NEEDS_GPU_OPEN, judge_sharing,
+     "they share the GPU with the measurement: times grow and scatter",
+     "wait for them or end them (nvidia-smi lists them), or pick another GPU with --device"},
+    {"cuBLAS", NEEDS_GPU_OPEN, judge_cublas,
+     "matrix products have no vendor baseline to compare with",
+     "install cuBLAS of the same CUDA version (libcublas of the CUDA packages)"},
+    {.name = NULL},
 };

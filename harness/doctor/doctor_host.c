@@ -15,108 +15,71 @@ enum { OLDEST_GNUPLOT = 5 };
 /* Load per core above which the worker may have to share a core. */
 static const double BUSY_LOAD = 0.5;
 
-static bool judge_host(const struct doctor_facts *facts, struct doctor_finding *finding)
+static void judge_host(const struct doctor_facts *facts, struct doctor_finding *finding)
 {
-    if (!facts->host.is_asked) return false;
-    if (facts->host.is_open) {
+    if (facts->host.is_open)
         doctor_find(finding, DOCTOR_OK, "%s", facts->host.info.name);
-    } else {
+    else
         doctor_find(finding, DOCTOR_MISSING, "%s", facts->host.error);
-        doctor_advise(finding, "nothing can be measured on the processor",
-                      "the message says what failed; no special hardware is needed");
-    }
-    return true;
 }
 
-static bool judge_openblas(const struct doctor_facts *facts, struct doctor_finding *finding)
+static void judge_openblas(const struct doctor_facts *facts, struct doctor_finding *finding)
 {
-    if (!facts->host.is_open) return false;
-    const char *library = facts->host.info.library;
-    if (library[0]) {
+    const char *library = facts->host.info.library, *why = facts->host.library_error;
+    if (library[0])
         doctor_find(finding, DOCTOR_OK, "%s", library);
-        return true;
-    }
-    const char *why = facts->host.library_error;
-    doctor_find(finding, DOCTOR_LIMITED, "%s", why[0] ? why : "not built in");
-    doctor_advise(finding, "matrix products on the host have no baseline to be compared with",
-                  why[0] ? "install OpenBLAS (the package libopenblas0), or name its file in "
-                           "ASSAY_OPENBLAS"
-                         : "install libopenblas-dev and build again");
-    return true;
+    else
+        doctor_find(finding, DOCTOR_LIMITED, "%s", why[0] ? why : "not built in");
+    if (!why[0]) doctor_advise(finding, NULL, "install libopenblas-dev and build again");
 }
 
-static bool judge_cores(const struct doctor_facts *facts, struct doctor_finding *finding)
+static void judge_cores(const struct doctor_facts *facts, struct doctor_finding *finding)
 {
-    if (facts->cores < 1) return false;
-    bool is_cut = facts->quota_cores < facts->cores; /* false for NAN */
-    if (is_cut)
+    if (facts->cores < 1) return;
+    if (facts->quota_cores < facts->cores) { /* false for NAN */
         doctor_find(finding, DOCTOR_LIMITED, "%d, limited by a quota to %.3g", facts->cores,
                     facts->quota_cores);
-    else
-        doctor_find(finding, facts->cores < 2 ? DOCTOR_LIMITED : DOCTOR_OK, "%d", facts->cores);
-    if (is_cut)
         doctor_advise(finding,
-                      "the kernel stops this process whenever its share is used up, in "
-                      "the middle of a sample",
+                      "the kernel stops this process whenever its share is used up, in the middle "
+                      "of a sample",
                       "give the container whole cores (--cpuset-cpus) instead of a quota");
-    else if (facts->cores < 2)
-        doctor_advise(finding, "the program that measures and the one that records share a core",
-                      "use a machine, or a container, with two cores or more");
-    return true;
-}
-
-static bool judge_load(const struct doctor_facts *facts, struct doctor_finding *finding)
-{
-    if (isnan(facts->load) || facts->cores < 1) return false;
-    bool is_busy = facts->load > BUSY_LOAD * facts->cores;
-    doctor_find(finding, is_busy ? DOCTOR_LIMITED : DOCTOR_OK,
-                "%.2f running on %d cores in the last minute", facts->load, facts->cores);
-    if (is_busy)
-        doctor_advise(finding, "other work disturbs times on the host, and launches from it",
-                      "measure on a quiet machine");
-    return true;
-}
-
-static bool judge_governor(const struct doctor_facts *facts, struct doctor_finding *finding)
-{
-    if (!facts->host.is_asked) return false;
-    if (!facts->governor[0]) {
-        doctor_find(finding, DOCTOR_LIMITED, "the processor's clock cannot be seen%s%s%s",
-                    facts->container[0] ? " (" : "", facts->container,
-                    facts->container[0] ? ")" : "");
-        doctor_advise(finding, "times on the host may drift with a clock that is not recorded",
-                      "compare over several launches (--launches), or measure on bare metal");
-    } else if (strcmp(facts->governor, "performance")) {
-        doctor_find(finding, DOCTOR_LIMITED, "%s", facts->governor);
-        doctor_advise(finding, "the processor's clock follows its load: times on the host scatter",
-                      "as root: cpupower frequency-set -g performance");
     } else {
-        doctor_find(finding, DOCTOR_OK, "%s", facts->governor);
+        doctor_find(finding, facts->cores < 2 ? DOCTOR_LIMITED : DOCTOR_OK, "%d", facts->cores);
     }
-    return true;
 }
 
-static bool judge_turbo(const struct doctor_facts *facts, struct doctor_finding *finding)
+static void judge_load(const struct doctor_facts *facts, struct doctor_finding *finding)
 {
-    if (!facts->host.is_asked || facts->turbo < 0) return false;
-    doctor_find(finding, facts->turbo ? DOCTOR_LIMITED : DOCTOR_OK, "%s",
-                facts->turbo ? "on" : "off");
-    if (facts->turbo)
-        doctor_advise(finding,
-                      "the processor's clock depends on its heat and on how many cores work",
-                      "as root: write 1 to /sys/devices/system/cpu/intel_pstate/no_turbo, or 0 to "
-                      "/sys/devices/system/cpu/cpufreq/boost");
-    return true;
+    if (isnan(facts->load) || facts->cores < 1) return;
+    doctor_find(finding, facts->load > BUSY_LOAD * facts->cores ? DOCTOR_LIMITED : DOCTOR_OK,
+                "%.2f running on %d cores in the last minute", facts->load, facts->cores);
+}
+
+static void judge_governor(const struct doctor_facts *facts, struct doctor_finding *finding)
+{
+    const char *governor = facts->governor, *container = facts->container;
+    if (governor[0]) {
+        doctor_find(finding, strcmp(governor, "performance") ? DOCTOR_LIMITED : DOCTOR_OK, "%s",
+                    governor);
+        return;
+    }
+    doctor_find(finding, DOCTOR_LIMITED, "the processor's clock cannot be seen%s%s%s",
+                container[0] ? " (" : "", container, container[0] ? ")" : "");
+    doctor_advise(finding, "times on the host may drift with a clock that is not recorded",
+                  "compare over several launches (--launches), or measure on bare metal");
+}
+
+static void judge_turbo(const struct doctor_facts *facts, struct doctor_finding *finding)
+{
+    doctor_find_switch(finding, facts->turbo, false);
 }
 
 /* ----------------------------------------------------------- the program -- */
 
-static bool judge_database(const struct doctor_facts *facts, struct doctor_finding *finding)
+static void judge_database(const struct doctor_facts *facts, struct doctor_finding *finding)
 {
     if (facts->database_error[0]) {
         doctor_find(finding, DOCTOR_MISSING, "%s", facts->database_error);
-        doctor_advise(finding, "a run has nowhere to keep its samples, and will not start",
-                      "name another file with --db or in ASSAY_DB");
     } else if (facts->shared_disk[0]) {
         doctor_find(finding, DOCTOR_LIMITED, "%.200s is on %s, which hosts may share",
                     facts->database, facts->shared_disk);
@@ -127,59 +90,63 @@ static bool judge_database(const struct doctor_facts *facts, struct doctor_findi
         doctor_find(finding, DOCTOR_OK, "%.200s %s", facts->database,
                     facts->database_exists ? "can be written" : "can be created");
     }
-    return true;
 }
 
-static bool judge_disk(const struct doctor_facts *facts, struct doctor_finding *finding)
+static void judge_disk(const struct doctor_facts *facts, struct doctor_finding *finding)
 {
-    if (isnan(facts->free_bytes)) return false;
+    if (isnan(facts->free_bytes)) return;
     char free_text[UNITS_MAX];
     units_bytes(free_text, facts->free_bytes);
-    enum doctor_state state = DOCTOR_OK;
-    if (facts->free_bytes < LOW_DISK_BYTES) state = DOCTOR_LIMITED;
-    if (facts->free_bytes < NO_DISK_BYTES) state = DOCTOR_MISSING;
+    enum doctor_state state = facts->free_bytes < NO_DISK_BYTES    ? DOCTOR_MISSING
+                              : facts->free_bytes < LOW_DISK_BYTES ? DOCTOR_LIMITED
+                                                                   : DOCTOR_OK;
     doctor_find(finding, state, "%s free", free_text);
-    if (state != DOCTOR_OK)
-        doctor_advise(finding, "a run may end when the disk is full; what it stored stays",
-                      "free some space, or name a file elsewhere with --db or in ASSAY_DB");
-    return true;
 }
 
-static bool judge_gnuplot(const struct doctor_facts *facts, struct doctor_finding *finding)
+static void judge_gnuplot(const struct doctor_facts *facts, struct doctor_finding *finding)
 {
     if (!facts->gnuplot[0]) {
         doctor_find(finding, DOCTOR_MISSING, "not found");
-        doctor_advise(finding, "nothing can be drawn; measuring does not need it",
-                      "install gnuplot (the package gnuplot-nox)");
     } else if (strtol(facts->gnuplot, NULL, 10) < OLDEST_GNUPLOT) {
         doctor_find(finding, DOCTOR_LIMITED, "%s is old", facts->gnuplot);
         doctor_advise(finding, "plots may fail or look different", "install gnuplot 5 or newer");
     } else {
         doctor_find(finding, DOCTOR_OK, "%s", facts->gnuplot);
     }
-    return true;
 }
 
-static bool judge_nvtx(const struct doctor_facts *facts, struct doctor_finding *finding)
+static void judge_nvtx(const struct doctor_facts *facts, struct doctor_finding *finding)
 {
     doctor_find(finding, facts->has_nvtx ? DOCTOR_OK : DOCTOR_LIMITED, "%s",
                 facts->has_nvtx ? "built in" : "not built in");
-    if (!facts->has_nvtx)
-        doctor_advise(finding, "profilers do not see which group and case is running",
-                      "install NVTX 3 (cuda-nvtx, or libnvtx3-dev) and build again");
-    return true;
 }
 
 const struct doctor_check doctor_host_checks[] = {
-    {"host", judge_host},
-    {"OpenBLAS", judge_openblas},
-    {"cores", judge_cores},
-    {"load", judge_load},
-    {"governor", judge_governor},
-    {"turbo", judge_turbo},
-    {"database", judge_database},
-    {"disk", judge_disk},
-    {"gnuplot", judge_gnuplot},
-    {"NVTX", judge_nvtx},
-    {NULL, NULL},
+    {"host", NEEDS_HOST_ASKED, judge_host, "nothing can be measured on the processor",
+     "the message says what failed; no special hardware is needed"},
+    {"OpenBLAS", NEEDS_HOST_OPEN, judge_openblas,
+     "matrix products on the host have no baseline to be compared with",
+     "install OpenBLAS (the package libopenblas0), or name its file in ASSAY_OPENBLAS"},
+    {"cores", NEEDS_NOTHING, judge_cores,
+     "the program that measures and the one that records share a core",
+     "use a machine, or a container, with two cores or more"},
+    {"load", NEEDS_NOTHING, judge_load,
+     "other work disturbs times on the host, and launches from it", "measure on a quiet machine"},
+    {"governor", NEEDS_HOST_ASKED, judge_governor,
+     "the processor's clock follows its load: times on the host scatter",
+     "as root: cpupower frequency-set -g performance"},
+    {"turbo", NEEDS_HOST_ASKED, judge_turbo,
+     "the processor's clock depends on its heat and on how many cores work",
+     "as root: write 1 to /sys/devices/system/cpu/intel_pstate/no_turbo, or 0 to "
+     "/sys/devices/system/cpu/cpufreq/boost"},
+    {"database", NEEDS_NOTHING, judge_database,
+     "a run has nowhere to keep its samples, and will not start",
+     "name another file with --db or in ASSAY_DB"},
+    {"disk", NEEDS_NOTHING, judge_disk, "a run may end when the disk is full; what it stored stays",
+     "free some space, or name a file elsewhere with --db or in ASSAY_DB"},
+    {"gnuplot", NEEDS_NOTHING, judge_gnuplot, "nothing can be drawn; measuring does not need it",
+     "install gnuplot (the package gnuplot-nox)"},
+    {"NVTX", NEEDS_NOTHING, judge_nvtx, "profilers do not see which group and case is running",
+     "install NVTX 3 (cuda-nvtx, or libnvtx3-dev) and build again"},
+    {.name = NULL},
 };

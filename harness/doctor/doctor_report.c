@@ -54,12 +54,11 @@ static void write_device(struct json *json, const char *spec, const struct docto
     if (!device->is_asked) return;
     json_begin_object(json);
     json_known_member(json, "device", device->is_open ? device->info.spec : spec);
-    json_key(json, "measurable");
-    json_bool(json, device->is_open);
+    json_bool_member(json, "measurable", device->is_open);
     json_known_member(json, "name", device->info.name);
     json_known_member(json, "uuid", device->info.uuid);
-    json_key(json, "clock");
-    json_string(json, device->is_open ? clock_name((enum clock_source)device->info.clock) : NULL);
+    json_text_member(json, "clock",
+                     device->is_open ? clock_name((enum clock_source)device->info.clock) : NULL);
     json_known_member(json, "reason", device->error);
     json_end(json);
 }
@@ -82,8 +81,7 @@ int doctor_write_json(FILE *out, const struct doctor_facts *facts,
     json_begin(&json, out, 2);
     json_begin_object(&json);
     json_known_member(&json, "assay", facts->version);
-    json_key(&json, "format");
-    json_int(&json, 1);
+    json_int_member(&json, "format", 1);
     json_key(&json, "devices");
     json_begin_array(&json);
     write_device(&json, "cuda", &facts->gpu);
@@ -94,8 +92,7 @@ int doctor_write_json(FILE *out, const struct doctor_facts *facts,
     for (int i = 0; i < count; i++)
         write_finding(&json, &findings[i]);
     json_end(&json);
-    json_key(&json, "exit");
-    json_int(&json, doctor_exit(facts));
+    json_int_member(&json, "exit", doctor_exit(facts));
     json_end(&json);
     return json_finish(&json);
 }

@@ -11,13 +11,6 @@
 #include "device/nvtx.h"
 #include "measure/measurement.h"
 
-static void announce_group(struct measure_context *context, enum board_step step)
-{
-    atomic_store(&context->board->variant, -1);
-    atomic_store(&context->board->step, (uint32_t)step);
-    atomic_fetch_add(&context->board->sequence, 1);
-}
-
 /* ------------------------------------------------------------- beginning -- */
 
 static void describe_case(const struct measure_request *request,
@@ -43,9 +36,9 @@ static int context_init(struct measure_context *context, const struct device_ops
     context->device = device;
     context->board = board;
     context->request = request;
-    announce_group(context, STEP_PREPARE);
+    board_announce(context->board, -1, STEP_PREPARE);
     if (buffers_init(&context->buffers, ops, device, &request->shape, request->seed) < 0) return -1;
-    announce_group(context, STEP_PREPARE);
+    board_announce(context->board, -1, STEP_PREPARE);
     if (verifier_init(&context->verifier, &context->buffers) < 0) return -1;
     ops->state(device, &context->state);
     return 0;
@@ -86,20 +79,18 @@ bool measure_settled(double *values, int count, int rounds, double precision_pct
 static bool is_settled(struct measurement *measurement, const struct measure_request *request)
 {
     if (measurement->phase != MEASUREMENT_RUNNING) return true;
-    if (measurement->count < measurement->next_decision) return false;
-    double *values = malloc(((size_t)measurement->count + 1) * sizeof *values);
+    const struct samples *samples = &measurement->samples;
+    if (samples->count < measurement->next_decision) return false;
+    double *values = malloc(((size_t)samples->count + 1) * sizeof *values);
     if (values == NULL) return true;
-    int n = 0;
-    for (int i = 0; i < measurement->count; i++)
-        if (measurement->samples[i].mark == 0 && !isnan(measurement->samples[i].time_ns))
-            values[n++] = measurement->samples[i].time_ns;
+    int n = samples_unmarked(samples->time_ns, samples->mark, samples->count, values);
     bool settled = measure_settled(values, n, measurement->rounds, request->precision_pct,
                                    measurement->spent_s, request->budget_s);
     free(values);
     /* A device that marks most samples must not keep the group running for ever. */
-    bool hopeless = measurement->spent_s > 2 * request->budget_s && 2 * n < measurement->count &&
-                    measurement->count >= 2 * MEASURE_MIN_SAMPLES;
-    measurement->next_decision = measurement->count + measurement->count / 10;
+    bool hopeless = measurement->spent_s > 2 * request->budget_s && 2 * n < samples->count &&
+                    samples->count >= 2 * MEASURE_MIN_SAMPLES;
+    measurement->next_decision = samples->count + samples->count / 10;
     return settled || hopeless;
 }
 
@@ -126,7 +117,7 @@ static int run_rounds(struct measure_context *context, struct measurement *measu
             bool goes_on = measurement->phase == MEASUREMENT_RUNNING ||
                            (measurement->phase == MEASUREMENT_SETTLED &&
                             measurement->variant->kind == ASSAY_BASELINE &&
-                            measurement->count < MEASURE_MAX_SAMPLES);
+                            measurement->samples.count < MEASURE_MAX_SAMPLES);
             if (!goes_on) continue;
             if (measurement_block(measurement, context, round) < 0) {
                 *culprit = measurement->index;
@@ -185,7 +176,7 @@ static int prepare_all(struct measure_context *context, struct measurement *meas
 static int time_all(struct measure_context *context, struct measurement *measurements, int *culprit)
 {
     int last = 0;
-    announce_group(context, STEP_PREPARE);
+    board_announce(context->board, -1, STEP_PREPARE);
     *culprit = -1;
     if (context->ops->warm_up(context->device) < 0) return -1;
     if (run_rounds(context, measurements, culprit, &last) < 0) return -1;
@@ -264,7 +255,7 @@ int measure_group(const struct device_ops *ops, struct device *device, struct bo
         measurement_release(&measurements[i]);
     free(measurements);
     if (!outcome->broken) context_release(&context); /* else the process ends with its device */
-    announce_group(&context, STEP_IDLE);
+    board_announce(board, -1, STEP_IDLE);
     nvtx_pop();
     return status;
 }

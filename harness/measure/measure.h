@@ -7,16 +7,7 @@
 #ifndef MEASURE_H
 #define MEASURE_H
 
-#include "device/device.h"
-#include "device/measure_request.h"
 #include "measure/wire.h"
-
-/* How a group ended. */
-struct measure_outcome {
-    bool broken; /* the device is unusable; a new worker must continue the run */
-    int culprit; /* index of the variant that broke it; -1: none */
-    char reason[ASSAY_MAX_REASON];
-};
 
 /* Fill results[i] for each variant (call result_init first). If the outcome is broken, the
  * results must not be used. -1 with assay_error when the group could not begin (no memory

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/grow.h"
 #include "base/stats.h"
 #include "device/nvml.h"
 #include "device/nvtx.h"
@@ -30,9 +31,7 @@ static double now_s(const struct measure_context *context)
 static void announce(const struct measure_context *context, const struct measurement *measurement,
                      enum board_step step)
 {
-    atomic_store(&context->board->variant, measurement->index);
-    atomic_store(&context->board->step, (uint32_t)step);
-    atomic_fetch_add(&context->board->sequence, 1);
+    board_announce(context->board, measurement->index, step);
 }
 
 static void end_with(struct measurement *measurement, enum case_status status, const char *step,
@@ -89,12 +88,6 @@ static int set_up(struct measurement *measurement, struct measure_context *conte
     return 0;
 }
 
-static int launch_and_wait(struct measurement *measurement, struct measure_context *context)
-{
-    if (measurement->variant->launch(&measurement->call) < 0) return -1;
-    return context->ops->synchronize(context->device);
-}
-
 /* Check the outputs; a wrong one ends the measurement. -1 when the check could not be made. */
 static int check(struct measurement *measurement, struct measure_context *context)
 {
@@ -106,11 +99,8 @@ static int check(struct measurement *measurement, struct measure_context *contex
         return -1;
     int intact = buffers_intact(&context->buffers, outside, sizeof outside);
     if (intact < 0) return -1;
-    if (!intact) {
-        end_with(measurement, STATUS_WRONG, NULL, outside);
-    } else if (found.reason[0]) {
-        end_with(measurement, STATUS_WRONG, NULL, found.reason);
-    }
+    if (!intact || found.reason[0])
+        end_with(measurement, STATUS_WRONG, NULL, intact ? found.reason : outside);
     bool judged = !measurement->variant->apart && context->verifier.expected;
     bool measured = judged && context->request->shape.operation->match == NULL;
     result->outputs = context->verifier.outputs;
@@ -230,7 +220,8 @@ int measurement_prepare(struct measurement *measurement, struct measure_context 
     if (buffers_poison(&context->buffers, POISON_FIRST) < 0) return -1;
     announce(context, measurement, STEP_FIRST_LAUNCH);
     start = now_s(context);
-    if (launch_and_wait(measurement, context) < 0)
+    if (measurement->variant->launch(&measurement->call) < 0 ||
+        context->ops->synchronize(context->device) < 0)
         return step_failed(measurement, context, STEP_FIRST_LAUNCH);
     result->first_call_ns = (setup_s + now_s(context) - start) * 1e9;
     result->workspace_bytes = measurement->call.workspace_bytes;
@@ -247,33 +238,49 @@ int measurement_prepare(struct measurement *measurement, struct measure_context 
     }
 
     announce(context, measurement, STEP_SAMPLE);
-    if (size_block(measurement, context) < 0) return step_failed(measurement, context, STEP_SAMPLE);
-    return 0;
+    return size_block(measurement, context) < 0 ? step_failed(measurement, context, STEP_SAMPLE)
+                                                : 0;
 }
 
 /* -------------------------------------------------------------- sampling -- */
 
-static int reserve(struct measurement *measurement, int more)
+/* `array` is the address of a pointer, of whatever type: hence the copies. */
+static int grow(void *array, int count, size_t size)
 {
-    if (measurement->count + more > measurement->capacity) {
-        int capacity = 2 * measurement->capacity + more + 64;
-        void *samples =
-            realloc(measurement->samples, (size_t)capacity * sizeof *measurement->samples);
-        if (samples) measurement->samples = samples;
-        void *round = realloc(measurement->round, (size_t)capacity * sizeof *measurement->round);
-        if (round) measurement->round = round;
-        if (!samples || !round) return assay_error("out of host memory for samples");
-        measurement->capacity = capacity;
-    }
-    if (measurement->wall_count + 1 > measurement->wall_capacity) {
-        int capacity = 2 * measurement->wall_capacity + 64;
-        void *wall = realloc(measurement->wall_ns, (size_t)capacity * sizeof *measurement->wall_ns);
-        if (wall) measurement->wall_ns = wall;
-        void *round = realloc(measurement->wall_round, (size_t)capacity * sizeof(uint16_t));
-        if (round) measurement->wall_round = round;
-        if (!wall || !round) return assay_error("out of host memory for samples");
-        measurement->wall_capacity = capacity;
-    }
+    void *old;
+    memcpy(&old, array, sizeof old);
+    void *grown = grow_by_one(old, count, size);
+    if (grown == NULL) return assay_error("out of host memory for samples");
+    memcpy(array, &grown, sizeof grown);
+    return 0;
+}
+
+static int add_sample(struct samples *to, const struct block_sample *sample, int round)
+{
+    int n = to->count;
+    if (grow(&to->time_ns, n, sizeof *to->time_ns) || grow(&to->busy_ns, n, sizeof *to->busy_ns) ||
+        grow(&to->event_ns, n, sizeof *to->event_ns) || grow(&to->round, n, sizeof *to->round) ||
+        grow(&to->mark, n, sizeof *to->mark))
+        return -1;
+    to->time_ns[n] = (float)sample->time_ns;
+    to->busy_ns[n] = (float)sample->busy_ns;
+    to->event_ns[n] = (float)sample->event_ns;
+    to->round[n] = (uint16_t)round;
+    to->mark[n] = sample->mark;
+    to->count++;
+    return 0;
+}
+
+static int add_wall(struct samples *to, double wall_ns, int round)
+{
+    int n = to->wall_count;
+    if (isnan(wall_ns)) return 0;
+    if (grow(&to->wall_ns, n, sizeof *to->wall_ns) ||
+        grow(&to->wall_round, n, sizeof *to->wall_round))
+        return -1;
+    to->wall_ns[n] = (float)wall_ns;
+    to->wall_round[n] = (uint16_t)round;
+    to->wall_count++;
     return 0;
 }
 
@@ -309,13 +316,12 @@ static double mean_s(const struct block_sample *samples, int count)
 int measurement_block(struct measurement *measurement, struct measure_context *context, int round)
 {
     announce(context, measurement, STEP_SAMPLE);
-    if (reserve(measurement, measurement->block_count) < 0) return -1;
     struct block block = block_of(measurement, context, measurement->block_count);
-    struct block_sample *samples = measurement->samples + measurement->count;
+    struct block_sample samples[BLOCK_SAMPLES];
     struct block_totals totals;
 
-    bool lengthy = measurement->count > 0 &&
-                   measurement->samples[0].time_ns * block.count > ENERGY_BLOCK_MS * 1e6;
+    bool lengthy = measurement->samples.count > 0 &&
+                   measurement->samples.time_ns[0] * block.count > ENERGY_BLOCK_MS * 1e6;
     if (lengthy) note_state(measurement, context, true);
     double before_mj = context->state.energy_mj, start = now_s(context);
     if (context->ops->sample(context->device, &block, samples, &totals, &measurement->code) < 0)
@@ -333,15 +339,10 @@ int measurement_block(struct measurement *measurement, struct measure_context *c
 
     for (int i = 0; i < block.count; i++) {
         if (nvml_is_slowdown(context->state.clock_reasons)) samples[i].mark |= MARK_THROTTLED;
-        measurement->round[measurement->count + i] = (uint16_t)round;
-    }
-    measurement->count += block.count;
-    if (!isnan(totals.wall_ns)) {
-        measurement->wall_ns[measurement->wall_count] = (float)totals.wall_ns;
-        measurement->wall_round[measurement->wall_count++] = (uint16_t)round;
+        if (add_sample(&measurement->samples, &samples[i], round) < 0) return -1;
     }
     measurement->rounds++;
-    return 0;
+    return add_wall(&measurement->samples, totals.wall_ns, round);
 }
 
 int measurement_finish(struct measurement *measurement, struct measure_context *context, int round)
@@ -388,9 +389,6 @@ void measurement_teardown(struct measurement *measurement, struct measure_contex
 
 void measurement_release(struct measurement *measurement)
 {
-    free(measurement->samples);
-    free(measurement->round);
-    free(measurement->wall_ns);
-    free(measurement->wall_round);
+    samples_release(&measurement->samples);
     memset(measurement, 0, sizeof *measurement);
 }

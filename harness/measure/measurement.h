@@ -42,12 +42,7 @@ struct measurement {
     int rounds;
     int next_decision; /* number of samples at which the stopping rule is next checked */
 
-    int count, capacity; /* samples so far */
-    struct block_sample *samples;
-    uint16_t *round;
-    int wall_count, wall_capacity;
-    float *wall_ns;
-    uint16_t *wall_round;
+    struct samples samples; /* so far */
     struct code_seen code;
 
     int state_count;
@@ -72,6 +67,9 @@ int measurement_profile(struct measurement *measurement, struct measure_context 
 
 /* Compute the result from the samples, and hand these over to it (summary.c). */
 int measurement_summarise(struct measurement *measurement, const struct measure_context *context);
+
+/* Copy the unmarked values of a series that are numbers; returns how many. `mark` may be NULL. */
+int samples_unmarked(const float *series, const uint8_t *mark, int count, double *out);
 
 void measurement_teardown(struct measurement *measurement, struct measure_context *context);
 void measurement_release(struct measurement *measurement);

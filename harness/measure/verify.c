@@ -5,8 +5,7 @@
 
 #include "base/error.h"
 #include "base/rng.h"
-#include "measure/models.h"
-#include "measure/verify.h"
+#include "measure/expected.h"
 
 /* An output of up to WHOLE_ELEMENTS is compared completely; of a larger one, about
  * SAMPLE_ELEMENTS are. ASSAY_CHECK_BUDGET limits both. */
@@ -66,6 +65,7 @@ static int choose_chunks(struct verifier *verifier)
     const struct buffers *buffers = verifier->buffers;
     const struct assay_operation *operation = buffers->shape->operation;
     int64_t run = operation->reference_run ? operation->reference_run(buffers->shape) : 1;
+    size_t longest = 0;
     if (run < 1) run = 1;
     verifier->piece = round_down(PIECE, run) > 0 ? round_down(PIECE, run) : run;
     verifier->chunks =
@@ -80,12 +80,18 @@ static int choose_chunks(struct verifier *verifier)
         int chunks = verify_plan(count, run, budget, begin, end);
         verifier->outputs += count;
         for (int i = 0; i < chunks; i++) {
+            size_t bytes = (size_t)(end[i] - begin[i]) * assay_type_bytes(buffers->spec[b].type);
             verifier->chunks[verifier->chunk_count++] =
-                (struct chunk){b, begin[i], end[i], verifier->checked};
+                (struct chunk){b, begin[i], end[i], verifier->checked, verifier->bytes, bytes};
             verifier->checked += end[i] - begin[i];
+            verifier->bytes += (bytes + 15) / 16 * 16; /* aligned for every type */
+            if (bytes > longest) longest = bytes;
         }
     }
-    return 0;
+    /* Once for all checks: memory that is freed and allocated again is cleared by the system
+     * each time. */
+    verifier->got = malloc(longest + 1);
+    return verifier->got ? 0 : assay_error("out of host memory for a check");
 }
 
 /* --------------------------------------------------------------- expected -- */
@@ -105,78 +111,21 @@ static int copy_inputs(struct verifier *verifier)
     return 0;
 }
 
-/* Allocate once for all checks: memory that is freed and allocated again is cleared by the
- * system each time. */
-static int allocate_got(struct verifier *verifier)
-{
-    size_t most = 0;
-    for (int i = 0; i < verifier->chunk_count; i++) {
-        const struct chunk *chunk = &verifier->chunks[i];
-        size_t element = assay_type_bytes(verifier->buffers->spec[chunk->buffer].type);
-        size_t bytes = (size_t)(chunk->end - chunk->begin) * element;
-        if (bytes > most) most = bytes;
-    }
-    verifier->got = malloc(most + 1);
-    return verifier->got ? 0 : assay_error("out of host memory for a check");
-}
-
-/* Call `reference` for the part of a chunk that begins at element `begin`. */
-static int expect_piece(struct verifier *verifier, const struct chunk *chunk, int64_t begin)
-{
-    const struct assay_shape *shape = verifier->buffers->shape;
-    int64_t end = begin + verifier->piece < chunk->end ? begin + verifier->piece : chunk->end;
-    int64_t at = chunk->at + (begin - chunk->begin);
-    return shape->operation->reference(shape, verifier->input, chunk->buffer, begin, end,
-                                       verifier->expected + at, verifier->bound + at);
-}
-
-static int compute_expected(struct verifier *verifier)
-{
-    const struct assay_shape *shape = verifier->buffers->shape;
-    if (verifier->checked == 0 || shape->operation->reference == NULL) return 0;
-    verifier->expected = malloc((size_t)verifier->checked * sizeof(double));
-    verifier->bound = malloc((size_t)verifier->checked * sizeof(double));
-    if (verifier->expected == NULL || verifier->bound == NULL)
-        return assay_error("out of host memory for the expected values");
-    for (int64_t i = 0; i < verifier->checked; i++)
-        verifier->bound[i] = NAN;
-
-    /* Tasks of one team, so that a reference with few and long pieces can use the remaining
-     * threads within each piece (omp taskloop). */
-    int failed = 0;
-#pragma omp parallel
-#pragma omp single
-    for (int i = 0; i < verifier->chunk_count; i++)
-        for (int64_t begin = verifier->chunks[i].begin; begin < verifier->chunks[i].end;
-             begin += verifier->piece)
-#pragma omp task shared(failed)
-            if (expect_piece(verifier, &verifier->chunks[i], begin) < 0) {
-#pragma omp atomic write
-                failed = 1;
-            }
-    return failed ? assay_error("%s: the reference failed", shape->operation->name) : 0;
-}
-
 int verifier_init(struct verifier *verifier, const struct buffers *buffers)
 {
     memset(verifier, 0, sizeof *verifier);
     verifier->buffers = buffers;
-    verifier->models = calloc(1, sizeof *verifier->models);
-    if (verifier->models == NULL) return assay_error("out of host memory for the models");
-    if (choose_chunks(verifier) < 0 || allocate_got(verifier) < 0) return -1;
-    if (copy_inputs(verifier) < 0) return -1;
-    return compute_expected(verifier);
+    if (choose_chunks(verifier) < 0 || copy_inputs(verifier) < 0) return -1;
+    return expected_compute(verifier);
 }
 
 void verifier_release(struct verifier *verifier)
 {
     for (int b = 0; b < ASSAY_MAX_BUFFERS; b++)
         free((void *)verifier->input[b]);
-    models_release(verifier->models, verifier);
+    expected_release(verifier);
     free(verifier->chunks);
     free(verifier->got);
-    free(verifier->expected);
-    free(verifier->bound);
     memset(verifier, 0, sizeof *verifier);
 }
 
@@ -276,7 +225,7 @@ static void compare_model(const struct verifier *verifier, const struct chunk *c
     const struct assay_buffer *spec = &verifier->buffers->spec[chunk->buffer];
     size_t element = assay_type_bytes(spec->type);
     int64_t count = chunk->end - chunk->begin;
-    if (memcmp(model, got, (size_t)count * element) == 0) return;
+    if (memcmp(model, got, chunk->bytes) == 0) return;
     for (int64_t i = 0; i < count; i++) {
         size_t at = (size_t)i * element;
         if (memcmp(model + at, got + at, element) == 0) continue;
@@ -287,22 +236,21 @@ static void compare_model(const struct verifier *verifier, const struct chunk *c
     }
 }
 
-/* `model`: the expected bytes of this chunk by the variant's model, or NULL. */
+/* `model`: the expected bytes of all chunks by the variant's model, or NULL. */
 static int check_chunk(const struct verifier *verifier, const struct assay_variant *variant,
                        const struct chunk *chunk, const unsigned char *model,
                        struct check_result *found)
 {
     const struct buffers *buffers = verifier->buffers;
     size_t element = assay_type_bytes(buffers->spec[chunk->buffer].type);
-    size_t bytes = (size_t)(chunk->end - chunk->begin) * element;
     const char *from = (const char *)buffers->data[chunk->buffer] + (size_t)chunk->begin * element;
-    int status = buffers->ops->to_host(buffers->device, verifier->got, from, bytes);
-    if (status < 0) return -1;
+    if (buffers->ops->to_host(buffers->device, verifier->got, from, chunk->bytes) < 0) return -1;
     int64_t wrong = found->wrong;
     if (!variant->apart && verifier->expected)
         compare_reference(verifier, chunk, verifier->got, found);
     /* Do not count an element twice that both find wrong. */
-    if (model && found->wrong == wrong) compare_model(verifier, chunk, model, verifier->got, found);
+    if (model && found->wrong == wrong)
+        compare_model(verifier, chunk, model + chunk->offset, verifier->got, found);
     return 0;
 }
 
@@ -329,7 +277,7 @@ static void finish_check(const struct verifier *verifier, struct check_result *f
     }
 }
 
-int verifier_check(const struct verifier *verifier, const struct assay_variant *variant,
+int verifier_check(struct verifier *verifier, const struct assay_variant *variant,
                    struct assay_call *call, struct check_result *found)
 {
     memset(found, 0, sizeof *found);
@@ -342,13 +290,10 @@ int verifier_check(const struct verifier *verifier, const struct assay_variant *
         if (verifier->buffers->ops->synchronize(verifier->buffers->device) < 0) return -1;
     }
     if (found->reason[0] || (variant->apart && variant->model == NULL)) return 0;
-    unsigned char *const *model = NULL;
-    if (variant->model && (model = models_get(verifier->models, verifier, variant)) == NULL)
-        return -1;
+    const unsigned char *model = NULL;
+    if (variant->model && (model = expected_by_model(verifier, variant)) == NULL) return -1;
     for (int i = 0; i < verifier->chunk_count; i++)
-        if (check_chunk(verifier, variant, &verifier->chunks[i], model ? model[i] : NULL, found) <
-            0)
-            return -1;
+        if (check_chunk(verifier, variant, &verifier->chunks[i], model, found) < 0) return -1;
     finish_check(verifier, found);
     return 0;
 }

@@ -11,14 +11,12 @@
 
 #include "measure/buffers.h"
 
-struct models;
-
-/* Elements [begin, end) of one output buffer; `at` is the index of the first one's expected
- * value in the verifier's arrays. */
+/* Elements [begin, end) of one output buffer. */
 struct chunk {
     int buffer;
     int64_t begin, end;
-    int64_t at;
+    int64_t at;           /* index of the first one's expected value in the verifier's arrays */
+    size_t offset, bytes; /* of the elements, in their type, among those of all chunks */
 };
 
 struct verifier {
@@ -30,8 +28,9 @@ struct verifier {
     double *bound;            /* absolute; NAN where the operation's tolerance or match applies */
     int64_t outputs, checked; /* number of output elements, and how many are checked */
     int64_t piece;            /* elements computed by one thread at a time: whole runs */
+    size_t bytes;             /* of all chunks */
     void *got;                /* one chunk of an output, copied from the device */
-    struct models *models;    /* models.h */
+    struct model *models;     /* expected.c */
 };
 
 /* The result of a check. `reason` is "" when it passed. */
@@ -46,7 +45,7 @@ int verifier_init(struct verifier *verifier, const struct buffers *buffers);
 void verifier_release(struct verifier *verifier);
 
 /* Check the current outputs. -1 only when the check could not be made. */
-int verifier_check(const struct verifier *verifier, const struct assay_variant *variant,
+int verifier_check(struct verifier *verifier, const struct assay_variant *variant,
                    struct assay_call *call, struct check_result *found);
 
 /* Compute the operation's quality metrics from the current outputs. */

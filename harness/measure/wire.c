@@ -25,6 +25,13 @@ const char *step_name(enum board_step step)
     return names[step];
 }
 
+void board_announce(struct board *board, int variant, enum board_step step)
+{
+    atomic_store(&board->variant, variant);
+    atomic_store(&board->step, (uint32_t)step);
+    atomic_fetch_add(&board->sequence, 1);
+}
+
 /* MSG_NOSIGNAL: a dead peer is an error to report, not a SIGPIPE. */
 static int send_all(int fd, const void *data, size_t bytes)
 {
@@ -80,8 +87,8 @@ int wire_receive(int fd, enum wire_type *type, void **data, size_t *bytes)
 
 /* ---------------------------------------------------------------- cases -- */
 
-/* The sample arrays of a case, in the order in which they are sent. */
-enum { SERIES = 8 };
+/* The arrays of a case, in the order in which they are sent. */
+enum { SERIES = 9 };
 
 struct series {
     void **array;
@@ -89,8 +96,9 @@ struct series {
     int count;
 };
 
-static void list_series(struct samples *samples, struct series out[SERIES])
+static void list_series(struct wire_case *message, struct series out[SERIES])
 {
+    struct samples *samples = &message->result.samples;
     out[0] = (struct series){(void **)&samples->time_ns, sizeof(float), samples->count};
     out[1] = (struct series){(void **)&samples->busy_ns, sizeof(float), samples->count};
     out[2] = (struct series){(void **)&samples->event_ns, sizeof(float), samples->count};
@@ -100,31 +108,32 @@ static void list_series(struct samples *samples, struct series out[SERIES])
     out[6] = (struct series){(void **)&samples->wall_round, sizeof(uint16_t), samples->wall_count};
     out[7] =
         (struct series){(void **)&samples->span, sizeof(struct stage_span), samples->span_count};
+    out[8] = (struct series){(void **)&message->profile, sizeof(struct profile), 1};
 }
 
 int wire_send_case(int fd, const struct wire_case *message)
 {
     struct wire_case copy = *message;
     struct series series[SERIES];
-    list_series(&copy.result.samples, series);
-
-    size_t bytes = sizeof copy;
+    list_series(&copy, series);
+    struct header header = {.type = WIRE_CASE, .bytes = sizeof copy};
     for (int i = 0; i < SERIES; i++)
-        if (*series[i].array) bytes += series[i].element_bytes * (size_t)series[i].count;
+        if (*series[i].array) header.bytes += series[i].element_bytes * (size_t)series[i].count;
 
-    char *body = malloc(bytes);
-    if (body == NULL) return assay_error("out of memory for the samples of a case");
-    memcpy(body, &copy, sizeof copy);
-    char *at = body + sizeof copy;
-    for (int i = 0; i < SERIES; i++) {
-        size_t length = series[i].element_bytes * (size_t)series[i].count;
-        if (*series[i].array == NULL || length == 0) continue;
-        memcpy(at, *series[i].array, length);
-        at += length;
-    }
-    int status = wire_send(fd, WIRE_CASE, body, bytes);
-    free(body);
+    int status = send_all(fd, &header, sizeof header);
+    if (status == 0) status = send_all(fd, &copy, sizeof copy);
+    for (int i = 0; i < SERIES && status == 0; i++)
+        if (*series[i].array)
+            status =
+                send_all(fd, *series[i].array, series[i].element_bytes * (size_t)series[i].count);
     return status;
+}
+
+void wire_case_release(struct wire_case *message)
+{
+    samples_release(&message->result.samples);
+    free(message->profile);
+    message->profile = NULL;
 }
 
 int wire_unpack_case(const void *data, size_t bytes, struct wire_case *message)
@@ -132,7 +141,7 @@ int wire_unpack_case(const void *data, size_t bytes, struct wire_case *message)
     if (bytes < sizeof *message) return assay_error("a malformed case from the worker");
     memcpy(message, data, sizeof *message);
     struct series series[SERIES];
-    list_series(&message->result.samples, series);
+    list_series(message, series);
 
     /* The received pointers only tell which arrays follow. */
     bool present[SERIES];
@@ -147,7 +156,7 @@ int wire_unpack_case(const void *data, size_t bytes, struct wire_case *message)
         size_t length = series[i].element_bytes * (size_t)series[i].count;
         void *copy = length <= left ? malloc(length) : NULL;
         if (copy == NULL) {
-            samples_release(&message->result.samples);
+            wire_case_release(message);
             return assay_error("a malformed case from the worker");
         }
         memcpy(copy, at, length);

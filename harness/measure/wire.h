@@ -12,8 +12,8 @@
 #include <stdatomic.h>
 
 #include "case/result.h"
-#include "device/profile.h"
-#include "suite/plan.h"
+#include "device/device.h"
+#include "device/measure_request.h"
 
 enum wire_type {
     /* runner to worker */
@@ -21,50 +21,36 @@ enum wire_type {
     WIRE_GROUP,    /* struct wire_group */
     WIRE_QUIT,     /* nothing */
     /* worker to runner */
-    WIRE_READY,   /* struct device_info */
-    WIRE_FAILED,  /* text: the device did not open */
-    WIRE_STATE,   /* struct device_state, once before the first group and after the last */
-    WIRE_CASE,    /* struct wire_case, then its sample arrays */
-    WIRE_BROKEN,  /* struct wire_broken: this worker cannot continue */
-    WIRE_PROFILE, /* struct wire_profile, before the case that it belongs to */
-    WIRE_DONE,    /* nothing: the group is complete */
+    WIRE_READY,  /* struct device_info */
+    WIRE_FAILED, /* text: the device did not open */
+    WIRE_STATE,  /* struct device_state, once before the first group and after the last */
+    WIRE_CASE,   /* struct wire_case, then its sample arrays and its profile */
+    WIRE_BROKEN, /* struct measure_outcome: this worker cannot continue */
+    WIRE_DONE,   /* nothing: the group is complete */
 };
 
 struct wire_open {
     char spec[RESULT_MAX_SPEC];
-    bool use_events, try_counters;
-    int32_t flush; /* enum cache_flush; -1: the device's default */
-    uint64_t seed;
+    struct device_options options; /* but its spec, which is the one above */
 };
 
 struct wire_group {
     char operation[ASSAY_MAX_NAME];
-    int64_t value[ASSAY_MAX_DIMS];
-    int32_t temperature;
-    double budget_s, precision_pct, energy_s;
-    char baseline[ASSAY_MAX_NAME]; /* "": the operation's choice */
-    uint64_t seed;
-    bool check_only; /* check the results, time nothing */
-    bool profile;    /* profile a launch of every case */
-    char counters[PROFILE_MAX_LIST];
-    int32_t launch; /* number in the run, from 1 */
-    uint64_t launch_seed;
-    int32_t variant_count;
     char variant[PLAN_MAX_VARIANTS][ASSAY_MAX_NAME];
+    bool profile;                   /* profile a launch of every case */
+    struct measure_request request; /* but its pointers, which the worker finds by the names */
 };
 
 struct wire_case {
     int32_t index; /* into wire_group.variant */
     struct case_result result;
+    struct profile *profile; /* NULL: none */
 };
 
-struct wire_profile {
-    int32_t index; /* into wire_group.variant */
-    struct profile profile;
-};
-
-struct wire_broken {
-    int32_t index; /* the variant at fault; -1: none */
+/* How a group ended. */
+struct measure_outcome {
+    bool broken; /* the device is unusable; a new worker must continue the run */
+    int culprit; /* index of the variant that broke it; -1: none */
     char reason[ASSAY_MAX_REASON];
 };
 
@@ -90,6 +76,9 @@ struct board {
 
 const char *step_name(enum board_step step);
 
+/* Say that `variant` is in `step`; -1: the group as a whole. */
+void board_announce(struct board *board, int variant, enum board_step step);
+
 /* Send a whole message. 0, or -1 when the other end is gone or memory is short. */
 int wire_send(int fd, enum wire_type type, const void *data, size_t bytes);
 int wire_send_case(int fd, const struct wire_case *message);
@@ -97,7 +86,8 @@ int wire_send_case(int fd, const struct wire_case *message);
 /* Receive the next message; free(*data). -1 when the other end is gone or memory is short. */
 int wire_receive(int fd, enum wire_type *type, void **data, size_t *bytes);
 
-/* Unpack a WIRE_CASE message and allocate its samples; -1 when it is malformed. */
+/* Unpack a WIRE_CASE message and allocate its samples and its profile; -1 when it is malformed. */
 int wire_unpack_case(const void *data, size_t bytes, struct wire_case *message);
+void wire_case_release(struct wire_case *message);
 
 #endif

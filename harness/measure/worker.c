@@ -55,20 +55,17 @@ static void limit_memory(const struct worker *worker)
 
 /* --------------------------------------------------------------- messages -- */
 
-static int send_broken(struct worker *worker, int index, const char *reason)
+static void send_broken(struct worker *worker, int index, const char *reason)
 {
-    struct wire_broken broken = {.index = index};
-    snprintf(broken.reason, sizeof broken.reason, "%s", reason);
-    return wire_send(worker->socket, WIRE_BROKEN, &broken, sizeof broken);
+    struct measure_outcome outcome = {.broken = true, .culprit = index};
+    snprintf(outcome.reason, sizeof outcome.reason, "%s", reason);
+    wire_send(worker->socket, WIRE_BROKEN, &outcome, sizeof outcome);
 }
 
 static int open_device(struct worker *worker, const struct wire_open *request)
 {
-    struct device_options options = {.spec = request->spec,
-                                     .use_events = request->use_events,
-                                     .try_counters = request->try_counters,
-                                     .flush = request->flush,
-                                     .seed = request->seed};
+    struct device_options options = request->options;
+    options.spec = request->spec;
     if (device_open(&options, &worker->ops, &worker->device) < 0) {
         const char *why = assay_last_error();
         wire_send(worker->socket, WIRE_FAILED, why, strlen(why));
@@ -100,52 +97,28 @@ static const struct assay_variant *find_variant(const char *operation, const cha
     return NULL;
 }
 
-static enum assay_place place_of(const struct worker *worker)
+/* Find what the names of the group name, in place of the sender's pointers. */
+static int read_request(struct worker *worker, struct wire_group *group)
 {
+    struct measure_request *request = &group->request;
     struct device_info info;
     worker->ops->describe(worker->device, &info);
-    return (enum assay_place)info.place;
-}
-
-static int read_request(struct worker *worker, const struct wire_group *group,
-                        struct measure_request *request)
-{
-    memset(request, 0, sizeof *request);
+    request->profiles = NULL;
     request->shape.operation = registry_operation(group->operation);
     if (request->shape.operation == NULL)
         return assay_error("the worker knows no operation '%s'", group->operation);
-    memcpy(request->shape.value, group->value, sizeof group->value);
-    request->temperature = (enum assay_temperature)group->temperature;
-    request->budget_s = group->budget_s;
-    request->precision_pct = group->precision_pct;
-    request->energy_s = group->energy_s;
-    request->baseline = group->baseline;
-    request->seed = group->seed;
-    request->check_only = group->check_only;
-    request->counters = group->counters;
-    request->launch = group->launch;
-    request->launch_seed = group->launch_seed;
-    enum assay_place place = place_of(worker);
-    for (int i = 0; i < group->variant_count; i++) {
-        request->variant[i] = find_variant(group->operation, group->variant[i], place);
+    for (int i = 0; i < request->count; i++) {
+        request->variant[i] =
+            find_variant(group->operation, group->variant[i], (enum assay_place)info.place);
         if (request->variant[i] == NULL)
             return assay_error("the worker knows no variant '%s/%s'", group->operation,
                                group->variant[i]);
     }
-    request->count = group->variant_count;
+    if (group->profile && worker->ops->profile) {
+        request->profiles = calloc((size_t)request->count + 1, sizeof *request->profiles);
+        if (request->profiles == NULL) return assay_error("out of host memory for profiles");
+    }
     return worker->ops->stage ? worker->ops->stage(worker->device, request) : 0;
-}
-
-static int send_profile(struct worker *worker, const struct measure_request *request, int index)
-{
-    if (request->profiles == NULL || request->profiles[index].activities == 0) return 0;
-    struct wire_profile *message = malloc(sizeof *message);
-    if (message == NULL) return assay_error("out of host memory for a profile");
-    message->index = index;
-    message->profile = request->profiles[index];
-    int status = wire_send(worker->socket, WIRE_PROFILE, message, sizeof *message);
-    free(message);
-    return status;
 }
 
 static int send_results(struct worker *worker, const struct measure_request *request,
@@ -153,8 +126,9 @@ static int send_results(struct worker *worker, const struct measure_request *req
 {
     for (int i = 0; i < request->count; i++) {
         if (request->lost[i]) continue;
-        if (send_profile(worker, request, i) < 0) return -1;
         struct wire_case message = {.index = i, .result = results[i]};
+        if (request->profiles && request->profiles[i].activities > 0)
+            message.profile = &request->profiles[i];
         if (wire_send_case(worker->socket, &message) < 0) return -1;
     }
     return wire_send(worker->socket, WIRE_DONE, NULL, 0);
@@ -173,47 +147,36 @@ static int send_skipped(struct worker *worker, const struct measure_request *req
     return send_results(worker, request, results);
 }
 
-static int serve_group(struct worker *worker, const struct wire_group *group)
+static int serve_group(struct worker *worker, struct wire_group *group)
 {
-    struct measure_request *request = malloc(sizeof *request);
-    struct case_result *results = malloc(((size_t)group->variant_count + 1) * sizeof *results);
+    struct measure_request *request = &group->request;
+    struct case_result *results = malloc(((size_t)request->count + 1) * sizeof *results);
     struct measure_outcome outcome;
     int status = -1;
-    if (request == NULL || results == NULL) {
+    if (results == NULL) {
         send_broken(worker, -1, "out of host memory for a group");
-        goto out;
+        return -1;
     }
-    for (int i = 0; i < group->variant_count; i++)
+    for (int i = 0; i < request->count; i++)
         result_init(&results[i]);
-    if (read_request(worker, group, request) < 0) {
+    if (read_request(worker, group) < 0)
         send_broken(worker, -1, assay_last_error());
-        goto out;
-    }
-    if (group->profile && worker->ops->profile) {
-        request->profiles = calloc((size_t)group->variant_count + 1, sizeof *request->profiles);
-        if (request->profiles == NULL) {
-            send_broken(worker, -1, "out of host memory for profiles");
-            goto out;
-        }
-    }
-    if (measure_group(worker->ops, worker->device, worker->board, request, results, &outcome) < 0)
+    else if (measure_group(worker->ops, worker->device, worker->board, request, results, &outcome))
         status = send_skipped(worker, request, results);
     else if (outcome.broken)
         send_broken(worker, outcome.culprit, outcome.reason);
     else
         status = send_results(worker, request, results);
 
-out:
-    for (int i = 0; results && i < group->variant_count; i++)
+    for (int i = 0; i < request->count; i++)
         samples_release(&results[i].samples);
     free(results);
-    if (request) free(request->profiles);
-    free(request);
+    free(request->profiles);
     return status;
 }
 
 /* 1: go on; 0: told to quit; -1: cannot continue. */
-static int serve_one(struct worker *worker, enum wire_type type, const void *data, size_t bytes)
+static int serve_one(struct worker *worker, enum wire_type type, void *data, size_t bytes)
 {
     switch (type) {
     case WIRE_OPEN:

@@ -1,16 +1,195 @@
 /*
  * attempt.c - measures one group through a worker. A variant that crashes the worker costs
- * only its own row: the others are measured again without it, by a new worker.
+ * only its own row: the others are measured again without it, by a new worker. A worker whose
+ * step takes too long is killed.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/text.h"
+#include "base/rng.h"
 #include "case/case_name.h"
-#include "run/attempt.h"
 #include "run/interrupt.h"
+#include "run/runner_state.h"
+
+enum { TICK_MS = 200 };
+
+/* The variants of a group that are still to be measured, and what the worker has sent. */
+struct attempt {
+    const struct group *group;
+    int count;
+    int index[PLAN_MAX_VARIANTS]; /* into group->variant */
+    bool received[PLAN_MAX_VARIANTS];
+    struct wire_case *cases; /* received so far; stored when the group is complete */
+};
+
+/* Why an attempt failed. */
+struct culprit {
+    int at; /* position in attempt->index; -1: the group as a whole */
+    enum case_status status;
+    char reason[ASSAY_MAX_REASON];
+};
+
+/* ------------------------------------------------------------- watching -- */
+
+static int send_group(struct runner *runner, const struct attempt *attempt)
+{
+    const struct group *group = attempt->group;
+    const struct runner_options *options = runner->options;
+    struct wire_group *message = calloc(1, sizeof *message);
+    if (message == NULL) return assay_error("out of memory for a group");
+    message->profile = options->profile;
+    message->request = (struct measure_request){
+        .shape = group->shape,
+        .temperature = group->temperature,
+        .budget_s = group->budget_s,
+        .precision_pct = group->precision_pct,
+        .energy_s = group->energy_s,
+        .seed = rng_mix(runner->launch.seed, (uint64_t)(group - runner->plan.groups)),
+        .check_only = options->check_only,
+        .launch = runner->launch.number,
+        .launch_seed = runner->launch.seed,
+        .count = attempt->count,
+    };
+    snprintf(message->operation, ASSAY_MAX_NAME, "%s", group->shape.operation->name);
+    snprintf(message->request.baseline, ASSAY_MAX_NAME, "%s", group->baseline);
+    snprintf(message->request.counters, PROFILE_MAX_LIST, "%s",
+             options->counters ? options->counters : "default");
+    for (int i = 0; i < attempt->count; i++)
+        snprintf(message->variant[i], ASSAY_MAX_NAME, "%s",
+                 group->variant[attempt->index[i]]->name);
+    int status = wire_send(runner->child.socket, WIRE_GROUP, message, sizeof *message);
+    free(message);
+    return status;
+}
+
+/* Blame the variant and step that the status board shows; `how` says what happened then. */
+static enum attempt_end blame_board(struct runner *runner, const struct attempt *attempt,
+                                    enum case_status status, const char *how,
+                                    struct culprit *culprit)
+{
+    int at = atomic_load(&runner->child.board->variant);
+    enum board_step step = (enum board_step)atomic_load(&runner->child.board->step);
+    char end[ASSAY_MAX_REASON];
+    child_reap(&runner->child, end, sizeof end);
+    culprit->at = at >= 0 && at < attempt->count ? at : -1;
+    culprit->status = status;
+    snprintf(culprit->reason, sizeof culprit->reason, "%s: %s",
+             step < STEPS ? step_name(step) : "unknown step", how ? how : end);
+    return ATTEMPT_CULPRIT;
+}
+
+static enum attempt_end blame_death(struct runner *runner, const struct attempt *attempt,
+                                    struct culprit *culprit)
+{
+    return blame_board(runner, attempt, STATUS_CRASHED, NULL, culprit);
+}
+
+/* How long a step may take. */
+static double deadline_s(const struct runner *runner, const struct group *group)
+{
+    double limit_s = runner->child.device.step_limit_s;
+    return limit_s > 0 && limit_s < group->timeout_s ? limit_s : group->timeout_s;
+}
+
+static int take_case(struct attempt *attempt, const void *data, size_t bytes)
+{
+    struct wire_case message;
+    if (wire_unpack_case(data, bytes, &message) < 0) return -1;
+    if (message.index < 0 || message.index >= attempt->count) {
+        wire_case_release(&message);
+        return assay_error("a malformed case from the worker");
+    }
+    attempt->cases[message.index] = message;
+    attempt->received[message.index] = true;
+    return 0;
+}
+
+static enum attempt_end failed(const char *why)
+{
+    assay_error("%s", why);
+    return ATTEMPT_FAILED;
+}
+
+static enum attempt_end take_broken(struct runner *runner, const struct attempt *attempt,
+                                    const void *data, size_t bytes, struct culprit *culprit)
+{
+    const struct measure_outcome *message = data;
+    if (bytes != sizeof *message || message->culprit >= attempt->count)
+        return failed("a malformed last message from the worker");
+    culprit->at = message->culprit;
+    culprit->status = STATUS_CRASHED;
+    snprintf(culprit->reason, sizeof culprit->reason, "%s", message->reason);
+    child_reap(&runner->child, NULL, 0);
+    return ATTEMPT_CULPRIT;
+}
+
+/* Read one message, which is ready. */
+static enum attempt_end read_message(struct runner *runner, struct attempt *attempt,
+                                     struct culprit *culprit)
+{
+    enum wire_type type;
+    void *data;
+    size_t bytes;
+    enum attempt_end end = ATTEMPT_GOES_ON;
+    if (wire_receive(runner->child.socket, &type, &data, &bytes) < 0)
+        return blame_death(runner, attempt, culprit);
+    if (type == WIRE_DONE)
+        end = ATTEMPT_DONE;
+    else if (type == WIRE_BROKEN)
+        end = take_broken(runner, attempt, data, bytes, culprit);
+    else if (type == WIRE_CASE)
+        end = take_case(attempt, data, bytes) < 0 ? ATTEMPT_FAILED : ATTEMPT_GOES_ON;
+    else
+        end = failed("an unexpected message from the worker");
+    free(data);
+    return end;
+}
+
+static void draw_step(struct runner *runner, const struct attempt *attempt)
+{
+    char text[2 * ASSAY_MAX_NAME];
+    int at = atomic_load(&runner->child.board->variant);
+    uint32_t step = atomic_load(&runner->child.board->step);
+    if (step >= STEPS) return;
+    snprintf(text, sizeof text, "%s%s%s",
+             at >= 0 && at < attempt->count ? attempt->group->variant[attempt->index[at]]->name
+                                            : "",
+             at >= 0 ? ": " : "", step_name((enum board_step)step));
+    progress_step(&runner->progress, text);
+}
+
+/* Have the worker measure the variants that are left, and receive its results, with a deadline
+ * for every step that the status board shows. ATTEMPT_CULPRIT: *culprit says what went wrong,
+ * and the worker has ended. */
+static enum attempt_end watch(struct runner *runner, struct attempt *attempt,
+                              struct culprit *culprit)
+{
+    if (send_group(runner, attempt) < 0) return blame_death(runner, attempt, culprit);
+    uint32_t sequence = 0;
+    double since_s = clock_s();
+    for (;;) {
+        enum child_wait got = child_wait(&runner->child, TICK_MS);
+        if (got == CHILD_STOPPED) return ATTEMPT_STOPPED;
+        if (got == CHILD_GONE) return blame_death(runner, attempt, culprit);
+        if (got == CHILD_MESSAGE) {
+            enum attempt_end end = read_message(runner, attempt, culprit);
+            if (end != ATTEMPT_GOES_ON) return end;
+            continue;
+        }
+        draw_step(runner, attempt);
+        uint32_t now = atomic_load(&runner->child.board->sequence);
+        if (now != sequence) {
+            sequence = now;
+            since_s = clock_s();
+        } else if (clock_s() - since_s > deadline_s(runner, attempt->group)) {
+            char how[ASSAY_MAX_REASON];
+            snprintf(how, sizeof how, "no answer within %g s", deadline_s(runner, attempt->group));
+            return blame_board(runner, attempt, STATUS_TIMEOUT, how, culprit);
+        }
+    }
+}
 
 /* --------------------------------------------------------------- storing -- */
 
@@ -27,12 +206,9 @@ static void outcome_only(struct case_result *result, const struct group *group, 
 
 static void tell(struct runner *runner, const struct case_result *result)
 {
-    char name[CASE_TEXT], outcome[2 * ASSAY_MAX_REASON];
-    bool fine = result->status == STATUS_OK || result->status == STATUS_SKIPPED;
-    snprintf(outcome, sizeof outcome, "%s%s%s", status_name((enum case_status)result->status),
-             result->reason[0] ? ": " : "", result->reason);
+    char name[CASE_TEXT];
     case_text(&result->id, name);
-    progress_case(&runner->progress, name, outcome, fine);
+    progress_case(&runner->progress, name, result->status, result->reason);
 }
 
 static int keep(struct runner *runner, const struct group *group, const struct case_result *result)
@@ -53,20 +229,15 @@ static int keep_outcome(struct runner *runner, const struct group *group, int in
 
 enum attempt_end ensure_child(struct runner *runner, bool use_events)
 {
-    struct device_state state;
     if (runner->child.pid > 0 && runner->child_uses_events == use_events) return ATTEMPT_DONE;
-    if (runner->child.pid > 0) child_quit(&runner->child, &state);
-    const struct runner_options *options = runner->options;
+    if (runner->child.pid > 0) child_quit(&runner->child, NULL);
     runner->child_uses_events = use_events;
-    struct wire_open open = {
-        .use_events = use_events, .flush = options->flush, .seed = options->seed};
     /* A new worker opens the device that the first one found. */
-    const char *spec = runner->launch.device.spec[0] ? runner->launch.device.spec : options->device;
-    if (text_copy(open.spec, sizeof open.spec, spec) < 0) {
-        assay_error("a device is named in at most %d characters", RESULT_MAX_SPEC - 1);
-        return ATTEMPT_FAILED;
-    }
-    if (child_start(&runner->child, &open) == 0) return ATTEMPT_DONE;
+    const char *found = runner->launch.device.spec;
+    struct device_options options = {.spec = found[0] ? found : runner->options->device,
+                                     .use_events = use_events,
+                                     .flush = runner->options->flush};
+    if (child_start(&runner->child, &options) == 0) return ATTEMPT_DONE;
     return interrupt_signal() != 0 ? ATTEMPT_STOPPED : ATTEMPT_FAILED;
 }
 
@@ -103,29 +274,25 @@ static int keep_all(struct runner *runner, const struct attempt *attempt)
     for (int i = 0; i < attempt->count; i++) {
         const char *name = attempt->group->variant[attempt->index[i]]->name;
         if (attempt->received[i]) {
-            reported[count++] = attempt->results[i];
-            tell(runner, &attempt->results[i]);
+            reported[count++] = attempt->cases[i].result;
+            tell(runner, &attempt->cases[i].result);
         } else {
-            progress_case(&runner->progress, name, "missing: the worker did not report it", false);
+            progress_case(&runner->progress, name, -1, "the worker did not report it");
         }
     }
     int status = store_cases(runner->store, runner->launch.id, attempt->group, reported, count);
     free(reported);
     for (int i = 0; i < attempt->count && status == 0; i++)
-        if (attempt->profiles[i] && attempt->received[i])
-            status = store_profile(runner->store, runner->launch.id, &attempt->results[i].id,
-                                   attempt->profiles[i]);
+        if (attempt->cases[i].profile)
+            status = store_profile(runner->store, runner->launch.id, &attempt->cases[i].result.id,
+                                   attempt->cases[i].profile);
     return status;
 }
 
-static void drop_results(struct attempt *attempt)
+static void drop_cases(struct attempt *attempt)
 {
-    for (int i = 0; i < attempt->count; i++) {
-        samples_release(&attempt->results[i].samples);
-        result_init(&attempt->results[i]);
-        free(attempt->profiles[i]);
-        attempt->profiles[i] = NULL;
-    }
+    for (int i = 0; i < attempt->count; i++)
+        wire_case_release(&attempt->cases[i]);
     memset(attempt->received, 0, sizeof attempt->received);
 }
 
@@ -134,20 +301,15 @@ static void drop_results(struct attempt *attempt)
 static int settle_culprit(struct runner *runner, struct attempt *attempt,
                           const struct culprit *culprit)
 {
-    if (culprit->at < 0) {
-        for (int i = 0; i < attempt->count; i++)
-            if (keep_outcome(runner, attempt->group, attempt->index[i], culprit->status,
-                             culprit->reason) < 0)
-                return -1;
-        attempt->count = 0;
-        return 0;
+    int left = 0;
+    for (int i = 0; i < attempt->count; i++) {
+        int index = attempt->index[i];
+        if (culprit->at >= 0 && culprit->at != i)
+            attempt->index[left++] = index;
+        else if (keep_outcome(runner, attempt->group, index, culprit->status, culprit->reason) < 0)
+            return -1;
     }
-    if (keep_outcome(runner, attempt->group, attempt->index[culprit->at], culprit->status,
-                     culprit->reason) < 0)
-        return -1;
-    attempt->count--;
-    for (int i = culprit->at; i < attempt->count; i++)
-        attempt->index[i] = attempt->index[i + 1];
+    attempt->count = left;
     return 0;
 }
 
@@ -158,10 +320,10 @@ static enum attempt_end measure(struct runner *runner, struct attempt *attempt)
         struct culprit culprit = {.at = -1};
         enum attempt_end end = ensure_child(runner, wants_events(runner, attempt));
         if (end != ATTEMPT_DONE) return end;
-        end = attempt_watch(runner, attempt, &culprit);
+        end = watch(runner, attempt, &culprit);
         if (end == ATTEMPT_STOPPED || end == ATTEMPT_FAILED) return end;
         if (end == ATTEMPT_DONE) return keep_all(runner, attempt) < 0 ? ATTEMPT_FAILED : end;
-        drop_results(attempt);
+        drop_cases(attempt);
         if (settle_culprit(runner, attempt, &culprit) < 0) return ATTEMPT_FAILED;
     }
     return ATTEMPT_DONE;
@@ -186,13 +348,8 @@ static int begin_attempt(struct runner *runner, const struct group *group, struc
         else if (keep(runner, group, &result) < 0)
             return -1;
     }
-    attempt->results = calloc((size_t)attempt->count + 1, sizeof *attempt->results);
-    attempt->profiles = calloc((size_t)attempt->count + 1, sizeof *attempt->profiles);
-    if (attempt->results == NULL || attempt->profiles == NULL)
-        return assay_error("out of memory for results");
-    for (int i = 0; i < attempt->count; i++)
-        result_init(&attempt->results[i]);
-    return 0;
+    attempt->cases = calloc((size_t)attempt->count + 1, sizeof *attempt->cases);
+    return attempt->cases ? 0 : assay_error("out of memory for results");
 }
 
 enum attempt_end attempt_group(struct runner *runner, const struct group *group)
@@ -203,16 +360,11 @@ enum attempt_end attempt_group(struct runner *runner, const struct group *group)
     double start = clock_s();
     group_case_id(group, 0, &first);
     case_group_text(&first, heading);
-    progress_group(&runner->progress, heading, group->variant_count);
+    progress_group(&runner->progress, heading);
     if (begin_attempt(runner, group, &attempt) < 0) return ATTEMPT_FAILED;
-    int begun = attempt.count;
     enum attempt_end end = measure(runner, &attempt);
-    for (int i = 0; i < begun; i++) {
-        samples_release(&attempt.results[i].samples);
-        free(attempt.profiles[i]);
-    }
-    free(attempt.results);
-    free(attempt.profiles);
+    drop_cases(&attempt);
+    free(attempt.cases);
     if (runner->options->profile && end == ATTEMPT_DONE) leave_child(runner);
     progress_group_end(&runner->progress, clock_s() - start);
     return end;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "measure/worker.h"
 #include "run/child.h"
 #include "run/interrupt.h"
@@ -67,8 +68,6 @@ static int spawn_worker(struct child *child, int socket, int board)
 static int start_process(struct child *child)
 {
     int pair[2], board;
-    memset(child, 0, sizeof *child);
-    child->socket = -1;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
         return assay_error("a socket for the worker: %s", strerror(errno));
     child->board = share_board(&board);
@@ -92,18 +91,17 @@ enum child_wait child_wait(struct child *child, int ms)
 
 void child_quit(struct child *child, struct device_state *state)
 {
-    char how[ASSAY_MAX_REASON];
     enum wire_type type;
     void *data;
     size_t bytes;
     if (child->pid > 0 && wire_send(child->socket, WIRE_QUIT, NULL, 0) == 0 &&
         child_wait(child, QUIT_MS) == CHILD_MESSAGE &&
         wire_receive(child->socket, &type, &data, &bytes) == 0) {
-        if (type == WIRE_STATE && bytes == sizeof *state) memcpy(state, data, bytes);
+        if (state && type == WIRE_STATE && bytes == sizeof *state) memcpy(state, data, bytes);
         free(data);
     }
     /* It need not finish: releasing a GPU takes a while and has no result. */
-    child_reap(child, how, sizeof how);
+    child_reap(child, NULL, 0);
 }
 
 static void describe_end(int status, char *how, size_t size)
@@ -137,16 +135,7 @@ void child_reap(struct child *child, char *how, size_t size)
     if (child->socket >= 0) close(child->socket);
     if (child->pid > 0) describe_end(await_end(child->pid), how, size);
     if (child->board && child->board != MAP_FAILED) munmap(child->board, sizeof *child->board);
-    memset(child, 0, sizeof *child);
-    child->socket = -1;
-}
-
-/* The worker died: say how. */
-static int report_death(struct child *child)
-{
-    char how[ASSAY_MAX_REASON];
-    child_reap(child, how, sizeof how);
-    return assay_error("the worker died while it opened its device: %s", how);
+    *child = (struct child){.socket = -1};
 }
 
 /* The answer to WIRE_OPEN: READY and STATE, or FAILED. */
@@ -160,8 +149,11 @@ static int read_answer(struct child *child)
         if (got == CHILD_STOPPED) return assay_error("interrupted");
         if (got == CHILD_TICK)
             return assay_error("the worker did not open its device within %d s", OPEN_MS / 1000);
-        if (got == CHILD_GONE || wire_receive(child->socket, &type, &data, &bytes) < 0)
-            return report_death(child);
+        if (got == CHILD_GONE || wire_receive(child->socket, &type, &data, &bytes) < 0) {
+            char how[ASSAY_MAX_REASON];
+            child_reap(child, how, sizeof how);
+            return assay_error("the worker died while it opened its device: %s", how);
+        }
         bool ready = type == WIRE_READY && bytes == sizeof child->device;
         bool state = type == WIRE_STATE && bytes == sizeof child->state;
         if (ready) memcpy(&child->device, data, bytes);
@@ -173,15 +165,19 @@ static int read_answer(struct child *child)
     return 0;
 }
 
-int child_start(struct child *child, const struct wire_open *open)
+int child_start(struct child *child, const struct device_options *options)
 {
+    struct wire_open open = {.options = *options};
+    *child = (struct child){.socket = -1};
+    if (text_copy(open.spec, sizeof open.spec, options->spec) < 0)
+        return assay_error("a device is named in at most %d characters", RESULT_MAX_SPEC - 1);
     if (start_process(child) == 0) {
         /* If this fails, reading the answer says why. */
-        wire_send(child->socket, WIRE_OPEN, open, sizeof *open);
+        wire_send(child->socket, WIRE_OPEN, &open, sizeof open);
         if (read_answer(child) == 0) return 0;
     }
-    char why[4 * ASSAY_MAX_REASON], how[ASSAY_MAX_REASON];
+    char why[4 * ASSAY_MAX_REASON];
     snprintf(why, sizeof why, "%s", assay_last_error());
-    child_reap(child, how, sizeof how);
+    child_reap(child, NULL, 0);
     return assay_error("%s", why);
 }

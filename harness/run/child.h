@@ -17,8 +17,8 @@ struct child {
     struct device_state state; /* when it opened */
 };
 
-/* Start a worker and open its device. -1 with assay_error, nothing running. */
-int child_start(struct child *child, const struct wire_open *open);
+/* Start a worker and open a device in it. -1 with assay_error, nothing running. */
+int child_start(struct child *child, const struct device_options *options);
 
 /* How waiting for a message ended. */
 enum child_wait {
@@ -31,12 +31,12 @@ enum child_wait {
 /* Wait up to `ms` for a message. */
 enum child_wait child_wait(struct child *child, int ms);
 
-/* Ask it to finish; *state is the last state of its device. */
+/* Ask it to finish; *state is the last state of its device, if it says one. May be NULL. */
 void child_quit(struct child *child, struct device_state *state);
 
 /* Close its socket, which ends a worker that waits for a message, and kill it if it does not
  * end within a moment. `how` says how it ended ("signal 11, Segmentation fault"; "exit
- * status 1"). */
+ * status 1"); it may be NULL, with size 0. */
 void child_reap(struct child *child, char *how, size_t size);
 
 #endif

@@ -76,9 +76,8 @@ void progress_begin(struct progress *progress, FILE *out, int groups, int cases)
     progress->drawn_s = -INFINITY;
 }
 
-void progress_group(struct progress *progress, const char *heading, int variants)
+void progress_group(struct progress *progress, const char *heading)
 {
-    (void)variants; /* the bar counts the cases of the whole run */
     progress->group++;
     progress->step[0] = '\0';
     memset(progress->seen, 0, sizeof progress->seen);
@@ -92,26 +91,16 @@ void progress_step(struct progress *progress, const char *step)
     draw(progress, false);
 }
 
-/* The status that begins an outcome, or -1. */
-static int outcome_status(const char *outcome)
+void progress_case(struct progress *progress, const char *name, int status, const char *reason)
 {
-    char word[32];
-    size_t length = strcspn(outcome, ": ");
-    if (length >= sizeof word) return -1;
-    memcpy(word, outcome, length);
-    word[length] = '\0';
-    return status_parse(word);
-}
-
-void progress_case(struct progress *progress, const char *name, const char *outcome, bool fine)
-{
-    int status = outcome_status(outcome);
+    bool fine = status == STATUS_OK || status == STATUS_SKIPPED;
     progress->done++;
     if (status >= 0) progress->seen[status]++;
     if (!fine) {
         erase(progress);
-        fprintf(progress->out, "%s%s: %s%s\n", progress->colour ? "\033[31m" : "", name, outcome,
-                progress->colour ? "\033[0m" : "");
+        fprintf(progress->out, "%s%s: %s%s%s%s\n", progress->colour ? "\033[31m" : "", name,
+                status < 0 ? "missing" : status_name((enum case_status)status),
+                reason[0] ? ": " : "", reason, progress->colour ? "\033[0m" : "");
     }
     draw(progress, !fine);
 }

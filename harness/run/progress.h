@@ -28,12 +28,12 @@ struct progress {
 /* `out` is usually stderr; NO_COLOR and TERM=dumb are honoured. */
 void progress_begin(struct progress *progress, FILE *out, int groups, int cases);
 /* A group begins: "int8_quantize n=5000000 input=fp32 cold". */
-void progress_group(struct progress *progress, const char *heading, int variants);
+void progress_group(struct progress *progress, const char *heading);
 /* What the worker does now ("rcp4_fma: check"); cheap to call often. */
 void progress_step(struct progress *progress, const char *step);
-/* A case ended; `name` is its case_text, `outcome` status_name and the reason ("ok",
- * "wrong: ..."). If it is not `fine`, it is printed at once. */
-void progress_case(struct progress *progress, const char *name, const char *outcome, bool fine);
+/* A case ended; `name` is its case_text, `status` an enum case_status (-1: missing). If it is
+ * neither ok nor skipped, it is printed at once. */
+void progress_case(struct progress *progress, const char *name, int status, const char *reason);
 /* The group ended after `seconds`; prints its line unless on a terminal. */
 void progress_group_end(struct progress *progress, double seconds);
 void progress_end(struct progress *progress);

@@ -37,7 +37,7 @@ static int append_text(struct runner *runner, const char *text)
 static int plan_suite(struct runner *runner, const struct suite *suite)
 {
     struct plan plan;
-    /* Ceilings are added once, for all suites (plan_ceilings). */
+    /* Ceilings are added once, for all suites (run_plan_make). */
     struct plan_options options = runner->options->plan;
     options.with_ceilings = false;
     int status = plan_make(&plan, suite, &runner->child.device, &options);
@@ -50,14 +50,6 @@ static int plan_suite(struct runner *runner, const struct suite *suite)
     snprintf(runner->run.suite + used, sizeof runner->run.suite - used, "%s%s", used ? "+" : "",
              suite->name);
     return status;
-}
-
-/* Add the ceilings, unless the suite is `ceilings`, which has them as its cases. */
-static int plan_ceilings(struct runner *runner)
-{
-    if (!runner->options->plan.with_ceilings || strcmp(runner->run.suite, "ceilings") == 0)
-        return 0;
-    return plan_add_own_ceilings(&runner->plan, &runner->child.device);
 }
 
 int run_plan_read(struct runner *runner)
@@ -74,7 +66,10 @@ int run_plan_make(struct runner *runner)
     for (int i = 0; i < runner->suite_count; i++)
         if (plan_suite(runner, &runner->suite[i]) < 0) return -1;
     snprintf(runner->plan.suite, sizeof runner->plan.suite, "%s", runner->run.suite);
-    return plan_ceilings(runner);
+    /* The suite `ceilings` has them as its cases. */
+    if (!runner->options->plan.with_ceilings || strcmp(runner->run.suite, "ceilings") == 0)
+        return 0;
+    return plan_add_own_ceilings(&runner->plan, &runner->child.device);
 }
 
 int run_plan_cases(const struct plan *plan)

@@ -100,18 +100,16 @@ static int begin_run(struct runner *runner, int *first)
 
 static enum runner_end end_run(struct runner *runner, enum attempt_end end)
 {
-    static const char *const words[] = {[ATTEMPT_DONE] = "complete",
-                                        [ATTEMPT_STOPPED] = "interrupted",
-                                        [ATTEMPT_FAILED] = "interrupted"};
+    const char *word = end == ATTEMPT_DONE ? "complete" : "interrupted";
     if (end == ATTEMPT_FAILED) {
         /* Report the first failure, whatever happens when the run is closed. */
         char why[4 * ASSAY_MAX_REASON];
         snprintf(why, sizeof why, "%s", assay_last_error());
-        store_end_run(runner->store, runner->run.id, words[end]);
+        store_end_run(runner->store, runner->run.id, word);
         assay_error("%s", why);
         return RUNNER_FAILED;
     }
-    if (store_end_run(runner->store, runner->run.id, words[end]) < 0) return RUNNER_FAILED;
+    if (store_end_run(runner->store, runner->run.id, word) < 0) return RUNNER_FAILED;
     return end == ATTEMPT_STOPPED ? RUNNER_INTERRUPTED : RUNNER_COMPLETE;
 }
 
@@ -172,10 +170,7 @@ enum runner_end runner_run(const struct runner_options *options, char run_id[STO
     runner->child.socket = -1;
     enum runner_end end = run(runner);
     snprintf(run_id, STORE_ID, "%s", runner->run.id);
-    if (runner->child.pid > 0) {
-        char how[ASSAY_MAX_REASON];
-        child_reap(&runner->child, how, sizeof how);
-    }
+    if (runner->child.pid > 0) child_reap(&runner->child, NULL, 0);
     if (runner->store) store_close(runner->store);
     interrupt_release();
     for (int i = 0; i < runner->suite_count; i++)

@@ -1,6 +1,6 @@
 /*
  * runner_state.h - shared by runner.c (launches), run_plan.c (what to measure) and
- * attempt.c (one group, through a worker).
+ * attempt.c (one group, through workers).
  */
 #ifndef RUNNER_STATE_H
 #define RUNNER_STATE_H
@@ -37,6 +37,7 @@ int run_plan_cases(const struct plan *plan);
 enum attempt_end {
     ATTEMPT_DONE,    /* every case has an outcome, stored */
     ATTEMPT_CULPRIT, /* a variant crashed the worker; not returned by attempt_group */
+    ATTEMPT_GOES_ON, /* likewise: more messages are to come */
     ATTEMPT_STOPPED, /* by a signal */
     ATTEMPT_FAILED,  /* assay_error says why */
 };
@@ -45,7 +46,7 @@ enum attempt_end {
  * ATTEMPT_DONE when it is. */
 enum attempt_end ensure_child(struct runner *runner, bool use_events);
 
-/* Measure a group and store every case of it. */
+/* Measure a group and store every case of it, in one or more attempts. */
 enum attempt_end attempt_group(struct runner *runner, const struct group *group);
 
 #endif

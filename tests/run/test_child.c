@@ -13,8 +13,8 @@
 
 static void start(struct child *child)
 {
-    const struct wire_open open = {.spec = "host", .flush = 0, .seed = 1};
-    assert_int_equal(child_start(child, &open), 0);
+    const struct device_options options = {.spec = "host", .flush = 0};
+    assert_int_equal(child_start(child, &options), 0);
     assert_true(child->pid > 0);
 }
 

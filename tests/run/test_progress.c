@@ -40,11 +40,11 @@ static void off_a_terminal_a_group_is_one_line(void **state)
     (void)state;
     struct progress progress;
     begin(&progress, 17, 3);
-    progress_group(&progress, "int8_quantize n=5000000 input=fp32 cold", 3);
+    progress_group(&progress, "int8_quantize n=5000000 input=fp32 cold");
     progress_step(&progress, "rcp4_fma: check");
-    progress_case(&progress, "rcp4_fma", "ok", true);
-    progress_case(&progress, "rcp16", "ok", true);
-    progress_case(&progress, "rcp8", "skipped: needs sm_90", true);
+    progress_case(&progress, "rcp4_fma", STATUS_OK, "");
+    progress_case(&progress, "rcp16", STATUS_OK, "");
+    progress_case(&progress, "rcp8", STATUS_SKIPPED, "needs sm_90");
     progress_group_end(&progress, 0.314);
     end(&progress);
     assert_string_equal(
@@ -58,8 +58,8 @@ static void counts_begin_anew_with_each_group(void **state)
     struct progress progress;
     begin(&progress, 2, 2);
     for (int i = 0; i < 2; i++) {
-        progress_group(&progress, "o n=1 cold", 1);
-        progress_case(&progress, "a", "ok", true);
+        progress_group(&progress, "o n=1 cold");
+        progress_case(&progress, "a", STATUS_OK, "");
         progress_group_end(&progress, 1);
     }
     end(&progress);
@@ -72,8 +72,8 @@ static void a_case_that_is_not_fine_is_said_at_once(void **state)
     (void)state;
     struct progress progress;
     begin(&progress, 1, 1);
-    progress_group(&progress, "o n=1 cold", 1);
-    progress_case(&progress, "o/bad n=1 cold", "wrong: element 7", false);
+    progress_group(&progress, "o n=1 cold");
+    progress_case(&progress, "o/bad n=1 cold", STATUS_WRONG, "element 7");
     end(&progress);
     assert_string_equal(said, "o/bad n=1 cold: wrong: element 7\n");
     free(said);
@@ -85,8 +85,8 @@ static void a_bad_case_erases_the_bar_and_comes_above_it(void **state)
     struct progress progress;
     begin(&progress, 1, 1);
     progress.terminal = true;
-    progress_group(&progress, "o n=1 cold", 1);
-    progress_case(&progress, "o/bad n=1 cold", "wrong: element 7", false);
+    progress_group(&progress, "o n=1 cold");
+    progress_case(&progress, "o/bad n=1 cold", STATUS_WRONG, "element 7");
     end(&progress);
     assert_non_null(strstr(said, "\r\033[Ko/bad n=1 cold: wrong: element 7\n\r["));
     assert_string_equal(said + strlen(said) - strlen("\r\033[K"), "\r\033[K");
@@ -99,7 +99,7 @@ static void the_bar_is_drawn_at_most_five_times_a_second(void **state)
     struct progress progress;
     begin(&progress, 1, 100);
     progress.terminal = true;
-    progress_group(&progress, "o n=1 cold", 100);
+    progress_group(&progress, "o n=1 cold");
     double first = progress.drawn_s;
     for (int i = 0; i < 50; i++) {
         progress_step(&progress, "a: block");

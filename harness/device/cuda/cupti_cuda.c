@@ -39,33 +39,32 @@ enum {
 
 /* ------------------------------------------------------------- the state -- */
 
-struct cupti_api {
-    __typeof__(cuptiSubscribe) *subscribe;
-    __typeof__(cuptiUnsubscribe) *unsubscribe;
-    __typeof__(cuptiEnableCallback) *enable_callback;
-    __typeof__(cuptiActivityRegisterCallbacks) *register_buffers;
-    __typeof__(cuptiActivitySetAttribute) *set_attribute;
-    __typeof__(cuptiActivityEnable) *enable;
-    __typeof__(cuptiActivityDisable) *disable;
-    __typeof__(cuptiActivityFlushAll) *flush;
-    __typeof__(cuptiActivityGetNextRecord) *next_record;
-    __typeof__(cuptiActivityGetNumDroppedRecords) *dropped;
-};
+/* The functions of CUPTI that are called, loaded at run time. */
+/* clang-format off */
+#define EACH_CALL(each) \
+    each(cuptiSubscribe) \
+    each(cuptiUnsubscribe) \
+    each(cuptiEnableCallback) \
+    each(cuptiActivityRegisterCallbacks) \
+    each(cuptiActivitySetAttribute) \
+    each(cuptiActivityEnable) \
+    each(cuptiActivityDisable) \
+    each(cuptiActivityFlushAll) \
+    each(cuptiActivityGetNextRecord) \
+    each(cuptiActivityGetNumDroppedRecords)
+/* clang-format on */
 
-#define AT(member) offsetof(struct cupti_api, member)
-static const struct library_symbol api_symbols[] = {
-    {"cuptiSubscribe", NULL, AT(subscribe), false},
-    {"cuptiUnsubscribe", NULL, AT(unsubscribe), false},
-    {"cuptiEnableCallback", NULL, AT(enable_callback), false},
-    {"cuptiActivityRegisterCallbacks", NULL, AT(register_buffers), false},
-    {"cuptiActivitySetAttribute", NULL, AT(set_attribute), false},
-    {"cuptiActivityEnable", NULL, AT(enable), false},
-    {"cuptiActivityDisable", NULL, AT(disable), false},
-    {"cuptiActivityFlushAll", NULL, AT(flush), false},
-    {"cuptiActivityGetNextRecord", NULL, AT(next_record), false},
-    {"cuptiActivityGetNumDroppedRecords", NULL, AT(dropped), false},
+#define MEMBER(name) __typeof__(name) *name;
+#define SYMBOL(name) {#name, NULL, offsetof(struct api, name), false},
+struct api {
+    EACH_CALL(MEMBER)
 };
-#undef AT
+static const struct library_symbol api_symbols[] = {EACH_CALL(SYMBOL)};
+#undef MEMBER
+#undef SYMBOL
+
+/* 0, or -1 with assay_error. */
+#define CALL(name, ...) cupti_check(session.api.name(__VA_ARGS__), #name)
 
 /* A free buffer holds the pointer to the next one in its first bytes. */
 struct free_buffer {
@@ -76,7 +75,7 @@ struct free_buffer {
  * no user pointer. */
 static struct {
     bool is_bound;
-    struct cupti_api api;
+    struct api api;
     CUpti_SubscriberHandle subscriber;
     bool is_subscribed, is_open;
 
@@ -90,15 +89,11 @@ static struct {
 
 /* --------------------------------------------------------------- records -- */
 
-static void keep(const struct cupti_record *record)
-{
-    if (records_add(&session.filling, record)) session.lost++;
-}
-
 static void keep_activity(const CUpti_Activity *activity)
 {
     struct cupti_record record;
-    if (activity_read(activity, &session.symbols, &record)) keep(&record);
+    if (!activity_read(activity, &session.symbols, &record)) return;
+    if (records_add(&session.filling, &record)) session.lost++;
 }
 
 /* ------------------------------------------------------------- callbacks -- */
@@ -129,7 +124,7 @@ static void read_buffer(uint8_t *buffer, size_t valid_bytes)
     CUpti_Activity *activity = NULL;
     CUptiResult result = CUPTI_SUCCESS;
     while (valid_bytes > 0 && result == CUPTI_SUCCESS) {
-        result = session.api.next_record(buffer, valid_bytes, &activity);
+        result = session.api.cuptiActivityGetNextRecord(buffer, valid_bytes, &activity);
         pthread_mutex_lock(&session.lock);
         if (result == CUPTI_SUCCESS)
             keep_activity(activity);
@@ -200,7 +195,8 @@ static void set_attributes(void)
 {
     uint8_t is_zeroed = 1;
     size_t size = sizeof is_zeroed;
-    session.api.set_attribute(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, &size, &is_zeroed);
+    session.api.cuptiActivitySetAttribute(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, &size,
+                                          &is_zeroed);
 }
 
 static const CUpti_ActivityKind recorded[] = {
@@ -212,10 +208,8 @@ enum { RECORDED = sizeof recorded / sizeof *recorded };
 
 static int enable_all(bool on)
 {
-    const struct cupti_api *api = &session.api;
     for (int i = 0; i < RECORDED; i++)
-        if (cupti_check(on ? api->enable(recorded[i]) : api->disable(recorded[i]),
-                        on ? "cuptiActivityEnable" : "cuptiActivityDisable"))
+        if (on ? CALL(cuptiActivityEnable, recorded[i]) : CALL(cuptiActivityDisable, recorded[i]))
             return -1;
     return 0;
 }
@@ -224,15 +218,11 @@ static int enable_all(bool on)
  * enabled only for the loading of modules, so launches are not slowed down. */
 static int start(void)
 {
-    const struct cupti_api *api = &session.api;
-    if (cupti_check(api->subscribe(&session.subscriber, resource_callback, NULL), "cuptiSubscribe"))
-        return -1;
+    if (CALL(cuptiSubscribe, &session.subscriber, resource_callback, NULL)) return -1;
     session.is_subscribed = true;
-    if (cupti_check(api->enable_callback(1, session.subscriber, CUPTI_CB_DOMAIN_RESOURCE,
-                                         CUPTI_CBID_RESOURCE_MODULE_LOADED),
-                    "cuptiEnableCallback") ||
-        cupti_check(api->register_buffers(buffer_requested, buffer_completed),
-                    "cuptiActivityRegisterCallbacks"))
+    if (CALL(cuptiEnableCallback, 1, session.subscriber, CUPTI_CB_DOMAIN_RESOURCE,
+             CUPTI_CBID_RESOURCE_MODULE_LOADED) ||
+        CALL(cuptiActivityRegisterCallbacks, buffer_requested, buffer_completed))
         return -1;
     set_attributes();
     return enable_all(true);
@@ -242,9 +232,9 @@ static void stop(void)
 {
     /* Errors are ignored: the session ends in any case. */
     for (int i = 0; i < RECORDED; i++)
-        session.api.disable(recorded[i]);
-    if (session.is_open) session.api.flush(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
-    if (session.is_subscribed) session.api.unsubscribe(session.subscriber);
+        session.api.cuptiActivityDisable(recorded[i]);
+    if (session.is_open) session.api.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+    if (session.is_subscribed) session.api.cuptiUnsubscribe(session.subscriber);
     session.is_open = session.is_subscribed = false;
 }
 
@@ -305,16 +295,15 @@ int cupti_collect(const struct cupti_record **records, int *count, int *lost)
     /* The plain flush returns the buffers of finished records, the forced one the rest, so
      * that no record of this block appears in the next. */
     size_t dropped = 0;
-    if (cupti_check(session.api.flush(0), "cuptiActivityFlushAll") ||
-        cupti_check(session.api.flush(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED), "cuptiActivityFlushAll") ||
-        cupti_check(session.api.dropped(NULL, 0, &dropped), "cuptiActivityGetNumDroppedRecords"))
+    if (CALL(cuptiActivityFlushAll, 0) ||
+        CALL(cuptiActivityFlushAll, CUPTI_ACTIVITY_FLAG_FLUSH_FORCED) ||
+        CALL(cuptiActivityGetNumDroppedRecords, NULL, 0, &dropped))
         return -1;
 
     pthread_mutex_lock(&session.lock);
-    struct record_list empty = session.given;
-    empty.count = 0;
+    records_release(&session.given);
     session.given = session.filling;
-    session.filling = empty;
+    session.filling = (struct record_list){0};
     *lost = session.lost + (int)dropped;
     session.lost = 0;
     pthread_mutex_unlock(&session.lock);

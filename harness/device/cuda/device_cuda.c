@@ -85,16 +85,15 @@ static int make_resources(struct device *device)
     if (cuda_check(cudaStreamCreateWithFlags(&device->stream, cudaStreamNonBlocking),
                    "making a stream") < 0)
         return -1;
-    for (int i = 0; i < MAX_BLOCK; i++) {
-        if (cuda_check(cudaEventCreate(&device->before[i]), "making an event") < 0) return -1;
-        if (cuda_check(cudaEventCreate(&device->after[i]), "making an event") < 0) return -1;
-    }
-    if (cuda_check(cudaMalloc((void **)&device->sum, sizeof *device->sum), "allocating") < 0)
-        return -1;
-    if (cuda_check(cudaMalloc((void **)&device->hard, MAX_HARD * sizeof(float)), "allocating") < 0)
-        return -1;
-    if (cuda_check(cudaMalloc(&device->flush, device->flush_bytes), "allocating the flush buffer") <
-        0)
+    for (int i = 0; i < MAX_BLOCK; i++)
+        if (cuda_check(cudaEventCreate(&device->before[i]), "making an event") < 0 ||
+            cuda_check(cudaEventCreate(&device->after[i]), "making an event") < 0)
+            return -1;
+    if (cuda_check(cudaMalloc((void **)&device->sum, sizeof *device->sum), "allocating") < 0 ||
+        cuda_check(cudaMalloc((void **)&device->hard, MAX_HARD * sizeof(float)), "allocating") <
+            0 ||
+        cuda_check(cudaMalloc(&device->flush, device->flush_bytes), "allocating the flush buffer") <
+            0)
         return -1;
     return cuda_check(cudaMemset(device->flush, 1, device->flush_bytes),
                       "setting the flush buffer");

@@ -38,6 +38,15 @@ static void readable_name(const char *mangled, char *out, size_t size)
 
 /* --------------------------------------------------------------- records -- */
 
+/* The records of the launch that is counted, and how its counters map to them. */
+struct counted {
+    struct cupti_record *records;
+    int count;   /* -1: some were lost */
+    int *places; /* of the records among the profile's kernels */
+    enum counters_range range;
+    int kernels;
+};
+
 /* Bring the caches into the state of the case, and wait until nothing runs. */
 static int prepare_caches(struct device *device, const struct block *block)
 {
@@ -58,25 +67,27 @@ static const struct cupti_record *behind_mark(const struct cupti_record *records
     return records + at + 1;
 }
 
-/* Record one launch and copy its records, since the next collect reuses CUPTI's. *count is
- * -1 when some were lost. */
-static int record_launch(struct device *device, const struct block *block,
-                         struct cupti_record **out, int *count)
+/* Record one launch and copy its records, since the next collect reuses CUPTI's. */
+static int record_launch(struct device *device, const struct block *block, struct counted *counted)
 {
     const struct cupti_record *records;
     int lost;
-    if (prepare_caches(device, block) < 0 || cuda_record(device, true) < 0) return -1;
-    if (kernel_hold(device->stream, block->hold_ns) < 0) return -1;
-    if (block->variant->launch(block->call) < 0 || cuda_synchronize(device) < 0) return -1;
-    if (cupti_collect(&records, count, &lost) < 0 || cuda_record(device, false) < 0) return -1;
-    if (lost == 0) records = behind_mark(records, count);
+    if (prepare_caches(device, block) < 0 || cuda_record(device, true) < 0 ||
+        kernel_hold(device->stream, block->hold_ns) < 0 ||
+        block->variant->launch(block->call) < 0 || cuda_synchronize(device) < 0 ||
+        cupti_collect(&records, &counted->count, &lost) < 0 || cuda_record(device, false) < 0)
+        return -1;
+    if (lost == 0) records = behind_mark(records, &counted->count);
     if (lost > 0 || records == NULL) {
-        *count = -1;
+        counted->count = -1;
         return 0;
     }
-    *out = malloc(((size_t)*count + 1) * sizeof **out);
-    if (*out == NULL) return assay_error("out of memory for a profile");
-    memcpy(*out, records, (size_t)*count * sizeof **out);
+    size_t count = (size_t)counted->count;
+    counted->records = malloc((count + 1) * sizeof *counted->records);
+    counted->places = malloc((count + 1) * sizeof *counted->places);
+    if (counted->records == NULL || counted->places == NULL)
+        return assay_error("out of memory for a profile");
+    memcpy(counted->records, records, count * sizeof *records);
     return 0;
 }
 
@@ -101,31 +112,20 @@ static int run_passes(struct device *device, const struct block *block, struct c
     return 1;
 }
 
-/* The records of the launch that is counted, and how its counters map to them. */
-struct counted {
-    const struct cupti_record *records;
-    int count;
-    const int *places;
-    enum counters_range range;
-    int kernels;
-};
-
 static int deal(struct counters *counters, const struct counted *counted, struct profile *profile)
 {
-    int ranges = 0, status = 1;
+    int ranges = 0, status;
     size_t slots = (size_t)counted->kernels * (size_t)profile->counter_count;
     double *values = malloc((slots + 1) * sizeof *values);
     if (values == NULL) return assay_error("out of memory for counters");
-    if (counters_read(counters, values, &ranges) < 0) {
-        status = 1;
-    } else if (counted->range == COUNTERS_WHOLE_LAUNCH) {
-        status = profile_take_whole(profile, values, ranges) < 0;
-    } else {
+    status = counters_read(counters, values, &ranges);
+    if (status == 0 && counted->range == COUNTERS_WHOLE_LAUNCH)
+        status = profile_take_whole(profile, values, ranges);
+    else if (status == 0)
         status = profile_take_counters(profile, counted->records, counted->count, counted->places,
-                                       values, ranges) < 0;
-    }
+                                       values, ranges);
     free(values);
-    return status;
+    return status < 0 ? 1 : 0;
 }
 
 /* 1 with assay_error if the launch is so long that all passes would take too long. Twice
@@ -210,28 +210,20 @@ int cuda_try_counters(struct device *device)
 
 int cuda_profile(struct device *device, const struct block *block, struct profile *profile)
 {
-    struct cupti_record *records = NULL;
-    int count = 0, status = -1;
-    if (need_records(device) < 0) return -1;
-    for (int attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-        if (record_launch(device, block, &records, &count) < 0) return -1;
-        if (count >= 0) break;
+    struct counted counted = {.count = -1};
+    int status = need_records(device);
+    for (int attempt = 0; status == 0 && counted.count < 0 && attempt < MAX_ATTEMPTS; attempt++)
+        status = record_launch(device, block, &counted);
+    if (status == 0 && counted.count > 0) { /* else the case stays; it has no profile */
+        profile_take_records(profile, counted.records, counted.count, readable_name,
+                             counted.places);
+        status = read_counters(device, block, &counted, profile);
     }
-    if (count <= 0) return 0; /* the case stays; it has no profile */
-    int *places = malloc(((size_t)count + 1) * sizeof *places);
-    if (places == NULL) {
-        assay_error("out of memory for a profile");
-        goto out;
-    }
-    profile_take_records(profile, records, count, readable_name, places);
-    struct counted counted = {.records = records, .count = count, .places = places};
-    status = read_counters(device, block, &counted, profile);
     if (status > 0) {
         snprintf(profile->counters_lost, sizeof profile->counters_lost, "%s", assay_last_error());
         status = cuda_synchronize(device);
     }
-out:
-    free(places);
-    free(records);
+    free(counted.places);
+    free(counted.records);
     return status;
 }

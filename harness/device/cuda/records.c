@@ -1,24 +1,13 @@
-#include <stdlib.h>
-
 #include "device/cuda/records.h"
 
-enum { FIRST_CAPACITY = 4096 };
-
-static int grow(struct record_list *list)
-{
-    if (list->count < list->capacity) return 0;
-    int capacity = list->capacity ? 2 * list->capacity : FIRST_CAPACITY;
-    struct cupti_record *items = realloc(list->items, (size_t)capacity * sizeof *items);
-    if (!items) return -1;
-    list->items = items;
-    list->capacity = capacity;
-    return 0;
-}
+#include "base/grow.h"
 
 int records_add(struct record_list *list, const struct cupti_record *record)
 {
     bool is_timed = record->start_ns != 0 && record->end_ns >= record->start_ns;
-    if (!is_timed || grow(list)) return -1;
+    void *items = is_timed ? grow_by_one(list->items, list->count, sizeof *record) : NULL;
+    if (!items) return -1;
+    list->items = items;
     list->items[list->count++] = *record;
     return 0;
 }

@@ -8,7 +8,7 @@
 
 struct record_list {
     struct cupti_record *items;
-    int count, capacity;
+    int count;
 };
 
 /* Add a copy of `record`. -1 when it has no times (CUPTI writes zeros where it could not

@@ -51,12 +51,6 @@ static struct block_sample span_sample(const struct span *span)
     return sample;
 }
 
-void code_seen_clear(struct code_seen *code)
-{
-    memset(code, 0, sizeof *code);
-    code->kernels = code->registers = code->shared_bytes = code->local_bytes = -1;
-}
-
 static void hash_add(char whole_text[RESULT_MAX_HASH], const char *part_text)
 {
     unsigned long long part[2], whole[2] = {0, 0};

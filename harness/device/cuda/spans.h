@@ -20,9 +20,6 @@ void spans_deal(const struct cupti_record *records, int count, int lost, struct 
                 int samples, struct code_seen *code,
                 void (*hash)(const char *kernel_name, char out[RESULT_MAX_HASH]));
 
-/* Set all figures to unknown. */
-void code_seen_clear(struct code_seen *code);
-
 /* Whether recording lengthened launches of several activities: whether the time of an
  * event pair around the same launches without recording, less the pair's own overhead, is
  * more than 1 % shorter than the recorded span (medians). */

@@ -1,58 +1,34 @@
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "device/cuda/symbols.h"
 
-enum { FIRST_CAPACITY = 1024 }; /* a power of two */
-
-/* The slot of the name, or the free slot where it would be added. */
-static size_t slot_of(const struct symbols *symbols, const char *name, uint64_t name_hash)
+static int by_name(const void *left, const void *right)
 {
-    size_t slot = name_hash & (symbols->capacity - 1);
-    while (symbols->slots[slot] && (symbols->slots[slot]->name_hash != name_hash ||
-                                    strcmp(symbols->slots[slot]->name, name)))
-        slot = (slot + 1) & (symbols->capacity - 1);
-    return slot;
-}
-
-static int grow(struct symbols *symbols)
-{
-    struct symbols larger = {.capacity =
-                                 symbols->capacity ? 2 * symbols->capacity : FIRST_CAPACITY};
-    larger.slots = calloc(larger.capacity, sizeof *larger.slots);
-    if (!larger.slots) return -1;
-    larger.count = symbols->count;
-    for (size_t i = 0; i < symbols->capacity; i++)
-        if (symbols->slots[i])
-            larger.slots[slot_of(&larger, symbols->slots[i]->name, symbols->slots[i]->name_hash)] =
-                symbols->slots[i];
-    free(symbols->slots);
-    *symbols = larger;
-    return 0;
-}
-
-struct symbol *symbols_intern(struct symbols *symbols, const char *name)
-{
-    /* At most half full, so that probing stays short. */
-    if (2 * symbols->count >= symbols->capacity && grow(symbols)) return NULL;
-    size_t length = strlen(name);
-    uint64_t name_hash = code_hash_of(name, length).word[0];
-    size_t slot = slot_of(symbols, name, name_hash);
-    if (symbols->slots[slot]) return symbols->slots[slot];
-
-    struct symbol *symbol = calloc(1, sizeof *symbol + length + 1);
-    if (!symbol) return NULL;
-    symbol->name_hash = name_hash;
-    memcpy(symbol->name, name, length + 1);
-    symbols->slots[slot] = symbol;
-    symbols->count++;
-    return symbol;
+    return strcmp(((const struct symbol *)left)->name, ((const struct symbol *)right)->name);
 }
 
 const struct symbol *symbols_find(const struct symbols *symbols, const char *name)
 {
-    if (symbols->count == 0) return NULL;
-    return symbols->slots[slot_of(symbols, name, code_hash_of(name, strlen(name)).word[0])];
+    void *const *found = tfind(&(struct symbol){.name = name}, &symbols->root, by_name);
+    return found ? *found : NULL;
+}
+
+struct symbol *symbols_intern(struct symbols *symbols, const char *name)
+{
+    struct symbol *known = (struct symbol *)symbols_find(symbols, name);
+    if (known) return known;
+    size_t size = strlen(name) + 1;
+    struct symbol *symbol = calloc(1, sizeof *symbol + size);
+    if (!symbol) return NULL;
+    symbol->name = memcpy(symbol->text, name, size);
+    if (!tsearch(symbol, &symbols->root, by_name)) {
+        free(symbol);
+        return NULL;
+    }
+    symbols->count++;
+    return symbol;
 }
 
 void symbol_see(struct symbol *symbol, struct code_hash code)
@@ -78,8 +54,6 @@ void symbols_see_module(struct symbols *symbols, const void *cubin, size_t size)
 
 void symbols_release(struct symbols *symbols)
 {
-    for (size_t i = 0; i < symbols->capacity; i++)
-        free(symbols->slots[i]);
-    free(symbols->slots);
+    tdestroy(symbols->root, free);
     *symbols = (struct symbols){0};
 }

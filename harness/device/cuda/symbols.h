@@ -14,15 +14,15 @@ enum code_state {
 };
 
 struct symbol {
+    const char *name;
     struct code_hash code; /* CODE_SEEN only */
     enum code_state state;
-    uint64_t name_hash;
-    char name[];
+    char text[]; /* of the name */
 };
 
 struct symbols {
-    struct symbol **slots; /* open addressing, linear probing */
-    size_t capacity, count;
+    void *root; /* of tsearch(3), by name */
+    size_t count;
 };
 
 /* Find or add the symbol with this name. Its address is valid until symbols_release. NULL

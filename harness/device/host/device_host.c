@@ -228,8 +228,7 @@ static int host_sample(struct device *device, const struct block *block, struct 
 {
     bool hot = block->temperature == ASSAY_HOT, warmed = hot && !block->no_warm_up;
     *totals = (struct block_totals){NAN, block->count + warmed};
-    memset(code, 0, sizeof *code);
-    code->kernels = code->registers = code->shared_bytes = code->local_bytes = -1;
+    code_seen_clear(code);
     struct operands operands;
     find_operands(block->call->shape, &operands);
     if (warmed && block->variant->launch(block->call) < 0) return -1;

@@ -61,13 +61,6 @@ static void sim_close(struct device *device)
     free(device);
 }
 
-static bool hangs_at_all(const struct sim_spec *spec)
-{
-    for (int i = 0; i < spec->rule_count; i++)
-        if (spec->rules[i].fate == SIM_HANG) return true;
-    return false;
-}
-
 /* The same on every machine, so that a suite has the same cases everywhere, and for every
  * spec, so that runs with different specs can be compared. */
 static void sim_describe(struct device *device, struct device_info *info)
@@ -86,21 +79,19 @@ static void sim_describe(struct device *device, struct device_info *info)
     info->clock = CLOCK_SIM;
     info->flush = device->flush;
     info->event_floor_ns = info->kernel_floor_ns = info->clock_step_ns = NAN;
-    if (hangs_at_all(&device->spec)) info->step_limit_s = HANG_LIMIT_S;
+    for (int i = 0; i < device->spec.rule_count; i++)
+        if (device->spec.rules[i].fate == SIM_HANG) info->step_limit_s = HANG_LIMIT_S;
 }
 
 /* ---------------------------------------------------------------- staging -- */
 
-static enum stub_behaviour behaviour_of(const struct sim_spec *spec, const struct case_id *id)
+/* How the launch ends: the first that applies, SIM_SLOW for one that is right. */
+static enum sim_fate launch_fate(const struct sim_spec *spec, const struct case_id *id)
 {
-    static const struct {
-        enum sim_fate fate;
-        enum stub_behaviour behaviour;
-    } stubs[] = {{SIM_CRASH, STUB_CRASH}, {SIM_HANG, STUB_HANG}, {SIM_WRONG, STUB_WRONG}};
-    for (size_t i = 0; i < sizeof stubs / sizeof *stubs; i++)
-        if (sim_spec_has(spec, stubs[i].fate, id->operation, id->variant))
-            return stubs[i].behaviour;
-    return STUB_RIGHT;
+    static const enum sim_fate bad[] = {SIM_CRASH, SIM_HANG, SIM_WRONG};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        if (sim_spec_has(spec, bad[i], id->operation, id->variant)) return bad[i];
+    return SIM_SLOW;
 }
 
 static int sim_stage(struct device *device, struct measure_request *request)
@@ -118,7 +109,7 @@ static int sim_stage(struct device *device, struct measure_request *request)
         struct role *role = &device->role[i];
         snprintf(id.operation, sizeof id.operation, "%s", variant->operation);
         snprintf(id.variant, sizeof id.variant, "%s", variant->name);
-        *role = (struct role){.variant = stub_variant(variant, behaviour_of(spec, &id)),
+        *role = (struct role){.variant = stub_variant(variant, launch_fate(spec, &id)),
                               .timing = sim_case_begin(spec, &launch, &id, &work)};
         request->variant[i] = &role->variant;
         request->lost[i] = sim_spec_has(spec, SIM_MISSING, id.operation, id.variant);
@@ -153,8 +144,7 @@ static int sim_sample(struct device *device, const struct block *block, struct b
 {
     struct role *role = (struct role *)block->variant;
     *totals = (struct block_totals){NAN, block->count};
-    memset(code, 0, sizeof *code);
-    code->kernels = code->registers = code->shared_bytes = code->local_bytes = -1;
+    code_seen_clear(code);
     if (block->variant->launch(block->call) < 0) return -1;
     device->throttled = sim_is_throttled(&device->spec, &role->timing, role->blocks++);
     for (int i = 0; i < block->count; i++) {

@@ -13,12 +13,11 @@ static const double DEFAULT_NOISE_PCT = 1;
 
 struct sim_key {
     const char *name;
-    const char *wants; /* what the value must be, for messages */
     int (*take)(struct sim_spec *spec, const struct sim_key *key, char *value);
-    size_t offset; /* of the double in struct sim_spec, for take_number */
-    double min, max;
-    enum sim_fate fate; /* for take_glob and take_slow */
-    bool repeats;
+    size_t offset;      /* of the double in struct sim_spec, for take_number */
+    double min, max;    /* of the number, or of the one after the colon */
+    enum sim_fate fate; /* for take_rule; such a key may be given again */
+    const char *wants;  /* what the value must be, for messages */
 };
 
 /* ---------------------------------------------------------------- values -- */
@@ -62,91 +61,58 @@ static int take_modes(struct sim_spec *spec, const struct sim_key *key, char *va
 {
     double share, pct;
     char *colon = strchr(value, ':');
-    if (colon == NULL) return refuse(key, value);
-    *colon = '\0';
-    bool fine =
-        parse_number(value, 0, 1, &share) && parse_number(colon + 1, key->min, key->max, &pct);
-    *colon = ':';
+    if (colon) *colon = '\0';
+    bool fine = colon && parse_number(value, 0, 1, &share) &&
+                parse_number(colon + 1, key->min, key->max, &pct);
+    if (colon) *colon = ':';
     if (!fine) return refuse(key, value);
     spec->mode_share = share;
     spec->mode_pct = pct;
     return 0;
 }
 
-static int add_rule(struct sim_spec *spec, const struct sim_key *key, const char *glob, double pct)
+/* A glob; with SIM_SLOW, then a colon and a number. */
+static int take_rule(struct sim_spec *spec, const struct sim_key *key, char *value)
 {
+    struct sim_rule rule = {.fate = key->fate};
+    if (key->fate == SIM_SLOW) {
+        char *colon = strrchr(value, ':');
+        if (colon == NULL || colon == value ||
+            !parse_number(colon + 1, key->min, key->max, &rule.pct))
+            return refuse(key, value);
+        *colon = '\0';
+    }
     if (spec->rule_count == SIM_MAX_RULES)
         return assay_error("device 'sim': more than %d globs; one may match several cases",
                            SIM_MAX_RULES);
-    struct sim_rule *rule = &spec->rules[spec->rule_count];
-    if (text_copy(rule->glob, sizeof rule->glob, glob) < 0)
+    if (text_copy(rule.glob, sizeof rule.glob, value) < 0)
         return assay_error("device 'sim': %s: a glob has at most %d characters", key->name,
                            SIM_MAX_GLOB - 1);
-    rule->fate = key->fate;
-    rule->pct = pct;
-    spec->rule_count++;
+    spec->rules[spec->rule_count++] = rule;
     return 0;
-}
-
-static int take_glob(struct sim_spec *spec, const struct sim_key *key, char *value)
-{
-    return add_rule(spec, key, value, 0);
-}
-
-static int take_slow(struct sim_spec *spec, const struct sim_key *key, char *value)
-{
-    double pct;
-    char *colon = strrchr(value, ':');
-    if (colon == NULL || colon == value || !parse_number(colon + 1, key->min, key->max, &pct))
-        return refuse(key, value);
-    *colon = '\0';
-    return add_rule(spec, key, value, pct);
 }
 
 /* ------------------------------------------------------------------ keys -- */
 
-#define SHARE "a share from 0 to 1"
-#define GLOB  "a glob on operation/variant, as in int8_quantize/*"
+#define SHARE     "a share from 0 to 1"
+#define GLOB      "a glob on operation/variant, as in int8_quantize/*"
+#define AT(field) offsetof(struct sim_spec, field)
 
 static const struct sim_key keys[] = {
-    {.name = "seed", .wants = "a whole number", .take = take_seed},
-    {.name = "noise",
-     .wants = "per cent from 0 to 100, as in 1.5",
-     .take = take_number,
-     .offset = offsetof(struct sim_spec, noise_pct),
-     .max = 100},
-    {.name = "launch",
-     .wants = "per cent from 0 to 100, as in 0.5",
-     .take = take_number,
-     .offset = offsetof(struct sim_spec, launch_pct),
-     .max = 100},
-    {.name = "drift",
-     .wants = "per cent per minute from -10 to 100, as in 0.2",
-     .take = take_number,
-     .offset = offsetof(struct sim_spec, drift_pct),
-     .min = -10,
-     .max = 100},
-    {.name = "modes",
-     .wants = "SHARE:PCT with " SHARE " and per cent from -90 to 1000, as in 0.2:4",
-     .take = take_modes,
-     .min = -90,
-     .max = 1000},
-    {.name = "throttle",
-     .wants = SHARE ", as in 0.1",
-     .take = take_number,
-     .offset = offsetof(struct sim_spec, throttle_share),
-     .max = 1},
-    {.name = "slow",
-     .wants = "GLOB:PCT with per cent from -90 to 10000, as in int8_quantize/*:10",
-     .take = take_slow,
-     .min = -90,
-     .max = 10000,
-     .fate = SIM_SLOW,
-     .repeats = true},
-    {.name = "crash", .wants = GLOB, .take = take_glob, .fate = SIM_CRASH, .repeats = true},
-    {.name = "hang", .wants = GLOB, .take = take_glob, .fate = SIM_HANG, .repeats = true},
-    {.name = "wrong", .wants = GLOB, .take = take_glob, .fate = SIM_WRONG, .repeats = true},
-    {.name = "missing", .wants = GLOB, .take = take_glob, .fate = SIM_MISSING, .repeats = true},
+    {"seed", take_seed, 0, 0, 0, 0, "a whole number"},
+    {"noise", take_number, AT(noise_pct), 0, 100, 0, "per cent from 0 to 100, as in 1.5"},
+    {"launch", take_number, AT(launch_pct), 0, 100, 0, "per cent from 0 to 100, as in 0.5"},
+    {"drift", take_number, AT(drift_pct), -10, 100, 0,
+     "per cent per minute from -10 to 100, as in 0.2"},
+    {"modes", take_modes, 0, -90, 1000, 0,
+     "SHARE:PCT with " SHARE " and per cent from -90 to 1000, as in 0.2:4"},
+    {"throttle", take_number, AT(throttle_share), 0, 1, 0, SHARE ", as in 0.1"},
+    {"slow", take_rule, 0, -90, 10000, SIM_SLOW,
+     "GLOB:PCT with per cent from -90 to 10000, as in int8_quantize/*:10"},
+    {"crash", take_rule, 0, 0, 0, SIM_CRASH, GLOB},
+    {"hang", take_rule, 0, 0, 0, SIM_HANG, GLOB},
+    {"wrong", take_rule, 0, 0, 0, SIM_WRONG, GLOB},
+    {"missing", take_rule, 0, 0, 0, SIM_MISSING, GLOB},
 };
 enum { KEYS = sizeof keys / sizeof *keys };
 
@@ -183,7 +149,7 @@ static int take_item(struct sim_spec *spec, char *item, unsigned *seen)
     if (at < 0) return unknown_key(item);
     const struct sim_key *key = &keys[at];
     if (equals == NULL || equals[1] == '\0') return refuse(key, "");
-    if (*seen & 1u << at && !key->repeats)
+    if (*seen & 1u << at && key->take != take_rule)
         return assay_error("device 'sim': '%s' is given twice", key->name);
     *seen |= 1u << at;
     return key->take(spec, key, equals + 1);

@@ -75,21 +75,19 @@ struct assay_operation stub_operation(const struct assay_operation *operation)
     return other;
 }
 
-struct assay_variant stub_variant(const struct assay_variant *variant,
-                                  enum stub_behaviour behaviour)
+struct assay_variant stub_variant(const struct assay_variant *variant, enum sim_fate fate)
 {
-    static int (*const launches[])(struct assay_call *) = {
-        [STUB_RIGHT] = do_right,
-        [STUB_WRONG] = do_wrong,
-        [STUB_CRASH] = do_crash,
-        [STUB_HANG] = do_hang,
+    static int (*const launches[SIM_FATES])(struct assay_call *) = {
+        [SIM_WRONG] = do_wrong,
+        [SIM_CRASH] = do_crash,
+        [SIM_HANG] = do_hang,
     };
     struct assay_variant other = *variant;
     other.clock = ASSAY_CLOCK_DEVICE;
     other.apart = false;
     other.supports = NULL;
     other.setup = NULL;
-    other.launch = launches[behaviour];
+    other.launch = launches[fate] ? launches[fate] : do_right;
     other.teardown = NULL;
     other.model = NULL;
     other.check = NULL;

@@ -8,14 +8,12 @@
 #define STUB_H
 
 #include "assay.h"
-
-enum stub_behaviour { STUB_RIGHT, STUB_WRONG, STUB_CRASH, STUB_HANG };
+#include "device/sim/sim_spec.h"
 
 /* `operation` with other buffers, reference and checks. */
 struct assay_operation stub_operation(const struct assay_operation *operation);
 
-/* `variant` with another launch and nothing else to call. */
-struct assay_variant stub_variant(const struct assay_variant *variant,
-                                  enum stub_behaviour behaviour);
+/* `variant` with nothing to call but a launch that ends as the fate says, the others right. */
+struct assay_variant stub_variant(const struct assay_variant *variant, enum sim_fate fate);
 
 #endif
