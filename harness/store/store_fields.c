@@ -303,39 +303,29 @@ void fields_hash(struct id_hash *hash, const struct field *fields, const void *b
 
 /* ------------------------------------------------------------- inserts -- */
 
-static char *insert_sql(const char *table, const char *const *extra, const struct part *parts,
-                        int count, const char *conflict)
-{
-    sqlite3_str *sql = sqlite3_str_new(NULL);
-    /* The same names twice: as columns, then with a colon as parameters. */
-    for (int as_parameter = 0; as_parameter <= 1; as_parameter++) {
-        const char *mark = as_parameter ? ":" : "";
-        const char *comma = "";
-        if (as_parameter)
-            sqlite3_str_appendall(sql, ") VALUES (");
-        else
-            sqlite3_str_appendf(sql, "INSERT INTO %s (", table);
-        for (int i = 0; extra[i]; i++, comma = ", ")
-            sqlite3_str_appendf(sql, "%s%s%s", comma, mark, extra[i]);
-        for (int i = 0; i < count; i++)
-            for (const struct field *field = parts[i].fields; field->column; field++, comma = ", ")
-                sqlite3_str_appendf(sql, "%s%s%s", comma, mark, field->column);
-    }
-    sqlite3_str_appendf(sql, ") %s", conflict);
-    return sqlite3_str_finish(sql);
-}
-
 void row_open(struct query *query, struct store *store, const char *purpose, const char *table,
-              const char *const *extra, const struct part *parts, int count, const char *conflict)
+              const char *conflict)
 {
-    char *sql = insert_sql(table, extra, parts, count, conflict);
-    if (!sql) {
-        *query = (struct query){.store = store, .purpose = purpose, .rc = SQLITE_NOMEM};
-        assay_error("%s: cannot %s: out of memory", store->path, purpose);
-        return;
+    struct query columns;
+    sqlite3_str *names = sqlite3_str_new(NULL), *values = sqlite3_str_new(NULL);
+    const char *comma = "";
+    query_open(&columns, store, "read the schema",
+               "SELECT name FROM pragma_table_info(:table) ORDER BY cid");
+    query_text(&columns, ":table", table);
+    for (; query_step(&columns) == 1; comma = ", ") {
+        const char *name = (const char *)sqlite3_column_text(columns.statement, 0);
+        sqlite3_str_appendf(names, "%s%s", comma, name);
+        sqlite3_str_appendf(values, "%s:%s", comma, name);
     }
-    query_open(query, store, purpose, sql);
+    char *of = sqlite3_str_finish(names), *what = sqlite3_str_finish(values);
+    char *sql = sqlite3_mprintf("INSERT INTO %s (%s) VALUES (%s) %s", table, of, what, conflict);
+    if (query_close(&columns) == 0 && !sql) {
+        columns.rc = SQLITE_NOMEM;
+        assay_error("%s: cannot %s: out of memory", store->path, purpose);
+    }
+    *query = (struct query){.store = store, .purpose = purpose, .rc = columns.rc};
+    if (columns.rc == SQLITE_OK) query_open(query, store, purpose, sql);
+    sqlite3_free(of);
+    sqlite3_free(what);
     sqlite3_free(sql);
-    for (int i = 0; i < count; i++)
-        fields_bind(query, parts[i].fields, parts[i].base);
 }

@@ -37,12 +37,10 @@ static int read_all(struct foreign *foreign, FILE *in)
 
 static int check_json(struct foreign *foreign)
 {
-    struct query query;
     int64_t valid = 0;
-    query_open(&query, foreign->store, "read a file", "SELECT json_valid(:text) AS valid");
-    query_text(&query, ":text", foreign->text);
-    if (query_step(&query) == 1) valid = column_integer(&query, "valid");
-    if (query_close(&query) != 0) return -1;
+    if (store_integer(foreign->store, "read a file", "SELECT json_valid(:key)", foreign->text,
+                      &valid) != 0)
+        return -1;
     if (valid) return 0;
     return assay_error("%s: not JSON, or cut short", foreign->name);
 }
@@ -179,16 +177,6 @@ static void make_ids(const struct foreign *foreign, int index)
     memcpy(run->launch.run_id, run->run.id, sizeof run->launch.run_id);
 }
 
-static int is_there(struct store *store, const char *run_id, bool *there)
-{
-    struct query query;
-    query_open(&query, store, "look for a run",
-               "SELECT EXISTS (SELECT 1 FROM run WHERE id = :id) AS there");
-    query_text(&query, ":id", run_id);
-    if (query_step(&query) == 1) *there = column_integer(&query, "there") != 0;
-    return query_close(&query);
-}
-
 static int store_foreign_cases(const struct foreign *foreign, const struct foreign_run *run,
                                int *rows)
 {
@@ -215,12 +203,14 @@ static int store_foreign_cases(const struct foreign *foreign, const struct forei
 static int store_run(const struct foreign *foreign, int index, int *rows)
 {
     struct foreign_run *run = &foreign->runs[index];
-    bool there = false;
+    int64_t there = 0;
     make_ids(foreign, index);
     const struct run_row row = {&run->run,           &run->program, &run->host, "complete",
                                 foreign->started_at, NULL,          true};
     const struct launch_row launch = {&run->launch, foreign->started_at, true};
-    if (is_there(foreign->store, run->run.id, &there) != 0) return -1;
+    if (store_integer(foreign->store, "look for a run", "SELECT count(*) FROM run WHERE id = :key",
+                      run->run.id, &there) != 0)
+        return -1;
     if (there) return 0;
     if (run_write(foreign->store, &row) != 0 || launch_write(foreign->store, &launch) != 0)
         return -1;
