@@ -8,36 +8,6 @@
 
 /* --------------------------------------------------------------- words -- */
 
-static const char *status_word(int value)
-{
-    return status_name((enum case_status)value);
-}
-
-static const char *clock_word(int value)
-{
-    return clock_name((enum clock_source)value);
-}
-
-static const char *flush_word(int value)
-{
-    return flush_name((enum cache_flush)value);
-}
-
-static const char *kind_word(int value)
-{
-    return kind_name((enum assay_kind)value);
-}
-
-static const char *place_word(int value)
-{
-    return place_name((enum assay_place)value);
-}
-
-static const char *temperature_word(int value)
-{
-    return temperature_name((enum assay_temperature)value);
-}
-
 static const char *purpose_word(int value)
 {
     return value == PURPOSE_CEILING ? "ceiling" : "case";
@@ -49,12 +19,12 @@ static int purpose_parse(const char *name)
     return strcmp(name, "case") == 0 ? PURPOSE_CASE : -1;
 }
 
-static const struct vocabulary status_words = {"status", status_word, status_parse};
-static const struct vocabulary clock_words = {"clock", clock_word, clock_parse};
-static const struct vocabulary flush_words = {"flush", flush_word, flush_parse};
-static const struct vocabulary kind_words = {"kind", kind_word, kind_parse};
-static const struct vocabulary place_words = {"place", place_word, place_parse};
-static const struct vocabulary temperature_words = {"temperature", temperature_word,
+static const struct vocabulary status_words = {"status", status_name, status_parse};
+static const struct vocabulary clock_words = {"clock", clock_name, clock_parse};
+static const struct vocabulary flush_words = {"flush", flush_name, flush_parse};
+static const struct vocabulary kind_words = {"kind", kind_name, kind_parse};
+static const struct vocabulary place_words = {"place", place_name, place_parse};
+static const struct vocabulary temperature_words = {"temperature", temperature_name,
                                                     temperature_parse};
 const struct vocabulary purpose_words = {"purpose", purpose_word, purpose_parse};
 
@@ -130,26 +100,13 @@ const struct field launch_fields[] = {
 };
 
 #define STATE(when, member, type) FIELD(when #member, type, device_state, member, NULL)
+#define STATES(when)                                                                               \
+    STATE(when, sm_mhz, FIELD_REAL), STATE(when, memory_mhz, FIELD_REAL),                          \
+        STATE(when, temperature_c, FIELD_REAL), STATE(when, power_w, FIELD_REAL),                  \
+        STATE(when, energy_mj, FIELD_REAL), STATE(when, clock_reasons, FIELD_BITS)
 
-const struct field start_fields[] = {
-    STATE("start_", sm_mhz, FIELD_REAL),
-    STATE("start_", memory_mhz, FIELD_REAL),
-    STATE("start_", temperature_c, FIELD_REAL),
-    STATE("start_", power_w, FIELD_REAL),
-    STATE("start_", energy_mj, FIELD_REAL),
-    STATE("start_", clock_reasons, FIELD_BITS),
-    {0},
-};
-
-const struct field end_fields[] = {
-    STATE("end_", sm_mhz, FIELD_REAL),
-    STATE("end_", memory_mhz, FIELD_REAL),
-    STATE("end_", temperature_c, FIELD_REAL),
-    STATE("end_", power_w, FIELD_REAL),
-    STATE("end_", energy_mj, FIELD_REAL),
-    STATE("end_", clock_reasons, FIELD_BITS),
-    {0},
-};
+const struct field start_fields[] = {STATES("start_"), {0}};
+const struct field end_fields[] = {STATES("end_"), {0}};
 
 const struct field case_fields[] = {
     TEXT(case_id, operation),

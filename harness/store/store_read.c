@@ -139,14 +139,12 @@ static int read_cases(struct store *store, const char *run_id, bool with_samples
 /* ------------------------------------------------------------ launches -- */
 
 static const char select_launch[] =
-    "SELECT launch.*, device.place, device.simulated, device.name, device.uuid, device.vbios,"
-    " device.compute_capability, device.multiprocessors, device.l1_bytes, device.cache_bytes,"
-    " device.memory_bytes, device.sm_mhz_max, device.memory_mhz_max"
+    "SELECT launch.id AS launch_id, device.*, launch.*"
     " FROM launch JOIN device ON device.id = launch.device_id WHERE launch.run_id = :run_id ";
 
 static void read_launch(struct query *query, struct launch_info *launch)
 {
-    column_text(query, "id", launch->id, sizeof launch->id);
+    column_text(query, "launch_id", launch->id, sizeof launch->id);
     column_text(query, "run_id", launch->run_id, sizeof launch->run_id);
     fields_read(query, launch_fields, launch);
     fields_read(query, device_fields, &launch->device);
