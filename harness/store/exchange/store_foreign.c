@@ -118,6 +118,38 @@ struct case_result *foreign_case_add(struct foreign_run *run)
     return result;
 }
 
+int foreign_samples_alloc(struct samples *samples, int count)
+{
+    size_t size = (size_t)count;
+    samples->count = count;
+    samples->time_ns = malloc(size * sizeof *samples->time_ns);
+    samples->round = malloc(size * sizeof *samples->round);
+    samples->mark = calloc(size, sizeof *samples->mark);
+    return samples->time_ns && samples->round && samples->mark
+               ? 0
+               : assay_error("out of memory for %d samples", count);
+}
+
+void foreign_set_bytes(struct case_result *result, double bytes)
+{
+    if (isnan(bytes)) return;
+    memset(&result->work, 0, sizeof result->work);
+    result->work.read_bytes = round(bytes);
+}
+
+void foreign_set_status(struct case_result *result, enum case_status status, const char *reason)
+{
+    result->status = status;
+    if (status == STATUS_OK && result->time_ns > 0) return;
+    if (status == STATUS_OK) {
+        result->status = STATUS_SKIPPED;
+        reason = "the file has no time for it";
+    }
+    result->time_ns = result->lo_ns = result->hi_ns = NAN;
+    result->note[0] = '\0';
+    text_copy(result->reason, sizeof result->reason, reason);
+}
+
 /* ---------------------------------------------------------------- names -- */
 
 const char *foreign_basename(const char *path)
