@@ -80,7 +80,7 @@ static inline struct store *fixture_open(void **state, const char *name, enum st
 static inline int64_t fixture_integer(struct store *store, const char *sql)
 {
     int64_t value = -1;
-    FINE(store_integer(store, "count", sql, &value));
+    FINE(store_integer(store, "count", sql, NULL, &value));
     return value;
 }
 

@@ -72,34 +72,34 @@ void samples_release(struct samples *samples)
     memset(samples, 0, sizeof *samples);
 }
 
-const char *status_name(enum case_status status)
+const char *status_name(int status)
 {
-    return word(statuses, STATUSES, (int)status);
+    return word(statuses, STATUSES, status);
 }
 
-const char *clock_name(enum clock_source clock)
+const char *clock_name(int clock)
 {
-    return word(clocks, CLOCKS, (int)clock);
+    return word(clocks, CLOCKS, clock);
 }
 
-const char *flush_name(enum cache_flush flush)
+const char *flush_name(int flush)
 {
-    return word(flushes, FLUSHES, (int)flush);
+    return word(flushes, FLUSHES, flush);
 }
 
-const char *kind_name(enum assay_kind kind)
+const char *kind_name(int kind)
 {
-    return word(kinds, KINDS, (int)kind);
+    return word(kinds, KINDS, kind);
 }
 
-const char *place_name(enum assay_place place)
+const char *place_name(int place)
 {
-    return word(places, PLACES, (int)place);
+    return word(places, PLACES, place);
 }
 
-const char *temperature_name(enum assay_temperature temperature)
+const char *temperature_name(int temperature)
 {
-    return word(temperatures, TEMPERATURES, (int)temperature);
+    return word(temperatures, TEMPERATURES, temperature);
 }
 
 const char *arithmetic_name(enum assay_arithmetic arithmetic)

@@ -168,12 +168,12 @@ void result_init(struct case_result *result);
 void samples_release(struct samples *samples);
 
 /* The name used in tables, the store and JSON; "" for -1. */
-const char *status_name(enum case_status status);
-const char *clock_name(enum clock_source clock);
-const char *flush_name(enum cache_flush flush);
-const char *kind_name(enum assay_kind kind);
-const char *place_name(enum assay_place place);
-const char *temperature_name(enum assay_temperature temperature);
+const char *status_name(int status);
+const char *clock_name(int clock);
+const char *flush_name(int flush);
+const char *kind_name(int kind);
+const char *place_name(int place);
+const char *temperature_name(int temperature);
 const char *arithmetic_name(enum assay_arithmetic arithmetic);
 
 /* The value with this name, or -1. */

@@ -111,23 +111,25 @@ static int open_connection(struct store *store, enum store_mode mode)
     } else if (rc != SQLITE_OK) {
         return store_failed(store, rc, "open the database");
     }
-    return store_integer(store, "open the database", touch, &pages);
+    return store_integer(store, "open the database", touch, NULL, &pages);
 }
 
 /* ----------------------------------------------------------- migration -- */
 
 static int user_version(struct store *store, int64_t *version)
 {
-    return store_integer(store, "read the version of the database", "PRAGMA user_version", version);
+    return store_integer(store, "read the version of the database", "PRAGMA user_version", NULL,
+                         version);
 }
 
 /* Ours, or empty so that it can become ours. */
 static int check_kind(struct store *store, bool *empty)
 {
     int64_t application, objects;
-    if (store_integer(store, "read the database", "PRAGMA application_id", &application) != 0 ||
-        store_integer(store, "read the database", "SELECT count(*) FROM sqlite_schema", &objects) !=
-            0)
+    if (store_integer(store, "read the database", "PRAGMA application_id", NULL, &application) !=
+            0 ||
+        store_integer(store, "read the database", "SELECT count(*) FROM sqlite_schema", NULL,
+                      &objects) != 0)
         return -1;
     *empty = application == 0 && objects == 0;
     if (*empty || application == STORE_APPLICATION) return 0;
@@ -194,11 +196,9 @@ int store_migrate(struct store *store, const struct store_step *steps)
  * the log; with the rollback journal FULL is what keeps the file whole. */
 static int set_journal(struct store *store)
 {
-    struct query query;
     char mode[16] = "";
-    query_open(&query, store, "open the database", "PRAGMA journal_mode");
-    if (query_step(&query) == 1) column_text(&query, "journal_mode", mode, sizeof mode);
-    if (query_close(&query) != 0) return -1;
+    if (store_text(store, "open the database", "PRAGMA journal_mode", NULL, mode, sizeof mode) < 0)
+        return -1;
 
     /* The log needs memory that all processes share, which hosts do not. Refused
      * (another process is in it just now, or no shared memory) is no failure: the

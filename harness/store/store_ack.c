@@ -13,18 +13,16 @@ int store_set_ack(struct store *store, const struct ack *ack)
     struct query query;
     char now[TIMESTAMP_SIZE];
     timestamp_now(now);
-    query_open(&query, store, "acknowledge a change",
-               "INSERT INTO ack (pattern, reason, git_commit, up_to, expires_at, set_at)"
-               " VALUES (:pattern, :reason, :git_commit, :up_to, :expires_at, :now)"
-               " ON CONFLICT (pattern) DO UPDATE SET reason = excluded.reason,"
-               " git_commit = excluded.git_commit, up_to = excluded.up_to,"
-               " expires_at = excluded.expires_at, set_at = excluded.set_at");
+    row_open(&query, store, "acknowledge a change", "ack",
+             "ON CONFLICT (pattern) DO UPDATE SET reason = excluded.reason,"
+             " git_commit = excluded.git_commit, up_to = excluded.up_to,"
+             " expires_at = excluded.expires_at, set_at = excluded.set_at");
     query_text(&query, ":pattern", ack->pattern);
     query_text(&query, ":reason", ack->reason);
     query_text(&query, ":git_commit", ack->commit);
     query_real(&query, ":up_to", ack->up_to);
     query_text(&query, ":expires_at", ack->expires_at);
-    query_text(&query, ":now", now);
+    query_text(&query, ":set_at", now);
     return query_run(&query);
 }
 

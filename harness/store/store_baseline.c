@@ -8,14 +8,13 @@ int store_set_baseline(struct store *store, const char *name, const char *run_id
     struct query query;
     char now[TIMESTAMP_SIZE];
     timestamp_now(now);
-    query_open(&query, store, "set a baseline",
-               "INSERT INTO baseline (name, run_id, note, set_at)"
-               " VALUES (:name, :run_id, :note, :now) ON CONFLICT (name) DO UPDATE SET"
-               " run_id = excluded.run_id, note = excluded.note, set_at = excluded.set_at");
+    row_open(&query, store, "set a baseline", "baseline",
+             "ON CONFLICT (name) DO UPDATE SET run_id = excluded.run_id, note = excluded.note,"
+             " set_at = excluded.set_at");
     query_text(&query, ":name", name);
     query_text(&query, ":run_id", run_id);
     query_text(&query, ":note", note);
-    query_text(&query, ":now", now);
+    query_text(&query, ":set_at", now);
     return query_run(&query);
 }
 

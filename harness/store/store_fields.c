@@ -8,36 +8,6 @@
 
 /* --------------------------------------------------------------- words -- */
 
-static const char *status_word(int value)
-{
-    return status_name((enum case_status)value);
-}
-
-static const char *clock_word(int value)
-{
-    return clock_name((enum clock_source)value);
-}
-
-static const char *flush_word(int value)
-{
-    return flush_name((enum cache_flush)value);
-}
-
-static const char *kind_word(int value)
-{
-    return kind_name((enum assay_kind)value);
-}
-
-static const char *place_word(int value)
-{
-    return place_name((enum assay_place)value);
-}
-
-static const char *temperature_word(int value)
-{
-    return temperature_name((enum assay_temperature)value);
-}
-
 static const char *purpose_word(int value)
 {
     return value == PURPOSE_CEILING ? "ceiling" : "case";
@@ -49,12 +19,12 @@ static int purpose_parse(const char *name)
     return strcmp(name, "case") == 0 ? PURPOSE_CASE : -1;
 }
 
-static const struct vocabulary status_words = {"status", status_word, status_parse};
-static const struct vocabulary clock_words = {"clock", clock_word, clock_parse};
-static const struct vocabulary flush_words = {"flush", flush_word, flush_parse};
-static const struct vocabulary kind_words = {"kind", kind_word, kind_parse};
-static const struct vocabulary place_words = {"place", place_word, place_parse};
-static const struct vocabulary temperature_words = {"temperature", temperature_word,
+static const struct vocabulary status_words = {"status", status_name, status_parse};
+static const struct vocabulary clock_words = {"clock", clock_name, clock_parse};
+static const struct vocabulary flush_words = {"flush", flush_name, flush_parse};
+static const struct vocabulary kind_words = {"kind", kind_name, kind_parse};
+static const struct vocabulary place_words = {"place", place_name, place_parse};
+static const struct vocabulary temperature_words = {"temperature", temperature_name,
                                                     temperature_parse};
 const struct vocabulary purpose_words = {"purpose", purpose_word, purpose_parse};
 
@@ -130,26 +100,13 @@ const struct field launch_fields[] = {
 };
 
 #define STATE(when, member, type) FIELD(when #member, type, device_state, member, NULL)
+#define STATES(when)                                                                               \
+    STATE(when, sm_mhz, FIELD_REAL), STATE(when, memory_mhz, FIELD_REAL),                          \
+        STATE(when, temperature_c, FIELD_REAL), STATE(when, power_w, FIELD_REAL),                  \
+        STATE(when, energy_mj, FIELD_REAL), STATE(when, clock_reasons, FIELD_BITS)
 
-const struct field start_fields[] = {
-    STATE("start_", sm_mhz, FIELD_REAL),
-    STATE("start_", memory_mhz, FIELD_REAL),
-    STATE("start_", temperature_c, FIELD_REAL),
-    STATE("start_", power_w, FIELD_REAL),
-    STATE("start_", energy_mj, FIELD_REAL),
-    STATE("start_", clock_reasons, FIELD_BITS),
-    {0},
-};
-
-const struct field end_fields[] = {
-    STATE("end_", sm_mhz, FIELD_REAL),
-    STATE("end_", memory_mhz, FIELD_REAL),
-    STATE("end_", temperature_c, FIELD_REAL),
-    STATE("end_", power_w, FIELD_REAL),
-    STATE("end_", energy_mj, FIELD_REAL),
-    STATE("end_", clock_reasons, FIELD_BITS),
-    {0},
-};
+const struct field start_fields[] = {STATES("start_"), {0}};
+const struct field end_fields[] = {STATES("end_"), {0}};
 
 const struct field case_fields[] = {
     TEXT(case_id, operation),
@@ -303,39 +260,29 @@ void fields_hash(struct id_hash *hash, const struct field *fields, const void *b
 
 /* ------------------------------------------------------------- inserts -- */
 
-static char *insert_sql(const char *table, const char *const *extra, const struct part *parts,
-                        int count, const char *conflict)
-{
-    sqlite3_str *sql = sqlite3_str_new(NULL);
-    /* The same names twice: as columns, then with a colon as parameters. */
-    for (int as_parameter = 0; as_parameter <= 1; as_parameter++) {
-        const char *mark = as_parameter ? ":" : "";
-        const char *comma = "";
-        if (as_parameter)
-            sqlite3_str_appendall(sql, ") VALUES (");
-        else
-            sqlite3_str_appendf(sql, "INSERT INTO %s (", table);
-        for (int i = 0; extra[i]; i++, comma = ", ")
-            sqlite3_str_appendf(sql, "%s%s%s", comma, mark, extra[i]);
-        for (int i = 0; i < count; i++)
-            for (const struct field *field = parts[i].fields; field->column; field++, comma = ", ")
-                sqlite3_str_appendf(sql, "%s%s%s", comma, mark, field->column);
-    }
-    sqlite3_str_appendf(sql, ") %s", conflict);
-    return sqlite3_str_finish(sql);
-}
-
 void row_open(struct query *query, struct store *store, const char *purpose, const char *table,
-              const char *const *extra, const struct part *parts, int count, const char *conflict)
+              const char *conflict)
 {
-    char *sql = insert_sql(table, extra, parts, count, conflict);
-    if (!sql) {
-        *query = (struct query){.store = store, .purpose = purpose, .rc = SQLITE_NOMEM};
-        assay_error("%s: cannot %s: out of memory", store->path, purpose);
-        return;
+    struct query columns;
+    sqlite3_str *names = sqlite3_str_new(NULL), *values = sqlite3_str_new(NULL);
+    const char *comma = "";
+    query_open(&columns, store, "read the schema",
+               "SELECT name FROM pragma_table_info(:table) ORDER BY cid");
+    query_text(&columns, ":table", table);
+    for (; query_step(&columns) == 1; comma = ", ") {
+        const char *name = (const char *)sqlite3_column_text(columns.statement, 0);
+        sqlite3_str_appendf(names, "%s%s", comma, name);
+        sqlite3_str_appendf(values, "%s:%s", comma, name);
     }
-    query_open(query, store, purpose, sql);
+    char *of = sqlite3_str_finish(names), *what = sqlite3_str_finish(values);
+    char *sql = sqlite3_mprintf("INSERT INTO %s (%s) VALUES (%s) %s", table, of, what, conflict);
+    if (query_close(&columns) == 0 && !sql) {
+        columns.rc = SQLITE_NOMEM;
+        assay_error("%s: cannot %s: out of memory", store->path, purpose);
+    }
+    *query = (struct query){.store = store, .purpose = purpose, .rc = columns.rc};
+    if (columns.rc == SQLITE_OK) query_open(query, store, purpose, sql);
+    sqlite3_free(of);
+    sqlite3_free(what);
     sqlite3_free(sql);
-    for (int i = 0; i < count; i++)
-        fields_bind(query, parts[i].fields, parts[i].base);
 }

@@ -30,15 +30,10 @@ int store_split_run(const char *spec, const char *default_path, char *path, size
     return 0;
 }
 
-/* The first row's id, if any. 1: found, 0: not, -1: reported. */
-static int find_one(struct store *store, const char *sql, const char *name, char id[STORE_ID])
+/* 1: found, 0: not, -1: reported. */
+static int find_one(struct store *store, const char *sql, const char *key, char id[STORE_ID])
 {
-    struct query query;
-    query_open(&query, store, "look for a run", sql);
-    query_text(&query, ":name", name);
-    int found = query_step(&query);
-    if (found == 1) column_text(&query, "id", id, STORE_ID);
-    return query_close(&query) == 0 ? found : -1;
+    return store_text(store, "look for a run", sql, key, id, STORE_ID);
 }
 
 /* Whether `spec` is latest or latest~N. */
@@ -58,18 +53,16 @@ static bool parse_latest(const char *spec, int *back)
 
 static int find_latest(struct store *store, int back, char id[STORE_ID])
 {
-    struct query query;
+    static const char at_offset[] =
+        "SELECT id FROM run WHERE NOT " STORE_OF_GATE
+        " ORDER BY started_at DESC, rowid DESC LIMIT 1 OFFSET CAST(:key AS INTEGER)";
+    char offset[16];
     int64_t runs;
-    query_open(&query, store, "look for a run",
-               "SELECT id FROM run WHERE NOT " STORE_OF_GATE
-               " ORDER BY started_at DESC, rowid DESC LIMIT 1 OFFSET :back");
-    query_integer(&query, ":back", back);
-    int found = query_step(&query);
-    if (found == 1) column_text(&query, "id", id, STORE_ID);
-    if (query_close(&query) != 0) return -1;
-    if (found == 1) return 0;
+    snprintf(offset, sizeof offset, "%d", back);
+    int found = find_one(store, at_offset, offset, id);
+    if (found != 0) return found == 1 ? 0 : -1;
     if (store_integer(store, "count the runs", "SELECT count(*) FROM run WHERE NOT " STORE_OF_GATE,
-                      &runs) != 0)
+                      NULL, &runs) != 0)
         return -1;
     if (runs == 0)
         return assay_error("%s: there is no run in it (launches of gates are not counted)",
@@ -139,13 +132,13 @@ static int not_found(struct store *store, const char *spec)
 int store_find_label(struct store *store, const char *label, char id[STORE_ID])
 {
     static const char by_label[] =
-        "SELECT id FROM run WHERE label = :name ORDER BY started_at DESC, rowid DESC LIMIT 1";
+        "SELECT id FROM run WHERE label = :key ORDER BY started_at DESC, rowid DESC LIMIT 1";
     return find_one(store, by_label, label, id);
 }
 
 int store_find_run(struct store *store, const char *spec, char id[STORE_ID])
 {
-    static const char by_baseline[] = "SELECT run_id AS id FROM baseline WHERE name = :name";
+    static const char by_baseline[] = "SELECT run_id AS id FROM baseline WHERE name = :key";
     int back;
     if (parse_latest(spec, &back)) return find_latest(store, back, id);
 
@@ -158,18 +151,15 @@ int store_find_run(struct store *store, const char *spec, char id[STORE_ID])
 
 int store_find_newest(struct store *store, char id[STORE_ID])
 {
-    struct query query;
-    query_open(&query, store, "look for a run",
-               "SELECT id FROM run ORDER BY started_at DESC, rowid DESC LIMIT 1");
-    int found = query_step(&query);
-    if (found == 1) column_text(&query, "id", id, STORE_ID);
-    if (query_close(&query) != 0) return -1;
-    return found == 1 ? 0 : assay_error("%s: there is no run in it", store->path);
+    static const char newest[] = "SELECT id FROM run ORDER BY started_at DESC, rowid DESC LIMIT 1";
+    int found = find_one(store, newest, NULL, id);
+    if (found != 0) return found == 1 ? 0 : -1;
+    return assay_error("%s: there is no run in it", store->path);
 }
 
 int store_find_unfinished(struct store *store, const char *suite, char id[STORE_ID])
 {
-    static const char by_suite[] = "SELECT id FROM run WHERE suite = :name AND status != 'complete'"
+    static const char by_suite[] = "SELECT id FROM run WHERE suite = :key AND status != 'complete'"
                                    " ORDER BY started_at DESC, rowid DESC LIMIT 1";
     int found = find_one(store, by_suite, suite, id);
     if (found == 0)

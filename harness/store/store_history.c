@@ -59,7 +59,7 @@ static int add_run(struct history *history, struct query *query)
     column_text(query, "suite", run.suite, sizeof run.suite);
     column_text(query, "label", run.label, sizeof run.label);
     column_text(query, "git_commit", run.commit, sizeof run.commit);
-    column_text(query, "started_at", run.started_at, sizeof run.started_at);
+    column_text(query, "run_started", run.started_at, sizeof run.started_at);
     if (grow(&history->runs, history->run_count, sizeof run) != 0) return -1;
     history->runs[history->run_count++] = run;
     return 0;
@@ -68,20 +68,9 @@ static int add_run(struct history *history, struct query *query)
 static int add_setting(struct history *history, struct query *query, int *index)
 {
     struct device_info device = {0};
-    char word[16];
-    column_text(query, "name", device.name, sizeof device.name);
-    column_text(query, "uuid", device.uuid, sizeof device.uuid);
-    column_text(query, "vbios", device.vbios, sizeof device.vbios);
-    column_text(query, "driver", device.driver, sizeof device.driver);
-    column_text(query, "runtime", device.runtime, sizeof device.runtime);
-    device.power_limit_w = column_real(query, "power_limit_w");
-    device.ecc = (int32_t)column_count(query, "ecc");
-    device.mig = (int32_t)column_count(query, "mig");
-    column_text(query, "clock", word, sizeof word);
-    device.clock = clock_parse(word);
-    column_text(query, "flush", word, sizeof word);
-    device.flush = flush_parse(word);
-    device.simulated = column_integer(query, "simulated") != 0;
+    fields_read(query, device_fields, &device);
+    fields_read(query, session_fields, &device);
+    if (query->rc != SQLITE_OK) return -1;
     *index = history_setting_index(history, &device);
     return *index < 0 ? -1 : 0;
 }
@@ -96,17 +85,15 @@ static int read_launches(struct reader *reader)
     struct query query;
     int status = 0;
     query_open(&query, reader->store, purpose,
-               "SELECT launch.id, run.id AS run_id, run.suite, run.label, run.started_at,"
-               " environment.git_commit, device.name, device.uuid, device.vbios,"
-               " device.simulated, launch.driver, launch.runtime, launch.power_limit_w,"
-               " launch.ecc, launch.mig, launch.clock, launch.flush"
+               "SELECT launch.id AS launch_id, run.id AS run_id, run.suite, run.label,"
+               " run.started_at AS run_started, environment.git_commit, device.*, launch.*"
                " FROM run JOIN launch ON launch.run_id = run.id"
                " JOIN device ON device.id = launch.device_id"
                " JOIN environment ON environment.id = run.environment_id"
                " WHERE NOT run." STORE_OF_GATE " ORDER BY run.started_at, run.id, launch.number");
     while (status == 0 && query_step(&query) == 1) {
         struct launch_key key = {0};
-        column_text(&query, "id", key.id, sizeof key.id);
+        column_text(&query, "launch_id", key.id, sizeof key.id);
         status = add_run(reader->history, &query);
         key.run = reader->history->run_count - 1;
         if (status == 0) status = add_setting(reader->history, &query, &key.setting);
@@ -186,19 +173,6 @@ static int add_series(struct reader *reader, struct query *query, const struct c
 
 /* --------------------------------------------------------------- cases -- */
 
-static void read_id(struct query *query, struct case_id *id)
-{
-    char word[16];
-    column_text(query, "operation", id->operation, sizeof id->operation);
-    column_text(query, "variant", id->variant, sizeof id->variant);
-    column_text(query, "shape", id->shape, sizeof id->shape);
-    column_text(query, "temperature", word, sizeof word);
-    id->temperature = temperature_parse(word);
-    column_text(query, "place", word, sizeof word);
-    id->place = place_parse(word);
-    id->kind = -1;
-}
-
 /* A case by any one row of it: the first row of the next larger case (a single
  * seek, which SQLite makes only where the bounds are parameters), the names of a
  * row's case, and all rows of a row's case. */
@@ -207,7 +181,7 @@ static const char next_sql[] =
     " WHERE (operation, variant, shape, temperature, place) > (?, ?, ?, ?, ?)"
     " ORDER BY operation, variant, shape, temperature, place LIMIT 1";
 static const char name_sql[] =
-    "SELECT operation, variant, shape, temperature, place FROM result WHERE rowid = :row";
+    "SELECT operation, variant, shape, temperature, place, kind FROM result WHERE rowid = :row";
 static const char times_sql[] =
     "SELECT result.launch_id, result.status, result.time_ns FROM result AS one"
     " JOIN result INDEXED BY result_case ON result.operation = one.operation"
@@ -244,7 +218,8 @@ static int read_cases(struct reader *reader, const char *cases)
         query_reset(&name);
         query_integer(&name, ":row", row);
         if (query_step(&name) != 1) break;
-        read_id(&name, &id);
+        fields_read(&name, case_fields, &id);
+        id.kind = -1; /* no part of what a history is of */
         bind_names(&next, &name);
         query_reset(&times);
         query_integer(&times, ":row", row);
@@ -264,11 +239,6 @@ static int add_ack(const struct ack *ack, void *context)
     return status;
 }
 
-static int read_acks(struct reader *reader)
-{
-    return store_each_ack(reader->store, add_ack, reader->history);
-}
-
 /* One transaction: the rows of one moment, though a run be under way. */
 int history_read(struct history *history, struct store *store, const char *cases)
 {
@@ -277,7 +247,7 @@ int history_read(struct history *history, struct store *store, const char *cases
     if (store_exec(store, purpose, "BEGIN") != 0) return -1;
     int status = read_launches(&reader);
     if (status == 0) status = read_cases(&reader, cases);
-    if (status == 0) status = read_acks(&reader);
+    if (status == 0) status = store_each_ack(store, add_ack, history);
     free(reader.launches);
     status = store_finish(store, purpose, status);
     if (status != 0) history_release(history);

@@ -66,8 +66,13 @@ int column_index(struct query *query, const char *name);
 
 /* SQL without results. */
 int store_exec(struct store *store, const char *purpose, const char *sql);
-/* The one integer that `sql` gives. */
-int store_integer(struct store *store, const char *purpose, const char *sql, int64_t *value);
+/* The one integer that `sql` gives; of the parameter :key where `key` is not NULL. */
+int store_integer(struct store *store, const char *purpose, const char *sql, const char *key,
+                  int64_t *value);
+/* The text of the first row that `sql` gives for :key, likewise. 1: found, 0: there is no row,
+ * -1: reported. */
+int store_text(struct store *store, const char *purpose, const char *sql, const char *key,
+               char *out, size_t size);
 
 /* A writer's transaction. store_finish commits when status is 0, otherwise
  * rolls back and leaves the error as it was; returns 0 or -1. */
@@ -118,17 +123,10 @@ extern const struct field case_fields[];    /* struct case_id */
 extern const struct field result_fields[];  /* struct case_result, but its id */
 extern const struct vocabulary purpose_words;
 
-/* A struct and the fields of it that take part in a row. */
-struct part {
-    const struct field *fields;
-    const void *base;
-};
-
-/* Open "INSERT INTO table (extra..., fields...)" with the fields bound; the
- * caller binds the `extra` columns (ended by NULL) and runs it. `conflict` is
- * the end of the statement, "" or an ON CONFLICT clause. */
+/* Open an INSERT whose parameters have the names of the table's columns; what the caller
+ * does not bind is NULL. `conflict` is the end of the statement, "" or an ON CONFLICT clause. */
 void row_open(struct query *query, struct store *store, const char *purpose, const char *table,
-              const char *const *extra, const struct part *parts, int count, const char *conflict);
+              const char *conflict);
 void fields_bind(struct query *query, const struct field *fields, const void *base);
 /* Fails the query on a word that this version does not know. */
 void fields_read(struct query *query, const struct field *fields, void *base);

@@ -9,13 +9,12 @@
 
 int store_comparability(struct store *store, const char *launch_id, char key[STORE_ID])
 {
-    struct query query;
+    static const char sql[] = "SELECT comparability FROM launch WHERE id = :key";
     key[0] = '\0';
-    query_open(&query, store, "read the comparability of a launch",
-               "SELECT comparability FROM launch WHERE id = :id");
-    query_text(&query, ":id", launch_id);
-    if (query_step(&query) == 1) column_text(&query, "comparability", key, STORE_ID);
-    return query_close(&query);
+    return store_text(store, "read the comparability of a launch", sql, launch_id, key, STORE_ID) <
+                   0
+               ? -1
+               : 0;
 }
 
 static void block_id(const struct noise_block *block, const char *source, const char *metric,
@@ -40,14 +39,10 @@ int store_add_noise(struct store *store, const char *comparability, const char *
     char id[ID_SIZE], now[TIMESTAMP_SIZE];
     timestamp_now(now);
     block_id(block, source, metric, id);
-    query_open(&query, store, "store the noise of a case",
-               "INSERT INTO noise (id, comparability, session, source, operation, variant, kind,"
-               " place, shape, temperature, metric, rounds, time_ns, shift, spread, measured_at)"
-               " VALUES (:id, :comparability, :session, :source, :operation, :variant, :kind,"
-               " :place, :shape, :temperature, :metric, :rounds, :time_ns, :shift, :spread, :now)"
-               " ON CONFLICT (id) DO UPDATE SET rounds = excluded.rounds,"
-               " time_ns = excluded.time_ns, shift = excluded.shift, spread = excluded.spread,"
-               " measured_at = excluded.measured_at WHERE excluded.rounds > rounds");
+    row_open(&query, store, "store the noise of a case", "noise",
+             "ON CONFLICT (id) DO UPDATE SET rounds = excluded.rounds,"
+             " time_ns = excluded.time_ns, shift = excluded.shift, spread = excluded.spread,"
+             " measured_at = excluded.measured_at WHERE excluded.rounds > rounds");
     query_text(&query, ":id", id);
     query_text(&query, ":comparability", comparability);
     query_text(&query, ":session", block->session);
@@ -58,7 +53,7 @@ int store_add_noise(struct store *store, const char *comparability, const char *
     query_real(&query, ":time_ns", block->time_ns);
     query_real(&query, ":shift", block->shift);
     query_real(&query, ":spread", block->spread);
-    query_text(&query, ":now", now);
+    query_text(&query, ":measured_at", now);
     return query_run(&query);
 }
 
@@ -109,16 +104,11 @@ int store_read_noise(struct store *store, const char *comparability, const char 
 /* Labels have the first eight digits of a session; its blocks, if any, the others. */
 static int complete_session(struct store *store, char session[STORE_ID])
 {
-    struct query query;
-    query_open(&query, store, "look for a session",
-               "SELECT session FROM noise WHERE session >= :from AND session < :from || 'g'"
-               " LIMIT 1");
-    query_text(&query, ":from", session);
-    int found = query_step(&query);
-    if (found == 1) column_text(&query, "session", session, STORE_ID);
-    if (query_close(&query) != 0) return -1;
-    if (found == 1) return 0;
+    static const char sql[] =
+        "SELECT session FROM noise WHERE session >= :key AND session < :key || 'g' LIMIT 1";
     char random[STORE_ID];
+    int found = store_text(store, "look for a session", sql, session, session, STORE_ID);
+    if (found != 0) return found < 0 ? -1 : 0;
     if (id_random(random) != 0) return -1;
     snprintf(session + 8, STORE_ID - 8, "%s", random + 8);
     return 0;

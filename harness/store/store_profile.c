@@ -53,10 +53,9 @@ static int find_result(struct store *store, const char *launch_id, const struct 
 static int kernel_write(struct store *store, const char *result_id, int ordinal,
                         const struct profile_kernel *kernel)
 {
-    static const char *const extra[] = {"result_id", "ordinal", NULL};
-    const struct part part = {kernel_fields, kernel};
     struct query query;
-    row_open(&query, store, "store a profile", "profile_kernel", extra, &part, 1, "");
+    row_open(&query, store, "store a profile", "profile_kernel", "");
+    fields_bind(&query, kernel_fields, kernel);
     query_text(&query, ":result_id", result_id);
     query_integer(&query, ":ordinal", ordinal);
     return query_run(&query);
@@ -66,9 +65,7 @@ static int counters_write(struct store *store, const char *result_id, int kernel
                           const struct profile *profile, const double *values)
 {
     struct query query;
-    query_open(&query, store, "store counters",
-               "INSERT INTO profile_counter (result_id, kernel, ordinal, metric, value)"
-               " VALUES (:result_id, :kernel, :ordinal, :metric, :value)");
+    row_open(&query, store, "store counters", "profile_counter", "");
     for (int i = 0; i < profile->counter_count; i++) {
         query_text(&query, ":result_id", result_id);
         query_integer(&query, ":kernel", kernel);
@@ -83,10 +80,9 @@ static int counters_write(struct store *store, const char *result_id, int kernel
 
 static int profile_write(struct store *store, const char *result_id, const struct profile *profile)
 {
-    static const char *const extra[] = {"result_id", NULL};
-    const struct part part = {profile_fields, profile};
     struct query query;
-    row_open(&query, store, "store a profile", "profile", extra, &part, 1, "");
+    row_open(&query, store, "store a profile", "profile", "");
+    fields_bind(&query, profile_fields, profile);
     query_text(&query, ":result_id", result_id);
     if (query_run(&query) != 0) return -1;
     for (int i = 0; i < profile->kernel_count; i++)

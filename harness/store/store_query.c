@@ -183,12 +183,26 @@ int store_exec(struct store *store, const char *purpose, const char *sql)
     return rc == SQLITE_OK ? 0 : store_failed(store, rc, purpose);
 }
 
-int store_integer(struct store *store, const char *purpose, const char *sql, int64_t *value)
+int store_integer(struct store *store, const char *purpose, const char *sql, const char *key,
+                  int64_t *value)
 {
     struct query query;
     query_open(&query, store, purpose, sql);
+    if (key) query_text(&query, ":key", key);
     if (query_step(&query) == 1) *value = sqlite3_column_int64(query.statement, 0);
     return query_close(&query);
+}
+
+int store_text(struct store *store, const char *purpose, const char *sql, const char *key,
+               char *out, size_t size)
+{
+    struct query query;
+    query_open(&query, store, purpose, sql);
+    if (key) query_text(&query, ":key", key);
+    int found = query_step(&query);
+    const unsigned char *text = found == 1 ? sqlite3_column_text(query.statement, 0) : NULL;
+    if (found == 1) snprintf(out, size, "%s", text ? (const char *)text : "");
+    return query_close(&query) == 0 ? found : -1;
 }
 
 /* IMMEDIATE takes the writer's lock now, where the busy timeout still helps. */

@@ -139,14 +139,12 @@ static int read_cases(struct store *store, const char *run_id, bool with_samples
 /* ------------------------------------------------------------ launches -- */
 
 static const char select_launch[] =
-    "SELECT launch.*, device.place, device.simulated, device.name, device.uuid, device.vbios,"
-    " device.compute_capability, device.multiprocessors, device.l1_bytes, device.cache_bytes,"
-    " device.memory_bytes, device.sm_mhz_max, device.memory_mhz_max"
+    "SELECT launch.id AS launch_id, device.*, launch.*"
     " FROM launch JOIN device ON device.id = launch.device_id WHERE launch.run_id = :run_id ";
 
 static void read_launch(struct query *query, struct launch_info *launch)
 {
-    column_text(query, "id", launch->id, sizeof launch->id);
+    column_text(query, "launch_id", launch->id, sizeof launch->id);
     column_text(query, "run_id", launch->run_id, sizeof launch->run_id);
     fields_read(query, launch_fields, launch);
     fields_read(query, device_fields, &launch->device);
@@ -224,17 +222,6 @@ static int read_run_row(struct store *store, const char *run_id, struct stored_r
     return 0;
 }
 
-static int count_expected(struct store *store, const char *run_id, int *count)
-{
-    struct query query;
-    query_open(&query, store, "count the cases of the plan",
-               "SELECT count(*) AS cases FROM expected"
-               " JOIN launch ON launch.id = expected.launch_id WHERE launch.run_id = :run_id");
-    query_text(&query, ":run_id", run_id);
-    if (query_step(&query) == 1) *count = (int)column_integer(&query, "cases");
-    return query_close(&query);
-}
-
 int store_read_head(struct store *store, const char *run_id, struct stored_run *run)
 {
     if (read_run_row(store, run_id, run) != 0) return -1;
@@ -245,11 +232,16 @@ int store_read_head(struct store *store, const char *run_id, struct stored_run *
 int store_read_run(struct store *store, const char *run_id, bool with_samples,
                    struct stored_run *run)
 {
+    static const char expected[] = "SELECT count(*) FROM expected JOIN launch"
+                                   " ON launch.id = expected.launch_id WHERE launch.run_id = :key";
+    int64_t count = 0;
     memset(run, 0, sizeof *run);
     if (store_exec(store, "read a run", "BEGIN") != 0) return -1;
     int status = store_read_head(store, run_id, run);
     if (status == 0) status = read_cases(store, run_id, with_samples, run);
-    if (status == 0) status = count_expected(store, run_id, &run->expected_count);
+    if (status == 0)
+        status = store_integer(store, "count the cases of the plan", expected, run_id, &count);
+    run->expected_count = (int)count;
     status = store_finish(store, "read a run", status);
     if (status != 0) stored_run_release(run);
     return status;

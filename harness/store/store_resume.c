@@ -6,12 +6,11 @@
 
 int store_last_launch(struct store *store, const char *run_id, int *number)
 {
-    struct query query;
-    query_open(&query, store, "look for the last launch",
-               "SELECT coalesce(max(number), 0) AS last FROM launch WHERE run_id = :run_id");
-    query_text(&query, ":run_id", run_id);
-    if (query_step(&query) == 1) *number = (int)column_integer(&query, "last");
-    return query_close(&query);
+    static const char sql[] = "SELECT coalesce(max(number), 0) FROM launch WHERE run_id = :key";
+    int64_t last = 0;
+    int status = store_integer(store, "look for the last launch", sql, run_id, &last);
+    *number = (int)last;
+    return status;
 }
 
 static int count_expected(struct store *store, const char *run_id, int launch, int64_t *count)
@@ -56,12 +55,10 @@ static int count_known(struct store *store, const char *run_id, int launch, cons
 
 static int refuse(struct store *store, const char *run_id)
 {
-    struct query query;
     char command[512] = "";
-    query_open(&query, store, "look for a run", "SELECT command FROM run WHERE id = :run_id");
-    query_text(&query, ":run_id", run_id);
-    if (query_step(&query) == 1) column_text(&query, "command", command, sizeof command);
-    if (query_close(&query) != 0) return -1;
+    if (store_text(store, "look for a run", "SELECT command FROM run WHERE id = :key", run_id,
+                   command, sizeof command) < 0)
+        return -1;
     return assay_error("run %.8s planned other cases than these: resume it with the suite and "
                        "options that it began with (%s)",
                        run_id, command);

@@ -23,8 +23,6 @@ void timestamp_now(char text[TIMESTAMP_SIZE])
 static int environment_write(struct store *store, const struct program_info *program,
                              const struct host_info *host, char id[ID_SIZE])
 {
-    static const char *const extra[] = {"id", NULL};
-    const struct part parts[] = {{program_fields, program}, {host_fields, host}};
     struct id_hash hash;
     struct query query;
 
@@ -33,23 +31,22 @@ static int environment_write(struct store *store, const struct program_info *pro
     fields_hash(&hash, host_fields, host);
     id_hash_end(&hash, id);
 
-    row_open(&query, store, "store the environment", "environment", extra, parts, 2,
-             "ON CONFLICT (id) DO NOTHING");
+    row_open(&query, store, "store the environment", "environment", "ON CONFLICT (id) DO NOTHING");
+    fields_bind(&query, program_fields, program);
+    fields_bind(&query, host_fields, host);
     query_text(&query, ":id", id);
     return query_run(&query);
 }
 
 int run_write(struct store *store, const struct run_row *row)
 {
-    static const char *const extra[] = {"id",         "environment_id", "suite_text", "status",
-                                        "started_at", "ended_at",       NULL};
-    const struct part part = {run_fields, row->run};
     char environment[ID_SIZE];
     struct query query;
 
     if (environment_write(store, row->program, row->host, environment) != 0) return -1;
-    row_open(&query, store, "store the run", "run", extra, &part, 1,
+    row_open(&query, store, "store the run", "run",
              row->merge ? "ON CONFLICT (id) DO NOTHING" : "");
+    fields_bind(&query, run_fields, row->run);
     query_text(&query, ":id", row->run->id);
     query_text(&query, ":environment_id", environment);
     query_text(&query, ":suite_text", row->run->suite_text ? row->run->suite_text : "");
@@ -63,8 +60,6 @@ int run_write(struct store *store, const struct run_row *row)
 
 static int device_write(struct store *store, const struct device_info *device, char id[ID_SIZE])
 {
-    static const char *const extra[] = {"id", NULL};
-    const struct part part = {device_fields, device};
     struct id_hash hash;
     struct query query;
 
@@ -72,26 +67,25 @@ static int device_write(struct store *store, const struct device_info *device, c
     fields_hash(&hash, device_fields, device);
     id_hash_end(&hash, id);
 
-    row_open(&query, store, "store the device", "device", extra, &part, 1,
-             "ON CONFLICT (id) DO NOTHING");
+    row_open(&query, store, "store the device", "device", "ON CONFLICT (id) DO NOTHING");
+    fields_bind(&query, device_fields, device);
     query_text(&query, ":id", id);
     return query_run(&query);
 }
 
 int launch_write(struct store *store, const struct launch_row *row)
 {
-    static const char *const extra[] = {"id",         "run_id", "device_id", "comparability",
-                                        "started_at", NULL};
     const struct launch_info *launch = row->launch;
-    const struct part parts[] = {
-        {launch_fields, launch}, {session_fields, &launch->device}, {start_fields, &launch->start}};
     char device[ID_SIZE], key[ID_SIZE];
     struct query query;
 
     if (device_write(store, &launch->device, device) != 0) return -1;
     store_key(&launch->device, key);
-    row_open(&query, store, "store the launch", "launch", extra, parts, 3,
+    row_open(&query, store, "store the launch", "launch",
              row->merge ? "ON CONFLICT (id) DO NOTHING" : "");
+    fields_bind(&query, launch_fields, launch);
+    fields_bind(&query, session_fields, &launch->device);
+    fields_bind(&query, start_fields, &launch->start);
     query_text(&query, ":id", launch->id);
     query_text(&query, ":run_id", launch->run_id);
     query_text(&query, ":device_id", device);
@@ -106,9 +100,7 @@ static int metrics_write(struct store *store, const char *result_id,
                          const struct case_result *result)
 {
     struct query query;
-    query_open(&query, store, "store a metric",
-               "INSERT INTO metric (result_id, ordinal, name, value)"
-               " VALUES (:result_id, :ordinal, :name, :value)");
+    row_open(&query, store, "store a metric", "metric", "");
     for (int i = 0; i < result->metric_count; i++) {
         query_text(&query, ":result_id", result_id);
         query_integer(&query, ":ordinal", i + 1);
@@ -125,10 +117,7 @@ static int samples_write(struct store *store, const char *result_id, const struc
     size_t count = (size_t)samples->count, walls = (size_t)samples->wall_count;
     struct query query;
     if (samples->count == 0 && samples->wall_count == 0) return 0;
-    query_open(&query, store, "store samples",
-               "INSERT INTO sample (result_id, time_ns, busy_ns, event_ns, round, mark,"
-               " wall_ns, wall_round) VALUES (:result_id, :time_ns, :busy_ns, :event_ns, :round,"
-               " :mark, :wall_ns, :wall_round)");
+    row_open(&query, store, "store samples", "sample", "");
     query_text(&query, ":result_id", result_id);
     if (count > 0) {
         query_blob(&query, ":time_ns", samples->time_ns, 4 * count);
@@ -147,9 +136,7 @@ static int samples_write(struct store *store, const char *result_id, const struc
 static int spans_write(struct store *store, const char *result_id, const struct samples *samples)
 {
     struct query query;
-    query_open(&query, store, "store a stage's span",
-               "INSERT INTO span (result_id, ordinal, lane, name, begin_ns, end_ns)"
-               " VALUES (:result_id, :ordinal, :lane, :name, :begin_ns, :end_ns)");
+    row_open(&query, store, "store a stage's span", "span", "");
     for (int i = 0; i < samples->span_count; i++) {
         query_text(&query, ":result_id", result_id);
         query_integer(&query, ":ordinal", i + 1);
@@ -173,31 +160,20 @@ static void result_id(const struct result_row *row, char id[ID_SIZE])
     id_hash_end(&hash, id);
 }
 
-static int next_ordinal(struct store *store, const char *launch_id, int64_t *ordinal)
-{
-    struct query query;
-    query_open(&query, store, "store a case",
-               "SELECT coalesce(max(ordinal), 0) + 1 AS next FROM result"
-               " WHERE launch_id = :launch_id");
-    query_text(&query, ":launch_id", launch_id);
-    if (query_step(&query) == 1) *ordinal = column_integer(&query, "next");
-    return query_close(&query);
-}
-
 int result_write(struct store *store, const struct result_row *row, bool *added)
 {
-    static const char *const extra[] = {"id",          "launch_id",    "ordinal",
-                                        "measured_at", "purpose",      "group_label",
-                                        "threshold",   "expect_wrong", NULL};
-    const struct part parts[] = {{case_fields, &row->result->id}, {result_fields, row->result}};
+    static const char next[] =
+        "SELECT coalesce(max(ordinal), 0) + 1 FROM result WHERE launch_id = :key";
     char id[ID_SIZE];
     int64_t ordinal = 0;
     struct query query;
 
     result_id(row, id);
-    if (next_ordinal(store, row->launch_id, &ordinal) != 0) return -1;
-    row_open(&query, store, "store a case", "result", extra, parts, 2,
+    if (store_integer(store, "store a case", next, row->launch_id, &ordinal) != 0) return -1;
+    row_open(&query, store, "store a case", "result",
              row->merge ? "ON CONFLICT (id) DO NOTHING" : "");
+    fields_bind(&query, case_fields, &row->result->id);
+    fields_bind(&query, result_fields, row->result);
     query_text(&query, ":id", id);
     query_text(&query, ":launch_id", row->launch_id);
     query_integer(&query, ":ordinal", ordinal);

@@ -2,6 +2,15 @@
  * holds them together. The words in the CHECK clauses are those of status_name() and its kin. */
 #include "store/store_internal.h"
 
+/* What identifies a case. */
+#define CASE_COLUMNS                                                                               \
+    "    operation TEXT NOT NULL,\n"                                                               \
+    "    variant TEXT NOT NULL,\n"                                                                 \
+    "    kind TEXT NOT NULL CHECK (kind IN ('kernel', 'baseline', 'reference')),\n"                \
+    "    place TEXT NOT NULL CHECK (place IN ('host', 'cuda')),\n"                                 \
+    "    shape TEXT NOT NULL,\n"                                                                   \
+    "    temperature TEXT NOT NULL CHECK (temperature IN ('cold', 'hot')),\n"
+
 static const char schema[] =
     /* What a program was built from, and the machine it ran on. */
     "CREATE TABLE environment (\n"
@@ -104,14 +113,7 @@ static const char schema[] =
     "    launch_id TEXT NOT NULL REFERENCES launch (id),\n"
     "    ordinal INTEGER NOT NULL CHECK (ordinal >= 1),\n"
     "    purpose TEXT NOT NULL CHECK (purpose IN ('case', 'ceiling')),\n"
-    "    group_label TEXT NOT NULL,\n"
-    "    operation TEXT NOT NULL,\n"
-    "    variant TEXT NOT NULL,\n"
-    "    kind TEXT NOT NULL CHECK (kind IN ('kernel', 'baseline', 'reference')),\n"
-    "    place TEXT NOT NULL CHECK (place IN ('host', 'cuda')),\n"
-    "    shape TEXT NOT NULL,\n"
-    "    temperature TEXT NOT NULL CHECK (temperature IN ('cold', 'hot')),\n"
-    "    skip TEXT NOT NULL,\n"
+    "    group_label TEXT NOT NULL,\n" CASE_COLUMNS "    skip TEXT NOT NULL,\n"
     "    ceiling TEXT,\n"
     "    PRIMARY KEY (launch_id, ordinal)\n"
     ") STRICT, WITHOUT ROWID;\n"
@@ -122,14 +124,7 @@ static const char schema[] =
     "    ordinal INTEGER NOT NULL CHECK (ordinal >= 1),\n"
     "    measured_at TEXT NOT NULL,\n"
     "    purpose TEXT NOT NULL CHECK (purpose IN ('case', 'ceiling')),\n"
-    "    group_label TEXT NOT NULL,\n"
-    "    operation TEXT NOT NULL,\n"
-    "    variant TEXT NOT NULL,\n"
-    "    kind TEXT NOT NULL CHECK (kind IN ('kernel', 'baseline', 'reference')),\n"
-    "    place TEXT NOT NULL CHECK (place IN ('host', 'cuda')),\n"
-    "    shape TEXT NOT NULL,\n"
-    "    temperature TEXT NOT NULL CHECK (temperature IN ('cold', 'hot')),\n"
-    "    status TEXT NOT NULL CHECK\n"
+    "    group_label TEXT NOT NULL,\n" CASE_COLUMNS "    status TEXT NOT NULL CHECK\n"
     "        (status IN ('ok', 'skipped', 'wrong', 'unstable', 'crashed', 'timeout')),\n"
     "    reason TEXT NOT NULL,\n"
     "    note TEXT NOT NULL,\n"
@@ -264,13 +259,7 @@ static const char schema[] =
     "    id TEXT PRIMARY KEY NOT NULL,\n"
     "    comparability TEXT NOT NULL,\n"
     "    session TEXT NOT NULL,\n"
-    "    source TEXT NOT NULL CHECK (source IN ('calibrate', 'null', 'code')),\n"
-    "    operation TEXT NOT NULL,\n"
-    "    variant TEXT NOT NULL,\n"
-    "    kind TEXT NOT NULL CHECK (kind IN ('kernel', 'baseline', 'reference')),\n"
-    "    place TEXT NOT NULL CHECK (place IN ('host', 'cuda')),\n"
-    "    shape TEXT NOT NULL,\n"
-    "    temperature TEXT NOT NULL CHECK (temperature IN ('cold', 'hot')),\n"
+    "    source TEXT NOT NULL CHECK (source IN ('calibrate', 'null', 'code')),\n" CASE_COLUMNS
     "    metric TEXT NOT NULL CHECK (metric IN ('time', 'speedup')),\n"
     "    rounds INTEGER NOT NULL CHECK (rounds >= 1),\n"
     "    time_ns REAL NOT NULL,\n"
@@ -292,14 +281,7 @@ static const char schema[] =
     ") STRICT;\n"
 
     "CREATE TABLE verdict (\n"
-    "    gate_id TEXT NOT NULL REFERENCES gate (id),\n"
-    "    operation TEXT NOT NULL,\n"
-    "    variant TEXT NOT NULL,\n"
-    "    kind TEXT NOT NULL CHECK (kind IN ('kernel', 'baseline', 'reference')),\n"
-    "    place TEXT NOT NULL CHECK (place IN ('host', 'cuda')),\n"
-    "    shape TEXT NOT NULL,\n"
-    "    temperature TEXT NOT NULL CHECK (temperature IN ('cold', 'hot')),\n"
-    "    verdict TEXT NOT NULL,\n"
+    "    gate_id TEXT NOT NULL REFERENCES gate (id),\n" CASE_COLUMNS "    verdict TEXT NOT NULL,\n"
     "    tags TEXT NOT NULL,\n"
     "    reason TEXT NOT NULL,\n"
     "    ratio REAL,\n"

@@ -14,16 +14,14 @@ static int gate_write(struct store *store, const char *id, const char *comparabi
     struct query query;
     char now[TIMESTAMP_SIZE];
     timestamp_now(now);
-    query_open(&query, store, "store a gate",
-               "INSERT INTO gate (id, mode, suite, base, candidate, comparability, judged_at, exit)"
-               " VALUES (:id, :mode, :suite, :base, :candidate, :comparability, :now, :exit)");
+    row_open(&query, store, "store a gate", "gate", "");
     query_text(&query, ":id", id);
     query_text(&query, ":mode", comparison->mode);
     query_text(&query, ":suite", comparison->candidate.suite);
     query_text(&query, ":base", side_name(&comparison->base));
     query_text(&query, ":candidate", side_name(&comparison->candidate));
     query_text(&query, ":comparability", comparability);
-    query_text(&query, ":now", now);
+    query_text(&query, ":judged_at", now);
     query_integer(&query, ":exit", comparison->exit);
     return query_run(&query);
 }
@@ -49,11 +47,7 @@ static int verdicts_write(struct store *store, const char *gate_id,
                           const struct comparison *comparison)
 {
     struct query query;
-    query_open(&query, store, "store a verdict",
-               "INSERT INTO verdict (gate_id, operation, variant, kind, place, shape, temperature,"
-               " verdict, tags, reason, ratio, ratio_lo, ratio_hi, floor, mde, launches) VALUES"
-               " (:gate_id, :operation, :variant, :kind, :place, :shape, :temperature, :verdict,"
-               " :tags, :reason, :ratio, :ratio_lo, :ratio_hi, :floor, :mde, :launches)");
+    row_open(&query, store, "store a verdict", "verdict", "");
     for (int i = 0; i < comparison->count; i++) {
         verdict_bind(&query, gate_id, &comparison->rows[i]);
         if (query_step(&query) != 0) break;

@@ -40,11 +40,7 @@ static int expected_write(struct store *store, const char *launch_id, const stru
 {
     struct query query;
     int ordinal = 0;
-    query_open(&query, store, "store the plan",
-               "INSERT INTO expected (launch_id, ordinal, purpose, group_label, operation,"
-               " variant, kind, place, shape, temperature, skip, ceiling) VALUES (:launch_id,"
-               " :ordinal, :purpose, :group_label, :operation, :variant, :kind, :place, :shape,"
-               " :temperature, :skip, :ceiling)");
+    row_open(&query, store, "store the plan", "expected", "");
     for (int i = 0; i < plan->count; i++) {
         for (int j = 0; j < plan->groups[i].variant_count; j++) {
             query_text(&query, ":launch_id", launch_id);

@@ -107,26 +107,6 @@ static int take_text(char *out, size_t size, const char *value)
     return text_copy(out, size, value) ? assay_error("longer than %zu characters", size - 1) : 0;
 }
 
-static int take_document(struct claim *claim, const char *value)
-{
-    return take_text(claim->document, sizeof claim->document, value);
-}
-
-static int take_says(struct claim *claim, const char *value)
-{
-    return take_text(claim->says, sizeof claim->says, value);
-}
-
-static int take_conditions(struct claim *claim, const char *value)
-{
-    return take_text(claim->conditions, sizeof claim->conditions, value);
-}
-
-static int take_note(struct claim *claim, const char *value)
-{
-    return take_text(claim->note, sizeof claim->note, value);
-}
-
 static int take_quantity(struct claim *claim, const char *value)
 {
     int index = word_index(value, quantities, CLAIM_METRIC);
@@ -153,14 +133,24 @@ static int take_awaits(struct claim *claim, const char *value)
     return claim->awaits || !strcmp(value, "no") ? 0 : assay_error("awaits is yes or no");
 }
 
-/* The keys of a section, but its cases. */
+/* The keys of a section, but its cases: text as it is, or what `take` makes of it. */
+#define TEXT_KEY(member)                                                                           \
+    {                                                                                              \
+#member, NULL, offsetof(struct claim, member), sizeof((struct claim *)0)->member           \
+    }
 static const struct {
     const char *name;
     int (*take)(struct claim *claim, const char *value);
+    size_t offset, size;
 } keys[] = {
-    {"document", take_document}, {"says", take_says},         {"conditions", take_conditions},
-    {"claimed", read_range},     {"quantity", take_quantity}, {"rule", take_rule},
-    {"awaits", take_awaits},     {"note", take_note},
+    TEXT_KEY(document),
+    TEXT_KEY(says),
+    TEXT_KEY(conditions),
+    {"claimed", read_range, 0, 0},
+    {"quantity", take_quantity, 0, 0},
+    {"rule", take_rule, 0, 0},
+    {"awaits", take_awaits, 0, 0},
+    TEXT_KEY(note),
 };
 enum { KEYS = sizeof keys / sizeof *keys };
 
@@ -170,7 +160,10 @@ static int take_key(struct claim *claim, const struct suite_key *key)
     for (int i = 0; i < KEYS; i++) {
         names[i] = keys[i].name;
         if (strcmp(keys[i].name, key->name)) continue;
-        return keys[i].take(claim, key->value) ? suite_error_here(claim->file, key->line) : 0;
+        int failed = keys[i].take
+                         ? keys[i].take(claim, key->value)
+                         : take_text((char *)claim + keys[i].offset, keys[i].size, key->value);
+        return failed ? suite_error_here(claim->file, key->line) : 0;
     }
     memcpy(names + KEYS, side_keys, sizeof side_keys);
     if (word_index(key->name, side_keys, CLAIM_SIDES) >= 0) return 0;

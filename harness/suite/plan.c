@@ -43,6 +43,14 @@ void group_case_id(const struct group *group, int variant, struct case_id *id)
     shape_text(&group->shape, id->shape, sizeof id->shape);
 }
 
+/* Number `from` becomes number `to`, at or before it. */
+static void keep_variant(struct group *group, int to, int from)
+{
+    group->variant[to] = group->variant[from];
+    group->expect_wrong[to] = group->expect_wrong[from];
+    memmove(group->skip[to], group->skip[from], sizeof group->skip[to]);
+}
+
 static void filter_variants(struct group *group, const char *filter)
 {
     int kept = 0;
@@ -52,9 +60,7 @@ static void filter_variants(struct group *group, const char *filter)
         group_case_id(group, i, &id);
         if (!case_matches(filter, &id)) continue;
         has_baseline = has_baseline || !strcmp(group->baseline, group->variant[i]->name);
-        group->variant[kept] = group->variant[i];
-        memmove(group->skip[kept], group->skip[i], sizeof group->skip[i]);
-        kept++;
+        keep_variant(group, kept++, i);
     }
     group->variant_count = kept;
     if (!has_baseline) group->baseline[0] = '\0';
@@ -174,8 +180,7 @@ static void drop_skipped(struct group *group)
     int kept = 0;
     for (int i = 0; i < group->variant_count; i++) {
         if (*group->skip[i]) continue;
-        group->variant[kept] = group->variant[i];
-        group->skip[kept++][0] = '\0';
+        keep_variant(group, kept++, i);
     }
     group->variant_count = kept;
 }

@@ -4,8 +4,9 @@
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "store/exchange/store_foreign.h"
 
 enum { MAX_PATH = 4096, MAX_ROUNDS = 65536, MOST = 1 << 28 };
 
@@ -37,25 +38,13 @@ static float decode(const unsigned char *at)
     return value;
 }
 
-static int samples_alloc(struct samples *samples, int count)
-{
-    size_t size = (size_t)count;
-    samples->count = count;
-    samples->time_ns = malloc(size * sizeof *samples->time_ns);
-    samples->round = malloc(size * sizeof *samples->round);
-    samples->mark = calloc(size, sizeof *samples->mark);
-    return samples->time_ns && samples->round && samples->mark
-               ? 0
-               : assay_error("out of memory for %d samples", count);
-}
-
 /* A round a sample; more samples than rounds share them evenly. */
 static int read_samples(const char *name, FILE *in, const char *file, int count,
                         struct samples *samples)
 {
     unsigned char bytes[4];
     int rounds = count < MAX_ROUNDS ? count : MAX_ROUNDS;
-    if (samples_alloc(samples, count) != 0) return -1;
+    if (foreign_samples_alloc(samples, count) != 0) return -1;
     for (int i = 0; i < count; i++) {
         if (fread(bytes, sizeof bytes, 1, in) != 1)
             return assay_error("%s: %s has %d samples, not %d", name, file, i, count);

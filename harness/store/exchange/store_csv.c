@@ -41,7 +41,8 @@ static const struct field time_fields[] = {
 /* Columns that stand together, with what their struct is for one line. */
 struct columns {
     const char *prefix;
-    struct part part;
+    const struct field *fields;
+    const void *base;
 };
 enum { COLUMNS = 13 };
 
@@ -60,19 +61,19 @@ static void columns_of(const struct stored_run *run, const struct stored_case *s
     const struct case_result *result = stored ? &stored->result : NULL;
     const struct launch_info *launch = stored ? launch_of(run, stored->launch_id) : NULL;
     const struct columns all[COLUMNS] = {
-        {"", {case_fields, result ? &result->id : NULL}},
-        {"", {result_fields, result}},
-        {"", {metric_fields, metrics}},
-        {"", {group_fields, stored}},
-        {"", {run_id_fields, &run->run}},
-        {"", {launch_id_fields, launch}},
-        {"run_", {run_fields, &run->run}},
-        {"run_", {time_fields, run}},
-        {"launch_", {launch_fields, launch}},
-        {"launch_", {session_fields, launch ? &launch->device : NULL}},
-        {"device_", {device_fields, launch ? &launch->device : NULL}},
-        {"program_", {program_fields, &run->program}},
-        {"host_", {host_fields, &run->host}},
+        {"", case_fields, result ? &result->id : NULL},
+        {"", result_fields, result},
+        {"", metric_fields, metrics},
+        {"", group_fields, stored},
+        {"", run_id_fields, &run->run},
+        {"", launch_id_fields, launch},
+        {"run_", run_fields, &run->run},
+        {"run_", time_fields, run},
+        {"launch_", launch_fields, launch},
+        {"launch_", session_fields, launch ? &launch->device : NULL},
+        {"device_", device_fields, launch ? &launch->device : NULL},
+        {"program_", program_fields, &run->program},
+        {"host_", host_fields, &run->host},
     };
     memcpy(columns, all, sizeof all);
 }
@@ -126,13 +127,12 @@ static void metrics_text(const struct case_result *result, struct metrics *metri
 static void write_line(FILE *out, const struct columns columns[COLUMNS], bool is_header)
 {
     for (int i = 0; i < COLUMNS; i++) {
-        const struct part *part = &columns[i].part;
-        for (const struct field *field = part->fields; field->column; field++) {
+        for (const struct field *field = columns[i].fields; field->column; field++) {
             char name[80], number[NUMBER_SIZE];
             const char *text = name;
             snprintf(name, sizeof name, "%s%s", columns[i].prefix, field->column);
             if (!is_header)
-                text = value_text(field, (const char *)part->base + field->offset, number);
+                text = value_text(field, (const char *)columns[i].base + field->offset, number);
             csv_write(out, text, i + 1 == COLUMNS && !field[1].column ? '\n' : ',');
         }
     }

@@ -65,12 +65,11 @@ static int export_table(struct store *store, const struct exchange *table, const
 
 static int export_header(struct store *store, const char *run_id, FILE *out)
 {
-    struct query query;
-    query_open(&query, store, "look for a run", "SELECT 1 FROM run WHERE id = :id");
-    query_text(&query, ":id", run_id);
-    int found = query_step(&query);
-    if (query_close(&query) != 0) return -1;
-    if (found != 1) return assay_error("%s: there is no run %s", store->path, run_id);
+    int64_t runs = 0;
+    if (store_integer(store, "look for a run", "SELECT count(*) FROM run WHERE id = :key", run_id,
+                      &runs) != 0)
+        return -1;
+    if (runs == 0) return assay_error("%s: there is no run %s", store->path, run_id);
     if (fprintf(out, "{\"assay_ndjson\":%d,\"table\":\"header\",\"schema\":%d}\n", EXCHANGE_FORMAT,
                 store_version) < 0)
         return write_failed(store);

@@ -37,12 +37,10 @@ static int read_all(struct foreign *foreign, FILE *in)
 
 static int check_json(struct foreign *foreign)
 {
-    struct query query;
     int64_t valid = 0;
-    query_open(&query, foreign->store, "read a file", "SELECT json_valid(:text) AS valid");
-    query_text(&query, ":text", foreign->text);
-    if (query_step(&query) == 1) valid = column_integer(&query, "valid");
-    if (query_close(&query) != 0) return -1;
+    if (store_integer(foreign->store, "read a file", "SELECT json_valid(:key)", foreign->text,
+                      &valid) != 0)
+        return -1;
     if (valid) return 0;
     return assay_error("%s: not JSON, or cut short", foreign->name);
 }
@@ -120,6 +118,38 @@ struct case_result *foreign_case_add(struct foreign_run *run)
     return result;
 }
 
+int foreign_samples_alloc(struct samples *samples, int count)
+{
+    size_t size = (size_t)count;
+    samples->count = count;
+    samples->time_ns = malloc(size * sizeof *samples->time_ns);
+    samples->round = malloc(size * sizeof *samples->round);
+    samples->mark = calloc(size, sizeof *samples->mark);
+    return samples->time_ns && samples->round && samples->mark
+               ? 0
+               : assay_error("out of memory for %d samples", count);
+}
+
+void foreign_set_bytes(struct case_result *result, double bytes)
+{
+    if (isnan(bytes)) return;
+    memset(&result->work, 0, sizeof result->work);
+    result->work.read_bytes = round(bytes);
+}
+
+void foreign_set_status(struct case_result *result, enum case_status status, const char *reason)
+{
+    result->status = status;
+    if (status == STATUS_OK && result->time_ns > 0) return;
+    if (status == STATUS_OK) {
+        result->status = STATUS_SKIPPED;
+        reason = "the file has no time for it";
+    }
+    result->time_ns = result->lo_ns = result->hi_ns = NAN;
+    result->note[0] = '\0';
+    text_copy(result->reason, sizeof result->reason, reason);
+}
+
 /* ---------------------------------------------------------------- names -- */
 
 const char *foreign_basename(const char *path)
@@ -179,16 +209,6 @@ static void make_ids(const struct foreign *foreign, int index)
     memcpy(run->launch.run_id, run->run.id, sizeof run->launch.run_id);
 }
 
-static int is_there(struct store *store, const char *run_id, bool *there)
-{
-    struct query query;
-    query_open(&query, store, "look for a run",
-               "SELECT EXISTS (SELECT 1 FROM run WHERE id = :id) AS there");
-    query_text(&query, ":id", run_id);
-    if (query_step(&query) == 1) *there = column_integer(&query, "there") != 0;
-    return query_close(&query);
-}
-
 static int store_foreign_cases(const struct foreign *foreign, const struct foreign_run *run,
                                int *rows)
 {
@@ -215,12 +235,14 @@ static int store_foreign_cases(const struct foreign *foreign, const struct forei
 static int store_run(const struct foreign *foreign, int index, int *rows)
 {
     struct foreign_run *run = &foreign->runs[index];
-    bool there = false;
+    int64_t there = 0;
     make_ids(foreign, index);
     const struct run_row row = {&run->run,           &run->program, &run->host, "complete",
                                 foreign->started_at, NULL,          true};
     const struct launch_row launch = {&run->launch, foreign->started_at, true};
-    if (is_there(foreign->store, run->run.id, &there) != 0) return -1;
+    if (store_integer(foreign->store, "look for a run", "SELECT count(*) FROM run WHERE id = :key",
+                      run->run.id, &there) != 0)
+        return -1;
     if (there) return 0;
     if (run_write(foreign->store, &row) != 0 || launch_write(foreign->store, &launch) != 0)
         return -1;

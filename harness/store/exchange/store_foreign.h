@@ -38,6 +38,14 @@ void foreign_release(struct foreign *foreign);
 struct foreign_run *foreign_run_add(struct foreign *foreign);
 struct case_result *foreign_case_add(struct foreign_run *run);
 
+/* Room for the times of `count` samples, in rounds to come; marks are 0. -1 with assay_error. */
+int foreign_samples_alloc(struct samples *samples, int count);
+/* Bytes of the case, of which the file does not say how many are written; NAN: not known. */
+void foreign_set_bytes(struct case_result *result, double bytes);
+/* STATUS_OK: the case is ok if it has a time, else skipped. Any other status has its reason; a
+ * case that is not ok keeps no time. */
+void foreign_set_status(struct case_result *result, enum case_status status, const char *reason);
+
 /* Store all runs; a case that is there twice fails. */
 int foreign_store(struct foreign *foreign, int *rows_added);
 

@@ -50,8 +50,6 @@ static int table_open(struct importer *importer, const struct exchange *exchange
     struct importer_table *table = &importer->table[exchange - exchange_tables];
     struct query query;
     if (table->insert.statement) return 0;
-    sqlite3_str *names = sqlite3_str_new(NULL);
-    sqlite3_str *marks = sqlite3_str_new(NULL);
     query_open(&query, importer->store, "read the schema",
                "SELECT name, type FROM pragma_table_info(:table) ORDER BY cid");
     query_text(&query, ":table", exchange->table);
@@ -59,18 +57,10 @@ static int table_open(struct importer *importer, const struct exchange *exchange
         struct column *column = &table->column[table->count];
         column_text(&query, "name", column->name, sizeof column->name);
         column_text(&query, "type", column->type, sizeof column->type);
-        sqlite3_str_appendf(names, "%s\"%w\"", table->count ? ", " : "", column->name);
-        sqlite3_str_appendf(marks, "%s?", table->count ? ", " : "");
     }
-    char *columns = sqlite3_str_finish(names), *values = sqlite3_str_finish(marks);
-    int status = query_close(&query);
-    char *sql = sqlite3_mprintf("INSERT INTO %s (%s) VALUES (%s) %s", exchange->table, columns,
-                                values, exchange->conflict);
-    if (status == 0) query_open(&table->insert, importer->store, "import a row", sql ? sql : "");
-    sqlite3_free(columns);
-    sqlite3_free(values);
-    sqlite3_free(sql);
-    return status == 0 && table->insert.rc == SQLITE_OK ? 0 : -1;
+    if (query_close(&query) != 0) return -1;
+    row_open(&table->insert, importer->store, "import a row", exchange->table, exchange->conflict);
+    return table->insert.rc == SQLITE_OK ? 0 : -1;
 }
 
 /* Index of the table, open for rows, or -1. */
@@ -159,13 +149,12 @@ static int check_header(struct importer *importer, const char *line)
 static int line_table(struct importer *importer, const char *line, char *table, size_t size)
 {
     struct query query;
-    *table = '\0';
-    query_open(&query, importer->store, "read a line",
-               "SELECT iif(json_valid(:line), json_type(:line), '') AS type");
-    query_text(&query, ":line", line);
     char type[16] = "";
-    if (query_step(&query) == 1) column_text(&query, "type", type, sizeof type);
-    if (query_close(&query) != 0) return -1;
+    *table = '\0';
+    if (store_text(importer->store, "read a line",
+                   "SELECT iif(json_valid(:key), json_type(:key), '')", line, type,
+                   sizeof type) < 0)
+        return -1;
     if (strcmp(type, "object") != 0) return assay_error("not a JSON object");
 
     query_open(&query, importer->store, "read a line",

@@ -79,13 +79,7 @@ static void read_name(const char *text, struct case_id *id)
 static int keep_samples(struct case_result *result, const struct gbench_instance *instance)
 {
     struct samples *samples = &result->samples;
-    size_t count = (size_t)instance->count;
-    samples->count = instance->count;
-    samples->time_ns = malloc(count * sizeof *samples->time_ns);
-    samples->round = malloc(count * sizeof *samples->round);
-    samples->mark = calloc(count, sizeof *samples->mark);
-    if (!samples->time_ns || !samples->round || !samples->mark)
-        return assay_error("out of memory for %d repetitions", instance->count);
+    if (foreign_samples_alloc(samples, instance->count) != 0) return -1;
     for (int i = 0; i < instance->count; i++) {
         samples->time_ns[i] = (float)instance->time_ns[i];
         samples->round[i] = (uint16_t)(i < 65535 ? i : 65535);
@@ -116,20 +110,6 @@ static int set_time(struct case_result *result, struct gbench_instance *instance
     return 0;
 }
 
-static void set_status(struct case_result *result, const struct gbench_instance *instance)
-{
-    if (!instance->failed && !instance->skipped && result->time_ns > 0) {
-        result->status = STATUS_OK;
-        return;
-    }
-    result->status = instance->failed ? STATUS_CRASHED : STATUS_SKIPPED;
-    result->time_ns = result->lo_ns = result->hi_ns = NAN;
-    result->note[0] = '\0';
-    text_copy(result->reason, sizeof result->reason,
-              instance->failed || instance->skipped ? instance->reason
-                                                    : "the file has no time for it");
-}
-
 static int add_case(struct foreign_run *run, struct gbench_instance *instance)
 {
     struct case_result *result = foreign_case_add(run);
@@ -137,12 +117,12 @@ static int add_case(struct foreign_run *run, struct gbench_instance *instance)
     read_name(instance->name, &result->id);
     if (result->id.place == ASSAY_HOST) result->clock = CLOCK_HOST;
     if (set_time(result, instance) != 0) return -1;
-    double bytes = instance->bytes_per_s * result->time_ns / 1e9;
-    if (!isnan(bytes)) {
-        memset(&result->work, 0, sizeof result->work);
-        result->work.read_bytes = round(bytes); /* or written: the file does not say */
-    }
-    set_status(result, instance);
+    foreign_set_bytes(result, instance->bytes_per_s * result->time_ns / 1e9);
+    foreign_set_status(result,
+                       instance->failed    ? STATUS_CRASHED
+                       : instance->skipped ? STATUS_SKIPPED
+                                           : STATUS_OK,
+                       instance->reason);
     return 0;
 }
 

@@ -137,16 +137,6 @@ static void set_note(struct case_result *result, const char *what, double sample
         snprintf(result->note, sizeof result->note, "%s of %.0f", what, samples);
 }
 
-/* Bytes are known by their rate alone, which is over the mean; how many of them
- * are written is not. */
-static void set_work(struct case_result *result, const struct state *state)
-{
-    double bytes = state->bytes_per_s * state->mean_s;
-    if (isnan(bytes)) return;
-    memset(&result->work, 0, sizeof result->work);
-    result->work.read_bytes = round(bytes);
-}
-
 static int set_cold(const struct foreign *foreign, const struct state *state,
                     struct case_result *result)
 {
@@ -155,7 +145,8 @@ static int set_cold(const struct foreign *foreign, const struct state *state,
     result->clock = on_host ? CLOCK_HOST : CLOCK_EVENT;
     result->wall_ns = ns_per_s * (on_host ? state->cpu_only_s : state->cpu_mean_s);
     result->sm_mhz = state->sm_hz / 1e6;
-    set_work(result, state);
+    /* The rate is over the mean. */
+    foreign_set_bytes(result, state->bytes_per_s * state->mean_s);
     int found = state->file[0] ? nvbench_samples_read(foreign->name, state->file,
                                                       state->file_samples, &result->samples)
                                : 0;
@@ -178,22 +169,14 @@ static void set_batch(const struct state *state, struct case_result *result)
     result->id.place = ASSAY_CUDA;
     result->clock = CLOCK_EVENT;
     result->time_ns = ns_per_s * state->batch_s;
-    set_work(result, state);
+    foreign_set_bytes(result, state->bytes_per_s * state->mean_s);
     set_note(result, "mean", state->batch_samples);
 }
 
 static void set_status(struct case_result *result, bool skipped, const char *reason)
 {
-    if (!skipped && result->time_ns > 0) {
-        result->status = STATUS_OK;
-        return;
-    }
-    result->status = STATUS_SKIPPED;
-    result->time_ns = result->lo_ns = result->hi_ns = NAN;
-    result->note[0] = '\0';
-    result->clock = -1;
-    text_copy(result->reason, sizeof result->reason,
-              skipped ? reason : "the file has no time for it");
+    foreign_set_status(result, skipped ? STATUS_SKIPPED : STATUS_OK, reason);
+    if (result->status != STATUS_OK) result->clock = -1;
 }
 
 static struct case_result *add_case(struct foreign_run *run, struct query *query)
