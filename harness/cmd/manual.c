@@ -7,152 +7,84 @@
 #include "assay.h"
 #include "cmd/help.h"
 
-/* A piece of the text that is no string of its own. */
-struct piece {
-    const char *begin;
-    size_t length;
-};
-
-static struct piece line_at(const char *text)
-{
-    return (struct piece){text, strcspn(text, "\n")};
-}
-
-static const char *after(struct piece line)
-{
-    const char *end = line.begin + line.length;
-    return *end ? end + 1 : end;
-}
-
-static struct piece without_blanks(struct piece piece)
-{
-    while (piece.length && *piece.begin == ' ') {
-        piece.begin++;
-        piece.length--;
-    }
-    return piece;
-}
-
-static bool begins(struct piece piece, const char *word)
-{
-    return piece.length >= strlen(word) && strncmp(piece.begin, word, strlen(word)) == 0;
-}
-
 /* Two blanks and no third: a term of a list. */
-static bool is_term(struct piece line)
+static bool is_term(const char *line, size_t length)
 {
-    return begins(line, "  ") && line.length > 2 && line.begin[2] != ' ';
+    return length > 2 && strncmp(line, "  ", 2) == 0 && line[2] != ' ';
 }
 
-/* What roff would take for its own, or set as something else than it was typed. */
-static const char *escaped(char c)
+/* Escapes what roff would take for its own, or set as something else than it was typed.
+ * `literal` says whether a ` is open and outlives the line; NULL: a ` is one. */
+static void put_escaped(FILE *out, const char *text, size_t length, bool *literal)
 {
-    static const struct {
-        char plain;
-        const char *roff;
-    } escapes[] = {
-        {'\\', "\\e"}, {'-', "\\-"}, {'\'', "\\(aq"}, {'^', "\\(ha"}, {'~', "\\(ti"},
-    };
-    for (size_t i = 0; i < sizeof escapes / sizeof escapes[0]; i++)
-        if (escapes[i].plain == c) return escapes[i].roff;
-    return NULL;
-}
-
-/* The text of a line; `literal` says whether a ` is open and outlives the line. */
-static void put_text(FILE *out, struct piece text, bool *literal)
-{
-    if (text.length && *text.begin == '.') fputs("\\&", out);
-    for (size_t i = 0; i < text.length; i++) {
-        const char *roff = escaped(text.begin[i]);
-        if (literal && text.begin[i] == '`') {
+    static const char plain[] = "\\-'^~";
+    static const char *const roff[] = {"\\e", "\\-", "\\(aq", "\\(ha", "\\(ti"};
+    for (size_t i = 0; i < length; i++) {
+        const char *special = strchr(plain, text[i]);
+        if (literal && text[i] == '`') {
             *literal = !*literal;
             fputs(*literal ? "\\fB" : "\\fR", out);
-        } else if (roff) {
-            fputs(roff, out);
+        } else if (special) {
+            fputs(roff[special - plain], out);
         } else {
-            fputc(text.begin[i], out);
+            fputc(text[i], out);
         }
     }
+}
+
+static void put_line(FILE *out, const char *text, size_t length, bool *literal)
+{
+    if (length && *text == '.') fputs("\\&", out);
+    put_escaped(out, text, length, literal);
     fputc('\n', out);
 }
 
-/* Lines that stand as they are, less `indent` leading characters. */
-static const char *put_verbatim(FILE *out, const char *text, size_t indent)
+/* "  term  what it is", or what goes on below it. */
+static void put_item(FILE *out, const char *line, size_t length, bool *literal)
 {
-    fputs(".nf\n", out);
-    for (struct piece line = line_at(text); line.length; line = line_at(text)) {
-        size_t cut = line.length < indent ? line.length : indent;
-        text = after(line);
-        put_text(out, (struct piece){line.begin + cut, line.length - cut}, NULL);
+    size_t at = 0;
+    if (is_term(line, length)) {
+        for (at = 2; at < length && strncmp(line + at, "  ", 2) != 0;)
+            at++;
+        fputs(".TP\n\\fB", out);
+        put_escaped(out, line + 2, at - 2, NULL);
+        fputs("\\fR\n", out);
     }
-    fputs(".fi\n", out);
-    return text;
-}
-
-/* "  term  what it is": the term and where the rest begins. */
-static struct piece split_term(struct piece line, struct piece *rest)
-{
-    struct piece term = {line.begin + 2, line.length - 2};
-    size_t end = 0;
-    while (end < term.length && strncmp(term.begin + end, "  ", 2) != 0)
-        end++;
-    *rest = without_blanks((struct piece){term.begin + end, term.length - end});
-    term.length = end;
-    return term;
-}
-
-static const char *put_list(FILE *out, const char *text)
-{
-    bool literal = false;
-    for (struct piece line = line_at(text); line.length; line = line_at(text)) {
-        struct piece rest = without_blanks(line);
-        if (is_term(line)) {
-            fputs(".TP\n\\fB", out);
-            struct piece term = split_term(line, &rest);
-            for (size_t i = 0; i < term.length; i++)
-                escaped(term.begin[i]) ? (void)fputs(escaped(term.begin[i]), out)
-                                       : (void)fputc(term.begin[i], out);
-            fputs("\\fR\n", out);
-        }
-        if (rest.length) put_text(out, rest, &literal);
-        text = after(line);
-    }
-    return text;
-}
-
-static const char *put_prose(FILE *out, const char *text)
-{
-    bool literal = false;
-    for (struct piece line = line_at(text); line.length; line = line_at(text)) {
-        put_text(out, line, &literal);
-        text = after(line);
-    }
-    return text;
+    at += strspn(line + at, " ");
+    if (at < length) put_line(out, line + at, length - at, literal);
 }
 
 void manual_text(FILE *out, const char *text)
 {
     static const char usage[] = "usage: ", example[] = "example: ";
-    for (bool first = true; *text; first = false) {
-        struct piece line = line_at(text);
-        if (line.length == 0) {
-            text = after(line);
+    enum { NONE, LIST, PROSE, VERBATIM } block = NONE;
+    size_t length, indent = 0;
+    bool literal = false;
+    for (const char *line = text; *line; line += length + (line[length] != '\0')) {
+        length = strcspn(line, "\n");
+        if (length == 0) {
+            if (block == VERBATIM) fputs(".fi\n", out);
+            block = NONE;
             continue;
         }
-        if (is_term(line)) {
-            text = put_list(out, text);
-            continue;
+        if (block == NONE) {
+            bool is_example = strncmp(line, example, strlen(example)) == 0;
+            indent = is_example ? strlen(example) : strlen(usage);
+            literal = false;
+            block = is_term(line, length)                             ? LIST
+                    : is_example || strncmp(line, usage, indent) == 0 ? VERBATIM
+                                                                      : PROSE;
+            if (block != LIST && line != text) fputs(".PP\n", out);
+            if (is_example) fputs("Example:\n.PP\n", out);
+            if (block == VERBATIM) fputs(".nf\n", out);
         }
-        if (!first) fputs(".PP\n", out);
-        if (begins(line, usage)) {
-            text = put_verbatim(out, text, strlen(usage));
-        } else if (begins(line, example)) {
-            fputs("Example:\n.PP\n", out);
-            text = put_verbatim(out, text, strlen(example));
-        } else {
-            text = put_prose(out, text);
-        }
+        size_t cut = block != VERBATIM ? 0 : length < indent ? length : indent;
+        if (block == LIST)
+            put_item(out, line, length, &literal);
+        else
+            put_line(out, line + cut, length - cut, block == PROSE ? &literal : NULL);
     }
+    if (block == VERBATIM) fputs(".fi\n", out);
 }
 
 /* man(7) has its headings in capitals. */

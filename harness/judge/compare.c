@@ -5,6 +5,7 @@
 
 #include "case/comparability.h"
 #include "judge/compare_parts.h"
+#include "judge/gate_stats.h"
 
 /* The first difference of any launch from the first one of the base. */
 static void find_difference(struct comparing *comparing)
@@ -21,7 +22,7 @@ static void find_difference(struct comparing *comparing)
     if (strstr(out, "driver")) comparing->key_tags |= TAG_DRIVER;
 }
 
-/* ----------------------------------------------------------------- runs -- */
+/* ---------------------------------------------------------------- cases -- */
 
 /* Number of rows of the case that begins at `at`. */
 static int case_rows(const struct timings *timings, int at)
@@ -51,6 +52,69 @@ static int compare_cases(struct comparing *comparing)
     }
     return 0;
 }
+
+/* ------------------------------------------------- false discovery rate -- */
+
+/* Whether the verdict is the result of a test. */
+static bool is_tested(const struct comparison_row *row)
+{
+    bool by_test = row->verdict == VERDICT_REGRESSED || row->verdict == VERDICT_IMPROVED ||
+                   row->verdict == VERDICT_PASS || row->verdict == VERDICT_INCONCLUSIVE;
+    return by_test && !isnan(row->p_slower) && !isnan(row->p_faster);
+}
+
+/* The case changed by its own test, but not after the correction. */
+static void take_back(struct comparison_row *row)
+{
+    row->verdict = VERDICT_INCONCLUSIVE;
+    snprintf(row->reason, sizeof row->reason,
+             "changed by itself, but not at the false discovery rate of all cases");
+}
+
+/* Judge one direction by Benjamini-Hochberg. Only the direction with the smaller p-value may be
+ * found, so that no case is both slower and faster, whatever the rate. Returns how many tests. */
+static int judge_side(struct comparison *comparison, enum verdict found, double rate,
+                      struct hypothesis *family)
+{
+    bool slower = found == VERDICT_REGRESSED;
+    int count = 0;
+    for (int i = 0; i < comparison->count; i++) {
+        const struct comparison_row *row = &comparison->rows[i];
+        if (!is_tested(row)) continue;
+        double p = slower ? row->p_slower : row->p_faster;
+        family[count++] = (struct hypothesis){.p = p, .index = i};
+    }
+    bh_reject(family, count, rate);
+    for (int i = 0; i < count; i++) {
+        struct comparison_row *row = &comparison->rows[family[i].index];
+        double opposite = slower ? row->p_faster : row->p_slower;
+        bool is_found = family[i].rejected && family[i].p < opposite;
+        if (is_found && !(row->tags & TAG_CLOCK)) {
+            row->verdict = found;
+            row->reason[0] = '\0';
+        } else if (!is_found && row->verdict == found) {
+            take_back(row);
+        }
+    }
+    return count;
+}
+
+/* Correct the tests of all cases together. */
+static int correct(struct comparison *comparison, double rate)
+{
+    struct hypothesis *family = calloc((size_t)comparison->count + 1, sizeof *family);
+    if (!family) return assay_error("out of memory for %d tests", comparison->count);
+    judge_side(comparison, VERDICT_REGRESSED, rate, family);
+    int count = judge_side(comparison, VERDICT_IMPROVED, rate, family);
+    free(family);
+    comparison_note(comparison,
+                    "%d tests corrected together: of what is called changed, %.3g %% is expected "
+                    "to be false (--fdr)",
+                    count, 100 * rate);
+    return 0;
+}
+
+/* ----------------------------------------------------------------- runs -- */
 
 static void make_notes(const struct comparing *comparing)
 {
@@ -113,7 +177,7 @@ int compare_runs(struct comparison *comparison, const struct timings *base,
     comparison_side_of(&comparison->candidate, &candidate->run);
     find_difference(&comparing);
     if (compare_cases(&comparing) != 0) goto out;
-    if (options->fdr > 0 && compare_fdr(comparison, options->fdr) != 0) goto out;
+    if (options->fdr > 0 && correct(comparison, options->fdr) != 0) goto out;
     make_notes(&comparing);
     status = comparison_finish(comparison, options->fail_on);
 out:

@@ -1,19 +1,19 @@
-/* compare_case.c - judges one case of two runs. */
+/* compare_case.c - judges one case of two runs, and names the likely causes. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "device/nvml.h"
 #include "judge/compare_parts.h"
 #include "judge/gate_stats.h"
 
 static const double CONFIDENCE = 0.95;
 /* One-sided: one end of a 95 % interval. */
 static const double ALPHA = 0.025;
-/* Efficiency of the rank-sum test against the t test on normal data. */
-static const double EFFICIENCY = 0.955;
-static const double POWER = 0.8;
 /* SM clocks within this fraction of each other count as equal. */
 static const double STEADY_CLOCK = 0.01;
+/* Above this many operations per byte the time of a case follows the SM clock. */
+static const double OPS_PER_BYTE = 16;
 
 double clock_quantum(const struct device_info *device, double time_ns)
 {
@@ -212,7 +212,7 @@ static int find_change(struct comparison_row *row, const struct comparing *compa
     return 0;
 }
 
-/* Minimum detectable effect by the normal approximation, from the spread of these launches. */
+/* From the spread of these launches. */
 static double detectable(const struct comparison_row *row, const struct comparing *comparing,
                          const struct side_figures *base, const struct side_figures *candidate)
 {
@@ -222,10 +222,9 @@ static double detectable(const struct comparison_row *row, const struct comparin
     for (int i = 0; i < 2; i++) {
         memcpy(comparing->scratch, sides[i]->logs, (size_t)sides[i]->valid * sizeof(double));
         double spread = spread_of_few(comparing->scratch, sides[i]->valid);
-        variance += spread * spread / (EFFICIENCY * sides[i]->valid);
+        variance += spread * spread / sides[i]->valid;
     }
-    double reach = normal_quantile(1 - ALPHA) + normal_quantile(POWER);
-    return expm1(log1p(row->floor) + reach * sqrt(variance));
+    return detectable_effect(row->floor, variance, ALPHA);
 }
 
 static double p_of(const struct side_figures *base, const struct side_figures *candidate,
@@ -276,6 +275,51 @@ static enum verdict judge(struct comparison_row *row, const struct comparing *co
     return set(row, VERDICT_INCONCLUSIVE, "",
                weak ? "too few launches to prove anything" : "the interval straddles the floor");
 }
+
+/* ----------------------------------------------------------------- tags -- */
+
+/* The widest gap separates two groups if each has two launches or more, the gap is at least
+ * one per cent, and it is more than three times as wide as either group. */
+bool is_bimodal(double *logs, int count)
+{
+    int at = 0;
+    if (count < 6) return false;
+    stats_sort(logs, count);
+    for (int i = 2; i <= count - 2; i++)
+        if (at == 0 || logs[i] - logs[i - 1] > logs[at] - logs[at - 1]) at = i;
+    double gap = logs[at] - logs[at - 1];
+    double below = logs[at - 1] - logs[0], above = logs[count - 1] - logs[at];
+    return gap > 0.01 && gap > 3 * below && gap > 3 * above;
+}
+
+/* Whether the change of time is explained by the clock: the cycles are the same. */
+static bool is_clocks(const struct comparison_row *row, const struct side_figures *base,
+                      const struct side_figures *candidate)
+{
+    double change = log(row->ratio.mid), floor = log1p(row->floor);
+    if (!(base->rows[0].ops > OPS_PER_BYTE * base->rows[0].bytes)) return false;
+    double cycles = change + log(candidate->sm_mhz / base->sm_mhz);
+    return fabs(change) > floor && fabs(cycles) <= floor; /* false for NAN */
+}
+
+static void set_tags(struct comparison_row *row, const struct comparing *comparing,
+                     const struct side_figures *base, const struct side_figures *candidate)
+{
+    const char *code = base->rows[0].code_hash;
+    uint64_t reasons = 0;
+    for (int i = 0; i < base->count; i++)
+        reasons |= base->rows[i].clock_reasons;
+    for (int i = 0; i < candidate->count; i++)
+        reasons |= candidate->rows[i].clock_reasons;
+    row->tags |= comparing->key_tags;
+    if (nvml_is_slowdown(reasons)) row->tags |= TAG_THROTTLE;
+    if (code[0] && strcmp(code, candidate->rows[0].code_hash) == 0) row->tags |= TAG_SAME_CODE;
+    if (is_bimodal(base->logs, base->valid) || is_bimodal(candidate->logs, candidate->valid))
+        row->tags |= TAG_BIMODAL;
+    if (!comparing->options->speedup && is_clocks(row, base, candidate)) row->tags |= TAG_CLOCK;
+}
+
+/* ---------------------------------------------------------------- case -- */
 
 /* Whether all launches of the case ran at the same SM clock, as a simulated device always does. */
 static bool clock_is_steady(const struct comparing *comparing, const struct side_figures *base,
@@ -336,7 +380,7 @@ int compare_case(struct comparing *comparing, struct side_figures *base,
                       clock_quantum(&comparing->base->run.launches[0].device, row->base_ns));
     row->verdict = judge(row, comparing, base, candidate, change);
     row->mde = detectable(row, comparing, base, candidate);
-    compare_tags(row, comparing, base, candidate);
+    set_tags(row, comparing, base, candidate);
     bool changed = row->verdict == VERDICT_REGRESSED || row->verdict == VERDICT_IMPROVED;
     if (changed && (row->tags & TAG_CLOCK))
         row->verdict = set(row, VERDICT_UNSTABLE, "", "the clock differed, the cycles did not");

@@ -1,7 +1,4 @@
-/*
- * compare_parts.h - shared by compare.c (two runs), compare_case.c (the verdict of one
- * case), compare_fdr.c (the correction over all cases) and compare_tags.c (causes).
- */
+/* compare_parts.h - what compare.c (two runs) has for compare_case.c (one case of them). */
 #ifndef COMPARE_PARTS_H
 #define COMPARE_PARTS_H
 
@@ -29,13 +26,5 @@ struct comparing {
 /* Judge one case; a row is added unless both sides skipped it. -1 with assay_error. */
 int compare_case(struct comparing *comparing, struct side_figures *base,
                  struct side_figures *candidate);
-
-/* Correct the tests of all rows together, at false discovery rate `rate`. -1 with
- * assay_error. */
-int compare_fdr(struct comparison *comparison, double rate);
-
-/* Set the tags of a row; its ratio, floor and verdict are set. */
-void compare_tags(struct comparison_row *row, const struct comparing *comparing,
-                  const struct side_figures *base, const struct side_figures *candidate);
 
 #endif

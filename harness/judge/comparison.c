@@ -57,42 +57,48 @@ static int worst_first(const void *a, const void *b)
     return case_id_order(&x->id, &y->id);
 }
 
-static int by_operation(const void *a, const void *b)
+static int by_variant(const void *a, const void *b)
 {
-    const struct comparison_family *x = a, *y = b;
-    return strcmp(x->operation, y->operation);
+    const struct comparison_row *x = a, *y = b;
+    int order = strcmp(x->id.operation, y->id.operation);
+    return order ? order : strcmp(x->id.variant, y->id.variant);
 }
 
-/* Geometric mean per operation; until the end `ratio` holds the sum of logarithms. */
+/* Geometric mean per operation of rows that are ordered by operation; until the end `ratio` holds
+ * the sum of logarithms. */
 static int make_families(struct comparison *comparison)
 {
-    free(comparison->families);
-    comparison->family_count = 0;
-    comparison->families = calloc((size_t)comparison->count + 1, sizeof *comparison->families);
-    if (!comparison->families) return assay_error("out of memory for the families");
-    struct comparison_family *family = comparison->families;
+    struct comparison_family *family = calloc((size_t)comparison->count + 1, sizeof *family);
     int count = 0;
+    free(comparison->families);
+    comparison->families = family;
+    comparison->family_count = 0;
+    if (!family) return assay_error("out of memory for the families");
     for (int i = 0; i < comparison->count; i++) {
         const struct comparison_row *row = &comparison->rows[i];
         if (isnan(row->ratio.mid)) continue;
-        strcpy(family[count].operation, row->id.operation);
-        family[count++].ratio = log(row->ratio.mid);
+        if (count == 0 || strcmp(family[count - 1].operation, row->id.operation) != 0)
+            strcpy(family[count++].operation, row->id.operation);
+        family[count - 1].ratio += log(row->ratio.mid);
+        family[count - 1].cases++;
     }
-    qsort(family, (size_t)count, sizeof *family, by_operation);
-    for (int i = 0; i < count; i++) {
-        struct comparison_family *to = &family[comparison->family_count - 1];
-        if (i == 0 || strcmp(to->operation, family[i].operation) != 0) {
-            to = &family[comparison->family_count++];
-            *to = family[i];
-            to->cases = 1;
-        } else {
-            to->ratio += family[i].ratio;
-            to->cases++;
-        }
-    }
-    for (int i = 0; i < comparison->family_count; i++)
+    for (int i = 0; i < count; i++)
         family[i].ratio = exp(family[i].ratio / family[i].cases);
+    comparison->family_count = count;
     return 0;
+}
+
+/* Set names_place of every row, whether its variant ran on host and on CUDA; they are ordered by
+ * variant. */
+static void mark_places(struct comparison_row *rows, int count)
+{
+    for (int begin = 0, end = 0; begin < count;) {
+        bool differ = false;
+        for (; end < count && by_variant(&rows[begin], &rows[end]) == 0; end++)
+            differ |= rows[end].id.place != rows[begin].id.place;
+        while (begin < end)
+            rows[begin++].names_place = differ;
+    }
 }
 
 bool comparison_has_common_case(const struct comparison *comparison)
@@ -102,42 +108,6 @@ bool comparison_has_common_case(const struct comparison *comparison)
             comparison->rows[i].verdict != VERDICT_MISSING)
             return true;
     return false;
-}
-
-static int by_variant(const void *a, const void *b)
-{
-    const struct case_id *x = &(*(struct comparison_row *const *)a)->id;
-    const struct case_id *y = &(*(struct comparison_row *const *)b)->id;
-    int order = strcmp(x->operation, y->operation);
-    return order ? order : strcmp(x->variant, y->variant);
-}
-
-/* `rows` are all rows of one variant. */
-static void mark(struct comparison_row **rows, int count)
-{
-    bool differ = false;
-    for (int i = 1; i < count; i++)
-        differ |= rows[i]->id.place != rows[0]->id.place;
-    for (int i = 0; i < count; i++)
-        rows[i]->names_place = differ;
-}
-
-/* Set names_place of every row: whether its variant ran on host and on CUDA. */
-static int mark_places(struct comparison *comparison)
-{
-    struct comparison_row **rows = calloc((size_t)comparison->count + 1, sizeof(*rows));
-    if (!rows) return assay_error("out of memory for the rows");
-    for (int i = 0; i < comparison->count; i++)
-        rows[i] = &comparison->rows[i];
-    qsort(rows, (size_t)comparison->count, sizeof(*rows), by_variant);
-    for (int begin = 0, end; begin < comparison->count; begin = end) {
-        end = begin + 1;
-        while (end < comparison->count && by_variant(&rows[begin], &rows[end]) == 0)
-            end++;
-        mark(rows + begin, end - begin);
-    }
-    free(rows);
-    return 0;
 }
 
 int comparison_finish(struct comparison *comparison, unsigned fail_on)
@@ -152,10 +122,12 @@ int comparison_finish(struct comparison *comparison, unsigned fail_on)
         blocking[row->verdict] += blocks;
     }
     comparison->exit = verdict_exit(blocking, comparison->counts, fail_on);
-    if (comparison->count)
-        qsort(comparison->rows, (size_t)comparison->count, sizeof *comparison->rows, worst_first);
-    if (mark_places(comparison) != 0) return -1;
-    return make_families(comparison);
+    size_t count = (size_t)comparison->count;
+    if (count) qsort(comparison->rows, count, sizeof *comparison->rows, by_variant);
+    mark_places(comparison->rows, comparison->count);
+    if (make_families(comparison) != 0) return -1;
+    if (count) qsort(comparison->rows, count, sizeof *comparison->rows, worst_first);
+    return 0;
 }
 
 void comparison_release(struct comparison *comparison)

@@ -5,23 +5,12 @@
 #include <string.h>
 
 static const double CONFIDENCE = 0.95;
-/* Efficiency of the signed-rank test against the t test on normal data. */
-static const double EFFICIENCY = 0.955;
-static const double POWER = 0.8;
 /* With a noise floor above this multiple of the threshold a case is UNSTABLE. */
 static const double MOST_NOISE = 2.5;
 /* Share of the suspects whose null arm may trip before all verdicts are void. */
 static const double NULL_SHARE = 0.05;
 
 /* --------------------------------------------------------------- common -- */
-
-static double effective_floor(const struct gate_case *one)
-{
-    double floor = one->threshold;
-    if (one->noise > floor) floor = one->noise;
-    if (one->quantum > floor) floor = one->quantum;
-    return floor;
-}
 
 /* p of "the change is beyond the floor on this side". */
 static double p_changed(const struct gate_rounds *rounds, double floor, enum side side)
@@ -33,11 +22,10 @@ static double p_changed(const struct gate_rounds *rounds, double floor, enum sid
 static double p_excluded(const struct gate_rounds *rounds, double floor, enum side side)
 {
     return signed_rank_p(rounds->value, rounds->count, (double)side * log1p(floor),
-                         side == SIDE_GREATER ? SIDE_LESS : SIDE_GREATER);
+                         (enum side)(-(int)side));
 }
 
-/* The change that is significant at `alpha` with POWER, by the normal approximation from the
- * spread of these rounds. */
+/* From the spread of these rounds, for as many as a second stage has at least. */
 static double detectable(const struct gate_case *one, const struct gate_rounds *rounds,
                          double alpha)
 {
@@ -46,9 +34,7 @@ static double detectable(const struct gate_case *one, const struct gate_rounds *
     memcpy(copy, rounds->value, (size_t)rounds->count * sizeof *copy);
     double spread = spread_of_few(copy, rounds->count);
     int count = rounds->count > GATE_CONFIRM_ROUNDS ? rounds->count : GATE_CONFIRM_ROUNDS;
-    double error = spread / sqrt(EFFICIENCY * count);
-    double reach = normal_quantile(1 - alpha) + normal_quantile(POWER);
-    return expm1(log1p(one->floor) + reach * error);
+    return detectable_effect(one->floor, spread * spread / count, alpha);
 }
 
 static void settle(struct gate_case *one, enum verdict verdict, const char *reason)
@@ -57,22 +43,17 @@ static void settle(struct gate_case *one, enum verdict verdict, const char *reas
     one->reason = reason;
 }
 
-static bool is_noisy(const struct gate_case *one)
-{
-    return one->noise > MOST_NOISE * one->threshold;
-}
-
 /* --------------------------------------------------------------- screen -- */
 
 static void screen_case(struct gate_case *one, const struct gate_rules *rules)
 {
     const struct gate_rounds *rounds = &one->screen;
-    one->floor = effective_floor(one);
+    one->floor = fmax(fmax(one->threshold, one->noise), one->quantum);
     one->slower = one->faster = (struct gate_side){false, false, false};
     one->null_tripped = false;
     one->change = signed_rank_interval(rounds->value, rounds->count, CONFIDENCE);
     one->rounds = rounds->count;
-    if (is_noisy(one)) {
+    if (one->noise > MOST_NOISE * one->threshold) {
         settle(one, VERDICT_UNSTABLE, "unchanged code varies by more than 2.5 times the threshold");
         return;
     }
@@ -144,32 +125,25 @@ bool gate_is_open(const struct gate_case *one)
     return side_is_open(&one->slower) || side_is_open(&one->faster);
 }
 
-struct family {
-    double *p;
-    int *order;
-    bool *rejected;
-    struct gate_case **member;
-};
-
 /* Holm's procedure over all suspects of one direction. In a second look, suspects decided in
  * the first stay in the family but are not tested again. */
 static void confirm_side(struct gate_case *cases, int count, enum side side, double alpha,
-                         struct family *family)
+                         struct hypothesis *family)
 {
     int size = 0;
     for (int i = 0; i < count; i++) {
         struct gate_side *one = side_of(&cases[i], side);
         if (!one->suspect) continue;
         bool testable = side_is_open(one) && cases[i].confirm.count >= GATE_LEAST_ROUNDS;
-        family->p[size] = testable ? p_changed(&cases[i].confirm, cases[i].floor, side) : 1;
-        family->member[size++] = &cases[i];
+        double p = testable ? p_changed(&cases[i].confirm, cases[i].floor, side) : 1;
+        family[size++] = (struct hypothesis){.p = p, .index = i};
     }
-    holm_reject(family->p, size, alpha, family->order, family->rejected);
+    holm_reject(family, size, alpha);
     for (int i = 0; i < size; i++) {
-        struct gate_case *member = family->member[i];
+        struct gate_case *member = &cases[family[i].index];
         struct gate_side *one = side_of(member, side);
         if (!side_is_open(one)) continue;
-        one->changed = family->rejected[i];
+        one->changed = family[i].rejected;
         one->excluded = !one->changed && p_excluded(&member->confirm, member->floor, side) <= alpha;
     }
 }
@@ -204,35 +178,16 @@ static void judge_case(struct gate_case *one, bool all_void, double alpha)
         settle(one, VERDICT_INCONCLUSIVE, "the interval straddles the floor");
 }
 
-/* Allocate for a family of `count`. */
-static bool family_init(struct family *family, int count)
-{
-    size_t space = (size_t)count + 1;
-    family->p = calloc(space, sizeof *family->p);
-    family->order = calloc(space, sizeof *family->order);
-    family->rejected = calloc(space, sizeof *family->rejected);
-    family->member = calloc(space, sizeof(struct gate_case *));
-    return family->p && family->order && family->rejected && family->member;
-}
-
-static void family_release(struct family *family)
-{
-    free(family->p);
-    free(family->order);
-    free(family->rejected);
-    free(family->member);
-}
-
 int gate_confirm(struct gate_case *cases, int count, const struct gate_rules *rules, bool extended)
 {
     double alpha = look_alpha(rules, extended);
-    struct family family;
+    struct hypothesis *family = calloc((size_t)count + 1, sizeof *family);
     int suspects = 0, trips = 0, open = 0;
-    if (family_init(&family, count)) {
-        confirm_side(cases, count, SIDE_GREATER, alpha, &family);
-        confirm_side(cases, count, SIDE_LESS, alpha, &family);
+    if (family) {
+        confirm_side(cases, count, SIDE_GREATER, alpha, family);
+        confirm_side(cases, count, SIDE_LESS, alpha, family);
     } /* out of memory: every suspect stays open */
-    family_release(&family);
+    free(family);
 
     for (int i = 0; i < count; i++) {
         if (!is_suspect(&cases[i])) continue;

@@ -247,40 +247,36 @@ double spread_of_few(double *values, int count)
 
 /* --------------------------------------------------------- several tests -- */
 
-/* By p-value, then by index, so that the order is unique. */
-static int by_p(const void *left, const void *right, void *context)
+static int by_p(const void *left, const void *right)
 {
-    const double *p = context;
-    int a = *(const int *)left, b = *(const int *)right;
-    return p[a] != p[b] ? (p[a] > p[b]) - (p[a] < p[b]) : (a > b) - (a < b);
+    const struct hypothesis *a = left, *b = right;
+    return a->p != b->p ? (a->p > b->p) - (a->p < b->p) : a->index - b->index;
 }
 
-static void sort_by_p(const double *p, int count, int *order, bool *rejected)
+void holm_reject(struct hypothesis *family, int count, double alpha)
 {
-    for (int i = 0; i < count; i++) {
-        order[i] = i;
-        rejected[i] = false;
-    }
-    if (count) qsort_r(order, (size_t)count, sizeof *order, by_p, (void *)p);
+    if (count) qsort(family, (size_t)count, sizeof *family, by_p);
+    bool passes = true;
+    for (int i = 0; i < count; i++)
+        family[i].rejected = passes = passes && family[i].p * (count - i) <= alpha;
 }
 
-void holm_reject(const double *p, int count, double alpha, int *order, bool *rejected)
+void bh_reject(struct hypothesis *family, int count, double rate)
 {
-    sort_by_p(p, count, order, rejected);
-    for (int i = 0; i < count; i++) {
-        if (p[order[i]] * (count - i) > alpha) return;
-        rejected[order[i]] = true;
-    }
-}
-
-void bh_reject(const double *p, int count, double rate, int *order, bool *rejected)
-{
-    sort_by_p(p, count, order, rejected);
+    if (count) qsort(family, (size_t)count, sizeof *family, by_p);
     int last = count; /* the largest p-value that passes rejects all smaller ones too */
-    while (last > 0 && p[order[last - 1]] * count > rate * last)
+    while (last > 0 && family[last - 1].p * count > rate * last)
         last--;
-    for (int i = 0; i < last; i++)
-        rejected[order[i]] = true;
+    for (int i = 0; i < count; i++)
+        family[i].rejected = i < last;
+}
+
+double detectable_effect(double floor, double variance, double alpha)
+{
+    /* Efficiency of rank tests against the t test on normal data. */
+    const double efficiency = 0.955, power = 0.8;
+    double reach = normal_quantile(1 - alpha) + normal_quantile(power);
+    return expm1(log1p(floor) + reach * sqrt(variance / efficiency));
 }
 
 /* By bisection of erfc: it is rarely called. */

@@ -58,12 +58,23 @@ int rank_sum_interval(const double *x, int x_count, const double *y, int y_count
  * normal values (two or more): Croux and Rousseeuw, COMPSTAT (1992). Reorders. */
 double spread_of_few(double *values, int count);
 
-/* Holm: which of `count` hypotheses are rejected at the family-wise error rate `alpha`.
- * `order` is scratch space for `count` indices. */
-void holm_reject(const double *p, int count, double alpha, int *order, bool *rejected);
+/* One of several hypotheses that are tested together. */
+struct hypothesis {
+    double p;
+    int index; /* the caller's, unique: where p-values are equal the smaller comes first */
+    bool rejected;
+};
 
-/* Benjamini-Hochberg: which are rejected at the false discovery rate `rate`. */
-void bh_reject(const double *p, int count, double rate, int *order, bool *rejected);
+/* Holm: which are rejected at the family-wise error rate `alpha`. Sorts them by p. */
+void holm_reject(struct hypothesis *family, int count, double alpha);
+
+/* Benjamini-Hochberg: which are rejected at the false discovery rate `rate`. The same. */
+void bh_reject(struct hypothesis *family, int count, double rate);
+
+/* Minimum detectable effect of a rank test, a fraction: what is significant beyond `floor` at
+ * the one-sided level `alpha` with 80 % power, by the normal approximation. `variance` is that
+ * of the mean of the log ratios. */
+double detectable_effect(double floor, double variance, double alpha);
 
 /* Quantile of the standard normal distribution, 0 < p < 1. */
 double normal_quantile(double p);

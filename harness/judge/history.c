@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/stats.h"
 #include "base/text.h"
 #include "judge/change_point.h"
@@ -32,8 +33,7 @@ int history_setting_index(struct history *history, const struct device_info *dev
         if (same_parts(&other->parts, &setting.parts, PART_FIRMWARE, PART_FLUSH)) return i;
         setting.device = other->device;
     }
-    size_t size = ((size_t)count + 1) * sizeof *history->settings;
-    struct history_setting *grown = realloc(history->settings, size);
+    struct history_setting *grown = grow_by_one(history->settings, count, sizeof *grown);
     if (!grown) return assay_error("out of memory for the history");
     history->settings = grown;
     grown[history->setting_count++] = setting;
@@ -102,8 +102,8 @@ static bool devices_take_turns(const struct history *history, const struct histo
 
 static struct history_series *series_add(struct history *history, const struct case_id *id)
 {
-    size_t count = (size_t)history->series_count + 1;
-    struct history_series *grown = realloc(history->series, count * sizeof *grown);
+    struct history_series *grown =
+        grow_by_one(history->series, history->series_count, sizeof *grown);
     if (!grown) {
         assay_error("out of memory for the history");
         return NULL;

@@ -7,7 +7,12 @@
 #include "base/stats.h"
 #include "judge/timings.h"
 
-enum { LEAST_BLOCKS = 20, LEAST_SESSIONS = 3, MOST_BLOCKS = 1024 };
+enum {
+    LEAST_BLOCKS = 20,
+    LEAST_SESSIONS = 3,
+    MOST_BLOCKS = 1024,
+    GATE_ROUNDS = 10, /* of the stage that decides */
+};
 
 static int number_order(double a, double b)
 {
@@ -102,32 +107,19 @@ void noise_release(struct noise *noise)
     memset(noise, 0, sizeof *noise);
 }
 
-/* Index of the first block of the case, or of the first one after it. */
-static int first_block(const struct noise *noise, const struct case_id *id)
-{
-    int from = 0, to = noise->count;
-    while (from < to) {
-        int middle = (from + to) / 2;
-        if (case_id_order(&noise->blocks[middle].id, id) < 0)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return from;
-}
-
-static double own_floor(const struct noise *noise, const struct case_id *id, int rounds)
+/* `block`: the first of the case; NULL: none. */
+static double own_floor(const struct noise *noise, const struct noise_block *block, int rounds)
 {
     double shift[MOST_BLOCKS];
     int count = 0, sessions = 0;
+    const struct noise_block *end = noise->blocks + noise->count;
     const char *session = "";
-    for (int i = first_block(noise, id); i < noise->count && count < MOST_BLOCKS; i++) {
-        const struct noise_block *block = &noise->blocks[i];
-        if (case_id_order(&block->id, id) != 0) break;
-        if (strcmp(session, block->session) != 0) sessions++;
-        session = block->session;
+    for (const struct noise_block *b = block; b && b < end && count < MOST_BLOCKS; b++) {
+        if (case_id_order(&b->id, &block->id) != 0) break;
+        if (strcmp(session, b->session) != 0) sessions++;
+        session = b->session;
         /* The error of an estimate falls with the square root of the rounds. */
-        shift[count++] = block->shift * sqrt((double)block->rounds / rounds);
+        shift[count++] = b->shift * sqrt((double)b->rounds / rounds);
     }
     if (count < LEAST_BLOCKS || sessions < LEAST_SESSIONS) return NAN;
     stats_sort(shift, count);
@@ -137,11 +129,67 @@ static double own_floor(const struct noise *noise, const struct case_id *id, int
 double noise_floor(const struct noise *noise, const struct case_id *id, double time_ns, int rounds)
 {
     if (!noise || noise->count == 0 || rounds < 1) return NAN;
-    double own = own_floor(noise, id, rounds);
+    const struct noise_block *first =
+        case_first(id, noise->blocks, noise->count, sizeof *noise->blocks);
+    double own = own_floor(noise, first, rounds);
     if (!isnan(own)) return own;
     /* A case near a power of ten uses the decade of its own blocks. */
-    int first = first_block(noise, id);
-    bool has_blocks = first < noise->count && case_id_order(&noise->blocks[first].id, id) == 0;
-    int like = noise_decade(has_blocks ? noise->blocks[first].time_ns : time_ns);
-    return 3 * noise->pooled[like] / sqrt(rounds);
+    return 3 * noise->pooled[noise_decade(first ? first->time_ns : time_ns)] / sqrt(rounds);
+}
+
+/* ---------------------------------------------------------------- bands -- */
+
+struct noise_pair noise_pair_of(double one_ns, double other_ns)
+{
+    double larger = fmax(one_ns, other_ns), smaller = fmin(one_ns, other_ns);
+    return (struct noise_pair){0.5 * (one_ns + other_ns), larger / smaller - 1};
+}
+
+static int by_decade_and_change(const void *a, const void *b)
+{
+    const struct noise_pair *x = a, *y = b;
+    int order = noise_decade(x->time_ns) - noise_decade(y->time_ns);
+    return order ? order : (x->change > y->change) - (x->change < y->change);
+}
+
+static double quantile(const struct noise_pair *sorted, int count, double share)
+{
+    double at = share * (count - 1);
+    int below = (int)at, above = below + (below < count - 1);
+    return sorted[below].change + (at - below) * (sorted[above].change - sorted[below].change);
+}
+
+static void add_blocks(struct noise_band *band, const struct noise *noise, int decade)
+{
+    const struct noise_block *last = NULL;
+    for (int i = 0; i < noise->count; i++) {
+        const struct noise_block *block = &noise->blocks[i];
+        if (noise_decade(block->time_ns) != decade) continue;
+        band->blocks++;
+        band->cases += !last || case_id_order(&last->id, &block->id) != 0;
+        last = block;
+    }
+    band->floor = expm1(3 * noise->pooled[decade] / sqrt(GATE_ROUNDS));
+}
+
+int noise_bands_make(struct noise_band bands[NOISE_DECADES], const struct noise *noise,
+                     struct noise_pair *pairs, int count)
+{
+    int made = 0, from = 0;
+    if (count) qsort(pairs, (size_t)count, sizeof *pairs, by_decade_and_change);
+    for (int decade = 0; decade < NOISE_DECADES; decade++) {
+        struct noise_band band = {.least_ns = pow(10, decade), .p50 = NAN, .p95 = NAN, .max = NAN};
+        while (from + band.pairs < count &&
+               noise_decade(pairs[from + band.pairs].time_ns) == decade)
+            band.pairs++;
+        if (band.pairs > 0) {
+            band.p50 = quantile(pairs + from, band.pairs, 0.5);
+            band.p95 = quantile(pairs + from, band.pairs, 0.95);
+            band.max = pairs[from + band.pairs - 1].change;
+        }
+        from += band.pairs;
+        add_blocks(&band, noise, decade);
+        if (band.pairs > 0 || band.blocks > 0) bands[made++] = band;
+    }
+    return made;
 }

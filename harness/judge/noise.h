@@ -1,6 +1,7 @@
 /*
  * noise.h - the noise floor: how much unchanged code differs from itself, estimated from
- * A/A blocks, in which both arms ran the same code. Pure.
+ * A/A blocks, in which both arms ran the same code; and the same per decade of the time, as
+ * published for a device. Pure.
  */
 #ifndef NOISE_H
 #define NOISE_H
@@ -46,5 +47,26 @@ int noise_sessions(const struct noise *noise);
  * pooled spread of the cases in its decade (that of its own blocks, if it has any). NAN:
  * unknown. */
 double noise_floor(const struct noise *noise, const struct case_id *id, double time_ns, int rounds);
+
+/* A pair of launches of one case with the same code. */
+struct noise_pair {
+    double time_ns; /* the mean of both */
+    double change;  /* larger / smaller - 1 */
+};
+
+struct noise_pair noise_pair_of(double one_ns, double other_ns);
+
+struct noise_band {
+    double least_ns;      /* the band holds times from least_ns to 10 least_ns */
+    int cases, blocks;    /* that noise floors are computed from */
+    int pairs;            /* that are stored with their times */
+    double p50, p95, max; /* quantiles of the pairs' changes, fractions; NAN none */
+    double floor;         /* noise floor after ten rounds of a case without blocks; NAN none */
+};
+
+/* Compute the bands that have pairs or blocks, shortest first; sorts the pairs. Returns how
+ * many. */
+int noise_bands_make(struct noise_band bands[NOISE_DECADES], const struct noise *noise,
+                     struct noise_pair *pairs, int count);
 
 #endif

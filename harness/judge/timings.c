@@ -30,18 +30,22 @@ int timing_order(const void *a, const void *b)
     return order ? order : (x->launch > y->launch) - (x->launch < y->launch);
 }
 
+static int id_order(const void *id, const void *element)
+{
+    return case_id_order(id, element);
+}
+
+const void *case_first(const struct case_id *id, const void *array, int count, size_t size)
+{
+    const char *first = count ? bsearch(id, array, (size_t)count, size, id_order) : NULL;
+    while (first && first > (const char *)array && id_order(id, first - size) == 0)
+        first -= size;
+    return first;
+}
+
 const struct timing *timings_first(const struct timings *timings, const struct case_id *id)
 {
-    int from = 0, to = timings->count;
-    while (from < to) {
-        int middle = (from + to) / 2;
-        if (case_id_order(&timings->rows[middle].id, id) < 0)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    bool found = from < timings->count && case_id_order(&timings->rows[from].id, id) == 0;
-    return found ? &timings->rows[from] : NULL;
+    return case_first(id, timings->rows, timings->count, sizeof *timings->rows);
 }
 
 double timing_metric(const struct timings *timings, const struct timing *row, bool speedup)

@@ -45,6 +45,9 @@ double timing_metric(const struct timings *timings, const struct timing *row, bo
 /* Order by operation, shape, temperature, variant, place, so that the cases of a group are
  * adjacent. 0: the same case. */
 int case_id_order(const struct case_id *a, const struct case_id *b);
+/* The first element of a case in an array that is in this order and whose elements begin with
+ * their case_id; the others of the case follow. NULL: none. */
+const void *case_first(const struct case_id *id, const void *array, int count, size_t size);
 /* The same, then by launch; for qsort. */
 int timing_order(const void *a, const void *b);
 /* Whether two cases belong to the same group. */

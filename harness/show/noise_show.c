@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "base/table.h"
 #include "base/units.h"
-#include "judge/noise_bands.h"
+#include "judge/noise.h"
 #include "store/store_gate.h"
 
 enum { FORMAT = 1, WIDTH = 100, DEVICES = 64 };

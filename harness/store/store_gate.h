@@ -9,7 +9,6 @@
 #include "judge/comparison.h"
 #include "judge/history.h"
 #include "judge/noise.h"
-#include "judge/noise_bands.h"
 #include "judge/timings.h"
 #include "store/store.h"
 

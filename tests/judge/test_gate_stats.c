@@ -120,18 +120,18 @@ static void the_rank_sum_interval_is_the_inverted_test(void **state)
     assert_true(each_line("move", check_move) > 15);
 }
 
-static void check_rejected(void (*reject)(const double *p, int count, double level, int *order,
-                                          bool *rejected),
+static void check_rejected(void (*reject)(struct hypothesis *family, int count, double level),
                            char **field, const char *line)
 {
     double p[VALUES], expected[VALUES];
-    int order[VALUES];
-    bool rejected[VALUES];
+    struct hypothesis family[VALUES];
     int count = numbers(field[3], p);
     assert_int_equal(numbers(field[2], expected), count);
-    reject(p, count, atof(field[1]), order, rejected);
     for (int i = 0; i < count; i++)
-        near(rejected[i], expected[i], line);
+        family[i] = (struct hypothesis){.p = p[i], .index = i};
+    reject(family, count, atof(field[1]));
+    for (int i = 0; i < count; i++)
+        near(family[i].rejected, expected[family[i].index], line);
 }
 
 static void check_holm(char **field, const char *line)

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "judge/noise_bands.h"
+#include "judge/noise.h"
 
 static bool is_near(double got, double wanted)
 {
