@@ -5,8 +5,7 @@
  * C' = op(B') A' with C' [n, m], B' [k, n] transposed and A' [k, m] as it
  * is: the operands swap places and the layout is TN, for int8 the only one.
  */
-#ifndef CUBLAS_GEMM_H
-#define CUBLAS_GEMM_H
+#pragma once
 
 #include "kernels/cuda/cublas_load.h"
 
@@ -63,5 +62,4 @@ static inline const char *cublas_gemm_supports(const struct assay_shape *shape)
     return cublas_missing();
 }
 
-#endif
 #endif

@@ -1,8 +1,7 @@
 /*
  * cublas_session.h - a cuBLAS handle with its stream, workspace and math mode set.
  */
-#ifndef CUBLAS_SESSION_H
-#define CUBLAS_SESSION_H
+#pragma once
 
 #include "kernels/cuda/cublas_load.h"
 
@@ -23,5 +22,4 @@ struct cublas_session {
 int cublas_session_open(struct cublas_session *session, cublasMath_t math, struct assay_call *call);
 void cublas_session_release(struct cublas_session *session);
 
-#endif
 #endif

@@ -2,8 +2,7 @@
  * load_openblas.h - OpenBLAS, loaded when a variant is first set up: linked, it would start
  * its threads, one per core, in every process of the program, where they spin for 25 ms.
  */
-#ifndef LOAD_OPENBLAS_H
-#define LOAD_OPENBLAS_H
+#pragma once
 
 #include <cblas.h>
 
@@ -21,5 +20,3 @@ int openblas_load(void);
 
 /* The functions, once openblas_load has returned 0. */
 const struct openblas *openblas_api(void);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * cuBLAS is column-major: row-major C = A B^T is op(B') A' there, as in gemm.
  */
-#ifndef LUT_CUBLAS_H
-#define LUT_CUBLAS_H
+#pragma once
 
 #include "kernels/cuda/cublas_load.h"
 
@@ -32,5 +31,4 @@ const char *lut_cublas_supports(const struct assay_shape *shape);
 const char *lut_cublas_supports_int8(const struct assay_shape *shape);
 const char *lut_cublas_supports_bf16(const struct assay_shape *shape);
 
-#endif
 #endif

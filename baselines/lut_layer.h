@@ -3,8 +3,7 @@
  * activations as they are, not quantised to lattice codes. Their result differs from the
  * operation's, so they check it themselves, with the functions below.
  */
-#ifndef LUT_LAYER_H
-#define LUT_LAYER_H
+#pragma once
 
 #include "kernels/lut/lut.h"
 
@@ -26,5 +25,3 @@ struct layer_error {
  * `got` may not be one. -1 with an assay_error. */
 int layer_check_element(const struct assay_shape *shape, const float *x, const float *weights,
                         const struct layer_error *error, float got);
-
-#endif

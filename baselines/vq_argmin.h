@@ -2,8 +2,7 @@
  * vq_argmin.h - the pass that makes indices of products of vectors and codewords,
  * after a library's matrix product has written them (vq_argmin.cu).
  */
-#ifndef VQ_ARGMIN_H
-#define VQ_ARGMIN_H
+#pragma once
 
 #include <stdint.h>
 
@@ -20,6 +19,4 @@ int vq_argmin_enqueue(const float *product, const float *half, uint8_t *index, i
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

@@ -6,8 +6,7 @@
  *   stream  bytes, mix=read|r4w1|copy: measures a ceiling
  *   product m, k: measures the fp32 ceiling
  */
-#ifndef FAKE_OPERATIONS_H
-#define FAKE_OPERATIONS_H
+#pragma once
 
 #include "assay.h"
 #include "case/result.h"
@@ -156,5 +155,3 @@ static const struct device_info fake_cuda = {.place = ASSAY_CUDA,
                                              .compute_capability = 80,
                                              .cache_bytes = 40 << 20,
                                              .memory_bytes = (int64_t)80 << 30};
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * fake_run.h - a stored run made by hand, for tests of what reads one.
  */
-#ifndef FAKE_RUN_H
-#define FAKE_RUN_H
+#pragma once
 
 #include <math.h>
 #include <stdio.h>
@@ -117,5 +116,3 @@ static inline void fake_end(struct fake_run *fake)
     for (int i = 0; i < fake->run.case_count; i++)
         samples_release(&fake->cases[i].result.samples);
 }
-
-#endif

@@ -2,8 +2,7 @@
  * profile_fixture.h - what the tests of profiles share: the records of a launch of four
  * activities, and a profile made of them.
  */
-#ifndef PROFILE_FIXTURE_H
-#define PROFILE_FIXTURE_H
+#pragma once
 
 #include "store_fixture.h"
 
@@ -67,5 +66,3 @@ static inline void name_counters(struct profile *profile, const char *first, con
 }
 
 static struct profile profile; /* too large for a stack that is also others' */
-
-#endif

@@ -2,8 +2,7 @@
  * shared_object.h - for tests: a shared library made from source on the spot, to
  * stand in for a vendor's.
  */
-#ifndef SHARED_OBJECT_H
-#define SHARED_OBJECT_H
+#pragma once
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,5 +28,3 @@ static inline void shared_object_remove(char *path)
     *strrchr(path, '/') = '\0';
     rmdir(path);
 }
-
-#endif

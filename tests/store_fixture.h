@@ -3,8 +3,7 @@
  * fake operation with two variants, a plan of it, and a run with every field
  * set to a value of its own.
  */
-#ifndef STORE_FIXTURE_H
-#define STORE_FIXTURE_H
+#pragma once
 
 #include <math.h>
 #include <setjmp.h>
@@ -291,5 +290,3 @@ static inline struct run_info fixture_run(struct store *store, const char *label
     FINE(store_end_run(store, run.id, "complete"));
     return run;
 }
-
-#endif

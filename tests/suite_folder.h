@@ -2,8 +2,7 @@
  * suite_folder.h - a folder of its own for the suite files that a test writes.
  * The test runs inside it, so that files are named as in "x.ini:3: ...".
  */
-#ifndef SUITE_FOLDER_H
-#define SUITE_FOLDER_H
+#pragma once
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,5 +38,3 @@ static void write_suite(const char *name, const char *text)
 {
     write_bytes(name, text, strlen(text));
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* clock.h - the host's monotonic clock, in seconds or in nanoseconds. */
-#ifndef CLOCK_H
-#define CLOCK_H
+#pragma once
 
 #include <time.h>
 
@@ -17,5 +16,3 @@ static inline double clock_ns(void)
     clock_gettime(CLOCK_MONOTONIC, &now);
     return 1e9 * (double)now.tv_sec + (double)now.tv_nsec;
 }
-
-#endif

@@ -2,13 +2,10 @@
  * csv.h - reads and writes comma-separated values (RFC 4180): one record per line,
  * fields quoted where they contain a comma, a quote or a line end.
  */
-#ifndef CSV_H
-#define CSV_H
+#pragma once
 
 #include <stdio.h>
 
 /* Write one field, quoted if it must be, and the character after it (',' or '\n').
  * The caller checks ferror(out). */
 void csv_write(FILE *out, const char *field, char after);
-
-#endif

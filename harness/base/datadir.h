@@ -1,8 +1,7 @@
 /*
  * datadir.h - where the files that come with the program are: suites, plots.
  */
-#ifndef DATADIR_H
-#define DATADIR_H
+#pragma once
 
 #include <stddef.h>
 
@@ -15,5 +14,3 @@ int datadir_find(const char *kind, const char *file, char *path, size_t size);
 /* Folder number `index` (from 0) of that search, whether or not it exists; -1
  * after the last. */
 int datadir_folder(const char *kind, int index, char *path, size_t size);
-
-#endif

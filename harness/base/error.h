@@ -2,11 +2,8 @@
  * error.h - the text of the last failure, one per thread. assay_error (assay.h) sets it
  * and returns -1; the function that reports the failure reads it here.
  */
-#ifndef ERROR_H
-#define ERROR_H
+#pragma once
 
 /* The text of the last assay_error of this thread; "" if none since the clear. */
 const char *assay_last_error(void);
 void assay_clear_error(void);
-
-#endif

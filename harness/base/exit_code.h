@@ -1,8 +1,7 @@
 /*
  * exit_code.h - exit codes of the program; scripts and CI rely on them.
  */
-#ifndef EXIT_CODE_H
-#define EXIT_CODE_H
+#pragma once
 
 enum {
     EXIT_FINE = 0,
@@ -13,5 +12,3 @@ enum {
     EXIT_LOST = 5,      /* a case crashed, timed out or went missing */
     EXIT_INTERRUPTED = 130,
 };
-
-#endif

@@ -8,8 +8,7 @@
  * kurtosis -0.075, tails to 6.9 standard deviations, and no transcendental
  * function that two libraries could round differently.
  */
-#ifndef FILL_H
-#define FILL_H
+#pragma once
 
 #include "assay.h"
 
@@ -73,5 +72,3 @@ FILL_FUNCTION double fill_value(const struct assay_fill *fill, const float *hard
     uint64_t span = (uint64_t)(int64_t)(fill->b - fill->a) + 1;
     return fill->a + (double)(fill_hash(seed, at) % span);
 }
-
-#endif

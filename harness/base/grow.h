@@ -2,8 +2,7 @@
  * grow.h - arrays that grow by one element at a time. The capacity is the next power of
  * two of the count, so it need not be stored, and appending n elements copies O(n).
  */
-#ifndef GROW_H
-#define GROW_H
+#pragma once
 
 #include <stdlib.h>
 
@@ -15,5 +14,3 @@ static inline void *grow_by_one(void *array, int count, size_t size)
     if (count & (count - 1)) return array;
     return realloc(array, (count ? 2 * (size_t)count : 1) * size);
 }
-
-#endif

@@ -12,8 +12,7 @@
  * The writer adds commas, line ends and indentation. The caller writes a key before
  * each value of an object and keeps within JSON_MAX_DEPTH (both asserted).
  */
-#ifndef JSON_H
-#define JSON_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -61,5 +60,3 @@ void json_number_member(struct json *json, const char *key, double value);
 void json_int_member(struct json *json, const char *key, int64_t value);
 void json_count_member(struct json *json, const char *key, int64_t value); /* -1, unknown: null */
 void json_bool_member(struct json *json, const char *key, bool value);
-
-#endif

@@ -2,8 +2,7 @@
  * library.h - loads a shared library at run time (dlopen) and fills a table of function
  * pointers from it, so that the program also starts where the library is missing.
  */
-#ifndef LIBRARY_H
-#define LIBRARY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,5 +23,3 @@ void *library_open(const char *const *names, const char *const *patterns);
 
 /* Fill `table`. -1 with assay_error when a required function is missing. */
 int library_bind(void *library, const struct library_symbol *symbols, int count, void *table);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * markup.h - writes Markdown, XML/HTML and GitHub workflow commands with every text escaped.
  */
-#ifndef MARKUP_H
-#define MARKUP_H
+#pragma once
 
 #include <stdio.h>
 
@@ -16,5 +15,3 @@ void xml_print(FILE *out, const char *format, ...) __attribute__((format(printf,
 
 /* For a GitHub workflow command; `property` also escapes ':' and ',', which end a property. */
 void markup_command(FILE *out, const char *text, int property);
-
-#endif

@@ -6,8 +6,7 @@
  * are written to directly, symbolic links are followed, and a file that is replaced keeps
  * its permissions.
  */
-#ifndef OUT_FILE_H
-#define OUT_FILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -32,5 +31,3 @@ int out_file_try(const char *path);
 /* Give the file its final name when `status` is 0, else discard it and keep the error
  * that is set. Returns 0 or -1. */
 int out_file_close(struct out_file *file, int status);
-
-#endif

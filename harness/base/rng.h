@@ -5,8 +5,7 @@
  * pseudorandom number generators", ACM TOMS 47, 2021). The hash: the finaliser
  * of splitmix64 (Steele, Lea and Flood, OOPSLA 2014, section 4).
  */
-#ifndef RNG_H
-#define RNG_H
+#pragma once
 
 #include <stdint.h>
 
@@ -25,5 +24,3 @@ void rng_shuffle(struct rng *rng, int *values, int count);
 
 /* A seed for stream number `stream`: one to one in either argument while the other is fixed. */
 uint64_t rng_mix(uint64_t seed, uint64_t stream);
-
-#endif

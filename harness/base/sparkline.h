@@ -4,8 +4,7 @@
  * Eight heights span the smallest to the largest value, or the smallest plus 8 % where
  * that is more, so that noise below one per cent stays flat.
  */
-#ifndef SPARKLINE_H
-#define SPARKLINE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -14,5 +13,3 @@ enum { SPARKLINE_MAX = 200, SPARKLINE_SIZE = 3 * SPARKLINE_MAX + 1 };
 /* At most `width` cells; a cell of several values shows their median. Block
  * characters where `utf8`, else . : - = + * % #. Values are above zero. */
 void sparkline(char out[SPARKLINE_SIZE], const double *values, int count, int width, bool utf8);
-
-#endif

@@ -4,8 +4,7 @@
  * Times are skewed and have outliers, so nothing here assumes a normal distribution:
  * medians, order statistics, and sign tests.
  */
-#ifndef STATS_H
-#define STATS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -50,5 +49,3 @@ struct paired {
     int count;
 };
 struct interval stats_paired_ratio(struct paired base, struct paired candidate, double *scratch);
-
-#endif

@@ -2,8 +2,7 @@
  * system_file.h - reads the small files that describe a system (/proc, /sys, /etc), and
  * tells whether a file is on a network file system.
  */
-#ifndef SYSTEM_FILE_H
-#define SYSTEM_FILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,5 +17,3 @@ bool system_file_read(const char *root, const char *path, char *text, size_t siz
  * or if unknown. FUSE counts as shared: its file systems do not say whether they are
  * local. */
 const char *system_disk_shared(const char *path);
-
-#endif

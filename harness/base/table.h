@@ -2,8 +2,7 @@
  * table.h - aligned columns of text. Each column is as wide as its widest cell;
  * the last column wraps onto further lines where it does not fit the width.
  */
-#ifndef TABLE_H
-#define TABLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -27,5 +26,3 @@ void table_cell(struct table *table, const char *format, ...) __attribute__((for
 /* Write the table in at most `width` columns. -1 with assay_error. */
 int table_print(const struct table *table, FILE *out, int width);
 void table_release(struct table *table);
-
-#endif

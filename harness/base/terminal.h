@@ -1,8 +1,7 @@
 /*
  * terminal.h - what a stream of this process is connected to.
  */
-#ifndef TERMINAL_H
-#define TERMINAL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -19,5 +18,3 @@ int terminal_width(FILE *out, int otherwise);
 /* Both for standard output, as tables use them: 100 columns where it is no terminal. */
 bool terminal_colour(void);
 int terminal_columns(void);
-
-#endif

@@ -2,8 +2,7 @@
  * text.h - helpers for text that people type: patterns, "did you mean", counts; and for
  * text that they read: lists, widths, lines.
  */
-#ifndef TEXT_H
-#define TEXT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -48,5 +47,3 @@ int text_fitting(const char *text, int width);
 /* Write a text and its line end, from column `at` on, in lines of `width` columns. Those after
  * the first begin at `indent`. `width` is more than both. */
 void text_wrap(FILE *out, const char *text, int at, int indent, int width);
-
-#endif

@@ -6,8 +6,7 @@
  * Beyond the largest unit, or far below the smallest, an exponent is shown:
  * "1.23e-09 ns".
  */
-#ifndef UNITS_H
-#define UNITS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -31,5 +30,3 @@ void units_ratio(char out[UNITS_MAX], double ratio);
 /* "1.00 MiB"; powers of 1024. Whole bytes below 1 KiB, and 1000 to 1023 of any unit,
  * are written without decimals: "512 B", "1016 KiB". */
 void units_bytes(char out[UNITS_MAX], double bytes);
-
-#endif

@@ -2,8 +2,7 @@
  * case_name.h - how a case is written, and which cases a pattern names: the same in all
  * that the program prints and takes. Pure.
  */
-#ifndef CASE_NAME_H
-#define CASE_NAME_H
+#pragma once
 
 #include "case/result.h"
 
@@ -25,5 +24,3 @@ bool case_matches(const char *pattern, const struct case_id *id);
 
 /* Whether a word can stand behind the first of a pattern, for "there is no such word". */
 bool case_is_word(const char *word);
-
-#endif

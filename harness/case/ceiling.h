@@ -9,8 +9,7 @@
  * its direction; both run at the same time, so the longer one binds.
  * Arithmetic ceilings have the arithmetic's name: fp32, tf32, bf16, fp16, int8.
  */
-#ifndef CEILING_H
-#define CEILING_H
+#pragma once
 
 #include "assay.h"
 #include "case/result.h"
@@ -41,5 +40,3 @@ int ceilings_needed(const struct assay_work *work, enum assay_temperature temper
 bool ceiling_binding(const struct ceilings *ceilings, const struct assay_work *work,
                      enum assay_temperature temperature, int64_t cache_bytes, double time_ns,
                      char name[ASSAY_MAX_NAME], double *fraction);
-
-#endif

@@ -6,8 +6,7 @@
  * docs/schema.md lists the parts. The store's comparability key, the warnings of a
  * comparison and the breaks in a history are all derived from them.
  */
-#ifndef COMPARABILITY_H
-#define COMPARABILITY_H
+#pragma once
 
 #include "case/result.h"
 
@@ -38,5 +37,3 @@ const char *comparability_part_name(int part);
 /* Whether the part is a property of one card: that it differs between cards of two models
  * is not worth a warning. */
 bool comparability_is_of_card(int part);
-
-#endif

@@ -2,8 +2,7 @@
  * registry.h - the operations and variants that were linked into the program (assay.h,
  * registration). They are constants of static lifetime; nothing is freed.
  */
-#ifndef REGISTRY_H
-#define REGISTRY_H
+#pragma once
 
 #include "assay.h"
 
@@ -40,5 +39,3 @@ int registry_check(void);
 /* The same for given lists; declared for the tests. */
 int registry_check_lists(const struct assay_operation *const *operations, int operation_count,
                          const struct assay_variant *const *variants, int variant_count);
-
-#endif

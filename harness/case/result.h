@@ -4,8 +4,7 @@
  * Plain data without pointers, except for the sample arrays. A figure that was not
  * measured is NAN (a double) or -1 (a count), never 0.
  */
-#ifndef RESULT_H
-#define RESULT_H
+#pragma once
 
 #include "assay.h"
 
@@ -183,5 +182,3 @@ int flush_parse(const char *name);
 int kind_parse(const char *name);
 int place_parse(const char *name);
 int temperature_parse(const char *name);
-
-#endif

@@ -2,8 +2,7 @@
  * run_record.h - a stored run as plain data: provenance of program and machine, launches,
  * and cases. The store reads and writes these; judging and showing them needs no database.
  */
-#ifndef RUN_RECORD_H
-#define RUN_RECORD_H
+#pragma once
 
 #include "case/result.h"
 
@@ -85,5 +84,3 @@ struct stored_run {
 };
 
 void stored_run_release(struct stored_run *run);
-
-#endif

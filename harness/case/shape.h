@@ -1,8 +1,7 @@
 /*
  * shape.h - the dims of operations and the shapes that give them values. Pure.
  */
-#ifndef SHAPE_H
-#define SHAPE_H
+#pragma once
 
 #include "assay.h"
 
@@ -44,5 +43,3 @@ enum { GUARD_BYTES = 64 * 1024 };
 
 /* Bytes of all buffers together; NAN when the operation lists too many. */
 double shape_buffer_bytes(const struct assay_shape *shape);
-
-#endif

@@ -2,8 +2,7 @@
  * claim_ledger.h - claims held against runs: what was measured, the verdict, and
  * one line why. One struct is the source of every format.
  */
-#ifndef CLAIM_LEDGER_H
-#define CLAIM_LEDGER_H
+#pragma once
 
 #include <stdio.h>
 
@@ -76,5 +75,3 @@ int claim_measure(struct claim_finding *finding);
 
 /* Write why: what the verdict rests on, then the claim's note. */
 void claim_explain(struct claim_finding *finding);
-
-#endif

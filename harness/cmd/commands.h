@@ -6,8 +6,7 @@
  * To add a command: write harness/cmd/cmd_NAME.c with a `const struct command cmd_NAME`,
  * declare that below, and give it a row in commands.c.
  */
-#ifndef COMMANDS_H
-#define COMMANDS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -135,5 +134,3 @@ const struct command *command_find(const char *name, bool hidden_too);
 
 /* The path of this very program. 0, or -1 with assay_error. */
 int program_itself(char *path, size_t size);
-
-#endif

@@ -1,6 +1,5 @@
 /* help.h - the help of a command, as `assay help NAME` prints it and the man page has it. */
-#ifndef HELP_H
-#define HELP_H
+#pragma once
 
 #include <stdio.h>
 
@@ -15,5 +14,3 @@ void help_write(FILE *out, const struct command *command);
 
 /* The same on standard output; behind that of the program the commands and program_sections. */
 void help_print(const struct command *command);
-
-#endif

@@ -8,8 +8,7 @@
  *   example: assay NAME ...       commands, as they stand, one a line
  *   anything else                 prose; `words like this` are literal
  */
-#ifndef MANUAL_H
-#define MANUAL_H
+#pragma once
 
 #include <stdio.h>
 
@@ -24,5 +23,3 @@ struct manual_section {
 /* The whole page, assay(1): the program's help, each command's, and program_sections. 0, or
  * -1 with assay_error. */
 int manual_page(FILE *out, const char *version);
-
-#endif

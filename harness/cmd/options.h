@@ -1,8 +1,7 @@
 /*
  * options.h - reading what was typed by a command's table of options (commands.h).
  */
-#ifndef OPTIONS_H
-#define OPTIONS_H
+#pragma once
 
 #include "assay.h"
 #include "cmd/commands.h"
@@ -32,5 +31,3 @@ const char *database_default(const char *option);
 /* Whether each of the files named can be read ("-" is standard input), before anything is
  * made for their sake; -1 with assay_error, which names the first that cannot. */
 int check_readable(char *const *paths, int count);
-
-#endif

@@ -2,8 +2,7 @@
  * run_choice.h - the runs that a command's arguments name, read from their databases.
  * A run is [PATH.sqlite:]RUN (NULL: the latest) of the database `db`.
  */
-#ifndef RUN_CHOICE_H
-#define RUN_CHOICE_H
+#pragma once
 
 #include "judge/compare.h"
 #include "show/view.h"
@@ -37,5 +36,3 @@ struct run_set {
  * the latest run, newest first. A set is large: it is not for the stack. -1 with assay_error. */
 int run_set_read(struct run_set *set, char *const *specs, int count, const char *db);
 void run_set_release(struct run_set *set);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * run_command.h - what the commands that measure (run, profile) share.
  */
-#ifndef RUN_COMMAND_H
-#define RUN_COMMAND_H
+#pragma once
 
 #include "cmd/commands.h"
 #include "run/runner.h"
@@ -37,5 +36,3 @@ int run_command_check(struct runner_options *runner, const struct given *given);
 
 /* Says that nothing came of it; the exit code of that. */
 int run_command_interrupted(const struct given *given);
-
-#endif

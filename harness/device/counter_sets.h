@@ -2,8 +2,7 @@
  * counter_sets.h - the hardware counters that a profile can read, with readable labels
  * and units, and the sets to choose them by. Pure.
  */
-#ifndef COUNTER_SETS_H
-#define COUNTER_SETS_H
+#pragma once
 
 #include "device/profile.h"
 
@@ -50,5 +49,3 @@ int counter_list(const char *list, char out[PROFILE_MAX_COUNTERS][PROFILE_MAX_ME
 
 /* The names of the sets, for messages: "default, memory, ...". */
 extern const char counter_set_names[];
-
-#endif

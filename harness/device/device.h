@@ -5,8 +5,7 @@
  * device_sim.c each fill one struct device_ops; the code above this room does not
  * know which it uses. Functions return 0, or -1 with assay_error, unless stated.
  */
-#ifndef DEVICE_H
-#define DEVICE_H
+#pragma once
 
 #include "assay.h"
 #include "case/result.h"
@@ -112,5 +111,3 @@ double device_wall_s(struct device *device);
 /* Open `options->spec`. On failure *ops is NULL and assay_error says why. */
 int device_open(const struct device_options *options, const struct device_ops **ops,
                 struct device **device);
-
-#endif

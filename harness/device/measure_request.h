@@ -2,8 +2,7 @@
  * measure_request.h - one group that a worker is to measure, with its variants. A
  * simulated device replaces operation and variants by stubs (device_ops.stage).
  */
-#ifndef MEASURE_REQUEST_H
-#define MEASURE_REQUEST_H
+#pragma once
 
 #include "device/profile.h"
 #include "suite/plan.h"
@@ -23,5 +22,3 @@ struct measure_request {
     struct profile *profiles;        /* one per variant, filled if it is ok; NULL: not wanted */
     bool lost[PLAN_MAX_VARIANTS];    /* do not send the result: simulates a missing case */
 };
-
-#endif

@@ -6,8 +6,7 @@
  * One card per process: the functions below refer to the card that nvml_open found, and
  * read nothing while none is open.
  */
-#ifndef NVML_H
-#define NVML_H
+#pragma once
 
 #include "case/result.h"
 
@@ -36,5 +35,3 @@ bool nvml_is_slowdown(uint64_t clock_reasons);
 
 /* "sw power cap, hw thermal slowdown"; "" for none. */
 void nvml_reasons_text(uint64_t clock_reasons, char *out, size_t size);
-
-#endif

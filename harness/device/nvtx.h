@@ -3,8 +3,7 @@
  * launch. They cost nothing when no profiler is attached, and do nothing in a build
  * without NVTX's headers.
  */
-#ifndef NVTX_H
-#define NVTX_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -16,5 +15,3 @@ bool nvtx_is_built(void);
 /* Ranges nest; the same thread opens and closes them. */
 void nvtx_push(enum nvtx_level level, const char *text);
 void nvtx_pop(void);
-
-#endif

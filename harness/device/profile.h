@@ -3,8 +3,7 @@
  * their hardware counters. Plain data, made in the worker and stored with the result of
  * the case. A figure that was not measured is NAN or -1.
  */
-#ifndef PROFILE_H
-#define PROFILE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -77,5 +76,3 @@ double profile_counter(const struct profile *profile, const double *values, cons
 /* The name an activity is stored under, and its value (-1 for an unknown name). */
 const char *activity_name(int activity);
 int activity_parse(const char *name);
-
-#endif

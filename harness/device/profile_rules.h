@@ -2,8 +2,7 @@
  * profile_rules.h - says in one line what limits a kernel, from its counters and a table
  * of rules (docs/profile.md). Pure.
  */
-#ifndef PROFILE_RULES_H
-#define PROFILE_RULES_H
+#pragma once
 
 #include "device/profile.h"
 
@@ -28,5 +27,3 @@ const char *profile_top_stall(const struct profile *profile, const double *value
 
 /* Bytes moved by DRAM / minimum bytes of the operation; NAN when either is unknown. */
 double profile_traffic_ratio(const struct profile *profile, const struct assay_work *work);
-
-#endif

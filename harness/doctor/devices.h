@@ -1,7 +1,6 @@
 /* devices.h - describes the devices of this machine. Each is opened in a worker, so that this
  * process never uses CUDA. */
-#ifndef DEVICES_H
-#define DEVICES_H
+#pragma once
 
 #include <stdio.h>
 
@@ -13,5 +12,3 @@ int devices_probe(const char *spec, bool try_counters, struct device_info *info)
 
 /* Print every device as a table or as JSON. */
 int devices_list(FILE *out, const char *format);
-
-#endif

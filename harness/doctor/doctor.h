@@ -4,8 +4,7 @@
  * doctor_gather collects facts from the machine; doctor_judge draws conclusions from these
  * facts only. Each rule is a row of a table in doctor_gpu.c or doctor_host.c.
  */
-#ifndef DOCTOR_H
-#define DOCTOR_H
+#pragma once
 
 #include <limits.h>
 #include <stdio.h>
@@ -127,5 +126,3 @@ void doctor_write_table(FILE *out, const struct doctor_facts *facts,
  * written. */
 int doctor_write_json(FILE *out, const struct doctor_facts *facts,
                       const struct doctor_finding *findings, int count);
-
-#endif

@@ -2,8 +2,7 @@
  * export.h - the formats of `assay export` and `assay import`: a table of names, endings and
  * functions. A new format is a row.
  */
-#ifndef EXPORT_H
-#define EXPORT_H
+#pragma once
 
 #include "base/json.h"
 #include "show/view.h"
@@ -52,5 +51,3 @@ void export_figure(struct json *json, const char *name, double value);
 void export_gbench(FILE *out, const struct view *view);
 void export_bmf(FILE *out, const struct view *view);
 void export_prometheus(FILE *out, const struct view *view);
-
-#endif

@@ -6,8 +6,7 @@
  * is stored when it has ended. A block is stored when it is full, or, of GATE_LEAST_ROUNDS
  * pairs or more, when the calibration ends before: by its limit, a signal or a failure.
  */
-#ifndef GATE_CALIBRATE_H
-#define GATE_CALIBRATE_H
+#pragma once
 
 #include "gate/gate_run.h"
 
@@ -27,5 +26,3 @@ struct calibration {
  * for one, otherwise of what went wrong, with assay_error. */
 int calibrate_run(struct store *store, const struct gate_options *gate,
                   const struct calibrate_options *options, struct calibration *made);
-
-#endif

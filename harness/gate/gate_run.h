@@ -2,8 +2,7 @@
  * gate_run.h - a gate from its programs to a comparison: launches, stages, and
  * what is kept of them. The decision itself is gate.h.
  */
-#ifndef GATE_RUN_H
-#define GATE_RUN_H
+#pragma once
 
 #include "judge/comparison.h"
 #include "store/store.h"
@@ -38,5 +37,3 @@ struct gate_options {
  * own exit code is in it). comparison_release frees. */
 int gate_run(struct store *store, const struct gate_options *options,
              struct comparison *comparison);
-
-#endif

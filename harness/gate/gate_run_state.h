@@ -2,8 +2,7 @@
  * gate_run_state.h - what the parts of a gate share. A part calls those below it only, which
  * stand here from the lowest to the highest.
  */
-#ifndef GATE_RUN_STATE_H
-#define GATE_RUN_STATE_H
+#pragma once
 
 #include "gate/gate_run.h"
 #include "gate/program_launch.h"
@@ -134,5 +133,3 @@ int gate_stored(struct gate_run *run);
 /* What the candidate comes to against options.pinned, as notes: many small steps add up
  * there. */
 int gate_compare_pinned(struct gate_run *run);
-
-#endif

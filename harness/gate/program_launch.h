@@ -3,8 +3,7 @@
  * may be another than this one. It writes a database of its own, which is merged
  * into ours when it has ended.
  */
-#ifndef PROGRAM_LAUNCH_H
-#define PROGRAM_LAUNCH_H
+#pragma once
 
 #include "judge/timings.h"
 
@@ -39,5 +38,3 @@ bool program_plans(const struct program_call *call);
 /* Whatever is not DONE has its reason in assay_error. timings_release frees. */
 enum launch_end program_launch(const struct program_call *call, struct store *store,
                                struct timings *timings);
-
-#endif

@@ -20,8 +20,7 @@
  * fewer than about 14 points (4 and 10) there are too few permutations for that p-value,
  * so no change is ever found.
  */
-#ifndef CHANGE_POINT_H
-#define CHANGE_POINT_H
+#pragma once
 
 enum {
     CHANGE_WINDOW = 50,
@@ -33,5 +32,3 @@ enum {
  * count / CHANGE_LEAST; returns how many. Points with different segment[] are in
  * different segments, which are searched separately. NULL: one segment. */
 int change_points(const double *values, const int *segment, int count, int *at);
-
-#endif

@@ -7,8 +7,7 @@
  * side, the interval is derived from the confidence intervals of the two medians, at their
  * far ends.
  */
-#ifndef COMPARE_H
-#define COMPARE_H
+#pragma once
 
 #include "judge/comparison.h"
 #include "judge/noise.h"
@@ -64,5 +63,3 @@ double clock_quantum(const struct device_info *device, double time_ns);
 
 /* Whether launch medians (as logarithms; sorted in place) fall into two groups. */
 bool is_bimodal(double *logs, int count);
-
-#endif

@@ -1,6 +1,5 @@
 /* compare_parts.h - what compare.c (two runs) has for compare_case.c (one case of them). */
-#ifndef COMPARE_PARTS_H
-#define COMPARE_PARTS_H
+#pragma once
 
 #include "judge/compare.h"
 
@@ -26,5 +25,3 @@ struct comparing {
 /* Judge one case; a row is added unless both sides skipped it. -1 with assay_error. */
 int compare_case(struct comparing *comparing, struct side_figures *base,
                  struct side_figures *candidate);
-
-#endif

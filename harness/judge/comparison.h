@@ -2,8 +2,7 @@
  * comparison.h - the result of `assay compare` or `assay gate`. Every output format
  * (show/comparison_formats.h) is written from this struct.
  */
-#ifndef COMPARISON_H
-#define COMPARISON_H
+#pragma once
 
 #include "base/stats.h"
 #include "case/case_name.h"
@@ -101,5 +100,3 @@ void comparison_release(struct comparison *comparison);
 void comparison_row_text(const struct comparison_row *row, char out[CASE_TEXT]);
 /* "1.034x [1.021, 1.047]"; "-" without a ratio. */
 void comparison_ratio_text(const struct comparison_row *row, char *out, size_t size);
-
-#endif

@@ -22,8 +22,7 @@
  * Slower and faster are treated alike: swapping the programs swaps REGRESSED and IMPROVED.
  * PASS means only "not slower".
  */
-#ifndef GATE_H
-#define GATE_H
+#pragma once
 
 #include "judge/gate_stats.h"
 #include "judge/verdict.h"
@@ -84,5 +83,3 @@ int gate_confirm(struct gate_case *cases, int count, const struct gate_rules *ru
 
 /* Whether a case needs more rounds: a suspect with an undecided direction. */
 bool gate_is_open(const struct gate_case *one);
-
-#endif

@@ -9,8 +9,7 @@
  * Stat. 34 (1963); Holm, Scand. J. Stat. 6 (1979); Benjamini and Hochberg,
  * J. R. Stat. Soc. B 57 (1995).
  */
-#ifndef GATE_STATS_H
-#define GATE_STATS_H
+#pragma once
 
 #include "base/stats.h"
 
@@ -78,5 +77,3 @@ double detectable_effect(double floor, double variance, double alpha);
 
 /* Quantile of the standard normal distribution, 0 < p < 1. */
 double normal_quantile(double p);
-
-#endif

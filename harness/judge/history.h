@@ -9,8 +9,7 @@
  * it. If a part is unknown in some runs, the next run with a known value is compared with
  * the last one before.
  */
-#ifndef HISTORY_H
-#define HISTORY_H
+#pragma once
 
 #include "case/case_name.h"
 #include "case/comparability.h"
@@ -98,5 +97,3 @@ const char *history_part_at(const struct history *history, const struct history_
  * than FENCE_LEAST_CHANGES. Pure. */
 enum { FENCE_LEAST_CHANGES = 10, FENCE_MOST_CHANGES = 100 };
 double history_fence(const struct history_series *series, int setting);
-
-#endif

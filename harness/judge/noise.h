@@ -3,8 +3,7 @@
  * A/A blocks, in which both arms ran the same code; and the same per decade of the time, as
  * published for a device. Pure.
  */
-#ifndef NOISE_H
-#define NOISE_H
+#pragma once
 
 #include "case/run_record.h"
 
@@ -68,5 +67,3 @@ struct noise_band {
  * many. */
 int noise_bands_make(struct noise_band bands[NOISE_DECADES], const struct noise *noise,
                      struct noise_pair *pairs, int count);
-
-#endif

@@ -2,8 +2,7 @@
  * timings.h - a run as comparing needs it: the median of each case in each launch, without
  * samples, so that ten thousand cases are read quickly.
  */
-#ifndef TIMINGS_H
-#define TIMINGS_H
+#pragma once
 
 #include "case/run_record.h"
 
@@ -52,5 +51,3 @@ const void *case_first(const struct case_id *id, const void *array, int count, s
 int timing_order(const void *a, const void *b);
 /* Whether two cases belong to the same group. */
 bool case_id_same_group(const struct case_id *a, const struct case_id *b);
-
-#endif

@@ -2,8 +2,7 @@
  * verdict.h - the verdicts of compare and gate, and the exit code that follows from them.
  * Pure.
  */
-#ifndef VERDICT_H
-#define VERDICT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -50,5 +49,3 @@ int verdict_exit(const int blocking[VERDICTS], const int counts[VERDICTS], unsig
 /* Parse "REGRESSED,INCONCLUSIVE" into bits; "any" is all but PASS, IMPROVED and NEW. -1
  * with assay_error. */
 int verdict_set_parse(const char *text, unsigned *set);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * Owned by the worker; variants borrow the pointers.
  */
-#ifndef BUFFERS_H
-#define BUFFERS_H
+#pragma once
 
 #include "case/shape.h"
 #include "device/device.h"
@@ -36,5 +35,3 @@ int buffers_poison(struct buffers *buffers, uint8_t poison);
 /* Check the guards and inputs. 1: unchanged. 0: a variant wrote where it must not; `reason`
  * says where, and everything is restored. -1: the check could not be made. */
 int buffers_intact(struct buffers *buffers, char *reason, size_t size);
-
-#endif

@@ -2,8 +2,7 @@
  * expected.h - what the outputs of a group should be, for the chunks that its verifier checks:
  * by the operation's reference, and bit for bit by the variants' models.
  */
-#ifndef EXPECTED_H
-#define EXPECTED_H
+#pragma once
 
 #include "measure/verify.h"
 
@@ -17,5 +16,3 @@ const unsigned char *expected_by_model(struct verifier *verifier,
                                        const struct assay_variant *variant);
 
 void expected_release(struct verifier *verifier);
-
-#endif

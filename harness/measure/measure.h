@@ -4,8 +4,7 @@
  *
  * Runs in the worker. A failure of a variant becomes the status of its case.
  */
-#ifndef MEASURE_H
-#define MEASURE_H
+#pragma once
 
 #include "measure/wire.h"
 
@@ -15,5 +14,3 @@
 int measure_group(const struct device_ops *ops, struct device *device, struct board *board,
                   const struct measure_request *request, struct case_result *results,
                   struct measure_outcome *outcome);
-
-#endif

@@ -3,8 +3,7 @@
  * blocks, finished, torn down. The device is synchronised at the end of every step, so
  * that a failure is reported for the variant that caused it.
  */
-#ifndef MEASUREMENT_H
-#define MEASUREMENT_H
+#pragma once
 
 #include "measure/measure.h"
 #include "measure/verify.h"
@@ -92,5 +91,3 @@ bool measure_settled(double *values, int count, int rounds, double precision_pct
  * the resolution of the counter and consists almost only of launches of `sample_s` each.
  * Pure. */
 double measure_block_energy(double energy_mj, double block_s, double sample_s, int launches);
-
-#endif

@@ -6,8 +6,7 @@
  * completely; of larger ones, chunks spread over the whole output, which always include
  * the first and the last elements.
  */
-#ifndef VERIFY_H
-#define VERIFY_H
+#pragma once
 
 #include "measure/buffers.h"
 
@@ -64,5 +63,3 @@ int64_t verify_near_limit(int64_t checked, double share);
  * elements, in whole runs of `run`. Returns how many (at most ASSAY_CHECK_PLACES). Pure. */
 int verify_plan(int64_t count, int64_t run, int64_t budget, int64_t begin[ASSAY_CHECK_PLACES],
                 int64_t end[ASSAY_CHECK_PLACES]);
-
-#endif

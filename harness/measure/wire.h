@@ -6,8 +6,7 @@
  * Both ends are the same program, so a message is a struct as it is in memory, after a
  * header with type and length.
  */
-#ifndef WIRE_H
-#define WIRE_H
+#pragma once
 
 #include <stdatomic.h>
 
@@ -89,5 +88,3 @@ int wire_receive(int fd, enum wire_type *type, void **data, size_t *bytes);
 /* Unpack a WIRE_CASE message and allocate its samples and its profile; -1 when it is malformed. */
 int wire_unpack_case(const void *data, size_t bytes, struct wire_case *message);
 void wire_case_release(struct wire_case *message);
-
-#endif

@@ -5,12 +5,9 @@
  * descriptor WORKER_SOCKET and the status board on WORKER_BOARD. It answers messages
  * (wire.h) until it is told to quit, its parent dies, or a variant crashes it.
  */
-#ifndef WORKER_H
-#define WORKER_H
+#pragma once
 
 enum { WORKER_SOCKET = 3, WORKER_BOARD = 4 };
 
 /* The command `assay worker`; returns the exit code. */
 int cmd_worker(int argc, char **argv);
-
-#endif

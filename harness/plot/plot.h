@@ -4,8 +4,7 @@
  * `gnuplot -c KIND.gp DATA.tsv OUTPUT` and can be run by hand in the same way.
  * docs/plots.md is the manual; a new kind takes a query, a script and a row of plot_kinds.
  */
-#ifndef PLOT_H
-#define PLOT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -69,5 +68,3 @@ const struct plot_kind *plot_find(const char *name);
  *   plot_draw(plot_find("roofline"), &request);
  * The SVG has a white background and may be inlined in HTML. */
 enum plot_outcome plot_draw(const struct plot_kind *kind, const struct plot_request *request);
-
-#endif

@@ -6,8 +6,7 @@
  * value); the head comment of the kind's script describes the others. A query may write the
  * two in any order: settings often depend on what was drawn.
  */
-#ifndef PLOT_DATA_H
-#define PLOT_DATA_H
+#pragma once
 
 #include <math.h>
 
@@ -121,5 +120,3 @@ double plot_or(double value, double otherwise);
 /* An interval without NAN: one that is unknown has no width. */
 struct interval plot_interval(double mid, double lo, double hi);
 struct interval plot_time_of(const struct case_result *result); /* ns */
-
-#endif

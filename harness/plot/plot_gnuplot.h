@@ -1,8 +1,7 @@
 /*
  * plot_gnuplot.h - runs gnuplot; no other file does.
  */
-#ifndef PLOT_GNUPLOT_H
-#define PLOT_GNUPLOT_H
+#pragma once
 
 #include "plot/plot_data.h"
 
@@ -16,5 +15,3 @@ int gnuplot_draw(struct plot *plot);
 
 /* "gnuplot 5.4 patchlevel 4"; false if there is none. */
 bool gnuplot_version(char *out, size_t size);
-
-#endif

@@ -3,8 +3,7 @@
  * them. The query gives the positions in axis coordinates and gnuplot reports where its
  * axes are; together they give pixels.
  */
-#ifndef PLOT_PLACE_H
-#define PLOT_PLACE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -35,5 +34,3 @@ void plot_place_line(struct plot_places *places, int row, int cases, int y);
 int plot_places_read(struct plot_places *places, const char *path);
 
 void plot_places_release(struct plot_places *places); /* may be used again */
-
-#endif

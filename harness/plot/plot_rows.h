@@ -2,8 +2,7 @@
  * plot_rows.h - which rows of a run a plot shows, and short names for them without the words
  * that all share. Pure.
  */
-#ifndef PLOT_ROWS_H
-#define PLOT_ROWS_H
+#pragma once
 
 #include "plot/plot.h"
 #include "show/view.h"
@@ -54,5 +53,3 @@ void plot_common_text(const struct plot_common *common, char out[PLOT_MAX_COMMON
 /* The other words of a case's name: "best input=fp32"; cut with "..." if too long. */
 void plot_common_rest(const struct plot_common *common, const struct case_id *id,
                       char out[PLOT_MAX_NAME]);
-
-#endif

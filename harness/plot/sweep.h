@@ -2,8 +2,7 @@
  * sweep.h - chooses the rows of a run for one picture: one operation with one size dim that
  * varies, while the other dims and the temperature are fixed. Pure.
  */
-#ifndef SWEEP_H
-#define SWEEP_H
+#pragma once
 
 #include "plot/plot_data.h"
 
@@ -45,5 +44,3 @@ int sweep_make(struct sweep *sweep, struct plot *plot);
 
 /* The position on the horizontal axis: bytes, or the value of the dim. */
 double sweep_x(const struct sweep *sweep, const struct sweep_point *point);
-
-#endif

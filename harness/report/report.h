@@ -6,8 +6,7 @@
  * Names in a report may come from an untrusted file: all text goes through markup.h, plots
  * through svg.h.
  */
-#ifndef REPORT_H
-#define REPORT_H
+#pragma once
 
 #include <stdio.h>
 
@@ -72,5 +71,3 @@ int report_md(FILE *out, const struct report *report);
 /* Sections of the page. */
 void report_html_rows(FILE *out, const struct view *view);
 void report_html_plots(FILE *out, const struct report *report);
-
-#endif

@@ -2,8 +2,7 @@
  * child.h - the parent's side of a worker process: starting it, waiting for its messages,
  * ending it.
  */
-#ifndef CHILD_H
-#define CHILD_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -38,5 +37,3 @@ void child_quit(struct child *child, struct device_state *state);
  * end within a moment. `how` says how it ended ("signal 11, Segmentation fault"; "exit
  * status 1"); it may be NULL, with size 0. */
 void child_reap(struct child *child, char *how, size_t size);
-
-#endif

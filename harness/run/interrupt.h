@@ -2,8 +2,7 @@
  * interrupt.h - SIGINT, SIGTERM and SIGHUP ask a run to end: the handler only records the
  * signal, and the run checks for it between messages.
  */
-#ifndef INTERRUPT_H
-#define INTERRUPT_H
+#pragma once
 
 #include <poll.h>
 
@@ -18,5 +17,3 @@ int interrupt_signal(void);
 
 /* poll(2) on one descriptor, interrupted by a recorded signal without a race. */
 int interrupt_poll(struct pollfd *poll_for, int ms);
-
-#endif

@@ -3,8 +3,7 @@
  * the case, the count and the time left, redrawn at most five times per second; elsewhere
  * one line per group.
  */
-#ifndef PROGRESS_H
-#define PROGRESS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -42,5 +41,3 @@ void progress_end(struct progress *progress);
  * left is extrapolated from the cases done, after the first group. */
 void progress_line(const struct progress *progress, double now_s, int columns,
                    char out[PROGRESS_LINE]);
-
-#endif

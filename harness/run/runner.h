@@ -2,8 +2,7 @@
  * runner.h - the parent process of a run: makes the plan, starts workers, and stores each
  * group as soon as it is complete. It never uses CUDA.
  */
-#ifndef RUNNER_H
-#define RUNNER_H
+#pragma once
 
 #include "store/store.h"
 #include "suite/plan.h"
@@ -39,5 +38,3 @@ enum runner_end {
 
 /* run_id: "" when no run was stored. */
 enum runner_end runner_run(const struct runner_options *options, char run_id[STORE_ID]);
-
-#endif

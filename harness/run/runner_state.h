@@ -2,8 +2,7 @@
  * runner_state.h - shared by runner.c (launches), run_plan.c (what to measure) and
  * attempt.c (one group, through workers).
  */
-#ifndef RUNNER_STATE_H
-#define RUNNER_STATE_H
+#pragma once
 
 #include "run/child.h"
 #include "run/progress.h"
@@ -48,5 +47,3 @@ enum attempt_end ensure_child(struct runner *runner, bool use_events);
 
 /* Measure a group and store every case of it, in one or more attempts. */
 enum attempt_end attempt_group(struct runner *runner, const struct group *group);
-
-#endif

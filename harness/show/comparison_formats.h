@@ -2,8 +2,7 @@
  * comparison_formats.h - writes a comparison in each format, and the texts that formats share.
  * All formats escape their input. Functions return 0, or -1 with assay_error.
  */
-#ifndef COMPARISON_FORMATS_H
-#define COMPARISON_FORMATS_H
+#pragma once
 
 #include <stdio.h>
 
@@ -60,5 +59,3 @@ void comparison_words(struct comparison_words *words, const struct comparison_ro
 /* How a verdict looks: red, yellow, green. */
 enum mood { MOOD_BAD, MOOD_OPEN, MOOD_GOOD, MOOD_PLAIN };
 enum mood verdict_mood(enum verdict verdict);
-
-#endif

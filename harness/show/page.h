@@ -3,8 +3,7 @@
  * script sorts and filters. Names may come from an untrusted file: texts go through xml_print,
  * and the page's Content-Security-Policy allows only its own script.
  */
-#ifndef PAGE_H
-#define PAGE_H
+#pragma once
 
 #include <stdio.h>
 
@@ -20,5 +19,3 @@ void page_table_end(FILE *out);
 
 /* A cell with the number that it is sorted by; NAN: none. */
 void page_figure(FILE *out, const char *class, const char *text, double value);
-
-#endif

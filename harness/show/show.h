@@ -3,8 +3,7 @@
  * texts they share. Each format is one function that writes the rows of a view that are
  * not hidden.
  */
-#ifndef SHOW_H
-#define SHOW_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -108,5 +107,3 @@ int history_print_json(FILE *out, const struct history *history);
 /* What a database knows of the noise of unchanged code, by device and duration, as a table, md
  * or json. 1: nothing is known, and nothing is written; -1 with assay_error. */
 int noise_show(FILE *out, struct store *store, const char *format);
-
-#endif

@@ -4,8 +4,7 @@
  * and never stored; those that SQL can compute are in the database's views too, where a test
  * compares them with these.
  */
-#ifndef VIEW_H
-#define VIEW_H
+#pragma once
 
 #include <stdio.h>
 
@@ -89,5 +88,3 @@ int view_exit_code(const struct stored_run *run);
 
 /* -1 with assay_error for an unknown format. */
 int show_run(FILE *out, const struct stored_run *run, const struct show_options *options);
-
-#endif

@@ -3,8 +3,7 @@
  * shape, temperature and label. Found by sorting, since comparing all pairs takes seconds for
  * a few thousand cases.
  */
-#ifndef VIEW_GROUP_H
-#define VIEW_GROUP_H
+#pragma once
 
 #include "store/store.h"
 
@@ -22,5 +21,3 @@ struct view_groups {
 /* The run must outlive it. 0, or -1 with assay_error. */
 int view_groups_make(struct view_groups *groups, const struct stored_run *run);
 void view_groups_release(struct view_groups *groups);
-
-#endif

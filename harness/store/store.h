@@ -7,8 +7,7 @@
  * Every function returns 0, or -1 after assay_error with a clear sentence
  * (read-only, locked, full, not a database, made by a newer version).
  */
-#ifndef STORE_H
-#define STORE_H
+#pragma once
 
 #include <stdio.h>
 
@@ -122,5 +121,3 @@ int store_import_ndjson(struct store *store, const char *name, FILE *in, int *ro
 
 /* All rows of another database, by their ids: idempotent and in any order. */
 int store_merge(struct store *store, const char *path, int *rows_added);
-
-#endif

@@ -3,8 +3,7 @@
  * baselines, acknowledged changes, the noise of unchanged code, its verdicts.
  * Every function returns 0, or -1 after assay_error.
  */
-#ifndef STORE_GATE_H
-#define STORE_GATE_H
+#pragma once
 
 #include "judge/comparison.h"
 #include "judge/history.h"
@@ -81,5 +80,3 @@ int store_read_timings(struct store *store, const char *run_id, struct timings *
 /* The series of the cases that a pattern names (case_name.h), without changes
  * (store_history.c). -1 with assay_error. */
 int history_read(struct history *history, struct store *store, const char *cases);
-
-#endif

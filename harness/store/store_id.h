@@ -8,8 +8,7 @@
  * of the IETF draft "The FNV Non-Cryptographic Hash Algorithm"). It tells
  * honest rows apart; it does not withstand a forger, and nothing here asks it to.
  */
-#ifndef STORE_ID_H
-#define STORE_ID_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -29,5 +28,3 @@ void id_hash_end(const struct id_hash *hash, char id[ID_SIZE]);
 
 /* 0, or -1 with assay_error when the system has no random bytes. */
 int id_random(char id[ID_SIZE]);
-
-#endif

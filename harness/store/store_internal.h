@@ -6,8 +6,7 @@
  * and the failure is reported once, when it happens, by store_failed. So a
  * caller binds thirty values and checks once.
  */
-#ifndef STORE_INTERNAL_H
-#define STORE_INTERNAL_H
+#pragma once
 
 #include <sqlite3.h>
 #include <stddef.h>
@@ -184,5 +183,3 @@ void number_text(double value, char text[NUMBER_SIZE]);
 int exchange_functions(struct store *store);
 /* A JSON array of numbers as the bytes of a BLOB column; *bytes by malloc. */
 int samples_parse(const char *json, enum element element, void **bytes, size_t *size);
-
-#endif

@@ -6,8 +6,7 @@
  * A row that is there already, by its id, is left as it is when `merge`, else
  * an error. Times are ISO 8601, UTC; NULL or "" where unknown.
  */
-#ifndef STORE_ROWS_H
-#define STORE_ROWS_H
+#pragma once
 
 #include "store/store_internal.h"
 
@@ -43,5 +42,3 @@ struct result_row {
 };
 /* With its metrics and samples; *added: whether the row is new. */
 int result_write(struct store *store, const struct result_row *row, bool *added);
-
-#endif

@@ -15,8 +15,7 @@
  * and `less` the other, so a ratio above 1 is the claimed direction. Every error
  * is one line, "FILE:LINE: what is wrong".
  */
-#ifndef CLAIM_H
-#define CLAIM_H
+#pragma once
 
 #include "assay.h"
 #include "base/units.h"
@@ -89,5 +88,3 @@ void claim_claimed_text(const struct claim *claim, char *out, size_t size);
 void claim_figure_text(const struct claim *claim, double figure, char out[UNITS_MAX]);
 
 const char *claim_quantity_name(enum claim_quantity quantity);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * claim_case.h - a case as a claim writes it: "operation/variant dim=value ... cold|hot".
  */
-#ifndef CLAIM_CASE_H
-#define CLAIM_CASE_H
+#pragma once
 
 #include "suite/claim.h"
 
@@ -10,5 +9,3 @@
  * program does not have is an error, or claim->missing where the claim awaits it. -1 with
  * assay_error. */
 int claim_case_read(struct claim *claim, int which, const struct suite_key *key);
-
-#endif

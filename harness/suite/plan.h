@@ -4,8 +4,7 @@
  * A suite (suite.h) names operations, dims and variants with lists, ranges and
  * size classes; the plan is all of that multiplied out and solved for a device.
  */
-#ifndef PLAN_H
-#define PLAN_H
+#pragma once
 
 #include "assay.h"
 #include "case/result.h"
@@ -58,5 +57,3 @@ void group_case_id(const struct group *group, int variant, struct case_id *id);
 
 /* Add the groups of the suite `ceilings` whose ceiling the plan's groups need, in front. */
 int plan_add_own_ceilings(struct plan *plan, const struct device_info *device);
-
-#endif

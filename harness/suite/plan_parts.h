@@ -1,8 +1,7 @@
 /*
  * plan_parts.h - what the files of the plan share (plan.h is for everyone else).
  */
-#ifndef PLAN_PARTS_H
-#define PLAN_PARTS_H
+#pragma once
 
 #include "suite/plan.h"
 
@@ -21,5 +20,3 @@ void plan_skip(struct group *group, const struct device_info *device);
 
 /* Add the variants of `more` that `group` lacks, as they are there. -1 with assay_error. */
 int plan_merge(struct group *group, const struct group *more);
-
-#endif

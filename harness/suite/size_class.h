@@ -8,8 +8,7 @@
  *
  * Factors in front scale those bytes: 2*l2 is at most half of the cache.
  */
-#ifndef SIZE_CLASS_H
-#define SIZE_CLASS_H
+#pragma once
 
 #include "case/result.h"
 
@@ -21,5 +20,3 @@ extern const char *const size_class_names[SIZE_CLASSES];
  * assay_error when none does. */
 int size_class_solve(const struct assay_shape *shape, int dim, const char *class_name, double times,
                      const struct device_info *device, int64_t *value);
-
-#endif

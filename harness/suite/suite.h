@@ -17,8 +17,7 @@
  *
  * Every error is one line, "FILE:LINE: what is wrong (what would be right)".
  */
-#ifndef SUITE_H
-#define SUITE_H
+#pragma once
 
 #include "assay.h"
 
@@ -57,5 +56,3 @@ void suite_release(struct suite *suite);
 
 /* Names of the suites found, sorted; *names is one block, free() it. */
 int suite_names(char (**names)[ASSAY_MAX_NAME], int *count);
-
-#endif

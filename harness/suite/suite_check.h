@@ -2,8 +2,7 @@
  * suite_check.h - whether what a suite's sections say is possible: keys,
  * operations, dims and values that exist. Errors are "FILE:LINE: ...".
  */
-#ifndef SUITE_CHECK_H
-#define SUITE_CHECK_H
+#pragma once
 
 #include "suite/suite.h"
 
@@ -17,5 +16,3 @@ int suite_setting(const char *name, const char *text, double *value);
 /* Whether `patterns`, the value of a variants key, choose this name: each glob
  * in turn puts in, "!glob" takes out; a list that begins with "!" begins with all. */
 bool suite_chooses(const char *patterns, const char *name);
-
-#endif

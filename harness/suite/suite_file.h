@@ -2,8 +2,7 @@
  * suite_file.h - one suite file as it stands: its sections and keys with their
  * lines, before anything is looked up. The only user of inih.
  */
-#ifndef SUITE_FILE_H
-#define SUITE_FILE_H
+#pragma once
 
 #include "suite/suite.h"
 
@@ -28,5 +27,3 @@ const struct suite_key *suite_key_find(const struct suite_group *section, const 
 int suite_error(const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 int suite_error_here(const char *file, int line);
-
-#endif

@@ -7,8 +7,7 @@
  *   suites beside the program, or beside its folder
  *   ../share/assay/suites, seen from the program's folder (an installed one)
  */
-#ifndef SUITE_FIND_H
-#define SUITE_FIND_H
+#pragma once
 
 #include <stddef.h>
 
@@ -23,5 +22,3 @@ int suite_find(const char *name_or_path, const char *beside, char path[SUITE_MAX
 
 /* "suites/int8.ini" -> "int8" */
 void suite_name_of(const char *path, char name[ASSAY_MAX_NAME]);
-
-#endif

@@ -2,8 +2,7 @@
  * suite_value.h - the value of a dim's key in a suite: "500k, 1M..8M*2, 2*l2".
  * docs/suites.md has the grammar.
  */
-#ifndef SUITE_VALUE_H
-#define SUITE_VALUE_H
+#pragma once
 
 #include "assay.h"
 #include "suite/suite.h"
@@ -31,5 +30,3 @@ struct suite_value {
 /* The values that `list` names, in order; *values is freed by the caller.
  * Returns how many; -1 with assay_error (without file and line). */
 int suite_values(const struct assay_dim *dim, const char *list, struct suite_value **values);
-
-#endif

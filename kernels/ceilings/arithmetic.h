@@ -7,8 +7,7 @@
  * normal, and one step more or less shows in the result up to the largest
  * number of iterations.
  */
-#ifndef CEILINGS_ARITHMETIC_H
-#define CEILINGS_ARITHMETIC_H
+#pragma once
 
 #include "assay.h"
 
@@ -18,5 +17,3 @@ enum arithmetic_buffer { ARITHMETIC_IN, ARITHMETIC_OUT };
 
 #define ARITHMETIC_SCALE 0.9998779296875f /* 1 - 2^-13 */
 #define ARITHMETIC_SHIFT 0.0009765625f    /* 2^-10 */
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * gemm.h - the dims and element types of the operation `gemm`.
  */
-#ifndef CEILINGS_GEMM_H
-#define CEILINGS_GEMM_H
+#pragma once
 
 #include "assay.h"
 
@@ -28,5 +27,3 @@ static inline struct gemm_elements gemm_elements(const struct assay_shape *shape
     };
     return table[shape->value[GEMM_TYPE]];
 }
-
-#endif

@@ -5,8 +5,7 @@
  * variant (how it is allocated is what differs). Both hold link_byte(i), which
  * depends on nothing but i, so that each side can be checked without the other.
  */
-#ifndef CEILINGS_LINK_H
-#define CEILINGS_LINK_H
+#pragma once
 
 #include "assay.h"
 
@@ -38,6 +37,4 @@ int link_host_check(const struct assay_shape *shape, uint8_t *host);
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

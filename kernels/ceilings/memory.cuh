@@ -6,8 +6,7 @@
  * A vector is 16 bytes of input (of output for a write). The read mix is not
  * here: its unit is a slice (memory_vec4.cu).
  */
-#ifndef CEILINGS_MEMORY_CUH
-#define CEILINGS_MEMORY_CUH
+#pragma once
 
 #include <cuda_runtime.h>
 
@@ -114,5 +113,3 @@ template <class Access> struct write_mix {
             out[i] = MEMORY_WORD_WRITTEN;
     }
 };
-
-#endif

@@ -7,8 +7,7 @@
  * 4 KiB), 4 (int8 quantise's share of read and written) and 1 (a copy). The
  * fourth, a write, has no input and stores a constant.
  */
-#ifndef CEILINGS_MEMORY_H
-#define CEILINGS_MEMORY_H
+#pragma once
 
 #include "assay.h"
 
@@ -41,5 +40,3 @@ static inline struct memory_layout memory_layout(const struct assay_shape *shape
     layout.in_words = words - layout.out_words;
     return layout;
 }
-
-#endif

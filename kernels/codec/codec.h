@@ -4,8 +4,7 @@
  * A leaf is 8 x 8 x 8 voxels of fp32, 2048 bytes. The encoder turns it into 64 vectors of 128
  * numbers, and each vector into the index of the nearest of 256 codewords: 64 bytes, a 32nd.
  */
-#ifndef CODEC_H
-#define CODEC_H
+#pragma once
 
 #include "assay.h"
 
@@ -16,5 +15,3 @@ enum {
     CODEWORDS = 256,
     CODEWORD_LENGTH = 128, /* fp32 numbers */
 };
-
-#endif

@@ -3,8 +3,7 @@
  *
  * A leaf is LEAF_VOXELS fp32, x fastest, then y, then z.
  */
-#ifndef CODEC_LEAVES_H
-#define CODEC_LEAVES_H
+#pragma once
 
 #include "codec.h"
 
@@ -44,6 +43,4 @@ int leaves_read(const char *path, const int64_t voxels[3], float **leaves, int64
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

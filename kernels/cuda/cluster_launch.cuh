@@ -2,8 +2,7 @@
  * cluster_launch.cuh - launching a kernel as clusters of blocks (compute capability 9.0 and
  * later), and how many blocks run at a time then. Host code; for kernels of every family.
  */
-#ifndef CLUSTER_LAUNCH_CUH
-#define CLUSTER_LAUNCH_CUH
+#pragma once
 
 #include "assay.h"
 #include "cuda_limits.h"
@@ -45,5 +44,3 @@ static inline int cluster_fit(const void *kernel, int cluster, int threads, int 
     *blocks = (unsigned)(clusters * cluster);
     return clusters > 0 ? 0 : assay_error("no cluster of %d blocks fits", cluster);
 }
-
-#endif

@@ -5,8 +5,7 @@
  * Needs the headers of both (CUBLAS_HEADERS is 1 where the toolkit has them);
  * the shared libraries may be missing where the program runs.
  */
-#ifndef CUBLAS_LOAD_H
-#define CUBLAS_LOAD_H
+#pragma once
 
 #if defined(__has_include)
 #if __has_include(<cublas_v2.h>) && __has_include(<cublasLt.h>)
@@ -62,5 +61,4 @@ const struct cublaslt *cublaslt_load(void);
 /* 0, or the status's name as an assay_error. */
 int cublas_error(cublasStatus_t status, const char *what);
 
-#endif
 #endif

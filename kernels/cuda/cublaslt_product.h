@@ -6,8 +6,7 @@
  * Row-major y [m, n] = x [m, k] w^T, w as [n, k] or, transposed, as [k, n]. cuBLAS
  * reads the same memory column by column: y' = op(w') x', TN or NN.
  */
-#ifndef CUBLASLT_PRODUCT_H
-#define CUBLASLT_PRODUCT_H
+#pragma once
 
 #include "cublas_load.h"
 
@@ -69,5 +68,4 @@ int lt_product_launch_at(const struct lt_product *lt, const struct lt_request *a
 /* An attribute of the chosen algorithm; -1 where the library does not say. */
 int lt_product_config(const struct lt_product *lt, cublasLtMatmulAlgoConfigAttributes_t attribute);
 
-#endif
 #endif

@@ -2,8 +2,7 @@
  * cuda_error.h - assay.h's assay_cuda for C files that call the CUDA runtime
  * without nvcc.
  */
-#ifndef CUDA_ERROR_H
-#define CUDA_ERROR_H
+#pragma once
 
 #include <cuda_runtime_api.h>
 
@@ -15,5 +14,3 @@ static inline int cuda_error(cudaError_t error, const char *what)
     if (error == cudaSuccess) return 0;
     return assay_error("%s: %s", what, cudaGetErrorString(error));
 }
-
-#endif

@@ -2,8 +2,7 @@
  * cuda_graph.h - launches captured in a CUDA graph and replayed. A replay saves the host's time per
  * launch, which is longer than a short kernel. So candidates are timed in graphs, too.
  */
-#ifndef CUDA_GRAPH_H
-#define CUDA_GRAPH_H
+#pragma once
 
 #include <cuda_runtime_api.h>
 
@@ -30,6 +29,4 @@ double cuda_graph_time_us(const struct cuda_work *work, void *stream, double lea
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

@@ -2,8 +2,7 @@
  * cuda_limits.h - what the current device has: multiprocessors, and shared memory for a block.
  * Each function returns 0, or -1 with assay_error.
  */
-#ifndef CUDA_LIMITS_H
-#define CUDA_LIMITS_H
+#pragma once
 
 #include "cuda_error.h"
 
@@ -37,5 +36,3 @@ static inline int cuda_allow_shared(const void *kernel, int64_t bytes)
         cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes),
         "shared memory of a block");
 }
-
-#endif

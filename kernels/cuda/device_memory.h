@@ -2,8 +2,7 @@
  * device_memory.h - device memory that a variant allocates in setup. Where the device has too
  * little left, the case is skipped with the reason and does not fail.
  */
-#ifndef DEVICE_MEMORY_H
-#define DEVICE_MEMORY_H
+#pragma once
 
 #include "assay.h"
 
@@ -18,6 +17,4 @@ int device_memory(struct assay_call *call, void **memory, int64_t bytes, const c
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

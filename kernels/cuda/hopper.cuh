@@ -7,8 +7,7 @@
  * Addresses are those of the shared window (32 bits). A barrier's phase ends when its
  * arrivals and the bytes it was told to expect are all in.
  */
-#ifndef HOPPER_CUH
-#define HOPPER_CUH
+#pragma once
 
 #include <cuda.h>
 #include <stdint.h>
@@ -206,5 +205,3 @@ template <int COUNT> static __device__ __forceinline__ void hopper_registers_giv
     asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(COUNT));
 #endif
 }
-
-#endif

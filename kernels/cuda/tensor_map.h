@@ -3,8 +3,7 @@
  * matrix. The one function of the driver behind them is looked up through the runtime, so nothing
  * is linked to the driver's library.
  */
-#ifndef TENSOR_MAP_H
-#define TENSOR_MAP_H
+#pragma once
 
 #include <cuda.h>
 #include <stdint.h>
@@ -26,6 +25,4 @@ int tensor_map_init(CUtensorMap *map, const struct tensor_map_matrix *matrix, in
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

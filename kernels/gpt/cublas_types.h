@@ -1,6 +1,5 @@
 /* cublas_types.h - a GPT layer's precision in cuBLAS's types. C only. */
-#ifndef GPT_CUBLAS_TYPES_H
-#define GPT_CUBLAS_TYPES_H
+#pragma once
 
 #include "gpt.h"
 #include "kernels/cuda/cublaslt_product.h"
@@ -42,5 +41,4 @@ static inline struct lt_request gpt_lt_request(int64_t precision)
     };
 }
 
-#endif
 #endif

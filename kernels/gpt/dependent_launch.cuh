@@ -6,8 +6,7 @@
  * Every kernel that is launched so calls dependent_wait in every block. So when a kernel has
  * finished, all kernels before it have.
  */
-#ifndef DEPENDENT_LAUNCH_CUH
-#define DEPENDENT_LAUNCH_CUH
+#pragma once
 
 #include "gpt.cuh"
 
@@ -42,5 +41,3 @@ static inline int dependent_launch(void (*kernel)(Params...), dim3 grid, int thr
     config.numAttrs = 1;
     return assay_cuda(cudaLaunchKernelEx(&config, kernel, Params(args)...), "launch");
 }
-
-#endif

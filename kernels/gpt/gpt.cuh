@@ -2,8 +2,7 @@
  * gpt.cuh - what the GPT kernels share: sums over a warp and a block, loads of
  * either element type, and how many blocks cover a count.
  */
-#ifndef GPT_CUH
-#define GPT_CUH
+#pragma once
 
 #include <cuda_bf16.h>
 
@@ -77,5 +76,3 @@ static __device__ __forceinline__ float gpt_gelu_fast(float x)
     float z = GPT_GELU_SCALE * (x + GPT_GELU_CUBE * x * x * x);
     return __fdividef(x, 1.0f + __expf(-2.0f * z));
 }
-
-#endif

@@ -13,8 +13,7 @@
  * fp32), tf32 (fp32 in memory, tensor cores), bf16 (bf16 in memory, tensor cores,
  * sums in fp32).
  */
-#ifndef GPT_H
-#define GPT_H
+#pragma once
 
 #include <math.h>
 #include <string.h>
@@ -146,6 +145,4 @@ int gpt_check_host_ids(struct assay_call *call);
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

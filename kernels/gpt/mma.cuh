@@ -2,8 +2,7 @@
  * mma.cuh - tensor cores by mma.sync, matrices from shared memory by ldmatrix, and
  * tiles into it by cp.async. PTX ISA 7.0, compute capability 8.0 and newer.
  */
-#ifndef MMA_CUH
-#define MMA_CUH
+#pragma once
 
 #include "gpt.cuh"
 #include "mma_layout.h"
@@ -74,5 +73,3 @@ static __device__ __forceinline__ void mma_step(float, float c[4], const uint32_
         : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
-
-#endif

@@ -8,8 +8,7 @@
  * loads four matrices of 8 rows of one chunk; lane l gives the address of row l % 8 of
  * matrix l / 8 and receives word l % 4 of row l / 4 of each.
  */
-#ifndef MMA_LAYOUT_H
-#define MMA_LAYOUT_H
+#pragma once
 
 #ifdef __CUDACC__
 #define MMA_FUNCTION static __host__ __device__ __forceinline__
@@ -74,5 +73,3 @@ MMA_FUNCTION int mma_swizzle_words(int row, int chunk)
 {
     return chunk ^ ((row & 3) << 1);
 }
-
-#endif

@@ -11,8 +11,7 @@
  * A warp holds rows 16 w to 16 w + 15 of d; of each 8 columns, d[4 j .. 4 j + 3] lie as
  * those of mma.sync (mma_row, mma_column).
  */
-#ifndef WGMMA_CUH
-#define WGMMA_CUH
+#pragma once
 
 #include "kernels/cuda/hopper.cuh"
 
@@ -184,5 +183,3 @@ WGMMA_STEP(struct wgmma_bf16_across, 64, "m64n128k16.f32.bf16.bf16", "1, 1, 0, 1
 
 WGMMA_ACROSS(32, "m64n64k16", "%32, %33, %34, %35", "%36")
 WGMMA_ACROSS(64, "m64n128k16", "%64, %65, %66, %67", "%68")
-
-#endif

@@ -5,8 +5,7 @@
  * thread of the block, the same each time. Source: PTX ISA, "cp.async.bulk" and
  * "mbarrier".
  */
-#ifndef BULK_CUH
-#define BULK_CUH
+#pragma once
 
 #include <stdint.h>
 
@@ -63,7 +62,5 @@ static __device__ __forceinline__ void bulk_wait_written(void)
 {
     asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
 }
-
-#endif
 
 #endif

@@ -6,8 +6,7 @@
  * T is float, or uint16_t for the bits of a bf16. Arithmetic is spelled with
  * intrinsics, because nvcc fuses a * b + c on its own.
  */
-#ifndef INT8_CUH
-#define INT8_CUH
+#pragma once
 
 #include "int8.h"
 
@@ -162,5 +161,3 @@ static __device__ __forceinline__ void int8_stream(const T *__restrict__ x, int8
     int64_t rest = groups * width + threadIdx.x;
     if (rest < n) y[rest] = op.one(int8_float(x[rest]));
 }
-
-#endif

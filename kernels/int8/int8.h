@@ -8,8 +8,7 @@
  *
  * rne rounds half to even; sat8 clamps to [-128, 127]; NaN gives 0.
  */
-#ifndef INT8_H
-#define INT8_H
+#pragma once
 
 #include <math.h>
 #include <string.h>
@@ -100,6 +99,4 @@ int int8_model_copy_token(const struct assay_shape *shape, const void *const in[
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

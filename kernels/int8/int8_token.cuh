@@ -5,8 +5,7 @@
  * leaves numbers that order like the floats (a NaN above infinity), and a warp
  * folds integers in one instruction.
  */
-#ifndef INT8_TOKEN_CUH
-#define INT8_TOKEN_CUH
+#pragma once
 
 #include "int8.cuh"
 
@@ -50,5 +49,3 @@ static __device__ __forceinline__ uint32_t token_pack(float4 v, float multiplier
     return int8_pack(make_float4(__fmul_rn(v.x, multiplier), __fmul_rn(v.y, multiplier),
                                  __fmul_rn(v.z, multiplier), __fmul_rn(v.w, multiplier)));
 }
-
-#endif

@@ -2,8 +2,7 @@
  * best_list.cuh - blocks with a T of their own: a first try for all, and a list of those
  * that may be overloaded; and what best.cu launches from best_list.cu.
  */
-#ifndef BEST_LIST_CUH
-#define BEST_LIST_CUH
+#pragma once
 
 #include "lattice_round.h"
 #include "lattice_vec.cuh"
@@ -76,5 +75,3 @@ int best_roundtrip_list(struct assay_call *call);
 
 /* The blocks of E8 or D4 at q4m2, packed, whose T is BEST_AGAIN: code and T. */
 int best_again(const struct lattice_job *job, const struct lattice_args *args, cudaStream_t stream);
-
-#endif

@@ -9,8 +9,7 @@
  *              block
  *   roundtrip  y = x
  */
-#ifndef LATTICE_COPY_H
-#define LATTICE_COPY_H
+#pragma once
 
 #include "lattice.h"
 
@@ -46,6 +45,4 @@ int lattice_model_copy(const struct assay_shape *shape, const void *const in[], 
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

@@ -2,8 +2,7 @@
  * dims.h - the dims that the three operations have in common, in the order of
  * lattice.h, as initialisers of assay_operation.dims.
  */
-#ifndef LATTICE_DIMS_H
-#define LATTICE_DIMS_H
+#pragma once
 
 #define LATTICE_DIMS                                                                               \
     [DIM_ROWS] = {.name = "rows",                                                                  \
@@ -44,5 +43,3 @@
         .summary = "normal at the code's scale, sd 1 / sqrt(columns), or with values beyond",      \
         .choices = lattice_datas                                                                   \
     }
-
-#endif

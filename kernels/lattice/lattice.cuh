@@ -6,8 +6,7 @@
  * is a constant and the array lives in registers; the rest is uniform and decided
  * at run time.
  */
-#ifndef LATTICE_CUH
-#define LATTICE_CUH
+#pragma once
 
 #include "lattice.h"
 
@@ -225,5 +224,3 @@ static __global__ void __launch_bounds__(LATTICE_THREADS)
     for (int j = 0; j < D; j++)
         if (j < count) ((float *)a.out)[offset + j] = x[j];
 }
-
-#endif

@@ -31,8 +31,7 @@
  * q = 3 (the 16 digits of E8 take 3^16 < 2^32). Every digit is below 4, so each type holds every
  * code.
  */
-#ifndef LATTICE_H
-#define LATTICE_H
+#pragma once
 
 #include "assay.h"
 #include "lattice_math.h"
@@ -145,6 +144,4 @@ void lattice_exact_closest(int lattice, const double v[8], int z[8]);
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

@@ -20,8 +20,7 @@
  * Levels above, in whole numbers: v = z / (2 q) + e, all times 2 q 2^22. The dither is rounded to
  * 2^-22, a thirtieth of the gap that it opens at a tie of E8.
  */
-#ifndef LATTICE_CLOSEST_H
-#define LATTICE_CLOSEST_H
+#pragma once
 
 #include <math.h>
 #include <stdbool.h>
@@ -272,5 +271,3 @@ LATTICE_FN void lattice_closest_quotient(int lattice, int q, const int z[], int 
     }
     lattice_round(d, t, coset, place, out);
 }
-
-#endif

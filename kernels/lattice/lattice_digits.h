@@ -4,8 +4,7 @@
  * Nested-Lattice Quantized Matrix Multiplication with Small Lookup Tables" (2025),
  * algorithms 1 and 2.
  */
-#ifndef LATTICE_DIGITS_H
-#define LATTICE_DIGITS_H
+#pragma once
 
 #include "lattice_closest.h"
 
@@ -126,5 +125,3 @@ LATTICE_FN void lattice_unnest(int lattice, int q, int levels, uint64_t digits, 
         weight *= q;
     }
 }
-
-#endif

@@ -14,8 +14,7 @@
  * 0x01010101 gives the running sums that G^-1 consists of. 7 bits of a doubled coordinate are
  * enough, because 64 e_i = 32 (2 e_i) has coordinates in the basis that are 0 mod 32.
  */
-#ifndef LATTICE_FAST_H
-#define LATTICE_FAST_H
+#pragma once
 
 #include "lattice_math.h"
 
@@ -259,5 +258,3 @@ LATTICE_FN uint32_t fast_encode(int lattice, int code, const float x[], float r,
     if (code == CODE_Q4M2) digits |= fast_add2(above, carry[digits]) << (2 * d);
     return sound ? digits : 0;
 }
-
-#endif

@@ -12,8 +12,7 @@
  *       16 D4 but 16 (e_i + e_j) is
  *   A2  one byte per block: k_0 above k_1, with the lowest bit of k_1 inverted
  */
-#ifndef LATTICE_LOOKUP_H
-#define LATTICE_LOOKUP_H
+#pragma once
 
 #include "lattice_fast.h"
 
@@ -134,5 +133,3 @@ LATTICE_FN void lookup_fill(int lattice, uint16_t *codes)
         codes[index] = (uint16_t)(lookup_code(LATTICE_A2, k) | lookup_code(LATTICE_A2, k + 2) << 8);
     }
 }
-
-#endif

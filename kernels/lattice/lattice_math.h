@@ -3,8 +3,7 @@
  * in one text for the host and for CUDA: what the host tests exercise is what runs
  * on the GPU. lattice_closest.h has the points, lattice_digits.h the digits.
  */
-#ifndef LATTICE_MATH_H
-#define LATTICE_MATH_H
+#pragma once
 
 #include "lattice_digits.h"
 
@@ -130,5 +129,3 @@ LATTICE_FN uint64_t lattice_unpack(int q, int count, uint64_t packed)
     }
     return digits;
 }
-
-#endif

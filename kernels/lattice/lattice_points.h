@@ -17,8 +17,7 @@
  * The work is divided into quads of four entries: half a block of E8, one block of D4, two of Z2
  * or A2.
  */
-#ifndef LATTICE_POINTS_H
-#define LATTICE_POINTS_H
+#pragma once
 
 #include "lattice_math.h"
 
@@ -153,5 +152,3 @@ LATTICE_FN void points_fill(int lattice, int code, uint8_t *table)
         table[2 * entries + index] = (uint8_t)(n >> 16);
     }
 }
-
-#endif

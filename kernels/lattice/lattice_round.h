@@ -11,8 +11,7 @@
  * is sufficient (less a hundredth of q^M for the dithers). Where the test fails, g_M is computed
  * by its definition.
  */
-#ifndef LATTICE_ROUND_H
-#define LATTICE_ROUND_H
+#pragma once
 
 #include "lattice_fast.h"
 
@@ -153,5 +152,3 @@ LATTICE_FN void round_block(int lattice, int q, int levels, const float x[], flo
     lattice_closest(lattice, v, z);
     lattice == LATTICE_Z2 ? round_wrap_z2(q, levels, z) : round_wrap(lattice, q, levels, z);
 }
-
-#endif

@@ -3,8 +3,7 @@
  * one store of the packed digits of all. Code is a template argument too, so that
  * the level loop unrolls and the store has one width.
  */
-#ifndef LATTICE_VEC_CUH
-#define LATTICE_VEC_CUH
+#pragma once
 
 #include "lattice.cuh"
 #include "lattice_points.h"
@@ -104,5 +103,3 @@ static inline int64_t vec_groups(const struct lattice_job *job)
 {
     return job->rows * job->columns / VEC_ENTRIES;
 }
-
-#endif

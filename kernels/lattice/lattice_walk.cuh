@@ -2,8 +2,7 @@
  * lattice_walk.cuh - for kernels with persistent blocks that hold a table in shared memory and
  * walk the tensor with a stride: the walk, and how many blocks fit.
  */
-#ifndef LATTICE_WALK_CUH
-#define LATTICE_WALK_CUH
+#pragma once
 
 #include "kernels/cuda/cuda_limits.h"
 #include "lattice_vec.cuh"
@@ -112,5 +111,3 @@ static inline int walk_upload(struct assay_call *call, const void *table, size_t
     call->workspace_bytes += (int64_t)bytes;
     return assay_cuda(cudaMemcpy(*device, table, bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
 }
-
-#endif

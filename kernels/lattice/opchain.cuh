@@ -6,8 +6,7 @@
  * works for coordinates below about 64. A2 is kept in coordinates (x_0, x_1 / sqrt(3)), of which
  * the second has three times the weight in a distance.
  */
-#ifndef OPCHAIN_CUH
-#define OPCHAIN_CUH
+#pragma once
 
 #include "lattice.cuh"
 
@@ -212,5 +211,3 @@ static inline void chain_teardown(struct assay_call *call)
 {
     cudaFree(call->state);
 }
-
-#endif

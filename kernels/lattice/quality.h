@@ -10,8 +10,7 @@
  *   overload_rate   the share of blocks that are overloaded at beta, before any doubling
  *   bits_per_entry, code_bytes   include T
  */
-#ifndef LATTICE_QUALITY_H
-#define LATTICE_QUALITY_H
+#pragma once
 
 #include "lattice.h"
 
@@ -26,6 +25,4 @@ int lattice_quality(const struct assay_shape *shape, const void *const host[],
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

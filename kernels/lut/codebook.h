@@ -23,8 +23,7 @@
  * product of a left and a right point. Table entries are whole too: the inner
  * product itself, for A2 twice the inner product.
  */
-#ifndef CODEBOOK_H
-#define CODEBOOK_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -76,6 +75,4 @@ void codebook_closest(int lattice, const double *x, double *point);
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

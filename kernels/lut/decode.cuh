@@ -2,8 +2,7 @@
  * decode.cuh - decoding a block on the device: from indices to a point's int8
  * coordinates, levels weighted and added. Shared by kernels that decode.
  */
-#ifndef LUT_DECODE_CUH
-#define LUT_DECODE_CUH
+#pragma once
 
 #include "lut.h"
 
@@ -52,5 +51,3 @@ static __device__ __forceinline__ uint32_t decode_four(const struct lut_codes &c
         high = decode_word<D>(codes, geometry.q, geometry.levels, points, row, block + 1, 0);
     return low | high << 16;
 }
-
-#endif

@@ -2,8 +2,7 @@
  * dims.h - the dims that every operation on lattice codes has, in the order of
  * LUT_ROWS ... LUT_INDEX. For designated initialisers; the sizes are the defaults.
  */
-#ifndef LUT_DIMS_H
-#define LUT_DIMS_H
+#pragma once
 
 #include "lut.h"
 
@@ -38,5 +37,3 @@
     [LUT_SCALED] = {.name = "scaled",                                                              \
                     .summary = "a scale per block, from overload protection",                      \
                     .choices = lut_scaled_names}
-
-#endif

@@ -17,8 +17,7 @@
  *   fill(args, shared)         writes table, A and the sums of A's rows (zero before)
  *   multiply_chunk(...)        multiplies a chunk of 8 columns per group by A, adds to the sums
  */
-#ifndef LUT_GEMV_CUH
-#define LUT_GEMV_CUH
+#pragma once
 
 #include "gemv.h"
 #include "lut_cuda.h"
@@ -187,5 +186,3 @@ static inline struct gemv_args gemv_arguments(const struct assay_call *call,
             .rows = (int)geometry->rows,
             .tiles = (int)((geometry->columns + GEMV_TILE - 1) / GEMV_TILE)};
 }
-
-#endif

@@ -16,8 +16,7 @@
  * their weights in bytes, which stay non-negative. The bias's share of a product depends on the
  * sum of A's row alone, so it can be subtracted.
  */
-#ifndef LUT_GEMV_H
-#define LUT_GEMV_H
+#pragma once
 
 #include "lut.h"
 
@@ -80,5 +79,3 @@ LUT_FUNCTION int gemv_bias(int levels)
 {
     return GEMV_BIAS * ((1 << levels) - 1);
 }
-
-#endif

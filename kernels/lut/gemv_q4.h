@@ -32,8 +32,7 @@
  * are the rows of the instruction here, two groups of 8, and the up to 8 rows of A its columns. A
  * is stored in the same order, eight bytes per operand.
  */
-#ifndef LUT_GEMV_Q4_H
-#define LUT_GEMV_Q4_H
+#pragma once
 
 #include "gemv.h"
 
@@ -196,6 +195,4 @@ void gemv_q4_teardown(struct assay_call *call);
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

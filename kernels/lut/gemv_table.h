@@ -15,8 +15,7 @@
  *
  * So the byte of a code becomes byte 1 of an address, and the lane byte 0.
  */
-#ifndef LUT_GEMV_TABLE_H
-#define LUT_GEMV_TABLE_H
+#pragma once
 
 #include "lut.h"
 
@@ -61,5 +60,3 @@ LUT_FUNCTION int gemv_table_parts(int64_t blocks)
 {
     return (int)((blocks + GEMV_TABLE_BLOCKS - 1) / GEMV_TABLE_BLOCKS);
 }
-
-#endif

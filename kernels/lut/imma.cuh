@@ -8,8 +8,7 @@
  * K is a step of the start address (PTX ISA, "Asynchronous warpgroup level matrix shared memory
  * layout").
  */
-#ifndef LUT_IMMA_CUH
-#define LUT_IMMA_CUH
+#pragma once
 
 #include "lut_cuda.h"
 
@@ -196,5 +195,3 @@ static inline int imma_check_device(void)
     if (major == 9) return 0;
     return assay_error("wgmma is an instruction of compute capability 9.0 alone");
 }
-
-#endif

@@ -2,8 +2,7 @@
  * imma.h - the tiles and the shared-memory layout of imma.cuh; host code too, so
  * that tests can follow the indices without a GPU.
  */
-#ifndef LUT_IMMA_H
-#define LUT_IMMA_H
+#pragma once
 
 #include "lut.h"
 
@@ -48,5 +47,3 @@ LUT_FUNCTION struct imma_tile imma_tile_of(int64_t index, int64_t rows, int64_t 
     tile.column = rest / height * IMMA_COLUMNS;
     return tile;
 }
-
-#endif

@@ -14,8 +14,7 @@
  *
  * The design is that of kernels/gpt/linear/linear_wgmma.cuh, which names its sources.
  */
-#ifndef LUT_IMMA_RING_CUH
-#define LUT_IMMA_RING_CUH
+#pragma once
 
 #include "imma.cuh"
 #include "kernels/cuda/cluster_launch.cuh"
@@ -192,5 +191,3 @@ static int ring_enqueue(const struct ring_plan *plan, cudaStream_t stream)
                                  stream);
     return assay_cuda(cudaLaunchKernelEx(&launch.config, imma_ring, *plan), "launch");
 }
-
-#endif

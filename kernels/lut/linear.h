@@ -13,8 +13,7 @@
  * CUDA. A block is lost if an entry is NaN or infinite or the sum of squares of x / beta is 2^40
  * or more: it is encoded as 0. No other block is touched.
  */
-#ifndef LUT_LINEAR_H
-#define LUT_LINEAR_H
+#pragma once
 
 #include <math.h>
 
@@ -147,6 +146,4 @@ int linear_quality(const struct assay_shape *shape, const void *const host[],
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

@@ -16,8 +16,7 @@
  *   packed        ceil(log2 q^d) bits per index, little endian, a row padded with zero bits to a
  *                 multiple of 16 bytes
  */
-#ifndef LUT_H
-#define LUT_H
+#pragma once
 
 #include "assay.h"
 #include "codebook.h"
@@ -186,6 +185,4 @@ double lut_product_row_sum_error(const struct assay_shape *shape, const int64_t 
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

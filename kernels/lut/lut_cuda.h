@@ -4,8 +4,7 @@
  *
  * Functions that enqueue take the stream as a void pointer, as assay_call has it.
  */
-#ifndef LUT_CUDA_H
-#define LUT_CUDA_H
+#pragma once
 
 #include "lut.h"
 
@@ -70,6 +69,4 @@ extern const struct assay_variant lut_smem_i8, lut_decode_dp4a, lut_decode_imma,
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

@@ -6,8 +6,7 @@
  * The buffers are numbers LUT_A, LUT_B and LUT_C. Coordinate i of a point is its whole number
  * times onesided_step(lattice, i); those of A2 are not exact in binary.
  */
-#ifndef LUT_ONESIDED_H
-#define LUT_ONESIDED_H
+#pragma once
 
 #include "lut.h"
 
@@ -17,5 +16,3 @@ LUT_FUNCTION float onesided_step(int lattice, int i)
     if (lattice == CODEBOOK_A2) return i == 0 ? 0.5f : 0.86602540378443865f;
     return 1.0f;
 }
-
-#endif

@@ -9,8 +9,7 @@
  * C is rounded, so each row has a bound: see each function. A wrong tile exceeds it by orders of
  * magnitude (tests/kernels/lut/test_family_lut_sums.c).
  */
-#ifndef LUT_ROW_SUMS_H
-#define LUT_ROW_SUMS_H
+#pragma once
 
 #include "lut.h"
 
@@ -56,6 +55,4 @@ int onesided_check(struct assay_call *call);
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

@@ -11,8 +11,7 @@
  * Up to two levels are added as bytes: first the weighted n, then the constants are subtracted
  * once.
  */
-#ifndef LUT_SHORT_POINTS_H
-#define LUT_SHORT_POINTS_H
+#pragma once
 
 #include "lut.h"
 
@@ -60,5 +59,3 @@ LUT_FUNCTION void short_points_block(const unsigned char *table, const uint32_t 
     out[0] = (2 * low + bias) ^ 0x80808080u;
     out[1] = (2 * high + bias) ^ 0x80808080u;
 }
-
-#endif

@@ -2,8 +2,7 @@
  * table.cuh - what the variants that look products up share: the table on the
  * device, and one element of C by a lookup of any kind.
  */
-#ifndef LUT_TABLE_CUH
-#define LUT_TABLE_CUH
+#pragma once
 
 #include <stdlib.h>
 
@@ -96,5 +95,3 @@ template <typename Entry> static int table_upload(struct assay_call *call, Entry
     free(table);
     return status;
 }
-
-#endif

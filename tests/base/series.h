@@ -2,8 +2,7 @@
  * series.h - what the tests of the statistics share: a series of samples made up for a test,
  * with its rounds and marks, and when two figures are one.
  */
-#ifndef SERIES_H
-#define SERIES_H
+#pragma once
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -56,5 +55,3 @@ static inline struct interval ratio_of(const struct series *base, const struct s
     free(scratch);
     return ratio;
 }
-
-#endif

@@ -3,8 +3,7 @@
  * records by the documented layout, on its own, so that the fields are found by place
  * and not by a header both sides share.
  */
-#ifndef FAKE_CUPTI_H
-#define FAKE_CUPTI_H
+#pragma once
 
 /* A CUPTI with one buffer under way and records of 256 bytes. */
 static const char library_source[] =
@@ -85,5 +84,3 @@ static const char library_source[] =
     "    struct { void *context; void *stream; void *descriptor; } data = {0, 0, &module};\n"
     "    if (callback && domain == 3 && id == 6) callback(0, 3, 6, &data);\n"
     "}\n";
-
-#endif

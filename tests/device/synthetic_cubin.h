@@ -2,8 +2,7 @@
  * synthetic_cubin.h - for tests: a cubin made by code, with one section of
  * machine code for each function and nothing else.
  */
-#ifndef SYNTHETIC_CUBIN_H
-#define SYNTHETIC_CUBIN_H
+#pragma once
 
 #include <elf.h>
 #include <string.h>
@@ -54,5 +53,3 @@ static inline size_t synthetic_cubin(unsigned char out[SYNTHETIC_MAX],
     memcpy(out + sizeof header, sections, (size_t)(count + 2) * sizeof *sections);
     return end;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* doctor_fixture.h - a machine with nothing wrong, and what the doctor finds there. */
-#ifndef DOCTOR_FIXTURE_H
-#define DOCTOR_FIXTURE_H
+#pragma once
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -92,5 +91,3 @@ static inline void expect(const struct doctor_facts *facts, const char *name,
     assert_int_equal(finding->remedy[0] != '\0', state != DOCTOR_OK);
     assert_int_equal(finding->means[0] != '\0', state != DOCTOR_OK);
 }
-
-#endif

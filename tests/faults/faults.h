@@ -1,10 +1,7 @@
 /* faults.h - the operation whose variants go wrong, each in its own way. */
-#ifndef FAULTS_H
-#define FAULTS_H
+#pragma once
 
 #include "assay.h"
 
 enum { FAULT_N };          /* dims */
 enum { FAULT_X, FAULT_Y }; /* buffers: y[i] = 2 x[i] */
-
-#endif

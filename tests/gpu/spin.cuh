@@ -6,8 +6,7 @@
  *
  * In a kernel: #include "tests/gpu/spin.cuh", and spin_last(2830); as its last statement.
  */
-#ifndef SPIN_CUH
-#define SPIN_CUH
+#pragma once
 
 #include <stdint.h>
 
@@ -32,5 +31,3 @@ static __device__ __forceinline__ void spin_last(uint64_t wait_ns)
     while (spin_now_ns() - begin < wait_ns)
         continue;
 }
-
-#endif

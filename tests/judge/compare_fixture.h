@@ -2,8 +2,7 @@
  * compare_fixture.h - two runs made up for comparing: launches of one H200, cases of
  * one operation, with the medians that a test gives them.
  */
-#ifndef COMPARE_FIXTURE_H
-#define COMPARE_FIXTURE_H
+#pragma once
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -107,5 +106,3 @@ static inline void nothing(struct timings *base, struct timings *candidate,
 {
     (void)base, (void)candidate, (void)options;
 }
-
-#endif

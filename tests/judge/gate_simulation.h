@@ -3,8 +3,7 @@
  * decision. A model, not a measurement: sessions that treat two binaries
  * differently are not in it.
  */
-#ifndef GATE_SIMULATION_H
-#define GATE_SIMULATION_H
+#pragma once
 
 #include <math.h>
 #include <stdlib.h>
@@ -161,5 +160,3 @@ static inline struct simulated_finds simulate_finds(const struct launch_model *m
     free(changes);
     return finds;
 }
-
-#endif

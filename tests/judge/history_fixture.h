@@ -2,8 +2,7 @@
  * history_fixture.h - what the tests of a history share: runs of one case on a device,
  * each of its day, and the history of them all.
  */
-#ifndef HISTORY_FIXTURE_H
-#define HISTORY_FIXTURE_H
+#pragma once
 
 #include "judge/history.h"
 #include "store/store_gate.h"
@@ -57,5 +56,3 @@ static inline double history_wobble(int i)
 {
     return 1 + 0.001 * (double)(i * 7919 % 13 - 6);
 }
-
-#endif

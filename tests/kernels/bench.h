@@ -3,8 +3,7 @@
  * host variants run on them. Filling, poison, guards, references and models are those of a
  * worker (buffers.h, verify.h), and what a shape is for is asked as a plan asks it.
  */
-#ifndef BENCH_H
-#define BENCH_H
+#pragma once
 
 #include <math.h>
 #include <setjmp.h>
@@ -206,5 +205,3 @@ static inline int64_t bench_all(struct assay_shape shape, const char *names)
     bench_release(&bench);
     return near;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* gpu_only.h - what a program has whose tests all need a GPU: whether there is one, and
  * the test that stands for them where there is none. */
-#ifndef GPU_ONLY_H
-#define GPU_ONLY_H
+#pragma once
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,5 +29,3 @@ static inline void without_a_gpu_there_is_nothing_to_run_on(void **state)
     (void)state;
     assert_int_equal(count_gpus(), 0);
 }
-
-#endif

@@ -2,8 +2,7 @@
  * lattice_shapes.h - what the tests of the lattice family share: shapes, jobs and blocks of
  * entries.
  */
-#ifndef LATTICE_SHAPES_H
-#define LATTICE_SHAPES_H
+#pragma once
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -63,5 +62,3 @@ static inline bool closest(const struct lattice_job *job, const float x[8], int 
 #define EACH_CODE(lattice, code)                                                                   \
     for (int lattice = 0; lattice < LATTICES; lattice++)                                           \
         for (int code = 0; code < CODES; code++)
-
-#endif

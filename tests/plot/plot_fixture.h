@@ -1,6 +1,5 @@
 /* plot_fixture.h - a run of two operations and some sizes, to be plotted. */
-#ifndef PLOT_FIXTURE_H
-#define PLOT_FIXTURE_H
+#pragma once
 
 #include <math.h>
 #include <setjmp.h>
@@ -38,5 +37,3 @@ static inline void make_run(void)
     }
     sized("other", "input=fp32", 1000000, "only", 5000);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* plan_fixture.h - a plan made of a suite's text, and what is expected of it. */
-#ifndef PLAN_FIXTURE_H
-#define PLAN_FIXTURE_H
+#pragma once
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -69,5 +68,3 @@ static inline void expect_variants(const struct group *group, const char *expect
     }
     assert_string_equal(text, expected);
 }
-
-#endif

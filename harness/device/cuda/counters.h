@@ -16,8 +16,7 @@
  * the kernels are serialised, or all of them together are one range. CUPTI saves and
  * restores no memory between passes, so the launch must be repeatable.
  */
-#ifndef COUNTERS_H
-#define COUNTERS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -46,5 +45,3 @@ int counters_read(struct counters *counters, double *values, int *ranges);
 
 /* The names that this GPU does not have, separated by ", "; "" when it has all. */
 void counters_unknown(const struct counters *counters, char *out, size_t size);
-
-#endif

@@ -10,8 +10,7 @@
  * calls and that were not inlined, which have sections of their own. Line tables are in
  * other sections, so moving a kernel within its source file does not change its hash.
  */
-#ifndef CUBIN_H
-#define CUBIN_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -31,5 +30,3 @@ struct code_hash code_hash_of(const void *bytes, size_t size);
 int cubin_each_function(const void *bytes, size_t size,
                         void (*each)(const char *name, struct code_hash hash, void *context),
                         void *context);
-
-#endif

@@ -5,8 +5,7 @@
  * Where CUPTI is missing, not permitted or used by a profiler, cupti_open fails with the
  * reason and the device falls back on event pairs.
  */
-#ifndef CUPTI_H
-#define CUPTI_H
+#pragma once
 
 #include "case/result.h"
 
@@ -44,5 +43,3 @@ int cupti_collect(const struct cupti_record **records, int *count, int *lost);
 /* Hash (32 hex digits) of the machine code of the kernel with this mangled name, which is
  * section .text.NAME of its cubin. "" when its module was not seen loading. */
 void cupti_code_hash(const char *kernel_name, char out[RESULT_MAX_HASH]);
-
-#endif

@@ -2,8 +2,7 @@
  * cupti_activity_cuda.h - converts CUPTI's activity records. Only for files that include
  * CUPTI's headers.
  */
-#ifndef CUPTI_ACTIVITY_CUDA_H
-#define CUPTI_ACTIVITY_CUDA_H
+#pragma once
 
 #include <cupti_activity.h>
 
@@ -13,5 +12,3 @@
 /* False for a kind of activity that is not used. The kernel's name is stored in `symbols`. */
 bool activity_read(const CUpti_Activity *activity, struct symbols *symbols,
                    struct cupti_record *out);
-
-#endif

@@ -2,8 +2,7 @@
  * cupti_library.h - loads CUPTI, once per process, and turns its results into messages.
  * Only for files that include CUPTI's headers.
  */
-#ifndef CUPTI_LIBRARY_H
-#define CUPTI_LIBRARY_H
+#pragma once
 
 /* Load the library. It is never unloaded, because CUPTI's threads may run in it until the
  * process ends. NULL with assay_error. */
@@ -11,5 +10,3 @@ void *cupti_library(void);
 
 /* 0 for CUPTI_SUCCESS, or -1 with assay_error; `call` is the name of the function. */
 int cupti_check(int result, const char *call);
-
-#endif

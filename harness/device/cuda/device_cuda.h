@@ -2,8 +2,7 @@
  * device_cuda.h - shared by the parts of the CUDA device: device_cuda.c (the card and its
  * memory), sampling_cuda.c (its clocks) and profile_cuda.c (its profiles).
  */
-#ifndef DEVICE_CUDA_H
-#define DEVICE_CUDA_H
+#pragma once
 
 #include <cuda_runtime_api.h>
 
@@ -65,5 +64,3 @@ int cuda_try_counters(struct device *device);
 /* Measure the empty kernel by both clocks. *no_records is set if CUPTI opened but delivers
  * no records. */
 int cuda_measure_floors(struct device *device, bool *no_records);
-
-#endif

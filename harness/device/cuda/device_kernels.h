@@ -3,8 +3,7 @@
  * `stream` (a cudaStream_t) and returns 0, or -1 with assay_error. The kernels have
  * unmangled names, by which spans.c recognises them in the activity records.
  */
-#ifndef DEVICE_KERNELS_H
-#define DEVICE_KERNELS_H
+#pragma once
 
 #include "assay.h"
 
@@ -37,6 +36,4 @@ int kernel_checksum(void *stream, const void *memory, size_t bytes, uint64_t *su
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

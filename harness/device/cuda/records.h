@@ -1,8 +1,7 @@
 /*
  * records.h - a growing list of activity records. Pure.
  */
-#ifndef RECORDS_H
-#define RECORDS_H
+#pragma once
 
 #include "device/cuda/cupti.h"
 
@@ -19,5 +18,3 @@ int records_add(struct record_list *list, const struct cupti_record *record);
 void records_sort(struct record_list *list);
 
 void records_release(struct record_list *list);
-
-#endif

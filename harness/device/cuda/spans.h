@@ -5,8 +5,7 @@
  * mark. The time of the sample is the span from the first start to the last end; its busy
  * time is the sum over the activities.
  */
-#ifndef SPANS_H
-#define SPANS_H
+#pragma once
 
 #include "device/cuda/cupti.h"
 #include "device/device.h"
@@ -25,5 +24,3 @@ void spans_deal(const struct cupti_record *records, int count, int lost, struct 
  * more than 1 % shorter than the recorded span (medians). */
 bool spans_stretched(const struct block_sample *samples, const double *event_ns, int count,
                      double event_overhead_ns);
-
-#endif

@@ -2,8 +2,7 @@
  * symbols.h - a table of the kernels of a process: each mangled name once, with the hash
  * of its machine code if its module was seen loading. Pure.
  */
-#ifndef SYMBOLS_H
-#define SYMBOLS_H
+#pragma once
 
 #include "device/cuda/cubin.h"
 
@@ -40,5 +39,3 @@ void symbol_see(struct symbol *symbol, struct code_hash code);
 void symbols_see_module(struct symbols *symbols, const void *cubin, size_t size);
 
 void symbols_release(struct symbols *symbols);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * cache_lines.h - evicts memory from all CPU caches, line by line.
  */
-#ifndef CACHE_LINES_H
-#define CACHE_LINES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,5 +14,3 @@ bool cache_lines_can_evict(void);
 /* Write back and evict the lines that `bytes` at `memory` touch from the caches of all
  * cores, and wait until that is done. Requires cache_lines_can_evict(). */
 void cache_lines_evict(const void *memory, size_t bytes);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * host_cache.h - the size of the last-level cache that this process can use.
  */
-#ifndef HOST_CACHE_H
-#define HOST_CACHE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -15,5 +14,3 @@ int64_t host_cache_bytes(void);
 /* The same from the files of /sys below `root`, for processors 0 to `processors` - 1; for
  * the tests. */
 int64_t host_cache_bytes_below(const char *root, int processors);
-
-#endif

@@ -2,8 +2,7 @@
  * host_memory.h - the memory functions of struct device_ops for devices that use host
  * memory (host and sim), parallel with OpenMP. `device` is not used.
  */
-#ifndef HOST_MEMORY_H
-#define HOST_MEMORY_H
+#pragma once
 
 #include "device/device.h"
 
@@ -15,5 +14,3 @@ int host_memory_set(struct device *device, void *memory, uint8_t byte, size_t by
 int host_memory_fill(struct device *device, void *memory, enum assay_type type, int64_t count,
                      const struct assay_fill *fill, uint64_t seed);
 int host_memory_checksum(struct device *device, const void *memory, size_t bytes, uint64_t *sum);
-
-#endif

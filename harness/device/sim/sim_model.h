@@ -11,8 +11,7 @@
  * benchmarking in reasonable time", ISMM 2013); two levels and a second mode are the
  * simplest model of it.
  */
-#ifndef SIM_MODEL_H
-#define SIM_MODEL_H
+#pragma once
 
 #include "case/result.h"
 #include "device/sim/sim_spec.h"
@@ -46,5 +45,3 @@ bool sim_is_throttled(const struct sim_spec *spec, const struct sim_case *at, in
 /* The time of sample number `sample` of a case at simulated time `now_s`. */
 double sim_sample_ns(const struct sim_spec *spec, const struct sim_case *at, int64_t sample,
                      double now_s, bool throttled);
-
-#endif

@@ -2,8 +2,7 @@
  * sim_spec.h - the parsed settings of a simulated device, from the text after
  * `--device sim:`. Pure. docs/simulated.md is the manual.
  */
-#ifndef SIM_SPEC_H
-#define SIM_SPEC_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -47,5 +46,3 @@ bool sim_spec_has(const struct sim_spec *spec, enum sim_fate fate, const char *o
 
 /* The product of 1 + PCT / 100 over the SIM_SLOW rules that match. */
 double sim_spec_slowdown(const struct sim_spec *spec, const char *operation, const char *variant);
-
-#endif

@@ -4,8 +4,7 @@
  * Names, shape and declared work stay those of the real operation and variant, so the
  * code above sees no difference.
  */
-#ifndef STUB_H
-#define STUB_H
+#pragma once
 
 #include "assay.h"
 #include "device/sim/sim_spec.h"
@@ -15,5 +14,3 @@ struct assay_operation stub_operation(const struct assay_operation *operation);
 
 /* `variant` with nothing to call but a launch that ends as the fate says, the others right. */
 struct assay_variant stub_variant(const struct assay_variant *variant, enum sim_fate fate);
-
-#endif

@@ -2,8 +2,7 @@
  * nvbench_samples.h - the files of samples that NVBench writes with --jsonbin:
  * times in seconds, little-endian float32, no header.
  */
-#ifndef NVBENCH_SAMPLES_H
-#define NVBENCH_SAMPLES_H
+#pragma once
 
 #include "case/result.h"
 
@@ -12,5 +11,3 @@
  * is no such file, -1: assay_error (a file of another length, no times in it). */
 int nvbench_samples_read(const char *json_path, const char *file, double count,
                          struct samples *samples);
-
-#endif

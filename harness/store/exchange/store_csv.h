@@ -4,13 +4,10 @@
  * the samples, the suite's text, the plan or the device's states: NDJSON does, which
  * is what an import takes. 0, or -1 after assay_error.
  */
-#ifndef STORE_CSV_H
-#define STORE_CSV_H
+#pragma once
 
 #include <stdio.h>
 
 #include "store/store.h"
 
 int store_export_csv(struct store *store, const char *run_id, FILE *out);
-
-#endif

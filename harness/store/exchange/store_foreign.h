@@ -6,8 +6,7 @@
  * What another tool does not say stays unknown. The id of a run is a hash of what
  * the file (and its files of samples) said, so importing twice changes nothing.
  */
-#ifndef STORE_FOREIGN_H
-#define STORE_FOREIGN_H
+#pragma once
 
 #include "store/store_internal.h"
 
@@ -60,5 +59,3 @@ const char *foreign_basename(const char *path);
  * where they can be found; and Google Benchmark's. As store_import_ndjson. */
 int store_import_nvbench(struct store *store, const char *name, FILE *in, int *rows_added);
 int store_import_gbench(struct store *store, const char *name, FILE *in, int *rows_added);
-
-#endif

@@ -2,8 +2,7 @@
  * store_gbench.h - the entries of a file of Google Benchmark: repetitions and
  * aggregates gathered by instance.
  */
-#ifndef STORE_GBENCH_H
-#define STORE_GBENCH_H
+#pragma once
 
 #include "store/exchange/store_foreign.h"
 
@@ -31,5 +30,3 @@ struct gbench {
  * assay_error, which names the entry. */
 int gbench_read(struct gbench *gbench, struct foreign *foreign);
 void gbench_release(struct gbench *gbench);
-
-#endif

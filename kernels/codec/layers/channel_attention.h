@@ -5,8 +5,7 @@
  * x and y are [leaves][channels][voxels]; s is [channels][channels / 4], s_bias
  * [channels / 4], e [channels / 4][channels], e_bias [channels].
  */
-#ifndef CODEC_CHANNEL_ATTENTION_H
-#define CODEC_CHANNEL_ATTENTION_H
+#pragma once
 
 #include "kernels/codec/codec.h"
 
@@ -55,6 +54,4 @@ int channel_attention_enqueue(const struct attention_job *job, void *stream);
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

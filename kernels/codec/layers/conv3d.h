@@ -5,8 +5,7 @@
  * result = side / stride. w is [kernel^3 taps, x fastest][in][out], b [out].
  * Padding: one zero before each edge, for kernel 1 none.
  */
-#ifndef CODEC_CONV3D_H
-#define CODEC_CONV3D_H
+#pragma once
 
 #include "kernels/codec/codec.h"
 
@@ -83,6 +82,4 @@ int conv3d_bias_enqueue(const struct conv_job *job, const float *b, int64_t firs
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

@@ -4,8 +4,7 @@
  * x and y are [leaves, channels, voxels], voxels fastest; a group is channels / groups
  * neighbouring channels of one leaf, so its numbers lie together.
  */
-#ifndef CODEC_GROUP_NORM_H
-#define CODEC_GROUP_NORM_H
+#pragma once
 
 #include "assay.h"
 
@@ -46,6 +45,4 @@ int group_norm_relu_enqueue(const struct norm_job *job, const float *x, const fl
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

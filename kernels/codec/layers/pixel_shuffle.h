@@ -4,8 +4,7 @@
  *
  * x is [leaves][8 channels][side^3], y [leaves][channels][(2 side)^3], x fastest.
  */
-#ifndef CODEC_PIXEL_SHUFFLE_H
-#define CODEC_PIXEL_SHUFFLE_H
+#pragma once
 
 #include "kernels/codec/codec.h"
 
@@ -38,6 +37,4 @@ int pixel_shuffle_enqueue(const struct shuffle_job *job, const float *x, float *
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

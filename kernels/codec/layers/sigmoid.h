@@ -1,6 +1,5 @@
 /* sigmoid.h - the dims and buffers of the operation `sigmoid`, and its kernel for others. */
-#ifndef CODEC_SIGMOID_H
-#define CODEC_SIGMOID_H
+#pragma once
 
 #include "kernels/codec/codec.h"
 
@@ -16,6 +15,4 @@ int sigmoid_enqueue(const float *x, float *y, int64_t count, void *stream);
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

@@ -4,8 +4,7 @@
  *
  * The weights are those of codec_weights_default and not a buffer.
  */
-#ifndef CODEC_BATCH_H
-#define CODEC_BATCH_H
+#pragma once
 
 #include "codec_net.h"
 
@@ -46,5 +45,3 @@ static inline enum assay_arithmetic batch_arithmetic(const struct assay_shape *s
 {
     return shape->value[BATCH_TYPE] == BATCH_TF32 ? ASSAY_TF32 : ASSAY_FP32;
 }
-
-#endif

@@ -5,8 +5,7 @@
  *
  * What computes returns 0, or -1 with assay_error when out of memory.
  */
-#ifndef CODEC_EXPECT_H
-#define CODEC_EXPECT_H
+#pragma once
 
 #include "codec_net.h"
 
@@ -44,5 +43,3 @@ enum assay_match codec_code_match(const struct assay_shape *shape, int buffer, d
  * how many figures; 0 where there are none. */
 int codec_code_quality(const float *leaves, const uint8_t *codes, int64_t count,
                        struct assay_metric out[ASSAY_MAX_METRICS]);
-
-#endif

@@ -21,8 +21,7 @@
  * decoder 114.1 M. The weights are seeded noise, scaled as for training: the codec runs
  * at the cost of a trained one, but what it restores is no likeness.
  */
-#ifndef CODEC_NET_H
-#define CODEC_NET_H
+#pragma once
 
 #include "kernels/codec/codec.h"
 
@@ -113,6 +112,4 @@ int codec_decode_host(const struct codec_weights *weights, const uint8_t *codes,
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

@@ -7,8 +7,7 @@
  * pointers are to device memory, aligned to 256 bytes. Products of convolutions are of
  * tf32 operands with fp32 sums, all else is fp32.
  */
-#ifndef CODEC_NET_CUDA_H
-#define CODEC_NET_CUDA_H
+#pragma once
 
 #include <cuda_runtime_api.h>
 
@@ -42,6 +41,4 @@ int codec_net_decode(struct codec_net *net, const uint8_t *codes_dev, float *lea
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

@@ -2,8 +2,7 @@
  * codec_net_fused.h - the network's weights on a device as the fused kernels read them,
  * and the kernels' launches. See codec_pack.h for the layouts.
  */
-#ifndef CODEC_NET_FUSED_H
-#define CODEC_NET_FUSED_H
+#pragma once
 
 #include <cuda_runtime_api.h>
 
@@ -71,6 +70,4 @@ int fused_decode(const struct fused_decoder *weights, const uint8_t *codes, floa
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

@@ -1,6 +1,5 @@
 /* codec_net_internal.h - what the parts of the network's host side share. */
-#ifndef CODEC_NET_INTERNAL_H
-#define CODEC_NET_INTERNAL_H
+#pragma once
 
 #include "codec_net.h"
 
@@ -17,6 +16,4 @@ const struct codec_weights *codec_weights_default(void);
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

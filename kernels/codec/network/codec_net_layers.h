@@ -5,8 +5,7 @@
  * Activations are [voxel, x fastest][channel]. Sums over a leaf are in double either way.
  * Inside a file of its own type everything is static; include it once.
  */
-#ifndef CODEC_NET_LAYERS_H
-#define CODEC_NET_LAYERS_H
+#pragma once
 
 #include <math.h>
 #include <stdlib.h>
@@ -285,5 +284,3 @@ static int layers_decode_all(const struct codec_weights *weights, const uint8_t 
     }
     return short_of_memory ? assay_error("out of memory") : 0;
 }
-
-#endif

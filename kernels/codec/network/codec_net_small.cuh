@@ -2,8 +2,7 @@
  * codec_net_small.cuh - what encoder and decoder share at 4^3, on four leaves in shared memory
  * (codec_net_tile.cuh): convolution, norm, attention, residual block.
  */
-#ifndef CODEC_NET_SMALL_CUH
-#define CODEC_NET_SMALL_CUH
+#pragma once
 
 #include "codec_net_team.cuh"
 
@@ -275,5 +274,3 @@ static struct attention_weights attention_of(const struct fused_attention *atten
     return {attention->squeeze.weight, attention->squeeze.bias, attention->excite.weight,
             attention->excite.bias};
 }
-
-#endif

@@ -2,8 +2,7 @@
  * codec_net_team.cuh - the blocks that share the work on the same few leaves at 4^3: one
  * alone, or a cluster by way of distributed shared memory (compute capability 9.0).
  */
-#ifndef CODEC_NET_TEAM_CUH
-#define CODEC_NET_TEAM_CUH
+#pragma once
 
 #include <cooperative_groups.h>
 
@@ -90,5 +89,3 @@ template <int BLOCKS> struct team_cluster {
         wait();
     }
 };
-
-#endif

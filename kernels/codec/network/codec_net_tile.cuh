@@ -14,8 +14,7 @@
  * Fragments are those of vq_search_mma.cuh: lane 4 g + q loads channels 16 p + 4 q to
  * 16 p + 4 q + 3 of rows g and g + 8 for two steps of eight.
  */
-#ifndef CODEC_NET_TILE_CUH
-#define CODEC_NET_TILE_CUH
+#pragma once
 
 #include "codec_net_fused.h"
 #include "kernels/codec/layers/group_norm.h"
@@ -137,5 +136,3 @@ static struct norm_weights norm_of(const struct fused_norm *norm)
 {
     return {(const float4 *)norm->gamma, (const float4 *)norm->beta};
 }
-
-#endif

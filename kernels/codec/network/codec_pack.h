@@ -7,8 +7,7 @@
  * of the input and 8 t + g of the result, so that a warp reads 512 bytes in a row for two
  * steps of eight channels.
  */
-#ifndef CODEC_PACK_H
-#define CODEC_PACK_H
+#pragma once
 
 #include "codec_net.h"
 
@@ -45,6 +44,4 @@ void pack_search(const struct codec_weights *weights, float *high, float *low,
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

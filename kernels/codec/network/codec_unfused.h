@@ -2,8 +2,7 @@
  * codec_unfused.h - the steps of the unfused network that are no operation of their own.
  * Activations are [leaves][channels][voxels]. All enqueue on a cudaStream_t.
  */
-#ifndef CODEC_UNFUSED_H
-#define CODEC_UNFUSED_H
+#pragma once
 
 #include "kernels/codec/codec.h"
 
@@ -23,6 +22,4 @@ int unfused_codewords(const uint8_t *codes, const float *codebook, float *y, int
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

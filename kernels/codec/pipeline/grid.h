@@ -8,8 +8,7 @@
  * kept there for the variants that are set up afterwards. Not safe to call from several
  * threads at once.
  */
-#ifndef CODEC_GRID_H
-#define CODEC_GRID_H
+#pragma once
 
 #include "kernels/codec/leaves.h"
 
@@ -38,6 +37,4 @@ uint32_t grid_hash(const float *voxels, int64_t count);
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

@@ -3,8 +3,7 @@
  * Linux grants more memory than it has and kills the process that then uses it, so the case
  * must ask first.
  */
-#ifndef CODEC_HOST_MEMORY_H
-#define CODEC_HOST_MEMORY_H
+#pragma once
 
 #include "kernels/codec/codec.h"
 
@@ -23,6 +22,4 @@ int host_memory_check(int64_t bytes, const char *what);
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

@@ -1,6 +1,5 @@
 /* memory_alloc.h - the dims and the buffer of the operation `memory_alloc`. */
-#ifndef CODEC_MEMORY_ALLOC_H
-#define CODEC_MEMORY_ALLOC_H
+#pragma once
 
 #include "assay.h"
 
@@ -9,5 +8,3 @@ enum alloc_buffer { ALLOC_OUT };
 
 /* What a launch writes at the start of its block and copies out. */
 enum { ALLOC_TOUCHED = 64, ALLOC_BYTE = 0x3c };
-
-#endif

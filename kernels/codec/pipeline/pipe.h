@@ -11,8 +11,7 @@
  *   pipe_kernels.cu      the small kernels around the network
  *   pipe_variants_cuda.c the named variants
  */
-#ifndef CODEC_PIPE_H
-#define CODEC_PIPE_H
+#pragma once
 
 #include "kernels/codec/network/codec_net_cuda.h"
 #include "pipe_plan.h"
@@ -172,6 +171,4 @@ int pipe_narrow(const int64_t *wide, uint8_t *codes, int64_t count, cudaStream_t
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

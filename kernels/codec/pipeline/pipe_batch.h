@@ -6,8 +6,7 @@
  * memory of its own: it copies its input there in setup and its output back in `check`, so that a
  * launch goes from host memory to host memory.
  */
-#ifndef CODEC_PIPE_BATCH_H
-#define CODEC_PIPE_BATCH_H
+#pragma once
 
 #include "kernels/codec/codec.h"
 
@@ -74,6 +73,4 @@ static inline int64_t leaf_out_bytes(enum pipe_way way)
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

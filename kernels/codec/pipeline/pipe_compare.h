@@ -7,8 +7,7 @@
  * places. Both have the same arithmetic and differ only in the order of sums: a near tie may change
  * a code, and a voxel may be off by a rounding.
  */
-#ifndef CODEC_PIPE_COMPARE_H
-#define CODEC_PIPE_COMPARE_H
+#pragma once
 
 #include "pipe_batch.h"
 
@@ -42,6 +41,4 @@ int pipe_judge(enum pipe_way way, const struct pipe_finding *finding, int64_t le
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

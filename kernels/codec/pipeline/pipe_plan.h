@@ -2,8 +2,7 @@
  * pipe_plan.h - the axes along which batch pipelines differ, where the parts of a batch are in its
  * block of device memory, and what follows from the times of its stages. Pure.
  */
-#ifndef CODEC_PIPE_PLAN_H
-#define CODEC_PIPE_PLAN_H
+#pragma once
 
 #include "pipe_batch.h"
 
@@ -104,5 +103,3 @@ double pipe_stage_ns(double *timed_ns, int count, int64_t batches);
 
 /* The mean time of a stage per call; NAN without a call. */
 double pipe_each_ns(double sum_ns, int64_t calls);
-
-#endif

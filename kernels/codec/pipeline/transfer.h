@@ -6,8 +6,7 @@
  * side belongs to the variant, because variants differ in how it is allocated. All of them hold
  * link_byte(i), so that each side can be checked alone.
  */
-#ifndef CODEC_TRANSFER_H
-#define CODEC_TRANSFER_H
+#pragma once
 
 #include "assay.h"
 
@@ -51,6 +50,4 @@ int transfer_host_check(const uint8_t *host, int64_t bytes);
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

@@ -2,8 +2,7 @@
  * vq_gather.cuh - what the gathers on the GPU share: the passes that widen the codes,
  * and the choice of a kernel by the type that they end in.
  */
-#ifndef CODEC_VQ_GATHER_CUH
-#define CODEC_VQ_GATHER_CUH
+#pragma once
 
 #include "vq_gather.h"
 
@@ -62,5 +61,3 @@ template <typename Gather> static inline int gather_launch(struct assay_call *ca
     Gather::enqueue(call, gather_job_of<float>(call, GATHER_FLOAT));
     return assay_launched();
 }
-
-#endif

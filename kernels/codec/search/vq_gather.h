@@ -6,8 +6,7 @@
  * `index` is the type that the gather reads, and thus how many passes over memory widen the codes
  * before it: u8 none; i64 one, to int64; chain two, to int64 and on to fp32.
  */
-#ifndef CODEC_VQ_GATHER_H
-#define CODEC_VQ_GATHER_H
+#pragma once
 
 #include "kernels/codec/codec.h"
 
@@ -40,6 +39,4 @@ int gather_model_memset(const struct assay_shape *shape, const void *const in[],
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

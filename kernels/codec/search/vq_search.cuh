@@ -2,8 +2,7 @@
  * vq_search.cuh - what the searches on the GPU share: how the best of several lanes
  * is found, and the set-up of kernels that keep the codebook in shared memory.
  */
-#ifndef CODEC_VQ_SEARCH_CUH
-#define CODEC_VQ_SEARCH_CUH
+#pragma once
 
 #include <stdlib.h>
 
@@ -68,5 +67,3 @@ static inline void search_plan_free(struct assay_call *call)
 {
     free(call->state);
 }
-
-#endif

@@ -7,8 +7,7 @@
  * A vector with a NaN has no nearest codeword; its index is 0. Kernels compare
  * h_k - z.e_k, h_k = |e_k|^2 / 2, which orders the codewords the same way.
  */
-#ifndef CODEC_VQ_SEARCH_H
-#define CODEC_VQ_SEARCH_H
+#pragma once
 
 #include "kernels/codec/codec.h"
 
@@ -68,6 +67,4 @@ int vq_search_enqueue(const float *z, const float *codebook, uint8_t *index, int
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

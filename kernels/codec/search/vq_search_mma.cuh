@@ -24,8 +24,7 @@
  * Grid: at most one block per multiprocessor, since the codebook fills its shared memory. Tile i
  * goes to block i mod blocks first, so that few vectors still spread over all multiprocessors.
  */
-#ifndef CODEC_VQ_SEARCH_MMA_CUH
-#define CODEC_VQ_SEARCH_MMA_CUH
+#pragma once
 
 #include "kernels/cuda/cuda_limits.h"
 #include "vq_search.cuh"
@@ -392,5 +391,3 @@ template <typename Policy, int MT> static inline int mma_launch(struct assay_cal
             (uint8_t *)call->buffer[SEARCH_INDEX], tiles);
     return assay_launched();
 }
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * attention.cuh - where q, k, v and y of a sequence and head lie.
  */
-#ifndef ATTENTION_CUH
-#define ATTENTION_CUH
+#pragma once
 
 #include "kernels/gpt/gpt.cuh"
 
@@ -66,5 +65,3 @@ static __device__ __forceinline__ float attention_exp2(float x)
     asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
     return y;
 }
-
-#endif

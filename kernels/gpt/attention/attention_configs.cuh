@@ -3,8 +3,7 @@
  * configuration of a block. The attention variants take the row that attention_division chooses;
  * the models' `best` measures all that fit.
  */
-#ifndef ATTENTION_CONFIGS_CUH
-#define ATTENTION_CONFIGS_CUH
+#pragma once
 
 #include "attention.cuh"
 #include "attention_configs.h"
@@ -54,5 +53,3 @@ int attention_config_launch(const struct attention_config *config, const struct 
  * the note names it. */
 int attention_configs_setup(struct assay_call *call);
 int attention_configs_launch(struct assay_call *call);
-
-#endif

@@ -2,8 +2,7 @@
  * attention_configs.h - the configurations of a block of an attention kernel, and which of them to
  * take where none has been measured. Pure, for the host too.
  */
-#ifndef ATTENTION_CONFIGS_H
-#define ATTENTION_CONFIGS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -19,5 +18,3 @@ static inline int attention_division(const int *queries, int count, int64_t line
         if (lines * ((tokens + queries[i] - 1) / queries[i]) >= ATTENTION_FEW_BLOCKS) best = i;
     return best;
 }
-
-#endif

@@ -21,8 +21,7 @@
  * Operations: 4 d per pair of the tiles touched, and an exponential. Bytes: q and y once, k and v
  * once per block of queries, from L2.
  */
-#ifndef ATTENTION_FP32_CUH
-#define ATTENTION_FP32_CUH
+#pragma once
 
 #include "attention_tile.cuh"
 #include "kernels/gpt/dependent_launch.cuh"
@@ -246,5 +245,3 @@ static __global__ void __launch_bounds__(32 * WARPS_Q * WARPS_K, BLOCKS)
 
     fp32_write<layout>(own, attention_out<float>(args, blockIdx.x) + b * wide, first_own + a, args);
 }
-
-#endif

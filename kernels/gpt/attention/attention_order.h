@@ -7,8 +7,7 @@
  * as have their keys and values in L2. Within these the last queries come first, because they have
  * the most keys: so the last units are short, and all thread blocks end at about the same time.
  */
-#ifndef ATTENTION_ORDER_H
-#define ATTENTION_ORDER_H
+#pragma once
 
 #include <stdint.h>
 
@@ -60,5 +59,3 @@ ORDER_FUNCTION struct attention_work attention_order_at(const struct attention_o
     work.first = (order->blocks - 1 - rest / width) * order->queries;
     return work;
 }
-
-#endif

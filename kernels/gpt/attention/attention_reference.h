@@ -2,8 +2,7 @@
  * attention_reference.h - one query of the attention in double, and how far a right answer
  * may be from it. Pure.
  */
-#ifndef ATTENTION_REFERENCE_H
-#define ATTENTION_REFERENCE_H
+#pragma once
 
 #include "kernels/gpt/gpt.h"
 
@@ -20,5 +19,3 @@ struct attention_query {
 /* `size` elements of y, and their bounds. `scratch` has room for 2 (token + 1). */
 void attention_expect(const struct attention_query *query, const void *qkv, double *scratch,
                       double *y, double *bound);
-
-#endif

@@ -5,8 +5,7 @@
  * Template arguments: SIZE, numbers per head (64 or 128); GROUPS, warpgroups that compute; STAGES
  * of keys and of values.
  */
-#ifndef ATTENTION_STAGES_CUH
-#define ATTENTION_STAGES_CUH
+#pragma once
 
 #include "kernels/gpt/wgmma.cuh"
 
@@ -96,7 +95,5 @@ template <int STAGES> struct online_ring {
         }
     }
 };
-
-#endif
 
 #endif

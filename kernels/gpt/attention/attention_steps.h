@@ -2,8 +2,7 @@
  * attention_steps.h - the causal softmax of a matrix of scores, for the variants that
  * write one: their own kernels and the vendor's product.
  */
-#ifndef ATTENTION_STEPS_H
-#define ATTENTION_STEPS_H
+#pragma once
 
 #include "kernels/gpt/gpt.h"
 
@@ -24,6 +23,4 @@ int64_t attention_scores_bytes(const struct assay_shape *shape);
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

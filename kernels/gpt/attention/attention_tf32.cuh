@@ -12,8 +12,7 @@
  * Operations: 4 d per pair of the tiles touched, and an exponential. Bytes: q and y once, k and v
  * once per block of queries, from L2.
  */
-#ifndef ATTENTION_TF32_CUH
-#define ATTENTION_TF32_CUH
+#pragma once
 
 #include "attention_tile.cuh"
 #include "kernels/gpt/dependent_launch.cuh"
@@ -259,5 +258,3 @@ static __global__ void __launch_bounds__(32 * WARPS_Q * WARPS_K, BLOCKS)
     tf32_write<layout>(own, attention_out<float>(args, blockIdx.x) + 2 * wide * t, first_own + g,
                        args);
 }
-
-#endif

@@ -3,8 +3,7 @@
  * attention_tf32.cuh): copying rows of q, k and v through shared memory, and combining the
  * softmaxes of warps that had different keys of the same queries.
  */
-#ifndef ATTENTION_TILE_CUH
-#define ATTENTION_TILE_CUH
+#pragma once
 
 #include "attention.cuh"
 #include "kernels/gpt/mma.cuh"
@@ -92,5 +91,3 @@ static __device__ __forceinline__ bool attention_join(float *shared, float scale
     }
     return true;
 }
-
-#endif

@@ -3,8 +3,7 @@
  * thread that fetches and the warpgroups that compute, through the stages of
  * attention_stages.cuh, which names the template arguments.
  */
-#ifndef ATTENTION_WGMMA_CUH
-#define ATTENTION_WGMMA_CUH
+#pragma once
 
 #include "attention.cuh"
 #include "attention_order.h"
@@ -340,7 +339,5 @@ static __device__ __forceinline__ void online_consume(
     }
     if (turns && group == 0) hopper_turn_wait(1, 2 * GROUP_THREADS); /* the turn passed last */
 }
-
-#endif
 
 #endif

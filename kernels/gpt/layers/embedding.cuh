@@ -2,8 +2,7 @@
  * embedding.cuh - the embedding kernels' argument, and the look through the ids that
  * each variant takes in its setup.
  */
-#ifndef EMBEDDING_CUH
-#define EMBEDDING_CUH
+#pragma once
 
 #include <stdlib.h>
 
@@ -42,5 +41,3 @@ static inline int embedding_check(const struct assay_call *call)
     free(ids);
     return status;
 }
-
-#endif

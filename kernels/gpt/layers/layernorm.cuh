@@ -2,8 +2,7 @@
  * layernorm.cuh - what the layernorm kernels share: their argument, and the row
  * that is kept in registers.
  */
-#ifndef LAYERNORM_CUH
-#define LAYERNORM_CUH
+#pragma once
 
 #include "kernels/gpt/gpt.cuh"
 
@@ -163,5 +162,3 @@ static __global__ void __launch_bounds__(THREADS) layernorm_block_row(struct lay
         args, blockIdx.x, threadIdx.x, blockDim.x,
         [&](float value, int which) { return gpt_block_sum(value, warps[which]); });
 }
-
-#endif

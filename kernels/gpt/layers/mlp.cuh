@@ -1,8 +1,7 @@
 /*
  * mlp.cuh - the argument of the kernels that do an mlp in one launch, in fp32.
  */
-#ifndef MLP_CUH
-#define MLP_CUH
+#pragma once
 
 #include "kernels/gpt/gpt.cuh"
 
@@ -20,5 +19,3 @@ static inline struct mlp mlp_args(const struct assay_call *call)
                         (const float *)call->buffer[MLP_B2], (float *)call->buffer[MLP_Y],
                         call->shape->value[MLP_M],           (int)call->shape->value[MLP_C]};
 }
-
-#endif

@@ -2,8 +2,7 @@
  * linear.cuh - what the own linear kernels share: setup, launch and teardown about
  * a product, and reading a weight of either layout.
  */
-#ifndef LINEAR_CUH
-#define LINEAR_CUH
+#pragma once
 
 #include "kernels/gpt/gpt.cuh"
 #include "linear_products.h"
@@ -135,5 +134,3 @@ static inline const char *linear_unaligned(const struct assay_shape *shape)
     if (shape->value[LINEAR_PRECISION] == GPT_BF16) return k % 8 ? "k is no multiple of 8" : NULL;
     return k % 4 ? "k is no multiple of 4" : NULL;
 }
-
-#endif

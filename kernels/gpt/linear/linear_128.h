@@ -2,8 +2,7 @@
  * linear_128.h - the two implementations of products in tiles of 128 x 128 outputs, with mma.sync
  * and with wgmma; linear_128.cu chooses. Operands and epilogue as in linear_products.h.
  */
-#ifndef LINEAR_128_H
-#define LINEAR_128_H
+#pragma once
 
 #include "linear_products.h"
 
@@ -21,5 +20,3 @@ int linear_128_wgmma_bf16(const struct linear_operands *operands, enum linear_fi
                           cudaStream_t stream);
 int linear_128_wgmma_tf32(const struct linear_operands *operands, enum linear_finish finish,
                           cudaStream_t stream);
-
-#endif

@@ -3,8 +3,7 @@
  * tiles), then the next column of tiles, so that tiles which are computed at the same time share
  * operands in L2. Pure, for the host too.
  */
-#ifndef LINEAR_ORDER_H
-#define LINEAR_ORDER_H
+#pragma once
 
 #ifdef __CUDACC__
 #define LINEAR_ORDER_FUNCTION static __host__ __device__ __forceinline__
@@ -24,5 +23,3 @@ LINEAR_ORDER_FUNCTION struct linear_tile linear_order(int index, int bands, int 
     struct linear_tile tile = {first + inside % height, inside / height};
     return tile;
 }
-
-#endif

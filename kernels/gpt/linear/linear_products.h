@@ -2,8 +2,7 @@
  * linear_products.h - the products of ours that other layers use too: each enqueues y = x w^T + b;
  * a bias of NULL is none.
  */
-#ifndef LINEAR_PRODUCTS_H
-#define LINEAR_PRODUCTS_H
+#pragma once
 
 #include "linear_steps.h"
 
@@ -32,5 +31,3 @@ void linear_wgmma_release(struct linear_wgmma *product);
 
 /* Whether the current device is Hopper and this build has machine code for it. */
 bool linear_wgmma_is_here(void);
-
-#endif

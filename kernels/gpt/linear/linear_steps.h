@@ -5,8 +5,7 @@
  * The copy is [k, leading], where leading is n rounded up to a multiple of 8, so that rows start
  * on 16 bytes; the columns behind n are zero.
  */
-#ifndef LINEAR_STEPS_H
-#define LINEAR_STEPS_H
+#pragma once
 
 #include "kernels/gpt/gpt.h"
 
@@ -36,6 +35,4 @@ int linear_end(const struct assay_call *call);
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

@@ -9,8 +9,7 @@
  * of 16 bytes, each put together from two by shuffles and selections, were no better (159 us):
  * they took three times the instructions.
  */
-#ifndef LINEAR_STORE_CUH
-#define LINEAR_STORE_CUH
+#pragma once
 
 #include "linear.cuh"
 #include "kernels/gpt/mma_layout.h"
@@ -222,7 +221,5 @@ static __device__ __forceinline__ void linear_store_rows(const struct linear_sto
     else
         linear_store_runs<T, COLUMNS, BUFFERS>(y, sum, row0, column0, out, lane);
 }
-
-#endif
 
 #endif

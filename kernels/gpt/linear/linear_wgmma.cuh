@@ -25,8 +25,7 @@
  * described by NVIDIA's CUTLASS 3 (documentation, "Efficient GEMM in CUDA", Hopper warp
  * specialization, cooperative and ping-pong).
  */
-#ifndef LINEAR_WGMMA_CUH
-#define LINEAR_WGMMA_CUH
+#pragma once
 
 #include "linear.cuh"
 #include "linear_order.h"
@@ -289,5 +288,3 @@ static __global__ void __launch_bounds__(LWG_THREADS, 1)
     __trap();
 #endif
 }
-
-#endif

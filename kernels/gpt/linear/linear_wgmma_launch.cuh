@@ -2,8 +2,7 @@
  * linear_wgmma_launch.cuh - a launch of linear_wgmma.cuh's kernel, as many blocks as fit, and
  * the tensor maps of the operands.
  */
-#ifndef LINEAR_WGMMA_LAUNCH_CUH
-#define LINEAR_WGMMA_LAUNCH_CUH
+#pragma once
 
 #include "kernels/cuda/cluster_launch.cuh"
 #include "linear_wgmma.cuh"
@@ -39,5 +38,3 @@ template <typename CONFIG> static int lwg_enqueue(const struct lwg_plan *plan, c
                                  CONFIG::SHARED_BYTES, stream);
     return assay_cuda(cudaLaunchKernelEx(&launch.config, linear_wgmma<CONFIG>, *plan), "launch");
 }
-
-#endif

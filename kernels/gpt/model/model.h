@@ -16,8 +16,7 @@
  * All three have the same buffers, so they share one description, struct model, and one reference.
  * Weights of one kind are stored layer after layer, each as it was trained: [outputs, inputs].
  */
-#ifndef MODEL_H
-#define MODEL_H
+#pragma once
 
 #include "kernels/gpt/gpt.h"
 
@@ -120,6 +119,4 @@ int model_reference(const struct assay_shape *shape, const void *const in[], int
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

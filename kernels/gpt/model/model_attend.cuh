@@ -1,8 +1,7 @@
 /*
  * model_attend.cuh - what a model asks of its attention, as the kernels of attention take it.
  */
-#ifndef MODEL_ATTEND_CUH
-#define MODEL_ATTEND_CUH
+#pragma once
 
 #include "kernels/gpt/attention/attention.cuh"
 #include "model_cuda.h"
@@ -15,5 +14,3 @@ static inline struct attention attention_of(const struct model_attend *attend)
         attend->qkv,         attend->y,        3 * c, c, (int)attend->batch, (int)attend->heads,
         (int)attend->tokens, (int)attend->size};
 }
-
-#endif

@@ -3,8 +3,7 @@
  * that asks for them layer by layer. A provider answers: kernels of ours, or a library. Each
  * variant has a provider, whose kernels are launched one by one or replayed as a CUDA graph.
  */
-#ifndef MODEL_CUDA_H
-#define MODEL_CUDA_H
+#pragma once
 
 #include "model.h"
 
@@ -113,6 +112,4 @@ int model_finish(const struct model_step *step, const void *bias, bool gelu, con
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

@@ -2,8 +2,7 @@
  * model_expect.h - what the parts of the models' reference share (model_reference.c has the
  * formulas): values with the variances of their errors, a sequence's workspace, and the products.
  */
-#ifndef MODEL_EXPECT_H
-#define MODEL_EXPECT_H
+#pragma once
 
 #include <omp.h>
 
@@ -77,5 +76,3 @@ struct model_operands {
  * weights and their squares. */
 void model_multiply(const struct model_workspace *at, struct model_operands op,
                     struct model_field x, int64_t rows, struct model_field y);
-
-#endif

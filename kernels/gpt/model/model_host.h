@@ -1,8 +1,7 @@
 /*
  * model_host.h - a model on the host, over a product that the caller brings.
  */
-#ifndef MODEL_HOST_H
-#define MODEL_HOST_H
+#pragma once
 
 #include "model.h"
 
@@ -17,5 +16,3 @@ int model_host_setup(struct assay_call *call);
 int model_host_run(struct assay_call *call, model_host_product *product, bool parallel);
 
 void model_host_teardown(struct assay_call *call);
-
-#endif

@@ -3,8 +3,7 @@
  * the first layer's step, which chooses the algorithm, and launched on any layer's. Without
  * cuBLAS nothing can be opened.
  */
-#ifndef MODEL_LIBRARY_H
-#define MODEL_LIBRARY_H
+#pragma once
 
 #include "kernels/cuda/cublas_load.h"
 #include "model_cuda.h"
@@ -32,5 +31,3 @@ bool model_library_open(struct model_library *library, const struct model_step *
                         struct assay_call *call, void *stream);
 int model_library_enqueue(const struct model_library *library, const struct model_step *step,
                           void *normed, void *stream);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * model_ranking.h - the fastest few of the candidates for a step of a model, fastest first.
  */
-#ifndef MODEL_RANKING_H
-#define MODEL_RANKING_H
+#pragma once
 
 #include <math.h>
 #include <stdbool.h>
@@ -43,5 +42,3 @@ static inline bool model_ranking_has(const struct model_ranking *ranking, int ch
         if (ranking->choice[i] == choice) return true;
     return false;
 }
-
-#endif

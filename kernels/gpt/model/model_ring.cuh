@@ -22,8 +22,7 @@
  *
  * docs/kernels-gpt.md has the times, and what limits the loop.
  */
-#ifndef MODEL_RING_CUH
-#define MODEL_RING_CUH
+#pragma once
 
 #include "kernels/cuda/hopper.cuh"
 #include "kernels/gpt/dependent_launch.cuh"
@@ -363,5 +362,3 @@ template <class CONFIG, bool NORM> static constexpr struct ring ring_of(const ch
 /* In model_ring_fp32.cu. */
 extern const struct ring rings[];
 extern const int rings_count;
-
-#endif

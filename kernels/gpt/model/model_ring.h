@@ -2,8 +2,7 @@
  * model_ring.h - products of a model by the kernels of model_ring.cuh: Hopper, fp32. By number,
  * 0 to model_rings() - 1.
  */
-#ifndef MODEL_RING_H
-#define MODEL_RING_H
+#pragma once
 
 #include "model_cuda.h"
 
@@ -24,6 +23,4 @@ int model_ring_enqueue(const struct model_step *step, int ring, void *normed, vo
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

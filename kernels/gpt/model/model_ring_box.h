@@ -2,8 +2,7 @@
  * model_ring_box.h - the box of model_ring.cuh's rings: 32 of k of some rows, in the layout in
  * which TMA writes it to shared memory and warps read it.
  */
-#ifndef MODEL_RING_BOX_H
-#define MODEL_RING_BOX_H
+#pragma once
 
 enum {
     RING_BOX = 32,        /* of k in a box: 128 bytes */
@@ -13,5 +12,3 @@ enum {
     RING_WARPS = 8,       /* that multiply */
     RING_LANES = 32 * RING_WARPS
 };
-
-#endif

@@ -7,8 +7,7 @@
  * shared memory is read once and written once (64 KiB each for 64 rows of 256) instead of being
  * read three times. Further boxes are read again.
  */
-#ifndef MODEL_RING_NORM_CUH
-#define MODEL_RING_NORM_CUH
+#pragma once
 
 #include "model_ring_box.h"
 #include "kernels/gpt/gpt.cuh"
@@ -75,5 +74,3 @@ static __device__ __forceinline__ void ring_normalise(unsigned char *rows, int k
         }
     });
 }
-
-#endif

@@ -14,8 +14,7 @@
  *
  * Rows in shared memory are padded by 16 bytes, so that eight of them use different banks.
  */
-#ifndef MODEL_TILE_CUH
-#define MODEL_TILE_CUH
+#pragma once
 
 #include "model_cuda.h"
 #include "kernels/gpt/dependent_launch.cuh"
@@ -324,5 +323,3 @@ static inline size_t tile_shared(const struct tile *tile, bool norm, int64_t k)
 /* Each precision's tiles, smallest first, in a file of its own. */
 extern const struct tile tiles_fp32[], tiles_tf32[], tiles_bf16[];
 extern const int tiles_fp32_count, tiles_tf32_count, tiles_bf16_count;
-
-#endif

@@ -11,8 +11,7 @@
  * is then the work of one or two warps, so the others take slices of k, whose sums are added at
  * the end.
  */
-#ifndef MODEL_TILE_SUMS_CUH
-#define MODEL_TILE_SUMS_CUH
+#pragma once
 
 #include "kernels/gpt/mma.cuh"
 
@@ -110,5 +109,3 @@ template <int WM, int WN> struct tile_sums<float, TILE_PLAIN, WM, WN> {
         }
     }
 };
-
-#endif

@@ -2,8 +2,7 @@
  * codec_plain.h - the codec's network written again, as loops over its formulas in double: what
  * tests hold the reference and the packed weights against.
  */
-#ifndef CODEC_PLAIN_H
-#define CODEC_PLAIN_H
+#pragma once
 
 #include <math.h>
 
@@ -117,5 +116,3 @@ static inline void plain_decode(const struct codec_weights *w, const uint8_t *co
     for (int i = 0; i < LEAF_VOXELS; i++)
         leaf[i] = 1 / (1 + exp(-leaf[i]));
 }
-
-#endif
