@@ -232,6 +232,24 @@ static void a_filter_with_a_blank_names_shape_and_temperature_too(void **state)
                  "operations here: scale, stream)");
 }
 
+static void what_is_expected_wrong_stays_so_behind_a_filter(void **state)
+{
+    (void)state;
+    const char *text = "[group a]\noperation = scale\nn = 4\nexpect_wrong = plain\n";
+    const struct {
+        const char *filter, *variants;
+        bool wrong;
+    } cases[] = {{"scale/plain", "plain", true}, {"scale/wide", "wide", false}};
+    for (int i = 0; i < 2; i++) {
+        struct plan_options options = whole;
+        options.filter = cases[i].filter;
+        struct plan plan = make(text, &fake_host, &options);
+        expect_variants(&plan.groups[0], cases[i].variants);
+        assert_int_equal(plan.groups[0].expect_wrong[0], cases[i].wrong);
+        plan_release(&plan);
+    }
+}
+
 static void a_filter_that_matches_nothing_gets_a_suggestion(void **state)
 {
     struct plan_options options = whole;
@@ -359,6 +377,7 @@ int main(void)
         cmocka_unit_test(a_baseline_of_the_suites_choice_is_measured_too),
         cmocka_unit_test(a_filter_is_a_glob_on_operation_and_variant),
         cmocka_unit_test(a_filter_with_a_blank_names_shape_and_temperature_too),
+        cmocka_unit_test(what_is_expected_wrong_stays_so_behind_a_filter),
         cmocka_unit_test(a_filter_that_matches_nothing_gets_a_suggestion),
         cmocka_unit_test(shards_are_a_partition_of_the_groups),
         cmocka_unit_test(a_shard_that_is_impossible_or_empty_is_an_error),
