@@ -10,11 +10,11 @@
  * is e of the sum; the remainder has either sign, and by Hoeffding's inequality the sum of such
  * errors stays below 6 times the root of their bounds' squares (except for one case in 10^7). h is
  * off by 1.13 times that (gelu's steepest slope), with h' the value before gelu; bf16 rounds h' and
- * h by 2^-8. h is also off by how well gelu is evaluated: GELU_SHARE of |h'|. tanhf is good to a few
- * u, but the epilogue of cuBLASLt is not in fp32 (with c = 1 its answers are off by some 6e-6 on an
- * H100), and its users take that. The GELU by erf, another function, differs by up to 2^-11. The
- * answer is then off by the sum of those errors times w2, once more by Hoeffding; by the error of
- * the second product; and in bf16 by the rounding of the output.
+ * h by 2^-8. h is also off by how well gelu is evaluated: GELU_SHARE of |h'|. tanhf is good to a
+ * few u, but the epilogue of cuBLASLt is not in fp32 (with c = 1 its answers are off by some 6e-6
+ * on an H100), and its users take that. The GELU by erf, another function, differs by up to 2^-11.
+ * The answer is then off by the sum of those errors times w2, once more by Hoeffding; by the error
+ * of the second product; and in bf16 by the rounding of the output.
  */
 #include <stdlib.h>
 
