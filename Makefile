@@ -215,6 +215,7 @@ SANITIZED_COMMANDS = bad_arguments bad_database bad_suites exchange faults forma
 
 .PHONY: check
 check: $(BUILD)/assay $(BUILD)/assay.1 $(BUILD)/assay-faults $(TESTS) ## unit and command tests; need no GPU
+	@scripts/layers.sh $(BUILD)
 	@$(RUN_TESTS) $(TESTS) $(call named,$(if $(SANITIZE),$(SANITIZED_COMMANDS),%),$(COMMAND_TESTS))
 
 # Each architecture by itself compiles what only it has; the last is all of them in one program.
