@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/cuda/sm_limits.cuh"
 #include "kernels/int8/int8.cuh"
 
 enum { THREADS = 256, GROUPS = 4, POISON = 0xa5 };
@@ -31,7 +32,7 @@ struct top_bytes {
 };
 
 template <typename T>
-static __global__ void __launch_bounds__(THREADS, 8)
+static __global__ void __launch_bounds__(THREADS, SM_THREADS / THREADS)
     copy_r4w1(const T *__restrict__ x, int8_t *__restrict__ y, int64_t n,
               float *__restrict__ scales, int64_t tokens, int64_t hidden)
 {

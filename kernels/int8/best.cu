@@ -18,6 +18,7 @@
 
 #include "int8.cuh"
 #include "kernels/cuda/cuda_limits.h"
+#include "kernels/cuda/sm_limits.cuh"
 
 enum { THREADS = 256, GROUPS = 4 };
 
@@ -37,7 +38,7 @@ struct multiply_add {
 };
 
 template <typename T>
-static __global__ void __launch_bounds__(THREADS, 8)
+static __global__ void __launch_bounds__(THREADS, SM_THREADS / THREADS)
     best_large(const T *__restrict__ x, int8_t *__restrict__ y, int64_t n, float inverse,
                float zero)
 {
