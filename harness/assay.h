@@ -124,6 +124,9 @@ struct assay_buffer {
     enum assay_type type;
     int64_t count; /* elements */
     struct assay_fill fill;
+    /* An input that keeps its values from setup to teardown, such as weights: setup may
+     * prepare it. Other inputs may be drawn anew before any launch. */
+    bool constant;
 };
 
 /* ----------------------------------------------------------------- work -- */
@@ -211,6 +214,17 @@ struct assay_operation {
     /* The reference is asked for ranges that begin at a multiple of this many elements
      * (a row, say); NULL: 1. */
     int64_t (*reference_run)(const struct assay_shape *shape);
+
+    /* Freivalds' check of outputs that are products: an output is a matrix with
+     * `product_columns` columns (0: this output is none), and for all of its rows i
+     * `product_check` writes expected[i] = sum over j of sign[j] out[i][j] of the exact
+     * output, computed from the inputs without the output, and in bound[i] how far the
+     * sum over a correct output may be from it. sign[j] is 1 or -1. Covers every element
+     * where `reference` covers a sample. Both NULL: none. (Freivalds, Probabilistic
+     * machines can use less running time, 1977.) */
+    int64_t (*product_columns)(const struct assay_shape *shape, int buffer);
+    int (*product_check)(const struct assay_shape *shape, const void *const in[], int buffer,
+                         const double *sign, double *expected, double *bound);
 
     struct assay_tolerance tolerance;
 
