@@ -262,6 +262,43 @@ CUPTI_TESTS = $(call named,test_cupti %_cuda,$(TESTS))
 check-cupti: $(CUPTI_TESTS)
 	@$(RUN_TESTS) $(CUPTI_TESTS)
 
+# ---------------------------------------------------------------- mutants --
+
+# Known mistakes, put into the real kernels, and known ways to cheat (tests/mutants/README.md). The
+# makefile that lists them is made, so it is read only where it is asked for.
+.PHONY: mutants
+mutants: $(BUILD)/assay-mutants ## build the program with every mutant; tests/mutants/run.sh kills them
+
+MUTANT_SRC = $(BUILD)/mutants/src
+ifneq ($(filter mutants %/assay-mutants,$(MAKECMDGOALS)),)
+$(MUTANT_SRC)/mutants.mk: tests/mutants/mutate.sh $(wildcard tests/mutants/*.txt) \
+    $(call files,kernels baselines,*.c *.cu *.h *.cuh)
+	$(call say,GEN,$@)
+	$(Q)tests/mutants/mutate.sh $(MUTANT_SRC) $(wildcard tests/mutants/*.txt)
+include $(MUTANT_SRC)/mutants.mk
+endif
+
+MUTANTS := $(if $(filter 1,$(CUDA)),$(MUTANTS),$(filter-out %.cu %_cuda.c,$(MUTANTS)))
+MUTANT_O := $(patsubst %,$(BUILD)/mutants/obj/%.o,$(MUTANTS)) \
+    $(call obj,$(call buildable,tests/mutants/cheats,*.c *.cu))
+mutant_name = $(firstword $(subst @, ,$(1)))
+mutant_file = $(firstword $(wildcard $(MUTANT_SRC)/$(subst @,/,$(1)) $(lastword $(subst @, ,$(1)))))
+mutant_flags = -I$(MUTANT_SRC)/$(call mutant_name,$(1)) -include tests/mutants/mutant.h \
+    -DASSAY_MUTANT='"$(call mutant_name,$(1))"' $(CPPFLAGS_ALL)
+
+$(BUILD)/assay-mutants: $(HARNESS_O) $(FAMILY_O) $(MUTANT_O) $(BUILD)/sources
+	$(call say,LD,$@)
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(LDLIBS_ALL)
+
+# What a mutated file defines for others is its own: the real one is linked too.
+.SECONDEXPANSION:
+$(BUILD)/mutants/obj/%.o: $(MUTANT_SRC)/$$(call mutant_name,$$*)/stamp tests/mutants/mutant.h $(BUILD)/flags
+	$(call say,MUT,$*)
+	@mkdir -p $(@D)
+	$(Q)$(if $(filter %.cu,$*),$(NVCC) $(call mutant_flags,$*) $(NVCCFLAGS_ALL),\
+	    $(CC) $(call mutant_flags,$*) $(CFLAGS_ALL)) -MMD -MP -MF $(@:.o=.d) -c -o $@ $(call mutant_file,$*)
+	$(Q)objcopy --keep-global-symbol=none $@
+
 # ------------------------------------------------------------------- rest --
 
 SOURCES = $(shell find $(wildcard harness kernels baselines tests) -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh')
@@ -322,4 +359,4 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
 	    while IFS='|' read -r target text; do printf '%-22s %s\n' "$$target" "$$text"; done
 
--include $(patsubst %.o,%.d,$(HARNESS_O) $(FAMILY_O) $(FAULT_O) $(TEST_O) $(BENCH_O))
+-include $(patsubst %.o,%.d,$(HARNESS_O) $(FAMILY_O) $(FAULT_O) $(TEST_O) $(BENCH_O) $(MUTANT_O))
