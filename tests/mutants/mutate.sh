@@ -5,12 +5,13 @@
 #
 # A table is a list of mutants. Lines of a mutant, in this order:
 #
-#   mutant NAME [FILE ...]   its name, and the files with variants that it is compiled into
-#                            (default: the first file that it changes)
+#   mutant NAME              its name
 #   says TEXT                what is wrong with it
 #   file PATH                the file that the next changes are in
 #   - TEXT                   lines that are in the file exactly once ...
 #   + TEXT                   ... and what is put in their place; several of both make a block
+#   compile PATH ...         the files with variants that it is compiled into (default: the first
+#                            file that it changes)
 #
 # Below FOLDER/NAME/ stand the mutated files in the folders that they have here, with links to the
 # files beside them, so that includes find the mutated ones first; one that did not change since the
@@ -56,24 +57,24 @@ function begin_file(path,    dir) {
            "rm -f " folder "/" name "/" path "; }")
     text = slurp(path)
     if (text == "") fail("no file " path)
-    if (compiled == "") compiled = path
+    if (first == "") first = path
 }
 function end_mutant(    n, i, list) {
     if (name == "") return
     change(); store()
     if (!changes) fail("changes nothing")
-    n = split(compiled, list, " ")
+    n = split(compiled == "" ? first : compiled, list, " ")
     for (i = 1; i <= n; i++) print "MUTANTS += " name "@" list[i] >(folder "/mutants.mk")
     name = file = compiled = ""
 }
 /^mutant / {
     end_mutant()
-    name = $2; changes = 0; compiled = ""
-    for (i = 3; i <= NF; i++) compiled = compiled (i > 3 ? " " : "") $i
+    name = $2; changes = 0; compiled = first = ""
     if (seen[name]++) fail("a second mutant of this name")
     next
 }
 /^says / { print name "\t" substr($0, 6) >(folder "/says.tsv"); next }
+/^compile / { compiled = substr($0, 9); next }
 /^file / { begin_file($2); next }
 /^-/ { if (to_seen) { change(); to_seen = 0 } from = from (from == "" ? "" : "\n") substr($0, 3); next }
 /^\+/ { to = to (to_seen ? "\n" : "") substr($0, 3); to_seen = 1; next }
