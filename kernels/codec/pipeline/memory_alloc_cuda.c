@@ -40,7 +40,7 @@ static int launch_malloc(struct assay_call *call)
     return status;
 }
 
-static const struct assay_variant way_malloc = {
+static const struct assay_variant malloc_each = {
     .operation = "memory_alloc",
     .name = "malloc",
     .summary = "cudaMalloc and cudaFree for each batch",
@@ -49,7 +49,7 @@ static const struct assay_variant way_malloc = {
     .clock = ASSAY_CLOCK_WALL,
     .launch = launch_malloc,
 };
-ASSAY_REGISTER_VARIANT(way_malloc);
+ASSAY_REGISTER_VARIANT(malloc_each);
 
 /* ------------------------------------------------------------------ pools -- */
 
