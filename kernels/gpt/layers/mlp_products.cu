@@ -1,10 +1,10 @@
 /*
- * mlp_products.cu - mlp by the family's own products, with gelu as a separate kernel between them,
- * and as the epilogue of the first.
+ * mlp_products.cu - mlp by the products of linear/, with gelu either as a separate kernel between
+ * them or in the epilogue of the first.
  *
  * fp32 uses tiles of 32 x 32 in fp32; tf32 and bf16 use tensor cores and tiles of 128 x 128.
- * Operations: those of mlp. Bytes beyond the least: h is written and read once, and once more
- * where gelu is a kernel: 8 (bf16: 4) or 16 (8) for each of 4 m c.
+ * Operations: those of mlp. Bytes: those of mlp, and for each value of h 8 (bf16: 4), or 16 (8)
+ * with gelu as a kernel.
  */
 #include "kernels/gpt/gpt.cuh"
 #include "kernels/cuda/device_memory.h"
