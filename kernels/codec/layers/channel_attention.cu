@@ -1,11 +1,10 @@
 /*
  * channel_attention.cu - channel attention on a GPU.
  *
- *   split  three kernels: means, factors, product, as a framework runs it
- *   best   one kernel, one block per leaf: the product finds in L1 or L2 what was read for the
- *          means
+ *   split  three kernels, as a framework runs it: means, factors, product
+ *   best   one kernel, one block per leaf: for the product x is read again, from L1 or L2
  *
- * Bytes per number: 4 read (again from cache for the product), 4 written.
+ * Bytes per number: 4 read (and 4 from cache for the product), 4 written.
  */
 #include "channel_attention.h"
 
@@ -22,7 +21,8 @@ static __device__ __forceinline__ float warp_mean(const float *__restrict__ x, i
     return sum / (float)voxels;
 }
 
-/* Factors of a leaf from its means, all in shared memory; between two barriers. */
+/* The factors of a leaf from its means, all in shared memory. Needs a barrier before; ends with
+ * one. */
 static __device__ __forceinline__ void gate(const struct attention_job &job, const float *mean,
                                             float *hidden, float *factor)
 {
