@@ -2,8 +2,8 @@
  * pixel_shuffle.cu - the pixel shuffle on a GPU.
  *
  *   scalar  one thread per number of y
- *   best    one thread per four numbers of a row of y, which are two each from two channels of x:
- * two loads of 8 bytes and a store of 16
+ *   best    one thread per four numbers of a row of y, two each from two channels of x: two loads
+ *           of 8 bytes and a store of 16
  *
  * Bytes per number: 4 read, 4 written. Operations: none.
  */

@@ -3,8 +3,8 @@
  * one store.
  *
  *   vec4  one warp per code
- *   best  four codes per warp, which come in one load; all four codewords are loaded before the
- * first is stored
+ *   best  four codes per warp, which come in one load; all four codewords are loaded before
+ *         the first is stored
  *
  * Most of the codebook, 128 KiB, stays in L1. Bytes per vector: 1 read (widened: 8 or 4), 512
  * written.

@@ -2,8 +2,8 @@
  * vq_search_host.c - the nearest codeword on the host.
  *
  *   host_scalar  the formula, one vector after another on one core
- *   host_omp     all cores; |e|^2 / 2 - z.e in vector units, with eight vectors at a time, so that
- * a codeword is loaded once for the eight
+ *   host_omp     all cores; |e|^2 / 2 - z.e in vector units, with eight vectors at a time, so
+ *                that a codeword is loaded once for the eight
  *
  * Bytes per vector: 512 read, 1 written. Operations: 2 * 256 * 128; host_scalar has half as many
  * more.
