@@ -9,6 +9,7 @@
  */
 #include <stdlib.h>
 
+#include "kernels/cuda/device_memory.h"
 #include "kernels/lattice/copy.h"
 #include "kernels/lattice/lattice_vec.cuh"
 
@@ -157,11 +158,6 @@ static int int8_launch(struct assay_call *call)
     return assay_launched();
 }
 
-static void int8_teardown(struct assay_call *call)
-{
-    cudaFree(call->state);
-}
-
 /* The first index that differs, or -1. */
 static int64_t first_difference(const float *x, const int8_t *y, int64_t count, float inverse)
 {
@@ -229,7 +225,7 @@ static const struct assay_variant int8 = {
     .supports = int8_supports,
     .setup = int8_setup,
     .launch = int8_launch,
-    .teardown = int8_teardown,
+    .teardown = device_memory_free,
     .check = int8_check,
 };
 ASSAY_REGISTER_VARIANT(int8);

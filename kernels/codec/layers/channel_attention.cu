@@ -6,6 +6,7 @@
  *
  * Bytes per number: 4 read (and 4 from cache for the product), 4 written.
  */
+#include "kernels/cuda/device_memory.h"
 #include "channel_attention.h"
 
 constexpr int THREADS = 256, WARPS = THREADS / 32;
@@ -132,11 +133,6 @@ static int launch_split(struct assay_call *call)
     return assay_launched();
 }
 
-static void teardown_split(struct assay_call *call)
-{
-    cudaFree(call->state);
-}
-
 static const struct assay_variant variant_split = {
     .operation = "channel_attention",
     .name = "split",
@@ -146,7 +142,7 @@ static const struct assay_variant variant_split = {
     .clock = ASSAY_CLOCK_DEVICE,
     .setup = setup_split,
     .launch = launch_split,
-    .teardown = teardown_split,
+    .teardown = device_memory_free,
 };
 ASSAY_REGISTER_VARIANT(variant_split);
 

@@ -50,11 +50,6 @@ static int launch(struct assay_call *call)
     return assay_launched();
 }
 
-static void teardown(struct assay_call *call)
-{
-    cudaFree(call->state);
-}
-
 static const struct assay_variant variant = {
     .operation = "embedding",
     .name = "split",
@@ -64,6 +59,6 @@ static const struct assay_variant variant = {
     .clock = ASSAY_CLOCK_DEVICE,
     .setup = setup,
     .launch = launch,
-    .teardown = teardown,
+    .teardown = device_memory_free,
 };
 ASSAY_REGISTER_VARIANT(variant);

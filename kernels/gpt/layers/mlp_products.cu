@@ -84,11 +84,6 @@ static int finish_launch(struct assay_call *call)
     return run(call, false);
 }
 
-static void teardown(struct assay_call *call)
-{
-    cudaFree(call->state);
-}
-
 static const struct assay_variant variant = {
     .operation = "mlp",
     .name = "linear_gelu_linear",
@@ -100,7 +95,7 @@ static const struct assay_variant variant = {
     .supports = supports,
     .setup = setup,
     .launch = launch,
-    .teardown = teardown,
+    .teardown = device_memory_free,
 };
 ASSAY_REGISTER_VARIANT(variant);
 
@@ -115,6 +110,6 @@ static const struct assay_variant finish_variant = {
     .supports = finish_supports,
     .setup = setup,
     .launch = finish_launch,
-    .teardown = teardown,
+    .teardown = device_memory_free,
 };
 ASSAY_REGISTER_VARIANT(finish_variant);

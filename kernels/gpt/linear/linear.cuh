@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "kernels/cuda/device_memory.h"
 #include "kernels/gpt/gpt.cuh"
 #include "linear_products.h"
 #include "linear_steps.h"
@@ -81,11 +82,6 @@ static __device__ __forceinline__ void linear_write_pair(const struct linear_ope
 static inline int linear_setup(struct assay_call *call)
 {
     return linear_prepare(call, &call->state);
-}
-
-static inline void linear_teardown(struct assay_call *call)
-{
-    cudaFree(call->state);
 }
 
 /* launch of a variant whose PRODUCT enqueues y = x w^T (+ bias) of the operands. */

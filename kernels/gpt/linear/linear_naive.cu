@@ -36,6 +36,6 @@ static const struct assay_variant variant = {
     .supports = linear_only<GPT_FP32>,
     .setup = linear_setup,
     .launch = linear_launch<product>,
-    .teardown = linear_teardown,
+    .teardown = device_memory_free,
 };
 ASSAY_REGISTER_VARIANT(variant);

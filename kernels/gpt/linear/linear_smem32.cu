@@ -48,6 +48,6 @@ static const struct assay_variant variant = {
     .supports = linear_only<GPT_FP32>,
     .setup = linear_setup,
     .launch = linear_launch<linear_smem32>,
-    .teardown = linear_teardown,
+    .teardown = device_memory_free,
 };
 ASSAY_REGISTER_VARIANT(variant);
