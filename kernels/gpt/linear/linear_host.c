@@ -5,12 +5,7 @@
  * Operations: 2 m n k. Bytes: those of the operation, w once per row or a tile of rows.
  */
 #include "kernels/gpt/gpt.h"
-
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#define WIDEST __attribute__((target_clones("default", "avx2", "avx512f")))
-#else
-#define WIDEST
-#endif
+#include "kernels/gpt/widest.h"
 
 enum { COLUMNS = 64 };
 
