@@ -36,7 +36,7 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-/* blockIdx.y strides over rows, blockIdx.x over what a block covers of one. */
+/* blockIdx.y strides over rows; blockIdx.x is the part of a row. */
 template <typename T>
 static __global__ void __launch_bounds__(THREADS)
     encode(const T *__restrict__ x, int8_t *__restrict__ y, const float *__restrict__ absmax,
