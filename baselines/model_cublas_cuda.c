@@ -1,7 +1,7 @@
 /*
- * model_cublas_cuda.c - gpt models whose products are by cublasGemmEx, with the algorithms that the
- * library selects. The rest are the family's kernels: layernorm, bias with gelu, bias with
- * residual, and attention, which cuBLAS does not have. Launched one by one, and as one CUDA graph.
+ * model_cublas_cuda.c - models with every product by cublasGemmEx, the library's own
+ * choice of algorithm: layernorm, bias with gelu, and bias with residual are the family's kernels,
+ * as is the attention (cuBLAS has none). Eager, and as one CUDA graph.
  *
  * Eleven kernels per layer: norm, product, bias; attention; product, bias and residual; norm,
  * product, bias and gelu; product, bias and residual.

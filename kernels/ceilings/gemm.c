@@ -13,14 +13,15 @@
  *   fp16   uniform, rounded to fp16  fp32      fp16
  *   int8   whole, -128 to 127        int32     int32
  *
- * Every input is representable in its type, so no operand is rounded and the bound has to cover
- * only the sum and the output:
+ * Every input is representable in its type, so no operand is rounded and the
+ * bound covers the sum and the output alone:
  *
  *   |C - exact| <= k u (|A| |B|^T)[i, j] + output's rounding
  *
- * u is 2^-24 for fp32, in any order of summation (Jeannerod and Rump, "Improved error bounds for
- * inner products in floating-point arithmetic", SIAM J. Matrix Anal. Appl. 34, 2013), and 2^-23 for
- * tensor cores, whose accumulators truncate. int8 is exact, because k 128^2 stays below 2^31.
+ * with u = 2^-24 for fp32 (any order of summation; Jeannerod and Rump, "Improved
+ * error bounds for inner products in floating-point arithmetic", SIAM J. Matrix
+ * Anal. Appl. 34, 2013) and 2^-23 for tensor cores, whose accumulators truncate. int8 is exact: k
+ * 128^2 stays below 2^31.
  */
 #include <math.h>
 
@@ -74,7 +75,7 @@ static struct assay_work work(const struct assay_shape *shape)
     return work;
 }
 
-/* Elements [first, first + count) of `base` as double, count at most CHUNK. */
+/* Elements [first, first + count) of `base`, count at most CHUNK. */
 static void load_chunk(enum assay_type type, const void *base, int64_t first, int count,
                        double out[CHUNK])
 {

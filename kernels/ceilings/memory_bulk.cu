@@ -105,7 +105,7 @@ static __device__ void write_chunks(char *out, int64_t bytes, const char *chunk)
 
 /* --------------------------------------------------------------- kernels -- */
 
-/* For older architectures the bodies are traps; setup refuses such machine code. */
+/* setup refuses machine code without the bodies, so the traps are never met. */
 static __global__ void __launch_bounds__(COPY_THREADS)
     bulk_copy(uint32_t *__restrict__ out, const uint32_t *__restrict__ in, int64_t out_words,
               int64_t in_words)

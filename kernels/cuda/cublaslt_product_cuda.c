@@ -1,9 +1,9 @@
 /*
  * cublaslt_product_cuda.c - see cublaslt_product.h.
  *
- * Algorithms are timed with warm caches, whatever the temperature of the case, and in a CUDA graph:
- * launched one by one, short products would be limited by the host's launches. Partial sums of a
- * product that is split over k are added in the compute type only.
+ * The choice is made with warm caches, whatever the temperature of the case, and in a CUDA
+ * graph: one by one, short products would be timed by how fast the host launches. Sums
+ * split over k are added in the compute type only.
  */
 #include "cublaslt_product.h"
 
@@ -65,7 +65,7 @@ static int lt_describe(struct lt_product *lt)
     return 0;
 }
 
-/* Limits the algorithms that are listed: by workspace, and by how partial sums are added. */
+/* Which algorithms may be listed: workspace, and how split sums are added. */
 static int preference_fill(const struct lt_product *lt, cublasLtMatmulPreference_t preference)
 {
     const uint64_t bytes = LT_WORKSPACE_BYTES;
@@ -81,7 +81,7 @@ static int preference_fill(const struct lt_product *lt, cublasLtMatmulPreference
                         "reduction schemes");
 }
 
-/* Returns how many algorithms the library listed, its best guess first; -1 on error. */
+/* How many algorithms it listed, best guess first; -1 on error. */
 static int lt_list(const struct lt_product *lt, cublasLtMatmulAlgo_t algorithms[CANDIDATES])
 {
     cublasLtMatmulHeuristicResult_t results[CANDIDATES];

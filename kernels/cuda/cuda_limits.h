@@ -1,6 +1,6 @@
 /*
- * cuda_limits.h - limits of the current device: multiprocessors, and shared memory per block. Each
- * function returns 0, or -1 with assay_error.
+ * cuda_limits.h - what the current device has: multiprocessors, and shared memory for a block.
+ * Each function returns 0, or -1 with assay_error.
  */
 #pragma once
 
@@ -18,13 +18,13 @@ static inline int cuda_processors(int *count)
     return cuda_limit(cudaDevAttrMultiProcessorCount, "multiprocessors", count);
 }
 
-/* The largest shared memory that a block can have. */
+/* The most that a block can have. */
 static inline int cuda_block_shared(int *bytes)
 {
     return cuda_limit(cudaDevAttrMaxSharedMemoryPerBlockOptin, "shared memory of a block", bytes);
 }
 
-/* Allow blocks of the kernel so much dynamic shared memory. */
+/* Let the kernel's blocks have that much of it, dynamic. */
 static inline int cuda_allow_shared(const void *kernel, int64_t bytes)
 {
     int most;

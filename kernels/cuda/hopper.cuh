@@ -1,7 +1,7 @@
 /*
- * hopper.cuh - for Hopper: tiles copied between device memory and shared memory by the TMA (tensor
- * memory accelerator), the mbarriers that tell when they have arrived, clusters, and registers
- * moved between warpgroups. PTX ISA 8.0. Kernels that use this are compiled for sm_90a alone
+ * hopper.cuh - tiles between device memory and shared memory by Hopper's TMA (tensor memory
+ * accelerator), the mbarriers on which they land, clusters, and registers passed between
+ * warpgroups. PTX ISA 8.0; the bodies that include this are compiled for sm_90a alone
  * (HOPPER_CODE), since no other machine code has wgmma and setmaxnreg.
  *
  * Addresses are 32-bit addresses in the shared window. A barrier's phase ends when all its arrivals

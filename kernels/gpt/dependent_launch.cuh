@@ -3,8 +3,8 @@
  * previous kernel is still running, and wait in dependent_wait before they read what it writes
  * (CUDA programming guide, "Programmatic Dependent Launch").
  *
- * Every block of a kernel that is launched in this way calls dependent_wait. So when a kernel has
- * finished, all kernels before it have finished, too.
+ * Every kernel that is launched so calls dependent_wait in every block. So when a kernel has
+ * finished, all kernels before it have.
  */
 #pragma once
 

@@ -8,8 +8,8 @@
  * Bytes per number: 4 read, 4 written. Operations: 2 per number, and 4 * channels * channels / 4
  * per leaf.
  *
- * Bound: all sums are in fp32 in any order. The error of a sum may be 2^-18 of the sum of its
- * magnitudes; it goes through the sigmoid, whose slope is at most a quarter.
+ * Bound: all sums are of fp32 in any order. 2^-18 of what a sum's magnitudes add up to is
+ * allowed, carried through the gate, whose slope is a quarter at most.
  */
 #include <math.h>
 #include <stdlib.h>

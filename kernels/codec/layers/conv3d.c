@@ -7,8 +7,8 @@
  * arithmetic that `type` names. As is usual, that includes the products with the border's zeros, so
  * a kernel that leaves them out may exceed the ceiling.
  *
- * Bound: an operand rounded to 11 bits (tf32) changes its product by at most 2^-11; a sum of d
- * products in fp32 in any order is off by at most (d + 1) 2^-24 of the sum of magnitudes.
+ * Bound: operands rounded to 11 bits (tf32) err by 2^-11 of a product at most, a sum of
+ * d products in fp32 in any order by (d + 1) 2^-24 of the sum of magnitudes.
  */
 #include <math.h>
 
@@ -58,7 +58,7 @@ static struct assay_work work(const struct assay_shape *shape)
     return work;
 }
 
-/* Add one tap's products over all channels, and their magnitudes. */
+/* The sum of one tap over the channels, and of its magnitudes. */
 static void add_tap(const struct conv_job *job, const float *x, const float *w, double sum[2])
 {
     const int voxels = job->side * job->side * job->side;

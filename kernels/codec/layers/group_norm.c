@@ -9,10 +9,10 @@
  *
  * Bytes per number: 4 read, 4 written. Operations: about 8.
  *
- * Bound: a mean that is summed in fp32 is off by a few 2^-24 of itself. After it is subtracted,
- * each number has that error, however small the difference is. Each later step is off by a few
- * 2^-24 of its own result. 2^-19 of both is allowed. Where a group's numbers are nearly equal, the
- * division magnifies the first error by up to 316.
+ * Bound: a mean of numbers summed in fp32 is off by a few 2^-24 of it, and so is each number after
+ * the mean is subtracted, however small it is then. Each later step is off by a few 2^-24 of its
+ * own result. 2^-19 of both is allowed. A group whose numbers are nearly equal magnifies the first
+ * by up to 316.
  */
 #include <math.h>
 
@@ -34,7 +34,7 @@ static int buffers(const struct assay_shape *shape, struct assay_buffer out[ASSA
 {
     const int64_t channels = shape->value[NORM_CHANNELS];
     const int64_t count = shape->value[NORM_LEAVES] * channels * shape->value[NORM_VOXELS];
-    /* A mean that is larger than the deviation, so that E[x^2] - mean^2 loses the variance. */
+    /* A mean that is larger than the deviation shows a variance by squares alone. */
     const struct assay_fill off_centre = {.kind = ASSAY_FILL_NORMAL, .a = 5.0, .b = 1.5};
     const struct assay_fill weight = {.kind = ASSAY_FILL_UNIFORM, .a = 0.5, .b = 1.5};
     const struct assay_fill shift = {.kind = ASSAY_FILL_UNIFORM, .a = -1.0, .b = 1.0};

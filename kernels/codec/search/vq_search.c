@@ -94,9 +94,9 @@ static enum assay_match match(const struct assay_shape *shape, int buffer, doubl
     return search_match(expected, got);
 }
 
-/* mismatch_rate: the share of vectors whose index is not the exact nearest; mse: the mean squared
- * difference of a vector's numbers and its codeword's; psnr_db: relative to z's largest magnitude.
- * Vectors with a NaN are left out. */
+/* mismatch_rate: the share of vectors whose index is not the exact nearest;
+ * mse: of a number of z against its codeword; psnr_db: against z's largest
+ * magnitude. Vectors with a NaN are left out. */
 static int quality(const struct assay_shape *shape, const void *const host[],
                    struct assay_metric out[ASSAY_MAX_METRICS])
 {

@@ -4,14 +4,13 @@
  * Bytes per element: 4 read, 4 written. Operations: 8 and one tanh, counted as 9. Limited by
  * memory.
  *
- * The bound, with u = 2^-24. By the formula above: z has 4 roundings, so tanh is off by 4 u z (1 -
- * t^2) < 2 u; its own error is 2 units in the last place, 4 u; adding 1 rounds by 2 u. Together
- * that is 8 u |x| / 2, and the product adds u |y|. Where t is near -1, y consists of these errors
- * alone, so the bound is absolute, a share of |x|.
- *
- * By x / (1 + e), e = exp(-2 z): the division is off by 4 u (2 units in the last place), the sum by
- * u, and e by (4 + 5 |2 z|) u, of which a share of e / (1 + e) reaches y. That is at most 8 u |y|
- * for x > 0, and 4 u |x| for x < 0. Both formulas stay within 4 u (|x| + |y|).
+ * How far may a right answer be off? The argument z carries 4 roundings, so
+ * tanh is off by 4 u z (1 - t^2) < 2 u, and its own error is 2 units in the last
+ * place, 4 u; adding 1 rounds by 2 u. That is 8 u |x| / 2, and u |y| for the product.
+ * Where t is near -1 the error is all there is of y, so the bound is absolute in
+ * |x|. As x / (1 + e), e = exp(-2 z): the division is off by 4 u (2 units), the sum by u
+ * and e by (4 + 5 |2 z|) u, of which e / (1 + e) reaches y: 8 u |y| at most for
+ * x > 0, and 4 u |x| below. Both formulas stay within 4 u (|x| + |y|).
  */
 #include <float.h>
 

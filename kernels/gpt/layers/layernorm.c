@@ -15,12 +15,13 @@
  * two numbers near 10^6, each with an error of about 0.03, so the variance, 1, is wrong by several
  * per cent: variants that compute it in this way are reported as wrong.
  *
- * The bound, with u = 2^-24. A sum of C fp32 terms, in any order, is off by at most 2 sqrt(C) u sum
- * |x| with overwhelming probability (Higham and Mary, "A new approach to probabilistic rounding
- * error analysis", SIAM J. Sci. Comput. 41, 2019, theorem 2.4; the bound that always holds has C in
- * place of sqrt(C) and would accept wrong results). So the mean is off by D = (2 sqrt(C) mean |x| +
- * |mean|) u. That changes the variance by D^2, and 1 / sqrt by the relative error R = (2 sqrt(C) u
- * + 3 u + D^2 / variance) / 2 + 4 u (rsqrtf: 2 units in the last place).
+ * How far may a right answer be off? A sum of C fp32 terms, in any order, is off by
+ * at most 2 sqrt(C) u sum |x| with overwhelming probability (Higham and Mary, "A new
+ * approach to probabilistic rounding error analysis", SIAM J. Sci. Comput. 41, 2019,
+ * theorem 2.4; the certain bound has C for sqrt(C), and would pass anything).
+ * So the mean is off by D = (2 sqrt(C) mean |x| + |mean|) u, which moves
+ * the variance by D^2, and 1 / sqrt by the relative error R = (2 sqrt(C) u + 3 u
+ * + D^2 / variance) / 2 + 4 u (rsqrtf: 2 units in the last place).
  */
 #include "kernels/gpt/gpt.h"
 
