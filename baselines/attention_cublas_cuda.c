@@ -1,16 +1,18 @@
 /*
- * attention_cublas_cuda.c - attention by cuBLAS and the family's softmax: all scores, their
- * softmax, the weighted sum, each through memory.
+ * attention_cublas_cuda.c - attention in three steps, each through memory: cuBLAS computes all
+ * scores, the family's kernel their softmax, cuBLAS the weighted sums of the values.
  *
- * q, k and v of a token are next to each other, so matrices of successive sequences have a constant
- * distance, and so have those of successive heads, but not both together. cublas_batched calls
- * cublasGemmStridedBatchedEx with the larger of the two as the batch and loops over the other: 2
- * min(batch, heads) + 1 kernels. cublas_pointers calls cublasGemmBatchedEx with the address of
- * every matrix, listed in setup: 3 kernels, for short sequences, where launches take the time.
+ * q, k and v of a token are neighbours in memory. So the matrices of successive sequences are a
+ * constant distance apart, and so are those of successive heads, but no single stride covers both.
  *
- * Column-major: s' [keys, queries] = k'^T q', then y' [d, queries] = v' p'. The whole square is
- * computed, so 8 d operations per pair below the diagonal. Bytes per pair of the square: 4 written
- * and read for the score, 4 (bf16: 2) for the weight.
+ *   cublas_batched   cublasGemmStridedBatchedEx over the larger of the two counts, in a loop over
+ *                    the smaller: 2 min(batch, heads) + 1 kernels
+ *   cublas_pointers  cublasGemmBatchedEx with the address of every matrix, listed in setup:
+ *                    3 kernels, for short sequences, where launches take most of the time
+ *
+ * Column-major: s' [keys, queries] = k'^T q', then y' [d, queries] = v' p'. The whole square of
+ * scores is computed, so 8 d operations per pair below the diagonal. Bytes per pair of the square:
+ * 4 written and read for the score, 4 (bf16: 2) for the weight.
  */
 #include "cublas_session.h"
 
@@ -53,7 +55,7 @@ static int setup(struct assay_call *call)
     return device_memory(call, &attention->half, bytes / 2, "the weights");
 }
 
-/* How the two products walk over sequences and heads, in elements. */
+/* The loop and the batched calls inside it: how many, and the strides of each in elements. */
 struct walk {
     int64_t loops, batch;
     int64_t qkv_loop, qkv_batch, y_loop, y_batch, s_loop, s_batch;
@@ -113,7 +115,7 @@ static int launch(struct assay_call *call)
 
 /* -------------------------------------------------------- cublas_pointers -- */
 
-/* What is not aligned so may be read past its alignment (cublasGemmBatchedEx's documentation). */
+/* Every matrix has to be aligned to 16 bytes (cublasGemmBatchedEx's documentation). */
 static const char *supports_pointers(const struct assay_shape *shape)
 {
     if (shape->value[ATTENTION_HEAD_SIZE] % 8 != 0 || shape->value[ATTENTION_TOKENS] % 8 != 0)
@@ -121,7 +123,7 @@ static const char *supports_pointers(const struct assay_shape *shape)
     return supports(shape);
 }
 
-/* The matrices of sequence and head number `line`. */
+/* Addresses of the matrices of pair `line` of a sequence and a head. */
 static void list_line(const struct assay_call *call, const struct attention *attention,
                       int64_t line, char *address[MATRICES])
 {

@@ -1,10 +1,10 @@
 /*
- * conv3d_im2col_cuda.c - `conv3d` as a matrix product: a kernel writes the columns of as
- * many leaves as fit 256 MiB, cuBLAS multiplies them, one product per leaf, and another
- * kernel adds the bias. What a framework without a convolution of its own does.
+ * conv3d_im2col_cuda.c - `conv3d` as a matrix product, as a framework without a convolution of its
+ * own would do it. One kernel writes the columns (im2col) of as many leaves as fit 256 MiB, cuBLAS
+ * computes one product per leaf, and another kernel adds the bias.
  *
- * Operations: 2 * kernel^3 * in per number of y. Bytes: those of the operation, the columns
- * (kernel^3 numbers for one of x) written and read, and y once more for the bias.
+ * Operations: 2 * kernel^3 * in per element of y. Bytes: those of the operation; the columns,
+ * kernel^3 * in per voxel of y, written and read; and y once more for the bias.
  */
 #include "cublas_session.h"
 
@@ -48,8 +48,8 @@ static int setup(struct assay_call *call)
                                tf32 ? CUBLAS_TF32_TENSOR_OP_MATH : CUBLAS_PEDANTIC_MATH, call);
 }
 
-/* Row by row y [out, voxels] = w^T columns; column by column, y' [voxels, out] =
- * columns' [voxels, depth] w'^T with w' [out, depth]. */
+/* Row-major: y [out, voxels] = w^T columns. cuBLAS is column-major and so computes
+ * y' [voxels, out] = columns' [voxels, depth] w'^T with w' [out, depth]. */
 static int multiply(const struct route *route, const struct assay_call *call,
                     const struct conv_job *job, int64_t first, int64_t count)
 {

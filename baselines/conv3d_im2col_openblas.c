@@ -1,9 +1,9 @@
 /*
- * conv3d_im2col_openblas.c - `conv3d` on the host as a matrix product: the columns of
- * one leaf after another are written out and OpenBLAS multiplies them.
+ * conv3d_im2col_openblas.c - `conv3d` on the host as a matrix product: for one leaf after another,
+ * the columns (im2col) are written and OpenBLAS multiplies them.
  *
- * Operations: 2 * kernel^3 * in per number of y. Bytes: those of the operation, and the
- * columns, kernel^3 numbers for one of x, written and read.
+ * Operations: 2 * kernel^3 * in per element of y. Bytes: those of the operation, and the columns,
+ * kernel^3 * in per voxel of y, written and read.
  */
 #include <stdlib.h>
 

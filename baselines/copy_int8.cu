@@ -1,13 +1,13 @@
 /*
- * copy_int8.cu - the bounds of the int8 family on the GPU.
+ * copy_int8.cu - memory-bound baselines of the int8 family on the GPU.
  *
  *   copy_r4w1    the memory accesses of the best quantiser (int8_stream) without its arithmetic:
- *                reads 4 bytes (bf16: 2), writes 1, the top byte of the element as fp32. The bound
- *                of the fused kernels
- *   device_copy  cudaMemcpyAsync of half the bytes from device to device, so that as many bytes
- *                are moved in all, half read and half written; compared by bandwidth
+ *                reads 4 bytes (bf16: 2) and writes 1, the top byte of the element as fp32. This
+ *                bounds the fused kernels
+ *   device_copy  cudaMemcpyAsync of half as many bytes from device to device, so that as many are
+ *                moved in all, half read and half written; compared by bandwidth
  *
- * Per token, copy_r4w1 also writes 4 bytes per row: the row's first element.
+ * For the per-token operation, copy_r4w1 also writes 4 bytes per row: the row's first element.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -110,7 +110,7 @@ static int launch_half(struct assay_call *call)
     return assay_cuda(error, "cudaMemcpyAsync");
 }
 
-/* Compare on the host, in pieces, then poison the copy again. */
+/* Compares copy and source on the host, piece by piece, then poisons the copy again. */
 static int compare_half(struct assay_call *call, char *got, char *source, size_t piece)
 {
     size_t bytes = half_bytes(call->shape);

@@ -1,13 +1,13 @@
 /*
- * copy_int8_host.c - the bounds of the int8 family on the host, and the host
- * models of the copies.
+ * copy_int8_host.c - memory-bound baselines of the int8 family on the host, and the host models
+ * that the copies are checked against.
  *
- *   host_copy_r4w1  reads each input element, writes one byte of it: the bytes
- *                   of the fused quantiser and next to no arithmetic
- *   host_memcpy     moves half of those bytes in and half out with memcpy
+ *   host_copy_r4w1  reads every input element and writes one byte of it: the memory traffic of the
+ *                   fused quantiser with almost no arithmetic
+ *   host_memcpy     a memcpy of half as many bytes, so that as many are moved in all: half read,
+ *                   half written
  *
- * Bytes per element: 4 read (bf16: 2) and 1 written, by host_memcpy 2.5 and 2.5
- * (bf16: 1.5 and 1.5).
+ * Bytes per element: 4 read (bf16: 2) and 1 written; host_memcpy 2.5 and 2.5 (bf16: 1.5 and 1.5).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -79,7 +79,7 @@ static int launch_copy_token(struct assay_call *call)
 
 /* ---------------------------------------------------------- host_memcpy -- */
 
-/* The destination of a memcpy, of this variant's own. */
+/* The destination of the memcpy belongs to the variant. */
 struct destination {
     size_t bytes;
     unsigned char memory[];

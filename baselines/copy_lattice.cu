@@ -1,14 +1,15 @@
 /*
- * copy_lattice.cu - the bounds of the lattice family on the GPU.
+ * copy_lattice.cu - memory-bound baselines of the lattice family on the GPU.
  *
- *   copy_TASK      reads and writes the bytes of the operation, without the arithmetic:
- *                  codes are written eight entries per thread, entries four per thread, so
- *                  that a warp writes whole lines
- *   int8_quantize  of the same x to one byte per entry, sat8(rne(x / s)) with s a
- *                  32nd of sigma: the quantiser one would use instead. 5 bytes per entry.
+ *   copy_TASK      reads and writes the bytes of the operation, without its arithmetic. A thread
+ *                  writes eight entries of codes, or four entries of fp32, so a warp writes whole
+ *                  cache lines
+ *   int8_quantize  the same x to one byte per entry, sat8(rne(x / s)) with s = sigma / 32: the
+ *                  quantiser one would use instead. 5 bytes per entry
  */
 #include <stdlib.h>
 
+#include "kernels/cuda/device_memory.h"
 #include "kernels/lattice/copy.h"
 #include "kernels/lattice/lattice_vec.cuh"
 
@@ -24,7 +25,7 @@ static __device__ __forceinline__ void load_eight(const void *x, int64_t group, 
     out[4] = high.x, out[5] = high.y, out[6] = high.z, out[7] = high.w;
 }
 
-/* TS: blocks of a group that have a T; 0: none. */
+/* TS: how many T a group of eight entries has; 0: none. */
 template <int BYTES, int TS>
 static __global__ void __launch_bounds__(THREADS)
     copy_encode(const void *__restrict__ x, uint8_t *__restrict__ out, uint8_t *__restrict__ t,
@@ -39,7 +40,7 @@ static __global__ void __launch_bounds__(THREADS)
     if (TS > 0) lattice_store_bytes(t + group * TS, TS, word);
 }
 
-/* Four entries per thread, two neighbours sharing a group's codes. */
+/* Four entries per thread; two neighbouring threads share the codes of a group. */
 template <int BYTES, int TS>
 static __global__ void __launch_bounds__(THREADS)
     copy_decode(const uint8_t *__restrict__ codes, uint4 *__restrict__ y,
@@ -157,11 +158,6 @@ static int int8_launch(struct assay_call *call)
     return assay_launched();
 }
 
-static void int8_teardown(struct assay_call *call)
-{
-    cudaFree(call->state);
-}
-
 /* The first index that differs, or -1. */
 static int64_t first_difference(const float *x, const int8_t *y, int64_t count, float inverse)
 {
@@ -173,7 +169,7 @@ static int64_t first_difference(const float *x, const int8_t *y, int64_t count, 
     return -1;
 }
 
-/* The last entries, as many as are looked at; then all are poisoned again. */
+/* Checks the last CHECKED entries, then poisons all of them again. */
 static int int8_check(struct assay_call *call)
 {
     const struct lattice_job job = lattice_job(call->shape);
@@ -229,7 +225,7 @@ static const struct assay_variant int8 = {
     .supports = int8_supports,
     .setup = int8_setup,
     .launch = int8_launch,
-    .teardown = int8_teardown,
+    .teardown = device_memory_free,
     .check = int8_check,
 };
 ASSAY_REGISTER_VARIANT(int8);

@@ -1,8 +1,8 @@
 /*
- * copy_lattice_host.c - the bounds of the lattice family on the host, and the host
- * models of the copies (kernels/lattice/copy.h).
+ * copy_lattice_host.c - memory-bound baselines of the lattice family on the host, and the host
+ * models that the copies are checked against (kernels/lattice/copy.h).
  *
- * Bytes per entry: those of the operation, packed codes.
+ * Bytes per entry: those of the operation with packed codes.
  */
 #include "kernels/lattice/copy.h"
 
@@ -27,7 +27,7 @@ static void encode_bytes(const uint32_t *x, int bytes, int64_t begin, int64_t en
     }
 }
 
-/* `ts` a group; 0, and `t` NULL: none. */
+/* `ts` scales per group; 0, and `t` NULL, where there are none. */
 static void decode_entries(const uint8_t *codes, int bytes, const uint8_t *t, int ts, int64_t begin,
                            int64_t end, uint32_t *out)
 {

@@ -1,9 +1,9 @@
 /*
- * cublas_gemm.h - how both of cuBLAS's interfaces are asked for `gemm`.
+ * cublas_gemm.h - how cublasGemmEx and cublasLtMatmul are asked for the operation `gemm`.
  *
- * cuBLAS is column-major. Row-major C = A B^T is, read column by column,
- * C' = op(B') A' with C' [n, m], B' [k, n] transposed and A' [k, m] as it
- * is: the operands swap places and the layout is TN, for int8 the only one.
+ * cuBLAS is column-major. Row-major C = A B^T becomes C' = op(B') A', with C' [n, m], B' [k, n]
+ * transposed and A' [k, m] not: the operands change places and the layout is TN, the only one that
+ * int8 has.
  */
 #pragma once
 
@@ -19,8 +19,8 @@ struct cublas_gemm_types {
     cublasMath_t math;
 };
 
-/* The environment may turn TF32 or emulation on; a pedantic type may not become
- * either. Half types sum in fp32 throughout, split sums included. */
+/* Environment variables can switch TF32 or emulation on, but not for a pedantic type. Half types
+ * sum in fp32 throughout, partial sums of a split product included. */
 static inline struct cublas_gemm_types cublas_gemm_types(const struct assay_shape *shape)
 {
     const cublasMath_t full =
@@ -53,7 +53,7 @@ static inline union cublas_gemm_scale cublas_gemm_scale(const struct assay_shape
     return scale;
 }
 
-/* Why neither interface takes this shape, or NULL. */
+/* NULL, or the reason why neither interface takes this shape. */
 static inline const char *cublas_gemm_supports(const struct assay_shape *shape)
 {
     bool aligned = shape->value[GEMM_N] % 4 == 0 && shape->value[GEMM_K] % 4 == 0;

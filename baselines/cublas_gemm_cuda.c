@@ -1,6 +1,6 @@
 /*
- * cublas_gemm_cuda.c - `gemm` by cublasGemmEx: the library picks the algorithm.
- * Math mode, compute type and workspace are set explicitly (cublas_gemm.h).
+ * cublas_gemm_cuda.c - `gemm` by cublasGemmEx, with the algorithm that the library selects. Math
+ * mode, compute type and workspace are set explicitly (cublas_gemm.h).
  *
  * Operations: 2 m n k. Bytes: those of the operation.
  */

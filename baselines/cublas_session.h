@@ -9,7 +9,9 @@
 
 #include "assay.h"
 
-enum { CUBLAS_SESSION_BYTES = 64 << 20 }; /* 32 MiB is Hopper's least for full choice */
+enum {
+    CUBLAS_SESSION_BYTES = 64 << 20
+}; /* with less than 32 MiB, some algorithms are excluded on Hopper */
 
 struct cublas_session {
     const struct cublas *api;
@@ -17,8 +19,8 @@ struct cublas_session {
     void *workspace;
 };
 
-/* Open on call->stream; adds the workspace to the call and says the version in its note.
- * *session may be released after a failure too. */
+/* Open on call->stream. Adds the workspace to call->workspace_bytes and puts the library's version
+ * in call->note. After a failure *session may be released too. */
 int cublas_session_open(struct cublas_session *session, cublasMath_t math, struct assay_call *call);
 void cublas_session_release(struct cublas_session *session);
 

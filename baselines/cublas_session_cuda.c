@@ -14,7 +14,7 @@ int cublas_session_open(struct cublas_session *session, cublasMath_t math, struc
     if (!api) return -1;
     if (cublas_error(api->create(&session->handle), "cublasCreate")) return -1;
     if (cuda_error(cudaMalloc(&session->workspace, CUBLAS_SESSION_BYTES), "workspace")) return -1;
-    /* The stream first: setting it takes the workspace back. */
+    /* The stream first: cublasSetStream resets the workspace to the default one. */
     if (cublas_error(api->set_stream(session->handle, call->stream), "cublasSetStream")) return -1;
     if (cublas_error(api->set_workspace(session->handle, session->workspace, CUBLAS_SESSION_BYTES),
                      "cublasSetWorkspace"))

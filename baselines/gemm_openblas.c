@@ -11,7 +11,7 @@ static const char *supports(const struct assay_shape *shape)
     return shape->value[GEMM_TYPE] == GEMM_FP32 ? NULL : "fp32 only";
 }
 
-/* Nothing but the library, ahead of what is timed. */
+/* Loads the library before anything is timed. */
 static int setup(struct assay_call *call)
 {
     (void)call;

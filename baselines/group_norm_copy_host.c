@@ -1,6 +1,6 @@
 /*
- * group_norm_copy_host.c - the bound of `group_norm_relu` on the host: a memcpy of x
- * to y, as many bytes read and written.
+ * group_norm_copy_host.c - memory-bound baseline of `group_norm_relu` on the host: memcpy of x to
+ * y, which reads and writes as many bytes as the operation.
  */
 #include <string.h>
 

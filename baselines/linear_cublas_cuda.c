@@ -1,11 +1,11 @@
 /*
- * linear_cublas_cuda.c - `linear` by cublasGemmEx: the library picks the algorithm.
+ * linear_cublas_cuda.c - `linear` by cublasGemmEx, with the algorithm that the library selects.
  *
- * cuBLAS is column-major: y' [n, m] = op(w) x', op a transposition where w lies as it
- * was trained (TN), none where a transposed copy is read (NN). It has no bias; a separate
- * one is added by the family's own kernel.
+ * cuBLAS is column-major: y' [n, m] = op(w) x'. op is a transposition (TN) for the weight as it was
+ * trained, and none (NN) for the variants that read a transposed copy of it. The call has no bias,
+ * so one of the family's kernels adds it.
  *
- * Operations: 2 m n k. Bytes: those of the operation, and the steps'.
+ * Operations: 2 m n k. Bytes: those of the operation, and of the bias or the copy.
  */
 #include "cublas_session.h"
 
@@ -19,7 +19,7 @@
 
 struct linear {
     struct cublas_session session;
-    void *copy; /* of the weight, transposed */
+    void *copy; /* a transposed copy of the weight */
 };
 
 static const char *supports(const struct assay_shape *shape)

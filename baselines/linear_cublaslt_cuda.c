@@ -1,8 +1,8 @@
 /*
- * linear_cublaslt_cuda.c - `linear` by cublasLtMatmul (cublaslt_product.h), a fused bias
- * as its epilogue.
+ * linear_cublaslt_cuda.c - `linear` by cublasLtMatmul (cublaslt_product.h), with a fused bias as
+ * its epilogue.
  *
- * Operations: 2 m n k. Bytes: those of the operation, and the steps'.
+ * Operations: 2 m n k. Bytes: those of the operation, and of a separate bias or the copy.
  */
 #include "kernels/gpt/cublas_types.h"
 
@@ -15,7 +15,7 @@
 
 struct linear {
     struct lt_product product;
-    void *copy; /* of the weight, transposed */
+    void *copy; /* a transposed copy of the weight */
 };
 
 static const char *supports(const struct assay_shape *shape)

@@ -1,8 +1,8 @@
 /*
- * linear_openblas.c - `linear` on the host by OpenBLAS: cblas_sgemm on every core,
- * onto a y that holds the bias where there is one.
+ * linear_openblas.c - `linear` on the host by OpenBLAS: cblas_sgemm on all cores. Where there is a
+ * bias, y is filled with it first and the product is added.
  *
- * Operations: 2 m n k. Bytes: those of the operation, y once more with a bias.
+ * Operations: 2 m n k. Bytes: those of the operation; with a bias, y once more.
  */
 #include <string.h>
 
@@ -17,7 +17,7 @@ static const char *supports(const struct assay_shape *shape)
     return NULL;
 }
 
-/* Nothing but the library, ahead of what is timed. */
+/* Loads the library before anything is timed. */
 static int setup(struct assay_call *call)
 {
     (void)call;

@@ -1,7 +1,8 @@
 /*
- * link_cuda.c - `link` by cudaMemcpyAsync, from page-locked host memory (the
- * copy is asynchronous, the device's clock times it) and from ordinary host
- * memory (the driver stages it and the call blocks: the host's clock).
+ * link_cuda.c - `link` by cudaMemcpyAsync from page-locked and from ordinary host memory.
+ *
+ * The copy from page-locked memory is asynchronous and timed by the device's clock. Ordinary memory
+ * is staged by the driver while the call blocks, so that copy is timed by the host's clock.
  *
  * Bytes: `bytes` over the link. Operations: none.
  */

@@ -18,8 +18,8 @@ static const struct library_symbol symbols[] = {
 static struct openblas api;
 static bool is_loaded;
 
-/* ASSAY_OPENBLAS names the file to load and nothing else; otherwise the loader searches, as it
- * would for a program that is linked to it. */
+/* With ASSAY_OPENBLAS only the file that it names is tried; otherwise the loader searches as for a
+ * program that is linked to the library. */
 static void *find(void)
 {
     static const char *const names[] = {"libopenblas.so.0", "libopenblas.so", NULL};
@@ -39,7 +39,7 @@ int openblas_load(void)
         is_loaded = true;
         return 0;
     }
-    /* One that lacks a function stays mapped: its threads may run in it. */
+    /* A library that lacks a function is not unloaded: its threads may be running. */
     char why[512];
     snprintf(why, sizeof why, "%s", assay_last_error());
     assay_error("OpenBLAS cannot be loaded: %s", why);
@@ -58,7 +58,7 @@ static int load(void)
     return openblas_load() ? -1 : 0;
 }
 
-/* "OpenBLAS 0.3.21 DYNAMIC_ARCH ...": name and version. */
+/* Name and version, the first two words of "OpenBLAS 0.3.21 DYNAMIC_ARCH ...". */
 static bool version(char *out, size_t size)
 {
     if (!is_loaded) return false;

@@ -1,6 +1,6 @@
 /*
- * load_openblas.h - OpenBLAS, loaded when a variant is first set up: linked, it would start
- * its threads, one per core, in every process of the program, where they spin for 25 ms.
+ * load_openblas.h - OpenBLAS, loaded when a variant that uses it is first set up. If the program
+ * were linked to it, every process would start its threads, one per core, which spin for 25 ms.
  */
 #pragma once
 
@@ -13,9 +13,8 @@ struct openblas {
     __typeof__(&openblas_get_config) config;
 };
 
-/* For a variant's setup, ahead of anything else in it: loads the library at the first call, for
- * the life of the process. 0, or ASSAY_SKIP with assay_error where it is missing. Not for several
- * threads at once. */
+/* To be called first in a variant's setup: loads the library on the first call, for the life of
+ * the process. 0, or ASSAY_SKIP with assay_error if it is missing. Not thread-safe. */
 int openblas_load(void);
 
 /* The functions, once openblas_load has returned 0. */

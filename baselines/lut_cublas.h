@@ -1,8 +1,8 @@
 /*
- * lut_cublas.h - operands of lut_matmul as cuBLAS takes them: decoded in setup, in
- * the library's type, rows of K entries padded with zeros to a multiple of 128.
+ * lut_cublas.h - the operands of lut_matmul for cuBLAS: decoded in setup to the library's type, in
+ * rows of K entries padded with zeros to a multiple of 128.
  *
- * cuBLAS is column-major: row-major C = A B^T is op(B') A' there, as in gemm.
+ * cuBLAS is column-major: row-major C = A B^T is op(B') A' there, as in cublas_gemm.h.
  */
 #pragma once
 
@@ -26,7 +26,7 @@ int lut_operands_init(struct lut_operands *operands, struct assay_call *call,
                       enum lut_cublas_type type);
 void lut_operands_release(struct lut_operands *operands);
 
-/* Why no decoded operands can be made of this shape in fp32, in int8 or in bf16, or NULL. */
+/* NULL, or the reason why this shape has no decoded operands in fp32, int8 or bf16. */
 const char *lut_cublas_supports(const struct assay_shape *shape);
 const char *lut_cublas_supports_int8(const struct assay_shape *shape);
 const char *lut_cublas_supports_bf16(const struct assay_shape *shape);

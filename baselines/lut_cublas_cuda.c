@@ -1,11 +1,11 @@
 /*
- * lut_cublas_cuda.c - lut_matmul by cublasGemmEx on operands that setup decoded: in
- * fp32 (pedantic, so that no TF32 slips in), TF32 and BF16; and in fp32 on operands
- * that were never quantised. Math mode, compute type and workspace are explicit.
+ * lut_cublas_cuda.c - lut_matmul by cublasGemmEx on operands that setup decoded, in fp32 (pedantic,
+ * so that TF32 is not used), TF32 and BF16; and in fp32 on operands that were never quantised. Math
+ * mode, compute type and workspace are set explicitly.
  *
- * Operations: 2 * rows * K * columns. Bytes: 4 (BF16: 2) per entry of A and B, 4 per element
- * of C. Decoded coordinates are small whole numbers, so that TF32 and BF16 hold them
- * and sums below 2^24 are exact in any order.
+ * Operations: 2 * rows * K * columns. Bytes: 4 (BF16: 2) per entry of A and B, 4 per element of C.
+ * Decoded coordinates are small whole numbers: TF32 and BF16 represent them exactly, and sums below
+ * 2^24 are exact in any order.
  */
 #include "lut_cublas.h"
 
@@ -88,7 +88,8 @@ static void teardown(struct assay_call *call)
 
 enum { CHECKED = 64 };
 
-/* One element from copies of its two rows, in double, with the bound of an fp32 sum. */
+/* Compares one element with the product of its two rows in double, within the bound of an fp32
+ * sum. */
 static int check_element(const struct assay_call *call, int64_t row, int64_t column, float *left,
                          float *right)
 {

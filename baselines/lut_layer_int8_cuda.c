@@ -1,10 +1,9 @@
 /*
- * lut_layer_int8_cuda.c - cublasLtMatmul (cublaslt_product.h) in int8 as the baseline of
- * quantized_linear. In setup W is decoded to int8, and X is rounded to int8 with one scale for the
- * tensor.
+ * lut_layer_int8_cuda.c - quantized_linear by cublasLtMatmul in int8 (cublaslt_product.h). In setup
+ * W is decoded to int8, and X is rounded to int8 with one scale for the whole tensor.
  *
- * It is the product alone, as in a network whose layer before writes int8: neither the encoding of
- * X nor the scaling of the int32 sums is in it. The check judges those sums.
+ * Only the product is timed, as in a network whose previous layer writes int8: neither the encoding
+ * of X nor the scaling of the int32 sums is included. The check judges those sums.
  *
  * Operations: 2 * rows * K * columns in int8. Bytes: 1 per entry of X and W, 4 per element of C.
  */
@@ -17,7 +16,7 @@
 
 #include "kernels/cuda/cublaslt_product.h"
 
-/* int8 of one standard deviation: 4 of them are 127. */
+/* One standard deviation in int8 steps, so that 4 deviations are 127. */
 static const float STEPS = 127.0f / 4.0f;
 
 struct layer {
@@ -31,7 +30,7 @@ static const char *supports(const struct assay_shape *shape)
     return lut_cublas_supports_int8(shape);
 }
 
-/* An activation in int8; one that is no number is 0. */
+/* An activation in int8; a NaN becomes 0. */
 static int8_t step_of(float x)
 {
     float steps = rintf(x * STEPS);

@@ -1,11 +1,11 @@
 /*
- * lut_layers_cuda.c - cublasGemmEx as the baseline of the two operations that have one operand in
- * full precision.
+ * lut_layers_cuda.c - lut_matmul_onesided and quantized_linear by cublasGemmEx: the operations with
+ * one operand in full precision.
  *
- * lut_matmul_onesided: setup decodes A; the result is the same C, in pedantic fp32.
- * quantized_linear: setup decodes W, and X is not quantised to codes, in pedantic fp32, TF32 and
- * BF16. That is another result, so it has its own check. In BF16 setup rounds X, because a network
- * in BF16 passes its activations on like that.
+ * lut_matmul_onesided: setup decodes A, and the product in pedantic fp32 gives the operation's C.
+ * quantized_linear: setup decodes W, and X is multiplied without quantising it, in pedantic fp32,
+ * TF32 and BF16. The result differs from the operation's, so it has its own check. In BF16 setup
+ * rounds X, because a network in BF16 has its activations in BF16 already.
  *
  * Operations: 2 * rows * K * columns. Bytes: 4 (BF16: 2) per entry of A and B, 4 per element of C.
  */
@@ -41,7 +41,7 @@ static const char *supports_bf16(const struct assay_shape *shape)
                                            : supports(shape);
 }
 
-/* Narrow what layer->decoded has, which becomes half as large. */
+/* Replace the fp32 of layer->decoded by BF16. */
 static int narrow(struct layer *layer, struct assay_call *call, int64_t count)
 {
     void *narrowed = NULL;
@@ -86,8 +86,8 @@ static int prepare(struct assay_call *call, int64_t precision, int buffer, int64
     return decode(layer, call, buffer, rows);
 }
 
-/* Row-major C = A B^T; the decoded operand is in whole numbers, so alpha has the
- * step: 1/2 for E8. */
+/* Row-major C = A B^T. The decoded operand is whole numbers, so alpha is the lattice's step: 1/2
+ * for E8. */
 static int multiply(struct assay_call *call, const void *a, int64_t a_stride, const void *b,
                     int64_t b_stride)
 {
@@ -144,7 +144,7 @@ ASSAY_REGISTER_VARIANT(onesided);
 
 /* ----------------------------------------------------------------- layer -- */
 
-/* X in BF16, by the host. */
+/* layer->x = X in BF16, rounded on the host. */
 static int round_x(struct layer *layer, struct assay_call *call)
 {
     int64_t count = call->shape->value[LUT_ROWS] * call->shape->value[LUT_K];
@@ -191,7 +191,8 @@ static int launch_linear(struct assay_call *call)
                     layer->decoded, layer->stride);
 }
 
-/* Copies of what one element is made of: its row of X, of codes of W, and itself. */
+/* One element of C, and host copies of its operands: its row of X, and its row of W as codes and
+ * decoded. */
 struct element {
     float *x, *weights, got;
     void *codes;
@@ -221,8 +222,8 @@ static int fetch(const struct assay_call *call, int64_t row, int64_t column,
 
 static int check_linear(struct assay_call *call)
 {
-    /* TF32 keeps 10 bits behind the first, BF16 rounds to 7; tensor cores cut their sums off
-     * where fp32 rounds. W is in small whole numbers, which both hold. */
+    /* X has 10 bits of fraction in TF32 and 7 in BF16. Tensor cores truncate sums, fp32 rounds
+     * them. W is small whole numbers, exact in every type. */
     static const struct layer_error errors[] = {
         [GPT_FP32] = {0, 0x1p-24}, [GPT_TF32] = {0x1p-10, 0x1p-23}, [GPT_BF16] = {0x1p-8, 0x1p-23}};
     const struct layer *layer = call->state;

@@ -1,10 +1,11 @@
 /*
- * lut_layers_openblas.c - cblas_sgemm on the host as the baseline of the two operations that
- * have one operand in full precision: the other is decoded to fp32 in setup.
+ * lut_layers_openblas.c - lut_matmul_onesided and quantized_linear on the host by cblas_sgemm: the
+ * operations with one operand in full precision. Setup decodes the other one to fp32.
  *
- * In quantized_linear X is multiplied as it is, which is another result than the
- * operation's: it has its own check. Operations: 2 * rows * K * columns. Bytes: 4 per entry of
- * either operand, 4 per element of C.
+ * quantized_linear multiplies X without quantising it. The result differs from the operation's, so
+ * it has its own check.
+ *
+ * Operations: 2 * rows * K * columns. Bytes: 4 per entry of either operand, 4 per element of C.
  */
 #include <stdlib.h>
 
@@ -12,7 +13,7 @@
 #include "load_openblas.h"
 #include "lut_layer.h"
 
-/* `rows` rows of codes as they are, K entries each, in call->state. */
+/* Decode `rows` rows of K codes to fp32, into call->state. */
 static int decode(struct assay_call *call, int buffer, int64_t rows)
 {
     int status = openblas_load();

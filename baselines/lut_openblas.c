@@ -1,6 +1,6 @@
 /*
- * lut_openblas.c - lut_matmul by OpenBLAS on operands that setup decoded to fp32:
- * what the product costs when nothing is quantised at run time.
+ * lut_openblas.c - lut_matmul by OpenBLAS on operands that setup decoded to fp32: the time of the
+ * product alone, with no decoding at run time.
  *
  * Operations: 2 * rows * K * columns. Bytes: 4 per entry of A and B, 4 per element of C.
  */

@@ -24,8 +24,7 @@ const char *lut_cublas_supports_bf16(const struct assay_shape *shape)
     return lut_cublas_supports(shape);
 }
 
-/* One operand in the library's type; `scratch` has room for it in fp32 where the type is
- * smaller than that. */
+/* Decode one operand to the library's type; for BF16 to fp32 in `scratch` first. */
 static int decode_one(const struct assay_call *call, enum lut_cublas_type type, bool right,
                       const struct lut_points *points, float *scratch, void *out)
 {

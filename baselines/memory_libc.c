@@ -1,6 +1,5 @@
 /*
- * memory_libc.c - the C library's memcpy and memset for `memory`, on one core
- * and on all.
+ * memory_libc.c - `memory` by the C library's memcpy and memset, on one core and on all.
  *
  * Bytes: those of the operation. Operations: none.
  */
@@ -19,7 +18,7 @@ static const char *supports_set(const struct assay_shape *shape)
     return shape->value[MEMORY_MIX] == MEMORY_WRITE ? NULL : "a write only";
 }
 
-/* This thread's part of `bytes`, in whole pages so that no two share one. */
+/* This thread's part of `bytes`, in whole pages, so that no two threads write to one page. */
 static void thread_part(size_t bytes, size_t *begin, size_t *end)
 {
     enum { PAGE = 4096 };

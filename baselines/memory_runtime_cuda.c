@@ -1,6 +1,6 @@
 /*
- * memory_runtime_cuda.c - what the CUDA runtime itself offers for `memory`:
- * cudaMemcpyAsync inside the device, and cudaMemsetAsync.
+ * memory_runtime_cuda.c - `memory` by the CUDA runtime: cudaMemcpyAsync from device to device, and
+ * cudaMemsetAsync.
  *
  * Bytes: those of the operation. Operations: none.
  */

@@ -1,9 +1,9 @@
 /*
- * mlp_cublaslt_cuda.c - mlp by two products of cublasLtMatmul (cublaslt_product.h): bias and gelu
- * (the tanh form) as the epilogue of the first, bias as that of the second.
+ * mlp_cublaslt_cuda.c - mlp by two calls of cublasLtMatmul (cublaslt_product.h): the first has bias
+ * and gelu (the tanh form) as its epilogue, the second the bias.
  *
- * Operations: those of mlp. Bytes beyond the least: the values between the products, written and
- * read.
+ * Operations: those of mlp. Bytes: those of mlp, and the 4 m c values between the products, written
+ * and read.
  */
 #include "kernels/gpt/cublas_types.h"
 

@@ -1,9 +1,9 @@
 /*
- * mlp_openblas.c - `mlp` on the host by OpenBLAS: two cblas_sgemm on every core, each onto
- * rows that hold its bias, and gelu in a pass of its own between them.
+ * mlp_openblas.c - `mlp` on the host by OpenBLAS: two calls of cblas_sgemm on all cores, each added
+ * to rows that were filled with the bias, and a separate pass for gelu between them.
  *
- * Operations: 16 m c^2. Bytes: those of the operation, h = 4 m c numbers four times (its
- * bias, the sum, gelu there and back), and y once more.
+ * Operations: 16 m c^2. Bytes: those of the operation; the hidden layer, 4 m c values, four times
+ * (bias written, product added, gelu read and written); and y once more.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static void teardown(struct assay_call *call)
     free(call->state);
 }
 
-/* y = x w^T + b for m rows of k, n outputs. */
+/* y = x w^T + b: y [m, n], x [m, k], w [n, k], b [n]. */
 static void multiply(float *y, const float *x, const float *w, const float *b, int m, int n, int k)
 {
     for (int row = 0; row < m; row++)

@@ -40,7 +40,7 @@ static int product(void *self, const struct model_step *step, void *stream)
         x = own->normed;
         ldx = step->k;
     }
-    /* A residual that is y itself must outlive the product. */
+    /* If the residual is y itself, the product must not overwrite it. */
     bool in_place = step->residual == step->y;
     if (in_place) behind.y = own->normed, behind.ldy = step->n;
     if (cublas_error(own->session.api->gemm_ex(own->session.handle, CUBLAS_OP_T, CUBLAS_OP_N,

@@ -1,6 +1,6 @@
 /*
- * model_openblas.c - models on the host with OpenBLAS's cblas_sgemm for the products and
- * the family's own code on every core for the rest (model_host.h).
+ * model_openblas.c - gpt models on the host, with the products by OpenBLAS's cblas_sgemm and the
+ * rest by the family's host code on all cores (model_host.h).
  */
 #include <string.h>
 

@@ -3,12 +3,12 @@
  *
  *   pageable        ordinary memory: the driver copies it to staging memory, and the call blocks
  *   pinned          page-locked, allocated once; asynchronous
- *   pinned_wall     the same by the host's clock, as `pageable` has to be timed
- *   write_combined  page-locked and not cached: the host writes it past its caches, and would
- *                   read it very slowly (which no launch does)
+ *   pinned_wall     the same, timed by the host's clock as `pageable` has to be
+ *   write_combined  page-locked and not cached: the host's writes bypass its caches, and its reads
+ *                   are very slow (no launch reads it)
  *
- * For both directions at once, the copy to the host runs on another stream, which forks from that
- * of the launch and joins it again, so that the launch ends when both have.
+ * For both directions at once, the copy to the host runs on a second stream. It forks from the
+ * stream of the launch and joins it again, so the launch ends when both copies have ended.
  *
  * Bytes: `bytes` per direction over the link. Operations: none.
  */
@@ -114,8 +114,8 @@ static int launch(struct assay_call *call)
 
 /* ----------------------------------------------------------------- check -- */
 
-/* Write-combined memory comes to ordinary memory by way of the device: the host
- * itself would read it at a few bytes in 100 ns. */
+/* Write-combined memory is copied to ordinary memory through the device: the host itself would
+ * read a few bytes per 100 ns. */
 static int read_back(const uint8_t *from, size_t bytes, uint8_t *to)
 {
     void *device = NULL;

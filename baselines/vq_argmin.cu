@@ -1,6 +1,6 @@
 /*
- * vq_argmin.cu - see vq_argmin.h. One warp per vector: lane l compares codewords 4 l to
- * 4 l + 3 and 128 + 4 l to 128 + 4 l + 3, two loads of 16 bytes.
+ * vq_argmin.cu - see vq_argmin.h. One warp per vector: lane l compares codewords 4 l to 4 l + 3 and
+ * 128 + 4 l to 128 + 4 l + 3, two loads of 16 bytes.
  *
  * Bytes per vector: 1024 read, 1 written.
  */

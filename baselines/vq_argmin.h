@@ -1,6 +1,6 @@
 /*
- * vq_argmin.h - the pass that makes indices of products of vectors and codewords,
- * after a library's matrix product has written them (vq_argmin.cu).
+ * vq_argmin.h - the second step of `vq_search` by a library: from the products of vectors and
+ * codewords in memory to the index of the nearest codeword (vq_argmin.cu).
  */
 #pragma once
 

@@ -1,13 +1,13 @@
 /*
- * vq_gemm_cuda.c - `vq_search` through a matrix product: cuBLAS writes z.e of every
- * vector and codeword to memory, and a kernel takes the least of |e|^2 / 2 - z.e.
- * What a framework does, short of its temporaries.
+ * vq_gemm_cuda.c - `vq_search` as a matrix product, as a framework would do it but without its
+ * temporary arrays: cuBLAS writes z.e for every vector and codeword to memory, and a kernel finds
+ * the least |e|^2 / 2 - z.e.
  *
- * Math mode and compute type are set for the type: pedantic fp32, tf32 or bf16, all
- * with operands and products of fp32 in memory.
+ * The types are pedantic fp32, tf32 and bf16, set by math mode and compute type; operands and
+ * products are fp32 in memory.
  *
- * Operations: 2 * 256 * 128 per vector. Bytes per vector: 512 read, 1 written, and
- * 1024 of products written and read.
+ * Operations: 2 * 256 * 128 per vector. Bytes per vector: 512 read, 1 written, and 1024 of products
+ * written and read.
  */
 #include "cublas_session.h"
 
@@ -56,7 +56,7 @@ static int setup(struct assay_call *call)
     return cublas_session_open(&route->session, types[call->shape->value[SEARCH_TYPE]].math, call);
 }
 
-/* Row by row P = Z E^T is, column by column, P' = E'^T Z' with P' [256, vectors]. */
+/* Row-major P = Z E^T is P' = E'^T Z' to cuBLAS, which is column-major; P' is [256, vectors]. */
 static int launch(struct assay_call *call)
 {
     const struct route *route = call->state;

@@ -1,10 +1,9 @@
 /*
- * vq_gemm_openblas.c - `vq_search` on the host through a matrix product: OpenBLAS
- * gives z.e of a chunk of vectors against all codewords, and a pass over it takes
- * the least of |e|^2 / 2 - z.e.
+ * vq_gemm_openblas.c - `vq_search` on the host as a matrix product: OpenBLAS computes z.e of a
+ * chunk of vectors and all codewords, and a second pass finds the least |e|^2 / 2 - z.e.
  *
- * Operations: 2 * 256 * 128 per vector. Bytes per vector: 512 read, 1 written, and
- * 1024 of products written and read, in the cache.
+ * Operations: 2 * 256 * 128 per vector. Bytes per vector: 512 read, 1 written, and 1024 of products
+ * written and read, in the cache.
  */
 #include <math.h>
 #include <stdlib.h>

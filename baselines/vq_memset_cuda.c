@@ -1,5 +1,5 @@
 /*
- * vq_memset_cuda.c - the bound of `vq_gather` on the GPU: cudaMemsetAsync of as many
+ * vq_memset_cuda.c - memory-bound baseline of `vq_gather` on the GPU: cudaMemsetAsync of as many
  * bytes as a gather writes.
  *
  * Bytes per vector: 512 written. Operations: none.

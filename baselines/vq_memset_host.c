@@ -1,6 +1,6 @@
 /*
- * vq_memset_host.c - the bound of `vq_gather` on the host, the C library's memset of
- * as many bytes as a gather writes, and the model that holds such a fill to the bit.
+ * vq_memset_host.c - memory-bound baseline of `vq_gather` on the host: memset of as many bytes as a
+ * gather writes; and the model that such a fill is checked against, bit by bit.
  *
  * Bytes per vector: 512 written. Operations: none.
  */

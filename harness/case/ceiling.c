@@ -153,3 +153,49 @@ bool ceiling_binding(const struct ceilings *ceilings, const struct assay_work *w
     *fraction = longest_s > 0 ? longest_s * 1e9 / time_ns : NAN;
     return longest_s > 0;
 }
+
+/* ---------------------------------------------------------- least time -- */
+
+static double fastest(const struct ceilings *ceilings, const struct mix *mixes)
+{
+    double rate = NAN; /* fmax leaves it out */
+    for (int i = 0; i < MIXES; i++)
+        rate = fmax(rate, ceiling_rate(ceilings, mixes[i].name));
+    return rate;
+}
+
+/* The longest of several limits, and which it is. */
+struct least {
+    double s;
+    const char *name;
+};
+
+/* A limit that was not measured (NAN) or has nothing to do is not longer. */
+static void lengthen(struct least *least, const char *name, double amount, double rate)
+{
+    if (!(amount / rate > least->s)) return;
+    least->s = amount / rate;
+    least->name = name;
+}
+
+double ceiling_least_ns(const struct ceilings *ceilings, const struct assay_work *work,
+                        enum assay_temperature temperature, int64_t cache_bytes,
+                        char name[ASSAY_MAX_NAME])
+{
+    struct least least = {0, ""};
+    if (work->over_link) {
+        lengthen(&least, link_up, work->write_bytes, ceiling_rate(ceilings, link_up));
+        lengthen(&least, link_down, work->read_bytes, ceiling_rate(ceilings, link_down));
+    } else {
+        double kept = temperature == ASSAY_HOT ? work_bytes(work) : work->write_bytes;
+        double through = work_bytes(work) - fmin(kept, (double)cache_bytes);
+        lengthen(&least, "memory", through, fastest(ceilings, memory_mixes));
+        lengthen(&least, "cache", work_bytes(work), fastest(ceilings, cache_mixes));
+    }
+    for (int i = 0; i < ASSAY_ARITHMETICS; i++) {
+        const char *arithmetic = arithmetic_name((enum assay_arithmetic)i);
+        lengthen(&least, arithmetic, work->ops[i], ceiling_rate(ceilings, arithmetic));
+    }
+    snprintf(name, ASSAY_MAX_NAME, "%s", least.name);
+    return least.s * 1e9;
+}

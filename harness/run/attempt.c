@@ -11,6 +11,7 @@
 #include "base/rng.h"
 #include "case/case_name.h"
 #include "run/interrupt.h"
+#include "run/floor.h"
 #include "run/runner_state.h"
 
 enum { TICK_MS = 200 };
@@ -274,12 +275,16 @@ static int keep_all(struct runner *runner, const struct attempt *attempt)
     for (int i = 0; i < attempt->count; i++) {
         const char *name = attempt->group->variant[attempt->index[i]]->name;
         if (attempt->received[i]) {
-            reported[count++] = attempt->cases[i].result;
-            tell(runner, &attempt->cases[i].result);
+            struct case_result *result = &attempt->cases[i].result;
+            floor_judge(&runner->ceilings, &runner->launch.device, result);
+            reported[count++] = *result;
+            tell(runner, result);
         } else {
             progress_case(&runner->progress, name, -1, "the worker did not report it");
         }
     }
+    for (int i = 0; i < count; i++)
+        floor_learn(&runner->ceilings, attempt->group, &reported[i]);
     int status = store_cases(runner->store, runner->launch.id, attempt->group, reported, count);
     free(reported);
     for (int i = 0; i < attempt->count && status == 0; i++)

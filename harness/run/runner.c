@@ -7,6 +7,7 @@
 #include "case/run_record.h"
 #include "run/interrupt.h"
 #include "run/runner_state.h"
+#include "show/view.h"
 
 /* Ceilings come first in the plan and apply to the whole run: only the first launch
  * measures them. */
@@ -64,6 +65,18 @@ static int check_same_conditions(const struct runner *runner)
     return 0;
 }
 
+/* Ceilings that the run has measured already: floor.h judges the rest by them. */
+static int known_ceilings(struct runner *runner)
+{
+    struct stored_run stored;
+    if (store_read_run(runner->store, runner->run.id, false, &stored) < 0) return -1;
+    struct view view = {.run = &stored};
+    view_collect_ceilings(&view);
+    runner->ceilings = view.ceilings;
+    stored_run_release(&stored);
+    return 0;
+}
+
 /* The newest unfinished run of this suite, and its unfinished launch. */
 static int resume(struct runner *runner, int *first)
 {
@@ -77,7 +90,8 @@ static int resume(struct runner *runner, int *first)
     if (last == 0) return 0;
     int begun = runner->resuming ? *first : last;
     struct plan plan = launch_plan(&runner->plan, begun);
-    return store_check_plan(runner->store, runner->run.id, begun, &plan);
+    if (store_check_plan(runner->store, runner->run.id, begun, &plan) < 0) return -1;
+    return known_ceilings(runner);
 }
 
 static int begin_run(struct runner *runner, int *first)

@@ -1,11 +1,11 @@
 /*
  * arithmetic.c - operation `arithmetic`: multiply-adds in registers.
  *
- *   x <- fma(x, 1 - 2^-13, 2^-10), `iterations` times, for each chain
+ *   x <- fma(x, 1 - 2^-13, 2^-10), `iterations` times, for each of `chains` values of x
  *
- * Operations: 2 iterations chains (a multiply-add is two).
- * Bytes: 4 chains read, 4 chains written; with the default 4096 iterations that
- * is 1024 operations per byte, far above any device's ridge.
+ * Operations: 2 * iterations * chains, because a multiply-add counts as two. Bytes: 4 * chains read
+ * and as many written. With the default of 4096 iterations that is 1024 operations per byte, many
+ * times what any device needs to be limited by its arithmetic.
  */
 #include <math.h>
 
@@ -76,8 +76,8 @@ static const struct assay_operation arithmetic = {
               .fallback = 4096,
               .min = 1,
               .max = 32768},
-             /* 132 x 2^15: shares out evenly on 132 multiprocessors, in parts of
-              * 1024, and within 3 % on any other number. */
+             /* 132 x 2^15: in parts of 1024, 132 multiprocessors (H100, H200) get the same
+              * number each; on any other number of them the imbalance is within 3 %. */
              {.name = "chains",
               .summary = "independent chains, one output each",
               .fallback = 4325376,

@@ -1,11 +1,10 @@
 /*
  * arithmetic.h - the dims and constants of the operation `arithmetic`.
  *
- * Every chain runs x <- fma(x, SCALE, SHIFT), one rounding per step, so that the
- * host's fmaf and a GPU's FMA agree in every bit. x starts in [0, 1) and creeps
- * towards 8 by about 2^-13 of the distance per step: chains stay apart, stay
- * normal, and one step more or less shows in the result up to the largest
- * number of iterations.
+ * Each step x <- fma(x, SCALE, SHIFT) rounds once, so fmaf on the host and FMA on a GPU agree in
+ * every bit. x starts in [0, 1) and approaches 8; each step takes it 2^-13 of the remaining
+ * distance. So different chains keep different values, no value becomes denormal, and one step more
+ * or less changes the result, even after the largest number of iterations.
  */
 #pragma once
 

@@ -1,8 +1,8 @@
 /*
- * arithmetic_fma.cu - N chains per thread in registers, so that N independent
- * multiply-adds cover the latency of one.
+ * arithmetic_fma.cu - N chains per thread in registers. Their N multiply-adds are independent, and
+ * N is chosen to hide the latency of one.
  *
- * Operations: 2 iterations chains, all FFMA. Bytes: 8 per chain.
+ * Operations: 2 * iterations * chains, all FFMA. Bytes: 8 per chain.
  */
 #include <cuda_runtime.h>
 

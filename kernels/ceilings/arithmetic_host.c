@@ -1,13 +1,13 @@
 /*
- * arithmetic_host.c - the chains of `arithmetic` on every core: eight vectors
- * of chains stay in registers, enough independent multiply-adds to cover the
- * latency of one. The widest vectors that the processor has are used; without
- * fused ones it falls back to the C library's fmaf: slow, and the same bits.
+ * arithmetic_host.c - the chains of `arithmetic` on all cores. Eight vectors of chains stay in
+ * registers: enough independent multiply-adds to hide the latency of one. The widest vectors of the
+ * processor are used; on a processor without fused multiply-add, the C library's fmaf, which is
+ * slow but gives the same bits.
  *
- * The fused step is spelt out in intrinsics because the result must be bit for
- * bit that of fmaf, which contraction by the compiler does not promise.
+ * The fused step is written with intrinsics because the result must equal that of fmaf bit by bit,
+ * and a compiler need not fuse a multiplication and an addition.
  *
- * Operations: 2 iterations chains. Bytes: 8 per chain.
+ * Operations: 2 * iterations * chains. Bytes: 8 per chain.
  */
 #include <math.h>
 #include <string.h>
@@ -18,7 +18,7 @@
 #include <immintrin.h>
 #endif
 
-enum { VECTORS = 8, TILE = 16 * VECTORS }; /* chains that are stepped together */
+enum { VECTORS = 8, TILE = 16 * VECTORS }; /* chains whose steps are interleaved */
 
 typedef void tile_function(float x[TILE], int64_t iterations);
 

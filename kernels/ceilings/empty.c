@@ -1,6 +1,6 @@
 /*
- * empty.c - operation `empty`: a kernel that does nothing, the floor under every
- * time. And its variant on the host, one call of an empty function.
+ * empty.c - operation `empty`: a kernel that does nothing, whose time is the lower limit of all
+ * others. Its variant on the host is one call of an empty function.
  *
  * Bytes: none. Operations: none. There is no output.
  */

@@ -3,15 +3,15 @@
  *
  *   C[i, j] = sum over l of A[i, l] B[j, l]
  *
- * Operations: 2 m n k, of the type's arithmetic.
- * Bytes: (m k + n k) input elements read, m n output elements written.
+ * Operations: 2 m n k in the arithmetic of the type. Bytes: (m k + n k) input elements read, m n
+ * output elements written.
  *
- * type   inputs                    sum       output
- * fp32   uniform in [-1, 1)        fp32      fp32
- * tf32   whole, -1024 to 1024      fp32      fp32    (exact in tf32's 11 bits)
- * bf16   uniform, rounded to bf16  fp32      bf16
- * fp16   uniform, rounded to fp16  fp32      fp16
- * int8   whole, -128 to 127        int32     int32
+ *   type   inputs                    sum       output
+ *   fp32   uniform in [-1, 1)        fp32      fp32
+ *   tf32   whole, -1024 to 1024      fp32      fp32    (exact in tf32's 11 bits)
+ *   bf16   uniform, rounded to bf16  fp32      bf16
+ *   fp16   uniform, rounded to fp16  fp32      fp16
+ *   int8   whole, -128 to 127        int32     int32
  *
  * Every input is representable in its type, so no operand is rounded and the
  * bound covers the sum and the output alone:
@@ -144,7 +144,7 @@ static double reference_cost(const struct assay_shape *shape)
     return (double)shape->value[GEMM_K];
 }
 
-/* Small ones leave the device partly idle and measure no limit. */
+/* Small products leave the device partly idle, so their rate is not its limit. */
 static const char *ceiling(const struct assay_shape *shape, enum assay_temperature temperature)
 {
     enum { LARGE = 2048 };

@@ -9,7 +9,7 @@ enum gemm_dim { GEMM_M, GEMM_N, GEMM_K, GEMM_TYPE };
 enum gemm_type { GEMM_FP32, GEMM_TF32, GEMM_BF16, GEMM_FP16, GEMM_INT8, GEMM_TYPES };
 enum gemm_buffer { GEMM_A, GEMM_B, GEMM_C };
 
-/* What each arithmetic reads, writes and counts. */
+/* The element types of a shape, and the kind of arithmetic that its operations count as. */
 struct gemm_elements {
     enum assay_type in, out;
     enum assay_arithmetic arithmetic;

@@ -1,11 +1,11 @@
 /*
- * gemm_host.c - `gemm` on every core without a library, so that there is always
- * one: tiles of C, and each needs a block of A's rows and a block of B's
- * that stay in the second-level cache while k advances, and inside a tile four
- * by two dot products at a time, vectorised along k.
+ * gemm_host.c - `gemm` on all cores without a library, so that the host always has a variant. C is
+ * computed in tiles. The block of A's rows and the block of B's rows that a tile needs stay in the
+ * second-level cache while k advances. Within a tile, four by two dot products are computed at a
+ * time, vectorised along k.
  *
- * Operations: 2 m n k. Bytes: those of the operation, plus A's and B's blocks
- * once more for each tile that needs them.
+ * Operations: 2 m n k. Bytes: those of the operation, and the blocks of A and B once more for each
+ * further tile that needs them.
  */
 #include <string.h>
 
@@ -62,7 +62,7 @@ static float one_dot_f32(const float *a, const float *b, int64_t depth)
     return sum;
 }
 
-/* C's tile [i0, i1) x [j0, j1), terms [l0, l1). */
+/* Add terms [l0, l1) to the tile [i0, i1) x [j0, j1) of C. */
 static void add_tile_f32(const struct assay_call *call, int64_t i0, int64_t i1, int64_t j0,
                          int64_t j1, int64_t l0, int64_t l1)
 {

@@ -1,7 +1,7 @@
 /*
- * launch_overhead.c - operation `launch_overhead`: empty kernels, back to back.
+ * launch_overhead.c - operation `launch_overhead`: empty kernels, back to back. The time of one
+ * launch is the time of the case divided by the dim `launches`.
  *
- * The time of one launch is the time of the case over the dim `launches`.
  * Bytes: none. Operations: none. There is no output.
  */
 #include "launch_overhead.h"

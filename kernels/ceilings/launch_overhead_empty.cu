@@ -1,10 +1,10 @@
 /*
- * launch_overhead_empty.cu - empty kernels of one warp, launched one by one, or
- * captured in setup and replayed as one graph.
+ * launch_overhead_empty.cu - empty kernels of one warp each, launched one by one, or captured in
+ * setup and replayed as one graph.
  *
- * Launching one by one takes the host's time, so `stream` is timed by the host's
- * clock from the first call to the completed synchronisation. A graph runs off
- * without the host; `graph` is timed by the device's.
+ * Launching one by one takes the host's time, so `stream` is timed by the host's clock, from the
+ * first call to the end of the synchronisation. A graph runs without the host, so `graph` is timed
+ * by the device's clock.
  *
  * Bytes: none. Operations: none.
  */

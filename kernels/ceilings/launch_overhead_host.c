@@ -1,6 +1,6 @@
 /*
- * launch_overhead_host.c - the host's counterpart of a launch: a call of an empty
- * function through a pointer that the compiler may not see through.
+ * launch_overhead_host.c - the host's counterpart of a launch: a call of an empty function through
+ * a volatile pointer, so that the compiler cannot remove it.
  *
  * Bytes: none. Operations: none.
  */

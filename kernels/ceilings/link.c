@@ -3,8 +3,8 @@
  *
  *   destination[i] = source[i], `bytes` of them
  *
- * Bytes: `bytes` over the link; counted once, as written (h2d) or read (d2h) in
- * device memory. Operations: none.
+ * Bytes: `bytes` over the link, counted once: as written in device memory (h2d) or as read from it
+ * (d2h). Operations: none.
  */
 #include "link.h"
 
@@ -42,7 +42,7 @@ static int buffers(const struct assay_shape *shape, struct assay_buffer out[ASSA
     return 1;
 }
 
-/* The seed is left out on purpose: a variant has to know the bytes too. */
+/* The seed is not used, because variants have to know the bytes too (link_byte). */
 static int fill(const struct assay_shape *shape, int buffer, uint64_t seed, void *host)
 {
     (void)buffer;
@@ -60,7 +60,7 @@ static struct assay_work work(const struct assay_shape *shape)
         .read_bytes = up ? 0 : bytes, .write_bytes = up ? bytes : 0, .over_link = true};
 }
 
-/* Only h2d has an output of the operation; d2h is checked by its variants. */
+/* Only h2d writes a buffer of the operation; variants check d2h themselves. */
 int link_reference(const struct assay_shape *shape, const void *const in[], int buffer,
                    int64_t begin, int64_t end, double *expected, double *bound)
 {

@@ -1,14 +1,14 @@
 /*
- * memory.c - operation `memory`: traffic of a known mix of reads and writes.
+ * memory.c - operation `memory`: memory traffic with a known ratio of reads to writes.
  *
  *   out[j] = xor of in[f j], ..., in[f j + f - 1]      (memory.h)
  *
- * with f = 1024 (read), 4 (r4w1), 1 (copy); a write stores a constant.
- * Xor is exact and free of order, so that every input word decides an output
- * bit and no implementation may leave one out.
+ * f is 1024 for read, 4 for r4w1 and 1 for copy; write stores a constant. Every bit of the input
+ * decides a bit of the output, so no implementation can leave out a read; and xor is exact in any
+ * order.
  *
- * Bytes: the dim `bytes` is the whole traffic, read plus written. A copy of
- * 1 GiB into another 1 GiB is bytes=2Gi. Operations: none counted.
+ * Bytes: the dim `bytes` is the whole traffic, read plus written: a copy of 1 GiB to another 1 GiB
+ * is bytes=2Gi. Operations: none counted.
  */
 #include <math.h>
 

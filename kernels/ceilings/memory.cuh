@@ -1,10 +1,9 @@
 /*
- * memory.cuh - the mixes of `memory` on CUDA, as small types that a kernel is
- * instantiated with: how many vectors there are, how one is loaded and stored,
- * and what is left over after the last whole vector.
+ * memory.cuh - the mixes of `memory` on CUDA, as template arguments of a kernel: how many vectors
+ * there are, how one is loaded and stored, and what remains after the last whole vector.
  *
- * A vector is 16 bytes of input (of output for a write). The read mix is not
- * here: its unit is a slice (memory_vec4.cu).
+ * A vector is 16 bytes of input, or of output for a write. The mix `read` is in memory_vec4.cu,
+ * because its unit is a slice.
  */
 #pragma once
 
@@ -12,7 +11,7 @@
 
 #include "memory.h"
 
-enum { MEMORY_THREADS = 256 }; /* a block, in every kernel of this operation */
+enum { MEMORY_THREADS = 256 }; /* per block, in every kernel of this operation */
 
 typedef void memory_kernel(uint32_t *__restrict__ out, const uint32_t *__restrict__ in,
                            int64_t out_words, int64_t in_words);
@@ -29,7 +28,7 @@ struct cached_access {
     }
 };
 
-/* Evict-first: data that is touched once should not push out what is not. */
+/* Evict-first: data that is used once should not displace other data. */
 struct streaming_access {
     static __device__ uint4 load(const uint4 *from)
     {
@@ -59,7 +58,7 @@ template <class Access> struct copy_mix {
     {
         Access::store((uint4 *)out + vector, value);
     }
-    /* At most three words. */
+    /* The words after the last vector, at most three. */
     static __device__ void rest(uint32_t *out, const uint32_t *in, int64_t out_words, int64_t)
     {
         for (int64_t i = out_words & ~(int64_t)3; i < out_words; i++)
@@ -80,7 +79,7 @@ template <class Access> struct r4w1_mix {
     {
         Access::store(out + vector, memory_xor(value));
     }
-    /* One word at most, of fewer than four input words, perhaps none. */
+    /* The last output word, where fewer than four input words are left for it. */
     static __device__ void rest(uint32_t *out, const uint32_t *in, int64_t out_words,
                                 int64_t in_words)
     {

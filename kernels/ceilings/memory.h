@@ -1,11 +1,10 @@
 /*
  * memory.h - how the operation `memory` lays out its words.
  *
- * Everything is 32-bit words. Output word j is the xor of `fan_in` consecutive
- * input words, in[fan_in j] and on; words past the end of the input count as 0.
- * One rule serves three mixes: 1024 (a read that hands back one word per slice of
- * 4 KiB), 4 (int8 quantise's share of read and written) and 1 (a copy). The
- * fourth, a write, has no input and stores a constant.
+ * Everything is 32-bit words. Output word j is the xor of `fan_in` consecutive input words that
+ * start at in[fan_in j]; words after the end of the input count as 0. `fan_in` is 1024 for read
+ * (one word stored per slice of 4 KiB), 4 for r4w1 (the ratio of an int8 quantiser) and 1 for copy.
+ * A write has no input and stores a constant.
  */
 #pragma once
 
@@ -17,7 +16,7 @@ enum memory_mix { MEMORY_READ, MEMORY_R4W1, MEMORY_COPY, MEMORY_WRITE, MEMORY_MI
 /* The output comes first because a write has nothing else. */
 enum memory_buffer { MEMORY_OUT, MEMORY_IN };
 
-/* What a write stores: one byte repeated, so that a memset can do it too. */
+/* What a write stores: one byte repeated, as memset does. */
 enum { MEMORY_BYTE_WRITTEN = 0x3c, MEMORY_WORD_WRITTEN = 0x3c3c3c3c };
 
 /* Words of a slice, the unit of a read. */

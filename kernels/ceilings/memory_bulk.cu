@@ -1,12 +1,12 @@
 /*
- * memory_bulk.cu - copy and write by the bulk copies of Hopper's TMA: whole
- * chunks travel between device memory and shared memory without passing through
- * registers, started by one thread per block (PTX ISA, cp.async.bulk, 8.0).
+ * memory_bulk.cu - copy and write by the bulk copies of Hopper's TMA: whole chunks travel between
+ * device memory and shared memory without passing through registers, started by one thread per
+ * block (PTX ISA 8.0, cp.async.bulk).
  *
- *   copy   a ring of STAGES chunks. The thread waits for a chunk's arrival on an
- *          mbarrier, sends it on, and refills the stage whose send has been read
- *          out LAG sends ago: STAGES - LAG loads and LAG stores are in flight.
- *   write  one chunk is filled once and sent to every place.
+ *   copy   a ring buffer of STAGES chunks in shared memory. The thread waits on an mbarrier for a
+ *          chunk to arrive and stores it. Then it refills the stage whose store was started LAG
+ *          stores ago, once that store has read it: STAGES - LAG loads and LAG stores are in flight
+ *   write  one chunk is filled once and stored to every place
  *
  * Bytes: exactly the traffic of the operation. Operations: none.
  */
@@ -82,7 +82,7 @@ static __device__ void copy_chunks(char *out, const char *in, int64_t bytes, cha
         hopper_barrier_wait(hopper_shared(&arrival[stage]), (uint32_t)(i / STAGES) & 1);
         store_start(out + chunk * CHUNK_BYTES, ring + stage * CHUNK_BYTES,
                     chunk_bytes(chunk, bytes));
-        const int64_t next = i + STAGES - LAG; /* takes the stage of send i - LAG */
+        const int64_t next = i + STAGES - LAG; /* uses the stage of store i - LAG */
         if (next >= mine) continue;
         hopper_store_wait<LAG>();
         const int64_t next_chunk = begin + next * stride;

@@ -1,11 +1,11 @@
 /*
  * memory_copy_float4.cu - the plainest copy: each thread moves one float4.
  *
- * It is the kernel with which the method was settled, so its times can be held
- * against the table in docs/method.md. That table counts the bytes of the
- * source; here `bytes` is read plus written, so its row "1 MiB" is bytes=2Mi.
+ * The table in docs/method.md was measured with this kernel, so its times can be compared with that
+ * table. The table counts only the bytes of the source, `bytes` counts read plus written: the
+ * table's row "1 MiB" is bytes=2Mi.
  *
- * Bytes: out_words x 4 read and as many written. Operations: none.
+ * Bytes: 4 * out_words read and as many written. Operations: none.
  */
 #include "memory.cuh"
 

@@ -1,8 +1,8 @@
 /*
- * memory_host.c - `memory` on the host's cores, all four mixes, one contiguous part per thread.
+ * memory_host.c - `memory` on the host's cores in all four mixes, one contiguous part per thread.
  *
- *   omp      ordinary stores: a line that is written is first read into the cache
- *   stream   stores past the cache (x86 only), so that a write is only a write
+ *   omp      ordinary stores: a cache line that is written is first read into the cache
+ *   stream   stores that bypass the cache (x86 only), so a written line is not read
  *
  * Bytes: those of the operation. `omp` reads up to one more line per written line, which is not
  * counted. Operations: none counted.
@@ -18,8 +18,8 @@
 #define WIDEST
 #endif
 
-/* Without this the compiler sees through the loops and calls memcpy and memset,
- * which are baselines of their own and store past the cache when they like. */
+/* Otherwise the compiler recognises the loops and calls memcpy and memset, which are measured as
+ * baselines and which bypass the cache for some sizes. */
 #if defined(__GNUC__) && !defined(__clang__)
 #define OWN_LOOP __attribute__((optimize("no-tree-loop-distribute-patterns")))
 #else
@@ -29,7 +29,7 @@
 typedef void part_function(uint32_t *restrict out, const uint32_t *restrict in, int64_t begin,
                            int64_t end, int64_t in_words);
 
-/* Output words of `part` [begin, end), which starts at a multiple of 16 words. */
+/* Calls `part` in every thread with its range of output words, which begins at a multiple of 16. */
 static void run_parts(struct assay_call *call, part_function *part)
 {
     struct memory_layout layout = memory_layout(call->shape);
@@ -67,7 +67,7 @@ static void read_part(uint32_t *restrict out, const uint32_t *restrict in, int64
     }
 }
 
-/* The last output word of an r4w1, where fewer than four input words are left. */
+/* r4w1's last output word, where fewer than four input words are left for it. */
 static uint32_t short_word(const uint32_t *in, int64_t j, int64_t in_words)
 {
     uint32_t word = 0;

@@ -1,16 +1,15 @@
 /*
- * memory_vec4.cu - 16-byte accesses with N loads in flight per thread, over all
- * four mixes. A thread issues its N loads before its first store, so that the
- * latency of one hides behind the others; neighbours in a warp touch
- * neighbouring vectors.
+ * memory_vec4.cu - 16-byte accesses with N loads in flight per thread, in all four mixes. A thread
+ * issues its N loads before its first store, so that their latencies overlap; neighbouring threads
+ * of a warp access neighbouring vectors.
  *
  *   vec4_xN            one pass: as many blocks as the data needs
- *   vec4_xN_evict      the same, all accesses marked evict-first
- *   persistent_xN      as many blocks as fit the device at once, each striding
- *                      over the data: no blocks start and end during the kernel
+ *   vec4_xN_evict      the same, with all accesses marked evict-first
+ *   persistent_xN      as many blocks as fit on the device at once, with a stride over the data, so
+ *                      that no block starts or ends during the kernel
  *
- * A read is cut in slices of 4 KiB, one warp each: 8 vectors per lane, of which N
- * are in flight, then one xor across the warp and one word stored.
+ * `read` is divided into slices of 4 KiB, one per warp: 8 vectors per lane, N of them in flight,
+ * then an xor across the warp and one stored word.
  *
  * Bytes: exactly the traffic of the operation. Operations: none counted.
  */
@@ -21,7 +20,7 @@
 
 enum { WARPS = MEMORY_THREADS / 32, SLICE_STEPS = MEMORY_SLICE / (4 * 32) };
 
-/* N vectors a block width apart, from `first` on. */
+/* N vectors from `first` on, one width of the block apart. */
 template <class Mix, int N>
 static __device__ void move(uint32_t *__restrict__ out, const uint32_t *__restrict__ in,
                             int64_t first, int64_t vectors)
@@ -109,7 +108,7 @@ template <class Access, int N> static memory_kernel *pick_kernel(enum memory_mix
     return kernels[mix];
 }
 
-/* Blocks that cover the data in one pass; at least one, for the rest. */
+/* Blocks that cover the data in one pass; at least one, for the words after the last vector. */
 template <int N> static int64_t blocks_needed(const struct memory_layout *layout)
 {
     int64_t units = layout->out_words, tile = WARPS;
@@ -168,7 +167,7 @@ static void teardown(struct assay_call *call)
     free(call->state);
 }
 
-/* What all of them share; a variant is this with its own name and setup. */
+/* What all variants share; each adds its own name and setup. */
 static constexpr struct assay_variant named(const char *name, const char *summary,
                                             int (*setup)(struct assay_call *))
 {

@@ -1,10 +1,10 @@
 /*
  * leaves.c - leaves of procedural volumes; see leaves.h.
  *
- * The noise is value noise: hashed values at the corners of a cube lattice, blended
- * by 3 t^2 - 2 t^3 along each axis; octaves halve in size and weight (Ebert et al.,
- * "Texturing and Modeling", chapter 2). Only +, -, *, / and sqrt, which round the same
- * everywhere.
+ * The noise is value noise: hashed values at the corners of a cubic lattice, interpolated by 3 t^2
+ * - 2 t^3 along each axis; each octave has half the feature size and half the weight of the
+ * previous one (Ebert et al., "Texturing and Modeling", chapter 2). It uses only +, -, *, / and
+ * sqrt, which round in the same way on every machine.
  */
 #include <math.h>
 
@@ -20,7 +20,7 @@ static uint64_t mixed(uint64_t z)
     return z ^ (z >> 31);
 }
 
-/* In [0, 1), by place. */
+/* The hashed value of a lattice corner, in [0, 1). */
 static double hashed(uint64_t seed, int64_t x, int64_t y, int64_t z)
 {
     uint64_t key = mixed(seed + (uint64_t)x * 0x9e3779b97f4a7c15u);
@@ -52,7 +52,7 @@ static double value_noise(uint64_t seed, const double at[3])
                  t[2]);
 }
 
-/* Octaves whose largest features are `size` voxels; in [0, 1). */
+/* The sum of octaves whose largest features have `size` voxels; in [0, 1). */
 static double turbulence(uint64_t seed, const double voxel[3], double size)
 {
     double sum = 0.0, weight = 0.5, total = 0.0;
@@ -66,7 +66,7 @@ static double turbulence(uint64_t seed, const double voxel[3], double size)
     return sum / total;
 }
 
-/* Distance from the volume's middle, along z shortened to `stretch`. */
+/* Distance from the volume's middle, with its z component multiplied by `stretch`. */
 static double from_middle(const double voxel[3], double stretch)
 {
     double sum = 0.0;

@@ -1,5 +1,5 @@
 /*
- * leaves.h - leaves to encode: of procedural volumes, and of a raw grid in a file.
+ * leaves.h - leaves to encode, cut from procedural volumes or from a raw grid in a file.
  *
  * A leaf is LEAF_VOXELS fp32, x fastest, then y, then z.
  */
@@ -13,8 +13,8 @@ extern "C" {
 
 enum leaf_kind {
     LEAF_SMOKE, /* density: 0 outside the plume, up to 1 in it, four octaves of noise */
-    LEAF_SDF,   /* distance to a bumpy shell in voxels, cut off at LEAF_BAND */
-    LEAF_NOISE, /* white, uniform in [0, 1): what no codebook can represent */
+    LEAF_SDF,   /* signed distance to a bumpy shell in voxels, clamped to +-LEAF_BAND */
+    LEAF_NOISE, /* white noise, uniform in [0, 1): no codebook can represent it */
     LEAF_KINDS,
 };
 
@@ -28,16 +28,15 @@ enum { LEAF_VOLUME = 32 };
  * Leaf i is a pure function of (kind, seed, i), the same on every machine. */
 void leaves_make(enum leaf_kind kind, uint64_t seed, int64_t first, int64_t count, float *out);
 
-/* How many leaves cover a grid of these voxels; -1 with assay_error where an edge is
+/* How many leaves cover a grid with edges of so many voxels; -1 with assay_error where an edge is
  * not positive or the grid has more than 2^36 voxels. */
 int64_t leaves_of_grid(const int64_t voxels[3]);
 
 /*
- * Read a raw grid: voxels[0] * voxels[1] * voxels[2] fp32 of this machine's byte
- * order, x fastest, nothing else in the file. It is cut into leaves in the same
- * order; a leaf that sticks out repeats the grid's last voxels. *leaves is for the
- * caller to free. -1 with assay_error where the file cannot be read, is shorter
- * or longer than the grid, or has a voxel that is not finite.
+ * Read a raw grid: voxels[0] * voxels[1] * voxels[2] fp32 in this machine's byte order, x fastest,
+ * nothing else in the file. It is cut into leaves in the same order; a leaf that extends past the
+ * grid's edge repeats its last voxels. The caller frees *leaves. -1 with assay_error where the file
+ * cannot be read, is shorter or longer than the grid, or has a voxel that is not finite.
  */
 int leaves_read(const char *path, const int64_t voxels[3], float **leaves, int64_t *count);
 

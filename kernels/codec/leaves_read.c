@@ -60,7 +60,7 @@ static int read_row(const char *path, FILE *file, const int64_t voxels[3], int64
     return 0;
 }
 
-/* Put a row where it belongs; behind the grid's edge its last voxel is repeated. */
+/* Copy a row to the leaves that it crosses; past the grid's edge its last voxel is repeated. */
 static void place_row(const float *row, const int64_t voxels[3], int64_t y, int64_t z,
                       float *leaves)
 {
@@ -72,7 +72,7 @@ static void place_row(const float *row, const int64_t voxels[3], int64_t y, int6
             row[x < voxels[0] ? x : voxels[0] - 1];
 }
 
-/* The last voxel of an axis stands for all up to the end of its leaf. */
+/* The last voxel along an axis is repeated up to the end of its leaf. */
 static int64_t last_of(int64_t at, int64_t voxels)
 {
     return at == voxels - 1 ? leaves_along(voxels) * LEAF_EDGE - 1 : at;
@@ -91,7 +91,7 @@ static int read_rows(const char *path, FILE *file, const int64_t voxels[3], floa
     return 0;
 }
 
-/* A pipe must not hold the run up until somebody writes to it. */
+/* Opening a pipe must not block until another process writes to it. */
 static FILE *open_now(const char *path)
 {
     int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);

@@ -1,14 +1,14 @@
 /*
- * cluster_launch.cuh - launching a kernel as clusters of blocks (compute capability 9.0 and
- * later), and how many blocks run at a time then. Host code; for kernels of every family.
+ * cluster_launch.cuh - launches a kernel as clusters of blocks (compute capability 9.0 and newer),
+ * and tells how many blocks then run at the same time. Host code.
  */
 #pragma once
 
 #include "assay.h"
 #include "cuda_limits.h"
 
-/* `config` is what cudaLaunchKernelEx takes. It points to the attribute beside it, so a copy
- * would point into the original: there is none. */
+/* `config` is the argument of cudaLaunchKernelEx. It points to `attribute` in the same object, so
+ * the object cannot be copied. */
 struct cluster_launch {
     cudaLaunchConfig_t config;
     cudaLaunchAttribute attribute;
@@ -30,8 +30,8 @@ struct cluster_launch {
     cluster_launch &operator=(const cluster_launch &) = delete;
 };
 
-/* In setup: allow `kernel` its shared memory, and ask how many blocks run at a time, in whole
- * clusters. 0, or -1 with assay_error, also where not one cluster fits. */
+/* To be called in setup: allow `kernel` its shared memory, and ask how many blocks run at the same
+ * time, in whole clusters. 0, or -1 with assay_error, also if no cluster fits. */
 static inline int cluster_fit(const void *kernel, int cluster, int threads, int shared_bytes,
                               unsigned *blocks)
 {

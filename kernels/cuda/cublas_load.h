@@ -1,9 +1,9 @@
 /*
- * cublas_load.h - cuBLAS and cuBLASLt, loaded when a case first needs them, so
- * that a program which only lists or reports does not map 600 MB.
+ * cublas_load.h - cuBLAS and cuBLASLt, loaded when a case first needs them, so that a program which
+ * only lists or reports does not map 600 MB.
  *
- * Needs the headers of both (CUBLAS_HEADERS is 1 where the toolkit has them);
- * the shared libraries may be missing where the program runs.
+ * Needs the headers of both to compile (CUBLAS_HEADERS is 1 if the toolkit has them); the shared
+ * libraries may be missing where the program runs.
  */
 #pragma once
 
@@ -48,13 +48,13 @@ struct cublaslt {
     __typeof__(&cublasLtMatmulAlgoConfigGetAttribute) config_get;
 };
 
-/* NULL, or why both cannot be used here (a reason to skip, of static lifetime).
- * Looks for the files and loads nothing where they are in a usual place, so it is
- * cheap and safe in a process that must not touch CUDA. */
+/* NULL, or the reason why they cannot be used here (to skip with; of static lifetime). Only looks
+ * for the files and loads nothing if they are in a usual place. So it is fast, and safe in a
+ * process that must not touch CUDA. */
 const char *cublas_missing(void);
 
-/* The functions, loaded at the first call and kept for the life of the process;
- * NULL with assay_error when that fails. */
+/* The functions, loaded at the first call for the life of the process; NULL with assay_error if
+ * that fails. */
 const struct cublas *cublas_load(void);
 const struct cublaslt *cublaslt_load(void);
 

@@ -29,7 +29,7 @@ static const char *const folders[] = {
 
 struct symbol {
     const char *name;
-    size_t offset; /* of the pointer in its struct */
+    size_t offset; /* offset of the function pointer in its struct */
 };
 
 static const struct symbol cublas_symbols[] = {
@@ -63,8 +63,8 @@ static const struct symbol cublaslt_symbols[] = {
     {NULL, 0},
 };
 
-/* A library stays mapped for the life of the process: unloading one that has
- * started threads and registered with CUDA is not safe. */
+/* Libraries are not unloaded: that is not safe once they have started threads and registered with
+ * CUDA. */
 static struct cublas cublas_functions;
 static struct cublaslt cublaslt_functions;
 static bool cublas_ready, cublaslt_ready;
@@ -108,7 +108,7 @@ static bool find_file(const char *stem, const char *suffix, char path[PATH_MAX])
     return false;
 }
 
-/* By file where it is found, else by name, which also asks the loader's cache. */
+/* Loads the file that was found; otherwise by name, which also searches the loader's cache. */
 static void *open_library(const char *stem)
 {
     for (const char *const *suffix = suffixes; *suffix; suffix++) {
@@ -187,7 +187,7 @@ static const struct assay_library cublas_library = {
     .place = ASSAY_CUDA, .load = load_both, .version = cublas_version};
 ASSAY_REGISTER_LIBRARY(cublas_library);
 
-/* Own names, because the library that has cublasGetStatusName may be missing. */
+/* cublasGetStatusName cannot be used, because its library may be missing. */
 int cublas_error(cublasStatus_t status, const char *what)
 {
     static const struct {

@@ -3,8 +3,8 @@
  * list of algorithms, times them on the operands themselves and keeps the fastest; the call's
  * note says which. A launch is that one algorithm.
  *
- * Row-major y [m, n] = x [m, k] w^T, w as [n, k] or, transposed, as [k, n]. cuBLAS
- * reads the same memory column by column: y' = op(w') x', TN or NN.
+ * Row-major y [m, n] = x [m, k] w^T, w as [n, k] or, transposed, as [k, n]. cuBLAS is column-major
+ * and computes y' = op(w') x' from the same memory, TN or NN.
  */
 #pragma once
 
@@ -14,9 +14,11 @@
 
 #include "assay.h"
 
-enum { LT_WORKSPACE_BYTES = 64 << 20 }; /* 32 MiB is Hopper's least for full choice */
+enum {
+    LT_WORKSPACE_BYTES = 64 << 20
+}; /* with less than 32 MiB, some algorithms are excluded on Hopper */
 
-/* A factor in the type that the sum is scaled in. */
+/* alpha or beta, in the type that the sum is scaled in. */
 union lt_factor {
     float f32;
     int32_t i32;
@@ -37,7 +39,8 @@ struct lt_request {
     void *y;
     int64_t ldx, ldr, ldy; /* elements from row to row; 0: rows are packed */
     cudaStream_t stream;
-    void *workspace; /* LT_WORKSPACE_BYTES of the caller's; NULL: its own */
+    void *workspace; /* LT_WORKSPACE_BYTES that the caller provides; NULL: the product allocates
+                        them */
 };
 
 struct lt_product {
@@ -50,19 +53,19 @@ struct lt_product {
     cublasLtMatmulAlgo_t algorithm;
 };
 
-/* y [m, n] of int32 = x [m, k] w^T of int8, rows packed, no bias; k may end in zeros. */
+/* y [m, n] in int32 = x [m, k] w^T in int8, rows packed, no bias; rows may be padded with zeros. */
 struct lt_request lt_request_int8(int64_t m, int64_t n, int64_t k, const void *x, const void *w,
                                   void *y, cudaStream_t stream);
 
-/* `lt` starts as zeros; it may be released after a failure too. The choice runs the
- * product on the request's memory. */
+/* `lt` must be all zeros before; after a failure it may be released too. Choosing the algorithm
+ * runs the product on the request's memory. */
 int lt_product_open(struct lt_product *lt, const struct lt_request *request,
                     struct assay_call *call);
 int lt_product_launch(const struct lt_product *lt);
 void lt_product_release(struct lt_product *lt);
 
-/* The same product and algorithm on other memory: bias, x, w, residual with its ldr, y and
- * stream of `ask`. */
+/* The same product by the same algorithm, with bias, x, w, residual and its ldr, y and stream taken
+ * from `ask`. */
 int lt_product_launch_at(const struct lt_product *lt, const struct lt_request *ask);
 
 /* An attribute of the chosen algorithm; -1 where the library does not say. */

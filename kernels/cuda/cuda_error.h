@@ -1,6 +1,5 @@
 /*
- * cuda_error.h - assay.h's assay_cuda for C files that call the CUDA runtime
- * without nvcc.
+ * cuda_error.h - assay_cuda (assay.h) for C files, which call the CUDA runtime without nvcc.
  */
 #pragma once
 
@@ -8,7 +7,7 @@
 
 #include "assay.h"
 
-/* 0, or the CUDA error's own words as an assay_error. */
+/* 0, or -1 with CUDA's text of the error as the assay_error. */
 static inline int cuda_error(cudaError_t error, const char *what)
 {
     if (error == cudaSuccess) return 0;

@@ -1,6 +1,6 @@
 /*
- * cuda_graph.h - launches captured in a CUDA graph and replayed. A replay saves the host's time per
- * launch, which is longer than a short kernel. So candidates are timed in graphs, too.
+ * cuda_graph.h - launches captured in a CUDA graph and replayed. A replay needs no launches by the
+ * host, which take longer than a short kernel; so candidates are timed in graphs, too.
  */
 #pragma once
 
@@ -10,21 +10,22 @@
 extern "C" {
 #endif
 
-/* Puts `what` on a stream; 0, or -1. It allocates nothing and waits for nothing. */
+/* Enqueues `what` on a stream; 0, or -1. It may neither allocate nor synchronise. */
 struct cuda_work {
     int (*enqueue)(const void *what, void *stream);
     const void *what;
 };
 
-/* `work`, `repeats` times over, as a graph that is on the device. 0; or -1 with
+/* Capture `work`, `repeats` times in a row, and upload the graph to the device. 0; or -1 with
  * assay_error, and NULL in *graph. */
 int cuda_graph_record(cudaGraphExec_t *graph, const struct cuda_work *work, int repeats);
 int cuda_graph_launch(cudaGraphExec_t graph, void *stream);
-/* NULL is no graph. */
+/* Accepts NULL. */
 void cuda_graph_release(cudaGraphExec_t graph);
 
-/* Microseconds of `work`, warm: the shortest of a few replays of up to twenty of it. INFINITY
- * if it is refused, or if single launches show that it takes far longer than `least_us`. */
+/* The time of `work` in microseconds, with warm caches: the shortest of a few replays of a graph
+ * that has it up to twenty times, divided by that number. INFINITY if it is refused, or if single
+ * launches show that it takes far longer than `least_us`. */
 double cuda_graph_time_us(const struct cuda_work *work, void *stream, double least_us);
 
 #ifdef __cplusplus

@@ -18,7 +18,7 @@ static int capture(cudaStream_t stream, const struct cuda_work *work, int repeat
     int status = 0;
     for (int i = 0; i < repeats && status == 0; i++)
         status = work->enqueue(work->what, stream);
-    /* An unfinished capture must be ended too; the first error is the one to tell. */
+    /* A capture that failed must be ended too; the first error is the one to report. */
     cudaError_t ended = cudaStreamEndCapture(stream, graph);
     if (status) {
         cudaGetLastError();
@@ -67,13 +67,13 @@ void cuda_graph_release(cudaGraphExec_t graph)
 enum { STEPS = 20, REPLAYS = 5, LAUNCHES = 2 };
 static const double REPLAY_US = 5e3; /* long work is repeated less often in a graph */
 
-/* What times: a stream and two events on it. */
+/* A stream, and two events on it to take times. */
 struct stopwatch {
     cudaStream_t stream;
     cudaEvent_t begin, end;
 };
 
-/* Once; INFINITY where it fails. */
+/* The time of one call; INFINITY if it fails. */
 static double time_once_us(const struct stopwatch *watch, const struct cuda_work *work)
 {
     float ms;
@@ -98,7 +98,7 @@ static int replay(const void *graph, void *stream)
     return cuda_graph_launch(*(const cudaGraphExec_t *)graph, stream);
 }
 
-/* A step's share of the shortest replay. */
+/* The time of the shortest replay per repetition of `work` in it. */
 static double time_replays_us(const struct stopwatch *watch, const struct cuda_work *work,
                               double single_us)
 {

@@ -1,6 +1,6 @@
 /*
- * device_memory.h - device memory that a variant allocates in setup. Where the device has too
- * little left, the case is skipped with the reason and does not fail.
+ * device_memory.h - device memory that a variant allocates in setup and frees in teardown. Where
+ * the device has too little left, the case is skipped with the reason and does not fail.
  */
 #pragma once
 
@@ -10,10 +10,13 @@
 extern "C" {
 #endif
 
-/* For setup to return: 0, with `bytes` added to call->workspace_bytes; -1 with assay_error; or
- * ASSAY_SKIP with the reason as the error. `what` opens the reason. *memory, which cudaFree
- * takes, is NULL unless 0 is returned. */
+/* Allocates `bytes` of device memory and adds them to call->workspace_bytes. 0; -1 with
+ * assay_error; or ASSAY_SKIP with the reason, which begins with `what`, as the error. Setup returns
+ * this status. *memory is to be freed with cudaFree, and is NULL unless 0 is returned. */
 int device_memory(struct assay_call *call, void **memory, int64_t bytes, const char *what);
+
+/* The teardown of a variant whose call->state is device memory, or NULL. */
+void device_memory_free(struct assay_call *call);
 
 #ifdef __cplusplus
 }

@@ -23,3 +23,8 @@ int device_memory(struct assay_call *call, void **memory, int64_t bytes, const c
     assay_error("%s: needs %s more, the device has %s left", what, needed, left);
     return ASSAY_SKIP;
 }
+
+void device_memory_free(struct assay_call *call)
+{
+    cudaFree(call->state);
+}

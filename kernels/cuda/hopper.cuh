@@ -4,8 +4,8 @@
  * warpgroups. PTX ISA 8.0; the bodies that include this are compiled for sm_90a alone
  * (HOPPER_CODE), since no other machine code has wgmma and setmaxnreg.
  *
- * Addresses are those of the shared window (32 bits). A barrier's phase ends when its
- * arrivals and the bytes it was told to expect are all in.
+ * Addresses are 32-bit addresses in the shared window. A barrier's phase ends when all its arrivals
+ * and all the bytes that it expects have come.
  */
 #pragma once
 
@@ -40,23 +40,22 @@ static __device__ __forceinline__ void hopper_barrier_init(uint32_t barrier, int
                  : "memory");
 }
 
-/* The barriers made by this thread are there for the cluster and for TMA. */
+/* Make the barriers that this thread has initialised visible to the cluster and to TMA. */
 static __device__ __forceinline__ void hopper_barrier_publish(void)
 {
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
 
-/* Arrive, and expect so many bytes in this phase. */
+/* Arrive, and let the phase expect so many bytes. */
 static __device__ __forceinline__ void hopper_barrier_expect(uint32_t barrier, uint32_t bytes)
 {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
                  : "memory");
 }
 
-/* Arrive at this barrier in block `rank` of the cluster. What it says is that products have
- * read their tiles, which is done where their batch has been waited for: no ordinary write
- * need be seen in the other block, and to ask for that order costs a fence of the whole
- * device. */
+/* Arrive at this barrier in block `rank` of the cluster, to signal that products have read their
+ * tiles. The caller has waited for the products, and the other block need not see any ordinary
+ * write. So no memory order is asked for, which would cost a fence of the whole device. */
 static __device__ __forceinline__ void hopper_barrier_arrive(uint32_t barrier, uint32_t rank)
 {
     asm volatile("{\n"
@@ -74,7 +73,7 @@ static __device__ __forceinline__ void hopper_barrier_arrive(uint32_t barrier)
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
 
-/* Until the phase of this parity has ended; the one before the first has, and has parity 1. */
+/* Wait until the phase of this parity has ended. The phase before the first, of parity 1, has. */
 static __device__ __forceinline__ void hopper_barrier_wait(uint32_t barrier, uint32_t parity)
 {
     uint32_t done = 0;
@@ -150,8 +149,8 @@ static __device__ __forceinline__ void hopper_load(uint32_t to, const CUtensorMa
                  : "memory");
 }
 
-/* A matrix's box into the blocks of the cluster whose bits are set, at this address and barrier in
- * each. */
+/* Copy a box of a matrix to each block of the cluster whose bit is set, at this address and with
+ * this barrier of that block. */
 static __device__ __forceinline__ void hopper_load_to(uint32_t to, const CUtensorMap *map,
                                                       int32_t inner, int32_t outer,
                                                       uint32_t barrier, uint16_t blocks)
@@ -162,7 +161,7 @@ static __device__ __forceinline__ void hopper_load_to(uint32_t to, const CUtenso
                  : "memory");
 }
 
-/* What lies inside the matrix is written. Each store is a group of its own. */
+/* Store a box; what is outside the matrix is not written. Each store is a group of its own. */
 static __device__ __forceinline__ void hopper_store(const CUtensorMap *map, uint32_t from,
                                                     int32_t inner, int32_t outer)
 {
@@ -173,13 +172,13 @@ static __device__ __forceinline__ void hopper_store(const CUtensorMap *map, uint
     asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 }
 
-/* Until all but PENDING of this thread's stores have read their shared memory. */
+/* Wait until all but the last PENDING stores of this thread have read their shared memory. */
 template <int PENDING> static __device__ __forceinline__ void hopper_store_wait(void)
 {
     asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(PENDING) : "memory");
 }
 
-/* This thread's ordinary writes to shared memory become visible to TMA. */
+/* Make this thread's ordinary writes to shared memory visible to TMA. */
 static __device__ __forceinline__ void hopper_store_fence(void)
 {
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");

@@ -1,5 +1,5 @@
 /*
- * sm_limits.cuh - what a multiprocessor of the architecture that is compiled for holds (CUDA C++
+ * sm_limits.cuh - limits of a multiprocessor of the architecture that is compiled for (CUDA C++
  * Programming Guide, "Technical Specifications per Compute Capability").
  */
 #pragma once

@@ -1,7 +1,7 @@
 /*
- * tensor_map.h - the descriptors by which Hopper's TMA (tensor memory accelerator) finds tiles of a
- * matrix. The one function of the driver behind them is looked up through the runtime, so nothing
- * is linked to the driver's library.
+ * tensor_map.h - the descriptors from which Hopper's TMA (tensor memory accelerator) takes the
+ * layout of a matrix. The driver's function that makes them is looked up through the runtime, so
+ * that the program is not linked to the driver's library.
  */
 #pragma once
 
@@ -19,8 +19,8 @@ struct tensor_map_matrix {
 extern "C" {
 #endif
 
-/* Boxes of so many rows (at most 256) of 128 bytes, swizzled by 128 bytes in shared memory;
- * loads give zeros outside the matrix and stores write nothing there. 0, or -1. */
+/* Make a map of boxes of so many rows (at most 256) of 128 bytes, swizzled by 128 bytes in shared
+ * memory. Outside the matrix, loads give zeros and stores write nothing. 0, or -1. */
 int tensor_map_init(CUtensorMap *map, const struct tensor_map_matrix *matrix, int box_rows);
 
 #ifdef __cplusplus

@@ -13,8 +13,8 @@ typedef CUresult encode_function(CUtensorMap *map, CUtensorMapDataType type, cuu
                                  CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
                                  CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill outside);
 
-/* Looked up once, as products are enqueued with maps of their own. NULL, and an error, where the
- * driver is too old. */
+/* Looked up once, because each product that is enqueued makes its maps. NULL with assay_error if
+ * the driver is too old. */
 static encode_function *encode_find(void)
 {
     static void *found;

@@ -6,8 +6,9 @@
 
 #ifdef CUBLAS_HEADERS
 
-/* How a precision is asked for. The environment may turn TF32 or emulation on; a pedantic
- * type may not become either. bf16 sums in fp32 throughout, split sums included. */
+/* How cuBLAS is asked for a precision. Environment variables can switch TF32 or emulation on, but
+ * not for a pedantic type. bf16 sums in fp32 throughout, partial sums of a split product included.
+ */
 struct cublas_types {
     cudaDataType_t data;
     cublasComputeType_t compute;
@@ -26,7 +27,8 @@ static inline struct cublas_types cublas_types(int64_t precision)
     return table[precision];
 }
 
-/* What every product of cublasLt in a precision has; the caller adds sizes and operands. */
+/* What all products by cublasLt in a precision have in common; the caller adds sizes and operands.
+ */
 static inline struct lt_request gpt_lt_request(int64_t precision)
 {
     const struct cublas_types types = cublas_types(precision);

@@ -1,7 +1,7 @@
 /*
- * dependent_launch.cuh - programmatic dependent launch: a kernel's blocks may start while the
- * kernel before still runs, and wait in dependent_wait before they read what it writes (CUDA
- * programming guide, "Programmatic Dependent Launch").
+ * dependent_launch.cuh - programmatic dependent launch: blocks of a kernel may start while the
+ * previous kernel is still running, and wait in dependent_wait before they read what it writes
+ * (CUDA programming guide, "Programmatic Dependent Launch").
  *
  * Every kernel that is launched so calls dependent_wait in every block. So when a kernel has
  * finished, all kernels before it have.
@@ -17,7 +17,7 @@ static __device__ __forceinline__ void dependent_wait(void)
 #endif
 }
 
-/* The next kernel may be placed once every block has come here or ended. */
+/* Blocks of the next kernel may start once every block of this one has called this or ended. */
 static __device__ __forceinline__ void dependent_release(void)
 {
 #if __CUDA_ARCH__ >= 900

@@ -1,6 +1,6 @@
 /*
- * gpt.cuh - what the GPT kernels share: sums over a warp and a block, loads of
- * either element type, and how many blocks cover a count.
+ * gpt.cuh - what the GPT kernels share: sums over a warp and a block, loads of either element type,
+ * and how many blocks cover a count.
  */
 #pragma once
 
@@ -31,8 +31,8 @@ static __device__ __forceinline__ float gpt_eight_sum(float value)
     return value;
 }
 
-/* The sum over the block, in every thread. `warps` holds a float per warp, and is free
- * for another use only behind a barrier; all threads call, in whole warps. */
+/* The sum over the block, returned in every thread. All threads must call, in whole warps. `warps`
+ * holds a float per warp and may be used again only after a barrier. */
 static __device__ __forceinline__ float gpt_block_sum(float value, float *warps)
 {
     int lane = threadIdx.x % 32, count = blockDim.x / 32;
@@ -69,8 +69,8 @@ static __device__ __forceinline__ uint32_t gpt_pack(float first, float second)
     return *(uint32_t *)&pair;
 }
 
-/* gelu by x / (1 + exp(-2 z)): two approximate instructions in place of tanhf. The
- * division gives 0 for a divisor above 2^126, which is the limit there. */
+/* gelu as x / (1 + exp(-2 z)): two approximate instructions instead of tanhf. The approximate
+ * division gives 0 for a divisor above 2^126; that is the limit of gelu there. */
 static __device__ __forceinline__ float gpt_gelu_fast(float x)
 {
     float z = GPT_GELU_SCALE * (x + GPT_GELU_CUBE * x * x * x);

@@ -22,13 +22,13 @@
 
 enum gpt_precision { GPT_FP32, GPT_TF32, GPT_BF16 };
 
-/* Unit roundoffs. Tensor cores truncate where they align the terms of a sum. */
+/* Unit roundoffs. Tensor cores truncate when they align the terms of a sum. */
 #define GPT_UNIT_FP32   0x1p-24
 #define GPT_UNIT_TENSOR 0x1p-23
 #define GPT_UNIT_TF32   0x1p-10 /* an operand truncated to 11 bits */
 #define GPT_UNIT_BF16   0x1p-8  /* an operand or a result rounded to 8 bits */
 
-/* Why a variant that is made for `only` refuses another precision, or NULL. */
+/* NULL, or the reason why a variant that is made for `only` refuses another precision. */
 static inline const char *gpt_only(enum gpt_precision only, int64_t precision)
 {
     static const char *const reasons[] = {"fp32 only", "tf32 only", "bf16 only"};
@@ -42,7 +42,7 @@ static inline const char *gpt_only(enum gpt_precision only, int64_t precision)
 enum layernorm_dim { LAYERNORM_ROWS, LAYERNORM_COLUMNS, LAYERNORM_DATA, LAYERNORM_RESIDUAL };
 enum layernorm_data { LAYERNORM_PLAIN, LAYERNORM_SHIFTED };
 enum layernorm_residual { LAYERNORM_ALONE, LAYERNORM_ADD };
-/* The last two only with a residual. */
+/* The last two exist only with a residual. */
 enum layernorm_buffer {
     LAYERNORM_X,
     LAYERNORM_WEIGHT,
@@ -73,14 +73,14 @@ enum attention_dim {
     ATTENTION_HEAD_SIZE,
     ATTENTION_PRECISION
 };
-/* QKV is [batch, tokens, 3, heads, head size], as the layer before writes it; Y is
- * [batch, tokens, heads, head size], as the layer behind reads it. */
+/* QKV is [batch, tokens, 3, heads, head size], as the previous layer writes it; Y is
+ * [batch, tokens, heads, head size], as the next layer reads it. */
 enum attention_buffer { ATTENTION_QKV, ATTENTION_Y };
 
 enum mlp_dim { MLP_M, MLP_C, MLP_PRECISION };
 enum mlp_buffer { MLP_X, MLP_W1, MLP_B1, MLP_W2, MLP_B2, MLP_Y };
 
-/* How an element lies in memory at a precision. */
+/* The type of an element in memory at a precision. */
 static inline enum assay_type gpt_type(int64_t precision)
 {
     return precision == GPT_BF16 ? ASSAY_BF16 : ASSAY_F32;
@@ -105,7 +105,7 @@ static inline float gpt_widen(uint16_t half)
     return value;
 }
 
-/* To the nearest bf16, ties to even; for numbers. */
+/* To the nearest bf16, ties to even; not for NaN. */
 static inline uint16_t gpt_narrow(float value)
 {
     uint32_t bits;

@@ -1,6 +1,6 @@
 /*
- * mma.cuh - tensor cores by mma.sync, matrices from shared memory by ldmatrix, and
- * tiles into it by cp.async. PTX ISA 7.0, compute capability 8.0 and newer.
+ * mma.cuh - tensor cores by mma.sync, matrices from shared memory by ldmatrix, and copies to shared
+ * memory by cp.async. PTX ISA 7.0, compute capability 8.0 and newer.
  */
 #pragma once
 
@@ -12,7 +12,7 @@ static __device__ __forceinline__ uint32_t mma_shared(const void *pointer)
     return (uint32_t)__cvta_generic_to_shared(pointer);
 }
 
-/* 16 bytes into shared memory, or zeros: where `valid` is false nothing is read, but
+/* Copy 16 bytes to shared memory, or write zeros if `valid` is false. Nothing is read then, but
  * `from` must still be an address in global memory. */
 static __device__ __forceinline__ void mma_copy(uint32_t to, const void *from, bool valid)
 {
@@ -26,7 +26,7 @@ static __device__ __forceinline__ void mma_copy_commit(void)
     asm volatile("cp.async.commit_group;" ::: "memory");
 }
 
-/* Until at most PENDING of this thread's groups are under way. */
+/* Wait until at most PENDING of this thread's groups of copies are unfinished. */
 template <int PENDING> static __device__ __forceinline__ void mma_copy_wait(void)
 {
     asm volatile("cp.async.wait_group %0;" ::"n"(PENDING) : "memory");
@@ -55,7 +55,7 @@ static __device__ __forceinline__ uint32_t mma_load_word(uint32_t at)
     return word;
 }
 
-/* c += a b: one step of k on a 16 x 8 tile. The tag says what the operands are. */
+/* c += a b: one step of k on a 16 x 8 tile. The tag selects the type of the operands. */
 static __device__ __forceinline__ void mma_step(uint16_t, float c[4], const uint32_t a[4],
                                                 uint32_t b0, uint32_t b1)
 {

@@ -1,12 +1,12 @@
 /*
- * mma_layout.h - which lane holds and addresses what, for mma.sync with fp32
- * accumulators and for ldmatrix. Pure, for the host too: tests hold it against the tables
- * of the PTX manual (sections "Matrix fragments for mma.m16n8k8, m16n8k16").
+ * mma_layout.h - which lane holds and addresses what, for mma.sync with fp32 accumulators and for
+ * ldmatrix. Pure, for the host too: tests compare it with the tables of the PTX manual (sections
+ * "Matrix fragments for mma.m16n8k8, m16n8k16").
  *
- * All is in 16-byte chunks. One step of k is two chunks: 16 bf16 (m16n8k16) or 8
- * tf32 (m16n8k8), whose fragments have the same shape in bytes. ldmatrix.x4
- * loads four matrices of 8 rows of one chunk; lane l gives the address of row l % 8 of
- * matrix l / 8 and receives word l % 4 of row l / 4 of each.
+ * Units are 16-byte chunks. One step of k is two chunks: 16 bf16 (m16n8k16) or 8 tf32 (m16n8k8),
+ * whose fragments have the same shape in bytes. ldmatrix.x4 loads four matrices of 8 rows of one
+ * chunk; lane l gives the address of row l % 8 of matrix l / 8 and receives word l % 4 of row l / 4
+ * of each.
  */
 #pragma once
 
@@ -53,8 +53,8 @@ MMA_FUNCTION int mma_column(int lane, int i)
     return lane % 4 * 2 + i % 2;
 }
 
-/* Where a chunk of a row lies when every eight rows in one column of chunks shall
- * fall into different banks: rows of 8 chunks (128 bytes) or a multiple. */
+/* The place of a chunk of a row, chosen so that any eight successive rows of one column of chunks
+ * are in different banks; for rows of 8 chunks (128 bytes) or a multiple. */
 MMA_FUNCTION int mma_swizzle(int row, int chunk)
 {
     return chunk ^ (row & 7);

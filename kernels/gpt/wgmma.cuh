@@ -49,8 +49,8 @@ static __device__ __forceinline__ uint64_t wgmma_down(uint64_t tile, int steps)
     return tile + steps * (16 * WGMMA_ROW_BYTES / 16);
 }
 
-/* The compiler may neither move accesses of these registers across this point, nor believe
- * to know what they hold. Stands where products under way read or write them. */
+/* The compiler must not move accesses to these registers across this point, nor assume what they
+ * hold. Used where products that are still running read or write them. */
 template <int COUNT> static __device__ __forceinline__ void wgmma_pin(float (&r)[COUNT])
 {
 #pragma unroll
@@ -65,7 +65,7 @@ template <int COUNT> static __device__ __forceinline__ void wgmma_pin(uint32_t (
         asm volatile("" : "+r"(r[i])::"memory");
 }
 
-/* Before the first product of a batch: registers and shared memory are settled. */
+/* Needed before the first product of a batch: orders earlier accesses to its registers. */
 static __device__ __forceinline__ void wgmma_begin(void)
 {
 #ifdef HOPPER_CODE
@@ -80,7 +80,7 @@ static __device__ __forceinline__ void wgmma_commit(void)
 #endif
 }
 
-/* Until at most PENDING batches are under way. */
+/* Wait until at most PENDING batches are unfinished. */
 template <int PENDING> static __device__ __forceinline__ void wgmma_wait(void)
 {
 #ifdef HOPPER_CODE

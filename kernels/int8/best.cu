@@ -53,8 +53,8 @@ static __global__ void __launch_bounds__(THREADS)
     int8_stream<THREADS, 1>(x, y, n, multiply_add{inverse, zero});
 }
 
-/* Elements that give each multiprocessor two blocks of best_large; kept where
- * launch need not ask the device. */
+/* How many elements give each multiprocessor two blocks of best_large; stored, so that launch need
+ * not ask the device. */
 struct choice {
     int64_t large_from;
 };

@@ -23,7 +23,7 @@ enum {
     THREADS = 256,
     STAGES = 4,
     TILE_BYTES = 16384,
-    VECTORS = TILE_BYTES / 16 / THREADS, /* 16-byte pieces of a tile, a thread */
+    VECTORS = TILE_BYTES / 16 / THREADS, /* 16-byte pieces of a tile per thread */
     BLOCKS_PER_SM = 2,
 };
 
@@ -86,7 +86,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
     }
     __syncthreads();
 
-    /* What is no whole tile, while the first tiles are on their way. */
+    /* The elements after the last whole tile, while the first tiles are being copied. */
     for (int64_t i = tiles * tile + (int64_t)blockIdx.x * THREADS + threadIdx.x; i < n;
          i += step * THREADS)
         y[i] = int8_round(__fmaf_rn(int8_float(x[i]), inverse, zero));

@@ -1,9 +1,8 @@
 /*
- * bulk.cuh - Hopper's bulk copies between global and shared memory, in PTX.
+ * bulk.cuh - Hopper's bulk copies between device memory and shared memory, in PTX.
  *
- * Addresses and sizes are multiples of 16 bytes. All but bulk_wait_landed are for one
- * thread of the block, the same each time. Source: PTX ISA, "cp.async.bulk" and
- * "mbarrier".
+ * Addresses and sizes are multiples of 16 bytes. All functions except bulk_wait_landed are called
+ * by one thread of the block, always the same. Source: PTX ISA, "cp.async.bulk" and "mbarrier".
  */
 #pragma once
 
@@ -13,15 +12,15 @@
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
 
-/* Ready for one arrival a phase: the leader's, with the bytes to expect. */
+/* One arrival per phase: the leader's, which also says how many bytes to expect. */
 static __device__ __forceinline__ void bulk_barrier_init(uint64_t *landed)
 {
     hopper_barrier_init(hopper_shared(landed), 1);
     hopper_barrier_publish();
 }
 
-/* Announce a tile's bytes to `landed`, then send for them; read once, so they
- * are first to leave L2. */
+/* Let `landed` expect a tile's bytes, then start the copy. The tile is read once, so it is marked
+ * to leave L2 first. */
 static __device__ __forceinline__ void bulk_fetch(uint4 *slot, const void *from, uint32_t bytes,
                                                   uint64_t *landed)
 {
@@ -48,7 +47,7 @@ static __device__ __forceinline__ void bulk_wait_landed(uint64_t *landed, uint32
                  : "memory");
 }
 
-/* Send a tile of codes on its way, as a group of its own. */
+/* Start the store of a tile of codes, as a group of its own. */
 static __device__ __forceinline__ void bulk_put(int8_t *to, const uint32_t *codes, uint32_t bytes)
 {
     asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;\n\t"
@@ -57,7 +56,7 @@ static __device__ __forceinline__ void bulk_put(int8_t *to, const uint32_t *code
                  : "memory");
 }
 
-/* Until every tile put so far is in its place. */
+/* Wait until all stores so far are complete. */
 static __device__ __forceinline__ void bulk_wait_written(void)
 {
     asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");

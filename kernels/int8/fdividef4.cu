@@ -1,12 +1,12 @@
 /*
- * fdividef4.cu - four elements per thread, the approximate division.
+ * fdividef4.cu - four elements per thread, by approximate division.
  *
- * Formula: fadd(fdividef(x, s), z). __fdividef is the hardware's reciprocal and
- * a product, good to 2 units in the last place: its bits are the hardware's, so
- * there is no host model, and the reference alone judges it.
- * Bytes per element: 4 read (bf16: 2), 1 written. Operations: 1 reciprocal (on
- * the special-function unit), 1 product, 1 addition. A warp reads 512 bytes at
- * a time, coalesced, and writes 128.
+ * Formula: fadd(fdividef(x, s), z). __fdividef multiplies by the hardware's approximate reciprocal
+ * and is good to 2 units in the last place. Its bits depend on the hardware, so there is no host
+ * model, and only the reference judges it.
+ *
+ * Bytes per element: 4 read (bf16: 2), 1 written. Operations: 1 reciprocal (on the special-function
+ * unit), 1 product, 1 addition. A warp reads 512 bytes at a time, coalesced, and writes 128.
  */
 #include "int8.cuh"
 

@@ -1,18 +1,17 @@
 /*
- * host_omp.c - all cores, and vectors of the widest kind the processor has.
+ * host_omp.c - all cores, with the widest vectors that the processor has.
  *
- * Formula per tensor: (x (1 / s)) + z; per token: x (127 / a), scale a / 127; each
- * operation rounded to nearest, in any vector width the same bits.
- * Bytes per element: 4 read (bf16: 2), 1 written; per token the row is read
- * twice, the second time from cache.
+ * Formula per tensor: (x (1 / s)) + z; per token: x (127 / a), scale a / 127. Each operation is
+ * rounded to nearest, so the bits are the same for every vector width. Bytes per element: 4 read
+ * (bf16: 2), 1 written; per token the row is read twice, the second time from cache.
  *
- * Rounding without a conversion: |q| <= 128 after the clamp, so that adding
- * 1.5 * 2^23 rounds q to a whole number, half to even, and leaves it in the low
- * bits as two's complement. This is plain arithmetic, which every vector unit has.
+ * Rounding without a conversion: |q| <= 128 after the clamp, so adding 1.5 * 2^23 rounds q to a
+ * whole number, half to even, and leaves it in the low bits in two's complement. Every vector unit
+ * can add.
  */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-/* Comparisons that may not trap can become vector selects; no value changes. Set
- * before the headers, or their inline functions could not be inlined here. */
+/* Comparisons that cannot trap can become vector selects; no value changes. Set before the headers,
+ * because otherwise their inline functions could not be inlined here. */
 #pragma GCC optimize("O3", "no-trapping-math")
 /* One clone per vector width, chosen when the program starts. */
 #define WIDEST __attribute__((target_clones("default", "avx2", "avx512f")))

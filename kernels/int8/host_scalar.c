@@ -1,10 +1,9 @@
 /*
- * host_scalar.c - the formulas as one would write them, one element at a time on
- * one core: what every other variant is an improvement on.
+ * host_scalar.c - the formulas in their simplest form, one element at a time on one core.
  *
- * Formula per tensor: (x / s) + z; per token: x (127 / a), scale a / 127; each
- * operation rounded to nearest. Bytes per element: 4 read (bf16: 2), 1 written;
- * per token the row is read twice, the second time from the nearest cache.
+ * Formula per tensor: (x / s) + z; per token: x (127 / a), scale a / 127. Each operation is rounded
+ * to nearest. Bytes per element: 4 read (bf16: 2), 1 written; per token the row is read twice, the
+ * second time from the nearest cache.
  */
 #include "int8.h"
 

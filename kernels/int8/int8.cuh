@@ -1,10 +1,10 @@
 /*
- * int8.cuh - what the int8 kernels share: loads of either input type, the last
- * step (round, saturate, pack), the launch, and the streaming walk that the best
- * kernel and the copy that bounds it have in common.
+ * int8.cuh - what the int8 kernels share: loads of either input type, the last step (round,
+ * saturate, pack), the launch, and the streaming loop of the best kernel and of the copy that
+ * bounds it.
  *
- * T is float, or uint16_t for the bits of a bf16. Arithmetic is spelled with
- * intrinsics, because nvcc fuses a * b + c on its own.
+ * T is float, or uint16_t for the bits of a bf16. Arithmetic is written with intrinsics, because
+ * nvcc would fuse a * b + c.
  */
 #pragma once
 
@@ -99,15 +99,14 @@ static inline int int8_launch(struct assay_call *call, unsigned blocks, int thre
 /* ------------------------------------------------------------ streaming -- */
 
 /*
- * The walk of a kernel that reads once and writes once. A group is 16 bytes of
- * input (4 fp32, 8 bf16). A block takes GROUPS * THREADS groups in a row;
- * thread t takes groups t, t + THREADS, ..., so that each load of a warp covers
- * four whole lines, and all GROUPS loads are issued before the first is
- * used. Plain loads: marked evict-first they cost an H200 7 % of the bandwidth of
- * this mix (4.17 against 4.48 TB/s), though reads alone gain 1.5 % by it.
+ * The loop of a kernel that reads and writes everything once. A group is 16 bytes of input (4 fp32,
+ * 8 bf16). A block takes GROUPS * THREADS successive groups; thread t takes groups t, t + THREADS,
+ * ..., so that each load of a warp covers four whole cache lines, and issues all GROUPS loads
+ * before it uses the first. Loads are not marked evict-first: that cost an H200 7 % of the
+ * bandwidth with these reads and writes (4.17 instead of 4.48 TB/s), though reads alone gain 1.5 %.
  *
- * `op.pack(float4)` makes one output word of four inputs, `op.one(float)` one
- * byte. Grid: int8_blocks(n, THREADS * GROUPS * 16 / sizeof(T)), of THREADS.
+ * `op.pack(float4)` makes one output word from four inputs, `op.one(float)` one byte from one.
+ * Grid: int8_blocks(n, THREADS * GROUPS * 16 / sizeof(T)) blocks of THREADS.
  */
 template <typename Op>
 static __device__ __forceinline__ void int8_put_group(const float *, int8_t *y, int64_t group,
@@ -149,8 +148,8 @@ static __device__ __forceinline__ void int8_stream(const T *__restrict__ x, int8
             int8_put_group(x, out, k * THREADS, raw[k], op);
         return;
     }
-    /* The last block may be short. Its loads, too, go out before the first use: a
-     * block that waits for each in turn would be the tail of the whole kernel. */
+    /* The last block may be short. It also issues all loads before the first use: otherwise the
+     * whole kernel would wait for this block. */
     int left = (int)(groups - base) - (int)threadIdx.x;
 #pragma unroll
     for (int k = 0; k < GROUPS; k++)

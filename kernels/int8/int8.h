@@ -1,6 +1,6 @@
 /*
- * int8.h - what the int8 family shares: names of dims and buffers, the two
- * quantisers, and the host models that hold each formula to the bit.
+ * int8.h - what the int8 family shares: names of dims and buffers, the two quantisers, and the host
+ * models that each formula is compared with bit by bit.
  *
  *   int8_quantize        y = sat8(rne(x / s + z)), one s and z for the tensor
  *   int8_quantize_token  a = max |x| of the row, s = a / 127,
@@ -28,8 +28,8 @@ enum { SCALE_ODD, SCALE_POW2 };
 /* Buffers of both; only the token operation has scales. */
 enum { BUF_X, BUF_Y, BUF_SCALES };
 
-/* A zero point that is odd shows a rounding done before it is added; a scale
- * that is no power of two shows the difference between dividing and multiplying. */
+/* With an odd zero point, rounding before it is added gives a wrong result; with a scale that is no
+ * power of two, dividing and multiplying by the reciprocal differ. */
 #define INT8_SCALE_ODD  0.0371f
 #define INT8_SCALE_POW2 0.03125f
 #define INT8_ZERO       3.0f

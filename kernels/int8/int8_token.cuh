@@ -1,9 +1,9 @@
 /*
  * int8_token.cuh - the per-token formula on the GPU.
  *
- * Magnitudes are compared as the integers that their bits are: clearing the sign
- * leaves numbers that order like the floats (a NaN above infinity), and a warp
- * folds integers in one instruction.
+ * Magnitudes are compared as integers: the bits of a float without the sign, as an integer, have
+ * the same order as the magnitudes (a NaN is above infinity), and a warp finds the largest integer
+ * in one instruction.
  */
 #pragma once
 
@@ -20,8 +20,9 @@ static __device__ __forceinline__ uint32_t token_fold(uint32_t most, float4 v)
                max(token_magnitude(v.z), token_magnitude(v.w)));
 }
 
-/* The largest over the block, in every thread. `warps` holds a word a warp; all
- * threads call, in whole warps, once a kernel (a second call needs a barrier between). */
+/* The largest value over the block, returned in every thread. All threads must call, in whole
+ * warps, once per kernel (a second call needs a barrier before it). `warps` holds a word per warp.
+ */
 static __device__ __forceinline__ float token_block_max(uint32_t most, uint32_t *warps)
 {
     most = __reduce_max_sync(0xffffffffu, most);

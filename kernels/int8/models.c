@@ -1,8 +1,8 @@
 /*
- * models.c - the int8 formulas in the exact order of fp32 operations that the
- * variants use, for comparison bit for bit.
+ * models.c - the int8 formulas in exactly the order of fp32 operations that the variants use, to
+ * compare their results bit by bit.
  *
- * Built without contraction: a multiply-add is fused only where fmaf says so.
+ * Compiled without contraction: a multiply-add is fused only where fmaf is called.
  */
 #include "int8.h"
 

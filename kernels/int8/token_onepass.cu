@@ -1,11 +1,11 @@
 /*
- * token_onepass.cu - per token in one kernel: one block per row, the row kept in
- * shared memory between its largest magnitude and its codes.
+ * token_onepass.cu - per token in one kernel: one block per row, which keeps the row in shared
+ * memory from the search for its largest magnitude until its codes are computed.
  *
- * Formula: a = max |x|; s = fdiv(a, 127); y = rne(fmul(x, fdiv(127, a))).
- * Bytes per element: 4 read (bf16: 2), 1 written; 4 written per row. Operations: 1
- * comparison, 1 product. What it pays over the least: each element passes through
- * shared memory once more, and a row's length limits how many rows are resident.
+ * Formula: a = max |x|; s = fdiv(a, 127); y = rne(fmul(x, fdiv(127, a))). Bytes per element: 4 read
+ * (bf16: 2), 1 written; 4 written per row. Operations: 1 comparison, 1 product. It is slower than
+ * token_best because each element goes through shared memory, and long rows leave few of them
+ * resident.
  */
 #include "int8_token.cuh"
 #include "kernels/cuda/cuda_limits.h"
@@ -25,7 +25,7 @@ static __global__ void __launch_bounds__(THREADS)
     bool vectors = hidden % WIDTH == 0;
     uint32_t most = 0;
 
-    /* Each thread reads back only what it wrote: no barrier for the row itself. */
+    /* Each thread reads only what it wrote itself, so the row needs no barrier. */
     if (vectors) {
         for (int i = WIDTH * threadIdx.x; i < hidden; i += WIDTH * THREADS) {
             struct alignas(WIDTH * sizeof(T)) quad {

@@ -9,6 +9,7 @@
  * The first kernel has one block per row. The second has four elements per thread and takes a of
  * the row from a workspace, because the scale a / 127 does not give a back to the bit.
  */
+#include "kernels/cuda/device_memory.h"
 #include "int8_token.cuh"
 
 enum { THREADS = 256, WIDTH = 4 };
@@ -35,7 +36,7 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-/* blockIdx.y strides over rows, blockIdx.x over what a block covers of one. */
+/* blockIdx.y strides over rows; blockIdx.x is the part of a row. */
 template <typename T>
 static __global__ void __launch_bounds__(THREADS)
     encode(const T *__restrict__ x, int8_t *__restrict__ y, const float *__restrict__ absmax,
@@ -87,11 +88,6 @@ static int launch(struct assay_call *call)
     return assay_launched();
 }
 
-static void teardown(struct assay_call *call)
-{
-    cudaFree(call->state);
-}
-
 static const struct assay_variant variant = {
     .operation = "int8_quantize_token",
     .name = "token_twopass",
@@ -101,7 +97,7 @@ static const struct assay_variant variant = {
     .clock = ASSAY_CLOCK_DEVICE,
     .setup = setup,
     .launch = launch,
-    .teardown = teardown,
+    .teardown = device_memory_free,
     .model = int8_model_token,
 };
 ASSAY_REGISTER_VARIANT(variant);

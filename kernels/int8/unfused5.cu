@@ -10,6 +10,7 @@
  * Each kernel by itself is well written (4 elements per thread, coalesced). So the fused ones win
  * by bytes where memory is the limit, and by launches where it is not.
  */
+#include "kernels/cuda/device_memory.h"
 #include "int8.cuh"
 
 enum { THREADS = 256, WIDTH = 4 };
@@ -96,11 +97,6 @@ static int launch(struct assay_call *call)
     return assay_launched();
 }
 
-static void teardown(struct assay_call *call)
-{
-    cudaFree(call->state);
-}
-
 static const struct assay_variant variant = {
     .operation = "int8_quantize",
     .name = "unfused5",
@@ -110,7 +106,7 @@ static const struct assay_variant variant = {
     .clock = ASSAY_CLOCK_DEVICE,
     .setup = setup,
     .launch = launch,
-    .teardown = teardown,
+    .teardown = device_memory_free,
     .model = int8_model_div,
 };
 ASSAY_REGISTER_VARIANT(variant);

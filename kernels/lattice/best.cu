@@ -44,10 +44,10 @@ static __host__ __device__ constexpr int carry_entries(int lattice)
     return 1 << (2 * lattice_d(lattice));
 }
 
-enum best_way { BY_LIST, ONCE, WALK };
+enum best_method { BY_LIST, ONCE, WALK };
 
 struct best_state {
-    enum best_way way;
+    enum best_method method;
     uint16_t *table; /* device memory: c(b), for the walk the walk's; NULL: none */
     int *most;       /* device memory: the tensor's T; NULL if it has none */
     uint8_t *points; /* device memory: for best_list; NULL: none */
@@ -223,7 +223,7 @@ static void fill_table(int lattice, bool walk, uint16_t *table)
 
 static int make_table(struct assay_call *call, struct best_state *state, int lattice)
 {
-    const bool walk = state->way == WALK;
+    const bool walk = state->method == WALK;
     const size_t bytes =
         (size_t)(walk ? LOOKUP_ENTRIES : carry_entries(lattice)) * sizeof(uint16_t);
     uint16_t *host = (uint16_t *)malloc(bytes);
@@ -252,10 +252,10 @@ static int setup(struct assay_call *call)
     struct best_state *state = (struct best_state *)calloc(1, sizeof *state);
     if (!state) return assay_error("no memory");
     call->state = state;
-    state->way = is_for_once(&job) ? ONCE : BY_LIST;
+    state->method = is_for_once(&job) ? ONCE : BY_LIST;
     if (is_for_walk(&job)) {
         if (walk_blocks(walk_kernel(&job), WALK_BYTES, &state->walkers) < 0) return -1;
-        if (state->walkers) state->way = WALK;
+        if (state->walkers) state->method = WALK;
     }
     if (job.overload == OVERLOAD_TENSOR) {
         call->workspace_bytes += sizeof(int);
@@ -319,8 +319,8 @@ static int launch(struct assay_call *call)
     const struct lattice_args a = lattice_make_args(call, &job);
     const struct best_state *state = (const struct best_state *)call->state;
     cudaStream_t stream = (cudaStream_t)call->stream;
-    if (state->way == WALK) return walk_all(&job, &a, state, stream);
-    if (state->way == BY_LIST) {
+    if (state->method == WALK) return walk_all(&job, &a, state, stream);
+    if (state->method == BY_LIST) {
         struct best_list_args list = {
             a,           vec_groups(&job), state->table, (const uint16_t *)state->points,
             state->most, FAST_KEY_MASK};

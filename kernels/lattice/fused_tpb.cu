@@ -5,6 +5,7 @@
  * Bytes per entry: those of the operation; the extra pass reads x once more. It is slow because
  * neighbouring lanes read 4 bytes each, a block apart, so a warp touches each line d times.
  */
+#include "kernels/cuda/device_memory.h"
 #include "lattice.cuh"
 
 template <int LATTICE, int Q>
@@ -67,10 +68,5 @@ static int launch(struct assay_call *call)
     return lattice_instance(&job, kernel);
 }
 
-static void teardown(struct assay_call *call)
-{
-    cudaFree(call->state);
-}
-
 LATTICE_VARIANTS("fused_tpb", "one kernel, one block per thread", .setup = setup, .launch = launch,
-                 .teardown = teardown);
+                 .teardown = device_memory_free);

@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "kernels/cuda/device_memory.h"
 #include "lattice.cuh"
 
 /* Arrays of one float per entry of a block, padding included (point and sum only where
@@ -205,9 +206,4 @@ static inline void chain_init(struct chain_launch *launch, struct assay_call *ca
         *each[i] = at;
         at += padded(i < 7 ? c->entries : c->blocks);
     }
-}
-
-static inline void chain_teardown(struct assay_call *call)
-{
-    cudaFree(call->state);
 }

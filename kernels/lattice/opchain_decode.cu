@@ -112,7 +112,7 @@ static const struct assay_variant variant = {
     .clock = ASSAY_CLOCK_DEVICE,
     .setup = setup,
     .launch = launch,
-    .teardown = chain_teardown,
+    .teardown = device_memory_free,
     .model = lattice_model_decode,
 };
 ASSAY_REGISTER_VARIANT(variant);

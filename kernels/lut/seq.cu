@@ -5,6 +5,7 @@
  * Operations: M^2 lookups per launch. Its time is rows columns K / d times that of a launch and a
  * synchronisation, so it is timed by the wall clock. It takes the published sizes only.
  */
+#include "kernels/cuda/device_memory.h"
 #include "table.cuh"
 
 enum { LAUNCHES_MAX = 1 << 17 }; /* 32 x 256 x 128, the largest published: a second */
@@ -61,11 +62,6 @@ static int launch(struct assay_call *call)
     return 0;
 }
 
-static void teardown(struct assay_call *call)
-{
-    cudaFree(call->state);
-}
-
 static const struct assay_variant variant = {
     .operation = "lut_matmul",
     .name = "seq",
@@ -76,7 +72,7 @@ static const struct assay_variant variant = {
     .supports = supports,
     .setup = setup,
     .launch = launch,
-    .teardown = teardown,
+    .teardown = device_memory_free,
     .model = lut_model,
     .check = lut_check,
 };

@@ -12,6 +12,7 @@
  * are persistent and walk over tiles of 32 x 32, so that the table is loaded once per SM.
  */
 #include "kernels/cuda/cuda_limits.h"
+#include "kernels/cuda/device_memory.h"
 #include "table.cuh"
 
 enum { SIDE = 32, THREADS = SIDE * SIDE, SHARED_MAX = 227 * 1024 };
@@ -88,11 +89,6 @@ template <typename Entry, bool SHARED> static int launch(struct assay_call *call
     return assay_launched();
 }
 
-static void teardown(struct assay_call *call)
-{
-    cudaFree(call->state);
-}
-
 static const struct assay_variant global_f32 = {
     .operation = "lut_matmul",
     .name = "global",
@@ -103,7 +99,7 @@ static const struct assay_variant global_f32 = {
     .supports = lut_table_unsupported,
     .setup = setup<float, false>,
     .launch = launch<float, false>,
-    .teardown = teardown,
+    .teardown = device_memory_free,
     .model = lut_model,
     .check = lut_check,
 };
@@ -119,7 +115,7 @@ static const struct assay_variant smem_f32 = {
     .supports = supports_shared<float>,
     .setup = setup<float, true>,
     .launch = launch<float, true>,
-    .teardown = teardown,
+    .teardown = device_memory_free,
     .model = lut_model,
     .check = lut_check,
 };
@@ -135,7 +131,7 @@ static const struct assay_variant smem_i16 = {
     .supports = supports_shared<int16_t>,
     .setup = setup<int16_t, true>,
     .launch = launch<int16_t, true>,
-    .teardown = teardown,
+    .teardown = device_memory_free,
     .model = lut_model,
     .check = lut_check,
 };
@@ -151,7 +147,7 @@ extern const struct assay_variant lut_smem_i8 = {
     .supports = supports_shared<int8_t>,
     .setup = setup<int8_t, true>,
     .launch = launch<int8_t, true>,
-    .teardown = teardown,
+    .teardown = device_memory_free,
     .model = lut_model,
     .check = lut_check,
 };

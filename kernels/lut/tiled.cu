@@ -6,6 +6,7 @@
  * column of tiles.
  */
 #include "kernels/cuda/cuda_limits.h"
+#include "kernels/cuda/device_memory.h"
 #include "table.cuh"
 
 enum { SIDE = 64, EACH = 4, ACROSS = SIDE / EACH, THREADS = ACROSS * ACROSS, STEP = 16 };
@@ -127,11 +128,6 @@ static int launch(struct assay_call *call)
     return assay_launched();
 }
 
-static void teardown(struct assay_call *call)
-{
-    cudaFree(call->state);
-}
-
 static const struct assay_variant variant = {
     .operation = "lut_matmul",
     .name = "tiled",
@@ -142,7 +138,7 @@ static const struct assay_variant variant = {
     .supports = supports,
     .setup = setup,
     .launch = launch,
-    .teardown = teardown,
+    .teardown = device_memory_free,
     .model = lut_model,
     .check = lut_check,
 };

@@ -1,11 +1,11 @@
 /*
- * channel_attention.c - operation `channel_attention`: each channel of a leaf times a
- * factor that is learnt from the means of all (Hu et al., "Squeeze-and-Excitation
+ * channel_attention.c - operation `channel_attention`: each channel of a leaf is multiplied by a
+ * factor that is learnt from the means of all channels (Hu et al., "Squeeze-and-Excitation
  * Networks", CVPR 2018).
  *
  *   y[c] = x[c] sigmoid(e_bias[c] + sum over h of e[h][c] relu(s_bias[h] + s[.][h].mean(x)))
  *
- * Bytes per number: 4 read, 4 written. Operations: 2 per number, 4 channels * channels / 4
+ * Bytes per number: 4 read, 4 written. Operations: 2 per number, and 4 * channels * channels / 4
  * per leaf.
  *
  * Bound: all sums are of fp32 in any order. 2^-18 of what a sum's magnitudes add up to is
@@ -71,7 +71,7 @@ static struct judged mean_of(const float *x, int voxels)
     return mean;
 }
 
-/* Factor of one channel of a leaf, from the means of all. */
+/* The factor of one channel of a leaf, from the means of all channels. */
 static struct judged gate_of(const struct attention_job *job, const struct judged *mean,
                              int channel)
 {

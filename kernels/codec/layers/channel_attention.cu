@@ -1,12 +1,12 @@
 /*
  * channel_attention.cu - channel attention on a GPU.
  *
- *   split  three kernels: means, factors, product, as a framework runs it
- *   best   one kernel, one block per leaf: the product finds in L1 or L2 what was read for the
- *          means
+ *   split  three kernels, as a framework runs it: means, factors, product
+ *   best   one kernel, one block per leaf: for the product x is read again, from L1 or L2
  *
- * Bytes per number: 4 read (again from cache for the product), 4 written.
+ * Bytes per number: 4 read (and 4 from cache for the product), 4 written.
  */
+#include "kernels/cuda/device_memory.h"
 #include "channel_attention.h"
 
 constexpr int THREADS = 256, WARPS = THREADS / 32;
@@ -22,7 +22,8 @@ static __device__ __forceinline__ float warp_mean(const float *__restrict__ x, i
     return sum / (float)voxels;
 }
 
-/* Factors of a leaf from its means, all in shared memory; between two barriers. */
+/* The factors of a leaf from its means, all in shared memory. Needs a barrier before; ends with
+ * one. */
 static __device__ __forceinline__ void gate(const struct attention_job &job, const float *mean,
                                             float *hidden, float *factor)
 {
@@ -132,11 +133,6 @@ static int launch_split(struct assay_call *call)
     return assay_launched();
 }
 
-static void teardown_split(struct assay_call *call)
-{
-    cudaFree(call->state);
-}
-
 static const struct assay_variant variant_split = {
     .operation = "channel_attention",
     .name = "split",
@@ -146,7 +142,7 @@ static const struct assay_variant variant_split = {
     .clock = ASSAY_CLOCK_DEVICE,
     .setup = setup_split,
     .launch = launch_split,
-    .teardown = teardown_split,
+    .teardown = device_memory_free,
 };
 ASSAY_REGISTER_VARIANT(variant_split);
 

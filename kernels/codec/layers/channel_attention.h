@@ -1,9 +1,9 @@
 /*
- * channel_attention.h - the dims and buffers of the operation `channel_attention`, and its
- * kernel for others.
+ * channel_attention.h - the dims and buffers of the operation `channel_attention`, and its kernel
+ * for the network.
  *
- * x and y are [leaves][channels][voxels]; s is [channels][channels / 4], s_bias
- * [channels / 4], e [channels / 4][channels], e_bias [channels].
+ * x and y are [leaves][channels][voxels]; s is [channels][channels / 4], s_bias [channels / 4], e
+ * [channels / 4][channels], e_bias [channels].
  */
 #pragma once
 
@@ -24,7 +24,7 @@ enum attention_buffer {
 };
 enum { ATTENTION_SQUEEZE = 4, ATTENTION_MOST_CHANNELS = 256 };
 
-/* A shape worked out, and where its operands are; y may be x. */
+/* The sizes that follow from a shape, and the operands; y may be x. */
 struct attention_job {
     int64_t leaves;
     int channels, hidden, voxels;

@@ -1,11 +1,11 @@
 /*
- * conv3d.c - operation `conv3d`: a convolution of leaves in three dimensions.
+ * conv3d.c - operation `conv3d`: a three-dimensional convolution of leaves.
  *
  *   y[l][o][v] = b[o] + sum over taps t and channels i of w[t][i][o] x[l][i][v stride + t - pad]
  *
- * Bytes: x, w and b read, y written, 4 each. Operations: 2 * kernel^3 * in per number of y,
- * of the arithmetic that `type` names. They include those on the zeros of the border, as
- * is the custom; a kernel that leaves them out may pass the ceiling.
+ * Bytes: x, w and b read, y written, 4 each. Operations: 2 * kernel^3 * in per number of y, in the
+ * arithmetic that `type` names. As is usual, that includes the products with the border's zeros, so
+ * a kernel that leaves them out may exceed the ceiling.
  *
  * Bound: operands rounded to 11 bits (tf32) err by 2^-11 of a product at most, a sum of
  * d products in fp32 in any order by (d + 1) 2^-24 of the sum of magnitudes.
@@ -20,7 +20,7 @@ static const char *supports(const struct assay_shape *shape)
 {
     const int64_t kernel = shape->value[CONV_KERNEL], stride = shape->value[CONV_STRIDE];
     if (shape->value[CONV_SIDE] % stride) return "side is no multiple of stride";
-    /* What leaves side / stride voxels with one zero of padding at each edge. */
+    /* The kernel sizes for which one zero of padding at each edge gives side / stride voxels. */
     const bool fits = (kernel == 1 && stride == 1) || (kernel == 3 && stride == 1) ||
                       (kernel == 4 && stride == 2);
     return fits ? NULL : "kernel and stride must be 1 and 1, 3 and 1, or 4 and 2";

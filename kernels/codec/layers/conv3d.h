@@ -1,9 +1,9 @@
 /*
- * conv3d.h - the dims and buffers of the operation `conv3d`, and its kernel for others.
+ * conv3d.h - the dims and buffers of the operation `conv3d`, and its kernels for others.
  *
- * x is [leaves][in][side^3], y [leaves][out][result^3], voxels x fastest, with
- * result = side / stride. w is [kernel^3 taps, x fastest][in][out], b [out].
- * Padding: one zero before each edge, for kernel 1 none.
+ * x is [leaves][in][side^3], y [leaves][out][result^3], voxels x fastest, with result = side /
+ * stride. w is [kernel^3 taps, x fastest][in][out], b [out]. Padding: one zero before each edge;
+ * none for kernel 1.
  */
 #pragma once
 
@@ -17,7 +17,7 @@ enum conv_dim { CONV_LEAVES, CONV_IN, CONV_OUT, CONV_SIDE, CONV_KERNEL, CONV_STR
 enum conv_type { CONV_FP32, CONV_TF32 };
 enum conv_buffer { CONV_X, CONV_W, CONV_B, CONV_Y };
 
-/* A shape worked out. */
+/* The sizes that follow from a shape. */
 struct conv_job {
     int64_t leaves;
     int in, out, side, kernel, stride;
@@ -48,13 +48,13 @@ static inline int conv_taps(const struct conv_job *job)
     return job->kernel * job->kernel * job->kernel;
 }
 
-/* Numbers that one number of the result is the sum of, borders included. */
+/* How many products one number of the result is the sum of, borders included. */
 static inline int conv_depth(const struct conv_job *job)
 {
     return job->in * conv_taps(job);
 }
 
-/* NULL, or that a variant of one type skips the other. */
+/* assay_variant.supports of variants for one type. */
 static inline const char *conv_only_fp32(const struct assay_shape *shape)
 {
     return shape->value[CONV_TYPE] == CONV_FP32 ? NULL : "type fp32 only";

@@ -1,18 +1,19 @@
 /*
- * conv3d_direct.cu - the convolution as it is written, in fp32: a thread sums eight
- * channels of one voxel, so that a number of x is loaded once for eight products. The
- * weights of the eight are the same for all threads of a warp.
+ * conv3d_direct.cu - direct convolution in fp32. A thread sums eight channels of one voxel, so that
+ * a number of x is loaded once for eight products. The eight weights are the same for all threads
+ * of a warp.
  *
- * Also the columns and the bias of im2col, which stand around a library's product.
+ * Also im2col (the columns) and the bias kernel, which the baseline uses around a library's
+ * product.
  *
- * Operations: 2 * kernel^3 * in per number of y. Bytes: those of the operation; x from cache
- * kernel^3 * out / 8 times.
+ * Operations: 2 * kernel^3 * in per number of y. Bytes: those of the operation; x is read kernel^3
+ * * out / 8 times, from cache.
  */
 #include "conv3d.h"
 
 enum { DIRECT_THREADS = 128, DIRECT_CHANNELS = 8 };
 
-/* Where a tap of a voxel lies in its leaf of x, or -1 on the border. */
+/* The index in its leaf of x of the voxel under a tap, or -1 outside the leaf. */
 static __device__ __forceinline__ int place_of(const struct conv_job &job, int voxel, int tap)
 {
     const int r = job.result, k = job.kernel, side = job.side;
@@ -24,7 +25,8 @@ static __device__ __forceinline__ int place_of(const struct conv_job &job, int v
     return inside ? (z * side + y) * side + x : -1;
 }
 
-/* Grid: pieces of DIRECT_THREADS voxels over all leaves; eight channels of y. */
+/* Grid: x counts pieces of DIRECT_THREADS voxels over all leaves, y eight channels of the result.
+ */
 static __global__ void __launch_bounds__(DIRECT_THREADS)
     direct(const float *__restrict__ x, const float *__restrict__ w, const float *__restrict__ b,
            float *__restrict__ y, struct conv_job job)

@@ -1,9 +1,8 @@
 /*
  * conv3d_host.c - `conv3d` on the host.
  *
- *   host_scalar  as it is written, on one core
- *   host_omp     all cores; the weights of sixteen channels against one number of x, in
- *                vector units
+ *   host_scalar  the formula, on one core
+ *   host_omp     all cores; one number of x times the weights of sixteen channels, in vector units
  *
  * Also the columns of im2col. Operations: 2 * kernel^3 * in per number of y.
  */
@@ -20,7 +19,7 @@
 
 enum { BLOCK = 16 };
 
-/* Where a tap of a voxel lies in its leaf of x, or -1 on the border. */
+/* The index in its leaf of x of the voxel under a tap, or -1 outside the leaf. */
 static int place_of(const struct conv_job *job, int voxel, int tap)
 {
     const int r = job->result, k = job->kernel, side = job->side;

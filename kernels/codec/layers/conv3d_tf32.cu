@@ -24,7 +24,7 @@ template <int WIDTH> struct stages {
     uint32_t b[2][DEPTH][WIDTH + PAD];
 };
 
-/* What a thread copies: one voxel's, and one channel's, numbers of a step. */
+/* The part of a step that a thread copies: numbers of one voxel, and of one channel. */
 template <int WIDTH> struct gatherer {
     enum { A_EACH = ROWS * DEPTH / THREADS, B_EACH = WIDTH * DEPTH / THREADS };
     enum { A_STEP = THREADS / ROWS, B_STEP = THREADS / WIDTH };
@@ -52,7 +52,7 @@ template <int WIDTH> struct gatherer {
         w = all_w + (channel_in ? channel : 0);
     }
 
-    /* Where a tap is in its channel, or -1. */
+    /* The index in its channel of the voxel under a tap, or -1 outside the leaf. */
     __device__ __forceinline__ int place(int tap) const
     {
         const int k = job.kernel, side = job.side;
@@ -62,7 +62,7 @@ template <int WIDTH> struct gatherer {
         return inside ? (tz * side + ty) * side + tx : -1;
     }
 
-    /* With SAME, all of a step are channels of one tap. */
+    /* With SAME, a step consists of channels of a single tap. */
     template <bool SAME> __device__ __forceinline__ void load(int first)
     {
         const int taps = job.kernel * job.kernel * job.kernel, depth = taps * job.in;
@@ -143,7 +143,7 @@ static __device__ __forceinline__ void store_sums(const struct conv_job &job, co
         }
 }
 
-/* Grid: pieces of 128 voxels over all leaves; WIDTH channels of y. */
+/* Grid: x counts pieces of 128 voxels over all leaves, y WIDTH channels of the result. */
 template <int WIDTH, bool SAME>
 static __global__ void __launch_bounds__(THREADS, 2)
     implicit_product(const float *__restrict__ x, const float *__restrict__ w,

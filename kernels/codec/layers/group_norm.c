@@ -1,11 +1,12 @@
 /*
  * group_norm.c - operation `group_norm_relu`: normalise each group of channels of a leaf, scale and
- * shift each channel, and set what is negative to zero.
+ * shift each channel, and set negative results to zero (Wu and He, "Group Normalization", ECCV
+ * 2018).
  *
  *   y = max(0, (x - mean) / sqrt(variance + 1e-5) * gamma[c] + beta[c])
  *
- * with the mean and the (biased) variance of the group (Wu and He, "Group Normalization", ECCV
- * 2018).
+ * mean and variance are those of the group; the variance is biased.
+ *
  * Bytes per number: 4 read, 4 written. Operations: about 8.
  *
  * Bound: a mean of numbers summed in fp32 is off by a few 2^-24 of it, and so is each number after

@@ -13,7 +13,7 @@
 
 enum { HELD = 8 }; /* loads of 16 bytes that a thread of `best` holds */
 
-/* The sum over all threads of a block of at most 128, in every thread. */
+/* The sum over all threads of a block, returned in every thread; at most 128 threads. */
 template <int THREADS> static __device__ __forceinline__ float block_sum(float value)
 {
     __shared__ float part[THREADS / 32];
@@ -21,7 +21,7 @@ template <int THREADS> static __device__ __forceinline__ float block_sum(float v
     for (int mask = 16; mask > 0; mask /= 2)
         value += __shfl_xor_sync(0xffffffffu, value, mask);
     if (THREADS == 32) return value;
-    __syncthreads(); /* the last sum's parts are used up */
+    __syncthreads(); /* all threads have read the parts of the last sum */
     if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = value;
     __syncthreads();
     value = part[0];
@@ -37,7 +37,7 @@ static __device__ __forceinline__ float norm_one(float centred, float scale, flo
     return fmaxf(fmaf(centred * scale, gamma, beta), 0.0f);
 }
 
-/* First channel of the block's group. */
+/* The first channel of the block's group. */
 static __device__ __forceinline__ int first_channel(const struct norm_job &job)
 {
     return (int)(blockIdx.x % (unsigned)job.groups_per_leaf) * job.channels_per_group;
@@ -102,7 +102,7 @@ static __global__ void __launch_bounds__(THREADS, 512 / THREADS)
     for (int k = 0; k < HELD; k++) {
         const int i = k * THREADS + threadIdx.x;
         if (i >= pieces) continue;
-        /* Voxels of a channel are a multiple of four: one channel a piece. */
+        /* A piece of four numbers is in one channel, because voxels are a multiple of four. */
         const int channel = first + 4 * i / job.voxels;
         const float a = gamma[channel], b = beta[channel];
         out[i] = make_float4(norm_one(v[k].x, scale, a, b), norm_one(v[k].y, scale, a, b),

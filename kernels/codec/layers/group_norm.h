@@ -1,8 +1,8 @@
 /*
  * group_norm.h - the dims and buffers of the operation `group_norm_relu`.
  *
- * x and y are [leaves, channels, voxels], voxels fastest; a group is channels / groups
- * neighbouring channels of one leaf, so its numbers lie together.
+ * x and y are [leaves, channels, voxels], voxels fastest. A group is channels / groups successive
+ * channels of one leaf, so its numbers are contiguous.
  */
 #pragma once
 
@@ -13,7 +13,7 @@ enum norm_buffer { NORM_X, NORM_GAMMA, NORM_BETA, NORM_Y };
 
 #define NORM_EPSILON 1e-5
 
-/* A shape worked out. */
+/* The sizes that follow from a shape. */
 struct norm_job {
     int64_t groups; /* in the whole batch */
     int groups_per_leaf;
@@ -38,8 +38,8 @@ static inline struct norm_job norm_job(const struct assay_shape *shape)
 extern "C" {
 #endif
 
-/* Enqueue on `stream`, a cudaStream_t, the kernel `best`; voxels are a multiple of 4 and a
- * group has at most 4096 numbers. */
+/* Enqueue the kernel of `best` on `stream`, a cudaStream_t. Voxels must be a multiple of 4, and a
+ * group may have at most 4096 numbers. */
 int group_norm_relu_enqueue(const struct norm_job *job, const float *x, const float *gamma,
                             const float *beta, float *y, void *stream);
 

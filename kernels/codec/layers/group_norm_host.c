@@ -1,7 +1,7 @@
 /*
- * group_norm_host.c - group norm and ReLU on the host, a group after another on one
- * core, and spread over all: mean, variance and result in three passes over the group,
- * the second and third from cache.
+ * group_norm_host.c - group norm and ReLU on the host: one group after another on one core, or
+ * groups over all cores. Mean, variance and result take three passes over the group, the second and
+ * third from cache.
  *
  * Bytes per number: 4 read, 4 written. Operations: about 8.
  */

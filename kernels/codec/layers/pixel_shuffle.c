@@ -1,11 +1,11 @@
 /*
- * pixel_shuffle.c - operation `pixel_shuffle`: eight channels to one of twice the edge (Shi
- * et al., "Real-Time Single Image and Video Super-Resolution", CVPR 2016, in three
+ * pixel_shuffle.c - operation `pixel_shuffle`: eight channels become one with twice the edge (Shi
+ * et al., "Real-Time Single Image and Video Super-Resolution", CVPR 2016, here in three
  * dimensions).
  *
  *   y[l][c][2 z + dz][2 y + dy][2 x + dx] = x[l][8 c + 4 dz + 2 dy + dx][z][y][x]
  *
- * Bytes per number: 4 read, 4 written. Operations: none; bit for bit.
+ * Bytes per number: 4 read, 4 written. Operations: none. Results must be equal bit by bit.
  */
 #include "pixel_shuffle.h"
 
@@ -25,7 +25,7 @@ static struct assay_work work(const struct assay_shape *shape)
     return (struct assay_work){.read_bytes = bytes, .write_bytes = bytes};
 }
 
-/* The number of x that number `at` of y is. */
+/* The index in x of the number that becomes number `at` of y. */
 static int64_t source_of(const struct shuffle_job *job, int64_t at)
 {
     const int64_t side = job->side, edge = 2 * side;
@@ -85,7 +85,7 @@ static int launch_scalar(struct assay_call *call)
     return 0;
 }
 
-/* A row of y is two rows of x in turn. */
+/* A row of y takes its numbers alternately from two rows of x. */
 static int launch_omp(struct assay_call *call)
 {
     const struct shuffle_job job = shuffle_job(call->shape);

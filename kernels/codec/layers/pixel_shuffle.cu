@@ -2,8 +2,8 @@
  * pixel_shuffle.cu - the pixel shuffle on a GPU.
  *
  *   scalar  one thread per number of y
- *   best    four numbers of a row of y per thread, two each of two channels of x:
- *           two loads of 8 bytes and a store of 16
+ *   best    one thread per four numbers of a row of y, two each from two channels of x: two loads
+ *           of 8 bytes and a store of 16
  *
  * Bytes per number: 4 read, 4 written. Operations: none.
  */
@@ -11,7 +11,7 @@
 
 constexpr int THREADS = 256;
 
-/* The number of x that number `at` of y is. */
+/* The index in x of the number that becomes number `at` of y. */
 static __device__ __forceinline__ int64_t source_of(const struct shuffle_job &job, int64_t at)
 {
     const int side = job.side, edge = 2 * side, cube = edge * edge * edge;

@@ -1,6 +1,6 @@
 /*
- * pixel_shuffle.h - the dims and buffers of the operation `pixel_shuffle`, and its kernel
- * for others.
+ * pixel_shuffle.h - the dims and buffers of the operation `pixel_shuffle`, and its kernel for the
+ * network.
  *
  * x is [leaves][8 channels][side^3], y [leaves][channels][(2 side)^3], x fastest.
  */

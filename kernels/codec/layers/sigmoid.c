@@ -3,13 +3,13 @@
  *
  * Bytes per number: 4 read, 4 written. Operations: about 10.
  *
- * Tolerance: a step of the result (2^-22 of it), or of the smallest normal number.
+ * Tolerance: 2^-21 of the result, or the smallest normal number.
  */
 #include <math.h>
 
 #include "sigmoid.h"
 
-/* Saturation at both ends, a result that is denormal, and both zeros. */
+/* Saturation at both ends, a denormal result, and both zeros. */
 static const float hard[] = {0.0f, -0.0f, 88.0f, -88.0f, -100.0f, INFINITY, -INFINITY, NAN};
 
 static int64_t count_of(const struct assay_shape *shape)

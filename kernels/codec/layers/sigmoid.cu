@@ -1,5 +1,5 @@
 /*
- * sigmoid.cu - the sigmoid on a GPU: `scalar` one thread per number, `vec4` four.
+ * sigmoid.cu - the sigmoid on a GPU: `scalar` has one thread per number, `vec4` one per four.
  *
  * Bytes per number: 4 read, 4 written. Operations: about 10.
  */

@@ -27,10 +27,10 @@ static const char *const batch_types[] = {"fp32", "tf32", NULL};
                     .choices = batch_types,                                                        \
                     .fallback = BATCH_TF32}
 
-/* Leaves that the figures of quality look at. */
+/* How many leaves the figures of quality are computed from. */
 enum { BATCH_LOOKED_AT = 32 };
 
-/* NULL, or that a variant of one type skips the other. */
+/* assay_variant.supports of variants for one type. */
 static inline const char *batch_only_fp32(const struct assay_shape *shape)
 {
     return shape->value[BATCH_TYPE] == BATCH_FP32 ? NULL : "type fp32 only";

@@ -25,9 +25,10 @@
 enum { MOST = NET_SHUFFLED * LEAF_VOXELS, LAYERS = 3, SMALL = LEAF_EDGE / 2 };
 
 struct unfused {
-    const struct codec_weights *weights; /* pointers into `storage` of the host: see at() */
-    float *storage;                      /* the same on the device */
-    float *layers, *layer[LAYERS];       /* one piece: x, and two between */
+    const struct codec_weights
+        *weights;   /* pointers into the host's `storage`; at() gives the device's address */
+    float *storage; /* the same on the device */
+    float *layers, *layer[LAYERS]; /* one piece: x, and two between */
     int64_t leaves;
     int processors;
     void *stream;
@@ -68,7 +69,7 @@ static void teardown(struct assay_call *call)
     free(net);
 }
 
-/* Where a weight of the host is on the device. */
+/* The device's address of a weight, given the host's. */
 static const float *at(const struct unfused *net, const float *host)
 {
     return net->storage + (host - net->weights->storage);
@@ -108,7 +109,7 @@ static int attention(const struct unfused *net, const struct codec_attention *bl
     return channel_attention_enqueue(&job, net->stream);
 }
 
-/* On layer 0, by way of the others. */
+/* In place on activations 0; 1 and 2 hold what is between. */
 static int residual(const struct unfused *net, const struct codec_residual *block, int side)
 {
     float *x = net->layer[0], *a = net->layer[1], *b = net->layer[2];

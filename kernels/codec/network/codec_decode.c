@@ -43,7 +43,8 @@ static int reference(const struct assay_shape *shape, const void *const in[], in
     return codec_expect_voxels(in[DECODE_CODES], begin, end, expected);
 }
 
-/* mse and psnr_db against the exact decoder, of a range of 1; max_error: the largest. */
+/* mse and psnr_db (for a range of 1) relative to the exact decoder; max_error: the largest error.
+ */
 static int quality(const struct assay_shape *shape, const void *const host[],
                    struct assay_metric out[ASSAY_MAX_METRICS])
 {

@@ -12,7 +12,7 @@
 #include "codec_expect.h"
 #include "kernels/codec/leaves.h"
 
-/* Leaves of the volume from its middle on, where there is something. */
+/* Leaves from the middle of the volume on, because its corners are empty. */
 static const int64_t FIRST_LEAF = (int64_t)LEAF_VOLUME / 2 * LEAF_VOLUME * LEAF_VOLUME;
 
 static const char *const volumes[] = {"smoke", "sdf", "noise", NULL};

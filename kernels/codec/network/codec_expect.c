@@ -114,7 +114,7 @@ enum assay_match codec_code_match(const struct assay_shape *shape, int buffer, d
 
 /* ----------------------------------------------------------------- quality -- */
 
-/* mse and peak-to-peak range of what the codes restore to, in fp32, against the input. */
+/* The mse of the leaves that are decoded from the codes, in fp32, and the range of the input. */
 static int restore(const struct codec_weights *weights, const float *leaves, const uint8_t *codes,
                    int64_t count, double *mse, double *range)
 {
@@ -157,7 +157,7 @@ int codec_code_quality(const float *leaves, const uint8_t *codes, int64_t count,
     out[0] =
         (struct assay_metric){"mismatch_rate", (double)mismatches / (double)(count * LEAF_VECTORS)};
     out[1] = (struct assay_metric){"mse", mse};
-    /* Leaves of one value have no range to hold an error against. */
+    /* Leaves with a single value have no range for psnr_db. */
     out[2] = (struct assay_metric){"psnr_db", range > 0 ? 10 * log10(range * range / mse) : NAN};
     out[3] = (struct assay_metric){"compression_ratio", 4.0 * LEAF_VOXELS / LEAF_VECTORS};
     return 4;

@@ -9,21 +9,21 @@
 
 #include "codec_net.h"
 
-/* Where the operands of convolutions are rounded to tf32, distances this near to each
- * other, relative to the least, may change their order. The rounding alone, done on
- * the host, moved 1 code of 9216, at 3e-4. */
+/* Rounding the operands of convolutions to tf32 may exchange two distances that differ by less than
+ * this share of the smaller one. On the host, the rounding alone changed 1 code of 9216, whose
+ * distances differed by 3e-4. */
 #define CODEC_NEAR_TF32 2e-3
 
-/* A buffer of leaves, as voxels or as codes. As inputs voxels are
- * filled by the operation, and codes are arbitrary. */
+/* A buffer of leaves, as voxels or as codes. As an input, voxels are filled by the operation and
+ * codes are random. */
 struct assay_buffer codec_leaves_buffer(enum assay_role role, int64_t leaves);
 struct assay_buffer codec_codes_buffer(enum assay_role role, int64_t leaves);
 
-/* Codes [begin, end) of the leaves, as search_expect has them. */
+/* Codes [begin, end) of the leaves, encoded as search_expect does. */
 int codec_expect_codes(const float *leaves, int64_t begin, int64_t end, double relative,
                        double *expected);
 
-/* Voxels [begin, end) of what the codes restore to. */
+/* Voxels [begin, end) of the leaves that are decoded from the codes. */
 int codec_expect_voxels(const uint8_t *codes, int64_t begin, int64_t end, double *expected);
 
 /* The cost of a code or a voxel, in multiply-adds (assay_operation.reference_cost), and how many
@@ -33,7 +33,7 @@ int64_t codec_code_run(const struct assay_shape *shape);
 double codec_voxel_cost(const struct assay_shape *shape);
 int64_t codec_voxel_run(const struct assay_shape *shape);
 
-/* search_match for an operation whose output is codes. */
+/* assay_operation.match of operations whose output is codes: search_match. */
 enum assay_match codec_code_match(const struct assay_shape *shape, int buffer, double expected,
                                   double got);
 

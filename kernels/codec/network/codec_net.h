@@ -10,16 +10,20 @@
  *   attention (64), conv 3 (64 to 256), pixel shuffle           at 4^3
  *   conv 3 (32 to 1), sigmoid                                   at 8^3
  *
- * Residual block: x + 0.1 conv3(relu(norm(conv3(relu(norm(x)))))), with as many groups as
- * the first norm of its side (He et al., "Identity Mappings in Deep Residual Networks",
- * ECCV 2016). Attention: x sigmoid(E relu(S mean(x) + s) + e), a quarter of the channels
- * between (Hu et al., "Squeeze-and-Excitation Networks", CVPR 2018). Convolutions pad
- * with one zero (kernel 1: none) and have a bias. Pixel shuffle: channel 8 c + 4 dz +
- * 2 dy + dx of voxel (z, y, x) is channel c of voxel (2 z + dz, 2 y + dy, 2 x + dx).
+ * Residual block: x + 0.1 conv3(relu(norm(conv3(relu(norm(x)))))), with as many groups as the first
+ * norm of encoder or decoder (He et al., "Identity Mappings in Deep Residual Networks", ECCV 2016).
  *
- * Operations per leaf, a multiply-add as two: encoder 26.4 M and 4.2 M of search,
- * decoder 114.1 M. The weights are seeded noise, scaled as for training: the codec runs
- * at the cost of a trained one, but what it restores is no likeness.
+ * Attention: x sigmoid(E relu(S mean(x) + s) + e), with a quarter of the channels in between (Hu et
+ * al., "Squeeze-and-Excitation Networks", CVPR 2018).
+ *
+ * Convolutions pad with one zero (kernel 1: none) and have a bias.
+ *
+ * Pixel shuffle: channel 8 c + 4 dz + 2 dy + dx of voxel (z, y, x) becomes channel c of voxel (2 z
+ * + dz, 2 y + dy, 2 x + dx).
+ *
+ * Operations per leaf, a multiply-add counted as two: encoder 26.4 M and 4.2 M for the search,
+ * decoder 114.1 M. The weights are seeded noise, scaled as for training: the codec takes the time
+ * of a trained one, but the decoded leaves do not resemble the input.
  */
 #pragma once
 
@@ -91,20 +95,20 @@ struct codec_weights {
     size_t count;
 };
 
-/* The same weights for the same seed; NULL with assay_error where memory is short.
- * codec_weights_release takes NULL. */
+/* The same weights for the same seed; NULL with assay_error if out of memory.
+ * codec_weights_release accepts NULL. */
 struct codec_weights *codec_weights_make(uint64_t seed);
 void codec_weights_release(struct codec_weights *weights);
 
-/* In double. `codes` is [count][LEAF_VECTORS], `leaves` [count][LEAF_VOXELS], x fastest.
- * margin[i], where asked for, is (d_2 - d_1) / d_1 of the two least squared distances:
- * what separates code i from another. All cores; 0, or -1 with assay_error. */
+/* In double, on all cores. `codes` is [count][LEAF_VECTORS], `leaves` [count][LEAF_VOXELS], x
+ * fastest. Unless `margin` is NULL, margin[i] is (d_2 - d_1) / d_1 for the two least squared
+ * distances of vector i: how far code i is from being another. 0, or -1 with assay_error. */
 int codec_encode_reference(const struct codec_weights *weights, const float *leaves, int64_t count,
                            uint8_t *codes, double *margin);
 int codec_decode_reference(const struct codec_weights *weights, const uint8_t *codes, int64_t count,
                            double *leaves);
 
-/* In fp32, all cores. */
+/* The same in fp32. */
 int codec_encode_host(const struct codec_weights *weights, const float *leaves, int64_t count,
                       uint8_t *codes);
 int codec_decode_host(const struct codec_weights *weights, const uint8_t *codes, int64_t count,

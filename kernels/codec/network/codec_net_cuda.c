@@ -1,6 +1,6 @@
 /*
- * codec_net_cuda.c - a net: its weights packed on the host, in one piece of device
- * memory, and its two calls. See codec_net_cuda.h.
+ * codec_net_cuda.c - makes a net (packs its weights on the host and copies them to one block of
+ * device memory), encodes and decodes with it. See codec_net_cuda.h.
  */
 #include "codec_net_cuda.h"
 
@@ -16,11 +16,12 @@ struct codec_net {
     void *memory;
     struct fused_encoder encoder;
     struct fused_decoder decoder;
-    int processors; /* that blocks may be spread over in clusters; 1: the GPU has none */
+    int processors; /* that blocks in clusters may use; 1: the GPU has no clusters */
     int side_by_side;
 };
 
-/* The device's memory as it is laid out. Without `host` it is only counted. */
+/* The layout of the device's memory as it is built up. If `host` is NULL, bytes are only counted.
+ */
 struct image {
     float *host, *device;
     size_t used; /* floats */

@@ -75,14 +75,14 @@ static __device__ __forceinline__ void widen(struct decode_memory *memory,
     }
 }
 
-/* Where four voxels of a row at 8^3 lie, in pieces: the halves of rows 4 to 7 are swapped,
- * so that eight threads read from all banks. */
+/* The place of four voxels of a row at 8^3, in pieces: the halves of rows 4 to 7 are exchanged, so
+ * that eight threads read from all banks. */
 static __device__ __forceinline__ int large_place(int leaf, int channel, int z, int y, int half)
 {
     return ((leaf * PASS_CHANNELS + channel) * 64 + z * 8 + y) * 2 + (half ^ (y >> 2 & 1));
 }
 
-/* The sums of a pass through the shuffle. A pair of channels is a pair of voxels. */
+/* Store the sums of a pass as the pixel shuffle places them: two channels become two voxels. */
 static __device__ __forceinline__ void store_shuffled(float4 *large, const struct quarter &mine,
                                                       int first, const float sum[4][4][4],
                                                       const float *bias)
@@ -103,7 +103,7 @@ static __device__ __forceinline__ void store_shuffled(float4 *large, const struc
         }
 }
 
-/* The pass's share of the last convolution, for the thread's row of eight voxels. */
+/* Add the pass's channels to the last convolution, for the thread's row of eight voxels. */
 static __device__ __forceinline__ void add_last(const struct decode_memory *memory, int pass,
                                                 float sum[8])
 {
@@ -169,7 +169,7 @@ static __device__ __forceinline__ void store_leaves(const Team &team, struct dec
         for (int i = 0; i < EACH; i += 2)
             *(float2 *)(leaves_out + first * LEAF_VOXELS + at + i) =
                 make_float2(sigmoid(sum[i]), sigmoid(sum[i + 1]));
-    team.wait(); /* a block that ended could not be read */
+    team.wait(); /* the memory of a block that has ended must not be read */
 }
 
 template <class Team>
@@ -187,7 +187,7 @@ static __device__ __forceinline__ void decode_leaves(const Team &team,
     const int64_t code = first_leaf * LEAF_VECTORS + threadIdx.x;
 
     team.begin();
-    /* A leaf behind the last is decoded from zeros and not written. */
+    /* Leaves after the last are decoded from zeros and not written. */
     memory->codes[threadIdx.x] = code < leaves * LEAF_VECTORS ? codes[code] : 0;
     for (int i = threadIdx.x; i < LAST_NUMBERS; i += NET_THREADS)
         ((float *)memory->last)[i] =
@@ -195,7 +195,7 @@ static __device__ __forceinline__ void decode_leaves(const Team &team,
     __syncthreads();
     widen<PIECES>(memory, weights, rank * PIECES);
     __syncthreads();
-    /* Unrounded: it is also what the residual block adds to. */
+    /* Not rounded, because the residual block adds to it. */
     norm_small<NET_WIDE, GROUPS, false>(memory->x, memory->x, weights.norm, rank * GROUPS);
     team.wait_begun();
     residual_small<NET_WIDE>(team, memory->x, memory->t, weights.residual);

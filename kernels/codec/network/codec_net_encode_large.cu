@@ -39,7 +39,7 @@ static __device__ __forceinline__ void load_leaves(float *input, const float *__
     __syncthreads();
 }
 
-/* x = conv3 of the input: the 27 taps are the channels of one product. A warp has a z. */
+/* x = conv3 of the input, as one product whose channels are the 27 taps. One warp per z. */
 static __device__ __forceinline__ void stem(struct large_memory *memory,
                                             const struct large_weights &weights)
 {
@@ -87,7 +87,7 @@ static __device__ __forceinline__ void stem(struct large_memory *memory,
     }
 }
 
-/* A warp has a leaf's group: four channels, one piece of each voxel. */
+/* One warp per group of a leaf: four channels, which are one piece of each voxel. */
 struct large_group {
     int piece, voxel; /* the lane's first; then every 64th */
 
@@ -142,8 +142,8 @@ static __device__ __forceinline__ void one_norm(float4 *t, struct norm_weights w
     mine.store_rounded(t, v);
 }
 
-/* An eighth of the cells at 8^3: two along z, and four along y counted from an edge. An
- * inner and an outer piece share a tensor core, since outer pieces are less work. */
+/* An eighth of the cells at 8^3: two along z, and four along y counted from an edge. Inner and
+ * outer pieces share a tensor core, since outer pieces need fewer products. */
 struct eighth {
     int first_z;
     bool far_y;

@@ -49,7 +49,7 @@ struct fused_decoder {
     struct fused_conv last; /* [tap][in], not packed */
 };
 
-/* Bytes of workspace per leaf: what passes from the encoder's first kernel to its second. */
+/* Bytes of workspace per leaf: the result of the encoder's first kernel. */
 enum { FUSED_LEAF_BYTES = 4 * NET_DOWN * LEAF_VECTORS };
 
 /* Once for the current device, before the first launch: allow the shared memory. */

@@ -1,6 +1,5 @@
 /*
- * codec_net_host.c - the codec's network in fp32 on all cores, one leaf per core; see
- * codec_net.h.
+ * codec_net_host.c - the codec's network in fp32, one leaf per core; see codec_net.h.
  */
 #pragma GCC optimize("O3")
 

@@ -1,9 +1,9 @@
 /*
- * codec_net_layers.h - the layers of codec_net.h on the host, for whichever type `real`
- * is where this is included: double for the reference, float for the host's own codec.
+ * codec_net_layers.h - the layers of codec_net.h on the host, for the type that the including file
+ * calls `real`: double for the reference, float for the fp32 codec.
  *
- * Activations are [voxel, x fastest][channel]. Sums over a leaf are in double either way.
- * Inside a file of its own type everything is static; include it once.
+ * Activations are [voxel, x fastest][channel]. Sums over a leaf are in double in both. Everything
+ * is static: include it once, in a file of its own.
  */
 #pragma once
 
@@ -24,16 +24,16 @@
 enum {
     LAYERS_PADDED = (LEAF_EDGE + 2) * (LEAF_EDGE + 2) * (LEAF_EDGE + 2) * NET_SHUFFLED,
     LAYERS_MOST = LEAF_VOXELS * NET_SHUFFLED, /* numbers of the largest layer */
-    LAYERS_CHANNELS = 16,                     /* of the result that are summed at a time, */
-    LAYERS_VOXELS = 4,                        /* for so many voxels in a row */
+    LAYERS_CHANNELS = 16, /* channels of the result that are summed at a time, */
+    LAYERS_VOXELS = 4,    /* for so many voxels in a row */
 };
 
-/* What one leaf needs on its way. */
+/* Memory for the activations of one leaf. */
 struct layers {
     real padded[LAYERS_PADDED], from[LAYERS_MOST], to[LAYERS_MOST], kept[LAYERS_MOST];
 };
 
-/* x [edge^3][channels] with a border of zeros of one voxel. */
+/* Copy x [edge^3][channels] and surround it with one voxel of zeros. */
 static void layers_pad(const real *x, int edge, int channels, real *padded)
 {
     const int wide = edge + 2;
@@ -44,7 +44,7 @@ static void layers_pad(const real *x, int edge, int channels, real *padded)
                    x + (z * edge + y) * edge * channels, sizeof *x * (size_t)(edge * channels));
 }
 
-/* LAYERS_CHANNELS channels of LAYERS_VOXELS voxels: `at` is the first voxel's corner. */
+/* Sum LAYERS_CHANNELS channels of LAYERS_VOXELS voxels; `at` is the first tap of the first one. */
 LAYERS_WIDEST static void layers_conv_block(const struct codec_conv *conv, const real *at, int wide,
                                             int stride, int channel, real *y)
 {
@@ -79,7 +79,8 @@ static real layers_conv_one(const struct codec_conv *conv, const real *at, int w
     return sum + (real)conv->bias[channel];
 }
 
-/* x at `edge` to y at edge / stride; kernel 1 reads its voxel, others one before it. */
+/* Convolve x at `edge` to y at edge / stride. The first tap of kernel 1 is the voxel itself, of
+ * larger kernels the voxel before it. */
 static void layers_conv(const struct codec_conv *conv, int edge, int stride, const real *x, real *y,
                         real *padded)
 {
@@ -183,7 +184,7 @@ static void layers_shuffle(const real *x, int channels, real *y)
     }
 }
 
-/* What is searched for: 64 vectors, in work->to. */
+/* The vectors that the search takes: 64, in work->to. */
 static const real *layers_encode(const struct codec_weights *weights, const float *leaf,
                                  struct layers *work)
 {
@@ -220,7 +221,7 @@ static void layers_decode(const struct codec_weights *weights, const uint8_t *co
         leaf[i] = layers_sigmoid(work->to[i]);
 }
 
-/* The nearest codeword of z; *margin, unless NULL, as codec_encode_reference has it. */
+/* The codeword nearest to z; *margin, unless NULL, as of codec_encode_reference. */
 LAYERS_WIDEST static uint8_t layers_nearest(const real *z, const float *codebook, double *margin)
 {
     real least = INFINITY, second = INFINITY;
@@ -245,7 +246,7 @@ LAYERS_WIDEST static uint8_t layers_nearest(const real *z, const float *codebook
     return (uint8_t)best;
 }
 
-/* Every leaf, on all cores. */
+/* Encodes all leaves, one leaf per core. */
 static int layers_encode_all(const struct codec_weights *weights, const float *leaves,
                              int64_t count, uint8_t *codes, double *margin)
 {

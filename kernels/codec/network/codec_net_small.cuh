@@ -30,7 +30,7 @@ struct quarter {
         return first + i * along_z + j * along_y;
     }
 
-    /* Where tap 3 (dz + 1) + dy + 1, seen from the corner, lies beside the middle one. */
+    /* The offset of tap 3 (dz + 1) + dy + 1, seen from the corner, from the middle tap. */
     __device__ __forceinline__ int tap(int turn) const
     {
         return (turn / 3 - 1) * tap_z + (turn % 3 - 1) * tap_y;

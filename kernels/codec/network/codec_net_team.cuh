@@ -1,6 +1,6 @@
 /*
- * codec_net_team.cuh - the blocks that share the work on the same few leaves at 4^3: one
- * alone, or a cluster by way of distributed shared memory (compute capability 9.0).
+ * codec_net_team.cuh - the blocks that share the work on the same few leaves at 4^3: a single
+ * block, or a cluster that uses distributed shared memory (compute capability 9.0).
  */
 #pragma once
 
@@ -8,7 +8,7 @@
 
 #include "codec_net_tile.cuh"
 
-/* One. */
+/* A single block. */
 struct team_alone {
     enum { SIZE = 1 };
 
@@ -29,20 +29,20 @@ struct team_alone {
         __syncthreads();
     }
 
-    /* Where `memory` of this block lies in another's. */
+    /* The address in another block of what is `memory` in this one. */
     __device__ __forceinline__ float *of(float *memory, int) const
     {
         return memory;
     }
 
-    /* What this block made of `tile` is in every block's; ends with a barrier. */
+    /* Copy what this block computed of `tile` to all other blocks; ends with a barrier. */
     template <int CHANNELS> __device__ __forceinline__ void spread(float4 *) const
     {
         __syncthreads();
     }
 };
 
-/* The blocks of a cluster, and each has the same leaves and a share of the channels. */
+/* The blocks of a cluster, each with the same leaves and a share of the channels. */
 template <int BLOCKS> struct team_cluster {
     enum { SIZE = BLOCKS };
 

@@ -21,13 +21,13 @@
 #include "kernels/codec/search/vq_search_mma.cuh"
 
 constexpr int NET_THREADS = 256, NET_WARPS = NET_THREADS / 32;
-constexpr int SMALL_LEAVES = 4, LARGE_LEAVES = 2; /* of a block at 4^3 and at 8^3 */
+constexpr int SMALL_LEAVES = 4, LARGE_LEAVES = 2; /* leaves of a block at 4^3 and at 8^3 */
 constexpr int SMALL_VOXELS = SMALL_LEAVES * LEAF_VECTORS;
 constexpr int LARGE_VOXELS = LARGE_LEAVES * LEAF_VOXELS;
 
 /* ------------------------------------------------------------------ layout -- */
 
-/* Where `piece` of a voxel lies, in pieces. voxel = 16 cell + row. */
+/* The place of `piece` of a voxel, in pieces. voxel = 16 cell + row. */
 template <int CHANNELS> static __device__ __forceinline__ int place(int voxel, int piece)
 {
     const int swap = CHANNELS == 16 ? (voxel & 2) | (voxel >> 2 & 1)
@@ -35,7 +35,7 @@ template <int CHANNELS> static __device__ __forceinline__ int place(int voxel, i
     return voxel * (CHANNELS / 4) + (piece ^ swap);
 }
 
-/* The two neighbouring sums of a lane. `channel` is even. */
+/* Store the two neighbouring sums of a lane; `channel` is even. */
 template <int CHANNELS>
 static __device__ __forceinline__ float2 *pair_at(float4 *tile, int voxel, int channel)
 {

@@ -12,7 +12,7 @@ float pack_tf32(float x)
     return x;
 }
 
-/* Where word (input channel, result channel) of one tap lies. */
+/* The index of the word of (input channel, result channel) of one tap. */
 static size_t place_of(int channel, int result, int out)
 {
     const int p = channel / 16, q = channel % 16 / 4, t = result / 8, g = result % 8;
@@ -84,7 +84,7 @@ void pack_search(const struct codec_weights *weights, float *high, float *low,
         double rest = 0;
         for (int i = 0; i < CODEWORD_LENGTH; i++) {
             const double centred = (double)codeword[i] - mean[i];
-            /* |e|^2 / 2 but for m^2 / 2, which is the same for all. */
+            /* |e|^2 / 2 without |m|^2 / 2, which is the same for all codewords. */
             rest += (double)project->bias[i] * centred -
                     0.5 * centred * ((double)codeword[i] + mean[i]);
         }

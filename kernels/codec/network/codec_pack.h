@@ -1,11 +1,11 @@
 /*
- * codec_pack.h - the network's weights as its fused kernels read them. Pure, on the host.
+ * codec_pack.h - the network's weights in the layout that its fused kernels read. Pure, on the
+ * host.
  *
- * A convolution is a product of voxels and weights, k = the channels of one tap. Its
- * weights lie in the order of use of mma.m16n8k8, rounded to tf32: word
- * (((tap * in / 16 + p) * out / 8 + t) * 32 + 4 g + q) * 4 + j is channel 16 p + 4 q + j
- * of the input and 8 t + g of the result, so that a warp reads 512 bytes in a row for two
- * steps of eight channels.
+ * A convolution is a product of voxels and weights, with k = the channels of one tap. Its weights
+ * are in the order of use by mma.m16n8k8, rounded to tf32: word (((tap * in / 16 + p) * out / 8 +
+ * t) * 32 + 4 g + q) * 4 + j is channel 16 p + 4 q + j of the input and 8 t + g of the result. So a
+ * warp reads 512 contiguous bytes for two steps of eight channels.
  */
 #pragma once
 

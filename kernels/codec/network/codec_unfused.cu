@@ -1,6 +1,6 @@
 /*
- * codec_unfused.cu - the steps of the unfused network that are no operation of their own;
- * see codec_unfused.h. Bytes: each number read and written once.
+ * codec_unfused.cu - the steps of the unfused network that have no operation of their own; see
+ * codec_unfused.h. Bytes: each number is read and written once.
  */
 #include "codec_unfused.h"
 

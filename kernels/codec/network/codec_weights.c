@@ -20,7 +20,7 @@ enum { SAMPLED_LEAVES = 12, DEFAULT_SEED = 6 };
 
 static const double CODEWORD_NOISE = 0.5;
 
-/* Hands out the storage, and noise for it. Without storage it only counts. */
+/* Allocates from the storage and fills it with noise. If there is no storage, it only counts. */
 struct pool {
     float *storage;
     size_t used;
@@ -90,7 +90,7 @@ static void pool_network(struct pool *pool, struct codec_weights *weights)
     weights->last = pool_conv(pool, NET_SHUFFLED, 1, 3);
 }
 
-/* Sampled vectors of the encoder, scaled noise added; z holds those of every leaf. */
+/* The codewords: sampled vectors of the encoder plus scaled noise. z holds those of all leaves. */
 static void place_codewords(const double *z, size_t vectors, float *codebook)
 {
     for (size_t i = 0; i < CODEWORD_LENGTH; i++) {
@@ -115,7 +115,7 @@ static int make_codebook(struct codec_weights *weights, uint64_t seed)
     int status = z ? 0 : assay_error("out of memory");
     for (int i = 0; i < SAMPLED_LEAVES && !status; i++) {
         float leaf[LEAF_VOXELS];
-        /* From the middle of a volume, where there is something. */
+        /* From the middle of a volume, because its corners are empty. */
         const int64_t middle = (LEAF_VOLUME / 2 * LEAF_VOLUME + i) * LEAF_VOLUME + 2 * i;
         leaves_make((enum leaf_kind)(i % LEAF_KINDS), seed, middle, 1, leaf);
         status = codec_vectors_reference(weights, leaf, z + (size_t)i * per_leaf);
@@ -153,7 +153,7 @@ void codec_weights_release(struct codec_weights *weights)
     free(weights);
 }
 
-/* One set for the process: the reference is called by several threads at once. */
+/* One set for the process, made once: several threads call the reference at the same time. */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct codec_weights *shared;
 

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "kernels/cuda/cuda_error.h"
+#include "kernels/cuda/device_memory.h"
 #include "memory_alloc.h"
 
 static size_t block_bytes(const struct assay_call *call)
@@ -40,7 +41,7 @@ static int launch_malloc(struct assay_call *call)
     return status;
 }
 
-static const struct assay_variant way_malloc = {
+static const struct assay_variant malloc_each = {
     .operation = "memory_alloc",
     .name = "malloc",
     .summary = "cudaMalloc and cudaFree for each batch",
@@ -49,7 +50,7 @@ static const struct assay_variant way_malloc = {
     .clock = ASSAY_CLOCK_WALL,
     .launch = launch_malloc,
 };
-ASSAY_REGISTER_VARIANT(way_malloc);
+ASSAY_REGISTER_VARIANT(malloc_each);
 
 /* ------------------------------------------------------------------ pools -- */
 
@@ -134,11 +135,6 @@ static int launch_preallocated(struct assay_call *call)
     return use(call, call->state);
 }
 
-static void teardown_preallocated(struct assay_call *call)
-{
-    if (call->state) cudaFree(call->state);
-}
-
 static const struct assay_variant preallocated = {
     .operation = "memory_alloc",
     .name = "preallocated",
@@ -148,6 +144,6 @@ static const struct assay_variant preallocated = {
     .clock = ASSAY_CLOCK_WALL,
     .setup = setup_preallocated,
     .launch = launch_preallocated,
-    .teardown = teardown_preallocated,
+    .teardown = device_memory_free,
 };
 ASSAY_REGISTER_VARIANT(preallocated);

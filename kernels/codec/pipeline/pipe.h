@@ -37,7 +37,7 @@ struct pipe_trace {
  * are the same. */
 struct pipe_slot {
     unsigned char *block; /* device memory; NULL between batches that obtain their own */
-    unsigned char *host_in, *host_out; /* page-locked, on the way of staged batches */
+    unsigned char *host_in, *host_out; /* page-locked, for staged batches */
     cudaStream_t in_stream, net_stream, out_stream;
     cudaEvent_t loaded, computed, stored;
     cudaGraphExec_t graph;
@@ -47,7 +47,7 @@ struct pipe_slot {
 /* One GPU's. */
 struct pipe {
     const struct pipe_axes *axes;
-    enum pipe_way way;
+    enum pipe_direction direction;
     int64_t leaves;              /* a batch */
     int64_t first, step, beyond; /* batches first, first + step and so on below beyond */
     int64_t part;                /* leaves that the network takes at a time */
@@ -68,7 +68,7 @@ struct pipe {
 /* A variant's state: the host memory of all batches and a pipe a GPU. */
 struct pipes {
     struct pipe_axes axes;
-    enum pipe_way way;
+    enum pipe_direction direction;
     unsigned char *source, *result;
     int64_t source_bytes, result_bytes;
     int64_t compared; /* of the output, by the last pipes_check */
@@ -83,12 +83,12 @@ struct pipes {
 
 static inline int64_t pipe_in_bytes(const struct pipe *pipe)
 {
-    return pipe->leaves * leaf_in_bytes(pipe->way);
+    return pipe->leaves * leaf_in_bytes(pipe->direction);
 }
 
 static inline int64_t pipe_out_bytes(const struct pipe *pipe)
 {
-    return pipe->leaves * leaf_out_bytes(pipe->way);
+    return pipe->leaves * leaf_out_bytes(pipe->direction);
 }
 
 /* How many batches are this GPU's. */
@@ -111,7 +111,7 @@ double pipe_now_ns(void);
 
 /* The state of a variant, its input taken from the call's buffer. 0, -1 or ASSAY_SKIP.
  * pipes_close takes what an open that failed has left, and NULL. */
-int pipes_open(struct pipes **pipes, struct assay_call *call, enum pipe_way way,
+int pipes_open(struct pipes **pipes, struct assay_call *call, enum pipe_direction direction,
                const struct pipe_axes *axes);
 void pipes_close(struct pipes *pipes);
 

@@ -16,7 +16,7 @@ extern "C" {
 
 enum pipe_dim { PIPE_LEAVES, PIPE_BATCHES, PIPE_VOLUME }; /* decode has no volume */
 enum pipe_buffer { PIPE_IN, PIPE_OUT };
-enum pipe_way { PIPE_ENCODE, PIPE_DECODE };
+enum pipe_direction { PIPE_ENCODE, PIPE_DECODE };
 
 /* The leaf as voxels, and as codewords' numbers. */
 enum { LEAF_BYTES = 4 * LEAF_VOXELS, LEAF_CODE_BYTES = LEAF_VECTORS };
@@ -61,14 +61,14 @@ static inline int64_t pipe_leaves(const struct assay_shape *shape)
     return shape->value[PIPE_LEAVES] * shape->value[PIPE_BATCHES];
 }
 
-static inline int64_t leaf_in_bytes(enum pipe_way way)
+static inline int64_t leaf_in_bytes(enum pipe_direction direction)
 {
-    return way == PIPE_ENCODE ? LEAF_BYTES : LEAF_CODE_BYTES;
+    return direction == PIPE_ENCODE ? LEAF_BYTES : LEAF_CODE_BYTES;
 }
 
-static inline int64_t leaf_out_bytes(enum pipe_way way)
+static inline int64_t leaf_out_bytes(enum pipe_direction direction)
 {
-    return way == PIPE_ENCODE ? LEAF_CODE_BYTES : LEAF_BYTES;
+    return direction == PIPE_ENCODE ? LEAF_CODE_BYTES : LEAF_BYTES;
 }
 
 #ifdef __cplusplus

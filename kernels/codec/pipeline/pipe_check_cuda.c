@@ -34,9 +34,9 @@ static int plain_open(struct plain_pass *pass, struct pipes *pipes, const struct
     pass->input = call->buffer[PIPE_IN];
     pass->output = call->buffer[PIPE_OUT];
     pass->stream = call->stream;
-    pass->expected = malloc((size_t)PIECE_LEAVES * (size_t)leaf_out_bytes(pipes->way));
+    pass->expected = malloc((size_t)PIECE_LEAVES * (size_t)leaf_out_bytes(pipes->direction));
     if (!pass->expected) return assay_error("out of memory for the plain pass");
-    if (pipes->way != PIPE_ENCODE) return 0;
+    if (pipes->direction != PIPE_ENCODE) return 0;
     return cuda_error(cudaMalloc(&pass->workspace, bytes), "the workspace of the plain pass");
 }
 
@@ -49,9 +49,9 @@ static void plain_release(struct plain_pass *pass)
 static int enqueue(const struct plain_pass *pass, int64_t first, int64_t leaves)
 {
     struct codec_net *net = pass->pipes->pipe[0].net;
-    const unsigned char *in = pass->input + first * leaf_in_bytes(pass->pipes->way);
-    unsigned char *out = pass->output + first * leaf_out_bytes(pass->pipes->way);
-    if (pass->pipes->way == PIPE_ENCODE)
+    const unsigned char *in = pass->input + first * leaf_in_bytes(pass->pipes->direction);
+    unsigned char *out = pass->output + first * leaf_out_bytes(pass->pipes->direction);
+    if (pass->pipes->direction == PIPE_ENCODE)
         return codec_net_encode(net, (const float *)in, out, leaves, pass->workspace, pass->stream);
     return codec_net_decode(net, in, (float *)out, leaves, pass->stream);
 }
@@ -66,8 +66,8 @@ static void spoil(unsigned char *bytes, int64_t count)
 static int compare_piece(const struct plain_pass *pass, int64_t first, int64_t leaves,
                          struct pipe_finding *finding)
 {
-    enum pipe_way way = pass->pipes->way;
-    int64_t at = first * leaf_out_bytes(way), bytes = leaves * leaf_out_bytes(way);
+    enum pipe_direction direction = pass->pipes->direction;
+    int64_t at = first * leaf_out_bytes(direction), bytes = leaves * leaf_out_bytes(direction);
     unsigned char *got = pass->pipes->result + at;
     if (enqueue(pass, first, leaves)) return -1;
     if (cuda_error(cudaMemcpyAsync(pass->expected, pass->output + at, (size_t)bytes,
@@ -75,7 +75,7 @@ static int compare_piece(const struct plain_pass *pass, int64_t first, int64_t l
                    "the plain pass") ||
         cuda_error(cudaStreamSynchronize(pass->stream), "the plain pass"))
         return -1;
-    pipe_compare(way, got, pass->expected, first, leaves, finding);
+    pipe_compare(direction, got, pass->expected, first, leaves, finding);
     if (cuda_error(cudaMemcpyAsync(pass->output + at, got, (size_t)bytes, cudaMemcpyHostToDevice,
                                    pass->stream),
                    "the output") ||
@@ -98,5 +98,6 @@ int pipes_check(struct pipes *pipes, const struct assay_call *call)
     }
     plain_release(&pass);
     pipes->compared = finding.compared;
-    return status ? status : pipe_judge(pipes->way, &finding, call->shape->value[PIPE_LEAVES]);
+    return status ? status
+                  : pipe_judge(pipes->direction, &finding, call->shape->value[PIPE_LEAVES]);
 }

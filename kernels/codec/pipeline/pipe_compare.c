@@ -26,10 +26,10 @@ static int64_t voxels_off(const float *got, const float *plain)
     return off;
 }
 
-void pipe_compare(enum pipe_way way, const void *got, const void *plain, int64_t first,
+void pipe_compare(enum pipe_direction direction, const void *got, const void *plain, int64_t first,
                   int64_t leaves, struct pipe_finding *finding)
 {
-    const bool codes = way == PIPE_ENCODE;
+    const bool codes = direction == PIPE_ENCODE;
     const int64_t most = codes ? COMPARE_LEAF_TIES : 0;
     int64_t differing = 0, wrong = 0, least = INT64_MAX;
 #pragma omp parallel for schedule(static) reduction(+ : differing, wrong)                          \
@@ -49,9 +49,10 @@ void pipe_compare(enum pipe_way way, const void *got, const void *plain, int64_t
     if (finding->first_wrong < 0 && wrong > 0) finding->first_wrong = first + least;
 }
 
-int pipe_judge(enum pipe_way way, const struct pipe_finding *finding, int64_t leaves_a_batch)
+int pipe_judge(enum pipe_direction direction, const struct pipe_finding *finding,
+               int64_t leaves_a_batch)
 {
-    const char *what = way == PIPE_ENCODE ? "codes" : "voxels";
+    const char *what = direction == PIPE_ENCODE ? "codes" : "voxels";
     if (finding->wrong_leaves > 0)
         return assay_error("%" PRId64 " leaves are not what a plain pass of the network makes, the "
                            "first in batch %" PRId64 " (%" PRId64 " of %" PRId64 " %s differ)",

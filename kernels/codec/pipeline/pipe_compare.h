@@ -32,12 +32,13 @@ struct pipe_finding {
 struct pipe_finding pipe_finding_none(void);
 
 /* Add leaves first to first + leaves - 1; `got` and `plain` hold their outputs. */
-void pipe_compare(enum pipe_way way, const void *got, const void *plain, int64_t first,
+void pipe_compare(enum pipe_direction direction, const void *got, const void *plain, int64_t first,
                   int64_t leaves, struct pipe_finding *finding);
 
 /* 0, or -1 with assay_error: how many leaves are wrong, and the batch of the first; or that
  * more codes differ than near ties explain. */
-int pipe_judge(enum pipe_way way, const struct pipe_finding *finding, int64_t leaves_a_batch);
+int pipe_judge(enum pipe_direction direction, const struct pipe_finding *finding,
+               int64_t leaves_a_batch);
 
 #ifdef __cplusplus
 }

@@ -15,14 +15,14 @@ static int setup(struct assay_call *call)
     return call->state ? 0 : -1;
 }
 
-static int launch(struct assay_call *call, enum pipe_way way)
+static int launch(struct assay_call *call, enum pipe_direction direction)
 {
     int64_t leaves = call->shape->value[PIPE_LEAVES], batches = call->shape->value[PIPE_BATCHES];
     for (int64_t b = 0; leaves && b < batches; b++) {
-        const void *in = (char *)call->buffer[PIPE_IN] + b * leaves * leaf_in_bytes(way);
-        void *out = (char *)call->buffer[PIPE_OUT] + b * leaves * leaf_out_bytes(way);
-        if (way == PIPE_ENCODE ? codec_encode_host(call->state, in, leaves, out)
-                               : codec_decode_host(call->state, in, leaves, out))
+        const void *in = (char *)call->buffer[PIPE_IN] + b * leaves * leaf_in_bytes(direction);
+        void *out = (char *)call->buffer[PIPE_OUT] + b * leaves * leaf_out_bytes(direction);
+        if (direction == PIPE_ENCODE ? codec_encode_host(call->state, in, leaves, out)
+                                     : codec_decode_host(call->state, in, leaves, out))
             return -1;
     }
     return 0;

@@ -72,7 +72,7 @@ static int volume_alloc(struct pipes *pipes)
 /* Each variant of a group keeps its own, all of them side by side. */
 static int64_t host_bytes(const struct pipes *pipes, const struct assay_shape *shape)
 {
-    int64_t leaf = leaf_in_bytes(pipes->way) + leaf_out_bytes(pipes->way);
+    int64_t leaf = leaf_in_bytes(pipes->direction) + leaf_out_bytes(pipes->direction);
     int64_t staged = pipe_is_staged(&pipes->axes) ? pipes->count * pipes->axes.depth : 0;
     return pipes->source_bytes + pipes->result_bytes + staged * shape->value[PIPE_LEAVES] * leaf;
 }
@@ -200,9 +200,9 @@ static void slot_release(struct pipe_slot *slot)
 
 /* -------------------------------------------------------------------- pipes -- */
 
-static int64_t net_bytes(enum pipe_way way, int64_t leaves)
+static int64_t net_bytes(enum pipe_direction direction, int64_t leaves)
 {
-    return way == PIPE_ENCODE ? (int64_t)codec_net_workspace_bytes(leaves) : 0;
+    return direction == PIPE_ENCODE ? (int64_t)codec_net_workspace_bytes(leaves) : 0;
 }
 
 /* Choose how much of a batch to process at a time, by the free memory of the GPU. 0, -1 or
@@ -213,10 +213,10 @@ static int fit(struct pipe *pipe)
     int64_t needed;
     if (cuda_error(cudaMemGetInfo(&free_bytes, &all), "free memory")) return -1;
     int64_t left = (int64_t)free_bytes - LEFT_BYTES, share = (int64_t)all / MOST_SHARE;
-    pipe->part = pipe_part(pipe->way, pipe->axes, pipe->leaves, left < share ? left : share,
+    pipe->part = pipe_part(pipe->direction, pipe->axes, pipe->leaves, left < share ? left : share,
                            net_bytes, &needed);
     if (pipe->part == 0)
-        pipe->part = pipe_part(pipe->way, pipe->axes, pipe->leaves, left, net_bytes, &needed);
+        pipe->part = pipe_part(pipe->direction, pipe->axes, pipe->leaves, left, net_bytes, &needed);
     if (pipe->part == 0) {
         assay_error("batches of %" PRId64 " leaves need %" PRId64
                     " bytes of device memory even with "
@@ -224,8 +224,8 @@ static int fit(struct pipe *pipe)
                     pipe->leaves, needed, (int64_t)free_bytes);
         return ASSAY_SKIP;
     }
-    pipe->layout =
-        pipe_block(pipe->way, pipe->axes, pipe->leaves, net_bytes(pipe->way, pipe->part));
+    pipe->layout = pipe_block(pipe->direction, pipe->axes, pipe->leaves,
+                              net_bytes(pipe->direction, pipe->part));
     return 0;
 }
 
@@ -277,7 +277,7 @@ static int open_all(struct pipes *pipes, const struct assay_shape *shape)
     for (int i = 0; i < pipes->count; i++) {
         struct pipe *pipe = &pipes->pipe[i];
         pipe->axes = &pipes->axes;
-        pipe->way = pipes->way;
+        pipe->direction = pipes->direction;
         pipe->leaves = shape->value[PIPE_LEAVES];
         pipe->first = i;
         pipe->step = pipes->count;
@@ -306,16 +306,16 @@ static void tell(const struct pipes *pipes, struct assay_call *call)
         snprintf(call->note + used, sizeof call->note - used, "%s%d GPUs", between, pipes->count);
 }
 
-int pipes_open(struct pipes **out, struct assay_call *call, enum pipe_way way,
+int pipes_open(struct pipes **out, struct assay_call *call, enum pipe_direction direction,
                const struct pipe_axes *axes)
 {
     struct pipes *pipes = calloc(1, sizeof *pipes);
     *out = pipes;
     if (!pipes) return assay_error("out of memory");
     pipes->axes = *axes;
-    pipes->way = way;
-    pipes->source_bytes = pipe_leaves(call->shape) * leaf_in_bytes(way);
-    pipes->result_bytes = pipe_leaves(call->shape) * leaf_out_bytes(way);
+    pipes->direction = direction;
+    pipes->source_bytes = pipe_leaves(call->shape) * leaf_in_bytes(direction);
+    pipes->result_bytes = pipe_leaves(call->shape) * leaf_out_bytes(direction);
     int status = count_gpus(pipes);
     if (status) return status;
     if (pipe_volume_open(call)) return -1;

@@ -14,13 +14,13 @@ static int64_t place(struct pipe_block *block, int64_t bytes)
     return at;
 }
 
-struct pipe_block pipe_block(enum pipe_way way, const struct pipe_axes *axes, int64_t leaves,
-                             int64_t workspace_bytes)
+struct pipe_block pipe_block(enum pipe_direction direction, const struct pipe_axes *axes,
+                             int64_t leaves, int64_t workspace_bytes)
 {
     struct pipe_block block = {0};
-    int64_t in_bytes = leaves * leaf_in_bytes(way);
+    int64_t in_bytes = leaves * leaf_in_bytes(direction);
     block.in = place(&block, in_bytes);
-    block.out = place(&block, leaves * leaf_out_bytes(way));
+    block.out = place(&block, leaves * leaf_out_bytes(direction));
     block.extra = place(&block, axes->copies & PIPE_EXTRA ? in_bytes : 0);
     block.wide =
         place(&block,
@@ -29,13 +29,15 @@ struct pipe_block pipe_block(enum pipe_way way, const struct pipe_axes *axes, in
     return block;
 }
 
-int64_t pipe_part(enum pipe_way way, const struct pipe_axes *axes, int64_t leaves,
-                  int64_t free_bytes, int64_t (*workspace)(enum pipe_way way, int64_t leaves),
+int64_t pipe_part(enum pipe_direction direction, const struct pipe_axes *axes, int64_t leaves,
+                  int64_t free_bytes,
+                  int64_t (*workspace)(enum pipe_direction direction, int64_t leaves),
                   int64_t *needed)
 {
     int64_t most = axes->part && axes->part < leaves ? axes->part : leaves;
     for (int64_t part = most;; part = (part / 2 + PART_STEP - 1) / PART_STEP * PART_STEP) {
-        *needed = axes->depth * pipe_block(way, axes, leaves, workspace(way, part)).bytes;
+        *needed =
+            axes->depth * pipe_block(direction, axes, leaves, workspace(direction, part)).bytes;
         if (*needed <= free_bytes) return part;
         if (part <= PART_STEP) return 0;
     }

@@ -10,8 +10,8 @@
 enum pipe_host {
     PIPE_PAGEABLE,
     PIPE_PINNED,         /* page-locked once, batches are copied from where they are */
-    PIPE_STAGED,         /* ordinary; by way of page-locked memory that is kept */
-    PIPE_PINNED_EACH,    /* the same by way of memory that is page-locked for each batch */
+    PIPE_STAGED,         /* ordinary; through page-locked memory that is kept */
+    PIPE_PINNED_EACH,    /* the same through memory that is page-locked for each batch */
     PIPE_WRITE_COMBINED, /* the input; the output is pinned, as the host reads it */
 };
 
@@ -51,8 +51,8 @@ struct pipe_block {
 };
 
 /* `leaves` a batch, and so many bytes of workspace for the network. */
-struct pipe_block pipe_block(enum pipe_way way, const struct pipe_axes *axes, int64_t leaves,
-                             int64_t workspace_bytes);
+struct pipe_block pipe_block(enum pipe_direction direction, const struct pipe_axes *axes,
+                             int64_t leaves, int64_t workspace_bytes);
 
 /*
  * How many leaves the network takes at a time: all of a batch (at most `axes->part`), or
@@ -60,8 +60,9 @@ struct pipe_block pipe_block(enum pipe_way way, const struct pipe_axes *axes, in
  * `free_bytes`. `workspace` gives the network's need for so many leaves and grows with
  * them. 0 where not even four leaves at a time fit; *needed is what the last try asked for.
  */
-int64_t pipe_part(enum pipe_way way, const struct pipe_axes *axes, int64_t leaves,
-                  int64_t free_bytes, int64_t (*workspace)(enum pipe_way way, int64_t leaves),
+int64_t pipe_part(enum pipe_direction direction, const struct pipe_axes *axes, int64_t leaves,
+                  int64_t free_bytes,
+                  int64_t (*workspace)(enum pipe_direction direction, int64_t leaves),
                   int64_t *needed);
 
 /* How many batches are in flight on a GPU: what the axes say, and never more than one GPU

@@ -1,7 +1,7 @@
 /*
  * pipe_stage_cuda.c - what one stage of one batch enqueues; see pipe.h.
  *
- * Bytes per leaf over the link: 2048 one way and 64 the other. Operations: codec_net.h.
+ * Bytes per leaf over the link: 2048 in one direction, 64 in the other. Operations: codec_net.h.
  */
 #include <string.h>
 #include <time.h>
@@ -108,8 +108,8 @@ static int enqueue_net(const struct pipe *pipe, const struct pipe_slot *slot, cu
             return -1;
         in = extra;
     }
-    return pipe->way == PIPE_ENCODE ? encode(pipe, slot, in, stream)
-                                    : decode(pipe, slot, in, stream);
+    return pipe->direction == PIPE_ENCODE ? encode(pipe, slot, in, stream)
+                                          : decode(pipe, slot, in, stream);
 }
 
 int pipe_stage_net(const struct pipe *pipe, const struct pipe_slot *slot, cudaStream_t stream)

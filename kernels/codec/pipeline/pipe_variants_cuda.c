@@ -5,8 +5,8 @@
  * Further variants change one axis of struct pipe_axes each; all_off and all_on change all of
  * them, and `best` is the fastest combination.
  *
- * Bytes per leaf over the link: 2048 one way and 64 the other. Operations per leaf: 30.6 M to
- * encode, 114.1 M to decode (codec_net.h).
+ * Bytes per leaf over the link: 2048 in one direction, 64 in the other. Operations per leaf: 30.6 M
+ * to encode, 114.1 M to decode (codec_net.h).
  */
 #include "pipe.h"
 

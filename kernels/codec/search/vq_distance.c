@@ -1,9 +1,9 @@
-/* vq_distance.c - exact distances, and near ties told from them; see vq_search.h. */
+/* vq_distance.c - exact distances, and which codewords are near ties; see vq_search.h. */
 #include "vq_search.h"
 
 void search_distances(const float *z, const float *codebook, double distance[CODEWORDS])
 {
-    enum { LANES = 8 }; /* sums side by side, for vector units */
+    enum { LANES = 8 }; /* independent partial sums, for vector units */
     for (int k = 0; k < CODEWORDS; k++) {
         const float *codeword = codebook + k * CODEWORD_LENGTH;
         double sum[LANES] = {0};
@@ -17,7 +17,7 @@ void search_distances(const float *z, const float *codebook, double distance[COD
     }
 }
 
-/* The nearest of those below `limit` that are not `taken`; -1: there is none. */
+/* The nearest codeword with a distance below `limit` that is not `taken`; -1: there is none. */
 static int nearest(const double distance[CODEWORDS], double limit, const bool taken[CODEWORDS])
 {
     int best = -1;

@@ -1,11 +1,11 @@
 /*
- * vq_gather.c - operation `vq_gather`: the codewords that a batch of codes stands for.
+ * vq_gather.c - operation `vq_gather`: look up the codewords of a batch of codes.
  *
  *   out[i] = codebook[code_i]
  *
- * Bytes per vector: 1 read, 512 written; the codebook, 128 KiB, is read once. The
- * passes that widen the codes are not counted: nothing needs them. Operations: none.
- * The answer is exact to the bit.
+ * Bytes per vector: 1 read, 512 written; the codebook, 128 KiB, is read once. The passes that widen
+ * the codes are not counted, because the result does not need them. Operations: none. Results must
+ * be equal bit by bit.
  */
 #include <math.h>
 
@@ -13,7 +13,7 @@
 
 static const char *const indices[] = {"u8", "i64", "chain", NULL};
 
-/* A gather keeps what no arithmetic would. */
+/* A gather must keep bits that arithmetic would change. */
 static const float hard[] = {INFINITY, -INFINITY, NAN, 0.0f, -0.0f, 1e-45f, -3e38f};
 
 static int buffers(const struct assay_shape *shape, struct assay_buffer out[ASSAY_MAX_BUFFERS])

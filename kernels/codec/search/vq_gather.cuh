@@ -1,6 +1,6 @@
 /*
- * vq_gather.cuh - what the gathers on the GPU share: the passes that widen the codes,
- * and the choice of a kernel by the type that they end in.
+ * vq_gather.cuh - what the gathers on the GPU share: the passes that widen the codes, and the
+ * choice of a kernel by the type to which they are widened.
  */
 #pragma once
 
@@ -25,7 +25,7 @@ static __global__ void __launch_bounds__(GATHER_THREADS)
     if (i < vectors) to[i] = (To)from[i];
 }
 
-/* Blocks of `per_block` that cover `count`. */
+/* How many blocks of `per_block` cover `count`. */
 static inline unsigned gather_blocks(int64_t count, int64_t per_block)
 {
     return (unsigned)((count + per_block - 1) / per_block);

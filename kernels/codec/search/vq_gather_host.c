@@ -1,6 +1,6 @@
 /*
- * vq_gather_host.c - the gather on the host: one copy of 512 bytes per code, on one
- * core and on all, after the same widening passes.
+ * vq_gather_host.c - the gather on the host, on one core and on all: one copy of 512 bytes per
+ * code, after the same widening passes.
  *
  * Bytes per vector: 1 read, 512 written. Operations: none.
  */
@@ -10,7 +10,7 @@
 
 enum { WORTH_THREADS = 4096 }; /* vectors: 2 MiB */
 
-/* The code of vector `i`, from wherever the last pass left it. */
+/* The code of vector `i`, from the buffer that the last widening pass wrote. */
 static int code_of(struct assay_call *call, int64_t i)
 {
     switch (call->shape->value[GATHER_INDEX]) {

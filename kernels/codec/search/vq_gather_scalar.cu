@@ -1,5 +1,5 @@
 /*
- * vq_gather_scalar.cu - the gather as one would write it: one thread per number.
+ * vq_gather_scalar.cu - the gather in its simplest form: one thread per number.
  *
  * Bytes per vector: 1 read (widened: 8 or 4), 512 written, 4 at a time.
  */
@@ -17,7 +17,7 @@ static __global__ void __launch_bounds__(GATHER_THREADS)
 struct gather_scalar {
     template <typename C> static void enqueue(const struct assay_call *, gather_job<C> job)
     {
-        /* A leaf is 64 * 128 numbers: whole blocks. */
+        /* A leaf is 64 * 128 numbers, a multiple of the block. */
         unsigned blocks = gather_blocks(job.vectors * CODEWORD_LENGTH, GATHER_THREADS);
         scalar<<<blocks, GATHER_THREADS, 0, job.stream>>>(job.codes, (const float *)job.codebook,
                                                           (float *)job.out);

@@ -1,9 +1,9 @@
 /*
- * vq_gather_smem.cu - the gather from shared memory: every block copies the codebook
- * there once, one block per multiprocessor, and its warps stride over the codes.
+ * vq_gather_smem.cu - the gather from shared memory: one block per multiprocessor copies the
+ * codebook there once, and its warps stride over the codes.
  *
- * Bytes per vector: 1 read (widened: 8 or 4), 512 written; 128 KiB per multiprocessor
- * are read from the second-level cache.
+ * Bytes per vector: 1 read (widened: 8 or 4), 512 written. Each multiprocessor reads 128 KiB of
+ * codebook from L2.
  */
 #include <stdlib.h>
 

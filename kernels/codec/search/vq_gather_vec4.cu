@@ -1,13 +1,13 @@
 /*
- * vq_gather_vec4.cu - the gather in pieces of 16 bytes: a warp copies a codeword in
- * one load and one store.
+ * vq_gather_vec4.cu - the gather in pieces of 16 bytes: a warp copies a codeword in one load and
+ * one store.
  *
  *   vec4  one warp per code
- *   best  four codes per warp, so that four loads are in flight before the first store;
- *         the four codes come in one load
+ *   best  four codes per warp, which come in one load; all four codewords are loaded before
+ *         the first is stored
  *
- * The codebook, 128 KiB, stays in the first-level cache for the most part.
- * Bytes per vector: 1 read (widened: 8 or 4), 512 written.
+ * Most of the codebook, 128 KiB, stays in L1. Bytes per vector: 1 read (widened: 8 or 4), 512
+ * written.
  */
 #include "vq_gather.cuh"
 
@@ -17,7 +17,7 @@ template <typename C, int N>
 static __global__ void __launch_bounds__(GATHER_THREADS)
     vec4(const C *__restrict__ codes, const float4 *__restrict__ codebook, float4 *__restrict__ out)
 {
-    /* N codes that lie together, so that one load can bring all. */
+    /* N successive codes, aligned so that one load fetches all. */
     struct alignas(N * sizeof(C)) several {
         C code[N];
     };
@@ -33,7 +33,7 @@ static __global__ void __launch_bounds__(GATHER_THREADS)
         out[(group * N + i) * GATHER_PIECES + lane] = piece[i];
 }
 
-/* A leaf has 64 codes: whole blocks of 8 N, for N up to 8. */
+/* A leaf has 64 codes, a multiple of the block's 8 N for N up to 8. */
 template <int N> struct gather_vec4 {
     template <typename C> static void enqueue(const struct assay_call *, gather_job<C> job)
     {

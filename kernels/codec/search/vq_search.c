@@ -25,10 +25,10 @@
 
 static const char *const types[] = {"fp32", "tf32", "bf16", NULL};
 
-/* Zeros of both signs, a denormal, what is far out, and what has no answer. */
+/* Zeros of both signs, denormals, outliers, and NaN, for which no codeword is nearest. */
 static const float hard[] = {0.0f, -0.0f, 1e-40f, -1e-40f, 8.0f, -8.0f, NAN};
 
-/* Vectors that the figures of quality look at. */
+/* How many vectors the figures of quality are computed from. */
 static const int64_t LOOKED_AT = 8192;
 
 static int buffers(const struct assay_shape *shape, struct assay_buffer out[ASSAY_MAX_BUFFERS])
@@ -79,7 +79,7 @@ static int reference(const struct assay_shape *shape, const void *const in[], in
     return 0;
 }
 
-/* The sums run in vector units, at least two per step. */
+/* In units of a multiply-add: vector units do at least two per step. */
 static double reference_cost(const struct assay_shape *shape)
 {
     (void)shape;

@@ -1,6 +1,6 @@
 /*
- * vq_search.cuh - what the searches on the GPU share: how the best of several lanes
- * is found, and the set-up of kernels that keep the codebook in shared memory.
+ * vq_search.cuh - what the searches on the GPU share: finding the best of several lanes, and the
+ * setup of kernels that keep the codebook in shared memory.
  */
 #pragma once
 
@@ -9,8 +9,8 @@
 #include "kernels/cuda/cuda_limits.h"
 #include "vq_search.h"
 
-/* The highest score and its codeword, the lowest where scores are equal. A NaN is
- * never higher, so a vector with one keeps codeword 0. */
+/* The highest score and its codeword; the lowest codeword where scores are equal. A NaN never
+ * compares as higher, so a vector with a NaN keeps codeword 0. */
 struct search_best {
     float score;
     int at;
@@ -30,7 +30,7 @@ struct search_best {
         }
     }
 
-    /* Afterwards both lanes of each pair that `mask` joins hold the better of the two. */
+    /* Exchange with lane ^ mask, after which both lanes hold the better of the two. */
     __device__ __forceinline__ void merge(int mask)
     {
         float other = __shfl_xor_sync(0xffffffffu, score, mask);
@@ -42,7 +42,7 @@ struct search_best {
     }
 };
 
-/* What a launch needs to know, found in setup. */
+/* What setup determines for a launch. */
 struct search_plan {
     int processors;
 };

@@ -1,11 +1,11 @@
 /*
- * vq_search.h - the dims and buffers of the operation `vq_search`, and how its
- * reference tells a near tie.
+ * vq_search.h - the dims and buffers of the operation `vq_search`, and how its reference recognises
+ * a near tie.
  *
  *   index[i] = the lowest k that minimises |z_i - e_k|^2, k = 0 to 255
  *
- * A vector with a NaN has no nearest codeword; its index is 0. Kernels compare
- * h_k - z.e_k, h_k = |e_k|^2 / 2, which orders the codewords the same way.
+ * A vector with a NaN has no nearest codeword; its index is 0. Kernels compare h_k - z.e_k with h_k
+ * = |e_k|^2 / 2, which orders the codewords in the same way.
  */
 #pragma once
 
@@ -24,7 +24,7 @@ static inline int64_t search_vectors(const struct assay_shape *shape)
     return LEAF_VECTORS * shape->value[SEARCH_LEAVES];
 }
 
-/* NULL, or that a variant of one type skips the others. */
+/* assay_variant.supports of variants for one type. */
 static inline const char *search_only_fp32(const struct assay_shape *shape)
 {
     return shape->value[SEARCH_TYPE] == SEARCH_FP32 ? NULL : "type fp32 only";
@@ -41,16 +41,15 @@ static inline const char *search_only_bf16(const struct assay_shape *shape)
 }
 
 /*
- * What is expected of one vector, as the one number that a match is given: the
- * nearest codeword before the point, and behind it, a base-256 digit each, up to
- * five codewords within the tolerance of it, nearest first, each xored with the
- * nearest (so that no digit is 0). 48 bits: a double holds it exactly. No sound
- * kernel takes the sixth of such a row.
+ * The expected result for one vector, encoded in one number for assay_operation.match. The integer
+ * part is the nearest codeword. The fraction has up to five base-256 digits, one for each rival
+ * within the tolerance, nearest first, xored with the nearest codeword so that no digit is 0. Those
+ * are 48 bits, which a double holds exactly. No correct kernel returns a sixth rival.
  */
 enum { SEARCH_RIVALS = 5 };
 
-/* `distance` of the codewords from one vector; `relative` is the tolerance: k is a
- * rival of the nearest n where d_k - d_n < relative d_n. */
+/* `distance` holds the codewords' distances from one vector. `relative` is the tolerance: k is a
+ * rival of the nearest n if d_k - d_n < relative d_n. */
 double search_expect(const double distance[CODEWORDS], double relative);
 
 /* EXACT for the nearest, NEAR for a rival. */
@@ -59,8 +58,8 @@ enum assay_match search_match(double expected, double got);
 /* |z - e_k|^2 for every codeword, in double. */
 void search_distances(const float *z, const float *codebook, double distance[CODEWORDS]);
 
-/* The kernel `best` for others: allow its shared memory once for the current device, then
- * enqueue on `stream`, a cudaStream_t. `processors`: multiprocessors of the device. */
+/* The kernel of `best` for the network: allow its shared memory once for the current device, then
+ * enqueue it on `stream`, a cudaStream_t. `processors`: multiprocessors of the device. */
 int vq_search_prepare(enum search_type type);
 int vq_search_enqueue(const float *z, const float *codebook, uint8_t *index, int64_t leaves,
                       enum search_type type, int processors, void *stream);

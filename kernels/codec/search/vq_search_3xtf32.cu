@@ -1,9 +1,9 @@
 /*
- * vq_search_3xtf32.cu - the search in fp32 on tensor cores: each number in two parts of
- * 11 bits, three products for one (vq_search_mma.cuh).
+ * vq_search_3xtf32.cu - the search in fp32 on tf32 tensor cores: each number is split in two parts
+ * of 11 bits, and each product becomes three (vq_search_mma.cuh).
  *
- * Bytes per vector: 512 read, 1 written. Operations: 2 * 256 * 128 of fp32, for which
- * the tensor cores do three times as many of tf32.
+ * Bytes per vector: 512 read, 1 written. Operations: 2 * 256 * 128 of fp32, for which the tensor
+ * cores execute three times as many of tf32.
  */
 #include "vq_search_mma.cuh"
 

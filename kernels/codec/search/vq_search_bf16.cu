@@ -1,6 +1,6 @@
 /*
- * vq_search_bf16.cu - the search on bf16 tensor cores: operands rounded to 8 bits once,
- * half the codebook's bytes and half the steps of tf32 (vq_search_mma.cuh).
+ * vq_search_bf16.cu - the search on bf16 tensor cores: operands are rounded once, to 8 bits. The
+ * codebook has half the bytes, and a product half the steps, of tf32 (vq_search_mma.cuh).
  *
  * Bytes per vector: 512 read, 1 written. Operations: 2 * 256 * 128 of bf16.
  */

@@ -1,13 +1,12 @@
 /*
  * vq_search_host.c - the nearest codeword on the host.
  *
- *   host_scalar  as one would write it: a distance, a comparison, one vector after
- *                another on one core
- *   host_omp     all cores; |e|^2 / 2 - z.e in vector units, a codeword against
- *                eight vectors at a time, so that it is loaded once for the eight
+ *   host_scalar  the formula, one vector after another on one core
+ *   host_omp     all cores; |e|^2 / 2 - z.e in vector units, with eight vectors at a time, so
+ *                that a codeword is loaded once for the eight
  *
- * Bytes per vector: 512 read, 1 written. Operations: 2 * 256 * 128 (host_scalar:
- * half as many again).
+ * Bytes per vector: 512 read, 1 written. Operations: 2 * 256 * 128; host_scalar has half as many
+ * more.
  */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 /* Set before the headers, or their inline functions could not be inlined here. */
@@ -69,7 +68,7 @@ ASSAY_REGISTER_VARIANT(host_scalar);
 
 /* -------------------------------------------------------------- host_omp -- */
 
-/* Sums in LANES parts each, which the compiler keeps in vector registers. */
+/* Each sum has LANES partial sums, which the compiler keeps in vector registers. */
 WIDEST static void search_tile(const float *restrict z, const float *restrict codebook,
                                const float *restrict half, uint8_t *restrict index)
 {

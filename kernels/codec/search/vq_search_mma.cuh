@@ -67,10 +67,10 @@ static __device__ __forceinline__ void mma_m16n8k16(float sum[4], const uint32_t
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
-/* x itself, as the result of an operation that the compiler cannot see through, since
- * blocks have MMA_THREADS threads. Such a result is made where products take it from; a
- * number as it was loaded stays there (CUDA 13.0), and was moved before every product:
- * of 791 instructions for 128 products 522 were moves. */
+/* Returns x, but as the result of an operation, which the compiler cannot simplify (it does not
+ * know that blocks have MMA_THREADS threads). A result is written to the register from which
+ * products read it. A loaded number stays in the register it was loaded to (CUDA 13.0) and was
+ * moved before every product: of 791 instructions for 128 products, 522 were moves. */
 static __device__ __forceinline__ uint32_t mma_placed(uint32_t x)
 {
     return x & (blockDim.x == MMA_THREADS ? 0xffffffffu : 0);
@@ -79,9 +79,9 @@ static __device__ __forceinline__ uint32_t mma_placed(uint32_t x)
 /* ---------------------------------------------------------------- policies -- */
 
 /*
- * A policy says what is kept of four numbers of B (`piece`, made once by `keep`) and of A
- * (`put` in `rows`, 0 for row g and 1 for row g + 8, in the order that products take
- * them), and adds the products of one step p. GROUP tiles of 8 codewords run side by side.
+ * A policy defines the type in which four numbers of B (`piece`, converted once by `keep`) and of A
+ * (`rows`, written by `put`: 0 for row g, 1 for row g + 8, in the order of the products) are held,
+ * and adds the products of one step p. GROUP tiles of 8 codewords are computed side by side.
  */
 struct mma_policy_tf32 {
     typedef uint4 piece;
@@ -152,11 +152,11 @@ struct mma_policy_bf16 {
 };
 
 /*
- * Three products of tf32 for one of fp32: x = high + low, each of 11 bits, and
- * a b = a_high b_high + a_high b_low + a_low b_high, but for about 2^-22 of it
- * (Markidis et al., "NVIDIA Tensor Core Programmability, Performance & Precision",
- * IPDPS Workshops 2018, section V). The numbers stay whole in registers and in shared
- * memory, where both parts would not fit, and are split at each use.
+ * Three products in tf32 replace one in fp32: x = high + low, each of 11 bits, and
+ * a b = a_high b_high + a_high b_low + a_low b_high, with a relative error of about 2^-22 (Markidis
+ * et al., "NVIDIA Tensor Core Programmability, Performance & Precision", IPDPS Workshops 2018,
+ * section V). Registers and shared memory hold the whole numbers, because both parts would not fit;
+ * they are split at each use.
  */
 struct mma_policy_3xtf32 {
     typedef float4 piece;
@@ -247,8 +247,8 @@ template <typename Policy> static constexpr int mma_shared_bytes()
            (CODEWORD_LENGTH / 4 * (int)sizeof(typename Policy::piece) + (int)sizeof(float));
 }
 
-/* The codebook in the order of use, and -|e|^2 / 2 of each codeword. A warp takes
- * codewords warp, warp + 8, ..., eight of them in flight. */
+/* Copy the codebook to shared memory in the order of use, and -|e|^2 / 2 of each codeword. A warp
+ * copies codewords warp, warp + 8, ..., with eight of them in flight. */
 template <typename Policy>
 static __device__ __forceinline__ void mma_load_codebook(const float *__restrict__ codebook,
                                                          typename Policy::piece *pieces,
@@ -280,7 +280,7 @@ static __device__ __forceinline__ void mma_load_codebook(const float *__restrict
     }
 }
 
-/* Ask for a tile's vectors before they are needed: MT * 8 KiB in a row. */
+/* Prefetch a tile's vectors: MT * 8 KiB, contiguous. */
 template <int MT>
 static __device__ __forceinline__ void mma_prefetch(const float *__restrict__ z, int64_t tile,
                                                     int64_t tiles, int lane)

@@ -16,7 +16,7 @@
 enum { THREADS = 128, DEPTH = 16, HALF = CODEWORDS / 2 };
 enum { COLUMNS = 16 }; /* threads side by side over the codewords of a half */
 
-/* Eight numbers from shared memory: four at `from`, four at `from + apart`. */
+/* Load eight numbers from shared memory: four at `from`, four at `from + apart`. */
 static __device__ __forceinline__ void load8(const float *from, int apart, float out[8])
 {
     const float4 low = *(const float4 *)from, high = *(const float4 *)(from + apart);
@@ -30,7 +30,7 @@ static __device__ __forceinline__ void load8(const float *from, int apart, float
     out[7] = high.w;
 }
 
-/* Four numbers of one vector or codeword, into a column of a table of `width`. */
+/* Write four numbers of one vector or codeword to one column of a table of `width` columns. */
 static __device__ __forceinline__ void scatter4(float *column, int width, float4 v)
 {
     column[0] = v.x;
@@ -49,7 +49,7 @@ static __global__ void __launch_bounds__(THREADS, 4)
     const int thread = threadIdx.x, column = thread % COLUMNS, row = thread / COLUMNS;
     const float4 *leaf = (const float4 *)(z + (int64_t)blockIdx.x * LEAF_VECTORS * CODEWORD_LENGTH);
 
-    /* Thread t copies vector t mod 64, one half of its numbers. */
+    /* Thread t copies half of the numbers of vector t mod 64. */
     const int vector = thread % LEAF_VECTORS, part = thread / LEAF_VECTORS;
 #pragma unroll 4
     for (int i = part * 16; i < part * 16 + 16; i++)
@@ -71,7 +71,7 @@ static __global__ void __launch_bounds__(THREADS, 4)
 #pragma unroll
             for (int i = 0; i < DEPTH / 4; i++)
                 next[i] = mine[depth / 4 + i];
-            __syncthreads(); /* the last depth's codewords are used up */
+            __syncthreads(); /* all threads have used the codewords of the last step */
 #pragma unroll
             for (int i = 0; i < DEPTH / 4; i++) {
                 square += next[i].x * next[i].x + next[i].y * next[i].y + next[i].z * next[i].z +
@@ -100,7 +100,7 @@ static __global__ void __launch_bounds__(THREADS, 4)
                 best[i].offer(sum[i][j] + bias[codeword], first + codeword);
         }
     }
-    /* The columns of a row are neighbours in a half-warp. */
+    /* The threads that share a row of vectors are in one half-warp. */
 #pragma unroll
     for (int i = 0; i < 8; i++) {
 #pragma unroll

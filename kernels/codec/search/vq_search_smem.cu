@@ -21,7 +21,7 @@ static __device__ __forceinline__ float product4(float4 a, float4 b, float sum)
     return fmaf(a.x, b.x, fmaf(a.y, b.y, fmaf(a.z, b.z, fmaf(a.w, b.w, sum))));
 }
 
-/* The sum over four lanes of part[q], in lane q. */
+/* Returns in lane q the sum of part[q] over the four lanes. */
 static __device__ __forceinline__ float gather4(const float part[4], int q)
 {
     const bool upper = q & 2, odd = q & 1;
@@ -48,7 +48,7 @@ static __device__ __forceinline__ void load_codebook(const float *__restrict__ c
     }
 }
 
-/* Tiles of 32 vectors, one a warp at a time. */
+/* Each warp takes one tile of 32 vectors at a time. */
 static __global__ void __launch_bounds__(THREADS, 1)
     smem_codebook(const float *__restrict__ z, const float *__restrict__ codebook,
                   uint8_t *__restrict__ index, int64_t tiles)

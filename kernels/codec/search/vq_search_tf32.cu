@@ -1,6 +1,7 @@
 /*
- * vq_search_tf32.cu - the search on tf32 tensor cores: operands rounded to 11 bits once,
- * vectors when loaded and codewords when copied to shared memory (vq_search_mma.cuh).
+ * vq_search_tf32.cu - the search on tf32 tensor cores: operands are rounded once, to 11 bits;
+ * vectors when they are loaded, codewords when they are copied to shared memory
+ * (vq_search_mma.cuh).
  *
  * Bytes per vector: 512 read, 1 written. Operations: 2 * 256 * 128 of tf32.
  */

@@ -53,7 +53,21 @@ static const char *attention_only(const struct assay_shape *shape)
     return made ? NULL : "made for head sizes 16, 32, 64 and 128";
 }
 
-/* What scores are multiplied with: powers of two in place of e. */
+/* The largest, and the sum, of a value over the four lanes that hold a row of an accumulator of
+ * mma.sync or wgmma. */
+static __device__ __forceinline__ float attention_row_max(float value)
+{
+    value = fmaxf(value, __shfl_xor_sync(0xffffffffu, value, 1));
+    return fmaxf(value, __shfl_xor_sync(0xffffffffu, value, 2));
+}
+
+static __device__ __forceinline__ float attention_row_sum(float value)
+{
+    value += __shfl_xor_sync(0xffffffffu, value, 1);
+    return value + __shfl_xor_sync(0xffffffffu, value, 2);
+}
+
+/* The factor of scores before attention_exp2, which has powers of 2 in place of e. */
 static inline float attention_scale(int size)
 {
     return 1.4426950408889634f / sqrtf((float)size);

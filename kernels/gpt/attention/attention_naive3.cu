@@ -76,11 +76,6 @@ static int launch(struct assay_call *call)
     return bf16 ? enqueue<uint16_t>(call) : enqueue<float>(call);
 }
 
-static void teardown(struct assay_call *call)
-{
-    cudaFree(call->state);
-}
-
 static const struct assay_variant variant = {
     .operation = "attention",
     .name = "naive3",
@@ -91,6 +86,6 @@ static const struct assay_variant variant = {
     .supports = supports,
     .setup = setup,
     .launch = launch,
-    .teardown = teardown,
+    .teardown = device_memory_free,
 };
 ASSAY_REGISTER_VARIANT(variant);

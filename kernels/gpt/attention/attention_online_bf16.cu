@@ -49,19 +49,6 @@ static __device__ __forceinline__ void copy_tile(uint32_t to, const uint16_t *fr
     }
 }
 
-/* The largest, and the sum, of a value over the four lanes that share a row. */
-static __device__ __forceinline__ float row_max(float value)
-{
-    value = fmaxf(value, __shfl_xor_sync(0xffffffffu, value, 1));
-    return fmaxf(value, __shfl_xor_sync(0xffffffffu, value, 2));
-}
-
-static __device__ __forceinline__ float row_sum(float value)
-{
-    value += __shfl_xor_sync(0xffffffffu, value, 1);
-    return value + __shfl_xor_sync(0xffffffffu, value, 2);
-}
-
 template <int SIZE, int TILES, int WARPS> struct online_layout {
     static const int size = SIZE;
     static const int threads = 32 * WARPS;
@@ -159,7 +146,7 @@ static __global__ void __launch_bounds__(32 * WARPS, 2)
 #pragma unroll
                 for (int j = 0; j < KEYS / 8; j++)
                     most = fmaxf(most, fmaxf(s[t][j][2 * half], s[t][j][2 * half + 1]));
-                most = row_max(most);
+                most = attention_row_max(most);
                 float keep = attention_exp2((peak[t][half] - most) * scale), shift = most * scale;
                 float fresh = 0.0f;
                 peak[t][half] = most;
@@ -206,7 +193,7 @@ static __global__ void __launch_bounds__(32 * WARPS, 2)
 #pragma unroll
         for (int half = 0; half < 2; half++) {
             int query = own + 16 * t + mma_row(lane, 2 * half);
-            float inverse = 1.0f / row_sum(total[t][half]);
+            float inverse = 1.0f / attention_row_sum(total[t][half]);
             if (query >= args.tokens) continue;
             uint16_t *to = y + query * args.stride_y + mma_column(lane, 0);
 #pragma unroll

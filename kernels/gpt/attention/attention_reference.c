@@ -27,12 +27,8 @@
  * (tests): these bounds fall as |y| does, with the root of n.
  */
 #include "attention_reference.h"
+#include "kernels/gpt/widest.h"
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#define WIDEST __attribute__((target_clones("default", "avx2", "avx512f")))
-#else
-#define WIDEST
-#endif
 #define INLINE static inline __attribute__((always_inline))
 
 enum {

@@ -1,7 +1,7 @@
 /*
- * attention_steps.cu - see attention_steps.h. One block per row, three passes over it: the
- * largest, the sum of exponentials, the weights. Bytes: 4 read up to the diagonal (three
- * times, the last two from L1 or L2), 4 or 2 written for every pair.
+ * attention_steps.cu - see attention_steps.h. One block per row, three passes over it: the largest
+ * score, the sum of exponentials, the weights. Bytes: 4 read for every pair up to the diagonal
+ * (three times, the last two from L1 or L2), 4 or 2 written for every pair.
  */
 #include "attention_steps.h"
 #include "kernels/gpt/gpt.cuh"

@@ -1,6 +1,6 @@
 /*
- * attention_steps.h - the causal softmax of a matrix of scores, for the variants that
- * write one: their own kernels and the vendor's product.
+ * attention_steps.h - the causal softmax of a matrix of scores, for the variants that write one to
+ * memory: our own kernels and the library's products.
  */
 #pragma once
 
@@ -10,12 +10,12 @@
 extern "C" {
 #endif
 
-/* Enqueue, for `rows` rows of `tokens` scores (row r is query r % tokens): the weights of
- * keys up to the query, 0 behind, as fp32 over the scores or as bf16 into `half`. */
+/* Enqueue the softmax of `rows` rows of `tokens` scores (row r is query r % tokens): the weights of
+ * keys up to the query, and 0 after it, as fp32 in place of the scores or as bf16 in `half`. */
 int attention_softmax(float *scores, void *half, int64_t rows, int64_t tokens, float scale,
                       void *stream);
 
-/* NULL, or why a matrix of scores is not to be written for this shape. */
+/* NULL, or that the matrix of scores would be too large. */
 const char *attention_scores_refused(const struct assay_shape *shape);
 
 /* Bytes of the matrix of scores, fp32. */

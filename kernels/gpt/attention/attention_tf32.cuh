@@ -90,8 +90,7 @@ static __device__ __forceinline__ void tf32_weigh(float s[layout::tiles][layout:
 #pragma unroll
             for (int j = 0; j < layout::columns; j++)
                 most = fmaxf(most, fmaxf(s[m][j][2 * half], s[m][j][2 * half + 1]));
-            most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, 1));
-            most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, 2));
+            most = attention_row_max(most);
             float shift = most == -INFINITY ? 0.0f : __fmul_rn(most, scale); /* no key yet */
             /* Both products rounded, as the weights have them: a fused one keeps what the other
              * lost, and where the peak stays all that is summed would grow by 2^-23 at every tile.
@@ -244,10 +243,8 @@ static __global__ void __launch_bounds__(32 * WARPS_Q * WARPS_K, BLOCKS)
 #pragma unroll
     for (int m = 0; m < TILES; m++)
 #pragma unroll
-        for (int half = 0; half < 2; half++) {
-            own.total[m][half] += __shfl_xor_sync(0xffffffffu, own.total[m][half], 1);
-            own.total[m][half] += __shfl_xor_sync(0xffffffffu, own.total[m][half], 2);
-        }
+        for (int half = 0; half < 2; half++)
+            own.total[m][half] = attention_row_sum(own.total[m][half]);
     auto sum_of = [&](int row, int i) -> float & {
         return own.sum[row / 2][i / 2 / wide][i / 2 % wide][2 * (row % 2) + i % 2];
     };

@@ -8,7 +8,8 @@
 #include "attention.cuh"
 #include "kernels/gpt/mma.cuh"
 
-/* Rows first to first + COUNT of q, k or v into shared memory; zeros behind the last token. */
+/* Copy rows first to first + COUNT - 1 of q, k or v to shared memory; zeros after the last token.
+ */
 template <int SIZE, int PITCH, int COUNT, int THREADS>
 static __device__ __forceinline__ void attention_rows(float *to, const float *from, int first,
                                                       const struct attention &args)
@@ -35,15 +36,16 @@ static __device__ __forceinline__ void vector_get(float out[2], const float *at,
     out[0] = v.x, out[1] = v.y;
 }
 
-/* Floats that attention_join needs: each warp but the first of its queries hands over, for each
- * lane, `rows` peaks, totals and rows of `sums`. */
+/* How many floats attention_join needs: every warp but the first one of its queries passes on, for
+ * each lane, `rows` peaks, totals and rows of `sums`. */
 static constexpr int attention_join_floats(int rows, int sums, int warps_q, int warps_k)
 {
     return (warps_k - 1) * warps_q * 32 * rows * (2 + sums);
 }
 
-/* WARPS_K warps have the same queries, `part` says which of their keys: puts their peaks, totals
- * and sums together in the lanes of part 0, and is true there. `sum(row, i)` is a lane's own. */
+/* Combine the peaks, totals and sums of the WARPS_K warps that have the same queries and different
+ * keys, in the lanes of the first of these warps. Returns true there, false in the others.
+ * `sum(row, i)` is a reference to a lane's own sum. */
 template <int ROWS, int SUMS, int WARPS_Q, int WARPS_K, typename Sum>
 static __device__ __forceinline__ bool attention_join(float *shared, float scale, float *peak,
                                                       float *total, Sum sum)

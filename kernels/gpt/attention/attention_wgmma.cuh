@@ -37,19 +37,6 @@ static __device__ __forceinline__ int online_next(int *taken, int works, int bef
     return (int)gridDim.x + before;
 }
 
-/* The largest, and the sum, of a value over the four lanes that share a row. */
-static __device__ __forceinline__ float row_max(float value)
-{
-    value = fmaxf(value, __shfl_xor_sync(0xffffffffu, value, 1));
-    return fmaxf(value, __shfl_xor_sync(0xffffffffu, value, 2));
-}
-
-static __device__ __forceinline__ float row_sum(float value)
-{
-    value += __shfl_xor_sync(0xffffffffu, value, 1);
-    return value + __shfl_xor_sync(0xffffffffu, value, 2);
-}
-
 /* Word j of each of the four lanes that share a row goes to lane j of these: 16 bytes in one piece
  * instead of four times 4. */
 static __device__ __forceinline__ void row_transpose(uint32_t (&word)[4], int lane)
@@ -176,7 +163,7 @@ static __device__ __forceinline__ void online_softmax(float (&s)[KEYS / 2],
         most[i % 4 / 2][i % 2] = fmaxf(most[i % 4 / 2][i % 2], s[i]);
 #pragma unroll
     for (int half = 0; half < 2; half++) {
-        float peak = row_max(fmaxf(most[half][0], most[half][1]));
+        float peak = attention_row_max(fmaxf(most[half][0], most[half][1]));
         keep[half] = attention_exp2((rows.peak[half] - peak) * scale);
         shift[half] = peak * scale;
         rows.peak[half] = peak;
@@ -240,7 +227,7 @@ static __device__ __forceinline__ void online_store(const struct attention &args
                   work.head * size + lane % 4 * 8;
 #pragma unroll
     for (int half = 0; half < 2; half++) {
-        float inverse = 1.0f / row_sum(rows.total[half]);
+        float inverse = 1.0f / attention_row_sum(rows.total[half]);
         bool valid = row + 8 * half < args.tokens;
         uint16_t *to = y + (row + 8 * half) * args.stride_y;
 #pragma unroll

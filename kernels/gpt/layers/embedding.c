@@ -1,12 +1,12 @@
 /*
  * embedding.c - operation embedding: y[b, t] = wte[ids[b, t]] + wpe[t].
  *
- * Bytes: 4 per id; each row of wte that some id names once (of V rows, M uniform
- * ids name V (1 - (1 - 1/V)^M) in the mean); each row of wpe once; and 4 written per
- * element. Operations: 1 addition per element, so the answer is exact.
+ * Bytes: 4 per id; each row of wte that occurs among the ids, once (M uniform ids name V (1 - (1 -
+ * 1/V)^M) of V rows on average); each row of wpe once; and 4 written per element. Operations: 1
+ * addition per element, so the answer is exact.
  *
- * An id outside the vocabulary would read whatever lies beside the table. Every
- * variant looks through the ids in its setup and refuses (gpt_check_ids).
+ * An id outside the vocabulary would read memory beside the table, so every variant checks the ids
+ * in its setup and refuses them (gpt_check_ids).
  */
 #include "kernels/gpt/gpt.h"
 

@@ -1,6 +1,6 @@
 /*
- * embedding.cuh - the embedding kernels' argument, and the look through the ids that
- * each variant takes in its setup.
+ * embedding.cuh - the argument of the embedding kernels, and the check of the ids that each variant
+ * makes in its setup.
  */
 #pragma once
 
@@ -28,7 +28,7 @@ static inline struct embedding embedding_args(const struct assay_call *call)
                               (int)value[EMBEDDING_CHANNELS]};
 }
 
-/* 0, or an error before anything is launched where an id is out of range. */
+/* 0, or -1 with assay_error where an id is out of range. */
 static inline int embedding_check(const struct assay_call *call)
 {
     struct embedding args = embedding_args(call);

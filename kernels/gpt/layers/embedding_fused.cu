@@ -1,7 +1,7 @@
 /*
  * embedding_fused.cu - one kernel, one element per thread.
  *
- * Bytes per element: 4 read of each table (the position's from L2), 4 written.
+ * Bytes per element: 4 read from each table (wpe's rows come from L2), 4 written.
  */
 #include "embedding.cuh"
 

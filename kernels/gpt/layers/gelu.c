@@ -1,8 +1,8 @@
 /*
- * gelu.c - operation gelu: y = x / 2 (1 + t), t = tanh(sqrt(2 / pi) (x + 0.044715 x^3)).
+ * gelu.c - operation gelu: y = x / 2 (1 + t), t = tanh(z), z = sqrt(2 / pi) (x + 0.044715 x^3).
  *
- * Bytes per element: 4 read, 4 written. Operations: 8 and one tanh, counted
- * as 9. Bound by memory.
+ * Bytes per element: 4 read, 4 written. Operations: 8 and one tanh, counted as 9. Limited by
+ * memory.
  *
  * How far may a right answer be off? The argument z carries 4 roundings, so
  * tanh is off by 4 u z (1 - t^2) < 2 u, and its own error is 2 units in the last
@@ -16,7 +16,7 @@
 
 #include "kernels/gpt/gpt.h"
 
-/* Ends at which 1 + t is 0 or 2, where x^3 overflows, and what is denormal. */
+/* Values where 1 + t is 0 or 2, values where x^3 overflows, and denormals. */
 static const float hard[] = {0.0f,    -0.0f, FLT_TRUE_MIN, -FLT_TRUE_MIN, FLT_MIN, -FLT_MIN, 1e-20f,
                              -1e-20f, 5.0f,  -5.0f,        9.0f,          -9.0f,   88.0f,    -88.0f,
                              1e6f,    -1e6f, 1e13f,        -1e13f,        FLT_MAX, -FLT_MAX};

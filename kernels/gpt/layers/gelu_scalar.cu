@@ -1,5 +1,5 @@
 /*
- * gelu_scalar.cu - one element per thread, as the formula stands: tanhf.
+ * gelu_scalar.cu - one element per thread, by the formula of the operation with tanhf.
  *
  * Bytes per element: 4 read, 4 written. Operations: 8 and tanhf.
  */

@@ -1,10 +1,10 @@
 /*
- * gelu_vec4.cu - one float4 per thread, and x / (1 + exp(-2 z)) for the formula: the
- * same function, with an exponential and a division of one instruction each.
+ * gelu_vec4.cu - one float4 per thread, and gelu as x / (1 + exp(-2 z)): the same function, with
+ * the approximate exponential and division of the hardware.
  *
- * Bytes per element: 4 read, 4 written. Operations: 8 and two approximations.
- * An exponent of 2 z log2(e) carries the roundings of z times |2 z|, which the factor
- * exp(-2 |z|) takes back below 0: within the operation's bound everywhere.
+ * Bytes per element: 4 read, 4 written. Operations: 8 and two approximations. The exponent 2 z
+ * log2(e) is off by the roundings of z times |2 z|; for x < 0 the factor exp(-2 |z|) outweighs
+ * that, so the result stays within the operation's bound everywhere.
  */
 #include "kernels/gpt/gpt.cuh"
 

@@ -1,16 +1,11 @@
 /*
- * host_omp.c - the layers that memory bounds, on every core and in vectors.
+ * host_omp.c - the layers that are limited by memory, on all cores and with vector instructions.
  *
- * layernorm sums in fp32, sixteen partial sums side by side; gelu is x / (1 +
- * exp(-2 z)), with expf once an element. Bytes and operations: those of each operation.
+ * layernorm sums in fp32, in as many partial sums as the compiler's vectors have lanes. gelu is x /
+ * (1 + exp(-2 z)), with one expf per element. Bytes and operations: those of each operation.
  */
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#define WIDEST __attribute__((target_clones("default", "avx2", "avx512f")))
-#else
-#define WIDEST
-#endif
-
 #include "kernels/gpt/gpt.h"
+#include "kernels/gpt/widest.h"
 
 enum { CHUNK = 1 << 15 };
 

@@ -1,9 +1,9 @@
 /*
- * host_scalar.c - the layers that memory bounds, as one would write them: one
- * element at a time on one core, sums in double where there are any.
+ * host_scalar.c - the layers that are limited by memory, in the simplest form: one element at a
+ * time on one core, with sums in double.
  *
- * Bytes and operations: those of each operation; layernorm reads its row three
- * times, the last two from the nearest cache.
+ * Bytes and operations: those of each operation. layernorm reads its row three times, the last two
+ * from the nearest cache.
  */
 #include "kernels/gpt/gpt.h"
 

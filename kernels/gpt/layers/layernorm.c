@@ -1,20 +1,19 @@
 /*
- * layernorm.c - operation layernorm: each row to mean 0 and variance 1, then
- * scaled and shifted by column.
+ * layernorm.c - operation layernorm: normalise each row to mean 0 and variance 1, then scale and
+ * shift each column.
  *
- *   s = x, or the fp32 sum x + r, which is then an output too (the next
- *   residual connection wants it)
+ *   s = x, or s = x + r in fp32, which is then a second output (the next residual connection needs
+ *   it)
  *   y = (s - mean) / sqrt(variance + 1e-5) w + b
  *
- * with the variance over `columns`, not over one less.
+ * The variance is divided by `columns`, not by columns - 1.
  *
- * Bytes per element: 4 read and 4 written; 8 and 8 with a residual; 8 for each
- * column's w and b. Operations per element: 8 (and the addition).
+ * Bytes per element: 4 read and 4 written; 8 and 8 with a residual; 8 for w and b of each column.
+ * Operations per element: 8, and the addition of r.
  *
- * data=shifted has mean 1000 and standard deviation 1. There E[x^2] - mean^2
- * subtracts two numbers near 10^6 that each carry an error of about 0.03, and
- * what is left for the variance, 1, is off by several per cent: a variant that
- * computes it so is wrong, and its row says so.
+ * data=shifted has mean 1000 and standard deviation 1. There E[x^2] - mean^2 is the difference of
+ * two numbers near 10^6, each with an error of about 0.03, so the variance, 1, is wrong by several
+ * per cent: variants that compute it in this way are reported as wrong.
  *
  * How far may a right answer be off? A sum of C fp32 terms, in any order, is off by
  * at most 2 sqrt(C) u sum |x| with overwhelming probability (Higham and Mary, "A new
@@ -68,7 +67,7 @@ static float element(const void *const in[], int64_t index)
     return in[LAYERNORM_R] ? x + ((const float *)in[LAYERNORM_R])[index] : x;
 }
 
-/* What the rows' elements share. */
+/* What all elements of a row share. */
 struct row {
     double mean, scale;             /* scale = 1 / sqrt(variance + epsilon) */
     double mean_error, scale_error; /* absolute; relative */
@@ -108,7 +107,7 @@ static int reference(const struct assay_shape *shape, const void *const in[], in
         double value = (double)element(in, i);
         if (buffer == LAYERNORM_SUM) {
             expected[i - begin] = value;
-            bound[i - begin] = 0; /* one rounded addition has one answer */
+            bound[i - begin] = 0; /* a single addition is rounded in one way only */
             continue;
         }
         if (i / columns != index) row = row_of(shape, in, index = i / columns);

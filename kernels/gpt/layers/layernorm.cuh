@@ -1,12 +1,12 @@
 /*
- * layernorm.cuh - what the layernorm kernels share: their argument, and the row
- * that is kept in registers.
+ * layernorm.cuh - what the layernorm kernels share: their argument, and the kernel that keeps a row
+ * in registers.
  */
 #pragma once
 
 #include "kernels/gpt/gpt.cuh"
 
-/* r and sum only with a residual. */
+/* r and sum are used only with a residual. */
 struct layernorm {
     const float *x, *r, *weight, *bias;
     float *y, *sum;
@@ -34,7 +34,7 @@ static inline bool layernorm_adds(const struct assay_shape *shape)
     return shape->value[LAYERNORM_RESIDUAL] == LAYERNORM_ADD;
 }
 
-/* Enqueue the instance without or with a residual. */
+/* Enqueue kernel `adding` if the shape has a residual, else `alone`. */
 static inline int layernorm_launch(const struct assay_call *call, int64_t blocks, int threads,
                                    layernorm_kernel *alone, layernorm_kernel *adding)
 {
@@ -43,7 +43,7 @@ static inline int layernorm_launch(const struct assay_call *call, int64_t blocks
     return assay_launched();
 }
 
-/* Element `at` of s. Reading x and r again costs less than waiting for a store. */
+/* Element `at` of s, computed again from x and r: faster than waiting until `sum` is stored. */
 template <bool ADD>
 static __device__ __forceinline__ float layernorm_element(const struct layernorm &args, int64_t at)
 {
@@ -56,7 +56,7 @@ static __device__ __forceinline__ float layernorm_scale(float variance)
     return rsqrtf(variance + GPT_LAYERNORM_EPSILON);
 }
 
-/* Write y, and s with a residual, for elements at, at + step, ... of a row. */
+/* Write y, and s if there is a residual, for elements at, at + step, ... of the row. */
 template <bool ADD>
 static __device__ __forceinline__ void layernorm_write(const struct layernorm &args, int64_t begin,
                                                        int at, int step, float mean, float scale)
@@ -70,7 +70,7 @@ static __device__ __forceinline__ void layernorm_write(const struct layernorm &a
 
 /* ------------------------------------------------------- row in registers -- */
 
-/* WIDTH floats that are loaded and stored as one. */
+/* WIDTH floats that are loaded and stored in one instruction. */
 template <int WIDTH> struct alignas(4 * WIDTH) layernorm_piece {
     float v[WIDTH];
 };
@@ -87,10 +87,11 @@ static __device__ __forceinline__ layernorm_piece<4> layernorm_fetch(const layer
 }
 
 /*
- * One row by `threads` threads, this one being number `thread`: PIECES pieces of WIDTH
- * floats each, one width of the group apart, all loaded before the first is used. The mean
- * and then the sum of squares about it are taken over registers; total(v) sums
- * v over the group. The row starts on WIDTH floats and WIDTH divides its length.
+ * Normalise one row with `threads` threads; this one is number `thread`. Each thread holds pieces
+ * thread, thread + threads, ... (PIECES of them at most, each WIDTH floats) and loads all of them
+ * before it uses the first. The mean, and then the sum of squares about it, are computed from the
+ * registers; total(v, i) returns the sum of v over all threads, where i numbers the sums. The row
+ * is aligned to WIDTH floats, and WIDTH divides its length.
  */
 template <bool ADD, int WIDTH, int PIECES, typename Total>
 static __device__ __forceinline__ void layernorm_row(const struct layernorm &args, int64_t row,
@@ -153,7 +154,7 @@ static __device__ __forceinline__ void layernorm_row(const struct layernorm &arg
     }
 }
 
-/* One block per row. THREADS bounds the block, so that the compiler knows its registers. */
+/* One block of at most THREADS threads per row. */
 template <bool ADD, int WIDTH, int PIECES, int THREADS>
 static __global__ void __launch_bounds__(THREADS) layernorm_block_row(struct layernorm args)
 {

@@ -1,23 +1,25 @@
 /*
  * layernorm_best.cu - layernorm with the row in registers, of a warp or of a block.
  *
- * Bytes per element: 4 read, 4 written (8 and 8 with a residual): the least.
+ * Bytes per element: 4 read, 4 written (8 and 8 with a residual), the minimum.
  *
- *   up to 512 columns     one warp per row, at most four float4 per lane: no barrier, the sums
- *                         are shuffles
- *   up to 1024 columns    one warp per row, at most eight float4 per lane. Where rows are few (a
- *                         warp has too few loads in flight), or with a residual (a warp needs too
- *                         many registers): one block per row, four floats per thread
- *   more columns          one block per row, four float4 per thread (eight from 16384 columns).
+ *   up to 512 columns     one warp per row, at most four float4 per lane: no barriers, sums by
+ *                         shuffles
+ *   up to 1024 columns    one warp per row, at most eight float4 per lane. But one block per row,
+ *                         four floats per thread, where rows are few (warps alone have too few
+ *                         loads in flight), and with a residual (a warp needs too many registers)
+ *   more columns          one block per row, four float4 per thread (eight above 16384 columns).
  *                         With 4096 columns that is 256 threads, and eight blocks per
  *                         multiprocessor: while some compute sums, the loads of others keep the
  *                         memory busy
  *   not a multiple of 4   one block per row, single floats
  *
- * weight and bias come from L1 and L2. Measured at 768 columns on an H200: 1024 rows take 3.8 us
- * by blocks and 4.4 by warps, 4.9 and 5.6 with a residual; 8192 rows with a residual take 24.1 and
- * 25.3, but 17.6 and 13.0 without one, so that case keeps warps (the figures by warps, where
- * blocks are used now, are of the published run of 2026-11-21, before this change).
+ * weight and bias come from L1 and L2.
+ *
+ * Measured at 768 columns on an H200. 1024 rows take 3.8 us by blocks and 4.4 us by warps; with a
+ * residual 4.9 and 5.6 us. 8192 rows with a residual take 24.1 us by blocks and 25.3 us by warps,
+ * but without one 17.6 and 13.0 us, so that case keeps warps. (Where blocks are used now, the
+ * figures by warps are of the published run of 2026-11-21, before this change.)
  */
 #include "layernorm.cuh"
 

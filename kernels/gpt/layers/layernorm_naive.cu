@@ -1,9 +1,9 @@
 /*
- * layernorm_naive.cu - one thread per row, three passes. Deliberately plain: neighbouring
- * threads read elements a whole row apart, so every load of a warp touches 32 lines.
+ * layernorm_naive.cu - one thread per row, three passes. Deliberately plain: neighbouring threads
+ * read elements a whole row apart, so every load of a warp touches 32 cache lines.
  *
- * Bytes per element: 12 read, 4 written; what L1 does not keep is read as 32-byte
- * sectors. Sums run from the first element to the last.
+ * Bytes per element: 12 read, 4 written; what is no longer in L1 is read in sectors of 32 bytes.
+ * Sums run from the first element to the last.
  */
 #include "layernorm.cuh"
 

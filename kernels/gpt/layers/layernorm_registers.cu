@@ -1,8 +1,8 @@
 /*
- * layernorm_registers.cu - one block per row, the row in registers between the mean, the
- * variance and the answer; scalar loads, so that every length and address will do.
+ * layernorm_registers.cu - one block per row, which keeps the row in registers and reads it once.
+ * Loads are single floats, so every length and alignment is possible.
  *
- * Bytes per element: 4 read, 4 written (8 and 8 with a residual): the least.
+ * Bytes per element: 4 read, 4 written (8 and 8 with a residual), the minimum.
  */
 #include "layernorm.cuh"
 
@@ -20,7 +20,7 @@ template <bool ADD> static layernorm_kernel *by_length(int64_t columns, int *thr
     static layernorm_kernel *const kernels[] = {
         layernorm_block_row<ADD, 1, 1, THREADS>, layernorm_block_row<ADD, 1, 2, THREADS>,
         layernorm_block_row<ADD, 1, 4, THREADS>, layernorm_block_row<ADD, 1, 8, THREADS>};
-    /* Four elements per thread while that leaves a block of one warp or more. */
+    /* Four elements per thread, if that fills at least one warp. */
     int index = columns >= 4 * 32 ? 2 : 0;
     while (columns > ((int64_t)THREADS << index))
         index++;

@@ -1,10 +1,10 @@
 /*
- * layernorm_sumsq.cu - the variance as E[s^2] - mean^2, in one pass.
+ * layernorm_sumsq.cu - the variance as E[s^2] - mean^2, in one pass, as the published kernel did
+ * (which called it Welford's method).
  *
- * This is what the published kernel did (and called Welford's method). It saves a pass
- * and loses the answer where the mean is large against the deviation: at
- * data=shifted both terms are near 10^6 and their difference, 1, keeps one digit. The
- * row then says wrong, as it must.
+ * It saves a pass, but the result is wrong where the mean is large compared with the standard
+ * deviation: with data=shifted both terms are near 10^6, and their difference, 1, has about one
+ * correct digit. Such cases must be reported as wrong.
  *
  * Bytes per element: 8 read, 4 written, the second read mostly from L1.
  */
@@ -24,7 +24,7 @@ template <bool ADD> static __global__ void __launch_bounds__(THREADS) sumsq(stru
     }
     float mean = gpt_block_sum(sum, warps[0]) / (float)args.columns;
     float mean_square = gpt_block_sum(squares, warps[1]) / (float)args.columns;
-    /* It can come out below 0, and a root of that is no number. */
+    /* Rounding can make the difference negative, and its root NaN. */
     float scale = layernorm_scale(fmaxf(mean_square - mean * mean, 0.0f));
     layernorm_write<ADD>(args, begin, threadIdx.x, THREADS, mean, scale);
 }

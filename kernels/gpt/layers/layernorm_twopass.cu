@@ -1,9 +1,9 @@
 /*
- * layernorm_twopass.cu - one block per row: the mean, then the variance about it, then
- * the answer; the row is read from memory each time.
+ * layernorm_twopass.cu - one block per row: the mean, then the variance about it, then the result.
+ * The row is read each time.
  *
- * Bytes per element: 12 read, 4 written, the second and third read mostly from
- * L1 (a row of 4096 is 16 KiB).
+ * Bytes per element: 12 read, 4 written, the second and third read mostly from L1 (a row of 4096
+ * columns is 16 KiB).
  */
 #include "layernorm.cuh"
 

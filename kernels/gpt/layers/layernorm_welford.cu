@@ -1,18 +1,17 @@
 /*
- * layernorm_welford.cu - mean and squared deviation in one pass, by Welford's update
- * ("Note on a method for calculating corrected sums of squares and products",
- * Technometrics 4, 1962); the parts of threads are joined as Chan, Golub and LeVeque
- * do ("Algorithms for computing the sample variance", Amer. Statist. 37, 1983, 2.1).
+ * layernorm_welford.cu - mean and sum of squared deviations in one pass, by Welford's update ("Note
+ * on a method for calculating corrected sums of squares and products", Technometrics 4, 1962). The
+ * results of the threads are combined by the formula of Chan, Golub and LeVeque ("Algorithms for
+ * computing the sample variance", Amer. Statist. 37, 1983, section 2.1).
  *
- * One pass like sumsq, and right where sumsq is not; a division per element is the
- * price.
- * Bytes per element: 8 read, 4 written, the second read mostly from L1.
+ * It has one pass like sumsq, and is right where sumsq is wrong, at the price of a division per
+ * element. Bytes per element: 8 read, 4 written, the second read mostly from L1.
  */
 #include "layernorm.cuh"
 
 enum { THREADS = 256 };
 
-/* `count` elements: their mean and the sum of squares about it. */
+/* The mean of `count` elements, and the sum of their squared deviations from it. */
 struct moments {
     float count, mean, squares;
 };

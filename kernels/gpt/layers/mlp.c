@@ -1,26 +1,30 @@
 /*
- * mlp.c - operation mlp: y = gelu(x w1^T + b1) w2^T + b2, x and y [m, c], w1 [4c, c], w2 [c, 4c].
- * h is what lies between the two products, [m, 4c].
+ * mlp.c - operation mlp: y = gelu(x w1^T + b1) w2^T + b2, x and y [m, c], w1 [4c, c], w2 [c, 4c]. h
+ * is the hidden layer between the two products, [m, 4c].
  *
  * Operations: 16 m c^2, and 9 for each of the 4 m c values of h. Bytes: x, y, weights and biases
- * once; a variant that writes h to memory moves 8 (bf16: 4) times 4 m c more.
+ * once; a variant that writes h to memory moves 8 (bf16: 4) more for each of its values.
  *
- * How far may a right answer be off? A sum of n products in fp32 by (n + 1) u of the magnitudes.
- * tf32 truncates both operands, e = 2 * 2^-10 per product. All truncations are towards zero, which
- * is e of the sum; the remainder has either sign, and by Hoeffding's inequality the sum of such
- * errors stays below 6 times the root of their bounds' squares (except for one case in 10^7). h is
- * off by 1.13 times that (gelu's steepest slope), with h' the value before gelu; bf16 rounds h' and
- * h by 2^-8. h is also off by how well gelu is evaluated: GELU_SHARE of |h'|. tanhf is good to a
- * few u, but the epilogue of cuBLASLt is not in fp32 (with c = 1 its answers are off by some 6e-6
- * on an H100), and its users take that. The GELU by erf, another function, differs by up to 2^-11.
- * The answer is then off by the sum of those errors times w2, once more by Hoeffding; by the error
- * of the second product; and in bf16 by the rounding of the output.
+ * The bound, with u = 2^-24. The fp32 sum of n products is off by (n + 1) u times the sum of their
+ * magnitudes. tf32 truncates both operands, by e = 2 * 2^-10 per product. Truncation is towards
+ * zero, which is a share e of the sum. What remains has either sign, and by Hoeffding's inequality
+ * the sum of n such errors is below 6 times the root of the sum of their squared bounds (except in
+ * one case in 10^7).
+ *
+ * h' is the value before gelu. An error of h' reaches h multiplied by 1.13 at most, gelu's steepest
+ * slope; bf16 rounds both h' and h by 2^-8. The evaluation of gelu adds GELU_SHARE of |h'|: tanhf
+ * is good to a few u, but the epilogue of cuBLASLt is not in fp32 (with c = 1 its answers are off
+ * by about 6e-6 on an H100), and users of that library accept this. The gelu that uses erf is
+ * another function and differs by up to 2^-11.
+ *
+ * y is then off by the sum of h's errors times w2 (Hoeffding's inequality again), by the error of
+ * the second product, and in bf16 by the rounding of the output.
  */
 #include <stdlib.h>
 
 #include "kernels/gpt/gpt.h"
 
-/* The most that an evaluation of gelu(h') may be off by, as a share of |h'|. */
+/* The largest error allowed in the evaluation of gelu(h'), as a share of |h'|. */
 static const double GELU_SHARE = 0x1p-16;
 
 static struct assay_fill uniform(double end)
@@ -57,7 +61,7 @@ static struct assay_work work(const struct assay_shape *shape)
     return work;
 }
 
-/* A sum of products, and what its error depends on. */
+/* A sum of products, and the sums of their magnitudes and squares, for its error. */
 struct sum {
     double value, magnitude, squares;
 };
@@ -109,7 +113,7 @@ static void contract(const struct assay_shape *shape, const void *const in[], co
         sum_add(&sum, h[j] * w);
         sum_add(&carried, error[j] * w);
     }
-    /* Errors of h that all go towards zero are a share of the answer. */
+    /* The part of h's errors that is towards zero is a share of the answer. */
     double towards_zero = precision == GPT_TF32 ? 2 * GPT_UNIT_TF32 * 1.13 * fabs(sum.value) : 0;
     *expected = sum.value;
     *bound = fmin(carried.magnitude, 6 * sqrt(carried.squares) + towards_zero) +
@@ -132,7 +136,7 @@ static int reference(const struct assay_shape *shape, const void *const in[], in
     return 0;
 }
 
-/* A row's 4 c^2 multiply-adds are shared by its c elements, which take 4 c more each. */
+/* Per element: 4 c multiply-adds of its own, and a c-th of the 4 c^2 that compute the row of h. */
 static double reference_cost(const struct assay_shape *shape)
 {
     return 8 * (double)shape->value[MLP_C];

@@ -1,5 +1,5 @@
 /*
- * mlp.cuh - the argument of the kernels that do an mlp in one launch, in fp32.
+ * mlp.cuh - the argument of the fp32 kernels that compute an mlp in one launch.
  */
 #pragma once
 

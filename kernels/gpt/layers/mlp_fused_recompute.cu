@@ -1,11 +1,11 @@
 /*
- * mlp_fused_recompute.cu - one kernel, as it was published. A block has 32 x 32 outputs and goes
- * over the 4 c values of h in steps of 32, which it computes for its rows from x and w1.
+ * mlp_fused_recompute.cu - one kernel, as it was published. A block computes 32 x 32 outputs. It
+ * goes over the 4 c values of h in steps of 32, and computes these for its rows from x and w1.
  *
- * Deliberately slow: every tile of columns computes h again, 8 m c^2 (c / 32 + 1) operations
- * instead of 16 m c^2: 1.5 times as many at c = 64, 4.5 at 256, 12.5 at 768. That, and not fusion,
- * is why it lost; and it multiplies in fp32 on CUDA cores.
- * Bytes: h never leaves the multiprocessor.
+ * Deliberately slow: every tile of columns computes h again, which makes 8 m c^2 (c / 32 + 1)
+ * operations instead of 16 m c^2: 1.5 times as many at c = 64, 4.5 at 256, 12.5 at 768. That is why
+ * it was slower than separate kernels, not the fusion itself; and it multiplies in fp32 on CUDA
+ * cores. Bytes: h stays on the multiprocessor.
  */
 #include "mlp.cuh"
 

@@ -1,12 +1,13 @@
 /*
- * mlp_fused_rowown.cu - one kernel that computes nothing twice. A block has 16 rows and all c <=
- * 256 columns of their output, in registers, and goes over the 4 c values of h in steps of 32.
+ * mlp_fused_rowown.cu - one kernel that computes nothing twice. A block computes 16 rows of y with
+ * all their columns (c <= 256), which it holds in registers, and goes over the 4 c values of h in
+ * steps of 32.
  *
  * Operations: those of mlp, in fp32. Bytes: x and y once, the weights once per block, from L2; h
- * stays in shared memory. It is slow because 1024 rows make only 64 blocks: half of a large device
- * is idle.
+ * stays in shared memory. It is slow because 1024 rows make only 64 blocks, so half of a large
+ * device is idle.
  *
- * Shared memory, in floats: x [16][c + 1], h [16][33], and one array for a step of either weight:
+ * Shared memory, in floats: x [16][c + 1], h [16][33], and one array for a step of either weight,
  * w1 [32][c + 1] or w2 [c][33].
  */
 #include "kernels/cuda/cuda_limits.h"
@@ -30,7 +31,7 @@ static __global__ void __launch_bounds__(THREADS) fused_rowown(struct mlp args)
     float sum[EACH][PARTS] = {};
     for (int j0 = 0; j0 < inner; j0 += STEP) {
         int steps = min(STEP, inner - j0);
-        __syncthreads(); /* w is read by all, and x is there */
+        __syncthreads(); /* all threads have read w, and x is loaded */
         for (int at = threadIdx.x; at < steps * c; at += THREADS)
             w[at / c * pitch + at % c] = __ldg(args.w1 + (int64_t)j0 * c + at);
         __syncthreads();

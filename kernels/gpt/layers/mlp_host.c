@@ -1,13 +1,13 @@
 /*
  * mlp_host.c - mlp on the host, one row at a time, so that h stays in cache.
  *
- * Operations: 16 c^2 per row. Bytes: the weights once per row, from cache where they fit.
+ * Operations: 16 c^2 per row. Bytes: the weights once per row, from cache if they fit.
  */
 #include <stdlib.h>
 
 #include "kernels/gpt/gpt.h"
 
-/* One row of y; `h` has room for 4 c. */
+/* Compute one row of y; `h` is scratch memory for 4 c values. */
 static void row_of(const struct assay_call *call, int64_t row, float *h)
 {
     int64_t c = call->shape->value[MLP_C], precision = call->shape->value[MLP_PRECISION];

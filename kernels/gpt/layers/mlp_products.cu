@@ -1,10 +1,10 @@
 /*
- * mlp_products.cu - mlp by the family's own products, with gelu as a separate kernel between them,
- * and as the epilogue of the first.
+ * mlp_products.cu - mlp by the products of linear/, with gelu either as a separate kernel between
+ * them or in the epilogue of the first.
  *
  * fp32 uses tiles of 32 x 32 in fp32; tf32 and bf16 use tensor cores and tiles of 128 x 128.
- * Operations: those of mlp. Bytes beyond the least: h is written and read once, and once more
- * where gelu is a kernel: 8 (bf16: 4) or 16 (8) for each of 4 m c.
+ * Operations: those of mlp. Bytes: those of mlp, and for each value of h 8 (bf16: 4), or 16 (8)
+ * with gelu as a kernel.
  */
 #include "kernels/gpt/gpt.cuh"
 #include "kernels/cuda/device_memory.h"
@@ -84,11 +84,6 @@ static int finish_launch(struct assay_call *call)
     return run(call, false);
 }
 
-static void teardown(struct assay_call *call)
-{
-    cudaFree(call->state);
-}
-
 static const struct assay_variant variant = {
     .operation = "mlp",
     .name = "linear_gelu_linear",
@@ -100,7 +95,7 @@ static const struct assay_variant variant = {
     .supports = supports,
     .setup = setup,
     .launch = launch,
-    .teardown = teardown,
+    .teardown = device_memory_free,
 };
 ASSAY_REGISTER_VARIANT(variant);
 
@@ -115,6 +110,6 @@ static const struct assay_variant finish_variant = {
     .supports = finish_supports,
     .setup = setup,
     .launch = finish_launch,
-    .teardown = teardown,
+    .teardown = device_memory_free,
 };
 ASSAY_REGISTER_VARIANT(finish_variant);

@@ -1,9 +1,9 @@
 /*
- * mlp_wgmma.cu - mlp by two products on Hopper's tensor cores (linear_wgmma.cuh), with gelu as the
+ * mlp_wgmma.cu - mlp by two products on Hopper's tensor cores (linear_wgmma.cuh), with gelu in the
  * epilogue of the first.
  *
- * Operations: those of mlp. Bytes beyond the least: h is written and read once, 8 (bf16: 4) for
- * each of 4 m c.
+ * Operations: those of mlp. Bytes: those of mlp, and 8 (bf16: 4) for each value of h, written and
+ * read once.
  */
 #include <stdlib.h>
 

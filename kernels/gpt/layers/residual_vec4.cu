@@ -1,5 +1,5 @@
 /*
- * residual_vec4.cu - one float4 of each operand per thread.
+ * residual_vec4.cu - each thread adds one float4 of each operand.
  *
  * Bytes per element: 8 read, 4 written. Operations: 1.
  */

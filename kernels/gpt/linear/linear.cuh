@@ -1,14 +1,15 @@
 /*
- * linear.cuh - what the own linear kernels share: setup, launch and teardown about
- * a product, and reading a weight of either layout.
+ * linear.cuh - what the family's own linear kernels share: setup and launch of a variant, and
+ * reading a weight in either layout.
  */
 #pragma once
 
+#include "kernels/cuda/device_memory.h"
 #include "kernels/gpt/gpt.cuh"
 #include "linear_products.h"
 #include "linear_steps.h"
 
-/* w[n][k], wherever it lies. */
+/* w[n][k], from either layout. */
 template <typename T>
 static __device__ __forceinline__ float linear_weight(const struct linear_operands &operands, int n,
                                                       int k)
@@ -18,7 +19,7 @@ static __device__ __forceinline__ float linear_weight(const struct linear_operan
     return gpt_float(__ldg((const T *)operands.w + at));
 }
 
-/* Finish one output: the bias if it is the product's to add, then round and store. */
+/* Finish one output: add the bias if it is fused, round and store. */
 template <typename T>
 static __device__ __forceinline__ void linear_put(const struct linear_operands &operands,
                                                   int64_t row, int column, float sum)
@@ -28,7 +29,7 @@ static __device__ __forceinline__ void linear_put(const struct linear_operands &
     gpt_put((T *)operands.y + row * operands.n + column, sum);
 }
 
-/* The bias of two neighbours, the first at an even column; 0 outside, and without one. */
+/* The biases of two neighbouring columns, the first one even; 0 outside, and without a bias. */
 static __device__ __forceinline__ float2 linear_bias_pair(const float *bias, int column, int n)
 {
     if (bias && column + 1 < n) return __ldg((const float2 *)(bias + column));
@@ -44,7 +45,7 @@ static __device__ __forceinline__ float2 linear_bias_pair(const uint16_t *bias, 
     return make_float2(bias && column < n ? gpt_float(__ldg(bias + column)) : 0.0f, 0.0f);
 }
 
-/* Two sums with their biases and what follows them. */
+/* Add the biases to two sums and apply the epilogue. */
 static __device__ __forceinline__ float2 linear_finish_pair(enum linear_finish finish, float first,
                                                             float second, float2 bias)
 {
@@ -63,7 +64,8 @@ static __device__ __forceinline__ void linear_put_pair(float *y, float2 pair)
     *(float2 *)y = pair;
 }
 
-/* Two outputs from an even column on; a row of y starts on a pair only where n is even. */
+/* Store two outputs, the first at an even column. Rows of y are aligned to pairs only if n is even.
+ */
 template <typename T>
 static __device__ __forceinline__ void linear_write_pair(const struct linear_operands &operands,
                                                          int64_t row, int column, float2 pair)
@@ -83,12 +85,7 @@ static inline int linear_setup(struct assay_call *call)
     return linear_prepare(call, &call->state);
 }
 
-static inline void linear_teardown(struct assay_call *call)
-{
-    cudaFree(call->state);
-}
-
-/* launch of a variant whose PRODUCT enqueues y = x w^T (+ bias) of the operands. */
+/* assay_variant.launch, where PRODUCT enqueues y = x w^T (+ bias) for the operands. */
 template <int (*PRODUCT)(const struct linear_operands *operands, cudaStream_t stream)>
 static int linear_launch(struct assay_call *call)
 {
@@ -98,7 +95,7 @@ static int linear_launch(struct assay_call *call)
     return linear_end(call);
 }
 
-/* supports of a variant for one precision. */
+/* assay_variant.supports of a variant for one precision. */
 template <enum gpt_precision PRECISION>
 static const char *linear_only(const struct assay_shape *shape)
 {
@@ -107,8 +104,8 @@ static const char *linear_only(const struct assay_shape *shape)
 
 enum { LINEAR_TILE = 32 };
 
-/* x and w [n][k] of a tile of 32 x 32 outputs, 32 of k from `k0` on, zeros outside: by warps,
- * this one being number `warp` of WARPS and the caller `lane` of it. */
+/* Copy the operands of a tile of 32 x 32 outputs, 32 of k from `k0` on, with zeros outside; w as
+ * [n][k]. The calling thread is `lane` of warp number `warp` of WARPS. */
 template <int WARPS, int PITCH>
 static __device__ __forceinline__ void linear_load_tile(float (&x)[LINEAR_TILE][PITCH],
                                                         float (&w)[LINEAR_TILE][PITCH],
@@ -120,14 +117,14 @@ static __device__ __forceinline__ void linear_load_tile(float (&x)[LINEAR_TILE][
     for (int i = warp; i < LINEAR_TILE; i += WARPS) {
         bool inside = row0 + i < m && k0 + lane < k;
         x[i][lane] = inside ? __ldg((const float *)operands.x + (row0 + i) * k + k0 + lane) : 0;
-        /* Lanes run along the direction in which w lies. */
+        /* Successive lanes read successive addresses of w. */
         int at_n = operands.transposed ? lane : i, at_k = operands.transposed ? i : lane;
         inside = column0 + at_n < n && k0 + at_k < k;
         w[at_n][at_k] = inside ? linear_weight<float>(operands, column0 + at_n, k0 + at_k) : 0.0f;
     }
 }
 
-/* Why rows of x and w do not start on 16 bytes, or NULL. */
+/* NULL, or the reason why rows of x and w are not aligned to 16 bytes. */
 static inline const char *linear_unaligned(const struct assay_shape *shape)
 {
     int64_t k = shape->value[LINEAR_K];

@@ -77,7 +77,7 @@ static const struct assay_variant bf16 = {
     .supports = bf16_supports,
     .setup = setup,
     .launch = linear_launch<bf16_product>,
-    .teardown = linear_teardown,
+    .teardown = device_memory_free,
 };
 ASSAY_REGISTER_VARIANT(bf16);
 
@@ -92,6 +92,6 @@ static const struct assay_variant tf32 = {
     .supports = tf32_supports,
     .setup = setup,
     .launch = linear_launch<tf32_product>,
-    .teardown = linear_teardown,
+    .teardown = device_memory_free,
 };
 ASSAY_REGISTER_VARIANT(tf32);

@@ -1,16 +1,11 @@
 /*
- * linear_host.c - `linear` on the host: as one would write it, and on every core
- * with dot products in vectors.
+ * linear_host.c - `linear` on the host: in its simplest form on one core, and on all cores with dot
+ * products in vectors.
  *
- * Operations: 2 m n k. Bytes: those of the operation, w once per row or a tile of rows.
+ * Operations: 2 m n k. Bytes: those of the operation; w once per row, or per tile of rows.
  */
 #include "kernels/gpt/gpt.h"
-
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#define WIDEST __attribute__((target_clones("default", "avx2", "avx512f")))
-#else
-#define WIDEST
-#endif
+#include "kernels/gpt/widest.h"
 
 enum { COLUMNS = 64 };
 
@@ -67,7 +62,7 @@ static int omp_launch(struct assay_call *call)
     const int64_t *value = call->shape->value;
     int64_t n = value[LINEAR_N], k = value[LINEAR_K], precision = value[LINEAR_PRECISION];
     const void *x = call->buffer[LINEAR_X], *w = call->buffer[LINEAR_W];
-    /* COLUMNS rows of w stay in cache while x goes by. */
+    /* COLUMNS rows of w stay in cache for all rows of x. */
 #pragma omp parallel for schedule(dynamic)
     for (int64_t first = 0; first < n; first += COLUMNS) {
         int64_t last = first + COLUMNS < n ? first + COLUMNS : n;

@@ -1,7 +1,7 @@
 /*
- * linear_naive.cu - one thread per output, its row of x and its row of w from memory.
+ * linear_naive.cu - one thread per output, which reads its row of x and its row of w from memory.
  *
- * Operations: 2 m n k in fp32. Bytes: 8 per operation pair, from L1 and L2 mostly.
+ * Operations: 2 m n k in fp32. Bytes: 8 per multiply-add, mostly from L1 and L2.
  */
 #include "linear.cuh"
 
@@ -36,6 +36,6 @@ static const struct assay_variant variant = {
     .supports = linear_only<GPT_FP32>,
     .setup = linear_setup,
     .launch = linear_launch<product>,
-    .teardown = linear_teardown,
+    .teardown = device_memory_free,
 };
 ASSAY_REGISTER_VARIANT(variant);

@@ -15,7 +15,7 @@ struct linear_tile {
     int band, column;
 };
 
-/* Tile `index` of bands x columns; the last group may be lower. */
+/* The tile with number `index` of bands x columns; the last group may have fewer bands. */
 LINEAR_ORDER_FUNCTION struct linear_tile linear_order(int index, int bands, int columns, int group)
 {
     int first = index / (group * columns) * group, inside = index % (group * columns);

@@ -1,12 +1,12 @@
 /*
- * linear_products.h - the products of ours that other layers use too: each enqueues y = x w^T + b;
- * a bias of NULL is none.
+ * linear_products.h - our products that other layers use too. Each enqueues y = x w^T + b; b may be
+ * NULL.
  */
 #pragma once
 
 #include "linear_steps.h"
 
-/* What finishes an output, behind the bias. */
+/* The epilogue of an output, after the bias. */
 enum linear_finish { LINEAR_PLAIN, LINEAR_GELU };
 
 /* fp32, tiles of 32 x 32. */
@@ -20,9 +20,9 @@ int linear_tf32_128(const struct linear_operands *operands, enum linear_finish f
 int linear_bf16_128(const struct linear_operands *operands, enum linear_finish finish,
                     cudaStream_t stream);
 
-/* Hopper's tensor cores (linear_wgmma.cu), for tf32 and bf16, k as above, w not transposed:
- * a product whose operands keep their addresses. init leaves something to be released, also
- * where it fails. */
+/* Hopper's tensor cores (linear_wgmma.cu), for tf32 and bf16, k as above, w not transposed: a
+ * product whose operands keep their addresses. What init makes is to be released, also if it fails.
+ */
 struct linear_wgmma;
 int linear_wgmma_init(struct linear_wgmma **product, const struct linear_operands *operands,
                       enum gpt_precision precision, enum linear_finish finish);

@@ -1,9 +1,8 @@
 /*
- * linear_smem32.cu - tiles of 32 x 32 outputs, operands in steps of 32 through shared
- * memory, four outputs per thread, fp32 throughout.
+ * linear_smem32.cu - tiles of 32 x 32 outputs, operands in steps of 32 through shared memory, four
+ * outputs per thread, fp32 throughout.
  *
- * Operations: 2 m n k in fp32. Bytes from memory: x n / 32 times and w m / 32 times,
- * mostly from L2.
+ * Operations: 2 m n k in fp32. Bytes: x is read n / 32 times and w m / 32 times, mostly from L2.
  */
 #include "linear.cuh"
 #include "linear_products.h"
@@ -48,6 +47,6 @@ static const struct assay_variant variant = {
     .supports = linear_only<GPT_FP32>,
     .setup = linear_setup,
     .launch = linear_launch<linear_smem32>,
-    .teardown = linear_teardown,
+    .teardown = device_memory_free,
 };
 ASSAY_REGISTER_VARIANT(variant);

@@ -1,7 +1,7 @@
 /*
- * linear_steps.cu - see linear_steps.h. The transposition goes by tiles of 32 x 32
- * through shared memory, padded by a word, so that both sides are coalesced; it reads
- * and writes every element once. The bias kernel reads and writes y once.
+ * linear_steps.cu - see linear_steps.h. Tiles of 32 x 32 are transposed in shared memory, whose
+ * rows are padded by a word, so that reads and writes are coalesced; every element is read and
+ * written once. The bias kernel reads and writes y once.
  */
 #include "kernels/gpt/gpt.cuh"
 #include "kernels/cuda/device_memory.h"

@@ -1,10 +1,10 @@
 /*
- * linear_tf32_32.cu - tensor cores by tiles of 32 x 32 x 32, the published kernel's size:
- * four warps of 16 x 16 outputs, operands through shared memory without overlap.
+ * linear_tf32_32.cu - tensor cores with tiles of 32 x 32 x 32, the size of the published kernel:
+ * four warps of 16 x 16 outputs each; copies to shared memory and products do not overlap.
  *
- * Operations: 2 m n k in tf32. Bytes from memory: x n / 32 times and w m / 32 times,
- * mostly from L2. Takes any shape. Rows in shared memory are padded to 36 words: a
- * fragment's 8 rows and 4 words fall into 32 banks.
+ * Operations: 2 m n k in tf32. Bytes: x is read n / 32 times and w m / 32 times, mostly from L2.
+ * Takes any shape. Rows in shared memory are padded to 36 words, so that the 8 rows and 4 words of
+ * a fragment are in 32 different banks.
  */
 #include "linear.cuh"
 #include "kernels/gpt/mma.cuh"
@@ -60,6 +60,6 @@ static const struct assay_variant variant = {
     .supports = linear_only<GPT_TF32>,
     .setup = linear_setup,
     .launch = linear_launch<product>,
-    .teardown = linear_teardown,
+    .teardown = device_memory_free,
 };
 ASSAY_REGISTER_VARIANT(variant);

@@ -3,12 +3,7 @@
  * variances of their errors in fp32.
  */
 #include "model_expect.h"
-
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#define WIDEST __attribute__((target_clones("default", "avx2", "avx512f")))
-#else
-#define WIDEST
-#endif
+#include "kernels/gpt/widest.h"
 
 enum { ROWS = MODEL_EXPECT_ROWS, COLUMNS = MODEL_EXPECT_COLUMNS };
 

@@ -8,12 +8,7 @@
 #include <stdlib.h>
 
 #include "model_host.h"
-
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#define WIDEST __attribute__((target_clones("default", "avx2", "avx512f")))
-#else
-#define WIDEST
-#endif
+#include "kernels/gpt/widest.h"
 
 enum { COLUMNS = 64 };
 

@@ -27,10 +27,11 @@ static float *voxels_make(void)
     return voxels;
 }
 
-static struct pipe_finding compare(enum pipe_way way, const void *got, const void *plain)
+static struct pipe_finding compare(enum pipe_direction direction, const void *got,
+                                   const void *plain)
 {
     struct pipe_finding finding = pipe_finding_none();
-    pipe_compare(way, got, plain, 0, LEAVES, &finding);
+    pipe_compare(direction, got, plain, 0, LEAVES, &finding);
     return finding;
 }
 

@@ -32,9 +32,9 @@ static void a_block_holds_its_parts_one_behind_the_other(void **state)
     assert_int_equal(block.bytes, 10752);
 }
 
-static int64_t kilobyte_a_leaf(enum pipe_way way, int64_t leaves)
+static int64_t kilobyte_a_leaf(enum pipe_direction direction, int64_t leaves)
 {
-    (void)way;
+    (void)direction;
     return 1024 * leaves;
 }
 
@@ -289,16 +289,16 @@ static const struct assay_variant *pipeline(const char *operation, const char *n
 static void every_pipeline_of_the_device_does_both_ways_and_waits_on_the_host(void **state)
 {
     (void)state;
-    const char *const ways[] = {"codec_encode_batch", "codec_decode_batch"};
-    for (int way = 0; way < 2; way++) {
+    const char *const operations[] = {"codec_encode_batch", "codec_decode_batch"};
+    for (int direction = 0; direction < 2; direction++) {
         const struct assay_variant *list[REGISTRY_MAX_VARIANTS];
-        const struct assay_variant *middle = pipeline(ways[way], "serial");
-        const struct assay_variant *host = bench_variant(ways[way], "host_openmp");
-        int count = registry_variants(ways[way], list, REGISTRY_MAX_VARIANTS);
+        const struct assay_variant *middle = pipeline(operations[direction], "serial");
+        const struct assay_variant *host = bench_variant(operations[direction], "host_openmp");
+        int count = registry_variants(operations[direction], list, REGISTRY_MAX_VARIANTS);
         assert_true(host->clock == ASSAY_CLOCK_WALL && !host->figures);
         for (int i = 0; middle && i < count; i++) {
             if (list[i]->launch != middle->launch) continue;
-            assert_non_null(pipeline(ways[!way], list[i]->name));
+            assert_non_null(pipeline(operations[!direction], list[i]->name));
             assert_true(list[i]->clock == ASSAY_CLOCK_WALL && list[i]->figures);
         }
 #ifdef ASSAY_HAVE_CUDA

@@ -1,0 +1,32 @@
+#include <math.h>
+#include <stdio.h>
+
+#include "run/floor.h"
+
+void floor_learn(struct ceilings *ceilings, const struct group *group,
+                 const struct case_result *result)
+{
+    const struct assay_operation *operation = group->shape.operation;
+    if (result->status != STATUS_OK || operation->ceiling == NULL) return;
+    const char *name = operation->ceiling(&group->shape, group->temperature);
+    if (name) ceilings_add(ceilings, name, &result->work, result->time_ns);
+}
+
+void floor_judge(const struct ceilings *ceilings, const struct device_info *device,
+                 struct case_result *result)
+{
+    char name[ASSAY_MAX_NAME];
+    if (device->place != ASSAY_CUDA || device->simulated || result->status != STATUS_OK) return;
+    double least_ns =
+        ceiling_least_ns(ceilings, &result->work, (enum assay_temperature)result->id.temperature,
+                         device->cache_bytes, name);
+    if (device->kernel_floor_ns > least_ns) {
+        least_ns = device->kernel_floor_ns;
+        snprintf(name, sizeof name, "an empty kernel");
+    }
+    if (!(result->time_ns * FLOOR_MARGIN < least_ns)) return;
+    result->status = STATUS_WRONG;
+    snprintf(result->reason, sizeof result->reason,
+             "took %.4g us, and %s needs at least %.4g us for this work", result->time_ns / 1e3,
+             name, least_ns / 1e3);
+}

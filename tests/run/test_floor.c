@@ -1,0 +1,146 @@
+/*
+ * test_floor.c - a time that no device could reach makes a row wrong, and none that an honest
+ * kernel could reach does.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "run/floor.h"
+
+static const struct device_info gpu = {
+    .place = ASSAY_CUDA, .cache_bytes = 50000000, .kernel_floor_ns = 500};
+
+/* 1 byte or operation per ns in memory, 4 in the cache, 10 of fp32. */
+static struct ceilings measured(void)
+{
+    struct ceilings ceilings = {0};
+    struct assay_work byte = {.read_bytes = 1}, operation = {.ops = {[ASSAY_FP32] = 1}};
+    ceilings_add(&ceilings, "memory_copy", &byte, 1.25);
+    ceilings_add(&ceilings, "memory_read", &byte, 1);
+    ceilings_add(&ceilings, "cache_read", &byte, 0.25);
+    ceilings_add(&ceilings, "fp32", &operation, 0.1);
+    ceilings_add(&ceilings, "link_h2d", &(struct assay_work){.write_bytes = 1, .over_link = true},
+                 20);
+    return ceilings;
+}
+
+static enum case_status judged_on(const struct device_info *device, struct assay_work work,
+                                  enum assay_temperature temperature, double time_ns)
+{
+    struct ceilings ceilings = measured();
+    struct case_result result = {.work = work, .time_ns = time_ns};
+    result.id.temperature = (int32_t)temperature;
+    floor_judge(&ceilings, device, &result);
+    assert_int_equal(result.status == STATUS_WRONG, result.reason[0] != '\0');
+    return (enum case_status)result.status;
+}
+
+static enum case_status judged(struct assay_work work, enum assay_temperature temperature,
+                               double time_ns)
+{
+    return judged_on(&gpu, work, temperature, time_ns);
+}
+
+static void a_cold_read_faster_than_memory_is_wrong(void **state)
+{
+    (void)state;
+    struct assay_work reads = {.read_bytes = 1e6};
+    assert_int_equal(judged(reads, ASSAY_COLD, 1e6 / 1.24), STATUS_OK);
+    assert_int_equal(judged(reads, ASSAY_COLD, 1e6 / 1.26), STATUS_WRONG);
+}
+
+static void written_bytes_may_stay_in_the_cache(void **state)
+{
+    (void)state;
+    struct assay_work writes = {.read_bytes = 1e6, .write_bytes = 40e6};
+    assert_int_equal(judged(writes, ASSAY_COLD, 41e6 / 4), STATUS_OK);
+    writes.write_bytes = 150e6; /* 100e6 more than the cache holds */
+    assert_int_equal(judged(writes, ASSAY_COLD, 101e6 / 1.24), STATUS_OK);
+    assert_int_equal(judged(writes, ASSAY_COLD, 101e6 / 1.26), STATUS_WRONG);
+}
+
+static void hot_operands_are_held_against_the_cache(void **state)
+{
+    (void)state;
+    struct assay_work reads = {.read_bytes = 10e6};
+    assert_int_equal(judged(reads, ASSAY_HOT, 10e6 / 4 / 1.24), STATUS_OK);
+    assert_int_equal(judged(reads, ASSAY_HOT, 10e6 / 4 / 1.26), STATUS_WRONG);
+}
+
+static void operations_take_their_time_whatever_the_bytes(void **state)
+{
+    (void)state;
+    struct assay_work work = {.read_bytes = 1, .ops = {[ASSAY_FP32] = 1e8}};
+    assert_int_equal(judged(work, ASSAY_HOT, 1e7 / 1.24), STATUS_OK);
+    assert_int_equal(judged(work, ASSAY_HOT, 1e7 / 1.26), STATUS_WRONG);
+}
+
+static void nothing_is_faster_than_an_empty_kernel(void **state)
+{
+    (void)state;
+    struct assay_work nothing = {0};
+    assert_int_equal(judged(nothing, ASSAY_COLD, 500 / 1.24), STATUS_OK);
+    assert_int_equal(judged(nothing, ASSAY_COLD, 500 / 1.26), STATUS_WRONG);
+}
+
+static void the_link_has_a_floor_of_its_own(void **state)
+{
+    (void)state;
+    struct assay_work work = {.write_bytes = 1e6, .over_link = true};
+    assert_int_equal(judged(work, ASSAY_COLD, 20e6 / 1.24), STATUS_OK);
+    assert_int_equal(judged(work, ASSAY_COLD, 20e6 / 1.26), STATUS_WRONG);
+}
+
+static void a_limit_that_was_not_measured_refuses_nothing(void **state)
+{
+    (void)state;
+    struct assay_work work = {.ops = {[ASSAY_INT8_OPS] = 1e12}};
+    assert_int_equal(judged(work, ASSAY_COLD, 1000), STATUS_OK);
+    struct device_info unknown = gpu;
+    unknown.kernel_floor_ns = NAN;
+    assert_int_equal(judged_on(&unknown, work, ASSAY_COLD, 1), STATUS_OK);
+}
+
+static void only_a_real_gpu_is_judged(void **state)
+{
+    (void)state;
+    struct assay_work reads = {.read_bytes = 1e9};
+    struct device_info other = gpu;
+    other.place = ASSAY_HOST;
+    assert_int_equal(judged_on(&other, reads, ASSAY_COLD, 1), STATUS_OK);
+    other = gpu;
+    other.simulated = true;
+    assert_int_equal(judged_on(&other, reads, ASSAY_COLD, 1), STATUS_OK);
+}
+
+static void a_row_that_has_failed_keeps_its_reason(void **state)
+{
+    (void)state;
+    struct ceilings ceilings = measured();
+    struct case_result result = {.status = STATUS_CRASHED, .reason = "why", .time_ns = 1};
+    floor_judge(&ceilings, &gpu, &result);
+    assert_int_equal(result.status, STATUS_CRASHED);
+    assert_string_equal(result.reason, "why");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_cold_read_faster_than_memory_is_wrong),
+        cmocka_unit_test(written_bytes_may_stay_in_the_cache),
+        cmocka_unit_test(hot_operands_are_held_against_the_cache),
+        cmocka_unit_test(operations_take_their_time_whatever_the_bytes),
+        cmocka_unit_test(nothing_is_faster_than_an_empty_kernel),
+        cmocka_unit_test(the_link_has_a_floor_of_its_own),
+        cmocka_unit_test(a_limit_that_was_not_measured_refuses_nothing),
+        cmocka_unit_test(only_a_real_gpu_is_judged),
+        cmocka_unit_test(a_row_that_has_failed_keeps_its_reason),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
