@@ -15,7 +15,9 @@
 #include "assay.h"
 
 #undef ASSAY_REGISTER_OPERATION
-#define ASSAY_REGISTER_OPERATION(object)
+#define ASSAY_REGISTER_OPERATION(object)                                                           \
+    static const struct assay_operation *const assay_unused_##object __attribute__((unused)) =     \
+        &object
 #undef ASSAY_REGISTER_LIBRARY
 #define ASSAY_REGISTER_LIBRARY(object)
 #undef ASSAY_REGISTER_VARIANT
