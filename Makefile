@@ -267,11 +267,15 @@ check-cupti: $(CUPTI_TESTS)
 
 # Known mistakes, put into the real kernels, and known ways to cheat (tests/mutants/README.md). The
 # makefile that lists them is made, so it is read only where it is asked for.
-.PHONY: mutants
+.PHONY: mutants check-mutants
 mutants: $(BUILD)/assay-mutants ## build the program with every mutant; tests/mutants/run.sh kills them
 
+# Those that need no GPU; without the cheats, which are timed and want a quiet machine.
+check-mutants: $(BUILD)/assay-host-mutants ## build the mutants of the host and kill them (a minute)
+	@tests/mutants/run.sh $<
+
 MUTANT_SRC = $(BUILD)/mutants/src
-ifneq ($(filter mutants %/assay-mutants,$(MAKECMDGOALS)),)
+ifneq ($(filter mutants %/assay-mutants check-mutants %/assay-host-mutants,$(MAKECMDGOALS)),)
 $(MUTANT_SRC)/mutants.mk: tests/mutants/mutate.sh $(wildcard tests/mutants/*.txt) \
     $(call files,kernels baselines,*.c *.cu *.h *.cuh)
 	$(call say,GEN,$@)
@@ -280,14 +284,16 @@ include $(MUTANT_SRC)/mutants.mk
 endif
 
 MUTANTS := $(if $(filter 1,$(CUDA)),$(MUTANTS),$(filter-out %.cu %_cuda.c,$(MUTANTS)))
-MUTANT_O := $(patsubst %,$(BUILD)/mutants/obj/%.o,$(MUTANTS)) \
-    $(call obj,$(call buildable,tests/mutants/cheats,*.c *.cu))
+MUTANT_O := $(patsubst %,$(BUILD)/mutants/obj/%.o,$(MUTANTS))
+CHEAT_O := $(call obj,$(call buildable,tests/mutants/cheats,*.c *.cu))
 mutant_name = $(firstword $(subst @, ,$(1)))
 mutant_file = $(firstword $(wildcard $(MUTANT_SRC)/$(subst @,/,$(1)) $(lastword $(subst @, ,$(1)))))
 mutant_flags = -I$(MUTANT_SRC)/$(call mutant_name,$(1)) -include tests/mutants/mutant.h \
     -DASSAY_MUTANT='"$(call mutant_name,$(1))"' $(CPPFLAGS_ALL)
 
-$(BUILD)/assay-mutants: $(HARNESS_O) $(FAMILY_O) $(MUTANT_O) $(BUILD)/sources
+$(BUILD)/assay-mutants: $(MUTANT_O) $(CHEAT_O)
+$(BUILD)/assay-host-mutants: $(filter-out %.cu.o %_cuda.c.o,$(MUTANT_O))
+$(BUILD)/assay-mutants $(BUILD)/assay-host-mutants: $(HARNESS_O) $(FAMILY_O) $(BUILD)/sources
 	$(call say,LD,$@)
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(LDLIBS_ALL)
 
@@ -360,4 +366,4 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
 	    while IFS='|' read -r target text; do printf '%-22s %s\n' "$$target" "$$text"; done
 
--include $(patsubst %.o,%.d,$(HARNESS_O) $(FAMILY_O) $(FAULT_O) $(TEST_O) $(BENCH_O) $(MUTANT_O))
+-include $(patsubst %.o,%.d,$(HARNESS_O) $(FAMILY_O) $(FAULT_O) $(TEST_O) $(BENCH_O) $(MUTANT_O) $(CHEAT_O))

@@ -20,16 +20,20 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 database=${TMP:-$scratch}/mutants.sqlite
 
+"$program" list variants --format json |
+    awk -F'"' '$2 == "variant" { name = $4 } $2 == "device" { print name "," $4 }' >"$scratch/variants.csv"
+
 for suite in "$here"/*.ini; do
     check=--check
-    [ "$(basename "$suite")" = cheats.ini ] && check=
+    if [ "$(basename "$suite")" = cheats.ini ]; then
+        grep -q '^cheat_' "$scratch/variants.csv" || continue
+        check=
+    fi
     # shellcheck disable=SC2086
     "$program" run "$suite" --device "$device" $check --seed "${SEED:-1}" --no-ceilings --format csv \
         --db "$database" 2>>"$scratch/err" || [ $? -eq 1 ] || [ $? -eq 5 ] || cat "$scratch/err" >&2
 done >"$scratch/rows.csv"
 
-"$program" list variants --format json |
-    awk -F'"' '$2 == "variant" { name = $4 } $2 == "device" { print name "," $4 }' >"$scratch/variants.csv"
 awk -F, -v place="$place" -v says="$sources/says.tsv" '
 # Without the quoted fields, which alone may have commas in them.
 function plain(line) { gsub(/"[^"]*"/, "", line); return line }
