@@ -283,28 +283,36 @@ $(MUTANT_SRC)/mutants.mk: tests/mutants/mutate.sh $(wildcard tests/mutants/*.txt
 include $(MUTANT_SRC)/mutants.mk
 endif
 
-MUTANTS := $(if $(filter 1,$(CUDA)),$(MUTANTS),$(filter-out %.cu %_cuda.c,$(MUTANTS)))
-MUTANT_O := $(patsubst %,$(BUILD)/mutants/obj/%.o,$(MUTANTS))
-CHEAT_O := $(call obj,$(call buildable,tests/mutants/cheats,*.c *.cu))
 mutant_name = $(firstword $(subst @, ,$(1)))
 mutant_file = $(firstword $(wildcard $(MUTANT_SRC)/$(subst @,/,$(1)) $(lastword $(subst @, ,$(1)))))
 mutant_flags = -I$(MUTANT_SRC)/$(call mutant_name,$(1)) -include tests/mutants/mutant.h \
     -DASSAY_MUTANT='"$(call mutant_name,$(1))"' $(CPPFLAGS_ALL)
+mutant_names = $(sort $(foreach mutant,$(1),$(call mutant_name,$(mutant))))
+mutant_parts = $(foreach part,$(MUTANTS),$(if $(filter $(1),$(call mutant_name,$(part))),$(BUILD)/mutants/obj/$(part).o))
 
-$(BUILD)/assay-mutants: $(MUTANT_O) $(CHEAT_O)
-$(BUILD)/assay-host-mutants: $(filter-out %.cu.o %_cuda.c.o,$(MUTANT_O))
+MUTANTS_CUDA := $(call mutant_names,$(filter %.cu %_cuda.c,$(MUTANTS)))
+MUTANTS_HOST := $(filter-out $(MUTANTS_CUDA),$(call mutant_names,$(MUTANTS)))
+mutant_obj = $(patsubst %,$(BUILD)/mutants/%.o,$(1))
+CHEAT_O := $(call obj,$(call buildable,tests/mutants/cheats,*.c *.cu))
+
+$(BUILD)/assay-mutants: $(call mutant_obj,$(MUTANTS_HOST) $(if $(filter 1,$(CUDA)),$(MUTANTS_CUDA))) $(CHEAT_O)
+$(BUILD)/assay-host-mutants: $(call mutant_obj,$(MUTANTS_HOST))
 $(BUILD)/assay-mutants $(BUILD)/assay-host-mutants: $(HARNESS_O) $(FAMILY_O) $(BUILD)/sources
 	$(call say,LD,$@)
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(LDLIBS_ALL)
 
-# What a mutated file defines for others is its own: the real one is linked too.
+# A mutant is one object. What its files define for others is its own: the real ones are linked too.
 .SECONDEXPANSION:
+$(BUILD)/mutants/%.o: $$(call mutant_parts,$$*)
+	$(Q)$(LD) -r -o $@.new $^
+	$(Q)objcopy --keep-global-symbol=none $@.new $@
+	$(Q)rm $@.new
+
 $(BUILD)/mutants/obj/%.o: $(MUTANT_SRC)/$$(call mutant_name,$$*)/stamp tests/mutants/mutant.h $(BUILD)/flags
 	$(call say,MUT,$*)
 	@mkdir -p $(@D)
 	$(Q)$(if $(filter %.cu,$*),$(NVCC) $(call mutant_flags,$*) $(NVCCFLAGS_ALL),\
 	    $(CC) $(call mutant_flags,$*) $(CFLAGS_ALL)) -MMD -MP -MF $(@:.o=.d) -c -o $@ $(call mutant_file,$*)
-	$(Q)objcopy --keep-global-symbol=none $@
 
 # ------------------------------------------------------------------- rest --
 
@@ -366,4 +374,4 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
 	    while IFS='|' read -r target text; do printf '%-22s %s\n' "$$target" "$$text"; done
 
--include $(patsubst %.o,%.d,$(HARNESS_O) $(FAMILY_O) $(FAULT_O) $(TEST_O) $(BENCH_O) $(MUTANT_O) $(CHEAT_O))
+-include $(patsubst %.o,%.d,$(HARNESS_O) $(FAMILY_O) $(FAULT_O) $(TEST_O) $(BENCH_O) $(patsubst %,$(BUILD)/mutants/obj/%.o,$(MUTANTS)) $(CHEAT_O))
