@@ -293,6 +293,7 @@ mutant_parts = $(foreach part,$(MUTANTS),$(if $(filter $(1),$(call mutant_name,$
 MUTANTS_CUDA := $(call mutant_names,$(filter %.cu %_cuda.c,$(MUTANTS)))
 MUTANTS_HOST := $(filter-out $(MUTANTS_CUDA),$(call mutant_names,$(MUTANTS)))
 mutant_obj = $(patsubst %,$(BUILD)/mutants/%.o,$(1))
+MUTANT_PARTS := $(patsubst %,$(BUILD)/mutants/obj/%.o,$(MUTANTS))
 CHEAT_O := $(call obj,$(call buildable,tests/mutants/cheats,*.c *.cu))
 
 $(BUILD)/assay-mutants: $(call mutant_obj,$(MUTANTS_HOST) $(if $(filter 1,$(CUDA)),$(MUTANTS_CUDA))) $(CHEAT_O)
@@ -302,9 +303,12 @@ $(BUILD)/assay-mutants $(BUILD)/assay-host-mutants: $(HARNESS_O) $(FAMILY_O) $(B
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(LDLIBS_ALL)
 
 # A mutant is one object. What its files define for others is its own: the real ones are linked too.
+# That holds for instances of templates as well, of which the linker would keep one for all: outside
+# of their groups they are ordinary functions.
+.SECONDARY: $(MUTANT_PARTS)
 .SECONDEXPANSION:
 $(BUILD)/mutants/%.o: $$(call mutant_parts,$$*)
-	$(Q)$(LD) -r -o $@.new $^
+	$(Q)$(LD) -r --force-group-allocation -o $@.new $^
 	$(Q)objcopy --keep-global-symbol=none $@.new $@
 	$(Q)rm $@.new
 
@@ -374,4 +378,4 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
 	    while IFS='|' read -r target text; do printf '%-22s %s\n' "$$target" "$$text"; done
 
--include $(patsubst %.o,%.d,$(HARNESS_O) $(FAMILY_O) $(FAULT_O) $(TEST_O) $(BENCH_O) $(patsubst %,$(BUILD)/mutants/obj/%.o,$(MUTANTS)) $(CHEAT_O))
+-include $(patsubst %.o,%.d,$(HARNESS_O) $(FAMILY_O) $(FAULT_O) $(TEST_O) $(BENCH_O) $(MUTANT_PARTS) $(CHEAT_O))
