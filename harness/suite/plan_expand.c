@@ -266,14 +266,6 @@ static int add_variants(const struct expansion *expansion, struct group *group)
     return 0;
 }
 
-static struct group *append_group(struct plan *plan)
-{
-    struct group *groups = grow_by_one(plan->groups, plan->count, sizeof *groups);
-    if (!groups) return NULL;
-    plan->groups = groups;
-    return &plan->groups[plan->count++];
-}
-
 static int add_group(struct plan *plan, const struct expansion *expansion,
                      const struct assay_shape *shape, enum assay_temperature temperature)
 {
@@ -287,8 +279,8 @@ static int add_group(struct plan *plan, const struct expansion *expansion,
     if (plan->count == PLAN_MAX_GROUPS)
         return suite_error(source->file, source->line, "a plan has at most %d groups",
                            PLAN_MAX_GROUPS);
-    group = append_group(plan);
-    if (!group) return assay_error("out of memory");
+    group = grow_add(&plan->groups, &plan->count, sizeof *group, "the groups of the plan");
+    if (!group) return -1;
     *group = expansion->pattern;
     group->shape = *shape;
     group->temperature = temperature;

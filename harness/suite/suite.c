@@ -51,12 +51,11 @@ static int add_defaults(struct suite_group *group, const struct suite_group *hea
 
 static int add_group(struct suite *suite, struct suite_group *group, const struct suite_group *head)
 {
-    struct suite_group *groups = grow_by_one(suite->groups, suite->group_count, sizeof *groups);
-    if (!groups) return assay_error("out of memory");
-    suite->groups = groups;
     if (suite_check_group(group) || add_defaults(group, head)) return -1;
-    groups[suite->group_count++] = *group;
-    return 0;
+    struct suite_group *added =
+        grow_add(&suite->groups, &suite->group_count, sizeof *added, "the groups of a suite");
+    if (added) *added = *group;
+    return added ? 0 : -1;
 }
 
 /* What a claim needs is measured like any group. */

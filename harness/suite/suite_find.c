@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/datadir.h"
+#include "base/grow.h"
 #include "base/text.h"
 #include "suite/suite.h"
 #include "suite/suite_find.h"
@@ -56,11 +57,9 @@ static int add_name(struct names *names, const char *file)
     suite_name_of(file, name);
     for (int i = 0; i < names->count; i++)
         if (!strcmp(names->name[i], name)) return 0;
-    void *grown = realloc(names->name, (size_t)(names->count + 1) * sizeof *names->name);
-    if (!grown) return assay_error("out of memory");
-    names->name = grown;
-    memcpy(names->name[names->count++], name, sizeof name);
-    return 0;
+    char *added = grow_add(&names->name, &names->count, sizeof name, "the names of suites");
+    if (added) memcpy(added, name, sizeof name);
+    return added ? 0 : -1;
 }
 
 static int add_names_of(struct names *names, const char *path)
