@@ -55,22 +55,12 @@ static const char *value_of(const struct suite_group *source, const char *name,
 
 static int read_settings(struct expansion *expansion)
 {
-    const struct suite *suite = expansion->suite;
-    struct group *pattern = &expansion->pattern;
-    struct {
-        const char *name;
-        double fallback, *value;
-    } settings[] = {
-        {"budget", suite->budget_s, &pattern->budget_s},
-        {"precision", suite->precision_pct, &pattern->precision_pct},
-        {"energy", suite->energy_s, &pattern->energy_s},
-        {"timeout", suite->timeout_s, &pattern->timeout_s},
-        {"threshold", suite->threshold_pct, &pattern->threshold_pct},
-    };
-    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
-        const struct suite_key *key = suite_key_find(expansion->source, settings[i].name);
-        *settings[i].value = settings[i].fallback;
-        if (key && suite_setting(key->name, key->value, settings[i].value))
+    for (int i = 0; i < SUITE_SETTINGS; i++) {
+        const struct suite_setting *setting = &suite_settings[i];
+        double *value = (double *)((char *)&expansion->pattern + setting->in_group);
+        const struct suite_key *key = suite_key_find(expansion->source, setting->name);
+        *value = *(const double *)((const char *)expansion->suite + setting->in_suite);
+        if (key && suite_setting_read(setting, key->value, value))
             return suite_error_here(expansion->source->file, key->line);
     }
     return 0;
