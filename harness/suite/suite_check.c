@@ -54,11 +54,9 @@ static void suggest(char *out, size_t size, const char *word, const char *const 
         snprintf(out, size, " (did you mean '%s'?)", near);
         return;
     }
-    size_t used = 0;
-    for (int i = 0; i < count && used < size; i++)
-        used +=
-            (size_t)snprintf(out + used, size - used, "%s%s", i ? ", " : " (there are ", words[i]);
-    if (count && used < size) snprintf(out + used, size - used, ")");
+    for (int i = 0; i < count; i++)
+        text_add(out, size, ", ", "%s%s", i ? "" : " (there are ", words[i]);
+    if (count) text_add(out, size, "", ")");
 }
 
 static int unknown_operation(const char *name)
@@ -79,9 +77,8 @@ static int unknown_dim(const struct assay_operation *operation, const char *name
     int dims = shape_dims(operation);
     char all[512] = "";
     for (int i = 0; i < dims; i++) {
-        size_t used = strlen(all);
         words[i] = operation->dims[i].name;
-        snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : "", words[i]);
+        text_add(all, sizeof all, ", ", "%s", words[i]);
     }
     const char *near = text_nearest(name, words, dims);
     if (!near)

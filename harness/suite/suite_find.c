@@ -110,15 +110,12 @@ static int unknown_name(const char *name)
     const char *words[count];
     char all[512] = "";
     for (int i = 0; i < count; i++) {
-        size_t used = strlen(all);
         words[i] = names[i];
-        snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : "", names[i]);
+        text_add(all, sizeof all, ", ", "%s", names[i]);
     }
     const char *near = text_nearest(name, words, count);
-    if (near)
-        assay_error("no suite is called '%s' (did you mean '%s'?)", name, near);
-    else
-        assay_error("no suite is called '%s' (there are %s)", name, all);
+    assay_error("no suite is called '%s' (%s%s%s)", name, near ? "did you mean '" : "there are ",
+                near ? near : all, near ? "'?" : "");
     free(names);
     return -1;
 }

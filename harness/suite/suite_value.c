@@ -178,10 +178,8 @@ static int append_choice(struct value_list *list, const char *text)
     if (near)
         return assay_error("%s has no choice '%s' (did you mean '%s'?)", dim->name, text, near);
     char all[128] = "";
-    for (int64_t i = min; i <= max; i++) {
-        size_t used = strlen(all);
-        snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : "", dim->choices[i]);
-    }
+    for (int64_t i = min; i <= max; i++)
+        text_add(all, sizeof all, ", ", "%s", dim->choices[i]);
     return assay_error("%s has no choice '%s' (it has %s)", dim->name, text, all);
 }
 
