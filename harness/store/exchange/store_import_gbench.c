@@ -324,22 +324,16 @@ static int read_context(struct foreign *foreign, struct foreign_run *run)
 
 static int check_file(struct foreign *foreign)
 {
-    struct query query;
-    char context[16] = "", benchmarks[16] = "";
-    query_open(&query, foreign->store, purpose,
-               "SELECT json_type(:text, '$.context') AS context,"
-               " json_type(:text, '$.benchmarks') AS benchmarks");
-    query_text(&query, ":text", foreign->text);
-    if (query_step(&query) == 1) {
-        column_text(&query, "context", context, sizeof context);
-        column_text(&query, "benchmarks", benchmarks, sizeof benchmarks);
-    }
-    if (query_close(&query) != 0) return -1;
-    if (strcmp(context, "object") != 0 || strcmp(benchmarks, "array") != 0)
-        return assay_error("%s: not a file of Google Benchmark: it needs an object context and an"
-                           " array benchmarks",
-                           foreign->name);
-    return 0;
+    int64_t fits = 0;
+    if (store_integer(foreign->store, purpose,
+                      "SELECT json_type(:key, '$.context') = 'object'"
+                      " AND json_type(:key, '$.benchmarks') = 'array'",
+                      foreign->text, &fits) != 0)
+        return -1;
+    if (fits) return 0;
+    return assay_error("%s: not a file of Google Benchmark: it needs an object context and an"
+                       " array benchmarks",
+                       foreign->name);
 }
 
 static int read_run(struct foreign *foreign, struct gbench *instances)
