@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/library.h"
+#include "base/text.h"
 #include "device/nvml.h"
 
 /* nvmlReturn_t, nvmlClockType_t, nvmlTemperatureSensors_t */
@@ -229,22 +230,14 @@ bool nvml_is_slowdown(uint64_t clock_reasons)
     return false;
 }
 
-static void append(char *out, size_t size, const char *text)
-{
-    size_t used = strlen(out);
-    snprintf(out + used, size - used, "%s%s", used ? ", " : "", text);
-}
-
 void nvml_reasons_text(uint64_t clock_reasons, char *out, size_t size)
 {
     if (size == 0) return;
     out[0] = '\0';
     for (int i = 0; i < REASONS; i++) {
-        if (clock_reasons & reasons[i].bit) append(out, size, reasons[i].name);
+        if (clock_reasons & reasons[i].bit) text_add(out, size, ", ", "%s", reasons[i].name);
         clock_reasons &= ~reasons[i].bit;
     }
-    if (!clock_reasons) return;
-    char unknown[32];
-    snprintf(unknown, sizeof unknown, "reason 0x%llx", (unsigned long long)clock_reasons);
-    append(out, size, unknown);
+    if (clock_reasons)
+        text_add(out, size, ", ", "reason 0x%llx", (unsigned long long)clock_reasons);
 }
