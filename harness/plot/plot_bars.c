@@ -14,9 +14,9 @@ static void bar(struct plot *plot, const struct view_row *row, double factor)
     units_ratio(ratio, row->speedup.mid);
     snprintf(label, sizeof label, "%s", time);
     if (result->is_baseline)
-        plot_join(label, sizeof label, "  ", "base");
+        text_add(label, sizeof label, "  ", "base");
     else if (!isnan(row->speedup.mid))
-        plot_join(label, sizeof label, "  ", "%s", ratio);
+        text_add(label, sizeof label, "  ", "%s", ratio);
     plot_line(plot, result->id.variant, label, "%s\t%.9g\t%.9g\t%.9g",
               kind_name((enum assay_kind)result->id.kind), at.mid / factor, at.lo / factor,
               at.hi / factor);
@@ -47,7 +47,6 @@ enum plot_outcome plot_bars(struct plot *plot)
     if (broken) plot_note(plot, "", "bars too long to be drawn whole: %d", broken);
     plot_size_rows(plot, plot->count);
     plot_setting(plot, "unit", scale->name);
-    plot_setting_number(plot, "chars", plot->chars);
     plot_setting_number(plot, "longest", longest / scale->factor);
     return PLOT_DRAWN;
 }

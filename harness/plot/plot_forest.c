@@ -8,8 +8,8 @@ static void figures(const struct comparison_row *row, char *out, size_t size)
     const struct interval *ratio = &row->ratio;
     snprintf(out, size, "%+.1f %%", 100 * (ratio->mid - 1));
     if (!isnan(ratio->lo))
-        plot_join(out, size, "  ", "[%+.1f, %+.1f]", 100 * (ratio->lo - 1), 100 * (ratio->hi - 1));
-    plot_join(out, size, "  ", "%s", verdict_name(row->verdict));
+        text_add(out, size, "  ", "[%+.1f, %+.1f]", 100 * (ratio->lo - 1), 100 * (ratio->hi - 1));
+    text_add(out, size, "  ", "%s", verdict_name(row->verdict));
 }
 
 static struct interval ratio_of(const struct comparison_row *row)
@@ -102,7 +102,5 @@ enum plot_outcome plot_forest(struct plot *plot)
     /* An interval beyond a factor of about five leaves the frame. */
     plot_setting_number(plot, "left", fmax(page.least / 1.02, 0.2));
     plot_setting_number(plot, "right", fmin(page.greatest * 1.02, 5));
-    plot_setting_number(plot, "chars", plot->chars);
-    plot_setting_number(plot, "right_chars", plot->right_chars);
     return PLOT_DRAWN;
 }

@@ -130,8 +130,6 @@ static void write_pipeline(struct plot *plot, const struct batch *batch, int cou
     plot_title(plot, spans ? "when the stages of the first batches ran" : "stages of a batch");
     plot_size_rows(plot, lines + 5);
     plot_setting(plot, "unit", scale->name);
-    plot_setting_number(plot, "chars", plot->chars);
-    plot_setting_number(plot, "right_chars", plot->right_chars);
     plot_setting_number(plot, "top", 1.03 * longest / scale->factor);
     plot_setting_number(plot, "spans", spans);
     plot_setting_number(plot, "lines_drawn", lines);

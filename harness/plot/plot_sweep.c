@@ -3,6 +3,7 @@
 
 #include "plot/plot_data.h"
 #include "plot/sweep.h"
+#include "show/show.h"
 
 /* What --metric calls the quantity of the vertical axis. */
 static const char *const quantity_names[] = {"bytes", "ops", "time"};
@@ -54,7 +55,7 @@ static bool binds(const struct sweep *sweep, const char *ceiling)
 /* Only ceilings in the unit of the vertical axis are drawn. */
 static bool is_drawn(const struct picture *picture, const struct ceiling *ceiling)
 {
-    enum plot_quantity own = plot_ceiling_is_ops(ceiling->name) ? PLOT_OP_RATE : PLOT_BYTE_RATE;
+    enum plot_quantity own = view_arithmetic(ceiling->name) >= 0 ? PLOT_OP_RATE : PLOT_BYTE_RATE;
     return picture->quantity == own && binds(&picture->sweep, ceiling->name);
 }
 
@@ -103,7 +104,7 @@ static void ceiling_lines(struct plot *plot, const struct picture *picture)
         char text[128], rate[UNITS_MAX];
         const struct ceiling *c = &ceilings->item[i];
         if (!is_drawn(picture, c)) continue;
-        plot_ceiling_rate(c, rate);
+        show_ceiling_rate(rate, c);
         snprintf(text, sizeof text, "ceiling %s: %s", c->name, rate);
         plot_line(plot, NULL, text, "h\t%.9g", c->rate / picture->scale->factor);
     }

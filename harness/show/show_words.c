@@ -32,12 +32,11 @@ const char *show_ceiling_name(const char *name)
 
 void show_ceiling_rate(char out[UNITS_MAX], const struct ceiling *ceiling)
 {
-    for (int a = 0; a < ASSAY_ARITHMETICS; a++)
-        if (!strcmp(ceiling->name, arithmetic_name((enum assay_arithmetic)a))) {
-            units_ops(out, ceiling->rate, a == ASSAY_INT8_OPS);
-            return;
-        }
-    units_rate(out, ceiling->rate);
+    int arithmetic = view_arithmetic(ceiling->name);
+    if (arithmetic >= 0)
+        units_ops(out, ceiling->rate, arithmetic == ASSAY_INT8_OPS);
+    else
+        units_rate(out, ceiling->rate);
 }
 
 /* ------------------------------------------------------------------- text -- */

@@ -57,6 +57,9 @@ int view_row_order(const void *a, const void *b);
 double view_bytes(const struct assay_work *work);
 double view_ops(const struct assay_work *work);
 
+/* The enum assay_arithmetic that a ceiling of this name limits; -1: it limits bytes. */
+int view_arithmetic(const char *ceiling);
+
 /* A metric of a case by its name; NAN if it has none. */
 double view_metric(const struct case_result *result, const char *name);
 

@@ -48,7 +48,7 @@ void view_collect_ceilings(struct view *view)
     }
 }
 
-static int arithmetic_of(const char *ceiling)
+int view_arithmetic(const char *ceiling)
 {
     for (int a = 0; a < ASSAY_ARITHMETICS; a++)
         if (!strcmp(ceiling, arithmetic_name((enum assay_arithmetic)a))) return a;
@@ -103,7 +103,7 @@ void view_row_rate(struct view_row *row)
 {
     const struct assay_work *work = &row->result.work;
     double bytes = view_bytes(work), ops = view_ops(work);
-    row->arithmetic = row->ceiling[0] ? arithmetic_of(row->ceiling) : -1;
+    row->arithmetic = row->ceiling[0] ? view_arithmetic(row->ceiling) : -1;
     row->rate_is_ops = row->ceiling[0] ? row->arithmetic >= 0 : ops > OPS_PER_BYTE * bytes;
     if (row->rate_is_ops && row->arithmetic < 0) row->arithmetic = arithmetic_only(work);
     double amount = !row->rate_is_ops      ? bytes
@@ -122,7 +122,7 @@ void view_row_ceiling(struct view_row *row, const struct view *view)
     const struct ceiling *limit = own ? ceiling_named(&view->ceilings, own) : NULL;
     if (limit) {
         memcpy(row->ceiling, limit->name, sizeof row->ceiling);
-        int a = arithmetic_of(limit->name);
+        int a = view_arithmetic(limit->name);
         double amount = a >= 0 ? result->work.ops[a] : view_bytes(&result->work);
         row->ceiling_fraction = per_second(amount, result->time_ns) / limit->rate;
         return;
