@@ -11,7 +11,7 @@
 #include "case/registry.h"
 #include "case/shape.h"
 #include "cmd/options.h"
-#include "doctor/devices.h"
+#include "doctor/doctor.h"
 #include "store/store.h"
 #include "suite/suite.h"
 

@@ -3,7 +3,7 @@
 
 #include "base/json.h"
 #include "base/units.h"
-#include "doctor/devices.h"
+#include "doctor/doctor.h"
 #include "run/child.h"
 
 enum { MAX_DEVICES = 64 };
