@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct store;
+
 /* What a value can be: how it is checked, the type it is kept as, what completion offers. */
 enum value_kind {
     VALUE_FLAG,     /* bool: true where the option is given */
@@ -131,6 +133,11 @@ int command_run(const struct command *command, int argc, char **argv);
 
 /* The command of this name; NULL with assay_error, which suggests one, when there is none. */
 const struct command *command_find(const char *name, bool hidden_too);
+
+/* Take each file that was given ("-" is standard input) into the database, once all are known to be
+ * readable and until one fails: an exit code, or -1 with assay_error. */
+int files_take(const struct given *given, const char *db,
+               int (*take)(struct store *store, const char *path, const void *arguments));
 
 /* The path of this very program. 0, or -1 with assay_error. */
 int program_itself(char *path, size_t size);

@@ -10,13 +10,15 @@
 #include "judge/comparison.h"
 
 struct comparison_options {
-    const char *format; /* table, md, json, html */
+    const char *format; /* table, md, json, html, junit */
     bool colour;
     int width; /* columns of the terminal; 100 when unknown */
 };
 
 int comparison_write(FILE *out, const struct comparison *comparison,
                      const struct comparison_options *options);
+/* Into a file; NULL: standard output, with the terminal's colour and width. */
+int comparison_save(const struct comparison *comparison, const char *format, const char *path);
 
 int comparison_table(FILE *out, const struct comparison *comparison,
                      const struct comparison_options *options);

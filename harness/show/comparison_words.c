@@ -2,6 +2,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/out_file.h"
+#include "base/terminal.h"
 #include "base/text.h"
 #include "show/comparison_formats.h"
 
@@ -13,7 +15,17 @@ int comparison_write(FILE *out, const struct comparison *comparison,
     if (!strcmp(format, "md")) return comparison_md(out, comparison);
     if (!strcmp(format, "json")) return comparison_json(out, comparison);
     if (!strcmp(format, "html")) return comparison_html(out, comparison);
+    if (!strcmp(format, "junit")) return comparison_junit(out, comparison);
     return assay_error("a comparison is not written as '%s'", format);
+}
+
+int comparison_save(const struct comparison *comparison, const char *format, const char *path)
+{
+    const struct comparison_options options = {
+        .format = format, .colour = !path && terminal_colour(), .width = terminal_columns()};
+    struct out_file file;
+    if (out_file_open(&file, path) != 0) return -1;
+    return out_file_close(&file, comparison_write(file.stream, comparison, &options));
 }
 
 /* Append a part after ", "; nothing for an empty text. */
