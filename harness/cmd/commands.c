@@ -9,7 +9,6 @@
 #include "base/exit_code.h"
 #include "base/text.h"
 #include "cmd/commands.h"
-#include "cmd/complete.h"
 #include "cmd/help.h"
 #include "cmd/options.h"
 #include "measure/worker.h"
