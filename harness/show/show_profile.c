@@ -253,7 +253,7 @@ static void kernel_value(struct json *json, const struct profile *profile,
     profile_kernel_verdict(profile, kernel, verdict);
     json_begin_object(json);
     json_text_member(json, "activity", activity_name(kernel->activity));
-    json_text_member(json, "name", kernel->name[0] ? kernel->name : NULL);
+    json_known_member(json, "name", kernel->name);
     json_int_member(json, "count", kernel->count);
     dims_member(json, "grid", kernel->grid);
     dims_member(json, "block", kernel->block);
@@ -265,7 +265,7 @@ static void kernel_value(struct json *json, const struct profile *profile,
     json_number_member(json, "min_ns", kernel->min_ns);
     json_number_member(json, "max_ns", kernel->max_ns);
     json_number_member(json, "share", kernel->busy_ns / profile->busy_ns);
-    json_text_member(json, "bound", verdict[0] ? verdict : NULL);
+    json_known_member(json, "bound", verdict);
     counters_member(json, profile, kernel->counter);
     json_end(json);
 }
@@ -287,8 +287,7 @@ static void row_value(struct json *json, const struct case_result *result,
     json_int_member(json, "activities", profile->activities);
     json_int_member(json, "left_out", profile->left_out);
     json_count_member(json, "passes", profile->passes);
-    json_text_member(json, "counters_lost",
-                     profile->counters_lost[0] ? profile->counters_lost : NULL);
+    json_known_member(json, "counters_lost", profile->counters_lost);
     json_number_member(json, "needed_bytes", result->work.read_bytes + result->work.write_bytes);
     json_number_member(json, "traffic_ratio", profile_traffic_ratio(profile, &result->work));
     counters_member(json, profile, profile->whole);
