@@ -43,8 +43,8 @@ static void say_absent(struct claim_finding *finding)
         if (!row)
             say(finding, "no run has this %s/%s", side->operation, side->variant);
         else if (row->result.status != STATUS_OK)
-            say(finding, "%s %s: %s", row->result.id.variant,
-                status_name((enum case_status)row->result.status), row->result.reason);
+            say(finding, "%s %s: %s", row->result.id.variant, status_name(row->result.status),
+                row->result.reason);
     }
     if (finding->row[CLAIM_MORE] && !finding->why[0]) say(finding, "the run has no such figure");
 }

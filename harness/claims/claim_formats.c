@@ -51,8 +51,7 @@ void claim_counts_text(const struct claim_ledger *ledger, char *out, size_t size
     snprintf(out, size, "%d claims", ledger->count);
     for (int v = 0; v < CLAIM_VERDICTS; v++) {
         if (!ledger->verdicts[v]) continue;
-        text_add(out, size, between, "%d %s", ledger->verdicts[v],
-                 claim_verdict_name((enum claim_verdict)v));
+        text_add(out, size, between, "%d %s", ledger->verdicts[v], claim_verdict_name(v));
         between = ", ";
     }
 }
@@ -241,7 +240,7 @@ static int write_json(FILE *out, const struct claim_ledger *ledger)
     json_end(&json);
     json_object_member(&json, "counts");
     for (int v = 0; v < CLAIM_VERDICTS; v++) {
-        json_int_member(&json, claim_verdict_name((enum claim_verdict)v), ledger->verdicts[v]);
+        json_int_member(&json, claim_verdict_name(v), ledger->verdicts[v]);
     }
     json_end(&json);
     json_end(&json);

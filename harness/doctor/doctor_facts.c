@@ -52,7 +52,7 @@ static void probe(struct doctor_device *device, bool is_asked, const char *spec)
 /* The worker measured nothing, so it has not loaded the vendor libraries. */
 static void find_libraries(struct doctor_device *device)
 {
-    enum assay_place place = (enum assay_place)device->info.place;
+    enum assay_place place = device->info.place;
     if (!device->is_open) return;
     registry_load_libraries(place, device->library_error, sizeof device->library_error);
     registry_libraries(place, device->info.library, sizeof device->info.library);

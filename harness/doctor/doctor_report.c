@@ -39,8 +39,7 @@ static void write_device(struct json *json, const char *spec, const struct docto
     json_bool_member(json, "measurable", device->is_open);
     json_known_member(json, "name", device->info.name);
     json_known_member(json, "uuid", device->info.uuid);
-    json_text_member(json, "clock",
-                     device->is_open ? clock_name((enum clock_source)device->info.clock) : NULL);
+    json_text_member(json, "clock", device->is_open ? clock_name(device->info.clock) : NULL);
     json_known_member(json, "reason", device->error);
     json_end(json);
 }

@@ -17,9 +17,8 @@ static void bar(struct plot *plot, const struct view_row *row, double factor)
         text_add(label, sizeof label, "  ", "base");
     else if (!isnan(row->speedup.mid))
         text_add(label, sizeof label, "  ", "%s", ratio);
-    plot_line(plot, result->id.variant, label, "%s\t%.9g\t%.9g\t%.9g",
-              kind_name((enum assay_kind)result->id.kind), at.mid / factor, at.lo / factor,
-              at.hi / factor);
+    plot_line(plot, result->id.variant, label, "%s\t%.9g\t%.9g\t%.9g", kind_name(result->id.kind),
+              at.mid / factor, at.lo / factor, at.hi / factor);
 }
 
 enum plot_outcome plot_bars(struct plot *plot)
@@ -43,7 +42,7 @@ enum plot_outcome plot_bars(struct plot *plot)
         bar(plot, plot->row[i], scale->factor);
     }
     plot_title(plot, "%s: time of each variant  (%s %s)", id->operation, id->shape,
-               temperature_name((enum assay_temperature)id->temperature));
+               temperature_name(id->temperature));
     if (broken) plot_note(plot, "", "bars too long to be drawn whole: %d", broken);
     plot_size_rows(plot, plot->count);
     plot_setting(plot, "unit", scale->name);

@@ -53,8 +53,7 @@ static void subtitle(struct plot *plot, const struct stored_run *run)
         const char *driver = device->place == ASSAY_HOST ? ", kernel " : ", driver ";
         snprintf(plot->subtitle, sizeof plot->subtitle, "%s%s%s%s, clock %s",
                  device->simulated ? "SIMULATED " : "", device->name,
-                 device->driver[0] ? driver : "", device->driver,
-                 clock_name((enum clock_source)device->clock));
+                 device->driver[0] ? driver : "", device->driver, clock_name(device->clock));
     }
     text_add(plot->subtitle, sizeof plot->subtitle, "; ", "run %.8s, %.10s", run->run.id,
              run->started_at);

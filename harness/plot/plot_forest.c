@@ -57,7 +57,7 @@ static void write_note(struct plot *plot, const struct page *page)
         plot_note(plot, "", "worst first, and %d more", page->taken - page->shown);
     for (int v = 0; v < VERDICTS; v++) {
         if (!page->more[v]) continue;
-        plot_note(plot, before, "%d %s", page->more[v], verdict_name((enum verdict)v));
+        plot_note(plot, before, "%d %s", page->more[v], verdict_name(v));
         before = ", ";
     }
     if (page->without) plot_note(plot, "; ", "%d without a time on both sides", page->without);

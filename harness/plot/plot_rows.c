@@ -12,7 +12,7 @@ bool plot_takes(const struct plot_request *request, const struct case_id *id)
     if (request->operation && strcmp(request->operation, id->operation) != 0) return false;
     if (request->cases && !case_matches(request->cases, id)) return false;
     snprintf(rest, sizeof rest, "%s%s%s", id->shape, id->shape[0] ? " " : "",
-             temperature_name((enum assay_temperature)id->temperature));
+             temperature_name(id->temperature));
     return !request->only || text_glob(request->only, rest);
 }
 
@@ -160,7 +160,7 @@ static void words(const struct plot_common *common, const struct case_id *id, bo
         if (has_pair(common->first->shape, common->pairs, pair, length) == shared)
             text_add(out, size, " ", "%.*s", length, pair);
     if (common->temperature == shared)
-        text_add(out, size, " ", "%s", temperature_name((enum assay_temperature)id->temperature));
+        text_add(out, size, " ", "%s", temperature_name(id->temperature));
 }
 
 void plot_common_text(const struct plot_common *common, char out[PLOT_MAX_COMMON])

@@ -112,8 +112,8 @@ static void write_bars(struct plot *plot, const struct bars *bars, int shown)
         greatest = fmax(greatest, bar->hi);
         plot_link_line(plot, bar->row, bar->cases, i);
         plot_line(plot, name, NULL, "%s\t%.9g\t%.9g\t%.9g\t%s\t%d",
-                  kind_name((enum assay_kind)bar->row->result.id.kind), bar->mid, bar->lo, bar->hi,
-                  figures, bar->cases);
+                  kind_name(bar->row->result.id.kind), bar->mid, bar->lo, bar->hi, figures,
+                  bar->cases);
         if (text_width(figures) > plot->right_chars) plot->right_chars = text_width(figures);
     }
     plot_size_rows(plot, shown);

@@ -156,8 +156,7 @@ static void write_sweep(struct plot *plot, const struct picture *picture)
     const struct stored_run *run = plot->request->run;
     head(plot, picture);
     for (int c = 0; c < sweep->count; c++)
-        plot_line(plot, sweep->curve[c].variant, NULL, "%s",
-                  kind_name((enum assay_kind)sweep->curve[c].kind));
+        plot_line(plot, sweep->curve[c].variant, NULL, "%s", kind_name(sweep->curve[c].kind));
     plot_block_end(plot);
 
     plot_line(plot, NULL, "none", "-\t0"); /* gnuplot does not count an empty block */
@@ -178,7 +177,7 @@ enum plot_outcome plot_sweep(struct plot *plot)
     const char *metric = plot->request->metric;
     int quantity = metric ? quantity_find(metric) : PLOT_BYTE_RATE;
     if (quantity < 0) return PLOT_FAILED;
-    picture.quantity = (enum plot_quantity)quantity;
+    picture.quantity = quantity;
     int found = sweep_make(&picture.sweep, plot);
     if (found < 0) return PLOT_FAILED;
     if (found == 0) return plot_nothing(plot, "the run has no ok case");

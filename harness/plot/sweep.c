@@ -22,8 +22,7 @@ static bool point_make(struct sweep_point *point, const struct view_row *row, in
     }
     for (int i = 0; (pair = plot_pair(id->shape, i, &length)); i++)
         if (i != swept) text_add(point->panel, sizeof point->panel, " ", "%.*s", length, pair);
-    text_add(point->panel, sizeof point->panel, " ", "%s",
-             temperature_name((enum assay_temperature)id->temperature));
+    text_add(point->panel, sizeof point->panel, " ", "%s", temperature_name(id->temperature));
     return true;
 }
 

@@ -76,7 +76,7 @@ static void of_device(const struct facts *facts, const struct device_info *devic
     if (device->power_limit_w > 0) fact(facts, "power limit", "%.0f W", device->power_limit_w);
     if (device->ecc >= 0) fact(facts, "ECC", "%s", switches[device->ecc != 0]);
     if (device->mig >= 0) fact(facts, "MIG", "%s", switches[device->mig != 0]);
-    fact(facts, "clock", "%s", clock_name((enum clock_source)device->clock));
+    fact(facts, "clock", "%s", clock_name(device->clock));
     units_time(text, device->event_floor_ns);
     if (!isnan(device->event_floor_ns)) fact(facts, "event floor", "%s", text);
     fact(facts, "not measurable", "%s", device->lost);
@@ -89,7 +89,7 @@ static void of_launch(const struct facts *facts, const struct launch_info *launc
     snprintf(name, sizeof name, "launch %d", launch->number);
     size_t used =
         (size_t)snprintf(text, sizeof text, "seed %llu, flush %s", (unsigned long long)launch->seed,
-                         flush_name((enum cache_flush)launch->device.flush));
+                         flush_name(launch->device.flush));
     if (!isnan(start->sm_mhz))
         used += (size_t)snprintf(text + used, sizeof text - used, ", %.0f MHz", start->sm_mhz);
     if (!isnan(start->temperature_c))

@@ -60,8 +60,7 @@ void counts_text(const struct comparison *comparison, char out[WORDS_LINE])
     out[0] = '\0';
     for (int i = 0; i < VERDICTS; i++)
         if (comparison->counts[i])
-            text_add(out, WORDS_LINE, ", ", "%d %s", comparison->counts[i],
-                     verdict_name((enum verdict)i));
+            text_add(out, WORDS_LINE, ", ", "%d %s", comparison->counts[i], verdict_name(i));
     if (!out[0]) snprintf(out, WORDS_LINE, "no case on either side");
 }
 

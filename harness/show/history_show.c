@@ -141,8 +141,8 @@ static void setting_members(struct json *json, const struct history_setting *set
     json_number_member(json, "power_limit_w", facts->power_limit_w);
     json_count_member(json, "ecc", facts->ecc);
     json_count_member(json, "mig", facts->mig);
-    json_known_member(json, "clock", clock_name((enum clock_source)facts->clock));
-    json_known_member(json, "flush", flush_name((enum cache_flush)facts->flush));
+    json_known_member(json, "clock", clock_name(facts->clock));
+    json_known_member(json, "flush", flush_name(facts->flush));
     json_bool_member(json, "simulated", facts->simulated);
 }
 
@@ -206,9 +206,8 @@ static void series_value(struct json *json, const struct history *history,
     json_known_member(json, "variant", id->variant);
     json_key(json, "shape");
     json_shape(json, id->shape);
-    json_known_member(json, "temperature",
-                      temperature_name((enum assay_temperature)id->temperature));
-    json_known_member(json, "place", place_name((enum assay_place)id->place));
+    json_known_member(json, "temperature", temperature_name(id->temperature));
+    json_known_member(json, "place", place_name(id->place));
     json_int_member(json, "runs", series->point_count);
     json_int_member(json, "failed", series->failed);
     json_array_member(json, "changes");

@@ -278,8 +278,7 @@ static void row_value(struct json *json, const struct case_result *result,
     json_text_member(json, "variant", result->id.variant);
     json_key(json, "shape");
     json_shape(json, result->id.shape);
-    json_text_member(json, "temperature",
-                     temperature_name((enum assay_temperature)result->id.temperature));
+    json_text_member(json, "temperature", temperature_name(result->id.temperature));
     json_number_member(json, "time_ns", result->time_ns);
     json_number_member(json, "span_ns", profile->span_ns);
     json_number_member(json, "busy_ns", profile->busy_ns);

@@ -162,7 +162,7 @@ void show_counts(char *out, size_t size, const struct view *view)
         if (!view->rows[i].is_hidden) seen[view->rows[i].result.status]++;
     out[0] = '\0';
     for (int s = 0; s < STATUSES; s++)
-        if (seen[s]) text_add(out, size, ", ", "%d %s", seen[s], status_name((enum case_status)s));
+        if (seen[s]) text_add(out, size, ", ", "%d %s", seen[s], status_name(s));
     if (missing > 0) text_add(out, size, ", ", "%d missing", missing);
 }
 

@@ -24,7 +24,7 @@ static const char *ceiling_measured(const struct case_id *id)
     const struct assay_operation *operation = registry_operation(id->operation);
     struct assay_shape shape;
     if (!operation || !operation->ceiling || shape_parse(operation, id->shape, &shape)) return NULL;
-    return operation->ceiling(&shape, (enum assay_temperature)id->temperature);
+    return operation->ceiling(&shape, id->temperature);
 }
 
 /* The work as it was stored, and its path, which only the operation knows. */
@@ -51,7 +51,7 @@ void view_collect_ceilings(struct view *view)
 int view_arithmetic(const char *ceiling)
 {
     for (int a = 0; a < ASSAY_ARITHMETICS; a++)
-        if (!strcmp(ceiling, arithmetic_name((enum assay_arithmetic)a))) return a;
+        if (!strcmp(ceiling, arithmetic_name(a))) return a;
     return -1;
 }
 
@@ -130,9 +130,8 @@ void view_row_ceiling(struct view_row *row, const struct view *view)
     const struct launch_info *launch = launch_of(view->run, row->stored);
     if (own || !launch) return;
     const struct assay_work work = work_of(result);
-    if (!ceiling_binding(&view->ceilings, &work, (enum assay_temperature)result->id.temperature,
-                         launch->device.cache_bytes, result->time_ns, row->ceiling,
-                         &row->ceiling_fraction)) {
+    if (!ceiling_binding(&view->ceilings, &work, result->id.temperature, launch->device.cache_bytes,
+                         result->time_ns, row->ceiling, &row->ceiling_fraction)) {
         row->ceiling[0] = '\0';
         row->ceiling_fraction = NAN;
     }
