@@ -10,13 +10,11 @@ static void bar(struct plot *plot, const struct view_row *row, double factor)
     char time[UNITS_MAX], ratio[UNITS_MAX], label[2 * UNITS_MAX + 8];
     const struct case_result *result = &row->result;
     struct interval at = plot_time_of(result);
-    units_time(time, result->time_ns);
-    units_ratio(ratio, row->speedup.mid);
-    snprintf(label, sizeof label, "%s", time);
+    snprintf(label, sizeof label, "%s", units_time(time, result->time_ns));
     if (result->is_baseline)
         text_add(label, sizeof label, "  ", "base");
     else if (!isnan(row->speedup.mid))
-        text_add(label, sizeof label, "  ", "%s", ratio);
+        text_add(label, sizeof label, "  ", "%s", units_ratio(ratio, row->speedup.mid));
     plot_line(plot, result->id.variant, label, "%s\t%.9g\t%.9g\t%.9g", kind_name(result->id.kind),
               at.mid / factor, at.lo / factor, at.hi / factor);
 }

@@ -56,8 +56,8 @@ static void figures(const struct batch *batch, char *out, size_t size)
     double saved = batch->sum - batch->row->result.time_ns, most = batch->sum - batch->longest;
     units_time(time, batch->row->result.time_ns);
     if (saved > 0 && most > 0) {
-        units_percent(share, fmin(saved / most, 1));
-        snprintf(out, size, "%s, %s of the possible overlap", time, share);
+        snprintf(out, size, "%s, %s of the possible overlap", time,
+                 units_percent(share, fmin(saved / most, 1)));
     } else {
         snprintf(out, size, "%s, no overlap", time);
     }

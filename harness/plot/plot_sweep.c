@@ -81,8 +81,7 @@ static void memory_line(struct plot *plot, const char *name, double size)
 {
     char text[128], bytes[UNITS_MAX];
     if (!(size > 0)) return;
-    units_bytes(bytes, size);
-    snprintf(text, sizeof text, "%s: %s", name, bytes);
+    snprintf(text, sizeof text, "%s: %s", name, units_bytes(bytes, size));
     plot_line(plot, NULL, text, "v\t%.9g", size);
 }
 

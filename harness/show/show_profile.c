@@ -45,8 +45,8 @@ static void traffic_text(char *out, size_t size, const struct profile *profile,
     if (isnan(bytes) || !(least > 0)) return;
     counter_text(moved, sizeof moved, COUNTER_BYTES, bytes);
     counter_text(needed, sizeof needed, COUNTER_BYTES, least);
-    units_ratio(ratio, profile_traffic_ratio(profile, &result->work));
-    snprintf(out, size, "DRAM moved %s where %s are needed: %s%s", moved, needed, ratio,
+    snprintf(out, size, "DRAM moved %s where %s are needed: %s%s", moved, needed,
+             units_ratio(ratio, profile_traffic_ratio(profile, &result->work)),
              bytes < 0.98 * least ? " (the caches had or kept the rest)" : "");
 }
 
@@ -109,17 +109,14 @@ static void summary(FILE *out, const struct case_result *result, const struct pr
 {
     char span[UNITS_MAX], busy[UNITS_MAX], idle[UNITS_MAX], time[UNITS_MAX], traffic[128],
         verdict[PROFILE_MAX_WORDS];
-    units_time(span, profile->span_ns);
-    units_time(idle, profile->idle_ns);
     units_time(time, result->time_ns);
     fprintf(out, "\n  %s: %d activit%s in %s", result->id.variant, profile->activities,
-            profile->activities == 1 ? "y" : "ies", span);
+            profile->activities == 1 ? "y" : "ies", units_time(span, profile->span_ns));
     if (profile->activities > 1)
-        fprintf(out, ", %s of it in gaps (%.1f %%)", idle,
+        fprintf(out, ", %s of it in gaps (%.1f %%)", units_time(idle, profile->idle_ns),
                 100 * profile->idle_ns / fmax(profile->span_ns, 1));
     if (profile->busy_ns > 1.02 * profile->span_ns) {
-        units_time(busy, profile->busy_ns);
-        fprintf(out, ", overlapping (%s together)", busy);
+        fprintf(out, ", overlapping (%s together)", units_time(busy, profile->busy_ns));
     }
     fprintf(out, "; %s is its time\n", time);
     traffic_text(traffic, sizeof traffic, profile, result);
@@ -149,8 +146,8 @@ static void kernel_lines(FILE *out, const struct profile *profile,
 {
     char time[UNITS_MAX], verdict[PROFILE_MAX_WORDS];
     bool cut = strlen(kernel->name) > SHOWN_NAME;
-    units_time(time, kernel->busy_ns);
-    fprintf(out, "    %5.1f %%  %s  ", 100 * kernel->busy_ns / profile->busy_ns, time);
+    fprintf(out, "    %5.1f %%  %s  ", 100 * kernel->busy_ns / profile->busy_ns,
+            units_time(time, kernel->busy_ns));
     if (kernel->count > 1) fprintf(out, "%d of ", kernel->count);
     if (kernel->activity != CUPTI_KERNEL) {
         fprintf(out, "%s\n", activity_name(kernel->activity));
@@ -189,11 +186,11 @@ static void kernel_row(FILE *out, const struct profile *profile,
                                         COUNTER_OCCUPANCY};
     char shape[96], time[UNITS_MAX], verdict[PROFILE_MAX_WORDS], text[48];
     grid_text(shape, sizeof shape, kernel);
-    units_time(time, kernel->busy_ns);
     profile_kernel_verdict(profile, kernel, verdict);
     md_print(out, "| %s | %d | %s | %s | %.1f %% ",
              kernel->activity == CUPTI_KERNEL ? kernel->name : activity_name(kernel->activity),
-             kernel->count, shape, time, 100 * kernel->busy_ns / profile->busy_ns);
+             kernel->count, shape, units_time(time, kernel->busy_ns),
+             100 * kernel->busy_ns / profile->busy_ns);
     for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
         counter_text(text, sizeof text, counter_label(shown[i]).unit,
                      profile_counter(profile, kernel->counter, shown[i]));

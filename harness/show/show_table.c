@@ -57,8 +57,8 @@ static void head_device(const struct table *table, const struct launch_info *lau
     line(table, table->paint.bold, text);
     if (device->clock == CLOCK_EVENT && !isnan(device->event_floor_ns)) {
         char floor[UNITS_MAX];
-        units_time(floor, device->event_floor_ns);
-        snprintf(text, sizeof text, "an empty kernel takes %s by this clock", floor);
+        snprintf(text, sizeof text, "an empty kernel takes %s by this clock",
+                 units_time(floor, device->event_floor_ns));
         line(table, "", text);
     }
 }
