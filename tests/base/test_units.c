@@ -114,9 +114,9 @@ static void percents_and_ratios_have_three_digits(void **state)
     check_rows(units_ratio, ratios, COUNT(ratios));
 }
 
-static void write_ops(char out[UNITS_MAX], double value)
+static const char *write_ops(char out[UNITS_MAX], double value)
 {
-    units_ops(out, value, false);
+    return units_ops(out, value, false);
 }
 
 static const char *(*const writers[])(char out[UNITS_MAX], double value) = {
