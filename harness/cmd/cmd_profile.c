@@ -32,7 +32,7 @@ static int print_profile(const struct given *given, const char *run_id)
     const struct arguments *arguments = (const void *)given;
     struct stored_run run;
     struct profile **profiles;
-    if (run_choice_read_profiles(&run, &profiles, run_id, arguments->runner.database)) return -1;
+    if (run_choice_read(&run, &profiles, run_id, arguments->runner.database)) return -1;
     int shown = show_profile_count(&run, profiles), ok = 0;
     for (int i = 0; i < run.case_count; i++)
         ok += run.cases[i].result.status == STATUS_OK;

@@ -41,7 +41,7 @@ static int print_run(const struct given *given, const char *run_id)
     struct stored_run run;
     const struct show_options show = {
         .format = arguments->format, .colour = terminal_colour(), .width = terminal_columns()};
-    if (run_choice_read(&run, run_id, arguments->runner.database)) return -1;
+    if (run_choice_read(&run, NULL, run_id, arguments->runner.database)) return -1;
     int code = show_run(stdout, &run, &show) ? -1 : view_exit_code(&run);
     stored_run_release(&run);
     return code;

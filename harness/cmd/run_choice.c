@@ -18,9 +18,8 @@ static int find(struct store **store, const char *spec, const char *db, char pat
     return -1;
 }
 
-/* `profiles` NULL: not wanted. */
-static int read_chosen(struct stored_run *run, struct profile ***profiles, const char *spec,
-                       const char *db)
+int run_choice_read(struct stored_run *run, struct profile ***profiles, const char *spec,
+                    const char *db)
 {
     char id[STORE_ID], path[PATH_MAX];
     struct store *store;
@@ -32,17 +31,6 @@ static int read_chosen(struct stored_run *run, struct profile ***profiles, const
     }
     store_close(store);
     return failed;
-}
-
-int run_choice_read(struct stored_run *run, const char *spec, const char *db)
-{
-    return read_chosen(run, NULL, spec, db);
-}
-
-int run_choice_read_profiles(struct stored_run *run, struct profile ***profiles, const char *spec,
-                             const char *db)
-{
-    return read_chosen(run, profiles, spec, db);
 }
 
 /* The noise of unchanged code that the runs' databases know. */
@@ -96,14 +84,14 @@ int run_choice_compare(struct comparison *comparison, const char *base, const ch
                        const char *db, const struct compare_options *options)
 {
     struct timings left = {0}, right = {0};
-    struct known_noise known = {.metric = options->speedup ? "speedup" : "time"};
-    struct compare_options with_noise = *options;
+    struct compare_options with_noise = options ? *options : (struct compare_options){0};
+    struct known_noise known = {.metric = with_noise.speedup ? "speedup" : "time"};
     with_noise.noise = &known.noise;
     char path[PATH_MAX];
     int status = read_timings(&left, &known, base, db, path);
     if (status == 0) status = read_timings(&right, &known, candidate, db, path);
     if (status == 0) status = compare_runs(comparison, &left, &right, &with_noise);
-    if (status == 0 && (status = apply_acks(comparison, path, options->fail_on)) != 0)
+    if (status == 0 && (status = apply_acks(comparison, path, with_noise.fail_on)) != 0)
         comparison_release(comparison);
     timings_release(&left);
     timings_release(&right);
