@@ -34,14 +34,13 @@ static int stage_of_span(const struct stage_span *span)
 static bool batch_make(struct batch *batch, const struct view_row *row, bool spans)
 {
     *batch = (struct batch){.row = row, .lanes = spans ? 0 : 1};
-    for (int s = 0; s < STAGES; s++)
-        for (int i = 0; i < row->result.metric_count; i++) {
-            const struct metric *metric = &row->result.metrics[i];
-            if (strcmp(metric->name, stages[s]) != 0 || !(metric->value >= 0)) continue;
-            batch->stage[s] = metric->value;
-            batch->sum += metric->value;
-            batch->longest = fmax(batch->longest, metric->value);
-        }
+    for (int s = 0; s < STAGES; s++) {
+        double ns = view_metric(&row->result, stages[s]);
+        if (!(ns >= 0)) continue;
+        batch->stage[s] = ns;
+        batch->sum += ns;
+        batch->longest = fmax(batch->longest, ns);
+    }
     const struct samples *samples = samples_of(batch);
     for (int i = 0; spans && i < samples->span_count; i++)
         if (samples->span[i].lane >= batch->lanes) batch->lanes = samples->span[i].lane + 1;
