@@ -38,10 +38,9 @@ static void print_table(FILE *out, const struct device_info *infos, int count)
             "clock");
     for (int i = 0; i < count; i++) {
         char cache[UNITS_MAX], memory[UNITS_MAX];
-        units_bytes(cache, (double)infos[i].cache_bytes);
-        units_bytes(memory, (double)infos[i].memory_bytes);
         fprintf(out, "%-8s %-34.34s %6d %10s %10s  %s\n", infos[i].spec, infos[i].name,
-                infos[i].multiprocessors, cache, memory, clock_name(infos[i].clock));
+                infos[i].multiprocessors, units_bytes(cache, (double)infos[i].cache_bytes),
+                units_bytes(memory, (double)infos[i].memory_bytes), clock_name(infos[i].clock));
     }
 }
 

@@ -79,7 +79,7 @@ static void write_row(struct plot *plot, const struct comparison_row *row, int l
 static enum plot_outcome nothing(const struct plot *plot)
 {
     char what[WORDS_LINE + ASSAY_MAX_REASON + 64], counts[WORDS_LINE];
-    const char *reason = reason_of_most(plot->request->comparison);
+    const char *reason = reason_of_most(plot->request->comparison, false);
     counts_text(plot->request->comparison, counts);
     snprintf(what, sizeof what, "the two runs have no case that compares%s%s%s%s%s",
              counts[0] ? " (" : "", counts, reason[0] ? "; most: " : "", reason,

@@ -51,8 +51,8 @@ static void of_host(const struct facts *facts, const struct host_info *host)
     char memory[UNITS_MAX];
     fact(facts, "processor", "%s", host->cpu);
     if (host->cores > 0) fact(facts, "cores", "%d", host->cores);
-    units_bytes(memory, (double)host->memory_bytes);
-    if (host->memory_bytes > 0) fact(facts, "host memory", "%s", memory);
+    if (host->memory_bytes > 0)
+        fact(facts, "host memory", "%s", units_bytes(memory, (double)host->memory_bytes));
     fact(facts, "system", "%s%s%s", host->os, host->os[0] && host->kernel[0] ? ", " : "",
          host->kernel);
     fact(facts, "container", "%s", host->container);
@@ -69,10 +69,10 @@ static void of_device(const struct facts *facts, const struct device_info *devic
     fact(facts, "CUDA runtime", "%s", device->runtime);
     fact(facts, "library", "%s", device->library);
     if (device->multiprocessors > 0) fact(facts, "multiprocessors", "%d", device->multiprocessors);
-    units_bytes(text, (double)device->cache_bytes);
-    if (device->cache_bytes > 0) fact(facts, "cache", "%s", text);
-    units_bytes(text, (double)device->memory_bytes);
-    if (device->memory_bytes > 0) fact(facts, "memory", "%s", text);
+    if (device->cache_bytes > 0)
+        fact(facts, "cache", "%s", units_bytes(text, (double)device->cache_bytes));
+    if (device->memory_bytes > 0)
+        fact(facts, "memory", "%s", units_bytes(text, (double)device->memory_bytes));
     if (device->power_limit_w > 0) fact(facts, "power limit", "%.0f W", device->power_limit_w);
     if (device->ecc >= 0) fact(facts, "ECC", "%s", switches[device->ecc != 0]);
     if (device->mig >= 0) fact(facts, "MIG", "%s", switches[device->mig != 0]);

@@ -97,7 +97,7 @@ static void against_baselines(const struct view *view, char *out)
 static void against_run(const struct comparison *comparison, char *out)
 {
     char counts[WORDS_LINE];
-    const char *reason = reason_of_most(comparison);
+    const char *reason = reason_of_most(comparison, false);
     bool any = false;
     for (int i = 0; i < comparison->count; i++)
         any |= comparison->rows[i].ratio.mid > 0;

@@ -42,8 +42,8 @@ enum { WORDS_LINE = 512 };
 void side_text(const struct comparison_side *side, char out[WORDS_LINE]);
 /* "2 REGRESSED, 1 INCONCLUSIVE, 197 PASS". */
 void counts_text(const struct comparison *comparison, char out[WORDS_LINE]);
-/* The most frequent reason of the rows; "" if none has one. */
-const char *reason_of_most(const struct comparison *comparison);
+/* The most frequent reason of the rows, or of those that both sides have; "" if none has one. */
+const char *reason_of_most(const struct comparison *comparison, bool common_only);
 /* Why nothing could be compared: that the runs have no common case, and how their conditions
  * differ; otherwise the most frequent reason. */
 void nothing_text(const struct comparison *comparison, char out[WORDS_LINE]);

@@ -70,7 +70,7 @@ static bool is_asked(const struct comparison_row *row, bool common_only)
     return !common_only || (row->verdict != VERDICT_NEW && row->verdict != VERDICT_MISSING);
 }
 
-static const char *most_frequent(const struct comparison *comparison, bool common_only)
+const char *reason_of_most(const struct comparison *comparison, bool common_only)
 {
     const char *most = "";
     int most_rows = 0;
@@ -88,11 +88,6 @@ static const char *most_frequent(const struct comparison *comparison, bool commo
     return most;
 }
 
-const char *reason_of_most(const struct comparison *comparison)
-{
-    return most_frequent(comparison, false);
-}
-
 void nothing_text(const struct comparison *comparison, char out[WORDS_LINE])
 {
     bool stranger = !comparison_has_common_case(comparison);
@@ -102,7 +97,7 @@ void nothing_text(const struct comparison *comparison, char out[WORDS_LINE])
     else if (stranger)
         part(out, "%s", "the sides have no case in common");
     else
-        part(out, "%s", most_frequent(comparison, true));
+        part(out, "%s", reason_of_most(comparison, true));
     if (stranger) part(out, "and they were not measured alike: %s", comparison->difference);
 }
 

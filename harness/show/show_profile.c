@@ -327,19 +327,22 @@ static const struct {
 } formats[] = {{"table", write_text}, {"md", write_md}, {"json", write_json}};
 enum { FORMATS = sizeof formats / sizeof *formats };
 
-bool show_profile_knows_format(const char *format)
+/* Its place in the table; -1 with assay_error. */
+static int format_of(const char *name)
 {
     for (int i = 0; i < FORMATS; i++)
-        if (strcmp(formats[i].name, format) == 0) return true;
-    assay_error("a profile is shown as table, md or json, not '%s'", format);
-    return false;
+        if (strcmp(formats[i].name, name) == 0) return i;
+    return assay_error("a profile is shown as table, md or json, not '%s'", name);
+}
+
+bool show_profile_knows_format(const char *format)
+{
+    return format_of(format) >= 0;
 }
 
 int show_profiles(FILE *out, const struct stored_run *run, struct profile *const *profiles,
                   const char *format)
 {
-    for (int i = 0; i < FORMATS; i++)
-        if (strcmp(formats[i].name, format) == 0) return formats[i].show(out, run, profiles);
-    show_profile_knows_format(format);
-    return -1;
+    int which = format_of(format);
+    return which < 0 ? -1 : formats[which].show(out, run, profiles);
 }
