@@ -23,11 +23,14 @@ const char *claim_verdict_name(enum claim_verdict verdict)
     return names[verdict];
 }
 
-/* A value or a difference, in its unit. */
-static void figure_text(const struct claim_finding *finding, char *out, size_t size)
+void claim_measured_text(const struct claim_finding *finding, char *out, size_t size)
 {
     const struct interval *x = &finding->measured;
     char mid[UNITS_MAX], lo[UNITS_MAX], hi[UNITS_MAX];
+    if (finding->claim->rule == RULE_RATIO || isnan(x->mid)) {
+        show_ratio(out, size, x);
+        return;
+    }
     claim_figure_text(finding->claim, x->mid, mid);
     claim_figure_text(finding->claim, x->lo, lo);
     claim_figure_text(finding->claim, x->hi, hi);
@@ -35,14 +38,6 @@ static void figure_text(const struct claim_finding *finding, char *out, size_t s
         snprintf(out, size, "%s", mid);
     else
         snprintf(out, size, "%s [%s, %s]", mid, lo, hi);
-}
-
-void claim_measured_text(const struct claim_finding *finding, char *out, size_t size)
-{
-    if (finding->claim->rule == RULE_RATIO || isnan(finding->measured.mid))
-        show_ratio(out, size, &finding->measured);
-    else
-        figure_text(finding, out, size);
 }
 
 void claim_counts_text(const struct claim_ledger *ledger, char *out, size_t size)
