@@ -43,8 +43,8 @@ static void say_absent(struct claim_finding *finding)
         if (!row)
             say(finding, "no run has this %s/%s", side->operation, side->variant);
         else if (row->result.status != STATUS_OK)
-            say(finding, "%s %s: %s", row->result.id.variant,
-                status_name((enum case_status)row->result.status), row->result.reason);
+            say(finding, "%s %s: %s", row->result.id.variant, status_name(row->result.status),
+                row->result.reason);
     }
     if (finding->row[CLAIM_MORE] && !finding->why[0]) say(finding, "the run has no such figure");
 }
@@ -100,8 +100,7 @@ static void say_bytes(struct claim_finding *finding)
     char text[UNITS_MAX];
     if (!(more > 0) || !(less > 0) || more == less || finding->claim->quantity == CLAIM_BYTES)
         return;
-    units_ratio(text, more / less);
-    say(finding, "least bytes %s", text);
+    say(finding, "least bytes %s", units_ratio(text, more / less));
 }
 
 static void say_share(struct claim_finding *finding)
@@ -113,9 +112,8 @@ static void say_share(struct claim_finding *finding)
         isnan(more->ceiling_fraction) || isnan(less->ceiling_fraction) ||
         strcmp(more->ceiling, less->ceiling))
         return;
-    units_percent(a, more->ceiling_fraction);
-    units_percent(b, less->ceiling_fraction);
-    say(finding, "%s against %s of the ceiling %s", a, b, show_ceiling_name(less->ceiling));
+    say(finding, "%s against %s of the ceiling %s", units_percent(a, more->ceiling_fraction),
+        units_percent(b, less->ceiling_fraction), show_ceiling_name(less->ceiling));
 }
 
 /* The figures themselves, which a ratio hides. */
@@ -123,9 +121,9 @@ static void say_times(struct claim_finding *finding)
 {
     char more[UNITS_MAX], less[UNITS_MAX];
     if (finding->claim->quantity > CLAIM_FIRST_CALL) return;
-    units_time(more, claim_figure(finding, &finding->row[CLAIM_MORE]->result));
-    units_time(less, claim_figure(finding, &finding->row[CLAIM_LESS]->result));
-    say(finding, "%s against %s", more, less);
+    say(finding, "%s against %s",
+        units_time(more, claim_figure(finding, &finding->row[CLAIM_MORE]->result)),
+        units_time(less, claim_figure(finding, &finding->row[CLAIM_LESS]->result)));
 }
 
 void claim_explain(struct claim_finding *finding)

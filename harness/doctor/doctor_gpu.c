@@ -131,8 +131,8 @@ static void judge_timestamps(const struct doctor_facts *facts, struct doctor_fin
     const struct device_info *info = &facts->gpu.info;
     char floor[UNITS_MAX], line[DOCTOR_TEXT], means[DOCTOR_TEXT];
     if (info->clock == CLOCK_CUPTI) {
-        units_time(floor, info->kernel_floor_ns);
-        doctor_find(finding, DOCTOR_OK, "by CUPTI; an empty kernel takes %s", floor);
+        doctor_find(finding, DOCTOR_OK, "by CUPTI; an empty kernel takes %s",
+                    units_time(floor, info->kernel_floor_ns));
         return;
     }
     lost_line(info->lost, "kernel timestamps", line, sizeof line);
