@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/cuda/cuda_graph.h"
+#include "kernels/cuda/cuda_trial.h"
 #include "kernels/cuda/device_memory.h"
 #include "kernels/gpt/gpt.h"
 
@@ -218,13 +218,17 @@ static int enqueue(const void *what, void *stream)
 static int choose(struct attention *attention, const struct cudnn_plan *plans, int count,
                   struct assay_call *call)
 {
+    struct cuda_trial timer;
     double least_us = INFINITY;
-    for (int i = 0; i < count; i++) {
+    int status = cuda_trial_open(&timer, call);
+    for (int i = 0; i < count && status == 0; i++) {
         const struct trial trial = {attention, &plans[i]};
         const struct cuda_work work = {enqueue, &trial};
-        double us = cuda_graph_time_us(&work, call->stream, least_us);
+        double us = cuda_trial_us(&timer, &work, least_us);
         if (us < least_us) least_us = us, attention->plan = plans[i];
     }
+    cuda_trial_close(&timer);
+    if (status) return status;
     if (isinf(least_us)) return -1; /* the last one's error */
     snprintf(call->note, sizeof call->note, "engine %lld, the fastest of %d plans",
              (long long)attention->plan.engine, count);
