@@ -1,5 +1,5 @@
 /*
- * conv3d.h - the dims and buffers of the operation `conv3d`, and its kernel for others.
+ * conv3d.h - the dims and buffers of the operation `conv3d`, and its kernels for others.
  *
  * x is [leaves][in][side^3], y [leaves][out][result^3], voxels x fastest, with
  * result = side / stride. w is [kernel^3 taps, x fastest][in][out], b [out].
@@ -68,6 +68,10 @@ static inline const char *conv_only_tf32(const struct assay_shape *shape)
 /* Enqueue on `stream`, a cudaStream_t, in fp32: one thread per voxel and eight channels. */
 int conv3d_direct_enqueue(const struct conv_job *job, const float *x, const float *w,
                           const float *b, float *y, void *stream);
+
+/* The same on tf32 tensor cores, for any shape. */
+int conv3d_tf32_enqueue(const struct conv_job *job, const float *x, const float *w, const float *b,
+                        float *y, void *stream);
 
 /* Write the columns of leaves [first, first + count) of x: [leaf][depth][result^3], where
  * depth is [tap][in]. On the host and, enqueued on a cudaStream_t, on a GPU. */
