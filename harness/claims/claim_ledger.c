@@ -53,7 +53,7 @@ static enum claim_verdict judge(const struct claim *claim, double least, double 
 
 enum claim_verdict claim_judge(const struct claim *claim, struct interval measured)
 {
-    if (claim->rule == RULE_NONE) return CLAIM_INCOMPARABLE;
+    if (claim->rule == RULE_NONE) return claim->awaits ? CLAIM_UNMEASURED : CLAIM_INCOMPARABLE;
     if (isnan(measured.mid)) return CLAIM_UNMEASURED;
     if (claim->rule == RULE_RATIO)
         return judge(claim, widened(claim->least, -1), widened(claim->most, 1), measured);

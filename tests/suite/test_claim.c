@@ -248,6 +248,8 @@ static void without_a_figure_nothing_is_measured(void **state)
     assert_int_equal(judged(6, 6, NAN, NAN, NAN), CLAIM_UNMEASURED);
     struct claim claim = {.rule = RULE_NONE};
     assert_int_equal(claim_judge(&claim, (struct interval){2, 2, 2}), CLAIM_INCOMPARABLE);
+    claim.awaits = true; /* a pair, not a judgement */
+    assert_int_equal(claim_judge(&claim, (struct interval){2, 2, 2}), CLAIM_UNMEASURED);
 }
 
 /* ----------------------------------------------------------------- ledger -- */
