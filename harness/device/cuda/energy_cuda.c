@@ -51,9 +51,10 @@ static int measure(struct device *device, const struct repeated *repeated, doubl
                    struct energy_stretch *stretch)
 {
     int group, launches = 0;
-    double first_mj = NAN, last_mj = NAN, start = NAN, changed = clock_ns();
+    double first_mj = NAN, last_mj = NAN, start = NAN;
     *stretch = (struct energy_stretch){.energy_mj = NAN};
     if (size_group(device, repeated, &group) < 0) return -1;
+    double changed = clock_ns();
     while (clock_ns() - changed < fmax(CHANGE_NS, 4 * stretch->group_ns)) {
         double begun = clock_ns(), energy_mj;
         if (run_group(device, repeated, group, &energy_mj) < 0) return -1;
