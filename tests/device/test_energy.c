@@ -18,6 +18,9 @@ static void a_launch_has_its_share_and_the_error_of_one_group(void **state)
     double error;
     assert_true(fabs(energy_per_launch(&plain, &error) - 250) < 1e-9);
     assert_true(fabs(error - 2.5) < 1e-9);
+    const struct energy_stretch lengthy = {1500e3, 1, 3e9, 3e9};
+    assert_true(fabs(energy_per_launch(&lengthy, &error) - 1500e3) < 1e-6);
+    assert_true(fabs(error - 50e3) < 1e-6);
 }
 
 static void a_flush_is_taken_off(void **state)

@@ -3,12 +3,13 @@
 
 #include <math.h>
 
-static const double RESOLVED = 5; /* errors; the result is then within a fifth */
+static const double RESOLVED = 5;       /* errors; the result is then within a fifth */
+static const double COUNTER_NS = 100e6; /* the counter is not older than this */
 
 double energy_per_launch(const struct energy_stretch *stretch, double *error)
 {
     double each = stretch->launches > 0 ? stretch->energy_mj / stretch->launches : NAN;
-    *error = each * stretch->group_ns / stretch->ns;
+    *error = each * fmin(stretch->group_ns, COUNTER_NS) / stretch->ns;
     return each;
 }
 

@@ -5,7 +5,7 @@
  * The counter changes some ten times per second, which is coarse beside a stretch of a quarter of
  * a second. So a stretch begins and ends where the counter was seen to change while the same work
  * went on. It is read once per group of launches, and a change may have come at any time since the
- * read before: each end is known to one group.
+ * read before: each end is known to one group, or to a tenth of a second where groups take longer.
  */
 #pragma once
 
