@@ -75,6 +75,7 @@ def decode(name, batch, dtype, compiled):
     """One token of each sequence behind 127, whose keys and values are kept."""
     layers, heads, channels = MODELS[name]
     model = compiled(Decoder(name).cuda().to(dtype))
-    kept = torch.randn(2, layers, batch, heads, 128, channels // heads, device="cuda", dtype=dtype)
+    keys, values = (torch.randn(layers, batch, heads, 128, channels // heads, device="cuda",
+                                dtype=dtype) for _ in range(2))
     x = torch.randn(batch, 1, channels, device="cuda", dtype=dtype)
-    return lambda: model(x, kept[0], kept[1])
+    return lambda: model(x, keys, values)
