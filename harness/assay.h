@@ -265,11 +265,12 @@ enum { ASSAY_SKIP = 1 };
 /* The argument of a variant's functions. */
 struct assay_call {
     const struct assay_shape *shape;
-    void *buffer[ASSAY_MAX_BUFFERS]; /* device memory on cuda; 256-byte aligned */
-    void *state;                     /* for setup to set; the harness does not read it */
-    void *stream;                    /* a cudaStream_t; NULL on the host */
-    int64_t workspace_bytes;         /* setup adds the bytes it allocates */
-    char note[ASSAY_MAX_NOTE];       /* setup may write what it chose (an algorithm id) */
+    void *buffer[ASSAY_MAX_BUFFERS];    /* device memory on cuda; 256-byte aligned */
+    void *state;                        /* for setup to set; the harness does not read it */
+    void *stream;                       /* a cudaStream_t; NULL on the host */
+    int64_t workspace_bytes;            /* setup adds the bytes it allocates */
+    char note[ASSAY_MAX_NOTE];          /* setup may write what it chose (an algorithm id) */
+    enum assay_temperature temperature; /* of the launches that will be timed */
 };
 
 struct assay_variant {

@@ -51,14 +51,22 @@ static void say_absent(struct claim_finding *finding)
 
 /* ----------------------------------------------------------------- verdict -- */
 
+/* "less than claimed, by a factor of 16": of the effect. */
+static void say_factor(struct claim_finding *finding)
+{
+    double mid = finding->measured.mid, factor = claim_factor(finding->claim, mid);
+    say(finding, "%s than claimed, by a factor of %.*f",
+        mid < finding->claim->least ? "less" : "more", factor < 10 ? 1 : 0, factor);
+}
+
 static void say_size(struct claim_finding *finding)
 {
     const struct claim *claim = finding->claim;
     const struct interval *x = &finding->measured;
     double none = claim->rule == RULE_DIFFERENCE ? 0 : 1;
     if (claim->rule == RULE_NONE || claim->rule == RULE_VALUE) return;
-    if (finding->verdict == CLAIM_IN_DIRECTION)
-        say(finding, x->mid < claim->least ? "less than claimed" : "more than claimed");
+    if (finding->verdict == CLAIM_NEAR || finding->verdict == CLAIM_IN_DIRECTION)
+        say_factor(finding);
     if (finding->verdict == CLAIM_INCOMPARABLE)
         say(finding, "the interval reaches from no effect to the claim");
     if (finding->verdict != CLAIM_FAILS) return;

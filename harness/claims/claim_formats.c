@@ -15,6 +15,7 @@ const char *claim_verdict_name(enum claim_verdict verdict)
 {
     static const char *const names[CLAIM_VERDICTS] = {
         [CLAIM_HOLDS] = "HOLDS",
+        [CLAIM_NEAR] = "HOLDS WITHIN 2X",
         [CLAIM_IN_DIRECTION] = "HOLDS IN DIRECTION",
         [CLAIM_FAILS] = "DOES NOT HOLD",
         [CLAIM_INCOMPARABLE] = "NOT COMPARABLE",

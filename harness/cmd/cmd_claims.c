@@ -143,6 +143,7 @@ const struct command cmd_claims = {
              "here, and the verdict. `assay run claims` measures exactly what they need.\n"
              "\n"
              "  HOLDS               the figure is in the claimed range (docs/claims.md)\n"
+             "  HOLDS WITHIN 2X     the claimed side of 1, half to twice the effect\n"
              "  HOLDS IN DIRECTION  the claimed side of 1, but another size\n"
              "  DOES NOT HOLD       no difference, the other direction, or another value\n"
              "  NOT COMPARABLE      a verdict would say nothing; the line says why\n"

@@ -84,9 +84,9 @@ struct device_ops {
     /* Take block->count samples, then one launch by the host clock for the totals. */
     int (*sample)(struct device *device, const struct block *block, struct block_sample *out,
                   struct block_totals *totals, struct code_seen *code);
-    /* Launch back to back for about `ns`. *energy_mj is the energy of all *launches by the
-     * device's counter; NAN if it cannot be read.
-     * NULL: the device has no such counter. */
+    /* Launch for at least `ns`, with the caches as the block has them. *energy_mj is the energy of
+     * all *launches by the device's counter, without that of flushes; NAN if it cannot be read or
+     * is lost in the flushes'. NULL: the device has no such counter. */
     int (*energy)(struct device *device, const struct block *block, double ns, int *launches,
                   double *energy_mj);
     void (*state)(struct device *device, struct device_state *state);

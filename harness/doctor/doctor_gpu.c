@@ -209,7 +209,7 @@ static void judge_sharing(const struct doctor_facts *facts, struct doctor_findin
 static void judge_cublas(const struct doctor_facts *facts, struct doctor_finding *finding)
 {
     const char *library = facts->gpu.info.library, *why = facts->gpu.library_error;
-    if (library[0])
+    if (strstr(library, "cuBLAS"))
         doctor_find(finding, DOCTOR_OK, "%s", library);
     else
         doctor_find(finding, DOCTOR_LIMITED, "%s", why[0] ? why : "not found");

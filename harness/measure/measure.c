@@ -58,6 +58,7 @@ static void measurement_begin(struct measurement *measurement, struct measure_co
     measurement->result = result;
     measurement->temperature_max_c = NAN; /* fmax leaves it out */
     measurement->call.shape = &context->request->shape;
+    measurement->call.temperature = context->request->temperature;
     if (context->ops->stream) measurement->call.stream = context->ops->stream(context->device);
     memcpy(measurement->call.buffer, context->buffers.data, sizeof measurement->call.buffer);
     result->status = STATUS_OK; /* until something fails */

@@ -120,10 +120,10 @@ static void beside(const struct report *report, char *out)
     else if (settled)
         snprintf(
             out, REPORT_SENTENCE,
-            "Of %d published claims that this run can settle, %d hold, %d in direction only, and "
-            "%d do not.",
-            settled, ledger->verdicts[CLAIM_HOLDS], ledger->verdicts[CLAIM_IN_DIRECTION],
-            ledger->verdicts[CLAIM_FAILS]);
+            "Of %d published claims that this run can settle, %d hold, %d within a factor of two, "
+            "%d in direction only, and %d do not.",
+            settled, ledger->verdicts[CLAIM_HOLDS], ledger->verdicts[CLAIM_NEAR],
+            ledger->verdicts[CLAIM_IN_DIRECTION], ledger->verdicts[CLAIM_FAILS]);
     else
         snprintf(out, REPORT_SENTENCE,
                  "It is compared with no other run and settles no published claim.");

@@ -209,25 +209,6 @@ int cuda_sample(struct device *device, const struct block *block, struct block_s
     return status;
 }
 
-int cuda_energy(struct device *device, const struct block *block, double ns, int *launches,
-                double *energy_mj)
-{
-    struct device_state before, after;
-    *launches = 0;
-    *energy_mj = NAN;
-    nvml_state(&before);
-    if (isnan(before.energy_mj)) return 0;
-    double start = clock_ns();
-    do {
-        for (int i = 0; i < 32; i++, ++*launches)
-            if (block->variant->launch(block->call) < 0) return -1;
-        if (cuda_synchronize(device) < 0) return -1;
-    } while (clock_ns() - start < ns);
-    nvml_state(&after);
-    *energy_mj = after.energy_mj - before.energy_mj;
-    return 0;
-}
-
 /* ---------------------------------------------------------------- floors -- */
 
 static int launch_empty(struct assay_call *call)

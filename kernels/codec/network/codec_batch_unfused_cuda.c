@@ -1,7 +1,8 @@
 /*
- * codec_batch_unfused_cuda.c - the codec's network with one kernel per layer, in fp32: the direct
- * convolution, and `best` of the norm, the attention, the shuffle and the search. Activations go
- * to memory and back between layers. The fused kernels are compared with it.
+ * codec_batch_unfused_cuda.c - the codec's network with one kernel per layer: the convolution of
+ * the shape's type, direct in fp32 or on tf32 tensor cores, and `best` of the norm, the attention,
+ * the shuffle and the search, which is fp32 as in the fused network. Activations go to memory and
+ * back between layers. The fused kernels are compared with it.
  *
  * Bytes per leaf: each layer reads and writes its activations, up to 64 KiB: about 0.6 MB to
  * encode and 0.7 MB to decode. Operations: those of the network.
@@ -30,6 +31,7 @@ struct unfused {
     float *storage; /* the same on the device */
     float *layers, *layer[LAYERS]; /* one piece: x, and two between */
     int64_t leaves;
+    bool tf32; /* convolutions */
     int processors;
     void *stream;
 };
@@ -43,6 +45,7 @@ static int setup(struct assay_call *call)
     net->weights = codec_weights_default();
     if (!net->weights) return -1;
     net->leaves = leaves;
+    net->tf32 = call->shape->value[BATCH_TYPE] == BATCH_TF32;
     net->stream = call->stream;
     const size_t weight_bytes = sizeof(float) * net->weights->count;
     if (cuda_processors(&net->processors)) return -1;
@@ -80,8 +83,8 @@ static int conv(const struct unfused *net, const struct codec_conv *conv, int si
 {
     const struct conv_job job =
         conv_job_of(net->leaves, conv->in, conv->out, side, conv->kernel, stride);
-    return conv3d_direct_enqueue(&job, x, at(net, conv->weight), at(net, conv->bias), y,
-                                 net->stream);
+    return (net->tf32 ? conv3d_tf32_enqueue : conv3d_direct_enqueue)(
+        &job, x, at(net, conv->weight), at(net, conv->bias), y, net->stream);
 }
 
 static int norm(const struct unfused *net, const struct codec_norm *norm, int channels, int side,
@@ -166,7 +169,7 @@ static int launch_decode(struct assay_call *call)
 static const struct assay_variant encode_unfused = {
     .operation = "codec_encode",
     .name = "unfused",
-    .summary = "one kernel per layer in fp32, activations in memory",
+    .summary = "one kernel per layer, activations in memory",
     .kind = ASSAY_BASELINE,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,
@@ -180,7 +183,7 @@ ASSAY_REGISTER_VARIANT(encode_unfused);
 static const struct assay_variant decode_unfused = {
     .operation = "codec_decode",
     .name = "unfused",
-    .summary = "one kernel per layer in fp32, activations in memory",
+    .summary = "one kernel per layer, activations in memory",
     .kind = ASSAY_BASELINE,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,

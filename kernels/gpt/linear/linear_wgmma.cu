@@ -43,7 +43,7 @@ static constexpr struct lwg_kernel lwg_kernel_of(double rate)
             (const void *)linear_wgmma<config>};
 }
 
-/* Rates on an H200, by a program that is not kept. Those of 256 columns, and of bf16 in turns, are
+/* Rates relative to each other on an H200. Those of 256 columns, and of bf16 in turns, are
  * from the cycles between a tile's first product and its last at k = 768; those of 64 columns from
  * 4096^3; the others are chosen to give the times of 8192 x 2304 x 768 and 8192^3. */
 static const struct lwg_kernel kernels[] = {

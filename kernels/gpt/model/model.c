@@ -127,9 +127,16 @@ static double reference_cost(const struct assay_shape *shape)
     return row * tokens / outputs + (model.vocabulary > 0 ? 2 * c : 0);
 }
 
-static const char *const forward_baselines[] = {"cublas_graph", "cublas", "layers", "host_scalar",
-                                                NULL};
-static const char *const decode_baselines[] = {"recompute", "host_scalar", NULL};
+/* The vendor's strongest first. */
+static const char *const forward_baselines[] = {"cublaslt_graph", "cublas_graph", "cublas",
+                                                "layers",         "host_scalar",  NULL};
+static const char *const decode_baselines[] = {"cublaslt_cached_graph",
+                                               "cublas_cached_graph",
+                                               "cublaslt_graph",
+                                               "cublas_graph",
+                                               "recompute",
+                                               "host_scalar",
+                                               NULL};
 
 #define DIM_HEADS                                                                                  \
     {                                                                                              \
