@@ -25,14 +25,6 @@ double product_bound(enum product_unit unit, double terms, const struct product_
     return fmin(always, PRODUCT_SIGMAS * product_sigma(unit, terms, d2_of(sum)));
 }
 
-double product_bound_tf32(double terms, const struct product_sum *sum)
-{
-    double always = 2 * 0x1p-10 * sum->magnitude;
-    double random = PRODUCT_SIGMAS * PRODUCT_TF32_SIGMA * sqrt(sum->squares);
-    return fmin(always, PRODUCT_TF32_BIAS * fabs(sum->value) + random) +
-           product_bound(PRODUCT_TENSOR, terms, sum);
-}
-
 double product_half_ulp(enum assay_type type, double value)
 {
     int exponent, bits = type == ASSAY_BF16 ? 8 : type == ASSAY_F16 ? 11 : 24;

@@ -63,8 +63,11 @@ double product_sigma(enum product_unit unit, double terms, double d2);
 /* How far the sum may be off in fp32. */
 double product_bound(enum product_unit unit, double terms, const struct product_sum *sum);
 
-/* The same with operands in tf32. `terms` are products, and a bias that is 0 may be one. */
-double product_bound_tf32(double terms, const struct product_sum *sum);
+/* What operands in tf32 add to it, from |S| and N of the products. */
+static inline double product_tf32(double value, double root_of_squares)
+{
+    return PRODUCT_TF32_BIAS * value + PRODUCT_SIGMAS * PRODUCT_TF32_SIGMA * root_of_squares;
+}
 
 /* Half a unit in the last place of a value in a type of floats. */
 double product_half_ulp(enum assay_type type, double value);

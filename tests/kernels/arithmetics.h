@@ -230,10 +230,81 @@ static inline double worst_row_share(const struct bench *bench, int buffer)
     return worst;
 }
 
-/* With MARGINS=1: the largest errors as shares of their bounds, and the share of NEAR. */
-static inline void show_margin(const char *what, const char *name, double element, double row,
-                               double near)
+/* How the elements of an output are emulated. */
+struct emulated {
+    const char *operation, *what; /* what: of the shape, for people */
+    int buffer;
+    int64_t k; /* terms */
+    /* Write the operands of element `at`; returns its bias. */
+    double (*operands)(const struct bench *bench, int64_t at, double *left, double *right);
+};
+
+static inline void compute_as(struct bench *bench, const struct emulated *emulated,
+                              const struct arithmetic *arithmetic)
 {
+    const struct assay_buffer *spec = &bench->buffers.spec[emulated->buffer];
+    size_t k = (size_t)emulated->k;
+#pragma omp parallel
+    {
+        double *left = malloc(k * 2 * sizeof *left), *right = left + k;
+#pragma omp for
+        for (int64_t at = 0; at < spec->count; at++) {
+            double bias = emulated->operands(bench, at, left, right);
+            assay_store(spec->type, bench->buffers.data[emulated->buffer], at,
+                        emulate(arithmetic, left, right, emulated->k, bias));
+        }
+        free(left);
+    }
+}
+
+/* SEEDS=N tries N seeds. */
+static inline int seeds_of(int fallback)
+{
+    const char *wanted = getenv("SEEDS");
+    return wanted ? atoi(wanted) : fallback;
+}
+
+/* The number of seeds with which the check refuses an output that is computed so, by its elements
+ * or, if asked, by its rows. MARGINS=1 prints the largest errors as shares of their bounds, by
+ * element and by row, and the largest share of NEAR. */
+static inline int refused(struct assay_shape shape, const struct emulated *emulated,
+                          const struct arithmetic *arithmetic, int seeds, bool by_row)
+{
+    int found = 0;
+    double element = 0, row = 0, near = 0;
+    for (bench_seed = 1; bench_seed <= (uint64_t)seeds; bench_seed++) {
+        struct bench bench;
+        bench_init(&bench, shape);
+        compute_as(&bench, emulated, arithmetic);
+        double share = shape.operation->product_check ? worst_row_share(&bench, emulated->buffer) : 0;
+        struct check_result result = bench_judge(&bench);
+        element = fmax(element, worst_share(&bench, emulated->buffer));
+        row = fmax(row, share);
+        near = fmax(near, result.near_share);
+        found += result.reason[0] != '\0' || (by_row && !(share <= 1));
+        bench_release(&bench);
+    }
+    bench_seed = 1;
     if (getenv("MARGINS"))
-        printf("%-36s %-20s %9.3g %9.3g %9.3g\n", what, name, element, row, near);
+        printf("%-18s %-12s k=%-6d %-20s %9.3g %9.3g %9.3g\n", emulated->operation, emulated->what,
+               (int)emulated->k, arithmetic->name, element, row, near);
+    return found;
+}
+
+static inline void assert_passes(struct assay_shape shape, const struct emulated *emulated,
+                                 const struct arithmetic *arithmetic, int seeds)
+{
+    int found = refused(shape, emulated, arithmetic, seeds, true);
+    if (found)
+        fail_msg("%s %s, k = %d, %s: refused with %d of %d seeds", emulated->operation,
+                 emulated->what, (int)emulated->k, arithmetic->name, found, seeds);
+}
+
+static inline void assert_refused(struct assay_shape shape, const struct emulated *emulated,
+                                  const struct arithmetic *arithmetic, int seeds)
+{
+    int found = refused(shape, emulated, arithmetic, seeds, false);
+    if (found < seeds)
+        fail_msg("%s %s, k = %d, %s: refused with %d of %d seeds only", emulated->operation,
+                 emulated->what, (int)emulated->k, arithmetic->name, found, seeds);
 }
