@@ -68,20 +68,6 @@ void product_load_matrix(const void *matrix, int64_t row, int64_t first, int cou
     }
 }
 
-void product_add_dot(struct product_sum *sum, const struct product_matrix *left, int64_t row,
-                     const struct product_matrix *right, int64_t column)
-{
-    double a[PRODUCT_CHUNK], b[PRODUCT_CHUNK];
-    for (int64_t first = 0; first < left->depth; first += PRODUCT_CHUNK) {
-        int64_t rest = left->depth - first;
-        int count = (int)(rest < PRODUCT_CHUNK ? rest : PRODUCT_CHUNK);
-        product_load_matrix(left, row, first, count, a);
-        product_load_matrix(right, column, first, count, b);
-        for (int i = 0; i < count; i++)
-            product_add(sum, a[i] * b[i]);
-    }
-}
-
 double product_row_bound(enum product_unit unit, double terms, double share, double d2)
 {
     return PRODUCT_SIGMAS * hypot(product_sigma(unit, terms, d2), share * sqrt(d2));
@@ -96,6 +82,19 @@ static int chunk_length(const struct product *product, int64_t first)
 {
     int64_t left = product->depth - first;
     return (int)(left < PRODUCT_CHUNK ? left : PRODUCT_CHUNK);
+}
+
+void product_add_terms(struct product_sum *sum, const struct product *product, int64_t row,
+                       int64_t column)
+{
+    double left[PRODUCT_CHUNK], right[PRODUCT_CHUNK];
+    for (int64_t first = 0; first < product->depth; first += PRODUCT_CHUNK) {
+        int count = chunk_length(product, first);
+        product->load_left(product->left, row, first, count, left);
+        product->load_right(product->right, column, first, count, right);
+        for (int i = 0; i < count; i++)
+            product_add(sum, left[i] * right[i]);
+    }
 }
 
 static void add_right(const struct product *product, const double *sign, int64_t first,

@@ -96,6 +96,14 @@ struct product {
  * -1 when out of memory. */
 int product_rows(const struct product *product, const double *sign, double *expected, double *d2);
 
+/* Add the terms of one element to a sum. */
+void product_add_terms(struct product_sum *sum, const struct product *product, int64_t row,
+                       int64_t column);
+
+/* The bound of a row's sum from the sum of its elements' D^2: `share` is the standard deviation
+ * of what rounding its output adds to an element, as a share of it. */
+double product_row_bound(enum product_unit unit, double terms, double share, double d2);
+
 /* A matrix as it lies, row-major, [.., depth]. */
 struct product_matrix {
     enum assay_type type;
@@ -111,14 +119,6 @@ static inline struct product product_of(const struct product_matrix *left, int64
     return (struct product){rows, columns, left->depth, product_load_matrix, product_load_matrix,
                             left, right};
 }
-
-/* Add the terms of one element to a sum. */
-void product_add_dot(struct product_sum *sum, const struct product_matrix *left, int64_t row,
-                     const struct product_matrix *right, int64_t column);
-
-/* The bound of a row's sum from the sum of its elements' D^2: `share` is the standard deviation
- * of what rounding its output adds to an element, as a share of it. */
-double product_row_bound(enum product_unit unit, double terms, double share, double d2);
 
 #ifdef __cplusplus
 }

@@ -77,6 +77,21 @@ static enum product_unit unit_of(const struct assay_shape *shape)
     return shape->value[GEMM_TYPE] == GEMM_FP32 ? PRODUCT_FP32 : PRODUCT_TENSOR;
 }
 
+struct operands {
+    struct product_matrix a, b;
+    struct product product;
+};
+
+static void operands_init(struct operands *operands, const struct assay_shape *shape,
+                          const void *const in[])
+{
+    enum assay_type type = gemm_elements(shape).in;
+    operands->a = (struct product_matrix){type, in[GEMM_A], shape->value[GEMM_K]};
+    operands->b = (struct product_matrix){type, in[GEMM_B], shape->value[GEMM_K]};
+    operands->product =
+        product_of(&operands->a, shape->value[GEMM_M], &operands->b, shape->value[GEMM_N]);
+}
+
 static double error_bound(const struct assay_shape *shape, const struct product_sum *sum)
 {
     enum assay_type out = gemm_elements(shape).out;
@@ -89,12 +104,12 @@ static int reference(const struct assay_shape *shape, const void *const in[], in
                      int64_t begin, int64_t end, double *expected, double *bound)
 {
     (void)buffer;
-    int64_t n = shape->value[GEMM_N], k = shape->value[GEMM_K];
-    struct product_matrix a = {gemm_elements(shape).in, in[GEMM_A], k};
-    struct product_matrix b = {gemm_elements(shape).in, in[GEMM_B], k};
+    int64_t n = shape->value[GEMM_N];
+    struct operands operands;
+    operands_init(&operands, shape, in);
     for (int64_t at = begin; at < end; at++) {
         struct product_sum sum = {0};
-        product_add_dot(&sum, &a, at / n, &b, at % n);
+        product_add_terms(&sum, &operands.product, at / n, at % n);
         expected[at - begin] = sum.value;
         bound[at - begin] = error_bound(shape, &sum);
     }
@@ -113,15 +128,14 @@ static int product_check(const struct assay_shape *shape, const void *const in[]
     (void)buffer;
     const int64_t *value = shape->value;
     struct gemm_elements elements = gemm_elements(shape);
-    struct product_matrix a = {elements.in, in[GEMM_A], value[GEMM_K]};
-    struct product_matrix b = {elements.in, in[GEMM_B], value[GEMM_K]};
-    struct product product = product_of(&a, value[GEMM_M], &b, value[GEMM_N]);
-    if (product_rows(&product, sign, expected, bound)) return -1;
+    struct operands operands;
+    operands_init(&operands, shape, in);
+    if (product_rows(&operands.product, sign, expected, bound)) return -1;
     for (int64_t i = 0; i < value[GEMM_M]; i++)
         bound[i] = elements.out == ASSAY_I32
                        ? 0
-                       : product_row_bound(unit_of(shape), (double)value[GEMM_K],
-                                           elements.rounding, bound[i]);
+                       : product_row_bound(unit_of(shape), (double)value[GEMM_K], elements.rounding,
+                                           bound[i]);
     return 0;
 }
 

@@ -160,11 +160,18 @@ struct arithmetic {
 };
 
 #define RIGHT_FP32                                                                                 \
-    {"forwards", as_it_is, sum_forwards, NULL, NULL}, {"backwards", as_it_is, sum_backwards, NULL, NULL},                  \
-        {"bias first", as_it_is, sum_bias_first, NULL, NULL}, {"pairwise", as_it_is, sum_pairwise, NULL, NULL}
+    {"forwards", as_it_is, sum_forwards, NULL, NULL},                                              \
+        {"backwards", as_it_is, sum_backwards, NULL, NULL},                                        \
+        {"bias first", as_it_is, sum_bias_first, NULL, NULL},                                      \
+    {                                                                                              \
+        "pairwise", as_it_is, sum_pairwise, NULL, NULL                                             \
+    }
 #define RIGHT_TENSOR                                                                               \
-    {"blocks of 4", as_it_is, sum_blocks_of_4, NULL, NULL}, {"blocks of 16", as_it_is, sum_blocks_of_16, NULL, NULL},      \
-        {"split k", as_it_is, sum_split, NULL, NULL}
+    {"blocks of 4", as_it_is, sum_blocks_of_4, NULL, NULL},                                        \
+        {"blocks of 16", as_it_is, sum_blocks_of_16, NULL, NULL},                                  \
+    {                                                                                              \
+        "split k", as_it_is, sum_split, NULL, NULL                                                 \
+    }
 
 /* One element of a product, in double, before it is stored. `a` and `b` are changed. */
 static inline double emulate(const struct arithmetic *arithmetic, double *a, double *b, int64_t k,
@@ -276,7 +283,8 @@ static inline int refused(struct assay_shape shape, const struct emulated *emula
         struct bench bench;
         bench_init(&bench, shape);
         compute_as(&bench, emulated, arithmetic);
-        double share = shape.operation->product_check ? worst_row_share(&bench, emulated->buffer) : 0;
+        double share =
+            shape.operation->product_check ? worst_row_share(&bench, emulated->buffer) : 0;
         struct check_result result = bench_judge(&bench);
         element = fmax(element, worst_share(&bench, emulated->buffer));
         row = fmax(row, share);

@@ -136,9 +136,8 @@ static int check_leaf(const struct conv_job *job, const void *const in[], int64_
                       float *columns, const double *sign, double *expected, double *bound)
 {
     const struct upright left = {in[CONV_W], job->out}, right = {columns, conv_voxels(job)};
-    const struct product product = {job->out,     right.width,  conv_depth(job),
-                                    load_upright, load_upright, &left,
-                                    &right};
+    const struct product product = {job->out,     right.width, conv_depth(job), load_upright,
+                                    load_upright, &left,       &right};
     conv3d_columns(job, in[CONV_X], leaf, 1, columns);
     return product_rows(&product, sign, expected, bound);
 }

@@ -27,8 +27,6 @@
  * Freivalds' check takes (m + n) k. The sum over a row of y is off by what its elements are off by,
  * as independent errors: PRODUCT_SIGMAS times the root of their squares' sum.
  */
-#include <stdlib.h>
-
 #include "kernels/gpt/gpt.h"
 #include "kernels/product.h"
 
@@ -75,11 +73,19 @@ static enum product_unit unit_of(const struct assay_shape *shape)
     return shape->value[LINEAR_PRECISION] == GPT_FP32 ? PRODUCT_FP32 : PRODUCT_TENSOR;
 }
 
-/* x or w. */
-static struct product_matrix matrix_of(const struct assay_shape *shape, const void *base)
+struct operands {
+    struct product_matrix x, w;
+    struct product product;
+};
+
+static void operands_init(struct operands *operands, const struct assay_shape *shape,
+                          const void *const in[])
 {
-    return (struct product_matrix){gpt_type(shape->value[LINEAR_PRECISION]), base,
-                                   shape->value[LINEAR_K]};
+    enum assay_type type = gpt_type(shape->value[LINEAR_PRECISION]);
+    operands->x = (struct product_matrix){type, in[LINEAR_X], shape->value[LINEAR_K]};
+    operands->w = (struct product_matrix){type, in[LINEAR_W], shape->value[LINEAR_K]};
+    operands->product =
+        product_of(&operands->x, shape->value[LINEAR_M], &operands->w, shape->value[LINEAR_N]);
 }
 
 static double bias_of(const struct assay_shape *shape, const void *const in[], int64_t column)
@@ -88,20 +94,14 @@ static double bias_of(const struct assay_shape *shape, const void *const in[], i
     return (double)gpt_load(in[LINEAR_B], shape->value[LINEAR_PRECISION], column);
 }
 
-static void element(const struct assay_shape *shape, const void *const in[], int64_t row,
-                    int64_t column, double *expected, double *bound)
+/* The bound of a sum with its bias, of which `product` is without. */
+static double error_bound(const struct assay_shape *shape, const void *const in[],
+                          const struct product_sum *sum, double product)
 {
-    int64_t k = shape->value[LINEAR_K];
-    struct product_matrix x = matrix_of(shape, in[LINEAR_X]), w = matrix_of(shape, in[LINEAR_W]);
-    struct product_sum sum = {0};
-    product_add_dot(&sum, &x, row, &w, column);
-    double product = sum.value;
-    product_add(&sum, bias_of(shape, in, column));
-    *expected = sum.value;
-    *bound = product_bound(unit_of(shape), (double)k, &sum);
-    if (shape->value[LINEAR_PRECISION] != GPT_BF16) return;
-    if (in[LINEAR_B]) *bound = product_rounded(ASSAY_BF16, product, *bound);
-    *bound = product_rounded(ASSAY_BF16, sum.value, *bound);
+    double bound = product_bound(unit_of(shape), (double)shape->value[LINEAR_K], sum);
+    if (shape->value[LINEAR_PRECISION] != GPT_BF16) return bound;
+    if (in[LINEAR_B]) bound = product_rounded(ASSAY_BF16, product, bound);
+    return product_rounded(ASSAY_BF16, sum->value, bound);
 }
 
 static int reference(const struct assay_shape *shape, const void *const in[], int buffer,
@@ -109,8 +109,16 @@ static int reference(const struct assay_shape *shape, const void *const in[], in
 {
     (void)buffer;
     int64_t n = shape->value[LINEAR_N];
-    for (int64_t at = begin; at < end; at++)
-        element(shape, in, at / n, at % n, &expected[at - begin], &bound[at - begin]);
+    struct operands operands;
+    operands_init(&operands, shape, in);
+    for (int64_t at = begin; at < end; at++) {
+        struct product_sum sum = {0};
+        product_add_terms(&sum, &operands.product, at / n, at % n);
+        double product = sum.value;
+        product_add(&sum, bias_of(shape, in, at % n));
+        expected[at - begin] = sum.value;
+        bound[at - begin] = error_bound(shape, in, &sum, product);
+    }
     return 0;
 }
 
@@ -125,10 +133,10 @@ static int product_check(const struct assay_shape *shape, const void *const in[]
 {
     (void)buffer;
     const int64_t *value = shape->value;
-    struct product_matrix x = matrix_of(shape, in[LINEAR_X]), w = matrix_of(shape, in[LINEAR_W]);
-    struct product product = product_of(&x, value[LINEAR_M], &w, value[LINEAR_N]);
+    struct operands operands;
     double biases = 0, squares = 0;
-    if (product_rows(&product, sign, expected, bound)) return -1;
+    operands_init(&operands, shape, in);
+    if (product_rows(&operands.product, sign, expected, bound)) return -1;
     for (int64_t j = 0; j < value[LINEAR_N]; j++) {
         double b = bias_of(shape, in, j);
         biases += sign[j] * b;
@@ -138,8 +146,8 @@ static int product_check(const struct assay_shape *shape, const void *const in[]
     if (in[LINEAR_B]) share *= M_SQRT2;
     for (int64_t i = 0; i < value[LINEAR_M]; i++) {
         expected[i] += biases;
-        bound[i] = product_row_bound(unit_of(shape), (double)value[LINEAR_K], share,
-                                     bound[i] + squares);
+        bound[i] =
+            product_row_bound(unit_of(shape), (double)value[LINEAR_K], share, bound[i] + squares);
     }
     return 0;
 }

@@ -70,7 +70,10 @@ static const struct wrong wrongs[] = {
     {GPT_BF16, 768, LINEAR_NO_BIAS, {"cut off", as_it_is, sum_blocks_of_16, NULL, bf16_cut}},
     {GPT_BF16, 768, LINEAR_FUSED, {"cut off", as_it_is, sum_blocks_of_16, NULL, bf16_cut}},
     {GPT_BF16, 8192, LINEAR_FUSED, {"cut off", as_it_is, sum_blocks_of_16, NULL, bf16_cut}},
-    {GPT_BF16, 768, LINEAR_SEPARATE, {"product cut off", as_it_is, sum_blocks_of_16, bf16_cut, NULL}},
+    {GPT_BF16,
+     768,
+     LINEAR_SEPARATE,
+     {"product cut off", as_it_is, sum_blocks_of_16, bf16_cut, NULL}},
 };
 
 static void fewer_bits_fewer_terms_and_another_rounding_are_wrong(void **state)
