@@ -105,10 +105,10 @@ static inline double quantum(const double *term, int count)
     return ldexp(1, exponent - 24);
 }
 
-/* A tensor core: blocks of exact products and the sum so far, each cut off where the largest ends,
- * and their sum cut off again (Fasi et al., see kernels/product.h). The first cards keep no bit
- * beyond the 24 that this keeps. */
-static inline double sum_blocks(const double *a, const double *b, int64_t k, double bias, int block)
+/* A tensor core: blocks of exact products and the sum so far, each cut off `more` bits behind where
+ * the largest ends, and their sum cut off to 24 bits (Fasi et al., see kernels/product.h). */
+static inline double sum_blocks(const double *a, const double *b, int64_t k, double bias, int block,
+                                int more)
 {
     double sum = 0, term[17];
     for (int64_t first = 0; first < k; first += block) {
@@ -116,7 +116,7 @@ static inline double sum_blocks(const double *a, const double *b, int64_t k, dou
         for (int64_t i = first; i < k && i < first + block; i++)
             term[count++] = a[i] * b[i];
         term[count++] = sum;
-        double step = quantum(term, count);
+        double step = ldexp(quantum(term, count), -more);
         sum = 0;
         for (int i = 0; i < count; i++)
             sum += trunc(term[i] / step) * step;
@@ -125,14 +125,21 @@ static inline double sum_blocks(const double *a, const double *b, int64_t k, dou
     return (double)((float)sum + (float)bias);
 }
 
+/* The first cards: no bit more. */
 static inline double sum_blocks_of_4(const double *a, const double *b, int64_t k, double bias)
 {
-    return sum_blocks(a, b, k, bias, 4);
+    return sum_blocks(a, b, k, bias, 4, 0);
+}
+
+/* What no card does, but would err most: the sum is cut off in every block. */
+static inline double sum_worst_blocks(const double *a, const double *b, int64_t k, double bias)
+{
+    return sum_blocks(a, b, k, bias, 4, 3);
 }
 
 static inline double sum_blocks_of_16(const double *a, const double *b, int64_t k, double bias)
 {
-    return sum_blocks(a, b, k, bias, 16);
+    return sum_blocks(a, b, k, bias, 16, 2);
 }
 
 /* As in split k: parts of 512 on a tensor core, added in fp32. */
@@ -140,13 +147,13 @@ static inline double sum_split(const double *a, const double *b, int64_t k, doub
 {
     float sum = 0;
     for (int64_t first = 0; first < k; first += 512)
-        sum += (float)sum_blocks(a + first, b + first, k - first < 512 ? k - first : 512, 0, 8);
+        sum += (float)sum_blocks(a + first, b + first, k - first < 512 ? k - first : 512, 0, 8, 1);
     return (double)(sum + (float)bias);
 }
 
 static inline double sum_without_last(const double *a, const double *b, int64_t k, double bias)
 {
-    return sum_blocks(a, b, k - 1, bias, 8);
+    return sum_blocks(a, b, k - 1, bias, 8, 1);
 }
 
 /* ------------------------------------------------------------ arithmetics -- */
