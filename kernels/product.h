@@ -7,9 +7,10 @@
  * they stay around D = sqrt(N^2 + S^2). Rounding errors have a mean of 0 and are as good as
  * independent, so they add up as sqrt(k), not k (Higham and Mary, "A New Approach to Probabilistic
  * Rounding Error Analysis", SIAM J. Sci. Comput. 41, 2019). One is even within half a unit in the
- * last place, u / 2 to u of its value: 0.42 u as a standard deviation. A sequential sum without drift has 0.30 u
- * sqrt(k) N, one that begins with its largest term (a bias) 0.42 u sqrt(k) D; every other order
- * (pairwise, blocks, split k) has fewer roundings per term. PRODUCT_FP32 is 0.5 u sqrt(k) D.
+ * last place, u / 2 to u of its value: 0.42 u as a standard deviation. A sequential sum without
+ * drift has 0.30 u sqrt(k) N, one that begins with its largest term (a bias) 0.42 u sqrt(k) D;
+ * every other order (pairwise, blocks, split k) has fewer roundings per term. PRODUCT_FP32 is 0.5 u
+ * sqrt(k) D.
  *
  * Tensor cores cut off where they align the terms of a block, and the result of each block (Fasi,
  * Higham, Mikaitis and Pranesh, "Numerical behavior of NVIDIA tensor cores", PeerJ Computer Science
