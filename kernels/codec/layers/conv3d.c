@@ -19,6 +19,8 @@
 #include "conv3d.h"
 #include "kernels/product.h"
 
+enum { CONV_MOST_CHANNELS = 1024 };
+
 static const char *const types[] = {"fp32", "tf32", NULL};
 
 static const char *supports(const struct assay_shape *shape)
@@ -118,28 +120,32 @@ static int64_t product_columns(const struct assay_shape *shape, int buffer)
     return conv_voxels(&job);
 }
 
-/* A matrix [depth, width] of fp32, read by its columns. */
-struct upright {
-    const float *base;
-    int64_t width;
-};
-
-static void load_upright(const void *matrix, int64_t row, int64_t first, int count, double *out)
+/* One leaf: `columns` has room for depth * voxels. Sums as those of product_rows. */
+static void check_leaf(const struct conv_job *job, const void *const in[], int64_t leaf,
+                       float *columns, const double *sign, double *expected, double *d2)
 {
-    const struct upright *upright = matrix;
-    for (int i = 0; i < count; i++)
-        out[i] = (double)upright->base[(first + i) * upright->width + row];
-}
-
-/* One leaf; `columns` has room for depth * voxels. */
-static int check_leaf(const struct conv_job *job, const void *const in[], int64_t leaf,
-                      float *columns, const double *sign, double *expected, double *bound)
-{
-    const struct upright left = {in[CONV_W], job->out}, right = {columns, conv_voxels(job)};
-    const struct product product = {job->out,     right.width, conv_depth(job), load_upright,
-                                    load_upright, &left,       &right};
+    const int voxels = conv_voxels(job);
+    double mean[CONV_MOST_CHANNELS] = {0};
     conv3d_columns(job, in[CONV_X], leaf, 1, columns);
-    return product_rows(&product, sign, expected, bound);
+    for (int o = 0; o < job->out; o++)
+        expected[o] = d2[o] = 0;
+    for (int t = 0; t < conv_depth(job); t++) {
+        const float *w = (const float *)in[CONV_W] + (int64_t)t * job->out;
+        double with_sign = 0, plain = 0, squares = 0;
+        for (int v = 0; v < voxels; v++) {
+            const double x = (double)columns[(int64_t)t * voxels + v];
+            with_sign += sign[v] * x;
+            plain += x;
+            squares += x * x;
+        }
+        for (int o = 0; o < job->out; o++) {
+            expected[o] += (double)w[o] * with_sign;
+            mean[o] += (double)w[o] * plain;
+            d2[o] += 2 * (double)w[o] * (double)w[o] * squares;
+        }
+    }
+    for (int o = 0; o < job->out; o++)
+        d2[o] += mean[o] * mean[o] / voxels;
 }
 
 /* From the sum of D^2 of a row's products to its bound. */
@@ -153,37 +159,42 @@ static double row_bound(const struct assay_shape *shape, double products, double
            product_tf32(fabs(products), sqrt(d2));
 }
 
-static int check_leaves(const struct assay_shape *shape, const void *const in[], float *columns,
-                        const double *sign, double *expected, double *bound)
+/* From sums of products to the rows of a leaf. */
+static void finish_leaf(const struct assay_shape *shape, const float *bias, double signs,
+                        double *expected, double *bound)
 {
     const struct conv_job job = conv_job(shape);
-    const float *bias = in[CONV_B];
-    const int voxels = conv_voxels(&job);
-    double signs = 0;
-    for (int v = 0; v < voxels; v++)
-        signs += sign[v];
-    for (int64_t leaf = 0; leaf < job.leaves; leaf++) {
-        double *mine = expected + leaf * job.out, *allowed = bound + leaf * job.out;
-        if (check_leaf(&job, in, leaf, columns, sign, mine, allowed)) return -1;
-        for (int o = 0; o < job.out; o++) {
-            const double b = (double)bias[o];
-            allowed[o] = row_bound(shape, mine[o], allowed[o], 2 * voxels * b * b);
-            mine[o] += signs * b;
-        }
+    for (int o = 0; o < job.out; o++) {
+        const double b = (double)bias[o];
+        bound[o] = row_bound(shape, expected[o], bound[o], 2 * conv_voxels(&job) * b * b);
+        expected[o] += signs * b;
     }
-    return 0;
 }
 
 static int product_check(const struct assay_shape *shape, const void *const in[], int buffer,
                          const double *sign, double *expected, double *bound)
 {
     const struct conv_job job = conv_job(shape);
+    const size_t size = (size_t)conv_depth(&job) * (size_t)conv_voxels(&job);
+    double signs = 0;
+    int failed = 0;
     (void)buffer;
-    float *columns = malloc(sizeof *columns * (size_t)conv_depth(&job) * (size_t)conv_voxels(&job));
-    if (!columns) return assay_error("out of host memory for the check of a product");
-    int status = check_leaves(shape, in, columns, sign, expected, bound);
-    free(columns);
-    return status;
+    for (int v = 0; v < conv_voxels(&job); v++)
+        signs += sign[v];
+#pragma omp parallel reduction(| : failed)
+    {
+        float *columns = malloc(size * sizeof *columns);
+        failed |= columns == NULL;
+#pragma omp for schedule(static)
+        for (int64_t leaf = 0; leaf < job.leaves; leaf++) {
+            double *mine = expected + leaf * job.out, *allowed = bound + leaf * job.out;
+            if (columns == NULL) continue;
+            check_leaf(&job, in, leaf, columns, sign, mine, allowed);
+            finish_leaf(shape, in[CONV_B], signs, mine, allowed);
+        }
+        free(columns);
+    }
+    return failed ? assay_error("out of host memory for the check of a product") : 0;
 }
 
 static double reference_cost(const struct assay_shape *shape)
@@ -205,8 +216,11 @@ static const struct assay_operation conv3d = {
                               .max = 1 << 20},
              [CONV_IN] =
                  {.name = "in", .summary = "channels of x", .fallback = 64, .min = 1, .max = 1024},
-             [CONV_OUT] =
-                 {.name = "out", .summary = "channels of y", .fallback = 64, .min = 1, .max = 1024},
+             [CONV_OUT] = {.name = "out",
+                           .summary = "channels of y",
+                           .fallback = 64,
+                           .min = 1,
+                           .max = CONV_MOST_CHANNELS},
              [CONV_SIDE] = {.name = "side",
                             .summary = "voxels along an edge of x",
                             .fallback = 4,
