@@ -156,8 +156,9 @@ struct assay_work {
 /* --------------------------------------------------------------- checks -- */
 
 /* The result of checking one element. NEAR is a difference that the operation allows on
- * a small share of elements, such as a rounding tie that two correct formulas resolve
- * differently. */
+ * a share of elements, such as a rounding tie that two correct formulas resolve
+ * differently. Where there is a near_share and no `match`, so is a BF16 or F16 within its
+ * bound that is not the nearest to what is expected. */
 enum assay_match { ASSAY_EXACT, ASSAY_NEAR, ASSAY_WRONG };
 
 struct assay_tolerance {
@@ -232,6 +233,11 @@ struct assay_operation {
      * `reference` wrote, which may be the value before rounding. */
     enum assay_match (*match)(const struct assay_shape *shape, int buffer, double expected,
                               double got);
+
+    /* The most that the root mean square of (got - expected) / bound may be, over the elements that
+     * are checked: finds what shifts many elements by less than the bound of one. Plus chance:
+     * 4 / sqrt(elements) of it. May be NULL; returns 0 for a shape that is not judged so. */
+    double (*rms)(const struct assay_shape *shape);
 
     /* Quality metrics from host copies of the inputs and outputs; returns how many it
      * wrote. May be NULL. Untimed; not called for variants marked `apart`. */
