@@ -121,6 +121,13 @@ static float by_exp(float x)
     return x / (1 + expf(-2 * GPT_GELU_SCALE * (x + GPT_GELU_CUBE * x * x * x)));
 }
 
+/* __expf and __fdividef where they are off by all that they may: 2 units in the last place. */
+static float by_fast_exp(float x)
+{
+    float z = GPT_GELU_SCALE * (x + GPT_GELU_CUBE * x * x * x);
+    return x / (1 + exp2f(-2 * z * 1.44269504f) * (1 + 0x1p-22f)) * (1 - 0x1p-22f);
+}
+
 static float by_erf(float x)
 {
     return 0.5f * x * (1 + erff(x * 0.70710678f));
@@ -146,11 +153,9 @@ static void the_error_function_in_place_of_tanh_is_wrong(void **state)
         const char *name;
         bool right;
         float (*gelu)(float);
-    } ways[] = {{"tanhf", true, by_tanh},
-                {"expf", true, by_exp},
-                {"erff", false, by_erf},
-                {"sigmoid", false, by_sigmoid},
-                {"tanh.approx", false, by_approximate_tanh}};
+    } ways[] = {{"tanhf", true, by_tanh},       {"expf", true, by_exp},
+                {"__expf", true, by_fast_exp},  {"erff", false, by_erf},
+                {"sigmoid", false, by_sigmoid}, {"tanh.approx", false, by_approximate_tanh}};
     for (bench_seed = 1; bench_seed <= SEEDS; bench_seed++) {
         struct bench bench;
         const int64_t n = 10007;
@@ -162,7 +167,7 @@ static void the_error_function_in_place_of_tanh_is_wrong(void **state)
             struct margin margin = margin_of(&bench);
             margin_print(ways[w].name, margin);
             if (ways[w].right)
-                assert_int_equal(margin.wrong, 0);
+                assert_true(margin.wrong == 0 && margin.worst <= 0.5);
             else
                 assert_true(margin.wrong > n / 8 && margin.worst >= 2);
         }
