@@ -76,27 +76,30 @@ static int buffers(const struct assay_shape *shape, struct assay_buffer out[ASSA
     struct assay_fill bias = {.kind = ASSAY_FILL_UNIFORM, .a = -0.5, .b = 0.5};
     out[MODEL_IN] = head ? (struct assay_buffer){"ids", ASSAY_IN, ASSAY_I32, model.rows, custom}
                          : (struct assay_buffer){"x", ASSAY_IN, type, model.rows * c, custom};
-    out[MODEL_QKV] = (struct assay_buffer){
-        "wqkv", ASSAY_IN, type, layers * 3 * c * c, uniform(inputs), .constant = true};
-    out[MODEL_PROJ] = (struct assay_buffer){"wproj",        ASSAY_IN,        type,
-                                            layers * c * c, uniform(inputs), .constant = true};
-    out[MODEL_FC] = (struct assay_buffer){
-        "wfc", ASSAY_IN, type, layers * 4 * c * c, uniform(inputs), .constant = true};
-    out[MODEL_FC2] = (struct assay_buffer){
-        "wfc2", ASSAY_IN, type, layers * 4 * c * c, uniform(4 * inputs), .constant = true};
-    out[MODEL_SCALE] = (struct assay_buffer){
-        "scale", ASSAY_IN, type, (2 * layers + head) * c, scale, .constant = true};
-    out[MODEL_BIAS] = (struct assay_buffer){
-        "bias", ASSAY_IN, type, (MODEL_BIAS_LAYER * layers + head) * c, bias, .constant = true};
+    out[MODEL_QKV] =
+        (struct assay_buffer){"wqkv", ASSAY_IN, type, layers * 3 * c * c, uniform(inputs)};
+    out[MODEL_PROJ] =
+        (struct assay_buffer){"wproj", ASSAY_IN, type, layers * c * c, uniform(inputs)};
+    out[MODEL_FC] =
+        (struct assay_buffer){"wfc", ASSAY_IN, type, layers * 4 * c * c, uniform(inputs)};
+    out[MODEL_FC2] =
+        (struct assay_buffer){"wfc2", ASSAY_IN, type, layers * 4 * c * c, uniform(4 * inputs)};
+    out[MODEL_SCALE] =
+        (struct assay_buffer){"scale", ASSAY_IN, type, (2 * layers + head) * c, scale};
+    out[MODEL_BIAS] =
+        (struct assay_buffer){"bias", ASSAY_IN, type, (MODEL_BIAS_LAYER * layers + head) * c, bias};
     out[MODEL_Y] =
         (struct assay_buffer){.name = "y", .role = ASSAY_OUT, .type = type, .count = count};
+    /* A model's weights are packed once, and the context of gpt_decode has its keys and values
+     * kept before the step that is timed. */
+    for (int b = 0; b < MODEL_Y; b++)
+        out[b].constant = b != MODEL_IN || model.decode;
     if (!head) return 8;
-    out[MODEL_WTE] =
-        (struct assay_buffer){"wte", ASSAY_IN, type, model.vocabulary * c, words, .constant = true};
-    out[MODEL_WPE] =
-        (struct assay_buffer){"wpe", ASSAY_IN, type, model.tokens * c, custom, .constant = true};
-    out[MODEL_HEAD] = (struct assay_buffer){
-        "whead", ASSAY_IN, type, model.vocabulary * c, uniform(inputs), .constant = true};
+    out[MODEL_WTE] = (struct assay_buffer){"wte", ASSAY_IN, type, model.vocabulary * c, words};
+    out[MODEL_WPE] = (struct assay_buffer){"wpe", ASSAY_IN, type, model.tokens * c, custom};
+    out[MODEL_HEAD] =
+        (struct assay_buffer){"whead", ASSAY_IN, type, model.vocabulary * c, uniform(inputs)};
+    out[MODEL_WTE].constant = out[MODEL_WPE].constant = out[MODEL_HEAD].constant = true;
     return 11;
 }
 
