@@ -156,8 +156,9 @@ struct assay_work {
 /* --------------------------------------------------------------- checks -- */
 
 /* The result of checking one element. NEAR is a difference that the operation allows on
- * a small share of elements, such as a rounding tie that two correct formulas resolve
- * differently. */
+ * a share of elements, such as a rounding tie that two correct formulas resolve
+ * differently. Where there is a near_share and no `match`, so is a BF16 or F16 within its
+ * bound that is not the nearest to what is expected. */
 enum assay_match { ASSAY_EXACT, ASSAY_NEAR, ASSAY_WRONG };
 
 struct assay_tolerance {

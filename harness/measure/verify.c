@@ -143,6 +143,16 @@ enum assay_match verify_element(const struct assay_operation *operation,
     return fabs(got - expected) <= bound ? ASSAY_EXACT : ASSAY_WRONG;
 }
 
+/* Whether `got` is the nearest of its type to what is expected: for the outputs whose rounding is
+ * judged (assay_tolerance.near_share). */
+static bool is_nearest(enum assay_type type, double expected, double got)
+{
+    uint16_t nearest;
+    if (type != ASSAY_BF16 && type != ASSAY_F16) return true;
+    assay_store(type, &nearest, 0, expected);
+    return assay_load(type, &nearest, 0) == got;
+}
+
 /* Totals over a range of elements. */
 struct tally {
     int64_t near, wrong, first_wrong;
@@ -182,6 +192,7 @@ static void judge_chunk(const struct verifier *verifier, const struct chunk *chu
 {
     const struct assay_shape *shape = verifier->buffers->shape;
     enum assay_type type = verifier->buffers->spec[chunk->buffer].type;
+    bool rounds = shape->operation->match == NULL && shape->operation->tolerance.near_share > 0;
     int64_t count = chunk->end - chunk->begin;
 #pragma omp parallel if (count > PIECE)
     {
@@ -192,6 +203,8 @@ static void judge_chunk(const struct verifier *verifier, const struct chunk *chu
             enum assay_match match =
                 verify_element(shape->operation, shape, chunk->buffer, expected,
                                verifier->bound[chunk->at + i], value);
+            if (rounds && match == ASSAY_EXACT && !is_nearest(type, expected, value))
+                match = ASSAY_NEAR;
             tally_element(&mine, match, chunk->begin + i, expected, value);
         }
 #pragma omp critical(verify_tally)
@@ -272,7 +285,7 @@ static void finish_check(const struct verifier *verifier, struct check_result *f
     } else if (found->near >
                verify_near_limit(verifier->checked, operation->tolerance.near_share)) {
         snprintf(found->reason, sizeof found->reason,
-                 "%.3g of the elements differ at a tie, %.3g are allowed", found->near_share,
+                 "%.3g of the elements differ by a rounding, %.3g are allowed", found->near_share,
                  operation->tolerance.near_share);
     }
 }
