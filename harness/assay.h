@@ -234,6 +234,11 @@ struct assay_operation {
     enum assay_match (*match)(const struct assay_shape *shape, int buffer, double expected,
                               double got);
 
+    /* The most that the root mean square of (got - expected) / bound may be, over the elements that
+     * are checked: finds what shifts many elements by less than the bound of one. Plus chance:
+     * 4 / sqrt(elements) of it. May be NULL; returns 0 for a shape that is not judged so. */
+    double (*rms)(const struct assay_shape *shape);
+
     /* Quality metrics from host copies of the inputs and outputs; returns how many it
      * wrote. May be NULL. Untimed; not called for variants marked `apart`. */
     int (*quality)(const struct assay_shape *shape, const void *const host[],

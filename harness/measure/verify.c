@@ -157,10 +157,11 @@ static bool is_nearest(enum assay_type type, double expected, double got)
 struct tally {
     int64_t near, wrong, first_wrong;
     double first_expected, first_got, max_abs, max_rel;
+    double squares; /* of errors, as shares of their bounds */
 };
 
 static void tally_element(struct tally *tally, enum assay_match match, int64_t index,
-                          double expected, double got)
+                          double expected, double bound, double got)
 {
     if (match == ASSAY_NEAR) tally->near++;
     if (match == ASSAY_WRONG && tally->wrong++ == 0) {
@@ -170,6 +171,7 @@ static void tally_element(struct tally *tally, enum assay_match match, int64_t i
     }
     double error = fabs(got - expected);
     if (!(error <= tally->max_abs) && isfinite(error)) tally->max_abs = error;
+    if (error > 0) tally->squares += error / bound * (error / bound);
     double relative = error / fabs(expected);
     if (!(relative <= tally->max_rel) && isfinite(relative)) tally->max_rel = relative;
 }
@@ -183,6 +185,7 @@ static void tally_merge(struct tally *into, const struct tally *from)
     }
     into->near += from->near;
     into->wrong += from->wrong;
+    into->squares += from->squares;
     if (from->max_abs > into->max_abs) into->max_abs = from->max_abs;
     if (from->max_rel > into->max_rel) into->max_rel = from->max_rel;
 }
@@ -200,12 +203,12 @@ static void judge_chunk(const struct verifier *verifier, const struct chunk *chu
 #pragma omp for schedule(static)
         for (int64_t i = 0; i < count; i++) {
             double value = assay_load(type, got, i), expected = verifier->expected[chunk->at + i];
+            double bound = verifier->bound[chunk->at + i];
             enum assay_match match =
-                verify_element(shape->operation, shape, chunk->buffer, expected,
-                               verifier->bound[chunk->at + i], value);
+                verify_element(shape->operation, shape, chunk->buffer, expected, bound, value);
             if (rounds && match == ASSAY_EXACT && !is_nearest(type, expected, value))
                 match = ASSAY_NEAR;
-            tally_element(&mine, match, chunk->begin + i, expected, value);
+            tally_element(&mine, match, chunk->begin + i, expected, bound, value);
         }
 #pragma omp critical(verify_tally)
         tally_merge(total, &mine);
@@ -220,6 +223,7 @@ static void compare_reference(const struct verifier *verifier, const struct chun
     judge_chunk(verifier, chunk, got, &tally);
     found->near += tally.near;
     found->wrong += tally.wrong;
+    found->rms += tally.squares; /* finish_check divides */
     /* If `match` judges, `expected` need not be the value that is written. */
     if (operation->match == NULL) {
         found->max_abs_error = fmax(found->max_abs_error, tally.max_abs);
@@ -273,17 +277,31 @@ int64_t verify_near_limit(int64_t checked, double share)
     return (int64_t)fmax(1.0, expected + 3.0 * sqrt(expected));
 }
 
+/* Whether errors are larger together than chance allows; see assay_operation.rms. */
+static bool exceeds_rms(const struct verifier *verifier, struct check_result *found)
+{
+    const struct assay_shape *shape = verifier->buffers->shape;
+    double most = shape->operation->rms ? shape->operation->rms(shape) : 0;
+    if (most == 0 || found->rms <= most * (1 + 4 / sqrt((double)verifier->checked))) return false;
+    snprintf(found->reason, sizeof found->reason,
+             "the root mean square of the errors is %.3g of their bounds, %.3g is allowed",
+             found->rms, most);
+    return true;
+}
+
 static void finish_check(const struct verifier *verifier, struct check_result *found)
 {
     const struct assay_operation *operation = verifier->buffers->shape->operation;
     if (verifier->checked == 0) return;
     found->near_share = (double)found->near / (double)verifier->checked;
+    found->rms = sqrt(found->rms / (double)verifier->checked);
     if (found->wrong > 0) {
         size_t used = strlen(found->reason);
         snprintf(found->reason + used, sizeof found->reason - used, " (%lld of %lld wrong)",
                  (long long)found->wrong, (long long)verifier->checked);
-    } else if (found->near >
-               verify_near_limit(verifier->checked, operation->tolerance.near_share)) {
+    } else if (!exceeds_rms(verifier, found) &&
+               found->near >
+                   verify_near_limit(verifier->checked, operation->tolerance.near_share)) {
         snprintf(found->reason, sizeof found->reason,
                  "%.3g of the elements differ by a rounding, %.3g are allowed", found->near_share,
                  operation->tolerance.near_share);

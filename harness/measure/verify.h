@@ -36,6 +36,7 @@ struct verifier {
 struct check_result {
     int64_t near, wrong;
     double max_abs_error, max_rel_error, near_share;
+    double rms; /* of errors, as shares of their bounds */
     char reason[ASSAY_MAX_REASON];
 };
 
