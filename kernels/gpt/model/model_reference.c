@@ -10,8 +10,9 @@
  *                   is about the root of the sum of squares; Higham and Mary, "A new approach to
  *                   probabilistic rounding error analysis", SIAM J. Sci. Comput. 41, 2019);
  *                   tensor cores truncate once in eight terms, always in the same direction:
- *                   (k / 8 u)^2. tf32 truncates both operands, t = 2^-10 on average: e^2 has t^2,
- *                   and b = t, the part of it that always has the same direction.
+ *                   (k / 8 u)^2. tf32 truncates operands, t = 2^-11 each on average: e^2 has t^2,
+ *                   and b = t, the part of it that always has the same direction. Weights are
+ *                   numbers of tf32: only products of the attention have 2 t.
  *   layernorm       y_i = n_i w_i + b_i, n = (x - mean) r: v_i = r^2 w_i^2 (v_i + sum v / c^2 +
  *                   n_i^2 sum n^2 v / c^2), and a few roundings of x, mean and y.
  *   softmax, sum    v = sum p^2 v_v + sum p^2 (v - y)^2 v_s, with v_s the variance of a score:
@@ -24,9 +25,10 @@
  *
  * The bound is ten deviations. Models computed as kernels compute them came within half of it at
  * worst, over 40 seeds, with a deviation of a tenth of it (tests). In fp32 it finds what moves y by
- * 2^-20: tf32 in one product, the error function in gelu. In tf32 and bf16 these two, and scores
- * that are too large by 1 %, move y by less than truncating or rounding operands does, which is
- * right there; the bound finds a wrong epsilon, mask, bias, head or layer (tests).
+ * 2^-20: tf32 in one product, the error function in gelu. In tf32 and bf16 the error function, and
+ * scores that are too large by 1 %, move y by less than truncating or rounding operands does, which
+ * is right there; the bound finds a wrong epsilon, mask, bias, head or layer, and the root mean
+ * square of all errors finds products of bf16 in tf32 (tests).
  *
  * A large model is checked at two sequences, which would be two tasks. So each step of a sequence
  * is divided into tasks for the team of threads that called the reference.
@@ -79,7 +81,9 @@ static double score(const struct model *model, struct model_field q, struct mode
     }
     *variance =
         square(scale) *
-        (carried + (model_term_share(model, model->size) + square(8 * GPT_UNIT_FP32)) * squares +
+        (carried +
+         (model_term_share(model, model->size, MODEL_OF_SCORES) + square(8 * GPT_UNIT_FP32)) *
+             squares +
          square(8 * GPT_UNIT_FP32 * sum));
     return sum * scale;
 }
@@ -111,7 +115,7 @@ static void attend(const struct model_workspace *at, int64_t token, int64_t head
     for (int64_t j = 0; j <= token; j++)
         scores[j] = score(model, q, model_field_at(qkv, j * 3 * c + c + head * size), &off[j]);
     double mean = weigh(weight, scores, token);
-    double share = model_term_share(model, token + 1) + model_stored(model, 1);
+    double share = model_term_share(model, token + 1, MODEL_OF_SCORES) + model_stored(model, 1);
     double total[MODEL_MAX_HEAD] = {0}, carried[MODEL_MAX_HEAD] = {0};
     double moved[MODEL_MAX_HEAD] = {0}, stretched[MODEL_MAX_HEAD] = {0};
     for (int64_t j = 0; j <= token; j++) {
@@ -130,7 +134,7 @@ static void attend(const struct model_workspace *at, int64_t token, int64_t head
         }
     }
     y = model_field_at(y, token * c + head * size);
-    double whole = model_whole_share(model);
+    double whole = model_whole_share(model, MODEL_OF_SCORES);
     for (int64_t i = 0; i < size; i++) {
         y.value[i] = total[i];
         y.variance[i] =

@@ -26,7 +26,7 @@ struct way {
     int dropped; /* a head, from 1 on */
     int lost;    /* a layer whose fc2 is left out, from 1 on */
     bool no_proj_bias;
-    bool fine; /* less than what the arithmetic of tf32 and bf16 moves: found in fp32 */
+    int64_t within; /* the noise of this precision and the coarser ones, and not found there */
 };
 
 static float operand(enum operand how, float value)
@@ -264,10 +264,7 @@ static const struct way tf32_ways[] = {
      .products = TRUNCATED_TF32,
      .attention = TRUNCATED_TF32,
      .truncates = true},
-    {.name = "tf32: products in bf16",
-     .products = NEAREST_BF16,
-     .attention = NEAREST_BF16,
-     .fine = true},
+    {.name = "tf32: products in bf16", .products = NEAREST_BF16, .attention = NEAREST_BF16},
     {NULL},
 };
 static const struct way bf16_ways[] = {
@@ -281,11 +278,11 @@ static const struct way mistakes[] = {
     {.name = "epsilon 1e-6", .epsilon = 1e-6f},
     {.name = "epsilon 1e-3", .epsilon = 1e-3f},
     {.name = "epsilon outside", .outside = true},
-    {.name = "gelu by erf", .erf = true, .fine = true},
-    {.name = "gelu by sigmoid", .sigmoid = true, .fine = true},
+    {.name = "gelu by erf", .erf = true, .within = GPT_TF32},
+    {.name = "gelu by sigmoid", .sigmoid = true, .within = GPT_BF16},
     {.name = "a key too many", .see = 1},
     {.name = "the last key left out", .see = -1},
-    {.name = "scores 1 % too large", .scale = 1.01f, .fine = true},
+    {.name = "scores 1 % too large", .scale = 1.01f, .within = GPT_TF32},
     {.name = "a head dropped", .dropped = 1},
     {.name = "a layer's fc2 left out", .lost = 2},
     {.name = "no bias of proj", .no_proj_bias = true},
@@ -312,8 +309,8 @@ static void judge(struct bench *bench, const struct acted *acted, const struct w
     margin_print(name, margin);
     bool refused = bench_judge(bench).reason[0] != 0;
     if (way->right && (refused || margin.worst > 0.5)) fail_msg("%s is refused", name);
-    bool fine = way->fine && acted->model.precision != GPT_FP32;
-    if (!way->right && !fine && (!refused || margin.worst < 2)) fail_msg("%s is not refused", name);
+    bool hidden = way->within > 0 && acted->model.precision >= way->within;
+    if (!way->right && !hidden && !refused) fail_msg("%s is not refused", name);
 }
 
 static void judge_all(struct assay_shape shape)
@@ -339,7 +336,7 @@ static void every_mistake_in_a_forward_is_refused(void **state)
     (void)state;
     for (int64_t precision = GPT_FP32; precision <= GPT_BF16; precision++)
         for (bench_seed = 1; bench_seed <= SEEDS; bench_seed++)
-            judge_all(SHAPE("gpt_forward", 2, 32, 1, 24, precision, 3, 0));
+            judge_all(SHAPE("gpt_forward", 2, 32, 2, 24, precision, 3, 0));
     bench_seed = 1;
 }
 
