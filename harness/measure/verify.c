@@ -15,6 +15,9 @@ static const int64_t SAMPLE_ELEMENTS = 1 << 20;
 /* Elements that a thread takes at a time. */
 enum { PIECE = 8192 };
 
+/* The places in output b are drawn from this stream of the group's seed, plus b. */
+enum { PLACES_STREAM = 0x706c6163 };
+
 /* --------------------------------------------------------------- choosing -- */
 
 static int64_t round_down(int64_t value, int64_t multiple)
@@ -22,8 +25,8 @@ static int64_t round_down(int64_t value, int64_t multiple)
     return value / multiple * multiple;
 }
 
-int verify_plan(int64_t count, int64_t run, int64_t budget, int64_t begin[ASSAY_CHECK_PLACES],
-                int64_t end[ASSAY_CHECK_PLACES])
+int verify_plan(int64_t count, int64_t run, int64_t budget, uint64_t seed,
+                int64_t begin[ASSAY_CHECK_PLACES], int64_t end[ASSAY_CHECK_PLACES])
 {
     if (count <= 0) return 0;
     if (count <= budget || count <= run) {
@@ -42,7 +45,7 @@ int verify_plan(int64_t count, int64_t run, int64_t budget, int64_t begin[ASSAY_
         int64_t low = runs * i / chunks, high = runs * (i + 1) / chunks;
         int64_t slack = high - low - length;
         int64_t place = low;
-        if (slack > 0) place += (int64_t)(rng_mix(42, (uint64_t)i) % (uint64_t)(slack + 1));
+        if (slack > 0) place += (int64_t)(rng_mix(seed, (uint64_t)i) % (uint64_t)(slack + 1));
         if (i == 0) place = 0;
         if (i == chunks - 1) place = runs - length;
         begin[i] = place * run;
@@ -77,7 +80,8 @@ static int choose_chunks(struct verifier *verifier)
         int64_t count = buffers->spec[b].count;
         int64_t budget = element_budget(operation, buffers->shape, count);
         if (budget < count) budget = round_down(budget, run);
-        int chunks = verify_plan(count, run, budget, begin, end);
+        uint64_t seed = rng_mix(buffers->seed, PLACES_STREAM + (uint64_t)b);
+        int chunks = verify_plan(count, run, budget, seed, begin, end);
         verifier->outputs += count;
         for (int i = 0; i < chunks; i++) {
             size_t bytes = (size_t)(end[i] - begin[i]) * assay_type_bytes(buffers->spec[b].type);

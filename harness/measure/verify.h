@@ -3,8 +3,8 @@
  *
  * There is one verifier per group. It holds host copies of the inputs and the expected
  * values, computed once in double and shared by all variants. Small outputs are compared
- * completely; of larger ones, chunks spread over the whole output, which always include
- * the first and the last elements.
+ * completely; of larger ones, chunks spread over the whole output at places that follow from
+ * the seed, which always include the first and the last elements.
  */
 #pragma once
 
@@ -60,6 +60,7 @@ enum assay_match verify_element(const struct assay_operation *operation,
 int64_t verify_near_limit(int64_t checked, double share);
 
 /* Choose the chunks to check in an output of `count` elements: at most about `budget`
- * elements, in whole runs of `run`. Returns how many (at most ASSAY_CHECK_PLACES). Pure. */
-int verify_plan(int64_t count, int64_t run, int64_t budget, int64_t begin[ASSAY_CHECK_PLACES],
-                int64_t end[ASSAY_CHECK_PLACES]);
+ * elements, in whole runs of `run`, at places that follow from `seed`. Returns how many (at
+ * most ASSAY_CHECK_PLACES). Pure. */
+int verify_plan(int64_t count, int64_t run, int64_t budget, uint64_t seed,
+                int64_t begin[ASSAY_CHECK_PLACES], int64_t end[ASSAY_CHECK_PLACES]);
