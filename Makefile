@@ -49,7 +49,7 @@ OPENBLAS ?= $(if $(and $(wildcard /usr/include/*/cblas.h /usr/include/cblas.h),\
 # ------------------------------------------------------------------ flags --
 
 # Texts are cut to their fields on purpose (snprintf), so that warning is off.
-WARN := -Wall -Wextra -Wno-format-truncation $(if $(WERROR),-Werror)
+WARN := -Wall -Wextra -Wno-format-truncation -Wno-missing-field-initializers $(if $(WERROR),-Werror)
 SAN := $(if $(SANITIZE),-fsanitize=address -fsanitize=undefined -fno-sanitize-recover=undefined \
     -fno-omit-frame-pointer)
 CPPFLAGS_ALL = -D_GNU_SOURCE -I. -Iharness -I$(BUILD) $(CPPFLAGS)
@@ -89,7 +89,7 @@ MACHINE := $(filter-out ptx,$(ARCH))
 PTX := $(if $(filter ptx,$(ARCH)),$(or $(lastword $(MACHINE)),80))
 GENCODE := $(foreach a,$(MACHINE:90=90a),-gencode arch=compute_$(a),code=sm_$(a)) \
     $(foreach a,$(PTX),-gencode arch=compute_$(a),code=compute_$(a))
-NVCC_WARN := -Xcompiler $(subst $(space),$(comma),$(strip $(WARN) $(SAN) -Wno-missing-field-initializers \
+NVCC_WARN := -Xcompiler $(subst $(space),$(comma),$(strip $(WARN) $(SAN) \
     -Wno-unused-parameter)) $(if $(WERROR),-Werror all-warnings)
 # The guard of libstdc++'s special functions (Bessel and others), which C++17 brings into every .cu
 # file with <cmath>: defined here, they stay out, and a tenth of the build with them.
