@@ -52,6 +52,13 @@ struct code_seen {
     bool stretched; /* recording lengthened the span, so the times are those of event pairs */
 };
 
+/* What memory still holds of a poison: words of 8 bytes, none of which can be equal to it
+ * by chance, and elements, some of which can. */
+struct unwritten {
+    int64_t words, elements;
+    int64_t first; /* number of the first such word; INT64_MAX: none */
+};
+
 struct device_ops {
     const char *name;
     bool by_name_only; /* "auto" does not open it */
@@ -65,6 +72,11 @@ struct device_ops {
     int (*to_host)(struct device *device, void *host, const void *memory, size_t bytes);
     int (*from_host)(struct device *device, void *memory, const void *host, size_t bytes);
     int (*set)(struct device *device, void *memory, uint8_t byte, size_t bytes);
+    /* Fill with the pseudo-random bytes that follow from `seed`, and count what is left of
+     * them (poison.h). */
+    int (*poison)(struct device *device, void *memory, size_t bytes, uint64_t seed);
+    int (*unwritten)(struct device *device, const void *memory, enum assay_type type, int64_t count,
+                     uint64_t seed, struct unwritten *left);
     /* Fill as `fill` says (not ASSAY_FILL_CUSTOM); see fill.h. */
     int (*fill)(struct device *device, void *memory, enum assay_type type, int64_t count,
                 const struct assay_fill *fill, uint64_t seed);

@@ -5,7 +5,11 @@
 #include "base/rng.h"
 #include "measure/buffers.h"
 
-enum { GUARD_BYTE = 0xc3, ALIGNMENT = 256 };
+enum {
+    GUARD_BYTE = 0xc3,
+    ALIGNMENT = 256,
+    POISON_STREAM = 0x706f6973, /* of the seed, plus the number of the buffer */
+};
 
 static size_t data_bytes(const struct assay_buffer *spec)
 {
@@ -80,7 +84,7 @@ int buffers_init(struct buffers *buffers, const struct device_ops *ops, struct d
     buffers->count = shape->operation->buffers(shape, buffers->spec);
     for (int i = 0; i < buffers->count; i++)
         if (allocate(buffers, i) < 0) return -1;
-    return buffers_poison(buffers, POISON_FIRST);
+    return buffers_poison(buffers);
 }
 
 void buffers_release(struct buffers *buffers)
@@ -90,12 +94,18 @@ void buffers_release(struct buffers *buffers)
     buffers->count = 0;
 }
 
-int buffers_poison(struct buffers *buffers, uint8_t poison)
+uint64_t buffers_poison_seed(const struct buffers *buffers, int index)
 {
+    return rng_mix(rng_mix(buffers->seed, POISON_STREAM + (uint64_t)index), buffers->poisons);
+}
+
+int buffers_poison(struct buffers *buffers)
+{
+    buffers->poisons++;
     for (int i = 0; i < buffers->count; i++) {
         if (buffers->spec[i].role == ASSAY_IN) continue;
-        if (buffers->ops->set(buffers->device, buffers->data[i], poison,
-                              data_bytes(&buffers->spec[i])) < 0)
+        if (buffers->ops->poison(buffers->device, buffers->data[i], data_bytes(&buffers->spec[i]),
+                                 buffers_poison_seed(buffers, i)) < 0)
             return -1;
     }
     return 0;

@@ -217,7 +217,7 @@ int measurement_prepare(struct measurement *measurement, struct measure_context 
     if (status == ASSAY_SKIP) return step_skipped(measurement, context);
     double setup_s = now_s(context) - start;
     /* After setup, which may run algorithms on the real output to choose one. */
-    if (buffers_poison(&context->buffers, POISON_FIRST) < 0) return -1;
+    if (buffers_poison(&context->buffers) < 0) return -1;
     announce(context, measurement, STEP_FIRST_LAUNCH);
     start = now_s(context);
     if (measurement->variant->launch(&measurement->call) < 0 ||
@@ -347,7 +347,7 @@ int measurement_block(struct measurement *measurement, struct measure_context *c
 
 int measurement_finish(struct measurement *measurement, struct measure_context *context, int round)
 {
-    if (buffers_poison(&context->buffers, POISON_LAST) < 0) return -1;
+    if (buffers_poison(&context->buffers) < 0) return -1;
     if (measurement_block(measurement, context, round) < 0) return -1;
     if (measurement->phase == MEASUREMENT_OVER) return 0;
     if (check(measurement, context) < 0) return step_failed(measurement, context, STEP_CHECK);

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/rng.h"
+#include "measure/coverage.h"
 #include "measure/expected.h"
 
 /* An output of up to WHOLE_ELEMENTS is compared completely; of a larger one, about
@@ -294,6 +295,9 @@ int verifier_check(struct verifier *verifier, const struct assay_variant *varian
         if (verifier->buffers->ops->synchronize(verifier->buffers->device) < 0) return -1;
     }
     if (found->reason[0] || (variant->apart && variant->model == NULL)) return 0;
+    if (!variant->apart && verifier->expected)
+        found->wrong = coverage_missing(verifier->buffers, found->reason, sizeof found->reason);
+    if (found->wrong) return found->wrong < 0 ? -1 : 0;
     const unsigned char *model = NULL;
     if (variant->model && (model = expected_by_model(verifier, variant)) == NULL) return -1;
     for (int i = 0; i < verifier->chunk_count; i++)

@@ -15,6 +15,7 @@
 #include "device/device.h"
 #include "device/host/cache_lines.h"
 #include "device/host/host_cache.h"
+#include "device/host/host_check.h"
 #include "device/host/host_memory.h"
 #include "device/nvtx.h"
 
@@ -263,6 +264,8 @@ const struct device_ops device_host = {
     .to_host = host_memory_copy,
     .from_host = host_memory_copy,
     .set = host_memory_set,
+    .poison = host_check_poison,
+    .unwritten = host_check_unwritten,
     .fill = host_memory_fill,
     .checksum = host_memory_checksum,
     .now_s = device_wall_s,

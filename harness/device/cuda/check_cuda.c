@@ -1,0 +1,28 @@
+#include "device/cuda/check_cuda.h"
+#include "device/cuda/check_kernels.h"
+
+static int copy(struct device *device, void *to, const void *from, size_t bytes,
+                enum cudaMemcpyKind kind)
+{
+    if (cuda_check(cudaMemcpyAsync(to, from, bytes, kind, device->stream), "copying") < 0)
+        return -1;
+    return cuda_check(cudaStreamSynchronize(device->stream), "copying");
+}
+
+int cuda_poison(struct device *device, void *memory, size_t bytes, uint64_t seed)
+{
+    if (kernel_poison(device->stream, memory, bytes, seed) < 0) return -1;
+    return cuda_synchronize(device);
+}
+
+int cuda_unwritten(struct device *device, const void *memory, enum assay_type type, int64_t count,
+                   uint64_t seed, struct unwritten *left)
+{
+    size_t size = assay_type_bytes(type);
+    *left = (struct unwritten){0, 0, INT64_MAX};
+    if (copy(device, device->found, left, sizeof *left, cudaMemcpyHostToDevice) < 0) return -1;
+    if (kernel_unwritten(device->stream, memory, (size_t)count * size, (int)size, seed,
+                         device->found) < 0)
+        return -1;
+    return copy(device, left, device->found, sizeof *left, cudaMemcpyDeviceToHost);
+}

@@ -1,0 +1,10 @@
+/*
+ * check_cuda.h - the functions of struct device_ops that judge whole outputs, on a GPU.
+ */
+#pragma once
+
+#include "device/cuda/device_cuda.h"
+
+int cuda_poison(struct device *device, void *memory, size_t bytes, uint64_t seed);
+int cuda_unwritten(struct device *device, const void *memory, enum assay_type type, int64_t count,
+                   uint64_t seed, struct unwritten *left);

@@ -1,0 +1,41 @@
+#include <string.h>
+
+#include "device/host/host_check.h"
+#include "device/poison.h"
+
+enum { WORD = sizeof(uint64_t), PARALLEL_WORDS = 65536 };
+
+int host_check_poison(struct device *device, void *memory, size_t bytes, uint64_t seed)
+{
+    (void)device;
+    int64_t words = (int64_t)((bytes + WORD - 1) / WORD);
+#pragma omp parallel for schedule(static) if (words > PARALLEL_WORDS)
+    for (int64_t i = 0; i < words; i++) {
+        uint64_t word = poison_word(seed, i);
+        size_t at = (size_t)i * WORD;
+        memcpy((char *)memory + at, &word, bytes - at < WORD ? bytes - at : WORD);
+    }
+    return 0;
+}
+
+int host_check_unwritten(struct device *device, const void *memory, enum assay_type type,
+                         int64_t count, uint64_t seed, struct unwritten *left)
+{
+    (void)device;
+    int size = (int)assay_type_bytes(type);
+    size_t bytes = (size_t)count * (size_t)size;
+    int64_t words = (int64_t)((bytes + WORD - 1) / WORD);
+    int64_t whole = 0, elements = 0, first = INT64_MAX;
+#pragma omp parallel for schedule(static) reduction(+ : whole, elements) reduction(min : first) if (words > PARALLEL_WORDS)
+    for (int64_t i = 0; i < words; i++) {
+        uint64_t word = 0, poison = poison_word(seed, i);
+        size_t at = (size_t)i * WORD, here = bytes - at < WORD ? bytes - at : WORD;
+        memcpy(&word, (const char *)memory + at, here);
+        elements += poison_left(word, poison, size, (int)here / size);
+        if (word != poison) continue;
+        whole++;
+        if (i < first) first = i;
+    }
+    *left = (struct unwritten){whole, elements, first};
+    return 0;
+}
