@@ -34,10 +34,11 @@ struct measurement {
     enum measurement_phase phase;
     bool set_up;
 
-    int block_count; /* samples per block */
-    bool lengthy;    /* a launch takes at least LENGTHY_S */
-    double hold_ns;  /* how long the stream is held while the host enqueues */
-    double spent_s;  /* time spent in blocks */
+    int block_count;          /* samples per block */
+    bool lengthy;             /* a launch takes at least LENGTHY_S */
+    double setup_s, launch_s; /* how long the last setup and the last launch outside blocks took */
+    double hold_ns;           /* how long the stream is held while the host enqueues */
+    double spent_s;           /* time spent in blocks */
     int rounds;
     int next_decision; /* number of samples at which the stopping rule is next checked */
 
@@ -56,8 +57,8 @@ int measurement_prepare(struct measurement *measurement, struct measure_context 
 /* Take one block of samples in round `round`. */
 int measurement_block(struct measurement *measurement, struct measure_context *context, int round);
 
-/* Poison the outputs, take a last timed block, check again; then measure the energy if the
- * request asks for it. */
+/* Take a last timed block and then single launches, each with poisoned outputs and a check;
+ * then measure the energy if the request asks for it. */
 int measurement_finish(struct measurement *measurement, struct measure_context *context, int round);
 
 /* Profile one launch; `profile` names the counters to read. */
