@@ -80,11 +80,16 @@ static int buffers(const struct assay_shape *shape, struct assay_buffer out[ASSA
         (struct assay_buffer){"bias", ASSAY_IN, type, (MODEL_BIAS_LAYER * layers + head) * c, bias};
     out[MODEL_Y] =
         (struct assay_buffer){.name = "y", .role = ASSAY_OUT, .type = type, .count = count};
+    /* A model's weights are packed once, and the context of gpt_decode has its keys and values
+     * kept before the step that is timed. */
+    for (int b = 0; b < MODEL_Y; b++)
+        out[b].constant = b != MODEL_IN || model.decode;
     if (!head) return 8;
     out[MODEL_WTE] = (struct assay_buffer){"wte", ASSAY_IN, type, model.vocabulary * c, normal};
     out[MODEL_WPE] = (struct assay_buffer){"wpe", ASSAY_IN, type, model.tokens * c, normal};
     out[MODEL_HEAD] =
         (struct assay_buffer){"whead", ASSAY_IN, type, model.vocabulary * c, uniform(inputs)};
+    out[MODEL_WTE].constant = out[MODEL_WPE].constant = out[MODEL_HEAD].constant = true;
     return 11;
 }
 
