@@ -13,8 +13,9 @@ struct buffers {
     const struct device_ops *ops;
     struct device *device;
     const struct assay_shape *shape;
-    uint64_t seed;
-    uint64_t poisons; /* how often poisoned */
+    uint64_t seed;       /* of constant inputs and of poison */
+    uint64_t input_seed; /* of the other inputs */
+    uint64_t poisons;    /* how often poisoned */
     int count;
     struct assay_buffer spec[ASSAY_MAX_BUFFERS];
     void *block[ASSAY_MAX_BUFFERS]; /* the allocation: guard, data, guard */
@@ -26,6 +27,15 @@ struct buffers {
 int buffers_init(struct buffers *buffers, const struct device_ops *ops, struct device *device,
                  const struct assay_shape *shape, uint64_t seed);
 void buffers_release(struct buffers *buffers);
+
+/* Another set at other addresses: constant inputs as in `from`, the others from `input_seed`. */
+int buffers_init_moved(struct buffers *buffers, const struct buffers *from, uint64_t input_seed);
+
+/* Draw the inputs that are not constant anew, in place. */
+int buffers_redraw(struct buffers *buffers, uint64_t input_seed);
+
+/* What a set takes of the device's memory. */
+int64_t buffers_bytes(const struct buffers *buffers);
 
 /* Fill every output and scratch buffer with bytes that nobody can guess, others each time. */
 int buffers_poison(struct buffers *buffers);

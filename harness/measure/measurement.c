@@ -114,6 +114,15 @@ static int size_block(struct measurement *measurement, struct measure_context *c
     return 0;
 }
 
+void measurement_use(struct measurement *measurement, struct buffers *buffers)
+{
+    measurement->buffers = buffers;
+    measurement->call.state = NULL;
+    measurement->call.workspace_bytes = 0;
+    measurement->call.note[0] = '\0';
+    memcpy(measurement->call.buffer, buffers->data, sizeof measurement->call.buffer);
+}
+
 int measurement_prepare(struct measurement *measurement, struct measure_context *context)
 {
     struct case_result *result = measurement->result;
@@ -133,8 +142,7 @@ int measurement_prepare(struct measurement *measurement, struct measure_context 
     if (!measurement->variant->apart && verifier_quality(&context->verifier, result) < 0)
         return step_failed(measurement, context, STEP_CHECK);
     if (context->request->check_only) {
-        status = step_single_launches(measurement, context);
-        if (status < 0 || measurement->phase == MEASUREMENT_OVER) return status;
+        measurement->lengthy = measurement->launch_s >= LENGTHY_S;
         if (take_figures(measurement, context) < 0 || take_spans(measurement, context) < 0)
             return step_failed(measurement, context, STEP_CHECK);
         return 0;
@@ -251,7 +259,7 @@ int measurement_block(struct measurement *measurement, struct measure_context *c
 /* Timed launches with the poison before them: nothing is left out because it is timed. */
 static int check_block(struct measurement *measurement, struct measure_context *context, int round)
 {
-    if (buffers_poison(&context->buffers) < 0) return -1;
+    if (buffers_poison(measurement->buffers) < 0) return -1;
     int status = measurement_block(measurement, context, round);
     if (status < 0 || measurement->phase == MEASUREMENT_OVER) return status;
     return step_check(measurement, context);
@@ -260,7 +268,9 @@ static int check_block(struct measurement *measurement, struct measure_context *
 int measurement_finish(struct measurement *measurement, struct measure_context *context, int round)
 {
     int status = check_block(measurement, context, round);
-    if (status == 0) status = step_single_launches(measurement, context);
+    if (status < 0 || measurement->phase == MEASUREMENT_OVER) return status;
+    status = step_some_launches(measurement, context, 0, measurement->lengthy ? 1 : 3);
+    if (status == 0) status = step_checked_launches(measurement, context);
     if (status < 0 || measurement->phase == MEASUREMENT_OVER) return status;
     if (take_figures(measurement, context) < 0 || take_spans(measurement, context) < 0)
         return step_failed(measurement, context, STEP_SAMPLE);

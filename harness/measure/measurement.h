@@ -15,7 +15,9 @@ struct measure_context {
     struct board *board;
     const struct measure_request *request;
     struct buffers buffers;
+    struct buffers moved; /* a second set, from the renewal on (renew.h); empty: none */
     struct verifier verifier;
+    bool renewing;
     double state_read_s; /* when `state` was last read */
     struct device_state state;
 };
@@ -31,6 +33,7 @@ struct measurement {
     const struct assay_variant *variant;
     struct case_result *result;
     struct assay_call call;
+    struct buffers *buffers; /* those of the call: context->buffers or ->moved */
     enum measurement_phase phase;
     bool set_up;
 
@@ -49,6 +52,9 @@ struct measurement {
     double sm_mhz_sum, power_w_sum, temperature_max_c;
     double energy_mj; /* per launch; NAN not measured */
 };
+
+/* Make it work on this set of buffers, before its setup. */
+void measurement_use(struct measurement *measurement, struct buffers *buffers);
 
 /* Set up, launch once, check. 0, or -1 when the device is broken; for a variant that fails
  * or is wrong the phase becomes MEASUREMENT_OVER. The same holds for the functions below. */

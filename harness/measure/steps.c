@@ -59,9 +59,10 @@ static int skip(struct measurement *measurement, struct measure_context *context
     return context->ops->synchronize(context->device);
 }
 
-void step_wrong(struct measurement *measurement, const char *reason)
+void step_wrong(struct measurement *measurement, const struct measure_context *context,
+                const char *reason)
 {
-    end_with(measurement, STATUS_WRONG, NULL, reason);
+    end_with(measurement, STATUS_WRONG, context->renewing ? "with other inputs" : NULL, reason);
 }
 
 /* ------------------------------------------------------------------- setup -- */
@@ -116,11 +117,13 @@ static int check(struct measurement *measurement, struct measure_context *contex
     struct case_result *result = measurement->result;
     struct check_result found;
     char outside[ASSAY_MAX_REASON] = "";
+    context->verifier.buffers = measurement->buffers;
     if (verifier_check(&context->verifier, measurement->variant, &measurement->call, &found) < 0)
         return -1;
-    int intact = buffers_intact(&context->buffers, outside, sizeof outside);
+    int intact = buffers_intact(measurement->buffers, outside, sizeof outside);
     if (intact < 0) return -1;
-    if (!intact || found.reason[0]) step_wrong(measurement, intact ? found.reason : outside);
+    if (!intact || found.reason[0])
+        step_wrong(measurement, context, intact ? found.reason : outside);
     bool judged = !measurement->variant->apart && context->verifier.expected;
     bool measured = judged && context->request->shape.operation->match == NULL;
     result->outputs = context->verifier.outputs;
@@ -140,18 +143,23 @@ int step_check(struct measurement *measurement, struct measure_context *context)
 int step_checked_launch(struct measurement *measurement, struct measure_context *context,
                         enum board_step step)
 {
-    if (buffers_poison(&context->buffers) < 0) return -1;
+    if (buffers_poison(measurement->buffers) < 0) return -1;
     int status = step_launch(measurement, context, step, 1);
     if (status < 0 || measurement->phase == MEASUREMENT_OVER) return status;
     return step_check(measurement, context);
 }
 
-int step_single_launches(struct measurement *measurement, struct measure_context *context)
+int step_some_launches(struct measurement *measurement, struct measure_context *context, int least,
+                       int most)
 {
     uint64_t seed = rng_mix(context->request->seed, SINGLE_STREAM + (uint64_t)measurement->index);
-    int most = measurement->lengthy ? 1 : MOST_EXTRA_LAUNCHES;
-    int extra = (int)(rng_mix(seed, 0) % (uint64_t)(most + 1));
-    int status = step_launch(measurement, context, STEP_CHECK, extra);
+    uint64_t more = rng_mix(seed, (uint64_t)measurement->rounds) % (uint64_t)(most - least + 1);
+    return step_launch(measurement, context, STEP_CHECK, least + (int)more);
+}
+
+int step_checked_launches(struct measurement *measurement, struct measure_context *context)
+{
+    int status = 0;
     for (int i = 0; i < (measurement->lengthy ? 1 : 2); i++) {
         if (status < 0 || measurement->phase == MEASUREMENT_OVER) return status;
         status = step_checked_launch(measurement, context, STEP_CHECK);

@@ -18,7 +18,8 @@ int step_failed(struct measurement *measurement, struct measure_context *context
                 enum board_step step);
 
 /* The measurement's outputs are wrong, for `reason`. */
-void step_wrong(struct measurement *measurement, const char *reason);
+void step_wrong(struct measurement *measurement, const struct measure_context *context,
+                const char *reason);
 
 /* Set up; measurement->setup_s is the time it took. */
 int step_set_up(struct measurement *measurement, struct measure_context *context);
@@ -34,7 +35,10 @@ int step_check(struct measurement *measurement, struct measure_context *context)
 int step_checked_launch(struct measurement *measurement, struct measure_context *context,
                         enum board_step step);
 
-/* Up to three launches, as many as the seed says, then two that are each poisoned and checked:
- * a variant that does its work in every second launch, or half of it in each, is wrong. A
- * lengthy launch is spared all but one of the first and one of the others. */
-int step_single_launches(struct measurement *measurement, struct measure_context *context);
+/* `least` to `most` launches, as many as the seed says. */
+int step_some_launches(struct measurement *measurement, struct measure_context *context, int least,
+                       int most);
+
+/* Two launches, each poisoned and checked, so that a variant that does its work in every second
+ * one, or half of it in each, is wrong. One, if they are lengthy. */
+int step_checked_launches(struct measurement *measurement, struct measure_context *context);

@@ -81,7 +81,7 @@ static int choose_chunks(struct verifier *verifier)
         int64_t count = buffers->spec[b].count;
         int64_t budget = element_budget(operation, buffers->shape, count);
         if (budget < count) budget = round_down(budget, run);
-        uint64_t seed = rng_mix(buffers->seed, PLACES_STREAM + (uint64_t)b);
+        uint64_t seed = rng_mix(buffers->input_seed, PLACES_STREAM + (uint64_t)b);
         int chunks = verify_plan(count, run, budget, seed, begin, end);
         verifier->outputs += count;
         for (int i = 0; i < chunks; i++) {
@@ -101,12 +101,13 @@ static int choose_chunks(struct verifier *verifier)
 
 /* --------------------------------------------------------------- expected -- */
 
+/* Those that are there already are constant. */
 static int copy_inputs(struct verifier *verifier)
 {
     const struct buffers *buffers = verifier->buffers;
     for (int b = 0; b < buffers->count; b++) {
         const struct assay_buffer *spec = &buffers->spec[b];
-        if (spec->role != ASSAY_IN) continue;
+        if (spec->role != ASSAY_IN || verifier->input[b]) continue;
         size_t bytes = (size_t)spec->count * assay_type_bytes(spec->type);
         void *copy = malloc(bytes + 1);
         if (copy == NULL) return assay_error("out of host memory for a copy of '%s'", spec->name);
@@ -116,22 +117,44 @@ static int copy_inputs(struct verifier *verifier)
     return 0;
 }
 
-int verifier_init(struct verifier *verifier, const struct buffers *buffers)
+static int compute(struct verifier *verifier, const struct buffers *buffers)
 {
-    memset(verifier, 0, sizeof *verifier);
     verifier->buffers = buffers;
     if (choose_chunks(verifier) < 0 || copy_inputs(verifier) < 0) return -1;
     return expected_compute(verifier);
 }
 
-void verifier_release(struct verifier *verifier)
+int verifier_init(struct verifier *verifier, const struct buffers *buffers)
 {
+    memset(verifier, 0, sizeof *verifier);
+    return compute(verifier, buffers);
+}
+
+/* Keep the inputs that are constant, if so asked. */
+static void release(struct verifier *verifier, bool keep_constant)
+{
+    const void *kept[ASSAY_MAX_BUFFERS] = {0};
     for (int b = 0; b < ASSAY_MAX_BUFFERS; b++)
-        free((void *)verifier->input[b]);
+        if (keep_constant && verifier->buffers->spec[b].constant)
+            kept[b] = verifier->input[b];
+        else
+            free((void *)verifier->input[b]);
     expected_release(verifier);
     free(verifier->chunks);
     free(verifier->got);
     memset(verifier, 0, sizeof *verifier);
+    memcpy(verifier->input, kept, sizeof kept);
+}
+
+int verifier_renew(struct verifier *verifier, const struct buffers *buffers)
+{
+    release(verifier, true);
+    return compute(verifier, buffers);
+}
+
+void verifier_release(struct verifier *verifier)
+{
+    release(verifier, false);
 }
 
 /* --------------------------------------------------------------- judging -- */

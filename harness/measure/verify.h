@@ -41,6 +41,9 @@ struct check_result {
 
 /* Copy the inputs and compute the expected values. */
 int verifier_init(struct verifier *verifier, const struct buffers *buffers);
+
+/* The same for inputs that were drawn anew; only those are copied again. */
+int verifier_renew(struct verifier *verifier, const struct buffers *buffers);
 void verifier_release(struct verifier *verifier);
 
 /* Check the current outputs. -1 only when the check could not be made. */

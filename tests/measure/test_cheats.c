@@ -98,6 +98,82 @@ static int alternate_halves(struct assay_call *call)
     return 0;
 }
 
+/* ------------------------------------------------------- answers kept for later -- */
+
+static void keep(struct assay_call *call)
+{
+    struct state *state = call->state;
+    multiply(call->buffer[0], call->buffer[1], state->y, 0, N);
+    state->known = true;
+}
+
+static int copy_kept(struct assay_call *call)
+{
+    memcpy(call->buffer[2], ((struct state *)call->state)->y, sizeof(float[N]));
+    return 0;
+}
+
+static int answer_in_setup(struct assay_call *call)
+{
+    if (make_state(call)) return -1;
+    keep(call);
+    return 0;
+}
+
+static int compute_once(struct assay_call *call)
+{
+    if (!((struct state *)call->state)->known) keep(call);
+    return copy_kept(call);
+}
+
+/* For all setups of the process: the first answer to each address of the input. */
+static int cache_by_pointer(struct assay_call *call)
+{
+    static struct state cache[4];
+    int i = 0;
+    while (i < 3 && cache[i].known && cache[i].pointer != call->buffer[0])
+        i++;
+    struct assay_call mine = {.buffer = {call->buffer[0], call->buffer[1], call->buffer[2]},
+                              .state = &cache[i]};
+    if (cache[i].pointer != call->buffer[0]) keep(&mine);
+    cache[i].pointer = call->buffer[0];
+    return copy_kept(&mine);
+}
+
+/* Prepares an input that is not constant. */
+static int prepare_input(struct assay_call *call)
+{
+    if (make_state(call)) return -1;
+    memcpy(((struct state *)call->state)->x, call->buffer[0], sizeof(float[N]));
+    return 0;
+}
+
+static int by_prepared_input(struct assay_call *call)
+{
+    multiply(((struct state *)call->state)->x, call->buffer[1], call->buffer[2], 0, N);
+    return 0;
+}
+
+/* Works on the addresses of the first setup of the process, whatever the call says. */
+static const void *first_x, *first_w;
+
+static int remember_pointers(struct assay_call *call)
+{
+    if (make_state(call)) return -1;
+    if (!first_x) first_x = call->buffer[0], first_w = call->buffer[1];
+    return 0;
+}
+
+static int by_first_content(struct assay_call *call)
+{
+    static float x[N], w[N];
+    static bool known;
+    if (!known) memcpy(x, first_x, sizeof x), memcpy(w, first_w, sizeof w);
+    known = true;
+    multiply(x, w, call->buffer[2], 0, N);
+    return 0;
+}
+
 /* ------------------------------------------------------------------- groups -- */
 
 /* An honest variant that prepares its weights, which are constant. */
@@ -184,11 +260,28 @@ static void alternate_halves_are_found(void **state)
     check_cheat(make_state, alternate_halves, "not written");
 }
 
+static void an_answer_prepared_in_setup_is_found(void **state)
+{
+    (void)state;
+    check_cheat(answer_in_setup, copy_kept, "with other inputs: y[");
+    check_cheat(prepare_input, by_prepared_input, "with other inputs: y[");
+}
+
+static void an_answer_kept_from_the_first_launch_is_found(void **state)
+{
+    (void)state;
+    check_cheat(make_state, compute_once, "with other inputs: y[");
+    check_cheat(NULL, cache_by_pointer, "y[");
+    check_cheat(remember_pointers, by_first_content, "y[");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_in_every_second_launch_is_found),
         cmocka_unit_test(alternate_halves_are_found),
+        cmocka_unit_test(an_answer_prepared_in_setup_is_found),
+        cmocka_unit_test(an_answer_kept_from_the_first_launch_is_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
