@@ -59,6 +59,12 @@ struct unwritten {
     int64_t first; /* number of the first such word; INT64_MAX: none */
 };
 
+/* Where two memories differ most within a part of them. */
+struct difference {
+    int64_t index; /* of the element */
+    double by;     /* absolute; INFINITY if one alone is infinite or no number; 0: nowhere */
+};
+
 struct device_ops {
     const char *name;
     bool by_name_only; /* "auto" does not open it */
@@ -77,6 +83,11 @@ struct device_ops {
     int (*poison)(struct device *device, void *memory, size_t bytes, uint64_t seed);
     int (*unwritten)(struct device *device, const void *memory, enum assay_type type, int64_t count,
                      uint64_t seed, struct unwritten *left);
+    int (*copy)(struct device *device, void *to, const void *from, size_t bytes);
+    /* The largest difference, and of equal ones the first, in each of ASSAY_CHECK_PLACES
+     * parts: part i is [i count / places, (i + 1) count / places). */
+    int (*differ)(struct device *device, const void *a, const void *b, enum assay_type type,
+                  int64_t count, struct difference out[ASSAY_CHECK_PLACES]);
     /* Fill as `fill` says (not ASSAY_FILL_CUSTOM); see fill.h. */
     int (*fill)(struct device *device, void *memory, enum assay_type type, int64_t count,
                 const struct assay_fill *fill, uint64_t seed);

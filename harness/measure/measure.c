@@ -50,6 +50,7 @@ static int context_init(struct measure_context *context, const struct device_ops
 
 static void context_release(struct measure_context *context)
 {
+    witness_release(context);
     verifier_release(&context->verifier);
     buffers_release(&context->buffers);
     buffers_release(&context->moved);

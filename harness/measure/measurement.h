@@ -7,6 +7,7 @@
 
 #include "measure/measure.h"
 #include "measure/verify.h"
+#include "measure/witness.h"
 
 /* Shared by all measurements of a group. */
 struct measure_context {
@@ -18,6 +19,7 @@ struct measure_context {
     struct buffers moved; /* a second set, from the renewal on (renew.h); empty: none */
     struct verifier verifier;
     bool renewing;
+    struct witness witness;
     double state_read_s; /* when `state` was last read */
     struct device_state state;
 };

@@ -97,6 +97,7 @@ static int redraw(struct measure_context *context, struct measurement *measureme
     const struct buffers *set = context->moved.count > 0 ? &context->moved : &context->buffers;
     if (set->count == 0) return 0;
     board_announce(context->board, -1, STEP_PREPARE);
+    witness_forget(&context->witness);
     return verifier_renew(&context->verifier, set);
 }
 

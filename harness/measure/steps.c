@@ -137,7 +137,10 @@ static int check(struct measurement *measurement, struct measure_context *contex
 int step_check(struct measurement *measurement, struct measure_context *context)
 {
     step_announce(context, measurement, STEP_CHECK);
-    return check(measurement, context) < 0 ? step_failed(measurement, context, STEP_CHECK) : 0;
+    int status = check(measurement, context);
+    if (status == 0 && measurement->phase != MEASUREMENT_OVER)
+        status = witness_hear(context, measurement);
+    return status < 0 ? step_failed(measurement, context, STEP_CHECK) : 0;
 }
 
 int step_checked_launch(struct measurement *measurement, struct measure_context *context,

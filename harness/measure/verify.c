@@ -264,15 +264,28 @@ static void compare_model(const struct verifier *verifier, const struct chunk *c
     }
 }
 
+static int fetch(const struct verifier *verifier, const struct chunk *chunk, const void *output)
+{
+    const struct buffers *buffers = verifier->buffers;
+    size_t element = assay_type_bytes(buffers->spec[chunk->buffer].type);
+    const char *from = (const char *)output + (size_t)chunk->begin * element;
+    return buffers->ops->to_host(buffers->device, verifier->got, from, chunk->bytes);
+}
+
+int verifier_compare(const struct verifier *verifier, const struct chunk *chunk, const void *output,
+                     struct check_result *found)
+{
+    if (fetch(verifier, chunk, output) < 0) return -1;
+    compare_reference(verifier, chunk, verifier->got, found);
+    return 0;
+}
+
 /* `model`: the expected bytes of all chunks by the variant's model, or NULL. */
 static int check_chunk(const struct verifier *verifier, const struct assay_variant *variant,
                        const struct chunk *chunk, const unsigned char *model,
                        struct check_result *found)
 {
-    const struct buffers *buffers = verifier->buffers;
-    size_t element = assay_type_bytes(buffers->spec[chunk->buffer].type);
-    const char *from = (const char *)buffers->data[chunk->buffer] + (size_t)chunk->begin * element;
-    if (buffers->ops->to_host(buffers->device, verifier->got, from, chunk->bytes) < 0) return -1;
+    if (fetch(verifier, chunk, verifier->buffers->data[chunk->buffer]) < 0) return -1;
     int64_t wrong = found->wrong;
     if (!variant->apart && verifier->expected)
         compare_reference(verifier, chunk, verifier->got, found);

@@ -50,6 +50,10 @@ void verifier_release(struct verifier *verifier);
 int verifier_check(struct verifier *verifier, const struct assay_variant *variant,
                    struct assay_call *call, struct check_result *found);
 
+/* Compare a chunk of `output`, on the device, with what is expected; adds to `found`. */
+int verifier_compare(const struct verifier *verifier, const struct chunk *chunk, const void *output,
+                     struct check_result *found);
+
 /* Compute the operation's quality metrics from the current outputs. */
 int verifier_quality(const struct verifier *verifier, struct case_result *result);
 

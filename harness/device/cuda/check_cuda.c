@@ -26,3 +26,18 @@ int cuda_unwritten(struct device *device, const void *memory, enum assay_type ty
         return -1;
     return copy(device, left, device->found, sizeof *left, cudaMemcpyDeviceToHost);
 }
+
+int cuda_copy(struct device *device, void *to, const void *from, size_t bytes)
+{
+    return copy(device, to, from, bytes, cudaMemcpyDeviceToDevice);
+}
+
+_Static_assert(ASSAY_CHECK_PLACES * sizeof(struct difference) <= FOUND_BYTES, "all fit");
+
+int cuda_differ(struct device *device, const void *a, const void *b, enum assay_type type,
+                int64_t count, struct difference out[ASSAY_CHECK_PLACES])
+{
+    size_t bytes = ASSAY_CHECK_PLACES * sizeof *out;
+    if (kernel_differ(device->stream, a, b, type, count, device->found) < 0) return -1;
+    return copy(device, out, device->found, bytes, cudaMemcpyDeviceToHost);
+}

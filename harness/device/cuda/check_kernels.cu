@@ -1,9 +1,12 @@
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
 #include "device/cuda/check_kernels.h"
+#include "device/difference.h"
 #include "device/poison.h"
 
-enum { THREADS = 256, BLOCKS = 132 * 16, WORD = sizeof(uint64_t) };
+enum { THREADS = 256, PART_THREADS = 1024, BLOCKS = 132 * 16, WORD = sizeof(uint64_t) };
 
 __device__ static int64_t first_index(void)
 {
@@ -75,5 +78,65 @@ extern "C" int kernel_unwritten(void *stream, const void *memory, size_t bytes, 
 {
     assay_unwritten<<<BLOCKS, THREADS, 0, (cudaStream_t)stream>>>(
         (const unsigned char *)memory, bytes, size, seed, (long long *)left);
+    return assay_launched();
+}
+
+/* ------------------------------------------------------------- differences -- */
+
+template <typename T> __device__ static double number(T value)
+{
+    return (double)value;
+}
+template <> __device__ double number<__half>(__half value)
+{
+    return (double)__half2float(value);
+}
+template <> __device__ double number<__nv_bfloat16>(__nv_bfloat16 value)
+{
+    return (double)__bfloat162float(value);
+}
+
+__device__ static struct difference larger(struct difference a, struct difference b)
+{
+    bool second = b.by > a.by || (b.by == a.by && b.index < a.index);
+    return second ? b : a;
+}
+
+/* A block per part. */
+template <typename T>
+__global__ void assay_differ(const T *a, const T *b, int64_t count, struct difference *out)
+{
+    __shared__ struct difference most[PART_THREADS];
+    int64_t begin = blockIdx.x * count / gridDim.x, end = (blockIdx.x + 1) * count / gridDim.x;
+    struct difference mine = {begin, 0};
+    for (int64_t i = begin + threadIdx.x; i < end; i += PART_THREADS) {
+        double by = difference_of(number(a[i]), number(b[i]));
+        if (by > mine.by) mine = {i, by};
+    }
+    most[threadIdx.x] = mine;
+    for (int half = PART_THREADS / 2; half > 0; half /= 2) {
+        __syncthreads();
+        if ((int)threadIdx.x >= half) continue;
+        most[threadIdx.x] = larger(most[threadIdx.x], most[threadIdx.x + half]);
+    }
+    if (threadIdx.x == 0) out[blockIdx.x] = most[0];
+}
+
+template <typename T>
+static void differ(void *stream, const void *a, const void *b, int64_t count,
+                   struct difference *out)
+{
+    assay_differ<T><<<ASSAY_CHECK_PLACES, PART_THREADS, 0, (cudaStream_t)stream>>>(
+        (const T *)a, (const T *)b, count, out);
+}
+
+extern "C" int kernel_differ(void *stream, const void *a, const void *b, enum assay_type type,
+                             int64_t count, struct difference *out)
+{
+    typedef void differ_function(void *, const void *, const void *, int64_t, struct difference *);
+    static differ_function *const table[ASSAY_TYPES] = {
+        differ<float>,   differ<double>,  differ<__half>,  differ<__nv_bfloat16>, differ<int8_t>,
+        differ<uint8_t>, differ<int16_t>, differ<int32_t>, differ<uint32_t>,      differ<int64_t>};
+    table[type](stream, a, b, count, out);
     return assay_launched();
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "assay.h"
+#include "device/device.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -17,6 +18,10 @@ int kernel_poison(void *stream, void *memory, size_t bytes, uint64_t seed);
 /* The members of struct unwritten, which *left holds beforehand as 0, 0, INT64_MAX. */
 int kernel_unwritten(void *stream, const void *memory, size_t bytes, int size, uint64_t seed,
                      int64_t *left);
+
+/* device_ops.differ; `out` has ASSAY_CHECK_PLACES elements. */
+int kernel_differ(void *stream, const void *a, const void *b, enum assay_type type, int64_t count,
+                  struct difference *out);
 
 #ifdef __cplusplus
 }

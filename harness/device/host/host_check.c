@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "device/difference.h"
 #include "device/host/host_check.h"
 #include "device/poison.h"
 
@@ -37,5 +38,26 @@ int host_check_unwritten(struct device *device, const void *memory, enum assay_t
         if (i < first) first = i;
     }
     *left = (struct unwritten){whole, elements, first};
+    return 0;
+}
+
+int host_check_differ(struct device *device, const void *a, const void *b, enum assay_type type,
+                      int64_t count, struct difference out[ASSAY_CHECK_PLACES])
+{
+    (void)device;
+    size_t size = assay_type_bytes(type);
+#pragma omp parallel for schedule(static) if (count > PARALLEL_WORDS)
+    for (int64_t part = 0; part < ASSAY_CHECK_PLACES; part++) {
+        int64_t begin = part * count / ASSAY_CHECK_PLACES;
+        int64_t end = (part + 1) * count / ASSAY_CHECK_PLACES;
+        struct difference most = {begin, 0};
+        for (int64_t i = begin; i < end; i++) {
+            size_t at = (size_t)i * size;
+            if (memcmp((const char *)a + at, (const char *)b + at, size) == 0) continue;
+            double by = difference_of(assay_load(type, a, i), assay_load(type, b, i));
+            if (by > most.by) most = (struct difference){i, by};
+        }
+        out[part] = most;
+    }
     return 0;
 }

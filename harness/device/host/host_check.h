@@ -9,3 +9,5 @@
 int host_check_poison(struct device *device, void *memory, size_t bytes, uint64_t seed);
 int host_check_unwritten(struct device *device, const void *memory, enum assay_type type,
                          int64_t count, uint64_t seed, struct unwritten *left);
+int host_check_differ(struct device *device, const void *a, const void *b, enum assay_type type,
+                      int64_t count, struct difference out[ASSAY_CHECK_PLACES]);
