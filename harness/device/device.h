@@ -88,6 +88,10 @@ struct device_ops {
      * parts: part i is [i count / places, (i + 1) count / places). */
     int (*differ)(struct device *device, const void *a, const void *b, enum assay_type type,
                   int64_t count, struct difference out[ASSAY_CHECK_PLACES]);
+    /* sums[i] = sum over j of sign_of(seed, j) matrix[i][j] (signs.h), in double and in an order
+     * that depends on the shape alone. `sums` is in host memory. */
+    int (*signed_sums)(struct device *device, const void *matrix, enum assay_type type,
+                       int64_t rows, int64_t columns, uint64_t seed, double *sums);
     /* Fill as `fill` says (not ASSAY_FILL_CUSTOM); see fill.h. */
     int (*fill)(struct device *device, void *memory, enum assay_type type, int64_t count,
                 const struct assay_fill *fill, uint64_t seed);

@@ -7,6 +7,7 @@
 #include "base/rng.h"
 #include "measure/coverage.h"
 #include "measure/expected.h"
+#include "measure/product.h"
 
 /* An output of up to WHOLE_ELEMENTS is compared completely; of a larger one, about
  * SAMPLE_ELEMENTS are. ASSAY_CHECK_BUDGET limits both. */
@@ -121,7 +122,8 @@ static int compute(struct verifier *verifier, const struct buffers *buffers)
 {
     verifier->buffers = buffers;
     if (choose_chunks(verifier) < 0 || copy_inputs(verifier) < 0) return -1;
-    return expected_compute(verifier);
+    if (expected_compute(verifier) < 0) return -1;
+    return product_compute(verifier);
 }
 
 int verifier_init(struct verifier *verifier, const struct buffers *buffers)
@@ -140,6 +142,7 @@ static void release(struct verifier *verifier, bool keep_constant)
         else
             free((void *)verifier->input[b]);
     expected_release(verifier);
+    product_release(verifier);
     free(verifier->chunks);
     free(verifier->got);
     memset(verifier, 0, sizeof *verifier);
@@ -339,7 +342,8 @@ int verifier_check(struct verifier *verifier, const struct assay_variant *varian
     for (int i = 0; i < verifier->chunk_count; i++)
         if (check_chunk(verifier, variant, &verifier->chunks[i], model, found) < 0) return -1;
     finish_check(verifier, found);
-    return 0;
+    if (variant->apart || found->reason[0]) return 0;
+    return product_check(verifier, found);
 }
 
 /* --------------------------------------------------------------- quality -- */

@@ -30,6 +30,7 @@ struct verifier {
     size_t bytes;             /* of all chunks */
     void *got;                /* one chunk of an output, copied from the device */
     struct model *models;     /* expected.c */
+    struct product *products; /* product.h; one per buffer, or NULL */
 };
 
 /* The result of a check. `reason` is "" when it passed. */

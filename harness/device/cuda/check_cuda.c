@@ -41,3 +41,18 @@ int cuda_differ(struct device *device, const void *a, const void *b, enum assay_
     if (kernel_differ(device->stream, a, b, type, count, device->found) < 0) return -1;
     return copy(device, out, device->found, bytes, cudaMemcpyDeviceToHost);
 }
+
+int cuda_signed_sums(struct device *device, const void *matrix, enum assay_type type, int64_t rows,
+                     int64_t columns, uint64_t seed, double *sums)
+{
+    double *there = NULL;
+    size_t bytes = (size_t)rows * sizeof *sums;
+    if (cuda_check(cudaMalloc((void **)&there, bytes), "allocating sums") < 0) {
+        cudaGetLastError(); /* clear it, or the next launch would report it */
+        return -1;
+    }
+    int status = kernel_signed_sums(device->stream, matrix, type, rows, columns, seed, there);
+    if (status == 0) status = copy(device, sums, there, bytes, cudaMemcpyDeviceToHost);
+    cudaFree(there);
+    return status;
+}

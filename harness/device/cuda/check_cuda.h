@@ -11,3 +11,5 @@ int cuda_unwritten(struct device *device, const void *memory, enum assay_type ty
 int cuda_copy(struct device *device, void *to, const void *from, size_t bytes);
 int cuda_differ(struct device *device, const void *a, const void *b, enum assay_type type,
                 int64_t count, struct difference out[ASSAY_CHECK_PLACES]);
+int cuda_signed_sums(struct device *device, const void *matrix, enum assay_type type, int64_t rows,
+                     int64_t columns, uint64_t seed, double *sums);

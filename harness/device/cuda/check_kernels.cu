@@ -5,8 +5,15 @@
 #include "device/cuda/check_kernels.h"
 #include "device/difference.h"
 #include "device/poison.h"
+#include "device/signs.h"
 
-enum { THREADS = 256, PART_THREADS = 1024, BLOCKS = 132 * 16, WORD = sizeof(uint64_t) };
+enum {
+    THREADS = 256,
+    PART_THREADS = 1024,
+    WIDE = 8192,
+    BLOCKS = 132 * 16,
+    WORD = sizeof(uint64_t)
+};
 
 __device__ static int64_t first_index(void)
 {
@@ -138,5 +145,53 @@ extern "C" int kernel_differ(void *stream, const void *a, const void *b, enum as
         differ<float>,   differ<double>,  differ<__half>,  differ<__nv_bfloat16>, differ<int8_t>,
         differ<uint8_t>, differ<int16_t>, differ<int32_t>, differ<uint32_t>,      differ<int64_t>};
     table[type](stream, a, b, count, out);
+    return assay_launched();
+}
+
+/* ------------------------------------------------------------- signed sums -- */
+
+/* A group of `lanes` threads per row, 32 or the whole block, sums it in strides and then in a
+ * tree: the order depends on the shape alone. */
+template <typename T>
+__global__ void assay_signed_sums(const T *matrix, int64_t rows, int64_t columns, uint64_t seed,
+                                  int lanes, double *sums)
+{
+    __shared__ double part[THREADS];
+    int lane = (int)threadIdx.x % lanes, groups = THREADS / lanes;
+    int64_t step = (int64_t)gridDim.x * groups;
+    for (int64_t first = (int64_t)blockIdx.x * groups; first < rows; first += step) {
+        int64_t row = first + threadIdx.x / lanes;
+        double sum = 0;
+        for (int64_t j = lane; row < rows && j < columns; j += lanes)
+            sum += sign_of(seed, j) * number(matrix[row * columns + j]);
+        part[threadIdx.x] = sum;
+        for (int half = lanes / 2; half > 0; half /= 2) {
+            __syncthreads();
+            if (lane < half) part[threadIdx.x] += part[threadIdx.x + half];
+        }
+        if (lane == 0 && row < rows) sums[row] = part[threadIdx.x];
+        __syncthreads();
+    }
+}
+
+template <typename T>
+static void signed_sums(void *stream, const void *matrix, int64_t rows, int64_t columns,
+                        uint64_t seed, double *sums)
+{
+    int lanes = columns < WIDE ? 32 : THREADS;
+    assay_signed_sums<T><<<BLOCKS, THREADS, 0, (cudaStream_t)stream>>>((const T *)matrix, rows,
+                                                                       columns, seed, lanes, sums);
+}
+
+extern "C" int kernel_signed_sums(void *stream, const void *matrix, enum assay_type type,
+                                  int64_t rows, int64_t columns, uint64_t seed, double *sums)
+{
+    typedef void sums_function(void *, const void *, int64_t, int64_t, uint64_t, double *);
+    static sums_function *const table[ASSAY_TYPES] = {
+        signed_sums<float>,         signed_sums<double>,  signed_sums<__half>,
+        signed_sums<__nv_bfloat16>, signed_sums<int8_t>,  signed_sums<uint8_t>,
+        signed_sums<int16_t>,       signed_sums<int32_t>, signed_sums<uint32_t>,
+        signed_sums<int64_t>};
+    table[type](stream, matrix, rows, columns, seed, sums);
     return assay_launched();
 }

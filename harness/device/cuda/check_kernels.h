@@ -23,6 +23,10 @@ int kernel_unwritten(void *stream, const void *memory, size_t bytes, int size, u
 int kernel_differ(void *stream, const void *a, const void *b, enum assay_type type, int64_t count,
                   struct difference *out);
 
+/* device_ops.signed_sums; `sums` has `rows` elements, in device memory. */
+int kernel_signed_sums(void *stream, const void *matrix, enum assay_type type, int64_t rows,
+                       int64_t columns, uint64_t seed, double *sums);
+
 #ifdef __cplusplus
 }
 #endif

@@ -288,6 +288,7 @@ const struct device_ops device_cuda = {
     .unwritten = cuda_unwritten,
     .copy = cuda_copy,
     .differ = cuda_differ,
+    .signed_sums = cuda_signed_sums,
     .fill = cuda_fill,
     .checksum = cuda_checksum,
     .now_s = device_wall_s,

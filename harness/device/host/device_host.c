@@ -268,6 +268,7 @@ const struct device_ops device_host = {
     .unwritten = host_check_unwritten,
     .copy = host_memory_copy,
     .differ = host_check_differ,
+    .signed_sums = host_check_signed_sums,
     .fill = host_memory_fill,
     .checksum = host_memory_checksum,
     .now_s = device_wall_s,

@@ -3,6 +3,7 @@
 #include "device/difference.h"
 #include "device/host/host_check.h"
 #include "device/poison.h"
+#include "device/signs.h"
 
 enum { WORD = sizeof(uint64_t), PARALLEL_WORDS = 65536 };
 
@@ -58,6 +59,20 @@ int host_check_differ(struct device *device, const void *a, const void *b, enum 
             if (by > most.by) most = (struct difference){i, by};
         }
         out[part] = most;
+    }
+    return 0;
+}
+
+int host_check_signed_sums(struct device *device, const void *matrix, enum assay_type type,
+                           int64_t rows, int64_t columns, uint64_t seed, double *sums)
+{
+    (void)device;
+#pragma omp parallel for schedule(static) if (rows * columns > PARALLEL_WORDS)
+    for (int64_t i = 0; i < rows; i++) {
+        double sum = 0;
+        for (int64_t j = 0; j < columns; j++)
+            sum += sign_of(seed, j) * assay_load(type, matrix, i * columns + j);
+        sums[i] = sum;
     }
     return 0;
 }

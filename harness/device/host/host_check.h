@@ -11,3 +11,5 @@ int host_check_unwritten(struct device *device, const void *memory, enum assay_t
                          int64_t count, uint64_t seed, struct unwritten *left);
 int host_check_differ(struct device *device, const void *a, const void *b, enum assay_type type,
                       int64_t count, struct difference out[ASSAY_CHECK_PLACES]);
+int host_check_signed_sums(struct device *device, const void *matrix, enum assay_type type,
+                           int64_t rows, int64_t columns, uint64_t seed, double *sums);

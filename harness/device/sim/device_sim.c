@@ -182,6 +182,7 @@ const struct device_ops device_sim = {
     .unwritten = host_check_unwritten,
     .copy = host_memory_copy,
     .differ = host_check_differ,
+    .signed_sums = host_check_signed_sums,
     .fill = host_memory_fill,
     .checksum = host_memory_checksum,
     .stage = sim_stage,
