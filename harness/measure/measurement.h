@@ -36,6 +36,8 @@ struct measurement {
     struct case_result *result;
     struct assay_call call;
     struct buffers *buffers; /* those of the call: context->buffers or ->moved */
+    uint64_t heard_sum; /* checksum of the outputs that were last compared with the witness's */
+    bool is_heard;      /* there are such */
     enum measurement_phase phase;
     bool set_up;
 
