@@ -18,6 +18,7 @@ struct device {
     bool cupti, nvml;
     bool recording;      /* CUPTI is recording now */
     bool flush_by_write; /* --flush write */
+    bool persists;       /* a variant has set L2 lines aside for persisting accesses */
     struct cudaDeviceProp properties;
     cudaStream_t stream;
     cudaEvent_t before[MAX_BLOCK], after[MAX_BLOCK];
