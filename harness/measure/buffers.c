@@ -120,6 +120,20 @@ int buffers_redraw(struct buffers *buffers, uint64_t input_seed)
     return 0;
 }
 
+int buffers_checksum(const struct buffers *buffers, uint64_t *sum)
+{
+    *sum = 0;
+    for (int i = 0; i < buffers->count; i++) {
+        uint64_t one;
+        if (buffers->spec[i].role != ASSAY_OUT) continue;
+        if (buffers->ops->checksum(buffers->device, buffers->data[i], data_bytes(&buffers->spec[i]),
+                                   &one) < 0)
+            return -1;
+        *sum = rng_mix(*sum, one);
+    }
+    return 0;
+}
+
 int64_t buffers_bytes(const struct buffers *buffers)
 {
     size_t bytes = 0;

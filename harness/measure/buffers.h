@@ -34,6 +34,9 @@ int buffers_init_moved(struct buffers *buffers, const struct buffers *from, uint
 /* Draw the inputs that are not constant anew, in place. */
 int buffers_redraw(struct buffers *buffers, uint64_t input_seed);
 
+/* Checksum of all outputs. */
+int buffers_checksum(const struct buffers *buffers, uint64_t *sum);
+
 /* What a set takes of the device's memory. */
 int64_t buffers_bytes(const struct buffers *buffers);
 

@@ -36,8 +36,9 @@ struct measurement {
     struct case_result *result;
     struct assay_call call;
     struct buffers *buffers; /* those of the call: context->buffers or ->moved */
-    uint64_t heard_sum; /* checksum of the outputs that were last compared with the witness's */
-    bool is_heard;      /* there are such */
+    bool passed;             /* an output of these inputs has passed its check: */
+    uint64_t passed_inputs;  /* input_seed of the inputs, */
+    uint64_t passed_sum;     /* and checksum of the outputs */
     enum measurement_phase phase;
     bool set_up;
 

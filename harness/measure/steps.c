@@ -111,19 +111,15 @@ int step_launch(struct measurement *measurement, struct measure_context *context
     return 0;
 }
 
-/* -1 when the check could not be made. */
-static int check(struct measurement *measurement, struct measure_context *context)
+/* The outputs end the measurement if they are wrong. -1 when that could not be found out. */
+static int check_outputs(struct measurement *measurement, struct measure_context *context)
 {
     struct case_result *result = measurement->result;
     struct check_result found;
-    char outside[ASSAY_MAX_REASON] = "";
     context->verifier.buffers = measurement->buffers;
     if (verifier_check(&context->verifier, measurement->variant, &measurement->call, &found) < 0)
         return -1;
-    int intact = buffers_intact(measurement->buffers, outside, sizeof outside);
-    if (intact < 0) return -1;
-    if (!intact || found.reason[0])
-        step_wrong(measurement, context, intact ? found.reason : outside);
+    if (found.reason[0]) step_wrong(measurement, context, found.reason);
     bool judged = !measurement->variant->apart && context->verifier.expected;
     bool measured = judged && context->request->shape.operation->match == NULL;
     result->outputs = context->verifier.outputs;
@@ -131,16 +127,32 @@ static int check(struct measurement *measurement, struct measure_context *contex
     result->near_share = judged ? found.near_share : NAN;
     result->max_abs_error = measured ? fmax(found.max_abs_error, result->max_abs_error) : NAN;
     result->max_rel_error = measured ? fmax(found.max_rel_error, result->max_rel_error) : NAN;
+    return found.reason[0] ? 0 : witness_hear(context, measurement);
+}
+
+/* The same bytes, of the same inputs, on another poison, are as right as they were: most
+ * variants are deterministic, and a comparison with the reference takes time. */
+static int check(struct measurement *measurement, struct measure_context *context)
+{
+    uint64_t sum, inputs = measurement->buffers->input_seed;
+    char outside[ASSAY_MAX_REASON] = "";
+    if (buffers_checksum(measurement->buffers, &sum) < 0) return -1;
+    bool known = measurement->passed && measurement->variant->check == NULL &&
+                 measurement->passed_inputs == inputs && measurement->passed_sum == sum;
+    if (!known && check_outputs(measurement, context) < 0) return -1;
+    int intact = buffers_intact(measurement->buffers, outside, sizeof outside);
+    if (intact < 0) return -1;
+    if (!intact) step_wrong(measurement, context, outside);
+    measurement->passed = measurement->phase != MEASUREMENT_OVER;
+    measurement->passed_inputs = inputs;
+    measurement->passed_sum = sum;
     return 0;
 }
 
 int step_check(struct measurement *measurement, struct measure_context *context)
 {
     step_announce(context, measurement, STEP_CHECK);
-    int status = check(measurement, context);
-    if (status == 0 && measurement->phase != MEASUREMENT_OVER)
-        status = witness_hear(context, measurement);
-    return status < 0 ? step_failed(measurement, context, STEP_CHECK) : 0;
+    return check(measurement, context) < 0 ? step_failed(measurement, context, STEP_CHECK) : 0;
 }
 
 int step_checked_launch(struct measurement *measurement, struct measure_context *context,
