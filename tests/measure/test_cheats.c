@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "base/error.h"
@@ -198,6 +199,14 @@ static const struct assay_variant packs = {.operation = "scale",
                                            .launch = by_prepared_weights,
                                            .teardown = free_state};
 
+/* What the device says is free; -1: unknown, as it is on a host. */
+static int64_t pretended = -1;
+static int64_t pretend(struct device *device)
+{
+    (void)device;
+    return pretended;
+}
+
 /* A group of the two honest variants around `cheat`; returns how many seeds found it wrong. */
 static int found_by_seeds(const struct assay_variant *cheat, bool check_only, const char *words)
 {
@@ -221,7 +230,9 @@ static int found_by_seeds(const struct assay_variant *cheat, bool check_only, co
         for (int i = 0; i < 3; i++)
             result_init(&results[i]);
         assert_int_equal(device_open(&options, &ops, &device), 0);
-        assert_int_equal(measure_group(ops, device, &board, &request, results, &outcome), 0);
+        struct device_ops told = *ops;
+        told.free_bytes = pretend;
+        assert_int_equal(measure_group(&told, device, &board, &request, results, &outcome), 0);
         ops->close(device);
         assert_false(outcome.broken);
         for (int i = 0; i < 3; i += 2)
@@ -275,6 +286,31 @@ static void an_answer_kept_from_the_first_launch_is_found(void **state)
     check_cheat(remember_pointers, by_first_content, "y[");
 }
 
+static void inputs_change_in_place_where_memory_is_short(void **state)
+{
+    (void)state;
+    pretended = (int64_t)512 << 20; /* enough to go on, not enough for a second set */
+    check_cheat(answer_in_setup, copy_kept, "with other inputs: y[");
+    check_cheat(make_state, compute_once, "with other inputs: y[");
+    pretended = -1;
+}
+
+static int setups;
+static int slow_setup(struct assay_call *call)
+{
+    setups++;
+    usleep(5000); /* half of the budget */
+    return answer_in_setup(call);
+}
+
+static void a_slow_setup_is_not_repeated_and_its_answer_is_found(void **state)
+{
+    (void)state;
+    setups = 0;
+    check_cheat(slow_setup, copy_kept, "with other inputs: y[");
+    assert_int_equal(setups, 2 * SEEDS); /* one per group */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -282,6 +318,8 @@ int main(void)
         cmocka_unit_test(alternate_halves_are_found),
         cmocka_unit_test(an_answer_prepared_in_setup_is_found),
         cmocka_unit_test(an_answer_kept_from_the_first_launch_is_found),
+        cmocka_unit_test(inputs_change_in_place_where_memory_is_short),
+        cmocka_unit_test(a_slow_setup_is_not_repeated_and_its_answer_is_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
