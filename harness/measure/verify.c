@@ -5,7 +5,9 @@
 
 #include "base/error.h"
 #include "base/rng.h"
+#include "measure/coverage.h"
 #include "measure/expected.h"
+#include "measure/product.h"
 
 /* An output of up to WHOLE_ELEMENTS is compared completely; of a larger one, about
  * SAMPLE_ELEMENTS are. ASSAY_CHECK_BUDGET limits both. */
@@ -15,6 +17,9 @@ static const int64_t SAMPLE_ELEMENTS = 1 << 20;
 /* Elements that a thread takes at a time. */
 enum { PIECE = 8192 };
 
+/* The places in output b are drawn from this stream of the group's seed, plus b. */
+enum { PLACES_STREAM = 0x706c6163 };
+
 /* --------------------------------------------------------------- choosing -- */
 
 static int64_t round_down(int64_t value, int64_t multiple)
@@ -22,8 +27,8 @@ static int64_t round_down(int64_t value, int64_t multiple)
     return value / multiple * multiple;
 }
 
-int verify_plan(int64_t count, int64_t run, int64_t budget, int64_t begin[ASSAY_CHECK_PLACES],
-                int64_t end[ASSAY_CHECK_PLACES])
+int verify_plan(int64_t count, int64_t run, int64_t budget, uint64_t seed,
+                int64_t begin[ASSAY_CHECK_PLACES], int64_t end[ASSAY_CHECK_PLACES])
 {
     if (count <= 0) return 0;
     if (count <= budget || count <= run) {
@@ -42,7 +47,7 @@ int verify_plan(int64_t count, int64_t run, int64_t budget, int64_t begin[ASSAY_
         int64_t low = runs * i / chunks, high = runs * (i + 1) / chunks;
         int64_t slack = high - low - length;
         int64_t place = low;
-        if (slack > 0) place += (int64_t)(rng_mix(42, (uint64_t)i) % (uint64_t)(slack + 1));
+        if (slack > 0) place += (int64_t)(rng_mix(seed, (uint64_t)i) % (uint64_t)(slack + 1));
         if (i == 0) place = 0;
         if (i == chunks - 1) place = runs - length;
         begin[i] = place * run;
@@ -77,7 +82,8 @@ static int choose_chunks(struct verifier *verifier)
         int64_t count = buffers->spec[b].count;
         int64_t budget = element_budget(operation, buffers->shape, count);
         if (budget < count) budget = round_down(budget, run);
-        int chunks = verify_plan(count, run, budget, begin, end);
+        uint64_t seed = rng_mix(buffers->input_seed, PLACES_STREAM + (uint64_t)b);
+        int chunks = verify_plan(count, run, budget, seed, begin, end);
         verifier->outputs += count;
         for (int i = 0; i < chunks; i++) {
             size_t bytes = (size_t)(end[i] - begin[i]) * assay_type_bytes(buffers->spec[b].type);
@@ -96,12 +102,13 @@ static int choose_chunks(struct verifier *verifier)
 
 /* --------------------------------------------------------------- expected -- */
 
+/* Those that are there already are constant. */
 static int copy_inputs(struct verifier *verifier)
 {
     const struct buffers *buffers = verifier->buffers;
     for (int b = 0; b < buffers->count; b++) {
         const struct assay_buffer *spec = &buffers->spec[b];
-        if (spec->role != ASSAY_IN) continue;
+        if (spec->role != ASSAY_IN || verifier->input[b]) continue;
         size_t bytes = (size_t)spec->count * assay_type_bytes(spec->type);
         void *copy = malloc(bytes + 1);
         if (copy == NULL) return assay_error("out of host memory for a copy of '%s'", spec->name);
@@ -111,22 +118,46 @@ static int copy_inputs(struct verifier *verifier)
     return 0;
 }
 
+static int compute(struct verifier *verifier, const struct buffers *buffers)
+{
+    verifier->buffers = buffers;
+    if (choose_chunks(verifier) < 0 || copy_inputs(verifier) < 0) return -1;
+    if (expected_compute(verifier) < 0) return -1;
+    return product_compute(verifier);
+}
+
 int verifier_init(struct verifier *verifier, const struct buffers *buffers)
 {
     memset(verifier, 0, sizeof *verifier);
-    verifier->buffers = buffers;
-    if (choose_chunks(verifier) < 0 || copy_inputs(verifier) < 0) return -1;
-    return expected_compute(verifier);
+    return compute(verifier, buffers);
+}
+
+/* Keep the inputs that are constant, if so asked. */
+static void release(struct verifier *verifier, bool keep_constant)
+{
+    const void *kept[ASSAY_MAX_BUFFERS] = {0};
+    for (int b = 0; b < ASSAY_MAX_BUFFERS; b++)
+        if (keep_constant && verifier->buffers->spec[b].constant)
+            kept[b] = verifier->input[b];
+        else
+            free((void *)verifier->input[b]);
+    expected_release(verifier);
+    product_release(verifier);
+    free(verifier->chunks);
+    free(verifier->got);
+    memset(verifier, 0, sizeof *verifier);
+    memcpy(verifier->input, kept, sizeof kept);
+}
+
+int verifier_renew(struct verifier *verifier, const struct buffers *buffers)
+{
+    release(verifier, true);
+    return compute(verifier, buffers);
 }
 
 void verifier_release(struct verifier *verifier)
 {
-    for (int b = 0; b < ASSAY_MAX_BUFFERS; b++)
-        free((void *)verifier->input[b]);
-    expected_release(verifier);
-    free(verifier->chunks);
-    free(verifier->got);
-    memset(verifier, 0, sizeof *verifier);
+    release(verifier, false);
 }
 
 /* --------------------------------------------------------------- judging -- */
@@ -253,15 +284,28 @@ static void compare_model(const struct verifier *verifier, const struct chunk *c
     }
 }
 
+static int fetch(const struct verifier *verifier, const struct chunk *chunk, const void *output)
+{
+    const struct buffers *buffers = verifier->buffers;
+    size_t element = assay_type_bytes(buffers->spec[chunk->buffer].type);
+    const char *from = (const char *)output + (size_t)chunk->begin * element;
+    return buffers->ops->to_host(buffers->device, verifier->got, from, chunk->bytes);
+}
+
+int verifier_compare(const struct verifier *verifier, const struct chunk *chunk, const void *output,
+                     struct check_result *found)
+{
+    if (fetch(verifier, chunk, output) < 0) return -1;
+    compare_reference(verifier, chunk, verifier->got, found);
+    return 0;
+}
+
 /* `model`: the expected bytes of all chunks by the variant's model, or NULL. */
 static int check_chunk(const struct verifier *verifier, const struct assay_variant *variant,
                        const struct chunk *chunk, const unsigned char *model,
                        struct check_result *found)
 {
-    const struct buffers *buffers = verifier->buffers;
-    size_t element = assay_type_bytes(buffers->spec[chunk->buffer].type);
-    const char *from = (const char *)buffers->data[chunk->buffer] + (size_t)chunk->begin * element;
-    if (buffers->ops->to_host(buffers->device, verifier->got, from, chunk->bytes) < 0) return -1;
+    if (fetch(verifier, chunk, verifier->buffers->data[chunk->buffer]) < 0) return -1;
     int64_t wrong = found->wrong;
     if (!variant->apart && verifier->expected)
         compare_reference(verifier, chunk, verifier->got, found);
@@ -321,12 +365,16 @@ int verifier_check(struct verifier *verifier, const struct assay_variant *varian
         if (verifier->buffers->ops->synchronize(verifier->buffers->device) < 0) return -1;
     }
     if (found->reason[0] || (variant->apart && variant->model == NULL)) return 0;
+    if (!variant->apart && verifier->expected)
+        found->wrong = coverage_missing(verifier->buffers, found->reason, sizeof found->reason);
+    if (found->wrong) return found->wrong < 0 ? -1 : 0;
     const unsigned char *model = NULL;
     if (variant->model && (model = expected_by_model(verifier, variant)) == NULL) return -1;
     for (int i = 0; i < verifier->chunk_count; i++)
         if (check_chunk(verifier, variant, &verifier->chunks[i], model, found) < 0) return -1;
     finish_check(verifier, found);
-    return 0;
+    if (variant->apart || found->reason[0]) return 0;
+    return product_check(verifier, found);
 }
 
 /* --------------------------------------------------------------- quality -- */

@@ -15,7 +15,7 @@ static void a_small_output_is_checked_whole(void **state)
 {
     int64_t begin[ASSAY_CHECK_PLACES], end[ASSAY_CHECK_PLACES];
     (void)state;
-    assert_int_equal(verify_plan(1000, 1, 1000, begin, end), 1);
+    assert_int_equal(verify_plan(1000, 1, 1000, 1, begin, end), 1);
     assert_int_equal(begin[0], 0);
     assert_int_equal(end[0], 1000);
 }
@@ -24,7 +24,7 @@ static void nothing_is_checked_of_nothing(void **state)
 {
     int64_t begin[ASSAY_CHECK_PLACES], end[ASSAY_CHECK_PLACES];
     (void)state;
-    assert_int_equal(verify_plan(0, 1, 1000, begin, end), 0);
+    assert_int_equal(verify_plan(0, 1, 1000, 1, begin, end), 0);
 }
 
 /* First and last elements always, chunks in order, apart, whole runs, and about
@@ -37,7 +37,7 @@ static void a_large_output_is_checked_from_end_to_end(void **state)
     for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
         for (size_t r = 0; r < sizeof runs / sizeof *runs; r++) {
             int64_t begin[ASSAY_CHECK_PLACES], end[ASSAY_CHECK_PLACES], total = 0, budget = 1000;
-            int chunks = verify_plan(counts[c], runs[r], budget, begin, end);
+            int chunks = verify_plan(counts[c], runs[r], budget, c, begin, end);
             assert_in_range(chunks, 1, ASSAY_CHECK_PLACES);
             assert_int_equal(begin[0], 0);
             assert_int_equal(end[chunks - 1], counts[c]);
@@ -58,10 +58,23 @@ static void no_long_stretch_goes_unchecked(void **state)
 {
     int64_t begin[ASSAY_CHECK_PLACES], end[ASSAY_CHECK_PLACES], count = 200000000;
     (void)state;
-    int chunks = verify_plan(count, 1, 1 << 20, begin, end);
+    int chunks = verify_plan(count, 1, 1 << 20, 1, begin, end);
     assert_int_equal(chunks, ASSAY_CHECK_PLACES);
     for (int i = 1; i < chunks; i++)
         assert_true(begin[i] - end[i - 1] <= 2 * count / ASSAY_CHECK_PLACES);
+}
+
+/* What one run does not look at, another does. */
+static void another_seed_checks_other_places(void **state)
+{
+    int64_t begin[2][ASSAY_CHECK_PLACES], end[2][ASSAY_CHECK_PLACES];
+    int moved = 0;
+    (void)state;
+    for (int i = 0; i < 2; i++)
+        verify_plan(200000000, 1, 1 << 20, 7 + (uint64_t)i, begin[i], end[i]);
+    for (int i = 0; i < ASSAY_CHECK_PLACES; i++)
+        moved += begin[0][i] != begin[1][i];
+    assert_true(moved >= ASSAY_CHECK_PLACES * 9 / 10);
 }
 
 /* --------------------------------------------------------------- judging -- */
@@ -198,9 +211,13 @@ static void a_poisoned_output_fails(void **state)
     struct bench bench;
     (void)state;
     bench_open(&bench, 10007);
-    assert_int_equal(ask(&bench).wrong, 10007);
-    assert_int_equal(buffers_poison(&bench.buffers, POISON_LAST), 0);
-    assert_int_equal(ask(&bench).wrong, 10007);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(buffers_poison(&bench.buffers), 0);
+        struct check_result found = ask(&bench);
+        assert_int_equal(found.wrong, 10007);
+        assert_string_equal(found.reason,
+                            "10007 of 10007 elements of 'y' were not written, the first at y[0]");
+    }
     bench_close(&bench);
 }
 
@@ -377,6 +394,7 @@ int main(void)
         cmocka_unit_test(nothing_is_checked_of_nothing),
         cmocka_unit_test(a_large_output_is_checked_from_end_to_end),
         cmocka_unit_test(no_long_stretch_goes_unchecked),
+        cmocka_unit_test(another_seed_checks_other_places),
         cmocka_unit_test(a_value_within_the_tolerance_is_right),
         cmocka_unit_test(an_element_s_own_bound_comes_before_the_tolerance),
         cmocka_unit_test(nan_is_right_only_where_nan_is_expected),

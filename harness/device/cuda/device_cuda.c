@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "device/cuda/check_cuda.h"
 #include "device/cuda/cupti.h"
 #include "device/cuda/device_cuda.h"
 #include "device/cuda/device_kernels.h"
@@ -92,6 +93,7 @@ static int make_resources(struct device *device)
     if (cuda_check(cudaMalloc((void **)&device->sum, sizeof *device->sum), "allocating") < 0 ||
         cuda_check(cudaMalloc((void **)&device->hard, MAX_HARD * sizeof(float)), "allocating") <
             0 ||
+        cuda_check(cudaMalloc(&device->found, FOUND_BYTES), "allocating") < 0 ||
         cuda_check(cudaMalloc(&device->flush, device->flush_bytes), "allocating the flush buffer") <
             0)
         return -1;
@@ -108,6 +110,7 @@ static void cuda_close(struct device *device)
     cudaFree(device->flush);
     cudaFree(device->sum);
     cudaFree(device->hard);
+    cudaFree(device->found);
     if (device->stream) cudaStreamDestroy(device->stream);
     if (device->cupti) cupti_close();
     if (device->nvml) nvml_close();
@@ -281,6 +284,11 @@ const struct device_ops device_cuda = {
     .to_host = cuda_to_host,
     .from_host = cuda_from_host,
     .set = cuda_set,
+    .poison = cuda_poison,
+    .unwritten = cuda_unwritten,
+    .copy = cuda_copy,
+    .differ = cuda_differ,
+    .signed_sums = cuda_signed_sums,
     .fill = cuda_fill,
     .checksum = cuda_checksum,
     .now_s = device_wall_s,

@@ -43,6 +43,7 @@ static int buffers(const struct assay_shape *shape, struct assay_buffer out[ASSA
         fill = (struct assay_fill){.kind = ASSAY_FILL_INTEGER, .a = -1024, .b = 1024};
     out[LINEAR_X] = (struct assay_buffer){"x", ASSAY_IN, type, m * k, fill};
     out[LINEAR_W] = (struct assay_buffer){"w", ASSAY_IN, type, n * k, fill};
+    out[LINEAR_W].constant = true; /* a cached weight is transposed once, in setup */
     out[LINEAR_Y] =
         (struct assay_buffer){.name = "y", .role = ASSAY_OUT, .type = type, .count = m * n};
     if (shape->value[LINEAR_BIAS] == LINEAR_NO_BIAS) return 3;
