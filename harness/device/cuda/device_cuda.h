@@ -6,12 +6,14 @@
 
 #include <cuda_runtime_api.h>
 
+#include "case/card.h"
 #include "device/device.h"
 
 enum { MAX_BLOCK = 64 }; /* samples per block, and event pairs allocated */
 
 struct device {
-    int index;
+    struct card_spec spec;
+    struct assay_card card; /* what it shows, within the limits of `spec` */
     bool cupti, nvml;
     bool recording;      /* CUPTI is recording now */
     bool flush_by_write; /* --flush write */
