@@ -297,12 +297,7 @@ struct assay_variant {
     enum assay_clock clock;
     int min_sm;         /* lowest compute capability x 10; 0: any */
     int max_sm;         /* highest, for instructions that only one generation has; 0: any */
-    bool arch_specific; /* needs code for sm_90a: wgmma, setmaxnreg */
-
-    /* Shared memory that a block needs at a shape that `supports` takes: the least there is a
-     * way with. Where the card has less, the case is skipped. NULL: at most 48 KiB, which every
-     * card has. */
-    int64_t (*shared_bytes)(const struct assay_shape *shape);
+    bool arch_specific; /* needs code for sm_90a: wgmma, setmaxnreg; there a block has 227 KiB */
 
     /* True for a variant that does not compute the operation's result, such as a copy of
      * the same bytes that shows the bandwidth limit. Its output is not compared with the
@@ -311,6 +306,11 @@ struct assay_variant {
 
     /* Returns NULL, or why this shape is skipped. May be NULL. */
     const char *(*supports)(const struct assay_shape *shape);
+
+    /* Shared memory that a block needs at a shape that `supports` takes: the least there is a
+     * way with. Where the card has less, the case is skipped. NULL: at most 48 KiB, which every
+     * card has. */
+    int64_t (*shared_bytes)(const struct assay_shape *shape);
 
     int (*setup)(struct assay_call *call);  /* untimed; may be NULL; 0, -1 or ASSAY_SKIP */
     int (*launch)(struct assay_call *call); /* timed: only enqueues on call->stream */
