@@ -124,12 +124,11 @@ template <int N> static int64_t blocks_needed(const struct memory_layout *layout
 /* Blocks of `kernel` that the device holds at once. */
 static int blocks_resident(memory_kernel *kernel, int64_t *blocks)
 {
-    int processors, each;
-    if (cuda_processors(&processors)) return -1;
+    int each;
     if (assay_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, MEMORY_THREADS, 0),
                    "occupancy"))
         return -1;
-    *blocks = (int64_t)processors * each;
+    *blocks = (int64_t)assay_card()->multiprocessors * each;
     return 0;
 }
 

@@ -61,8 +61,7 @@ struct choice {
 
 static int setup(struct assay_call *call)
 {
-    int processors;
-    if (cuda_processors(&processors) < 0) return -1;
+    int processors = assay_card()->multiprocessors;
     struct choice *choice = (struct choice *)malloc(sizeof *choice);
     if (!choice) return assay_error("no memory");
     int64_t width = 16 / int8_input_bytes(call->shape->value[DIM_INPUT]);

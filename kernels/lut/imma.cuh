@@ -24,7 +24,7 @@ struct imma_output {
     float unit;
 };
 
-#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+#ifdef HOPPER_CODE
 
 /* A matrix descriptor: start address, 1 KiB from atom to atom, 128-byte swizzle. */
 static __device__ __forceinline__ uint64_t imma_descriptor(const void *shared)
@@ -185,13 +185,3 @@ static __device__ __forceinline__ void imma_tile_sums(int32_t (&sum)[128], int s
 }
 
 #endif
-
-/* 0, or why this device has no such instructions: they are compute capability 9.0's
- * alone, and later cards lack them. */
-static inline int imma_check_device(void)
-{
-    int major;
-    if (cuda_limit(cudaDevAttrComputeCapabilityMajor, "compute capability", &major)) return -1;
-    if (major == 9) return 0;
-    return assay_error("wgmma is an instruction of compute capability 9.0 alone");
-}

@@ -134,6 +134,12 @@ static const char *supports(const struct assay_shape *shape)
     return PRODUCT->supports ? PRODUCT->supports(shape) : NULL;
 }
 
+template <const struct assay_variant *PRODUCT>
+static int64_t shared_bytes(const struct assay_shape *shape)
+{
+    return PRODUCT->shared_bytes ? PRODUCT->shared_bytes(shape) : 0;
+}
+
 template <const struct assay_variant *PRODUCT> static int setup(struct assay_call *call)
 {
     return setup_with(call, PRODUCT);
@@ -157,6 +163,7 @@ static const struct assay_variant by_table = {
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,
     .supports = supports<&lut_smem_i8>,
+    .shared_bytes = shared_bytes<&lut_smem_i8>,
     .setup = setup<&lut_smem_i8>,
     .launch = launch<&lut_smem_i8>,
     .teardown = teardown<&lut_smem_i8>,
@@ -172,6 +179,7 @@ static const struct assay_variant by_dp4a = {
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,
     .supports = supports<&lut_decode_dp4a>,
+    .shared_bytes = shared_bytes<&lut_decode_dp4a>,
     .setup = setup<&lut_decode_dp4a>,
     .launch = launch<&lut_decode_dp4a>,
     .teardown = teardown<&lut_decode_dp4a>,
@@ -187,7 +195,10 @@ static const struct assay_variant by_imma = {
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,
     .min_sm = 90,
+    .max_sm = 90,
+    .arch_specific = true,
     .supports = supports<&lut_decode_imma>,
+    .shared_bytes = shared_bytes<&lut_decode_imma>,
     .setup = setup<&lut_decode_imma>,
     .launch = launch<&lut_decode_imma>,
     .teardown = teardown<&lut_decode_imma>,
@@ -203,7 +214,10 @@ static const struct assay_variant by_staged = {
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,
     .min_sm = 90,
+    .max_sm = 90,
+    .arch_specific = true,
     .supports = supports<&lut_decode_imma_staged>,
+    .shared_bytes = shared_bytes<&lut_decode_imma_staged>,
     .setup = setup<&lut_decode_imma_staged>,
     .launch = launch<&lut_decode_imma_staged>,
     .teardown = teardown<&lut_decode_imma_staged>,
@@ -220,6 +234,7 @@ static const struct assay_variant by_gemv = {
     .clock = ASSAY_CLOCK_DEVICE,
     .min_sm = 80,
     .supports = supports<&lut_decode_gemv>,
+    .shared_bytes = shared_bytes<&lut_decode_gemv>,
     .setup = setup<&lut_decode_gemv>,
     .launch = launch<&lut_decode_gemv>,
     .teardown = teardown<&lut_decode_gemv>,

@@ -16,7 +16,6 @@
 #include "codec_unfused.h"
 #include "kernels/codec/layers/conv3d.h"
 #include "kernels/codec/layers/group_norm.h"
-#include "kernels/cuda/cuda_limits.h"
 #include "kernels/codec/layers/pixel_shuffle.h"
 #include "kernels/codec/layers/sigmoid.h"
 #include "kernels/codec/search/vq_search.h"
@@ -44,7 +43,7 @@ static int setup(struct assay_call *call)
     net->leaves = leaves;
     net->stream = call->stream;
     const size_t weight_bytes = sizeof(float) * net->weights->count;
-    if (cuda_processors(&net->processors)) return -1;
+    net->processors = assay_card()->multiprocessors;
     if (vq_search_prepare(SEARCH_FP32)) return -1;
     if (cuda_error(cudaMalloc((void **)&net->storage, weight_bytes), "weights")) return -1;
     if (cuda_error(

@@ -10,7 +10,6 @@
 #include "kernels/cuda/cuda_error.h"
 #include "codec_net_fused.h"
 #include "codec_pack.h"
-#include "kernels/cuda/cuda_limits.h"
 
 struct codec_net {
     void *memory;
@@ -163,16 +162,6 @@ static int net_fill(struct codec_net *net, const struct codec_weights *weights)
     return status;
 }
 
-/* Clusters came with compute capability 9.0. */
-static int net_processors(struct codec_net *net)
-{
-    int major;
-    net->processors = 1;
-    if (cuda_limit(cudaDevAttrComputeCapabilityMajor, "compute capability", &major)) return -1;
-    if (major < 9) return 0;
-    return cuda_processors(&net->processors);
-}
-
 int codec_net_create(struct codec_net **net, const struct codec_weights *weights)
 {
     *net = NULL;
@@ -181,7 +170,9 @@ int codec_net_create(struct codec_net **net, const struct codec_weights *weights
     struct codec_net *made = calloc(1, sizeof *made);
     if (!made) return assay_error("out of memory");
     made->side_by_side = 1;
-    if (net_processors(made) || net_fill(made, weights)) {
+    /* Clusters came with compute capability 9.0. */
+    made->processors = assay_card()->sm >= 90 ? assay_card()->multiprocessors : 1;
+    if (net_fill(made, weights)) {
         codec_net_destroy(made);
         return -1;
     }

@@ -40,8 +40,7 @@ template <typename C> static int allow()
 
 static int setup(struct assay_call *call)
 {
-    int processors;
-    if (cuda_processors(&processors)) return -1;
+    int processors = assay_card()->multiprocessors;
     if (allow<uint8_t>() || allow<int64_t>() || allow<float>()) return -1;
     struct plan *plan = (struct plan *)malloc(sizeof *plan);
     if (!plan) return assay_error("out of memory");

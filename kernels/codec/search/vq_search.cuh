@@ -49,8 +49,7 @@ struct search_plan {
 
 static inline int search_plan_make(struct assay_call *call)
 {
-    int processors;
-    if (cuda_processors(&processors)) return -1;
+    int processors = assay_card()->multiprocessors;
     struct search_plan *plan = (struct search_plan *)malloc(sizeof *plan);
     if (!plan) return assay_error("out of memory");
     plan->processors = processors;
