@@ -28,7 +28,6 @@ struct unfused {
     float *storage;                      /* the same on the device */
     float *layers, *layer[LAYERS];       /* one piece: x, and two between */
     int64_t leaves;
-    int processors;
     void *stream;
 };
 
@@ -43,7 +42,6 @@ static int setup(struct assay_call *call)
     net->leaves = leaves;
     net->stream = call->stream;
     const size_t weight_bytes = sizeof(float) * net->weights->count;
-    net->processors = assay_card()->multiprocessors;
     if (vq_search_prepare(SEARCH_FP32)) return -1;
     if (cuda_error(cudaMalloc((void **)&net->storage, weight_bytes), "weights")) return -1;
     if (cuda_error(
@@ -56,6 +54,12 @@ static int setup(struct assay_call *call)
     for (int i = 0; i < LAYERS; i++)
         net->layer[i] = net->layers + i * MOST * leaves;
     return 0;
+}
+
+static int64_t shared_bytes(const struct assay_shape *shape)
+{
+    (void)shape;
+    return vq_search_shared_bytes();
 }
 
 static void teardown(struct assay_call *call)
@@ -138,7 +142,7 @@ static int launch_encode(struct assay_call *call)
     if (conv(net, &w->project, SMALL, 1, x, a)) return -1;
     if (unfused_vectors(a, b, net->leaves, call->stream)) return -1;
     return vq_search_enqueue(b, at(net, w->codebook), call->buffer[ENCODE_CODES], net->leaves,
-                             SEARCH_FP32, net->processors, call->stream);
+                             SEARCH_FP32, call->stream);
 }
 
 static int launch_decode(struct assay_call *call)
@@ -169,6 +173,7 @@ static const struct assay_variant encode_unfused = {
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,
     .min_sm = 80,
+    .shared_bytes = shared_bytes,
     .setup = setup,
     .launch = launch_encode,
     .teardown = teardown,
@@ -183,6 +188,7 @@ static const struct assay_variant decode_unfused = {
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,
     .min_sm = 80,
+    .shared_bytes = shared_bytes,
     .setup = setup,
     .launch = launch_decode,
     .teardown = teardown,
