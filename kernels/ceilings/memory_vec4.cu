@@ -16,7 +16,6 @@
  */
 #include <stdlib.h>
 
-#include "kernels/cuda/cuda_limits.h"
 #include "memory.cuh"
 
 enum { WARPS = MEMORY_THREADS / 32, SLICE_STEPS = MEMORY_SLICE / (4 * 32) };

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 
 #include "int8.cuh"
-#include "kernels/cuda/cuda_limits.h"
 
 enum { THREADS = 256, WIDTH = 4 };
 

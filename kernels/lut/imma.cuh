@@ -13,7 +13,6 @@
 #include "lut_cuda.h"
 
 #include "imma.h"
-#include "kernels/cuda/cuda_limits.h"
 #include "kernels/cuda/hopper.cuh"
 
 struct imma_output {

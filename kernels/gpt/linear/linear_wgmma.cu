@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "kernels/cuda/cuda_limits.h"
 #include "linear_wgmma_launch.cuh"
 
 /* One kernel. */
