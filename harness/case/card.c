@@ -78,17 +78,17 @@ void card_limits_text(const struct card_spec *spec, char *out, size_t size)
         text_add(out, size, ",", "shared=%lldKi", (long long)(spec->shared_bytes >> 10));
 }
 
-int card_limit(struct assay_card *card, const struct card_spec *spec)
+int card_limit(struct assay_card *card, int compute_capability, const struct card_spec *spec)
 {
     const int64_t RESERVED = 1024; /* of a multiprocessor, for each block */
-    if (spec->sm > card->sm)
-        return assay_error("sm=%d is no limit: card and build have %d", spec->sm, card->sm);
+    if (spec->sm > compute_capability)
+        return assay_error("sm=%d is no limit: the card has %d", spec->sm, compute_capability);
     if (spec->shared_bytes > card->shared_bytes)
         return assay_error("shared=%lldKi is no limit: the card has %lldKi",
                            (long long)(spec->shared_bytes >> 10),
                            (long long)(card->shared_bytes >> 10));
     if (spec->sm || spec->shared_bytes) card->arch_specific = false;
-    if (spec->sm) card->sm = spec->sm;
+    if (spec->sm && spec->sm < card->sm) card->sm = spec->sm;
     if (spec->shared_bytes) {
         card->shared_bytes = spec->shared_bytes;
         if (card->shared_sm_bytes > spec->shared_bytes + RESERVED)

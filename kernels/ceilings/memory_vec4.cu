@@ -16,6 +16,7 @@
  */
 #include <stdlib.h>
 
+#include "kernels/cuda/ampere.cuh"
 #include "memory.cuh"
 
 enum { WARPS = MEMORY_THREADS / 32, SLICE_STEPS = MEMORY_SLICE / (4 * 32) };
@@ -85,7 +86,12 @@ static __global__ void __launch_bounds__(MEMORY_THREADS)
             for (int64_t i = first + lane; i < in_words; i += 32)
                 word ^= in[i];
         }
+#ifdef AMPERE_CODE
         word = __reduce_xor_sync(0xffffffff, word);
+#else
+        for (int lanes = 16; lanes > 0; lanes /= 2)
+            word ^= __shfl_xor_sync(0xffffffff, word, lanes);
+#endif
         if (lane == 0) out[slice] = word;
     }
 }

@@ -16,6 +16,7 @@
  */
 #include "gemv.cuh"
 #include "gemv_q4.h"
+#include "kernels/cuda/ampere.cuh"
 #include "lut_cuda.h"
 
 template <int M> struct q2_code {
@@ -103,10 +104,14 @@ __device__ __forceinline__ void q2_code<M>::fill(const gemv_args &args, const ge
 static __device__ __forceinline__ void multiply(int32_t sum[4], uint4 a, uint32_t low,
                                                 uint32_t high)
 {
+#ifdef AMPERE_CODE
     asm("mma.sync.aligned.m16n8k32.row.col.s32.s8.u8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
         "{%8, %9}, {%0, %1, %2, %3};"
         : "+r"(sum[0]), "+r"(sum[1]), "+r"(sum[2]), "+r"(sum[3])
         : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(low), "r"(high));
+#else
+    __trap();
+#endif
 }
 
 static __device__ __forceinline__ uint32_t word_of(uint4 codes, int i)

@@ -29,6 +29,7 @@
 
 #include "gemv.cuh"
 #include "gemv_q4.h"
+#include "kernels/cuda/ampere.cuh"
 
 /* SHARED: the table is in shared memory. Where a block has not so much, look-ups go to L1 and L2.
  */
@@ -148,10 +149,14 @@ static __device__ __forceinline__ void decode_pair(const char *table, uint4 code
 /* m16n8k32: bytes of 16 columns of B, none negative, times signed bytes of 8 rows of A. */
 static __device__ __forceinline__ void multiply(int32_t sum[4], uint4 b, uint2 a)
 {
+#ifdef AMPERE_CODE
     asm("mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
         "{%8, %9}, {%0, %1, %2, %3};"
         : "+r"(sum[0]), "+r"(sum[1]), "+r"(sum[2]), "+r"(sum[3])
         : "r"(b.x), "r"(b.y), "r"(b.z), "r"(b.w), "r"(a.x), "r"(a.y));
+#else
+    __trap();
+#endif
 }
 
 /* One chunk. Lanes of rows beyond A's take its last one again: what they add up is never

@@ -85,7 +85,8 @@ static int setup_with(struct assay_call *call, const struct assay_variant *produ
     state->inner.buffer[LUT_B] = call->buffer[LINEAR_W];
     state->inner.buffer[LUT_C] = call->buffer[LINEAR_C];
     state->inner.stream = call->stream;
-    if (product->setup(&state->inner)) return -1;
+    int status = product->setup(&state->inner);
+    if (status) return status;
     call->workspace_bytes += (int64_t)bytes + state->inner.workspace_bytes;
     return 0;
 }
@@ -224,6 +225,23 @@ static const struct assay_variant by_staged = {
     .check = linear_check,
 };
 ASSAY_REGISTER_VARIANT(by_staged);
+
+static const struct assay_variant by_mma = {
+    .operation = "quantized_linear",
+    .name = "encode_mma",
+    .summary = "encode, then decode_mma: any code that fits int8",
+    .kind = ASSAY_KERNEL,
+    .place = ASSAY_CUDA,
+    .clock = ASSAY_CLOCK_DEVICE,
+    .min_sm = 80,
+    .supports = supports<&lut_decode_mma>,
+    .shared_bytes = shared_bytes<&lut_decode_mma>,
+    .setup = setup<&lut_decode_mma>,
+    .launch = launch<&lut_decode_mma>,
+    .teardown = teardown<&lut_decode_mma>,
+    .check = linear_check,
+};
+ASSAY_REGISTER_VARIANT(by_mma);
 
 static const struct assay_variant by_gemv = {
     .operation = "quantized_linear",

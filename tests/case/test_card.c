@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -100,7 +101,7 @@ static struct assay_card limited(const char *text)
     struct card_spec spec;
     struct assay_card card = h200;
     assert_int_equal(card_spec_parse(text, &spec), 0);
-    if (card_limit(&card, &spec) < 0) fail_msg("%s: %s", text, assay_last_error());
+    if (card_limit(&card, 90, &spec) < 0) fail_msg("%s: %s", text, assay_last_error());
     return card;
 }
 
@@ -129,15 +130,25 @@ static void any_limit_takes_the_code_for_one_generation(void **state)
     assert_false(limited("cuda:0,shared=99Ki").arch_specific);
 }
 
+/* A card of 8.6 with a build for sm_80. */
+static void the_build_may_have_less_than_the_limit(void **state)
+{
+    (void)state;
+    struct assay_card card = {.sm = 80, .shared_bytes = 227 << 10};
+    struct card_spec spec = {.sm = 86};
+    assert_int_equal(card_limit(&card, 90, &spec), 0);
+    assert_int_equal(card.sm, 80);
+}
+
 static void a_card_cannot_show_more_than_it_has(void **state)
 {
     (void)state;
     struct assay_card card = h200;
     struct card_spec spec = {.sm = 120};
-    assert_int_equal(card_limit(&card, &spec), -1);
-    assert_string_equal(assay_last_error(), "sm=120 is no limit: card and build have 90");
+    assert_int_equal(card_limit(&card, 90, &spec), -1);
+    assert_string_equal(assay_last_error(), "sm=120 is no limit: the card has 90");
     spec = (struct card_spec){.shared_bytes = 228 << 10};
-    assert_int_equal(card_limit(&card, &spec), -1);
+    assert_int_equal(card_limit(&card, 90, &spec), -1);
     assert_string_equal(assay_last_error(), "shared=228Ki is no limit: the card has 227Ki");
     expect_card(&card, &h200);
 }
@@ -158,6 +169,7 @@ int main(void)
         cmocka_unit_test(what_is_no_device_or_no_limit_is_refused),
         cmocka_unit_test(limits_show_less_of_a_card),
         cmocka_unit_test(any_limit_takes_the_code_for_one_generation),
+        cmocka_unit_test(the_build_may_have_less_than_the_limit),
         cmocka_unit_test(a_card_cannot_show_more_than_it_has),
         cmocka_unit_test(kernels_see_what_is_shown),
     };

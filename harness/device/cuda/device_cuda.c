@@ -85,6 +85,11 @@ static int make_resources(struct device *device)
                       "setting the flush buffer");
 }
 
+static int compute_capability(const struct device *device)
+{
+    return 10 * device->properties.major + device->properties.minor;
+}
+
 /* The first launch: the driver chooses from the builds in this program. */
 static int find_card(struct device *device)
 {
@@ -103,7 +108,7 @@ static int find_card(struct device *device)
         .shared_sm_bytes = (int64_t)properties->sharedMemPerMultiprocessor,
         .l2_bytes = properties->l2CacheSize,
     };
-    if (card_limit(&device->card, &device->spec) < 0) return -1;
+    if (card_limit(&device->card, compute_capability(device), &device->spec) < 0) return -1;
     card_show(&device->card);
     return 0;
 }
@@ -180,8 +185,7 @@ static void describe_limits(const struct device *device, struct device_info *inf
     char limits[RESULT_MAX_PROPERTY / 2];
     card_limits_text(&device->spec, limits, sizeof limits);
     info->card = device->card;
-    info->compute_capability =
-        device->spec.sm ? device->spec.sm : 10 * properties->major + properties->minor;
+    info->compute_capability = device->spec.sm ? device->spec.sm : compute_capability(device);
     snprintf(info->spec, sizeof info->spec, "cuda:%d%s%s", device->spec.index, *limits ? "," : "",
              limits);
     snprintf(info->name, sizeof info->name, "%.60s%s%s", properties->name,

@@ -29,6 +29,7 @@
  */
 #pragma once
 
+#include "kernels/cuda/ampere.cuh"
 #include "kernels/cuda/cuda_limits.h"
 #include "vq_search.cuh"
 
@@ -39,35 +40,51 @@ enum { MMA_TILES = CODEWORDS / 8 }; /* of 8 codewords */
 
 static __device__ __forceinline__ uint32_t mma_tf32(float x)
 {
-    uint32_t rounded;
+    uint32_t rounded = 0;
+#ifdef AMPERE_CODE
     asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(rounded) : "f"(x));
+#else
+    __trap();
+#endif
     return rounded;
 }
 
 /* Two numbers as bf16 in a word, `low` in the lower half. */
 static __device__ __forceinline__ uint32_t mma_bf16x2(float low, float high)
 {
-    uint32_t pair;
+    uint32_t pair = 0;
+#ifdef AMPERE_CODE
     asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+#else
+    __trap();
+#endif
     return pair;
 }
 
 static __device__ __forceinline__ void mma_m16n8k8(float sum[4], const uint32_t a[4],
                                                    const uint32_t b[2])
 {
+#ifdef AMPERE_CODE
     asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
         "{%8, %9}, {%0, %1, %2, %3};"
         : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+#else
+    __trap();
+#endif
 }
 
 static __device__ __forceinline__ void mma_m16n8k16(float sum[4], const uint32_t a[4],
                                                     const uint32_t b[2])
 {
+#ifdef AMPERE_CODE
     asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
         "{%8, %9}, {%0, %1, %2, %3};"
         : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+#else
+    __trap();
+#endif
 }
 
 /* x itself, as the result of an operation that the compiler cannot see through, since
