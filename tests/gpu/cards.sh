@@ -16,7 +16,10 @@
 set -u
 : "${ASSAY:?}" "${TMP:?}"
 card=${CARD:-cuda:0}
-[ $# -gt 0 ] || set -- smoke core int8 lattice lut gpt gpt-models codec codec-long ceilings copies transfers
+if [ $# -eq 0 ]; then
+    set -- smoke core # with one program, as in make check-gpu: minutes
+    [ -z "${ASSAY_PTX:-}" ] || set -- "$@" int8 lattice lut gpt gpt-models codec codec-long ceilings copies transfers
+fi
 
 # Name, program, limits. From sm=90 without its own code: TMA and clusters, no wgmma, which is what
 # PTX of compute_90 is to later cards.
