@@ -41,9 +41,8 @@ struct decode_memory {
     int slot;
 };
 
-/* x, the residual stream, follows in shared memory unless it is outside. */
+/* x, the residual stream, is in front of it in shared memory, unless it is outside. */
 constexpr int WIDE_X_BYTES = SMALL_VOXELS * WIDE_PIECES * 16;
-constexpr int DECODE_BYTES = ((int)sizeof(struct decode_memory) + 15) / 16 * 16;
 static_assert(WIDE_X_BYTES == FUSED_SLOT_BYTES);
 
 /* x = conv3 of the codewords, for the block's share of the channels. A thread has four channels of
@@ -232,8 +231,9 @@ static __global__ void __launch_bounds__(NET_THREADS, 1)
            const __grid_constant__ struct fused_outside outside, const uint8_t *__restrict__ codes,
            float *__restrict__ leaves_out, int64_t leaves)
 {
-    struct decode_memory *memory = (struct decode_memory *)decode_shared;
-    float4 *x = decode_shared + DECODE_BYTES / 16;
+    float4 *x = decode_shared;
+    struct decode_memory *memory =
+        (struct decode_memory *)(decode_shared + (OUTSIDE ? 0 : WIDE_X_BYTES / 16));
     if (OUTSIDE) x = outside_take(outside, &memory->slot);
     decode_leaves(team_alone(), memory, x, weights, codes, leaves_out, leaves);
     if (OUTSIDE) outside_leave(outside, memory->slot);
@@ -247,8 +247,9 @@ static __global__ void __launch_bounds__(NET_THREADS, 1)
                       int64_t leaves)
 {
 #if __CUDA_ARCH__ >= 900
-    decode_leaves(team_cluster<BLOCKS>(), (struct decode_memory *)decode_shared,
-                  decode_shared + DECODE_BYTES / 16, weights, codes, leaves_out, leaves);
+    decode_leaves(team_cluster<BLOCKS>(),
+                  (struct decode_memory *)(decode_shared + WIDE_X_BYTES / 16), decode_shared,
+                  weights, codes, leaves_out, leaves);
 #else
     __trap(); /* launched by code for sm_90 and later alone */
 #endif
@@ -258,7 +259,7 @@ static __global__ void __launch_bounds__(NET_THREADS, 1)
 
 int64_t fused_decode_shared_bytes(bool outside)
 {
-    return DECODE_BYTES + (outside ? 0 : WIDE_X_BYTES);
+    return (int64_t)sizeof(struct decode_memory) + (outside ? 0 : WIDE_X_BYTES);
 }
 
 int fused_prepare_decode(bool outside)

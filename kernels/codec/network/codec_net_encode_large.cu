@@ -24,9 +24,9 @@ struct large_memory {
     int slot;
 };
 
-/* x, the residual stream, follows in shared memory unless it is outside. */
+/* x, the residual stream, is in front of it in shared memory, unless it is outside. */
 constexpr int LARGE_X_BYTES = LARGE_VOXELS * STEM_PIECES * 16;
-static_assert(LARGE_X_BYTES == FUSED_SLOT_BYTES && sizeof(struct large_memory) % 16 == 0);
+static_assert(LARGE_X_BYTES == FUSED_SLOT_BYTES);
 
 static __device__ __forceinline__ void load_leaves(float *input, const float *__restrict__ from,
                                                    int64_t first, int64_t leaves)
@@ -326,8 +326,9 @@ static __global__ void __launch_bounds__(NET_THREADS, 1)
                  const float *__restrict__ leaves_in, float *__restrict__ to, int64_t leaves)
 {
     extern __shared__ float4 large_shared[];
-    struct large_memory *memory = (struct large_memory *)large_shared;
-    float4 *x = (float4 *)(memory + 1);
+    float4 *x = large_shared;
+    struct large_memory *memory =
+        (struct large_memory *)(large_shared + (OUTSIDE ? 0 : LARGE_X_BYTES / 16));
     if (OUTSIDE) x = outside_take(outside, &memory->slot);
     const int64_t first = (int64_t)blockIdx.x * LARGE_LEAVES;
     load_leaves(memory->input, leaves_in, first, leaves);
