@@ -180,6 +180,22 @@ struct assay_span {
     double begin_ns, end_ns;
 };
 
+/* ----------------------------------------------------------------- card -- */
+
+/* What the GPU offers to the code of this program. A variant asks this and never the device: what a
+ * kernel may do depends on the code that was built as much as on the card, and `--device
+ * cuda:0,sm=80,shared=163Ki` shows less than the card has, so that one card tries the code of
+ * another. Valid in setup and launch; all 0 where no GPU is open. */
+struct assay_card {
+    int sm; /* compute capability x 10 of the machine code or PTX that the driver took */
+    bool arch_specific; /* that code is for sm_90a: wgmma, setmaxnreg */
+    int multiprocessors;
+    int64_t shared_bytes;    /* shared memory, the most that a block can have */
+    int64_t shared_sm_bytes; /* of a multiprocessor */
+    int64_t l2_bytes;
+};
+const struct assay_card *assay_card(void);
+
 /* ------------------------------------------------------------ operation -- */
 
 struct assay_operation {
@@ -286,8 +302,9 @@ struct assay_variant {
     enum assay_kind kind;
     enum assay_place place;
     enum assay_clock clock;
-    int min_sm; /* lowest compute capability x 10; 0: any */
-    int max_sm; /* highest, for instructions that only one generation has; 0: any */
+    int min_sm;         /* lowest compute capability x 10; 0: any */
+    int max_sm;         /* highest, for instructions that only one generation has; 0: any */
+    bool arch_specific; /* needs code for sm_90a: wgmma, setmaxnreg; there a block has 227 KiB */
 
     /* True for a variant that does not compute the operation's result, such as a copy of
      * the same bytes that shows the bandwidth limit. Its output is not compared with the
@@ -296,6 +313,11 @@ struct assay_variant {
 
     /* Returns NULL, or why this shape is skipped. May be NULL. */
     const char *(*supports)(const struct assay_shape *shape);
+
+    /* Shared memory that a block needs at a shape that `supports` takes: the least there is a
+     * way with. Where the card has less, the case is skipped. NULL: at most 48 KiB, which every
+     * card has. */
+    int64_t (*shared_bytes)(const struct assay_shape *shape);
 
     int (*setup)(struct assay_call *call);  /* untimed; may be NULL; 0, -1 or ASSAY_SKIP */
     int (*launch)(struct assay_call *call); /* timed: only enqueues on call->stream */

@@ -6,6 +6,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include "case/card.h"
 #include "device/device.h"
 
 enum {
@@ -14,7 +15,8 @@ enum {
 };
 
 struct device {
-    int index;
+    struct card_spec spec;
+    struct assay_card card; /* what it shows, within the limits of `spec` */
     bool cupti, nvml;
     bool recording;      /* CUPTI is recording now */
     bool flush_by_write; /* --flush write */

@@ -17,7 +17,6 @@
 #include "codec_unfused.h"
 #include "kernels/codec/layers/conv3d.h"
 #include "kernels/codec/layers/group_norm.h"
-#include "kernels/cuda/cuda_limits.h"
 #include "kernels/codec/layers/pixel_shuffle.h"
 #include "kernels/codec/layers/sigmoid.h"
 #include "kernels/codec/search/vq_search.h"
@@ -32,7 +31,6 @@ struct unfused {
     float *layers, *layer[LAYERS]; /* one piece: x, and two between */
     int64_t leaves;
     bool tf32; /* convolutions */
-    int processors;
     void *stream;
 };
 
@@ -48,7 +46,6 @@ static int setup(struct assay_call *call)
     net->tf32 = call->shape->value[BATCH_TYPE] == BATCH_TF32;
     net->stream = call->stream;
     const size_t weight_bytes = sizeof(float) * net->weights->count;
-    if (cuda_processors(&net->processors)) return -1;
     if (vq_search_prepare(SEARCH_FP32)) return -1;
     if (cuda_error(cudaMalloc((void **)&net->storage, weight_bytes), "weights")) return -1;
     if (cuda_error(
@@ -61,6 +58,12 @@ static int setup(struct assay_call *call)
     for (int i = 0; i < LAYERS; i++)
         net->layer[i] = net->layers + i * MOST * leaves;
     return 0;
+}
+
+static int64_t shared_bytes(const struct assay_shape *shape)
+{
+    (void)shape;
+    return vq_search_shared_bytes();
 }
 
 static void teardown(struct assay_call *call)
@@ -143,7 +146,7 @@ static int launch_encode(struct assay_call *call)
     if (conv(net, &w->project, SMALL, 1, x, a)) return -1;
     if (unfused_vectors(a, b, net->leaves, call->stream)) return -1;
     return vq_search_enqueue(b, at(net, w->codebook), call->buffer[ENCODE_CODES], net->leaves,
-                             SEARCH_FP32, net->processors, call->stream);
+                             SEARCH_FP32, call->stream);
 }
 
 static int launch_decode(struct assay_call *call)
@@ -174,6 +177,7 @@ static const struct assay_variant encode_unfused = {
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,
     .min_sm = 80,
+    .shared_bytes = shared_bytes,
     .setup = setup,
     .launch = launch_encode,
     .teardown = teardown,
@@ -188,6 +192,7 @@ static const struct assay_variant decode_unfused = {
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,
     .min_sm = 80,
+    .shared_bytes = shared_bytes,
     .setup = setup,
     .launch = launch_decode,
     .teardown = teardown,
