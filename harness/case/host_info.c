@@ -93,13 +93,12 @@ static void describe_container(struct host_info *info, const char *root)
              container[0] && machine[0] ? ", " : "", machine);
 }
 
-static void describe_cpu(struct host_info *info, const char *root, const char *architecture)
+bool host_cpu_name(char *out, size_t size, const char *root)
 {
     char text[SYSTEM_FILE_START];
     system_file_read(root, "/proc/cpuinfo", text, sizeof text);
-    value_of(text, "model name", info->cpu, sizeof info->cpu);
-    /* On Arm the kernel gives no model name. */
-    if (!info->cpu[0]) snprintf(info->cpu, sizeof info->cpu, "%s", architecture);
+    value_of(text, "model name", out, size);
+    return out[0] != '\0';
 }
 
 static void describe_memory(struct host_info *info, const char *root)
@@ -144,7 +143,8 @@ void host_describe_below(struct host_info *info, const char *root)
         snprintf(info->hostname, sizeof info->hostname, "%s", names.nodename);
         snprintf(info->kernel, sizeof info->kernel, "%.20s %.100s", names.sysname, names.release);
     }
-    describe_cpu(info, root, names.machine);
+    if (!host_cpu_name(info->cpu, sizeof info->cpu, root))
+        snprintf(info->cpu, sizeof info->cpu, "%s", names.machine);
     describe_os(info, root);
     describe_memory(info, root);
     describe_container(info, root);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "case/registry.h"
 #include "case/shape.h"
 
@@ -236,13 +237,11 @@ void registry_libraries(enum assay_place place, char *out, size_t size)
 {
     const struct assay_library *const *begin = __start_assay_libraries;
     const struct assay_library *const *end = __stop_assay_libraries;
-    size_t length = 0;
     out[0] = '\0';
     for (const struct assay_library *const *entry = begin; begin && entry < end; entry++) {
         char text[128];
-        if ((*entry)->place != place || !(*entry)->version(text, sizeof text)) continue;
-        int wrote = snprintf(out + length, size - length, "%s%s", length > 0 ? ", " : "", text);
-        if (wrote > 0 && (size_t)wrote < size - length) length += (size_t)wrote;
+        if ((*entry)->place == place && (*entry)->version(text, sizeof text))
+            text_add(out, size, ", ", "%s", text);
     }
 }
 

@@ -42,6 +42,10 @@ void host_describe(struct host_info *info);
  * machine); names and cores, which come by system call, are still this machine's. */
 void host_describe_below(struct host_info *info, const char *root);
 
+/* The processor's name by the kernel, in /proc/cpuinfo below `root`; false and "" where it gives
+ * none, as on Arm. */
+bool host_cpu_name(char *out, size_t size, const char *root);
+
 struct run_info {
     char id[STORE_ID];
     char suite[ASSAY_MAX_NAME];

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/library.h"
+#include "base/text.h"
 #include "device/nvml.h"
 
 /* nvmlReturn_t, nvmlClockType_t, nvmlTemperatureSensors_t */
@@ -131,13 +132,6 @@ static double read_power_w(int (*get)(struct nvml_card *, unsigned *), double fa
     return get && get(nvml.card, &milliwatts) == NVML_SUCCESS ? milliwatts * 1e-3 : fallback;
 }
 
-static double read_energy_mj(void)
-{
-    unsigned long long millijoules = 0;
-    if (!nvml.api.energy || nvml.api.energy(nvml.card, &millijoules) != NVML_SUCCESS) return NAN;
-    return (double)millijoules;
-}
-
 static uint64_t read_clock_reasons(void)
 {
     unsigned long long bits = 0;
@@ -173,6 +167,13 @@ void nvml_describe(struct device_info *info)
     info->power_limit_w = read_power_w(nvml.api.power_limit, info->power_limit_w);
 }
 
+double nvml_energy_mj(void)
+{
+    unsigned long long millijoules = 0;
+    if (!nvml.card || !nvml.api.energy) return NAN;
+    return nvml.api.energy(nvml.card, &millijoules) == NVML_SUCCESS ? (double)millijoules : NAN;
+}
+
 void nvml_state(struct device_state *state)
 {
     *state = (struct device_state){NAN, NAN, NAN, NAN, NAN, 0, ""};
@@ -181,7 +182,7 @@ void nvml_state(struct device_state *state)
     state->memory_mhz = read_figure(nvml.api.clock, NVML_CLOCK_MEMORY, NAN);
     state->temperature_c = read_figure(nvml.api.temperature, NVML_TEMPERATURE_GPU, NAN);
     state->power_w = read_power_w(nvml.api.power, NAN);
-    state->energy_mj = read_energy_mj();
+    state->energy_mj = nvml_energy_mj();
     state->clock_reasons = read_clock_reasons();
 }
 
@@ -229,22 +230,14 @@ bool nvml_is_slowdown(uint64_t clock_reasons)
     return false;
 }
 
-static void append(char *out, size_t size, const char *text)
-{
-    size_t used = strlen(out);
-    snprintf(out + used, size - used, "%s%s", used ? ", " : "", text);
-}
-
 void nvml_reasons_text(uint64_t clock_reasons, char *out, size_t size)
 {
     if (size == 0) return;
     out[0] = '\0';
     for (int i = 0; i < REASONS; i++) {
-        if (clock_reasons & reasons[i].bit) append(out, size, reasons[i].name);
+        if (clock_reasons & reasons[i].bit) text_add(out, size, ", ", "%s", reasons[i].name);
         clock_reasons &= ~reasons[i].bit;
     }
-    if (!clock_reasons) return;
-    char unknown[32];
-    snprintf(unknown, sizeof unknown, "reason 0x%llx", (unsigned long long)clock_reasons);
-    append(out, size, unknown);
+    if (clock_reasons)
+        text_add(out, size, ", ", "reason 0x%llx", (unsigned long long)clock_reasons);
 }

@@ -33,10 +33,10 @@ int history_setting_index(struct history *history, const struct device_info *dev
         if (same_parts(&other->parts, &setting.parts, PART_FIRMWARE, PART_FLUSH)) return i;
         setting.device = other->device;
     }
-    struct history_setting *grown = grow_by_one(history->settings, count, sizeof *grown);
-    if (!grown) return assay_error("out of memory for the history");
-    history->settings = grown;
-    grown[history->setting_count++] = setting;
+    struct history_setting *added =
+        grow_add(&history->settings, &history->setting_count, sizeof setting, "the history");
+    if (!added) return -1;
+    *added = setting;
     return count;
 }
 
@@ -102,15 +102,9 @@ static bool devices_take_turns(const struct history *history, const struct histo
 
 static struct history_series *series_add(struct history *history, const struct case_id *id)
 {
-    struct history_series *grown =
-        grow_by_one(history->series, history->series_count, sizeof *grown);
-    if (!grown) {
-        assay_error("out of memory for the history");
-        return NULL;
-    }
-    history->series = grown;
-    struct history_series *series = &grown[history->series_count++];
-    *series = (struct history_series){.id = *id};
+    struct history_series *series =
+        grow_add(&history->series, &history->series_count, sizeof *series, "the history");
+    if (series) series->id = *id;
     return series;
 }
 

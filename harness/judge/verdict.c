@@ -42,12 +42,9 @@ const char *tag_name(int bit)
 
 void tags_text(unsigned tags, char *out, int size)
 {
-    int used = 0;
     out[0] = '\0';
-    for (int i = 0; i < TAGS && used < size; i++)
-        if (tags >> i & 1)
-            used +=
-                snprintf(out + used, (size_t)(size - used), "%s%s", used ? " " : "", tag_names[i]);
+    for (int i = 0; i < TAGS; i++)
+        if (tags >> i & 1) text_add(out, (size_t)size, " ", "%s", tag_names[i]);
 }
 
 /* Verdicts for which both sides have a time. */

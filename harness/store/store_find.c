@@ -90,9 +90,7 @@ static int find_prefix(struct store *store, const char *spec, char id[STORE_ID])
     query_text(&query, ":spec", spec);
     while (query_step(&query) == 1) {
         column_text(&query, "id", id, STORE_ID);
-        size_t used = strlen(listed);
-        if (count++ < MAX_LISTED)
-            snprintf(listed + used, sizeof listed - used, "%s%s", used ? ", " : "", id);
+        if (count++ < MAX_LISTED) text_add(listed, sizeof listed, ", ", "%s", id);
     }
     if (query_close(&query) != 0) return -1;
     if (count <= 1) return count;

@@ -34,19 +34,7 @@ struct launch_time {
     double time_ns; /* NAN: not ok */
 };
 
-static int out_of_memory(void)
-{
-    return assay_error("out of memory for the history");
-}
-
-/* Room for one more of `size` bytes in *list, which doubles. */
-static int grow(void *list, int count, size_t size)
-{
-    void **at = list, *grown = grow_by_one(*at, count, size);
-    if (!grown) return out_of_memory();
-    *at = grown;
-    return 0;
-}
+static const char what[] = "the history";
 
 /* ------------------------------------------------------------ launches -- */
 
@@ -60,9 +48,9 @@ static int add_run(struct history *history, struct query *query)
     column_text(query, "label", run.label, sizeof run.label);
     column_text(query, "git_commit", run.commit, sizeof run.commit);
     column_text(query, "run_started", run.started_at, sizeof run.started_at);
-    if (grow(&history->runs, history->run_count, sizeof run) != 0) return -1;
-    history->runs[history->run_count++] = run;
-    return 0;
+    struct history_run *added = grow_add(&history->runs, &history->run_count, sizeof run, what);
+    if (added) *added = run;
+    return added ? 0 : -1;
 }
 
 static int add_setting(struct history *history, struct query *query, int *index)
@@ -97,8 +85,11 @@ static int read_launches(struct reader *reader)
         status = add_run(reader->history, &query);
         key.run = reader->history->run_count - 1;
         if (status == 0) status = add_setting(reader->history, &query, &key.setting);
-        if (status == 0) status = grow(&reader->launches, reader->launch_count, sizeof key);
-        if (status == 0) reader->launches[reader->launch_count++] = key;
+        if (status != 0) break;
+        struct launch_key *added =
+            grow_add(&reader->launches, &reader->launch_count, sizeof key, what);
+        if (added) *added = key;
+        status = added ? 0 : -1;
     }
     if (query_close(&query) != 0) status = -1;
     if (status == 0 && reader->launch_count > 0)
@@ -120,9 +111,9 @@ static int add_timing(struct reader *reader, struct query *query, struct launch_
     if (!launch) return 0; /* of a gate */
     double time_ns = column_real(query, "time_ns");
     bool is_time = status_parse(status) == STATUS_OK && time_ns > 0;
-    if (grow(timings, *count, sizeof **timings) != 0) return -1;
-    (*timings)[(*count)++] =
-        (struct launch_time){launch->run, launch->setting, is_time ? time_ns : NAN};
+    struct launch_time *added = grow_add(timings, count, sizeof *added, what);
+    if (!added) return -1;
+    *added = (struct launch_time){launch->run, launch->setting, is_time ? time_ns : NAN};
     return 0;
 }
 
@@ -137,7 +128,7 @@ static int make_points(struct history_series *series, const struct launch_time *
 {
     double *scratch = calloc((size_t)count + 1, sizeof *scratch);
     series->points = calloc((size_t)count + 1, sizeof *series->points);
-    int status = scratch && series->points ? 0 : out_of_memory();
+    int status = scratch && series->points ? 0 : assay_error("out of memory for %s", what);
     for (int i = 0, end; status == 0 && i < count; i = end) {
         int launches = 0;
         for (end = i; end < count && by_run(&timings[end], &timings[i]) == 0; end++)
@@ -157,15 +148,16 @@ static int add_series(struct reader *reader, struct query *query, const struct c
 {
     struct history *history = reader->history;
     struct launch_time *timings = NULL;
-    int count = 0, status = grow(&history->series, history->series_count, sizeof *history->series);
+    int count = 0, status = 0;
     while (status == 0 && query_step(query) == 1)
         status = add_timing(reader, query, &timings, &count);
     if (query->rc != SQLITE_OK) status = -1;
     if (status == 0 && count > 0) {
-        struct history_series *series = &history->series[history->series_count++];
-        *series = (struct history_series){.id = *id};
+        struct history_series *series =
+            grow_add(&history->series, &history->series_count, sizeof *series, what);
+        if (series) series->id = *id;
         qsort(timings, (size_t)count, sizeof *timings, by_run);
-        status = make_points(series, timings, count);
+        status = series ? make_points(series, timings, count) : -1;
     }
     free(timings);
     return status;
@@ -234,9 +226,9 @@ static int read_cases(struct reader *reader, const char *cases)
 static int add_ack(const struct ack *ack, void *context)
 {
     struct history *history = context;
-    int status = grow(&history->acks, history->ack_count, sizeof *ack);
-    if (status == 0) history->acks[history->ack_count++] = *ack;
-    return status;
+    struct ack *added = grow_add(&history->acks, &history->ack_count, sizeof *ack, what);
+    if (added) *added = *ack;
+    return added ? 0 : -1;
 }
 
 /* One transaction: the rows of one moment, though a run be under way. */

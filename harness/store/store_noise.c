@@ -57,19 +57,11 @@ int store_add_noise(struct store *store, const char *comparability, const char *
     return query_run(&query);
 }
 
-static int make_room(struct noise *noise)
-{
-    struct noise_block *blocks = grow_by_one(noise->blocks, noise->count, sizeof *blocks);
-    if (!blocks) return assay_error("out of memory for the noise of unchanged code");
-    noise->blocks = blocks;
-    return 0;
-}
-
 static int read_block(struct query *query, struct noise *noise)
 {
-    if (make_room(noise) != 0) return -1;
-    struct noise_block *block = &noise->blocks[noise->count++];
-    memset(block, 0, sizeof *block);
+    struct noise_block *block =
+        grow_add(&noise->blocks, &noise->count, sizeof *block, "the noise of unchanged code");
+    if (!block) return -1;
     fields_read(query, case_fields, &block->id);
     column_text(query, "session", block->session, sizeof block->session);
     block->rounds = (int32_t)column_integer(query, "rounds");

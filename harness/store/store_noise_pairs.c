@@ -67,15 +67,12 @@ int store_read_noise_pairs(struct store *store, const char *comparability,
     *count = 0;
     query_open(&query, store, "read the pairs of launches of unchanged code", pairs_of_launches);
     query_text(&query, ":key", comparability);
-    while (query_step(&query) == 1) {
-        struct noise_pair *more = grow_by_one(*pairs, *count, sizeof *more);
-        if (!more) {
-            status = assay_error("out of memory for the pairs of launches");
-            break;
-        }
-        *pairs = more;
-        more[(*count)++] =
-            noise_pair_of(column_real(&query, "one_ns"), column_real(&query, "other_ns"));
+    while (status == 0 && query_step(&query) == 1) {
+        struct noise_pair *pair = grow_add(pairs, count, sizeof *pair, "the pairs of launches");
+        if (pair)
+            *pair = noise_pair_of(column_real(&query, "one_ns"), column_real(&query, "other_ns"));
+        else
+            status = -1;
     }
     if (query_close(&query) != 0) status = -1;
     if (status != 0) {

@@ -6,19 +6,7 @@
 #include "base/grow.h"
 #include "store/store_internal.h"
 
-/* Room for one more element; the address of the zeroed new one, or NULL. */
-static void *grow(void **array, int *count, size_t size)
-{
-    void *larger = grow_by_one(*array, *count, size);
-    if (!larger) {
-        assay_error("out of memory for a stored run");
-        return NULL;
-    }
-    *array = larger;
-    void *element = (char *)*array + (size_t)*count * size;
-    (*count)++;
-    return memset(element, 0, size);
-}
+static const char what[] = "a stored run";
 
 /* ------------------------------------------------------------- samples -- */
 
@@ -68,7 +56,7 @@ static int read_spans(struct store *store, const char *result_id, struct samples
     query_text(&query, ":result_id", result_id);
     while (query_step(&query) == 1) {
         struct stage_span *span =
-            grow((void **)&samples->span, &samples->span_count, sizeof *samples->span);
+            grow_add(&samples->span, &samples->span_count, sizeof *span, what);
         if (!span) {
             query.rc = SQLITE_NOMEM;
             break;
@@ -129,8 +117,7 @@ static int read_cases(struct store *store, const char *run_id, bool with_samples
                " WHERE launch.run_id = :run_id ORDER BY launch.number, result.ordinal");
     query_text(&query, ":run_id", run_id);
     while (status == 0 && query_step(&query) == 1) {
-        struct stored_case *stored =
-            grow((void **)&run->cases, &run->case_count, sizeof *run->cases);
+        struct stored_case *stored = grow_add(&run->cases, &run->case_count, sizeof *stored, what);
         status = stored ? read_case(&query, with_samples, stored) : -1;
     }
     return query_close(&query) == 0 ? status : -1;
@@ -162,7 +149,7 @@ static int read_launches(struct store *store, const char *run_id, struct stored_
     query_text(&query, ":run_id", run_id);
     while (status == 0 && query_step(&query) == 1) {
         struct launch_info *launch =
-            grow((void **)&run->launches, &run->launch_count, sizeof *run->launches);
+            grow_add(&run->launches, &run->launch_count, sizeof *launch, what);
         if (launch)
             read_launch(&query, launch);
         else

@@ -52,15 +52,15 @@ static int read_launch(struct store *store, int launch, struct timings *timings)
                " clock_reasons, code_hash, note FROM result WHERE launch_id = :launch"
                " AND purpose = 'case' ORDER BY ordinal");
     query_text(&query, ":launch", timings->run.launches[launch].id);
-    while (query_step(&query) == 1) {
-        struct timing *rows = grow_by_one(timings->rows, timings->count, sizeof *rows);
-        if (!rows) {
-            status = assay_error("out of memory for the times of a run");
-            break;
+    while (status == 0 && query_step(&query) == 1) {
+        struct timing *row =
+            grow_add(&timings->rows, &timings->count, sizeof *row, "the times of a run");
+        if (row) {
+            row->launch = launch;
+            read_timing(&query, row);
+        } else {
+            status = -1;
         }
-        timings->rows = rows;
-        rows[timings->count] = (struct timing){.launch = launch};
-        read_timing(&query, &rows[timings->count++]);
     }
     return query_close(&query) == 0 ? status : -1;
 }

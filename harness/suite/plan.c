@@ -93,9 +93,9 @@ static void explain_no_match(const struct plan *plan, const char *filter, char *
         snprintf(hint, size, "did you mean '%s/*'?", near);
         return;
     }
-    size_t used = (size_t)snprintf(hint, size, "a glob on operation/variant; operations here: ");
-    for (int i = 0; i < count && used < size; i++)
-        used += (size_t)snprintf(hint + used, size - used, "%s%s", i ? ", " : "", names[i]);
+    snprintf(hint, size, "a glob on operation/variant; operations here: ");
+    for (int i = 0; i < count; i++)
+        text_add(hint, size, i ? ", " : "", "%s", names[i]);
 }
 
 static int filter_groups(struct plan *plan, const char *filter)

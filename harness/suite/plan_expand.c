@@ -55,22 +55,12 @@ static const char *value_of(const struct suite_group *source, const char *name,
 
 static int read_settings(struct expansion *expansion)
 {
-    const struct suite *suite = expansion->suite;
-    struct group *pattern = &expansion->pattern;
-    struct {
-        const char *name;
-        double fallback, *value;
-    } settings[] = {
-        {"budget", suite->budget_s, &pattern->budget_s},
-        {"precision", suite->precision_pct, &pattern->precision_pct},
-        {"energy", suite->energy_s, &pattern->energy_s},
-        {"timeout", suite->timeout_s, &pattern->timeout_s},
-        {"threshold", suite->threshold_pct, &pattern->threshold_pct},
-    };
-    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
-        const struct suite_key *key = suite_key_find(expansion->source, settings[i].name);
-        *settings[i].value = settings[i].fallback;
-        if (key && suite_setting(key->name, key->value, settings[i].value))
+    for (int i = 0; i < SUITE_SETTINGS; i++) {
+        const struct suite_setting *setting = &suite_settings[i];
+        double *value = (double *)((char *)&expansion->pattern + setting->in_group);
+        const struct suite_key *key = suite_key_find(expansion->source, setting->name);
+        *value = *(const double *)((const char *)expansion->suite + setting->in_suite);
+        if (key && suite_setting_read(setting, key->value, value))
             return suite_error_here(expansion->source->file, key->line);
     }
     return 0;
@@ -209,6 +199,20 @@ static void group_reason(const struct group *group, const struct device_info *de
     }
 }
 
+/* What the variant needs of the card and of the code that was built, and is not there. */
+static void card_reason(const struct assay_variant *variant, const struct assay_shape *shape,
+                        const struct assay_card *card, char reason[ASSAY_MAX_REASON])
+{
+    int64_t shared = variant->shared_bytes ? variant->shared_bytes(shape) : 0;
+    if (variant->min_sm > card->sm || (variant->arch_specific && !card->arch_specific))
+        snprintf(reason, ASSAY_MAX_REASON, "needs code for sm_%d%s, this build has sm_%d",
+                 variant->min_sm, variant->arch_specific ? "a" : "", card->sm);
+    else if (shared > card->shared_bytes)
+        snprintf(reason, ASSAY_MAX_REASON,
+                 "needs %lld KiB of shared memory per block, this card has %lld",
+                 (long long)((shared + 1023) >> 10), (long long)(card->shared_bytes >> 10));
+}
+
 static void variant_reason(const struct assay_variant *variant, const struct assay_shape *shape,
                            const struct device_info *device, char reason[ASSAY_MAX_REASON])
 {
@@ -225,6 +229,8 @@ static void variant_reason(const struct assay_variant *variant, const struct ass
                  device->compute_capability % 10);
     else if (why)
         text_copy(reason, ASSAY_MAX_REASON, why);
+    else if (device->place == ASSAY_CUDA)
+        card_reason(variant, shape, &device->card, reason);
 }
 
 void plan_skip(struct group *group, const struct device_info *device)
@@ -266,14 +272,6 @@ static int add_variants(const struct expansion *expansion, struct group *group)
     return 0;
 }
 
-static struct group *append_group(struct plan *plan)
-{
-    struct group *groups = grow_by_one(plan->groups, plan->count, sizeof *groups);
-    if (!groups) return NULL;
-    plan->groups = groups;
-    return &plan->groups[plan->count++];
-}
-
 static int add_group(struct plan *plan, const struct expansion *expansion,
                      const struct assay_shape *shape, enum assay_temperature temperature)
 {
@@ -287,8 +285,8 @@ static int add_group(struct plan *plan, const struct expansion *expansion,
     if (plan->count == PLAN_MAX_GROUPS)
         return suite_error(source->file, source->line, "a plan has at most %d groups",
                            PLAN_MAX_GROUPS);
-    group = append_group(plan);
-    if (!group) return assay_error("out of memory");
+    group = grow_add(&plan->groups, &plan->count, sizeof *group, "the groups of the plan");
+    if (!group) return -1;
     *group = expansion->pattern;
     group->shape = *shape;
     group->temperature = temperature;

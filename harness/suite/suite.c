@@ -36,10 +36,8 @@ static bool is_among(char *const *paths, int count, const char *path)
  * are included: they become keys of the group. */
 static int add_defaults(struct suite_group *group, const struct suite_group *head)
 {
-    static const char *const inherited[] = {"budget", "precision", "energy", "timeout",
-                                            "threshold"};
-    for (size_t i = 0; i < sizeof inherited / sizeof *inherited; i++) {
-        const struct suite_key *key = suite_key_find(head, inherited[i]);
+    for (int i = 0; i < SUITE_SETTINGS; i++) {
+        const struct suite_key *key = suite_key_find(head, suite_settings[i].name);
         if (!key || suite_key_find(group, key->name)) continue;
         if (group->key_count == SUITE_MAX_KEYS)
             return suite_error(group->file, group->line, "a section has at most %d keys",
@@ -51,12 +49,11 @@ static int add_defaults(struct suite_group *group, const struct suite_group *hea
 
 static int add_group(struct suite *suite, struct suite_group *group, const struct suite_group *head)
 {
-    struct suite_group *groups = grow_by_one(suite->groups, suite->group_count, sizeof *groups);
-    if (!groups) return assay_error("out of memory");
-    suite->groups = groups;
     if (suite_check_group(group) || add_defaults(group, head)) return -1;
-    groups[suite->group_count++] = *group;
-    return 0;
+    struct suite_group *added =
+        grow_add(&suite->groups, &suite->group_count, sizeof *added, "the groups of a suite");
+    if (added) *added = *group;
+    return added ? 0 : -1;
 }
 
 /* What a claim needs is measured like any group. */
@@ -127,25 +124,16 @@ static int add_includes(struct assembly *assembly, const struct suite_file *file
 
 static void take_head(struct suite *suite, const struct suite_file *file)
 {
-    static const struct {
-        const char *name;
-        size_t offset;
-        double fallback;
-    } settings[] = {
-        {"budget", offsetof(struct suite, budget_s), 0.5},
-        {"precision", offsetof(struct suite, precision_pct), 0.5},
-        {"energy", offsetof(struct suite, energy_s), 0},
-        {"timeout", offsetof(struct suite, timeout_s), 60},
-        {"threshold", offsetof(struct suite, threshold_pct), 0},
-    };
     suite_name_of(file->path, suite->name);
     text_copy(suite->file, sizeof suite->file, file->path);
     const struct suite_key *title = suite_key_find(&file->head, "title");
     if (title) text_copy(suite->title, sizeof suite->title, title->value);
-    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
-        double *value = (double *)((char *)suite + settings[i].offset);
-        const struct suite_key *key = suite_key_find(&file->head, settings[i].name);
-        if (!key || suite_setting(key->name, key->value, value)) *value = settings[i].fallback;
+    for (int i = 0; i < SUITE_SETTINGS; i++) {
+        const struct suite_setting *setting = &suite_settings[i];
+        double *value = (double *)((char *)suite + setting->in_suite);
+        const struct suite_key *key = suite_key_find(&file->head, setting->name);
+        *value = setting->fallback;
+        if (key) suite_setting_read(setting, key->value, value); /* checked by suite_check_head */
     }
 }
 

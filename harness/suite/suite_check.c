@@ -8,42 +8,38 @@
 #include "case/registry.h"
 #include "case/result.h"
 #include "case/shape.h"
+#include "suite/plan.h"
 #include "suite/suite_check.h"
 #include "suite/suite_file.h"
 #include "suite/suite_value.h"
 
 /* -------------------------------------------------------------- settings -- */
 
-static const struct {
-    const char *name;
-    double max;
-    bool may_be_zero;
-    const char *unit;
-} settings[] = {
-    {"budget", 3600, false, "seconds"},     {"precision", 100, false, "per cent"},
-    {"energy", 3600, true, "seconds"},      {"timeout", 86400, false, "seconds"},
-    {"threshold", 1000, false, "per cent"},
+#define AT(member) offsetof(struct suite, member), offsetof(struct group, member)
+const struct suite_setting suite_settings[SUITE_SETTINGS] = {
+    {"budget", 3600, false, "seconds", 0.5, AT(budget_s)},
+    {"precision", 100, false, "per cent", 0.5, AT(precision_pct)},
+    {"energy", 3600, true, "seconds", 0, AT(energy_s)},
+    {"timeout", 86400, false, "seconds", 60, AT(timeout_s)},
+    {"threshold", 1000, false, "per cent", 0, AT(threshold_pct)},
 };
-enum { SETTINGS = sizeof settings / sizeof *settings };
+#undef AT
 
-static int setting_index(const char *name)
+static const struct suite_setting *setting_named(const char *name)
 {
-    for (int i = 0; i < SETTINGS; i++)
-        if (!strcmp(settings[i].name, name)) return i;
-    return -1;
+    for (int i = 0; i < SUITE_SETTINGS; i++)
+        if (!strcmp(suite_settings[i].name, name)) return &suite_settings[i];
+    return NULL;
 }
 
-int suite_setting(const char *name, const char *text, double *value)
+int suite_setting_read(const struct suite_setting *setting, const char *text, double *value)
 {
-    int index = setting_index(name);
-    if (index < 0) return assay_error("'%s' is not a setting", name);
     char *end;
     *value = strtod(text, &end);
-    bool in_range = *value > 0 || (*value == 0 && settings[index].may_be_zero);
-    if (end == text || *end || !isfinite(*value) || !in_range || *value > settings[index].max)
-        return assay_error("%s = %s: not a number of %s above 0 and at most %g%s", name, text,
-                           settings[index].unit, settings[index].max,
-                           settings[index].may_be_zero ? ", or 0" : "");
+    bool in_range = *value > 0 || (*value == 0 && setting->may_be_zero);
+    if (end == text || *end || !isfinite(*value) || !in_range || *value > setting->max)
+        return assay_error("%s = %s: not a number of %s above 0 and at most %g%s", setting->name,
+                           text, setting->unit, setting->max, setting->may_be_zero ? ", or 0" : "");
     return 0;
 }
 
@@ -58,11 +54,9 @@ static void suggest(char *out, size_t size, const char *word, const char *const 
         snprintf(out, size, " (did you mean '%s'?)", near);
         return;
     }
-    size_t used = 0;
-    for (int i = 0; i < count && used < size; i++)
-        used +=
-            (size_t)snprintf(out + used, size - used, "%s%s", i ? ", " : " (there are ", words[i]);
-    if (count && used < size) snprintf(out + used, size - used, ")");
+    for (int i = 0; i < count; i++)
+        text_add(out, size, ", ", "%s%s", i ? "" : " (there are ", words[i]);
+    if (count) text_add(out, size, "", ")");
 }
 
 static int unknown_operation(const char *name)
@@ -83,9 +77,8 @@ static int unknown_dim(const struct assay_operation *operation, const char *name
     int dims = shape_dims(operation);
     char all[512] = "";
     for (int i = 0; i < dims; i++) {
-        size_t used = strlen(all);
         words[i] = operation->dims[i].name;
-        snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : "", words[i]);
+        text_add(all, sizeof all, ", ", "%s", words[i]);
     }
     const char *near = text_nearest(name, words, dims);
     if (!near)
@@ -146,20 +139,6 @@ static int check_pattern(const struct assay_operation *operation, const char *pa
 
 /* ------------------------------------------------------------------- keys -- */
 
-static int check_setting(const struct assay_operation *operation, const struct suite_key *key)
-{
-    double value;
-    (void)operation;
-    return suite_setting(key->name, key->value, &value);
-}
-
-/* Its own check comes first of all; here it is fine. */
-static int check_nothing(const struct assay_operation *operation, const struct suite_key *key)
-{
-    (void)operation, (void)key;
-    return 0;
-}
-
 static int check_variants(const struct assay_operation *operation, const struct suite_key *key)
 {
     struct suite_words words;
@@ -196,17 +175,14 @@ static int check_device(const struct assay_operation *operation, const struct su
     return 0;
 }
 
-/* The keys of registry_group_keys, each with its check. */
+/* The keys of registry_group_keys that are no settings, each with its check; that of the
+ * operation comes first of all. */
 static const struct {
     const char *name;
     int (*check)(const struct assay_operation *operation, const struct suite_key *key);
 } group_rules[] = {
-    {"operation", check_nothing},       {"variants", check_variants},
-    {"temperature", check_temperature}, {"device", check_device},
-    {"baseline", check_baseline},       {"budget", check_setting},
-    {"precision", check_setting},       {"energy", check_setting},
-    {"timeout", check_setting},         {"threshold", check_setting},
-    {"expect_wrong", check_variants},
+    {"operation", NULL},      {"variants", check_variants}, {"temperature", check_temperature},
+    {"device", check_device}, {"baseline", check_baseline}, {"expect_wrong", check_variants},
 };
 
 static int check_dim(const struct assay_operation *operation, const struct suite_key *key,
@@ -231,8 +207,12 @@ static int check_dim(const struct assay_operation *operation, const struct suite
 static int check_key(const struct assay_operation *operation, const struct suite_key *key,
                      int *classes)
 {
+    const struct suite_setting *setting = setting_named(key->name);
+    double value;
+    if (setting) return suite_setting_read(setting, key->value, &value);
     for (size_t i = 0; i < sizeof group_rules / sizeof *group_rules; i++)
-        if (!strcmp(group_rules[i].name, key->name)) return group_rules[i].check(operation, key);
+        if (!strcmp(group_rules[i].name, key->name))
+            return group_rules[i].check ? group_rules[i].check(operation, key) : 0;
     return check_dim(operation, key, classes);
 }
 
@@ -255,22 +235,20 @@ int suite_check_group(const struct suite_group *group)
 
 int suite_check_head(const struct suite_group *head)
 {
-    static const char *const known[] = {"title",  "include", "budget",   "precision",
-                                        "energy", "timeout", "threshold"};
-    enum { KNOWN = sizeof known / sizeof *known };
+    enum { KNOWN = 2 + SUITE_SETTINGS };
+    const char *known[KNOWN] = {"title", "include"};
+    for (int i = 0; i < SUITE_SETTINGS; i++)
+        known[2 + i] = suite_settings[i].name;
     for (int i = 0; i < head->key_count; i++) {
         const struct suite_key *key = &head->keys[i];
-        int known_index = 0;
-        while (known_index < KNOWN && strcmp(known[known_index], key->name))
-            known_index++;
-        if (known_index == KNOWN) {
-            char hint[256];
-            suggest(hint, sizeof hint, key->name, known, KNOWN);
-            return suite_error(head->file, key->line, "[suite] has no key '%s'%s", key->name, hint);
-        }
+        const struct suite_setting *setting = setting_named(key->name);
         double value;
-        if (setting_index(key->name) >= 0 && suite_setting(key->name, key->value, &value))
+        if (setting && suite_setting_read(setting, key->value, &value))
             return suite_error_here(head->file, key->line);
+        if (setting || !strcmp(key->name, known[0]) || !strcmp(key->name, known[1])) continue;
+        char hint[256];
+        suggest(hint, sizeof hint, key->name, known, KNOWN);
+        return suite_error(head->file, key->line, "[suite] has no key '%s'%s", key->name, hint);
     }
     return 0;
 }

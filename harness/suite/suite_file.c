@@ -85,11 +85,9 @@ static int begin_labelled(struct reading *reading, const struct labelled *kind, 
         if (!strcmp((*list)[i].label, label))
             return fail(reading, "there is a [%s %s] already, at line %d", kind->word, label,
                         (*list)[i].line);
-    struct suite_group *sections = grow_by_one(*list, *count, sizeof *sections);
-    if (!sections) return fail(reading, "out of memory");
-    *list = sections;
-    struct suite_group *section = &sections[(*count)++];
-    *section = (struct suite_group){.line = reading->line};
+    struct suite_group *section = grow_add(list, count, sizeof *section, "the sections");
+    if (!section) return fail(reading, "%s", assay_last_error());
+    section->line = reading->line;
     text_copy(section->file, sizeof section->file, file->path);
     if (text_copy(section->label, sizeof section->label, label))
         return fail(reading, "the label is longer than %d characters", ASSAY_MAX_NAME - 1);

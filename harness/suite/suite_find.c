@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/datadir.h"
+#include "base/grow.h"
 #include "base/text.h"
 #include "suite/suite.h"
 #include "suite/suite_find.h"
@@ -56,11 +57,9 @@ static int add_name(struct names *names, const char *file)
     suite_name_of(file, name);
     for (int i = 0; i < names->count; i++)
         if (!strcmp(names->name[i], name)) return 0;
-    void *grown = realloc(names->name, (size_t)(names->count + 1) * sizeof *names->name);
-    if (!grown) return assay_error("out of memory");
-    names->name = grown;
-    memcpy(names->name[names->count++], name, sizeof name);
-    return 0;
+    char *added = grow_add(&names->name, &names->count, sizeof name, "the names of suites");
+    if (added) memcpy(added, name, sizeof name);
+    return added ? 0 : -1;
 }
 
 static int add_names_of(struct names *names, const char *path)
@@ -111,15 +110,12 @@ static int unknown_name(const char *name)
     const char *words[count];
     char all[512] = "";
     for (int i = 0; i < count; i++) {
-        size_t used = strlen(all);
         words[i] = names[i];
-        snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : "", names[i]);
+        text_add(all, sizeof all, ", ", "%s", names[i]);
     }
     const char *near = text_nearest(name, words, count);
-    if (near)
-        assay_error("no suite is called '%s' (did you mean '%s'?)", name, near);
-    else
-        assay_error("no suite is called '%s' (there are %s)", name, all);
+    assay_error("no suite is called '%s' (%s%s%s)", name, near ? "did you mean '" : "there are ",
+                near ? near : all, near ? "'?" : "");
     free(names);
     return -1;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/text.h"
 #include "case/shape.h"
 #include "suite/size_class.h"
@@ -43,22 +44,17 @@ int suite_words_split(struct suite_words *words, const char *list)
 struct value_list {
     const struct assay_dim *dim;
     struct suite_value *item;
-    int count, capacity;
+    int count;
 };
 
 static int append(struct value_list *list, struct suite_value value)
 {
     if (list->count == SUITE_MAX_VALUES)
         return assay_error("%s has more than %d values", list->dim->name, SUITE_MAX_VALUES);
-    if (list->count == list->capacity) {
-        int capacity = list->capacity ? 2 * list->capacity : 16;
-        struct suite_value *item = realloc(list->item, (size_t)capacity * sizeof *item);
-        if (!item) return assay_error("out of memory");
-        list->item = item;
-        list->capacity = capacity;
-    }
-    list->item[list->count++] = value;
-    return 0;
+    struct suite_value *added =
+        grow_add(&list->item, &list->count, sizeof *added, "the values of a dim");
+    if (added) *added = value;
+    return added ? 0 : -1;
 }
 
 static int append_number(struct value_list *list, int64_t value)
@@ -182,10 +178,8 @@ static int append_choice(struct value_list *list, const char *text)
     if (near)
         return assay_error("%s has no choice '%s' (did you mean '%s'?)", dim->name, text, near);
     char all[128] = "";
-    for (int64_t i = min; i <= max; i++) {
-        size_t used = strlen(all);
-        snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : "", dim->choices[i]);
-    }
+    for (int64_t i = min; i <= max; i++)
+        text_add(all, sizeof all, ", ", "%s", dim->choices[i]);
     return assay_error("%s has no choice '%s' (it has %s)", dim->name, text, all);
 }
 

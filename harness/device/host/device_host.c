@@ -12,9 +12,11 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "case/run_record.h"
 #include "device/device.h"
 #include "device/host/cache_lines.h"
 #include "device/host/host_cache.h"
+#include "device/host/host_check.h"
 #include "device/host/host_memory.h"
 #include "device/nvtx.h"
 
@@ -35,23 +37,6 @@ struct device {
     bool flush_filled;  /* written once: untouched pages all map to one zero page */
     uint64_t flush_sum; /* sum of what was read, so that the compiler keeps the reads */
 };
-
-static const char *host_describe_cpu(char *out, size_t size)
-{
-    snprintf(out, size, "unknown CPU");
-    FILE *file = fopen("/proc/cpuinfo", "r");
-    if (file == NULL) return out;
-    char line[256];
-    while (fgets(line, sizeof line, file)) {
-        char *colon = strchr(line, ':');
-        if (strncmp(line, "model name", 10) != 0 || colon == NULL) continue;
-        colon[strcspn(colon, "\n")] = '\0';
-        snprintf(out, size, "%s", colon + 2);
-        break;
-    }
-    fclose(file);
-    return out;
-}
 
 /* 0, or -1 with assay_error when the method asked for is not available. */
 static int choose_flush(int32_t asked, enum cache_flush *how)
@@ -113,13 +98,14 @@ static double clock_step_ns(void)
     return step;
 }
 
-static void host_describe(struct device *device, struct device_info *info)
+static void describe_host(struct device *device, struct device_info *info)
 {
     struct utsname system;
     memset(info, 0, sizeof *info);
     info->place = ASSAY_HOST;
     snprintf(info->spec, sizeof info->spec, "host");
-    host_describe_cpu(info->name, sizeof info->name);
+    if (!host_cpu_name(info->name, sizeof info->name, ""))
+        snprintf(info->name, sizeof info->name, "unknown CPU");
     if (uname(&system) == 0) snprintf(info->driver, sizeof info->driver, "%s", system.release);
     info->multiprocessors = omp_get_max_threads();
     long l1 = sysconf(_SC_LEVEL1_DCACHE_SIZE);
@@ -256,13 +242,18 @@ const struct device_ops device_host = {
     .name = "host",
     .open = host_open,
     .close = host_close,
-    .describe = host_describe,
+    .describe = describe_host,
     .alloc = host_memory_alloc,
     .release = host_memory_release,
     .free_bytes = host_memory_free_bytes,
     .to_host = host_memory_copy,
     .from_host = host_memory_copy,
     .set = host_memory_set,
+    .poison = host_check_poison,
+    .unwritten = host_check_unwritten,
+    .copy = host_memory_copy,
+    .differ = host_check_differ,
+    .signed_sums = host_check_signed_sums,
     .fill = host_memory_fill,
     .checksum = host_memory_checksum,
     .now_s = device_wall_s,

@@ -120,10 +120,9 @@ static int unknown_key(const char *name)
 {
     const char *names[KEYS];
     char all[ASSAY_MAX_REASON] = "";
-    size_t used = 0;
     for (int i = 0; i < KEYS; i++) {
         names[i] = keys[i].name;
-        used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : "", names[i]);
+        text_add(all, sizeof all, ", ", "%s", names[i]);
     }
     const char *near = text_nearest(name, names, KEYS);
     if (near)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/csv.h"
+#include "base/text.h"
 #include "store/store_internal.h"
 
 /* ------------------------------------------------------------- columns -- */
@@ -111,14 +112,12 @@ static const char *value_text(const struct field *field, const void *at, char te
 
 static void metrics_text(const struct case_result *result, struct metrics *metrics)
 {
-    size_t used = 0;
     metrics->text[0] = '\0';
     for (int i = 0; i < result->metric_count; i++) {
         const struct metric *metric = &result->metrics[i];
         char value[NUMBER_SIZE] = "";
         if (!isnan(metric->value)) number_text(metric->value, value);
-        used += (size_t)snprintf(metrics->text + used, sizeof metrics->text - used, "%s%s=%s",
-                                 i ? " " : "", metric->name, value);
+        text_add(metrics->text, sizeof metrics->text, " ", "%s=%s", metric->name, value);
     }
 }
 

@@ -89,15 +89,9 @@ static void launch_init(struct launch_info *launch)
 
 struct foreign_run *foreign_run_add(struct foreign *foreign)
 {
-    size_t count = (size_t)foreign->run_count + 1;
-    struct foreign_run *grown = realloc(foreign->runs, count * sizeof *grown);
-    if (!grown) {
-        assay_error("%s: cannot import: out of memory", foreign->name);
-        return NULL;
-    }
-    foreign->runs = grown;
-    struct foreign_run *run = &grown[foreign->run_count++];
-    memset(run, 0, sizeof *run);
+    struct foreign_run *run =
+        grow_add(&foreign->runs, &foreign->run_count, sizeof *run, "the runs of the file");
+    if (!run) return NULL;
     launch_init(&run->launch);
     run->host.cores = -1;
     run->host.memory_bytes = -1;
@@ -107,14 +101,9 @@ struct foreign_run *foreign_run_add(struct foreign *foreign)
 
 struct case_result *foreign_case_add(struct foreign_run *run)
 {
-    struct case_result *grown = grow_by_one(run->cases, run->case_count, sizeof *grown);
-    if (!grown) {
-        assay_error("out of memory for %d cases", run->case_count + 1);
-        return NULL;
-    }
-    run->cases = grown;
-    struct case_result *result = &grown[run->case_count++];
-    result_init(result);
+    struct case_result *result =
+        grow_add(&run->cases, &run->case_count, sizeof *result, "the cases of the file");
+    if (result) result_init(result);
     return result;
 }
 

@@ -13,11 +13,154 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
+#include "base/grow.h"
 #include "base/stats.h"
 #include "base/text.h"
-#include "store/exchange/store_gbench.h"
+#include "store/exchange/store_foreign.h"
 
 static const char purpose[] = "read a Google Benchmark file";
+
+enum { MAX_NAME = 2048 };
+
+/* One instance of a benchmark, gathered from its entries. Figures that the file does
+ * not have are NAN. */
+struct gbench_instance {
+    char name[MAX_NAME]; /* run_name */
+    double *time_ns;     /* of each repetition */
+    int count;
+    double median_ns, mean_ns; /* as aggregates */
+    double bytes_per_s, lower_ns, upper_ns;
+    bool failed, skipped;
+    char reason[ASSAY_MAX_REASON];
+};
+
+struct gbench {
+    struct gbench_instance *list;
+    int count;
+};
+
+static void gbench_release(struct gbench *gbench)
+{
+    for (int i = 0; i < gbench->count; i++)
+        free(gbench->list[i].time_ns);
+    free(gbench->list);
+}
+
+/* The newest are looked at first: repetitions follow each other mostly. */
+static struct gbench_instance *instance_named(struct gbench *gbench, const char *name)
+{
+    for (int i = gbench->count - 1; i >= 0; i--)
+        if (strcmp(gbench->list[i].name, name) == 0) return &gbench->list[i];
+    struct gbench_instance *instance =
+        grow_add(&gbench->list, &gbench->count, sizeof *instance, "the benchmarks");
+    if (!instance) return NULL;
+    instance->median_ns = instance->mean_ns = NAN;
+    instance->bytes_per_s = instance->lower_ns = instance->upper_ns = NAN;
+    snprintf(instance->name, sizeof instance->name, "%s", name);
+    return instance;
+}
+
+/* -------------------------------------------------------------- entries -- */
+
+/* Nanoseconds in a unit; NAN for one that the format does not have. */
+static double unit_ns(const char *unit)
+{
+    static const struct {
+        const char *name;
+        double ns;
+    } units[] = {{"", 1}, {"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+        if (strcmp(unit, units[i].name) == 0) return units[i].ns;
+    return NAN;
+}
+
+static void add_counters(struct gbench_instance *instance, struct query *query, double unit)
+{
+    instance->bytes_per_s = column_real(query, "bytes_per_second");
+    instance->lower_ns = unit * column_real(query, "lower_time");
+    instance->upper_ns = unit * column_real(query, "upper_time");
+}
+
+/* stddev, cv, BigO and RMS say nothing that is kept. */
+static bool is_kept(const char *type, const char *aggregate)
+{
+    return strcmp(type, "aggregate") != 0 || strcmp(aggregate, "median") == 0 ||
+           strcmp(aggregate, "mean") == 0;
+}
+
+static void add_aggregate(struct gbench_instance *instance, struct query *query,
+                          const char *aggregate, double time_ns, double unit)
+{
+    if (strcmp(aggregate, "median") == 0)
+        instance->median_ns = time_ns;
+    else
+        instance->mean_ns = time_ns;
+    if (instance->count == 0) add_counters(instance, query, unit);
+}
+
+static int add_entry(struct gbench *gbench, struct query *query)
+{
+    char name[MAX_NAME], unit_name[16], type[16], aggregate[32];
+    column_text(query, "name", name, sizeof name);
+    column_text(query, "time_unit", unit_name, sizeof unit_name);
+    column_text(query, "run_type", type, sizeof type);
+    column_text(query, "aggregate_name", aggregate, sizeof aggregate);
+    if (!name[0]) return assay_error("the entry has no name");
+    if (!is_kept(type, aggregate)) return 0;
+
+    struct gbench_instance *instance = instance_named(gbench, name);
+    if (!instance) return -1;
+    if (column_integer(query, "failed") || column_integer(query, "skipped")) {
+        instance->failed |= column_integer(query, "failed") != 0;
+        instance->skipped |= column_integer(query, "skipped") != 0;
+        column_text(query, "reason", instance->reason, sizeof instance->reason);
+        return 0;
+    }
+    double unit = unit_ns(unit_name);
+    double time_ns = unit * column_real(query, "real_time");
+    if (isnan(unit)) return assay_error("'%s' is no unit of time", unit_name);
+    if (strcmp(type, "aggregate") == 0) {
+        add_aggregate(instance, query, aggregate, time_ns, unit);
+        return 0;
+    }
+    if (!(time_ns > 0) || isinf(time_ns))
+        return assay_error("real_time must be a number above zero");
+    add_counters(instance, query, unit);
+    double *added =
+        grow_add(&instance->time_ns, &instance->count, sizeof *added, "the repetitions");
+    if (added) *added = time_ns;
+    return added ? 0 : -1;
+}
+
+/* ->> gives text for text: a number in quotes is none here, so it is not taken. */
+static int gbench_read(struct gbench *gbench, struct foreign *foreign)
+{
+    struct query query;
+    int status = 0;
+    query_open(&query, foreign->store, purpose,
+               "SELECT key, coalesce(value ->> '$.run_name', value ->> '$.name') AS name,"
+               " value ->> '$.run_type' AS run_type,"
+               " value ->> '$.aggregate_name' AS aggregate_name,"
+               " iif(json_type(value, '$.real_time') IN ('integer', 'real'),"
+               "     value ->> '$.real_time', NULL) AS real_time,"
+               " value ->> '$.time_unit' AS time_unit,"
+               " value ->> '$.bytes_per_second' AS bytes_per_second,"
+               " value ->> '$.lower_time' AS lower_time, value ->> '$.upper_time' AS upper_time,"
+               " coalesce(value ->> '$.error_occurred', 0) AS failed,"
+               " coalesce(value ->> '$.skipped', 0) AS skipped,"
+               " coalesce(value ->> '$.error_message', value ->> '$.skip_message', '') AS reason"
+               " FROM json_each(:text, '$.benchmarks')");
+    query_text(&query, ":text", foreign->text);
+    while (status == 0 && query_step(&query) == 1) {
+        long long key = (long long)column_integer(&query, "key");
+        char why[1024];
+        if (add_entry(gbench, &query) == 0) continue;
+        snprintf(why, sizeof why, "%s", assay_last_error());
+        status = assay_error("%s: benchmarks[%lld]: %s", foreign->name, key, why);
+    }
+    return query_close(&query) == 0 ? status : -1;
+}
 
 /* ---------------------------------------------------------------- names -- */
 
@@ -55,7 +198,7 @@ static void add_part(struct case_id *id, char *part, int *unnamed)
 
 static void read_name(const char *text, struct case_id *id)
 {
-    char name[GBENCH_MAX_NAME], *rest = name;
+    char name[MAX_NAME], *rest = name;
     int unnamed = 0;
     snprintf(name, sizeof name, "%s", text);
     foreign_name(id->operation, sizeof id->operation, strsep(&rest, "/"));
@@ -181,22 +324,16 @@ static int read_context(struct foreign *foreign, struct foreign_run *run)
 
 static int check_file(struct foreign *foreign)
 {
-    struct query query;
-    char context[16] = "", benchmarks[16] = "";
-    query_open(&query, foreign->store, purpose,
-               "SELECT json_type(:text, '$.context') AS context,"
-               " json_type(:text, '$.benchmarks') AS benchmarks");
-    query_text(&query, ":text", foreign->text);
-    if (query_step(&query) == 1) {
-        column_text(&query, "context", context, sizeof context);
-        column_text(&query, "benchmarks", benchmarks, sizeof benchmarks);
-    }
-    if (query_close(&query) != 0) return -1;
-    if (strcmp(context, "object") != 0 || strcmp(benchmarks, "array") != 0)
-        return assay_error("%s: not a file of Google Benchmark: it needs an object context and an"
-                           " array benchmarks",
-                           foreign->name);
-    return 0;
+    int64_t fits = 0;
+    if (store_integer(foreign->store, purpose,
+                      "SELECT json_type(:key, '$.context') = 'object'"
+                      " AND json_type(:key, '$.benchmarks') = 'array'",
+                      foreign->text, &fits) != 0)
+        return -1;
+    if (fits) return 0;
+    return assay_error("%s: not a file of Google Benchmark: it needs an object context and an"
+                       " array benchmarks",
+                       foreign->name);
 }
 
 static int read_run(struct foreign *foreign, struct gbench *instances)

@@ -25,7 +25,7 @@ static const double ns_per_s = 1e9;
 /* What a state says. NAN: it does not. */
 struct state {
     double samples, mean_s, median_s, cpu_mean_s, cpu_only_s;
-    double bytes_per_s, items_per_s, sm_hz;
+    double bytes_per_s, sm_hz;
     double batch_samples, batch_s;
     double file_samples;
     char file[MAX_PATH]; /* of the samples; "" none */
@@ -46,7 +46,6 @@ static const struct {
     FIGURE("nv/cold/time/cpu/mean", "value", cpu_mean_s),
     FIGURE("nv/cpu_only/time/cpu/mean", "value", cpu_only_s),
     FIGURE("nv/cold/bw/global/bytes_per_second", "value", bytes_per_s),
-    FIGURE("nv/cold/bw/item_rate", "value", items_per_s),
     FIGURE("nv/cold/sm_clock_rate/mean", "value", sm_hz),
     FIGURE("nv/batch/sample_size", "value", batch_samples),
     FIGURE("nv/batch/time/gpu/mean", "value", batch_s),
