@@ -9,7 +9,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "kernels/gpt/gpt.h"
@@ -74,19 +73,6 @@ static int alternate_halves(struct assay_call *call)
     return 0;
 }
 
-/* Launches of a block follow one another; a launch that is checked comes after a pause. */
-static int after_a_pause(struct assay_call *call)
-{
-    static struct timespec last;
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    double pause_s =
-        (double)(now.tv_sec - last.tv_sec) + 1e-9 * (double)(now.tv_nsec - last.tv_nsec);
-    if (pause_s > 20e-6) add_all(call);
-    clock_gettime(CLOCK_MONOTONIC, &last);
-    return 0;
-}
-
 /* If the output is as this variant left it, nobody has poisoned it. */
 static int if_poisoned(struct assay_call *call)
 {
@@ -105,26 +91,28 @@ static int if_poisoned(struct assay_call *call)
 
 /* -------------------------------------------------------- replayed answers -- */
 
-/* The answer that is replayed; setup_kept frees that of an earlier shape. */
-static float *kept;
-
+/* The state of a call is the answer that is replayed. */
 static int setup_empty(struct assay_call *call)
 {
-    free(kept);
-    kept = calloc(1, bytes(call));
-    return kept ? 0 : assay_error("out of memory");
+    call->state = calloc(1, bytes(call));
+    return call->state ? 0 : assay_error("out of memory");
 }
 
 static int setup_answer(struct assay_call *call)
 {
     if (setup_empty(call) < 0) return -1;
-    add(call, kept, 0, elements(call));
+    add(call, call->state, 0, elements(call));
     return 0;
+}
+
+static void release(struct assay_call *call)
+{
+    free(call->state);
 }
 
 static int replay(struct assay_call *call)
 {
-    memcpy(output(call), kept, bytes(call));
+    memcpy(output(call), call->state, bytes(call));
     return 0;
 }
 
@@ -133,20 +121,27 @@ static int by_pointer(struct assay_call *call)
     static const void *seen;
     if (seen == call->buffer[RESIDUAL_A]) return replay(call);
     seen = call->buffer[RESIDUAL_A];
-    add(call, kept, 0, elements(call));
+    add(call, call->state, 0, elements(call));
     return replay(call);
 }
 
 /* By what the first elements of the inputs are. */
+enum { LOOK = 64 };
+static float seen[2][LOOK];
+
+static int setup_content(struct assay_call *call)
+{
+    memset(seen, 0xff, sizeof seen);
+    return setup_empty(call);
+}
+
 static int by_content(struct assay_call *call)
 {
-    enum { LOOK = 64 };
-    static float seen[2][LOOK];
     const float *a = call->buffer[RESIDUAL_A], *b = call->buffer[RESIDUAL_B];
     if (memcmp(seen[0], a, sizeof seen[0]) || memcmp(seen[1], b, sizeof seen[1])) {
         memcpy(seen[0], a, sizeof seen[0]);
         memcpy(seen[1], b, sizeof seen[1]);
-        add(call, kept, 0, elements(call));
+        add(call, call->state, 0, elements(call));
     }
     return replay(call);
 }
@@ -191,7 +186,7 @@ static int shrinks_the_shape(struct assay_call *call)
 
 static int own_buffer(struct assay_call *call)
 {
-    call->buffer[RESIDUAL_Y] = kept;
+    call->buffer[RESIDUAL_Y] = call->state;
     return add_all(call);
 }
 
@@ -261,16 +256,15 @@ CHEAT(only_once, .launch = only_once);
 CHEAT(every_second, .launch = every_second);
 CHEAT(every_sixteenth, .launch = every_sixteenth);
 CHEAT(alternate_halves, .launch = alternate_halves);
-CHEAT(after_a_pause, .launch = after_a_pause);
 CHEAT(if_poisoned, .launch = if_poisoned);
-CHEAT(in_setup, .setup = setup_answer, .launch = replay);
-CHEAT(by_pointer, .setup = setup_empty, .launch = by_pointer);
-CHEAT(by_content, .setup = setup_empty, .launch = by_content);
+CHEAT(in_setup, .setup = setup_answer, .launch = replay, .teardown = release);
+CHEAT(by_pointer, .setup = setup_empty, .launch = by_pointer, .teardown = release);
+CHEAT(by_content, .setup = setup_content, .launch = by_content, .teardown = release);
 CHEAT(hole, .launch = hole);
 CHEAT(edges, .launch = edges);
 CHEAT(half_precision, .launch = half_precision);
 CHEAT(shrinks_the_shape, .launch = shrinks_the_shape);
-CHEAT(own_buffer, .setup = setup_empty, .launch = own_buffer);
+CHEAT(own_buffer, .setup = setup_empty, .launch = own_buffer, .teardown = release);
 CHEAT(later, .launch = later, .teardown = end_later);
 CHEAT(in_check, .launch = nothing, .check = work_in_check);
 CHEAT(beyond_the_end, .launch = beyond_the_end);
