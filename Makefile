@@ -273,7 +273,7 @@ check-cupti: $(CUPTI_TESTS)
 .PHONY: mutants check-mutants
 mutants: $(BUILD)/assay-mutants ## build the program with every mutant; tests/mutants/run.sh kills them
 
-# Those that need no GPU; without the cheats, which are timed and want a quiet machine.
+# Those that need no GPU.
 check-mutants: $(BUILD)/assay-host-mutants ## build the mutants of the host and kill them (a minute)
 	@tests/mutants/run.sh $<
 
@@ -300,7 +300,7 @@ MUTANT_PARTS := $(patsubst %,$(BUILD)/mutants/obj/%.o,$(MUTANTS))
 CHEAT_O := $(call obj,$(call buildable,tests/mutants/cheats,*.c *.cu))
 
 $(BUILD)/assay-mutants: $(call mutant_obj,$(MUTANTS_HOST) $(if $(filter 1,$(CUDA)),$(MUTANTS_CUDA))) $(CHEAT_O)
-$(BUILD)/assay-host-mutants: $(call mutant_obj,$(MUTANTS_HOST))
+$(BUILD)/assay-host-mutants: $(call mutant_obj,$(MUTANTS_HOST)) $(filter %.c.o,$(CHEAT_O))
 $(BUILD)/assay-mutants $(BUILD)/assay-host-mutants: $(HARNESS_O) $(FAMILY_O) $(BUILD)/sources
 	$(call say,LD,$@)
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(LDLIBS_ALL)
