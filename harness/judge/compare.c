@@ -163,7 +163,8 @@ int compare_runs(struct comparison *comparison, const struct timings *base,
     int status = -1;
     *comparison = (struct comparison){.mode = options->at_most_suspect ? "stored" : "compare",
                                       .metric = options->speedup ? "speedup" : "time",
-                                      .fdr = options->fdr > 0 ? options->fdr : NAN};
+                                      .fdr = options->fdr > 0 ? options->fdr : NAN,
+                                      .tally.least_judged = NAN};
     comparison->threshold = options->threshold > 0 ? options->threshold : NAN;
     comparison->rows =
         calloc((size_t)base->count + (size_t)candidate->count + 1, sizeof *comparison->rows);

@@ -132,6 +132,27 @@ static bool is_same(double a, double b)
     return a == b || (isnan(a) && isnan(b));
 }
 
+/* A case that the candidate makes another one, in any launch, cannot be compared by its doing.
+ * VERDICTS: it is the same. */
+static enum verdict of_redefined(struct comparison_row *row, const struct side_figures *base,
+                                 const struct side_figures *candidate)
+{
+    const struct timing *b = &base->rows[0];
+    for (int i = 0; i < candidate->count; i++) {
+        const struct timing *c = &candidate->rows[i];
+        bool same_work = is_same(b->bytes, c->bytes) && is_same(b->ops, c->ops);
+        if (same_work && strcmp(b->input, c->input) == 0) continue;
+        row->tags |= TAG_REDEFINED;
+        if (same_work) return set(row, VERDICT_INCOMPARABLE, "", "its input is another file");
+        snprintf(row->reason, sizeof row->reason,
+                 "the definition of its work differs (%.15g bytes, %.15g operations; now %.15g, "
+                 "%.15g)",
+                 b->bytes, b->ops, c->bytes, c->ops);
+        return VERDICT_INCOMPARABLE;
+    }
+    return VERDICTS;
+}
+
 /* The verdict if it can be decided without a ratio, else VERDICTS. */
 static enum verdict without_ratio(struct comparison_row *row, const struct comparing *comparing,
                                   const struct side_figures *base,
@@ -151,16 +172,12 @@ static enum verdict without_ratio(struct comparison_row *row, const struct compa
         return set(row, VERDICT_INCOMPARABLE,
                    "the base has no time: ", status_name((enum case_status)failed->status));
     if ((verdict = of_lost(row, comparing, base, candidate)) != VERDICTS) return verdict;
+    if ((verdict = of_redefined(row, base, candidate)) != VERDICTS) return verdict;
     if (mostly_unstable(base) || mostly_unstable(candidate)) {
         bool is_base = mostly_unstable(base);
         return set(row, VERDICT_UNSTABLE, is_base ? "the base: " : "the candidate: ",
                    first_with(is_base ? base : candidate, STATUS_UNSTABLE)->reason);
     }
-    if (!is_same(base->rows[0].bytes, candidate->rows[0].bytes) ||
-        !is_same(base->rows[0].ops, candidate->rows[0].ops))
-        return set(row, VERDICT_INCOMPARABLE, "", "the definition of its work differs");
-    if (strcmp(base->rows[0].input, candidate->rows[0].input) != 0)
-        return set(row, VERDICT_INCOMPARABLE, "", "its input is another file");
     if (comparing->difference[0] && !comparing->options->across) {
         row->tags |= comparing->key_tags;
         return set(row, VERDICT_INCOMPARABLE, "", comparing->difference);
