@@ -54,6 +54,21 @@ static int compare_cases(struct comparing *comparing)
     return 0;
 }
 
+/* The losses of a side that has no row of the case at all, nor has the other: what the suite of a
+ * gate names must be there, or both sides could lose it unseen. */
+static void compare_lost(struct comparing *comparing, const struct timings *side)
+{
+    for (int i = 0; i < side->lost_count; i++) {
+        const struct case_id *id = &side->lost[i].id;
+        bool seen = i > 0 && case_id_order(id, &side->lost[i - 1].id) == 0;
+        bool other_side = side == comparing->candidate && timings_first_lost(comparing->base, id);
+        if (seen || other_side || timings_first(comparing->base, id) ||
+            timings_first(comparing->candidate, id))
+            continue;
+        compare_lost_case(comparing, id);
+    }
+}
+
 /* ------------------------------------------------- false discovery rate -- */
 
 /* Whether the verdict is the result of a test. */
@@ -166,8 +181,9 @@ int compare_runs(struct comparison *comparison, const struct timings *base,
                                       .fdr = options->fdr > 0 ? options->fdr : NAN,
                                       .tally.least_judged = NAN};
     comparison->threshold = options->threshold > 0 ? options->threshold : NAN;
-    comparison->rows =
-        calloc((size_t)base->count + (size_t)candidate->count + 1, sizeof *comparison->rows);
+    comparison->rows = calloc((size_t)base->count + (size_t)candidate->count +
+                                  (size_t)base->lost_count + (size_t)candidate->lost_count + 1,
+                              sizeof *comparison->rows);
     comparing.logs[0] = calloc(space, sizeof(double));
     comparing.logs[1] = calloc(space, sizeof(double));
     comparing.scratch = calloc(space, sizeof(double));
@@ -179,6 +195,10 @@ int compare_runs(struct comparison *comparison, const struct timings *base,
     comparison_side_of(&comparison->candidate, &candidate->run);
     find_difference(&comparing);
     if (compare_cases(&comparing) != 0) goto out;
+    if (options->presence != PRESENT_SOMEWHERE) {
+        compare_lost(&comparing, base);
+        compare_lost(&comparing, candidate);
+    }
     if (options->fdr > 0 && correct(comparison, options->fdr) != 0) goto out;
     make_notes(&comparing);
     status = comparison_finish(comparison, options->fail_on);

@@ -80,6 +80,20 @@ static int lost_rounds(const struct side_figures *side, const struct side_figure
     return lost;
 }
 
+/* Number of launches in which a side should have a row and has none: those that lost it, and those
+ * in which `other` has one. */
+static int absent_rounds(const struct side_figures *side, const struct timings *timings,
+                         const struct side_figures *other)
+{
+    const struct case_id *id = other->count ? &other->rows[0].id : &side->rows[0].id;
+    const struct lost_case *lost = timings_first_lost(timings, id),
+                           *end = timings->lost + timings->lost_count;
+    int absent = lost_rounds(side, other);
+    for (; lost && lost < end && case_id_order(&lost->id, id) == 0; lost++)
+        absent += !is_in_launch(other, lost->launch);
+    return absent;
+}
+
 /* Whether half of the launches or more were unstable: the rest would be a biased selection. */
 static bool mostly_unstable(const struct side_figures *side)
 {
@@ -114,10 +128,10 @@ static enum verdict of_lost(struct comparison_row *row, const struct comparing *
     enum compare_presence presence = comparing->options->presence;
     int launches = comparing->candidate->run.launch_count;
     int lost = presence == PRESENT_IN_ALL     ? launches - candidate->count
-               : presence == PRESENT_IN_PAIRS ? lost_rounds(candidate, base)
+               : presence == PRESENT_IN_PAIRS ? absent_rounds(candidate, comparing->candidate, base)
                                               : 0;
     char count[64];
-    if (presence == PRESENT_IN_PAIRS) launches = base->count;
+    if (presence == PRESENT_IN_PAIRS) launches = candidate->count + lost;
     snprintf(count, sizeof count, "%d of %d launches", lost, launches);
     if (lost > 0) return set(row, VERDICT_MISSING, "the candidate does not have it in ", count);
     lost = presence == PRESENT_IN_PAIRS ? lost_rounds(base, candidate) : 0;
@@ -369,17 +383,29 @@ static double threshold_of(const struct comparing *comparing, const struct side_
                                                        : COMPARE_LOOSE_THRESHOLD;
 }
 
+static struct comparison_row *add_row(struct comparison *comparison, const struct case_id *id)
+{
+    struct comparison_row *row = &comparison->rows[comparison->count++];
+    row->id = *id;
+    row->ratio = (struct interval){NAN, NAN, NAN};
+    row->base_ns = row->candidate_ns = row->threshold = row->floor = NAN;
+    row->noise = row->mde = row->fence = row->p_slower = row->p_faster = NAN;
+    return row;
+}
+
+void compare_lost_case(struct comparing *comparing, const struct case_id *id)
+{
+    struct comparison_row *row = add_row(comparing->comparison, id);
+    row->verdict = set(row, VERDICT_MISSING, "", "the suite has it, and neither side measured it");
+}
+
 int compare_case(struct comparing *comparing, struct side_figures *base,
                  struct side_figures *candidate)
 {
-    struct comparison *comparison = comparing->comparison;
-    struct comparison_row *row = &comparison->rows[comparison->count];
     struct interval change;
     if (is_skipped(base) && is_skipped(candidate)) return 0; /* neither side measured it */
-    comparison->count++;
-    row->id = base->count ? base->rows[0].id : candidate->rows[0].id;
-    row->ratio = (struct interval){NAN, NAN, NAN};
-    row->noise = row->mde = row->fence = row->p_slower = row->p_faster = NAN;
+    struct comparison_row *row =
+        add_row(comparing->comparison, base->count ? &base->rows[0].id : &candidate->rows[0].id);
     row->floor = row->threshold = threshold_of(comparing, base, candidate);
     side_read(base, comparing, comparing->base, comparing->logs[0]);
     side_read(candidate, comparing, comparing->candidate, comparing->logs[1]);

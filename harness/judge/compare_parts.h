@@ -22,6 +22,8 @@ struct comparing {
     unsigned key_tags;
 };
 
+/* Add the row of a case that neither side has, although its suite names it. */
+void compare_lost_case(struct comparing *comparing, const struct case_id *id);
 /* Judge one case; a row is added unless both sides skipped it. -1 with assay_error. */
 int compare_case(struct comparing *comparing, struct side_figures *base,
                  struct side_figures *candidate);

@@ -24,3 +24,14 @@ check "the json says of how many" gives "2 of 10, 0.2" query :memory: \
      FROM (SELECT readfile('g.json') AS g)"
 check "new cases are none of those" exits 0 gate "$(calm 1 ',missing=int8_quantize/*')" "$(calm 2)"
 check "more than all cases cannot be judged" exits 2 gate sim sim --least-judged 101
+
+# ------------------------------------------------------- what is missing
+
+check "a case that both sides lost is missing: 5" exits 5 \
+    gate "$(calm 1 ',missing=int8_quantize/host_omp')" "$(calm 2 ',missing=int8_quantize/host_omp')"
+check "at each of its shapes" gives 2 verdicts MISSING "value ->> 'variant' = 'host_omp'"
+check "with the reason" gives 2 verdicts MISSING \
+    "value ->> 'reason' = 'the suite has it, and neither side measured it'"
+check "the others PASS" gives 8 verdicts PASS
+check "what a filter leaves out is not missing" exits 0 \
+    gate "$(calm 1 ',missing=*_token/host_omp')" "$(calm 2 ',missing=*_token/host_omp')" --filter 'int8_quantize/*'

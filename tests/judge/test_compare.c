@@ -208,6 +208,28 @@ static void other_work_in_any_launch_is_the_candidate_s_doing(void **state)
     assert_non_null(strstr(row.reason, "(8 bytes, 0 operations; now 9, 0)"));
 }
 
+/* Both sides have the case in their first launch only, and the plans name it in all six. */
+static void lost_on_both_sides(struct timings *base, struct timings *candidate,
+                               struct compare_options *options)
+{
+    struct timings *sides[] = {base, candidate};
+    options->presence = PRESENT_IN_PAIRS;
+    for (int s = 0; s < 2; s++) {
+        sides[s]->lost = calloc(5, sizeof *sides[s]->lost);
+        for (int i = 1; i < 6; i++)
+            sides[s]->lost[sides[s]->lost_count++] = (struct lost_case){sides[s]->rows[0].id, i};
+        sides[s]->count = 1;
+    }
+}
+
+static void what_both_sides_lose_is_missing(void **state)
+{
+    (void)state;
+    struct comparison_row row = judged(lost_on_both_sides, 1);
+    assert_int_equal(row.verdict, VERDICT_MISSING);
+    assert_string_equal(row.reason, "the candidate does not have it in 5 of 6 launches");
+}
+
 static void every_tested_case_has_its_p_and_what_it_could_find(void **state)
 {
     struct comparison_row row = judged(nothing, 1.05);
@@ -297,6 +319,7 @@ int main(void)
         cmocka_unit_test(another_device_is_incomparable_and_named),
         cmocka_unit_test(the_ratio_to_the_baseline_cancels_the_clock),
         cmocka_unit_test(work_that_nobody_stated_is_no_other_work),
+        cmocka_unit_test(what_both_sides_lose_is_missing),
         cmocka_unit_test(other_work_in_any_launch_is_the_candidate_s_doing),
         cmocka_unit_test(every_tested_case_has_its_p_and_what_it_could_find),
         cmocka_unit_test(a_rate_of_false_discoveries_asks_more_of_the_few_than_of_the_many),
