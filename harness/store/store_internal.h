@@ -73,8 +73,9 @@ int store_integer(struct store *store, const char *purpose, const char *sql, con
 int store_text(struct store *store, const char *purpose, const char *sql, const char *key,
                char *out, size_t size);
 
-/* A writer's transaction. store_finish commits when status is 0, otherwise
- * rolls back and leaves the error as it was; returns 0 or -1. */
+/* A writer's transaction. store_finish commits when status is 0 and the file is where it was,
+ * otherwise rolls back and leaves the error as it was; returns 0 or -1. */
+int store_check_place(struct store *store); /* -1 with assay_error: its file is gone */
 int store_begin(struct store *store, const char *purpose);
 int store_finish(struct store *store, const char *purpose, int status);
 

@@ -211,8 +211,18 @@ int store_begin(struct store *store, const char *purpose)
     return store_exec(store, purpose, "BEGIN IMMEDIATE");
 }
 
+/* Rows that go into a file which no name leads to any more are lost with it. */
+int store_check_place(struct store *store)
+{
+    int moved = 0;
+    sqlite3_file_control(store->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
+    return moved ? assay_error("%s: the database was deleted or replaced meanwhile", store->path)
+                 : 0;
+}
+
 int store_finish(struct store *store, const char *purpose, int status)
 {
+    if (status == 0) status = store_check_place(store);
     if (status == 0) status = store_exec(store, purpose, "COMMIT");
     /* SQLite may have rolled back by itself (a full disk); otherwise it is up to us. */
     if (status != 0 && !sqlite3_get_autocommit(store->db))
