@@ -132,6 +132,31 @@ static int correct(struct comparison *comparison, double rate)
 
 /* ----------------------------------------------------------------- runs -- */
 
+/* What the suites say of judging, where that is not what one would expect. */
+static void note_suites(const struct comparing *comparing)
+{
+    struct comparison *comparison = comparing->comparison;
+    const char *base = comparing->base->run.suite_text;
+    const char *candidate = comparing->candidate->run.suite_text;
+    if (strcmp(comparison->base.suite, comparison->candidate.suite) != 0)
+        comparison_note(comparison, "different suites: %.60s and %.60s", comparison->base.suite,
+                        comparison->candidate.suite);
+    else if (comparing->options->presence != PRESENT_SOMEWHERE &&
+             strcmp(base ? base : "", candidate ? candidate : "") != 0)
+        comparison_note(comparison, "the sides have different texts of the suite %.60s",
+                        comparison->candidate.suite);
+    if (comparing->laxest_refused > 0)
+        comparison_note(comparison,
+                        "the candidate's suite has thresholds up to %.3g %%, above those of the "
+                        "base's: the stricter ones count (--threshold sets one for all)",
+                        100 * comparing->laxest_refused);
+    if (comparing->laxest_taken > 0)
+        comparison_note(comparison,
+                        "by the suite's thresholds, changes of up to %.3g %% count for nothing in "
+                        "some cases (--threshold sets one for all)",
+                        100 * comparing->laxest_taken);
+}
+
 static void make_notes(const struct comparing *comparing)
 {
     struct comparison *comparison = comparing->comparison;
@@ -157,9 +182,7 @@ static void make_notes(const struct comparing *comparing)
                         sessions == 1 ? "" : "s");
     if (comparison->base.simulated || comparison->candidate.simulated)
         comparison_note(comparison, "SIMULATED: no hardware was measured");
-    if (strcmp(comparison->base.suite, comparison->candidate.suite) != 0)
-        comparison_note(comparison, "different suites: %.60s and %.60s", comparison->base.suite,
-                        comparison->candidate.suite);
+    note_suites(comparing);
     if (comparing->difference[0])
         comparison_note(comparison, "the runs were not measured under the same conditions: %s%s",
                         comparing->difference,

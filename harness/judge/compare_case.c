@@ -6,6 +6,7 @@
 #include "device/nvml.h"
 #include "judge/compare_parts.h"
 #include "judge/gate_stats.h"
+#include "suite/suite.h"
 
 static const double CONFIDENCE = 0.95;
 /* One-sided: one end of a 95 % interval. */
@@ -372,15 +373,35 @@ static bool clock_is_steady(const struct comparing *comparing, const struct side
     return most > 0 && most <= least * (1 + STEADY_CLOCK);
 }
 
-/* The command line's threshold, else the suite's, else the default by the clock. */
-static double threshold_of(const struct comparing *comparing, const struct side_figures *base,
+/* What the suite of a side says: the strictest of its launches, `otherwise` where one says nothing
+ * or what no suite may say. */
+static double threshold_of_side(const struct side_figures *side, double otherwise)
+{
+    double strictest = INFINITY;
+    for (int i = 0; i < side->count; i++) {
+        double threshold = side->rows[i].threshold;
+        bool is_said = threshold > 0 && threshold <= SUITE_MOST_THRESHOLD_PCT / 100.0;
+        strictest = fmin(strictest, is_said ? threshold : otherwise);
+    }
+    return side->count ? strictest : otherwise;
+}
+
+/* The command line's threshold, else the suites', else the default by the clock. Of two suites the
+ * stricter counts: a candidate may not loosen what it is judged by. */
+static double threshold_of(struct comparing *comparing, const struct side_figures *base,
                            const struct side_figures *candidate)
 {
     if (comparing->options->threshold > 0) return comparing->options->threshold;
-    if (candidate->count > 0 && candidate->rows[0].threshold > 0)
-        return candidate->rows[0].threshold;
-    return clock_is_steady(comparing, base, candidate) ? COMPARE_STEADY_THRESHOLD
-                                                       : COMPARE_LOOSE_THRESHOLD;
+    double otherwise = clock_is_steady(comparing, base, candidate) ? COMPARE_STEADY_THRESHOLD
+                                                                   : COMPARE_LOOSE_THRESHOLD;
+    double of_base = threshold_of_side(base, otherwise);
+    double of_candidate = threshold_of_side(candidate, otherwise);
+    double stricter = fmin(of_base, of_candidate);
+    if (base->count && of_candidate > of_base)
+        comparing->laxest_refused = fmax(comparing->laxest_refused, of_candidate);
+    if (stricter > COMPARE_LOOSE_THRESHOLD)
+        comparing->laxest_taken = fmax(comparing->laxest_taken, stricter);
+    return stricter;
 }
 
 static struct comparison_row *add_row(struct comparison *comparison, const struct case_id *id)

@@ -20,6 +20,9 @@ struct comparing {
     double *scratch;
     char difference[ASSAY_MAX_REASON]; /* between the comparability of the sides */
     unsigned key_tags;
+    double
+        laxest_refused;  /* threshold of the candidate's suite, above that of the base's; 0 none */
+    double laxest_taken; /* threshold of suites, above the default; 0 none */
 };
 
 /* Add the row of a case that neither side has, although its suite names it. */

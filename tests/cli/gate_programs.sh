@@ -80,3 +80,21 @@ brings pretends "INSERT INTO environment SELECT 'ec0ffee00c0ffee', 'x', 'dead', 
     UPDATE run SET environment_id = 'ec0ffee00c0ffee'"
 check "one that calls its build by the id of another is refused" exits 2 gate honest pretends
 check "and said" grep -qF "its environment is another one than that of the same id" g.err
+
+# ------------------------------------------------- suites that are laxer
+
+# judge BASE CANDIDATE: without a threshold of the command line.
+judge() {
+    "$ASSAY" gate tiny --base "./$1" --cand "./$2" --device host >g.out 2>g.err
+}
+build strict THRESHOLD=0.05
+build lax SLOW=b PACE=190 THRESHOLD=0.99 TEXT=lax
+build absurd2 SLOW=b PACE=190 THRESHOLD=1e300
+build absurd THRESHOLD=1e300
+check "a candidate's threshold of 99 % does not make 90 % slower PASS" exits 1 judge plain lax
+check "nor beside a threshold of the base" exits 1 judge strict lax
+check "it is said" grep -qF "thresholds up to 99 %, above those of the base's" g.out
+check "and that the suites differ" grep -qF "the sides have different texts of the suite tiny" g.out
+check "one that both have counts" exits 0 judge lax lax
+check "but not in silence" grep -qF "changes of up to 99 % count for nothing" g.out
+check "one that no suite can have counts for nothing" exits 1 judge absurd absurd2
