@@ -20,12 +20,15 @@ struct folders {
     char path[MAX_FOLDERS][SUITE_MAX_PATH];
 };
 
+/* The current folder comes last: a name means the program's own suite, wherever it is run, and a
+ * path says which other one is meant. */
 static struct folders search_folders(void)
 {
     struct folders folders = {0};
     char *path = folders.path[0];
     for (int i = 0; !datadir_folder("suites", i, path, SUITE_MAX_PATH); i++)
-        if (*path && folders.count + 1 < MAX_FOLDERS) path = folders.path[++folders.count];
+        if (*path && folders.count + 2 < MAX_FOLDERS) path = folders.path[++folders.count];
+    strcpy(folders.path[folders.count++], "suites");
     return folders;
 }
 

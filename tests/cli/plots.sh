@@ -272,3 +272,14 @@ for script in "$plots"/*.gp; do
     name=$(basename "$script" .gp)
     [ "$name" = style ] || check "plots/$name.gp is a kind" says "  $name " plot --help
 done
+
+# -------------------------------------------------- whose scripts are run
+
+mkdir plots
+echo 'system "touch ran"' | tee plots/style.gp plots/sweep.gp >plots/speedup.gp
+check "a plot is drawn" exits 0 "$ASSAY" plot sweep few -o own.svg
+check "with the program's scripts, not with those of the current folder" fails test -e ran
+check "a report, too" exits 0 "$ASSAY" report few -o own.html
+check "runs none of them" fails test -e ran
+check "ASSAY_PLOTS names others" fails exits 0 env ASSAY_PLOTS=plots "$ASSAY" plot sweep few -o own.svg
+check "which are run" test -e ran
