@@ -1,9 +1,21 @@
 #include "base/csv.h"
 
+#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* A spreadsheet takes such a text for a formula, and runs it. */
+static bool is_formula(const char *field)
+{
+    char *end;
+    if (!field[0] || !strchr("=+-@", field[0])) return false;
+    strtod(field, &end);
+    return end == field || *end;
+}
 
 void csv_write(FILE *out, const char *field, char after)
 {
+    if (is_formula(field)) fputc('\'', out);
     if (strpbrk(field, ",\"\r\n")) {
         fputc('"', out);
         for (const char *c = field; *c; c++) {

@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/exit_code.h"
+#include "base/text.h"
 #include "run/interrupt.h"
 #include "show/view.h"
 #include "store/store.h"
@@ -201,7 +202,7 @@ static void last_words(const struct scratch *scratch, char *out, size_t size)
     if (!file) return;
     while (fgets(line, sizeof line, file)) {
         line[strcspn(line, "\n")] = '\0';
-        if (line[0]) snprintf(out, size, "%s", line);
+        if (line[0]) text_printable(out, size, line, "");
     }
     fclose(file);
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "store/store_internal.h"
 
 static bool is_disk_full(sqlite3 *db, int rc)
@@ -147,11 +148,21 @@ int column_index(struct query *query, const char *name)
     return -1;
 }
 
+/* What a database holds may be anybody's. */
+static void take_text(sqlite3_stmt *statement, int index, char *out, size_t size, const char *kept)
+{
+    const char *text = index < 0 ? NULL : (const char *)sqlite3_column_text(statement, index);
+    text_printable(out, size, text ? text : "", kept);
+}
+
 void column_text(struct query *query, const char *name, char *out, size_t size)
 {
-    int index = column_index(query, name);
-    const unsigned char *text = index < 0 ? NULL : sqlite3_column_text(query->statement, index);
-    snprintf(out, size, "%s", text ? (const char *)text : "");
+    take_text(query->statement, column_index(query, name), out, size, "");
+}
+
+void column_lines(struct query *query, const char *name, char *out, size_t size)
+{
+    take_text(query->statement, column_index(query, name), out, size, "\n");
 }
 
 int64_t column_integer(struct query *query, const char *name)
@@ -200,8 +211,7 @@ int store_text(struct store *store, const char *purpose, const char *sql, const 
     query_open(&query, store, purpose, sql);
     if (key) query_text(&query, ":key", key);
     int found = query_step(&query);
-    const unsigned char *text = found == 1 ? sqlite3_column_text(query.statement, 0) : NULL;
-    if (found == 1) snprintf(out, size, "%s", text ? (const char *)text : "");
+    if (found == 1) take_text(query.statement, 0, out, size, "");
     return query_close(&query) == 0 ? found : -1;
 }
 

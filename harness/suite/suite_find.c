@@ -71,7 +71,8 @@ static int add_names_of(struct names *names, const char *path)
     if (!folder) return 0;
     int failed = 0;
     for (struct dirent *entry; !failed && (entry = readdir(folder));)
-        if (entry->d_name[0] != '.' && has_ending(entry->d_name))
+        if (entry->d_name[0] != '.' && has_ending(entry->d_name) &&
+            text_is_printable(entry->d_name))
             failed = add_name(names, entry->d_name);
     closedir(folder);
     return failed;
