@@ -176,11 +176,14 @@ const struct command cmd_gate = {
              "rounds are independent and the builds lie alike in memory: the conditions are\n"
              "in docs/gate-statistics.md. With --baseline the base is a stored run of five\n"
              "launches or more, and a change is SUSPECT at most, which ends with 0 without\n"
-             "--fail-on SUSPECT.\n",
+             "--fail-on SUSPECT. At least half of the cases must be judged (--least-judged),\n"
+             "every case that the suite names must be there, and of the two suites' thresholds\n"
+             "the stricter counts.\n",
     .examples = "assay gate smoke --base ../main/build/assay --device host\n"
                 "assay gate smoke --baseline release-1.2 --device host --markdown gate.md",
-    .exit = "0 fine, 1 a case REGRESSED, 2 usage or set-up, 3 undecided (by --fail-on), 4 nothing "
-            "measured or comparable, 5 a case of the candidate failed or is missing.",
+    .exit = "0 fine, 1 a case REGRESSED, 2 usage or set-up, or a program that changed, 3 undecided "
+            "(by --fail-on), 4 nothing measured or comparable, too few cases judged "
+            "(--least-judged) or one redefined, 5 a case of the candidate failed or is missing.",
     .size = sizeof(struct arguments),
     .defaults = &(const struct arguments){.gate = {.threshold = NAN,
                                                    .least_judged = 0.5,

@@ -294,7 +294,7 @@ static void csv_has_a_header_and_a_row_a_case(void **state)
     assert_string_equal(header[0], "operation");
     assert_int_equal(csv_record(&at, field), columns);
     assert_string_equal(field[1], "fast");
-    assert_string_equal(csv_field(header, field, columns, "run_label"), "line\nbreak, \"quote\"");
+    assert_string_equal(csv_field(header, field, columns, "run_label"), "line break, \"quote\"");
     assert_string_equal(csv_field(header, field, columns, "run_id"), run.id);
     assert_string_equal(csv_field(header, field, columns, "run_status"), "complete");
     assert_string_equal(csv_field(header, field, columns, "launch_number"), "1");
