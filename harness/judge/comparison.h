@@ -62,7 +62,7 @@ struct comparison_family {
     int cases;
 };
 
-enum { COMPARISON_NOTES = 12, COMPARISON_NOTE = 400 };
+enum { COMPARISON_NOTES = 16, COMPARISON_NOTE = 400 };
 
 struct comparison {
     const char *mode;   /* "compare", "paired", "stored" */
