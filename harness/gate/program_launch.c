@@ -277,8 +277,13 @@ static enum launch_end take_over(const struct program_call *call, const struct s
     enum launch_end end = explain_end(call, code, store, id);
     if (end != LAUNCH_DONE) return end;
     if (store_read_timings(store, id, timings) != 0) return LAUNCH_FAILED;
-    if (timings->count > 0 && timings->run.launch_count > 0) return LAUNCH_DONE;
+    int launches = timings->run.launch_count;
+    if (timings->count > 0 && launches == 1) return LAUNCH_DONE;
     timings_release(timings);
+    if (launches > 1) { /* the rounds behind it would be paired with others */
+        assay_error("%s stored %d launches, where it was asked for one", call->program, launches);
+        return LAUNCH_REFUSED;
+    }
     assay_error("%s measured nothing of the suite %s", call->program, call->suite);
     return LAUNCH_EMPTY;
 }

@@ -75,6 +75,10 @@ check "nothing is taken from it but its run" gives "0|0|0|0|0" query taken.sqlit
     (SELECT count(*) FROM noise WHERE source = 'calibrate'), (SELECT count(*) FROM ack),
     (SELECT count(*) FROM gate WHERE id = 'forged'), (SELECT count(*) FROM baseline),
     (SELECT count(*) FROM run WHERE id = 'forged')"
+brings twins "CREATE TEMP TABLE t AS SELECT * FROM launch; UPDATE t SET id = run_id, number = 2;
+    INSERT INTO launch SELECT * FROM t"
+check "a launch that is two is refused" exits 2 gate plain twins
+check "and said" grep -qF "./twins stored 2 launches, where it was asked for one" g.err
 build honest COMMIT=c0ffee00c0ffee
 brings pretends "INSERT INTO environment SELECT 'ec0ffee00c0ffee', 'x', 'dead', '', '', '', '', '', '', '', '', '', '', NULL, NULL;
     UPDATE run SET environment_id = 'ec0ffee00c0ffee'"
