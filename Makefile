@@ -342,7 +342,7 @@ INSTALLED = $(BUILD)/assay>bin>assay>755 \
     completions/_assay>$(ZSH_COMPLETIONS)>_assay>644 \
     $(call share,share/assay/suites,$(wildcard suites/*.ini)) \
     $(call share,share/assay/plots,$(wildcard plots/*.gp)) \
-    $(call share,share/doc/assay,README.md LICENSE CHANGELOG.md) \
+    $(call share,share/doc/assay,README.md LICENSE CHANGELOG.md SECURITY.md) \
     $(call share,share/doc/assay/docs,$(wildcard docs/*.md)) \
     $(call share,share/doc/assay/docs/images,$(wildcard docs/images/*.svg)) \
     $(call share,share/doc/assay/results,results/README.md) \

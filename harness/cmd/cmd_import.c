@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "cmd/options.h"
 #include "export/export.h"
 #include "store/store.h"
@@ -46,6 +47,7 @@ static int import_file(struct store *store, const char *path, const void *given)
     bool is_stdin = strcmp(path, "-") == 0;
     const char *name = is_stdin ? "standard input" : path;
     int rows;
+    char shown[ASSAY_MAX_REASON];
     FILE *in = is_stdin ? stdin : fopen(path, "r");
     if (!in) return assay_error("%s: cannot be read: %s", path, strerror(errno));
     FILE *from = format ? in : seekable(in, name);
@@ -53,7 +55,8 @@ static int import_file(struct store *store, const char *path, const void *given)
     int status = from && format ? format->import_file(store, name, from, &rows) : -1;
     if (from && from != in) fclose(from);
     if (!is_stdin) fclose(in);
-    if (status == 0) fprintf(stderr, "%s: %d new rows\n", name, rows);
+    text_printable(shown, sizeof shown, name, "");
+    if (status == 0) fprintf(stderr, "%s: %d new rows\n", shown, rows);
     return status;
 }
 

@@ -64,8 +64,8 @@ static const char exit_codes[] =
 
 static const char environment[] =
     "  ASSAY_DB      the database where --db is not given\n"
-    "  ASSAY_SUITES  a folder of suites, looked at before the others\n"
-    "  ASSAY_PLOTS   a folder of gnuplot scripts, looked at before the others\n"
+    "  ASSAY_SUITES  a folder of suites, looked at before the program's own\n"
+    "  ASSAY_PLOTS   a folder of gnuplot scripts, looked at before the program's own\n"
     "  ASSAY_CUPTI   the file of CUPTI, instead of a search\n"
     "  ASSAY_NVML    the file of NVML, the same\n"
     "  ASSAY_OPENBLAS       the file of OpenBLAS, the same\n"

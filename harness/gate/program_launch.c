@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -17,7 +16,9 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/exit_code.h"
+#include "base/text.h"
 #include "run/interrupt.h"
+#include "show/view.h"
 #include "store/store.h"
 #include "store/store_gate.h"
 
@@ -58,33 +59,44 @@ static void scratch_remove(const struct scratch *scratch)
 /* -------------------------------------------------------------- program -- */
 
 /* 0, or the errno with which it would not start. */
-static int obstacle_of(const char *path)
+static int obstacle_of(struct program_file *file)
 {
-    struct stat file;
-    if (stat(path, &file) != 0) return errno;
-    if (!S_ISREG(file.st_mode)) return EACCES;
-    return access(path, X_OK) == 0 ? 0 : errno;
+    if (stat(file->path, &file->about) != 0) return errno;
+    if (!S_ISREG(file->about.st_mode)) return EACCES;
+    return access(file->path, X_OK) == 0 ? 0 : errno;
 }
 
 /* As posix_spawnp looks for it: a name without a slash in the folders of PATH. */
-int program_check(const char *program)
+int program_find(const char *program, struct program_file *file)
 {
-    char path[PATH_MAX];
     const char *folders = getenv("PATH");
     int obstacle = ENOENT;
     if (strchr(program, '/')) {
-        obstacle = obstacle_of(program);
+        snprintf(file->path, sizeof file->path, "%s", program);
+        obstacle = obstacle_of(file);
         folders = NULL;
     }
     while (folders && obstacle != 0) {
         size_t length = strcspn(folders, ":");
-        snprintf(path, sizeof path, "%.*s/%s", length ? (int)length : 1, length ? folders : ".",
-                 program);
-        int here = obstacle_of(path);
+        snprintf(file->path, sizeof file->path, "%.*s/%s", length ? (int)length : 1,
+                 length ? folders : ".", program);
+        int here = obstacle_of(file);
         if (here != ENOENT && here != ENOTDIR) obstacle = here;
         folders = folders[length] ? folders + length + 1 : NULL;
     }
     return obstacle ? assay_error("%s: cannot be started: %s", program, strerror(obstacle)) : 0;
+}
+
+int program_unchanged(const struct program_file *file)
+{
+    struct stat now;
+    const struct stat *then = &file->about;
+    if (stat(file->path, &now) == 0 && now.st_dev == then->st_dev && now.st_ino == then->st_ino &&
+        now.st_size == then->st_size && now.st_mtim.tv_sec == then->st_mtim.tv_sec &&
+        now.st_mtim.tv_nsec == then->st_mtim.tv_nsec)
+        return 0;
+    return assay_error("%s: the file changed between launches, so they are of two programs",
+                       file->path);
 }
 
 /* ---------------------------------------------------------------- child -- */
@@ -190,7 +202,7 @@ static void last_words(const struct scratch *scratch, char *out, size_t size)
     if (!file) return;
     while (fgets(line, sizeof line, file)) {
         line[strcspn(line, "\n")] = '\0';
-        if (line[0]) snprintf(out, size, "%s", line);
+        if (line[0]) text_printable(out, size, line, "");
     }
     fclose(file);
 }
@@ -227,16 +239,31 @@ static int find_run(const char *database, const char *label, char id[STORE_ID])
 {
     struct store *store;
     if (store_open(&store, database, STORE_READ) != 0) return -1;
-    int status = store_find_run(store, label, id);
+    int found = store_find_label(store, label, id);
+    if (found == 0) assay_error("%s: no run of it is labelled '%s'", database, label);
     store_close(store);
-    return status;
+    return found == 1 ? 0 : -1;
+}
+
+/* Whether an exit code other than 0 is about rows that are there to be judged. What else failed
+ * is not known, so rows that look clean beside it are no evidence. */
+static enum launch_end explain_end(const struct program_call *call, int code, struct store *store,
+                                   const char *id)
+{
+    struct stored_run run;
+    if (code == EXIT_FINE) return LAUNCH_DONE;
+    if (store_read_run(store, id, false, &run) != 0) return LAUNCH_FAILED;
+    bool clean = view_exit_code(&run) == EXIT_FINE;
+    stored_run_release(&run);
+    if (!clean) return LAUNCH_DONE;
+    assay_error("%s ended with %d, and what it stored does not say why", call->program, code);
+    return LAUNCH_DIED;
 }
 
 static enum launch_end take_over(const struct program_call *call, const struct scratch *scratch,
-                                 struct store *store, struct timings *timings)
+                                 int code, struct store *store, struct timings *timings)
 {
     char id[STORE_ID];
-    int added;
     if (find_run(scratch->database, call->label, id) != 0) {
         char why[512];
         size_t path = strlen(scratch->database); /* of no use to anybody */
@@ -246,10 +273,17 @@ static enum launch_end take_over(const struct program_call *call, const struct s
                     named ? "its database" : "", named ? why + path : why);
         return LAUNCH_REFUSED;
     }
-    if (store_merge(store, scratch->database, &added) != 0) return LAUNCH_FAILED;
+    if (store_take_run(store, scratch->database, id) != 0) return LAUNCH_FAILED;
+    enum launch_end end = explain_end(call, code, store, id);
+    if (end != LAUNCH_DONE) return end;
     if (store_read_timings(store, id, timings) != 0) return LAUNCH_FAILED;
-    if (timings->count > 0 && timings->run.launch_count > 0) return LAUNCH_DONE;
+    int launches = timings->run.launch_count;
+    if (timings->count > 0 && launches == 1) return LAUNCH_DONE;
     timings_release(timings);
+    if (launches > 1) { /* the rounds behind it would be paired with others */
+        assay_error("%s stored %d launches, where it was asked for one", call->program, launches);
+        return LAUNCH_REFUSED;
+    }
     assay_error("%s measured nothing of the suite %s", call->program, call->suite);
     return LAUNCH_EMPTY;
 }
@@ -271,7 +305,7 @@ static enum launch_end launch_in(const struct program_call *call, const struct s
         return LAUNCH_DIED;
     }
     enum launch_end end = judge_end(call, scratch, status);
-    return end == LAUNCH_DONE ? take_over(call, scratch, store, timings) : end;
+    return end == LAUNCH_DONE ? take_over(call, scratch, WEXITSTATUS(status), store, timings) : end;
 }
 
 bool program_plans(const struct program_call *call)

@@ -81,7 +81,7 @@ const struct field session_fields[] = {
     TEXT(device_info, driver),
     TEXT(device_info, runtime),
     TEXT(device_info, library),
-    TEXT(device_info, lost),
+    FIELD("lost", FIELD_LINES, device_info, lost, NULL),
     REAL(device_info, power_limit_w),
     COUNT(device_info, ecc),
     COUNT(device_info, mig),
@@ -168,6 +168,7 @@ static void field_bind(struct query *query, const struct field *field, const voi
     snprintf(name, sizeof name, ":%s", field->column);
     switch (field->type) {
     case FIELD_TEXT:
+    case FIELD_LINES:
         query_text(query, name, at);
         break;
     case FIELD_REAL:
@@ -216,6 +217,9 @@ static void field_read(struct query *query, const struct field *field, void *at)
     case FIELD_TEXT:
         column_text(query, field->column, at, field->size);
         break;
+    case FIELD_LINES:
+        column_lines(query, field->column, at, field->size);
+        break;
     case FIELD_REAL:
         *(double *)at = column_real(query, field->column);
         break;
@@ -247,7 +251,7 @@ void fields_hash(struct id_hash *hash, const struct field *fields, const void *b
 {
     for (const struct field *field = fields; field->column; field++) {
         const void *at = (const char *)base + field->offset;
-        if (field->type == FIELD_TEXT)
+        if (field->type == FIELD_TEXT || field->type == FIELD_LINES)
             id_hash_text(hash, at);
         else if (field->type == FIELD_WORD)
             id_hash_text(hash, field->words->name(*(const int32_t *)at));

@@ -55,8 +55,10 @@ void query_count(struct query *query, const char *name, int64_t value); /* below
 void query_real(struct query *query, const char *name, double value);   /* NAN: NULL */
 void query_blob(struct query *query, const char *name, const void *bytes, size_t size);
 
-/* Read by column name. NULL reads as "", -1 and NAN. */
+/* Read by column name. NULL reads as "", -1 and NAN. Text is made printable (text.h), in one line
+ * or in several. */
 void column_text(struct query *query, const char *name, char *out, size_t size);
+void column_lines(struct query *query, const char *name, char *out, size_t size);
 int64_t column_integer(struct query *query, const char *name);
 int64_t column_count(struct query *query, const char *name);
 double column_real(struct query *query, const char *name);
@@ -73,15 +75,17 @@ int store_integer(struct store *store, const char *purpose, const char *sql, con
 int store_text(struct store *store, const char *purpose, const char *sql, const char *key,
                char *out, size_t size);
 
-/* A writer's transaction. store_finish commits when status is 0, otherwise
- * rolls back and leaves the error as it was; returns 0 or -1. */
+/* A writer's transaction. store_finish commits when status is 0 and the file is where it was,
+ * otherwise rolls back and leaves the error as it was; returns 0 or -1. */
+int store_check_place(struct store *store); /* -1 with assay_error: its file is gone */
 int store_begin(struct store *store, const char *purpose);
 int store_finish(struct store *store, const char *purpose, int status);
 
 /* -------------------------------------------------------------- fields -- */
 
 enum field_type {
-    FIELD_TEXT,    /* char[size] */
+    FIELD_TEXT,    /* char[size], one line */
+    FIELD_LINES,   /* char[size], one or more */
     FIELD_REAL,    /* double; NAN is NULL */
     FIELD_COUNT,   /* int32_t; -1 is NULL */
     FIELD_COUNT64, /* int64_t; -1 is NULL */

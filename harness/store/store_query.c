@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "store/store_internal.h"
 
 static bool is_disk_full(sqlite3 *db, int rc)
@@ -147,11 +148,21 @@ int column_index(struct query *query, const char *name)
     return -1;
 }
 
+/* What a database holds may be anybody's. */
+static void take_text(sqlite3_stmt *statement, int index, char *out, size_t size, const char *kept)
+{
+    const char *text = index < 0 ? NULL : (const char *)sqlite3_column_text(statement, index);
+    text_printable(out, size, text ? text : "", kept);
+}
+
 void column_text(struct query *query, const char *name, char *out, size_t size)
 {
-    int index = column_index(query, name);
-    const unsigned char *text = index < 0 ? NULL : sqlite3_column_text(query->statement, index);
-    snprintf(out, size, "%s", text ? (const char *)text : "");
+    take_text(query->statement, column_index(query, name), out, size, "");
+}
+
+void column_lines(struct query *query, const char *name, char *out, size_t size)
+{
+    take_text(query->statement, column_index(query, name), out, size, "\n");
 }
 
 int64_t column_integer(struct query *query, const char *name)
@@ -200,8 +211,7 @@ int store_text(struct store *store, const char *purpose, const char *sql, const 
     query_open(&query, store, purpose, sql);
     if (key) query_text(&query, ":key", key);
     int found = query_step(&query);
-    const unsigned char *text = found == 1 ? sqlite3_column_text(query.statement, 0) : NULL;
-    if (found == 1) snprintf(out, size, "%s", text ? (const char *)text : "");
+    if (found == 1) take_text(query.statement, 0, out, size, "");
     return query_close(&query) == 0 ? found : -1;
 }
 
@@ -211,8 +221,18 @@ int store_begin(struct store *store, const char *purpose)
     return store_exec(store, purpose, "BEGIN IMMEDIATE");
 }
 
+/* Rows that go into a file which no name leads to any more are lost with it. */
+int store_check_place(struct store *store)
+{
+    int moved = 0;
+    sqlite3_file_control(store->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
+    return moved ? assay_error("%s: the database was deleted or replaced meanwhile", store->path)
+                 : 0;
+}
+
 int store_finish(struct store *store, const char *purpose, int status)
 {
+    if (status == 0) status = store_check_place(store);
     if (status == 0) status = store_exec(store, purpose, "COMMIT");
     /* SQLite may have rolled back by itself (a full disk); otherwise it is up to us. */
     if (status != 0 && !sqlite3_get_autocommit(store->db))

@@ -90,6 +90,7 @@ static const char *value_text(const struct field *field, const void *at, char te
     *text = '\0';
     switch (field->type) {
     case FIELD_TEXT:
+    case FIELD_LINES:
         return at;
     case FIELD_WORD:
         return field->words->name(*(const int32_t *)at);
