@@ -107,8 +107,10 @@ static int add_timing(struct reader *reader, struct query *query, struct launch_
     column_text(query, "launch_id", key.id, sizeof key.id);
     column_text(query, "status", status, sizeof status);
     const struct launch_key *launch =
-        bsearch(&key, reader->launches, (size_t)reader->launch_count, sizeof key, by_id);
-    if (!launch) return 0; /* of a gate */
+        reader->launch_count == 0
+            ? NULL
+            : bsearch(&key, reader->launches, (size_t)reader->launch_count, sizeof key, by_id);
+    if (!launch) return 0; /* of a gate, or without its device */
     double time_ns = column_real(query, "time_ns");
     bool is_time = status_parse(status) == STATUS_OK && time_ns > 0;
     struct launch_time *added = grow_add(timings, count, sizeof *added, what);

@@ -41,6 +41,9 @@ int store_failed(struct store *store, int rc, const char *purpose);
 void query_open(struct query *query, struct store *store, const char *purpose, const char *sql);
 /* 1: a row, 0: no more, -1: reported. */
 int query_step(struct query *query);
+/* What a row holds cannot be: the query fails, with why, after "PATH: cannot PURPOSE: ". */
+void query_refuse(struct query *query, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 /* Ready to be bound and stepped again. */
 void query_reset(struct query *query);
 /* 0, or -1 when anything failed since query_open. */
@@ -57,6 +60,8 @@ void query_blob(struct query *query, const char *name, const void *bytes, size_t
 
 /* Read by column name. NULL reads as "", -1 and NAN. */
 void column_text(struct query *query, const char *name, char *out, size_t size);
+/* A text of any length, by malloc. */
+char *column_copy(struct query *query, const char *name);
 int64_t column_integer(struct query *query, const char *name);
 int64_t column_count(struct query *query, const char *name);
 double column_real(struct query *query, const char *name);
@@ -87,14 +92,15 @@ enum field_type {
     FIELD_COUNT64, /* int64_t; -1 is NULL */
     FIELD_BITS,    /* uint64_t, stored as the int64_t of the same bits */
     FIELD_FLAG,    /* bool, stored as 0 or 1 */
-    FIELD_WORD,    /* int32_t enum, stored as its word; -1 is NULL */
+    FIELD_WORD,    /* int32_t enum, stored as its word */
 };
 
 /* The words of an enum. */
 struct vocabulary {
     const char *what; /* "status" */
     const char *(*name)(int value);
-    int (*parse)(const char *name);
+    int (*parse)(const char *name); /* -1: no such word */
+    bool is_optional;               /* NULL is stored where there is none, and read as -1 */
 };
 
 /* A member of a struct and the column it is stored in. */
