@@ -32,7 +32,9 @@ int store_failed(struct store *store, int rc, const char *purpose)
     case SQLITE_NOTADB:
         return assay_error("%s is not a database", path);
     case SQLITE_CORRUPT:
-        return assay_error("%s: cannot %s: the database is damaged", path, purpose);
+        return assay_error("%s: cannot %s: the database is damaged (sqlite3's PRAGMA quick_check "
+                           "says where)",
+                           path, purpose);
     case SQLITE_CANTOPEN:
     case SQLITE_IOERR:
         return assay_error("%s: cannot %s: %s", path, purpose, error ? strerror(error) : text);
