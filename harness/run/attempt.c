@@ -94,56 +94,69 @@ static double deadline_s(const struct runner *runner, const struct group *group)
     return limit_s > 0 && limit_s < group->timeout_s ? limit_s : group->timeout_s;
 }
 
+/* The message may be of a variant that was done before: the board tells the one that is now. */
+static enum attempt_end blame_garbage(struct runner *runner, const struct attempt *attempt,
+                                      struct culprit *culprit)
+{
+    blame_board(runner, attempt, STATUS_CRASHED, "its process sent what is no message", culprit);
+    return attempt->count > 1 ? ATTEMPT_GARBLED : ATTEMPT_CULPRIT;
+}
+
+static bool is_sound(const struct attempt *attempt, const struct wire_case *message)
+{
+    const struct case_result *result = &message->result;
+    return message->index >= 0 && message->index < attempt->count &&
+           !attempt->received[message->index] && result->status >= 0 && result->status < STATUSES &&
+           result->metric_count >= 0 && result->metric_count <= ASSAY_MAX_METRICS;
+}
+
 static int take_case(struct attempt *attempt, const void *data, size_t bytes)
 {
     struct wire_case message;
     if (wire_unpack_case(data, bytes, &message) < 0) return -1;
-    if (message.index < 0 || message.index >= attempt->count) {
+    if (!is_sound(attempt, &message)) {
         wire_case_release(&message);
-        return assay_error("a malformed case from the worker");
+        return -1;
     }
     attempt->cases[message.index] = message;
     attempt->received[message.index] = true;
     return 0;
 }
 
-static enum attempt_end failed(const char *why)
-{
-    assay_error("%s", why);
-    return ATTEMPT_FAILED;
-}
-
-static enum attempt_end take_broken(struct runner *runner, const struct attempt *attempt,
-                                    const void *data, size_t bytes, struct culprit *culprit)
+static int take_broken(const struct attempt *attempt, const void *data, size_t bytes,
+                       struct culprit *culprit)
 {
     const struct measure_outcome *message = data;
-    if (bytes != sizeof *message || message->culprit >= attempt->count)
-        return failed("a malformed last message from the worker");
+    if (bytes != sizeof *message || message->culprit >= attempt->count) return -1;
     culprit->at = message->culprit;
     culprit->status = STATUS_CRASHED;
-    snprintf(culprit->reason, sizeof culprit->reason, "%s", message->reason);
-    child_reap(&runner->child, NULL, 0);
-    return ATTEMPT_CULPRIT;
+    snprintf(culprit->reason, sizeof culprit->reason, "%.*s", ASSAY_MAX_REASON - 1,
+             message->reason);
+    return 0;
 }
 
-/* Read one message, which is ready. */
+static enum attempt_end take_message(struct runner *runner, struct attempt *attempt,
+                                     enum wire_type type, const void *data, size_t bytes,
+                                     struct culprit *culprit)
+{
+    if (type == WIRE_DONE) return ATTEMPT_DONE;
+    if (type == WIRE_CASE && take_case(attempt, data, bytes) == 0) return ATTEMPT_GOES_ON;
+    if (type == WIRE_BROKEN && take_broken(attempt, data, bytes, culprit) == 0) {
+        child_reap(&runner->child, NULL, 0);
+        return ATTEMPT_CULPRIT;
+    }
+    return blame_garbage(runner, attempt, culprit);
+}
+
+/* Read one message, which is there. */
 static enum attempt_end read_message(struct runner *runner, struct attempt *attempt,
                                      struct culprit *culprit)
 {
     enum wire_type type;
     void *data;
     size_t bytes;
-    enum attempt_end end = ATTEMPT_GOES_ON;
-    if (wire_receive(runner->child.socket, &type, &data, &bytes) < 0)
-        return blame_death(runner, attempt, culprit);
-    if (type == WIRE_DONE)
-        end = ATTEMPT_DONE;
-    else if (type == WIRE_BROKEN)
-        end = take_broken(runner, attempt, data, bytes, culprit);
-    else if (type == WIRE_CASE)
-        end = take_case(attempt, data, bytes) < 0 ? ATTEMPT_FAILED : ATTEMPT_GOES_ON;
-    else
-        end = failed("an unexpected message from the worker");
+    child_take(&runner->child, &type, &data, &bytes);
+    enum attempt_end end = take_message(runner, attempt, type, data, bytes, culprit);
     free(data);
     return end;
 }
@@ -174,6 +187,7 @@ static enum attempt_end watch(struct runner *runner, struct attempt *attempt,
         enum child_wait got = child_wait(&runner->child, TICK_MS);
         if (got == CHILD_STOPPED) return ATTEMPT_STOPPED;
         if (got == CHILD_GONE) return blame_death(runner, attempt, culprit);
+        if (got == CHILD_GARBLED) return blame_garbage(runner, attempt, culprit);
         if (got == CHILD_MESSAGE) {
             enum attempt_end end = read_message(runner, attempt, culprit);
             if (end != ATTEMPT_GOES_ON) return end;
@@ -318,6 +332,29 @@ static int settle_culprit(struct runner *runner, struct attempt *attempt,
     return 0;
 }
 
+/* Measure each variant by itself until one garbles its messages: *culprit is that one, or stays
+ * as it is where none does. What is measured here is not kept, as it has no baseline beside it. */
+static enum attempt_end find_garbler(struct runner *runner, struct attempt *attempt,
+                                     struct culprit *culprit)
+{
+    for (int i = 0; i < attempt->count; i++) {
+        struct attempt one = {.group = attempt->group,
+                              .count = 1,
+                              .index = {attempt->index[i]},
+                              .cases = attempt->cases};
+        struct culprit found = {.at = -1};
+        enum attempt_end end = ensure_child(runner, wants_events(runner, &one));
+        if (end == ATTEMPT_DONE) end = watch(runner, &one, &found);
+        drop_cases(&one);
+        if (end == ATTEMPT_CULPRIT) {
+            *culprit = found;
+            culprit->at = i;
+        }
+        if (end != ATTEMPT_DONE) return end;
+    }
+    return ATTEMPT_CULPRIT;
+}
+
 /* Make attempts until every variant has an outcome. */
 static enum attempt_end measure(struct runner *runner, struct attempt *attempt)
 {
@@ -326,9 +363,10 @@ static enum attempt_end measure(struct runner *runner, struct attempt *attempt)
         enum attempt_end end = ensure_child(runner, wants_events(runner, attempt));
         if (end != ATTEMPT_DONE) return end;
         end = watch(runner, attempt, &culprit);
-        if (end == ATTEMPT_STOPPED || end == ATTEMPT_FAILED) return end;
         if (end == ATTEMPT_DONE) return keep_all(runner, attempt) < 0 ? ATTEMPT_FAILED : end;
         drop_cases(attempt);
+        if (end == ATTEMPT_GARBLED) end = find_garbler(runner, attempt, &culprit);
+        if (end == ATTEMPT_STOPPED || end == ATTEMPT_FAILED) return end;
         if (settle_culprit(runner, attempt, &culprit) < 0) return ATTEMPT_FAILED;
     }
     return ATTEMPT_DONE;

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "measure/worker.h"
@@ -80,13 +81,41 @@ static int start_process(struct child *child)
     return status;
 }
 
+/* The process has ended, though another may hold its end of the socket. */
+static bool has_ended(pid_t pid)
+{
+    siginfo_t info = {0};
+    return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid;
+}
+
+/* What there is to read, with nothing left to wait for. */
+static enum child_wait take_part(struct child *child)
+{
+    static const enum child_wait got[] = {[WIRE_WHOLE] = CHILD_MESSAGE,
+                                          [WIRE_PART] = CHILD_TICK,
+                                          [WIRE_GONE] = CHILD_GONE,
+                                          [WIRE_MALFORMED] = CHILD_GARBLED};
+    return got[wire_receive_some(child->socket, &child->inbox, MSG_DONTWAIT)];
+}
+
 enum child_wait child_wait(struct child *child, int ms)
 {
-    struct pollfd poll_for = {.fd = child->socket, .events = POLLIN};
-    int ready = interrupt_poll(&poll_for, ms);
-    if (interrupt_signal() != 0) return CHILD_STOPPED;
-    if (ready <= 0) return CHILD_TICK;
-    return poll_for.revents & POLLIN ? CHILD_MESSAGE : CHILD_GONE;
+    double until_s = clock_s() + 1e-3 * ms;
+    enum child_wait got = CHILD_TICK;
+    for (int left_ms = ms; got == CHILD_TICK && left_ms >= 0;) {
+        struct pollfd poll_for = {.fd = child->socket, .events = POLLIN};
+        int ready = interrupt_poll(&poll_for, left_ms);
+        if (interrupt_signal() != 0) return CHILD_STOPPED;
+        if (ready <= 0) return has_ended(child->pid) ? CHILD_GONE : CHILD_TICK;
+        got = take_part(child);
+        left_ms = (int)(1e3 * (until_s - clock_s()));
+    }
+    return got;
+}
+
+void child_take(struct child *child, enum wire_type *type, void **data, size_t *bytes)
+{
+    wire_inbox_take(&child->inbox, type, data, bytes);
 }
 
 void child_quit(struct child *child, struct device_state *state)
@@ -95,8 +124,8 @@ void child_quit(struct child *child, struct device_state *state)
     void *data;
     size_t bytes;
     if (child->pid > 0 && wire_send(child->socket, WIRE_QUIT, NULL, 0) == 0 &&
-        child_wait(child, QUIT_MS) == CHILD_MESSAGE &&
-        wire_receive(child->socket, &type, &data, &bytes) == 0) {
+        child_wait(child, QUIT_MS) == CHILD_MESSAGE) {
+        child_take(child, &type, &data, &bytes);
         if (state && type == WIRE_STATE && bytes == sizeof *state) memcpy(state, data, bytes);
         free(data);
     }
@@ -134,6 +163,7 @@ void child_reap(struct child *child, char *how, size_t size)
     snprintf(how, size, "did not start");
     if (child->socket >= 0) close(child->socket);
     if (child->pid > 0) describe_end(await_end(child->pid), how, size);
+    free(child->inbox.body);
     if (child->board && child->board != MAP_FAILED) munmap(child->board, sizeof *child->board);
     *child = (struct child){.socket = -1};
 }
@@ -149,11 +179,13 @@ static int read_answer(struct child *child)
         if (got == CHILD_STOPPED) return assay_error("interrupted");
         if (got == CHILD_TICK)
             return assay_error("the worker did not open its device within %d s", OPEN_MS / 1000);
-        if (got == CHILD_GONE || wire_receive(child->socket, &type, &data, &bytes) < 0) {
+        if (got == CHILD_GARBLED) return assay_error("bad answer");
+        if (got == CHILD_GONE) {
             char how[ASSAY_MAX_REASON];
             child_reap(child, how, sizeof how);
             return assay_error("the worker died while it opened its device: %s", how);
         }
+        child_take(child, &type, &data, &bytes);
         bool ready = type == WIRE_READY && bytes == sizeof child->device;
         bool state = type == WIRE_STATE && bytes == sizeof child->state;
         if (ready) memcpy(&child->device, data, bytes);
