@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -24,11 +23,10 @@ struct worker {
 
 /* ----------------------------------------------------------- the process -- */
 
-/* A worker dies with its parent, leaves the signals that end a run to the parent, and dumps
- * no core. */
+/* A worker dies with its parent (base/process.h), leaves the signals that end a run to the parent,
+ * and dumps no core. */
 static void settle_process(void)
 {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
     signal(SIGINT, SIG_IGN);
     signal(SIGTERM, SIG_IGN);
     signal(SIGHUP, SIG_IGN);

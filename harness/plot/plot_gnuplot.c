@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/datadir.h"
+#include "base/temp_folder.h"
 #include "plot/plot_gnuplot.h"
 
 extern char **environ;
@@ -63,7 +64,7 @@ int gnuplot_output_check(const char *output)
 /* ------------------------------------------------------------------- files -- */
 
 struct files {
-    char folder[256]; /* temporary; "" when the files are kept */
+    struct temp_folder folder; /* none when the files are kept */
     char data[PATH_MAX], script[PATH_MAX];
     char picture[PATH_MAX]; /* gnuplot's output; "-" the terminal */
     char frames[PATH_MAX];  /* to which it writes the positions of its axes; "" not wanted */
@@ -72,35 +73,26 @@ struct files {
 /* Name the data and the script: beside the output, or in a new temporary folder. */
 static int files_choose(struct files *files, const struct plot_request *request)
 {
-    const char *tmp = getenv("TMPDIR"), *name = request->output;
-    char hidden[300];
+    const char *name = request->output;
+    char hidden[PATH_MAX];
     *files = (struct files){.picture = "-"};
     if (!is_terminal(name) && partial_name(files->picture, name)) return -1;
     if (request->keep_script && is_terminal(name))
         return assay_error("--keep-script wants a file to put them beside: -o FILE.svg");
     if (!request->keep_script) {
-        snprintf(files->folder, sizeof files->folder, "%s/assay-plot-XXXXXX",
-                 tmp && tmp[0] ? tmp : "/tmp");
-        if (!mkdtemp(files->folder)) {
-            assay_error("cannot make the folder %s: %s", files->folder, strerror(errno));
-            files->folder[0] = '\0';
-            return -1;
-        }
-        snprintf(hidden, sizeof hidden, "%s/plot.svg", files->folder);
+        if (temp_folder_make(&files->folder, "plot")) return -1;
+        if (snprintf(hidden, sizeof hidden, "%s/plot.svg", files->folder.path) >= PATH_MAX)
+            return assay_error("%s: the path is too long", files->folder.path);
         name = hidden;
         if (request->places && beside(files->frames, name, ".frames")) return -1;
     }
     return beside(files->data, name, ".tsv") || beside(files->script, name, ".gp") ? -1 : 0;
 }
 
-static void files_remove(const struct files *files)
+static void files_remove(struct files *files)
 {
     if (!is_terminal(files->picture)) unlink(files->picture);
-    if (!files->folder[0]) return;
-    unlink(files->data);
-    unlink(files->script);
-    if (files->frames[0]) unlink(files->frames);
-    rmdir(files->folder);
+    temp_folder_remove(&files->folder);
 }
 
 /* Append a script to `out`, with style.gp inserted where it is loaded, so that a kept script

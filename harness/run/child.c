@@ -1,8 +1,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,12 +11,11 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/process.h"
 #include "base/text.h"
 #include "measure/worker.h"
 #include "run/child.h"
 #include "run/interrupt.h"
-
-extern char **environ;
 
 enum { QUIT_MS = 5000, OPEN_MS = 60000 };
 
@@ -29,38 +26,22 @@ static void *share_board(int *fd)
     return mmap(NULL, sizeof(struct board), PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
 }
 
-/* Start the worker with these descriptors as WORKER_SOCKET and WORKER_BOARD; 0 or an errno. */
-static int spawn(pid_t *pid, int socket, int board)
-{
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    sigset_t none;
-    char *const argv[] = {"assay", "worker", NULL};
-    if (posix_spawn_file_actions_init(&actions) != 0) return ENOMEM;
-    int error = posix_spawnattr_init(&attributes);
-    if (error == 0) {
-        sigemptyset(&none);
-        posix_spawnattr_setsigmask(&attributes, &none);
-        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-        error = posix_spawn_file_actions_adddup2(&actions, socket, WORKER_SOCKET);
-        if (error == 0) error = posix_spawn_file_actions_adddup2(&actions, board, WORKER_BOARD);
-        if (error == 0)
-            error = posix_spawn(pid, "/proc/self/exe", &actions, &attributes, argv, environ);
-        posix_spawnattr_destroy(&attributes);
-    }
-    posix_spawn_file_actions_destroy(&actions);
-    return error;
-}
-
 /* Both descriptors are first moved to higher numbers, so that dup2 overwrites neither. */
 static int spawn_worker(struct child *child, int socket, int board)
 {
-    int high_socket = fcntl(socket, F_DUPFD_CLOEXEC, WORKER_BOARD + 1);
-    int high_board = fcntl(board, F_DUPFD_CLOEXEC, WORKER_BOARD + 1);
-    int error = high_socket < 0 || high_board < 0 ? errno : 0;
-    if (error == 0) error = spawn(&child->pid, high_socket, high_board);
-    if (high_socket >= 0) close(high_socket);
-    if (high_board >= 0) close(high_board);
+    static const char *const argv[] = {"assay", "worker", NULL};
+    const struct process_file files[] = {
+        {fcntl(socket, F_DUPFD_CLOEXEC, WORKER_BOARD + 1), WORKER_SOCKET},
+        {fcntl(board, F_DUPFD_CLOEXEC, WORKER_BOARD + 1), WORKER_BOARD},
+    };
+    const struct process_start start = {.program = "/proc/self/exe",
+                                        .argv = argv,
+                                        .files = files,
+                                        .file_count = 2,
+                                        .own_group = true};
+    int error = files[0].from < 0 || files[1].from < 0 ? errno : process_start(&start, &child->pid);
+    for (int i = 0; i < 2; i++)
+        if (files[i].from >= 0) close(files[i].from);
     if (error == 0) return 0;
     child->pid = 0;
     return assay_error("starting a worker (/proc/self/exe): %s", strerror(error));
@@ -81,13 +62,6 @@ static int start_process(struct child *child)
     return status;
 }
 
-/* The process has ended, though another may hold its end of the socket. */
-static bool has_ended(pid_t pid)
-{
-    siginfo_t info = {0};
-    return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid;
-}
-
 /* What there is to read, with nothing left to wait for. */
 static enum child_wait take_part(struct child *child)
 {
@@ -106,7 +80,8 @@ enum child_wait child_wait(struct child *child, int ms)
         struct pollfd poll_for = {.fd = child->socket, .events = POLLIN};
         int ready = interrupt_poll(&poll_for, left_ms);
         if (interrupt_signal() != 0) return CHILD_STOPPED;
-        if (ready <= 0) return has_ended(child->pid) ? CHILD_GONE : CHILD_TICK;
+        /* Something that it forked may hold its end of the socket. */
+        if (ready <= 0) return process_has_ended(child->pid) ? CHILD_GONE : CHILD_TICK;
         got = take_part(child);
         left_ms = (int)(1e3 * (until_s - clock_s()));
     }
@@ -141,21 +116,15 @@ static void describe_end(int status, char *how, size_t size)
         snprintf(how, size, "exit status %d", WEXITSTATUS(status));
 }
 
-/* Wait for the exit status, and kill the process after a moment. The moment lets a crashing
- * process end by its own signal, and one whose socket was closed exit normally. */
+/* Wait for the exit status, and kill the process after a moment, with all that it forked. The
+ * moment lets a crashing process end by its own signal, and one whose socket was closed exit
+ * normally. */
 static int await_end(pid_t pid)
 {
     enum { CHECKS = 50, CHECK_US = 2000 };
-    int status = 0;
-    for (int i = 0; i < CHECKS; i++) {
-        if (waitpid(pid, &status, WNOHANG) != 0) return status;
-        if (interrupt_signal() != 0) break;
+    for (int i = 0; i < CHECKS && !process_has_ended(pid) && interrupt_signal() == 0; i++)
         usleep(CHECK_US);
-    }
-    kill(pid, SIGKILL);
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        ;
-    return status;
+    return process_end(pid);
 }
 
 void child_reap(struct child *child, char *how, size_t size)

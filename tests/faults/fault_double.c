@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "faults.h"
@@ -173,6 +174,18 @@ static int garbles(struct assay_call *call)
     return right(call);
 }
 
+/* Leaves a process behind that holds all that the worker had open, and dies. */
+static int forks(struct assay_call *call)
+{
+    (void)call;
+    if (fork() == 0) {
+        prctl(PR_SET_NAME, "assay-left-over");
+        while (pause())
+            ;
+    }
+    abort();
+}
+
 static int prints(struct assay_call *call)
 {
     printf("this must not reach the results\n");
@@ -208,6 +221,7 @@ FAULT(fails);
 FAULT(prints);
 FAULT(half_a_message);
 FAULT(garbles);
+FAULT(forks);
 
 static const struct assay_variant fault_right = {.operation = "fault_double",
                                                  .name = "right",
