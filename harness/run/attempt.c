@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/error.h"
 #include "base/rng.h"
 #include "case/case_name.h"
 #include "run/interrupt.h"
@@ -332,6 +333,14 @@ static int settle_culprit(struct runner *runner, struct attempt *attempt,
     return 0;
 }
 
+/* No worker lives long enough to measure: this costs the group and not the run. */
+static enum attempt_end blame_opening(struct culprit *culprit)
+{
+    culprit->status = STATUS_CRASHED;
+    snprintf(culprit->reason, sizeof culprit->reason, "%s", assay_last_error());
+    return ATTEMPT_CULPRIT;
+}
+
 /* Measure each variant by itself until one garbles its messages: *culprit is that one, or stays
  * as it is where none does. What is measured here is not kept, as it has no baseline beside it. */
 static enum attempt_end find_garbler(struct runner *runner, struct attempt *attempt,
@@ -361,8 +370,10 @@ static enum attempt_end measure(struct runner *runner, struct attempt *attempt)
     while (attempt->count > 0) {
         struct culprit culprit = {.at = -1};
         enum attempt_end end = ensure_child(runner, wants_events(runner, attempt));
-        if (end != ATTEMPT_DONE) return end;
-        end = watch(runner, attempt, &culprit);
+        if (end == ATTEMPT_FAILED && runner->child.died)
+            end = blame_opening(&culprit);
+        else if (end == ATTEMPT_DONE)
+            end = watch(runner, attempt, &culprit);
         if (end == ATTEMPT_DONE) return keep_all(runner, attempt) < 0 ? ATTEMPT_FAILED : end;
         drop_cases(attempt);
         if (end == ATTEMPT_GARBLED) end = find_garbler(runner, attempt, &culprit);

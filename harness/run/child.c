@@ -17,7 +17,7 @@
 #include "run/child.h"
 #include "run/interrupt.h"
 
-enum { QUIT_MS = 5000, OPEN_MS = 60000 };
+enum { QUIT_MS = 5000, OPEN_MS = 60000, OPEN_TRIES = 3 };
 
 static void *share_board(int *fd)
 {
@@ -152,6 +152,7 @@ static int read_answer(struct child *child)
         if (got == CHILD_GONE) {
             char how[ASSAY_MAX_REASON];
             child_reap(child, how, sizeof how);
+            child->died = true;
             return assay_error("the worker died while it opened its device: %s", how);
         }
         child_take(child, &type, &data, &bytes);
@@ -166,19 +167,29 @@ static int read_answer(struct child *child)
     return 0;
 }
 
+static int open_once(struct child *child, const struct wire_open *open)
+{
+    *child = (struct child){.socket = -1};
+    if (start_process(child) < 0) return -1;
+    /* If this fails, reading the answer says why. */
+    wire_send(child->socket, WIRE_OPEN, open, sizeof *open);
+    return read_answer(child);
+}
+
 int child_start(struct child *child, const struct device_options *options)
 {
     struct wire_open open = {.options = *options};
     *child = (struct child){.socket = -1};
     if (text_copy(open.spec, sizeof open.spec, options->spec) < 0)
         return assay_error("a device is named in at most %d characters", RESULT_MAX_SPEC - 1);
-    if (start_process(child) == 0) {
-        /* If this fails, reading the answer says why. */
-        wire_send(child->socket, WIRE_OPEN, &open, sizeof open);
-        if (read_answer(child) == 0) return 0;
+    for (int i = 0; i < OPEN_TRIES; i++) {
+        if (open_once(child, &open) == 0) return 0;
+        if (!child->died) break; /* it has said why, or nothing in time */
     }
     char why[4 * ASSAY_MAX_REASON];
+    bool died = child->died;
     snprintf(why, sizeof why, "%s", assay_last_error());
     child_reap(child, NULL, 0);
+    child->died = died;
     return assay_error("%s", why);
 }

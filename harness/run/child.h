@@ -11,13 +11,16 @@
 struct child {
     pid_t pid; /* 0: none */
     int socket;
+    bool died; /* while it opened its device: it did not start */
     struct wire_inbox inbox;
     struct board *board;
     struct device_info device;
     struct device_state state; /* when it opened */
 };
 
-/* Start a worker and open a device in it. -1 with assay_error, nothing running. */
+/* Start a worker and open a device in it. One that dies meanwhile is started again, twice: it may
+ * have been killed for memory. -1 with assay_error, nothing running; child->died says whether it
+ * was by its death. */
 int child_start(struct child *child, const struct device_options *options);
 
 /* How waiting for a message ended. */
