@@ -227,10 +227,12 @@ static void tell(struct runner *runner, const struct case_result *result)
     progress_case(&runner->progress, name, result->status, result->reason);
 }
 
+/* Told once it is stored: what a full disk took must not look as if it were there. */
 static int keep(struct runner *runner, const struct group *group, const struct case_result *result)
 {
+    if (store_case(runner->store, runner->launch.id, group, result) < 0) return -1;
     tell(runner, result);
-    return store_case(runner->store, runner->launch.id, group, result);
+    return 0;
 }
 
 static int keep_outcome(struct runner *runner, const struct group *group, int index,
@@ -279,6 +281,16 @@ static bool wants_events(const struct runner *runner, const struct attempt *atte
     return true;
 }
 
+static void tell_all(struct runner *runner, const struct attempt *attempt)
+{
+    for (int i = 0; i < attempt->count; i++)
+        if (attempt->received[i])
+            tell(runner, &attempt->cases[i].result);
+        else
+            progress_case(&runner->progress, attempt->group->variant[attempt->index[i]]->name, -1,
+                          "the worker did not report it");
+}
+
 /* Store all results in one transaction: rows measured together share a baseline and its
  * rounds, so a resumed launch must find all of them or none. A case that the worker did not
  * report gets no row and counts as missing. */
@@ -288,19 +300,16 @@ static int keep_all(struct runner *runner, const struct attempt *attempt)
     int count = 0;
     if (reported == NULL) return assay_error("out of memory for results");
     for (int i = 0; i < attempt->count; i++) {
-        const char *name = attempt->group->variant[attempt->index[i]]->name;
         if (attempt->received[i]) {
             struct case_result *result = &attempt->cases[i].result;
             floor_judge(&runner->ceilings, &runner->launch.device, result);
             reported[count++] = *result;
-            tell(runner, result);
-        } else {
-            progress_case(&runner->progress, name, -1, "the worker did not report it");
         }
     }
     for (int i = 0; i < count; i++)
         floor_learn(&runner->ceilings, attempt->group, &reported[i]);
     int status = store_cases(runner->store, runner->launch.id, attempt->group, reported, count);
+    if (status == 0) tell_all(runner, attempt);
     free(reported);
     for (int i = 0; i < attempt->count && status == 0; i++)
         if (attempt->cases[i].profile)
@@ -420,6 +429,6 @@ enum attempt_end attempt_group(struct runner *runner, const struct group *group)
     drop_cases(&attempt);
     free(attempt.cases);
     if (runner->options->profile && end == ATTEMPT_DONE) leave_child(runner);
-    progress_group_end(&runner->progress, clock_s() - start);
+    if (end != ATTEMPT_FAILED) progress_group_end(&runner->progress, clock_s() - start);
     return end;
 }
