@@ -115,6 +115,10 @@ static int open_connection(struct store *store, enum store_mode mode)
 
     static const char touch[] = "SELECT count(*) FROM sqlite_schema";
     int rc = sqlite3_exec(store->db, touch, NULL, NULL, NULL);
+    /* SQLite opens it for reading then, and misses the log that it cannot make. */
+    if ((rc & 0xff) == SQLITE_CANTOPEN && mode != STORE_READ &&
+        (access(store->path, W_OK) != 0 || sqlite3_db_readonly(store->db, "main")))
+        rc = SQLITE_READONLY;
     bool frozen = mode == STORE_READ && access(store->path, R_OK) == 0 &&
                   ((rc & 0xff) == SQLITE_CANTOPEN || (rc & 0xff) == SQLITE_READONLY);
     if (frozen) {
