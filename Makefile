@@ -8,7 +8,8 @@
 # Variables (make NAME=value):
 #   CUDA=0          build without CUDA even where nvcc is there
 #   ARCH="90"       machine code for these architectures; `ptx` adds PTX of the
-#                   last one named, for newer cards (default: 80 90 ptx)
+#                   last one named, for newer cards (default: 80 90 ptx;
+#                   from 75 on)
 #   SANITIZE=1      AddressSanitizer and UndefinedBehaviorSanitizer, host code
 #   WERROR=1        warnings are errors
 #   EXTRA="a.c b.cu"   sources beside those of kernels/: variants and operations from elsewhere
@@ -73,7 +74,7 @@ endif
 # Without fast math: a kernel that wants an approximation writes it out. Machine code is
 # kept compressed, a third of its size: each test of a family has all of it.
 $(if $(filter-out 0 1,$(CUDA)),$(error CUDA=$(CUDA): it is 0 or 1))
-$(foreach a,$(ARCH),$(if $(filter ptx 8% 9% 10% 11% 12%,$(a)),,$(error ARCH=$(a): name what nvcc calls sm_NUMBER, as in ARCH="80 90 ptx")))
+$(foreach a,$(ARCH),$(if $(filter ptx 75 8% 9% 10% 11% 12%,$(a)),,$(error ARCH=$(a): name what nvcc calls sm_NUMBER, as in ARCH="80 90 ptx")))
 
 ifeq ($(CUDA),1)
 $(if $(NVCC),,$(error CUDA=1 needs nvcc on the PATH, or NVCC=path))
@@ -219,13 +220,15 @@ check: $(BUILD)/assay $(BUILD)/assay.1 $(BUILD)/assay-faults $(TESTS) ## unit an
 	@scripts/layers.sh $(BUILD)
 	@$(RUN_TESTS) $(TESTS) $(call named,$(if $(SANITIZE),$(SANITIZED_COMMANDS),%),$(COMMAND_TESTS))
 
-# Each architecture by itself compiles what only it has; the last is all of them in one program.
-ARCHITECTURES = 80 86 89 90 100 120 80+86+89+90+100+120+ptx
+# Each architecture by itself compiles what only it has; then what a newer card's driver compiles
+# from PTX; the last is all of them in one program.
+ARCHITECTURES = 75 80 86 89 90 100 120 80+ptx 80+86+89+90+100+120+ptx
 
 .PHONY: check-all
 check-all: ## check as users build, every architecture, all tests under sanitisers (an hour)
 	@+set -e; $(foreach a,$(ARCHITECTURES),echo "ARCH: $(subst +, ,$(a))"; \
-	    $(again) all WERROR=1 CUDA=1 ARCH="$(subst +, ,$(a))" BUILD=$(BUILD)/arch-$(a);)
+	    $(again) all WERROR=1 CUDA=1 ARCH="$(subst +, ,$(a))" BUILD=$(BUILD)/arch-$(a); \
+	    echo "ARCH: $(subst +, ,$(a)) builds";)
 	@+$(again) check WERROR=1
 	@+$(again) check-sanitize-cuda WERROR=1
 	@+$(again) check-sanitize WERROR=1 SANITIZED_COMMANDS=%

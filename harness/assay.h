@@ -156,8 +156,9 @@ struct assay_work {
 /* --------------------------------------------------------------- checks -- */
 
 /* The result of checking one element. NEAR is a difference that the operation allows on
- * a small share of elements, such as a rounding tie that two correct formulas resolve
- * differently. */
+ * a share of elements, such as a rounding tie that two correct formulas resolve
+ * differently. Where there is a near_share and no `match`, so is a BF16 or F16 within its
+ * bound that is not the nearest to what is expected. */
 enum assay_match { ASSAY_EXACT, ASSAY_NEAR, ASSAY_WRONG };
 
 struct assay_tolerance {
@@ -178,6 +179,22 @@ struct assay_span {
     int lane;
     double begin_ns, end_ns;
 };
+
+/* ----------------------------------------------------------------- card -- */
+
+/* What the GPU offers to the code of this program. A variant asks this and never the device: what a
+ * kernel may do depends on the code that was built as much as on the card, and `--device
+ * cuda:0,sm=80,shared=163Ki` shows less than the card has, so that one card tries the code of
+ * another. Valid in setup and launch; all 0 where no GPU is open. */
+struct assay_card {
+    int sm; /* compute capability x 10 of the machine code or PTX that the driver took */
+    bool arch_specific; /* that code is for sm_90a: wgmma, setmaxnreg */
+    int multiprocessors;
+    int64_t shared_bytes;    /* shared memory, the most that a block can have */
+    int64_t shared_sm_bytes; /* of a multiprocessor */
+    int64_t l2_bytes;
+};
+const struct assay_card *assay_card(void);
 
 /* ------------------------------------------------------------ operation -- */
 
@@ -233,6 +250,11 @@ struct assay_operation {
     enum assay_match (*match)(const struct assay_shape *shape, int buffer, double expected,
                               double got);
 
+    /* The most that the root mean square of (got - expected) / bound may be, over the elements that
+     * are checked: finds what shifts many elements by less than the bound of one. Plus chance:
+     * 4 / sqrt(elements) of it. May be NULL; returns 0 for a shape that is not judged so. */
+    double (*rms)(const struct assay_shape *shape);
+
     /* Quality metrics from host copies of the inputs and outputs; returns how many it
      * wrote. May be NULL. Untimed; not called for variants marked `apart`. */
     int (*quality)(const struct assay_shape *shape, const void *const host[],
@@ -265,11 +287,12 @@ enum { ASSAY_SKIP = 1 };
 /* The argument of a variant's functions. */
 struct assay_call {
     const struct assay_shape *shape;
-    void *buffer[ASSAY_MAX_BUFFERS]; /* device memory on cuda; 256-byte aligned */
-    void *state;                     /* for setup to set; the harness does not read it */
-    void *stream;                    /* a cudaStream_t; NULL on the host */
-    int64_t workspace_bytes;         /* setup adds the bytes it allocates */
-    char note[ASSAY_MAX_NOTE];       /* setup may write what it chose (an algorithm id) */
+    void *buffer[ASSAY_MAX_BUFFERS];    /* device memory on cuda; 256-byte aligned */
+    void *state;                        /* for setup to set; the harness does not read it */
+    void *stream;                       /* a cudaStream_t; NULL on the host */
+    int64_t workspace_bytes;            /* setup adds the bytes it allocates */
+    char note[ASSAY_MAX_NOTE];          /* setup may write what it chose (an algorithm id) */
+    enum assay_temperature temperature; /* of the launches that will be timed */
 };
 
 struct assay_variant {
@@ -279,8 +302,9 @@ struct assay_variant {
     enum assay_kind kind;
     enum assay_place place;
     enum assay_clock clock;
-    int min_sm; /* lowest compute capability x 10; 0: any */
-    int max_sm; /* highest, for instructions that only one generation has; 0: any */
+    int min_sm;         /* lowest compute capability x 10; 0: any */
+    int max_sm;         /* highest, for instructions that only one generation has; 0: any */
+    bool arch_specific; /* needs code for sm_90a: wgmma, setmaxnreg; there a block has 227 KiB */
 
     /* True for a variant that does not compute the operation's result, such as a copy of
      * the same bytes that shows the bandwidth limit. Its output is not compared with the
@@ -289,6 +313,11 @@ struct assay_variant {
 
     /* Returns NULL, or why this shape is skipped. May be NULL. */
     const char *(*supports)(const struct assay_shape *shape);
+
+    /* Shared memory that a block needs at a shape that `supports` takes: the least there is a
+     * way with. Where the card has less, the case is skipped. NULL: at most 48 KiB, which every
+     * card has. */
+    int64_t (*shared_bytes)(const struct assay_shape *shape);
 
     int (*setup)(struct assay_call *call);  /* untimed; may be NULL; 0, -1 or ASSAY_SKIP */
     int (*launch)(struct assay_call *call); /* timed: only enqueues on call->stream */

@@ -72,7 +72,7 @@ FAKE_VARIANT(scale_library, .operation = "scale", .name = "library", .place = AS
              .kind = ASSAY_BASELINE);
 FAKE_VARIANT(scale_cuda_fast, .operation = "scale", .name = "fast", .place = ASSAY_CUDA);
 FAKE_VARIANT(scale_cuda_tma, .operation = "scale", .name = "tma", .place = ASSAY_CUDA, .min_sm = 90,
-             .max_sm = 90);
+             .max_sm = 90, .arch_specific = true);
 
 /* --------------------------------------------------------------- stream -- */
 
@@ -154,4 +154,5 @@ static const struct device_info fake_cuda = {.place = ASSAY_CUDA,
                                              .spec = "cuda:0",
                                              .compute_capability = 80,
                                              .cache_bytes = 40 << 20,
-                                             .memory_bytes = (int64_t)80 << 30};
+                                             .memory_bytes = (int64_t)80 << 30,
+                                             .card = {.sm = 80, .shared_bytes = 163 << 10}};

@@ -28,7 +28,7 @@ enum { BYTE_SCALES = sizeof byte_scales / sizeof *byte_scales };
 
 /* printf rounds to three digits, correctly and once; its text then gives the rounded
  * figure and the exponent, which chooses unit and decimals. */
-static void write_figure(char out[UNITS_MAX], double value, const struct scale *scale)
+static const char *write_figure(char out[UNITS_MAX], double value, const struct scale *scale)
 {
     char digits[UNITS_MAX];
     snprintf(digits, sizeof digits, "%.2e", value);
@@ -45,6 +45,7 @@ static void write_figure(char out[UNITS_MAX], double value, const struct scale *
         snprintf(out, UNITS_MAX, "%.2e%s", scaled, scale->unit[unit]);
     else
         snprintf(out, UNITS_MAX, "%.*f%s", left < 2 ? 2 - left : 0, scaled, scale->unit[unit]);
+    return out;
 }
 
 static bool is_whole(double value)
@@ -52,40 +53,39 @@ static bool is_whole(double value)
     return value == trunc(value);
 }
 
-void units_time(char out[UNITS_MAX], double ns)
+const char *units_time(char out[UNITS_MAX], double ns)
 {
-    write_figure(out, ns, &time_scale);
+    return write_figure(out, ns, &time_scale);
 }
 
-void units_rate(char out[UNITS_MAX], double bytes_per_s)
+const char *units_rate(char out[UNITS_MAX], double bytes_per_s)
 {
-    write_figure(out, bytes_per_s, &rate_scale);
+    return write_figure(out, bytes_per_s, &rate_scale);
 }
 
-void units_ops(char out[UNITS_MAX], double ops_per_s, bool is_integer)
+const char *units_ops(char out[UNITS_MAX], double ops_per_s, bool is_integer)
 {
-    write_figure(out, ops_per_s, is_integer ? &op_scale : &flop_scale);
+    return write_figure(out, ops_per_s, is_integer ? &op_scale : &flop_scale);
 }
 
-void units_percent(char out[UNITS_MAX], double fraction)
+const char *units_percent(char out[UNITS_MAX], double fraction)
 {
-    write_figure(out, 100 * fraction, &percent_scale);
+    return write_figure(out, 100 * fraction, &percent_scale);
 }
 
-void units_ratio(char out[UNITS_MAX], double ratio)
+const char *units_ratio(char out[UNITS_MAX], double ratio)
 {
-    write_figure(out, ratio, &ratio_scale);
+    return write_figure(out, ratio, &ratio_scale);
 }
 
-void units_bytes(char out[UNITS_MAX], double bytes)
+const char *units_bytes(char out[UNITS_MAX], double bytes)
 {
     /* From 1023.5 on, a unit would be written as 1024, which is 1.00 of the next one. */
     int unit = 0;
     for (; fabs(bytes) >= 1023.5 && unit < BYTE_SCALES - 1; unit++)
         bytes /= 1024;
     bool plain = fabs(bytes) < 1024 && (fabs(bytes) >= 1000 || (unit == 0 && is_whole(bytes)));
-    if (plain)
-        snprintf(out, UNITS_MAX, "%.0f%s", bytes, byte_scales[unit].unit[0]);
-    else
-        write_figure(out, bytes, &byte_scales[unit]);
+    if (!plain) return write_figure(out, bytes, &byte_scales[unit]);
+    snprintf(out, UNITS_MAX, "%.0f%s", bytes, byte_scales[unit].unit[0]);
+    return out;
 }

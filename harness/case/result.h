@@ -159,6 +159,7 @@ struct device_info {
     double kernel_floor_ns; /* time of the empty kernel itself, by CLOCK_CUPTI */
     double clock_step_ns;   /* observed resolution of the clock */
     double step_limit_s;    /* timeout of a step on this device; 0: only the suite's */
+    struct assay_card card; /* what it offers to kernels; for the plan, not stored */
 };
 
 /* Empty result: strings "", figures NAN or -1, no samples, clock -1; the status is crashed

@@ -43,13 +43,21 @@ static void say_absent(struct claim_finding *finding)
         if (!row)
             say(finding, "no run has this %s/%s", side->operation, side->variant);
         else if (row->result.status != STATUS_OK)
-            say(finding, "%s %s: %s", row->result.id.variant,
-                status_name((enum case_status)row->result.status), row->result.reason);
+            say(finding, "%s %s: %s", row->result.id.variant, status_name(row->result.status),
+                row->result.reason);
     }
     if (finding->row[CLAIM_MORE] && !finding->why[0]) say(finding, "the run has no such figure");
 }
 
 /* ----------------------------------------------------------------- verdict -- */
+
+/* "less than claimed, by a factor of 16": of the effect. */
+static void say_factor(struct claim_finding *finding)
+{
+    double mid = finding->measured.mid, factor = claim_factor(finding->claim, mid);
+    say(finding, "%s than claimed, by a factor of %.*f",
+        mid < finding->claim->least ? "less" : "more", factor < 10 ? 1 : 0, factor);
+}
 
 static void say_size(struct claim_finding *finding)
 {
@@ -57,8 +65,8 @@ static void say_size(struct claim_finding *finding)
     const struct interval *x = &finding->measured;
     double none = claim->rule == RULE_DIFFERENCE ? 0 : 1;
     if (claim->rule == RULE_NONE || claim->rule == RULE_VALUE) return;
-    if (finding->verdict == CLAIM_IN_DIRECTION)
-        say(finding, x->mid < claim->least ? "less than claimed" : "more than claimed");
+    if (finding->verdict == CLAIM_NEAR || finding->verdict == CLAIM_IN_DIRECTION)
+        say_factor(finding);
     if (finding->verdict == CLAIM_INCOMPARABLE)
         say(finding, "the interval reaches from no effect to the claim");
     if (finding->verdict != CLAIM_FAILS) return;
@@ -100,8 +108,7 @@ static void say_bytes(struct claim_finding *finding)
     char text[UNITS_MAX];
     if (!(more > 0) || !(less > 0) || more == less || finding->claim->quantity == CLAIM_BYTES)
         return;
-    units_ratio(text, more / less);
-    say(finding, "least bytes %s", text);
+    say(finding, "least bytes %s", units_ratio(text, more / less));
 }
 
 static void say_share(struct claim_finding *finding)
@@ -113,9 +120,8 @@ static void say_share(struct claim_finding *finding)
         isnan(more->ceiling_fraction) || isnan(less->ceiling_fraction) ||
         strcmp(more->ceiling, less->ceiling))
         return;
-    units_percent(a, more->ceiling_fraction);
-    units_percent(b, less->ceiling_fraction);
-    say(finding, "%s against %s of the ceiling %s", a, b, show_ceiling_name(less->ceiling));
+    say(finding, "%s against %s of the ceiling %s", units_percent(a, more->ceiling_fraction),
+        units_percent(b, less->ceiling_fraction), show_ceiling_name(less->ceiling));
 }
 
 /* The figures themselves, which a ratio hides. */
@@ -123,9 +129,9 @@ static void say_times(struct claim_finding *finding)
 {
     char more[UNITS_MAX], less[UNITS_MAX];
     if (finding->claim->quantity > CLAIM_FIRST_CALL) return;
-    units_time(more, claim_figure(finding, &finding->row[CLAIM_MORE]->result));
-    units_time(less, claim_figure(finding, &finding->row[CLAIM_LESS]->result));
-    say(finding, "%s against %s", more, less);
+    say(finding, "%s against %s",
+        units_time(more, claim_figure(finding, &finding->row[CLAIM_MORE]->result)),
+        units_time(less, claim_figure(finding, &finding->row[CLAIM_LESS]->result)));
 }
 
 void claim_explain(struct claim_finding *finding)

@@ -15,6 +15,7 @@ const char *claim_verdict_name(enum claim_verdict verdict)
 {
     static const char *const names[CLAIM_VERDICTS] = {
         [CLAIM_HOLDS] = "HOLDS",
+        [CLAIM_NEAR] = "HOLDS WITHIN 2X",
         [CLAIM_IN_DIRECTION] = "HOLDS IN DIRECTION",
         [CLAIM_FAILS] = "DOES NOT HOLD",
         [CLAIM_INCOMPARABLE] = "NOT COMPARABLE",
@@ -23,11 +24,14 @@ const char *claim_verdict_name(enum claim_verdict verdict)
     return names[verdict];
 }
 
-/* A value or a difference, in its unit. */
-static void figure_text(const struct claim_finding *finding, char *out, size_t size)
+void claim_measured_text(const struct claim_finding *finding, char *out, size_t size)
 {
     const struct interval *x = &finding->measured;
     char mid[UNITS_MAX], lo[UNITS_MAX], hi[UNITS_MAX];
+    if (finding->claim->rule == RULE_RATIO || isnan(x->mid)) {
+        show_ratio(out, size, x);
+        return;
+    }
     claim_figure_text(finding->claim, x->mid, mid);
     claim_figure_text(finding->claim, x->lo, lo);
     claim_figure_text(finding->claim, x->hi, hi);
@@ -37,22 +41,13 @@ static void figure_text(const struct claim_finding *finding, char *out, size_t s
         snprintf(out, size, "%s [%s, %s]", mid, lo, hi);
 }
 
-void claim_measured_text(const struct claim_finding *finding, char *out, size_t size)
-{
-    if (finding->claim->rule == RULE_RATIO || isnan(finding->measured.mid))
-        show_ratio(out, size, &finding->measured);
-    else
-        figure_text(finding, out, size);
-}
-
 void claim_counts_text(const struct claim_ledger *ledger, char *out, size_t size)
 {
     const char *between = ": ";
     snprintf(out, size, "%d claims", ledger->count);
     for (int v = 0; v < CLAIM_VERDICTS; v++) {
         if (!ledger->verdicts[v]) continue;
-        text_add(out, size, between, "%d %s", ledger->verdicts[v],
-                 claim_verdict_name((enum claim_verdict)v));
+        text_add(out, size, between, "%d %s", ledger->verdicts[v], claim_verdict_name(v));
         between = ", ";
     }
 }
@@ -241,7 +236,7 @@ static int write_json(FILE *out, const struct claim_ledger *ledger)
     json_end(&json);
     json_object_member(&json, "counts");
     for (int v = 0; v < CLAIM_VERDICTS; v++) {
-        json_int_member(&json, claim_verdict_name((enum claim_verdict)v), ledger->verdicts[v]);
+        json_int_member(&json, claim_verdict_name(v), ledger->verdicts[v]);
     }
     json_end(&json);
     json_end(&json);

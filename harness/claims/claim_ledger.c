@@ -25,26 +25,40 @@ static bool is_inside(double value, double least, double most)
     return !(value < least) && !(value > most); /* NAN: that side is open */
 }
 
-/* `none` is the figure of no effect: 1 for a ratio, 0 for a difference. */
-static enum claim_verdict judge(const struct claim *claim, double least, double most, double none,
+/* The figure of no effect. */
+static double none_of(const struct claim *claim)
+{
+    return claim->rule == RULE_DIFFERENCE ? 0 : 1;
+}
+
+double claim_factor(const struct claim *claim, double measured)
+{
+    double none = none_of(claim);
+    return measured < claim->least ? (claim->least - none) / (measured - none)
+                                   : (measured - none) / (claim->most - none);
+}
+
+static enum claim_verdict judge(const struct claim *claim, double least, double most,
                                 struct interval x)
 {
+    double none = none_of(claim);
     double lo = isnan(x.lo) ? x.mid : x.lo;
     bool claims_effect = claim->least > none;
     bool claims_side = claim->least >= none && !(claim->most <= none);
     if (is_inside(x.mid, least, most))
         return !claims_effect || lo > none ? CLAIM_HOLDS : CLAIM_INCOMPARABLE;
-    return claims_side && lo > none ? CLAIM_IN_DIRECTION : CLAIM_FAILS;
+    if (!claims_side || !(lo > none)) return CLAIM_FAILS;
+    return claim_factor(claim, x.mid) <= CLAIM_NEAR_FACTOR ? CLAIM_NEAR : CLAIM_IN_DIRECTION;
 }
 
 enum claim_verdict claim_judge(const struct claim *claim, struct interval measured)
 {
-    if (claim->rule == RULE_NONE) return CLAIM_INCOMPARABLE;
+    if (claim->rule == RULE_NONE) return claim->awaits ? CLAIM_UNMEASURED : CLAIM_INCOMPARABLE;
     if (isnan(measured.mid)) return CLAIM_UNMEASURED;
     if (claim->rule == RULE_RATIO)
-        return judge(claim, widened(claim->least, -1), widened(claim->most, 1), 1, measured);
+        return judge(claim, widened(claim->least, -1), widened(claim->most, 1), measured);
     if (claim->rule == RULE_DIFFERENCE)
-        return judge(claim, (1 - SLACK) * claim->least, (1 + SLACK) * claim->most, 0, measured);
+        return judge(claim, (1 - SLACK) * claim->least, (1 + SLACK) * claim->most, measured);
     return is_inside(measured.mid, claim->least, claim->most) ? CLAIM_HOLDS : CLAIM_FAILS;
 }
 

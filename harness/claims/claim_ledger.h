@@ -11,6 +11,7 @@
 
 enum claim_verdict {
     CLAIM_HOLDS,
+    CLAIM_NEAR,         /* the claimed side of 1, at most CLAIM_NEAR_FACTOR from the size */
     CLAIM_IN_DIRECTION, /* the claimed side of 1, another size */
     CLAIM_FAILS,
     CLAIM_INCOMPARABLE, /* measured or not, a verdict would say nothing */
@@ -18,7 +19,7 @@ enum claim_verdict {
     CLAIM_VERDICTS,
 };
 
-enum { CLAIM_WHY = 640 };
+enum { CLAIM_WHY = 640, CLAIM_NEAR_FACTOR = 2 };
 
 struct claim_finding {
     const struct claim *claim;
@@ -50,11 +51,17 @@ const char *claim_verdict_name(enum claim_verdict verdict);
 
 /* The verdict on a measured figure. A range is widened by a tenth of its
  * distance from 1 at either end, since documents round (and by half a hundredth at least). HOLDS:
- * the figure is inside, and where the range itself excludes 1 the interval does too. IN DIRECTION:
- * outside, but all of the interval is on the claimed side of 1 ("1x" and "at most 2x" claim none).
+ * the figure is inside, and where the range itself excludes 1 the interval does too. NEAR and IN
+ * DIRECTION: outside, but all of the interval is on the claimed side of 1 ("1x" and "at most 2x"
+ * claim none); NEAR where the factor from the range is at most CLAIM_NEAR_FACTOR.
  * A figure inside whose interval reaches 1 is INCOMPARABLE: too uncertain to say. A difference
  * likewise, about 0. */
 enum claim_verdict claim_judge(const struct claim *claim, struct interval measured);
+
+/* How many times as large as claimed the measured effect is, or the inverse, so that it is 1 or
+ * more, for a figure outside of the range and on the claimed side. The effect is the distance from
+ * no effect: 1.3x beside a claimed 1.1x is three times the effect. */
+double claim_factor(const struct claim *claim, double measured);
 
 /* "8.05x [8.02, 8.09]", "0.0712"; "-" for none. */
 void claim_measured_text(const struct claim_finding *finding, char *out, size_t size);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "claims/claim_ledger.h"
+#include "judge/timings.h"
 
 double claim_figure(const struct claim_finding *finding, const struct case_result *result)
 {
@@ -117,11 +118,9 @@ static int launch_ratio(struct claim_finding *finding, const struct stored_case 
 
 static bool is_of_row(const struct stored_case *stored, const struct view_row *row)
 {
-    const struct case_id *a = &stored->result.id, *b = &row->result.id;
     return stored->result.status == STATUS_OK && stored->purpose == row->stored->purpose &&
-           !strcmp(stored->group_label, row->stored->group_label) && a->place == b->place &&
-           a->temperature == b->temperature && !strcmp(a->variant, b->variant) &&
-           !strcmp(a->operation, b->operation) && !strcmp(a->shape, b->shape);
+           !strcmp(stored->group_label, row->stored->group_label) &&
+           case_id_order(&stored->result.id, &row->result.id) == 0;
 }
 
 /* The stored case of a row in the launch of `like` (NULL: in any), after `from`. */

@@ -38,27 +38,17 @@ static int set(struct store *store, const struct arguments *arguments)
     return store_set_baseline(store, name, id, arguments->note ? arguments->note : "");
 }
 
-static int drop(struct store *store, const struct arguments *arguments)
-{
-    return store_drop_baseline(store, arguments->given.word[1]);
-}
-
-static int list(struct store *store, const struct arguments *arguments)
-{
-    (void)arguments;
-    return store_each_baseline(store, print_line, NULL);
-}
+enum { SET, LIST, DROP };
 
 static const struct action {
     const char *name;
     int words; /* it and what it wants */
     const char *wants;
     enum store_mode mode;
-    int (*act)(struct store *store, const struct arguments *arguments);
 } actions[] = {
-    {"set", 3, "set wants NAME and RUN", STORE_CHANGE, set},
-    {"list", 1, "list wants nothing", STORE_READ, list},
-    {"drop", 2, "drop wants NAME", STORE_CHANGE, drop},
+    [SET] = {"set", 3, "set wants NAME and RUN", STORE_CHANGE},
+    [LIST] = {"list", 1, "list wants nothing", STORE_READ},
+    [DROP] = {"drop", 2, "drop wants NAME", STORE_CHANGE},
 };
 
 static const struct action *find_action(const struct given *given)
@@ -73,7 +63,7 @@ static int check(void *given)
     const struct arguments *arguments = given;
     const struct action *action = find_action(given);
     if (!action) return assay_error("set, list or drop?");
-    if (arguments->note && action->act != set) return assay_error("--note is for set alone");
+    if (arguments->note && action != &actions[SET]) return assay_error("--note is for set alone");
     return arguments->given.count == action->words ? 0 : assay_error("%s", action->wants);
 }
 
@@ -83,7 +73,9 @@ static int run(void *given)
     const struct action *action = find_action(given);
     struct store *store;
     if (store_open(&store, arguments->db, action->mode) != 0) return -1;
-    int status = action->act(store, arguments);
+    int status = action == &actions[SET]    ? set(store, arguments)
+                 : action == &actions[LIST] ? store_each_baseline(store, print_line, NULL)
+                                            : store_drop_baseline(store, arguments->given.word[1]);
     store_close(store);
     return status ? -1 : EXIT_FINE;
 }

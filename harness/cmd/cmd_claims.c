@@ -1,6 +1,7 @@
 /* cmd_claims.c - `assay claims`: what documents said against what runs say. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/exit_code.h"
 #include "base/out_file.h"
@@ -8,11 +9,88 @@
 #include "claims/claim_ledger.h"
 #include "cmd/options.h"
 #include "cmd/run_choice.h"
+#include "store/store.h"
 
 struct arguments {
     struct given given;
     const char *db, *file, *output, *format;
 };
+
+enum { RUN_SET_MAX = 64 };
+
+/* Several runs, with what is derived from them. */
+struct run_set {
+    int count;
+    struct stored_run run[RUN_SET_MAX];
+    struct view view[RUN_SET_MAX];
+};
+
+static int add_run(struct run_set *set, const char *spec, const char *db)
+{
+    struct stored_run *run = &set->run[set->count];
+    if (set->count == RUN_SET_MAX) return assay_error("more than %d runs", RUN_SET_MAX);
+    if (run_choice_read(run, NULL, spec, db)) return -1;
+    if (view_make(&set->view[set->count], run)) {
+        stored_run_release(run);
+        return -1;
+    }
+    set->count++;
+    return 0;
+}
+
+struct latest {
+    char device[RESULT_MAX_PROPERTY];
+    char id[RUN_SET_MAX][STORE_ID], suite[RUN_SET_MAX][ASSAY_MAX_NAME];
+    int count, seen;
+};
+
+/* Newest first: the first of a suite is its latest. */
+static int take_latest(const struct run_line *line, void *context)
+{
+    struct latest *latest = context;
+    if (line->gate[0]) return 0; /* half of a gate's launches are of another program */
+    if (latest->seen++ == 0) memcpy(latest->device, line->device, sizeof latest->device);
+    if (strcmp(latest->device, line->device) || latest->count == RUN_SET_MAX) return 0;
+    for (int i = 0; i < latest->count; i++)
+        if (!strcmp(latest->suite[i], line->suite)) return 0;
+    memcpy(latest->suite[latest->count], line->suite, sizeof line->suite);
+    memcpy(latest->id[latest->count++], line->id, sizeof line->id);
+    return 0;
+}
+
+static int add_latest(struct run_set *set, const char *db)
+{
+    struct store *store;
+    struct latest latest = {0};
+    if (store_open(&store, db, STORE_READ)) return -1;
+    int failed = store_each_run(store, true, take_latest, &latest);
+    store_close(store);
+    if (!failed && !latest.count)
+        failed = assay_error("%s: there is no run in it (launches of gates are not counted)", db);
+    for (int i = 0; i < latest.count && !failed; i++)
+        failed = add_run(set, latest.id[i], db);
+    return failed;
+}
+
+/* The runs of `specs`, in their order; with none, the latest run of each suite on the device of the
+ * latest run, newest first. */
+static int run_set_read(struct run_set *set, char *const *specs, int count, const char *db)
+{
+    int failed = 0;
+    for (int i = 0; i < count && !failed; i++)
+        failed = add_run(set, specs[i], db);
+    if (count == 0) failed = add_latest(set, db);
+    return failed;
+}
+
+static void run_set_release(struct run_set *set)
+{
+    for (int i = 0; i < set->count; i++) {
+        view_release(&set->view[i]);
+        stored_run_release(&set->run[i]);
+    }
+    set->count = 0;
+}
 
 static int write_ledger(const struct arguments *arguments, const struct claims *claims,
                         const struct run_set *set)
@@ -65,6 +143,7 @@ const struct command cmd_claims = {
              "here, and the verdict. `assay run claims` measures exactly what they need.\n"
              "\n"
              "  HOLDS               the figure is in the claimed range (docs/claims.md)\n"
+             "  HOLDS WITHIN 2X     the claimed side of 1, half to twice the effect\n"
              "  HOLDS IN DIRECTION  the claimed side of 1, but another size\n"
              "  DOES NOT HOLD       no difference, the other direction, or another value\n"
              "  NOT COMPARABLE      a verdict would say nothing; the line says why\n"

@@ -3,8 +3,6 @@
 #include <string.h>
 
 #include "base/exit_code.h"
-#include "base/out_file.h"
-#include "base/terminal.h"
 #include "cmd/options.h"
 #include "cmd/run_choice.h"
 #include "show/comparison_formats.h"
@@ -30,17 +28,11 @@ static int check(void *given)
 static int run(void *given)
 {
     const struct arguments *arguments = given;
-    const struct comparison_options show = {.format = arguments->format,
-                                            .colour = !arguments->output && terminal_colour(),
-                                            .width = terminal_columns()};
     char *const *runs = arguments->given.word;
     struct comparison comparison;
-    struct out_file file;
     if (run_choice_compare(&comparison, runs[0], runs[1], arguments->db, &arguments->compare) != 0)
         return -1;
-    int status = out_file_open(&file, arguments->output);
-    if (status == 0)
-        status = out_file_close(&file, comparison_write(file.stream, &comparison, &show));
+    int status = comparison_save(&comparison, arguments->format, arguments->output);
     int code = status == 0 ? comparison.exit : -1;
     if (comparison.exit == EXIT_NOTHING) {
         char why[WORDS_LINE];

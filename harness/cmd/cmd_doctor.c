@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/exit_code.h"
+#include "case/card.h"
 #include "cmd/options.h"
 #include "doctor/doctor.h"
 
@@ -20,9 +21,9 @@ static int check(void *given)
     struct doctor_options *options = &arguments->doctor;
     const char *device = arguments->device;
     bool is_auto = strcmp(device, "auto") == 0;
-    bool is_cuda =
-        strcmp(device, "cuda") == 0 || (strncmp(device, "cuda:", 5) == 0 && device[5] != '\0' &&
-                                        device[5 + strspn(device + 5, "0123456789")] == '\0');
+    struct card_spec spec;
+    bool is_cuda = strcmp(device, "cuda") == 0 || strncmp(device, "cuda:", 5) == 0;
+    if (is_cuda && card_spec_parse(device, &spec) < 0) return -1;
     options->host = is_auto || strcmp(device, "host") == 0;
     options->gpu = is_auto || is_cuda;
     options->gpu_spec = is_cuda ? device : "cuda:0";

@@ -7,7 +7,6 @@
 #include "base/error.h"
 #include "base/exit_code.h"
 #include "base/out_file.h"
-#include "base/terminal.h"
 #include "cmd/options.h"
 #include "gate/gate_run.h"
 #include "show/comparison_formats.h"
@@ -44,31 +43,16 @@ static int check(void *given)
     return arguments->fail_on ? verdict_set_parse(arguments->fail_on, &gate->fail_on) : 0;
 }
 
-static int write_file(const char *path, const struct comparison *comparison,
-                      const struct comparison_options *show)
-{
-    struct out_file file;
-    if (out_file_open(&file, path) != 0) return -1;
-    return out_file_close(&file, comparison_write(file.stream, comparison, show));
-}
-
-static int write_junit(const char *path, const struct comparison *comparison)
-{
-    struct out_file file;
-    if (out_file_open(&file, path) != 0) return -1;
-    return out_file_close(&file, comparison_junit(file.stream, comparison));
-}
-
 static int report(const struct arguments *arguments, const struct comparison *comparison)
 {
-    const struct comparison_options md = {.format = "md"}, json = {.format = "json"};
-    const struct comparison_options show = {.format = arguments->format,
-                                            .colour = !arguments->output && terminal_colour(),
-                                            .width = terminal_columns()};
-    if (write_file(arguments->output, comparison, &show) != 0) return -1;
-    if (arguments->junit && write_junit(arguments->junit, comparison) != 0) return -1;
-    if (arguments->markdown && write_file(arguments->markdown, comparison, &md) != 0) return -1;
-    if (arguments->json && write_file(arguments->json, comparison, &json) != 0) return -1;
+    const char *const outputs[][2] = {{arguments->format, arguments->output},
+                                      {"junit", arguments->junit},
+                                      {"md", arguments->markdown},
+                                      {"json", arguments->json}};
+    for (size_t i = 0; i < sizeof outputs / sizeof outputs[0]; i++)
+        if ((i == 0 || outputs[i][1]) &&
+            comparison_save(comparison, outputs[i][0], outputs[i][1]) != 0)
+            return -1;
     return arguments->annotations ? comparison_annotations(stderr, comparison) : 0;
 }
 

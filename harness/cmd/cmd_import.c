@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/exit_code.h"
 #include "cmd/options.h"
 #include "export/export.h"
 #include "store/store.h"
@@ -41,8 +40,9 @@ static FILE *seekable(FILE *in, const char *name)
     return NULL;
 }
 
-static int import_file(struct store *store, const char *path, const struct exchange_format *format)
+static int import_file(struct store *store, const char *path, const void *given)
 {
+    const struct exchange_format *format = ((const struct arguments *)given)->format;
     bool is_stdin = strcmp(path, "-") == 0;
     const char *name = is_stdin ? "standard input" : path;
     int rows;
@@ -60,16 +60,7 @@ static int import_file(struct store *store, const char *path, const struct excha
 static int run(void *given)
 {
     const struct arguments *arguments = given;
-    char *const *paths = arguments->given.word;
-    struct store *store;
-    int status = 0;
-    if (check_readable(paths, arguments->given.count) != 0 ||
-        store_open(&store, arguments->db, STORE_WRITE) != 0)
-        return -1;
-    for (int i = 0; paths[i] && status == 0; i++)
-        status = import_file(store, paths[i], arguments->format);
-    store_close(store);
-    return status ? -1 : EXIT_FINE;
+    return files_take(given, arguments->db, import_file);
 }
 
 static const struct command_option options[] = {

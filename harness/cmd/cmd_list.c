@@ -11,7 +11,7 @@
 #include "case/registry.h"
 #include "case/shape.h"
 #include "cmd/options.h"
-#include "doctor/devices.h"
+#include "doctor/doctor.h"
 #include "store/store.h"
 #include "suite/suite.h"
 
@@ -23,65 +23,65 @@ struct arguments {
     bool all;
 };
 
-/* ---------------------------------------------------------------- suites -- */
+/* Where the items of a list go. */
+struct sink {
+    const struct arguments *arguments;
+    struct json *json; /* elements of its open array; NULL: rows of the table */
+    struct table table;
+};
 
-/* One line of the list; a suite with an error is listed with it. */
-static void suite_line(const char *name, char *title, size_t size, int *groups)
+static void put_text(struct sink *sink, const char *key, const char *text)
 {
-    struct suite suite;
-    *groups = -1;
-    if (suite_read(&suite, name)) {
-        snprintf(title, size, "error: %s", assay_last_error());
-        return;
-    }
-    text_copy(title, size, suite.title);
-    *groups = suite.group_count;
-    suite_release(&suite);
+    if (sink->json)
+        json_text_member(sink->json, key, text);
+    else
+        table_cell(&sink->table, "%s", text);
 }
 
-static int list_suites(struct json *json, const struct arguments *arguments)
+static void item_begin(struct sink *sink)
 {
-    static const char *const headings[] = {"suite", ">groups", "title"};
+    if (sink->json) json_begin_object(sink->json);
+}
+
+static void item_end(struct sink *sink)
+{
+    if (sink->json) json_end(sink->json);
+}
+
+/* ---------------------------------------------------------------- suites -- */
+
+/* A suite with an error is listed with it. */
+static void put_suite(struct sink *sink, const char *name)
+{
+    struct suite suite;
+    char title[1024], groups[16] = "-";
+    bool is_read = suite_read(&suite, name) == 0;
+    if (is_read) snprintf(groups, sizeof groups, "%d", suite.group_count);
+    snprintf(title, sizeof title, "%s%s",
+             is_read ? "" : "error: ", is_read ? suite.title : assay_last_error());
+    item_begin(sink);
+    put_text(sink, "suite", name);
+    if (sink->json)
+        json_count_member(sink->json, "groups", is_read ? suite.group_count : -1);
+    else
+        table_cell(&sink->table, "%s", groups);
+    put_text(sink, "title", title);
+    item_end(sink);
+    if (is_read) suite_release(&suite);
+}
+
+static int list_suites(struct sink *sink)
+{
     char(*names)[ASSAY_MAX_NAME];
     int count;
-    (void)arguments;
     if (suite_names(&names, &count)) return -1;
-    struct table table;
-    table_init(&table, headings, 3);
-    for (int i = 0; i < count; i++) {
-        char title[1024];
-        int groups;
-        suite_line(names[i], title, sizeof title, &groups);
-        if (json) {
-            json_begin_object(json);
-            json_text_member(json, "suite", names[i]);
-            json_count_member(json, "groups", groups);
-            json_text_member(json, "title", title);
-            json_end(json);
-            continue;
-        }
-        table_cell(&table, "%s", names[i]);
-        if (groups < 0)
-            table_cell(&table, "-");
-        else
-            table_cell(&table, "%d", groups);
-        table_cell(&table, "%s", title);
-    }
+    for (int i = 0; i < count; i++)
+        put_suite(sink, names[i]);
     free(names);
-    int failed = json ? 0 : table_print(&table, stdout, WIDTH);
-    table_release(&table);
-    return failed;
+    return 0;
 }
 
 /* ------------------------------------------------------------ operations -- */
-
-static void fallback_text(const struct assay_dim *dim, char *out, size_t size)
-{
-    if (dim->choices)
-        snprintf(out, size, "%s", dim->choices[dim->fallback]);
-    else
-        snprintf(out, size, "%lld", (long long)dim->fallback);
-}
 
 static void write_dim(struct json *json, const struct assay_dim *dim)
 {
@@ -90,8 +90,7 @@ static void write_dim(struct json *json, const struct assay_dim *dim)
     json_text_member(json, "summary", dim->summary);
     if (dim->choices) {
         json_text_member(json, "default", dim->choices[dim->fallback]);
-        json_key(json, "choices");
-        json_begin_array(json);
+        json_array_member(json, "choices");
         for (int i = 0; dim->choices[i]; i++)
             json_string(json, dim->choices[i]);
         json_end(json);
@@ -105,123 +104,81 @@ static void write_dim(struct json *json, const struct assay_dim *dim)
     json_end(json);
 }
 
-static void write_operation(struct json *json, const struct assay_operation *operation)
-{
-    json_begin_object(json);
-    json_text_member(json, "operation", operation->name);
-    json_text_member(json, "summary", operation->summary);
-    json_key(json, "dims");
-    json_begin_array(json);
-    for (int i = 0; i < shape_dims(operation); i++)
-        write_dim(json, &operation->dims[i]);
-    json_end(json);
-    json_end(json);
-}
-
 /* What a dim takes, for people: "a size, the elements" or "fp32|bf16". */
 static void tabulate_dim(struct table *table, const struct assay_dim *dim)
 {
-    char fallback[ASSAY_MAX_NAME], takes[256] = "";
-    fallback_text(dim, fallback, sizeof fallback);
-    for (int i = 0; dim->choices && dim->choices[i]; i++) {
-        size_t used = strlen(takes);
-        snprintf(takes + used, sizeof takes - used, "%s%s", i ? "|" : "", dim->choices[i]);
-    }
+    char takes[256] = "";
+    for (int i = 0; dim->choices && dim->choices[i]; i++)
+        text_add(takes, sizeof takes, "|", "%s", dim->choices[i]);
     table_cell(table, "  %s", dim->name);
-    table_cell(table, "%s", fallback);
+    if (dim->choices)
+        table_cell(table, "%s", dim->choices[dim->fallback]);
+    else
+        table_cell(table, "%lld", (long long)dim->fallback);
     table_cell(table, "%s%s%s", takes, *takes ? ": " : "", dim->summary);
 }
 
-static int list_operations(struct json *json, const struct arguments *arguments)
+static int list_operations(struct sink *sink)
 {
-    static const char *const headings[] = {"operation, its dims", "default", "what it is"};
     const struct assay_operation *const *operations;
     int count = registry_operations(&operations);
-    struct table table;
-    (void)arguments;
-    table_init(&table, headings, 3);
     for (int i = 0; i < count; i++) {
-        if (json) {
-            write_operation(json, operations[i]);
-            continue;
-        }
-        table_cell(&table, "%s", operations[i]->name);
-        table_cell(&table, "%s", "");
-        table_cell(&table, "%s", operations[i]->summary);
+        item_begin(sink);
+        put_text(sink, "operation", operations[i]->name);
+        if (!sink->json) table_cell(&sink->table, "%s", "");
+        put_text(sink, "summary", operations[i]->summary);
+        if (sink->json) json_array_member(sink->json, "dims");
         for (int j = 0; j < shape_dims(operations[i]); j++)
-            tabulate_dim(&table, &operations[i]->dims[j]);
+            if (sink->json)
+                write_dim(sink->json, &operations[i]->dims[j]);
+            else
+                tabulate_dim(&sink->table, &operations[i]->dims[j]);
+        if (sink->json) json_end(sink->json);
+        item_end(sink);
     }
-    int failed = json ? 0 : table_print(&table, stdout, WIDTH);
-    table_release(&table);
-    return failed;
+    return 0;
 }
 
 /* -------------------------------------------------------------- variants -- */
 
 /* Compute capabilities are x 10, null for any. */
-static void write_variant(struct json *json, const struct assay_variant *variant)
+static void put_variant(struct sink *sink, const struct assay_variant *variant)
 {
-    json_begin_object(json);
-    json_text_member(json, "operation", variant->operation);
-    json_text_member(json, "variant", variant->name);
-    json_text_member(json, "kind", kind_name(variant->kind));
-    json_text_member(json, "device", place_name(variant->place));
-    json_text_member(json, "summary", variant->summary);
-    json_count_member(json, "min_sm", variant->min_sm ? variant->min_sm : -1);
-    json_count_member(json, "max_sm", variant->max_sm ? variant->max_sm : -1);
-    json_end(json);
+    item_begin(sink);
+    put_text(sink, "operation", variant->operation);
+    put_text(sink, "variant", variant->name);
+    put_text(sink, "kind", kind_name(variant->kind));
+    put_text(sink, "device", place_name(variant->place));
+    put_text(sink, "summary", variant->summary);
+    if (sink->json) {
+        json_count_member(sink->json, "min_sm", variant->min_sm ? variant->min_sm : -1);
+        json_count_member(sink->json, "max_sm", variant->max_sm ? variant->max_sm : -1);
+    }
+    item_end(sink);
 }
 
-static int list_variants(struct json *json, const struct arguments *arguments)
+static int list_variants(struct sink *sink)
 {
-    static const char *const headings[] = {"operation", "variant", "kind", "device", "summary"};
     const struct assay_operation *const *operations;
     int count = registry_operations(&operations);
-    struct table table;
-    (void)arguments;
-    table_init(&table, headings, 5);
     for (int i = 0; i < count; i++) {
         const struct assay_variant *variants[REGISTRY_MAX_VARIANTS];
         int found = registry_variants(operations[i]->name, variants, REGISTRY_MAX_VARIANTS);
-        for (int j = 0; j < found; j++) {
-            if (json) {
-                write_variant(json, variants[j]);
-                continue;
-            }
-            table_cell(&table, "%s", variants[j]->operation);
-            table_cell(&table, "%s", variants[j]->name);
-            table_cell(&table, "%s", kind_name(variants[j]->kind));
-            table_cell(&table, "%s", place_name(variants[j]->place));
-            table_cell(&table, "%s", variants[j]->summary);
-        }
+        for (int j = 0; j < found; j++)
+            put_variant(sink, variants[j]);
     }
-    int failed = json ? 0 : table_print(&table, stdout, WIDTH);
-    table_release(&table);
-    return failed;
+    return 0;
 }
 
 /* ------------------------------------------------------------------ runs -- */
 
-struct run_list {
-    struct json *json;
-    struct table table;
-    bool all;
-};
-
-/* What a line of a gate's launches has no label for. */
-static const char *label_of(const struct run_list *list, const struct run_line *line)
+static void write_run(struct json *json, const struct run_line *line, const char *label)
 {
-    return line->gate[0] && !list->all ? "" : line->label;
-}
-
-static int write_run(const struct run_list *list, const struct run_line *line)
-{
-    struct json *json = list->json;
     json_begin_object(json);
     json_text_member(json, "run", line->id);
     json_text_member(json, "started_at", line->started_at);
     json_text_member(json, "suite", line->suite);
-    json_text_member(json, "label", label_of(list, line));
+    json_text_member(json, "label", label);
     json_text_member(json, "device", line->device);
     json_text_member(json, "status", line->status);
     json_int_member(json, "launches", line->launches);
@@ -231,51 +188,44 @@ static int write_run(const struct run_list *list, const struct run_line *line)
     json_known_member(json, "gate_mode", line->gate_mode);
     json_count_member(json, "gate_exit", line->gate_exit);
     json_end(json);
-    return 0;
 }
 
-/* "gate 1a2b3c4d: paired, exit 0", or a run's label. */
-static void words_of(const struct run_list *list, const struct run_line *line, char *out,
-                     size_t size)
+static void tabulate_run(struct table *table, const struct run_line *line, const char *words)
 {
-    bool is_gate = line->gate[0] && !list->all;
-    if (!is_gate)
-        snprintf(out, size, "%s", line->label);
-    else if (line->gate_exit >= 0)
-        snprintf(out, size, "gate %s: %s, exit %d", line->gate, line->gate_mode, line->gate_exit);
-    else
-        snprintf(out, size, "gate %s: %s", line->gate,
-                 line->gate_mode[0] ? line->gate_mode : "no decision");
+    table_cell(table, "%.8s", line->id);
+    table_cell(table, "%.19s", line->started_at);
+    table_cell(table, "%s", line->suite);
+    table_cell(table, "%s", line->status);
+    table_cell(table, "%d", line->launches);
+    table_cell(table, "%d/%d", line->ok, line->cases);
+    table_cell(table, "%s%s%s", line->device, *words ? "; " : "", words);
 }
 
 static int list_run(const struct run_line *line, void *context)
 {
-    struct run_list *list = context;
+    struct sink *sink = context;
     char words[RESULT_MAX_PROPERTY];
-    if (list->json) return write_run(list, line);
-    words_of(list, line, words, sizeof words);
-    table_cell(&list->table, "%.8s", line->id);
-    table_cell(&list->table, "%.19s", line->started_at);
-    table_cell(&list->table, "%s", line->suite);
-    table_cell(&list->table, "%s", line->status);
-    table_cell(&list->table, "%d", line->launches);
-    table_cell(&list->table, "%d/%d", line->ok, line->cases);
-    table_cell(&list->table, "%s%s%s", line->device, *words ? "; " : "", words);
+    bool is_gate = line->gate[0] && !sink->arguments->all; /* its launches have no one label */
+    snprintf(words, sizeof words, "%s", is_gate ? "" : line->label);
+    if (sink->json) {
+        write_run(sink->json, line, words);
+        return 0;
+    }
+    if (is_gate) {
+        const char *mode = line->gate_mode[0] ? line->gate_mode : "no decision";
+        snprintf(words, sizeof words, "gate %s: %s", line->gate, mode);
+        if (line->gate_exit >= 0) text_add(words, sizeof words, ", ", "exit %d", line->gate_exit);
+    }
+    tabulate_run(&sink->table, line, words);
     return 0;
 }
 
-static int list_runs(struct json *json, const struct arguments *arguments)
+static int list_runs(struct sink *sink)
 {
-    static const char *const headings[] = {"run",       "started (UTC)", "suite",        "status",
-                                           ">launches", ">ok/cases",     "device; label"};
     struct store *store;
-    if (store_open(&store, arguments->db, STORE_READ)) return -1;
-    struct run_list list = {.json = json, .all = arguments->all};
-    table_init(&list.table, headings, 7);
-    int failed = store_each_run(store, !arguments->all, list_run, &list);
+    if (store_open(&store, sink->arguments->db, STORE_READ)) return -1;
+    int failed = store_each_run(store, !sink->arguments->all, list_run, sink);
     store_close(store);
-    if (!failed && !json) failed = table_print(&list.table, stdout, WIDTH);
-    table_release(&list.table);
     return failed;
 }
 
@@ -283,14 +233,19 @@ static int list_runs(struct json *json, const struct arguments *arguments)
 
 static const char list_names[] = "suites operations variants devices runs";
 
-/* What can be listed; `list` writes a table, or the members of an array. */
-static const struct {
+/* What can be listed. */
+static const struct list {
     const char *name;
-    int (*list)(struct json *json, const struct arguments *arguments);
+    int (*fill)(struct sink *sink); /* NULL: devices_list writes its own document */
+    const char *headings[TABLE_MAX_COLUMNS];
 } lists[] = {
-    {"suites", list_suites},     {"operations", list_operations},
-    {"variants", list_variants}, {"runs", list_runs},
-    {"devices", NULL}, /* devices_list writes its own document */
+    {"suites", list_suites, {"suite", ">groups", "title"}},
+    {"operations", list_operations, {"operation, its dims", "default", "what it is"}},
+    {"variants", list_variants, {"operation", "variant", "kind", "device", "summary"}},
+    {"runs",
+     list_runs,
+     {"run", "started (UTC)", "suite", "status", ">launches", ">ok/cases", "device; label"}},
+    {"devices", NULL, {NULL}},
 };
 
 static int check(void *given)
@@ -304,16 +259,17 @@ static int check(void *given)
 }
 
 /* Through memory, so that a list that fails half way prints nothing. */
-static int print_json(int which, const struct arguments *arguments)
+static int print_json(const struct list *list, const struct arguments *arguments)
 {
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
     if (!out) return assay_error("out of memory");
     struct json json;
+    struct sink sink = {.arguments = arguments, .json = &json};
     json_begin(&json, out, 2);
     json_begin_array(&json);
-    int failed = lists[which].list(&json, arguments);
+    int failed = list->fill(&sink);
     if (!failed) json_end(&json);
     if (!failed) failed = json_finish(&json);
     if (fclose(out) && !failed) failed = assay_error("out of memory");
@@ -323,17 +279,28 @@ static int print_json(int which, const struct arguments *arguments)
     return failed;
 }
 
+static int print_table(const struct list *list, const struct arguments *arguments)
+{
+    struct sink sink = {.arguments = arguments};
+    int columns = 0;
+    while (list->headings[columns])
+        columns++;
+    table_init(&sink.table, list->headings, columns);
+    int failed = list->fill(&sink);
+    if (!failed) failed = table_print(&sink.table, stdout, WIDTH);
+    table_release(&sink.table);
+    return failed;
+}
+
 static int run(void *given)
 {
     const struct arguments *arguments = given;
-    const char *name = arguments->given.word[0];
-    int which = 0;
+    const struct list *list = lists;
     bool as_json = strcmp(arguments->format, "json") == 0;
-    while (strcmp(lists[which].name, name) != 0)
-        which++;
-    int failed = !lists[which].list ? devices_list(stdout, arguments->format)
-                 : as_json          ? print_json(which, arguments)
-                                    : lists[which].list(NULL, arguments);
+    while (strcmp(list->name, arguments->given.word[0]) != 0)
+        list++;
+    int failed = list->fill ? (as_json ? print_json : print_table)(list, arguments)
+                            : devices_list(stdout, arguments->format);
     return failed ? -1 : EXIT_FINE;
 }
 

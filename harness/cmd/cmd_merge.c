@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/exit_code.h"
 #include "cmd/options.h"
 #include "store/store.h"
 
@@ -13,8 +12,9 @@ struct arguments {
     const char *db;
 };
 
-static int merge(struct store *store, const char *target, const char *path)
+static int merge(struct store *store, const char *path, const void *given)
 {
+    const char *target = ((const struct arguments *)given)->db;
     char from[PATH_MAX], to[PATH_MAX];
     int added;
     if (realpath(path, from) && realpath(target, to) && strcmp(from, to) == 0)
@@ -27,16 +27,7 @@ static int merge(struct store *store, const char *target, const char *path)
 static int run(void *given)
 {
     const struct arguments *arguments = given;
-    char *const *paths = arguments->given.word;
-    struct store *store;
-    int status = 0;
-    if (check_readable(paths, arguments->given.count) != 0 ||
-        store_open(&store, arguments->db, STORE_WRITE) != 0)
-        return -1;
-    for (int i = 0; paths[i] && status == 0; i++)
-        status = merge(store, arguments->db, paths[i]);
-    store_close(store);
-    return status ? -1 : EXIT_FINE;
+    return files_take(given, arguments->db, merge);
 }
 
 static const struct command_option options[] = {

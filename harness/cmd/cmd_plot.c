@@ -63,13 +63,12 @@ static int read_run(struct stored_run *run, const struct arguments *arguments)
         if (store_find_newest(arguments->plot.store, id)) return -1;
         name = id;
     }
-    return run_choice_read(run, name, arguments->db);
+    return run_choice_read(run, NULL, name, arguments->db);
 }
 
 /* Read what the kind needs and draw it. */
 static enum plot_outcome draw(struct arguments *arguments)
 {
-    static const struct compare_options as_compare_does = {0};
     struct stored_run run = {0}, against = {0};
     struct comparison comparison = {0};
     struct plot_request *plot = &arguments->plot;
@@ -82,11 +81,11 @@ static enum plot_outcome draw(struct arguments *arguments)
     }
     if (needs & PLOT_AGAINST) {
         if (run_choice_compare(&comparison, arguments->against, arguments->run, arguments->db,
-                               &as_compare_does))
+                               NULL))
             goto out;
         plot->comparison = &comparison;
     } else if (arguments->against) {
-        if (run_choice_read(&against, arguments->against, arguments->db)) goto out;
+        if (run_choice_read(&against, NULL, arguments->against, arguments->db)) goto out;
         plot->against = &against;
     }
     plot->columns = terminal_columns();

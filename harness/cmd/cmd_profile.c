@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "base/exit_code.h"
 #include "cmd/options.h"
 #include "cmd/run_choice.h"
@@ -28,11 +27,12 @@ static int check(void *given)
 }
 
 /* Print what was stored; the exit code, or -1. */
-static int print_profile(const struct arguments *arguments, const char *run_id)
+static int print_profile(const struct given *given, const char *run_id)
 {
+    const struct arguments *arguments = (const void *)given;
     struct stored_run run;
     struct profile **profiles;
-    if (run_choice_read_profiles(&run, &profiles, run_id, arguments->runner.database)) return -1;
+    if (run_choice_read(&run, &profiles, run_id, arguments->runner.database)) return -1;
     int shown = show_profile_count(&run, profiles), ok = 0;
     for (int i = 0; i < run.case_count; i++)
         ok += run.cases[i].result.status == STATUS_OK;
@@ -46,23 +46,13 @@ static int print_profile(const struct arguments *arguments, const char *run_id)
         fprintf(stderr,
                 "assay profile: %d of %d cases have no profile: no records of their launch\n",
                 ok - shown, ok);
-    fprintf(stderr, "assay: run %.8s is in %s\n", run_id, arguments->runner.database);
     return status < 0 ? -1 : code;
 }
 
 static int run(void *given)
 {
     const struct arguments *arguments = given;
-    char run_id[STORE_ID];
-    enum runner_end end = runner_run(&arguments->runner, run_id);
-    if (end == RUNNER_FAILED) return -1;
-    if (end == RUNNER_NOTHING) {
-        fprintf(stderr, "assay profile: %s\n", assay_last_error());
-        return EXIT_NOTHING;
-    }
-    if (run_id[0] == '\0') return run_command_interrupted(given);
-    int code = print_profile(arguments, run_id);
-    return code >= 0 && end == RUNNER_INTERRUPTED ? EXIT_INTERRUPTED : code;
+    return run_command(given, &arguments->runner, print_profile);
 }
 
 static const struct command_option options[] = {

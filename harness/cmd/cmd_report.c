@@ -49,8 +49,6 @@ static void settle(const struct arguments *arguments, struct report *report, str
         report->ledger = ledger;
 }
 
-static const struct compare_options as_compare_does = {0};
-
 static int report_run(const struct arguments *arguments, const struct stored_run *run)
 {
     struct view view;
@@ -62,9 +60,9 @@ static int report_run(const struct arguments *arguments, const struct stored_run
     int status = -1;
     if (view_make(&view, run)) return -1;
     if (arguments->against) {
-        if (run_choice_read(&base, arguments->against, arguments->db) ||
+        if (run_choice_read(&base, NULL, arguments->against, arguments->db) ||
             run_choice_compare(&comparison, arguments->against, arguments->given.word[0],
-                               arguments->db, &as_compare_does))
+                               arguments->db, NULL))
             goto out;
         report.base = &base;
         report.comparison = &comparison;
@@ -88,7 +86,7 @@ static int run(void *given)
 {
     const struct arguments *arguments = given;
     struct stored_run stored;
-    if (run_choice_read(&stored, arguments->given.word[0], arguments->db)) return -1;
+    if (run_choice_read(&stored, NULL, arguments->given.word[0], arguments->db)) return -1;
     int status = report_run(arguments, &stored);
     stored_run_release(&stored);
     return status ? -1 : EXIT_FINE;

@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/exit_code.h"
 #include "base/terminal.h"
 #include "cmd/options.h"
 #include "cmd/run_choice.h"
@@ -36,35 +35,28 @@ static int check(void *given)
 }
 
 /* Print the run as it is stored: what is shown is what was kept. The exit code, or -1. */
-static int print_run(const struct arguments *arguments, const char *run_id)
+static int print_run(const struct given *given, const char *run_id)
 {
+    const struct arguments *arguments = (const void *)given;
     struct stored_run run;
     const struct show_options show = {
         .format = arguments->format, .colour = terminal_colour(), .width = terminal_columns()};
-    int code = -1;
-    if (run_choice_read(&run, run_id, arguments->runner.database) == 0) {
-        code = show_run(stdout, &run, &show) ? -1 : view_exit_code(&run);
-        stored_run_release(&run);
-    }
-    fprintf(stderr, "assay: run %.8s is in %s\n", run_id, arguments->runner.database);
+    if (run_choice_read(&run, NULL, run_id, arguments->runner.database)) return -1;
+    int code = show_run(stdout, &run, &show) ? -1 : view_exit_code(&run);
+    stored_run_release(&run);
     return code;
 }
 
 static int run(void *given)
 {
     const struct arguments *arguments = given;
-    char run_id[STORE_ID];
-    enum runner_end end = runner_run(&arguments->runner, run_id);
-    if (end == RUNNER_FAILED) return -1;
-    if (end == RUNNER_INTERRUPTED && run_id[0] == '\0') return run_command_interrupted(given);
-    if (arguments->runner.dry_run) return EXIT_FINE;
-    int code = print_run(arguments, run_id);
-    return code >= 0 && end == RUNNER_INTERRUPTED ? EXIT_INTERRUPTED : code;
+    return run_command(given, &arguments->runner, print_run);
 }
 
 static const struct command_option options[] = {
     {"device", VALUE_DEVICE, "D", AT(runner.device),
-     .help = "auto (default), cuda:N, host or sim:KEY=VALUE,... (simulated)"},
+     .help = "auto (default), cuda:N, host or sim:KEY=VALUE,... (simulated); "
+             "cuda:N,sm=80,shared=163Ki shows kernels no more than another card has"},
     OPTION_FILTER,
     {"launches", VALUE_COUNT, "N", AT(runner.launches),
      .help = "measure the suite in N fresh processes (default 1)", .least = 1, .most = 1000},

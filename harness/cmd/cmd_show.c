@@ -28,7 +28,7 @@ static int show_the_profiles(const char *spec, const struct arguments *arguments
     struct stored_run run;
     struct profile **profiles;
     int code = EXIT_FINE;
-    if (run_choice_read_profiles(&run, &profiles, spec, arguments->db)) return -1;
+    if (run_choice_read(&run, &profiles, spec, arguments->db)) return -1;
     if (show_profile_count(&run, profiles) == 0) {
         fprintf(stderr, "assay show: run %.8s has no profile; assay profile SUITE makes one\n",
                 run.run.id);
@@ -51,7 +51,7 @@ static int run(void *given)
                                       .width = terminal_columns()};
     struct stored_run stored;
     if (arguments->profile) return show_the_profiles(spec, arguments);
-    if (run_choice_read(&stored, spec, arguments->db)) return -1;
+    if (run_choice_read(&stored, NULL, spec, arguments->db)) return -1;
     int code = show_run(stdout, &stored, &show) ? -1 : view_exit_code(&stored);
     stored_run_release(&stored);
     return code;

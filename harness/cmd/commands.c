@@ -9,10 +9,10 @@
 #include "base/exit_code.h"
 #include "base/text.h"
 #include "cmd/commands.h"
-#include "cmd/complete.h"
 #include "cmd/help.h"
 #include "cmd/options.h"
 #include "measure/worker.h"
+#include "store/store.h"
 
 static const struct command hidden_worker = {"worker", .raw = cmd_worker};
 static const struct command hidden_complete = {"complete", .raw = complete_command};
@@ -88,6 +88,21 @@ int command_run(const struct command *command, int argc, char **argv)
         code = report(command, false);
     free(arguments);
     return code;
+}
+
+int files_take(const struct given *given, const char *db,
+               int (*take)(struct store *store, const char *path, const void *arguments))
+{
+    struct store *store;
+    int status = 0;
+    for (int i = 0; i < given->count; i++)
+        if (strcmp(given->word[i], "-") && access(given->word[i], R_OK))
+            return assay_error("%s: cannot be read: %s", given->word[i], strerror(errno));
+    if (store_open(&store, db, STORE_WRITE) != 0) return -1;
+    for (int i = 0; i < given->count && status == 0; i++)
+        status = take(store, given->word[i], given);
+    store_close(store);
+    return status ? -1 : EXIT_FINE;
 }
 
 int program_itself(char *path, size_t size)

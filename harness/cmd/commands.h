@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct store;
+
 /* What a value can be: how it is checked, the type it is kept as, what completion offers. */
 enum value_kind {
     VALUE_FLAG,     /* bool: true where the option is given */
@@ -103,7 +105,7 @@ struct command {
     const char *which; /* asks for what is missing: "which suite? (assay list suites)" */
     const char *only;  /* refuses what is too much: "one suite only" */
 
-    /* The help: synopsis, about, options, notes, examples, exit codes. manual.h says of
+    /* The help: synopsis, about, options, notes, examples, exit codes. help.h says of
      * what form texts are; all but the first two may be NULL. */
     const char *synopsis; /* behind the name, a line for each form; NULL: from the words */
     const char *about, *notes, *examples, *exit;
@@ -131,6 +133,17 @@ int command_run(const struct command *command, int argc, char **argv);
 
 /* The command of this name; NULL with assay_error, which suggests one, when there is none. */
 const struct command *command_find(const char *name, bool hidden_too);
+
+/* `assay complete WORD...`, which the shells' scripts (completions/) ask: print, one per line, what
+ * may stand for the last word ("" when it is still to come); the first is the program. The line
+ * ":files" stands for the names of files. Names that cannot be had (no database yet) are left out
+ * in silence. */
+int complete_command(int argc, char **argv);
+
+/* Take each file that was given ("-" is standard input) into the database, once all are known to be
+ * readable and until one fails: an exit code, or -1 with assay_error. */
+int files_take(const struct given *given, const char *db,
+               int (*take)(struct store *store, const char *path, const void *arguments));
 
 /* The path of this very program. 0, or -1 with assay_error. */
 int program_itself(char *path, size_t size);

@@ -1,10 +1,11 @@
-/* complete.c - see complete.h. */
+/* complete.c - what may stand at the end of a half-typed command line: commands and options from
+ * their tables, and the names that suites, the registry and the database know. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/exit_code.h"
 #include "case/registry.h"
-#include "cmd/complete.h"
 #include "cmd/options.h"
 #include "plot/plot.h"
 #include "store/store_gate.h"
@@ -18,6 +19,7 @@ struct completion {
     const char *database; /* as --db says; NULL: not said */
     const char *first;    /* of the words without an option; NULL: there is none before */
     int count;
+    int runs; /* offered so far */
 };
 
 static void offer(struct completion *completion, const char *word)
@@ -97,9 +99,7 @@ static void offer_devices(struct completion *completion)
     for (int i = 0; i < GPUS; i++) {
         char name[32];
         snprintf(name, sizeof name, "/dev/nvidia%d", i);
-        FILE *there = fopen(name, "r");
-        if (!there) break;
-        fclose(there);
+        if (access(name, R_OK) != 0) break;
         snprintf(name, sizeof name, "cuda:%d", i);
         offer(completion, name);
     }
@@ -117,19 +117,14 @@ static int offer_baseline(const struct baseline_line *line, void *context)
     return 0;
 }
 
-struct run_offers {
-    struct completion *completion;
-    int left;
-};
-
 static int offer_run(const struct run_line *line, void *context)
 {
-    struct run_offers *offers = context;
+    struct completion *completion = context;
     char id[9];
-    if (offers->left-- == 0) return -1;
+    if (completion->runs++ == NEWEST_RUNS) return -1;
     snprintf(id, sizeof id, "%.8s", line->id);
-    offer(offers->completion, id);
-    if (line->label[0] && !line->gate[0]) offer(offers->completion, line->label);
+    offer(completion, id);
+    if (line->label[0] && !line->gate[0]) offer(completion, line->label);
     return 0;
 }
 
@@ -151,11 +146,10 @@ static void offer_runs(struct completion *completion)
 {
     struct store *store = open_database(completion);
     if (!store) return;
-    struct run_offers offers = {completion, NEWEST_RUNS};
     offer(completion, "latest");
     offer(completion, "latest~1");
     store_each_baseline(store, offer_baseline, completion);
-    store_each_run(store, true, offer_run, &offers);
+    store_each_run(store, true, offer_run, completion);
     store_close(store);
 }
 
@@ -283,21 +277,14 @@ static void complete_arguments(struct completion *completion, const struct comma
         offer_word(completion, command, place);
 }
 
-static void complete_line(char *const *words, int count)
-{
-    if (count < 2) return;
-    struct completion completion = {.begun = words[count - 1], .option = ""};
-    if (count == 2) {
-        offer_commands(&completion);
-        offer_options(&completion, &program);
-        return;
-    }
-    const struct command *command = command_find(words[1], false);
-    if (command) complete_arguments(&completion, command, words + 2, count - 2);
-}
-
 int complete_command(int argc, char **argv)
 {
-    complete_line(argv + 1, argc - 1);
+    if (argc < 3) return EXIT_FINE;
+    struct completion completion = {.begun = argv[argc - 1], .option = ""};
+    const struct command *command = argc > 3 ? command_find(argv[2], false) : NULL;
+    if (command) complete_arguments(&completion, command, argv + 3, argc - 3);
+    if (argc > 3) return EXIT_FINE;
+    offer_commands(&completion);
+    offer_options(&completion, &program);
     return EXIT_FINE;
 }

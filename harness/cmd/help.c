@@ -2,30 +2,12 @@
 #include <string.h>
 
 #include "base/exit_code.h"
+#include "base/text.h"
 #include "case/run_record.h"
 #include "cmd/help.h"
 #include "cmd/options.h"
 
-enum { WIDTH = 80, WIDEST_TERM = 20, TERM_MOST = 2 * ASSAY_MAX_NAME };
-
-/* The words of `text`, from column `used` on; lines that follow begin at `column`. */
-static void put_wrapped(FILE *out, const char *text, int used, int column)
-{
-    for (bool first = true; *text; first = false) {
-        int length = (int)strcspn(text, " ");
-        if (!first && used + 1 + length >= WIDTH) {
-            fprintf(out, "\n%*s", column, "");
-            used = column;
-        } else if (!first) {
-            fputc(' ', out);
-            used++;
-        }
-        fprintf(out, "%.*s", length, text);
-        used += length;
-        text += length + (int)strspn(text + length, " ");
-    }
-    fputc('\n', out);
-}
+enum { WIDTH = 79, WIDEST_TERM = 20, TERM_MOST = 2 * ASSAY_MAX_NAME };
 
 /* ---------------------------------------------------------------- synopsis -- */
 
@@ -90,7 +72,7 @@ static void put_options(FILE *out, const struct command_option *options)
         /* A term that is too long has a line to itself. */
         fprintf(out, length > widest ? "  %s\n%*s" : "  %s%*s", term,
                 length > widest ? column : widest - length + 2, "");
-        put_wrapped(out, help ? help : choices, column, column);
+        text_wrap(out, help ? help : choices, column, column, WIDTH);
     }
 }
 
@@ -118,7 +100,7 @@ void help_write(FILE *out, const struct command *command)
     }
     if (!command->exit) return;
     fputs("\nExit: ", out);
-    put_wrapped(out, command->exit, 6, 0);
+    text_wrap(out, command->exit, 6, 0, WIDTH);
 }
 
 void help_print(const struct command *command)

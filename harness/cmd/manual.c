@@ -1,4 +1,4 @@
-/* manual.c - see manual.h. */
+/* manual.c - the man page; see help.h. */
 #include <ctype.h>
 #include <stdbool.h>
 #include <stdlib.h>

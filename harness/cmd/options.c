@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/text.h"
 #include "cmd/options.h"
@@ -117,14 +116,6 @@ const char *database_default(const char *option)
     if (option) return option;
     const char *set = getenv("ASSAY_DB");
     return set && set[0] ? set : "results/assay.sqlite";
-}
-
-int check_readable(char *const *paths, int count)
-{
-    for (int i = 0; i < count; i++)
-        if (strcmp(paths[i], "-") && access(paths[i], R_OK))
-            return assay_error("%s: cannot be read: %s", paths[i], strerror(errno));
-    return 0;
 }
 
 /* --------------------------------------------------------------- getopt -- */

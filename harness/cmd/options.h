@@ -27,7 +27,3 @@ bool choices_next(const char **choices, char out[ASSAY_MAX_NAME]);
 
 /* Where --db is not given, or NULL. */
 const char *database_default(const char *option);
-
-/* Whether each of the files named can be read ("-" is standard input), before anything is
- * made for their sake; -1 with assay_error, which names the first that cannot. */
-int check_readable(char *const *paths, int count);

@@ -18,9 +18,8 @@ static int find(struct store **store, const char *spec, const char *db, char pat
     return -1;
 }
 
-/* `profiles` NULL: not wanted. */
-static int read_chosen(struct stored_run *run, struct profile ***profiles, const char *spec,
-                       const char *db)
+int run_choice_read(struct stored_run *run, struct profile ***profiles, const char *spec,
+                    const char *db)
 {
     char id[STORE_ID], path[PATH_MAX];
     struct store *store;
@@ -32,17 +31,6 @@ static int read_chosen(struct stored_run *run, struct profile ***profiles, const
     }
     store_close(store);
     return failed;
-}
-
-int run_choice_read(struct stored_run *run, const char *spec, const char *db)
-{
-    return read_chosen(run, NULL, spec, db);
-}
-
-int run_choice_read_profiles(struct stored_run *run, struct profile ***profiles, const char *spec,
-                             const char *db)
-{
-    return read_chosen(run, profiles, spec, db);
 }
 
 /* The noise of unchanged code that the runs' databases know. */
@@ -96,86 +84,17 @@ int run_choice_compare(struct comparison *comparison, const char *base, const ch
                        const char *db, const struct compare_options *options)
 {
     struct timings left = {0}, right = {0};
-    struct known_noise known = {.metric = options->speedup ? "speedup" : "time"};
-    struct compare_options with_noise = *options;
+    struct compare_options with_noise = options ? *options : (struct compare_options){0};
+    struct known_noise known = {.metric = with_noise.speedup ? "speedup" : "time"};
     with_noise.noise = &known.noise;
     char path[PATH_MAX];
     int status = read_timings(&left, &known, base, db, path);
     if (status == 0) status = read_timings(&right, &known, candidate, db, path);
     if (status == 0) status = compare_runs(comparison, &left, &right, &with_noise);
-    if (status == 0 && (status = apply_acks(comparison, path, options->fail_on)) != 0)
+    if (status == 0 && (status = apply_acks(comparison, path, with_noise.fail_on)) != 0)
         comparison_release(comparison);
     timings_release(&left);
     timings_release(&right);
     noise_release(&known.noise);
     return status;
-}
-
-/* ------------------------------------------------------------ several runs -- */
-
-static int add_run(struct run_set *set, const char *spec, const char *db)
-{
-    struct stored_run *run = &set->run[set->count];
-    if (set->count == RUN_SET_MAX) return assay_error("more than %d runs", RUN_SET_MAX);
-    if (run_choice_read(run, spec, db)) return -1;
-    if (view_make(&set->view[set->count], run)) {
-        stored_run_release(run);
-        return -1;
-    }
-    set->count++;
-    return 0;
-}
-
-struct latest {
-    char device[RESULT_MAX_PROPERTY];
-    char id[RUN_SET_MAX][STORE_ID], suite[RUN_SET_MAX][ASSAY_MAX_NAME];
-    int count, seen;
-};
-
-/* Newest first: the first of a suite is its latest. */
-static int take_latest(const struct run_line *line, void *context)
-{
-    struct latest *latest = context;
-    if (line->gate[0]) return 0; /* half of a gate's launches are of another program */
-    if (latest->seen++ == 0) memcpy(latest->device, line->device, sizeof latest->device);
-    if (strcmp(latest->device, line->device) || latest->count == RUN_SET_MAX) return 0;
-    for (int i = 0; i < latest->count; i++)
-        if (!strcmp(latest->suite[i], line->suite)) return 0;
-    memcpy(latest->suite[latest->count], line->suite, sizeof line->suite);
-    memcpy(latest->id[latest->count++], line->id, sizeof line->id);
-    return 0;
-}
-
-static int add_latest(struct run_set *set, const char *db)
-{
-    struct store *store;
-    struct latest latest = {0};
-    if (store_open(&store, db, STORE_READ)) return -1;
-    int failed = store_each_run(store, true, take_latest, &latest);
-    store_close(store);
-    if (!failed && !latest.count)
-        failed = assay_error("%s: there is no run in it (launches of gates are not counted)", db);
-    for (int i = 0; i < latest.count && !failed; i++)
-        failed = add_run(set, latest.id[i], db);
-    return failed;
-}
-
-int run_set_read(struct run_set *set, char *const *specs, int count, const char *db)
-{
-    int failed = 0;
-    set->count = 0;
-    for (int i = 0; i < count && !failed; i++)
-        failed = add_run(set, specs[i], db);
-    if (count == 0) failed = add_latest(set, db);
-    if (failed) run_set_release(set);
-    return failed;
-}
-
-void run_set_release(struct run_set *set)
-{
-    for (int i = 0; i < set->count; i++) {
-        view_release(&set->view[i]);
-        stored_run_release(&set->run[i]);
-    }
-    set->count = 0;
 }

@@ -9,30 +9,14 @@
 
 struct profile;
 
-/* Read a run with its samples. stored_run_release frees; -1 with assay_error. */
-int run_choice_read(struct stored_run *run, const char *spec, const char *db);
-
-/* The same with the profiles of its cases (store_read_profiles); store_profiles_release
- * them before the run. */
-int run_choice_read_profiles(struct stored_run *run, struct profile ***profiles, const char *spec,
-                             const char *db);
+/* Read a run with its samples, and the profiles of its cases (store_read_profiles; NULL: not
+ * wanted), which store_profiles_release before the run. stored_run_release frees; -1 with
+ * assay_error. */
+int run_choice_read(struct stored_run *run, struct profile ***profiles, const char *spec,
+                    const char *db);
 
 /* Compare two runs, by the noise floors that their databases know (options->noise is not
- * looked at) and what the candidate's has acknowledged. comparison_release frees; -1 with
- * assay_error. */
+ * looked at; NULL: none) and what the candidate's has acknowledged. comparison_release frees; -1
+ * with assay_error. */
 int run_choice_compare(struct comparison *comparison, const char *base, const char *candidate,
                        const char *db, const struct compare_options *options);
-
-enum { RUN_SET_MAX = 64 };
-
-/* Several runs, with what is derived from them. */
-struct run_set {
-    int count;
-    struct stored_run run[RUN_SET_MAX];
-    struct view view[RUN_SET_MAX];
-};
-
-/* Read these runs, in their order; with none, the latest run of each suite on the device of
- * the latest run, newest first. A set is large: it is not for the stack. -1 with assay_error. */
-int run_set_read(struct run_set *set, char *const *specs, int count, const char *db);
-void run_set_release(struct run_set *set);

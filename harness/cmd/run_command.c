@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "base/error.h"
 #include "base/exit_code.h"
 #include "cmd/options.h"
 #include "cmd/run_command.h"
@@ -32,8 +33,23 @@ int run_command_check(struct runner_options *runner, const struct given *given)
     return 0;
 }
 
-int run_command_interrupted(const struct given *given)
+int run_command(const struct given *given, const struct runner_options *runner,
+                int (*print)(const struct given *given, const char *run_id))
 {
-    fprintf(stderr, "assay %s: interrupted before the first case\n", given->command->name);
-    return EXIT_INTERRUPTED;
+    const char *name = given->command->name;
+    char run_id[STORE_ID];
+    enum runner_end end = runner_run(runner, run_id);
+    if (end == RUNNER_FAILED) return -1;
+    if (end == RUNNER_NOTHING) {
+        fprintf(stderr, "assay %s: %s\n", name, assay_last_error());
+        return EXIT_NOTHING;
+    }
+    if (end == RUNNER_INTERRUPTED && run_id[0] == '\0') {
+        fprintf(stderr, "assay %s: interrupted before the first case\n", name);
+        return EXIT_INTERRUPTED;
+    }
+    if (runner->dry_run) return EXIT_FINE;
+    int code = print(given, run_id);
+    fprintf(stderr, "assay: run %.8s is in %s\n", run_id, runner->database);
+    return code >= 0 && end == RUNNER_INTERRUPTED ? EXIT_INTERRUPTED : code;
 }

@@ -34,5 +34,7 @@
  * assay_error for a label that cannot be one. */
 int run_command_check(struct runner_options *runner, const struct given *given);
 
-/* Says that nothing came of it; the exit code of that. */
-int run_command_interrupted(const struct given *given);
+/* Measure, then print the run by `print`, which returns an exit code or -1 with assay_error, and
+ * say where it is. The exit code, or -1 with assay_error. */
+int run_command(const struct given *given, const struct runner_options *runner,
+                int (*print)(const struct given *given, const char *run_id));

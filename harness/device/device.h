@@ -52,6 +52,19 @@ struct code_seen {
     bool stretched; /* recording lengthened the span, so the times are those of event pairs */
 };
 
+/* What memory still holds of a poison: words of 8 bytes, none of which can be equal to it
+ * by chance, and elements, some of which can. */
+struct unwritten {
+    int64_t words, elements;
+    int64_t first; /* number of the first such word; INT64_MAX: none */
+};
+
+/* Where two memories differ most within a part of them. */
+struct difference {
+    int64_t index; /* of the element */
+    double by;     /* absolute; INFINITY if one alone is infinite or no number; 0: nowhere */
+};
+
 struct device_ops {
     const char *name;
     bool by_name_only; /* "auto" does not open it */
@@ -65,6 +78,20 @@ struct device_ops {
     int (*to_host)(struct device *device, void *host, const void *memory, size_t bytes);
     int (*from_host)(struct device *device, void *memory, const void *host, size_t bytes);
     int (*set)(struct device *device, void *memory, uint8_t byte, size_t bytes);
+    /* Fill with the pseudo-random bytes that follow from `seed`, and count what is left of
+     * them (poison.h). */
+    int (*poison)(struct device *device, void *memory, size_t bytes, uint64_t seed);
+    int (*unwritten)(struct device *device, const void *memory, enum assay_type type, int64_t count,
+                     uint64_t seed, struct unwritten *left);
+    int (*copy)(struct device *device, void *to, const void *from, size_t bytes);
+    /* The largest difference, and of equal ones the first, in each of ASSAY_CHECK_PLACES
+     * parts: part i is [i count / places, (i + 1) count / places). */
+    int (*differ)(struct device *device, const void *a, const void *b, enum assay_type type,
+                  int64_t count, struct difference out[ASSAY_CHECK_PLACES]);
+    /* sums[i] = sum over j of sign_of(seed, j) matrix[i][j] (signs.h), in double and in an order
+     * that depends on the shape alone. `sums` is in host memory. */
+    int (*signed_sums)(struct device *device, const void *matrix, enum assay_type type,
+                       int64_t rows, int64_t columns, uint64_t seed, double *sums);
     /* Fill as `fill` says (not ASSAY_FILL_CUSTOM); see fill.h. */
     int (*fill)(struct device *device, void *memory, enum assay_type type, int64_t count,
                 const struct assay_fill *fill, uint64_t seed);
@@ -84,9 +111,9 @@ struct device_ops {
     /* Take block->count samples, then one launch by the host clock for the totals. */
     int (*sample)(struct device *device, const struct block *block, struct block_sample *out,
                   struct block_totals *totals, struct code_seen *code);
-    /* Launch back to back for about `ns`. *energy_mj is the energy of all *launches by the
-     * device's counter; NAN if it cannot be read.
-     * NULL: the device has no such counter. */
+    /* Launch for at least `ns`, with the caches as the block has them. *energy_mj is the energy of
+     * all *launches by the device's counter, without that of flushes; NAN if it cannot be read or
+     * is lost in the flushes'. NULL: the device has no such counter. */
     int (*energy)(struct device *device, const struct block *block, double ns, int *launches,
                   double *energy_mj);
     void (*state)(struct device *device, struct device_state *state);

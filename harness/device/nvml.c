@@ -132,13 +132,6 @@ static double read_power_w(int (*get)(struct nvml_card *, unsigned *), double fa
     return get && get(nvml.card, &milliwatts) == NVML_SUCCESS ? milliwatts * 1e-3 : fallback;
 }
 
-static double read_energy_mj(void)
-{
-    unsigned long long millijoules = 0;
-    if (!nvml.api.energy || nvml.api.energy(nvml.card, &millijoules) != NVML_SUCCESS) return NAN;
-    return (double)millijoules;
-}
-
 static uint64_t read_clock_reasons(void)
 {
     unsigned long long bits = 0;
@@ -174,6 +167,13 @@ void nvml_describe(struct device_info *info)
     info->power_limit_w = read_power_w(nvml.api.power_limit, info->power_limit_w);
 }
 
+double nvml_energy_mj(void)
+{
+    unsigned long long millijoules = 0;
+    if (!nvml.card || !nvml.api.energy) return NAN;
+    return nvml.api.energy(nvml.card, &millijoules) == NVML_SUCCESS ? (double)millijoules : NAN;
+}
+
 void nvml_state(struct device_state *state)
 {
     *state = (struct device_state){NAN, NAN, NAN, NAN, NAN, 0, ""};
@@ -182,7 +182,7 @@ void nvml_state(struct device_state *state)
     state->memory_mhz = read_figure(nvml.api.clock, NVML_CLOCK_MEMORY, NAN);
     state->temperature_c = read_figure(nvml.api.temperature, NVML_TEMPERATURE_GPU, NAN);
     state->power_w = read_power_w(nvml.api.power, NAN);
-    state->energy_mj = read_energy_mj();
+    state->energy_mj = nvml_energy_mj();
     state->clock_reasons = read_clock_reasons();
 }
 

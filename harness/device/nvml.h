@@ -23,6 +23,9 @@ void nvml_describe(struct device_info *info);
  * power as an average over one second. */
 void nvml_state(struct device_state *state);
 
+/* The running energy counter alone, in a fraction of the time; NAN if it cannot be read. */
+double nvml_energy_mj(void);
+
 /* Whether the driver stays loaded between programs: 1 yes, 0 no, -1 unknown. */
 int nvml_persistence(void);
 

@@ -3,7 +3,7 @@
 
 #include "base/json.h"
 #include "base/units.h"
-#include "doctor/devices.h"
+#include "doctor/doctor.h"
 #include "run/child.h"
 
 enum { MAX_DEVICES = 64 };
@@ -38,11 +38,9 @@ static void print_table(FILE *out, const struct device_info *infos, int count)
             "clock");
     for (int i = 0; i < count; i++) {
         char cache[UNITS_MAX], memory[UNITS_MAX];
-        units_bytes(cache, (double)infos[i].cache_bytes);
-        units_bytes(memory, (double)infos[i].memory_bytes);
         fprintf(out, "%-8s %-34.34s %6d %10s %10s  %s\n", infos[i].spec, infos[i].name,
-                infos[i].multiprocessors, cache, memory,
-                clock_name((enum clock_source)infos[i].clock));
+                infos[i].multiprocessors, units_bytes(cache, (double)infos[i].cache_bytes),
+                units_bytes(memory, (double)infos[i].memory_bytes), clock_name(infos[i].clock));
     }
 }
 
@@ -62,7 +60,7 @@ static int print_json(FILE *out, const struct device_info *infos, int count)
         json_int_member(&json, "multiprocessors", infos[i].multiprocessors);
         json_int_member(&json, "cache_bytes", infos[i].cache_bytes);
         json_int_member(&json, "memory_bytes", infos[i].memory_bytes);
-        json_text_member(&json, "clock", clock_name((enum clock_source)infos[i].clock));
+        json_text_member(&json, "clock", clock_name(infos[i].clock));
         json_number_member(&json, "event_floor_ns", infos[i].event_floor_ns);
         json_end(&json);
     }

@@ -126,3 +126,12 @@ void doctor_write_table(FILE *out, const struct doctor_facts *facts,
  * written. */
 int doctor_write_json(FILE *out, const struct doctor_facts *facts,
                       const struct doctor_finding *findings, int count);
+
+/* ---------------------------------------------------------------- devices -- */
+
+/* Open `spec` ("host", "cuda:0", "auto") in a worker, as this process never uses CUDA, and describe
+ * it; with try_counters, info->lost has a line if hardware counters cannot be read (device.h). */
+int devices_probe(const char *spec, bool try_counters, struct device_info *info);
+
+/* Print every device as a table or as JSON. */
+int devices_list(FILE *out, const char *format);

@@ -16,8 +16,8 @@
 #include "case/registry.h"
 #include "device/nvml.h"
 #include "device/nvtx.h"
-#include "doctor/devices.h"
 #include "doctor/doctor.h"
+#include "plot/plot_gnuplot.h"
 #include "store/store.h"
 
 /* Read a file that contains one integer; -1 if it does not. */
@@ -52,7 +52,7 @@ static void probe(struct doctor_device *device, bool is_asked, const char *spec)
 /* The worker measured nothing, so it has not loaded the vendor libraries. */
 static void find_libraries(struct doctor_device *device)
 {
-    enum assay_place place = (enum assay_place)device->info.place;
+    enum assay_place place = device->info.place;
     if (!device->is_open) return;
     registry_load_libraries(place, device->library_error, sizeof device->library_error);
     registry_libraries(place, device->info.library, sizeof device->info.library);
@@ -63,6 +63,8 @@ static void find_libraries(struct doctor_device *device)
 static void find_driver(struct doctor_facts *facts, const char *root)
 {
     char text[SYSTEM_FILE_START], *rest;
+    snprintf(text, sizeof text, "%s/dev/nvidiactl", root);
+    facts->has_device_node = access(text, F_OK) == 0;
     system_file_read(root, "/proc/driver/nvidia/version", text, sizeof text);
     for (char *word = strtok_r(text, " \t\n", &rest); word; word = strtok_r(NULL, " \t\n", &rest)) {
         char *end;
@@ -70,13 +72,6 @@ static void find_driver(struct doctor_facts *facts, const char *root)
         snprintf(facts->driver, sizeof facts->driver, "%s", word);
         return;
     }
-}
-
-static void find_device_node(struct doctor_facts *facts, const char *root)
-{
-    char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/dev/nvidiactl", root);
-    facts->has_device_node = access(path, F_OK) == 0;
 }
 
 static void find_card_state(struct doctor_facts *facts)
@@ -193,13 +188,8 @@ static void find_database(struct doctor_facts *facts, const char *path)
 
 static void find_gnuplot(struct doctor_facts *facts)
 {
-    char line[RESULT_MAX_PROPERTY] = "";
-    FILE *pipe = popen("gnuplot --version 2>/dev/null", "r");
-    if (!pipe) return;
-    bool is_read = fgets(line, sizeof line, pipe) != NULL;
-    if (pclose(pipe) || !is_read) return;
-    const char *name = strstr(line, "gnuplot ");
-    line[strcspn(line, "\n")] = '\0';
+    char line[RESULT_MAX_PROPERTY];
+    const char *name = gnuplot_version(line, sizeof line) ? strstr(line, "gnuplot ") : NULL;
     if (name) snprintf(facts->gnuplot, sizeof facts->gnuplot, "%s", name + strlen("gnuplot "));
 }
 
@@ -218,7 +208,6 @@ void doctor_gather(struct doctor_facts *facts, const struct doctor_options *opti
     find_program(facts);
     find_host(facts, options->root);
     find_driver(facts, options->root);
-    find_device_node(facts, options->root);
     find_database(facts, options->database);
     find_gnuplot(facts);
     probe(&facts->host, options->host, "host");

@@ -131,8 +131,8 @@ static void judge_timestamps(const struct doctor_facts *facts, struct doctor_fin
     const struct device_info *info = &facts->gpu.info;
     char floor[UNITS_MAX], line[DOCTOR_TEXT], means[DOCTOR_TEXT];
     if (info->clock == CLOCK_CUPTI) {
-        units_time(floor, info->kernel_floor_ns);
-        doctor_find(finding, DOCTOR_OK, "by CUPTI; an empty kernel takes %s", floor);
+        doctor_find(finding, DOCTOR_OK, "by CUPTI; an empty kernel takes %s",
+                    units_time(floor, info->kernel_floor_ns));
         return;
     }
     lost_line(info->lost, "kernel timestamps", line, sizeof line);
@@ -209,7 +209,7 @@ static void judge_sharing(const struct doctor_facts *facts, struct doctor_findin
 static void judge_cublas(const struct doctor_facts *facts, struct doctor_finding *finding)
 {
     const char *library = facts->gpu.info.library, *why = facts->gpu.library_error;
-    if (library[0])
+    if (strstr(library, "cuBLAS"))
         doctor_find(finding, DOCTOR_OK, "%s", library);
     else
         doctor_find(finding, DOCTOR_LIMITED, "%s", why[0] ? why : "not found");

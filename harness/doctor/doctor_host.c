@@ -96,11 +96,10 @@ static void judge_disk(const struct doctor_facts *facts, struct doctor_finding *
 {
     if (isnan(facts->free_bytes)) return;
     char free_text[UNITS_MAX];
-    units_bytes(free_text, facts->free_bytes);
     enum doctor_state state = facts->free_bytes < NO_DISK_BYTES    ? DOCTOR_MISSING
                               : facts->free_bytes < LOW_DISK_BYTES ? DOCTOR_LIMITED
                                                                    : DOCTOR_OK;
-    doctor_find(finding, state, "%s free", free_text);
+    doctor_find(finding, state, "%s free", units_bytes(free_text, facts->free_bytes));
 }
 
 static void judge_gnuplot(const struct doctor_facts *facts, struct doctor_finding *finding)

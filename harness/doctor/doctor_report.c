@@ -1,39 +1,21 @@
 /* doctor_report.c - writes the findings as a table and as JSON. */
-#include <string.h>
-
 #include "base/json.h"
+#include "base/text.h"
 #include "doctor/doctor.h"
 
 enum { WIDTH = 100, TEXT_COLUMN = 29 };
-
-/* Print `text` from the current column on, wrapped at blanks; further lines are indented by
- * `indent` columns. */
-static void print_wrapped(FILE *out, const char *text, int indent)
-{
-    const int width = WIDTH - indent;
-    while ((int)strlen(text) > width) {
-        int cut = width;
-        while (cut > 0 && text[cut] != ' ')
-            cut--;
-        if (cut == 0) cut = width; /* one word, longer than a line */
-        fprintf(out, "%.*s\n%*s", cut, text, indent, "");
-        text += cut;
-        text += strspn(text, " ");
-    }
-    fprintf(out, "%s\n", text);
-}
 
 static void print_advice(FILE *out, const char *label, const char *text)
 {
     if (!text[0]) return;
     fprintf(out, "%*s%-7s", TEXT_COLUMN, "", label);
-    print_wrapped(out, text, TEXT_COLUMN + 7);
+    text_wrap(out, text, TEXT_COLUMN + 7, TEXT_COLUMN + 7, WIDTH);
 }
 
 static void print_finding(FILE *out, const struct doctor_finding *finding)
 {
     fprintf(out, "%-9s%-*s", doctor_state_name(finding->state), TEXT_COLUMN - 9, finding->name);
-    print_wrapped(out, finding->found, TEXT_COLUMN);
+    text_wrap(out, finding->found, TEXT_COLUMN, TEXT_COLUMN, WIDTH);
     print_advice(out, "means:", finding->means);
     print_advice(out, "do:", finding->remedy);
 }
@@ -57,8 +39,7 @@ static void write_device(struct json *json, const char *spec, const struct docto
     json_bool_member(json, "measurable", device->is_open);
     json_known_member(json, "name", device->info.name);
     json_known_member(json, "uuid", device->info.uuid);
-    json_text_member(json, "clock",
-                     device->is_open ? clock_name((enum clock_source)device->info.clock) : NULL);
+    json_text_member(json, "clock", device->is_open ? clock_name(device->info.clock) : NULL);
     json_known_member(json, "reason", device->error);
     json_end(json);
 }

@@ -121,8 +121,7 @@ void export_name(const struct view_row *row, char name[EXPORT_NAME])
     for (const char *c = id->shape; *c; c++)
         name[used++] = *c == '=' ? ':' : *c == ' ' ? '/' : *c;
     snprintf(name + used, EXPORT_NAME - (size_t)used, "%s%s/%s", id->shape[0] ? "/" : "",
-             temperature_name((enum assay_temperature)id->temperature),
-             place_name((enum assay_place)id->place));
+             temperature_name(id->temperature), place_name(id->place));
 }
 
 void export_figure(struct json *json, const char *name, double value)

@@ -83,9 +83,8 @@ static void write_metric(FILE *out, const struct view *view, int metric)
         write_label(out, '{', "operation", id->operation);
         write_label(out, ',', "variant", id->variant);
         write_label(out, ',', "shape", id->shape);
-        write_label(out, ',', "temperature",
-                    temperature_name((enum assay_temperature)id->temperature));
-        write_label(out, ',', "place", place_name((enum assay_place)id->place));
+        write_label(out, ',', "temperature", temperature_name(id->temperature));
+        write_label(out, ',', "place", place_name(id->place));
         write_value(out, value);
     }
 }

@@ -71,7 +71,7 @@ static bool add_wanted(const struct gate_run *run, char filter[GATE_FILTER], nam
 static bool both_plan(const struct gate_run *run, const char *filter)
 {
     for (int arm = ARM_BASE; arm <= ARM_CANDIDATE; arm++) {
-        struct program_call call = gate_call(run, (enum arm)arm, run->screen_rounds, filter);
+        struct program_call call = gate_call(run, arm, run->screen_rounds, filter);
         if (!program_plans(&call)) return false;
     }
     return true;

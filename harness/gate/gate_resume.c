@@ -143,8 +143,7 @@ static int find_round(struct gate_run *run, int round, bool with_null, struct st
 {
     int found = 1;
     for (int arm = 0; arm < ARMS && found == 1; arm++)
-        if (arm != ARM_NULL || with_null)
-            found = find_launch(run, (enum arm)arm, round, &stored->arm[arm]);
+        if (arm != ARM_NULL || with_null) found = find_launch(run, arm, round, &stored->arm[arm]);
     /* Half of the first round binds nobody to its device. */
     if (found != 1 && !is_there(&run->pool[ARM_BASE])) run->comparability[0] = '\0';
     return found;
@@ -188,7 +187,7 @@ static bool is_in_order(const struct gate_run *run, int round, const struct stor
 static bool is_as_before(const struct gate_run *run, const struct stored_round *stored)
 {
     for (int arm = 0; arm < ARMS; arm++) {
-        const struct timings *launch = &stored->arm[arm], *pool = pool_of(run, (enum arm)arm);
+        const struct timings *launch = &stored->arm[arm], *pool = pool_of(run, arm);
         if (!is_there(launch) || !is_there(pool)) continue;
         if (!is_same_build(&pool->run.program, &launch->run.program)) return false;
         if (!is_same_suite(pool, launch)) return false;

@@ -123,7 +123,7 @@ int gate_keep_noise(const struct gate_run *run);
 /* Acks, exit code, and the verdicts into the database. 0, or -1. */
 int gate_finish(struct gate_run *run);
 
-/* ---- gate_stored.c, gate_pinned.c: against stored runs; GATE_MADE, or an exit code ---- */
+/* ---- gate_stored.c: against stored runs; GATE_MADE, or an exit code ---- */
 
 /* The run of that name, and what its very build measured of the suite on this device at
  * other times, behind what is in the pool. */

@@ -84,5 +84,5 @@ struct program_call gate_call(const struct gate_run *run, enum arm arm, int roun
 /* Rounds alternate AB, BA, so that a drift falls on both alike. */
 enum arm gate_arm_at(int round, int turn)
 {
-    return (enum arm)(round % 2 ? ARMS - 1 - turn : turn);
+    return round % 2 ? ARMS - 1 - turn : turn;
 }

@@ -5,7 +5,11 @@
 #include "base/rng.h"
 #include "measure/buffers.h"
 
-enum { GUARD_BYTE = 0xc3, ALIGNMENT = 256 };
+enum {
+    GUARD_BYTE = 0xc3,
+    ALIGNMENT = 256,
+    POISON_STREAM = 0x706f6973, /* of the seed, plus the number of the buffer */
+};
 
 static size_t data_bytes(const struct assay_buffer *spec)
 {
@@ -20,6 +24,12 @@ static size_t block_bytes(const struct assay_buffer *spec)
     return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
+static uint64_t fill_seed(const struct buffers *buffers, int index)
+{
+    bool constant = buffers->spec[index].constant;
+    return rng_mix(constant ? buffers->seed : buffers->input_seed, (uint64_t)index);
+}
+
 static int fill_custom(struct buffers *buffers, int index)
 {
     const struct assay_buffer *spec = &buffers->spec[index];
@@ -29,8 +39,7 @@ static int fill_custom(struct buffers *buffers, int index)
                            spec->name);
     void *host = malloc(data_bytes(spec) + 1);
     if (host == NULL) return assay_error("out of host memory to fill '%s'", spec->name);
-    int status =
-        operation->fill(buffers->shape, index, rng_mix(buffers->seed, (uint64_t)index), host);
+    int status = operation->fill(buffers->shape, index, fill_seed(buffers, index), host);
     if (status == 0)
         status =
             buffers->ops->from_host(buffers->device, buffers->data[index], host, data_bytes(spec));
@@ -43,7 +52,15 @@ static int fill_input(struct buffers *buffers, int index)
     const struct assay_buffer *spec = &buffers->spec[index];
     if (spec->fill.kind == ASSAY_FILL_CUSTOM) return fill_custom(buffers, index);
     return buffers->ops->fill(buffers->device, buffers->data[index], spec->type, spec->count,
-                              &spec->fill, rng_mix(buffers->seed, (uint64_t)index));
+                              &spec->fill, fill_seed(buffers, index));
+}
+
+/* Fill, and note the checksum. */
+static int draw_input(struct buffers *buffers, int index)
+{
+    if (fill_input(buffers, index) < 0) return -1;
+    return buffers->ops->checksum(buffers->device, buffers->data[index],
+                                  data_bytes(&buffers->spec[index]), &buffers->sum[index]);
 }
 
 static int set_guards(struct buffers *buffers, int index)
@@ -62,25 +79,67 @@ static int allocate(struct buffers *buffers, int index)
     buffers->block[index] = block;
     buffers->data[index] = (char *)block + GUARD_BYTES;
     if (set_guards(buffers, index) < 0) return -1;
-    if (spec->role != ASSAY_IN) return 0;
-    if (fill_input(buffers, index) < 0) return -1;
-    return buffers->ops->checksum(buffers->device, buffers->data[index], data_bytes(spec),
-                                  &buffers->sum[index]);
+    return spec->role == ASSAY_IN ? draw_input(buffers, index) : 0;
+}
+
+static int init(struct buffers *buffers)
+{
+    const struct assay_shape *shape = buffers->shape;
+    if (shape->operation->buffers == NULL) return 0;
+    buffers->count = shape->operation->buffers(shape, buffers->spec);
+    for (int i = 0; i < buffers->count; i++)
+        if (allocate(buffers, i) < 0) return -1;
+    return buffers_poison(buffers);
 }
 
 int buffers_init(struct buffers *buffers, const struct device_ops *ops, struct device *device,
                  const struct assay_shape *shape, uint64_t seed)
 {
-    memset(buffers, 0, sizeof *buffers);
-    buffers->ops = ops;
-    buffers->device = device;
-    buffers->shape = shape;
-    buffers->seed = seed;
-    if (shape->operation->buffers == NULL) return 0;
-    buffers->count = shape->operation->buffers(shape, buffers->spec);
+    *buffers = (struct buffers){
+        .ops = ops, .device = device, .shape = shape, .seed = seed, .input_seed = seed};
+    return init(buffers);
+}
+
+int buffers_init_moved(struct buffers *buffers, const struct buffers *from, uint64_t input_seed)
+{
+    *buffers = (struct buffers){.ops = from->ops,
+                                .device = from->device,
+                                .shape = from->shape,
+                                .seed = from->seed,
+                                .input_seed = input_seed};
+    return init(buffers);
+}
+
+int buffers_redraw(struct buffers *buffers, uint64_t input_seed)
+{
+    buffers->input_seed = input_seed;
     for (int i = 0; i < buffers->count; i++)
-        if (allocate(buffers, i) < 0) return -1;
-    return buffers_poison(buffers, POISON_FIRST);
+        if (buffers->spec[i].role == ASSAY_IN && !buffers->spec[i].constant &&
+            draw_input(buffers, i) < 0)
+            return -1;
+    return 0;
+}
+
+int buffers_checksum(const struct buffers *buffers, uint64_t *sum)
+{
+    *sum = 0;
+    for (int i = 0; i < buffers->count; i++) {
+        uint64_t one;
+        if (buffers->spec[i].role != ASSAY_OUT) continue;
+        if (buffers->ops->checksum(buffers->device, buffers->data[i], data_bytes(&buffers->spec[i]),
+                                   &one) < 0)
+            return -1;
+        *sum = rng_mix(*sum, one);
+    }
+    return 0;
+}
+
+int64_t buffers_bytes(const struct buffers *buffers)
+{
+    size_t bytes = 0;
+    for (int i = 0; i < buffers->count; i++)
+        bytes += block_bytes(&buffers->spec[i]);
+    return (int64_t)bytes;
 }
 
 void buffers_release(struct buffers *buffers)
@@ -90,12 +149,18 @@ void buffers_release(struct buffers *buffers)
     buffers->count = 0;
 }
 
-int buffers_poison(struct buffers *buffers, uint8_t poison)
+uint64_t buffers_poison_seed(const struct buffers *buffers, int index)
 {
+    return rng_mix(rng_mix(buffers->seed, POISON_STREAM + (uint64_t)index), buffers->poisons);
+}
+
+int buffers_poison(struct buffers *buffers)
+{
+    buffers->poisons++;
     for (int i = 0; i < buffers->count; i++) {
         if (buffers->spec[i].role == ASSAY_IN) continue;
-        if (buffers->ops->set(buffers->device, buffers->data[i], poison,
-                              data_bytes(&buffers->spec[i])) < 0)
+        if (buffers->ops->poison(buffers->device, buffers->data[i], data_bytes(&buffers->spec[i]),
+                                 buffers_poison_seed(buffers, i)) < 0)
             return -1;
     }
     return 0;

@@ -10,6 +10,10 @@
 #include "device/counter_sets.h"
 #include "device/nvtx.h"
 #include "measure/measurement.h"
+#include "measure/renew.h"
+
+/* Streams of the group's seed. */
+enum { ROUND_STREAM = 0x726f756e64, RENEWAL_STREAM = 0x72656e65 };
 
 /* ------------------------------------------------------------- beginning -- */
 
@@ -46,8 +50,10 @@ static int context_init(struct measure_context *context, const struct device_ops
 
 static void context_release(struct measure_context *context)
 {
+    witness_release(context);
     verifier_release(&context->verifier);
     buffers_release(&context->buffers);
+    buffers_release(&context->moved);
 }
 
 static void measurement_begin(struct measurement *measurement, struct measure_context *context,
@@ -58,8 +64,9 @@ static void measurement_begin(struct measurement *measurement, struct measure_co
     measurement->result = result;
     measurement->temperature_max_c = NAN; /* fmax leaves it out */
     measurement->call.shape = &context->request->shape;
+    measurement->call.temperature = context->request->temperature;
     if (context->ops->stream) measurement->call.stream = context->ops->stream(context->device);
-    memcpy(measurement->call.buffer, context->buffers.data, sizeof measurement->call.buffer);
+    measurement_use(measurement, &context->buffers);
     result->status = STATUS_OK; /* until something fails */
 }
 
@@ -94,7 +101,8 @@ static bool is_settled(struct measurement *measurement, const struct measure_req
     return settled || hopeless;
 }
 
-/* In every round each variant takes one block, in shuffled order. A settled baseline goes
+/* In every round each variant takes one block, in shuffled order. Before one of the first,
+ * which the seed chooses, the inputs are renewed. A settled baseline goes
  * on as long as another variant is not settled, so that each ratio has a pair in each
  * round. Stops when all are settled; *last is the number of the next round. */
 static int run_rounds(struct measure_context *context, struct measurement *measurements,
@@ -102,15 +110,17 @@ static int run_rounds(struct measure_context *context, struct measurement *measu
 {
     const struct measure_request *request = context->request;
     struct rng rng;
-    rng_seed(&rng, rng_mix(request->seed, 0x726f756e64));
+    rng_seed(&rng, rng_mix(request->seed, ROUND_STREAM));
     int order[PLAN_MAX_VARIANTS];
     for (int i = 0; i < request->count; i++)
         order[i] = i;
 
+    int renewal = 1 + (int)(rng_mix(request->seed, RENEWAL_STREAM) % (MEASURE_MIN_ROUNDS - 1));
     bool unsettled = true;
     int round = 0;
     for (; unsettled && round < UINT16_MAX - 1; round++) {
         unsettled = false;
+        if (round == renewal && renew_inputs(context, measurements, culprit) < 0) return -1;
         rng_shuffle(&rng, order, request->count);
         for (int i = 0; i < request->count; i++) {
             struct measurement *measurement = &measurements[order[i]];
@@ -210,6 +220,7 @@ static int run_group(struct measure_context *context, struct measurement *measur
 {
     if (prepare_all(context, measurements, culprit) < 0) return -1;
     bool timed = !context->request->check_only;
+    if (!timed && renew_inputs(context, measurements, culprit) < 0) return -1;
     if (timed && time_all(context, measurements, culprit) < 0) return -1;
     if (context->request->profiles && profile_all(context, measurements, culprit) < 0) return -1;
     for (int i = 0; i < context->request->count; i++) {

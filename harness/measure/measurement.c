@@ -9,107 +9,18 @@
 #include "device/nvml.h"
 #include "device/nvtx.h"
 #include "measure/measurement.h"
+#include "measure/steps.h"
 
 enum {
     BLOCK_SAMPLES = 10,    /* at most, for a fast variant */
     WARM_LAUNCHES = 3,     /* before the first timed one */
     STATE_EVERY_MS = 20,   /* how often to read the device's state, which takes time */
     ENERGY_BLOCK_MS = 100, /* the energy counter is updated about this often */
-    MEMORY_LEFT_MIB = 256, /* a setup that leaves less has exhausted the device's memory */
 };
 static const double BLOCK_S = 0.010; /* about how long a block may take; less for small budgets */
 /* A launch this long warms the caches in its first thousandth, so that a warm-up launch
  * would only take time. */
 static const double LENGTHY_S = 0.1;
-
-/* The device's clock, since simulated time is not host time. */
-static double now_s(const struct measure_context *context)
-{
-    return context->ops->now_s(context->device);
-}
-
-static void announce(const struct measure_context *context, const struct measurement *measurement,
-                     enum board_step step)
-{
-    board_announce(context->board, measurement->index, step);
-}
-
-static void end_with(struct measurement *measurement, enum case_status status, const char *step,
-                     const char *reason)
-{
-    measurement->phase = MEASUREMENT_OVER;
-    measurement->result->status = status;
-    snprintf(measurement->result->reason, sizeof measurement->result->reason, "%s%s%s",
-             step ? step : "", step ? ": " : "", reason);
-}
-
-static bool memory_is_short(const struct measure_context *context)
-{
-    int64_t left = context->ops->free_bytes(context->device);
-    return left >= 0 && left < (int64_t)MEMORY_LEFT_MIB << 20;
-}
-
-/* A step of the variant failed: end its measurement. -1 when the device is lost too, or has
- * no memory left for the other variants. */
-static int step_failed(struct measurement *measurement, struct measure_context *context,
-                       enum board_step step)
-{
-    const char *why = assay_last_error();
-    end_with(measurement, STATUS_CRASHED, step_name(step), why[0] ? why : "failed, saying nothing");
-    measurement_teardown(measurement, context);
-    if (context->ops->synchronize(context->device) < 0) return -1;
-    return memory_is_short(context) ? assay_error("no device memory is left") : 0;
-}
-
-/* The variant's setup said that the machine lacks something it needs. */
-static int step_skipped(struct measurement *measurement, struct measure_context *context)
-{
-    end_with(measurement, STATUS_SKIPPED, NULL, assay_last_error());
-    measurement_teardown(measurement, context);
-    return context->ops->synchronize(context->device);
-}
-
-/* ------------------------------------------------------------- preparing -- */
-
-/* 0, -1, or ASSAY_SKIP. */
-static int set_up(struct measurement *measurement, struct measure_context *context)
-{
-    const struct assay_variant *variant = measurement->variant;
-    measurement->set_up = true;
-    if (variant->setup == NULL) return 0;
-    int64_t before = context->ops->free_bytes(context->device);
-    int status = variant->setup(&measurement->call);
-    if (status) return status;
-    if (context->ops->synchronize(context->device) < 0) return -1;
-    int64_t after = context->ops->free_bytes(context->device);
-    if (memory_is_short(context) && before - after > after)
-        return assay_error("exhausts the device's memory: took %lld MiB, left %lld MiB",
-                           (long long)((before - after) >> 20), (long long)(after >> 20));
-    return 0;
-}
-
-/* Check the outputs; a wrong one ends the measurement. -1 when the check could not be made. */
-static int check(struct measurement *measurement, struct measure_context *context)
-{
-    announce(context, measurement, STEP_CHECK);
-    struct case_result *result = measurement->result;
-    struct check_result found;
-    char outside[ASSAY_MAX_REASON] = "";
-    if (verifier_check(&context->verifier, measurement->variant, &measurement->call, &found) < 0)
-        return -1;
-    int intact = buffers_intact(&context->buffers, outside, sizeof outside);
-    if (intact < 0) return -1;
-    if (!intact || found.reason[0])
-        end_with(measurement, STATUS_WRONG, NULL, intact ? found.reason : outside);
-    bool judged = !measurement->variant->apart && context->verifier.expected;
-    bool measured = judged && context->request->shape.operation->match == NULL;
-    result->outputs = context->verifier.outputs;
-    result->checked = context->verifier.checked;
-    result->near_share = judged ? found.near_share : NAN;
-    result->max_abs_error = measured ? fmax(found.max_abs_error, result->max_abs_error) : NAN;
-    result->max_rel_error = measured ? fmax(found.max_rel_error, result->max_rel_error) : NAN;
-    return 0;
-}
 
 /* Append the variant's own metrics to those of the operation. */
 static int take_figures(struct measurement *measurement, struct measure_context *context)
@@ -119,7 +30,7 @@ static int take_figures(struct measurement *measurement, struct measure_context 
     struct assay_metric figure[ASSAY_MAX_METRICS];
     int space = ASSAY_MAX_METRICS - result->metric_count;
     if (variant->figures == NULL || space == 0) return 0;
-    announce(context, measurement, STEP_SAMPLE);
+    step_announce(context, measurement, STEP_SAMPLE);
     int count = variant->figures(&measurement->call, figure, space);
     if (count < 0 || context->ops->synchronize(context->device) < 0) return -1;
     for (int i = 0; i < count && i < space; i++) {
@@ -158,12 +69,12 @@ static int warm(struct measurement *measurement, struct measure_context *context
 {
     *enqueue_s = *launch_s = INFINITY;
     for (int i = 0; i < WARM_LAUNCHES; i++) {
-        double start = now_s(context);
+        double start = step_now_s(context);
         if (measurement->variant->launch(&measurement->call) < 0) return -1;
-        double enqueued = now_s(context);
+        double enqueued = step_now_s(context);
         if (context->ops->synchronize(context->device) < 0) return -1;
         *enqueue_s = fmin(*enqueue_s, enqueued - start);
-        *launch_s = fmin(*launch_s, now_s(context) - start);
+        *launch_s = fmin(*launch_s, step_now_s(context) - start);
         if (*launch_s >= LENGTHY_S) break;
     }
     return 0;
@@ -194,13 +105,22 @@ static int size_block(struct measurement *measurement, struct measure_context *c
     struct block block = block_of(measurement, context, 1);
     struct block_sample sample;
     struct block_totals totals;
-    double start = now_s(context);
+    double start = step_now_s(context);
     if (context->ops->sample(context->device, &block, &sample, &totals, &measurement->code) < 0)
         return -1;
-    double sample_s = now_s(context) - start;
+    double sample_s = step_now_s(context) - start;
     double block_s = fmin(BLOCK_S, context->request->budget_s / MEASURE_MIN_ROUNDS);
     measurement->block_count = (int)fmin(fmax(block_s / sample_s, 1), BLOCK_SAMPLES);
     return 0;
+}
+
+void measurement_use(struct measurement *measurement, struct buffers *buffers)
+{
+    measurement->buffers = buffers;
+    measurement->call.state = NULL;
+    measurement->call.workspace_bytes = 0;
+    measurement->call.note[0] = '\0';
+    memcpy(measurement->call.buffer, buffers->data, sizeof measurement->call.buffer);
 }
 
 int measurement_prepare(struct measurement *measurement, struct measure_context *context)
@@ -210,34 +130,25 @@ int measurement_prepare(struct measurement *measurement, struct measure_context 
     result->max_abs_error = result->max_rel_error = 0;
     assay_clear_error();
 
-    announce(context, measurement, STEP_SETUP);
-    double start = now_s(context);
-    int status = set_up(measurement, context);
-    if (status < 0) return step_failed(measurement, context, STEP_SETUP);
-    if (status == ASSAY_SKIP) return step_skipped(measurement, context);
-    double setup_s = now_s(context) - start;
-    /* After setup, which may run algorithms on the real output to choose one. */
-    if (buffers_poison(&context->buffers, POISON_FIRST) < 0) return -1;
-    announce(context, measurement, STEP_FIRST_LAUNCH);
-    start = now_s(context);
-    if (measurement->variant->launch(&measurement->call) < 0 ||
-        context->ops->synchronize(context->device) < 0)
-        return step_failed(measurement, context, STEP_FIRST_LAUNCH);
-    result->first_call_ns = (setup_s + now_s(context) - start) * 1e9;
-    result->workspace_bytes = measurement->call.workspace_bytes;
-    snprintf(result->note, sizeof result->note, "%s", measurement->call.note);
-
-    if (check(measurement, context) < 0) return step_failed(measurement, context, STEP_CHECK);
-    if (measurement->phase == MEASUREMENT_OVER) return 0;
+    int status = step_set_up(measurement, context);
+    if (status < 0 || measurement->phase == MEASUREMENT_OVER) return status;
+    status = step_checked_launch(measurement, context, STEP_FIRST_LAUNCH);
+    if (result->status != STATUS_CRASHED) {
+        result->first_call_ns = (measurement->setup_s + measurement->launch_s) * 1e9;
+        result->workspace_bytes = measurement->call.workspace_bytes;
+        snprintf(result->note, sizeof result->note, "%s", measurement->call.note);
+    }
+    if (status < 0 || measurement->phase == MEASUREMENT_OVER) return status;
     if (!measurement->variant->apart && verifier_quality(&context->verifier, result) < 0)
         return step_failed(measurement, context, STEP_CHECK);
     if (context->request->check_only) {
+        measurement->lengthy = measurement->launch_s >= LENGTHY_S;
         if (take_figures(measurement, context) < 0 || take_spans(measurement, context) < 0)
             return step_failed(measurement, context, STEP_CHECK);
         return 0;
     }
 
-    announce(context, measurement, STEP_SAMPLE);
+    step_announce(context, measurement, STEP_SAMPLE);
     return size_block(measurement, context) < 0 ? step_failed(measurement, context, STEP_SAMPLE)
                                                 : 0;
 }
@@ -287,9 +198,9 @@ static int add_wall(struct samples *to, double wall_ns, int round)
 /* Read the device's state if that is due, and add it to this measurement. */
 static void note_state(struct measurement *measurement, struct measure_context *context, bool now)
 {
-    if (now || now_s(context) - context->state_read_s > STATE_EVERY_MS * 1e-3) {
+    if (now || step_now_s(context) - context->state_read_s > STATE_EVERY_MS * 1e-3) {
         context->ops->state(context->device, &context->state);
-        context->state_read_s = now_s(context);
+        context->state_read_s = step_now_s(context);
     }
     measurement->result->clock_reasons |= context->state.clock_reasons;
     measurement->state_count++;
@@ -315,7 +226,7 @@ static double mean_s(const struct block_sample *samples, int count)
 
 int measurement_block(struct measurement *measurement, struct measure_context *context, int round)
 {
-    announce(context, measurement, STEP_SAMPLE);
+    step_announce(context, measurement, STEP_SAMPLE);
     struct block block = block_of(measurement, context, measurement->block_count);
     struct block_sample samples[BLOCK_SAMPLES];
     struct block_totals totals;
@@ -323,10 +234,10 @@ int measurement_block(struct measurement *measurement, struct measure_context *c
     bool lengthy = measurement->samples.count > 0 &&
                    measurement->samples.time_ns[0] * block.count > ENERGY_BLOCK_MS * 1e6;
     if (lengthy) note_state(measurement, context, true);
-    double before_mj = context->state.energy_mj, start = now_s(context);
+    double before_mj = context->state.energy_mj, start = step_now_s(context);
     if (context->ops->sample(context->device, &block, samples, &totals, &measurement->code) < 0)
         return step_failed(measurement, context, STEP_SAMPLE);
-    double block_s = now_s(context) - start;
+    double block_s = step_now_s(context) - start;
     measurement->spent_s += block_s;
     /* During a slow-down, read the state after every block, so that no block is marked for
      * what happened in another one. */
@@ -345,18 +256,27 @@ int measurement_block(struct measurement *measurement, struct measure_context *c
     return add_wall(&measurement->samples, totals.wall_ns, round);
 }
 
+/* Timed launches with the poison before them: nothing is left out because it is timed. */
+static int check_block(struct measurement *measurement, struct measure_context *context, int round)
+{
+    if (buffers_poison(measurement->buffers) < 0) return -1;
+    int status = measurement_block(measurement, context, round);
+    if (status < 0 || measurement->phase == MEASUREMENT_OVER) return status;
+    return step_check(measurement, context);
+}
+
 int measurement_finish(struct measurement *measurement, struct measure_context *context, int round)
 {
-    if (buffers_poison(&context->buffers, POISON_LAST) < 0) return -1;
-    if (measurement_block(measurement, context, round) < 0) return -1;
-    if (measurement->phase == MEASUREMENT_OVER) return 0;
-    if (check(measurement, context) < 0) return step_failed(measurement, context, STEP_CHECK);
-    if (measurement->phase == MEASUREMENT_OVER) return 0;
+    int status = check_block(measurement, context, round);
+    if (status < 0 || measurement->phase == MEASUREMENT_OVER) return status;
+    status = step_some_launches(measurement, context, 0, measurement->lengthy ? 1 : 3);
+    if (status == 0) status = step_checked_launches(measurement, context);
+    if (status < 0 || measurement->phase == MEASUREMENT_OVER) return status;
     if (take_figures(measurement, context) < 0 || take_spans(measurement, context) < 0)
         return step_failed(measurement, context, STEP_SAMPLE);
     if (context->request->energy_s <= 0 || !context->ops->energy) return 0;
 
-    announce(context, measurement, STEP_ENERGY);
+    step_announce(context, measurement, STEP_ENERGY);
     struct block block = block_of(measurement, context, 1);
     int launches = 0;
     double energy_mj = NAN;
@@ -371,7 +291,7 @@ int measurement_profile(struct measurement *measurement, struct measure_context 
                         struct profile *profile)
 {
     struct block block = block_of(measurement, context, 1);
-    announce(context, measurement, STEP_PROFILE);
+    step_announce(context, measurement, STEP_PROFILE);
     assay_clear_error();
     if (context->ops->profile(context->device, &block, profile) == 0) return 0;
     return step_failed(measurement, context, STEP_PROFILE);
@@ -382,7 +302,7 @@ int measurement_profile(struct measurement *measurement, struct measure_context 
 void measurement_teardown(struct measurement *measurement, struct measure_context *context)
 {
     if (!measurement->set_up) return;
-    announce(context, measurement, STEP_TEARDOWN);
+    step_announce(context, measurement, STEP_TEARDOWN);
     measurement->set_up = false;
     if (measurement->variant->teardown) measurement->variant->teardown(&measurement->call);
 }

@@ -7,6 +7,7 @@
 
 #include "measure/measure.h"
 #include "measure/verify.h"
+#include "measure/witness.h"
 
 /* Shared by all measurements of a group. */
 struct measure_context {
@@ -15,7 +16,10 @@ struct measure_context {
     struct board *board;
     const struct measure_request *request;
     struct buffers buffers;
+    struct buffers moved; /* a second set, from the renewal on (renew.h); empty: none */
     struct verifier verifier;
+    bool renewing;
+    struct witness witness;
     double state_read_s; /* when `state` was last read */
     struct device_state state;
 };
@@ -31,13 +35,18 @@ struct measurement {
     const struct assay_variant *variant;
     struct case_result *result;
     struct assay_call call;
+    struct buffers *buffers; /* those of the call: context->buffers or ->moved */
+    bool passed;             /* an output of these inputs has passed its check: */
+    uint64_t passed_inputs;  /* input_seed of the inputs, */
+    uint64_t passed_sum;     /* and checksum of the outputs */
     enum measurement_phase phase;
     bool set_up;
 
-    int block_count; /* samples per block */
-    bool lengthy;    /* a launch takes at least LENGTHY_S */
-    double hold_ns;  /* how long the stream is held while the host enqueues */
-    double spent_s;  /* time spent in blocks */
+    int block_count;          /* samples per block */
+    bool lengthy;             /* a launch takes at least LENGTHY_S */
+    double setup_s, launch_s; /* how long the last setup and the last launch outside blocks took */
+    double hold_ns;           /* how long the stream is held while the host enqueues */
+    double spent_s;           /* time spent in blocks */
     int rounds;
     int next_decision; /* number of samples at which the stopping rule is next checked */
 
@@ -49,6 +58,9 @@ struct measurement {
     double energy_mj; /* per launch; NAN not measured */
 };
 
+/* Make it work on this set of buffers, before its setup. */
+void measurement_use(struct measurement *measurement, struct buffers *buffers);
+
 /* Set up, launch once, check. 0, or -1 when the device is broken; for a variant that fails
  * or is wrong the phase becomes MEASUREMENT_OVER. The same holds for the functions below. */
 int measurement_prepare(struct measurement *measurement, struct measure_context *context);
@@ -56,8 +68,8 @@ int measurement_prepare(struct measurement *measurement, struct measure_context 
 /* Take one block of samples in round `round`. */
 int measurement_block(struct measurement *measurement, struct measure_context *context, int round);
 
-/* Poison the outputs, take a last timed block, check again; then measure the energy if the
- * request asks for it. */
+/* Take a last timed block and then single launches, each with poisoned outputs and a check;
+ * then measure the energy if the request asks for it. */
 int measurement_finish(struct measurement *measurement, struct measure_context *context, int round);
 
 /* Profile one launch; `profile` names the counters to read. */

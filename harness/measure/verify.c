@@ -5,7 +5,9 @@
 
 #include "base/error.h"
 #include "base/rng.h"
+#include "measure/coverage.h"
 #include "measure/expected.h"
+#include "measure/product.h"
 
 /* An output of up to WHOLE_ELEMENTS is compared completely; of a larger one, about
  * SAMPLE_ELEMENTS are. ASSAY_CHECK_BUDGET limits both. */
@@ -15,6 +17,9 @@ static const int64_t SAMPLE_ELEMENTS = 1 << 20;
 /* Elements that a thread takes at a time. */
 enum { PIECE = 8192 };
 
+/* The places in output b are drawn from this stream of the group's seed, plus b. */
+enum { PLACES_STREAM = 0x706c6163 };
+
 /* --------------------------------------------------------------- choosing -- */
 
 static int64_t round_down(int64_t value, int64_t multiple)
@@ -22,8 +27,8 @@ static int64_t round_down(int64_t value, int64_t multiple)
     return value / multiple * multiple;
 }
 
-int verify_plan(int64_t count, int64_t run, int64_t budget, int64_t begin[ASSAY_CHECK_PLACES],
-                int64_t end[ASSAY_CHECK_PLACES])
+int verify_plan(int64_t count, int64_t run, int64_t budget, uint64_t seed,
+                int64_t begin[ASSAY_CHECK_PLACES], int64_t end[ASSAY_CHECK_PLACES])
 {
     if (count <= 0) return 0;
     if (count <= budget || count <= run) {
@@ -42,7 +47,7 @@ int verify_plan(int64_t count, int64_t run, int64_t budget, int64_t begin[ASSAY_
         int64_t low = runs * i / chunks, high = runs * (i + 1) / chunks;
         int64_t slack = high - low - length;
         int64_t place = low;
-        if (slack > 0) place += (int64_t)(rng_mix(42, (uint64_t)i) % (uint64_t)(slack + 1));
+        if (slack > 0) place += (int64_t)(rng_mix(seed, (uint64_t)i) % (uint64_t)(slack + 1));
         if (i == 0) place = 0;
         if (i == chunks - 1) place = runs - length;
         begin[i] = place * run;
@@ -77,7 +82,8 @@ static int choose_chunks(struct verifier *verifier)
         int64_t count = buffers->spec[b].count;
         int64_t budget = element_budget(operation, buffers->shape, count);
         if (budget < count) budget = round_down(budget, run);
-        int chunks = verify_plan(count, run, budget, begin, end);
+        uint64_t seed = rng_mix(buffers->input_seed, PLACES_STREAM + (uint64_t)b);
+        int chunks = verify_plan(count, run, budget, seed, begin, end);
         verifier->outputs += count;
         for (int i = 0; i < chunks; i++) {
             size_t bytes = (size_t)(end[i] - begin[i]) * assay_type_bytes(buffers->spec[b].type);
@@ -96,12 +102,13 @@ static int choose_chunks(struct verifier *verifier)
 
 /* --------------------------------------------------------------- expected -- */
 
+/* Those that are there already are constant. */
 static int copy_inputs(struct verifier *verifier)
 {
     const struct buffers *buffers = verifier->buffers;
     for (int b = 0; b < buffers->count; b++) {
         const struct assay_buffer *spec = &buffers->spec[b];
-        if (spec->role != ASSAY_IN) continue;
+        if (spec->role != ASSAY_IN || verifier->input[b]) continue;
         size_t bytes = (size_t)spec->count * assay_type_bytes(spec->type);
         void *copy = malloc(bytes + 1);
         if (copy == NULL) return assay_error("out of host memory for a copy of '%s'", spec->name);
@@ -111,22 +118,46 @@ static int copy_inputs(struct verifier *verifier)
     return 0;
 }
 
+static int compute(struct verifier *verifier, const struct buffers *buffers)
+{
+    verifier->buffers = buffers;
+    if (choose_chunks(verifier) < 0 || copy_inputs(verifier) < 0) return -1;
+    if (expected_compute(verifier) < 0) return -1;
+    return product_compute(verifier);
+}
+
 int verifier_init(struct verifier *verifier, const struct buffers *buffers)
 {
     memset(verifier, 0, sizeof *verifier);
-    verifier->buffers = buffers;
-    if (choose_chunks(verifier) < 0 || copy_inputs(verifier) < 0) return -1;
-    return expected_compute(verifier);
+    return compute(verifier, buffers);
+}
+
+/* Keep the inputs that are constant, if so asked. */
+static void release(struct verifier *verifier, bool keep_constant)
+{
+    const void *kept[ASSAY_MAX_BUFFERS] = {0};
+    for (int b = 0; b < ASSAY_MAX_BUFFERS; b++)
+        if (keep_constant && verifier->buffers->spec[b].constant)
+            kept[b] = verifier->input[b];
+        else
+            free((void *)verifier->input[b]);
+    expected_release(verifier);
+    product_release(verifier);
+    free(verifier->chunks);
+    free(verifier->got);
+    memset(verifier, 0, sizeof *verifier);
+    memcpy(verifier->input, kept, sizeof kept);
+}
+
+int verifier_renew(struct verifier *verifier, const struct buffers *buffers)
+{
+    release(verifier, true);
+    return compute(verifier, buffers);
 }
 
 void verifier_release(struct verifier *verifier)
 {
-    for (int b = 0; b < ASSAY_MAX_BUFFERS; b++)
-        free((void *)verifier->input[b]);
-    expected_release(verifier);
-    free(verifier->chunks);
-    free(verifier->got);
-    memset(verifier, 0, sizeof *verifier);
+    release(verifier, false);
 }
 
 /* --------------------------------------------------------------- judging -- */
@@ -143,14 +174,25 @@ enum assay_match verify_element(const struct assay_operation *operation,
     return fabs(got - expected) <= bound ? ASSAY_EXACT : ASSAY_WRONG;
 }
 
+/* Whether `got` is the nearest of its type to what is expected: for the outputs whose rounding is
+ * judged (assay_tolerance.near_share). */
+static bool is_nearest(enum assay_type type, double expected, double got)
+{
+    uint16_t nearest;
+    if (type != ASSAY_BF16 && type != ASSAY_F16) return true;
+    assay_store(type, &nearest, 0, expected);
+    return assay_load(type, &nearest, 0) == got;
+}
+
 /* Totals over a range of elements. */
 struct tally {
     int64_t near, wrong, first_wrong;
     double first_expected, first_got, max_abs, max_rel;
+    double squares; /* of errors, as shares of their bounds */
 };
 
 static void tally_element(struct tally *tally, enum assay_match match, int64_t index,
-                          double expected, double got)
+                          double expected, double bound, double got)
 {
     if (match == ASSAY_NEAR) tally->near++;
     if (match == ASSAY_WRONG && tally->wrong++ == 0) {
@@ -160,6 +202,7 @@ static void tally_element(struct tally *tally, enum assay_match match, int64_t i
     }
     double error = fabs(got - expected);
     if (!(error <= tally->max_abs) && isfinite(error)) tally->max_abs = error;
+    if (error > 0) tally->squares += error / bound * (error / bound);
     double relative = error / fabs(expected);
     if (!(relative <= tally->max_rel) && isfinite(relative)) tally->max_rel = relative;
 }
@@ -173,6 +216,7 @@ static void tally_merge(struct tally *into, const struct tally *from)
     }
     into->near += from->near;
     into->wrong += from->wrong;
+    into->squares += from->squares;
     if (from->max_abs > into->max_abs) into->max_abs = from->max_abs;
     if (from->max_rel > into->max_rel) into->max_rel = from->max_rel;
 }
@@ -182,6 +226,7 @@ static void judge_chunk(const struct verifier *verifier, const struct chunk *chu
 {
     const struct assay_shape *shape = verifier->buffers->shape;
     enum assay_type type = verifier->buffers->spec[chunk->buffer].type;
+    bool rounds = shape->operation->match == NULL && shape->operation->tolerance.near_share > 0;
     int64_t count = chunk->end - chunk->begin;
 #pragma omp parallel if (count > PIECE)
     {
@@ -189,10 +234,12 @@ static void judge_chunk(const struct verifier *verifier, const struct chunk *chu
 #pragma omp for schedule(static)
         for (int64_t i = 0; i < count; i++) {
             double value = assay_load(type, got, i), expected = verifier->expected[chunk->at + i];
+            double bound = verifier->bound[chunk->at + i];
             enum assay_match match =
-                verify_element(shape->operation, shape, chunk->buffer, expected,
-                               verifier->bound[chunk->at + i], value);
-            tally_element(&mine, match, chunk->begin + i, expected, value);
+                verify_element(shape->operation, shape, chunk->buffer, expected, bound, value);
+            if (rounds && match == ASSAY_EXACT && !is_nearest(type, expected, value))
+                match = ASSAY_NEAR;
+            tally_element(&mine, match, chunk->begin + i, expected, bound, value);
         }
 #pragma omp critical(verify_tally)
         tally_merge(total, &mine);
@@ -207,6 +254,7 @@ static void compare_reference(const struct verifier *verifier, const struct chun
     judge_chunk(verifier, chunk, got, &tally);
     found->near += tally.near;
     found->wrong += tally.wrong;
+    found->rms += tally.squares; /* finish_check divides */
     /* If `match` judges, `expected` need not be the value that is written. */
     if (operation->match == NULL) {
         found->max_abs_error = fmax(found->max_abs_error, tally.max_abs);
@@ -236,15 +284,28 @@ static void compare_model(const struct verifier *verifier, const struct chunk *c
     }
 }
 
+static int fetch(const struct verifier *verifier, const struct chunk *chunk, const void *output)
+{
+    const struct buffers *buffers = verifier->buffers;
+    size_t element = assay_type_bytes(buffers->spec[chunk->buffer].type);
+    const char *from = (const char *)output + (size_t)chunk->begin * element;
+    return buffers->ops->to_host(buffers->device, verifier->got, from, chunk->bytes);
+}
+
+int verifier_compare(const struct verifier *verifier, const struct chunk *chunk, const void *output,
+                     struct check_result *found)
+{
+    if (fetch(verifier, chunk, output) < 0) return -1;
+    compare_reference(verifier, chunk, verifier->got, found);
+    return 0;
+}
+
 /* `model`: the expected bytes of all chunks by the variant's model, or NULL. */
 static int check_chunk(const struct verifier *verifier, const struct assay_variant *variant,
                        const struct chunk *chunk, const unsigned char *model,
                        struct check_result *found)
 {
-    const struct buffers *buffers = verifier->buffers;
-    size_t element = assay_type_bytes(buffers->spec[chunk->buffer].type);
-    const char *from = (const char *)buffers->data[chunk->buffer] + (size_t)chunk->begin * element;
-    if (buffers->ops->to_host(buffers->device, verifier->got, from, chunk->bytes) < 0) return -1;
+    if (fetch(verifier, chunk, verifier->buffers->data[chunk->buffer]) < 0) return -1;
     int64_t wrong = found->wrong;
     if (!variant->apart && verifier->expected)
         compare_reference(verifier, chunk, verifier->got, found);
@@ -260,19 +321,33 @@ int64_t verify_near_limit(int64_t checked, double share)
     return (int64_t)fmax(1.0, expected + 3.0 * sqrt(expected));
 }
 
+/* Whether errors are larger together than chance allows; see assay_operation.rms. */
+static bool exceeds_rms(const struct verifier *verifier, struct check_result *found)
+{
+    const struct assay_shape *shape = verifier->buffers->shape;
+    double most = shape->operation->rms ? shape->operation->rms(shape) : 0;
+    if (most == 0 || found->rms <= most * (1 + 4 / sqrt((double)verifier->checked))) return false;
+    snprintf(found->reason, sizeof found->reason,
+             "the root mean square of the errors is %.3g of their bounds, %.3g is allowed",
+             found->rms, most);
+    return true;
+}
+
 static void finish_check(const struct verifier *verifier, struct check_result *found)
 {
     const struct assay_operation *operation = verifier->buffers->shape->operation;
     if (verifier->checked == 0) return;
     found->near_share = (double)found->near / (double)verifier->checked;
+    found->rms = sqrt(found->rms / (double)verifier->checked);
     if (found->wrong > 0) {
         size_t used = strlen(found->reason);
         snprintf(found->reason + used, sizeof found->reason - used, " (%lld of %lld wrong)",
                  (long long)found->wrong, (long long)verifier->checked);
-    } else if (found->near >
-               verify_near_limit(verifier->checked, operation->tolerance.near_share)) {
+    } else if (!exceeds_rms(verifier, found) &&
+               found->near >
+                   verify_near_limit(verifier->checked, operation->tolerance.near_share)) {
         snprintf(found->reason, sizeof found->reason,
-                 "%.3g of the elements differ at a tie, %.3g are allowed", found->near_share,
+                 "%.3g of the elements differ by a rounding, %.3g are allowed", found->near_share,
                  operation->tolerance.near_share);
     }
 }
@@ -290,12 +365,16 @@ int verifier_check(struct verifier *verifier, const struct assay_variant *varian
         if (verifier->buffers->ops->synchronize(verifier->buffers->device) < 0) return -1;
     }
     if (found->reason[0] || (variant->apart && variant->model == NULL)) return 0;
+    if (!variant->apart && verifier->expected)
+        found->wrong = coverage_missing(verifier->buffers, found->reason, sizeof found->reason);
+    if (found->wrong) return found->wrong < 0 ? -1 : 0;
     const unsigned char *model = NULL;
     if (variant->model && (model = expected_by_model(verifier, variant)) == NULL) return -1;
     for (int i = 0; i < verifier->chunk_count; i++)
         if (check_chunk(verifier, variant, &verifier->chunks[i], model, found) < 0) return -1;
     finish_check(verifier, found);
-    return 0;
+    if (variant->apart || found->reason[0]) return 0;
+    return product_check(verifier, found);
 }
 
 /* --------------------------------------------------------------- quality -- */

@@ -3,8 +3,8 @@
  *
  * There is one verifier per group. It holds host copies of the inputs and the expected
  * values, computed once in double and shared by all variants. Small outputs are compared
- * completely; of larger ones, chunks spread over the whole output, which always include
- * the first and the last elements.
+ * completely; of larger ones, chunks spread over the whole output at places that follow from
+ * the seed, which always include the first and the last elements.
  */
 #pragma once
 
@@ -30,22 +30,31 @@ struct verifier {
     size_t bytes;             /* of all chunks */
     void *got;                /* one chunk of an output, copied from the device */
     struct model *models;     /* expected.c */
+    struct product *products; /* product.h; one per buffer, or NULL */
 };
 
 /* The result of a check. `reason` is "" when it passed. */
 struct check_result {
     int64_t near, wrong;
     double max_abs_error, max_rel_error, near_share;
+    double rms; /* of errors, as shares of their bounds */
     char reason[ASSAY_MAX_REASON];
 };
 
 /* Copy the inputs and compute the expected values. */
 int verifier_init(struct verifier *verifier, const struct buffers *buffers);
+
+/* The same for inputs that were drawn anew; only those are copied again. */
+int verifier_renew(struct verifier *verifier, const struct buffers *buffers);
 void verifier_release(struct verifier *verifier);
 
 /* Check the current outputs. -1 only when the check could not be made. */
 int verifier_check(struct verifier *verifier, const struct assay_variant *variant,
                    struct assay_call *call, struct check_result *found);
+
+/* Compare a chunk of `output`, on the device, with what is expected; adds to `found`. */
+int verifier_compare(const struct verifier *verifier, const struct chunk *chunk, const void *output,
+                     struct check_result *found);
 
 /* Compute the operation's quality metrics from the current outputs. */
 int verifier_quality(const struct verifier *verifier, struct case_result *result);
@@ -60,6 +69,7 @@ enum assay_match verify_element(const struct assay_operation *operation,
 int64_t verify_near_limit(int64_t checked, double share);
 
 /* Choose the chunks to check in an output of `count` elements: at most about `budget`
- * elements, in whole runs of `run`. Returns how many (at most ASSAY_CHECK_PLACES). Pure. */
-int verify_plan(int64_t count, int64_t run, int64_t budget, int64_t begin[ASSAY_CHECK_PLACES],
-                int64_t end[ASSAY_CHECK_PLACES]);
+ * elements, in whole runs of `run`, at places that follow from `seed`. Returns how many (at
+ * most ASSAY_CHECK_PLACES). Pure. */
+int verify_plan(int64_t count, int64_t run, int64_t budget, uint64_t seed,
+                int64_t begin[ASSAY_CHECK_PLACES], int64_t end[ASSAY_CHECK_PLACES]);

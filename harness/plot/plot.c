@@ -30,7 +30,7 @@ const struct plot_kind *plot_find(const char *name)
     for (; plot_kinds[count].name && count < MOST_KINDS; count++) {
         if (!strcmp(plot_kinds[count].name, name)) return &plot_kinds[count];
         names[count] = plot_kinds[count].name;
-        plot_join(all, sizeof all, ", ", "%s", names[count]);
+        text_add(all, sizeof all, ", ", "%s", names[count]);
     }
     const char *near = text_nearest(name, names, count);
     if (near)

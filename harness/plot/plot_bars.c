@@ -10,16 +10,13 @@ static void bar(struct plot *plot, const struct view_row *row, double factor)
     char time[UNITS_MAX], ratio[UNITS_MAX], label[2 * UNITS_MAX + 8];
     const struct case_result *result = &row->result;
     struct interval at = plot_time_of(result);
-    units_time(time, result->time_ns);
-    units_ratio(ratio, row->speedup.mid);
-    snprintf(label, sizeof label, "%s", time);
+    snprintf(label, sizeof label, "%s", units_time(time, result->time_ns));
     if (result->is_baseline)
-        plot_join(label, sizeof label, "  ", "base");
+        text_add(label, sizeof label, "  ", "base");
     else if (!isnan(row->speedup.mid))
-        plot_join(label, sizeof label, "  ", "%s", ratio);
-    plot_line(plot, result->id.variant, label, "%s\t%.9g\t%.9g\t%.9g",
-              kind_name((enum assay_kind)result->id.kind), at.mid / factor, at.lo / factor,
-              at.hi / factor);
+        text_add(label, sizeof label, "  ", "%s", units_ratio(ratio, row->speedup.mid));
+    plot_line(plot, result->id.variant, label, "%s\t%.9g\t%.9g\t%.9g", kind_name(result->id.kind),
+              at.mid / factor, at.lo / factor, at.hi / factor);
 }
 
 enum plot_outcome plot_bars(struct plot *plot)
@@ -43,11 +40,10 @@ enum plot_outcome plot_bars(struct plot *plot)
         bar(plot, plot->row[i], scale->factor);
     }
     plot_title(plot, "%s: time of each variant  (%s %s)", id->operation, id->shape,
-               temperature_name((enum assay_temperature)id->temperature));
+               temperature_name(id->temperature));
     if (broken) plot_note(plot, "", "bars too long to be drawn whole: %d", broken);
     plot_size_rows(plot, plot->count);
     plot_setting(plot, "unit", scale->name);
-    plot_setting_number(plot, "chars", plot->chars);
     plot_setting_number(plot, "longest", longest / scale->factor);
     return PLOT_DRAWN;
 }

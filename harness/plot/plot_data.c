@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "plot/plot_data.h"
 
 /* gnuplot interprets quotes, a leading # as a comment and \n in a label as a line end, and has
@@ -26,14 +25,6 @@ void plot_text(FILE *out, const char *text)
             fwrite(text, 1, (size_t)length, out);
         text += length ? length : 1;
     }
-}
-
-int plot_width(const char *text)
-{
-    int width = 0;
-    for (; *text; text++)
-        width += ((unsigned char)*text & 0xc0) != 0x80;
-    return width;
 }
 
 /* ------------------------------------------------------------------- the plot -- */
@@ -64,11 +55,10 @@ static void subtitle(struct plot *plot, const struct stored_run *run)
         const char *driver = device->place == ASSAY_HOST ? ", kernel " : ", driver ";
         snprintf(plot->subtitle, sizeof plot->subtitle, "%s%s%s%s, clock %s",
                  device->simulated ? "SIMULATED " : "", device->name,
-                 device->driver[0] ? driver : "", device->driver,
-                 clock_name((enum clock_source)device->clock));
+                 device->driver[0] ? driver : "", device->driver, clock_name(device->clock));
     }
-    plot_join(plot->subtitle, sizeof plot->subtitle, "; ", "run %.8s, %.10s", run->run.id,
-              run->started_at);
+    text_add(plot->subtitle, sizeof plot->subtitle, "; ", "run %.8s, %.10s", run->run.id,
+             run->started_at);
 }
 
 int plot_open(struct plot *plot, const struct plot_kind *kind, const struct plot_request *request)
@@ -145,7 +135,7 @@ void plot_title(struct plot *plot, const char *format, ...)
     vsnprintf(plot->title, sizeof plot->title, format, arguments);
     va_end(arguments);
     plot_common_text(&plot->common, common);
-    if (common[0]) plot_join(plot->title, sizeof plot->title, "  ", "(%s)", common);
+    if (common[0]) text_add(plot->title, sizeof plot->title, "  ", "(%s)", common);
 }
 
 void plot_size(struct plot *plot, int wide, int high, int lines)
@@ -160,12 +150,14 @@ void plot_size_rows(struct plot *plot, int rows)
     int pitch = rows <= 12 ? 30 : rows <= 30 ? 22 : 17;
     plot_size(plot, 1100 + (plot->chars > 45 ? 8 * (plot->chars - 45) : 0), 160 + pitch * rows,
               rows + 12);
+    plot_setting_number(plot, "chars", plot->chars);
+    plot_setting_number(plot, "right_chars", plot->right_chars);
 }
 
 /* Write a text, and keep in *chars the width of the longest. */
 static void write_text(struct plot *plot, const char *text, int *chars)
 {
-    int width = plot_width(text);
+    int width = text_width(text);
     plot_text(plot->out, text);
     if (width > *chars) *chars = width;
 }
@@ -214,21 +206,6 @@ const struct plot_scale *plot_scale(enum plot_quantity quantity, double largest)
     while (i < SCALES - 1 && !(largest >= scales[quantity][i].factor))
         i++;
     return &scales[quantity][i];
-}
-
-bool plot_ceiling_is_ops(const char *name)
-{
-    for (int a = 0; a < ASSAY_ARITHMETICS; a++)
-        if (!strcmp(name, arithmetic_name((enum assay_arithmetic)a))) return true;
-    return false;
-}
-
-void plot_ceiling_rate(const struct ceiling *ceiling, char out[UNITS_MAX])
-{
-    if (plot_ceiling_is_ops(ceiling->name))
-        units_ops(out, ceiling->rate, !strcmp(ceiling->name, "int8"));
-    else
-        units_rate(out, ceiling->rate);
 }
 
 void plot_extend(struct plot_extent *extent, double x, double y)

@@ -10,6 +10,7 @@
 
 #include <math.h>
 
+#include "base/text.h"
 #include "base/units.h"
 #include "plot/plot.h"
 #include "plot/plot_rows.h"
@@ -65,7 +66,7 @@ void plot_setting_number(struct plot *plot, const char *name, double value);
 void plot_title(struct plot *plot, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Add to the note, after `between` unless it is the first. */
 #define plot_note(plot, between, ...)                                                              \
-    plot_join((plot)->note, sizeof(plot)->note, between, __VA_ARGS__)
+    text_add((plot)->note, sizeof(plot)->note, between, __VA_ARGS__)
 
 /* The size of the picture in pixels, and its number of lines in a terminal. */
 void plot_size(struct plot *plot, int wide, int high, int lines);
@@ -88,9 +89,6 @@ void plot_block_end(struct plot *plot);
 void plot_link_point(struct plot *plot, const struct view_row *row, int panel, double x, double y);
 void plot_link_line(struct plot *plot, const struct view_row *row, int cases, int line);
 
-/* Characters (not bytes) of a text. */
-int plot_width(const char *text);
-
 /* ---------------------------------------------------------- units and axes -- */
 
 /* A unit and its size in base units. */
@@ -109,11 +107,6 @@ struct plot_extent {
 };
 #define PLOT_NO_EXTENT ((struct plot_extent){INFINITY, 0, INFINITY, 0})
 void plot_extend(struct plot_extent *extent, double x, double y);
-
-/* Whether a ceiling with this name limits operations rather than bytes. */
-bool plot_ceiling_is_ops(const char *name);
-/* "0.95 TB/s" of a ceiling. */
-void plot_ceiling_rate(const struct ceiling *ceiling, char out[UNITS_MAX]);
 
 /* `value` if it is known. */
 double plot_or(double value, double otherwise);

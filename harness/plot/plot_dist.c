@@ -167,7 +167,7 @@ static void write_dist(struct plot *plot, const struct dist *dist)
     for (int i = 0; i < dist->count; i++) {
         const struct curve *c = &dist->curve[i];
         plot_line(plot, c->row->result.id.variant, NULL, "%s\t%d\t%.9g",
-                  kind_name((enum assay_kind)c->row->result.id.kind), c->count,
+                  kind_name(c->row->result.id.kind), c->count,
                   stats_quantile_sorted(c->value, c->count, 0.5) / scale->factor);
     }
     plot_block_end(plot);
@@ -177,7 +177,7 @@ static void write_dist(struct plot *plot, const struct dist *dist)
         density_write(plot, &dist->curve[i], left, right, scale->factor);
     plot_title(plot, "%s: distribution of %s  (%s %s)", id->operation,
                dist->launches ? "the medians of launches" : "samples", id->shape,
-               temperature_name((enum assay_temperature)id->temperature));
+               temperature_name(id->temperature));
     plot_note(plot, "", "beyond the frame: %d", beyond(dist, left, right));
     if (dist->slower) plot_note(plot, "; ", "slower variants left out: %d", dist->slower);
     plot_size(plot, 1100, 480 + 44 * dist->count, 34 + dist->count);

@@ -8,8 +8,8 @@ static void figures(const struct comparison_row *row, char *out, size_t size)
     const struct interval *ratio = &row->ratio;
     snprintf(out, size, "%+.1f %%", 100 * (ratio->mid - 1));
     if (!isnan(ratio->lo))
-        plot_join(out, size, "  ", "[%+.1f, %+.1f]", 100 * (ratio->lo - 1), 100 * (ratio->hi - 1));
-    plot_join(out, size, "  ", "%s", verdict_name(row->verdict));
+        text_add(out, size, "  ", "[%+.1f, %+.1f]", 100 * (ratio->lo - 1), 100 * (ratio->hi - 1));
+    text_add(out, size, "  ", "%s", verdict_name(row->verdict));
 }
 
 static struct interval ratio_of(const struct comparison_row *row)
@@ -57,7 +57,7 @@ static void write_note(struct plot *plot, const struct page *page)
         plot_note(plot, "", "worst first, and %d more", page->taken - page->shown);
     for (int v = 0; v < VERDICTS; v++) {
         if (!page->more[v]) continue;
-        plot_note(plot, before, "%d %s", page->more[v], verdict_name((enum verdict)v));
+        plot_note(plot, before, "%d %s", page->more[v], verdict_name(v));
         before = ", ";
     }
     if (page->without) plot_note(plot, "; ", "%d without a time on both sides", page->without);
@@ -79,7 +79,7 @@ static void write_row(struct plot *plot, const struct comparison_row *row, int l
 static enum plot_outcome nothing(const struct plot *plot)
 {
     char what[WORDS_LINE + ASSAY_MAX_REASON + 64], counts[WORDS_LINE];
-    const char *reason = reason_of_most(plot->request->comparison);
+    const char *reason = reason_of_most(plot->request->comparison, false);
     counts_text(plot->request->comparison, counts);
     snprintf(what, sizeof what, "the two runs have no case that compares%s%s%s%s%s",
              counts[0] ? " (" : "", counts, reason[0] ? "; most: " : "", reason,
@@ -102,7 +102,5 @@ enum plot_outcome plot_forest(struct plot *plot)
     /* An interval beyond a factor of about five leaves the frame. */
     plot_setting_number(plot, "left", fmax(page.least / 1.02, 0.2));
     plot_setting_number(plot, "right", fmin(page.greatest * 1.02, 5));
-    plot_setting_number(plot, "chars", plot->chars);
-    plot_setting_number(plot, "right_chars", plot->right_chars);
     return PLOT_DRAWN;
 }

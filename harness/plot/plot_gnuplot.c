@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/datadir.h"
+#include "base/out_file.h"
 #include "base/temp_folder.h"
 #include "plot/plot_gnuplot.h"
 
@@ -125,14 +126,9 @@ static int script_write(FILE *out, struct plot *plot)
 static int file_write(const char *path, int (*write)(FILE *out, struct plot *plot),
                       struct plot *plot)
 {
-    FILE *out = fopen(path, "w");
-    if (!out) return assay_error("cannot write %s: %s", path, strerror(errno));
-    int failed = write(out, plot);
-    bool broken = ferror(out) != 0;
-    if ((fclose(out) || broken) && !failed)
-        failed = assay_error("cannot write %s: %s", path, strerror(errno));
-    if (failed) unlink(path);
-    return failed;
+    struct out_file file;
+    if (out_file_open(&file, path)) return -1;
+    return out_file_close(&file, write(file.stream, plot));
 }
 
 /* ----------------------------------------------------------------- running -- */

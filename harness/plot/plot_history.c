@@ -62,9 +62,9 @@ static void change_label(const struct history *history, const struct history_ser
         const char *to = history_part_at(history, series, change->at, part);
         const char *name = comparability_part_name(part);
         if (strcmp(from, to) != 0)
-            plot_join(out, size, ", ", "%s %s to %s", name, from, to);
+            text_add(out, size, ", ", "%s %s to %s", name, from, to);
         else /* the name is the same, the card is not */
-            plot_join(out, size, ", ", "another %s", name);
+            text_add(out, size, ", ", "another %s", name);
     }
 }
 

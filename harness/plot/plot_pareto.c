@@ -187,7 +187,7 @@ static void write_pareto(struct plot *plot, struct pareto *pareto, int others)
         const struct point *p = &pareto->point[i];
         double time = p->time_ns / scale->factor;
         plot_common_rest(&plot->common, &p->row->result.id, name);
-        if (p->front && plot_width(name) + 4 > chars) chars = plot_width(name) + 4;
+        if (p->front && text_width(name) + 4 > chars) chars = text_width(name) + 4;
         plot_link_point(plot, p->row, 0, time, p->quality);
         plot_line(plot, NULL, name, "%d\t%.9g\t%.9g\t%d\t%d\t%s",
                   variant_of(pareto, p->row->result.id.variant) + 1, time, p->quality, p->front,

@@ -34,14 +34,13 @@ static int stage_of_span(const struct stage_span *span)
 static bool batch_make(struct batch *batch, const struct view_row *row, bool spans)
 {
     *batch = (struct batch){.row = row, .lanes = spans ? 0 : 1};
-    for (int s = 0; s < STAGES; s++)
-        for (int i = 0; i < row->result.metric_count; i++) {
-            const struct metric *metric = &row->result.metrics[i];
-            if (strcmp(metric->name, stages[s]) != 0 || !(metric->value >= 0)) continue;
-            batch->stage[s] = metric->value;
-            batch->sum += metric->value;
-            batch->longest = fmax(batch->longest, metric->value);
-        }
+    for (int s = 0; s < STAGES; s++) {
+        double ns = view_metric(&row->result, stages[s]);
+        if (!(ns >= 0)) continue;
+        batch->stage[s] = ns;
+        batch->sum += ns;
+        batch->longest = fmax(batch->longest, ns);
+    }
     const struct samples *samples = samples_of(batch);
     for (int i = 0; spans && i < samples->span_count; i++)
         if (samples->span[i].lane >= batch->lanes) batch->lanes = samples->span[i].lane + 1;
@@ -56,8 +55,8 @@ static void figures(const struct batch *batch, char *out, size_t size)
     double saved = batch->sum - batch->row->result.time_ns, most = batch->sum - batch->longest;
     units_time(time, batch->row->result.time_ns);
     if (saved > 0 && most > 0) {
-        units_percent(share, fmin(saved / most, 1));
-        snprintf(out, size, "%s, %s of the possible overlap", time, share);
+        snprintf(out, size, "%s, %s of the possible overlap", time,
+                 units_percent(share, fmin(saved / most, 1)));
     } else {
         snprintf(out, size, "%s, no overlap", time);
     }
@@ -130,8 +129,6 @@ static void write_pipeline(struct plot *plot, const struct batch *batch, int cou
     plot_title(plot, spans ? "when the stages of the first batches ran" : "stages of a batch");
     plot_size_rows(plot, lines + 5);
     plot_setting(plot, "unit", scale->name);
-    plot_setting_number(plot, "chars", plot->chars);
-    plot_setting_number(plot, "right_chars", plot->right_chars);
     plot_setting_number(plot, "top", 1.03 * longest / scale->factor);
     plot_setting_number(plot, "spans", spans);
     plot_setting_number(plot, "lines_drawn", lines);

@@ -6,6 +6,7 @@
 
 #include "case/case_name.h"
 #include "plot/plot_data.h"
+#include "show/show.h"
 
 enum {
     MOST_OPERATIONS = 64,
@@ -88,26 +89,18 @@ static bool row_add(struct roofline *roof, const struct view_row *row)
 
 /* ---------------------------------------------------------------- ceilings -- */
 
-static bool uses(const struct view_row *row, const char *arithmetic)
-{
-    for (int a = 0; a < ASSAY_ARITHMETICS; a++)
-        if (row->result.work.ops[a] > 0 &&
-            !strcmp(arithmetic_name((enum assay_arithmetic)a), arithmetic))
-            return true;
-    return false;
-}
-
 /* A ceiling is drawn if it binds a case or limits an arithmetic that a case uses: 'h' for
  * operations (horizontal), 'd' for bytes (diagonal), 'm' for bytes in the second panel only, 0
  * not at all. */
 static char style_of(const struct plot *plot, const struct ceiling *ceiling)
 {
     char style = 0;
+    int arithmetic = view_arithmetic(ceiling->name);
     for (int i = 0; i < plot->count; i++) {
         const struct view_row *row = plot->row[i];
         bool binds = !strcmp(row->ceiling, ceiling->name);
-        if (plot_ceiling_is_ops(ceiling->name)) {
-            if (binds || uses(row, ceiling->name)) return 'h';
+        if (arithmetic >= 0) {
+            if (binds || row->result.work.ops[arithmetic] > 0) return 'h';
         } else if (binds) {
             style = 'm';
             if (!moves_only(row)) return 'd';
@@ -138,7 +131,7 @@ static int lines_write(struct plot *plot, struct roofline *roof)
     for (int i = 0; i < count; i++) {
         char rate[UNITS_MAX], label[ASSAY_MAX_NAME + UNITS_MAX + 2];
         char style = style_of(plot, drawn[i]);
-        plot_ceiling_rate(drawn[i], rate);
+        show_ceiling_rate(rate, drawn[i]);
         snprintf(label, sizeof label, "%s: %s", drawn[i]->name, rate);
         plot_line(plot, NULL, label, "%c\t%.9g", style, drawn[i]->rate);
         if (style == 'h') ops = fmax(ops, drawn[i]->rate);

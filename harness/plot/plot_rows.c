@@ -1,4 +1,3 @@
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +12,7 @@ bool plot_takes(const struct plot_request *request, const struct case_id *id)
     if (request->operation && strcmp(request->operation, id->operation) != 0) return false;
     if (request->cases && !case_matches(request->cases, id)) return false;
     snprintf(rest, sizeof rest, "%s%s%s", id->shape, id->shape[0] ? " " : "",
-             temperature_name((enum assay_temperature)id->temperature));
+             temperature_name(id->temperature));
     return !request->only || text_glob(request->only, rest);
 }
 
@@ -77,17 +76,6 @@ bool plot_pair_is_size(const char *pair, int length)
     return digits > 0 && value + 1 + digits == pair + length;
 }
 
-void plot_join(char *out, size_t size, const char *between, const char *format, ...)
-{
-    va_list arguments;
-    size_t used = strlen(out);
-    if (used) used += (size_t)snprintf(out + used, size - used, "%s", between);
-    if (used >= size) return;
-    va_start(arguments, format);
-    vsnprintf(out + used, size - used, format, arguments);
-    va_end(arguments);
-}
-
 void plot_size_of(const char *shape, char out[RESULT_MAX_SHAPE])
 {
     int length;
@@ -95,7 +83,7 @@ void plot_size_of(const char *shape, char out[RESULT_MAX_SHAPE])
     out[0] = '\0';
     for (int i = 0; (pair = plot_pair(shape, i, &length)); i++)
         if (plot_pair_is_size(pair, length))
-            plot_join(out, RESULT_MAX_SHAPE, " ", "%.*s", length, pair);
+            text_add(out, RESULT_MAX_SHAPE, " ", "%.*s", length, pair);
 }
 
 /* A size of some rows. */
@@ -170,9 +158,9 @@ static void words(const struct plot_common *common, const struct case_id *id, bo
              variant ? id->variant : "");
     for (int i = 0; (pair = plot_pair(id->shape, i, &length)); i++)
         if (has_pair(common->first->shape, common->pairs, pair, length) == shared)
-            plot_join(out, size, " ", "%.*s", length, pair);
+            text_add(out, size, " ", "%.*s", length, pair);
     if (common->temperature == shared)
-        plot_join(out, size, " ", "%s", temperature_name((enum assay_temperature)id->temperature));
+        text_add(out, size, " ", "%s", temperature_name(id->temperature));
 }
 
 void plot_common_text(const struct plot_common *common, char out[PLOT_MAX_COMMON])

@@ -33,10 +33,6 @@ bool plot_pair_is_size(const char *pair, int length);
 /* The pairs of a shape whose values are integers: "rows=16 columns=32". */
 void plot_size_of(const char *shape, char out[RESULT_MAX_SHAPE]);
 
-/* Append to a text, after `between` unless it is empty. */
-void plot_join(char *out, size_t size, const char *between, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-
 /* Words (operation, variant, pairs of the shape, temperature) that all cases share. */
 struct plot_common {
     const struct case_id *first; /* NULL: of no case */

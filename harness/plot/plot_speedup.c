@@ -88,7 +88,7 @@ static void bar_figures(const struct bars *bars, const struct bar *bar, char *ou
     end_text(lo, bar->row->speedup.lo);
     end_text(hi, bar->row->speedup.hi);
     snprintf(out, size, "%s", mid);
-    if (!isnan(bar->row->speedup.lo)) plot_join(out, size, "  ", "[%s, %s]", lo, hi);
+    if (!isnan(bar->row->speedup.lo)) text_add(out, size, "  ", "[%s, %s]", lo, hi);
 }
 
 /* The baseline of all bars: its name if there is only one. */
@@ -112,13 +112,11 @@ static void write_bars(struct plot *plot, const struct bars *bars, int shown)
         greatest = fmax(greatest, bar->hi);
         plot_link_line(plot, bar->row, bar->cases, i);
         plot_line(plot, name, NULL, "%s\t%.9g\t%.9g\t%.9g\t%s\t%d",
-                  kind_name((enum assay_kind)bar->row->result.id.kind), bar->mid, bar->lo, bar->hi,
-                  figures, bar->cases);
-        if (plot_width(figures) > plot->right_chars) plot->right_chars = plot_width(figures);
+                  kind_name(bar->row->result.id.kind), bar->mid, bar->lo, bar->hi, figures,
+                  bar->cases);
+        if (text_width(figures) > plot->right_chars) plot->right_chars = text_width(figures);
     }
     plot_size_rows(plot, shown);
-    plot_setting_number(plot, "chars", plot->chars);
-    plot_setting_number(plot, "right_chars", plot->right_chars);
     plot_setting_number(plot, "together", bars->together);
     plot_setting_number(plot, "left", least / 1.1);
     plot_setting_number(plot, "right", greatest * 1.1);

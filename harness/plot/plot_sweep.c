@@ -3,6 +3,7 @@
 
 #include "plot/plot_data.h"
 #include "plot/sweep.h"
+#include "show/show.h"
 
 /* What --metric calls the quantity of the vertical axis. */
 static const char *const quantity_names[] = {"bytes", "ops", "time"};
@@ -54,7 +55,7 @@ static bool binds(const struct sweep *sweep, const char *ceiling)
 /* Only ceilings in the unit of the vertical axis are drawn. */
 static bool is_drawn(const struct picture *picture, const struct ceiling *ceiling)
 {
-    enum plot_quantity own = plot_ceiling_is_ops(ceiling->name) ? PLOT_OP_RATE : PLOT_BYTE_RATE;
+    enum plot_quantity own = view_arithmetic(ceiling->name) >= 0 ? PLOT_OP_RATE : PLOT_BYTE_RATE;
     return picture->quantity == own && binds(&picture->sweep, ceiling->name);
 }
 
@@ -80,8 +81,7 @@ static void memory_line(struct plot *plot, const char *name, double size)
 {
     char text[128], bytes[UNITS_MAX];
     if (!(size > 0)) return;
-    units_bytes(bytes, size);
-    snprintf(text, sizeof text, "%s: %s", name, bytes);
+    snprintf(text, sizeof text, "%s: %s", name, units_bytes(bytes, size));
     plot_line(plot, NULL, text, "v\t%.9g", size);
 }
 
@@ -103,7 +103,7 @@ static void ceiling_lines(struct plot *plot, const struct picture *picture)
         char text[128], rate[UNITS_MAX];
         const struct ceiling *c = &ceilings->item[i];
         if (!is_drawn(picture, c)) continue;
-        plot_ceiling_rate(c, rate);
+        show_ceiling_rate(rate, c);
         snprintf(text, sizeof text, "ceiling %s: %s", c->name, rate);
         plot_line(plot, NULL, text, "h\t%.9g", c->rate / picture->scale->factor);
     }
@@ -155,8 +155,7 @@ static void write_sweep(struct plot *plot, const struct picture *picture)
     const struct stored_run *run = plot->request->run;
     head(plot, picture);
     for (int c = 0; c < sweep->count; c++)
-        plot_line(plot, sweep->curve[c].variant, NULL, "%s",
-                  kind_name((enum assay_kind)sweep->curve[c].kind));
+        plot_line(plot, sweep->curve[c].variant, NULL, "%s", kind_name(sweep->curve[c].kind));
     plot_block_end(plot);
 
     plot_line(plot, NULL, "none", "-\t0"); /* gnuplot does not count an empty block */
@@ -177,7 +176,7 @@ enum plot_outcome plot_sweep(struct plot *plot)
     const char *metric = plot->request->metric;
     int quantity = metric ? quantity_find(metric) : PLOT_BYTE_RATE;
     if (quantity < 0) return PLOT_FAILED;
-    picture.quantity = (enum plot_quantity)quantity;
+    picture.quantity = quantity;
     int found = sweep_make(&picture.sweep, plot);
     if (found < 0) return PLOT_FAILED;
     if (found == 0) return plot_nothing(plot, "the run has no ok case");

@@ -21,9 +21,8 @@ static bool point_make(struct sweep_point *point, const struct view_row *row, in
         if (point->size == 0) return false;
     }
     for (int i = 0; (pair = plot_pair(id->shape, i, &length)); i++)
-        if (i != swept) plot_join(point->panel, sizeof point->panel, " ", "%.*s", length, pair);
-    plot_join(point->panel, sizeof point->panel, " ", "%s",
-              temperature_name((enum assay_temperature)id->temperature));
+        if (i != swept) text_add(point->panel, sizeof point->panel, " ", "%.*s", length, pair);
+    text_add(point->panel, sizeof point->panel, " ", "%s", temperature_name(id->temperature));
     return true;
 }
 

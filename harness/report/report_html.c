@@ -50,7 +50,7 @@ static void problem_line(FILE *out, const struct view *view, const struct report
                                                              : "bad";
     bool has_row = !view->rows[problem->first_row].is_hidden;
     xml_print(out, "<tr><td class=\"%s\">%s</td><td class=\"n\" data-v=\"%d\">%d</td><td>", class,
-              status_name((enum case_status)problem->status), problem->cases, problem->cases);
+              status_name(problem->status), problem->cases, problem->cases);
     if (has_row) fprintf(out, "<a href=\"#r%d\">", problem->first_row);
     xml_print(out, "%s/%s", problem->operation, problem->variant);
     xml_print(out, has_row ? "</a></td><td>%s</td></tr>\n" : "</td><td>%s</td></tr>\n",

@@ -47,13 +47,13 @@ static const char *class_of(int status)
 static void row_head(FILE *out, const struct view *view, int index, const char *name)
 {
     const struct case_id *id = &view->rows[index].result.id;
-    const char *status = status_name((enum case_status)view->rows[index].result.status);
+    const char *status = status_name(view->rows[index].result.status);
     fprintf(out, "<tr id=\"r%d\" data-s=\"%s\"><td>", index, status);
     name_text(out, id->operation);
     xml_print(out, "</td><td class=\"s\">%s</td><td>%s</td><th scope=\"row\">", id->shape,
-              temperature_name((enum assay_temperature)id->temperature));
+              temperature_name(id->temperature));
     name_text(out, name);
-    fprintf(out, "</th><td>%s</td><td%s>%s</td>", kind_name((enum assay_kind)id->kind),
+    fprintf(out, "</th><td>%s</td><td%s>%s</td>", kind_name(id->kind),
             class_of(view->rows[index].result.status), status);
 }
 
@@ -98,7 +98,7 @@ static void filter(FILE *out)
           "<label>status<select id=\"state\"><option value=\"\">any</option>",
           out);
     for (int s = 0; s < STATUSES; s++)
-        fprintf(out, "<option>%s</option>", status_name((enum case_status)s));
+        fprintf(out, "<option>%s</option>", status_name(s));
     fputs("</select></label><span id=\"shown\" role=\"status\"></span></form>\n", out);
 }
 

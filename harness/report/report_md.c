@@ -20,8 +20,8 @@ static int problems(FILE *out, const struct view *view)
     if (count > 0)
         fputs("\n### Without a time\n\n| status | cases | of | why |\n|:--|--:|:--|:--|\n", out);
     for (int i = 0; i < count && i < MOST_PROBLEMS; i++)
-        md_print(out, "| %s | %d | %s/%s | %s |\n", status_name((enum case_status)list[i].status),
-                 list[i].cases, list[i].operation, list[i].variant, list[i].reason);
+        md_print(out, "| %s | %d | %s/%s | %s |\n", status_name(list[i].status), list[i].cases,
+                 list[i].operation, list[i].variant, list[i].reason);
     if (count > MOST_PROBLEMS) fprintf(out, "\nand %d more kinds.\n", count - MOST_PROBLEMS);
     free(list);
     return 0;
@@ -42,8 +42,7 @@ static void fastest(FILE *out, const struct view *view)
         group = row->group;
         show_words(&words, view, row);
         md_print(out, "| %s | %s | %s | %s | %s | %s | %s %s", row->result.id.operation,
-                 row->result.id.shape,
-                 temperature_name((enum assay_temperature)row->result.id.temperature),
+                 row->result.id.shape, temperature_name(row->result.id.temperature),
                  words.cell[CELL_VARIANT], words.cell[CELL_TIME], words.cell[CELL_SPREAD],
                  words.cell[CELL_SHARE], words.cell[CELL_CEILING]);
         fprintf(out, " | %s |\n", words.cell[CELL_RATIO]);

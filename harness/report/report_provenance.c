@@ -51,8 +51,8 @@ static void of_host(const struct facts *facts, const struct host_info *host)
     char memory[UNITS_MAX];
     fact(facts, "processor", "%s", host->cpu);
     if (host->cores > 0) fact(facts, "cores", "%d", host->cores);
-    units_bytes(memory, (double)host->memory_bytes);
-    if (host->memory_bytes > 0) fact(facts, "host memory", "%s", memory);
+    if (host->memory_bytes > 0)
+        fact(facts, "host memory", "%s", units_bytes(memory, (double)host->memory_bytes));
     fact(facts, "system", "%s%s%s", host->os, host->os[0] && host->kernel[0] ? ", " : "",
          host->kernel);
     fact(facts, "container", "%s", host->container);
@@ -69,14 +69,14 @@ static void of_device(const struct facts *facts, const struct device_info *devic
     fact(facts, "CUDA runtime", "%s", device->runtime);
     fact(facts, "library", "%s", device->library);
     if (device->multiprocessors > 0) fact(facts, "multiprocessors", "%d", device->multiprocessors);
-    units_bytes(text, (double)device->cache_bytes);
-    if (device->cache_bytes > 0) fact(facts, "cache", "%s", text);
-    units_bytes(text, (double)device->memory_bytes);
-    if (device->memory_bytes > 0) fact(facts, "memory", "%s", text);
+    if (device->cache_bytes > 0)
+        fact(facts, "cache", "%s", units_bytes(text, (double)device->cache_bytes));
+    if (device->memory_bytes > 0)
+        fact(facts, "memory", "%s", units_bytes(text, (double)device->memory_bytes));
     if (device->power_limit_w > 0) fact(facts, "power limit", "%.0f W", device->power_limit_w);
     if (device->ecc >= 0) fact(facts, "ECC", "%s", switches[device->ecc != 0]);
     if (device->mig >= 0) fact(facts, "MIG", "%s", switches[device->mig != 0]);
-    fact(facts, "clock", "%s", clock_name((enum clock_source)device->clock));
+    fact(facts, "clock", "%s", clock_name(device->clock));
     units_time(text, device->event_floor_ns);
     if (!isnan(device->event_floor_ns)) fact(facts, "event floor", "%s", text);
     fact(facts, "not measurable", "%s", device->lost);
@@ -89,7 +89,7 @@ static void of_launch(const struct facts *facts, const struct launch_info *launc
     snprintf(name, sizeof name, "launch %d", launch->number);
     size_t used =
         (size_t)snprintf(text, sizeof text, "seed %llu, flush %s", (unsigned long long)launch->seed,
-                         flush_name((enum cache_flush)launch->device.flush));
+                         flush_name(launch->device.flush));
     if (!isnan(start->sm_mhz))
         used += (size_t)snprintf(text + used, sizeof text - used, ", %.0f MHz", start->sm_mhz);
     if (!isnan(start->temperature_c))

@@ -70,11 +70,10 @@ static void shares(const struct view *view, char *out)
         snprintf(out, REPORT_SENTENCE, "No case has a baseline or a ceiling beside it.");
         return;
     }
-    units_percent(share, best->ceiling_fraction);
     snprintf(out, REPORT_SENTENCE,
              "No case has a baseline; the nearest to its ceiling is %s/%s with %s of %s.",
-             best->result.id.operation, best->result.id.variant, share,
-             show_ceiling_name(best->ceiling));
+             best->result.id.operation, best->result.id.variant,
+             units_percent(share, best->ceiling_fraction), show_ceiling_name(best->ceiling));
 }
 
 static void against_baselines(const struct view *view, char *out)
@@ -98,7 +97,7 @@ static void against_baselines(const struct view *view, char *out)
 static void against_run(const struct comparison *comparison, char *out)
 {
     char counts[WORDS_LINE];
-    const char *reason = reason_of_most(comparison);
+    const char *reason = reason_of_most(comparison, false);
     bool any = false;
     for (int i = 0; i < comparison->count; i++)
         any |= comparison->rows[i].ratio.mid > 0;
@@ -121,10 +120,10 @@ static void beside(const struct report *report, char *out)
     else if (settled)
         snprintf(
             out, REPORT_SENTENCE,
-            "Of %d published claims that this run can settle, %d hold, %d in direction only, and "
-            "%d do not.",
-            settled, ledger->verdicts[CLAIM_HOLDS], ledger->verdicts[CLAIM_IN_DIRECTION],
-            ledger->verdicts[CLAIM_FAILS]);
+            "Of %d published claims that this run can settle, %d hold, %d within a factor of two, "
+            "%d in direction only, and %d do not.",
+            settled, ledger->verdicts[CLAIM_HOLDS], ledger->verdicts[CLAIM_NEAR],
+            ledger->verdicts[CLAIM_IN_DIRECTION], ledger->verdicts[CLAIM_FAILS]);
     else
         snprintf(out, REPORT_SENTENCE,
                  "It is compared with no other run and settles no published claim.");

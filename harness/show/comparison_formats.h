@@ -10,13 +10,15 @@
 #include "judge/comparison.h"
 
 struct comparison_options {
-    const char *format; /* table, md, json, html */
+    const char *format; /* table, md, json, html, junit */
     bool colour;
     int width; /* columns of the terminal; 100 when unknown */
 };
 
 int comparison_write(FILE *out, const struct comparison *comparison,
                      const struct comparison_options *options);
+/* Into a file; NULL: standard output, with the terminal's colour and width. */
+int comparison_save(const struct comparison *comparison, const char *format, const char *path);
 
 int comparison_table(FILE *out, const struct comparison *comparison,
                      const struct comparison_options *options);
@@ -40,8 +42,8 @@ enum { WORDS_LINE = 512 };
 void side_text(const struct comparison_side *side, char out[WORDS_LINE]);
 /* "2 REGRESSED, 1 INCONCLUSIVE, 197 PASS". */
 void counts_text(const struct comparison *comparison, char out[WORDS_LINE]);
-/* The most frequent reason of the rows; "" if none has one. */
-const char *reason_of_most(const struct comparison *comparison);
+/* The most frequent reason of the rows, or of those that both sides have; "" if none has one. */
+const char *reason_of_most(const struct comparison *comparison, bool common_only);
 /* Why nothing could be compared: that the runs have no common case, and how their conditions
  * differ; otherwise the most frequent reason. */
 void nothing_text(const struct comparison *comparison, char out[WORDS_LINE]);

@@ -37,8 +37,7 @@ static void plot(FILE *out, const struct comparison_row *row)
 static void time_cell(FILE *out, double ns)
 {
     char text[UNITS_MAX];
-    units_time(text, ns);
-    page_figure(out, "n", text, ns);
+    page_figure(out, "n", units_time(text, ns), ns);
 }
 
 static void row_line(FILE *out, const struct comparison_row *row)

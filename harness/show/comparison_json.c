@@ -93,7 +93,7 @@ int comparison_json(FILE *out, const struct comparison *comparison)
     families_member(&json, comparison);
     json_object_member(&json, "counts");
     for (int i = 0; i < VERDICTS; i++)
-        json_int_member(&json, verdict_name((enum verdict)i), comparison->counts[i]);
+        json_int_member(&json, verdict_name(i), comparison->counts[i]);
     json_end(&json);
     json_int_member(&json, "exit", comparison->exit);
     json_end(&json);

@@ -2,6 +2,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/out_file.h"
+#include "base/terminal.h"
 #include "base/text.h"
 #include "show/comparison_formats.h"
 
@@ -13,7 +15,17 @@ int comparison_write(FILE *out, const struct comparison *comparison,
     if (!strcmp(format, "md")) return comparison_md(out, comparison);
     if (!strcmp(format, "json")) return comparison_json(out, comparison);
     if (!strcmp(format, "html")) return comparison_html(out, comparison);
+    if (!strcmp(format, "junit")) return comparison_junit(out, comparison);
     return assay_error("a comparison is not written as '%s'", format);
+}
+
+int comparison_save(const struct comparison *comparison, const char *format, const char *path)
+{
+    const struct comparison_options options = {
+        .format = format, .colour = !path && terminal_colour(), .width = terminal_columns()};
+    struct out_file file;
+    if (out_file_open(&file, path) != 0) return -1;
+    return out_file_close(&file, comparison_write(file.stream, comparison, &options));
 }
 
 /* Append a part after ", "; nothing for an empty text. */
@@ -48,8 +60,7 @@ void counts_text(const struct comparison *comparison, char out[WORDS_LINE])
     out[0] = '\0';
     for (int i = 0; i < VERDICTS; i++)
         if (comparison->counts[i])
-            text_add(out, WORDS_LINE, ", ", "%d %s", comparison->counts[i],
-                     verdict_name((enum verdict)i));
+            text_add(out, WORDS_LINE, ", ", "%d %s", comparison->counts[i], verdict_name(i));
     if (!out[0]) snprintf(out, WORDS_LINE, "no case on either side");
 }
 
@@ -59,7 +70,7 @@ static bool is_asked(const struct comparison_row *row, bool common_only)
     return !common_only || (row->verdict != VERDICT_NEW && row->verdict != VERDICT_MISSING);
 }
 
-static const char *most_frequent(const struct comparison *comparison, bool common_only)
+const char *reason_of_most(const struct comparison *comparison, bool common_only)
 {
     const char *most = "";
     int most_rows = 0;
@@ -77,11 +88,6 @@ static const char *most_frequent(const struct comparison *comparison, bool commo
     return most;
 }
 
-const char *reason_of_most(const struct comparison *comparison)
-{
-    return most_frequent(comparison, false);
-}
-
 void nothing_text(const struct comparison *comparison, char out[WORDS_LINE])
 {
     bool stranger = !comparison_has_common_case(comparison);
@@ -91,7 +97,7 @@ void nothing_text(const struct comparison *comparison, char out[WORDS_LINE])
     else if (stranger)
         part(out, "%s", "the sides have no case in common");
     else
-        part(out, "%s", most_frequent(comparison, true));
+        part(out, "%s", reason_of_most(comparison, true));
     if (stranger) part(out, "and they were not measured alike: %s", comparison->difference);
 }
 

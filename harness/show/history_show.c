@@ -45,11 +45,10 @@ static void print_summary(FILE *out, const struct history *history,
         high = fmax(high, series->points[i].time_ns);
     }
     units_time(newest, series->points[last].time_ns);
-    units_time(lowest, low);
-    units_time(highest, high);
     fprintf(out, "  %d run%s, %.*s to %.*s, newest %s, from %s to %s", last + 1, last ? "s" : "",
             DAY, run_at(history, series, 0)->started_at, DAY,
-            run_at(history, series, last)->started_at, newest, lowest, highest);
+            run_at(history, series, last)->started_at, newest, units_time(lowest, low),
+            units_time(highest, high));
     if (series->failed > 0) fprintf(out, "; %d without a time", series->failed);
     fputc('\n', out);
 }
@@ -87,11 +86,10 @@ static void print_change(FILE *out, const struct history *history,
 {
     const struct history_run *run = run_at(history, series, change->at);
     char before[UNITS_MAX], after[UNITS_MAX];
-    units_time(before, change->before_ns);
-    units_time(after, change->after_ns);
     fprintf(out, "  %.*s  %-6s  %+6.1f %%  %s -> %s  run %.*s", DAY, run->started_at,
             change->causes ? "border" : "change", 100 * (change->after_ns / change->before_ns - 1),
-            before, after, SHORT_ID, run->id);
+            units_time(before, change->before_ns), units_time(after, change->after_ns), SHORT_ID,
+            run->id);
     if (run->commit[0]) fprintf(out, " of %.12s", run->commit);
     print_causes(out, history, series, change);
     fputc('\n', out);
@@ -141,8 +139,8 @@ static void setting_members(struct json *json, const struct history_setting *set
     json_number_member(json, "power_limit_w", facts->power_limit_w);
     json_count_member(json, "ecc", facts->ecc);
     json_count_member(json, "mig", facts->mig);
-    json_known_member(json, "clock", clock_name((enum clock_source)facts->clock));
-    json_known_member(json, "flush", flush_name((enum cache_flush)facts->flush));
+    json_known_member(json, "clock", clock_name(facts->clock));
+    json_known_member(json, "flush", flush_name(facts->flush));
     json_bool_member(json, "simulated", facts->simulated);
 }
 
@@ -206,9 +204,8 @@ static void series_value(struct json *json, const struct history *history,
     json_known_member(json, "variant", id->variant);
     json_key(json, "shape");
     json_shape(json, id->shape);
-    json_known_member(json, "temperature",
-                      temperature_name((enum assay_temperature)id->temperature));
-    json_known_member(json, "place", place_name((enum assay_place)id->place));
+    json_known_member(json, "temperature", temperature_name(id->temperature));
+    json_known_member(json, "place", place_name(id->place));
     json_int_member(json, "runs", series->point_count);
     json_int_member(json, "failed", series->failed);
     json_array_member(json, "changes");

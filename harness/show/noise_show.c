@@ -4,13 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/json.h"
 #include "base/table.h"
 #include "base/units.h"
 #include "judge/noise.h"
 #include "store/store_gate.h"
 
-enum { FORMAT = 1, WIDTH = 100, DEVICES = 64 };
+enum { FORMAT = 1, WIDTH = 100 };
 
 static const char *const legend =
     "p50, p95 and max: by how much the two launches of a pair differ. floor: what ten rounds of a\n"
@@ -99,7 +100,7 @@ static int write_md(FILE *out, const struct known *known)
     return 0;
 }
 
-static void write_json(struct json *json, const struct known *known)
+static void device_value(struct json *json, const struct known *known)
 {
     const struct noise_device *device = &known->device;
     json_begin_object(json);
@@ -130,7 +131,7 @@ static void write_json(struct json *json, const struct known *known)
     json_end(json);
 }
 
-static int write_json_document(FILE *out, const struct known *known, int count)
+static int write_json(FILE *out, const struct known *known, int count)
 {
     struct json json;
     json_begin(&json, out, 2);
@@ -138,7 +139,7 @@ static int write_json_document(FILE *out, const struct known *known, int count)
     json_int_member(&json, "format", FORMAT);
     json_array_member(&json, "devices");
     for (int i = 0; i < count; i++)
-        write_json(&json, &known[i]);
+        device_value(&json, &known[i]);
     json_end(&json);
     json_end(&json);
     return json_finish(&json);
@@ -159,7 +160,7 @@ static int write_text(FILE *out, const struct known *known, int count,
 
 static int write_known(FILE *out, const struct known *known, int count, const char *format)
 {
-    if (strcmp(format, "json") == 0) return write_json_document(out, known, count);
+    if (strcmp(format, "json") == 0) return write_json(out, known, count);
     if (strcmp(format, "md") == 0) return write_text(out, known, count, write_md);
     if (strcmp(format, "table") == 0) return write_text(out, known, count, write_table);
     return assay_error("noise is not shown as '%s'", format);
@@ -167,29 +168,30 @@ static int write_known(FILE *out, const struct known *known, int count, const ch
 
 /* ---------------------------------------------------------------- reading -- */
 
-struct devices {
-    struct noise_device list[DEVICES];
+struct known_list {
+    struct known *item;
     int count;
 };
 
 static int note_device(const struct noise_device *device, void *context)
 {
-    struct devices *devices = context;
-    if (devices->count == DEVICES)
-        return assay_error("the noise of more than %d devices is known", DEVICES);
-    devices->list[devices->count++] = *device;
+    struct known_list *list = context;
+    struct known *grown = grow_by_one(list->item, list->count, sizeof *grown);
+    if (!grown) return assay_error("out of memory for the noise of %d devices", list->count + 1);
+    list->item = grown;
+    grown[list->count++] = (struct known){.device = *device};
     return 0;
 }
 
-static int read_device(struct known *known, struct store *store, const struct noise_device *device)
+static int read_device(struct known *known, struct store *store)
 {
+    const char *key = known->device.comparability;
     struct noise noise = {0};
     struct noise_pair *pairs = NULL;
     int count = 0;
-    int status = store_read_noise(store, device->comparability, "time", &noise);
-    if (status == 0) status = store_read_noise_pairs(store, device->comparability, &pairs, &count);
+    int status = store_read_noise(store, key, "time", &noise);
+    if (status == 0) status = store_read_noise_pairs(store, key, &pairs, &count);
     if (status == 0) {
-        known->device = *device;
         known->blocks = noise.count;
         known->sessions = noise_sessions(&noise);
         known->band_count = noise_bands_make(known->bands, &noise, pairs, count);
@@ -201,15 +203,11 @@ static int read_device(struct known *known, struct store *store, const struct no
 
 int noise_show(FILE *out, struct store *store, const char *format)
 {
-    struct devices devices = {.count = 0};
-    int status = store_each_noise_device(store, note_device, &devices);
-    if (status != 0) return -1;
-    if (devices.count == 0) return 1;
-    struct known *known = calloc((size_t)devices.count, sizeof *known);
-    if (!known) return assay_error("out of memory for the noise of %d devices", devices.count);
-    for (int i = 0; status == 0 && i < devices.count; i++)
-        status = read_device(&known[i], store, &devices.list[i]);
-    if (status == 0) status = write_known(out, known, devices.count, format);
-    free(known);
+    struct known_list list = {0};
+    int status = store_each_noise_device(store, note_device, &list);
+    for (int i = 0; status == 0 && i < list.count; i++)
+        status = read_device(&list.item[i], store);
+    if (status == 0) status = list.count ? write_known(out, list.item, list.count, format) : 1;
+    free(list.item);
     return status;
 }

@@ -29,12 +29,12 @@ static void row_names(FILE *out, const struct view *view, const struct view_row 
     csv_write(out, row->stored->group_label, ',');
     csv_write(out, result->id.operation, ',');
     csv_write(out, result->id.shape, ',');
-    csv_write(out, temperature_name((enum assay_temperature)result->id.temperature), ',');
+    csv_write(out, temperature_name(result->id.temperature), ',');
     csv_write(out, result->id.variant, ',');
-    csv_write(out, kind_name((enum assay_kind)result->id.kind), ',');
-    csv_write(out, place_name((enum assay_place)result->id.place), ',');
-    csv_write(out, status_name((enum case_status)result->status), ',');
-    csv_write(out, clock_name((enum clock_source)result->clock), ',');
+    csv_write(out, kind_name(result->id.kind), ',');
+    csv_write(out, place_name(result->id.place), ',');
+    csv_write(out, status_name(result->status), ',');
+    csv_write(out, clock_name(result->clock), ',');
 }
 
 static void row_figures(FILE *out, const struct view_row *row)

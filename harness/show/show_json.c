@@ -21,12 +21,11 @@ void show_json_case(struct json *json, const struct case_id *id)
 {
     json_text_member(json, "operation", id->operation);
     json_text_member(json, "variant", id->variant);
-    json_text_member(json, "kind", kind_name((enum assay_kind)id->kind));
-    json_text_member(json, "device", place_name((enum assay_place)id->place));
+    json_text_member(json, "kind", kind_name(id->kind));
+    json_text_member(json, "device", place_name(id->place));
     json_key(json, "shape");
     json_shape(json, id->shape);
-    json_text_member(json, "temperature",
-                     temperature_name((enum assay_temperature)id->temperature));
+    json_text_member(json, "temperature", temperature_name(id->temperature));
 }
 
 /* ------------------------------------------------------------- provenance -- */
@@ -61,7 +60,7 @@ static void device_member(struct json *json, const struct device_info *device)
 {
     json_object_member(json, "device");
     json_known_member(json, "spec", device->spec);
-    json_text_member(json, "place", place_name((enum assay_place)device->place));
+    json_text_member(json, "place", place_name(device->place));
     json_bool_member(json, "simulated", device->simulated);
     json_known_member(json, "name", device->name);
     json_known_member(json, "uuid", device->uuid);
@@ -80,7 +79,7 @@ static void device_member(struct json *json, const struct device_info *device)
     json_number_member(json, "power_limit_w", device->power_limit_w);
     json_count_member(json, "ecc", device->ecc);
     json_count_member(json, "mig", device->mig);
-    json_text_member(json, "clock", clock_name((enum clock_source)device->clock));
+    json_text_member(json, "clock", clock_name(device->clock));
     json_number_member(json, "event_floor_ns", device->event_floor_ns);
     json_number_member(json, "kernel_floor_ns", device->kernel_floor_ns);
     json_number_member(json, "clock_step_ns", device->clock_step_ns);
@@ -98,7 +97,7 @@ static void launches_member(struct json *json, const struct stored_run *run)
         json_text_member(json, "id", launch->id);
         json_count_member(json, "number", launch->number);
         json_text_member(json, "seed", seed);
-        json_text_member(json, "flush", flush_name((enum cache_flush)launch->device.flush));
+        json_text_member(json, "flush", flush_name(launch->device.flush));
         device_member(json, &launch->device);
         json_end(json);
     }
@@ -144,9 +143,9 @@ static void row_object(struct json *json, const struct view_row *row)
     const struct case_result *result = &row->result;
     json_begin_object(json);
     show_json_case(json, &result->id);
-    json_text_member(json, "status", status_name((enum case_status)result->status));
+    json_text_member(json, "status", status_name(result->status));
     json_known_member(json, "reason", result->reason);
-    json_text_member(json, "clock", clock_name((enum clock_source)result->clock));
+    json_text_member(json, "clock", clock_name(result->clock));
     json_count_member(json, "samples", row->samples);
     json_number_member(json, "time_ns", result->time_ns);
     json_number_member(json, "lo_ns", result->lo_ns);

@@ -13,7 +13,7 @@ static void head(FILE *out, const struct view *view)
     if (device)
         md_print(out, "%s, %s %s, clock %s", device->simulated ? ", SIMULATED" : "",
                  device->place == ASSAY_HOST ? "kernel" : "driver", device->driver,
-                 clock_name((enum clock_source)device->clock));
+                 clock_name(device->clock));
     md_print(out, "; run `%.8s`, suite %s, %s, %d launch%s, %s\n", run->run.id, run->run.suite,
              run->started_at, run->launch_count, run->launch_count == 1 ? "" : "es", run->status);
     for (int i = 0; i < view->ceilings.count; i++) {
@@ -43,8 +43,8 @@ static void row_line(FILE *out, const struct view *view, const struct view_row *
     for (int c = 0; c < CELLS; c++)
         md_print(out, c + 1 < CELLS ? " %s |" : " %s", words.cell[c]);
     if (row->result.status != STATUS_OK)
-        md_print(out, "%s%s%s", status_name((enum case_status)row->result.status),
-                 row->result.reason[0] ? ": " : "", row->result.reason);
+        md_print(out, "%s%s%s", status_name(row->result.status), row->result.reason[0] ? ": " : "",
+                 row->result.reason);
     fputs(" |\n", out);
 }
 

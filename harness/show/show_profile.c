@@ -45,8 +45,8 @@ static void traffic_text(char *out, size_t size, const struct profile *profile,
     if (isnan(bytes) || !(least > 0)) return;
     counter_text(moved, sizeof moved, COUNTER_BYTES, bytes);
     counter_text(needed, sizeof needed, COUNTER_BYTES, least);
-    units_ratio(ratio, profile_traffic_ratio(profile, &result->work));
-    snprintf(out, size, "DRAM moved %s where %s are needed: %s%s", moved, needed, ratio,
+    snprintf(out, size, "DRAM moved %s where %s are needed: %s%s", moved, needed,
+             units_ratio(ratio, profile_traffic_ratio(profile, &result->work)),
              bytes < 0.98 * least ? " (the caches had or kept the rest)" : "");
 }
 
@@ -109,17 +109,14 @@ static void summary(FILE *out, const struct case_result *result, const struct pr
 {
     char span[UNITS_MAX], busy[UNITS_MAX], idle[UNITS_MAX], time[UNITS_MAX], traffic[128],
         verdict[PROFILE_MAX_WORDS];
-    units_time(span, profile->span_ns);
-    units_time(idle, profile->idle_ns);
     units_time(time, result->time_ns);
     fprintf(out, "\n  %s: %d activit%s in %s", result->id.variant, profile->activities,
-            profile->activities == 1 ? "y" : "ies", span);
+            profile->activities == 1 ? "y" : "ies", units_time(span, profile->span_ns));
     if (profile->activities > 1)
-        fprintf(out, ", %s of it in gaps (%.1f %%)", idle,
+        fprintf(out, ", %s of it in gaps (%.1f %%)", units_time(idle, profile->idle_ns),
                 100 * profile->idle_ns / fmax(profile->span_ns, 1));
     if (profile->busy_ns > 1.02 * profile->span_ns) {
-        units_time(busy, profile->busy_ns);
-        fprintf(out, ", overlapping (%s together)", busy);
+        fprintf(out, ", overlapping (%s together)", units_time(busy, profile->busy_ns));
     }
     fprintf(out, "; %s is its time\n", time);
     traffic_text(traffic, sizeof traffic, profile, result);
@@ -149,8 +146,8 @@ static void kernel_lines(FILE *out, const struct profile *profile,
 {
     char time[UNITS_MAX], verdict[PROFILE_MAX_WORDS];
     bool cut = strlen(kernel->name) > SHOWN_NAME;
-    units_time(time, kernel->busy_ns);
-    fprintf(out, "    %5.1f %%  %s  ", 100 * kernel->busy_ns / profile->busy_ns, time);
+    fprintf(out, "    %5.1f %%  %s  ", 100 * kernel->busy_ns / profile->busy_ns,
+            units_time(time, kernel->busy_ns));
     if (kernel->count > 1) fprintf(out, "%d of ", kernel->count);
     if (kernel->activity != CUPTI_KERNEL) {
         fprintf(out, "%s\n", activity_name(kernel->activity));
@@ -189,11 +186,11 @@ static void kernel_row(FILE *out, const struct profile *profile,
                                         COUNTER_OCCUPANCY};
     char shape[96], time[UNITS_MAX], verdict[PROFILE_MAX_WORDS], text[48];
     grid_text(shape, sizeof shape, kernel);
-    units_time(time, kernel->busy_ns);
     profile_kernel_verdict(profile, kernel, verdict);
     md_print(out, "| %s | %d | %s | %s | %.1f %% ",
              kernel->activity == CUPTI_KERNEL ? kernel->name : activity_name(kernel->activity),
-             kernel->count, shape, time, 100 * kernel->busy_ns / profile->busy_ns);
+             kernel->count, shape, units_time(time, kernel->busy_ns),
+             100 * kernel->busy_ns / profile->busy_ns);
     for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
         counter_text(text, sizeof text, counter_label(shown[i]).unit,
                      profile_counter(profile, kernel->counter, shown[i]));
@@ -253,7 +250,7 @@ static void kernel_value(struct json *json, const struct profile *profile,
     profile_kernel_verdict(profile, kernel, verdict);
     json_begin_object(json);
     json_text_member(json, "activity", activity_name(kernel->activity));
-    json_text_member(json, "name", kernel->name[0] ? kernel->name : NULL);
+    json_known_member(json, "name", kernel->name);
     json_int_member(json, "count", kernel->count);
     dims_member(json, "grid", kernel->grid);
     dims_member(json, "block", kernel->block);
@@ -265,7 +262,7 @@ static void kernel_value(struct json *json, const struct profile *profile,
     json_number_member(json, "min_ns", kernel->min_ns);
     json_number_member(json, "max_ns", kernel->max_ns);
     json_number_member(json, "share", kernel->busy_ns / profile->busy_ns);
-    json_text_member(json, "bound", verdict[0] ? verdict : NULL);
+    json_known_member(json, "bound", verdict);
     counters_member(json, profile, kernel->counter);
     json_end(json);
 }
@@ -278,8 +275,7 @@ static void row_value(struct json *json, const struct case_result *result,
     json_text_member(json, "variant", result->id.variant);
     json_key(json, "shape");
     json_shape(json, result->id.shape);
-    json_text_member(json, "temperature",
-                     temperature_name((enum assay_temperature)result->id.temperature));
+    json_text_member(json, "temperature", temperature_name(result->id.temperature));
     json_number_member(json, "time_ns", result->time_ns);
     json_number_member(json, "span_ns", profile->span_ns);
     json_number_member(json, "busy_ns", profile->busy_ns);
@@ -287,8 +283,7 @@ static void row_value(struct json *json, const struct case_result *result,
     json_int_member(json, "activities", profile->activities);
     json_int_member(json, "left_out", profile->left_out);
     json_count_member(json, "passes", profile->passes);
-    json_text_member(json, "counters_lost",
-                     profile->counters_lost[0] ? profile->counters_lost : NULL);
+    json_known_member(json, "counters_lost", profile->counters_lost);
     json_number_member(json, "needed_bytes", result->work.read_bytes + result->work.write_bytes);
     json_number_member(json, "traffic_ratio", profile_traffic_ratio(profile, &result->work));
     counters_member(json, profile, profile->whole);
@@ -332,19 +327,22 @@ static const struct {
 } formats[] = {{"table", write_text}, {"md", write_md}, {"json", write_json}};
 enum { FORMATS = sizeof formats / sizeof *formats };
 
-bool show_profile_knows_format(const char *format)
+/* Its place in the table; -1 with assay_error. */
+static int format_of(const char *name)
 {
     for (int i = 0; i < FORMATS; i++)
-        if (strcmp(formats[i].name, format) == 0) return true;
-    assay_error("a profile is shown as table, md or json, not '%s'", format);
-    return false;
+        if (strcmp(formats[i].name, name) == 0) return i;
+    return assay_error("a profile is shown as table, md or json, not '%s'", name);
+}
+
+bool show_profile_knows_format(const char *format)
+{
+    return format_of(format) >= 0;
 }
 
 int show_profiles(FILE *out, const struct stored_run *run, struct profile *const *profiles,
                   const char *format)
 {
-    for (int i = 0; i < FORMATS; i++)
-        if (strcmp(formats[i].name, format) == 0) return formats[i].show(out, run, profiles);
-    show_profile_knows_format(format);
-    return -1;
+    int which = format_of(format);
+    return which < 0 ? -1 : formats[which].show(out, run, profiles);
 }

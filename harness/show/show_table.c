@@ -51,14 +51,14 @@ static void head_device(const struct table *table, const struct launch_info *lau
     text_part(text, LINE, " ", "(%s)", device->spec);
     text_part(text, LINE, ", ", host ? "kernel %s" : "driver %s", device->driver);
     text_part(text, LINE, ", ", "CUDA %s", device->runtime);
-    text_part(text, LINE, ", ", "clock %s", clock_name((enum clock_source)device->clock));
+    text_part(text, LINE, ", ", "clock %s", clock_name(device->clock));
     if (device->flush == FLUSH_WRITE) text_part(text, LINE, ", ", "%s", "flushed by writing");
     if (device->flush == FLUSH_LINES) text_part(text, LINE, ", ", "%s", "flushed by lines");
     line(table, table->paint.bold, text);
     if (device->clock == CLOCK_EVENT && !isnan(device->event_floor_ns)) {
         char floor[UNITS_MAX];
-        units_time(floor, device->event_floor_ns);
-        snprintf(text, sizeof text, "an empty kernel takes %s by this clock", floor);
+        snprintf(text, sizeof text, "an empty kernel takes %s by this clock",
+                 units_time(floor, device->event_floor_ns));
         line(table, "", text);
     }
 }
@@ -178,8 +178,8 @@ static void reason(const struct table *table, const struct show_words *words,
     char name[SHOW_CELL + 4], all[LINE], fitted[LINE];
     int width = table->width[CELL_VARIANT], before = 2 * GAP + width;
     show_fit(name, sizeof name, words->cell[CELL_VARIANT], width);
-    snprintf(all, sizeof all, "%s%s%s", status_name((enum case_status)result->status),
-             result->reason[0] ? ": " : "", result->reason);
+    snprintf(all, sizeof all, "%s%s%s", status_name(result->status), result->reason[0] ? ": " : "",
+             result->reason);
     show_fit(fitted, sizeof fitted, all, table->columns - before);
     fprintf(table->out, "%*s%s%*s%s", GAP, "", name, width - text_width(name) + GAP, "", fitted);
 }

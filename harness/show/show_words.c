@@ -30,14 +30,18 @@ const char *show_ceiling_name(const char *name)
     return strncmp(name, memory, length) ? name : name + length;
 }
 
+static void rate_text(char out[UNITS_MAX], double rate, bool is_ops, int arithmetic)
+{
+    if (is_ops)
+        units_ops(out, rate, arithmetic == ASSAY_INT8_OPS);
+    else
+        units_rate(out, rate);
+}
+
 void show_ceiling_rate(char out[UNITS_MAX], const struct ceiling *ceiling)
 {
-    for (int a = 0; a < ASSAY_ARITHMETICS; a++)
-        if (!strcmp(ceiling->name, arithmetic_name((enum assay_arithmetic)a))) {
-            units_ops(out, ceiling->rate, a == ASSAY_INT8_OPS);
-            return;
-        }
-    units_rate(out, ceiling->rate);
+    int arithmetic = view_arithmetic(ceiling->name);
+    rate_text(out, ceiling->rate, arithmetic >= 0, arithmetic);
 }
 
 /* ------------------------------------------------------------------- text -- */
@@ -113,14 +117,6 @@ static void marks(char out[SHOW_CELL], const struct view *view, const struct vie
     out[n] = '\0';
 }
 
-static void rate(char out[SHOW_CELL], const struct view_row *row)
-{
-    if (row->rate_is_ops)
-        units_ops(out, row->rate, row->arithmetic == ASSAY_INT8_OPS);
-    else
-        units_rate(out, row->rate);
-}
-
 void show_words(struct show_words *words, const struct view *view, const struct view_row *row)
 {
     const struct case_result *result = &row->result;
@@ -132,7 +128,7 @@ void show_words(struct show_words *words, const struct view *view, const struct 
 
     units_time(words->cell[CELL_TIME], result->time_ns);
     spread(words->cell[CELL_SPREAD], result);
-    rate(words->cell[CELL_RATE], row);
+    rate_text(words->cell[CELL_RATE], row->rate, row->rate_is_ops, row->arithmetic);
     if (row->ceiling[0]) {
         units_percent(words->cell[CELL_SHARE], row->ceiling_fraction);
         strcpy(words->cell[CELL_CEILING], show_ceiling_name(row->ceiling));
@@ -163,7 +159,7 @@ void show_counts(char *out, size_t size, const struct view *view)
         if (!view->rows[i].is_hidden) seen[view->rows[i].result.status]++;
     out[0] = '\0';
     for (int s = 0; s < STATUSES; s++)
-        if (seen[s]) text_add(out, size, ", ", "%d %s", seen[s], status_name((enum case_status)s));
+        if (seen[s]) text_add(out, size, ", ", "%d %s", seen[s], status_name(s));
     if (missing > 0) text_add(out, size, ", ", "%d missing", missing);
 }
 

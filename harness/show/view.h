@@ -45,6 +45,23 @@ struct view {
     int group_count;
 };
 
+/* Cases of a run, over all launches, with the same operation, shape, temperature and label. */
+struct view_group {
+    const struct stored_case **item; /* in the order of the run */
+    int count;
+};
+
+struct view_groups {
+    const struct stored_case **item; /* owned: where the groups' cases are */
+    struct view_group *group;        /* ordered by their first case */
+    int count;
+};
+
+/* Find them by sorting, as comparing all pairs takes seconds for a few thousand cases. The run must
+ * outlive them. 0, or -1 with assay_error. */
+int view_groups_make(struct view_groups *groups, const struct stored_run *run);
+void view_groups_release(struct view_groups *groups);
+
 /* Make one row per case. A speed-up is computed within each launch; the row has the median
  * over launches. The run must outlive the view, and needs its samples for speed-ups. */
 int view_make(struct view *view, const struct stored_run *run);
@@ -56,6 +73,9 @@ int view_row_order(const void *a, const void *b);
 /* Bytes read and written, and operations of every arithmetic. */
 double view_bytes(const struct assay_work *work);
 double view_ops(const struct assay_work *work);
+
+/* The enum assay_arithmetic that a ceiling of this name limits; -1: it limits bytes. */
+int view_arithmetic(const char *ceiling);
 
 /* A metric of a case by its name; NAN if it has none. */
 double view_metric(const struct case_result *result, const char *name);

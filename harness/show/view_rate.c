@@ -16,7 +16,7 @@ static const char *ceiling_measured(const struct case_id *id)
     const struct assay_operation *operation = registry_operation(id->operation);
     struct assay_shape shape;
     if (!operation || !operation->ceiling || shape_parse(operation, id->shape, &shape)) return NULL;
-    return operation->ceiling(&shape, (enum assay_temperature)id->temperature);
+    return operation->ceiling(&shape, id->temperature);
 }
 
 /* The work as it was stored, and its path, which only the operation knows. */
@@ -40,10 +40,10 @@ void view_collect_ceilings(struct view *view)
     }
 }
 
-static int arithmetic_of(const char *ceiling)
+int view_arithmetic(const char *ceiling)
 {
     for (int a = 0; a < ASSAY_ARITHMETICS; a++)
-        if (!strcmp(ceiling, arithmetic_name((enum assay_arithmetic)a))) return a;
+        if (!strcmp(ceiling, arithmetic_name(a))) return a;
     return -1;
 }
 
@@ -95,7 +95,7 @@ void view_row_rate(struct view_row *row)
 {
     const struct assay_work *work = &row->result.work;
     double bytes = view_bytes(work), ops = view_ops(work);
-    row->arithmetic = row->ceiling[0] ? arithmetic_of(row->ceiling) : -1;
+    row->arithmetic = row->ceiling[0] ? view_arithmetic(row->ceiling) : -1;
     row->rate_is_ops = row->ceiling[0] ? row->arithmetic >= 0 : ops > OPS_PER_BYTE * bytes;
     if (row->rate_is_ops && row->arithmetic < 0) row->arithmetic = arithmetic_only(work);
     double amount = !row->rate_is_ops      ? bytes
@@ -114,7 +114,7 @@ void view_row_ceiling(struct view_row *row, const struct view *view)
     const struct ceiling *limit = own ? ceiling_named(&view->ceilings, own) : NULL;
     if (limit) {
         memcpy(row->ceiling, limit->name, sizeof row->ceiling);
-        int a = arithmetic_of(limit->name);
+        int a = view_arithmetic(limit->name);
         double amount = a >= 0 ? result->work.ops[a] : view_bytes(&result->work);
         row->ceiling_fraction = per_second(amount, result->time_ns) / limit->rate;
         return;
@@ -122,9 +122,8 @@ void view_row_ceiling(struct view_row *row, const struct view *view)
     const struct launch_info *launch = stored_run_launch(view->run, row->stored->launch_id);
     if (own || !launch) return;
     const struct assay_work work = work_of(result);
-    if (!ceiling_binding(&view->ceilings, &work, (enum assay_temperature)result->id.temperature,
-                         launch->device.cache_bytes, result->time_ns, row->ceiling,
-                         &row->ceiling_fraction)) {
+    if (!ceiling_binding(&view->ceilings, &work, result->id.temperature, launch->device.cache_bytes,
+                         result->time_ns, row->ceiling, &row->ceiling_fraction)) {
         row->ceiling[0] = '\0';
         row->ceiling_fraction = NAN;
     }

@@ -71,7 +71,7 @@ void claim_figure_text(const struct claim *claim, double figure, char out[UNITS_
 {
     bool is_time = claim->quantity <= CLAIM_FIRST_CALL;
     bool is_bytes = claim->quantity == CLAIM_BYTES || claim->quantity == CLAIM_WORKSPACE;
-    if (claim->rule == RULE_RATIO)
+    if (claim->rule == RULE_RATIO || claim->rule == RULE_NONE)
         snprintf(out, UNITS_MAX, "%gx", figure);
     else if (is_time && !isnan(figure))
         units_time(out, figure);
@@ -94,7 +94,7 @@ void claim_claimed_text(const struct claim *claim, char *out, size_t size)
         snprintf(out, size, "at least %s", least);
     else if (claim->least == claim->most)
         snprintf(out, size, "%s", least);
-    else if (claim->rule == RULE_RATIO)
+    else if (claim->rule == RULE_RATIO || claim->rule == RULE_NONE)
         snprintf(out, size, "%g to %s", claim->least, most);
     else
         snprintf(out, size, "%s to %s", least, most);

@@ -199,6 +199,20 @@ static void group_reason(const struct group *group, const struct device_info *de
     }
 }
 
+/* What the variant needs of the card and of the code that was built, and is not there. */
+static void card_reason(const struct assay_variant *variant, const struct assay_shape *shape,
+                        const struct assay_card *card, char reason[ASSAY_MAX_REASON])
+{
+    int64_t shared = variant->shared_bytes ? variant->shared_bytes(shape) : 0;
+    if (variant->min_sm > card->sm || (variant->arch_specific && !card->arch_specific))
+        snprintf(reason, ASSAY_MAX_REASON, "needs code for sm_%d%s, this build has sm_%d",
+                 variant->min_sm, variant->arch_specific ? "a" : "", card->sm);
+    else if (shared > card->shared_bytes)
+        snprintf(reason, ASSAY_MAX_REASON,
+                 "needs %lld KiB of shared memory per block, this card has %lld",
+                 (long long)((shared + 1023) >> 10), (long long)(card->shared_bytes >> 10));
+}
+
 static void variant_reason(const struct assay_variant *variant, const struct assay_shape *shape,
                            const struct device_info *device, char reason[ASSAY_MAX_REASON])
 {
@@ -215,6 +229,8 @@ static void variant_reason(const struct assay_variant *variant, const struct ass
                  device->compute_capability % 10);
     else if (why)
         text_copy(reason, ASSAY_MAX_REASON, why);
+    else if (device->place == ASSAY_CUDA)
+        card_reason(variant, shape, &device->card, reason);
 }
 
 void plan_skip(struct group *group, const struct device_info *device)

@@ -105,7 +105,7 @@ static __device__ void write_chunks(char *out, int64_t bytes, const char *chunk)
 
 /* --------------------------------------------------------------- kernels -- */
 
-/* setup refuses machine code without the bodies, so the traps are never met. */
+/* Skipped where code is below sm_90, so the traps are never met. */
 static __global__ void __launch_bounds__(COPY_THREADS)
     bulk_copy(uint32_t *__restrict__ out, const uint32_t *__restrict__ in, int64_t out_words,
               int64_t in_words)
@@ -154,15 +154,19 @@ static const char *supports(const struct assay_shape *shape)
     return mix == MEMORY_COPY || mix == MEMORY_WRITE ? NULL : "a copy or a write only";
 }
 
+static int64_t shared_bytes(const struct assay_shape *shape)
+{
+    return shape->value[MEMORY_MIX] == MEMORY_COPY ? (int64_t)RING_BYTES : 0;
+}
+
 static int plan_blocks(struct plan *plan, int64_t chunks)
 {
-    int processors, each;
-    if (cuda_processors(&processors)) return -1;
+    int each;
     if (assay_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, plan->kernel, plan->threads,
                                                                  plan->shared_bytes),
                    "occupancy"))
         return -1;
-    int64_t blocks = (int64_t)processors * each;
+    int64_t blocks = (int64_t)assay_card()->multiprocessors * each;
     if (blocks > chunks) blocks = chunks;
     plan->blocks = (unsigned)(blocks > 0 ? blocks : 1);
     return 0;
@@ -174,14 +178,8 @@ static int prepare(struct plan *plan, const struct assay_shape *shape)
     bool copy = layout.mix == MEMORY_COPY;
     plan->kernel = copy ? bulk_copy : bulk_write;
     plan->threads = copy ? COPY_THREADS : FILL_THREADS;
-    plan->shared_bytes = copy ? RING_BYTES : 0;
-    cudaFuncAttributes attributes;
-    if (assay_cuda(cudaFuncGetAttributes(&attributes, plan->kernel), "kernel")) return -1;
-    if (attributes.ptxVersion < 90) return assay_error("built without machine code for sm_90");
-    if (assay_cuda(cudaFuncSetAttribute(plan->kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                        plan->shared_bytes),
-                   "shared memory"))
-        return -1;
+    plan->shared_bytes = (int)shared_bytes(shape);
+    if (cuda_allow_shared((const void *)plan->kernel, plan->shared_bytes)) return -1;
     return plan_blocks(plan, (layout.out_words * 4 + CHUNK_BYTES - 1) / CHUNK_BYTES);
 }
 
@@ -222,6 +220,7 @@ static const struct assay_variant variant = {
     .clock = ASSAY_CLOCK_DEVICE,
     .min_sm = 90,
     .supports = supports,
+    .shared_bytes = shared_bytes,
     .setup = setup,
     .launch = launch,
     .teardown = teardown,

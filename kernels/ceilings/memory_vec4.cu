@@ -15,7 +15,7 @@
  */
 #include <stdlib.h>
 
-#include "kernels/cuda/cuda_limits.h"
+#include "kernels/cuda/ampere.cuh"
 #include "memory.cuh"
 
 enum { WARPS = MEMORY_THREADS / 32, SLICE_STEPS = MEMORY_SLICE / (4 * 32) };
@@ -85,7 +85,12 @@ static __global__ void __launch_bounds__(MEMORY_THREADS)
             for (int64_t i = first + lane; i < in_words; i += 32)
                 word ^= in[i];
         }
+#ifdef AMPERE_CODE
         word = __reduce_xor_sync(0xffffffff, word);
+#else
+        for (int lanes = 16; lanes > 0; lanes /= 2)
+            word ^= __shfl_xor_sync(0xffffffff, word, lanes);
+#endif
         if (lane == 0) out[slice] = word;
     }
 }
@@ -123,12 +128,11 @@ template <int N> static int64_t blocks_needed(const struct memory_layout *layout
 /* Blocks of `kernel` that the device holds at once. */
 static int blocks_resident(memory_kernel *kernel, int64_t *blocks)
 {
-    int processors, each;
-    if (cuda_processors(&processors)) return -1;
+    int each;
     if (assay_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, MEMORY_THREADS, 0),
                    "occupancy"))
         return -1;
-    *blocks = (int64_t)processors * each;
+    *blocks = (int64_t)assay_card()->multiprocessors * each;
     return 0;
 }
 

@@ -35,8 +35,8 @@ struct cluster_launch {
 static inline int cluster_fit(const void *kernel, int cluster, int threads, int shared_bytes,
                               unsigned *blocks)
 {
-    int processors, clusters;
-    if (cuda_allow_shared(kernel, shared_bytes) < 0 || cuda_processors(&processors) < 0) return -1;
+    int processors = assay_card()->multiprocessors, clusters;
+    if (cuda_allow_shared(kernel, shared_bytes) < 0) return -1;
     const dim3 grid((unsigned)(processors / cluster * cluster));
     struct cluster_launch all(cluster, grid, threads, (size_t)shared_bytes, NULL);
     if (assay_cuda(cudaOccupancyMaxActiveClusters(&clusters, kernel, &all.config), "clusters") < 0)

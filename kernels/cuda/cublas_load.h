@@ -45,6 +45,8 @@ struct cublaslt {
     __typeof__(&cublasLtMatmulPreferenceDestroy) preference_destroy;
     __typeof__(&cublasLtMatmulPreferenceSetAttribute) preference_set;
     __typeof__(&cublasLtMatmulAlgoGetHeuristic) heuristic;
+    __typeof__(&cublasLtMatmulAlgoGetIds) ids;
+    __typeof__(&cublasLtMatmulAlgoInit) algorithm_init;
     __typeof__(&cublasLtMatmulAlgoConfigGetAttribute) config_get;
 };
 

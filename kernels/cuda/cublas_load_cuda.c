@@ -59,6 +59,8 @@ static const struct symbol cublaslt_symbols[] = {
     {"cublasLtMatmulPreferenceDestroy", offsetof(struct cublaslt, preference_destroy)},
     {"cublasLtMatmulPreferenceSetAttribute", offsetof(struct cublaslt, preference_set)},
     {"cublasLtMatmulAlgoGetHeuristic", offsetof(struct cublaslt, heuristic)},
+    {"cublasLtMatmulAlgoGetIds", offsetof(struct cublaslt, ids)},
+    {"cublasLtMatmulAlgoInit", offsetof(struct cublaslt, algorithm_init)},
     {"cublasLtMatmulAlgoConfigGetAttribute", offsetof(struct cublaslt, config_get)},
     {NULL, 0},
 };

@@ -1,7 +1,7 @@
 /*
  * cublaslt_product.h - one product by cublasLtMatmul: opening it asks for the library's
- * list of algorithms, times them on the operands themselves and keeps the fastest; the call's
- * note says which. A launch is that one algorithm.
+ * algorithms, times up to 32 of them on the operands themselves, at the temperature of the case,
+ * and keeps the fastest; the call's note says which. A launch is that one algorithm.
  *
  * Row-major y [m, n] = x [m, k] w^T, w as [n, k] or, transposed, as [k, n]. cuBLAS is column-major
  * and computes y' = op(w') x' from the same memory, TN or NN.

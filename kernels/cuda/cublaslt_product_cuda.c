@@ -1,9 +1,10 @@
 /*
  * cublaslt_product_cuda.c - see cublaslt_product.h.
  *
- * The choice is made with warm caches, whatever the temperature of the case, and in a CUDA
- * graph: one by one, short products would be timed by how fast the host launches. Sums
- * split over k are added in the compute type only.
+ * cublasLt lists its best guesses, eight or fewer. Others come from asking for each of its
+ * algorithms by number. All are timed with the caches as the case will have them (cuda_trial.h),
+ * until they are tried or SEARCH_S have passed; guesses first, so that a search that is cut short
+ * has tried the likely ones. Sums split over k are added in the compute type only.
  */
 #include "cublaslt_product.h"
 
@@ -13,10 +14,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "kernels/cuda/cuda_error.h"
-#include "kernels/cuda/cuda_graph.h"
+#include <string.h>
 
-enum { CANDIDATES = 32 };
+#include "base/clock.h"
+#include "kernels/cuda/cuda_error.h"
+#include "kernels/cuda/cuda_trial.h"
+
+enum { CANDIDATES = 32, ALGORITHMS = 64 };
+static const double SEARCH_S = 2;
+
+struct lt_list {
+    cublasLtMatmulAlgo_t algorithm[CANDIDATES];
+    int count;
+};
 
 void lt_product_release(struct lt_product *lt)
 {
@@ -65,39 +75,98 @@ static int lt_describe(struct lt_product *lt)
     return 0;
 }
 
-/* Which algorithms may be listed: workspace, and how split sums are added. */
-static int preference_fill(const struct lt_product *lt, cublasLtMatmulPreference_t preference)
+static uint32_t alignment_of(const void *memory)
 {
-    const uint64_t bytes = LT_WORKSPACE_BYTES;
-    const uint32_t reduction =
-        lt->request.half ? CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE : CUBLASLT_REDUCTION_SCHEME_MASK;
-    if (cublas_error(lt->api->preference_set(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
-                                             &bytes, sizeof bytes),
-                     "workspace limit"))
-        return -1;
-    return cublas_error(lt->api->preference_set(preference,
-                                                CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
-                                                &reduction, sizeof reduction),
-                        "reduction schemes");
+    uint32_t bits = (uint32_t)(uintptr_t)memory | 256; /* the most that the library asks for */
+    return bits & -bits;
 }
 
-/* How many algorithms it listed, best guess first; -1 on error. */
-static int lt_list(const struct lt_product *lt, cublasLtMatmulAlgo_t algorithms[CANDIDATES])
+/* Which algorithms may be listed: workspace, how split sums are added, and what the operands'
+ * addresses allow. */
+static int preference_fill(const struct lt_product *lt, cublasLtMatmulPreference_t preference)
+{
+    const struct lt_request *ask = &lt->request;
+    const uint64_t bytes = LT_WORKSPACE_BYTES;
+    const struct {
+        cublasLtMatmulPreferenceAttributes_t attribute;
+        uint32_t value;
+    } table[] = {
+        {CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
+         ask->half ? CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE : CUBLASLT_REDUCTION_SCHEME_MASK},
+        {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, alignment_of(ask->w)},
+        {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, alignment_of(ask->x)},
+        {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES,
+         alignment_of(ask->residual ? ask->residual : ask->y)},
+        {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, alignment_of(ask->y)},
+    };
+    cublasStatus_t status = lt->api->preference_set(
+        preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &bytes, sizeof bytes);
+    for (size_t i = 0; i < sizeof table / sizeof *table && status == CUBLAS_STATUS_SUCCESS; i++)
+        status = lt->api->preference_set(preference, table[i].attribute, &table[i].value,
+                                         sizeof table[i].value);
+    return cublas_error(status, "preference");
+}
+
+static bool list_has(const struct lt_list *list, const cublasLtMatmulAlgo_t *algorithm)
+{
+    for (int i = 0; i < list->count; i++)
+        if (!memcmp(&list->algorithm[i], algorithm, sizeof *algorithm)) return true;
+    return false;
+}
+
+/* Adds up to `room` of what the library answers, best guess first. */
+static cublasStatus_t list_ask(const struct lt_product *lt, cublasLtMatmulPreference_t preference,
+                               cublasLtMatmulHeuristicResult_t *results, int room,
+                               struct lt_list *list)
+{
+    int answers = 0;
+    cublasStatus_t status = lt->api->heuristic(lt->handle, lt->desc, lt->w, lt->x, lt->residual,
+                                               lt->y, preference, room, results, &answers);
+    if (status != CUBLAS_STATUS_SUCCESS) return status;
+    for (int i = 0; i < answers && list->count < CANDIDATES; i++)
+        if (results[i].state == CUBLAS_STATUS_SUCCESS && !list_has(list, &results[i].algo))
+            list->algorithm[list->count++] = results[i].algo;
+    return status;
+}
+
+/* Algorithms by number share the room that is left. Many cannot do this product: no error. */
+static void list_by_number(const struct lt_product *lt, cublasLtMatmulPreference_t preference,
+                           struct lt_list *list)
+{
+    const struct lt_request *ask = &lt->request;
+    const uint32_t mode = CUBLASLT_SEARCH_LIMITED_BY_ALGO_ID;
+    int ids[ALGORITHMS], count = 0;
+    if (lt->api->preference_set(preference, CUBLASLT_MATMUL_PREF_SEARCH_MODE, &mode, sizeof mode) ||
+        lt->api->ids(lt->handle, ask->compute, ask->scale, ask->in, ask->in, ask->out, ask->out,
+                     ALGORITHMS, ids, &count) ||
+        count == 0)
+        return;
+    int each = (CANDIDATES - list->count + count - 1) / count;
+    for (int i = 0; i < count && list->count < CANDIDATES; i++) {
+        cublasLtMatmulHeuristicResult_t results[CANDIDATES] = {0};
+        if (lt->api->algorithm_init(lt->handle, ask->compute, ask->scale, ask->in, ask->in,
+                                    ask->out, ask->out, ids[i], &results[0].algo))
+            continue;
+        for (int j = 1; j < each; j++)
+            results[j].algo = results[0].algo;
+        list_ask(lt, preference, results, each, list);
+    }
+}
+
+static int lt_list(const struct lt_product *lt, struct lt_list *list)
 {
     cublasLtMatmulHeuristicResult_t results[CANDIDATES];
     cublasLtMatmulPreference_t preference;
-    int listed = 0, count = 0;
+    list->count = 0;
     if (cublas_error(lt->api->preference_create(&preference), "preference")) return -1;
     int failed = preference_fill(lt, preference);
     if (!failed)
-        failed = cublas_error(lt->api->heuristic(lt->handle, lt->desc, lt->w, lt->x, lt->residual,
-                                                 lt->y, preference, CANDIDATES, results, &listed),
-                              "list of algorithms");
+        failed =
+            cublas_error(list_ask(lt, preference, results, CANDIDATES, list), "list of algorithms");
+    if (!failed) list_by_number(lt, preference, list);
     lt->api->preference_destroy(preference);
     if (failed) return -1;
-    for (int i = 0; i < listed; i++)
-        if (results[i].state == CUBLAS_STATUS_SUCCESS) algorithms[count++] = results[i].algo;
-    return count > 0 ? count : assay_error("cuBLASLt has no algorithm for this shape");
+    return list->count > 0 ? 0 : assay_error("cuBLASLt has no algorithm for this shape");
 }
 
 /* ---------------------------------------------------------------- launch -- */
@@ -133,16 +202,29 @@ static int enqueue_trial(const void *what, void *stream)
                : -1;
 }
 
-static int lt_choose(struct lt_product *lt, const cublasLtMatmulAlgo_t *listed, int count)
+/* How many were timed; -1 on error. */
+static int time_all(struct lt_product *lt, const struct lt_list *list,
+                    const struct cuda_trial *timer)
 {
-    double least_us = INFINITY;
-    for (int i = 0; i < count; i++) {
-        const struct trial trial = {lt, &listed[i]};
+    double least_us = INFINITY, end_s = clock_s() + SEARCH_S;
+    int timed = 0;
+    while (timed < list->count && (timed == 0 || clock_s() < end_s)) {
+        const struct trial trial = {lt, &list->algorithm[timed++]};
         const struct cuda_work work = {enqueue_trial, &trial};
-        double us = cuda_graph_time_us(&work, lt->request.stream, least_us);
-        if (us < least_us) least_us = us, lt->algorithm = listed[i];
+        double us = cuda_trial_us(timer, &work, least_us);
+        if (us < least_us) least_us = us, lt->algorithm = *trial.algorithm;
     }
-    return isinf(least_us) ? assay_error("cuBLASLt ran none of the algorithms that it listed") : 0;
+    return isinf(least_us) ? assay_error("cuBLASLt ran none of the algorithms that it listed")
+                           : timed;
+}
+
+static int lt_choose(struct lt_product *lt, const struct lt_list *list,
+                     const struct assay_call *call)
+{
+    struct cuda_trial timer;
+    int timed = cuda_trial_open(&timer, call) ? -1 : time_all(lt, list, &timer);
+    cuda_trial_close(&timer);
+    return timed;
 }
 
 int lt_product_config(const struct lt_product *lt, cublasLtMatmulAlgoConfigAttributes_t attribute)
@@ -155,13 +237,14 @@ int lt_product_config(const struct lt_product *lt, cublasLtMatmulAlgoConfigAttri
     return value;
 }
 
-static void lt_note(const struct lt_product *lt, int listed, struct assay_call *call)
+static void lt_note(const struct lt_product *lt, int timed, struct assay_call *call)
 {
-    snprintf(call->note, sizeof call->note, "algo %d tile %d stages %d splitk %d of %d",
+    snprintf(call->note, sizeof call->note, "algo %d tile %d stages %d splitk %d, of %d timed %s",
              lt_product_config(lt, CUBLASLT_ALGO_CONFIG_ID),
              lt_product_config(lt, CUBLASLT_ALGO_CONFIG_TILE_ID),
              lt_product_config(lt, CUBLASLT_ALGO_CONFIG_STAGES_ID),
-             lt_product_config(lt, CUBLASLT_ALGO_CONFIG_SPLITK_NUM), listed);
+             lt_product_config(lt, CUBLASLT_ALGO_CONFIG_SPLITK_NUM), timed,
+             call->temperature == ASSAY_COLD ? "cold" : "hot");
 }
 
 /* ------------------------------------------------------------- interface -- */
@@ -191,7 +274,7 @@ struct lt_request lt_request_int8(int64_t m, int64_t n, int64_t k, const void *x
 int lt_product_open(struct lt_product *lt, const struct lt_request *request,
                     struct assay_call *call)
 {
-    cublasLtMatmulAlgo_t listed[CANDIDATES];
+    struct lt_list list;
     lt->request = *request;
     lt->api = cublaslt_load();
     if (!lt->api) return -1;
@@ -203,9 +286,10 @@ int lt_product_open(struct lt_product *lt, const struct lt_request *request,
         call->workspace_bytes += LT_WORKSPACE_BYTES;
     }
     if (lt_describe(lt)) return -1;
-    int count = lt_list(lt, listed);
-    if (count < 0 || lt_choose(lt, listed, count)) return -1;
-    lt_note(lt, count, call);
+    if (lt_list(lt, &list)) return -1;
+    int timed = lt_choose(lt, &list, call);
+    if (timed < 0) return -1;
+    lt_note(lt, timed, call);
     return 0;
 }
 

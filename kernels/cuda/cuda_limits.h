@@ -1,37 +1,18 @@
 /*
- * cuda_limits.h - what the current device has: multiprocessors, and shared memory for a block.
- * Each function returns 0, or -1 with assay_error.
+ * cuda_limits.h - shared memory of a block beyond the 48 KiB that need not be asked for.
  */
 #pragma once
 
 #include "cuda_error.h"
 
-static inline int cuda_limit(enum cudaDeviceAttr limit, const char *what, int *value)
-{
-    int device;
-    if (cuda_error(cudaGetDevice(&device), "the current device")) return -1;
-    return cuda_error(cudaDeviceGetAttribute(value, limit, device), what);
-}
-
-static inline int cuda_processors(int *count)
-{
-    return cuda_limit(cudaDevAttrMultiProcessorCount, "multiprocessors", count);
-}
-
-/* The most that a block can have. */
-static inline int cuda_block_shared(int *bytes)
-{
-    return cuda_limit(cudaDevAttrMaxSharedMemoryPerBlockOptin, "shared memory of a block", bytes);
-}
-
-/* Let the kernel's blocks have that much of it, dynamic. */
+/* In setup: let the kernel's blocks have so much of it, dynamic. 0, or -1 with assay_error, also
+ * where the card shows less; a variant declares what it needs (assay_variant.shared_bytes). */
 static inline int cuda_allow_shared(const void *kernel, int64_t bytes)
 {
-    int most;
-    if (cuda_block_shared(&most)) return -1;
+    int64_t most = assay_card()->shared_bytes;
     if (bytes > most)
-        return assay_error("needs %lld bytes of shared memory per block; this device has %d",
-                           (long long)bytes, most);
+        return assay_error("needs %lld bytes of shared memory per block, this card has %lld",
+                           (long long)bytes, (long long)most);
     return cuda_error(
         cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes),
         "shared memory of a block");

@@ -2,7 +2,8 @@
  * hopper.cuh - tiles between device memory and shared memory by Hopper's TMA (tensor memory
  * accelerator), the mbarriers on which they land, clusters, and registers passed between
  * warpgroups. PTX ISA 8.0; the bodies that include this are compiled for sm_90a alone
- * (HOPPER_CODE), since no other machine code has wgmma and setmaxnreg.
+ * (HOPPER_CODE), since no other machine code has wgmma and setmaxnreg; variants that need them say
+ * so (assay_variant.arch_specific).
  *
  * Addresses are 32-bit addresses in the shared window. A barrier's phase ends when all its arrivals
  * and all the bytes that it expects have come.
@@ -17,15 +18,6 @@
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 #define HOPPER_CODE 1
 #endif
-
-/* On the host: whether `kernel` runs on the current device as machine code for sm_90a. 0, or -1. */
-static inline int hopper_has_code(const void *kernel, bool *has)
-{
-    cudaFuncAttributes code;
-    if (assay_cuda(cudaFuncGetAttributes(&code, kernel), "machine code") < 0) return -1;
-    *has = code.binaryVersion == 90 && code.ptxVersion == 90;
-    return 0;
-}
 
 static __device__ __forceinline__ uint32_t hopper_shared(const void *pointer)
 {

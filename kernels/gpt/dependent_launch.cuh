@@ -5,6 +5,8 @@
  *
  * Every kernel that is launched so calls dependent_wait in every block. So when a kernel has
  * finished, all kernels before it have.
+ *
+ * Code below sm_90 has no such wait, on whatever card it runs: there it is an ordinary launch.
  */
 #pragma once
 
@@ -38,6 +40,6 @@ static inline int dependent_launch(void (*kernel)(Params...), dim3 grid, int thr
     config.dynamicSmemBytes = shared;
     config.stream = (cudaStream_t)stream;
     config.attrs = &attribute;
-    config.numAttrs = 1;
+    config.numAttrs = assay_card()->sm >= 90 ? 1 : 0; /* else dependent_wait is empty */
     return assay_cuda(cudaLaunchKernelEx(&config, kernel, Params(args)...), "launch");
 }

@@ -113,6 +113,16 @@ static inline uint16_t gpt_narrow(float value)
     return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
+/* tf32 has 11 bits and fp32's exponents; ties to even; for numbers. */
+static inline float gpt_nearest_tf32(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    bits = (bits + 0xfff + (bits >> 13 & 1)) & ~0x1fffu;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
 static inline float gpt_load(const void *base, int64_t precision, int64_t index)
 {
     return precision == GPT_BF16 ? gpt_widen(((const uint16_t *)base)[index])

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "gpt.cuh"
+#include "kernels/cuda/ampere.cuh"
 #include "mma_layout.h"
 
 static __device__ __forceinline__ uint32_t mma_shared(const void *pointer)
@@ -16,20 +17,32 @@ static __device__ __forceinline__ uint32_t mma_shared(const void *pointer)
  * `from` must still be an address in global memory. */
 static __device__ __forceinline__ void mma_copy(uint32_t to, const void *from, bool valid)
 {
+#ifdef AMPERE_CODE
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from),
                  "r"(valid ? 16 : 0)
                  : "memory");
+#else
+    __trap();
+#endif
 }
 
 static __device__ __forceinline__ void mma_copy_commit(void)
 {
+#ifdef AMPERE_CODE
     asm volatile("cp.async.commit_group;" ::: "memory");
+#else
+    __trap();
+#endif
 }
 
 /* Wait until at most PENDING of this thread's groups of copies are unfinished. */
 template <int PENDING> static __device__ __forceinline__ void mma_copy_wait(void)
 {
+#ifdef AMPERE_CODE
     asm volatile("cp.async.wait_group %0;" ::"n"(PENDING) : "memory");
+#else
+    __trap();
+#endif
 }
 
 static __device__ __forceinline__ void mma_load(uint32_t r[4], uint32_t at)
@@ -59,17 +72,25 @@ static __device__ __forceinline__ uint32_t mma_load_word(uint32_t at)
 static __device__ __forceinline__ void mma_step(uint16_t, float c[4], const uint32_t a[4],
                                                 uint32_t b0, uint32_t b1)
 {
+#ifdef AMPERE_CODE
     asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
         "{%8, %9}, {%0, %1, %2, %3};"
         : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+#else
+    __trap();
+#endif
 }
 
 static __device__ __forceinline__ void mma_step(float, float c[4], const uint32_t a[4], uint32_t b0,
                                                 uint32_t b1)
 {
+#ifdef AMPERE_CODE
     asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
         "{%8, %9}, {%0, %1, %2, %3};"
         : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+#else
+    __trap();
+#endif
 }

@@ -14,10 +14,7 @@
  * A tensor too small to give every multiprocessor two such blocks is bound by latency alone, and
  * is cut into blocks of one load per thread.
  */
-#include <stdlib.h>
-
 #include "int8.cuh"
-#include "kernels/cuda/cuda_limits.h"
 #include "kernels/cuda/sm_limits.cuh"
 
 enum { THREADS = 256, GROUPS = 4 };
@@ -53,40 +50,23 @@ static __global__ void __launch_bounds__(THREADS)
     int8_stream<THREADS, 1>(x, y, n, multiply_add{inverse, zero});
 }
 
-/* How many elements give each multiprocessor two blocks of best_large; stored, so that launch need
- * not ask the device. */
-struct choice {
-    int64_t large_from;
-};
-
-static int setup(struct assay_call *call)
+/* Elements that give each multiprocessor two blocks of best_large. */
+static int64_t large_from(int64_t input)
 {
-    int processors;
-    if (cuda_processors(&processors) < 0) return -1;
-    struct choice *choice = (struct choice *)malloc(sizeof *choice);
-    if (!choice) return assay_error("no memory");
-    int64_t width = 16 / int8_input_bytes(call->shape->value[DIM_INPUT]);
-    choice->large_from = (int64_t)2 * processors * THREADS * GROUPS * width;
-    call->state = choice;
-    return 0;
+    return (int64_t)2 * assay_card()->multiprocessors * THREADS * GROUPS *
+           (16 / int8_input_bytes(input));
 }
 
 static int launch(struct assay_call *call)
 {
-    const struct choice *choice = (const struct choice *)call->state;
     int64_t n = call->shape->value[DIM_N];
     int64_t per_load = THREADS * 16 / int8_input_bytes(call->shape->value[DIM_INPUT]);
     float inverse = 1.0f / int8_scale(call->shape);
-    if (n < choice->large_from)
+    if (n < large_from(call->shape->value[DIM_INPUT]))
         return int8_launch(call, int8_blocks(n, per_load), THREADS, inverse, best_small,
                            best_small);
     return int8_launch(call, int8_blocks(n, per_load * GROUPS), THREADS, inverse, best_large,
                        best_large);
-}
-
-static void teardown(struct assay_call *call)
-{
-    free(call->state);
 }
 
 static const struct assay_variant variant = {
@@ -96,9 +76,7 @@ static const struct assay_variant variant = {
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,
-    .setup = setup,
     .launch = launch,
-    .teardown = teardown,
     .model = int8_model_rcp_fma,
 };
 ASSAY_REGISTER_VARIANT(variant);

@@ -13,8 +13,6 @@
  * Tile t of a block uses ring slot t % STAGES in its (t / STAGES)-th turn; the barrier's phase has
  * the parity of that turn. Elements behind the last whole tile are done with plain loads.
  */
-#include <stdlib.h>
-
 #include "bulk.cuh"
 #include "int8.cuh"
 #include "kernels/cuda/cuda_limits.h"
@@ -119,36 +117,30 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
         }
     }
     if (leader) bulk_wait_written();
+#else
+    __trap(); /* skipped where code is below sm_90 */
 #endif
 }
 
-/* Blocks resident on the whole device at once. */
-struct residency {
-    int64_t blocks;
-};
+static int64_t shared_bytes(const struct assay_shape *shape)
+{
+    return shape->value[DIM_INPUT] == INPUT_BF16 ? sizeof(ring<uint16_t>) : sizeof(ring<float>);
+}
 
 static int setup(struct assay_call *call)
 {
-    int processors;
-    if (cuda_processors(&processors) < 0) return -1;
-    int allowed = call->shape->value[DIM_INPUT] == INPUT_BF16
-                      ? cuda_allow_shared((const void *)bulk<uint16_t>, sizeof(ring<uint16_t>))
-                      : cuda_allow_shared((const void *)bulk<float>, sizeof(ring<float>));
-    if (allowed < 0) return -1;
-    struct residency *residency = (struct residency *)malloc(sizeof *residency);
-    if (!residency) return assay_error("no memory");
-    residency->blocks = (int64_t)processors * BLOCKS_PER_SM;
-    call->state = residency;
-    return 0;
+    const void *kernel = call->shape->value[DIM_INPUT] == INPUT_BF16 ? (const void *)bulk<uint16_t>
+                                                                     : (const void *)bulk<float>;
+    return cuda_allow_shared(kernel, shared_bytes(call->shape));
 }
 
 static int launch(struct assay_call *call)
 {
-    const struct residency *residency = (const struct residency *)call->state;
     cudaStream_t stream = (cudaStream_t)call->stream;
     int64_t n = call->shape->value[DIM_N];
     int64_t needed = int8_blocks(n, 4 * THREADS);
-    unsigned blocks = (unsigned)(needed < residency->blocks ? needed : residency->blocks);
+    int64_t resident = (int64_t)assay_card()->multiprocessors * BLOCKS_PER_SM;
+    unsigned blocks = (unsigned)(needed < resident ? needed : resident);
     float inverse = 1.0f / int8_scale(call->shape);
     int8_t *y = (int8_t *)call->buffer[BUF_Y];
     if (call->shape->value[DIM_INPUT] == INPUT_BF16)
@@ -160,11 +152,6 @@ static int launch(struct assay_call *call)
     return assay_launched();
 }
 
-static void teardown(struct assay_call *call)
-{
-    free(call->state);
-}
-
 static const struct assay_variant variant = {
     .operation = "int8_quantize",
     .name = "bulk",
@@ -173,9 +160,9 @@ static const struct assay_variant variant = {
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,
     .min_sm = 90,
+    .shared_bytes = shared_bytes,
     .setup = setup,
     .launch = launch,
-    .teardown = teardown,
     .model = int8_model_rcp_fma,
 };
 ASSAY_REGISTER_VARIANT(variant);

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 
 #include "int8.cuh"
-#include "kernels/cuda/cuda_limits.h"
 
 enum { THREADS = 256, WIDTH = 4 };
 
@@ -42,8 +41,7 @@ struct residency {
 
 static int setup(struct assay_call *call)
 {
-    int processors, resident;
-    if (cuda_processors(&processors) < 0) return -1;
+    int resident;
     bool bf16 = call->shape->value[DIM_INPUT] == INPUT_BF16;
     cudaError_t error = bf16 ? cudaOccupancyMaxActiveBlocksPerMultiprocessor(
                                    &resident, gridstride<uint16_t>, THREADS, 0)
@@ -52,7 +50,7 @@ static int setup(struct assay_call *call)
     if (assay_cuda(error, "cudaOccupancyMaxActiveBlocksPerMultiprocessor") < 0) return -1;
     struct residency *residency = (struct residency *)malloc(sizeof *residency);
     if (!residency) return assay_error("no memory");
-    residency->blocks = (int64_t)processors * resident;
+    residency->blocks = (int64_t)assay_card()->multiprocessors * resident;
     call->state = residency;
     return 0;
 }

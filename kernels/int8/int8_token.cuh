@@ -1,13 +1,14 @@
 /*
  * int8_token.cuh - the per-token formula on the GPU.
  *
- * Magnitudes are compared as integers: the bits of a float without the sign, as an integer, have
- * the same order as the magnitudes (a NaN is above infinity), and a warp finds the largest integer
- * in one instruction.
+ * Magnitudes are compared as the integers that their bits are: clearing the sign
+ * leaves numbers that order like the floats (a NaN above infinity), and a warp
+ * folds integers in one instruction (from sm_80 on).
  */
 #pragma once
 
 #include "int8.cuh"
+#include "kernels/cuda/ampere.cuh"
 
 static __device__ __forceinline__ uint32_t token_magnitude(float x)
 {
@@ -20,17 +21,27 @@ static __device__ __forceinline__ uint32_t token_fold(uint32_t most, float4 v)
                max(token_magnitude(v.z), token_magnitude(v.w)));
 }
 
-/* The largest value over the block, returned in every thread. All threads must call, in whole
- * warps, once per kernel (a second call needs a barrier before it). `warps` holds a word per warp.
- */
+static __device__ __forceinline__ uint32_t token_warp_max(uint32_t most)
+{
+#ifdef AMPERE_CODE
+    most = __reduce_max_sync(0xffffffffu, most);
+#else
+    for (int lanes = 16; lanes > 0; lanes /= 2)
+        most = max(most, __shfl_xor_sync(0xffffffffu, most, lanes));
+#endif
+    return most;
+}
+
+/* The largest over the block, in every thread. `warps` holds a word a warp; all
+ * threads call, in whole warps, once a kernel (a second call needs a barrier between). */
 static __device__ __forceinline__ float token_block_max(uint32_t most, uint32_t *warps)
 {
-    most = __reduce_max_sync(0xffffffffu, most);
+    most = token_warp_max(most);
     int count = blockDim.x / 32;
     int lane = threadIdx.x % 32;
     if (lane == 0) warps[threadIdx.x / 32] = most;
     __syncthreads();
-    most = __reduce_max_sync(0xffffffffu, lane < count ? warps[lane] : 0u);
+    most = token_warp_max(lane < count ? warps[lane] : 0u);
     return __uint_as_float(most);
 }
 

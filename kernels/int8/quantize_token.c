@@ -51,37 +51,40 @@ static uint64_t mix(uint64_t seed, uint64_t index)
 }
 
 /* Rows of magnitudes from 2^-4 to 2^5, so that the scale of another row is a
- * wrong answer; about one in 32, never the first, is all zeros. */
+ * wrong answer; about one in 32, none of the first four, is all zeros. */
 static float row_amplitude(uint64_t seed, int64_t row)
 {
     uint64_t bits = mix(~seed, (uint64_t)row);
-    if (row > 0 && bits % 32 == 0) return 0.0f;
+    if (row > 3 && bits % 32 == 0) return 0.0f;
     return ldexpf(1.0f + (float)(bits >> 57) * 0x1p-7f, (int)(bits >> 32 & 7) - 4);
 }
 
-/* Where a row has an element as large as its amplitude: in a quarter of the rows the first, in
- * a quarter the last, else anywhere. So each row has the scale that it is meant to have, and a
- * search that leaves an end out finds another. */
+/* The row's one element as large as its amplitude: a search that leaves it out finds another
+ * scale. Of four rows it is the last in the first row, the first in the second, one of the last
+ * TAIL (what vectors leave over) in the third, and anywhere in the fourth. */
 static int64_t row_peak(uint64_t seed, int64_t row, int64_t hidden)
 {
+    enum { TAIL = 32 };
     uint64_t bits = mix(seed ^ 0x5065616bu, (uint64_t)row);
-    if (bits % 4 == 0) return 0;
-    if (bits % 4 == 1) return hidden - 1;
-    return (int64_t)((bits >> 2) % (uint64_t)hidden);
+    if (row % 4 == 0) return hidden - 1;
+    if (row % 4 == 1) return 0;
+    if (row % 4 == 2)
+        return hidden - 1 - (int64_t)(bits % (uint64_t)(hidden < TAIL ? hidden : TAIL));
+    return (int64_t)(bits % (uint64_t)hidden);
 }
 
-/* Uniform in +-amplitude, and one element in 256 of: the ends, the tie at half
- * of them, zeros of both signs, denormals. The row's peak is one of its ends. */
+/* The peak is +-amplitude. The others are uniform below it, by 2^-8, so that none is rounded to it
+ * in bf16; one in 256 of them is the tie at half of it, a zero of either sign or a denormal. */
 static float row_element(float amplitude, uint64_t bits, bool is_peak)
 {
     if (amplitude == 0.0f) return bits & 1 ? -0.0f : 0.0f;
     if (is_peak) return bits & 1 ? amplitude : -amplitude;
     if (bits % 256 == 0) {
-        const float hard[] = {amplitude, -amplitude, 0.5f * amplitude, -0.5f * amplitude,
-                              0.0f,      -0.0f,      0x1p-130f,        -0x1p-130f};
+        const float hard[] = {0.5f * amplitude, -0.5f * amplitude, 0.0f,      -0.0f,
+                              0.5f * amplitude, -0.5f * amplitude, 0x1p-130f, -0x1p-130f};
         return hard[bits >> 8 & 7];
     }
-    return amplitude * ((float)(int32_t)(bits >> 32) * 0x1p-31f);
+    return amplitude * ((float)(int32_t)(bits >> 32) * (0x1p-31f * (1 - 0x1p-8f)));
 }
 
 /* To the nearest bf16, ties to even. The data hold no NaN. */

@@ -69,7 +69,7 @@ static int setup(struct assay_call *call)
     const void *kernel = call->shape->value[TOKEN_INPUT] == INPUT_BF16
                              ? (const void *)token_onepass<uint16_t>
                              : (const void *)token_onepass<float>;
-    return cuda_allow_shared(kernel, ROW_BYTES_MAX);
+    return cuda_allow_shared(kernel, row_bytes(call->shape));
 }
 
 static int launch(struct assay_call *call)
@@ -96,6 +96,7 @@ static const struct assay_variant variant = {
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,
     .supports = supports,
+    .shared_bytes = row_bytes,
     .setup = setup,
     .launch = launch,
     .model = int8_model_token,

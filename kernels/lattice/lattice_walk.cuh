@@ -84,15 +84,14 @@ static __device__ __forceinline__ void walk_fill(uint4 *table, const void *from,
  * more than a block may have, as on cards below the data centre's. */
 static inline int walk_blocks(const void *kernel, int bytes, int *blocks)
 {
-    int most, processors, each;
+    int each;
     *blocks = 0;
-    if (cuda_block_shared(&most) < 0 || cuda_processors(&processors) < 0) return -1;
-    if (most < bytes) return 0;
+    if (assay_card()->shared_bytes < bytes) return 0;
     if (cuda_allow_shared(kernel, bytes) < 0) return -1;
     cudaError_t error =
         cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, WALK_THREADS, (size_t)bytes);
     if (assay_cuda(error, "cudaOccupancyMaxActiveBlocksPerMultiprocessor") < 0) return -1;
-    *blocks = processors * each;
+    *blocks = assay_card()->multiprocessors * each;
     return 0;
 }
 

@@ -16,7 +16,7 @@
  */
 #include "gemv.cuh"
 #include "gemv_q4.h"
-#include "kernels/cuda/cuda_limits.h"
+#include "kernels/cuda/ampere.cuh"
 #include "lut_cuda.h"
 
 template <int M> struct q2_code {
@@ -104,10 +104,14 @@ __device__ __forceinline__ void q2_code<M>::fill(const gemv_args &args, const ge
 static __device__ __forceinline__ void multiply(int32_t sum[4], uint4 a, uint32_t low,
                                                 uint32_t high)
 {
+#ifdef AMPERE_CODE
     asm("mma.sync.aligned.m16n8k32.row.col.s32.s8.u8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
         "{%8, %9}, {%0, %1, %2, %3};"
         : "+r"(sum[0]), "+r"(sum[1]), "+r"(sum[2]), "+r"(sum[3])
         : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(low), "r"(high));
+#else
+    __trap();
+#endif
 }
 
 static __device__ __forceinline__ uint32_t word_of(uint4 codes, int i)
@@ -159,20 +163,14 @@ static __global__ void __launch_bounds__(GEMV_THREADS, 1)
 
 /* -------------------------------------------------------------- variant -- */
 
-typedef void gemv_kernel(gemv_args);
-
-static gemv_kernel *kernel_of(const struct lut_geometry *geometry)
+static struct gemv_choice choice_of(const struct lut_geometry *geometry)
 {
-    static gemv_kernel *const kernels[] = {decode_gemv<1>, decode_gemv<2>, decode_gemv<4>};
-    return kernels[geometry->levels / 2];
-}
-
-static int64_t shared_bytes(const struct lut_geometry *geometry)
-{
-    int rows = (int)geometry->rows;
-    if (geometry->levels == 1) return gemv_shared_bytes<q2_code<1>>(rows, geometry->blocks);
-    if (geometry->levels == 2) return gemv_shared_bytes<q2_code<2>>(rows, geometry->blocks);
-    return gemv_shared_bytes<q2_code<4>>(rows, geometry->blocks);
+    static const struct gemv_choice choices[] = {
+        {decode_gemv<1>, gemv_shared_bytes<q2_code<1>>, GEMV_ROWS},
+        {decode_gemv<2>, gemv_shared_bytes<q2_code<2>>, GEMV_ROWS},
+        {decode_gemv<4>, gemv_shared_bytes<q2_code<4>>, GEMV_ROWS},
+    };
+    return choices[geometry->levels / 2];
 }
 
 static const char *supports(const struct assay_shape *shape)
@@ -186,40 +184,33 @@ static const char *supports(const struct assay_shape *shape)
     if (geometry.format != LUT_PACKED && geometry.format != LUT_INT8)
         return "indices of one byte only";
     if (geometry.stride_bytes % 16 != 0) return "rows of codes are not 16-byte aligned";
-    if (shared_bytes(&geometry) > GEMV_SHARED_MAX) return "A does not fit shared memory";
     return NULL;
 }
 
-struct gemv_state {
-    struct lut_points points; /* first, for lut_points_teardown */
-    int processors;
-};
+/* For one row. */
+static int64_t shared_bytes(const struct assay_shape *shape)
+{
+    struct lut_geometry geometry = lut_geometry(shape);
+    return geometry.q == 4 ? gemv_q4_shared_bytes(shape)
+                           : choice_of(&geometry).bytes(1, geometry.blocks);
+}
 
 static int setup(struct assay_call *call)
 {
     struct lut_geometry geometry = lut_geometry(call->shape);
     if (geometry.q == 4) return gemv_q4_setup(call);
-    struct gemv_state *state = (struct gemv_state *)calloc(1, sizeof *state);
-    if (state == NULL) return assay_error("out of host memory");
-    call->state = state;
-    if (cuda_processors(&state->processors) ||
-        cuda_allow_shared((const void *)kernel_of(&geometry), shared_bytes(&geometry)) ||
-        lut_points_upload(call->shape, &state->points))
-        return -1;
-    call->workspace_bytes += state->points.bytes;
-    return 0;
+    struct gemv_choice choice = choice_of(&geometry);
+    return gemv_allow(&choice, &geometry) ? -1 : lut_points_setup(call);
 }
 
 static int launch(struct assay_call *call)
 {
-    const struct gemv_state *state = (const struct gemv_state *)call->state;
     struct lut_geometry geometry = lut_geometry(call->shape);
     if (geometry.q == 4) return gemv_q4_launch(call);
-    struct gemv_args args = gemv_arguments(call, &geometry, state->points.left);
-    unsigned grid = (unsigned)(args.tiles < state->processors ? args.tiles : state->processors);
-    kernel_of(&geometry)<<<grid, GEMV_THREADS, (size_t)shared_bytes(&geometry),
-                           (cudaStream_t)call->stream>>>(args);
-    return assay_launched();
+    struct gemv_choice choice = choice_of(&geometry);
+    const struct lut_points *points = (const struct lut_points *)call->state;
+    return gemv_enqueue(&choice, &geometry, gemv_arguments(call, &geometry, points->left),
+                        (cudaStream_t)call->stream);
 }
 
 static void teardown(struct assay_call *call)
@@ -240,6 +231,7 @@ extern const struct assay_variant lut_decode_gemv = {
     .clock = ASSAY_CLOCK_DEVICE,
     .min_sm = 80,
     .supports = supports,
+    .shared_bytes = shared_bytes,
     .setup = setup,
     .launch = launch,
     .teardown = teardown,

@@ -19,19 +19,22 @@
  * us. Predicted were 26 to 32 and 55 to 65 us, from the share of its own count that q = 2 reaches,
  * and 5 us for the table, A and the last tile. What else it waits for is not known.
  *
- * The table takes 128 KiB of shared memory and leaves space for 8 rows of A at K = 8192; more rows
- * take more launches. One table per row of A, as in table_gemv, does not pay: it would hold 65,536
- * products per block, for 28,672 columns.
+ * The table takes 128 KiB of shared memory and leaves space for 8 rows of A at K = 8192 on an H200;
+ * more rows take more launches. Where a block has less than that, the table stays in device memory.
+ * One table per row of A, as in table_gemv, does not pay: it would hold 65,536 products per block,
+ * for 28,672 columns.
  */
 #include <cuda_pipeline.h>
 #include <stdlib.h>
 
 #include "gemv.cuh"
 #include "gemv_q4.h"
-#include "kernels/cuda/cuda_limits.h"
+#include "kernels/cuda/ampere.cuh"
 
-template <int M> struct q4_code {
-    static constexpr int TABLE_BYTES = GEMV_Q4_TABLE_BYTES;
+/* SHARED: the table is in shared memory. Where a block has not so much, look-ups go to L1 and L2.
+ */
+template <int M, bool SHARED> struct q4_code {
+    static constexpr int TABLE_BYTES = SHARED ? GEMV_Q4_TABLE_BYTES : 0;
     static constexpr int SUMS = GEMV_GROUPS / 2;
     static constexpr int QUADS = 2 / M; /* a chunk */
 
@@ -94,8 +97,9 @@ static __device__ __forceinline__ int fill_block(const gemv_args &args, const ui
     return sum;
 }
 
-template <int M>
-__device__ __forceinline__ void q4_code<M>::fill(const gemv_args &args, const gemv_shared &shared)
+template <int M, bool SHARED>
+__device__ __forceinline__ void q4_code<M, SHARED>::fill(const gemv_args &args,
+                                                         const gemv_shared &shared)
 {
     const uint16_t *table = (const uint16_t *)shared.table;
     uint16_t *a = (uint16_t *)shared.a;
@@ -145,19 +149,23 @@ static __device__ __forceinline__ void decode_pair(const char *table, uint4 code
 /* m16n8k32: bytes of 16 columns of B, none negative, times signed bytes of 8 rows of A. */
 static __device__ __forceinline__ void multiply(int32_t sum[4], uint4 b, uint2 a)
 {
+#ifdef AMPERE_CODE
     asm("mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
         "{%8, %9}, {%0, %1, %2, %3};"
         : "+r"(sum[0]), "+r"(sum[1]), "+r"(sum[2]), "+r"(sum[3])
         : "r"(b.x), "r"(b.y), "r"(b.z), "r"(b.w), "r"(a.x), "r"(a.y));
+#else
+    __trap();
+#endif
 }
 
 /* One chunk. Lanes of rows beyond A's take its last one again: what they add up is never
  * written. */
-template <int M>
-__device__ __forceinline__ void q4_code<M>::multiply_chunk(const uint4 codes[GEMV_GROUPS],
-                                                           int chunk, int rows,
-                                                           const gemv_shared &shared,
-                                                           int32_t sum[SUMS][4])
+template <int M, bool SHARED>
+__device__ __forceinline__ void q4_code<M, SHARED>::multiply_chunk(const uint4 codes[GEMV_GROUPS],
+                                                                   int chunk, int rows,
+                                                                   const gemv_shared &shared,
+                                                                   int32_t sum[SUMS][4])
 {
     int lane = threadIdx.x % 32;
     const uint2 *mine = (const uint2 *)shared.a + (int64_t)chunk * QUADS * 4 * rows * 4 +
@@ -183,34 +191,41 @@ __device__ __forceinline__ void q4_code<M>::multiply_chunk(const uint4 codes[GEM
     }
 }
 
-template <int M>
+template <int M, bool SHARED>
 static __global__ void __launch_bounds__(GEMV_THREADS, 1)
     decode_gemv_q4(const __grid_constant__ gemv_args args)
 {
     extern __shared__ __align__(128) char memory[];
-    gemv_tiles<q4_code<M>>(args, memory);
+    gemv_tiles<q4_code<M, SHARED>>(args, memory);
 }
 
 /* ---------------------------------------------- what decode_gemv.cu calls -- */
 
-struct q4_state {
-    uint16_t *table; /* on the device */
-    int processors;
-};
-
-static int64_t shared_bytes(const struct lut_geometry *geometry, int rows)
+template <int M, bool SHARED> static constexpr struct gemv_choice choice_with(void)
 {
-    return geometry->levels == 1 ? gemv_shared_bytes<q4_code<1>>(rows, geometry->blocks)
-                                 : gemv_shared_bytes<q4_code<2>>(rows, geometry->blocks);
+    return {decode_gemv_q4<M, SHARED>, gemv_shared_bytes<q4_code<M, SHARED>>, GEMV_Q4_ROWS};
 }
 
-/* Rows of A that one launch takes. */
-static int rows_each(const struct lut_geometry *geometry)
+static struct gemv_choice choice_of(const struct lut_geometry *geometry, bool shared)
 {
-    int rows = geometry->rows < GEMV_Q4_ROWS ? (int)geometry->rows : (int)GEMV_Q4_ROWS;
-    while (rows > 0 && shared_bytes(geometry, rows) > GEMV_SHARED_MAX)
-        rows--;
-    return rows;
+    static const struct gemv_choice choices[2][2] = {
+        {choice_with<1, false>(), choice_with<1, true>()},
+        {choice_with<2, false>(), choice_with<2, true>()}};
+    return choices[geometry->levels - 1][shared];
+}
+
+/* With the table in shared memory, where a row of A fits beside it. */
+static struct gemv_choice choice_here(const struct lut_geometry *geometry)
+{
+    struct gemv_choice choice = choice_of(geometry, true);
+    bool fits = choice.bytes(1, geometry->blocks) <= assay_card()->shared_bytes;
+    return fits ? choice : choice_of(geometry, false);
+}
+
+int64_t gemv_q4_shared_bytes(const struct assay_shape *shape)
+{
+    struct lut_geometry geometry = lut_geometry(shape);
+    return choice_of(&geometry, false).bytes(1, geometry.blocks);
 }
 
 const char *gemv_q4_unsupported(const struct assay_shape *shape)
@@ -218,68 +233,43 @@ const char *gemv_q4_unsupported(const struct assay_shape *shape)
     struct lut_geometry geometry = lut_geometry(shape);
     if (geometry.levels > GEMV_Q4_LEVELS) return "coordinates of more than two levels exceed int8";
     if (geometry.format != LUT_PACKED) return "packed indices only";
-    if (rows_each(&geometry) == 0) return "A does not fit shared memory";
     return NULL;
 }
 
-static int upload(const struct codebook *codebook, struct q4_state *state)
+/* *device is what cudaFree takes, also after a failure. */
+static int upload(const struct codebook *codebook, void **device)
 {
     uint16_t *table = (uint16_t *)malloc(GEMV_Q4_TABLE_BYTES);
     if (table == NULL) return assay_error("out of host memory for a codebook");
     for (int64_t index = 0; index < GEMV_Q4_CODEWORDS; index++)
         table[index] = gemv_q4_entry(codebook->left + 8 * index);
-    int status = assay_cuda(cudaMalloc((void **)&state->table, GEMV_Q4_TABLE_BYTES), "codebook");
+    int status = assay_cuda(cudaMalloc(device, GEMV_Q4_TABLE_BYTES), "codebook");
     if (status == 0)
-        status =
-            assay_cuda(cudaMemcpy(state->table, table, GEMV_Q4_TABLE_BYTES, cudaMemcpyHostToDevice),
-                       "codebook");
+        status = assay_cuda(cudaMemcpy(*device, table, GEMV_Q4_TABLE_BYTES, cudaMemcpyHostToDevice),
+                            "codebook");
     free(table);
     return status;
-}
-
-typedef void q4_kernel(gemv_args);
-
-static q4_kernel *kernel_of(const struct lut_geometry *geometry)
-{
-    return geometry->levels == 1 ? decode_gemv_q4<1> : decode_gemv_q4<2>;
 }
 
 int gemv_q4_setup(struct assay_call *call)
 {
     struct lut_geometry geometry = lut_geometry(call->shape);
+    struct gemv_choice choice = choice_here(&geometry);
     const struct codebook *codebook = lut_codebook(call->shape);
-    if (codebook == NULL) return -1;
-    struct q4_state *state = (struct q4_state *)calloc(1, sizeof *state);
-    if (state == NULL) return assay_error("out of host memory");
-    call->state = state;
-    if (cuda_processors(&state->processors) || upload(codebook, state)) return -1;
+    if (codebook == NULL || upload(codebook, &call->state)) return -1;
     call->workspace_bytes += GEMV_Q4_TABLE_BYTES;
-    return cuda_allow_shared((const void *)kernel_of(&geometry),
-                             shared_bytes(&geometry, rows_each(&geometry)));
+    return gemv_allow(&choice, &geometry);
 }
 
 int gemv_q4_launch(struct assay_call *call)
 {
-    const struct q4_state *state = (const struct q4_state *)call->state;
     struct lut_geometry geometry = lut_geometry(call->shape);
-    struct gemv_args args = gemv_arguments(call, &geometry, state->table);
-    unsigned grid = (unsigned)(args.tiles < state->processors ? args.tiles : state->processors);
-    int each = rows_each(&geometry), rows = (int)geometry.rows;
-    for (int first = 0; first < rows; first += each) {
-        args.rows = rows - first < each ? rows - first : each;
-        kernel_of(&geometry)<<<grid, GEMV_THREADS, (size_t)shared_bytes(&geometry, args.rows),
-                               (cudaStream_t)call->stream>>>(args);
-        if (assay_launched()) return -1;
-        args.a.data = (const char *)args.a.data + args.rows * args.a.stride_bytes;
-        args.c += args.rows * args.columns;
-    }
-    return 0;
+    struct gemv_choice choice = choice_here(&geometry);
+    return gemv_enqueue(&choice, &geometry, gemv_arguments(call, &geometry, call->state),
+                        (cudaStream_t)call->stream);
 }
 
 void gemv_q4_teardown(struct assay_call *call)
 {
-    struct q4_state *state = (struct q4_state *)call->state;
-    if (state == NULL) return;
-    cudaFree(state->table);
-    free(state);
+    cudaFree(call->state);
 }

@@ -45,7 +45,7 @@ template <int M> struct fused {
     static constexpr int SHARED_BYTES = IMMA_ALIGN + STAGES * IMMA_STAGE_BYTES + M * TABLE_BYTES;
 };
 
-#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+#ifdef HOPPER_CODE
 
 template <int M>
 static __device__ __forceinline__ void fill_tables(const int8_t *points, uint2 *tables)
@@ -177,13 +177,13 @@ static __device__ void consume(const struct decoding &args, const struct imma_ou
 
 #endif
 
-/* setup refuses machine code without the body. */
+/* Skipped where there is no code for sm_90a, so the trap is never met. */
 template <int M>
 static __global__ void __launch_bounds__(IMMA_THREADS, 1)
     imma_fused(const __grid_constant__ struct decoding args,
                const __grid_constant__ struct imma_output out)
 {
-#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+#ifdef HOPPER_CODE
     constexpr int STAGES = fused<M>::STAGES;
     extern __shared__ char fused_memory[];
     __shared__ uint64_t barriers[2 * STAGES];
@@ -204,6 +204,8 @@ static __global__ void __launch_bounds__(IMMA_THREADS, 1)
         produce<M>(args, out, ring, tables, full, empty);
     else
         consume<M>(args, out, ring, full, empty);
+#else
+    __trap();
 #endif
 }
 
@@ -223,22 +225,16 @@ static const char *supports(const struct assay_shape *shape)
 
 template <int M> static int prepare()
 {
-    if (imma_check_device() < 0) return -1;
     return cuda_allow_shared((const void *)imma_fused<M>, fused<M>::SHARED_BYTES);
 }
-
-struct fused_state {
-    struct lut_points points; /* first, for lut_points_teardown */
-    int processors;
-};
 
 template <int M>
 static int enqueue(const struct assay_call *call, const struct lut_geometry *geometry)
 {
-    const struct fused_state *state = (const struct fused_state *)call->state;
+    const int processors = assay_card()->multiprocessors;
     struct decoding args = {.a = lut_codes(geometry, call->buffer[LUT_A], geometry->rows),
                             .b = lut_codes(geometry, call->buffer[LUT_B], geometry->columns),
-                            .points = state->points.left};
+                            .points = ((const struct lut_points *)call->state)->left};
     struct imma_output out = {.c = (float *)call->buffer[LUT_C],
                               .rows = geometry->rows,
                               .columns = geometry->columns,
@@ -246,7 +242,7 @@ static int enqueue(const struct assay_call *call, const struct lut_geometry *geo
                               .shift = lut_shift(geometry->divisor),
                               .unit = geometry->unit};
     args.tiles = (int)imma_tiles(out.rows, out.columns, IMMA_ROWS);
-    int blocks = args.tiles < state->processors ? args.tiles : state->processors;
+    int blocks = args.tiles < processors ? args.tiles : processors;
     imma_fused<M>
         <<<blocks, IMMA_THREADS, fused<M>::SHARED_BYTES, (cudaStream_t)call->stream>>>(args, out);
     return assay_launched();
@@ -255,15 +251,10 @@ static int enqueue(const struct assay_call *call, const struct lut_geometry *geo
 static int setup(struct assay_call *call)
 {
     struct lut_geometry geometry = lut_geometry(call->shape);
-    struct fused_state *state = (struct fused_state *)calloc(1, sizeof *state);
-    if (state == NULL) return assay_error("out of host memory");
-    call->state = state;
     int failed = geometry.levels == 1   ? prepare<1>()
                  : geometry.levels == 2 ? prepare<2>()
                                         : prepare<4>();
-    if (failed || lut_points_upload(call->shape, &state->points)) return -1;
-    call->workspace_bytes += state->points.bytes;
-    return cuda_processors(&state->processors);
+    return failed ? -1 : lut_points_setup(call);
 }
 
 static int launch(struct assay_call *call)
@@ -282,6 +273,8 @@ extern const struct assay_variant lut_decode_imma = {
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,
     .min_sm = 90,
+    .max_sm = 90,
+    .arch_specific = true,
     .supports = supports,
     .setup = setup,
     .launch = launch,

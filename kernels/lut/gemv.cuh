@@ -7,7 +7,7 @@
  *
  * The template argument CODE supplies the rest:
  *
- *   TABLE_BYTES                bytes of the table in shared memory
+ *   TABLE_BYTES                bytes of the table in shared memory; 0: it stays in device memory
  *   bias()                     what it adds to each entry of B that it decodes
  *   shift()                    log2 of the factor by which its sums are too large
  *   SUMS                       groups of four sums that a lane has of a tile
@@ -20,6 +20,7 @@
 #pragma once
 
 #include "gemv.h"
+#include "kernels/cuda/cuda_limits.h"
 #include "lut_cuda.h"
 
 enum {
@@ -27,8 +28,7 @@ enum {
     GEMV_WARPS = GEMV_THREADS / 32,
     GEMV_GROUPS = 4, /* of 8 columns: a warp's tile */
     GEMV_TILE = 8 * GEMV_GROUPS,
-    GEMV_SLOTS = 3,               /* chunks of codes in registers: this one and two ahead */
-    GEMV_SHARED_MAX = 227 * 1024, /* bytes of a block, on any card that runs this */
+    GEMV_SLOTS = 3, /* chunks of codes in registers: this one and two ahead */
 };
 
 struct gemv_args {
@@ -128,7 +128,7 @@ static __device__ __forceinline__ void gemv_tiles(const gemv_args &args, char *m
 {
     int chunks = CODE::chunks(args.blocks);
     struct gemv_shared shared;
-    shared.table = memory;
+    shared.table = CODE::TABLE_BYTES > 0 ? memory : (char *)args.table;
     shared.a = memory + CODE::TABLE_BYTES;
     shared.sums = (int *)(shared.a + CODE::a_bytes(args.rows, args.blocks));
     shared.partial = shared.sums + GEMV_ROWS;
@@ -185,4 +185,47 @@ static inline struct gemv_args gemv_arguments(const struct assay_call *call,
             .blocks = geometry->blocks,
             .rows = (int)geometry->rows,
             .tiles = (int)((geometry->columns + GEMV_TILE - 1) / GEMV_TILE)};
+}
+
+typedef void gemv_kernel(gemv_args);
+
+/* A kernel for a geometry, and its shared memory for so many rows of A. */
+struct gemv_choice {
+    gemv_kernel *kernel;
+    int64_t (*bytes)(int rows, int64_t blocks);
+    int most; /* rows that it takes */
+};
+
+/* Rows of A that one launch takes on this card. */
+static inline int gemv_rows_each(const struct gemv_choice *choice,
+                                 const struct lut_geometry *geometry)
+{
+    int rows = geometry->rows < choice->most ? (int)geometry->rows : choice->most;
+    while (rows > 1 && choice->bytes(rows, geometry->blocks) > assay_card()->shared_bytes)
+        rows--;
+    return rows;
+}
+
+static inline int gemv_allow(const struct gemv_choice *choice, const struct lut_geometry *geometry)
+{
+    return cuda_allow_shared((const void *)choice->kernel,
+                             choice->bytes(gemv_rows_each(choice, geometry), geometry->blocks));
+}
+
+/* As many launches as the rows need; each reads all of B. */
+static inline int gemv_enqueue(const struct gemv_choice *choice,
+                               const struct lut_geometry *geometry, struct gemv_args args,
+                               cudaStream_t stream)
+{
+    int each = gemv_rows_each(choice, geometry), processors = assay_card()->multiprocessors;
+    unsigned grid = (unsigned)(args.tiles < processors ? args.tiles : processors);
+    for (int left = args.rows; left > 0; left -= each) {
+        args.rows = left < each ? left : each;
+        size_t bytes = (size_t)choice->bytes(args.rows, geometry->blocks);
+        choice->kernel<<<grid, GEMV_THREADS, bytes, stream>>>(args);
+        if (assay_launched()) return -1;
+        args.a.data = (const char *)args.a.data + args.rows * args.a.stride_bytes;
+        args.c += args.rows * args.columns;
+    }
+    return 0;
 }

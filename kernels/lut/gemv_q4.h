@@ -189,6 +189,7 @@ extern "C" {
 
 /* Why this shape, E8 with q = 4, cannot be done, or NULL. */
 const char *gemv_q4_unsupported(const struct assay_shape *shape);
+int64_t gemv_q4_shared_bytes(const struct assay_shape *shape); /* for one row of A */
 int gemv_q4_setup(struct assay_call *call);
 int gemv_q4_launch(struct assay_call *call);
 void gemv_q4_teardown(struct assay_call *call);

@@ -13,18 +13,10 @@
 #include "lut_cuda.h"
 
 #include "imma.h"
-#include "kernels/cuda/cuda_limits.h"
+#include "imma_output.cuh"
 #include "kernels/cuda/hopper.cuh"
 
-struct imma_output {
-    float *c;
-    int64_t rows, columns;
-    int stages_of_k; /* K in steps of IMMA_K, rounded up */
-    int shift;       /* the sum >> shift, times unit */
-    float unit;
-};
-
-#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+#ifdef HOPPER_CODE
 
 /* A matrix descriptor: start address, 1 KiB from atom to atom, 128-byte swizzle. */
 static __device__ __forceinline__ uint64_t imma_descriptor(const void *shared)
@@ -102,28 +94,6 @@ static __device__ __forceinline__ void imma_pin(int32_t d[128])
         asm volatile("" : "+r"(d[i])::"memory");
 }
 
-/* Two neighbours of C. */
-static __device__ __forceinline__ float2 imma_pair(const imma_output &out, int32_t first,
-                                                   int32_t second)
-{
-    return make_float2((float)(first >> out.shift) * out.unit,
-                       (float)(second >> out.shift) * out.unit);
-}
-
-static __device__ __forceinline__ void imma_store(const imma_output &out, int64_t row,
-                                                  int64_t column, int32_t first, int32_t second)
-{
-    if (row >= out.rows) return;
-    float2 values = imma_pair(out, first, second);
-    float *c = out.c + row * out.columns + column;
-    if (column + 1 < out.columns && out.columns % 2 == 0)
-        *(float2 *)c = values;
-    else {
-        if (column < out.columns) c[0] = values.x;
-        if (column + 1 < out.columns) c[1] = values.y;
-    }
-}
-
 /* A warp's sixteen rows, `tile` the first: accumulator 4 j + 2 h + i of a lane is row
  * lane / 4 + 8 h, column 8 j + 2 (lane % 4) + i. */
 static __device__ __forceinline__ void imma_finish(const imma_output &out, struct imma_tile tile,
@@ -185,13 +155,3 @@ static __device__ __forceinline__ void imma_tile_sums(int32_t (&sum)[128], int s
 }
 
 #endif
-
-/* 0, or why this device has no such instructions: they are compute capability 9.0's
- * alone, and later cards lack them. */
-static inline int imma_check_device(void)
-{
-    int major;
-    if (cuda_limit(cudaDevAttrComputeCapabilityMajor, "compute capability", &major)) return -1;
-    if (major == 9) return 0;
-    return assay_error("wgmma is an instruction of compute capability 9.0 alone");
-}

@@ -5,6 +5,9 @@
  * Operations: 2 * rows * K * columns, as in lut_matmul; encoding adds at most 8 * rows * K, which
  * are not counted. Bytes: 4 per activation, the codes of W, 4 per element of C.
  *
+ * Elements are exact but for the two roundings of their definition. The sum of a row of C
+ * (Freivalds' check) is off by those, as independent errors.
+ *
  * Blocks that overload keep their codes. The first entries include some that are infinite, NaN or
  * too large; their blocks are lost.
  */
@@ -13,6 +16,7 @@
 
 #include "dims.h"
 #include "linear.h"
+#include "kernels/product.h"
 
 static const float hard[] = {NAN, INFINITY, -INFINITY, 1e9f, -1e30f};
 
@@ -120,6 +124,64 @@ static double reference_cost(const struct assay_shape *shape)
     return 4.0 * (double)shape->value[LUT_K];
 }
 
+/* ------------------------------------------------------- Freivalds' check */
+
+/* What the rows of X and of W are decoded from. */
+struct decoder {
+    const struct lut_geometry *geometry;
+    const struct codebook *codebook;
+    const float *x;
+    struct lut_codes w;
+};
+
+static void load_x(const void *matrix, int64_t row, int64_t first, int count, double *out)
+{
+    const struct decoder *decoder = matrix;
+    const float *from = decoder->x + row * decoder->geometry->k;
+    for (int at = 0; at < count; at += 8) {
+        struct linear_block block =
+            linear_nearest(decoder->geometry, decoder->codebook, from, (first + at) / 8);
+        for (int i = 0; i < 8; i++)
+            out[at + i] = block.point[i];
+    }
+}
+
+static void load_w(const void *matrix, int64_t row, int64_t first, int count, double *out)
+{
+    const struct decoder *decoder = matrix;
+    for (int at = 0; at < count; at += 8) {
+        int point[CODEBOOK_MAX_D];
+        lut_decode_block(decoder->codebook, decoder->geometry, &decoder->w, true, row,
+                         (first + at) / 8, point);
+        for (int i = 0; i < 8; i++)
+            out[at + i] = point[i];
+    }
+}
+
+static int64_t product_columns(const struct assay_shape *shape, int buffer)
+{
+    (void)buffer;
+    return shape->value[LUT_COLUMNS];
+}
+
+static int product_check(const struct assay_shape *shape, const void *const in[], int buffer,
+                         const double *sign, double *expected, double *bound)
+{
+    (void)buffer;
+    struct lut_geometry geometry = lut_geometry(shape);
+    struct decoder decoder = {&geometry, lut_codebook(shape), in[LINEAR_X],
+                              lut_codes(&geometry, in[LINEAR_W], geometry.columns)};
+    struct product product = {geometry.rows, geometry.columns, 8 * geometry.blocks, load_x, load_w,
+                              &decoder,      &decoder};
+    double unit = (double)geometry.unit / geometry.divisor;
+    if (decoder.codebook == NULL || product_rows(&product, sign, expected, bound)) return -1;
+    for (int64_t row = 0; row < geometry.rows; row++) {
+        expected[row] *= unit;
+        bound[row] = unit * product_row_bound(PRODUCT_FP32, 2, 0, bound[row]);
+    }
+    return 0;
+}
+
 static const char *const baselines[] = {"cublas_bf16", "cublas_fp32", "openblas", "host_scalar",
                                         NULL};
 
@@ -133,6 +195,8 @@ static const struct assay_operation operation = {
     .work = work,
     .reference = reference,
     .reference_cost = reference_cost,
+    .product_columns = product_columns,
+    .product_check = product_check,
     .quality = linear_quality,
     .baselines = baselines,
 };

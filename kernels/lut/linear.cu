@@ -85,7 +85,8 @@ static int setup_with(struct assay_call *call, const struct assay_variant *produ
     state->inner.buffer[LUT_B] = call->buffer[LINEAR_W];
     state->inner.buffer[LUT_C] = call->buffer[LINEAR_C];
     state->inner.stream = call->stream;
-    if (product->setup(&state->inner)) return -1;
+    int status = product->setup(&state->inner);
+    if (status) return status;
     call->workspace_bytes += (int64_t)bytes + state->inner.workspace_bytes;
     return 0;
 }
@@ -134,6 +135,12 @@ static const char *supports(const struct assay_shape *shape)
     return PRODUCT->supports ? PRODUCT->supports(shape) : NULL;
 }
 
+template <const struct assay_variant *PRODUCT>
+static int64_t shared_bytes(const struct assay_shape *shape)
+{
+    return PRODUCT->shared_bytes ? PRODUCT->shared_bytes(shape) : 0;
+}
+
 template <const struct assay_variant *PRODUCT> static int setup(struct assay_call *call)
 {
     return setup_with(call, PRODUCT);
@@ -157,6 +164,7 @@ static const struct assay_variant by_table = {
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,
     .supports = supports<&lut_smem_i8>,
+    .shared_bytes = shared_bytes<&lut_smem_i8>,
     .setup = setup<&lut_smem_i8>,
     .launch = launch<&lut_smem_i8>,
     .teardown = teardown<&lut_smem_i8>,
@@ -172,6 +180,7 @@ static const struct assay_variant by_dp4a = {
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,
     .supports = supports<&lut_decode_dp4a>,
+    .shared_bytes = shared_bytes<&lut_decode_dp4a>,
     .setup = setup<&lut_decode_dp4a>,
     .launch = launch<&lut_decode_dp4a>,
     .teardown = teardown<&lut_decode_dp4a>,
@@ -187,7 +196,10 @@ static const struct assay_variant by_imma = {
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,
     .min_sm = 90,
+    .max_sm = 90,
+    .arch_specific = true,
     .supports = supports<&lut_decode_imma>,
+    .shared_bytes = shared_bytes<&lut_decode_imma>,
     .setup = setup<&lut_decode_imma>,
     .launch = launch<&lut_decode_imma>,
     .teardown = teardown<&lut_decode_imma>,
@@ -203,13 +215,33 @@ static const struct assay_variant by_staged = {
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,
     .min_sm = 90,
+    .max_sm = 90,
+    .arch_specific = true,
     .supports = supports<&lut_decode_imma_staged>,
+    .shared_bytes = shared_bytes<&lut_decode_imma_staged>,
     .setup = setup<&lut_decode_imma_staged>,
     .launch = launch<&lut_decode_imma_staged>,
     .teardown = teardown<&lut_decode_imma_staged>,
     .check = linear_check,
 };
 ASSAY_REGISTER_VARIANT(by_staged);
+
+static const struct assay_variant by_mma = {
+    .operation = "quantized_linear",
+    .name = "encode_mma",
+    .summary = "encode, then decode_mma: any code that fits int8",
+    .kind = ASSAY_KERNEL,
+    .place = ASSAY_CUDA,
+    .clock = ASSAY_CLOCK_DEVICE,
+    .min_sm = 80,
+    .supports = supports<&lut_decode_mma>,
+    .shared_bytes = shared_bytes<&lut_decode_mma>,
+    .setup = setup<&lut_decode_mma>,
+    .launch = launch<&lut_decode_mma>,
+    .teardown = teardown<&lut_decode_mma>,
+    .check = linear_check,
+};
+ASSAY_REGISTER_VARIANT(by_mma);
 
 static const struct assay_variant by_gemv = {
     .operation = "quantized_linear",
@@ -220,6 +252,7 @@ static const struct assay_variant by_gemv = {
     .clock = ASSAY_CLOCK_DEVICE,
     .min_sm = 80,
     .supports = supports<&lut_decode_gemv>,
+    .shared_bytes = shared_bytes<&lut_decode_gemv>,
     .setup = setup<&lut_decode_gemv>,
     .launch = launch<&lut_decode_gemv>,
     .teardown = teardown<&lut_decode_gemv>,

@@ -65,7 +65,7 @@ int lut_fetch_column_sums(const struct assay_call *call, int64_t *host);
 
 /* Variants that quantized_linear calls after its own encoding. */
 extern const struct assay_variant lut_smem_i8, lut_decode_dp4a, lut_decode_imma,
-    lut_decode_imma_staged, lut_decode_gemv;
+    lut_decode_imma_staged, lut_decode_mma, lut_decode_gemv;
 
 #ifdef __cplusplus
 }

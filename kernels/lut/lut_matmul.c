@@ -12,11 +12,13 @@
  * get the bound of an fp32 sum.
  *
  * With scaling s = beta 2^T per block, where T is the overload exponent. The terms are floats, and
- * the bound is that of a sum of K / d of them.
+ * the bound is that of a sum of K of them (kernels/product.h), of products that are themselves
+ * rounded three times (the scales' product, a block's scale, the unit).
+ *
+ * Freivalds' check decodes each operand once. Where elements are exact, so is the sum of a row.
  */
-#include <stdlib.h>
-
 #include "dims.h"
+#include "kernels/product.h"
 
 static int buffers(const struct assay_shape *shape, struct assay_buffer out[ASSAY_MAX_BUFFERS])
 {
@@ -62,34 +64,97 @@ static double worst_sum(const struct lut_geometry *geometry, const struct codebo
     return (double)geometry->blocks * codebook->norm_max * geometry->divisor * weight * weight;
 }
 
+/* One operand, to be decoded. */
+struct operand {
+    const struct lut_geometry *geometry;
+    const struct codebook *codebook;
+    struct lut_codes codes;
+    bool right;
+    const float *scale; /* [rows][blocks], or NULL */
+};
+
+/* Entries of a row; `first` is the first of a block. Signature of product_load. */
+static void load(const void *matrix, int64_t row, int64_t first, int count, double *out)
+{
+    const struct operand *operand = matrix;
+    const struct lut_geometry *geometry = operand->geometry;
+    for (int at = 0; at < count; at += geometry->d) {
+        int64_t block = (first + at) / geometry->d;
+        int point[CODEBOOK_MAX_D];
+        lut_decode_block(operand->codebook, geometry, &operand->codes, operand->right, row, block,
+                         point);
+        double scale = operand->scale ? (double)operand->scale[row * geometry->blocks + block] : 1;
+        for (int i = 0; i < geometry->d && at + i < count; i++)
+            out[at + i] = scale * point[i];
+    }
+}
+
+/* A B^T of decoded points, and what its elements are multiplied by. */
+struct decoded {
+    struct lut_geometry geometry;
+    struct operand a, b;
+    struct product product;
+    enum product_unit by; /* scales are fp32 and belong to blocks: no tensor core takes them */
+    double unit;
+    bool exact;
+};
+
+static int decoded_init(struct decoded *decoded, const struct assay_shape *shape,
+                        const void *const in[])
+{
+    const struct codebook *codebook = lut_codebook(shape);
+    struct lut_geometry *geometry = &decoded->geometry;
+    if (codebook == NULL) return -1;
+    *geometry = lut_geometry(shape);
+    decoded->a = (struct operand){
+        geometry, codebook, lut_codes(geometry, in[LUT_A], geometry->rows), false, in[LUT_SCALE_A]};
+    decoded->b =
+        (struct operand){geometry, codebook, lut_codes(geometry, in[LUT_B], geometry->columns),
+                         true, in[LUT_SCALE_B]};
+    decoded->product = (struct product){
+        geometry->rows, geometry->columns, geometry->blocks * geometry->d, load, load,
+        &decoded->a,    &decoded->b};
+    decoded->by = geometry->scaled ? PRODUCT_FP32 : PRODUCT_TENSOR;
+    decoded->unit = (double)geometry->unit / geometry->divisor;
+    decoded->exact = !geometry->scaled && worst_sum(geometry, codebook) < 0x1p24;
+    return 0;
+}
+
 static int reference(const struct assay_shape *shape, const void *const in[], int buffer,
                      int64_t begin, int64_t end, double *expected, double *bound)
 {
     (void)buffer;
-    struct lut_geometry geometry = lut_geometry(shape);
-    struct lut_codes a = lut_codes(&geometry, in[LUT_A], geometry.rows);
-    struct lut_codes b = lut_codes(&geometry, in[LUT_B], geometry.columns);
-    const struct codebook *codebook = lut_codebook(shape);
-    if (codebook == NULL) return -1;
-    bool exact = !geometry.scaled && worst_sum(&geometry, codebook) < 0x1p24;
+    struct decoded decoded;
+    if (decoded_init(&decoded, shape, in)) return -1;
+    const struct product *product = &decoded.product;
     for (int64_t at = begin; at < end; at++) {
-        int64_t row = at / geometry.columns, column = at % geometry.columns;
-        double sum = 0, magnitude = 0;
-        for (int64_t block = 0; block < geometry.blocks; block++) {
-            int x[CODEBOOK_MAX_D], y[CODEBOOK_MAX_D];
-            double scale = geometry.unit / geometry.divisor;
-            if (geometry.scaled)
-                scale *= (double)((const float *)in[LUT_SCALE_A])[row * geometry.blocks + block] *
-                         ((const float *)in[LUT_SCALE_B])[column * geometry.blocks + block];
-            lut_decode_block(codebook, &geometry, &a, false, row, block, x);
-            lut_decode_block(codebook, &geometry, &b, true, column, block, y);
-            for (int i = 0; i < geometry.d; i++) {
-                sum += scale * x[i] * y[i];
-                magnitude += scale * abs(x[i] * y[i]);
-            }
-        }
-        expected[at - begin] = exact ? sum : (double)(float)sum;
-        bound[at - begin] = exact ? 0 : ((double)geometry.k + 4) * 0x1p-23 * magnitude;
+        struct product_sum sum = {0};
+        product_add_terms(&sum, product, at / product->columns, at % product->columns);
+        double error = product_bound(decoded.by, (double)product->depth + 3, &sum);
+        expected[at - begin] = decoded.unit * sum.value;
+        bound[at - begin] = decoded.exact ? 0 : decoded.unit * error;
+    }
+    return 0;
+}
+
+static int64_t product_columns(const struct assay_shape *shape, int buffer)
+{
+    (void)buffer;
+    return shape->value[LUT_COLUMNS];
+}
+
+static int product_check(const struct assay_shape *shape, const void *const in[], int buffer,
+                         const double *sign, double *expected, double *bound)
+{
+    (void)buffer;
+    struct decoded decoded;
+    if (decoded_init(&decoded, shape, in) || product_rows(&decoded.product, sign, expected, bound))
+        return -1;
+    const struct product *product = &decoded.product;
+    for (int64_t row = 0; row < product->rows; row++) {
+        double error = product_row_bound(decoded.by, (double)product->depth + 3, 0, bound[row]);
+        expected[row] *= decoded.unit;
+        bound[row] = decoded.exact ? 0 : decoded.unit * error;
     }
     return 0;
 }
@@ -107,6 +172,8 @@ static const struct assay_operation operation = {
     .work = work,
     .reference = reference,
     .reference_cost = lut_reference_cost,
+    .product_columns = product_columns,
+    .product_check = product_check,
     .baselines = baselines,
 };
 ASSAY_REGISTER_OPERATION(operation);

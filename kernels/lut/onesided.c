@@ -12,9 +12,17 @@
 #include <stdlib.h>
 
 #include "dims.h"
+#include "kernels/product.h"
 
 /* In B's first row, so that C's first column has no numbers, and every other has. */
 static const float hard[] = {NAN, INFINITY, -INFINITY};
+
+/* No row of such a C has a sum, and row_sums.h, which leaves the column out, takes 1024 rows. More
+ * have numbers only, and Freivalds' check. */
+static bool has_hard(const struct assay_shape *shape)
+{
+    return shape->value[LUT_ROWS] <= 1024;
+}
 
 static int buffers(const struct assay_shape *shape, struct assay_buffer out[ASSAY_MAX_BUFFERS])
 {
@@ -25,7 +33,7 @@ static int buffers(const struct assay_shape *shape, struct assay_buffer out[ASSA
                                           .b = 1,
                                           .hard = hard,
                                           .hard_count = sizeof hard / sizeof *hard,
-                                          .hard_every = 32,
+                                          .hard_every = has_hard(shape) ? 32 : 0,
                                           .hard_until = geometry.k};
     out[LUT_C] = lut_entries_buffer("c", ASSAY_OUT, geometry.rows, geometry.columns);
     return 3;
@@ -75,18 +83,19 @@ static int reference(const struct assay_shape *shape, const void *const in[], in
     return 0;
 }
 
-/* The bound of an fp32 sum of K levels terms in any order, levels added first or last. The
- * sum of K |entries| of B is within 0.8 K and six standard deviations of 0.6 sqrt(K). */
-static double sum_bound(const struct assay_shape *shape)
+/* The bound of an fp32 sum of K levels terms in any order, levels added first or last
+ * (kernels/product.h): N from the largest coordinate, B's deviation of 1 and all levels. */
+static double sum_bound(const struct assay_shape *shape, double expected)
 {
     struct lut_geometry geometry = lut_geometry(shape);
     const struct codebook *codebook = lut_codebook(shape);
-    double most = 0, k = (double)geometry.k, terms = k * geometry.levels + 8;
+    double most = 0, k = (double)geometry.k;
     if (codebook == NULL) return 0;
     for (int m = 0; m < geometry.levels; m++)
         most += codebook->left_max * lut_weight(geometry.q, m);
     if (shape->value[LUT_LATTICE] == CODEBOOK_E8) most /= 2;
-    return terms * 0x1p-24 * most * (0.8 * k + 3.6 * sqrt(k));
+    return PRODUCT_SIGMAS * product_sigma(PRODUCT_FP32, k * geometry.levels + 8,
+                                          most * most * k + expected * expected);
 }
 
 /* Where B holds no number, C is NaN or infinite, by the order of its terms. */
@@ -95,7 +104,53 @@ static enum assay_match match(const struct assay_shape *shape, int buffer, doubl
 {
     (void)buffer;
     if (!isfinite(expected)) return isfinite(got) ? ASSAY_WRONG : ASSAY_EXACT;
-    return fabs(got - expected) <= sum_bound(shape) ? ASSAY_EXACT : ASSAY_WRONG;
+    return fabs(got - expected) <= sum_bound(shape, expected) ? ASSAY_EXACT : ASSAY_WRONG;
+}
+
+/* ------------------------------------------------------- Freivalds' check */
+
+struct left {
+    struct lut_geometry geometry;
+    const struct codebook *codebook;
+    struct lut_codes codes;
+    int lattice;
+};
+
+static void load_left(const void *matrix, int64_t row, int64_t first, int count, double *out)
+{
+    const struct left *left = matrix;
+    int d = left->geometry.d;
+    for (int at = 0; at < count; at += d) {
+        int point[CODEBOOK_MAX_D];
+        lut_decode_block(left->codebook, &left->geometry, &left->codes, false, row,
+                         (first + at) / d, point);
+        for (int i = 0; i < d && at + i < count; i++)
+            out[at + i] = point[i] * (double)onesided_step(left->lattice, i);
+    }
+}
+
+static int64_t product_columns(const struct assay_shape *shape, int buffer)
+{
+    (void)buffer;
+    return has_hard(shape) ? 0 : shape->value[LUT_COLUMNS];
+}
+
+static int product_check(const struct assay_shape *shape, const void *const in[], int buffer,
+                         const double *sign, double *expected, double *bound)
+{
+    (void)buffer;
+    struct left left = {
+        lut_geometry(shape), lut_codebook(shape), {0}, (int)shape->value[LUT_LATTICE]};
+    int64_t rows = left.geometry.rows, k = left.geometry.k;
+    left.codes = lut_codes(&left.geometry, in[LUT_A], rows);
+    struct product_matrix b = {ASSAY_F32, in[LUT_B], k};
+    struct product product = {rows, left.geometry.columns, k, load_left, product_load_matrix, &left,
+                              &b};
+    if (left.codebook == NULL || product_rows(&product, sign, expected, bound)) return -1;
+    for (int64_t row = 0; row < rows; row++)
+        bound[row] =
+            product_row_bound(PRODUCT_FP32, (double)(k * left.geometry.levels + 8), 0, bound[row]);
+    return 0;
 }
 
 static int launch_host(struct assay_call *call)
@@ -123,6 +178,8 @@ static const struct assay_operation operation = {
     .work = work,
     .reference = reference,
     .reference_cost = lut_reference_cost,
+    .product_columns = product_columns,
+    .product_check = product_check,
     .match = match,
     .baselines = baselines,
 };

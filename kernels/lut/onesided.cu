@@ -89,6 +89,11 @@ static __global__ void __launch_bounds__(THREADS) onesided(struct onesided_args 
     }
 }
 
+static int64_t table_bytes(const struct assay_shape *shape)
+{
+    return 2 * lut_geometry(shape).count * (int64_t)sizeof(float);
+}
+
 static const char *supports_table(const struct assay_shape *shape)
 {
     if (lut_geometry(shape).count > COUNT_MAX)
@@ -101,8 +106,7 @@ static int launch_table(struct assay_call *call)
     struct onesided_args args = args_of(call);
     dim3 grid((unsigned)args.geometry.columns,
               (unsigned)((args.geometry.rows + THREADS * EACH - 1) / (THREADS * EACH)));
-    onesided<<<grid, THREADS, 2 * (size_t)args.geometry.count * sizeof(float),
-               (cudaStream_t)call->stream>>>(args);
+    onesided<<<grid, THREADS, (size_t)table_bytes(call->shape), (cudaStream_t)call->stream>>>(args);
     return assay_launched();
 }
 
@@ -177,8 +181,7 @@ static int launch_decode(struct assay_call *call)
 static int setup_table(struct assay_call *call)
 {
     if (lut_points_setup(call)) return -1;
-    int bytes = (int)(2 * lut_geometry(call->shape).count * (int64_t)sizeof(float));
-    return cuda_allow_shared((const void *)onesided, bytes);
+    return cuda_allow_shared((const void *)onesided, table_bytes(call->shape));
 }
 
 static const struct assay_variant by_table = {
@@ -189,6 +192,7 @@ static const struct assay_variant by_table = {
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,
     .supports = supports_table,
+    .shared_bytes = table_bytes,
     .setup = setup_table,
     .launch = launch_table,
     .teardown = lut_points_teardown,

@@ -123,10 +123,12 @@ struct assay_buffer lut_codes_buffer(const struct lut_geometry *geometry, const 
                                      int64_t rows)
 {
     static const enum assay_type types[LUT_FORMATS] = {ASSAY_F32, ASSAY_I32, ASSAY_U8, ASSAY_U8};
+    /* Stored codes: a baseline decodes them once, in setup. */
     struct assay_buffer buffer = {.name = name,
                                   .role = ASSAY_IN,
                                   .type = types[geometry->format],
-                                  .fill = {.kind = ASSAY_FILL_INTEGER}};
+                                  .fill = {.kind = ASSAY_FILL_INTEGER},
+                                  .constant = true};
     buffer.count = rows * geometry->stride_bytes / (int64_t)assay_type_bytes(buffer.type);
     buffer.fill.b = (double)(geometry->count - 1);
     if (geometry->format == LUT_PACKED) {

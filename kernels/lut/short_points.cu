@@ -19,9 +19,7 @@ static const int64_t FROM = (int64_t)1 << 22;
 
 int lut_short_points_upload(const struct codebook *codebook, struct lut_points *points)
 {
-    int most;
-    if (cuda_block_shared(&most)) return -1;
-    if (most < SHORT_POINTS_BYTES) return 0;
+    if (assay_card()->shared_bytes < SHORT_POINTS_BYTES) return 0;
     unsigned char *table = (unsigned char *)malloc(SHORT_POINTS_BYTES);
     if (table == NULL) return assay_error("out of host memory for a codebook");
     for (uint32_t index = 0; index < SHORT_POINTS; index++) {
@@ -83,15 +81,9 @@ template <int M>
 static int enqueue(const struct lut_geometry *geometry, const void *data, int64_t rows,
                    const struct lut_points *points, int8_t *out, cudaStream_t stream)
 {
-    int processors;
+    int processors = assay_card()->multiprocessors;
     unsigned pieces = (unsigned)(lut_decoded_stride(geometry) / 16);
-    /* It fits: the table was uploaded. So it is not asked again at every launch. */
-    if (cuda_processors(&processors) ||
-        assay_cuda(cudaFuncSetAttribute((const void *)decode_short<M>,
-                                        cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                        SHORT_POINTS_BYTES),
-                   "shared memory of a block"))
-        return -1;
+    if (cuda_allow_shared((const void *)decode_short<M>, SHORT_POINTS_BYTES)) return -1;
     decode_short<M><<<(unsigned)processors, THREADS, SHORT_POINTS_BYTES, stream>>>(
         (const char *)data, *geometry, (unsigned)rows, pieces, (const uint4 *)points->table,
         (uint4 *)out);

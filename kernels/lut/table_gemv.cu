@@ -225,8 +225,10 @@ static __global__ void __launch_bounds__(THREADS, 1)
 
 #else
 
+/* Skipped where code is below sm_90. */
 template <int M> static __global__ void table_gemv(const __grid_constant__ table_args)
 {
+    __trap();
 }
 
 #endif
@@ -256,6 +258,11 @@ static const char *supports(const struct assay_shape *shape)
     if (gemv_table_parts(geometry.blocks) > GEMV_TABLE_PARTS)
         return "the tables of a row of A do not fit the shared memory of 8 SMs";
     return NULL;
+}
+
+static int64_t most_bytes(const struct assay_shape *)
+{
+    return shared_bytes(COLUMNS_MAX);
 }
 
 struct table_state {
@@ -335,6 +342,7 @@ static const struct assay_variant variant = {
     .clock = ASSAY_CLOCK_DEVICE,
     .min_sm = 90,
     .supports = supports,
+    .shared_bytes = most_bytes,
     .setup = setup,
     .launch = launch,
     .teardown = lut_points_teardown,

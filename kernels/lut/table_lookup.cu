@@ -15,7 +15,7 @@
 #include "kernels/cuda/device_memory.h"
 #include "table.cuh"
 
-enum { SIDE = 32, THREADS = SIDE * SIDE, SHARED_MAX = 227 * 1024 };
+enum { SIDE = 32, THREADS = SIDE * SIDE };
 
 /* One table entry, wherever the table stands. */
 template <typename Entry> struct lookup_in {
@@ -59,13 +59,6 @@ template <typename Entry> static int64_t table_bytes(const struct assay_shape *s
     return count * count * (int64_t)sizeof(Entry);
 }
 
-template <typename Entry> static const char *supports_shared(const struct assay_shape *shape)
-{
-    const char *why = lut_table_unsupported(shape);
-    if (why) return why;
-    return table_bytes<Entry>(shape) > SHARED_MAX ? "the table does not fit shared memory" : NULL;
-}
-
 template <typename Entry, bool SHARED> static int setup(struct assay_call *call)
 {
     if (SHARED && cuda_allow_shared((const void *)table_lookup<Entry, SHARED>,
@@ -80,9 +73,8 @@ template <typename Entry, bool SHARED> static int launch(struct assay_call *call
     int64_t bytes = SHARED ? table_bytes<Entry>(call->shape) : 0;
     int64_t tiles =
         (args.geometry.columns + SIDE - 1) / SIDE * ((args.geometry.rows + SIDE - 1) / SIDE);
-    int processors;
-    if (cuda_processors(&processors)) return -1;
-    int64_t resident = processors * (bytes > SHARED_MAX / 2 ? 1 : 2);
+    const struct assay_card *card = assay_card();
+    int64_t resident = card->multiprocessors * (bytes > card->shared_bytes / 2 ? 1 : 2);
     table_lookup<Entry, SHARED>
         <<<(unsigned)(tiles < resident ? tiles : resident), THREADS, (size_t)bytes,
            (cudaStream_t)call->stream>>>(args, (const Entry *)call->state);
@@ -112,7 +104,8 @@ static const struct assay_variant smem_f32 = {
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,
-    .supports = supports_shared<float>,
+    .supports = lut_table_unsupported,
+    .shared_bytes = table_bytes<float>,
     .setup = setup<float, true>,
     .launch = launch<float, true>,
     .teardown = device_memory_free,
@@ -128,7 +121,8 @@ static const struct assay_variant smem_i16 = {
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,
-    .supports = supports_shared<int16_t>,
+    .supports = lut_table_unsupported,
+    .shared_bytes = table_bytes<int16_t>,
     .setup = setup<int16_t, true>,
     .launch = launch<int16_t, true>,
     .teardown = device_memory_free,
@@ -144,7 +138,8 @@ extern const struct assay_variant lut_smem_i8 = {
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,
-    .supports = supports_shared<int8_t>,
+    .supports = lut_table_unsupported,
+    .shared_bytes = table_bytes<int8_t>,
     .setup = setup<int8_t, true>,
     .launch = launch<int8_t, true>,
     .teardown = device_memory_free,

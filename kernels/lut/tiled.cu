@@ -10,7 +10,6 @@
 #include "table.cuh"
 
 enum { SIDE = 64, EACH = 4, ACROSS = SIDE / EACH, THREADS = ACROSS * ACROSS, STEP = 16 };
-enum { SHARED_MAX = 227 * 1024 };
 
 /* Indices of STEP blocks of a side: [block and level][row], so that lanes meet in
  * no bank. */
@@ -105,13 +104,6 @@ static int64_t shared_bytes(const struct assay_shape *shape)
     return 2 * side_bytes(geometry.levels) + geometry.count * geometry.count;
 }
 
-static const char *supports(const struct assay_shape *shape)
-{
-    const char *why = lut_table_unsupported(shape);
-    if (why) return why;
-    return shared_bytes(shape) > SHARED_MAX ? "the table does not fit shared memory" : NULL;
-}
-
 static int setup(struct assay_call *call)
 {
     if (cuda_allow_shared((const void *)tiled, shared_bytes(call->shape))) return -1;
@@ -135,7 +127,8 @@ static const struct assay_variant variant = {
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,
-    .supports = supports,
+    .supports = lut_table_unsupported,
+    .shared_bytes = shared_bytes,
     .setup = setup,
     .launch = launch,
     .teardown = device_memory_free,

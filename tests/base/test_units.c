@@ -21,8 +21,8 @@ struct row {
     const char *text;
 };
 
-static void check_rows(void (*write)(char out[UNITS_MAX], double value), const struct row *rows,
-                       int count)
+static void check_rows(const char *(*write)(char out[UNITS_MAX], double value),
+                       const struct row *rows, int count)
 {
     for (int i = 0; i < count; i++) {
         char out[UNITS_MAX];
@@ -114,12 +114,12 @@ static void percents_and_ratios_have_three_digits(void **state)
     check_rows(units_ratio, ratios, COUNT(ratios));
 }
 
-static void write_ops(char out[UNITS_MAX], double value)
+static const char *write_ops(char out[UNITS_MAX], double value)
 {
-    units_ops(out, value, false);
+    return units_ops(out, value, false);
 }
 
-static void (*const writers[])(char out[UNITS_MAX], double value) = {
+static const char *(*const writers[])(char out[UNITS_MAX], double value) = {
     units_time, units_rate, write_ops, units_percent, units_ratio, units_bytes,
 };
 

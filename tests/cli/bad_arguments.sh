@@ -16,6 +16,7 @@ refused() {
 }
 check "a GPU that is not there is named" refused "cuda:99" --device cuda:99
 check "a GPU without a number is named" refused "cuda:x" --device cuda:x
+check "a limit of a card that is none" refused "cuda:0,sm=banana" --device cuda:0,sm=banana
 check "an unknown device names those there are" refused "cuda:N" --device nonsense
 check "no launch at all" refused "--launches" --launches 0
 check "half a launch" refused "--launches" --launches 1.5

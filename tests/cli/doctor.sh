@@ -17,6 +17,7 @@ check "a GPU that is not there is exit 4" exits 4 "$ASSAY" doctor --device cuda:
 check "and nothing can be measured" \
     says "Can be measured: nothing" "$ASSAY" doctor --device cuda:999
 
+check "a card's limit that is none is a usage error" exits 2 "$ASSAY" doctor --device cuda:0,sm=banana
 check "an unknown device is a usage error" exits 2 "$ASSAY" doctor --device toaster
 check "an unknown device is named" warns toaster "$ASSAY" doctor --device toaster
 check "an unknown format is a usage error" exits 2 "$ASSAY" doctor --format xml

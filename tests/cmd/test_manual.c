@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "cmd/manual.h"
+#include "cmd/help.h"
 
 /* What `text` becomes. */
 static void assert_becomes(const char *text, const char *expected)

@@ -132,8 +132,59 @@ static void a_span_longer_than_the_pair_around_it_is_stretched(void **state)
     (void)state;
     struct block_sample samples[3] = {{.time_ns = 800}, {.time_ns = 810}, {.time_ns = 805}};
     double stretched[3] = {540, 537, 541}, honest[3] = {808, 812, 809};
-    assert_true(spans_stretched(samples, stretched, 3, 2.5));
-    assert_false(spans_stretched(samples, honest, 3, 2.5));
+    assert_true(spans_stretched(samples, stretched, 3, 5, 2.5));
+    assert_false(spans_stretched(samples, honest, 3, 5, 2.5));
+}
+
+/* The same, by the number of the host's call. */
+static struct cupti_record called(struct cupti_record record, uint32_t correlation)
+{
+    record.correlation = correlation;
+    return record;
+}
+
+static void what_is_left_on_another_stream_is_charged_to_its_launch(void **state)
+{
+    (void)state;
+    struct cupti_record records[] = {
+        called(flush(1), 1),
+        called(mark(10), 2),
+        called(kernel("a", 20, 25), 3),
+        called(flush(26), 5),
+        called(kernel("b", 30, 90), 4), /* on another stream, after the next flush has begun */
+        called(mark(40), 6),
+        called(kernel("a", 50, 57), 7),
+        called(kernel("b", 100, 160), 8)};
+    struct block_sample samples[2];
+    struct code_seen code;
+    spans_deal(records, 8, 0, samples, 2, &code, hash_name);
+    assert_true(samples[0].time_ns == 70 && samples[1].time_ns == 110);
+    assert_true(samples[0].busy_ns == 65 && samples[1].busy_ns == 67);
+    assert_int_equal(code.kernels, 2);
+}
+
+/* Ids of 32 bits come round. */
+static void calls_are_told_apart_when_their_numbers_start_again(void **state)
+{
+    (void)state;
+    struct cupti_record records[] = {called(mark(10), 0xfffffffe), called(kernel("a", 20, 25), 2),
+                                     called(mark(40), 3), called(kernel("a", 50, 57), 4)};
+    struct block_sample samples[2];
+    struct code_seen code;
+    spans_deal(records, 4, 0, samples, 2, &code, hash_name);
+    assert_true(samples[0].time_ns == 5 && samples[1].time_ns == 7);
+}
+
+/* Recording adds up to half a microsecond to each of two kernels, not ninety. */
+static void a_pair_that_misses_work_elsewhere_is_no_reason_to_call_the_span_stretched(void **state)
+{
+    (void)state;
+    struct block_sample samples[1] = {{.time_ns = 100000}};
+    double pair[1] = {10000}, near[1] = {99100};
+    assert_false(spans_stretched(samples, pair, 1, 2, 2.5));
+    assert_false(spans_stretched(samples, near, 1, 2, 2.5)); /* under 1 % */
+    near[0] = 98500;
+    assert_true(spans_stretched(samples, near, 1, 2, 2.5));
 }
 
 int main(void)
@@ -148,6 +199,9 @@ int main(void)
         cmocka_unit_test(a_record_without_times_is_incomplete),
         cmocka_unit_test(the_code_s_hash_depends_on_the_kernels_and_their_order),
         cmocka_unit_test(a_span_longer_than_the_pair_around_it_is_stretched),
+        cmocka_unit_test(what_is_left_on_another_stream_is_charged_to_its_launch),
+        cmocka_unit_test(calls_are_told_apart_when_their_numbers_start_again),
+        cmocka_unit_test(a_pair_that_misses_work_elsewhere_is_no_reason_to_call_the_span_stretched),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

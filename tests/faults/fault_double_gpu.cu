@@ -115,6 +115,52 @@ static int lazy(struct assay_call *call)
     return right(call);
 }
 
+/* Nothing in every second launch. */
+static int every_second(struct assay_call *call)
+{
+    static int launches;
+    return launches++ % 2 ? 0 : right(call);
+}
+
+static int skips_a_block(struct assay_call *call)
+{
+    if (launch_range(call, 0, 40001) < 0) return -1;
+    return launch_range(call, 40001 + 32768, elements(call));
+}
+
+/* The first launch computes; the others copy what it left. */
+struct kept {
+    bool known;
+    void *y;
+};
+
+static int keep_setup(struct assay_call *call)
+{
+    struct kept *kept = (struct kept *)calloc(1, sizeof *kept);
+    if (!kept) return assay_error("no memory");
+    call->state = kept;
+    return assay_cuda(cudaMalloc(&kept->y, (size_t)elements(call) * sizeof(float)), "allocating");
+}
+
+static int computes_once(struct assay_call *call)
+{
+    struct kept *kept = (struct kept *)call->state;
+    size_t bytes = (size_t)elements(call) * sizeof(float);
+    void *y = call->buffer[FAULT_Y];
+    if (!kept->known && right(call) < 0) return -1;
+    cudaError_t error = cudaMemcpyAsync(kept->known ? y : kept->y, kept->known ? kept->y : y, bytes,
+                                        cudaMemcpyDeviceToDevice, (cudaStream_t)call->stream);
+    kept->known = true;
+    return assay_cuda(error, "copying");
+}
+
+static void keep_teardown(struct assay_call *call)
+{
+    struct kept *kept = (struct kept *)call->state;
+    if (kept) cudaFree(kept->y);
+    free(kept);
+}
+
 static int too_many_threads(struct assay_call *call)
 {
     fault_twice<<<1, 4096, 0, (cudaStream_t)call->stream>>>(NULL, NULL, 0, 0);
@@ -137,6 +183,8 @@ FAULT(underruns);
 FAULT(forgets_the_end);
 FAULT(aborts);
 FAULT(lazy);
+FAULT(every_second);
+FAULT(skips_a_block);
 FAULT(too_many_threads);
 
 static const struct assay_variant gpu_right = {.operation = "fault_double",
@@ -146,6 +194,16 @@ static const struct assay_variant gpu_right = {.operation = "fault_double",
                                                .place = ASSAY_CUDA,
                                                .launch = right};
 ASSAY_REGISTER_VARIANT(gpu_right);
+
+static const struct assay_variant gpu_computes_once = {.operation = "fault_double",
+                                                       .name = "computes_once",
+                                                       .summary = "copies an earlier answer",
+                                                       .kind = ASSAY_KERNEL,
+                                                       .place = ASSAY_CUDA,
+                                                       .setup = keep_setup,
+                                                       .launch = computes_once,
+                                                       .teardown = keep_teardown};
+ASSAY_REGISTER_VARIANT(gpu_computes_once);
 
 static const struct assay_variant gpu_hangs = {.operation = "fault_double",
                                                .name = "hangs",

@@ -29,6 +29,11 @@ step_sanitize_units() {
     done
     wait
 }
+# Suites as other cards would run them; assay-ptx: built with ARCH="80 ptx".
+step_cards() {
+    # shellcheck disable=SC2086 # a list of words
+    ASSAY_PTX=$programs/assay-ptx TMP=$(mktemp -d) bash tests/gpu/cards.sh ${SUITES:-}
+}
 # SUITES, or the smallest choice, one after the other into one database.
 step_suites() {
     for suite in ${SUITES:-ceilings int8 core}; do

@@ -11,10 +11,27 @@
 #ifdef ASSAY_HAVE_CUDA
 #include <cuda_runtime_api.h>
 
+#include "device/device.h"
+
 static inline int count_gpus(void)
 {
     int count = 0;
     return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
+}
+
+/* Set-up and tear-down of a group of tests that call kernels themselves: assay_card() is what the
+ * GPU offers while it is open. */
+static inline int open_gpu(void **state)
+{
+    const struct device_options options = {.spec = "cuda:0", .use_events = true, .flush = -1};
+    const struct device_ops *ops;
+    return device_open(&options, &ops, (struct device **)state);
+}
+
+static inline int close_gpu(void **state)
+{
+    device_cuda.close(*state);
+    return 0;
 }
 #else
 static inline int count_gpus(void)

@@ -15,7 +15,7 @@ static void a_small_output_is_checked_whole(void **state)
 {
     int64_t begin[ASSAY_CHECK_PLACES], end[ASSAY_CHECK_PLACES];
     (void)state;
-    assert_int_equal(verify_plan(1000, 1, 1000, begin, end), 1);
+    assert_int_equal(verify_plan(1000, 1, 1000, 1, begin, end), 1);
     assert_int_equal(begin[0], 0);
     assert_int_equal(end[0], 1000);
 }
@@ -24,7 +24,7 @@ static void nothing_is_checked_of_nothing(void **state)
 {
     int64_t begin[ASSAY_CHECK_PLACES], end[ASSAY_CHECK_PLACES];
     (void)state;
-    assert_int_equal(verify_plan(0, 1, 1000, begin, end), 0);
+    assert_int_equal(verify_plan(0, 1, 1000, 1, begin, end), 0);
 }
 
 /* First and last elements always, chunks in order, apart, whole runs, and about
@@ -37,7 +37,7 @@ static void a_large_output_is_checked_from_end_to_end(void **state)
     for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
         for (size_t r = 0; r < sizeof runs / sizeof *runs; r++) {
             int64_t begin[ASSAY_CHECK_PLACES], end[ASSAY_CHECK_PLACES], total = 0, budget = 1000;
-            int chunks = verify_plan(counts[c], runs[r], budget, begin, end);
+            int chunks = verify_plan(counts[c], runs[r], budget, c, begin, end);
             assert_in_range(chunks, 1, ASSAY_CHECK_PLACES);
             assert_int_equal(begin[0], 0);
             assert_int_equal(end[chunks - 1], counts[c]);
@@ -58,10 +58,23 @@ static void no_long_stretch_goes_unchecked(void **state)
 {
     int64_t begin[ASSAY_CHECK_PLACES], end[ASSAY_CHECK_PLACES], count = 200000000;
     (void)state;
-    int chunks = verify_plan(count, 1, 1 << 20, begin, end);
+    int chunks = verify_plan(count, 1, 1 << 20, 1, begin, end);
     assert_int_equal(chunks, ASSAY_CHECK_PLACES);
     for (int i = 1; i < chunks; i++)
         assert_true(begin[i] - end[i - 1] <= 2 * count / ASSAY_CHECK_PLACES);
+}
+
+/* What one run does not look at, another does. */
+static void another_seed_checks_other_places(void **state)
+{
+    int64_t begin[2][ASSAY_CHECK_PLACES], end[2][ASSAY_CHECK_PLACES];
+    int moved = 0;
+    (void)state;
+    for (int i = 0; i < 2; i++)
+        verify_plan(200000000, 1, 1 << 20, 7 + (uint64_t)i, begin[i], end[i]);
+    for (int i = 0; i < ASSAY_CHECK_PLACES; i++)
+        moved += begin[0][i] != begin[1][i];
+    assert_true(moved >= ASSAY_CHECK_PLACES * 9 / 10);
 }
 
 /* --------------------------------------------------------------- judging -- */
@@ -198,9 +211,13 @@ static void a_poisoned_output_fails(void **state)
     struct bench bench;
     (void)state;
     bench_open(&bench, 10007);
-    assert_int_equal(ask(&bench).wrong, 10007);
-    assert_int_equal(buffers_poison(&bench.buffers, POISON_LAST), 0);
-    assert_int_equal(ask(&bench).wrong, 10007);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(buffers_poison(&bench.buffers), 0);
+        struct check_result found = ask(&bench);
+        assert_int_equal(found.wrong, 10007);
+        assert_string_equal(found.reason,
+                            "10007 of 10007 elements of 'y' were not written, the first at y[0]");
+    }
     bench_close(&bench);
 }
 
@@ -215,6 +232,75 @@ static void one_wrong_element_is_found_and_named(void **state)
     assert_int_equal(found.wrong, 1);
     assert_non_null(strstr(found.reason, "y[10006] is 1, expected"));
     bench_close(&bench);
+}
+
+/* 0 to n - 1 as bf16, each within one of it: most are not the nearest. */
+static int halves_buffers(const struct assay_shape *shape,
+                          struct assay_buffer out[ASSAY_MAX_BUFFERS])
+{
+    out[0] = (struct assay_buffer){
+        .name = "y", .role = ASSAY_OUT, .type = ASSAY_BF16, .count = shape->value[0]};
+    return 1;
+}
+
+static int halves_reference(const struct assay_shape *shape, const void *const in[], int buffer,
+                            int64_t begin, int64_t end, double *expected, double *bound)
+{
+    (void)shape, (void)in, (void)buffer;
+    for (int64_t i = begin; i < end; i++) {
+        expected[i - begin] = 100 + 0.1 * (double)(i % 4);
+        bound[i - begin] = 1;
+    }
+    return 0;
+}
+
+static double halves_rms(const struct assay_shape *shape)
+{
+    return shape->value[0] == 1000 ? 0.2 : 0;
+}
+
+static const struct assay_operation halves = {.name = "halves",
+                                              .dims = {{.name = "n"}},
+                                              .buffers = halves_buffers,
+                                              .reference = halves_reference,
+                                              .tolerance = {.near_share = 0.4},
+                                              .rms = halves_rms};
+
+/* What is said of an output of 100, `off` of which in a hundred are 100.5 instead. */
+static struct check_result ask_halves(int64_t n, int off)
+{
+    struct bench bench;
+    struct device_options options = {.spec = "host"};
+    memset(&bench, 0, sizeof bench);
+    bench.shape = (struct assay_shape){&halves, {n}};
+    assert_int_equal(device_open(&options, &bench.ops, &bench.device), 0);
+    assert_int_equal(buffers_init(&bench.buffers, bench.ops, bench.device, &bench.shape, 7), 0);
+    assert_int_equal(verifier_init(&bench.verifier, &bench.buffers), 0);
+    for (int64_t i = 0; i < n; i++)
+        assay_store(ASSAY_BF16, bench.buffers.data[0], i, i % 100 < off ? 100.5 : 100);
+    struct check_result found = ask(&bench);
+    bench_close(&bench);
+    return found;
+}
+
+static void an_output_of_16_bits_is_mostly_the_nearest(void **state)
+{
+    (void)state;
+    /* 100.3 is nearest to 100.5: a quarter of an output of 100 is not. */
+    assert_string_equal(ask_halves(999, 0).reason, "");
+    assert_true(fabs(ask_halves(999, 0).near_share - 0.25) < 0.01);
+    assert_non_null(strstr(ask_halves(999, 60).reason, "differ by a rounding"));
+}
+
+static void many_errors_within_the_bound_of_one_are_found(void **state)
+{
+    (void)state;
+    struct check_result found = ask_halves(1000, 0);
+    assert_string_equal(found.reason, "");
+    assert_true(fabs(found.rms - sqrt((0.01 + 0.04 + 0.09) / 4)) < 1e-6);
+    found = ask_halves(1000, 40);
+    assert_int_equal(found.wrong, 0);
+    assert_non_null(strstr(found.reason, "root mean square of the errors is 0.274"));
 }
 
 /* A check whose copy to the output is under way when it returns, as a small one to a GPU
@@ -308,6 +394,7 @@ int main(void)
         cmocka_unit_test(nothing_is_checked_of_nothing),
         cmocka_unit_test(a_large_output_is_checked_from_end_to_end),
         cmocka_unit_test(no_long_stretch_goes_unchecked),
+        cmocka_unit_test(another_seed_checks_other_places),
         cmocka_unit_test(a_value_within_the_tolerance_is_right),
         cmocka_unit_test(an_element_s_own_bound_comes_before_the_tolerance),
         cmocka_unit_test(nan_is_right_only_where_nan_is_expected),
@@ -316,6 +403,8 @@ int main(void)
         cmocka_unit_test(a_right_output_passes),
         cmocka_unit_test(a_poisoned_output_fails),
         cmocka_unit_test(one_wrong_element_is_found_and_named),
+        cmocka_unit_test(an_output_of_16_bits_is_mostly_the_nearest),
+        cmocka_unit_test(many_errors_within_the_bound_of_one_are_found),
         cmocka_unit_test(what_a_check_copies_has_landed_before_it_is_judged),
         cmocka_unit_test(untouched_guards_are_intact),
         cmocka_unit_test(a_byte_outside_a_buffer_is_found_and_mended),

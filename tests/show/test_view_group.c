@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "show/view_group.h"
+#include "show/view.h"
 
 enum { CASES = 12 };
 

@@ -165,8 +165,8 @@ static void a_range_is_widened_by_a_tenth_of_its_distance_from_1(void **state)
     (void)state;
     assert_int_equal(judged(7, 8, 6.41, 6.4, 6.5), CLAIM_HOLDS);
     assert_int_equal(judged(7, 8, 8.69, 8.6, 8.7), CLAIM_HOLDS);
-    assert_int_equal(judged(7, 8, 6.39, 6.3, 6.4), CLAIM_IN_DIRECTION);
-    assert_int_equal(judged(7, 8, 8.71, 8.7, 8.8), CLAIM_IN_DIRECTION);
+    assert_int_equal(judged(7, 8, 6.39, 6.3, 6.4), CLAIM_NEAR);
+    assert_int_equal(judged(7, 8, 8.71, 8.7, 8.8), CLAIM_NEAR);
     assert_int_equal(judged(1, 1.1, 0.996, 0.99, 1.0), CLAIM_HOLDS);
 }
 
@@ -176,6 +176,17 @@ static void the_claimed_side_of_1_is_the_direction(void **state)
     assert_int_equal(judged(6, 6, 1.02, 1.01, 1.03), CLAIM_IN_DIRECTION);
     assert_int_equal(judged(6, 6, 60, 50, 70), CLAIM_IN_DIRECTION);
     assert_int_equal(judged(1, 1.1, 1.3, 1.2, 1.4), CLAIM_IN_DIRECTION);
+}
+
+static void half_or_twice_the_effect_is_near_the_claim(void **state)
+{
+    (void)state;
+    assert_int_equal(judged(6, 6, 3.5, 3.4, 3.6), CLAIM_NEAR);
+    assert_int_equal(judged(6, 6, 3.4, 3.3, 3.5), CLAIM_IN_DIRECTION);
+    assert_int_equal(judged(6, 6, 11, 10, 12), CLAIM_NEAR);
+    assert_int_equal(judged(6, 6, 11.1, 11, 12), CLAIM_IN_DIRECTION);
+    assert_int_equal(judged(1, 1.1, 1.19, 1.18, 1.2), CLAIM_NEAR);
+    assert_int_equal(judged(6, 6, 3.5, 0.9, 4), CLAIM_FAILS);
 }
 
 static void no_difference_and_at_most_claim_no_side(void **state)
@@ -237,6 +248,8 @@ static void without_a_figure_nothing_is_measured(void **state)
     assert_int_equal(judged(6, 6, NAN, NAN, NAN), CLAIM_UNMEASURED);
     struct claim claim = {.rule = RULE_NONE};
     assert_int_equal(claim_judge(&claim, (struct interval){2, 2, 2}), CLAIM_INCOMPARABLE);
+    claim.awaits = true; /* a pair, not a judgement */
+    assert_int_equal(claim_judge(&claim, (struct interval){2, 2, 2}), CLAIM_UNMEASURED);
 }
 
 /* ----------------------------------------------------------------- ledger -- */
@@ -391,6 +404,7 @@ int main(void)
         cmocka_unit_test(a_figure_inside_the_range_holds),
         cmocka_unit_test(a_range_is_widened_by_a_tenth_of_its_distance_from_1),
         cmocka_unit_test(the_claimed_side_of_1_is_the_direction),
+        cmocka_unit_test(half_or_twice_the_effect_is_near_the_claim),
         cmocka_unit_test(no_difference_and_at_most_claim_no_side),
         cmocka_unit_test(both_ends_of_a_range_have_the_figures_unit),
         cmocka_unit_test(no_difference_and_the_other_direction_do_not_hold),

@@ -119,7 +119,8 @@ static void only_variants_of_the_device_are_taken(void **state)
     expect_variants(&plan.groups[0], "plain library fast wide");
     plan_release(&plan);
     struct device_info new_gpu = fake_cuda;
-    new_gpu.compute_capability = 90;
+    new_gpu.compute_capability = new_gpu.card.sm = 90;
+    new_gpu.card.arch_specific = true;
     plan = make(text, &new_gpu, &whole);
     expect_variants(&plan.groups[0], "fast tma");
     plan_release(&plan);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "device/cuda/check_cuda.h"
 #include "device/cuda/cupti.h"
 #include "device/cuda/device_cuda.h"
 #include "device/cuda/device_kernels.h"
@@ -29,19 +30,6 @@ static void lose(struct device *device, const char *what)
 
 /* --------------------------------------------------------------- opening -- */
 
-static int parse_index(const char *spec, int *index)
-{
-    *index = 0;
-    const char *colon = strchr(spec, ':');
-    if (colon == NULL) return 0;
-    char *end;
-    long value = strtol(colon + 1, &end, 10);
-    if (end == colon + 1 || *end || value < 0 || value > 1024)
-        return assay_error("there is no device '%s' (cuda:N, N from 0)", spec);
-    *index = (int)value;
-    return 0;
-}
-
 /* CUDA has the same error for a driver that is too old and for a missing one, which has
  * version 0. */
 static const char *no_gpu_text(cudaError_t error)
@@ -57,16 +45,15 @@ static const char *no_gpu_text(cudaError_t error)
 static int choose(struct device *device, const char *spec)
 {
     int count = 0;
-    if (parse_index(spec, &device->index) < 0) return -1;
     cudaError_t error = cudaGetDeviceCount(&count);
     if (error == cudaErrorInsufficientDriver || error == cudaErrorNoDevice || count == 0)
         return assay_error("device '%s': no usable GPU: %s", spec, no_gpu_text(error));
     if (cuda_check(error, "asking for the GPUs") < 0) return -1;
-    if (device->index >= count)
+    if (device->spec.index >= count)
         return assay_error("there is no device '%s': this machine has %d GPU%s", spec, count,
                            count == 1 ? "" : "s");
-    if (cuda_check(cudaSetDevice(device->index), "choosing the GPU") < 0) return -1;
-    return cuda_check(cudaGetDeviceProperties(&device->properties, device->index),
+    if (cuda_check(cudaSetDevice(device->spec.index), "choosing the GPU") < 0) return -1;
+    return cuda_check(cudaGetDeviceProperties(&device->properties, device->spec.index),
                       "asking for the GPU's properties");
 }
 
@@ -92,11 +79,40 @@ static int make_resources(struct device *device)
     if (cuda_check(cudaMalloc((void **)&device->sum, sizeof *device->sum), "allocating") < 0 ||
         cuda_check(cudaMalloc((void **)&device->hard, MAX_HARD * sizeof(float)), "allocating") <
             0 ||
+        cuda_check(cudaMalloc(&device->found, FOUND_BYTES), "allocating") < 0 ||
         cuda_check(cudaMalloc(&device->flush, device->flush_bytes), "allocating the flush buffer") <
             0)
         return -1;
     return cuda_check(cudaMemset(device->flush, 1, device->flush_bytes),
                       "setting the flush buffer");
+}
+
+static int compute_capability(const struct device *device)
+{
+    return 10 * device->properties.major + device->properties.minor;
+}
+
+/* The first launch: the driver chooses from the builds in this program. */
+static int find_card(struct device *device)
+{
+    const struct cudaDeviceProp *properties = &device->properties;
+    struct loaded_code code;
+    _Static_assert(sizeof code == sizeof *device->sum, "it is returned through `sum`");
+    if (kernel_code(NULL, (struct loaded_code *)device->sum) < 0) return -1;
+    if (cuda_check(cudaMemcpy(&code, device->sum, sizeof code, cudaMemcpyDeviceToHost),
+                   "asking for the loaded code") < 0)
+        return -1;
+    device->card = (struct assay_card){
+        .sm = code.sm,
+        .arch_specific = code.arch_specific,
+        .multiprocessors = properties->multiProcessorCount,
+        .shared_bytes = (int64_t)properties->sharedMemPerBlockOptin,
+        .shared_sm_bytes = (int64_t)properties->sharedMemPerMultiprocessor,
+        .l2_bytes = properties->l2CacheSize,
+    };
+    if (card_limit(&device->card, compute_capability(device), &device->spec) < 0) return -1;
+    card_show(&device->card);
+    return 0;
 }
 
 static void cuda_close(struct device *device)
@@ -108,6 +124,7 @@ static void cuda_close(struct device *device)
     cudaFree(device->flush);
     cudaFree(device->sum);
     cudaFree(device->hard);
+    cudaFree(device->found);
     if (device->stream) cudaStreamDestroy(device->stream);
     if (device->cupti) cupti_close();
     if (device->nvml) nvml_close();
@@ -131,8 +148,11 @@ static int cuda_open(const struct device_options *options, struct device **out)
 {
     if (options->flush == FLUSH_LINES)
         return assay_error("a GPU's cache is flushed by read or write: it evicts no single lines");
+    struct card_spec spec;
+    if (card_spec_parse(options->spec, &spec) < 0) return -1;
     struct device *device = calloc(1, sizeof *device);
     if (device == NULL) return assay_error("out of memory for the device");
+    device->spec = spec;
     device->event_floor_ns = device->kernel_floor_ns = NAN;
     device->flush_by_write = options->flush == FLUSH_WRITE;
 
@@ -145,7 +165,7 @@ static int cuda_open(const struct device_options *options, struct device **out)
     uuid_text(&device->properties, uuid);
     device->nvml = nvml_open(uuid) == 0;
     if (!device->nvml) lose(device, "clocks, power, energy (NVML)");
-    if (make_resources(device) < 0) goto fail;
+    if (make_resources(device) < 0 || find_card(device) < 0) goto fail;
     if (open_clock(device) < 0) goto fail;
     if (options->try_counters && cuda_try_counters(device) < 0) lose(device, "hardware counters");
     *out = device;
@@ -161,19 +181,31 @@ static void version_text(int version, char out[RESULT_MAX_PROPERTY])
     snprintf(out, RESULT_MAX_PROPERTY, "%d.%d", version / 1000, version % 1000 / 10);
 }
 
+/* A limited card has a name of its own: its runs are never taken for those of the real one. */
+static void describe_limits(const struct device *device, struct device_info *info)
+{
+    const struct cudaDeviceProp *properties = &device->properties;
+    char limits[RESULT_MAX_PROPERTY / 2];
+    card_limits_text(&device->spec, limits, sizeof limits);
+    info->card = device->card;
+    info->compute_capability = device->spec.sm ? device->spec.sm : compute_capability(device);
+    snprintf(info->spec, sizeof info->spec, "cuda:%d%s%s", device->spec.index, *limits ? "," : "",
+             limits);
+    snprintf(info->name, sizeof info->name, "%.60s%s%s", properties->name,
+             *limits ? " limited to " : "", limits);
+}
+
 static void cuda_describe(struct device *device, struct device_info *info)
 {
     const struct cudaDeviceProp *properties = &device->properties;
     memset(info, 0, sizeof *info);
     info->place = ASSAY_CUDA;
-    snprintf(info->spec, sizeof info->spec, "cuda:%d", device->index);
-    snprintf(info->name, sizeof info->name, "%s", properties->name);
+    describe_limits(device, info);
     uuid_text(properties, info->uuid);
     snprintf(info->lost, sizeof info->lost, "%s", device->lost);
     int version = 0;
     if (cudaDriverGetVersion(&version) == cudaSuccess) version_text(version, info->driver);
     if (cudaRuntimeGetVersion(&version) == cudaSuccess) version_text(version, info->runtime);
-    info->compute_capability = 10 * properties->major + properties->minor;
     info->multiprocessors = properties->multiProcessorCount;
     info->l1_bytes = (int64_t)properties->sharedMemPerMultiprocessor;
     info->cache_bytes = properties->l2CacheSize;
@@ -281,6 +313,11 @@ const struct device_ops device_cuda = {
     .to_host = cuda_to_host,
     .from_host = cuda_from_host,
     .set = cuda_set,
+    .poison = cuda_poison,
+    .unwritten = cuda_unwritten,
+    .copy = cuda_copy,
+    .differ = cuda_differ,
+    .signed_sums = cuda_signed_sums,
     .fill = cuda_fill,
     .checksum = cuda_checksum,
     .now_s = device_wall_s,

@@ -6,15 +6,21 @@
 
 #include <cuda_runtime_api.h>
 
+#include "case/card.h"
 #include "device/device.h"
 
-enum { MAX_BLOCK = 64 }; /* samples per block, and event pairs allocated */
+enum {
+    MAX_BLOCK = 64,     /* samples per block, and event pairs allocated */
+    FOUND_BYTES = 8192, /* of device->found */
+};
 
 struct device {
-    int index;
+    struct card_spec spec;
+    struct assay_card card; /* what it shows, within the limits of `spec` */
     bool cupti, nvml;
     bool recording;      /* CUPTI is recording now */
     bool flush_by_write; /* --flush write */
+    bool persists;       /* a variant has set L2 lines aside for persisting accesses */
     struct cudaDeviceProp properties;
     cudaStream_t stream;
     cudaEvent_t before[MAX_BLOCK], after[MAX_BLOCK];
@@ -22,6 +28,7 @@ struct device {
     size_t flush_bytes;
     uint64_t *sum; /* for checksums; on the device */
     float *hard;   /* for fills; on the device */
+    void *found;   /* what the checks of whole outputs find; on the device */
     double event_floor_ns, kernel_floor_ns;
     double worked_s; /* when the GPU was last busy for some time */
     int launches;    /* launches of the variant in the current block */

@@ -20,6 +20,19 @@ extern "C" __global__ void assay_empty(void)
 {
 }
 
+/* Which of the builds in this program the driver loaded: only its own compile knows. */
+extern "C" __global__ void assay_code(struct loaded_code *code)
+{
+#ifdef __CUDA_ARCH__
+    code->sm = __CUDA_ARCH__ / 10;
+#endif
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    code->arch_specific = 1;
+#else
+    code->arch_specific = 0;
+#endif
+}
+
 /* `sink` is never written, because the bytes of the buffer (all 1) never sum to that value.
  * The compiler cannot know this, so it keeps the reads. */
 extern "C" __global__ void assay_flush_read(const uint4 *__restrict__ buffer, size_t count,
@@ -116,6 +129,15 @@ extern "C" int kernel_hold(void *stream, double ns)
 {
     assay_hold<<<1, 1, 0, (cudaStream_t)stream>>>((unsigned long long)ns);
     return assay_launched();
+}
+
+extern "C" int kernel_code(void *stream, struct loaded_code *code)
+{
+    assay_code<<<1, 1, 0, (cudaStream_t)stream>>>(code);
+    cudaError_t error = cudaGetLastError();
+    if (error == cudaErrorNoKernelImageForDevice)
+        return assay_error("this program has no code for this GPU: build it with make ARCH=");
+    return assay_cuda(error, "launch");
 }
 
 extern "C" int kernel_empty(void *stream)

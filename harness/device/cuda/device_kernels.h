@@ -19,6 +19,13 @@ extern "C" {
  * mark after which the records of a sample begin. */
 int kernel_hold(void *stream, double ns);
 
+/* Write what the loaded code is to *code, in device memory. */
+struct loaded_code {
+    int sm;            /* compute capability x 10 that it was compiled for */
+    int arch_specific; /* 1: for sm_90a */
+};
+int kernel_code(void *stream, struct loaded_code *code);
+
 /* An empty kernel: the shortest time that can be measured. */
 int kernel_empty(void *stream);
 

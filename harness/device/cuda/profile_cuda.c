@@ -148,7 +148,7 @@ static int count_launches(struct device *device, const struct block *block,
     int passes = 0;
     for (int i = 0; i < profile->counter_count; i++)
         names[i] = profile->counter[i];
-    if (counters_open(&counters, names, profile->counter_count, device->index, counted->range,
+    if (counters_open(&counters, names, profile->counter_count, device->spec.index, counted->range,
                       counted->kernels) < 0)
         return 1;
     char unknown[ASSAY_MAX_REASON / 2];
@@ -202,7 +202,7 @@ int cuda_try_counters(struct device *device)
     const char *const name = COUNTER_TIME;
     struct counters *counters;
     if (need_records(device) < 0 || cuda_record(device, false) < 0 ||
-        counters_open(&counters, &name, 1, device->index, COUNTERS_WHOLE_LAUNCH, 1) < 0)
+        counters_open(&counters, &name, 1, device->spec.index, COUNTERS_WHOLE_LAUNCH, 1) < 0)
         return -1;
     counters_close(counters);
     return 0;

@@ -32,6 +32,31 @@ int cuda_flush(struct device *device)
     return kernel_flush_read(device->stream, device->flush, device->flush_bytes, device->sum);
 }
 
+/* Whether a variant has set L2 lines aside for accesses that persist. A flush would not evict
+ * them. */
+static void ask_persisting(struct device *device)
+{
+    size_t bytes = 0;
+    cudaError_t error = cudaDeviceGetLimit(&bytes, cudaLimitPersistingL2CacheSize);
+    if (error != cudaSuccess) cudaGetLastError(); /* a GPU that has none */
+    device->persists = error == cudaSuccess && bytes > 0;
+}
+
+/* Evict everything from L2 before a cold sample. Persisting lines become normal ones when the
+ * call returns, so the launch before must have ended. */
+static int make_cold(struct device *device)
+{
+    if (!device->persists) return cuda_flush(device);
+    cudaStreamAttrValue none = {.accessPolicyWindow = {.num_bytes = 0}};
+    if (cuda_synchronize(device) < 0) return -1;
+    if (cuda_check(
+            cudaStreamSetAttribute(device->stream, cudaStreamAttributeAccessPolicyWindow, &none),
+            "clearing the access policy window") < 0 ||
+        cuda_check(cudaCtxResetPersistingL2Cache(), "resetting persisting lines of L2") < 0)
+        return -1;
+    return cuda_flush(device);
+}
+
 /* Keep the GPU busy until two readings of the SM clock agree. A GPU that was busy a moment
  * ago is already warm. */
 int cuda_warm_up(struct device *device)
@@ -65,7 +90,7 @@ static int launch(struct device *device, const struct block *block)
 /* Enqueue one sample, after its mark. */
 static int enqueue(struct device *device, const struct block *block, int i)
 {
-    if (block->temperature == ASSAY_COLD && cuda_flush(device) < 0) return -1;
+    if (block->temperature == ASSAY_COLD && make_cold(device) < 0) return -1;
     if (kernel_hold(device->stream, block->hold_ns) < 0) return -1;
     if (cuda_check(cudaEventRecord(device->before[i], device->stream), "recording an event") < 0)
         return -1;
@@ -79,7 +104,7 @@ static int enqueue(struct device *device, const struct block *block, int i)
 /* Measure one launch by the host clock, from the call to the completed synchronisation. */
 static int wall_sample(struct device *device, const struct block *block, double *wall_ns)
 {
-    if (block->temperature == ASSAY_COLD && cuda_flush(device) < 0) return -1;
+    if (block->temperature == ASSAY_COLD && make_cold(device) < 0) return -1;
     if (kernel_hold(device->stream, 0) < 0) return -1;
     if (cuda_synchronize(device) < 0) return -1;
     double start = clock_ns();
@@ -140,7 +165,7 @@ static int unstretch(struct device *device, const struct block *block, struct bl
 {
     double overhead_ns = device->event_floor_ns - device->kernel_floor_ns;
     if (cuda_record(device, false) < 0 || run_block(device, block, event_ns) < 0) return -1;
-    code->stretched = spans_stretched(out, event_ns, block->count, overhead_ns);
+    code->stretched = spans_stretched(out, event_ns, block->count, code->kernels, overhead_ns);
     for (int i = 0; code->stretched && i < block->count; i++)
         out[i].time_ns = event_ns[i] - overhead_ns;
     return 0;
@@ -195,6 +220,7 @@ int cuda_sample(struct device *device, const struct block *block, struct block_s
     if (code->kernels <= 0) code_seen_clear(code);
     *totals = (struct block_totals){.wall_ns = NAN};
     device->launches = 0;
+    ask_persisting(device);
     int status;
     if (block->variant->clock == ASSAY_CLOCK_WALL) {
         status = sample_wall_clock(device, block, out, code);
@@ -207,25 +233,6 @@ int cuda_sample(struct device *device, const struct block *block, struct block_s
     totals->launches = device->launches;
     device->worked_s = clock_s();
     return status;
-}
-
-int cuda_energy(struct device *device, const struct block *block, double ns, int *launches,
-                double *energy_mj)
-{
-    struct device_state before, after;
-    *launches = 0;
-    *energy_mj = NAN;
-    nvml_state(&before);
-    if (isnan(before.energy_mj)) return 0;
-    double start = clock_ns();
-    do {
-        for (int i = 0; i < 32; i++, ++*launches)
-            if (block->variant->launch(block->call) < 0) return -1;
-        if (cuda_synchronize(device) < 0) return -1;
-    } while (clock_ns() - start < ns);
-    nvml_state(&after);
-    *energy_mj = after.energy_mj - before.energy_mj;
-    return 0;
 }
 
 /* ---------------------------------------------------------------- floors -- */

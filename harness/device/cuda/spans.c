@@ -7,7 +7,11 @@
 #include "device/cuda/device_kernels.h"
 #include "device/cuda/spans.h"
 
-enum { MAX_SAMPLES = 64 };
+enum {
+    MAX_SAMPLES = 64,
+    MAX_OWN = 4 * MAX_SAMPLES, /* marks and flushes of a block */
+    RECORDING_NS = 1000,       /* more than recording adds to an activity, which is up to 500 */
+};
 
 static bool is_kernel(const struct cupti_record *record, const char *name)
 {
@@ -78,34 +82,66 @@ static void see_code(const struct cupti_record *record, struct span *span, struc
     code->local_bytes = record->local_bytes;
 }
 
+/* Whether call `a` came after call `b`; the ids wrap around. */
+static bool is_later(const struct cupti_record *a, const struct cupti_record *b)
+{
+    return (int32_t)(a->correlation - b->correlation) > 0;
+}
+
+/* The harness's own records, in order of start, which is that of their calls. */
+struct own {
+    int count, marks;
+    int at[MAX_OWN];   /* index of the record */
+    int mark[MAX_OWN]; /* number of the mark, -1 for a flush */
+};
+
+/* False if there are more than a block has. */
+static bool find_own(const struct cupti_record *records, int count, struct own *own)
+{
+    own->count = own->marks = 0;
+    for (int i = 0; i < count; i++) {
+        if (!is_mark(&records[i]) && !is_flush(&records[i])) continue;
+        if (own->count == MAX_OWN) return false;
+        own->at[own->count] = i;
+        own->mark[own->count++] = is_mark(&records[i]) ? own->marks++ : -1;
+    }
+    return true;
+}
+
+/* The sample that a record belongs to; -1: none. */
+static int sample_of(const struct cupti_record *records, int at, const struct own *own)
+{
+    int sample = -1;
+    for (int i = 0; i < own->count; i++) {
+        const struct cupti_record *before = &records[own->at[i]];
+        if (own->at[i] == at) return -1;
+        bool known = records[at].correlation != 0;
+        if (known ? is_later(&records[at], before) : own->at[i] < at) sample = own->mark[i];
+    }
+    return sample;
+}
+
 void spans_deal(const struct cupti_record *records, int count, int lost, struct block_sample *out,
                 int samples, struct code_seen *code,
                 void (*hash)(const char *, char[RESULT_MAX_HASH]))
 {
-    struct span span = {0};
-    bool inside = false;
-    int sample = -1;
-    for (int i = 0; i <= count; i++) {
-        bool end = i == count || is_mark(&records[i]) || is_flush(&records[i]);
-        if (end && inside && sample < samples) out[sample] = span_sample(&span);
-        if (end) inside = false;
-        if (i == count) break;
-        if (is_mark(&records[i])) {
-            memset(&span, 0, sizeof span);
-            inside = true;
-            sample++;
-        } else if (inside && sample < samples) {
-            span_add(&span, &records[i]);
-            if (sample == 0) see_code(&records[i], &span, code, hash);
-        }
+    struct span spans[MAX_SAMPLES] = {0};
+    struct own own;
+    bool complete = find_own(records, count, &own) && lost == 0 && samples <= MAX_SAMPLES &&
+                    own.marks >= samples;
+    for (int i = 0; complete && i < count; i++) {
+        int sample = sample_of(records, i, &own);
+        if (sample < 0 || sample >= samples) continue;
+        span_add(&spans[sample], &records[i]);
+        if (sample == 0) see_code(&records[i], &spans[0], code, hash);
     }
-    if (lost == 0 && sample + 1 >= samples) return;
     for (int i = 0; i < samples; i++)
-        out[i] = (struct block_sample){NAN, NAN, NAN, MARK_INCOMPLETE};
+        out[i] = complete ? span_sample(&spans[i])
+                          : (struct block_sample){NAN, NAN, NAN, MARK_INCOMPLETE};
 }
 
 bool spans_stretched(const struct block_sample *samples, const double *event_ns, int count,
-                     double event_overhead_ns)
+                     int activities, double event_overhead_ns)
 {
     double span[MAX_SAMPLES], pair[MAX_SAMPLES];
     int n = 0;
@@ -114,5 +150,7 @@ bool spans_stretched(const struct block_sample *samples, const double *event_ns,
         span[n] = samples[i].time_ns;
         pair[n++] = event_ns[i] - event_overhead_ns;
     }
-    return n > 0 && stats_median(pair, n) < 0.99 * stats_median(span, n);
+    if (n == 0) return false;
+    double pair_ns = stats_median(pair, n), span_ns = stats_median(span, n);
+    return pair_ns < 0.99 * span_ns && span_ns - pair_ns <= RECORDING_NS * activities;
 }

@@ -16,6 +16,7 @@
 #include "device/device.h"
 #include "device/host/cache_lines.h"
 #include "device/host/host_cache.h"
+#include "device/host/host_check.h"
 #include "device/host/host_memory.h"
 #include "device/nvtx.h"
 
@@ -248,6 +249,11 @@ const struct device_ops device_host = {
     .to_host = host_memory_copy,
     .from_host = host_memory_copy,
     .set = host_memory_set,
+    .poison = host_check_poison,
+    .unwritten = host_check_unwritten,
+    .copy = host_memory_copy,
+    .differ = host_check_differ,
+    .signed_sums = host_check_signed_sums,
     .fill = host_memory_fill,
     .checksum = host_memory_checksum,
     .now_s = device_wall_s,

@@ -12,6 +12,7 @@
 #include "case/registry.h"
 #include "case/shape.h"
 #include "device/device.h"
+#include "device/host/host_check.h"
 #include "device/host/host_memory.h"
 #include "device/measure_request.h"
 #include "device/sim/sim_model.h"
@@ -273,6 +274,11 @@ const struct device_ops device_sim = {
     .to_host = host_memory_copy,
     .from_host = host_memory_copy,
     .set = host_memory_set,
+    .poison = host_check_poison,
+    .unwritten = host_check_unwritten,
+    .copy = host_memory_copy,
+    .differ = host_check_differ,
+    .signed_sums = host_check_signed_sums,
     .fill = host_memory_fill,
     .checksum = host_memory_checksum,
     .stage = sim_stage,

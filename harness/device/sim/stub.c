@@ -69,6 +69,8 @@ struct assay_operation stub_operation(const struct assay_operation *operation)
     other.reference = double_reference;
     other.reference_cost = NULL;
     other.reference_run = NULL;
+    other.product_columns = NULL;
+    other.product_check = NULL;
     other.tolerance = (struct assay_tolerance){0};
     other.match = NULL;
     other.quality = NULL;

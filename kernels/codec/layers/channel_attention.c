@@ -8,13 +8,21 @@
  * Bytes per number: 4 read, 4 written. Operations: 2 per number, and 4 * channels * channels / 4
  * per leaf.
  *
- * Bound: all sums are of fp32 in any order. 2^-18 of what a sum's magnitudes add up to is
- * allowed, carried through the gate, whose slope is a quarter at most.
+ * x is about 0 and s large, so that each hidden unit is on in about half of the leaves: one that is
+ * off in all of them could be left out.
+ *
+ * Bound: errors of either sign add up by their squares (Higham and Mary, "A new approach to
+ * probabilistic rounding error analysis", SIAM J. Sci. Comput. 41, 2019). A sum of n fp32 terms in
+ * any order is off by at most 4 sqrt(n) u, u = 2^-24, of the root of the sum of their squares; each
+ * error of a term is carried with its weight, and through the gate with a slope of a quarter at
+ * most. The gate and the product are off by 8 u of the result.
  */
 #include <math.h>
 #include <stdlib.h>
 
 #include "channel_attention.h"
+
+#define UNIT 0x1p-24
 
 static const char *supports(const struct assay_shape *shape)
 {
@@ -28,15 +36,20 @@ static int buffers(const struct assay_shape *shape, struct assay_buffer out[ASSA
     const int64_t hidden = channels / ATTENTION_SQUEEZE;
     const int64_t count =
         shape->value[ATTENTION_LEAVES] * channels * shape->value[ATTENTION_VOXELS];
-    const struct assay_fill normal = {.kind = ASSAY_FILL_NORMAL, .a = 0.5, .b = 1.0};
-    const struct assay_fill into = {.kind = ASSAY_FILL_NORMAL, .b = sqrt(2.0 / (double)channels)};
+    const struct assay_fill normal = {.kind = ASSAY_FILL_NORMAL, .b = 1.0};
+    const struct assay_fill into = {.kind = ASSAY_FILL_NORMAL,
+                                    .b = 4 * sqrt(2.0 / (double)channels)};
     const struct assay_fill back = {.kind = ASSAY_FILL_NORMAL, .b = sqrt(2.0 / (double)hidden)};
     const struct assay_fill bias = {.kind = ASSAY_FILL_NORMAL, .b = 0.1};
     out[ATTENTION_X] = (struct assay_buffer){"x", ASSAY_IN, ASSAY_F32, count, normal};
-    out[ATTENTION_S] = (struct assay_buffer){"s", ASSAY_IN, ASSAY_F32, channels * hidden, into};
-    out[ATTENTION_S_BIAS] = (struct assay_buffer){"s_bias", ASSAY_IN, ASSAY_F32, hidden, bias};
-    out[ATTENTION_E] = (struct assay_buffer){"e", ASSAY_IN, ASSAY_F32, channels * hidden, back};
-    out[ATTENTION_E_BIAS] = (struct assay_buffer){"e_bias", ASSAY_IN, ASSAY_F32, channels, bias};
+    out[ATTENTION_S] =
+        (struct assay_buffer){"s", ASSAY_IN, ASSAY_F32, channels * hidden, into, .constant = true};
+    out[ATTENTION_S_BIAS] =
+        (struct assay_buffer){"s_bias", ASSAY_IN, ASSAY_F32, hidden, bias, .constant = true};
+    out[ATTENTION_E] =
+        (struct assay_buffer){"e", ASSAY_IN, ASSAY_F32, channels * hidden, back, .constant = true};
+    out[ATTENTION_E_BIAS] =
+        (struct assay_buffer){"e_bias", ASSAY_IN, ASSAY_F32, channels, bias, .constant = true};
     out[ATTENTION_Y] =
         (struct assay_buffer){.name = "y", .role = ASSAY_OUT, .type = ASSAY_F32, .count = count};
     return 6;
@@ -56,38 +69,49 @@ static struct assay_work work(const struct assay_shape *shape)
     return work;
 }
 
-/* A value and the magnitude that its error is a share of. */
+/* A sum and the square of how far one in fp32 may be off. */
 struct judged {
-    double value, size;
+    double value, error2;
 };
+
+/* Adds `count` terms: squares of them, and what their own errors carry. */
+static struct judged summed(double value, double squares, double carried, int count)
+{
+    return (struct judged){value, carried + 16 * UNIT * UNIT * count * squares};
+}
 
 static struct judged mean_of(const float *x, int voxels)
 {
-    struct judged mean = {0, 0};
+    double sum = 0, squares = 0;
     for (int v = 0; v < voxels; v++) {
-        mean.value += (double)x[v] / voxels;
-        mean.size += fabs((double)x[v]) / voxels;
+        sum += (double)x[v] / voxels;
+        squares += (double)x[v] * (double)x[v] / voxels / voxels;
     }
-    return mean;
+    return summed(sum, squares, 0, voxels);
 }
 
 /* The factor of one channel of a leaf, from the means of all channels. */
 static struct judged gate_of(const struct attention_job *job, const struct judged *mean,
                              int channel)
 {
-    struct judged sum = {(double)job->e_bias[channel], fabs((double)job->e_bias[channel])};
+    double out = (double)job->e_bias[channel], out_squares = out * out, out_carried = 0;
     for (int h = 0; h < job->hidden; h++) {
-        struct judged middle = {(double)job->s_bias[h], fabs((double)job->s_bias[h])};
+        double value = (double)job->s_bias[h], squares = value * value, carried = 0;
         for (int c = 0; c < job->channels; c++) {
             const double weight = (double)job->s[c * job->hidden + h];
-            middle.value += weight * mean[c].value;
-            middle.size += fabs(weight) * mean[c].size;
+            value += weight * mean[c].value;
+            squares += weight * mean[c].value * weight * mean[c].value;
+            carried += weight * weight * mean[c].error2;
         }
+        const struct judged middle = summed(value, squares, carried, job->channels + 1);
         const double weight = (double)job->e[h * job->channels + channel];
-        sum.value += weight * fmax(0, middle.value);
-        sum.size += fabs(weight) * middle.size;
+        const double term = weight * fmax(0, middle.value);
+        out += term;
+        out_squares += term * term;
+        out_carried += weight * weight * middle.error2;
     }
-    return (struct judged){1 / (1 + exp(-sum.value)), sum.size / 4 + 1};
+    const struct judged sum = summed(out, out_squares, out_carried, job->hidden + 1);
+    return (struct judged){1 / (1 + exp(-out)), sum.error2 / 16};
 }
 
 static int reference(const struct assay_shape *shape, const void *const in[], int buffer,
@@ -109,7 +133,8 @@ static int reference(const struct assay_shape *shape, const void *const in[], in
                 const int64_t at = leaf * size + c * job.voxels + v;
                 if (at < begin || at >= end) continue;
                 expected[at - begin] = (double)job.x[at] * gate.value;
-                bound[at - begin] = 0x1p-18 * gate.size * fabs((double)job.x[at]);
+                bound[at - begin] =
+                    fabs((double)job.x[at]) * (sqrt(gate.error2) + 8 * UNIT * gate.value);
             }
         }
     }

@@ -7,12 +7,19 @@
  * arithmetic that `type` names. As is usual, that includes the products with the border's zeros, so
  * a kernel that leaves them out may exceed the ceiling.
  *
- * Bound: operands rounded to 11 bits (tf32) err by 2^-11 of a product at most, a sum of
- * d products in fp32 in any order by (d + 1) 2^-24 of the sum of magnitudes.
+ * Bound: that of a sum of d products and the bias (kernels/product.h), in tf32 with operands that
+ * are rounded or cut off.
+ *
+ * Freivalds' check of y [leaves * out, voxels]: one leaf is w^T [out, d] times its columns [d,
+ * voxels], so that a leaf takes d (out + voxels).
  */
 #include <math.h>
+#include <stdlib.h>
 
 #include "conv3d.h"
+#include "kernels/product.h"
+
+enum { CONV_MOST_CHANNELS = 1024 };
 
 static const char *const types[] = {"fp32", "tf32", NULL};
 
@@ -58,18 +65,16 @@ static struct assay_work work(const struct assay_shape *shape)
     return work;
 }
 
-/* The sum of one tap over the channels, and of its magnitudes. */
-static void add_tap(const struct conv_job *job, const float *x, const float *w, double sum[2])
+static void add_tap(const struct conv_job *job, const float *x, const float *w,
+                    struct product_sum *sum)
 {
     const int voxels = job->side * job->side * job->side;
-    for (int i = 0; i < job->in; i++) {
-        double product = (double)x[(int64_t)i * voxels] * (double)w[(int64_t)i * job->out];
-        sum[0] += product;
-        sum[1] += fabs(product);
-    }
+    for (int i = 0; i < job->in; i++)
+        product_add(sum, (double)x[(int64_t)i * voxels] * (double)w[(int64_t)i * job->out]);
 }
 
-static void one(const struct conv_job *job, const void *const in[], int64_t at, double sum[2])
+static void one(const struct conv_job *job, const void *const in[], int64_t at,
+                struct product_sum *sum)
 {
     const int voxels = conv_voxels(job), side = job->side;
     const int voxel = (int)(at % voxels), channel = (int)(at / voxels % job->out);
@@ -90,16 +95,106 @@ static int reference(const struct assay_shape *shape, const void *const in[], in
                      int64_t begin, int64_t end, double *expected, double *bound)
 {
     const struct conv_job job = conv_job(shape);
-    const double operands = shape->value[CONV_TYPE] == CONV_TF32 ? 0x1p-10 : 0;
+    const double terms = conv_depth(&job) + 1;
     (void)buffer;
     for (int64_t at = begin; at < end; at++) {
-        const double bias = (double)((const float *)in[CONV_B])[at / conv_voxels(&job) % job.out];
-        double sum[2] = {bias, fabs(bias)};
-        one(&job, in, at, sum);
-        expected[at - begin] = sum[0];
-        bound[at - begin] = (operands + 0x1p-24 * (conv_depth(&job) + 2)) * sum[1];
+        struct product_sum sum = {0};
+        one(&job, in, at, &sum);
+        const double products = sum.value, squares = sum.squares;
+        product_add(&sum, (double)((const float *)in[CONV_B])[at / conv_voxels(&job) % job.out]);
+        expected[at - begin] = sum.value;
+        bound[at - begin] = product_bound(PRODUCT_FP32, terms, &sum);
+        if (shape->value[CONV_TYPE] == CONV_TF32)
+            bound[at - begin] = product_bound(PRODUCT_TENSOR, terms, &sum) +
+                                product_tf32(fabs(products), sqrt(squares));
     }
     return 0;
+}
+
+/* ------------------------------------------------------- Freivalds' check */
+
+static int64_t product_columns(const struct assay_shape *shape, int buffer)
+{
+    const struct conv_job job = conv_job(shape);
+    (void)buffer;
+    return conv_voxels(&job);
+}
+
+/* One leaf: `columns` has room for depth * voxels. Sums as those of product_rows. */
+static void check_leaf(const struct conv_job *job, const void *const in[], int64_t leaf,
+                       float *columns, const double *sign, double *expected, double *d2)
+{
+    const int voxels = conv_voxels(job);
+    double mean[CONV_MOST_CHANNELS] = {0};
+    conv3d_columns(job, in[CONV_X], leaf, 1, columns);
+    for (int o = 0; o < job->out; o++)
+        expected[o] = d2[o] = 0;
+    for (int t = 0; t < conv_depth(job); t++) {
+        const float *w = (const float *)in[CONV_W] + (int64_t)t * job->out;
+        double with_sign = 0, plain = 0, squares = 0;
+        for (int v = 0; v < voxels; v++) {
+            const double x = (double)columns[(int64_t)t * voxels + v];
+            with_sign += sign[v] * x;
+            plain += x;
+            squares += x * x;
+        }
+        for (int o = 0; o < job->out; o++) {
+            expected[o] += (double)w[o] * with_sign;
+            mean[o] += (double)w[o] * plain;
+            d2[o] += 2 * (double)w[o] * (double)w[o] * squares;
+        }
+    }
+    for (int o = 0; o < job->out; o++)
+        d2[o] += mean[o] * mean[o] / voxels;
+}
+
+/* From the sum of D^2 of a row's products to its bound. */
+static double row_bound(const struct assay_shape *shape, double products, double d2, double bias2)
+{
+    const struct conv_job job = conv_job(shape);
+    const double terms = conv_depth(&job) + 1;
+    if (shape->value[CONV_TYPE] == CONV_FP32)
+        return product_row_bound(PRODUCT_FP32, terms, 0, d2 + bias2);
+    return product_row_bound(PRODUCT_TENSOR, terms, 0, d2 + bias2) +
+           product_tf32(fabs(products), sqrt(d2));
+}
+
+/* From sums of products to the rows of a leaf. */
+static void finish_leaf(const struct assay_shape *shape, const float *bias, double signs,
+                        double *expected, double *bound)
+{
+    const struct conv_job job = conv_job(shape);
+    for (int o = 0; o < job.out; o++) {
+        const double b = (double)bias[o];
+        bound[o] = row_bound(shape, expected[o], bound[o], 2 * conv_voxels(&job) * b * b);
+        expected[o] += signs * b;
+    }
+}
+
+static int product_check(const struct assay_shape *shape, const void *const in[], int buffer,
+                         const double *sign, double *expected, double *bound)
+{
+    const struct conv_job job = conv_job(shape);
+    const size_t size = (size_t)conv_depth(&job) * (size_t)conv_voxels(&job);
+    double signs = 0;
+    int failed = 0;
+    (void)buffer;
+    for (int v = 0; v < conv_voxels(&job); v++)
+        signs += sign[v];
+#pragma omp parallel reduction(| : failed)
+    {
+        float *columns = malloc(size * sizeof *columns);
+        failed |= columns == NULL;
+#pragma omp for schedule(static)
+        for (int64_t leaf = 0; leaf < job.leaves; leaf++) {
+            double *mine = expected + leaf * job.out, *allowed = bound + leaf * job.out;
+            if (columns == NULL) continue;
+            check_leaf(&job, in, leaf, columns, sign, mine, allowed);
+            finish_leaf(shape, in[CONV_B], signs, mine, allowed);
+        }
+        free(columns);
+    }
+    return failed ? assay_error("out of host memory for the check of a product") : 0;
 }
 
 static double reference_cost(const struct assay_shape *shape)
@@ -121,8 +216,11 @@ static const struct assay_operation conv3d = {
                               .max = 1 << 20},
              [CONV_IN] =
                  {.name = "in", .summary = "channels of x", .fallback = 64, .min = 1, .max = 1024},
-             [CONV_OUT] =
-                 {.name = "out", .summary = "channels of y", .fallback = 64, .min = 1, .max = 1024},
+             [CONV_OUT] = {.name = "out",
+                           .summary = "channels of y",
+                           .fallback = 64,
+                           .min = 1,
+                           .max = CONV_MOST_CHANNELS},
              [CONV_SIDE] = {.name = "side",
                             .summary = "voxels along an edge of x",
                             .fallback = 4,
@@ -147,6 +245,8 @@ static const struct assay_operation conv3d = {
     .work = work,
     .reference = reference,
     .reference_cost = reference_cost,
+    .product_columns = product_columns,
+    .product_check = product_check,
     .baselines = baselines,
 };
 ASSAY_REGISTER_OPERATION(conv3d);

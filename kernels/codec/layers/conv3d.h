@@ -69,6 +69,10 @@ static inline const char *conv_only_tf32(const struct assay_shape *shape)
 int conv3d_direct_enqueue(const struct conv_job *job, const float *x, const float *w,
                           const float *b, float *y, void *stream);
 
+/* The same on tf32 tensor cores, for any shape. */
+int conv3d_tf32_enqueue(const struct conv_job *job, const float *x, const float *w, const float *b,
+                        float *y, void *stream);
+
 /* Write the columns of leaves [first, first + count) of x: [leaf][depth][result^3], where
  * depth is [tap][in]. On the host and, enqueued on a cudaStream_t, on a GPU. */
 void conv3d_columns(const struct conv_job *job, const float *x, int64_t first, int64_t count,

@@ -169,25 +169,44 @@ static __global__ void __launch_bounds__(THREADS, 2)
 
 /* ---------------------------------------------------------------- launch -- */
 
+struct arrays {
+    const float *x, *w, *b;
+    float *y;
+};
+
 template <int WIDTH, bool SAME>
-static int enqueue(const struct assay_call *call, const struct conv_job &job)
+static int enqueue(const struct conv_job &job, const struct arrays &at, void *stream)
 {
     const int64_t rows = job.leaves * conv_voxels(&job);
     const dim3 grid((unsigned)((rows + ROWS - 1) / ROWS),
                     (unsigned)((job.out + WIDTH - 1) / WIDTH));
-    implicit_product<WIDTH, SAME><<<grid, THREADS, 0, (cudaStream_t)call->stream>>>(
-        (const float *)call->buffer[CONV_X], (const float *)call->buffer[CONV_W],
-        (const float *)call->buffer[CONV_B], (float *)call->buffer[CONV_Y], job);
+    implicit_product<WIDTH, SAME>
+        <<<grid, THREADS, 0, (cudaStream_t)stream>>>(at.x, at.w, at.b, at.y, job);
     return assay_launched();
+}
+
+template <int WIDTH>
+static int enqueue_wide(const struct conv_job &job, const struct arrays &at, void *stream)
+{
+    return job.in % DEPTH == 0 ? enqueue<WIDTH, true>(job, at, stream)
+                               : enqueue<WIDTH, false>(job, at, stream);
+}
+
+int conv3d_tf32_enqueue(const struct conv_job *job, const float *x, const float *w, const float *b,
+                        float *y, void *stream)
+{
+    const struct arrays at = {x, w, b, y};
+    if (job->out > 32) return enqueue_wide<64>(*job, at, stream);
+    if (job->out > 16) return enqueue_wide<32>(*job, at, stream);
+    return enqueue_wide<16>(*job, at, stream);
 }
 
 static int launch(struct assay_call *call)
 {
     const struct conv_job job = conv_job(call->shape);
-    const bool same = job.in % DEPTH == 0;
-    if (job.out > 32) return same ? enqueue<64, true>(call, job) : enqueue<64, false>(call, job);
-    if (job.out > 16) return same ? enqueue<32, true>(call, job) : enqueue<32, false>(call, job);
-    return same ? enqueue<16, true>(call, job) : enqueue<16, false>(call, job);
+    return conv3d_tf32_enqueue(
+        &job, (const float *)call->buffer[CONV_X], (const float *)call->buffer[CONV_W],
+        (const float *)call->buffer[CONV_B], (float *)call->buffer[CONV_Y], call->stream);
 }
 
 static const struct assay_variant variant = {

@@ -1,7 +1,8 @@
 /*
- * codec_batch_unfused_cuda.c - the codec's network with one kernel per layer, in fp32: the direct
- * convolution, and `best` of the norm, the attention, the shuffle and the search. Activations go
- * to memory and back between layers. The fused kernels are compared with it.
+ * codec_batch_unfused_cuda.c - the codec's network with one kernel per layer: the convolution of
+ * the shape's type, direct in fp32 or on tf32 tensor cores, and `best` of the norm, the attention,
+ * the shuffle and the search, which is fp32 as in the fused network. Activations go to memory and
+ * back between layers. The fused kernels are compared with it.
  *
  * Bytes per leaf: each layer reads and writes its activations, up to 64 KiB: about 0.6 MB to
  * encode and 0.7 MB to decode. Operations: those of the network.
@@ -16,7 +17,6 @@
 #include "codec_unfused.h"
 #include "kernels/codec/layers/conv3d.h"
 #include "kernels/codec/layers/group_norm.h"
-#include "kernels/cuda/cuda_limits.h"
 #include "kernels/codec/layers/pixel_shuffle.h"
 #include "kernels/codec/layers/sigmoid.h"
 #include "kernels/codec/search/vq_search.h"
@@ -30,7 +30,7 @@ struct unfused {
     float *storage; /* the same on the device */
     float *layers, *layer[LAYERS]; /* one piece: x, and two between */
     int64_t leaves;
-    int processors;
+    bool tf32; /* convolutions */
     void *stream;
 };
 
@@ -43,9 +43,9 @@ static int setup(struct assay_call *call)
     net->weights = codec_weights_default();
     if (!net->weights) return -1;
     net->leaves = leaves;
+    net->tf32 = call->shape->value[BATCH_TYPE] == BATCH_TF32;
     net->stream = call->stream;
     const size_t weight_bytes = sizeof(float) * net->weights->count;
-    if (cuda_processors(&net->processors)) return -1;
     if (vq_search_prepare(SEARCH_FP32)) return -1;
     if (cuda_error(cudaMalloc((void **)&net->storage, weight_bytes), "weights")) return -1;
     if (cuda_error(
@@ -58,6 +58,12 @@ static int setup(struct assay_call *call)
     for (int i = 0; i < LAYERS; i++)
         net->layer[i] = net->layers + i * MOST * leaves;
     return 0;
+}
+
+static int64_t shared_bytes(const struct assay_shape *shape)
+{
+    (void)shape;
+    return vq_search_shared_bytes();
 }
 
 static void teardown(struct assay_call *call)
@@ -80,8 +86,8 @@ static int conv(const struct unfused *net, const struct codec_conv *conv, int si
 {
     const struct conv_job job =
         conv_job_of(net->leaves, conv->in, conv->out, side, conv->kernel, stride);
-    return conv3d_direct_enqueue(&job, x, at(net, conv->weight), at(net, conv->bias), y,
-                                 net->stream);
+    return (net->tf32 ? conv3d_tf32_enqueue : conv3d_direct_enqueue)(
+        &job, x, at(net, conv->weight), at(net, conv->bias), y, net->stream);
 }
 
 static int norm(const struct unfused *net, const struct codec_norm *norm, int channels, int side,
@@ -140,7 +146,7 @@ static int launch_encode(struct assay_call *call)
     if (conv(net, &w->project, SMALL, 1, x, a)) return -1;
     if (unfused_vectors(a, b, net->leaves, call->stream)) return -1;
     return vq_search_enqueue(b, at(net, w->codebook), call->buffer[ENCODE_CODES], net->leaves,
-                             SEARCH_FP32, net->processors, call->stream);
+                             SEARCH_FP32, call->stream);
 }
 
 static int launch_decode(struct assay_call *call)
@@ -166,11 +172,12 @@ static int launch_decode(struct assay_call *call)
 static const struct assay_variant encode_unfused = {
     .operation = "codec_encode",
     .name = "unfused",
-    .summary = "one kernel per layer in fp32, activations in memory",
+    .summary = "one kernel per layer, activations in memory",
     .kind = ASSAY_BASELINE,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,
     .min_sm = 80,
+    .shared_bytes = shared_bytes,
     .setup = setup,
     .launch = launch_encode,
     .teardown = teardown,
@@ -180,11 +187,12 @@ ASSAY_REGISTER_VARIANT(encode_unfused);
 static const struct assay_variant decode_unfused = {
     .operation = "codec_decode",
     .name = "unfused",
-    .summary = "one kernel per layer in fp32, activations in memory",
+    .summary = "one kernel per layer, activations in memory",
     .kind = ASSAY_BASELINE,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,
     .min_sm = 80,
+    .shared_bytes = shared_bytes,
     .setup = setup,
     .launch = launch_decode,
     .teardown = teardown,

@@ -10,13 +10,13 @@
 #include "kernels/cuda/cuda_error.h"
 #include "codec_net_fused.h"
 #include "codec_pack.h"
-#include "kernels/cuda/cuda_limits.h"
 
 struct codec_net {
     void *memory;
     struct fused_encoder encoder;
     struct fused_decoder decoder;
-    int processors; /* that blocks in clusters may use; 1: the GPU has no clusters */
+    struct fused_outside outside;
+    int processors; /* that blocks may be spread over in clusters; 1: the GPU has none */
     int side_by_side;
 };
 
@@ -164,25 +164,43 @@ static int net_fill(struct codec_net *net, const struct codec_weights *weights)
     return status;
 }
 
-/* Clusters came with compute capability 9.0. */
-static int net_processors(struct codec_net *net)
+static int make_slots(struct fused_outside *outside, int slots)
 {
-    int major;
-    net->processors = 1;
-    if (cuda_limit(cudaDevAttrComputeCapabilityMajor, "compute capability", &major)) return -1;
-    if (major < 9) return 0;
-    return cuda_processors(&net->processors);
+    const size_t each = FUSED_SLOT_BYTES + sizeof *outside->taken;
+    if (cuda_error(cudaMalloc(&outside->memory, (size_t)slots * each), "activations")) return -1;
+    outside->taken = (unsigned *)((char *)outside->memory + (size_t)slots * FUSED_SLOT_BYTES);
+    outside->slots = slots;
+    return cuda_error(cudaMemset(outside->taken, 0, (size_t)slots * sizeof *outside->taken),
+                      "activations");
+}
+
+static int64_t net_bytes(bool outside)
+{
+    const int64_t encode = fused_encode_shared_bytes(outside);
+    const int64_t decode = fused_decode_shared_bytes(outside);
+    return encode > decode ? encode : decode;
+}
+
+int64_t codec_net_shared_bytes(const struct assay_shape *shape)
+{
+    (void)shape;
+    return net_bytes(true);
 }
 
 int codec_net_create(struct codec_net **net, const struct codec_weights *weights)
 {
     *net = NULL;
-    if (fused_prepare_encode_large() || fused_prepare_encode_small() || fused_prepare_decode())
+    const struct assay_card *card = assay_card();
+    const bool outside = card->shared_bytes < net_bytes(false);
+    if (fused_prepare_encode_large(outside) || fused_prepare_encode_small() ||
+        fused_prepare_decode(outside))
         return -1;
     struct codec_net *made = calloc(1, sizeof *made);
     if (!made) return assay_error("out of memory");
     made->side_by_side = 1;
-    if (net_processors(made) || net_fill(made, weights)) {
+    /* Clusters came with compute capability 9.0, and share what is in shared memory. */
+    made->processors = card->sm >= 90 && !outside ? card->multiprocessors : 1;
+    if (net_fill(made, weights) || (outside && make_slots(&made->outside, card->multiprocessors))) {
         codec_net_destroy(made);
         return -1;
     }
@@ -194,6 +212,7 @@ void codec_net_destroy(struct codec_net *net)
 {
     if (!net) return;
     cudaFree(net->memory);
+    cudaFree(net->outside.memory);
     free(net);
 }
 
@@ -211,7 +230,8 @@ int codec_net_encode(struct codec_net *net, const float *leaves_dev, uint8_t *co
                      int64_t leaves, void *workspace, cudaStream_t stream)
 {
     if (leaves <= 0) return 0;
-    if (fused_encode_large(&net->encoder, leaves_dev, workspace, leaves, stream)) return -1;
+    if (fused_encode_large(&net->encoder, &net->outside, leaves_dev, workspace, leaves, stream))
+        return -1;
     return fused_encode_small(&net->encoder, workspace, codes_dev, leaves, stream);
 }
 
@@ -219,6 +239,6 @@ int codec_net_decode(struct codec_net *net, const uint8_t *codes_dev, float *lea
                      int64_t leaves, cudaStream_t stream)
 {
     if (leaves <= 0) return 0;
-    return fused_decode(&net->decoder, codes_dev, leaves_dev, leaves,
+    return fused_decode(&net->decoder, &net->outside, codes_dev, leaves_dev, leaves,
                         net->processors / net->side_by_side, stream);
 }

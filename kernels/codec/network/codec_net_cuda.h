@@ -19,6 +19,11 @@ extern "C" {
 
 struct codec_net;
 
+/* Shared memory that a block needs at least, for a variant's shared_bytes, and compute capability
+ * x 10 for its min_sm. */
+int64_t codec_net_shared_bytes(const struct assay_shape *shape);
+enum { CODEC_NET_SM = 80 };
+
 /* 0, or -1 with assay_error and *net NULL. The weights may be released afterwards. */
 int codec_net_create(struct codec_net **net, const struct codec_weights *weights);
 

@@ -34,22 +34,26 @@ struct decode_weights {
 };
 
 struct decode_memory {
-    float4 x[SMALL_VOXELS * WIDE_PIECES];
     float4 t[SMALL_VOXELS * WIDE_PIECES]; /* and the shuffled channels of a pass */
     float4 last[LAST_NUMBERS / 4];
     float scratch[2 * SMALL_LEAVES * NET_WIDE];
     uint8_t codes[SMALL_LEAVES * LEAF_VECTORS];
+    int slot;
 };
+
+/* x, the residual stream, is in front of it in shared memory, unless it is outside. */
+constexpr int WIDE_X_BYTES = SMALL_VOXELS * WIDE_PIECES * 16;
+static_assert(WIDE_X_BYTES == FUSED_SLOT_BYTES);
 
 /* x = conv3 of the codewords, for the block's share of the channels. A thread has four channels of
  * a voxel, and nine look-ups in flight. */
 template <int PIECES>
-static __device__ __forceinline__ void widen(struct decode_memory *memory,
+static __device__ __forceinline__ void widen(const struct decode_memory *memory, float4 *x,
                                              const struct decode_weights &weights, int first)
 {
     const int piece = first + threadIdx.x % PIECES;
     for (int voxel = threadIdx.x / PIECES; voxel < SMALL_VOXELS; voxel += NET_THREADS / PIECES) {
-        const int cell = voxel / 16, row = voxel % 16, x = row % 4;
+        const int cell = voxel / 16, row = voxel % 16, row_x = row % 4;
         const uint8_t *codes = memory->codes + row / 4 * LEAF_VECTORS;
         float4 sum = weights.widen_bias[piece];
 #pragma unroll
@@ -59,7 +63,7 @@ static __device__ __forceinline__ void widen(struct decode_memory *memory,
             float4 v[9];
 #pragma unroll
             for (int tap = 0; tap < 9; tap++) {
-                const int y = cell % 4 + tap / 3 - 1, from_x = x + tap % 3 - 1;
+                const int y = cell % 4 + tap / 3 - 1, from_x = row_x + tap % 3 - 1;
                 v[tap] = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
                 if ((unsigned)y >= 4u || (unsigned)from_x >= 4u) continue;
                 const int code = codes[16 * z + 4 * y + from_x];
@@ -71,7 +75,7 @@ static __device__ __forceinline__ void widen(struct decode_memory *memory,
                 sum = make_float4(sum.x + v[tap].x, sum.y + v[tap].y, sum.z + v[tap].z,
                                   sum.w + v[tap].w);
         }
-        memory->x[place<NET_WIDE>(voxel, piece)] = sum;
+        x[place<NET_WIDE>(voxel, piece)] = sum;
     }
 }
 
@@ -145,13 +149,12 @@ static __device__ __forceinline__ float sigmoid(float x)
 /* Each block of the team has a part of every sum. Add the parts for the block's voxels, those of
  * SMALL_LEAVES / SIZE leaves, a run of `EACH` per thread, and write them to the leaves. */
 template <class Team>
-static __device__ __forceinline__ void store_leaves(const Team &team, struct decode_memory *memory,
-                                                    const float out[8],
+static __device__ __forceinline__ void store_leaves(const Team &team, float4 *x, const float out[8],
                                                     float *__restrict__ leaves_out, int64_t first,
                                                     int64_t leaves)
 {
     enum { EACH = 8 / Team::SIZE, VOXELS = SMALL_LEAVES * LEAF_VOXELS / Team::SIZE };
-    float *parts = (float *)memory->x;
+    float *parts = (float *)x;
     float4 *mine = (float4 *)(parts + threadIdx.x * 8);
     mine[0] = make_float4(out[0], out[1], out[2], out[3]);
     mine[1] = make_float4(out[4], out[5], out[6], out[7]);
@@ -173,15 +176,14 @@ static __device__ __forceinline__ void store_leaves(const Team &team, struct dec
 }
 
 template <class Team>
-static __device__ __forceinline__ void decode_leaves(const Team &team,
+static __device__ __forceinline__ void decode_leaves(const Team &team, struct decode_memory *memory,
+                                                     float4 *x,
                                                      const struct decode_weights &weights,
                                                      const uint8_t *__restrict__ codes,
                                                      float *__restrict__ leaves_out, int64_t leaves)
 {
     enum { PIECES = WIDE_PIECES / Team::SIZE, SHARE = PASSES / Team::SIZE };
     enum { GROUPS = NET_DECODER_GROUPS / Team::SIZE };
-    extern __shared__ float4 decode_shared[];
-    struct decode_memory *memory = (struct decode_memory *)decode_shared;
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, rank = team.rank();
     const int64_t first_leaf = (int64_t)(blockIdx.x / Team::SIZE) * SMALL_LEAVES;
     const int64_t code = first_leaf * LEAF_VECTORS + threadIdx.x;
@@ -193,40 +195,48 @@ static __device__ __forceinline__ void decode_leaves(const Team &team,
         ((float *)memory->last)[i] =
             i % LAST_TAPS < 27 ? weights.last[i % LAST_TAPS * NET_SHUFFLED + i / LAST_TAPS] : 0.0f;
     __syncthreads();
-    widen<PIECES>(memory, weights, rank * PIECES);
+    widen<PIECES>(memory, x, weights, rank * PIECES);
     __syncthreads();
-    /* Not rounded, because the residual block adds to it. */
-    norm_small<NET_WIDE, GROUPS, false>(memory->x, memory->x, weights.norm, rank * GROUPS);
+    /* Unrounded: it is also what the residual block adds to. */
+    norm_small<NET_WIDE, GROUPS, false>(x, x, weights.norm, rank * GROUPS);
     team.wait_begun();
-    residual_small<NET_WIDE>(team, memory->x, memory->t, weights.residual);
-    attend<NET_WIDE, true>(memory->x, memory->scratch, weights.attention);
+    residual_small<NET_WIDE>(team, x, memory->t, weights.residual);
+    attend<NET_WIDE, true>(x, memory->scratch, weights.attention);
 
     const struct quarter mine(warp);
     const int tile = warp / 4 * 4;
     float out[8];
 #pragma unroll
-    for (int x = 0; x < 8; x++)
-        out[x] = rank == 0 ? weights.last_bias[0] : 0.0f;
+    for (int i = 0; i < 8; i++)
+        out[i] = rank == 0 ? weights.last_bias[0] : 0.0f;
 #pragma unroll 1
     for (int pass = rank * SHARE; pass < (rank + 1) * SHARE; pass++) {
         float sum[4][4][4];
         clear<4, 4>(sum);
-        conv_quarter<NET_WIDE, 4>(memory->x,
-                                  weights.expand + (pass * PASS_TILES + tile) * 32 + lane,
+        conv_quarter<NET_WIDE, 4>(x, weights.expand + (pass * PASS_TILES + tile) * 32 + lane,
                                   NET_EXPANDED / 8, mine, sum);
         __syncthreads(); /* the last pass has been read */
         store_shuffled(memory->t, mine, tile, sum, weights.expand_bias + pass * 8 * PASS_TILES);
         __syncthreads();
         add_last(memory, pass, out);
     }
-    store_leaves(team, memory, out, leaves_out, first_leaf, leaves);
+    store_leaves(team, x, out, leaves_out, first_leaf, leaves);
 }
 
+extern __shared__ float4 decode_shared[];
+
+template <bool OUTSIDE>
 static __global__ void __launch_bounds__(NET_THREADS, 1)
-    decode(const __grid_constant__ struct decode_weights weights, const uint8_t *__restrict__ codes,
+    decode(const __grid_constant__ struct decode_weights weights,
+           const __grid_constant__ struct fused_outside outside, const uint8_t *__restrict__ codes,
            float *__restrict__ leaves_out, int64_t leaves)
 {
-    decode_leaves(team_alone(), weights, codes, leaves_out, leaves);
+    float4 *x = decode_shared;
+    struct decode_memory *memory =
+        (struct decode_memory *)(decode_shared + (OUTSIDE ? 0 : WIDE_X_BYTES / 16));
+    if (OUTSIDE) x = outside_take(outside, &memory->slot);
+    decode_leaves(team_alone(), memory, x, weights, codes, leaves_out, leaves);
+    if (OUTSIDE) outside_leave(outside, memory->slot);
 }
 
 /* Launched as clusters of BLOCKS. */
@@ -237,19 +247,32 @@ static __global__ void __launch_bounds__(NET_THREADS, 1)
                       int64_t leaves)
 {
 #if __CUDA_ARCH__ >= 900
-    decode_leaves(team_cluster<BLOCKS>(), weights, codes, leaves_out, leaves);
+    decode_leaves(team_cluster<BLOCKS>(),
+                  (struct decode_memory *)(decode_shared + WIDE_X_BYTES / 16), decode_shared,
+                  weights, codes, leaves_out, leaves);
+#else
+    __trap(); /* launched by code for sm_90 and later alone */
 #endif
 }
 
 /* ---------------------------------------------------------------- launch -- */
 
-int fused_prepare_decode(void)
+int64_t fused_decode_shared_bytes(bool outside)
 {
-    const int bytes = sizeof(struct decode_memory);
-    if (cuda_allow_shared((const void *)decode, bytes)) return -1;
+    return (int64_t)sizeof(struct decode_memory) + (outside ? 0 : WIDE_X_BYTES);
+}
+
+int fused_prepare_decode(bool outside)
+{
+    const int64_t bytes = fused_decode_shared_bytes(outside);
+    if (outside) return cuda_allow_shared((const void *)decode<true>, bytes);
+    if (cuda_allow_shared((const void *)decode<false>, bytes)) return -1;
     if (cuda_allow_shared((const void *)decode_shared_out<2>, bytes)) return -1;
     return cuda_allow_shared((const void *)decode_shared_out<4>, bytes);
 }
+
+typedef void decode_kernel(const struct decode_weights weights, const struct fused_outside outside,
+                           const uint8_t *codes, float *leaves_out, int64_t leaves);
 
 template <int BLOCKS>
 static int decode_by_clusters(const struct decode_weights &weights, const uint8_t *codes,
@@ -257,14 +280,15 @@ static int decode_by_clusters(const struct decode_weights &weights, const uint8_
                               cudaStream_t stream)
 {
     struct cluster_launch launch(BLOCKS, dim3(clusters * BLOCKS), NET_THREADS,
-                                 sizeof(struct decode_memory), stream);
+                                 (size_t)fused_decode_shared_bytes(false), stream);
     return assay_cuda(cudaLaunchKernelEx(&launch.config, decode_shared_out<BLOCKS>, weights, codes,
                                          leaves_out, leaves),
                       "launch");
 }
 
-int fused_decode(const struct fused_decoder *weights, const uint8_t *codes, float *leaves_out,
-                 int64_t leaves, int blocks_at_once, cudaStream_t stream)
+int fused_decode(const struct fused_decoder *weights, const struct fused_outside *outside,
+                 const uint8_t *codes, float *leaves_out, int64_t leaves, int blocks_at_once,
+                 cudaStream_t stream)
 {
     const struct decode_weights all = {(const float4 *)weights->table,
                                        (const float4 *)weights->widen_bias,
@@ -280,7 +304,10 @@ int fused_decode(const struct fused_decoder *weights, const uint8_t *codes, floa
         return decode_by_clusters<4>(all, codes, leaves_out, leaves, (unsigned)blocks, stream);
     if (2 * blocks <= blocks_at_once)
         return decode_by_clusters<2>(all, codes, leaves_out, leaves, (unsigned)blocks, stream);
-    decode<<<(unsigned)blocks, NET_THREADS, sizeof(struct decode_memory), stream>>>(
-        all, codes, leaves_out, leaves);
+    const bool is_outside = outside->slots > 0;
+    const size_t bytes = (size_t)fused_decode_shared_bytes(is_outside);
+    decode_kernel *kernel = is_outside ? decode<true> : decode<false>;
+    kernel<<<(unsigned)blocks, NET_THREADS, bytes, stream>>>(all, *outside, codes, leaves_out,
+                                                             leaves);
     return assay_launched();
 }

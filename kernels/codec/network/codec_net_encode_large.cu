@@ -19,10 +19,14 @@ struct large_weights {
 };
 
 struct large_memory {
-    float4 x[LARGE_VOXELS * STEM_PIECES];
     float4 t[LARGE_VOXELS * STEM_PIECES]; /* and sums of parts of the last convolution */
     float input[LARGE_LEAVES * BORDERED]; /* with a border of zeros */
+    int slot;
 };
+
+/* x, the residual stream, is in front of it in shared memory, unless it is outside. */
+constexpr int LARGE_X_BYTES = LARGE_VOXELS * STEM_PIECES * 16;
+static_assert(LARGE_X_BYTES == FUSED_SLOT_BYTES);
 
 static __device__ __forceinline__ void load_leaves(float *input, const float *__restrict__ from,
                                                    int64_t first, int64_t leaves)
@@ -39,8 +43,8 @@ static __device__ __forceinline__ void load_leaves(float *input, const float *__
     __syncthreads();
 }
 
-/* x = conv3 of the input, as one product whose channels are the 27 taps. One warp per z. */
-static __device__ __forceinline__ void stem(struct large_memory *memory,
+/* x = conv3 of the input: the 27 taps are the channels of one product. A warp has a z. */
+static __device__ __forceinline__ void stem(const struct large_memory *memory, float4 *x,
                                             const struct large_weights &weights)
 {
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, q = lane % 4;
@@ -81,7 +85,7 @@ static __device__ __forceinline__ void stem(struct large_memory *memory,
             const float2 bias = *(const float2 *)(weights.stem_bias + 8 * t + 2 * q);
 #pragma unroll
             for (int leaf = 0; leaf < 2; leaf++)
-                *pair_at<NET_STEM>(memory->x, (8 * warp + y) * 16 + 8 * leaf + g, 8 * t + 2 * q) =
+                *pair_at<NET_STEM>(x, (8 * warp + y) * 16 + 8 * leaf + g, 8 * t + 2 * q) =
                     make_float2(sum[t][2 * leaf] + bias.x, sum[t][2 * leaf + 1] + bias.y);
         }
     }
@@ -214,7 +218,7 @@ static __device__ __forceinline__ void conv_eighth(const float4 *tile,
 }
 
 /* The residual block's two convolutions; t arrives normalised, x leaves rounded. */
-static __device__ __forceinline__ void residual_large(struct large_memory *memory,
+static __device__ __forceinline__ void residual_large(struct large_memory *memory, float4 *x,
                                                       const struct large_weights &weights)
 {
     const int warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4, q = threadIdx.x % 4;
@@ -240,7 +244,7 @@ static __device__ __forceinline__ void residual_large(struct large_memory *memor
                     if (conv == 0) {
                         *pair_at<NET_STEM>(memory->t, voxel, channel) = value;
                     } else {
-                        float2 *to = pair_at<NET_STEM>(memory->x, voxel, channel);
+                        float2 *to = pair_at<NET_STEM>(x, voxel, channel);
                         *to = make_float2(round_tf32(fmaf(NET_RESIDUAL_SCALE, value.x, to->x)),
                                           round_tf32(fmaf(NET_RESIDUAL_SCALE, value.y, to->y)));
                     }
@@ -285,14 +289,14 @@ static __device__ __forceinline__ void conv_down(const float4 *tile,
 }
 
 /* Convolution down, and the sum of its four parts along dz to memory as [voxel][channel]. */
-static __device__ __forceinline__ void down(struct large_memory *memory,
+static __device__ __forceinline__ void down(struct large_memory *memory, const float4 *x,
                                             const struct large_weights &weights, float *to,
                                             int64_t first, int64_t leaves)
 {
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     float sum[4][4][4];
     clear<4, 4>(sum);
-    conv_down(memory->x, weights.down, warp / 2, warp % 2, sum);
+    conv_down(x, weights.down, warp / 2, warp % 2, sum);
 #pragma unroll
     for (int i = 0; i < 16; i++)
         memory->t[(warp * 16 + i) * 32 + lane] = *(const float4 *)sum[i / 4][i % 4];
@@ -315,19 +319,25 @@ static __device__ __forceinline__ void down(struct large_memory *memory,
     }
 }
 
+template <bool OUTSIDE>
 static __global__ void __launch_bounds__(NET_THREADS, 1)
     encode_large(const __grid_constant__ struct large_weights weights,
+                 const __grid_constant__ struct fused_outside outside,
                  const float *__restrict__ leaves_in, float *__restrict__ to, int64_t leaves)
 {
     extern __shared__ float4 large_shared[];
-    struct large_memory *memory = (struct large_memory *)large_shared;
+    float4 *x = large_shared;
+    struct large_memory *memory =
+        (struct large_memory *)(large_shared + (OUTSIDE ? 0 : LARGE_X_BYTES / 16));
+    if (OUTSIDE) x = outside_take(outside, &memory->slot);
     const int64_t first = (int64_t)blockIdx.x * LARGE_LEAVES;
     load_leaves(memory->input, leaves_in, first, leaves);
-    stem(memory, weights);
+    stem(memory, x, weights);
     __syncthreads();
-    two_norms(memory->x, memory->t, weights.stem_norm, weights.norm[0]);
-    residual_large(memory, weights);
-    down(memory, weights, to, first, leaves);
+    two_norms(x, memory->t, weights.stem_norm, weights.norm[0]);
+    residual_large(memory, x, weights);
+    down(memory, x, weights, to, first, leaves);
+    if (OUTSIDE) outside_leave(outside, memory->slot);
 }
 
 /* ---------------------------------------------------------------- launch -- */
@@ -345,16 +355,30 @@ static struct large_weights large_of(const struct fused_encoder *weights)
             {norm_of(&block->norm[0]), norm_of(&block->norm[1])}};
 }
 
-int fused_prepare_encode_large(void)
+int64_t fused_encode_shared_bytes(bool outside)
 {
-    return cuda_allow_shared((const void *)encode_large, sizeof(struct large_memory));
+    return (int64_t)sizeof(struct large_memory) + (outside ? 0 : LARGE_X_BYTES);
 }
 
-int fused_encode_large(const struct fused_encoder *weights, const float *leaves_in, float *to,
-                       int64_t leaves, cudaStream_t stream)
+typedef void large_kernel(const struct large_weights weights, const struct fused_outside outside,
+                          const float *leaves_in, float *to, int64_t leaves);
+
+static large_kernel *kernel_of(bool outside)
 {
+    return outside ? encode_large<true> : encode_large<false>;
+}
+
+int fused_prepare_encode_large(bool outside)
+{
+    return cuda_allow_shared((const void *)kernel_of(outside), fused_encode_shared_bytes(outside));
+}
+
+int fused_encode_large(const struct fused_encoder *weights, const struct fused_outside *outside,
+                       const float *leaves_in, float *to, int64_t leaves, cudaStream_t stream)
+{
+    const size_t bytes = (size_t)fused_encode_shared_bytes(outside->slots > 0);
     const unsigned blocks = (unsigned)((leaves + LARGE_LEAVES - 1) / LARGE_LEAVES);
-    encode_large<<<blocks, NET_THREADS, sizeof(struct large_memory), stream>>>(
-        large_of(weights), leaves_in, to, leaves);
+    kernel_of(outside->slots > 0)<<<blocks, NET_THREADS, bytes, stream>>>(
+        large_of(weights), *outside, leaves_in, to, leaves);
     return assay_launched();
 }

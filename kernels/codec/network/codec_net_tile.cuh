@@ -25,6 +25,31 @@ constexpr int SMALL_LEAVES = 4, LARGE_LEAVES = 2; /* leaves of a block at 4^3 an
 constexpr int SMALL_VOXELS = SMALL_LEAVES * LEAF_VECTORS;
 constexpr int LARGE_VOXELS = LARGE_LEAVES * LEAF_VOXELS;
 
+/* ----------------------------------------------------------------- outside -- */
+
+/* Take a slot; `slot` is in shared memory. By all threads of the block. */
+static __device__ __forceinline__ float4 *outside_take(const struct fused_outside &outside,
+                                                       int *slot)
+{
+    if (threadIdx.x == 0) {
+        int at = (int)(blockIdx.x % (unsigned)outside.slots);
+        while (atomicCAS(&outside.taken[at], 0u, 1u) != 0)
+            at = at + 1 < outside.slots ? at + 1 : 0;
+        __threadfence(); /* nothing is written there before it is taken */
+        *slot = at;
+    }
+    __syncthreads();
+    return (float4 *)outside.memory + (int64_t)*slot * (FUSED_SLOT_BYTES / 16);
+}
+
+static __device__ __forceinline__ void outside_leave(const struct fused_outside &outside, int slot)
+{
+    __syncthreads();
+    __threadfence(); /* each thread's reads and writes come before */
+    __syncthreads();
+    if (threadIdx.x == 0) atomicExch(&outside.taken[slot], 0u);
+}
+
 /* ------------------------------------------------------------------ layout -- */
 
 /* The place of `piece` of a voxel, in pieces. voxel = 16 cell + row. */

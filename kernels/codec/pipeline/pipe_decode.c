@@ -14,6 +14,7 @@
 static int buffers(const struct assay_shape *shape, struct assay_buffer out[ASSAY_MAX_BUFFERS])
 {
     out[PIPE_IN] = codec_codes_buffer(ASSAY_IN, pipe_leaves(shape));
+    out[PIPE_IN].constant = true; /* setup puts the batches in host memory, where they start */
     out[PIPE_OUT] = codec_leaves_buffer(ASSAY_OUT, pipe_leaves(shape));
     return 2;
 }

@@ -25,6 +25,7 @@ static const struct assay_operation codec_encode_batch;
 static int buffers(const struct assay_shape *shape, struct assay_buffer out[ASSAY_MAX_BUFFERS])
 {
     out[PIPE_IN] = codec_leaves_buffer(ASSAY_IN, pipe_leaves(shape));
+    out[PIPE_IN].constant = true; /* setup puts the batches in host memory, where they start */
     out[PIPE_OUT] = codec_codes_buffer(ASSAY_OUT, pipe_leaves(shape));
     return 2;
 }

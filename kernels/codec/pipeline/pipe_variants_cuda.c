@@ -8,6 +8,7 @@
  * Bytes per leaf over the link: 2048 in one direction, 64 in the other. Operations per leaf: 30.6 M
  * to encode, 114.1 M to decode (codec_net.h).
  */
+#include "kernels/codec/network/codec_net_cuda.h"
 #include "pipe.h"
 
 static int launch(struct assay_call *call)
@@ -52,6 +53,8 @@ static int spans(struct assay_call *call, struct assay_span *out, int max)
                                                         .kind = is,                                \
                                                         .place = ASSAY_CUDA,                       \
                                                         .clock = ASSAY_CLOCK_WALL,                 \
+                                                        .min_sm = CODEC_NET_SM,                    \
+                                                        .shared_bytes = codec_net_shared_bytes,    \
                                                         .setup = setup_encode_##label,             \
                                                         .launch = launch,                          \
                                                         .teardown = teardown,                      \
@@ -65,6 +68,8 @@ static int spans(struct assay_call *call, struct assay_span *out, int max)
                                                         .kind = is,                                \
                                                         .place = ASSAY_CUDA,                       \
                                                         .clock = ASSAY_CLOCK_WALL,                 \
+                                                        .min_sm = CODEC_NET_SM,                    \
+                                                        .shared_bytes = codec_net_shared_bytes,    \
                                                         .setup = setup_decode_##label,             \
                                                         .launch = launch,                          \
                                                         .teardown = teardown,                      \

@@ -5,8 +5,6 @@
  * Bytes per vector: 1 read (widened: 8 or 4), 512 written. Each multiprocessor reads 128 KiB of
  * codebook from L2.
  */
-#include <stdlib.h>
-
 #include "kernels/cuda/cuda_limits.h"
 #include "vq_gather.cuh"
 
@@ -29,42 +27,31 @@ static __global__ void __launch_bounds__(THREADS, 1)
         out[i * GATHER_PIECES + lane] = codewords[(int)codes[i] * GATHER_PIECES + lane];
 }
 
-struct plan {
-    int processors;
-};
-
 template <typename C> static int allow()
 {
     return cuda_allow_shared((const void *)smem<C>, SHARED_BYTES);
 }
 
-static int setup(struct assay_call *call)
+static int64_t shared_bytes(const struct assay_shape *)
 {
-    int processors;
-    if (cuda_processors(&processors)) return -1;
-    if (allow<uint8_t>() || allow<int64_t>() || allow<float>()) return -1;
-    struct plan *plan = (struct plan *)malloc(sizeof *plan);
-    if (!plan) return assay_error("out of memory");
-    plan->processors = processors;
-    call->state = plan;
-    return 0;
+    return SHARED_BYTES;
+}
+
+static int setup(struct assay_call *)
+{
+    return allow<uint8_t>() || allow<int64_t>() || allow<float>() ? -1 : 0;
 }
 
 struct gather_smem {
-    template <typename C> static void enqueue(const struct assay_call *call, gather_job<C> job)
+    template <typename C> static void enqueue(const struct assay_call *, gather_job<C> job)
     {
         unsigned blocks = gather_blocks(job.vectors, WARPS);
-        unsigned most = (unsigned)((const struct plan *)call->state)->processors;
+        unsigned most = (unsigned)assay_card()->multiprocessors;
         unsigned grid = blocks < most ? blocks : most;
         smem<C><<<grid, THREADS, SHARED_BYTES, job.stream>>>(job.codes, job.codebook, job.out,
                                                              job.vectors);
     }
 };
-
-static void teardown(struct assay_call *call)
-{
-    free(call->state);
-}
 
 static const struct assay_variant variant = {
     .operation = "vq_gather",
@@ -73,8 +60,8 @@ static const struct assay_variant variant = {
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,
+    .shared_bytes = shared_bytes,
     .setup = setup,
     .launch = gather_launch<gather_smem>,
-    .teardown = teardown,
 };
 ASSAY_REGISTER_VARIANT(variant);

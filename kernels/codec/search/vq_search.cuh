@@ -1,12 +1,8 @@
 /*
- * vq_search.cuh - what the searches on the GPU share: finding the best of several lanes, and the
- * setup of kernels that keep the codebook in shared memory.
+ * vq_search.cuh - what the searches on the GPU share: how the best of several lanes is found.
  */
 #pragma once
 
-#include <stdlib.h>
-
-#include "kernels/cuda/cuda_limits.h"
 #include "vq_search.h"
 
 /* The highest score and its codeword; the lowest codeword where scores are equal. A NaN never
@@ -41,29 +37,3 @@ struct search_best {
         }
     }
 };
-
-/* What setup determines for a launch. */
-struct search_plan {
-    int processors;
-};
-
-static inline int search_plan_make(struct assay_call *call)
-{
-    int processors;
-    if (cuda_processors(&processors)) return -1;
-    struct search_plan *plan = (struct search_plan *)malloc(sizeof *plan);
-    if (!plan) return assay_error("out of memory");
-    plan->processors = processors;
-    call->state = plan;
-    return 0;
-}
-
-static inline int search_processors(const struct assay_call *call)
-{
-    return ((const struct search_plan *)call->state)->processors;
-}
-
-static inline void search_plan_free(struct assay_call *call)
-{
-    free(call->state);
-}

@@ -58,11 +58,12 @@ enum assay_match search_match(double expected, double got);
 /* |z - e_k|^2 for every codeword, in double. */
 void search_distances(const float *z, const float *codebook, double distance[CODEWORDS]);
 
-/* The kernel of `best` for the network: allow its shared memory once for the current device, then
- * enqueue it on `stream`, a cudaStream_t. `processors`: multiprocessors of the device. */
+/* The kernel `best` for others: what a variant's shared_bytes adds to its own; allow its shared
+ * memory once in setup, then enqueue on `stream`, a cudaStream_t. */
+int64_t vq_search_shared_bytes(void);
 int vq_search_prepare(enum search_type type);
 int vq_search_enqueue(const float *z, const float *codebook, uint8_t *index, int64_t leaves,
-                      enum search_type type, int processors, void *stream);
+                      enum search_type type, void *stream);
 
 #ifdef __cplusplus
 }

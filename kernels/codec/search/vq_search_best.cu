@@ -8,7 +8,6 @@
  *
  * Bytes per vector: 512 read, 1 written. Operations: 2 * 256 * 128.
  */
-#include "kernels/cuda/cuda_limits.h"
 #include "vq_search_mma.cuh"
 
 enum { TENSOR_CORES = 4 }; /* per multiprocessor */
@@ -18,16 +17,25 @@ typedef int allow_function(void);
 
 template <typename Policy> static int allow_both(void)
 {
-    if (cuda_allow_shared((const void *)mma_search<Policy, 1>, mma_shared_bytes<Policy>()))
-        return -1;
-    return cuda_allow_shared((const void *)mma_search<Policy, 2>, mma_shared_bytes<Policy>());
+    return mma_allow<Policy, 1>() ? -1 : mma_allow<Policy, 2>();
 }
 
 template <typename Policy> static int launch_fitting(struct assay_call *call)
 {
     int64_t tiles = search_vectors(call->shape) / 32;
-    return tiles <= (int64_t)TENSOR_CORES * search_processors(call) ? mma_launch<Policy, 1>(call)
-                                                                    : mma_launch<Policy, 2>(call);
+    return tiles <= (int64_t)TENSOR_CORES * assay_card()->multiprocessors
+               ? mma_launch<Policy, 1>(call)
+               : mma_launch<Policy, 2>(call);
+}
+
+static int64_t shared_bytes(const struct assay_shape *)
+{
+    return vq_search_shared_bytes();
+}
+
+int64_t vq_search_shared_bytes(void)
+{
+    return mma_least_bytes<mma_policy_3xtf32>(NULL); /* the largest */
 }
 
 int vq_search_prepare(enum search_type type)
@@ -39,8 +47,7 @@ int vq_search_prepare(enum search_type type)
 
 static int setup(struct assay_call *call)
 {
-    if (vq_search_prepare((enum search_type)call->shape->value[SEARCH_TYPE])) return -1;
-    return search_plan_make(call);
+    return vq_search_prepare((enum search_type)call->shape->value[SEARCH_TYPE]);
 }
 
 static int launch(struct assay_call *call)
@@ -52,11 +59,10 @@ static int launch(struct assay_call *call)
 }
 
 int vq_search_enqueue(const float *z, const float *codebook, uint8_t *index, int64_t leaves,
-                      enum search_type type, int processors, void *stream)
+                      enum search_type type, void *stream)
 {
     const struct assay_shape shape = {NULL, {leaves, type}};
-    struct search_plan plan = {processors};
-    struct assay_call call = {.shape = &shape, .state = &plan, .stream = stream};
+    struct assay_call call = {.shape = &shape, .stream = stream};
     call.buffer[SEARCH_Z] = (void *)z;
     call.buffer[SEARCH_CODEBOOK] = (void *)codebook;
     call.buffer[SEARCH_INDEX] = index;
@@ -71,8 +77,8 @@ static const struct assay_variant variant = {
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,
     .min_sm = 80,
+    .shared_bytes = shared_bytes,
     .setup = setup,
     .launch = launch,
-    .teardown = search_plan_free,
 };
 ASSAY_REGISTER_VARIANT(variant);

@@ -15,8 +15,8 @@ static const struct assay_variant variant = {
     .clock = ASSAY_CLOCK_DEVICE,
     .min_sm = 80,
     .supports = search_only_bf16,
+    .shared_bytes = mma_least_bytes<mma_policy_bf16>,
     .setup = mma_setup<mma_policy_bf16, 2>,
     .launch = mma_launch<mma_policy_bf16, 2>,
-    .teardown = search_plan_free,
 };
 ASSAY_REGISTER_VARIANT(variant);

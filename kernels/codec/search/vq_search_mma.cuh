@@ -23,9 +23,13 @@
  *
  * Grid: at most one block per multiprocessor, since the codebook fills its shared memory. Tile i
  * goes to block i mod blocks first, so that few vectors still spread over all multiprocessors.
+ *
+ * Where a block has not so much shared memory (99 KiB on cards below the data centre's), the
+ * codebook passes through it in PARTS, from L2 for every tile of the warps.
  */
 #pragma once
 
+#include "kernels/cuda/ampere.cuh"
 #include "kernels/cuda/cuda_limits.h"
 #include "vq_search.cuh"
 
@@ -36,35 +40,51 @@ enum { MMA_TILES = CODEWORDS / 8 }; /* of 8 codewords */
 
 static __device__ __forceinline__ uint32_t mma_tf32(float x)
 {
-    uint32_t rounded;
+    uint32_t rounded = 0;
+#ifdef AMPERE_CODE
     asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(rounded) : "f"(x));
+#else
+    __trap();
+#endif
     return rounded;
 }
 
 /* Two numbers as bf16 in a word, `low` in the lower half. */
 static __device__ __forceinline__ uint32_t mma_bf16x2(float low, float high)
 {
-    uint32_t pair;
+    uint32_t pair = 0;
+#ifdef AMPERE_CODE
     asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+#else
+    __trap();
+#endif
     return pair;
 }
 
 static __device__ __forceinline__ void mma_m16n8k8(float sum[4], const uint32_t a[4],
                                                    const uint32_t b[2])
 {
+#ifdef AMPERE_CODE
     asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
         "{%8, %9}, {%0, %1, %2, %3};"
         : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+#else
+    __trap();
+#endif
 }
 
 static __device__ __forceinline__ void mma_m16n8k16(float sum[4], const uint32_t a[4],
                                                     const uint32_t b[2])
 {
+#ifdef AMPERE_CODE
     asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
         "{%8, %9}, {%0, %1, %2, %3};"
         : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+#else
+    __trap();
+#endif
 }
 
 /* Returns x, but as the result of an operation, which the compiler cannot simplify (it does not
@@ -241,22 +261,22 @@ struct mma_policy_3xtf32 {
 
 /* ------------------------------------------------------------------ kernel -- */
 
-template <typename Policy> static constexpr int mma_shared_bytes()
+template <typename Policy, int PARTS> static constexpr int mma_shared_bytes()
 {
-    return CODEWORDS *
+    return CODEWORDS / PARTS *
            (CODEWORD_LENGTH / 4 * (int)sizeof(typename Policy::piece) + (int)sizeof(float));
 }
 
-/* Copy the codebook to shared memory in the order of use, and -|e|^2 / 2 of each codeword. A warp
- * copies codewords warp, warp + 8, ..., with eight of them in flight. */
-template <typename Policy>
+/* A part of the codebook in the order of use, and -|e|^2 / 2 of each codeword. A warp takes
+ * codewords warp, warp + 8, ..., eight of them in flight. */
+template <typename Policy, int PARTS>
 static __device__ __forceinline__ void mma_load_codebook(const float *__restrict__ codebook,
                                                          typename Policy::piece *pieces,
                                                          float *bias)
 {
     enum { AT_ONCE = 8 };
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    for (int first = 0; first < MMA_TILES; first += AT_ONCE) {
+    for (int first = 0; first < MMA_TILES / PARTS; first += AT_ONCE) {
         float4 v[AT_ONCE];
         float square[AT_ONCE];
 #pragma unroll
@@ -293,29 +313,35 @@ static __device__ __forceinline__ void mma_prefetch(const float *__restrict__ z,
 }
 
 /* tiles = vectors / (16 MT). */
-template <typename Policy, int MT>
+template <typename Policy, int MT, int PARTS>
 static __global__ void __launch_bounds__(MMA_THREADS, 1)
     mma_search(const float *__restrict__ z, const float *__restrict__ codebook,
                uint8_t *__restrict__ index, int64_t tiles)
 {
     typedef typename Policy::piece piece;
-    enum { GROUP = Policy::GROUP };
+    enum { GROUP = Policy::GROUP, PART = MMA_TILES / PARTS };
     extern __shared__ uint4 mma_shared[];
     piece *pieces = (piece *)mma_shared;
-    float *bias = (float *)(pieces + CODEWORDS * CODEWORD_LENGTH / 4);
+    float *bias = (float *)(pieces + CODEWORDS / PARTS * CODEWORD_LENGTH / 4);
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int g = lane / 4, q = lane % 4;
     const int64_t step = (int64_t)gridDim.x * MMA_WARPS;
     int64_t tile = (int64_t)warp * gridDim.x + blockIdx.x;
 
     mma_prefetch<MT>(z, tile, tiles, lane);
-    mma_load_codebook<Policy>(codebook, pieces, bias);
-    __syncthreads();
+    if (PARTS == 1) {
+        mma_load_codebook<Policy, PARTS>(codebook, pieces, bias);
+        __syncthreads();
+    }
 
-    for (; tile < tiles; tile += step) {
+    /* With parts, warps without a tile of their own go along to load them: the block's first warp
+     * has the first tile. */
+    for (; (PARTS == 1 ? tile : tile - (int64_t)warp * gridDim.x) < tiles; tile += step) {
+        const bool busy = PARTS == 1 || tile < tiles;
         /* [16 rows of vectors, step p], each in the order of the products */
         typename Policy::rows a[MT * MMA_STEPS];
-        const float4 *rows = (const float4 *)z + (tile * (16 * MT) + g) * (CODEWORD_LENGTH / 4) + q;
+        const float4 *rows =
+            (const float4 *)z + ((busy ? tile : 0) * (16 * MT) + g) * (CODEWORD_LENGTH / 4) + q;
 #pragma unroll
         for (int m = 0; m < MT; m++)
 #pragma unroll
@@ -333,32 +359,42 @@ static __global__ void __launch_bounds__(MMA_THREADS, 1)
             best[m][1].start();
         }
 #pragma unroll 1
-        for (int first = 0; first < MMA_TILES; first += GROUP) {
-            float sum[MT][GROUP][4];
-#pragma unroll
-            for (int t = 0; t < GROUP; t++) {
-                float2 start = *(const float2 *)(bias + (first + t) * 8 + 2 * q);
-#pragma unroll
-                for (int m = 0; m < MT; m++) {
-                    sum[m][t][0] = sum[m][t][2] = start.x;
-                    sum[m][t][1] = sum[m][t][3] = start.y;
-                }
+        for (int part = 0; part < PARTS; part++) {
+            if (PARTS > 1) {
+                __syncthreads(); /* the part before has been read */
+                mma_load_codebook<Policy, PARTS>(
+                    codebook + part * (CODEWORDS / PARTS) * CODEWORD_LENGTH, pieces, bias);
+                __syncthreads();
             }
+#pragma unroll 1
+            for (int first = 0; first < PART; first += GROUP) {
+                float sum[MT][GROUP][4];
 #pragma unroll
-            for (int p = 0; p < MMA_STEPS; p++) {
-                piece b[GROUP];
+                for (int t = 0; t < GROUP; t++) {
+                    float2 start = *(const float2 *)(bias + (first + t) * 8 + 2 * q);
+#pragma unroll
+                    for (int m = 0; m < MT; m++) {
+                        sum[m][t][0] = sum[m][t][2] = start.x;
+                        sum[m][t][1] = sum[m][t][3] = start.y;
+                    }
+                }
+#pragma unroll
+                for (int p = 0; p < MMA_STEPS; p++) {
+                    piece b[GROUP];
+#pragma unroll
+                    for (int t = 0; t < GROUP; t++)
+                        b[t] = pieces[((first + t) * MMA_STEPS + p) * 32 + lane];
+                    Policy::template step<MT>(sum, a + p, MMA_STEPS, b);
+                }
 #pragma unroll
                 for (int t = 0; t < GROUP; t++)
-                    b[t] = pieces[((first + t) * MMA_STEPS + p) * 32 + lane];
-                Policy::template step<MT>(sum, a + p, MMA_STEPS, b);
+#pragma unroll
+                    for (int m = 0; m < MT; m++)
+#pragma unroll
+                        for (int i = 0; i < 4; i++)
+                            best[m][i / 2].offer(sum[m][t][i],
+                                                 (part * PART + first + t) * 8 + 2 * q + i % 2);
             }
-#pragma unroll
-            for (int t = 0; t < GROUP; t++)
-#pragma unroll
-                for (int m = 0; m < MT; m++)
-#pragma unroll
-                    for (int i = 0; i < 4; i++)
-                        best[m][i / 2].offer(sum[m][t][i], (first + t) * 8 + 2 * q + i % 2);
         }
 #pragma unroll
         for (int m = 0; m < MT; m++)
@@ -366,7 +402,7 @@ static __global__ void __launch_bounds__(MMA_THREADS, 1)
             for (int half = 0; half < 2; half++) {
                 best[m][half].merge(1);
                 best[m][half].merge(2);
-                if (q == 0)
+                if (q == 0 && busy)
                     index[tile * (16 * MT) + 16 * m + 8 * half + g] = (uint8_t)best[m][half].at;
             }
     }
@@ -374,19 +410,45 @@ static __global__ void __launch_bounds__(MMA_THREADS, 1)
 
 /* ------------------------------------------------------------------ launch -- */
 
-template <typename Policy, int MT> static inline int mma_setup(struct assay_call *call)
+typedef void mma_kernel(const float *z, const float *codebook, uint8_t *index, int64_t tiles);
+
+struct mma_choice {
+    mma_kernel *kernel;
+    int shared_bytes;
+};
+
+/* In two parts on cards where a block has not the memory for the whole codebook. */
+template <typename Policy, int MT> static inline struct mma_choice mma_choice_here()
 {
-    if (cuda_allow_shared((const void *)mma_search<Policy, MT>, mma_shared_bytes<Policy>()))
-        return -1;
-    return search_plan_make(call);
+    constexpr int WHOLE = mma_shared_bytes<Policy, 1>();
+    if (assay_card()->shared_bytes >= WHOLE) return {mma_search<Policy, MT, 1>, WHOLE};
+    return {mma_search<Policy, MT, 2>, mma_shared_bytes<Policy, 2>()};
+}
+
+template <typename Policy, int MT> static inline int mma_allow()
+{
+    const struct mma_choice choice = mma_choice_here<Policy, MT>();
+    return cuda_allow_shared((const void *)choice.kernel, choice.shared_bytes);
+}
+
+template <typename Policy> static int64_t mma_least_bytes(const struct assay_shape *)
+{
+    return mma_shared_bytes<Policy, 2>();
+}
+
+template <typename Policy, int MT> static inline int mma_setup(struct assay_call *)
+{
+    return mma_allow<Policy, MT>();
 }
 
 template <typename Policy, int MT> static inline int mma_launch(struct assay_call *call)
 {
+    const struct mma_choice choice = mma_choice_here<Policy, MT>();
     int64_t tiles = search_vectors(call->shape) / (16 * MT);
-    int64_t blocks = tiles < search_processors(call) ? tiles : search_processors(call);
-    mma_search<Policy, MT>
-        <<<(unsigned)blocks, MMA_THREADS, mma_shared_bytes<Policy>(), (cudaStream_t)call->stream>>>(
+    int64_t processors = assay_card()->multiprocessors;
+    int64_t blocks = tiles < processors ? tiles : processors;
+    choice
+        .kernel<<<(unsigned)blocks, MMA_THREADS, choice.shared_bytes, (cudaStream_t)call->stream>>>(
             (const float *)call->buffer[SEARCH_Z], (const float *)call->buffer[SEARCH_CODEBOOK],
             (uint8_t *)call->buffer[SEARCH_INDEX], tiles);
     return assay_launched();

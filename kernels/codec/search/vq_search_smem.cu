@@ -86,16 +86,21 @@ static __global__ void __launch_bounds__(THREADS, 1)
     }
 }
 
-static int setup(struct assay_call *call)
+static int64_t shared_bytes(const struct assay_shape *)
 {
-    if (cuda_allow_shared((const void *)smem_codebook, SHARED_BYTES)) return -1;
-    return search_plan_make(call);
+    return SHARED_BYTES;
+}
+
+static int setup(struct assay_call *)
+{
+    return cuda_allow_shared((const void *)smem_codebook, SHARED_BYTES);
 }
 
 static int launch(struct assay_call *call)
 {
     int64_t tiles = search_vectors(call->shape) / 32;
-    int64_t blocks = tiles < search_processors(call) ? tiles : search_processors(call);
+    int64_t processors = assay_card()->multiprocessors;
+    int64_t blocks = tiles < processors ? tiles : processors;
     smem_codebook<<<(unsigned)blocks, THREADS, SHARED_BYTES, (cudaStream_t)call->stream>>>(
         (const float *)call->buffer[SEARCH_Z], (const float *)call->buffer[SEARCH_CODEBOOK],
         (uint8_t *)call->buffer[SEARCH_INDEX], tiles);
@@ -110,8 +115,8 @@ static const struct assay_variant variant = {
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,
     .supports = search_only_fp32,
+    .shared_bytes = shared_bytes,
     .setup = setup,
     .launch = launch,
-    .teardown = search_plan_free,
 };
 ASSAY_REGISTER_VARIANT(variant);

@@ -49,16 +49,6 @@ static uint64_t value_block(const struct assay_shape *shape, int64_t token, int6
     return (uint64_t)((batch * blocks + block) * width + element);
 }
 
-/* tf32 has 11 bits and fp32's exponents; ties to even; for numbers. */
-static float nearest_tf32(float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    bits = (bits + 0xfff + (bits >> 13 & 1)) & ~0x1fffu;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
 /* All heads of one token: q, k and v. `token` counts through the batch. */
 static void fill_token(const struct assay_shape *shape, uint64_t seed, int64_t token, void *qkv)
 {
@@ -74,7 +64,8 @@ static void fill_token(const struct assay_shape *shape, uint64_t seed, int64_t t
             if (fill_hash(~seed, block) & 1) value = -value;
         }
         float number = (float)value;
-        gpt_store(qkv, precision, first + i, precision == GPT_TF32 ? nearest_tf32(number) : number);
+        gpt_store(qkv, precision, first + i,
+                  precision == GPT_TF32 ? gpt_nearest_tf32(number) : number);
     }
 }
 
@@ -155,8 +146,8 @@ static double reference_cost(const struct assay_shape *shape)
 }
 
 /* The vendor's in the fewest kernels first. */
-static const char *const baselines[] = {"cublas_pointers", "cublas_batched", "naive3",
-                                        "host_scalar", NULL};
+static const char *const baselines[] = {"cudnn",  "cublas_pointers", "cublas_batched",
+                                        "naive3", "host_scalar",     NULL};
 
 static const struct assay_operation operation = {
     .name = "attention",

@@ -13,9 +13,10 @@ const struct attention_config *attention_config_default(struct attention_configs
                                                         const struct attention *args)
 {
     const struct attention_config *fit[CONFIGS_MAX];
+    const int64_t most = assay_card()->shared_bytes;
     int queries[CONFIGS_MAX], count = 0;
     for (int i = 0; i < configs.count && count < CONFIGS_MAX; i++)
-        if (configs.list[i].size == args->size) {
+        if (configs.list[i].size == args->size && configs.list[i].bytes <= most) {
             fit[count] = &configs.list[i];
             queries[count++] = configs.list[i].queries;
         }
@@ -61,6 +62,17 @@ int attention_configs_setup(struct assay_call *call)
     if (!config) return assay_error("no kernel for head size %d", args.size);
     (void)snprintf(call->note, sizeof call->note, "%s", config->name);
     return attention_config_allow(config);
+}
+
+int64_t attention_configs_shared_bytes(const struct assay_shape *shape)
+{
+    struct attention_configs configs = attention_configs_of(shape->value[ATTENTION_PRECISION]);
+    int64_t least = INT64_MAX;
+    for (int i = 0; i < configs.count; i++)
+        if (configs.list[i].size == shape->value[ATTENTION_HEAD_SIZE] &&
+            configs.list[i].bytes < least)
+            least = configs.list[i].bytes;
+    return least;
 }
 
 int attention_configs_launch(struct assay_call *call)

@@ -38,7 +38,8 @@ struct attention_configs attention_configs_fp32(void);
 struct attention_configs attention_configs_tf32(void);
 struct attention_configs attention_configs_bf16(void);
 
-/* The row to take unmeasured, or NULL: no kernel for this head size. */
+/* The row to take unmeasured, or NULL: no kernel for this head size that this card has the shared
+ * memory for. */
 const struct attention_config *attention_config_default(struct attention_configs configs,
                                                         const struct attention *args);
 
@@ -49,7 +50,8 @@ int attention_config_allow(const struct attention_config *config);
 int attention_config_launch(const struct attention_config *config, const struct attention *args,
                             bool early, void *stream);
 
-/* setup and launch of an attention variant that uses the default configuration of its precision;
- * the note names it. */
+/* Facts, setup and launch of an attention variant that uses the default configuration of its
+ * precision; the note names it. */
+int64_t attention_configs_shared_bytes(const struct assay_shape *shape);
 int attention_configs_setup(struct assay_call *call);
 int attention_configs_launch(struct assay_call *call);

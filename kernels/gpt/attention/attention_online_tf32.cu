@@ -34,6 +34,7 @@ static const struct assay_variant variant = {
     .clock = ASSAY_CLOCK_DEVICE,
     .min_sm = 80,
     .supports = attention_only<GPT_TF32>,
+    .shared_bytes = attention_configs_shared_bytes,
     .setup = attention_configs_setup,
     .launch = attention_configs_launch,
 };

@@ -42,7 +42,7 @@
 
 /* ------------------------------------------------------------------- kernel -- */
 
-/* setup refuses where there is no machine code for sm_90a, so the trap is never met. */
+/* Skipped where there is no code for sm_90a, so the trap is never met. */
 template <int SIZE, int GROUPS, int STAGES>
 static __global__ void __launch_bounds__(GROUP_THREADS *(GROUPS + 1), 1)
     online(const __grid_constant__ CUtensorMap queries, const __grid_constant__ CUtensorMap tiles,
@@ -157,12 +157,8 @@ static int prepare(struct plan *plan, const struct attention *args)
     plan->choice = args->size == 64 ? choice_of<64, 3, 4>() : choice_of<128, 2, 2>();
     plan->order = attention_order_of(args->batch * args->heads, args->tokens, 4 * args->size,
                                      plan->choice.queries);
-    bool has;
-    if (hopper_has_code((const void *)plan->choice.kernel, &has) < 0) return -1;
-    if (!has) return assay_error("built without machine code for sm_90a");
     if (cuda_allow_shared((const void *)plan->choice.kernel, plan->choice.bytes)) return -1;
-    int processors;
-    if (cuda_processors(&processors)) return -1;
+    int processors = assay_card()->multiprocessors;
     plan->grid = plan->order.works < processors ? plan->order.works : processors;
     return load_encode(&plan->encode);
 }
@@ -209,6 +205,7 @@ static const struct assay_variant variant = {
     .clock = ASSAY_CLOCK_DEVICE,
     .min_sm = 90,
     .max_sm = 90,
+    .arch_specific = true,
     .supports = supports,
     .setup = setup,
     .launch = launch,

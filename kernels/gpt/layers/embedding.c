@@ -18,10 +18,11 @@ static int buffers(const struct assay_shape *shape, struct assay_buffer out[ASSA
     struct assay_fill any = {.kind = ASSAY_FILL_INTEGER, .a = 0, .b = (double)(vocabulary - 1)};
     struct assay_fill normal = {.kind = ASSAY_FILL_NORMAL, .a = 0, .b = 1};
     out[EMBEDDING_IDS] = (struct assay_buffer){"ids", ASSAY_IN, ASSAY_I32, rows, any};
-    out[EMBEDDING_WTE] =
-        (struct assay_buffer){"wte", ASSAY_IN, ASSAY_F32, vocabulary * channels, normal};
-    out[EMBEDDING_WPE] = (struct assay_buffer){"wpe", ASSAY_IN, ASSAY_F32,
-                                               shape->value[EMBEDDING_TOKENS] * channels, normal};
+    out[EMBEDDING_WTE] = (struct assay_buffer){
+        "wte", ASSAY_IN, ASSAY_F32, vocabulary * channels, normal, .constant = true};
+    out[EMBEDDING_WPE] = (struct assay_buffer){"wpe",     ASSAY_IN,
+                                               ASSAY_F32, shape->value[EMBEDDING_TOKENS] * channels,
+                                               normal,    .constant = true};
     out[EMBEDDING_Y] = (struct assay_buffer){
         .name = "y", .role = ASSAY_OUT, .type = ASSAY_F32, .count = rows * channels};
     return 4;

@@ -74,11 +74,12 @@ static __global__ void __launch_bounds__(THREADS) fused_rowown(struct mlp args)
     }
 }
 
-static size_t shared_bytes(int64_t c)
+static int64_t shared_bytes(const struct assay_shape *shape)
 {
+    int64_t c = shape->value[MLP_C];
     int64_t first = STEP * (c + 1), second = c * (STEP + 1);
-    return sizeof(float) *
-           (size_t)(ROWS * (c + 1) + ROWS * (STEP + 1) + (first > second ? first : second));
+    return (int64_t)sizeof(float) *
+           (ROWS * (c + 1) + ROWS * (STEP + 1) + (first > second ? first : second));
 }
 
 static const char *supports(const struct assay_shape *shape)
@@ -89,14 +90,15 @@ static const char *supports(const struct assay_shape *shape)
 
 static int setup(struct assay_call *call)
 {
-    return cuda_allow_shared((const void *)fused_rowown, shared_bytes(call->shape->value[MLP_C]));
+    return cuda_allow_shared((const void *)fused_rowown, shared_bytes(call->shape));
 }
 
 static int launch(struct assay_call *call)
 {
     struct mlp args = mlp_args(call);
     cudaStream_t stream = (cudaStream_t)call->stream;
-    fused_rowown<<<gpt_blocks(args.m, ROWS), THREADS, shared_bytes(args.c), stream>>>(args);
+    fused_rowown<<<gpt_blocks(args.m, ROWS), THREADS, (size_t)shared_bytes(call->shape), stream>>>(
+        args);
     return assay_launched();
 }
 
@@ -108,6 +110,7 @@ static const struct assay_variant variant = {
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,
     .supports = supports,
+    .shared_bytes = shared_bytes,
     .setup = setup,
     .launch = launch,
 };

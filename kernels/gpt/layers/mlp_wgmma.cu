@@ -70,6 +70,7 @@ static const struct assay_variant variant = {
     .clock = ASSAY_CLOCK_DEVICE,
     .min_sm = 90,
     .max_sm = 90,
+    .arch_specific = true,
     .supports = supports,
     .setup = setup,
     .launch = launch,

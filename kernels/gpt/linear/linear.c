@@ -15,18 +15,23 @@
  * bf16       uniform, rounded to bf16  fp32   bf16
  *
  * The bias is larger (16, or 2^24 for tf32): one that is forgotten must not hide in the
- * bound. Inputs are representable, so the bound covers the sum and the output alone:
- * |y - exact| <= (k + 1) u (|x| |w|^T + |b|), u = 2^-24 for fp32 and 2^-23 for tensor
- * cores, which truncate where they align terms; for bf16 a rounding of the output
- * more, and one of the product where a bias is added: to what was written where it is
- * separate, and in some of cuBLASLt's epilogues too (seen on an H200 at n = 257).
+ * bound. Inputs are representable, so the bound covers the sum and the output alone. It is that of
+ * kernels/product.h; for bf16 a rounding of the output more, and one of the product where a bias
+ * is added: to what was written where it is separate, and in some of cuBLASLt's epilogues too
+ * (seen on an H200 at n = 257).
+ *
+ * An output in bf16 that is cut off instead of rounded stays within these two roundings. So an
+ * element counts as NEAR where it is not the nearest bf16: a quarter of them where the product is
+ * rounded as often as that, half of them where the output is cut off.
+ *
+ * Freivalds' check takes (m + n) k. The sum over a row of y is off by what its elements are off by,
+ * as independent errors: PRODUCT_SIGMAS times the root of their squares' sum.
  */
 #include "kernels/gpt/gpt.h"
+#include "kernels/product.h"
 
 static const char *const weights[] = {"transposed_per_call", "transposed_cached", "direct", NULL};
 static const char *const biases[] = {"none", "separate", "fused", NULL};
-
-enum { CHUNK = 256 };
 
 static int buffers(const struct assay_shape *shape, struct assay_buffer out[ASSAY_MAX_BUFFERS])
 {
@@ -38,6 +43,7 @@ static int buffers(const struct assay_shape *shape, struct assay_buffer out[ASSA
         fill = (struct assay_fill){.kind = ASSAY_FILL_INTEGER, .a = -1024, .b = 1024};
     out[LINEAR_X] = (struct assay_buffer){"x", ASSAY_IN, type, m * k, fill};
     out[LINEAR_W] = (struct assay_buffer){"w", ASSAY_IN, type, n * k, fill};
+    out[LINEAR_W].constant = true; /* a cached weight is transposed once, in setup */
     out[LINEAR_Y] =
         (struct assay_buffer){.name = "y", .role = ASSAY_OUT, .type = type, .count = m * n};
     if (shape->value[LINEAR_BIAS] == LINEAR_NO_BIAS) return 3;
@@ -63,47 +69,86 @@ static struct assay_work work(const struct assay_shape *shape)
     return work;
 }
 
-static void load_chunk(const void *base, int64_t precision, int64_t first, int count,
-                       double out[CHUNK])
+static enum product_unit unit_of(const struct assay_shape *shape)
 {
-    for (int i = 0; i < count; i++)
-        out[i] = (double)gpt_load(base, precision, first + i);
+    return shape->value[LINEAR_PRECISION] == GPT_FP32 ? PRODUCT_FP32 : PRODUCT_TENSOR;
 }
 
-static void dot(const struct assay_shape *shape, const void *const in[], int64_t row,
-                int64_t column, double *sum, double *magnitude)
+struct operands {
+    struct product_matrix x, w;
+    struct product product;
+};
+
+static void operands_init(struct operands *operands, const struct assay_shape *shape,
+                          const void *const in[])
 {
-    int64_t k = shape->value[LINEAR_K], precision = shape->value[LINEAR_PRECISION];
-    double x[CHUNK], w[CHUNK];
-    *sum = *magnitude = 0;
-    for (int64_t first = 0; first < k; first += CHUNK) {
-        int count = (int)(k - first < CHUNK ? k - first : CHUNK);
-        load_chunk(in[LINEAR_X], precision, row * k + first, count, x);
-        load_chunk(in[LINEAR_W], precision, column * k + first, count, w);
-        for (int i = 0; i < count; i++) {
-            *sum += x[i] * w[i];
-            *magnitude += fabs(x[i] * w[i]);
-        }
-    }
+    enum assay_type type = gpt_type(shape->value[LINEAR_PRECISION]);
+    operands->x = (struct product_matrix){type, in[LINEAR_X], shape->value[LINEAR_K]};
+    operands->w = (struct product_matrix){type, in[LINEAR_W], shape->value[LINEAR_K]};
+    operands->product =
+        product_of(&operands->x, shape->value[LINEAR_M], &operands->w, shape->value[LINEAR_N]);
+}
+
+static double bias_of(const struct assay_shape *shape, const void *const in[], int64_t column)
+{
+    if (!in[LINEAR_B]) return 0;
+    return (double)gpt_load(in[LINEAR_B], shape->value[LINEAR_PRECISION], column);
+}
+
+/* The bound of a sum with its bias, of which `product` is without. */
+static double error_bound(const struct assay_shape *shape, const void *const in[],
+                          const struct product_sum *sum, double product)
+{
+    double bound = product_bound(unit_of(shape), (double)shape->value[LINEAR_K], sum);
+    if (shape->value[LINEAR_PRECISION] != GPT_BF16) return bound;
+    if (in[LINEAR_B]) bound = product_rounded(ASSAY_BF16, product, bound);
+    return product_rounded(ASSAY_BF16, sum->value, bound);
 }
 
 static int reference(const struct assay_shape *shape, const void *const in[], int buffer,
                      int64_t begin, int64_t end, double *expected, double *bound)
 {
     (void)buffer;
-    int64_t n = shape->value[LINEAR_N], precision = shape->value[LINEAR_PRECISION];
-    double unit = precision == GPT_FP32 ? GPT_UNIT_FP32 : GPT_UNIT_TENSOR;
+    int64_t n = shape->value[LINEAR_N];
+    struct operands operands;
+    operands_init(&operands, shape, in);
     for (int64_t at = begin; at < end; at++) {
-        double product, magnitude;
-        dot(shape, in, at / n, at % n, &product, &magnitude);
-        double b = in[LINEAR_B] ? (double)gpt_load(in[LINEAR_B], precision, at % n) : 0;
-        double error = ((double)shape->value[LINEAR_K] + 1) * unit * (magnitude + fabs(b));
-        if (precision == GPT_BF16) {
-            if (in[LINEAR_B]) error += GPT_UNIT_BF16 * (fabs(product) + error);
-            error += GPT_UNIT_BF16 * (fabs(product + b) + error);
-        }
-        expected[at - begin] = product + b;
-        bound[at - begin] = error;
+        struct product_sum sum = {0};
+        product_add_terms(&sum, &operands.product, at / n, at % n);
+        double product = sum.value;
+        product_add(&sum, bias_of(shape, in, at % n));
+        expected[at - begin] = sum.value;
+        bound[at - begin] = error_bound(shape, in, &sum, product);
+    }
+    return 0;
+}
+
+static int64_t product_columns(const struct assay_shape *shape, int buffer)
+{
+    (void)buffer;
+    return shape->value[LINEAR_N];
+}
+
+static int product_check(const struct assay_shape *shape, const void *const in[], int buffer,
+                         const double *sign, double *expected, double *bound)
+{
+    (void)buffer;
+    const int64_t *value = shape->value;
+    struct operands operands;
+    double biases = 0, squares = 0;
+    operands_init(&operands, shape, in);
+    if (product_rows(&operands.product, sign, expected, bound)) return -1;
+    for (int64_t j = 0; j < value[LINEAR_N]; j++) {
+        double b = bias_of(shape, in, j);
+        biases += sign[j] * b;
+        squares += 2 * b * b;
+    }
+    double share = value[LINEAR_PRECISION] == GPT_BF16 ? PRODUCT_BF16_SIGMA : 0;
+    if (in[LINEAR_B]) share *= M_SQRT2;
+    for (int64_t i = 0; i < value[LINEAR_M]; i++) {
+        expected[i] += biases;
+        bound[i] =
+            product_row_bound(unit_of(shape), (double)value[LINEAR_K], share, bound[i] + squares);
     }
     return 0;
 }
@@ -145,6 +190,9 @@ static const struct assay_operation operation = {
     .work = work,
     .reference = reference,
     .reference_cost = reference_cost,
+    .product_columns = product_columns,
+    .product_check = product_check,
+    .tolerance = {.near_share = 0.4},
     .baselines = baselines,
 };
 ASSAY_REGISTER_OPERATION(operation);

@@ -7,27 +7,29 @@
 #include "linear.cuh"
 #include "linear_128.h"
 
-/* On the device that is current in setup, which is the only one of a process of this family. */
-static bool has_wgmma;
+static bool has_wgmma(void)
+{
+    return assay_card()->arch_specific;
+}
 
 int linear_128_allow(void)
 {
     if (linear_128_mma_allow() < 0) return -1;
-    return linear_128_wgmma_prepare(&has_wgmma);
+    return has_wgmma() ? linear_128_wgmma_allow() : 0;
 }
 
 int linear_bf16_128(const struct linear_operands *operands, enum linear_finish finish,
                     cudaStream_t stream)
 {
-    return has_wgmma ? linear_128_wgmma_bf16(operands, finish, stream)
-                     : linear_128_mma_bf16(operands, finish, stream);
+    return has_wgmma() ? linear_128_wgmma_bf16(operands, finish, stream)
+                       : linear_128_mma_bf16(operands, finish, stream);
 }
 
 int linear_tf32_128(const struct linear_operands *operands, enum linear_finish finish,
                     cudaStream_t stream)
 {
-    return has_wgmma && !operands->transposed ? linear_128_wgmma_tf32(operands, finish, stream)
-                                              : linear_128_mma_tf32(operands, finish, stream);
+    return has_wgmma() && !operands->transposed ? linear_128_wgmma_tf32(operands, finish, stream)
+                                                : linear_128_mma_tf32(operands, finish, stream);
 }
 
 /* --------------------------------------------------------------- variants -- */
@@ -49,7 +51,7 @@ static int setup(struct assay_call *call)
     const int64_t *value = call->shape->value;
     bool bf16 = value[LINEAR_PRECISION] == GPT_BF16;
     if (linear_128_allow() < 0) return -1;
-    if (has_wgmma && (bf16 || value[LINEAR_WEIGHT] == LINEAR_DIRECT))
+    if (has_wgmma() && (bf16 || value[LINEAR_WEIGHT] == LINEAR_DIRECT))
         (void)snprintf(call->note, sizeof call->note, "wgmma m64n128k%d", bf16 ? 16 : 8);
     else
         (void)snprintf(call->note, sizeof call->note, "mma.sync m16n8k%d", bf16 ? 16 : 8);
@@ -75,6 +77,7 @@ static const struct assay_variant bf16 = {
     .clock = ASSAY_CLOCK_DEVICE,
     .min_sm = 80,
     .supports = bf16_supports,
+    .shared_bytes = linear_128_shared_bytes,
     .setup = setup,
     .launch = linear_launch<bf16_product>,
     .teardown = device_memory_free,
@@ -90,6 +93,7 @@ static const struct assay_variant tf32 = {
     .clock = ASSAY_CLOCK_DEVICE,
     .min_sm = 80,
     .supports = tf32_supports,
+    .shared_bytes = linear_128_shared_bytes,
     .setup = setup,
     .launch = linear_launch<tf32_product>,
     .teardown = device_memory_free,

@@ -13,9 +13,9 @@ int linear_128_mma_bf16(const struct linear_operands *operands, enum linear_fini
 int linear_128_mma_tf32(const struct linear_operands *operands, enum linear_finish finish,
                         cudaStream_t stream);
 
-/* wgmma (linear_128_wgmma.cu); in tf32 only for w that is not transposed. prepare is called once in
- * setup and says whether the current device, and this build, have it. */
-int linear_128_wgmma_prepare(bool *has);
+/* wgmma (linear_128_wgmma.cu), where assay_card() has arch_specific; in tf32 only for w that is not
+ * transposed. allow once in setup. */
+int linear_128_wgmma_allow(void);
 int linear_128_wgmma_bf16(const struct linear_operands *operands, enum linear_finish finish,
                           cudaStream_t stream);
 int linear_128_wgmma_tf32(const struct linear_operands *operands, enum linear_finish finish,

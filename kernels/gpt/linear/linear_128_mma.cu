@@ -4,11 +4,11 @@
  *
  * A block is four warps, each with 64 x 64 outputs in registers. Operands are fetched by cp.async
  * in three stages of 128 bytes along k (64 bf16 or 32 tf32), 32 KiB each, so two blocks fit on a
- * multiprocessor of 228 KiB and one computes while the other waits. Chunks of 16 bytes are
- * swizzled (mma_layout.h), so neither copies nor reads have bank conflicts. Fragments of the next
- * step of k are loaded while the products of this one run. T is uint16_t (bf16) or float (tf32,
- * whose low bits the tensor core ignores). Blocks take tiles in the order of linear_order.h, eight
- * bands per group.
+ * multiprocessor of 228 KiB and one computes while the other waits; one fits where there are 100.
+ * Chunks of 16 bytes are swizzled (mma_layout.h), so neither copies nor reads have bank conflicts.
+ * Fragments of the next step of k are loaded while the products of this one run. T is uint16_t
+ * (bf16) or float (tf32, whose low bits the tensor core ignores). Blocks take tiles in the order of
+ * linear_order.h, eight bands per group.
  *
  * Operations: 2 m n k. Bytes from L2: x n / 128 times and w m / 128 times.
  *
@@ -213,6 +213,11 @@ static int l128_enqueue(const struct linear_operands *operands, enum linear_fini
         linear_128_mma<T, false>
             <<<(unsigned)blocks, L128_THREADS, L128_SHARED_BYTES, stream>>>(*operands, finish);
     return assay_launched();
+}
+
+int64_t linear_128_shared_bytes(const struct assay_shape *)
+{
+    return L128_SHARED_BYTES;
 }
 
 int linear_128_mma_allow(void)

@@ -136,7 +136,7 @@ static __device__ __forceinline__ void l128w_sum(const struct l128w_plan &plan,
 
 #endif
 
-/* prepare refuses machine code without the body, so the trap is never met. */
+/* Never launched where machine code has no body, so the trap is never met. */
 template <typename T, int TILES, int STAGES, bool TRANSPOSED>
 static __global__ void __launch_bounds__(l128w_sizes<TILES, STAGES>::THREADS,
                                          l128w_sizes<TILES, STAGES>::BLOCKS)
@@ -185,9 +185,6 @@ static __global__ void __launch_bounds__(l128w_sizes<TILES, STAGES>::THREADS,
 
 /* ------------------------------------------------------------------ launch -- */
 
-/* Multiprocessors of the device that is current in setup. */
-static int64_t processors;
-
 template <typename T, int TILES, int STAGES, bool TRANSPOSED>
 static int enqueue_blocks(const struct linear_operands *operands, enum linear_finish finish,
                           cudaStream_t stream)
@@ -217,6 +214,7 @@ static int enqueue(const struct linear_operands *operands, enum linear_finish fi
     int64_t columns = gpt_blocks(operands->n, L128W_TILE);
     int64_t single = gpt_blocks(operands->m, L128W_TILE) * columns;
     int64_t pairs = gpt_blocks(operands->m, 2 * L128W_TILE) * columns;
+    int64_t processors = assay_card()->multiprocessors;
     bool deep = operands->k * (int64_t)sizeof(T) >= L128W_DEEP_BYTES;
     if (single <= processors) return enqueue_blocks<T, 1, 6, TRANSPOSED>(operands, finish, stream);
     if (deep && pairs >= processors)
@@ -238,13 +236,8 @@ template <typename T, bool TRANSPOSED> static int allow(void)
     return allow_blocks<T, 2, 4, TRANSPOSED>();
 }
 
-int linear_128_wgmma_prepare(bool *has)
+int linear_128_wgmma_allow(void)
 {
-    int count;
-    if (hopper_has_code((const void *)linear_128_wgmma<uint16_t, 1, 3, false>, has) < 0) return -1;
-    if (!*has) return 0;
-    if (cuda_processors(&count) < 0) return -1;
-    processors = count;
     if (allow<uint16_t, false>() < 0 || allow<uint16_t, true>() < 0) return -1;
     return allow<float, false>();
 }

@@ -12,8 +12,9 @@ enum linear_finish { LINEAR_PLAIN, LINEAR_GELU };
 /* fp32, tiles of 32 x 32. */
 int linear_smem32(const struct linear_operands *operands, cudaStream_t stream);
 
-/* Tensor cores, tiles of 128 x 128; k a multiple of 4 (tf32) or 8 (bf16). The first is called
- * once, in setup. */
+/* Tensor cores, tiles of 128 x 128; k a multiple of 4 (tf32) or 8 (bf16). The first is for the
+ * shared_bytes of a variant, the second is called once, in setup. */
+int64_t linear_128_shared_bytes(const struct assay_shape *shape);
 int linear_128_allow(void);
 int linear_tf32_128(const struct linear_operands *operands, enum linear_finish finish,
                     cudaStream_t stream);
@@ -28,6 +29,3 @@ int linear_wgmma_init(struct linear_wgmma **product, const struct linear_operand
                       enum gpt_precision precision, enum linear_finish finish);
 int linear_wgmma_enqueue(const struct linear_wgmma *product, cudaStream_t stream);
 void linear_wgmma_release(struct linear_wgmma *product);
-
-/* Whether the current device is Hopper and this build has machine code for it. */
-bool linear_wgmma_is_here(void);

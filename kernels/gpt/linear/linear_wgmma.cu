@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "kernels/cuda/cuda_limits.h"
 #include "linear_wgmma_launch.cuh"
 
 /* One kernel. */
@@ -26,7 +25,6 @@ struct lwg_kernel {
     int (*prepare)(struct lwg_plan *plan, const struct linear_operands *operands,
                    enum linear_finish finish);
     int (*enqueue)(const struct lwg_plan *plan, cudaStream_t stream);
-    const void *code;
 };
 
 template <typename T, int COLUMNS, int CLUSTER, bool TURNS>
@@ -39,11 +37,10 @@ static constexpr struct lwg_kernel lwg_kernel_of(double rate)
             TURNS,
             rate,
             lwg_prepare<config>,
-            lwg_enqueue<config>,
-            (const void *)linear_wgmma<config>};
+            lwg_enqueue<config>};
 }
 
-/* Rates on an H200, by a program that is not kept. Those of 256 columns, and of bf16 in turns, are
+/* Rates relative to each other on an H200. Those of 256 columns, and of bf16 in turns, are
  * from the cycles between a tile's first product and its last at k = 768; those of 64 columns from
  * 4096^3; the others are chosen to give the times of 8192 x 2304 x 768 and 8192^3. */
 static const struct lwg_kernel kernels[] = {
@@ -97,24 +94,12 @@ static const struct lwg_kernel *choose(const struct linear_operands *operands,
     return best;
 }
 
-static int find_kernel(const struct linear_operands *operands, enum gpt_precision precision,
-                       const struct lwg_kernel **kernel)
-{
-    int processors;
-    if (cuda_processors(&processors) < 0) return -1;
-    *kernel = choose(operands, precision, processors);
-    if (!*kernel) return assay_error("no product by wgmma of this type");
-    bool has;
-    if (hopper_has_code((*kernel)->code, &has) < 0) return -1;
-    return has ? 0 : assay_error("built without machine code for sm_90a");
-}
-
 int linear_wgmma_init(struct linear_wgmma **product, const struct linear_operands *operands,
                       enum gpt_precision precision, enum linear_finish finish)
 {
-    const struct lwg_kernel *kernel;
+    const struct lwg_kernel *kernel = choose(operands, precision, assay_card()->multiprocessors);
     *product = NULL;
-    if (find_kernel(operands, precision, &kernel) < 0) return -1;
+    if (!kernel) return assay_error("no product by wgmma of this type");
     struct linear_wgmma *made = (struct linear_wgmma *)aligned_alloc(alignof(struct linear_wgmma),
                                                                      sizeof(struct linear_wgmma));
     if (!made) return assay_error("out of memory");
@@ -131,12 +116,6 @@ int linear_wgmma_enqueue(const struct linear_wgmma *product, cudaStream_t stream
 void linear_wgmma_release(struct linear_wgmma *product)
 {
     free(product);
-}
-
-bool linear_wgmma_is_here(void)
-{
-    bool has;
-    return hopper_has_code(kernels[0].code, &has) == 0 && has;
 }
 
 /* --------------------------------------------------------------- variants -- */
@@ -195,6 +174,7 @@ static const struct assay_variant bf16 = {
     .clock = ASSAY_CLOCK_DEVICE,
     .min_sm = 90,
     .max_sm = 90,
+    .arch_specific = true,
     .supports = bf16_supports,
     .setup = setup,
     .launch = launch,
@@ -211,6 +191,7 @@ static const struct assay_variant tf32 = {
     .clock = ASSAY_CLOCK_DEVICE,
     .min_sm = 90,
     .max_sm = 90,
+    .arch_specific = true,
     .supports = tf32_supports,
     .setup = setup,
     .launch = launch,

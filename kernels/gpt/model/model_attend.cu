@@ -18,9 +18,9 @@ const char *model_attend_name(int64_t precision, int config)
 const char *model_attend_refused(const struct model_attend *attend, int config)
 {
     if (attend->last) return "one query per sequence";
-    return attention_configs_of(attend->precision).list[config].size == attend->size
-               ? NULL
-               : "another head size";
+    const struct attention_config *is = &attention_configs_of(attend->precision).list[config];
+    if (is->bytes > assay_card()->shared_bytes) return "not so much shared memory here";
+    return is->size == attend->size ? NULL : "another head size";
 }
 
 static int launch(const struct attention_config *config, const struct attention *args, void *stream)

@@ -309,7 +309,7 @@ static void teardown(struct assay_call *call)
         .place = ASSAY_CUDA,                                                                       \
         .clock = ASSAY_CLOCK_DEVICE,                                                               \
         .min_sm = 80,                                                                              \
-        .supports = model_tiles_supports,                                                          \
+        .shared_bytes = model_tiles_shared_bytes,                                                  \
         .setup = setup_with,                                                                       \
         .launch = launch,                                                                          \
         .teardown = teardown,                                                                      \

@@ -75,8 +75,8 @@ const char *model_tile_refused(const struct model_step *step, int tile);
 int model_tile_enqueue(const struct model_step *step, int tile, void *stream);
 /* A provider's product by the default tile. */
 int model_tile_product(void *self, const struct model_step *step, void *stream);
-/* A variant's `supports`: the norm keeps whole rows in shared memory. */
-const char *model_tiles_supports(const struct assay_shape *shape);
+/* A variant's shared_bytes: the norm keeps whole rows in shared memory. */
+int64_t model_tiles_shared_bytes(const struct assay_shape *shape);
 /* The tile that should fill the device with the least waste, by calculation. */
 int model_tile_default(const struct model_step *step);
 

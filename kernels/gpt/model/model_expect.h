@@ -45,24 +45,34 @@ static inline struct model_field model_field_at(struct model_field field, int64_
     return (struct model_field){field.value + offset, field.variance + offset};
 }
 
+/* The deviation of a rounding to bf16, which is off by 2^-8 at most; 2^-9.3 over the mantissas. */
+#define MODEL_SPREAD_BF16 0x1p-9
+
+/* What truncating an operand of a product to tf32 takes off it: up to 2^-10, 0.7 2^-11 on average
+ * over the mantissas. */
+#define MODEL_LOSS_TF32 0x1p-11
+
 /* Variance of one rounding of a stored value. */
 static inline double model_stored(const struct model *model, double value)
 {
-    return square((model->precision == GPT_BF16 ? GPT_UNIT_BF16 : GPT_UNIT_FP32) * value);
+    return square((model->precision == GPT_BF16 ? MODEL_SPREAD_BF16 : GPT_UNIT_FP32) * value);
 }
 
+/* Operands of a product that truncating to tf32 changes: weights are numbers of tf32. */
+enum { MODEL_BY_WEIGHTS = 1, MODEL_OF_SCORES = 2 };
+
 /* The share of a product's variance that comes of each of its k terms: e^2. */
-static inline double model_term_share(const struct model *model, int64_t k)
+static inline double model_term_share(const struct model *model, int64_t k, int operands)
 {
     if (model->precision == GPT_FP32) return (double)(k + 1) * square(GPT_UNIT_FP32);
     double sum = square(((double)k / 8 + 1) * GPT_UNIT_TENSOR);
-    return sum + (model->precision == GPT_TF32 ? square(2 * GPT_UNIT_TF32) : 0);
+    return sum + (model->precision == GPT_TF32 ? square(operands * MODEL_LOSS_TF32) : 0);
 }
 
 /* The share that is all one way: b^2. */
-static inline double model_whole_share(const struct model *model)
+static inline double model_whole_share(const struct model *model, int operands)
 {
-    return model->precision == GPT_TF32 ? square(2 * GPT_UNIT_TF32) : 0;
+    return model->precision == GPT_TF32 ? square(operands * MODEL_LOSS_TF32) : 0;
 }
 
 /* Where a product's weight and bias begin; no bias: -1. */

@@ -50,7 +50,7 @@ static void multiply_columns(const struct model_workspace *at, struct model_oper
     int64_t count = n - column < COLUMNS ? n - column : COLUMNS;
     lanes *weight = (lanes *)model_scratch_of(at);
     float_lanes *squares = (float_lanes *)(weight + k);
-    double bias[COLUMNS] = {0}, whole = model_whole_share(model);
+    double bias[COLUMNS] = {0}, whole = model_whole_share(model, MODEL_BY_WEIGHTS);
     for (int64_t j = 0; j < COLUMNS; j++) {
         for (int64_t i = 0; i < k; i++) {
             float w = 0;
@@ -81,7 +81,7 @@ void model_multiply(const struct model_workspace *at, struct model_operands op,
                     struct model_field x, int64_t rows, struct model_field y)
 {
     const struct model_matrix matrix = model_matrix(at->model, op.product);
-    double share = model_term_share(at->model, matrix.k);
+    double share = model_term_share(at->model, matrix.k, MODEL_BY_WEIGHTS);
     for (int64_t i = 0; i < rows * matrix.k; i++)
         at->widened[i] = (float)((double)x.variance[i] + share * square(x.value[i]));
 #pragma omp taskloop

@@ -14,7 +14,7 @@ enum { COLUMNS = 64 };
 
 struct host {
     struct model model;
-    const float *from[ASSAY_MAX_BUFFERS]; /* inputs as fp32; widened for bf16 */
+    const float *from[ASSAY_MAX_BUFFERS]; /* weights as fp32; widened for bf16 */
     float *widened[ASSAY_MAX_BUFFERS];
     float *x, *normed, *wide, *attended;
     float *weight; /* scores of one head: [rows][tokens] */
@@ -30,13 +30,13 @@ static int allocate(struct assay_call *call, float **memory, int64_t count)
     return 0;
 }
 
-static int widen_inputs(struct assay_call *call, struct host *host)
+static int widen_weights(struct assay_call *call, struct host *host)
 {
     struct assay_buffer buffer[ASSAY_MAX_BUFFERS];
     int count = call->shape->operation->buffers(call->shape, buffer);
     for (int b = 0; b < count; b++) {
         host->from[b] = call->buffer[b];
-        if (buffer[b].role != ASSAY_IN || buffer[b].type != ASSAY_BF16) continue;
+        if (b == MODEL_IN || buffer[b].role != ASSAY_IN || buffer[b].type != ASSAY_BF16) continue;
         if (allocate(call, &host->widened[b], buffer[b].count) < 0) return -1;
         for (int64_t i = 0; i < buffer[b].count; i++)
             host->widened[b][i] = gpt_widen(((const uint16_t *)call->buffer[b])[i]);
@@ -53,7 +53,7 @@ int model_host_setup(struct assay_call *call)
     int64_t rows = model.rows, c = model.channels;
     if (model.vocabulary > 0 && gpt_check_ids(call->buffer[MODEL_IN], rows, model.vocabulary) < 0)
         return -1;
-    if (widen_inputs(call, host) < 0) return -1;
+    if (widen_weights(call, host) < 0) return -1;
     if (allocate(call, &host->x, rows * c) < 0 || allocate(call, &host->normed, rows * c) < 0 ||
         allocate(call, &host->attended, rows * c) < 0 ||
         allocate(call, &host->weight, rows * model.tokens) < 0)
@@ -90,11 +90,16 @@ static void embed(const struct assay_call *call, const struct host *host)
 {
     const struct model *model = &host->model;
     int64_t c = model->channels, count = model->rows * c;
-    const int32_t *ids = call->buffer[MODEL_IN];
+    const void *in = call->buffer[MODEL_IN];
+    const int32_t *ids = in;
     for (int64_t i = 0; i < count; i++)
-        host->x[i] = model->vocabulary > 0 ? host->from[MODEL_WTE][ids[i / c] * c + i % c] +
-                                                 host->from[MODEL_WPE][i % (model->tokens * c)]
-                                           : host->from[MODEL_IN][i];
+        if (model->vocabulary > 0)
+            host->x[i] = host->from[MODEL_WTE][ids[i / c] * c + i % c] +
+                         host->from[MODEL_WPE][i % (model->tokens * c)];
+        else if (model->precision == GPT_BF16)
+            host->x[i] = gpt_widen(((const uint16_t *)in)[i]);
+        else
+            host->x[i] = ((const float *)in)[i];
 }
 
 static void normalise(const struct host *host, int64_t row, int64_t norm, int64_t bias)

@@ -216,7 +216,11 @@ static const char *layers_supports(const struct assay_shape *shape)
     return NULL;
 }
 
-#define OWN(operation_name, variant_name, label, text, supported, ...)                             \
+/* What the two kinds need. */
+#define LAYERS .supports = layers_supports, .shared_bytes = linear_128_shared_bytes
+#define TILES  .shared_bytes = model_tiles_shared_bytes
+
+#define OWN(operation_name, variant_name, label, text, needs, ...)                                 \
     static int variant_name##_setup_##operation_name(struct assay_call *call)                      \
     {                                                                                              \
         const struct kind kind = __VA_ARGS__;                                                      \
@@ -230,7 +234,7 @@ static const char *layers_supports(const struct assay_shape *shape)
         .place = ASSAY_CUDA,                                                                       \
         .clock = ASSAY_CLOCK_DEVICE,                                                               \
         .min_sm = 80,                                                                              \
-        .supports = supported,                                                                     \
+        needs,                                                                                     \
         .setup = variant_name##_setup_##operation_name,                                            \
         .launch = launch,                                                                          \
         .teardown = teardown,                                                                      \
@@ -238,28 +242,28 @@ static const char *layers_supports(const struct assay_shape *shape)
     ASSAY_REGISTER_VARIANT(variant_name##_##operation_name)
 
 #define FORWARD(operation_name)                                                                    \
-    OWN(operation_name, layers, "layers", "own kernels, one per layer, ten per block",             \
-        layers_supports, {true, false, false, WEIGHTS_DIRECT});                                    \
-    OWN(operation_name, layers_graph, "layers_graph", "layers in one CUDA graph", layers_supports, \
+    OWN(operation_name, layers, "layers", "own kernels, one per layer, ten per block", LAYERS,     \
+        {true, false, false, WEIGHTS_DIRECT});                                                     \
+    OWN(operation_name, layers_graph, "layers_graph", "layers in one CUDA graph", LAYERS,          \
         {true, false, true, WEIGHTS_DIRECT});                                                      \
     OWN(operation_name, layers_per_call, "layers_transposed_per_call",                             \
-        "layers, weights transposed at every call", layers_supports,                               \
+        "layers, weights transposed at every call", LAYERS,                                        \
         {true, false, false, WEIGHTS_PER_CALL});                                                   \
     OWN(operation_name, layers_cached, "layers_transposed_cached",                                 \
-        "layers, transposed weights kept", layers_supports, {true, false, false, WEIGHTS_CACHED}); \
-    OWN(operation_name, fused, "fused", "own fused kernels, five per block", model_tiles_supports, \
+        "layers, transposed weights kept", LAYERS, {true, false, false, WEIGHTS_CACHED});          \
+    OWN(operation_name, fused, "fused", "own fused kernels, five per block", TILES,                \
         {false, false, false, WEIGHTS_DIRECT});                                                    \
-    OWN(operation_name, fused_graph, "fused_graph", "fused in one CUDA graph",                     \
-        model_tiles_supports, {false, false, true, WEIGHTS_DIRECT})
+    OWN(operation_name, fused_graph, "fused_graph", "fused in one CUDA graph", TILES,              \
+        {false, false, true, WEIGHTS_DIRECT})
 
 FORWARD(gpt_forward);
 FORWARD(gpt_block);
 
-OWN(gpt_decode, recompute, "recompute", "no cache: own fused kernels over the whole context",
-    model_tiles_supports, {false, false, false, WEIGHTS_DIRECT});
-OWN(gpt_decode, recompute_graph, "recompute_graph", "recompute in one CUDA graph",
-    model_tiles_supports, {false, false, true, WEIGHTS_DIRECT});
-OWN(gpt_decode, cached, "cached", "keys and values kept, own kernels", model_tiles_supports,
+OWN(gpt_decode, recompute, "recompute", "no cache: own fused kernels over the whole context", TILES,
+    {false, false, false, WEIGHTS_DIRECT});
+OWN(gpt_decode, recompute_graph, "recompute_graph", "recompute in one CUDA graph", TILES,
+    {false, false, true, WEIGHTS_DIRECT});
+OWN(gpt_decode, cached, "cached", "keys and values kept, own kernels", TILES,
     {false, true, false, WEIGHTS_DIRECT});
-OWN(gpt_decode, cached_graph, "cached_graph", "cached in one CUDA graph", model_tiles_supports,
+OWN(gpt_decode, cached_graph, "cached_graph", "cached in one CUDA graph", TILES,
     {false, true, true, WEIGHTS_DIRECT});

@@ -20,7 +20,7 @@ const char *model_ring_name(int ring)
 
 int model_rings_allow(void)
 {
-    if (!linear_wgmma_is_here()) return 0; /* none will be launched */
+    if (!assay_card()->arch_specific) return 0; /* none will be launched */
     for (int i = 0; i < 2 * rings_count; i++) {
         ring_function *kernel = i % 2 ? rings[i / 2].norm : rings[i / 2].plain;
         if (kernel && cuda_allow_shared((const void *)kernel, RING_SHARED_MAX) < 0) return -1;
@@ -59,7 +59,7 @@ const char *model_ring_refused(const struct model_step *step, int index)
     if (step->k % 4 || step->n % 4 || step->ldr % 4 || step->ldy % 4 || !on_16(step->x) ||
         !on_16(step->w) || !on_16(step->y) || !on_16(step->bias) || !on_16(step->residual))
         return "rows that do not start on 16 bytes";
-    return linear_wgmma_is_here() ? NULL : "Hopper only";
+    return assay_card()->arch_specific ? NULL : "Hopper only";
 }
 
 /* The maps go with the launch, so nothing need be kept. */

@@ -4,8 +4,6 @@
 #include "kernels/cuda/cuda_limits.h"
 #include "model_tile.cuh"
 
-enum { SHARED_MAX = 227 << 10 };
-
 static const struct tile *tiles_of(int64_t precision, int *count)
 {
     static const struct tile *const tiles[] = {tiles_fp32, tiles_tf32, tiles_bf16};
@@ -35,7 +33,7 @@ int model_tiles_allow(void)
         for (int i = 0; i < 4 * count; i++) {
             tile_function *kernel = tiles[i / 4].kernel[i / 2 % 2][i % 2];
             if (!kernel) continue;
-            if (cuda_allow_shared((const void *)kernel, SHARED_MAX) < 0) return -1;
+            if (cuda_allow_shared((const void *)kernel, assay_card()->shared_bytes) < 0) return -1;
         }
     }
     return 0;
@@ -60,7 +58,8 @@ const char *model_tile_refused(const struct model_step *step, int index)
 {
     int count;
     const struct tile *tile = tiles_of(step->precision, &count) + index;
-    if (shared_of(step, tile) > SHARED_MAX) return "rows too long for shared memory";
+    if ((int64_t)shared_of(step, tile) > assay_card()->shared_bytes)
+        return "rows too long for shared memory";
     if (!aligned(step) && !tile->unaligned) return "rows that do not start on 16 bytes";
     return NULL;
 }
@@ -103,15 +102,16 @@ int model_tile_product(void *self, const struct model_step *step, void *stream)
     return model_tile_enqueue(step, tile, stream);
 }
 
-const char *model_tiles_supports(const struct assay_shape *shape)
+int64_t model_tiles_shared_bytes(const struct assay_shape *shape)
 {
     const struct model model = model_of(shape);
     int count;
+    const struct tile *smallest = tiles_of(model.precision, &count);
     struct model_step step = {};
     step.precision = model.precision;
     step.k = model.channels;
+    size_t plain = shared_of(&step, smallest);
     step.scale = "";
-    return shared_of(&step, tiles_of(model.precision, &count)) > SHARED_MAX
-               ? "rows too long for shared memory"
-               : NULL;
+    size_t norm = shared_of(&step, smallest);
+    return (int64_t)(norm > plain ? norm : plain);
 }

@@ -11,7 +11,7 @@ const char *model_wgmma_refused(const struct model_step *step)
     if (step->residual) return "adds no residual";
     if (step->k % (step->precision == GPT_TF32 ? 4 : 8)) return "rows do not start on 16 bytes";
     if ((!step->scale && step->ldx != step->k) || step->ldy != step->n) return "rows are apart";
-    return linear_wgmma_is_here() ? NULL : "Hopper only";
+    return assay_card()->arch_specific ? NULL : "Hopper only";
 }
 
 /* The maps go with the launch, so nothing need be kept. */

@@ -2,7 +2,7 @@
  * test_family_ceilings_gemm.c - products of matrices: the host's against their bound, and
  * what the check of each type lets through and catches.
  */
-#include "tests/kernels/bench.h"
+#include "tests/kernels/arithmetics.h"
 #include "case/shape.h"
 #include "kernels/ceilings/gemm.h"
 
@@ -97,6 +97,80 @@ static void a_missing_term_of_the_sum_is_caught_in_every_type(void **state)
     }
 }
 
+static double operands(const struct bench *bench, int64_t at, double *left, double *right)
+{
+    int64_t n = bench->shape.value[GEMM_N], k = bench->shape.value[GEMM_K];
+    enum assay_type type = gemm_elements(&bench->shape).in;
+    for (int64_t i = 0; i < k; i++) {
+        left[i] = assay_load(type, bench->in[GEMM_A], at / n * k + i);
+        right[i] = assay_load(type, bench->in[GEMM_B], at % n * k + i);
+    }
+    return 0;
+}
+
+static double fp16_cut(double value)
+{
+    return cut_off(value, 11);
+}
+
+static struct emulated emulated_gemm(int type, int k)
+{
+    return (struct emulated){"gemm", gemm_types[type], GEMM_C, k, operands};
+}
+
+static void every_order_of_a_sum_passes(void **state)
+{
+    (void)state;
+    static const struct arithmetic right[] = {RIGHT_FP32, RIGHT_TENSOR};
+    for (int type = GEMM_FP32; type <= GEMM_FP16; type++)
+        for (int i = 0; i < (type == GEMM_FP32 ? 4 : 7); i++) {
+            struct emulated small = emulated_gemm(type, 300), large = emulated_gemm(type, 8192);
+            assert_passes(SHAPE("gemm", 9, 11, 300, type), &small, &right[i], seeds_of(40));
+            assert_passes(SHAPE("gemm", 3, 5, 8192, type), &large, &right[i], seeds_of(3));
+        }
+}
+
+static void fewer_bits_fewer_terms_and_another_rounding_are_wrong(void **state)
+{
+    (void)state;
+    static const struct {
+        int type;
+        struct arithmetic arithmetic;
+    } wrong[] = {
+        {GEMM_FP32, {"tf32", tf32_nearest, sum_blocks_of_4, NULL, NULL}},
+        {GEMM_TF32, {"bf16", bf16_nearest, sum_blocks_of_16, NULL, NULL}},
+        {GEMM_FP16, {"bf16", bf16_nearest, sum_blocks_of_16, NULL, NULL}},
+        {GEMM_TF32, {"last term dropped", as_it_is, sum_without_last, NULL, NULL}},
+        {GEMM_BF16, {"last term dropped", as_it_is, sum_without_last, NULL, NULL}},
+        {GEMM_FP16, {"last term dropped", as_it_is, sum_without_last, NULL, NULL}},
+        {GEMM_BF16, {"cut off", as_it_is, sum_blocks_of_16, NULL, bf16_cut}},
+        {GEMM_FP16, {"cut off", as_it_is, sum_blocks_of_16, NULL, fp16_cut}},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        for (int k = 512; k <= 8192; k *= 16) {
+            struct emulated gemm = emulated_gemm(wrong[i].type, k);
+            assert_refused(SHAPE("gemm", 24, 24, k, wrong[i].type), &gemm, &wrong[i].arithmetic,
+                           seeds_of(2));
+        }
+}
+
+static void row_sums_find_a_spoilt_tile_in_every_type(void **state)
+{
+    (void)state;
+    for (size_t type = 0; type < 5; type++) {
+        char text[64];
+        struct bench bench;
+        snprintf(text, sizeof text, "m=7 n=256 k=101 type=%s", gemm_types[type]);
+        bench_init(&bench, shape_of("gemm", text));
+        store_reference(&bench);
+        assert_true(worst_row_share(&bench, GEMM_C) <= 0.5);
+        for (int j = 64; j < 128; j++)
+            assay_store(bench.buffers.spec[GEMM_C].type, bench.buffers.data[GEMM_C], 256 + j, 0);
+        assert_true(worst_row_share(&bench, GEMM_C) > 1);
+        bench_release(&bench);
+    }
+}
+
 static void tf32_inputs_need_no_rounding(void **state)
 {
     (void)state;
@@ -140,6 +214,9 @@ int main(void)
         cmocka_unit_test(a_rounded_exact_product_is_right_in_every_type),
         cmocka_unit_test(one_element_a_percent_off_is_caught_in_every_type),
         cmocka_unit_test(a_missing_term_of_the_sum_is_caught_in_every_type),
+        cmocka_unit_test(every_order_of_a_sum_passes),
+        cmocka_unit_test(fewer_bits_fewer_terms_and_another_rounding_are_wrong),
+        cmocka_unit_test(row_sums_find_a_spoilt_tile_in_every_type),
         cmocka_unit_test(tf32_inputs_need_no_rounding),
         cmocka_unit_test(only_a_large_gemm_measures_a_ceiling),
         cmocka_unit_test(int8_sums_that_could_overflow_are_refused),

@@ -108,8 +108,9 @@ static void every_host_search_finds_the_nearest_codeword(void **state)
     int64_t near;
     for (size_t i = 0; i < sizeof leaves / sizeof *leaves; i++) {
         near = bench_all(SHAPE("vq_search", leaves[i], SEARCH_FP32), "host_scalar host_omp");
-        /* fp32 errs some 1e-6 of what separates two codewords. */
-        assert_true(near <= 1);
+        /* fp32 errs some 1e-3 of what separates two twins of the codebook. */
+        if (getenv("MARGINS")) printf("vq_search in fp32: %d near\n", (int)near);
+        assert_true(near <= 1 + leaves[i] * LEAF_VECTORS / 256);
     }
 }
 
@@ -121,12 +122,11 @@ static float rounded(float x, int bits)
     return isfinite(x) ? (float)ldexp(rint(ldexp(fraction, bits)), exponent - bits) : x;
 }
 
-/* The share of indices that a search with operands of `bits` bits gets NEAR; a WRONG
- * one fails. */
-static double near_share(int64_t type, int bits)
+/* What is said of a search with operands of `bits` bits. */
+static struct check_result search_with(int64_t leaves, int64_t type, int bits)
 {
     struct bench bench;
-    bench_init(&bench, SHAPE("vq_search", 16, type, 0));
+    bench_init(&bench, SHAPE("vq_search", leaves, type, 0));
     const float *z = bench.buffers.data[SEARCH_Z], *codebook = bench.buffers.data[SEARCH_CODEBOOK];
     uint8_t *index = bench.buffers.data[SEARCH_INDEX];
     for (int64_t i = 0; i < bench.buffers.spec[SEARCH_INDEX].count; i++) {
@@ -147,10 +147,19 @@ static double near_share(int64_t type, int bits)
         }
     }
     struct check_result found = bench_judge(&bench);
-    double share = (double)found.near / (double)bench.buffers.spec[SEARCH_INDEX].count;
-    assert_int_equal(found.wrong, 0);
+    if (getenv("MARGINS"))
+        printf("vq_search type %d, %d bits: %d near, %d wrong of %d\n", (int)type, bits,
+               (int)found.near, (int)found.wrong, (int)bench.verifier.checked);
     bench_release(&bench);
-    return share;
+    return found;
+}
+
+/* The share of indices that it gets NEAR; a WRONG one fails. */
+static double near_share(int64_t type, int bits)
+{
+    struct check_result found = search_with(16, type, bits);
+    assert_int_equal(found.wrong, 0);
+    return found.near_share;
 }
 
 static void rounded_operands_stay_within_what_their_type_allows(void **state)
@@ -160,12 +169,20 @@ static void rounded_operands_stay_within_what_their_type_allows(void **state)
     assert_true(near_share(SEARCH_BF16, 8) <= 1e-2);
 }
 
+static void a_search_in_tf32_is_wrong_where_fp32_is_asked_for(void **state)
+{
+    (void)state;
+    for (bench_seed = 1; bench_seed <= 5; bench_seed++)
+        assert_true(search_with(16, SEARCH_FP32, 11).wrong > 10);
+    bench_seed = 1;
+}
+
 static void quality_counts_mismatches_and_measures_the_error(void **state)
 {
     (void)state;
     struct bench bench;
     struct assay_metric metric[ASSAY_MAX_METRICS];
-    bench_init(&bench, SHAPE("vq_search", 1, SEARCH_FP32, 0));
+    bench_init(&bench, SHAPE("vq_search", 1, SEARCH_TF32, 0));
     float *z = bench.buffers.data[SEARCH_Z], *codebook = bench.buffers.data[SEARCH_CODEBOOK];
     uint8_t *index = bench.buffers.data[SEARCH_INDEX];
     for (int i = 0; i < LEAF_VECTORS; i++) {
@@ -326,6 +343,7 @@ int main(void)
         cmocka_unit_test(the_distance_is_its_formula),
         cmocka_unit_test(every_host_search_finds_the_nearest_codeword),
         cmocka_unit_test(rounded_operands_stay_within_what_their_type_allows),
+        cmocka_unit_test(a_search_in_tf32_is_wrong_where_fp32_is_asked_for),
         cmocka_unit_test(quality_counts_mismatches_and_measures_the_error),
         cmocka_unit_test(the_work_of_a_search_is_each_byte_once_and_a_product_a_codeword),
         cmocka_unit_test(every_host_gather_is_exact_for_every_type_of_index),

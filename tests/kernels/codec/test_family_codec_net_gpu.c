@@ -184,7 +184,7 @@ int main(void)
         cmocka_unit_test(a_captured_graph_gives_the_same_bits_again_and_again),
         cmocka_unit_test(spread_over_clusters_leaves_are_the_same_but_for_rounding),
     };
-    if (count_gpus() > 0) return cmocka_run_group_tests(tests, NULL, NULL);
+    if (count_gpus() > 0) return cmocka_run_group_tests(tests, open_gpu, close_gpu);
 #endif
     const struct CMUnitTest none[] = {cmocka_unit_test(without_a_gpu_there_is_nothing_to_run_on)};
     printf("# skipped: the network on a GPU: there is none here\n");

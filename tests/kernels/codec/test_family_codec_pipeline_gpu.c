@@ -106,7 +106,7 @@ int main(void)
         cmocka_unit_test(every_encoding_pipeline_is_right_and_a_wrong_batch_is_found),
         cmocka_unit_test(every_decoding_pipeline_is_right_and_a_wrong_batch_is_found),
     };
-    if (count_gpus() > 0) return cmocka_run_group_tests(tests, NULL, NULL);
+    if (count_gpus() > 0) return cmocka_run_group_tests(tests, open_gpu, close_gpu);
 #endif
     const struct CMUnitTest none[] = {cmocka_unit_test(without_a_gpu_there_is_nothing_to_run_on)};
     printf("# skipped: the codec's pipelines on a GPU: there is none here\n");

@@ -19,12 +19,14 @@ enum { STEP = 8, MAX_HEAD = 128, MAX_TILE = 128 };
 
 static const enum gpt_precision precisions[] = {GPT_FP32, GPT_TF32, GPT_BF16};
 
-/* A case with the places that the verifier looks at. */
+/* A case with the places that the verifier looks at; the rest of its output is written as zeros,
+ * so that it is whole. */
 static void bench_open(struct bench *bench, int64_t heads, int64_t tokens, int64_t size,
                        enum gpt_precision precision)
 {
     bench_init(bench, SHAPE("attention", 1, heads, tokens, size, precision));
     assert_int_equal(verifier_init(&bench->verifier, &bench->buffers), 0);
+    memset(bench->buffers.data[ATTENTION_Y], 0, bench_bytes(bench, ATTENTION_Y));
     bench->expects = true;
 }
 
@@ -38,6 +40,7 @@ struct way {
     int64_t dropped; /* the tile of keys that is left out */
     int64_t wrong;   /* the block of `tile` queries that has the next block's q */
     bool kept;       /* sums are not rescaled to a new peak */
+    bool drifts;     /* the factor of a new peak has a product that is not rounded, one is */
 };
 
 static const struct way right = {.tile = 64, .dropped = -1, .wrong = -1};
@@ -109,6 +112,7 @@ static void add_tile(const struct head *head, const struct way *way, const float
         most = fmaxf(most, score);
     }
     float keep = way->kept ? rows->peak > -INFINITY : exp2f((rows->peak - most) * scale);
+    if (way->drifts && rows->peak > -INFINITY) keep = exp2f(fmaf(rows->peak, scale, -most * scale));
     rows->peak = most;
     rows->total *= keep;
     for (int64_t i = 0; i < head->size; i++)
@@ -273,6 +277,21 @@ static void a_dropped_tile_of_sixteen_thousand_keys_is_wrong(void **state)
     }
 }
 
+/* Where the peak stays, the factor is the exponential of a rounding error in place of 1, at every
+ * tile: the first of 512 weighs 5e-5 more than the last. */
+static void a_factor_that_drifts_over_sixteen_thousand_keys_is_wrong(void **state)
+{
+    (void)state;
+    struct bench bench;
+    struct way way = right;
+    way.tile = 32;
+    bench_open(&bench, 2, 16384, 64, GPT_FP32);
+    assert_int_equal(wrong_by(&bench, way), 0);
+    way.drifts = true;
+    assert_true(wrong_by(&bench, way) > 0);
+    bench_release(&bench);
+}
+
 /* Blocks of queries of a warpgroup are 64. */
 static void every_head_of_every_block_of_queries_is_checked(void **state)
 {
@@ -327,6 +346,7 @@ int main(void)
         cmocka_unit_test(sums_that_are_not_rescaled_are_wrong),
         cmocka_unit_test(zeros_are_wrong),
         cmocka_unit_test(a_dropped_tile_of_sixteen_thousand_keys_is_wrong),
+        cmocka_unit_test(a_factor_that_drifts_over_sixteen_thousand_keys_is_wrong),
         cmocka_unit_test(every_head_of_every_block_of_queries_is_checked),
         cmocka_unit_test(bounds_are_within_the_family_s),
         cmocka_unit_test(inputs_are_numbers_of_the_operand_type),

@@ -263,23 +263,16 @@ static void every_tile_makes_the_product(void **state)
     assert_true(try_all(try_tiles) > 0);
 }
 
-static bool device_is_hopper(void)
-{
-    struct cudaDeviceProp device;
-    FINE(cudaGetDeviceProperties(&device, 0));
-    return device.major == 9 && device.minor == 0;
-}
-
 static void every_ring_makes_the_product_where_it_is_not_refused(void **state)
 {
     (void)state;
-    assert_true((try_all(try_rings) > 0) == device_is_hopper());
+    assert_true((try_all(try_rings) > 0) == assay_card()->arch_specific);
 }
 
 static void wgmma_makes_the_product_where_it_is_not_refused(void **state)
 {
     (void)state;
-    assert_true((try_all(try_wgmma) > 0) == device_is_hopper());
+    assert_true((try_all(try_wgmma) > 0) == assay_card()->arch_specific);
 }
 
 static void a_warp_an_output_makes_the_product_of_few_rows(void **state)
@@ -392,7 +385,7 @@ int main(void)
         cmocka_unit_test(every_division_of_a_block_makes_the_attention),
         cmocka_unit_test(a_block_a_query_makes_the_attention_of_any_head_size),
     };
-    if (count_gpus() > 0) return cmocka_run_group_tests(tests, NULL, NULL);
+    if (count_gpus() > 0) return cmocka_run_group_tests(tests, open_gpu, close_gpu);
 #endif
     const struct CMUnitTest none[] = {cmocka_unit_test(without_a_gpu_there_is_nothing_to_run_on)};
     printf("# skipped: what `best` may choose on a GPU: there is none here\n");

@@ -123,6 +123,77 @@ static void half_of_the_largest_value_is_right_either_way(void **state)
     assert_int_equal(operation->match(&shape, BUF_SCALES, 0.0, 1e-30), ASSAY_WRONG);
 }
 
+/* All rows with the scale that a search finds which leaves elements [from, to) out. */
+static bool is_refused(struct bench *bench, int64_t from, int64_t to)
+{
+    int64_t tokens = bench->shape.value[TOKEN_TOKENS], hidden = bench->shape.value[TOKEN_HIDDEN];
+    for (int64_t row = 0; row < tokens; row++) {
+        float most = 0;
+        for (int64_t i = 0; i < hidden; i++)
+            if (i < from || i >= to)
+                most =
+                    fmaxf(most, fabsf(int8_load(bench->in[BUF_X], bench->shape.value[TOKEN_INPUT],
+                                                row * hidden + i)));
+        ((float *)bench->buffers.data[BUF_SCALES])[row] = most / 127;
+        for (int64_t i = row * hidden; i < (row + 1) * hidden; i++) {
+            float x = int8_load(bench->in[BUF_X], bench->shape.value[TOKEN_INPUT], i);
+            ((int8_t *)bench->buffers.data[BUF_Y])[i] = most > 0 ? int8_code(x * (127 / most)) : 0;
+        }
+    }
+    return bench_judge(bench).reason[0] != 0;
+}
+
+/* At the rows of the suites, and at one that vectors do not divide. */
+static void a_search_that_leaves_out_an_end_of_a_row_is_refused(void **state)
+{
+    (void)state;
+    enum { SEEDS = 40 };
+    const int64_t hidden[] = {4096, 8192, 4099};
+    for (bench_seed = 1; bench_seed <= SEEDS; bench_seed++)
+        for (int64_t input = INPUT_FP32; input <= INPUT_BF16; input++)
+            for (int h = 0; h < 3; h++) {
+                struct bench bench;
+                int64_t n = hidden[h];
+                bench_init(&bench, SHAPE("int8_quantize_token", 1, n, input));
+                assert_false(is_refused(&bench, 0, 0));
+                assert_true(is_refused(&bench, n - 1, n));
+                bench_release(&bench);
+                bench_init(&bench, SHAPE("int8_quantize_token", 4, n, input));
+                assert_false(is_refused(&bench, 0, 0));
+                assert_true(is_refused(&bench, n - 1, n));
+                assert_true(is_refused(&bench, 0, 1));
+                bench_release(&bench);
+            }
+    bench_seed = 1;
+}
+
+/* A row's last 32 elements: all lanes of the widest vectors. */
+static void the_peaks_of_rows_are_at_every_lane_of_the_tail(void **state)
+{
+    (void)state;
+    for (int64_t input = INPUT_FP32; input <= INPUT_BF16; input++) {
+        struct bench bench;
+        const int64_t tokens = 2048, hidden = 4096;
+        bench_init(&bench, SHAPE("int8_quantize_token", tokens, hidden, input));
+        int peaks[32] = {0};
+        for (int64_t row = 0; row < tokens; row++) {
+            float most = 0;
+            int64_t at = 0, equal = 0;
+            for (int64_t i = 0; i < hidden; i++) {
+                float x = fabsf(int8_load(bench.in[BUF_X], input, row * hidden + i));
+                equal = x > most ? 1 : equal + (x == most);
+                if (x > most) at = i;
+                most = fmaxf(most, x);
+            }
+            assert_true(most == 0 || equal == 1); /* no other element gives its scale away */
+            if (most > 0 && at >= hidden - 32) peaks[at - hidden + 32]++;
+        }
+        for (int lane = 0; lane < 32; lane++)
+            assert_true(peaks[lane] > 0);
+        bench_release(&bench);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -132,6 +203,8 @@ int main(void)
         cmocka_unit_test(a_row_of_zeros_has_codes_and_scale_zero),
         cmocka_unit_test(a_range_inside_a_row_gives_what_the_whole_row_gives),
         cmocka_unit_test(half_of_the_largest_value_is_right_either_way),
+        cmocka_unit_test(a_search_that_leaves_out_an_end_of_a_row_is_refused),
+        cmocka_unit_test(the_peaks_of_rows_are_at_every_lane_of_the_tail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,72 @@
+/*
+ * cudnn_graph.h - builds a graph of cuDNN operations, and the plans that execute it.
+ *
+ * The first failure is kept: what is added after it does nothing, and cudnn_graph_plans returns
+ * it. A graph starts with its api and handle set and the rest as zeros; cudnn_graph_release
+ * frees all descriptors made for it.
+ */
+#pragma once
+
+#include "cudnn_api.h"
+
+enum {
+    CUDNN_GRAPH_DESCRIPTORS = 96,
+    CUDNN_GRAPH_OPERATIONS_MAX = 16,
+    CUDNN_GRAPH_PLANS = 4,
+    CUDNN_RANK = 4,
+};
+
+struct cudnn_graph {
+    const struct cudnn *api;
+    void *handle;
+    void *owned[CUDNN_GRAPH_DESCRIPTORS];
+    void *operation[CUDNN_GRAPH_OPERATIONS_MAX];
+    int descriptors, operations;
+    int64_t last_id;
+    int status; /* 0, -1 or ASSAY_SKIP */
+};
+
+/* A tensor of four dims; strides in elements. virtual: it lives between two operations and never
+ * in memory. by_value: one number, in host memory when the plan is executed. */
+struct cudnn_shape {
+    enum cudnn_type type;
+    int64_t dims[CUDNN_RANK], strides[CUDNN_RANK];
+    bool is_virtual, is_by_value;
+};
+
+struct cudnn_tensor {
+    void *descriptor;
+    int64_t id; /* names it in a variant pack */
+};
+
+struct cudnn_plan {
+    void *descriptor;
+    int64_t workspace_bytes, engine;
+};
+
+struct cudnn_tensor cudnn_graph_tensor(struct cudnn_graph *graph, const struct cudnn_shape *shape);
+
+/* One operation each; a tensor without descriptor is left out. `axis` is for INDEX_OF_AXIS. */
+struct cudnn_pointwise {
+    enum cudnn_pointwise_mode mode;
+    enum cudnn_type precision;
+    int64_t axis;
+    struct cudnn_tensor x, b, t, y;
+};
+void cudnn_graph_pointwise(struct cudnn_graph *graph, const struct cudnn_pointwise *pointwise);
+void cudnn_graph_matmul(struct cudnn_graph *graph, struct cudnn_tensor a, struct cudnn_tensor b,
+                        struct cudnn_tensor c);
+/* y has 1 where x is reduced. */
+void cudnn_graph_reduce(struct cudnn_graph *graph, enum cudnn_reduction reduction,
+                        struct cudnn_tensor x, struct cudnn_tensor y);
+
+/* Up to CUDNN_GRAPH_PLANS plans in the order that cuDNN's heuristic expects to be fastest first.
+ * 0 with at least one; -1; or ASSAY_SKIP where cuDNN cannot do this graph. */
+int cudnn_graph_plans(struct cudnn_graph *graph, struct cudnn_plan *plans, int *count);
+
+/* What a plan is executed with: `count` tensors' ids and where they lie. NULL with assay_error;
+ * else the caller's, who calls api->unmake. */
+void *cudnn_graph_pack(const struct cudnn *api, int count, const int64_t *ids, void *const *at,
+                       void *workspace);
+
+void cudnn_graph_release(struct cudnn_graph *graph);

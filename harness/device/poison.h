@@ -1,0 +1,24 @@
+/*
+ * poison.h - the bytes that outputs hold before a checked launch, for host and device code:
+ * a hash of seed and position, 8 bytes at a time. A right result equals a word of it with
+ * probability 2^-64, whatever the operation; an element of 8 or 16 bits may.
+ */
+#pragma once
+
+#include "base/fill.h"
+
+/* Bytes 8 word to 8 word + 7, the first lowest. */
+FILL_FUNCTION uint64_t poison_word(uint64_t seed, int64_t word)
+{
+    return fill_hash(seed, (uint64_t)word);
+}
+
+/* How many of the first `count` elements of `size` bytes in a word equal those of the poison. */
+FILL_FUNCTION int poison_left(uint64_t word, uint64_t poison, int size, int count)
+{
+    uint64_t differs = word ^ poison, mask = size == 8 ? ~(uint64_t)0 : (1ull << 8 * size) - 1;
+    int left = 0;
+    for (int i = 0; i < count; i++)
+        left += (differs >> 8 * size * i & mask) == 0;
+    return left;
+}

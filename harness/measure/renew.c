@@ -1,0 +1,146 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/rng.h"
+#include "measure/renew.h"
+#include "measure/steps.h"
+
+enum {
+    BEFORE_STREAM = 0x6265666f, /* of the seed: the inputs at the second setup */
+    AFTER_STREAM = 0x61667465,  /* and those of the check */
+    LEFT_MIB = 1024,            /* a second set leaves as much, and its own size */
+    UNKNOWN_MIB = 1024,         /* the largest second set where free memory is unknown */
+};
+
+/* A setup is repeated if it takes no more than this share of a variant's budget. */
+static const double SETUP_SHARE = 0.1;
+
+/* Whether a second set fits beside the first, its variants' workspaces, and much else. */
+static bool may_move(const struct measure_context *context)
+{
+    int64_t bytes = buffers_bytes(&context->buffers);
+    int64_t left = context->ops->free_bytes(context->device);
+    if (left < 0) return bytes <= (int64_t)UNKNOWN_MIB << 20;
+    return left >= 2 * bytes + ((int64_t)LEFT_MIB << 20);
+}
+
+/* The set of those that are set up again: a second one, or the first with other inputs. */
+static int make_set(struct measure_context *context, struct buffers **set)
+{
+    uint64_t seed = rng_mix(context->request->seed, BEFORE_STREAM);
+    *set = &context->moved;
+    if (may_move(context) && buffers_init_moved(*set, &context->buffers, seed) == 0) return 0;
+    buffers_release(*set);
+    *set = &context->buffers;
+    assay_clear_error();
+    return buffers_redraw(*set, seed);
+}
+
+/* One that is apart has no answer to prepare, and may prepare its inputs: it is always set up
+ * again, after these have been drawn for the last time. */
+static bool restarts(const struct measurement *measurement, const struct measure_context *context)
+{
+    if (measurement->variant->apart) return true;
+    return !measurement->lengthy &&
+           measurement->setup_s <= SETUP_SHARE * context->request->budget_s;
+}
+
+/* An algorithm that the second setup chose stands beside that of the first. */
+static void add_note(struct measurement *measurement)
+{
+    char *note = measurement->result->note;
+    if (strcmp(note, measurement->call.note) == 0) return;
+    size_t used = strlen(note);
+    snprintf(note + used, sizeof measurement->result->note - used, "%s%s", used ? ", then " : "",
+             measurement->call.note);
+}
+
+static int set_up_again(struct measurement *measurement, struct measure_context *context)
+{
+    int status = step_set_up(measurement, context);
+    if (status == 0 && measurement->phase != MEASUREMENT_OVER) add_note(measurement);
+    return status;
+}
+
+static int restart(struct measurement *measurement, struct measure_context *context,
+                   struct buffers *set)
+{
+    measurement_teardown(measurement, context);
+    if (context->ops->synchronize(context->device) < 0) return -1;
+    measurement_use(measurement, set);
+    if (measurement->variant->apart) return 0;
+    int status = set_up_again(measurement, context);
+    if (status < 0 || measurement->phase == MEASUREMENT_OVER) return status;
+    return step_some_launches(measurement, context, 1, 2);
+}
+
+static int check_renewed(struct measurement *measurement, struct measure_context *context)
+{
+    int status = measurement->set_up ? 0 : set_up_again(measurement, context);
+    if (status < 0 || measurement->phase == MEASUREMENT_OVER) return status;
+    return step_checked_launches(measurement, context);
+}
+
+static bool all_constant(const struct buffers *buffers)
+{
+    for (int b = 0; b < buffers->count; b++)
+        if (buffers->spec[b].role == ASSAY_IN && !buffers->spec[b].constant) return false;
+    return true;
+}
+
+/* Draw the inputs of the check in the sets that are in use. */
+static int redraw(struct measure_context *context, struct measurement *measurements)
+{
+    uint64_t seed = rng_mix(context->request->seed, AFTER_STREAM);
+    struct buffers *const sets[] = {&context->buffers, &context->moved};
+    for (int s = 0; s < 2; s++) {
+        bool used = false;
+        for (int i = 0; i < context->request->count; i++)
+            used |= measurements[i].phase != MEASUREMENT_OVER && measurements[i].buffers == sets[s];
+        if (used && buffers_redraw(sets[s], seed) < 0) return -1;
+        if (!used) buffers_release(sets[s]);
+    }
+    const struct buffers *set = context->moved.count > 0 ? &context->moved : &context->buffers;
+    if (set->count == 0 || all_constant(set)) return 0; /* the same outputs are expected */
+    board_announce(context->board, -1, STEP_PREPARE);
+    witness_forget(&context->witness);
+    return verifier_renew(&context->verifier, set);
+}
+
+static int renew(struct measure_context *context, struct measurement *measurements, int *culprit)
+{
+    struct buffers *set;
+    if (make_set(context, &set) < 0) return -1;
+    for (int i = 0; i < context->request->count; i++) {
+        struct measurement *measurement = &measurements[i];
+        *culprit = i;
+        if (measurement->phase == MEASUREMENT_OVER)
+            measurement_teardown(measurement, context);
+        else if (restarts(measurement, context) && restart(measurement, context, set) < 0)
+            return -1;
+    }
+    *culprit = -1;
+    if (context->ops->synchronize(context->device) < 0) return -1;
+    if (redraw(context, measurements) < 0) return -1;
+    for (int i = 0; i < context->request->count; i++) {
+        if (measurements[i].phase == MEASUREMENT_OVER) continue;
+        *culprit = i;
+        if (check_renewed(&measurements[i], context) < 0) return -1;
+    }
+    return 0;
+}
+
+int renew_inputs(struct measure_context *context, struct measurement *measurements, int *culprit)
+{
+    bool any = false;
+    for (int i = 0; i < context->request->count; i++)
+        any |= measurements[i].phase != MEASUREMENT_OVER;
+    if (!any || context->buffers.count == 0) return 0;
+    board_announce(context->board, -1, STEP_PREPARE);
+    *culprit = -1;
+    context->renewing = true;
+    int status = renew(context, measurements, culprit);
+    context->renewing = false;
+    return status;
+}

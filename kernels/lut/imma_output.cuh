@@ -1,0 +1,36 @@
+/*
+ * imma_output.cuh - C from the int32 sums of an int8 product: (sum >> shift) unit.
+ */
+#pragma once
+
+#include <stdint.h>
+
+struct imma_output {
+    float *c;
+    int64_t rows, columns;
+    int stages_of_k; /* K in steps of IMMA_K, rounded up */
+    int shift;       /* the sum >> shift, times unit */
+    float unit;
+};
+
+/* Two neighbours of C. */
+static __device__ __forceinline__ float2 imma_pair(const imma_output &out, int32_t first,
+                                                   int32_t second)
+{
+    return make_float2((float)(first >> out.shift) * out.unit,
+                       (float)(second >> out.shift) * out.unit);
+}
+
+static __device__ __forceinline__ void imma_store(const imma_output &out, int64_t row,
+                                                  int64_t column, int32_t first, int32_t second)
+{
+    if (row >= out.rows) return;
+    float2 values = imma_pair(out, first, second);
+    float *c = out.c + row * out.columns + column;
+    if (column + 1 < out.columns && out.columns % 2 == 0)
+        *(float2 *)c = values;
+    else {
+        if (column < out.columns) c[0] = values.x;
+        if (column + 1 < out.columns) c[1] = values.y;
+    }
+}

@@ -1,0 +1,325 @@
+/* test_cheats.c - variants that do not compute their output in every launch, each in its own
+ * way, in a group on the host device with one that does. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "base/error.h"
+#include "measure/measurement.h"
+
+enum { N = 4099, SEEDS = 6 };
+
+static int scale_buffers(const struct assay_shape *shape,
+                         struct assay_buffer out[ASSAY_MAX_BUFFERS])
+{
+    static const struct assay_fill uniform = {.kind = ASSAY_FILL_UNIFORM, .a = 1, .b = 2};
+    int64_t n = shape->value[0];
+    out[0] = (struct assay_buffer){
+        .name = "x", .role = ASSAY_IN, .type = ASSAY_F32, .count = n, .fill = uniform};
+    out[1] = (struct assay_buffer){.name = "w",
+                                   .role = ASSAY_IN,
+                                   .type = ASSAY_F32,
+                                   .count = n,
+                                   .fill = uniform,
+                                   .constant = true};
+    out[2] = (struct assay_buffer){.name = "y", .role = ASSAY_OUT, .type = ASSAY_F32, .count = n};
+    return 3;
+}
+
+static int scale_reference(const struct assay_shape *shape, const void *const in[], int buffer,
+                           int64_t begin, int64_t end, double *expected, double *bound)
+{
+    (void)shape, (void)buffer, (void)bound;
+    for (int64_t i = begin; i < end; i++)
+        expected[i - begin] = (double)(((const float *)in[0])[i] * ((const float *)in[1])[i]);
+    return 0;
+}
+
+static const struct assay_operation scale = {.name = "scale",
+                                             .dims = {{.name = "n"}},
+                                             .buffers = scale_buffers,
+                                             .reference = scale_reference};
+
+static void multiply(const float *x, const float *w, float *y, int64_t begin, int64_t end)
+{
+    for (int64_t i = begin; i < end; i++)
+        y[i] = x[i] * w[i];
+}
+
+static int honest(struct assay_call *call)
+{
+    multiply(call->buffer[0], call->buffer[1], call->buffer[2], 0, call->shape->value[0]);
+    return 0;
+}
+
+/* A state that lives from setup to teardown. */
+struct state {
+    int launches;
+    bool known;
+    const void *pointer;
+    float x[N], w[N], y[N];
+};
+
+static int make_state(struct assay_call *call)
+{
+    call->state = calloc(1, sizeof(struct state));
+    return call->state ? 0 : assay_error("out of memory");
+}
+
+static void free_state(struct assay_call *call)
+{
+    free(call->state);
+}
+
+/* ------------------------------------------------------------- every second -- */
+
+static int every_second(struct assay_call *call)
+{
+    struct state *state = call->state;
+    return state->launches++ % 2 ? 0 : honest(call);
+}
+
+static int odd_seconds(struct assay_call *call)
+{
+    static int launches; /* of all setups */
+    return launches++ % 2 ? 0 : honest(call);
+}
+
+static int alternate_halves(struct assay_call *call)
+{
+    struct state *state = call->state;
+    int64_t n = call->shape->value[0];
+    bool first = state->launches == 0, second = state->launches++ % 2;
+    multiply(call->buffer[0], call->buffer[1], call->buffer[2], first || !second ? 0 : n / 2,
+             first || second ? n : n / 2);
+    return 0;
+}
+
+/* ------------------------------------------------------- answers kept for later -- */
+
+static void keep(struct assay_call *call)
+{
+    struct state *state = call->state;
+    multiply(call->buffer[0], call->buffer[1], state->y, 0, N);
+    state->known = true;
+}
+
+static int copy_kept(struct assay_call *call)
+{
+    memcpy(call->buffer[2], ((struct state *)call->state)->y, sizeof(float[N]));
+    return 0;
+}
+
+static int answer_in_setup(struct assay_call *call)
+{
+    if (make_state(call)) return -1;
+    keep(call);
+    return 0;
+}
+
+static int compute_once(struct assay_call *call)
+{
+    if (!((struct state *)call->state)->known) keep(call);
+    return copy_kept(call);
+}
+
+/* For all setups of the process: the first answer to each address of the input. */
+static int cache_by_pointer(struct assay_call *call)
+{
+    static struct state cache[4];
+    int i = 0;
+    while (i < 3 && cache[i].known && cache[i].pointer != call->buffer[0])
+        i++;
+    struct assay_call mine = {.buffer = {call->buffer[0], call->buffer[1], call->buffer[2]},
+                              .state = &cache[i]};
+    if (cache[i].pointer != call->buffer[0]) keep(&mine);
+    cache[i].pointer = call->buffer[0];
+    return copy_kept(&mine);
+}
+
+/* Prepares an input that is not constant. */
+static int prepare_input(struct assay_call *call)
+{
+    if (make_state(call)) return -1;
+    memcpy(((struct state *)call->state)->x, call->buffer[0], sizeof(float[N]));
+    return 0;
+}
+
+static int by_prepared_input(struct assay_call *call)
+{
+    multiply(((struct state *)call->state)->x, call->buffer[1], call->buffer[2], 0, N);
+    return 0;
+}
+
+/* Works on the addresses of the first setup of the process, whatever the call says. */
+static const void *first_x, *first_w;
+
+static int remember_pointers(struct assay_call *call)
+{
+    if (make_state(call)) return -1;
+    if (!first_x) first_x = call->buffer[0], first_w = call->buffer[1];
+    return 0;
+}
+
+static int by_first_content(struct assay_call *call)
+{
+    static float x[N], w[N];
+    static bool known;
+    if (!known) memcpy(x, first_x, sizeof x), memcpy(w, first_w, sizeof w);
+    known = true;
+    multiply(x, w, call->buffer[2], 0, N);
+    return 0;
+}
+
+/* ------------------------------------------------------------------- groups -- */
+
+/* An honest variant that prepares its weights, which are constant. */
+static int prepare_weights(struct assay_call *call)
+{
+    if (make_state(call)) return -1;
+    memcpy(((struct state *)call->state)->w, call->buffer[1], sizeof(float[N]));
+    return 0;
+}
+
+static int by_prepared_weights(struct assay_call *call)
+{
+    struct state *state = call->state;
+    multiply(call->buffer[0], state->w, call->buffer[2], 0, call->shape->value[0]);
+    return 0;
+}
+
+static const struct assay_variant right = {.operation = "scale", .name = "right", .launch = honest};
+static const struct assay_variant packs = {.operation = "scale",
+                                           .name = "packs",
+                                           .setup = prepare_weights,
+                                           .launch = by_prepared_weights,
+                                           .teardown = free_state};
+
+/* What the device says is free; -1: unknown, as it is on a host. */
+static int64_t pretended = -1;
+static int64_t pretend(struct device *device)
+{
+    (void)device;
+    return pretended;
+}
+
+/* A group of the two honest variants around `cheat`; returns how many seeds found it wrong. */
+static int found_by_seeds(const struct assay_variant *cheat, bool check_only, const char *words)
+{
+    int found = 0;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        const struct device_ops *ops;
+        struct device *device;
+        struct board board = {0};
+        struct measure_outcome outcome;
+        struct case_result results[3];
+        struct device_options options = {.spec = "host", .flush = -1};
+        struct measure_request request = {.shape = {&scale, {N}},
+                                          .temperature = ASSAY_HOT,
+                                          .budget_s = 0.01,
+                                          .precision_pct = 50,
+                                          .baseline = "",
+                                          .seed = seed,
+                                          .check_only = check_only,
+                                          .count = 3,
+                                          .variant = {&right, cheat, &packs}};
+        for (int i = 0; i < 3; i++)
+            result_init(&results[i]);
+        assert_int_equal(device_open(&options, &ops, &device), 0);
+        struct device_ops told = *ops;
+        told.free_bytes = pretend;
+        assert_int_equal(measure_group(&told, device, &board, &request, results, &outcome), 0);
+        ops->close(device);
+        assert_false(outcome.broken);
+        for (int i = 0; i < 3; i += 2)
+            if (results[i].status != STATUS_OK) fail_msg("honest: %s", results[i].reason);
+        found += results[1].status == STATUS_WRONG;
+        if (results[1].status == STATUS_WRONG && !strstr(results[1].reason, words))
+            fail_msg("%s: %s", cheat->name, results[1].reason);
+        for (int i = 0; i < 3; i++)
+            samples_release(&results[i].samples);
+    }
+    return found;
+}
+
+static void check_cheat(int (*setup)(struct assay_call *), int (*launch)(struct assay_call *),
+                        const char *words)
+{
+    struct assay_variant cheat = {.operation = "scale",
+                                  .name = "cheat",
+                                  .setup = setup,
+                                  .launch = launch,
+                                  .teardown = setup ? free_state : NULL};
+    assert_int_equal(found_by_seeds(&cheat, false, words), SEEDS);
+    assert_int_equal(found_by_seeds(&cheat, true, words), SEEDS);
+}
+
+static void nothing_in_every_second_launch_is_found(void **state)
+{
+    (void)state;
+    check_cheat(make_state, every_second, "not written");
+    check_cheat(NULL, odd_seconds, "not written");
+}
+
+static void alternate_halves_are_found(void **state)
+{
+    (void)state;
+    check_cheat(make_state, alternate_halves, "not written");
+}
+
+static void an_answer_prepared_in_setup_is_found(void **state)
+{
+    (void)state;
+    check_cheat(answer_in_setup, copy_kept, "with other inputs: y[");
+    check_cheat(prepare_input, by_prepared_input, "with other inputs: y[");
+}
+
+static void an_answer_kept_from_the_first_launch_is_found(void **state)
+{
+    (void)state;
+    check_cheat(make_state, compute_once, "with other inputs: y[");
+    check_cheat(NULL, cache_by_pointer, "y[");
+    check_cheat(remember_pointers, by_first_content, "y[");
+}
+
+static void inputs_change_in_place_where_memory_is_short(void **state)
+{
+    (void)state;
+    pretended = (int64_t)512 << 20; /* enough to go on, not enough for a second set */
+    check_cheat(answer_in_setup, copy_kept, "with other inputs: y[");
+    check_cheat(make_state, compute_once, "with other inputs: y[");
+    pretended = -1;
+}
+
+static int setups;
+static int slow_setup(struct assay_call *call)
+{
+    setups++;
+    usleep(5000); /* half of the budget */
+    return answer_in_setup(call);
+}
+
+static void a_slow_setup_is_not_repeated_and_its_answer_is_found(void **state)
+{
+    (void)state;
+    setups = 0;
+    check_cheat(slow_setup, copy_kept, "with other inputs: y[");
+    assert_int_equal(setups, 2 * SEEDS); /* one per group */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_in_every_second_launch_is_found),
+        cmocka_unit_test(alternate_halves_are_found),
+        cmocka_unit_test(an_answer_prepared_in_setup_is_found),
+        cmocka_unit_test(an_answer_kept_from_the_first_launch_is_found),
+        cmocka_unit_test(inputs_change_in_place_where_memory_is_short),
+        cmocka_unit_test(a_slow_setup_is_not_repeated_and_its_answer_is_found),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
