@@ -147,6 +147,12 @@ int store_read_head(struct store *store, const char *run_id, struct stored_run *
  * the history pass over them. A condition in SQL on a row of run. */
 #define STORE_OF_GATE "label GLOB 'gate ???????? round *'"
 
+/* The newest first, by an expression for when a run started. What says that it starts in the
+ * future was written by a clock that was wrong: it comes last, or it would be `latest` until
+ * then. The end of an ORDER BY. */
+#define STORE_NEWEST_FIRST(started)                                                                \
+    " ORDER BY " started " > strftime('%Y-%m-%dT%H:%M:%fZ', 'now'), " started " DESC, "
+
 /* -------------------------------------------------------------- schema -- */
 
 /* What brings a database to `version`: one that is empty by the first step, one of the step

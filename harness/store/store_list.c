@@ -22,8 +22,8 @@ static const char lines[] =
     "  (SELECT exit FROM gate WHERE gate.id >= line.gate AND gate.id < line.gate || 'g'"
     "    AND line.gate != '') AS gate_exit,"
     "  sum(launches) AS launches, sum(cases) AS cases, sum(ok) AS ok"
-    " FROM line GROUP BY CASE WHEN :fold AND gate != '' THEN gate ELSE id END"
-    " ORDER BY min(started_at) DESC, place DESC";
+    " FROM line GROUP BY CASE WHEN :fold AND gate != '' THEN gate ELSE id END" STORE_NEWEST_FIRST(
+        "min(started_at)") "place DESC";
 
 int store_each_run(struct store *store, bool gates_as_one,
                    int (*each)(const struct run_line *line, void *context), void *context)
