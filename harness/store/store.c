@@ -212,9 +212,22 @@ int store_migrate(struct store *store, const struct store_step *steps)
 
 /* ---------------------------------------------------------------- open -- */
 
-/* The log where it can be had: readers then never wait for the writer. What a
- * commit must survive is a kill of the process, for which NORMAL suffices with
- * the log; with the rollback journal FULL is what keeps the file whole. */
+/* What a commit must survive is a kill of the process, for which NORMAL suffices with the log. A
+ * loss of power may take the last commits then, and leaves the file whole; FULL keeps them too,
+ * at a sync per commit. With the rollback journal FULL is what keeps the file whole. */
+static int set_synchronous(struct store *store, bool with_log)
+{
+    static const char *const words[] = {"normal", "full"};
+    static const char *const sql[] = {"PRAGMA synchronous = NORMAL", "PRAGMA synchronous = FULL"};
+    const char *wanted = getenv("ASSAY_SYNCHRONOUS");
+    int level = wanted && *wanted ? -1 : 0;
+    for (int i = 0; level < 0 && i < 2; i++)
+        if (strcmp(wanted, words[i]) == 0) level = i;
+    if (level < 0) return assay_error("ASSAY_SYNCHRONOUS is normal or full, not '%s'", wanted);
+    return store_exec(store, "open the database", sql[with_log ? level : 1]);
+}
+
+/* The log where it can be had: readers then never wait for the writer. */
 static int set_journal(struct store *store)
 {
     char mode[16] = "";
@@ -232,9 +245,7 @@ static int set_journal(struct store *store)
             snprintf(mode, sizeof mode, "%s", (const char *)sqlite3_column_text(change, 0));
         sqlite3_finalize(change);
     }
-    return store_exec(store, "open the database",
-                      strcmp(mode, "wal") == 0 ? "PRAGMA synchronous = NORMAL"
-                                               : "PRAGMA synchronous = FULL");
+    return set_synchronous(store, strcmp(mode, "wal") == 0);
 }
 
 static int prepare_writing(struct store *store)
