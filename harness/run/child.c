@@ -137,6 +137,14 @@ void child_reap(struct child *child, char *how, size_t size)
     *child = (struct child){.socket = -1};
 }
 
+static int died_opening(struct child *child)
+{
+    char how[ASSAY_MAX_REASON];
+    child_reap(child, how, sizeof how);
+    child->died = true;
+    return assay_error("the worker died while it opened its device: %s", how);
+}
+
 /* The answer to WIRE_OPEN: READY and STATE, or FAILED. */
 static int read_answer(struct child *child)
 {
@@ -149,12 +157,7 @@ static int read_answer(struct child *child)
         if (got == CHILD_TICK)
             return assay_error("the worker did not open its device within %d s", OPEN_MS / 1000);
         if (got == CHILD_GARBLED) return assay_error("bad answer");
-        if (got == CHILD_GONE) {
-            char how[ASSAY_MAX_REASON];
-            child_reap(child, how, sizeof how);
-            child->died = true;
-            return assay_error("the worker died while it opened its device: %s", how);
-        }
+        if (got == CHILD_GONE) return died_opening(child);
         child_take(child, &type, &data, &bytes);
         bool ready = type == WIRE_READY && bytes == sizeof child->device;
         bool state = type == WIRE_STATE && bytes == sizeof child->state;
@@ -171,8 +174,7 @@ static int open_once(struct child *child, const struct wire_open *open)
 {
     *child = (struct child){.socket = -1};
     if (start_process(child) < 0) return -1;
-    /* If this fails, reading the answer says why. */
-    wire_send(child->socket, WIRE_OPEN, open, sizeof *open);
+    if (wire_send(child->socket, WIRE_OPEN, open, sizeof *open) < 0) return died_opening(child);
     return read_answer(child);
 }
 
