@@ -274,6 +274,61 @@ CUPTI_TESTS = $(call named,test_cupti %_cuda,$(TESTS))
 check-cupti: $(CUPTI_TESTS)
 	@$(RUN_TESTS) $(CUPTI_TESTS)
 
+# ---------------------------------------------------------------- mutants --
+
+# Known mistakes, put into the real kernels, and known ways to cheat (tests/mutants/README.md). The
+# makefile that lists them is made, so it is read only where it is asked for.
+.PHONY: mutants check-mutants
+mutants: $(BUILD)/assay-mutants ## build the program with every mutant; tests/mutants/run.sh kills them
+
+# Those that need no GPU; without the cheats, which are timed and want a quiet machine.
+check-mutants: $(BUILD)/assay-host-mutants ## build the mutants of the host and kill them (a minute)
+	@tests/mutants/run.sh $<
+
+MUTANT_SRC = $(BUILD)/mutants/src
+ifneq ($(filter mutants %/assay-mutants check-mutants %/assay-host-mutants,$(MAKECMDGOALS)),)
+$(MUTANT_SRC)/mutants.mk: tests/mutants/mutate.sh $(wildcard tests/mutants/*.txt) \
+    $(call files,kernels baselines,*.c *.cu *.h *.cuh)
+	$(call say,GEN,$@)
+	$(Q)tests/mutants/mutate.sh $(MUTANT_SRC) $(wildcard tests/mutants/*.txt)
+include $(MUTANT_SRC)/mutants.mk
+endif
+
+mutant_name = $(firstword $(subst @, ,$(1)))
+mutant_file = $(firstword $(wildcard $(MUTANT_SRC)/$(subst @,/,$(1)) $(lastword $(subst @, ,$(1)))))
+mutant_flags = -I$(MUTANT_SRC)/$(call mutant_name,$(1)) -include tests/mutants/mutant.h \
+    -DASSAY_MUTANT='"$(call mutant_name,$(1))"' $(CPPFLAGS_ALL)
+mutant_names = $(sort $(foreach mutant,$(1),$(call mutant_name,$(mutant))))
+mutant_parts = $(foreach part,$(MUTANTS),$(if $(filter $(1),$(call mutant_name,$(part))),$(BUILD)/mutants/obj/$(part).o))
+
+MUTANTS_CUDA := $(call mutant_names,$(filter %.cu %_cuda.c,$(MUTANTS)))
+MUTANTS_HOST := $(filter-out $(MUTANTS_CUDA),$(call mutant_names,$(MUTANTS)))
+mutant_obj = $(patsubst %,$(BUILD)/mutants/%.o,$(1))
+MUTANT_PARTS := $(patsubst %,$(BUILD)/mutants/obj/%.o,$(MUTANTS))
+CHEAT_O := $(call obj,$(call buildable,tests/mutants/cheats,*.c *.cu))
+
+$(BUILD)/assay-mutants: $(call mutant_obj,$(MUTANTS_HOST) $(if $(filter 1,$(CUDA)),$(MUTANTS_CUDA))) $(CHEAT_O)
+$(BUILD)/assay-host-mutants: $(call mutant_obj,$(MUTANTS_HOST))
+$(BUILD)/assay-mutants $(BUILD)/assay-host-mutants: $(HARNESS_O) $(FAMILY_O) $(BUILD)/sources
+	$(call say,LD,$@)
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(LDLIBS_ALL)
+
+# A mutant is one object. What its files define for others is its own: the real ones are linked too.
+# That holds for instances of templates as well, of which the linker would keep one for all: outside
+# of their groups they are ordinary functions.
+.SECONDARY: $(MUTANT_PARTS)
+.SECONDEXPANSION:
+$(BUILD)/mutants/%.o: $$(call mutant_parts,$$*)
+	$(Q)$(LD) -r --force-group-allocation -o $@.new $^
+	$(Q)objcopy --keep-global-symbol=none $@.new $@
+	$(Q)rm $@.new
+
+$(BUILD)/mutants/obj/%.o: $(MUTANT_SRC)/$$(call mutant_name,$$*)/stamp tests/mutants/mutant.h $(BUILD)/flags
+	$(call say,MUT,$*)
+	@mkdir -p $(@D)
+	$(Q)$(if $(filter %.cu,$*),$(NVCC) $(call mutant_flags,$*) $(NVCCFLAGS_ALL),\
+	    $(CC) $(call mutant_flags,$*) $(CFLAGS_ALL)) -MMD -MP -MF $(@:.o=.d) -c -o $@ $(call mutant_file,$*)
+
 # ------------------------------------------------------------------- rest --
 
 SOURCES = $(shell find $(wildcard harness kernels baselines tests) -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh')
@@ -334,4 +389,4 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
 	    while IFS='|' read -r target text; do printf '%-22s %s\n' "$$target" "$$text"; done
 
--include $(patsubst %.o,%.d,$(HARNESS_O) $(FAMILY_O) $(FAULT_O) $(TEST_O) $(BENCH_O))
+-include $(patsubst %.o,%.d,$(HARNESS_O) $(FAMILY_O) $(FAULT_O) $(TEST_O) $(BENCH_O) $(MUTANT_PARTS) $(CHEAT_O))

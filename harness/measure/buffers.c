@@ -8,6 +8,7 @@
 enum {
     GUARD_BYTE = 0xc3,
     ALIGNMENT = 256,
+    FEW_ELEMENTS = 1 << 14,
     POISON_STREAM = 0x706f6973, /* of the seed, plus the number of the buffer */
 };
 
@@ -24,12 +25,6 @@ static size_t block_bytes(const struct assay_buffer *spec)
     return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-static uint64_t fill_seed(const struct buffers *buffers, int index)
-{
-    bool constant = buffers->spec[index].constant;
-    return rng_mix(constant ? buffers->seed : buffers->input_seed, (uint64_t)index);
-}
-
 static int fill_custom(struct buffers *buffers, int index)
 {
     const struct assay_buffer *spec = &buffers->spec[index];
@@ -39,7 +34,8 @@ static int fill_custom(struct buffers *buffers, int index)
                            spec->name);
     void *host = malloc(data_bytes(spec) + 1);
     if (host == NULL) return assay_error("out of host memory to fill '%s'", spec->name);
-    int status = operation->fill(buffers->shape, index, fill_seed(buffers, index), host);
+    uint64_t seed = spec->constant ? buffers->seed : buffers->input_seed;
+    int status = operation->fill(buffers->shape, index, rng_mix(seed, (uint64_t)index), host);
     if (status == 0)
         status =
             buffers->ops->from_host(buffers->device, buffers->data[index], host, data_bytes(spec));
@@ -47,12 +43,34 @@ static int fill_custom(struct buffers *buffers, int index)
     return status;
 }
 
+/* An eighth of the elements somewhere within, of other values than at first: what remembers the
+ * inputs by some of them does not see it. Few elements are all drawn anew. No hard values, which
+ * belong to the first elements. */
+static int fill_part(struct buffers *buffers, int index)
+{
+    const struct assay_buffer *spec = &buffers->spec[index];
+    struct assay_fill fill = spec->fill;
+    uint64_t seed = rng_mix(buffers->input_seed, (uint64_t)index);
+    int64_t count = spec->count, begin = 0;
+    if (count >= FEW_ELEMENTS) {
+        count = count / 8 / ALIGNMENT * ALIGNMENT;
+        begin = spec->count / 16 + (int64_t)(seed % (uint64_t)(spec->count * 3 / 4));
+        begin = begin / ALIGNMENT * ALIGNMENT;
+        fill.hard_every = 0;
+    }
+    char *data = (char *)buffers->data[index] + (size_t)begin * assay_type_bytes(spec->type);
+    return buffers->ops->fill(buffers->device, data, spec->type, count, &fill, seed);
+}
+
 static int fill_input(struct buffers *buffers, int index)
 {
     const struct assay_buffer *spec = &buffers->spec[index];
     if (spec->fill.kind == ASSAY_FILL_CUSTOM) return fill_custom(buffers, index);
-    return buffers->ops->fill(buffers->device, buffers->data[index], spec->type, spec->count,
-                              &spec->fill, fill_seed(buffers, index));
+    if (buffers->ops->fill(buffers->device, buffers->data[index], spec->type, spec->count,
+                           &spec->fill, rng_mix(buffers->seed, (uint64_t)index)) < 0)
+        return -1;
+    bool redrawn = !spec->constant && buffers->input_seed != buffers->seed;
+    return redrawn ? fill_part(buffers, index) : 0;
 }
 
 /* Fill, and note the checksum. */
@@ -100,16 +118,6 @@ int buffers_init(struct buffers *buffers, const struct device_ops *ops, struct d
     return init(buffers);
 }
 
-int buffers_init_moved(struct buffers *buffers, const struct buffers *from, uint64_t input_seed)
-{
-    *buffers = (struct buffers){.ops = from->ops,
-                                .device = from->device,
-                                .shape = from->shape,
-                                .seed = from->seed,
-                                .input_seed = input_seed};
-    return init(buffers);
-}
-
 int buffers_redraw(struct buffers *buffers, uint64_t input_seed)
 {
     buffers->input_seed = input_seed;
@@ -154,14 +162,40 @@ uint64_t buffers_poison_seed(const struct buffers *buffers, int index)
     return rng_mix(rng_mix(buffers->seed, POISON_STREAM + (uint64_t)index), buffers->poisons);
 }
 
+static int poison(struct buffers *buffers, int index, struct poisoned part)
+{
+    size_t element = assay_type_bytes(buffers->spec[index].type);
+    char *data = (char *)buffers->data[index] + (size_t)part.begin * element;
+    buffers->poisoned[index] = part;
+    return buffers->ops->poison(buffers->device, data, (size_t)part.count * element,
+                                buffers_poison_seed(buffers, index));
+}
+
 int buffers_poison(struct buffers *buffers)
 {
     buffers->poisons++;
     for (int i = 0; i < buffers->count; i++) {
-        if (buffers->spec[i].role == ASSAY_IN) continue;
-        if (buffers->ops->poison(buffers->device, buffers->data[i], data_bytes(&buffers->spec[i]),
-                                 buffers_poison_seed(buffers, i)) < 0)
-            return -1;
+        struct poisoned all = {0, buffers->spec[i].count};
+        if (buffers->spec[i].role != ASSAY_IN && poison(buffers, i, all) < 0) return -1;
+    }
+    return 0;
+}
+
+int buffers_poison_part(struct buffers *buffers)
+{
+    buffers->poisons++;
+    for (int i = 0; i < buffers->count; i++) {
+        if (buffers->spec[i].role != ASSAY_OUT) continue;
+        struct poisoned part = {0, buffers->spec[i].count};
+        if (part.count >= FEW_ELEMENTS) {
+            int64_t pieces = part.count / ALIGNMENT;
+            int64_t at = (int64_t)(buffers_poison_seed(buffers, i) % (uint64_t)pieces);
+            part.count = (pieces / 64 + 1) * ALIGNMENT;
+            part.begin = at * ALIGNMENT;
+            if (part.begin + part.count > buffers->spec[i].count)
+                part.begin = (pieces * ALIGNMENT - part.count) / ALIGNMENT * ALIGNMENT;
+        }
+        if (poison(buffers, i, part) < 0) return -1;
     }
     return 0;
 }

@@ -13,14 +13,17 @@ struct buffers {
     const struct device_ops *ops;
     struct device *device;
     const struct assay_shape *shape;
-    uint64_t seed;       /* of constant inputs and of poison */
-    uint64_t input_seed; /* of the other inputs */
+    uint64_t seed;       /* of inputs as first drawn, and of poison */
+    uint64_t input_seed; /* of what buffers_redraw drew; `seed` until then */
     uint64_t poisons;    /* how often poisoned */
     int count;
     struct assay_buffer spec[ASSAY_MAX_BUFFERS];
     void *block[ASSAY_MAX_BUFFERS]; /* the allocation: guard, data, guard */
     void *data[ASSAY_MAX_BUFFERS];
     uint64_t sum[ASSAY_MAX_BUFFERS]; /* checksum of each input after filling */
+    struct poisoned {
+        int64_t begin, count; /* elements, those of the last time */
+    } poisoned[ASSAY_MAX_BUFFERS];
 };
 
 /* Allocate and fill. -1 with assay_error; buffers_release is safe either way. */
@@ -28,10 +31,8 @@ int buffers_init(struct buffers *buffers, const struct device_ops *ops, struct d
                  const struct assay_shape *shape, uint64_t seed);
 void buffers_release(struct buffers *buffers);
 
-/* Another set at other addresses: constant inputs as in `from`, the others from `input_seed`. */
-int buffers_init_moved(struct buffers *buffers, const struct buffers *from, uint64_t input_seed);
-
-/* Draw the inputs that are not constant anew, in place. */
+/* Draw a part of each input that is not constant anew, in place; all of it where the operation
+ * fills it. Equal for all sets of the same two seeds. */
 int buffers_redraw(struct buffers *buffers, uint64_t input_seed);
 
 /* Checksum of all outputs. */
@@ -42,6 +43,10 @@ int64_t buffers_bytes(const struct buffers *buffers);
 
 /* Fill every output and scratch buffer with bytes that nobody can guess, others each time. */
 int buffers_poison(struct buffers *buffers);
+
+/* Only a small part of each large output, somewhere within: who looks at some elements to see
+ * whether outputs were poisoned does not see it. */
+int buffers_poison_part(struct buffers *buffers);
 
 /* The seed of those bytes in one buffer. */
 uint64_t buffers_poison_seed(const struct buffers *buffers, int index);

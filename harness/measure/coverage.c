@@ -17,18 +17,20 @@ int64_t coverage_missing(const struct buffers *buffers, char *reason, size_t siz
     for (int b = 0; b < buffers->count; b++) {
         const struct assay_buffer *spec = &buffers->spec[b];
         size_t bytes = assay_type_bytes(spec->type);
+        struct poisoned part = buffers->poisoned[b];
+        const char *data = (const char *)buffers->data[b] + (size_t)part.begin * bytes;
         struct unwritten left;
         char where[64] = "";
         if (spec->role != ASSAY_OUT) continue;
-        if (buffers->ops->unwritten(buffers->device, buffers->data[b], spec->type, spec->count,
+        if (buffers->ops->unwritten(buffers->device, data, spec->type, part.count,
                                     buffers_poison_seed(buffers, b), &left) < 0)
             return -1;
-        if (!coverage_is_short(&left, spec->count, bytes)) continue;
+        if (!coverage_is_short(&left, part.count, bytes)) continue;
         if (left.words > 0)
             snprintf(where, sizeof where, ", the first at %s[%lld]", spec->name,
-                     (long long)(left.first * (int64_t)(sizeof(uint64_t) / bytes)));
+                     (long long)(part.begin + left.first * (int64_t)(sizeof(uint64_t) / bytes)));
         snprintf(reason, size, "%lld of %lld elements of '%s' were not written%s",
-                 (long long)left.elements, (long long)spec->count, spec->name, where);
+                 (long long)left.elements, (long long)part.count, spec->name, where);
         return left.elements;
     }
     return 0;

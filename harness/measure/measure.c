@@ -63,7 +63,8 @@ static void measurement_begin(struct measurement *measurement, struct measure_co
     measurement->variant = context->request->variant[index];
     measurement->result = result;
     measurement->temperature_max_c = NAN; /* fmax leaves it out */
-    measurement->call.shape = &context->request->shape;
+    measurement->shape = context->request->shape;
+    measurement->call.shape = &measurement->shape;
     measurement->call.temperature = context->request->temperature;
     if (context->ops->stream) measurement->call.stream = context->ops->stream(context->device);
     measurement_use(measurement, &context->buffers);

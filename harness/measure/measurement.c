@@ -141,6 +141,8 @@ int measurement_prepare(struct measurement *measurement, struct measure_context 
     if (status < 0 || measurement->phase == MEASUREMENT_OVER) return status;
     if (!measurement->variant->apart && verifier_quality(&context->verifier, result) < 0)
         return step_failed(measurement, context, STEP_CHECK);
+    status = step_control(measurement, context);
+    if (status < 0 || measurement->phase == MEASUREMENT_OVER) return status;
     if (context->request->check_only) {
         measurement->lengthy = measurement->launch_s >= LENGTHY_S;
         if (take_figures(measurement, context) < 0 || take_spans(measurement, context) < 0)

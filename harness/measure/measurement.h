@@ -34,6 +34,7 @@ struct measurement {
     int index; /* in the request */
     const struct assay_variant *variant;
     struct case_result *result;
+    struct assay_shape shape; /* a copy: a variant that changes it harms itself alone */
     struct assay_call call;
     struct buffers *buffers; /* those of the call: context->buffers or ->moved */
     bool passed;             /* an output of these inputs has passed its check: */

@@ -7,8 +7,7 @@
 #include "measure/steps.h"
 
 enum {
-    BEFORE_STREAM = 0x6265666f, /* of the seed: the inputs at the second setup */
-    AFTER_STREAM = 0x61667465,  /* and those of the check */
+    REDRAW_STREAM = 0x61667465, /* of the seed: the inputs of the check */
     LEFT_MIB = 1024,            /* a second set leaves as much, and its own size */
     UNKNOWN_MIB = 1024,         /* the largest second set where free memory is unknown */
 };
@@ -25,16 +24,17 @@ static bool may_move(const struct measure_context *context)
     return left >= 2 * bytes + ((int64_t)LEFT_MIB << 20);
 }
 
-/* The set of those that are set up again: a second one, or the first with other inputs. */
-static int make_set(struct measure_context *context, struct buffers **set)
+/* The set of those that are set up again: a second one with the same inputs, or the first. */
+static struct buffers *make_set(struct measure_context *context)
 {
-    uint64_t seed = rng_mix(context->request->seed, BEFORE_STREAM);
-    *set = &context->moved;
-    if (may_move(context) && buffers_init_moved(*set, &context->buffers, seed) == 0) return 0;
-    buffers_release(*set);
-    *set = &context->buffers;
+    struct buffers *moved = &context->moved;
+    const struct measure_request *request = context->request;
+    if (may_move(context) && buffers_init(moved, context->ops, context->device, &request->shape,
+                                          context->buffers.seed) == 0)
+        return moved;
+    buffers_release(moved);
     assay_clear_error();
-    return buffers_redraw(*set, seed);
+    return &context->buffers;
 }
 
 /* One that is apart has no answer to prepare, and may prepare its inputs: it is always set up
@@ -92,7 +92,7 @@ static bool all_constant(const struct buffers *buffers)
 /* Draw the inputs of the check in the sets that are in use. */
 static int redraw(struct measure_context *context, struct measurement *measurements)
 {
-    uint64_t seed = rng_mix(context->request->seed, AFTER_STREAM);
+    uint64_t seed = rng_mix(context->request->seed, REDRAW_STREAM);
     struct buffers *const sets[] = {&context->buffers, &context->moved};
     for (int s = 0; s < 2; s++) {
         bool used = false;
@@ -110,8 +110,7 @@ static int redraw(struct measure_context *context, struct measurement *measureme
 
 static int renew(struct measure_context *context, struct measurement *measurements, int *culprit)
 {
-    struct buffers *set;
-    if (make_set(context, &set) < 0) return -1;
+    struct buffers *set = make_set(context);
     for (int i = 0; i < context->request->count; i++) {
         struct measurement *measurement = &measurements[i];
         *culprit = i;

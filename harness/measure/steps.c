@@ -143,6 +143,10 @@ static int check(struct measurement *measurement, struct measure_context *contex
     int intact = buffers_intact(measurement->buffers, outside, sizeof outside);
     if (intact < 0) return -1;
     if (!intact) step_wrong(measurement, context, outside);
+    uint64_t later;
+    if (buffers_checksum(measurement->buffers, &later) < 0) return -1;
+    if (later != sum && measurement->variant->check == NULL)
+        step_wrong(measurement, context, "wrote to its outputs after its launch had ended");
     measurement->passed = measurement->phase != MEASUREMENT_OVER;
     measurement->passed_inputs = inputs;
     measurement->passed_sum = sum;
@@ -155,13 +159,32 @@ int step_check(struct measurement *measurement, struct measure_context *context)
     return check(measurement, context) < 0 ? step_failed(measurement, context, STEP_CHECK) : 0;
 }
 
+int step_control(struct measurement *measurement, struct measure_context *context)
+{
+    struct check_result found;
+    if (measurement->variant->check == NULL) return 0;
+    step_announce(context, measurement, STEP_CHECK);
+    if (buffers_poison(measurement->buffers) < 0 ||
+        verifier_check(&context->verifier, measurement->variant, &measurement->call, &found) < 0)
+        return step_failed(measurement, context, STEP_CHECK);
+    if (found.reason[0] == '\0')
+        step_wrong(measurement, context, "passes its own check without a launch");
+    return 0;
+}
+
+static int launch_and_check(struct measurement *measurement, struct measure_context *context,
+                            enum board_step step)
+{
+    int status = step_launch(measurement, context, step, 1);
+    if (status < 0 || measurement->phase == MEASUREMENT_OVER) return status;
+    return step_check(measurement, context);
+}
+
 int step_checked_launch(struct measurement *measurement, struct measure_context *context,
                         enum board_step step)
 {
     if (buffers_poison(measurement->buffers) < 0) return -1;
-    int status = step_launch(measurement, context, step, 1);
-    if (status < 0 || measurement->phase == MEASUREMENT_OVER) return status;
-    return step_check(measurement, context);
+    return launch_and_check(measurement, context, step);
 }
 
 int step_some_launches(struct measurement *measurement, struct measure_context *context, int least,
@@ -174,10 +197,8 @@ int step_some_launches(struct measurement *measurement, struct measure_context *
 
 int step_checked_launches(struct measurement *measurement, struct measure_context *context)
 {
-    int status = 0;
-    for (int i = 0; i < (measurement->lengthy ? 1 : 2); i++) {
-        if (status < 0 || measurement->phase == MEASUREMENT_OVER) return status;
-        status = step_checked_launch(measurement, context, STEP_CHECK);
-    }
-    return status;
+    if (buffers_poison_part(measurement->buffers) < 0) return -1;
+    int status = launch_and_check(measurement, context, STEP_CHECK);
+    if (status < 0 || measurement->phase == MEASUREMENT_OVER || measurement->lengthy) return status;
+    return step_checked_launch(measurement, context, STEP_CHECK);
 }

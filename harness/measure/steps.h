@@ -31,6 +31,10 @@ int step_launch(struct measurement *measurement, struct measure_context *context
 /* Check the outputs, guards and inputs. */
 int step_check(struct measurement *measurement, struct measure_context *context);
 
+/* After a check that passed: the variant's own check must not pass again before the next launch,
+ * or it is what does the work. */
+int step_control(struct measurement *measurement, struct measure_context *context);
+
 /* Poison the outputs, launch exactly once, check. */
 int step_checked_launch(struct measurement *measurement, struct measure_context *context,
                         enum board_step step);
@@ -40,5 +44,6 @@ int step_some_launches(struct measurement *measurement, struct measure_context *
                        int most);
 
 /* Two launches, each poisoned and checked, so that a variant that does its work in every second
- * one, or half of it in each, is wrong. One, if they are lengthy. */
+ * one, or half of it in each, is wrong; the first on outputs of which a part is poisoned. Only that
+ * one if they are lengthy. */
 int step_checked_launches(struct measurement *measurement, struct measure_context *context);

@@ -206,11 +206,12 @@ static double reference_cost(const struct assay_shape *shape)
     return (row * tokens / outputs + (model.vocabulary > 0 ? 2 * c : 0)) / CHEAPER;
 }
 
-/* Models computed as kernels compute them have at most 0.04 in fp32, and 0.11 in tf32, where it is
- * truncated, and in bf16; products in bf16 have 0.2 to 0.3 in tf32 (tests). */
+/* Models computed as kernels compute them have at most 0.11 in tf32, where it is truncated, and in
+ * bf16; products in bf16 have 0.2 to 0.3 in tf32 (tests). In fp32 the bounds of the elements tell
+ * it from tf32; the epilogue of cuBLASLt, whose GELU is not in fp32, has up to 0.18. */
 static double rms(const struct assay_shape *shape)
 {
-    return shape->value[MODEL_PRECISION] == GPT_FP32 ? 0.1 : 0.18;
+    return shape->value[MODEL_PRECISION] == GPT_FP32 ? 0 : 0.18;
 }
 
 /* The vendor's strongest first. */
