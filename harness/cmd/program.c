@@ -73,6 +73,8 @@ static const char environment[] =
     "  ASSAY_HOST_CACHE     the size of the host's last-level cache (32Mi), where the\n"
     "                       system tells another\n"
     "  ASSAY_DB_TIMEOUT_MS  how long a locked database is waited for (default 10000)\n"
+    "  ASSAY_SYNCHRONOUS    full: a case that is stored survives a loss of power too, at a\n"
+    "                       sync of the disk for each (default normal)\n"
     "  NO_COLOR      no colour on a terminal either\n";
 
 static const char files[] =

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,44 +15,32 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/exit_code.h"
+#include "base/process.h"
+#include "base/temp_folder.h"
 #include "base/text.h"
 #include "run/interrupt.h"
 #include "show/view.h"
 #include "store/store.h"
 #include "store/store_gate.h"
 
-extern char **environ;
-
 enum { TICK_MS = 50, GRACE_MS = 5000, MOST_ARGUMENTS = 32 };
 
 /* A folder for the database and the messages of one launch. */
 struct scratch {
-    char folder[128], database[160], log[160];
+    struct temp_folder folder;
+    char database[PATH_MAX], log[PATH_MAX];
 };
 
 static int scratch_make(struct scratch *scratch)
 {
-    const char *base = getenv("TMPDIR");
-    snprintf(scratch->folder, sizeof scratch->folder, "%.80s/assay-launch-XXXXXX",
-             base && base[0] ? base : "/tmp");
-    if (!mkdtemp(scratch->folder))
-        return assay_error("%s: cannot make a temporary folder: %s", scratch->folder,
-                           strerror(errno));
-    snprintf(scratch->database, sizeof scratch->database, "%s/run.sqlite", scratch->folder);
-    snprintf(scratch->log, sizeof scratch->log, "%s/log", scratch->folder);
-    return 0;
-}
-
-static void scratch_remove(const struct scratch *scratch)
-{
-    static const char *const endings[] = {"", "-wal", "-shm", "-journal"};
-    char path[sizeof scratch->database + 16];
-    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
-        snprintf(path, sizeof path, "%s%s", scratch->database, endings[i]);
-        unlink(path);
-    }
-    unlink(scratch->log);
-    rmdir(scratch->folder);
+    if (temp_folder_make(&scratch->folder, "launch") != 0) return -1;
+    int database = snprintf(scratch->database, sizeof scratch->database, "%s/run.sqlite",
+                            scratch->folder.path);
+    int log = snprintf(scratch->log, sizeof scratch->log, "%s/log", scratch->folder.path);
+    if (database < (int)sizeof scratch->database && log < (int)sizeof scratch->log) return 0;
+    assay_error("%s: the path is too long", scratch->folder.path);
+    temp_folder_remove(&scratch->folder);
+    return -1;
 }
 
 /* -------------------------------------------------------------- program -- */
@@ -127,29 +114,19 @@ static void arguments(const struct program_call *call, const struct scratch *scr
 static int spawn(const struct program_call *call, const struct scratch *scratch, bool only_plan,
                  pid_t *pid)
 {
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    sigset_t none;
     const char *argv[MOST_ARGUMENTS];
     char seed[24];
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)call->seed);
     arguments(call, scratch, seed, only_plan, argv);
-    if (posix_spawn_file_actions_init(&actions) != 0) return assay_error("out of memory");
-    if (posix_spawnattr_init(&attributes) != 0) {
-        posix_spawn_file_actions_destroy(&actions);
-        return assay_error("out of memory");
-    }
-    sigemptyset(&none);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, scratch->log,
-                                     O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    int error =
-        posix_spawnp(pid, call->program, &actions, &attributes, (char *const *)argv, environ);
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&actions);
+    int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+    int log = open(scratch->log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    const struct process_file files[] = {
+        {nothing, STDIN_FILENO}, {nothing, STDOUT_FILENO}, {log, STDERR_FILENO}};
+    const struct process_start start = {
+        .program = call->program, .argv = argv, .files = files, .file_count = 3};
+    int error = nothing < 0 || log < 0 ? errno : process_start(&start, pid);
+    if (nothing >= 0) close(nothing);
+    if (log >= 0) close(log);
     return error ? assay_error("%s: cannot be started: %s", call->program, strerror(error)) : 0;
 }
 
@@ -319,7 +296,7 @@ bool program_plans(const struct program_call *call)
         ended = wait_for(pid, 1000L * call->timeout_s, &status);
         if (ended != 1) end_child(pid);
     }
-    scratch_remove(&scratch);
+    temp_folder_remove(&scratch.folder);
     return ended == 1 && WIFEXITED(status) && WEXITSTATUS(status) == EXIT_FINE;
 }
 
@@ -331,6 +308,6 @@ enum launch_end program_launch(const struct program_call *call, struct store *st
     interrupt_catch();
     if (scratch_make(&scratch) != 0) return LAUNCH_FAILED;
     enum launch_end end = launch_in(call, &scratch, store, timings);
-    scratch_remove(&scratch);
+    temp_folder_remove(&scratch.folder);
     return end;
 }

@@ -9,6 +9,7 @@
 
 #include "base/datadir.h"
 #include "base/out_file.h"
+#include "base/temp_folder.h"
 #include "plot/plot_gnuplot.h"
 
 extern char **environ;
@@ -53,7 +54,7 @@ int gnuplot_output_check(const char *output)
 /* ------------------------------------------------------------------- files -- */
 
 struct files {
-    char folder[256]; /* temporary, of this process alone */
+    struct temp_folder folder; /* of this process alone */
     char data[PATH_MAX], script[PATH_MAX];
     char picture[PATH_MAX]; /* gnuplot's output, in the folder; "-" the terminal */
     char frames[PATH_MAX];  /* to which it writes the positions of its axes; "" not wanted */
@@ -63,34 +64,24 @@ struct files {
  * own files are in any case. */
 static int files_choose(struct files *files, const struct plot_request *request)
 {
-    const char *tmp = getenv("TMPDIR"), *name = request->output;
-    char hidden[300];
+    const char *name = request->output;
+    char hidden[PATH_MAX];
     *files = (struct files){.picture = "-"};
     if (request->keep_script && is_terminal(name))
         return assay_error("--keep-script wants a file to put them beside: -o FILE.svg");
-    snprintf(files->folder, sizeof files->folder, "%s/assay-plot-XXXXXX",
-             tmp && tmp[0] ? tmp : "/tmp");
-    if (!mkdtemp(files->folder)) {
-        assay_error("cannot make the folder %s: %s", files->folder, strerror(errno));
-        files->folder[0] = '\0';
-        return -1;
-    }
-    snprintf(hidden, sizeof hidden, "%s/plot%s", files->folder,
-             is_terminal(name) ? ".svg" : known_ending(name));
+    if (temp_folder_make(&files->folder, "plot")) return -1;
+    if (snprintf(hidden, sizeof hidden, "%s/plot%s", files->folder.path,
+                 is_terminal(name) ? ".svg" : known_ending(name)) >= PATH_MAX)
+        return assay_error("%s: the path is too long", files->folder.path);
     if (!is_terminal(name)) snprintf(files->picture, sizeof files->picture, "%s", hidden);
     if (request->places && beside(files->frames, hidden, ".frames")) return -1;
     if (!request->keep_script) name = hidden;
     return beside(files->data, name, ".tsv") || beside(files->script, name, ".gp") ? -1 : 0;
 }
 
-static void files_remove(const struct files *files, bool keep_script)
+static void files_remove(struct files *files)
 {
-    if (!files->folder[0]) return;
-    if (!is_terminal(files->picture)) unlink(files->picture);
-    if (!keep_script) unlink(files->data);
-    if (!keep_script) unlink(files->script);
-    if (files->frames[0]) unlink(files->frames);
-    rmdir(files->folder);
+    temp_folder_remove(&files->folder);
 }
 
 /* Append a script to `out`, with style.gp inserted where it is loaded, so that a kept script
@@ -225,7 +216,7 @@ int gnuplot_draw(struct plot *plot)
     if (!failed) failed = gnuplot(&files, request->columns);
     if (!failed && files.frames[0]) failed = plot_places_read(request->places, files.frames);
     if (!failed) failed = picture_place(&files, request->output);
-    files_remove(&files, request->keep_script);
+    files_remove(&files);
     return failed;
 }
 

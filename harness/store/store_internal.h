@@ -41,6 +41,9 @@ int store_failed(struct store *store, int rc, const char *purpose);
 void query_open(struct query *query, struct store *store, const char *purpose, const char *sql);
 /* 1: a row, 0: no more, -1: reported. */
 int query_step(struct query *query);
+/* What a row holds cannot be: the query fails, with why, after "PATH: cannot PURPOSE: ". */
+void query_refuse(struct query *query, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 /* Ready to be bound and stepped again. */
 void query_reset(struct query *query);
 /* 0, or -1 when anything failed since query_open. */
@@ -59,6 +62,8 @@ void query_blob(struct query *query, const char *name, const void *bytes, size_t
  * or in several. */
 void column_text(struct query *query, const char *name, char *out, size_t size);
 void column_lines(struct query *query, const char *name, char *out, size_t size);
+/* A text of any length, by malloc. */
+char *column_copy(struct query *query, const char *name);
 int64_t column_integer(struct query *query, const char *name);
 int64_t column_count(struct query *query, const char *name);
 double column_real(struct query *query, const char *name);
@@ -91,14 +96,15 @@ enum field_type {
     FIELD_COUNT64, /* int64_t; -1 is NULL */
     FIELD_BITS,    /* uint64_t, stored as the int64_t of the same bits */
     FIELD_FLAG,    /* bool, stored as 0 or 1 */
-    FIELD_WORD,    /* int32_t enum, stored as its word; -1 is NULL */
+    FIELD_WORD,    /* int32_t enum, stored as its word */
 };
 
 /* The words of an enum. */
 struct vocabulary {
     const char *what; /* "status" */
     const char *(*name)(int value);
-    int (*parse)(const char *name);
+    int (*parse)(const char *name); /* -1: no such word */
+    bool is_optional;               /* NULL is stored where there is none, and read as -1 */
 };
 
 /* A member of a struct and the column it is stored in. */
@@ -144,6 +150,12 @@ int store_read_head(struct store *store, const char *run_id, struct stored_run *
  * labels (gate_run.c makes them): half of them are of another program, so latest and
  * the history pass over them. A condition in SQL on a row of run. */
 #define STORE_OF_GATE "label GLOB 'gate ???????? round *'"
+
+/* The newest first, by an expression for when a run started. What says that it starts in the
+ * future was written by a clock that was wrong: it comes last, or it would be `latest` until
+ * then. The end of an ORDER BY. */
+#define STORE_NEWEST_FIRST(started)                                                                \
+    " ORDER BY " started " > strftime('%Y-%m-%dT%H:%M:%fZ', 'now'), " started " DESC, "
 
 /* -------------------------------------------------------------- schema -- */
 

@@ -1,6 +1,7 @@
 /* store_query.c - the vocabulary over SQLite: prepare, bind, step, read, report. */
 #include <errno.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -32,7 +33,9 @@ int store_failed(struct store *store, int rc, const char *purpose)
     case SQLITE_NOTADB:
         return assay_error("%s is not a database", path);
     case SQLITE_CORRUPT:
-        return assay_error("%s: cannot %s: the database is damaged", path, purpose);
+        return assay_error("%s: cannot %s: the database is damaged (sqlite3's PRAGMA quick_check "
+                           "says where)",
+                           path, purpose);
     case SQLITE_CANTOPEN:
     case SQLITE_IOERR:
         return assay_error("%s: cannot %s: %s", path, purpose, error ? strerror(error) : text);
@@ -46,6 +49,18 @@ static void query_note(struct query *query, int rc)
     if (rc == SQLITE_OK || query->rc != SQLITE_OK) return;
     query->rc = rc;
     store_failed(query->store, rc, query->purpose);
+}
+
+void query_refuse(struct query *query, const char *format, ...)
+{
+    char why[ASSAY_MAX_REASON];
+    va_list list;
+    if (query->rc != SQLITE_OK) return;
+    va_start(list, format);
+    vsnprintf(why, sizeof why, format, list);
+    va_end(list);
+    query->rc = SQLITE_MISMATCH;
+    assay_error("%s: cannot %s: %s", query->store->path, query->purpose, why);
 }
 
 void query_open(struct query *query, struct store *store, const char *purpose, const char *sql)
@@ -91,11 +106,7 @@ static int parameter_index(struct query *query, const char *name)
 {
     if (query->rc != SQLITE_OK) return 0;
     int index = sqlite3_bind_parameter_index(query->statement, name);
-    if (index == 0) {
-        query->rc = SQLITE_RANGE;
-        assay_error("%s: cannot %s: the query has no parameter %s", query->store->path,
-                    query->purpose, name);
-    }
+    if (index == 0) query_refuse(query, "the query has no parameter %s", name);
     return index;
 }
 
@@ -142,9 +153,7 @@ int column_index(struct query *query, const char *name)
         if (strcmp(sqlite3_column_name(query->statement, at), name) == 0)
             return query->last_column = at;
     }
-    query->rc = SQLITE_RANGE;
-    assay_error("%s: cannot %s: the query has no column %s", query->store->path, query->purpose,
-                name);
+    query_refuse(query, "the query has no column %s", name);
     return -1;
 }
 
@@ -163,6 +172,15 @@ void column_text(struct query *query, const char *name, char *out, size_t size)
 void column_lines(struct query *query, const char *name, char *out, size_t size)
 {
     take_text(query->statement, column_index(query, name), out, size, "\n");
+}
+
+char *column_copy(struct query *query, const char *name)
+{
+    int index = column_index(query, name);
+    const unsigned char *text = index < 0 ? NULL : sqlite3_column_text(query->statement, index);
+    char *copy = strdup(text ? (const char *)text : "");
+    if (!copy) query_refuse(query, "out of memory");
+    return copy;
 }
 
 int64_t column_integer(struct query *query, const char *name)

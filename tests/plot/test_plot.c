@@ -155,6 +155,9 @@ static void text_cannot_leave_its_field(void **state)
                          "1 and #2");
     written("a\\nb", "a\xe2\x88\x96nb");
     written("a\xff", "a?");
+    written("", "\xe2\x90\xa3");
+    written(" \t ", "\xe2\x90\xa3");
+    written(" a b ", " a b ");
     written("100 % & <b> µ 'q' {x}_y", "100 % & <b> µ 'q' {x}_y");
 }
 
