@@ -316,14 +316,13 @@ $(BUILD)/assay-mutants $(BUILD)/assay-host-mutants: $(HARNESS_O) $(FAMILY_O) $(B
 # A mutant is one object. What its files define for others is its own: the real ones are linked too.
 # That holds for instances of templates as well, of which the linker would keep one for all: outside
 # of their groups they are ordinary functions.
-.SECONDARY: $(MUTANT_PARTS)
 .SECONDEXPANSION:
 $(BUILD)/mutants/%.o: $$(call mutant_parts,$$*)
 	$(Q)$(LD) -r --force-group-allocation -o $@.new $^
 	$(Q)objcopy --keep-global-symbol=none $@.new $@
 	$(Q)rm $@.new
 
-$(BUILD)/mutants/obj/%.o: $(MUTANT_SRC)/$$(call mutant_name,$$*)/stamp tests/mutants/mutant.h $(BUILD)/flags
+$(MUTANT_PARTS): $(BUILD)/mutants/obj/%.o: $(MUTANT_SRC)/$$(call mutant_name,$$*)/stamp tests/mutants/mutant.h $(BUILD)/flags
 	$(call say,MUT,$*)
 	@mkdir -p $(@D)
 	$(Q)$(if $(filter %.cu,$*),$(NVCC) $(call mutant_flags,$*) $(NVCCFLAGS_ALL),\

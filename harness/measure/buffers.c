@@ -49,27 +49,29 @@ static int fill_custom(struct buffers *buffers, int index)
 static int fill_part(struct buffers *buffers, int index)
 {
     const struct assay_buffer *spec = &buffers->spec[index];
+    struct element_range *part = &buffers->redrawn[index];
     struct assay_fill fill = spec->fill;
     uint64_t seed = rng_mix(buffers->input_seed, (uint64_t)index);
-    int64_t count = spec->count, begin = 0;
-    if (count >= FEW_ELEMENTS) {
-        count = count / 8 / ALIGNMENT * ALIGNMENT;
-        begin = spec->count / 16 + (int64_t)(seed % (uint64_t)(spec->count * 3 / 4));
-        begin = begin / ALIGNMENT * ALIGNMENT;
+    *part = (struct element_range){0, spec->count};
+    if (spec->count >= FEW_ELEMENTS) {
+        part->count = spec->count / 8 / ALIGNMENT * ALIGNMENT;
+        part->begin = spec->count / 16 + (int64_t)(seed % (uint64_t)(spec->count * 3 / 4));
+        part->begin = part->begin / ALIGNMENT * ALIGNMENT;
         fill.hard_every = 0;
     }
-    char *data = (char *)buffers->data[index] + (size_t)begin * assay_type_bytes(spec->type);
-    return buffers->ops->fill(buffers->device, data, spec->type, count, &fill, seed);
+    char *data = (char *)buffers->data[index] + (size_t)part->begin * assay_type_bytes(spec->type);
+    return buffers->ops->fill(buffers->device, data, spec->type, part->count, &fill, seed);
 }
 
 static int fill_input(struct buffers *buffers, int index)
 {
     const struct assay_buffer *spec = &buffers->spec[index];
+    bool redrawn = !spec->constant && buffers->input_seed != buffers->seed;
+    buffers->redrawn[index] = (struct element_range){0, redrawn ? spec->count : 0};
     if (spec->fill.kind == ASSAY_FILL_CUSTOM) return fill_custom(buffers, index);
     if (buffers->ops->fill(buffers->device, buffers->data[index], spec->type, spec->count,
                            &spec->fill, rng_mix(buffers->seed, (uint64_t)index)) < 0)
         return -1;
-    bool redrawn = !spec->constant && buffers->input_seed != buffers->seed;
     return redrawn ? fill_part(buffers, index) : 0;
 }
 
@@ -96,17 +98,24 @@ static int allocate(struct buffers *buffers, int index)
     if (block == NULL) return -1;
     buffers->block[index] = block;
     buffers->data[index] = (char *)block + GUARD_BYTES;
-    if (set_guards(buffers, index) < 0) return -1;
-    return spec->role == ASSAY_IN ? draw_input(buffers, index) : 0;
+    return set_guards(buffers, index);
 }
 
-static int init(struct buffers *buffers)
+/* `from`: where inputs are copied from; NULL: they are drawn. */
+static int init(struct buffers *buffers, const struct buffers *from)
 {
     const struct assay_shape *shape = buffers->shape;
     if (shape->operation->buffers == NULL) return 0;
     buffers->count = shape->operation->buffers(shape, buffers->spec);
-    for (int i = 0; i < buffers->count; i++)
+    for (int i = 0; i < buffers->count; i++) {
         if (allocate(buffers, i) < 0) return -1;
+        if (buffers->spec[i].role != ASSAY_IN) continue;
+        if (from == NULL && draw_input(buffers, i) < 0) return -1;
+        if (from && buffers->ops->copy(buffers->device, buffers->data[i], from->data[i],
+                                       data_bytes(&buffers->spec[i])) < 0)
+            return -1;
+        if (from) buffers->sum[i] = from->sum[i];
+    }
     return buffers_poison(buffers);
 }
 
@@ -115,7 +124,17 @@ int buffers_init(struct buffers *buffers, const struct device_ops *ops, struct d
 {
     *buffers = (struct buffers){
         .ops = ops, .device = device, .shape = shape, .seed = seed, .input_seed = seed};
-    return init(buffers);
+    return init(buffers, NULL);
+}
+
+int buffers_init_moved(struct buffers *buffers, const struct buffers *from)
+{
+    *buffers = (struct buffers){.ops = from->ops,
+                                .device = from->device,
+                                .shape = from->shape,
+                                .seed = from->seed,
+                                .input_seed = from->input_seed};
+    return init(buffers, from);
 }
 
 int buffers_redraw(struct buffers *buffers, uint64_t input_seed)
@@ -162,7 +181,7 @@ uint64_t buffers_poison_seed(const struct buffers *buffers, int index)
     return rng_mix(rng_mix(buffers->seed, POISON_STREAM + (uint64_t)index), buffers->poisons);
 }
 
-static int poison(struct buffers *buffers, int index, struct poisoned part)
+static int poison(struct buffers *buffers, int index, struct element_range part)
 {
     size_t element = assay_type_bytes(buffers->spec[index].type);
     char *data = (char *)buffers->data[index] + (size_t)part.begin * element;
@@ -175,7 +194,7 @@ int buffers_poison(struct buffers *buffers)
 {
     buffers->poisons++;
     for (int i = 0; i < buffers->count; i++) {
-        struct poisoned all = {0, buffers->spec[i].count};
+        struct element_range all = {0, buffers->spec[i].count};
         if (buffers->spec[i].role != ASSAY_IN && poison(buffers, i, all) < 0) return -1;
     }
     return 0;
@@ -186,7 +205,7 @@ int buffers_poison_part(struct buffers *buffers)
     buffers->poisons++;
     for (int i = 0; i < buffers->count; i++) {
         if (buffers->spec[i].role != ASSAY_OUT) continue;
-        struct poisoned part = {0, buffers->spec[i].count};
+        struct element_range part = {0, buffers->spec[i].count};
         if (part.count >= FEW_ELEMENTS) {
             int64_t pieces = part.count / ALIGNMENT;
             int64_t at = (int64_t)(buffers_poison_seed(buffers, i) % (uint64_t)pieces);

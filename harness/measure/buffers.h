@@ -9,6 +9,10 @@
 #include "case/shape.h"
 #include "device/device.h"
 
+struct element_range {
+    int64_t begin, count;
+};
+
 struct buffers {
     const struct device_ops *ops;
     struct device *device;
@@ -20,16 +24,18 @@ struct buffers {
     struct assay_buffer spec[ASSAY_MAX_BUFFERS];
     void *block[ASSAY_MAX_BUFFERS]; /* the allocation: guard, data, guard */
     void *data[ASSAY_MAX_BUFFERS];
-    uint64_t sum[ASSAY_MAX_BUFFERS]; /* checksum of each input after filling */
-    struct poisoned {
-        int64_t begin, count; /* elements, those of the last time */
-    } poisoned[ASSAY_MAX_BUFFERS];
+    uint64_t sum[ASSAY_MAX_BUFFERS];                  /* checksum of each input after filling */
+    struct element_range poisoned[ASSAY_MAX_BUFFERS]; /* the last time */
+    struct element_range redrawn[ASSAY_MAX_BUFFERS];  /* of inputs, from input_seed */
 };
 
 /* Allocate and fill. -1 with assay_error; buffers_release is safe either way. */
 int buffers_init(struct buffers *buffers, const struct device_ops *ops, struct device *device,
                  const struct assay_shape *shape, uint64_t seed);
 void buffers_release(struct buffers *buffers);
+
+/* Another set at other addresses, with the inputs of `from`. */
+int buffers_init_moved(struct buffers *buffers, const struct buffers *from);
 
 /* Draw a part of each input that is not constant anew, in place; all of it where the operation
  * fills it. Equal for all sets of the same two seeds. */

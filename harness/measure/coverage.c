@@ -17,7 +17,7 @@ int64_t coverage_missing(const struct buffers *buffers, char *reason, size_t siz
     for (int b = 0; b < buffers->count; b++) {
         const struct assay_buffer *spec = &buffers->spec[b];
         size_t bytes = assay_type_bytes(spec->type);
-        struct poisoned part = buffers->poisoned[b];
+        struct element_range part = buffers->poisoned[b];
         const char *data = (const char *)buffers->data[b] + (size_t)part.begin * bytes;
         struct unwritten left;
         char where[64] = "";

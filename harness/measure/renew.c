@@ -28,10 +28,7 @@ static bool may_move(const struct measure_context *context)
 static struct buffers *make_set(struct measure_context *context)
 {
     struct buffers *moved = &context->moved;
-    const struct measure_request *request = context->request;
-    if (may_move(context) && buffers_init(moved, context->ops, context->device, &request->shape,
-                                          context->buffers.seed) == 0)
-        return moved;
+    if (may_move(context) && buffers_init_moved(moved, &context->buffers) == 0) return moved;
     buffers_release(moved);
     assay_clear_error();
     return &context->buffers;

@@ -103,17 +103,27 @@ static int choose_chunks(struct verifier *verifier)
 /* --------------------------------------------------------------- expected -- */
 
 /* Those that are there already are constant. */
+/* The inputs that are not yet here, and of the others what was redrawn. */
 static int copy_inputs(struct verifier *verifier)
 {
     const struct buffers *buffers = verifier->buffers;
     for (int b = 0; b < buffers->count; b++) {
         const struct assay_buffer *spec = &buffers->spec[b];
-        if (spec->role != ASSAY_IN || verifier->input[b]) continue;
-        size_t bytes = (size_t)spec->count * assay_type_bytes(spec->type);
-        void *copy = malloc(bytes + 1);
-        if (copy == NULL) return assay_error("out of host memory for a copy of '%s'", spec->name);
-        verifier->input[b] = copy;
-        if (buffers->ops->to_host(buffers->device, copy, buffers->data[b], bytes) < 0) return -1;
+        struct element_range part = buffers->redrawn[b];
+        size_t element = assay_type_bytes(spec->type);
+        if (spec->role != ASSAY_IN) continue;
+        if (verifier->input[b] == NULL) {
+            part = (struct element_range){0, spec->count};
+            verifier->input[b] = malloc((size_t)spec->count * element + 1);
+            if (verifier->input[b] == NULL)
+                return assay_error("out of host memory for a copy of '%s'", spec->name);
+        }
+        size_t at = (size_t)part.begin * element;
+        if (part.count > 0 &&
+            buffers->ops->to_host(buffers->device, (char *)verifier->input[b] + at,
+                                  (const char *)buffers->data[b] + at,
+                                  (size_t)part.count * element) < 0)
+            return -1;
     }
     return 0;
 }
@@ -132,32 +142,30 @@ int verifier_init(struct verifier *verifier, const struct buffers *buffers)
     return compute(verifier, buffers);
 }
 
-/* Keep the inputs that are constant, if so asked. */
-static void release(struct verifier *verifier, bool keep_constant)
+/* All but the inputs. */
+static void forget(struct verifier *verifier)
 {
-    const void *kept[ASSAY_MAX_BUFFERS] = {0};
-    for (int b = 0; b < ASSAY_MAX_BUFFERS; b++)
-        if (keep_constant && verifier->buffers->spec[b].constant)
-            kept[b] = verifier->input[b];
-        else
-            free((void *)verifier->input[b]);
     expected_release(verifier);
     product_release(verifier);
     free(verifier->chunks);
     free(verifier->got);
-    memset(verifier, 0, sizeof *verifier);
-    memcpy(verifier->input, kept, sizeof kept);
 }
 
 int verifier_renew(struct verifier *verifier, const struct buffers *buffers)
 {
-    release(verifier, true);
+    struct verifier renewed = {0};
+    memcpy(renewed.input, verifier->input, sizeof renewed.input);
+    forget(verifier);
+    *verifier = renewed;
     return compute(verifier, buffers);
 }
 
 void verifier_release(struct verifier *verifier)
 {
-    release(verifier, false);
+    forget(verifier);
+    for (int b = 0; b < ASSAY_MAX_BUFFERS; b++)
+        free((void *)verifier->input[b]);
+    memset(verifier, 0, sizeof *verifier);
 }
 
 /* --------------------------------------------------------------- judging -- */

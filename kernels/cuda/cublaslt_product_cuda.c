@@ -21,7 +21,7 @@
 #include "kernels/cuda/cuda_trial.h"
 
 enum { CANDIDATES = 32, ALGORITHMS = 64 };
-static const double SEARCH_S = 2;
+static const double SEARCH_S = 0.5;
 
 struct lt_list {
     cublasLtMatmulAlgo_t algorithm[CANDIDATES];
