@@ -102,7 +102,7 @@ static int choose_chunks(struct verifier *verifier)
 
 /* --------------------------------------------------------------- expected -- */
 
-/* Those that are there already are constant. */
+/* Copy the inputs that have no copy yet: all, or after a renewal those that are not constant. */
 static int copy_inputs(struct verifier *verifier)
 {
     const struct buffers *buffers = verifier->buffers;
@@ -132,7 +132,7 @@ int verifier_init(struct verifier *verifier, const struct buffers *buffers)
     return compute(verifier, buffers);
 }
 
-/* Keep the inputs that are constant, if so asked. */
+/* Release all, but keep the copies of constant inputs if `keep_constant`. */
 static void release(struct verifier *verifier, bool keep_constant)
 {
     const void *kept[ASSAY_MAX_BUFFERS] = {0};
