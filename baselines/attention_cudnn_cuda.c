@@ -34,7 +34,7 @@ struct attention {
     float scale, lowest;
     struct cudnn_plan plan;
     void *workspace;
-    void *pack; /* of these addresses: */
+    void *pack; /* operands, at the addresses qkv and y */
     const void *qkv, *y;
 };
 
@@ -59,7 +59,7 @@ static void remember(struct attention *attention, enum operand operand, struct c
     attention->ids[operand] = tensor.id;
 }
 
-/* [batch, heads, tokens, keys] where keys may be 1, rows packed. */
+/* A virtual tensor [batch, heads, tokens, keys], packed; keys may be 1. */
 static struct cudnn_tensor square(struct attention *attention, const int64_t *value, int64_t keys,
                                   enum cudnn_type type)
 {
@@ -80,7 +80,7 @@ static struct cudnn_tensor number(struct attention *attention)
     return cudnn_graph_tensor(&attention->graph, &shape);
 }
 
-/* One of q, v, y: rows of `row` elements from token to token. */
+/* The shape of q, v or y, whose tokens are `row` elements apart. */
 static struct cudnn_shape rows(const int64_t *value, int64_t row)
 {
     int64_t tokens = value[ATTENTION_TOKENS], size = value[ATTENTION_HEAD_SIZE];
@@ -134,8 +134,8 @@ static struct cudnn_tensor mask(struct attention *attention, const int64_t *valu
     return masked;
 }
 
-/* The logarithm of the sum, of which training has use and nobody here, is what tells cuDNN that
- * this is flash attention: without it the graph is that of an older kernel for short sequences. */
+/* The softmax, and the logarithm of its sum. Only training uses the logarithm, but by it cuDNN
+ * knows flash attention: without it the graph is that of an older kernel for short sequences. */
 static struct cudnn_tensor weights(struct attention *attention, const int64_t *value,
                                    struct cudnn_tensor score)
 {
@@ -181,7 +181,7 @@ static void describe(struct attention *attention, const int64_t *value)
 
 /* ---------------------------------------------------------------- launch -- */
 
-/* The addresses are part of what cuDNN executes; they change when buffers move. */
+/* Make the pack of the call's operands: cuDNN takes their addresses from it. */
 static int point_at(struct attention *attention, const struct assay_call *call)
 {
     char *qkv = call->buffer[ATTENTION_QKV];

@@ -107,7 +107,7 @@ enum cudnn_pointwise_mode {
 /* cudnnReduceTensorOp_t */
 enum cudnn_reduction { CUDNN_SUM = 0, CUDNN_MAXIMUM = 3 };
 
-/* cudnnBackendHeurMode_t: by decision tree */
+/* cudnnBackendHeurMode_t: heuristic A, a decision tree */
 enum { CUDNN_HEURISTIC_A = 3 };
 
 /* The functions used. Handles, descriptors and streams are pointers to what cuDNN alone knows. */
@@ -127,9 +127,10 @@ struct cudnn {
     int (*execute)(void *handle, void *plan, void *variant_pack);
 };
 
-/* For setup to return: 0; or ASSAY_SKIP with assay_error where there is no cuDNN 9. Loaded once,
- * for the life of the process. ASSAY_CUDNN names the folder to look in and no other. */
+/* 0, or ASSAY_SKIP with assay_error where there is no cuDNN 9; setup returns the same. Loaded once,
+ * for the life of the process. If ASSAY_CUDNN is set, only the folder that it names is searched. */
 int cudnn_load(const struct cudnn **api);
 
-/* 0; or assay_error with cuDNN's own words, and ASSAY_SKIP if it says "not supported", else -1. */
+/* 0 if `status` is. Else assay_error with cuDNN's own message; returns ASSAY_SKIP where the status
+ * is "not supported", otherwise -1. */
 int cudnn_error(const struct cudnn *api, int status, const char *what);

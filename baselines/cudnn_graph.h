@@ -56,7 +56,7 @@ struct cudnn_pointwise {
 void cudnn_graph_pointwise(struct cudnn_graph *graph, const struct cudnn_pointwise *pointwise);
 void cudnn_graph_matmul(struct cudnn_graph *graph, struct cudnn_tensor a, struct cudnn_tensor b,
                         struct cudnn_tensor c);
-/* y has 1 where x is reduced. */
+/* y has the dims of x, except that reduced ones are 1. */
 void cudnn_graph_reduce(struct cudnn_graph *graph, enum cudnn_reduction reduction,
                         struct cudnn_tensor x, struct cudnn_tensor y);
 
@@ -64,8 +64,8 @@ void cudnn_graph_reduce(struct cudnn_graph *graph, enum cudnn_reduction reductio
  * 0 with at least one; -1; or ASSAY_SKIP where cuDNN cannot do this graph. */
 int cudnn_graph_plans(struct cudnn_graph *graph, struct cudnn_plan *plans, int *count);
 
-/* What a plan is executed with: `count` tensors' ids and where they lie. NULL with assay_error;
- * else the caller's, who calls api->unmake. */
+/* The operands that a plan is executed with: the ids of `count` tensors, and their addresses. The
+ * caller owns it, and frees it by api->unmake. NULL with assay_error. */
 void *cudnn_graph_pack(const struct cudnn *api, int count, const int64_t *ids, void *const *at,
                        void *workspace);
 

@@ -140,7 +140,7 @@ static void *close_graph(struct cudnn_graph *graph)
     return at;
 }
 
-/* The heuristic's configurations, at most CUDNN_GRAPH_PLANS; how many. */
+/* Get the configurations that the heuristic lists, at most CUDNN_GRAPH_PLANS. Returns how many. */
 static int list_configs(struct cudnn_graph *graph, void *closed, void **configs)
 {
     const char *what = "the list of engines";
@@ -173,7 +173,7 @@ static int64_t engine_of(struct cudnn_graph *graph, void *config)
     return index;
 }
 
-/* Many a configuration is refused only when its plan is made. */
+/* False where cuDNN refuses the configuration, which it often does only here. */
 static bool make_plan(struct cudnn_graph *graph, void *config, struct cudnn_plan *plan)
 {
     const char *what = "a plan";

@@ -32,8 +32,8 @@ static const struct library_symbol symbols[] = {
 static struct cudnn loaded;
 static bool is_loaded;
 
-/* The loader's own search, the toolkit's folder, then NVIDIA's Python packages, which PyTorch
- * brings. The library finds its parts beside itself. */
+/* Search as the dynamic loader does, then in the toolkit's folder, then among NVIDIA's Python
+ * packages, which PyTorch installs. The library loads its other parts from its own folder. */
 static void *find(void)
 {
     static const char *const names[] = {"libcudnn.so.9", NULL};
@@ -67,7 +67,7 @@ int cudnn_load(const struct cudnn **api)
         is_loaded = true;
         return 0;
     }
-    /* One that lacks a function stays mapped: its threads may run in it. */
+    /* A library that lacks a function stays mapped: threads of it may be running. */
     char why[512];
     snprintf(why, sizeof why, "%s", assay_last_error());
     assay_error("cuDNN 9 cannot be loaded: %s (ASSAY_CUDNN names its folder)", why);
@@ -86,7 +86,7 @@ int cudnn_error(const struct cudnn *api, int status, const char *what)
 
 /* ---------------------------------------------------------------- version -- */
 
-/* A machine without it lacks nothing: one baseline of one operation is skipped. */
+/* Always 0: without cuDNN one baseline of one operation is skipped, and nothing else. */
 static int load(void)
 {
     const struct cudnn *api;

@@ -125,7 +125,7 @@ struct assay_buffer {
     int64_t count; /* elements */
     struct assay_fill fill;
     /* An input that keeps its values from setup to teardown, such as weights: setup may
-     * prepare it. Other inputs may be drawn anew before any launch. */
+     * prepare it. Other inputs may be drawn anew, in place, before any launch. */
     bool constant;
 };
 
@@ -314,13 +314,17 @@ struct assay_variant {
     /* Returns NULL, or why this shape is skipped. May be NULL. */
     const char *(*supports)(const struct assay_shape *shape);
 
-    /* Shared memory that a block needs at a shape that `supports` takes: the least there is a
-     * way with. Where the card has less, the case is skipped. NULL: at most 48 KiB, which every
-     * card has. */
+    /* Shared memory per block, in bytes, without which the variant cannot run a shape that
+     * `supports` takes. Where the card has less, the case is skipped. NULL: at most 48 KiB, which
+     * every card has. */
     int64_t (*shared_bytes)(const struct assay_shape *shape);
 
-    int (*setup)(struct assay_call *call);  /* untimed; may be NULL; 0, -1 or ASSAY_SKIP */
-    int (*launch)(struct assay_call *call); /* timed: only enqueues on call->stream */
+    /* Untimed; may be NULL; 0, -1 or ASSAY_SKIP. May be called again after teardown, with other
+     * buffers. */
+    int (*setup)(struct assay_call *call);
+    /* Timed: only enqueues on call->stream. Each launch computes all outputs from the inputs as
+     * they are then; outputs and scratch buffers hold arbitrary bytes before it. */
+    int (*launch)(struct assay_call *call);
     /* Frees what setup allocated; called once after setup, even if setup failed. */
     void (*teardown)(struct assay_call *call);
 
@@ -332,7 +336,8 @@ struct assay_variant {
 
     /* For results that are not in the operation's buffers: check them, poison them
      * again, and return 0 or assay_error("what is wrong"). May instead copy them to the
-     * operation's buffers, which are checked when the device is idle. May be NULL. */
+     * operation's buffers, which are checked when the device is idle. Called once over poisoned
+     * outputs with no launch since the last check: the check must then fail. May be NULL. */
     int (*check)(struct assay_call *call);
 
     /* Metrics of this variant in addition to the operation's `quality`, such as the times

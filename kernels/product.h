@@ -6,11 +6,11 @@
  * a share of the partial sum that is rounded, and partial sums grow like a random walk towards S:
  * they stay around D = sqrt(N^2 + S^2). Rounding errors have a mean of 0 and are as good as
  * independent, so they add up as sqrt(k), not k (Higham and Mary, "A New Approach to Probabilistic
- * Rounding Error Analysis", SIAM J. Sci. Comput. 41, 2019). One is even within half a unit in the
- * last place, u / 2 to u of its value: 0.42 u as a standard deviation. A sequential sum without
- * drift has 0.30 u sqrt(k) N, one that begins with its largest term (a bias) 0.42 u sqrt(k) D;
- * every other order (pairwise, blocks, split k) has fewer roundings per term. PRODUCT_FP32 is 0.5 u
- * sqrt(k) D.
+ * Rounding Error Analysis", SIAM J. Sci. Comput. 41, 2019). Each is distributed evenly within half
+ * a unit in the last place, which is u / 2 to u of the value: a standard deviation of 0.42 u. A
+ * sequential sum without drift has 0.30 u sqrt(k) N, one that begins with its largest term (a bias)
+ * 0.42 u sqrt(k) D; every other order (pairwise, blocks, split k) has fewer roundings per term. The
+ * standard deviation taken for PRODUCT_FP32 is 0.5 u sqrt(k) D.
  *
  * Tensor cores cut off where they align the terms of a block, and the result of each block (Fasi,
  * Higham, Mikaitis and Pranesh, "Numerical behavior of NVIDIA tensor cores", PeerJ Computer Science
@@ -36,7 +36,8 @@ extern "C" {
 
 #define PRODUCT_SIGMAS 12.0
 
-/* Of an operand in tf32: random, as a share of N, and towards zero, as a share of S. */
+/* The error that operands in tf32 add: a random part, as a share of N, and a part towards zero, as
+ * a share of S. */
 #define PRODUCT_TF32_SIGMA 0.32e-3
 #define PRODUCT_TF32_BIAS  0x1p-10
 
@@ -44,7 +45,7 @@ extern "C" {
 #define PRODUCT_BF16_SIGMA (0x1p-8 / 1.732)
 #define PRODUCT_FP16_SIGMA (0x1p-11 / 1.732)
 
-/* What adds up. */
+/* Which units add the products up. */
 enum product_unit { PRODUCT_FP32, PRODUCT_TENSOR };
 
 struct product_sum {
@@ -64,7 +65,7 @@ double product_sigma(enum product_unit unit, double terms, double d2);
 /* How far the sum may be off in fp32. */
 double product_bound(enum product_unit unit, double terms, const struct product_sum *sum);
 
-/* What operands in tf32 add to it, from |S| and N of the products. */
+/* What operands in tf32 add to that bound; `value` is |S| and `root_of_squares` is N. */
 static inline double product_tf32(double value, double root_of_squares)
 {
     return PRODUCT_TF32_BIAS * value + PRODUCT_SIGMAS * PRODUCT_TF32_SIGMA * root_of_squares;

@@ -43,9 +43,9 @@ static int fill_custom(struct buffers *buffers, int index)
     return status;
 }
 
-/* An eighth of the elements somewhere within, of other values than at first: what remembers the
- * inputs by some of them does not see it. Few elements are all drawn anew. No hard values, which
- * belong to the first elements. */
+/* Draw an eighth of the elements anew, somewhere within, so that a variant which knows its inputs
+ * by a few elements does not notice. An input of few elements is drawn anew whole. A part gets no
+ * hard values, which belong to the first elements. */
 static int fill_part(struct buffers *buffers, int index)
 {
     const struct assay_buffer *spec = &buffers->spec[index];

@@ -25,7 +25,7 @@ struct buffers {
     void *block[ASSAY_MAX_BUFFERS]; /* the allocation: guard, data, guard */
     void *data[ASSAY_MAX_BUFFERS];
     uint64_t sum[ASSAY_MAX_BUFFERS];                  /* checksum of each input after filling */
-    struct element_range poisoned[ASSAY_MAX_BUFFERS]; /* the last time */
+    struct element_range poisoned[ASSAY_MAX_BUFFERS]; /* the last time they were poisoned */
     struct element_range redrawn[ASSAY_MAX_BUFFERS];  /* of inputs, from input_seed */
 };
 
@@ -44,17 +44,17 @@ int buffers_redraw(struct buffers *buffers, uint64_t input_seed);
 /* Checksum of all outputs. */
 int buffers_checksum(const struct buffers *buffers, uint64_t *sum);
 
-/* What a set takes of the device's memory. */
+/* Bytes of device memory that a set takes, guards included. */
 int64_t buffers_bytes(const struct buffers *buffers);
 
 /* Fill every output and scratch buffer with bytes that nobody can guess, others each time. */
 int buffers_poison(struct buffers *buffers);
 
-/* Only a small part of each large output, somewhere within: who looks at some elements to see
- * whether outputs were poisoned does not see it. */
+/* Poison only a small part of each large output, somewhere within, so that a variant cannot tell
+ * by a few elements whether its outputs were poisoned. */
 int buffers_poison_part(struct buffers *buffers);
 
-/* The seed of those bytes in one buffer. */
+/* The seed of the poison that one buffer was last filled with. */
 uint64_t buffers_poison_seed(const struct buffers *buffers, int index);
 
 /* Check the guards and inputs. 1: unchanged. 0: a variant wrote where it must not; `reason`

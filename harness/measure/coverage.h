@@ -1,6 +1,6 @@
 /*
- * coverage.h - whether a launch wrote all of its outputs: on the device, over every element,
- * where the comparison with a slow reference sees a sample.
+ * coverage.h - whether a launch wrote all of its outputs, counted on the device over every element
+ * that was poisoned. (Of a large output the reference sees only a sample.)
  */
 #pragma once
 
@@ -10,6 +10,6 @@
  * says so in `reason`; 0 if all outputs are whole; -1 when they could not be counted. */
 int64_t coverage_missing(const struct buffers *buffers, char *reason, size_t size);
 
-/* Whether `left` of `count` elements of `bytes` bytes tells that some were not written: whole
- * words, or more elements than equal a random pattern by chance. Pure. */
+/* Whether `left`, found in `count` elements of `bytes` bytes each, shows that some were not
+ * written: whole words hold the poison, or more elements than do by chance. Pure. */
 bool coverage_is_short(const struct unwritten *left, int64_t count, size_t bytes);

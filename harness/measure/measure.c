@@ -103,9 +103,9 @@ static bool is_settled(struct measurement *measurement, const struct measure_req
 }
 
 /* In every round each variant takes one block, in shuffled order. Before one of the first,
- * which the seed chooses, the inputs are renewed. A settled baseline goes
- * on as long as another variant is not settled, so that each ratio has a pair in each
- * round. Stops when all are settled; *last is the number of the next round. */
+ * which the seed chooses, the inputs are renewed (renew.h). A settled baseline goes on as long as
+ * another variant is not settled, so that each ratio has a pair in each round. Stops when all are
+ * settled; *last is the number of the next round. */
 static int run_rounds(struct measure_context *context, struct measurement *measurements,
                       int *culprit, int *last)
 {

@@ -258,7 +258,8 @@ int measurement_block(struct measurement *measurement, struct measure_context *c
     return add_wall(&measurement->samples, totals.wall_ns, round);
 }
 
-/* Timed launches with the poison before them: nothing is left out because it is timed. */
+/* A timed block with poisoned outputs and a check: finds a variant that leaves work out in timed
+ * launches. */
 static int check_block(struct measurement *measurement, struct measure_context *context, int round)
 {
     if (buffers_poison(measurement->buffers) < 0) return -1;

@@ -37,9 +37,9 @@ struct measurement {
     struct assay_shape shape; /* a copy: a variant that changes it harms itself alone */
     struct assay_call call;
     struct buffers *buffers; /* those of the call: context->buffers or ->moved */
-    bool passed;             /* an output of these inputs has passed its check: */
-    uint64_t passed_inputs;  /* input_seed of the inputs, */
-    uint64_t passed_sum;     /* and checksum of the outputs */
+    bool passed;             /* the last check passed; the next two are of that check */
+    uint64_t passed_inputs;  /* input_seed of the inputs */
+    uint64_t passed_sum;     /* checksum of the outputs */
     enum measurement_phase phase;
     bool set_up;
 
@@ -59,7 +59,7 @@ struct measurement {
     double energy_mj; /* per launch; NAN not measured */
 };
 
-/* Make it work on this set of buffers, before its setup. */
+/* Let the call have this set of buffers. Before its setup. */
 void measurement_use(struct measurement *measurement, struct buffers *buffers);
 
 /* Set up, launch once, check. 0, or -1 when the device is broken; for a variant that fails

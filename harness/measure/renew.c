@@ -7,15 +7,15 @@
 #include "measure/steps.h"
 
 enum {
-    REDRAW_STREAM = 0x61667465, /* of the seed: the inputs of the check */
-    LEFT_MIB = 1024,            /* a second set leaves as much, and its own size */
+    REDRAW_STREAM = 0x61667465, /* of the seed: the new inputs */
+    LEFT_MIB = 1024,            /* see may_move */
     UNKNOWN_MIB = 1024,         /* the largest second set where free memory is unknown */
 };
 
-/* A setup is repeated if it takes no more than this share of a variant's budget. */
+/* A setup is repeated if it takes no more than this share of the variant's budget. */
 static const double SETUP_SHARE = 0.1;
 
-/* Whether a second set fits beside the first, its variants' workspaces, and much else. */
+/* A second set must leave its own size and LEFT_MIB free, for the workspaces of its variants. */
 static bool may_move(const struct measure_context *context)
 {
     int64_t bytes = buffers_bytes(&context->buffers);
@@ -24,7 +24,8 @@ static bool may_move(const struct measure_context *context)
     return left >= 2 * bytes + ((int64_t)LEFT_MIB << 20);
 }
 
-/* The set of those that are set up again: a second one with the same inputs, or the first. */
+/* The buffers on which variants are set up again: a second set with the same inputs, or the first
+ * set if there is no memory for it. */
 static struct buffers *make_set(struct measure_context *context)
 {
     struct buffers *moved = &context->moved;
@@ -34,8 +35,9 @@ static struct buffers *make_set(struct measure_context *context)
     return &context->buffers;
 }
 
-/* One that is apart has no answer to prepare, and may prepare its inputs: it is always set up
- * again, after these have been drawn for the last time. */
+/* Whether the variant is set up again. One that is apart always is, after the inputs have been
+ * drawn for the last time: it may prepare any of them in setup, because it has no answer that it
+ * could prepare. */
 static bool restarts(const struct measurement *measurement, const struct measure_context *context)
 {
     if (measurement->variant->apart) return true;
@@ -43,7 +45,7 @@ static bool restarts(const struct measurement *measurement, const struct measure
            measurement->setup_s <= SETUP_SHARE * context->request->budget_s;
 }
 
-/* An algorithm that the second setup chose stands beside that of the first. */
+/* If the second setup chose another algorithm, the note of the result names both. */
 static void add_note(struct measurement *measurement)
 {
     char *note = measurement->result->note;
@@ -86,7 +88,8 @@ static bool all_constant(const struct buffers *buffers)
     return true;
 }
 
-/* Draw the inputs of the check in the sets that are in use. */
+/* Draw the new inputs in the sets that are in use, and release a set that is not. Compute what is
+ * expected of them. */
 static int redraw(struct measure_context *context, struct measurement *measurements)
 {
     uint64_t seed = rng_mix(context->request->seed, REDRAW_STREAM);

@@ -130,8 +130,9 @@ static int check_outputs(struct measurement *measurement, struct measure_context
     return found.reason[0] ? 0 : witness_hear(context, measurement);
 }
 
-/* The same bytes, of the same inputs, on another poison, are as right as they were: most
- * variants are deterministic, and a comparison with the reference takes time. */
+/* Outputs that have the checksum of outputs that passed, with the same inputs, are not compared
+ * again: most variants are deterministic, and comparing takes time. They were written again, since
+ * the poison in between was another. */
 static int check(struct measurement *measurement, struct measure_context *context)
 {
     uint64_t sum, inputs = measurement->buffers->input_seed;

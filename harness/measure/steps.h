@@ -1,7 +1,7 @@
 /*
- * steps.h - one step of a variant: its setup, a launch, a check; and what follows when one
- * fails. 0, or -1 when the device is broken; for a variant that fails, is skipped or is wrong
- * the phase becomes MEASUREMENT_OVER.
+ * steps.h - one step of a variant (its setup, a launch, a check), and what follows when it fails.
+ * A step returns 0, or -1 when the device is broken. For a variant that fails, is skipped or is
+ * wrong the phase becomes MEASUREMENT_OVER.
  */
 #pragma once
 
@@ -13,7 +13,7 @@ double step_now_s(const struct measure_context *context);
 void step_announce(const struct measure_context *context, const struct measurement *measurement,
                    enum board_step step);
 
-/* The variant failed in `step`, with assay_error: it has crashed, and is torn down. */
+/* The variant failed in `step`, with assay_error: its status is `crashed`, and it is torn down. */
 int step_failed(struct measurement *measurement, struct measure_context *context,
                 enum board_step step);
 
@@ -31,8 +31,8 @@ int step_launch(struct measurement *measurement, struct measure_context *context
 /* Check the outputs, guards and inputs. */
 int step_check(struct measurement *measurement, struct measure_context *context);
 
-/* After a check that passed: the variant's own check must not pass again before the next launch,
- * or it is what does the work. */
+/* After a check that passed: poison the outputs and check once more, without a launch. If a
+ * variant with a check of its own passes again, it is the check that does the work. */
 int step_control(struct measurement *measurement, struct measure_context *context);
 
 /* Poison the outputs, launch exactly once, check. */
@@ -43,7 +43,7 @@ int step_checked_launch(struct measurement *measurement, struct measure_context 
 int step_some_launches(struct measurement *measurement, struct measure_context *context, int least,
                        int most);
 
-/* Two launches, each poisoned and checked, so that a variant that does its work in every second
- * one, or half of it in each, is wrong; the first on outputs of which a part is poisoned. Only that
- * one if they are lengthy. */
+/* Check two launches, each after poisoning, so that a variant is wrong that works in every second
+ * launch only, or does half of its work in each. Before the first, only a part of the outputs is
+ * poisoned (buffers_poison_part). If launches are lengthy, only the first is made. */
 int step_checked_launches(struct measurement *measurement, struct measure_context *context);

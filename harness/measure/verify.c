@@ -102,7 +102,6 @@ static int choose_chunks(struct verifier *verifier)
 
 /* --------------------------------------------------------------- expected -- */
 
-/* Those that are there already are constant. */
 /* The inputs that are not yet here, and of the others what was redrawn. */
 static int copy_inputs(struct verifier *verifier)
 {

@@ -4,7 +4,8 @@
  * There is one verifier per group. It holds host copies of the inputs and the expected
  * values, computed once in double and shared by all variants. Small outputs are compared
  * completely; of larger ones, chunks spread over the whole output at places that follow from
- * the seed, which always include the first and the last elements.
+ * the seed, which always include the first and the last elements. What these chunks miss is left
+ * to coverage.h, product.h and witness.h.
  */
 #pragma once
 
@@ -29,7 +30,7 @@ struct verifier {
     int64_t piece;            /* elements computed by one thread at a time: whole runs */
     size_t bytes;             /* of all chunks */
     void *got;                /* one chunk of an output, copied from the device */
-    struct model *models;     /* expected.c */
+    struct model *models;     /* what models of variants computed (expected.c) */
     struct product *products; /* product.h; one per buffer, or NULL */
 };
 

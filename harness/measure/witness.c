@@ -11,7 +11,7 @@
 #include "measure/witness.h"
 
 enum {
-    FREE_SHARE = 8,     /* copies take at most this part of the free memory */
+    FREE_SHARE = 8,     /* copies take at most 1 / FREE_SHARE of the free memory */
     UNKNOWN_MIB = 1024, /* the most that they take where it is unknown */
     BOUNDS_READ = 1024, /* elements whose bounds tell what difference is allowed */
     MOST_SUSPECTS = ASSAY_MAX_BUFFERS * ASSAY_CHECK_PLACES,
@@ -89,8 +89,8 @@ static int take(struct measure_context *context, struct measurement *measurement
 
 /* ---------------------------------------------------------------- suspects -- */
 
-/* The difference from the witness that is not looked at: half of the sampled elements allow
- * more. 0 where the operation's match judges. */
+/* Up to what difference from the witness an output is no suspect: the median of the bounds of the
+ * sampled elements. 0 where the operation's match judges. */
 static double threshold(const struct verifier *verifier, int buffer)
 {
     const struct assay_operation *operation = verifier->buffers->shape->operation;
@@ -118,7 +118,8 @@ static int by_size(const void *a, const void *b)
     return (x->difference.by < y->difference.by) - (x->difference.by > y->difference.by);
 }
 
-/* All that differ, the largest difference first. */
+/* All places that differ by more than the threshold, the largest difference first. Returns how
+ * many, or -1. */
 static int find_suspects(const struct measure_context *context, const struct buffers *buffers,
                          struct suspect out[MOST_SUSPECTS])
 {
@@ -139,8 +140,8 @@ static int find_suspects(const struct measure_context *context, const struct buf
 
 /* ----------------------------------------------------------------- judging -- */
 
-/* The runs of the reference that hold the first suspects, each once, as many as the budget of a
- * check affords; at least one. */
+/* Add to `trial` the runs of the reference that hold the first suspects, each run once: as many as
+ * the budget of a check affords, at least one. */
 static void choose_runs(struct verifier *trial, const struct suspect *suspects, int count)
 {
     const struct assay_shape *shape = trial->buffers->shape;
@@ -178,7 +179,7 @@ static int judge(const struct verifier *trial, void *const data[], struct check_
     return 0;
 }
 
-/* A wrong one loses its time, the witness after the fact. */
+/* Make a variant wrong; it may be the witness, which has passed before. */
 static void convict(struct measure_context *context, struct measurement *measurement,
                     const struct measurement *beside, const char *reason)
 {

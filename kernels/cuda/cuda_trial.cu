@@ -74,7 +74,7 @@ static double cold_us(const struct cuda_trial *trial, const struct cuda_work *wo
 {
     float ms;
     if (sample(trial, work, &ms)) return 1e3 * (double)ms;
-    cudaGetLastError(); /* the next candidate must not find it */
+    cudaGetLastError(); /* clears it, for the next candidate */
     return INFINITY;
 }
 

@@ -1,6 +1,6 @@
 /*
  * cuda_trial.h - times candidates in setup as the case will be timed: hot, repeated in a CUDA
- * graph; cold, one by one, the L2 read full of something else before each.
+ * graph; cold, one by one, with L2 filled by reading other memory before each.
  */
 #pragma once
 
@@ -18,13 +18,14 @@ struct cuda_trial {
     cudaEvent_t begin, end;
 };
 
-/* On the call's stream, at the call's temperature. 0, -1 or ASSAY_SKIP; the trial may be closed
- * after a failure too. The memory is not counted in the call, for it is gone before a launch. */
+/* For the call's stream and temperature. 0, -1 or ASSAY_SKIP; the trial may be closed after a
+ * failure too. Its memory is not counted in call->workspace_bytes: it is freed before any launch.
+ */
 int cuda_trial_open(struct cuda_trial *trial, const struct assay_call *call);
 void cuda_trial_close(struct cuda_trial *trial);
 
-/* Microseconds of `work`. INFINITY if it is refused, or if its first launches show that it takes
- * far longer than `least_us`. */
+/* Microseconds that `work` takes. INFINITY if it cannot be launched, or if its first launches take
+ * far longer than `least_us`, the least so far. */
 double cuda_trial_us(const struct cuda_trial *trial, const struct cuda_work *work, double least_us);
 
 #ifdef __cplusplus

@@ -1,6 +1,6 @@
 /*
- * check.cu - a checksum for products of which the harness compares only a sample: the row sums of
- * C, computed without a table and without a product of matrices (lut.h).
+ * check.cu - the row sums of C, computed without a table and without a product of matrices (lut.h):
+ * a check of large products, beside the harness's.
  *
  * The sums over the rows of B are made on the device, from its codes and the codebook, by
  * additions alone. On the host they would take as long as all samples of a case.
@@ -11,7 +11,7 @@
 
 enum { THREADS = 128, SPLITS = 512, CHECKED_ROWS = 16 };
 
-/* A thread has a block of K, a row of threads every so manieth row of B. */
+/* A thread has one block of K, and of B's rows every gridDim.y-th. */
 template <int D>
 static __global__ void __launch_bounds__(THREADS)
     column_sums(struct lut_codes codes, struct lut_geometry geometry,
@@ -96,7 +96,7 @@ static int expect(const struct assay_call *call, int count, int64_t *expected)
     return status;
 }
 
-/* The row sums of up to 16 rows of what LUT_C holds, which is `products` or C. */
+/* Check the row sums of up to 16 rows of LUT_C, which holds int32 `products` or C. */
 static int check(const struct assay_call *call, bool products)
 {
     struct lut_geometry geometry = lut_geometry(call->shape);

@@ -129,7 +129,7 @@ static const int8_t bases[CODEBOOK_LATTICES][CODEBOOK_MAX_D][CODEBOOK_MAX_D] = {
                      {1, 1, 1, 1, 1, 1, 1, 1}},
 };
 
-/* What one whole-number step of coordinate i is worth. */
+/* The length that a step of 1 in the whole-number coordinate i has. */
 static double step(int lattice, int i)
 {
     if (lattice == CODEBOOK_E8) return 0.5;
@@ -186,8 +186,8 @@ static int codebook_make(struct codebook *codebook, int lattice, int q)
 
 const struct codebook *codebook_get(int lattice, int q)
 {
-    /* Kept: references run in several threads, once per chunk, and must not build
-     * 65,536 points each time. */
+    /* Kept, because references ask for it once per chunk, in several threads, and building 65,536
+     * points takes long. */
     static struct codebook kept[CODEBOOK_LATTICES][CODEBOOK_MAX_Q + 1];
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     struct codebook *codebook = &kept[lattice][q];

@@ -10,10 +10,10 @@
  * Q is Conway and Sloane's closest point ("Fast quantizing and decoding
  * algorithms for lattice quantizers and codes", IEEE Trans. Inf. Theory 28,
  * 1982), rounding halves up. e is a dither of length 2^-10 in an irrational
- * direction: it decides every tie the same way wherever the point stands, which
- * is what makes decoding invert encoding.
+ * direction: it decides every tie in the same way, wherever the point is, so
+ * that decoding inverts encoding.
  *
- * Coordinates are small whole numbers in a basis of its own for each lattice:
+ * Coordinates are small whole numbers, in a basis that depends on the lattice:
  *
  *   Z2, D4  the coordinates themselves       inner product  sum x y
  *   E8      twice the coordinates                           sum x y / 4

@@ -4,7 +4,7 @@
 
 enum { THREADS = 256 };
 
-static const int64_t GRID_ROWS = 65535; /* the most a grid has */
+static const int64_t GRID_ROWS = 65535; /* the most that a grid can have */
 
 int lut_points_upload(const struct assay_shape *shape, struct lut_points *points)
 {
@@ -55,8 +55,9 @@ int64_t lut_decoded_stride(const struct lut_geometry *geometry)
 
 /* --------------------------------------------------------------- decoding -- */
 
-/* Four coordinates, one per byte, as the number of digits c_i to the base 256, and back: such
- * numbers add up and take weights, borrows and all, while the c_i end within int8. */
+/* From four signed coordinates c_i, one per byte, to the number sum c_i 256^i, and back. Such
+ * numbers can be added and multiplied by a weight as a whole, borrows included, if the results fit
+ * int8. */
 static __device__ __forceinline__ uint32_t digits_of(uint32_t bytes)
 {
     return bytes - ((bytes & 0x80808080u) << 1);
@@ -67,7 +68,7 @@ static __device__ __forceinline__ uint32_t bytes_of(uint32_t digits)
     return (digits + 0x80808080u) ^ 0x80808080u;
 }
 
-/* A block's coordinates, weighted and added, from byte `place` of 16 on. */
+/* Add a block's weighted coordinates to the 16 bytes of `sum`, from byte `place` on. */
 template <int D>
 static __device__ __forceinline__ void add_block(uint32_t sum[4], int place,
                                                  const struct lut_codes &codes, int q, int levels,
@@ -90,7 +91,7 @@ static __device__ __forceinline__ void add_block(uint32_t sum[4], int place,
     }
 }
 
-/* A thread decodes 16 bytes of a row; a block of threads stays with its rows. */
+/* A thread decodes 16 bytes of a row at a time; a block of threads keeps to its own rows. */
 template <int D>
 static __global__ void __launch_bounds__(THREADS)
     lut_decode(struct lut_codes codes, struct lut_geometry geometry,
@@ -133,7 +134,7 @@ int lut_decode_i8(const struct lut_geometry *geometry, const void *data, int64_t
 
 /* ----------------------------------------------------------- other types -- */
 
-/* A thread decodes a block of entries; `out` is cleared before, for what pads a row. */
+/* A thread decodes a block of entries. The padding of a row is not written: `out` was cleared. */
 template <int D>
 static __global__ void __launch_bounds__(THREADS)
     decode_fp32(struct lut_codes codes, struct lut_geometry geometry,
@@ -155,7 +156,7 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-/* A whole number within 256 has its bits in the upper half of its fp32. */
+/* A whole number of at most 256 is exact in bf16, the upper half of its fp32. */
 static __global__ void __launch_bounds__(THREADS)
     narrow_bf16(const float *__restrict__ in, uint16_t *__restrict__ out, int64_t count)
 {
@@ -164,7 +165,7 @@ static __global__ void __launch_bounds__(THREADS)
         out[i] = (uint16_t)(__float_as_uint(in[i]) >> 16);
 }
 
-/* In place of the numbers that were quantised: the point, and a hashed error within 1/2. */
+/* Make entries like those before quantisation: to each point add a hashed error of at most 1/2. */
 static __global__ void __launch_bounds__(THREADS) add_errors(float *entries, int64_t count)
 {
     int64_t step = (int64_t)gridDim.x * THREADS;

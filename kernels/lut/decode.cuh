@@ -6,8 +6,8 @@
 
 #include "lut.h"
 
-/* Coordinates [4 word, 4 word + 4) of a block, one per byte (d = 2: the block's two
- * in the low half). Wide enough: lut_decode_unsupported says where int8 is not. */
+/* Coordinates [4 word, 4 word + 4) of a block, one per byte (d = 2: the block's two, in the low
+ * half). They fit int8, or lut_decode_unsupported has refused the shape. */
 template <int D>
 static __device__ __forceinline__ uint32_t decode_word(const struct lut_codes &codes, int q,
                                                        int levels,

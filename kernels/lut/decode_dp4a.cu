@@ -15,7 +15,7 @@
 #include "table.cuh"
 
 enum { SIDE = 64, EACH = 4, ACROSS = SIDE / EACH, THREADS = ACROSS * ACROSS, WORDS = 16 };
-/* A row of words and one more: lanes of different rows meet in no bank. */
+/* Words of a row, and one more, so that lanes of different rows use different banks. */
 enum { PITCH = WORDS + 1 };
 
 template <int D>
@@ -32,7 +32,7 @@ static __device__ __forceinline__ void decode_side(const struct table_args &args
     }
 }
 
-/* The words of a tile; with scales, a block (D / 4 words) at a time. */
+/* Multiply the words of a tile; with scales, one lattice block (D / 4 words) at a time. */
 template <int D, bool SCALED>
 static __device__ __forceinline__ void multiply(const struct table_args &args, const int32_t *left,
                                                 const int32_t *right, int64_t first_row,

@@ -57,9 +57,9 @@ template <int M> struct q2_code {
 
 /* ------------------------------------------------------------- prologue -- */
 
-/* The table; and A, decoded, [step][pair of rows][part] as an operand of 16 bytes: first
- * four entries of rows r and r + 8, then their last four; and the sums of its rows. A row
- * that is not there is zeros. */
+/* Write to shared memory the table, A decoded, and the sums of A's rows. A is [step][pair of
+ * rows][part], each an operand of 16 bytes: the first four entries of rows r and r + 8, then their
+ * last four. Rows beyond A's last are zeros. */
 template <int M>
 __device__ __forceinline__ void q2_code<M>::fill(const gemv_args &args, const gemv_shared &shared)
 {
@@ -100,7 +100,7 @@ __device__ __forceinline__ void q2_code<M>::fill(const gemv_args &args, const ge
 
 /* ------------------------------------------------------------ main loop -- */
 
-/* m16n8k32: signed bytes of A times bytes of B that are not negative. */
+/* m16n8k32: signed bytes of A times unsigned bytes of B. */
 static __device__ __forceinline__ void multiply(int32_t sum[4], uint4 a, uint32_t low,
                                                 uint32_t high)
 {
@@ -119,8 +119,8 @@ static __device__ __forceinline__ uint32_t word_of(uint4 codes, int i)
     return i == 0 ? codes.x : i == 1 ? codes.y : i == 2 ? codes.z : codes.w;
 }
 
-/* One chunk: 16 / M steps. Lanes of rows beyond A's take its last pair again: what
- * they add up is never written. */
+/* One chunk: 16 / M steps. Lanes whose rows are beyond A's last take the last pair of rows again;
+ * their sums are never written. */
 template <int M>
 __device__ __forceinline__ void q2_code<M>::multiply_chunk(const uint4 codes[GEMV_GROUPS],
                                                            int chunk, int rows,

@@ -31,8 +31,7 @@
 #include "gemv_q4.h"
 #include "kernels/cuda/ampere.cuh"
 
-/* SHARED: the table is in shared memory. Where a block has not so much, look-ups go to L1 and L2.
- */
+/* SHARED: the table is in shared memory; otherwise look-ups go to L1 and L2. */
 template <int M, bool SHARED> struct q4_code {
     static constexpr int TABLE_BYTES = SHARED ? GEMV_Q4_TABLE_BYTES : 0;
     static constexpr int SUMS = GEMV_GROUPS / 2;
@@ -72,7 +71,8 @@ template <int M, bool SHARED> struct q4_code {
 
 /* ------------------------------------------------------------- prologue -- */
 
-/* A block of A as what B is multiplied by; the sum of its entries, negative, is returned. */
+/* Turn a block of A into the factors that B is multiplied by. Returns minus the sum of its entries.
+ */
 template <int M>
 static __device__ __forceinline__ int fill_block(const gemv_args &args, const uint16_t *table,
                                                  uint16_t *a, int row, int block)
@@ -146,7 +146,7 @@ static __device__ __forceinline__ void decode_pair(const char *table, uint4 code
     }
 }
 
-/* m16n8k32: bytes of 16 columns of B, none negative, times signed bytes of 8 rows of A. */
+/* m16n8k32: unsigned bytes of 16 columns of B times signed bytes of 8 rows of A. */
 static __device__ __forceinline__ void multiply(int32_t sum[4], uint4 b, uint2 a)
 {
 #ifdef AMPERE_CODE
@@ -159,7 +159,7 @@ static __device__ __forceinline__ void multiply(int32_t sum[4], uint4 b, uint2 a
 #endif
 }
 
-/* One chunk. Lanes of rows beyond A's take its last one again: what they add up is never
+/* One chunk. Lanes whose rows are beyond A's last take the last row again; their sums are never
  * written. */
 template <int M, bool SHARED>
 __device__ __forceinline__ void q4_code<M, SHARED>::multiply_chunk(const uint4 codes[GEMV_GROUPS],
@@ -214,7 +214,7 @@ static struct gemv_choice choice_of(const struct lut_geometry *geometry, bool sh
     return choices[geometry->levels - 1][shared];
 }
 
-/* With the table in shared memory, where a row of A fits beside it. */
+/* The kernel with its table in shared memory, if a row of A fits beside it; else the other one. */
 static struct gemv_choice choice_here(const struct lut_geometry *geometry)
 {
     struct gemv_choice choice = choice_of(geometry, true);
@@ -236,7 +236,7 @@ const char *gemv_q4_unsupported(const struct assay_shape *shape)
     return NULL;
 }
 
-/* *device is what cudaFree takes, also after a failure. */
+/* After a failure, too, the caller frees *device. */
 static int upload(const struct codebook *codebook, void **device)
 {
     uint16_t *table = (uint16_t *)malloc(GEMV_Q4_TABLE_BYTES);

@@ -28,8 +28,8 @@
 
 enum {
     COPIES = 16,
-    TABLE_BYTES = 256 * COPIES * 8, /* a level */
-    ITEMS = 3,                      /* rows of a stage, a decoder: A, B, B */
+    TABLE_BYTES = 256 * COPIES * 8, /* per level */
+    ITEMS = 3,                      /* rows of a stage per decoding thread: A, B, B */
     BLOCKS = IMMA_K / 8,            /* blocks of a row per stage */
 };
 
@@ -61,7 +61,7 @@ static __device__ __forceinline__ void fill_tables(const int8_t *points, uint2 *
     }
 }
 
-/* The codes of one row for a stage; beyond the row index 0, the point 0. */
+/* The codes of one row for a stage; beyond the row's end the index 0, which is the point 0. */
 template <int M>
 static __device__ __forceinline__ void load_codes(const char *row, int64_t row_bytes, int stage,
                                                   uint32_t codes[4 * M])
@@ -100,8 +100,8 @@ static __device__ __forceinline__ uint2 decode(const char *table, const uint32_t
     return sum;
 }
 
-/* A row of a stage. All lookups come before the first store: the compiler cannot know that no store
- * changes the table, and would wait for each of them. */
+/* Decode a row of a stage. All lookups come before the first store: the compiler cannot know that
+ * no store changes the table, and would otherwise make each lookup wait for the store before. */
 template <int M>
 static __device__ __forceinline__ void decode_row(const char *table, const uint32_t codes[4 * M],
                                                   char *buffer, int row)
@@ -177,7 +177,7 @@ static __device__ void consume(const struct decoding &args, const struct imma_ou
 
 #endif
 
-/* Skipped where there is no code for sm_90a, so the trap is never met. */
+/* Skipped where there is no code for sm_90a, so the trap is never reached. */
 template <int M>
 static __global__ void __launch_bounds__(IMMA_THREADS, 1)
     imma_fused(const __grid_constant__ struct decoding args,

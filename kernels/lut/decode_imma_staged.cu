@@ -12,7 +12,7 @@
 #include "imma_ring.cuh"
 
 struct staged_state {
-    struct ring_plan plan; /* first: its maps stand at multiples of 64 */
+    struct ring_plan plan; /* first, because its maps must be at multiples of 64 bytes */
     struct lut_points points;
     int8_t *decoded; /* A, then B */
 };

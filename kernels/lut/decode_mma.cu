@@ -51,7 +51,8 @@ static __device__ __forceinline__ struct imma_tile tile_of(const struct imma_out
     return tile;
 }
 
-/* 128 bytes of 128 rows; rows beyond the last are the last, and what they add up is not written. */
+/* Fetch 128 bytes of 128 rows. Beyond the last row it is fetched again; those sums are not written.
+ */
 static __device__ __forceinline__ void fetch(char *to, const int8_t *from, int64_t first,
                                              int64_t rows, int64_t stride)
 {
@@ -86,8 +87,8 @@ static __device__ __forceinline__ void multiply(int32_t sum[4], const uint32_t a
 #endif
 }
 
-/* A warp's operands of one step along K: rows of A in tiles of 16, rows of B in pairs of tiles of
- * 8, lower and upper half of K of each. */
+/* A warp's operands for one step along K: rows of A in tiles of 16, rows of B in pairs of tiles of
+ * 8, for each the lower and the upper half of the step. */
 struct fragments {
     uint32_t a[WARP_SIDE / 16][4], b[WARP_SIDE / 16][4];
 
@@ -133,7 +134,7 @@ static __global__ void __launch_bounds__(THREADS, 2)
     for (int stage = 0; stage < stages; stage++) {
         const char *at = memory + stage % STAGES * 2 * OPERAND_BYTES;
         __pipeline_wait_prior(STAGES - 2);
-        __syncthreads(); /* this stage is there for all, and the one before is read by all */
+        __syncthreads(); /* this stage has arrived for all, and nobody reads the one before */
         f[0].load_step(at, row, column, 0);
         fetch_stage(stage + STAGES - 1);
 #pragma unroll

@@ -26,7 +26,7 @@
 enum {
     GEMV_THREADS = 512,
     GEMV_WARPS = GEMV_THREADS / 32,
-    GEMV_GROUPS = 4, /* of 8 columns: a warp's tile */
+    GEMV_GROUPS = 4, /* groups of 8 columns in a warp's tile */
     GEMV_TILE = 8 * GEMV_GROUPS,
     GEMV_SLOTS = 3, /* chunks of codes in registers: this one and two ahead */
 };
@@ -64,8 +64,8 @@ static __device__ __forceinline__ void gemv_advance(gemv_cursor &at, int turns)
     at.tile += gridDim.x;
 }
 
-/* 16 bytes of codes of this lane's column in each group. Beyond a row's end, where A is
- * zeros, its last bytes; beyond the columns the last one, whose sums are not written. */
+/* Load 16 bytes of codes of this lane's column in each group. Beyond a row's end, where A is zeros,
+ * its last bytes are loaded; beyond the last column that column, and the sums are not written. */
 static __device__ __forceinline__ void gemv_load(const gemv_args &args, gemv_cursor from,
                                                  uint4 codes[GEMV_GROUPS])
 {
@@ -81,7 +81,7 @@ static __device__ __forceinline__ void gemv_load(const gemv_args &args, gemv_cur
     }
 }
 
-/* Add this thread's share of a row's sum to it, a warp at once. */
+/* Add the shares of a warp's threads to the sum of a row, all at once. */
 static __device__ __forceinline__ void gemv_add_sum(int *sum, int share)
 {
     for (int lanes = 16; lanes > 0; lanes /= 2)
@@ -94,7 +94,8 @@ struct gemv_element {
     int row, column;
 };
 
-/* The warps' sums of a tile to C; one barrier, `partial` alternates by tile. */
+/* Add up the warps' sums of a tile and write them to C. There is one barrier, because consecutive
+ * tiles use different halves of `partial`. */
 template <class CODE>
 static __device__ __forceinline__ void gemv_finish(const gemv_args &args, int tile,
                                                    int32_t *partial, const int *sums,
@@ -133,9 +134,9 @@ static __device__ __forceinline__ void gemv_tiles(const gemv_args &args, char *m
     shared.sums = (int *)(shared.a + CODE::a_bytes(args.rows, args.blocks));
     shared.partial = shared.sums + GEMV_ROWS;
     int warp = threadIdx.x / 32;
-    int turns = (chunks + GEMV_WARPS - 1) / GEMV_WARPS; /* chunks of a tile, a warp */
+    int turns = (chunks + GEMV_WARPS - 1) / GEMV_WARPS; /* chunks of a tile per warp */
 
-    /* An item is a chunk of a tile; every warp of a block has as many. */
+    /* An item is one chunk of one tile; all warps of a block have equally many. */
     int items = (args.tiles - (int)blockIdx.x + (int)gridDim.x - 1) / (int)gridDim.x * turns;
     gemv_cursor ahead = {(int)blockIdx.x, 0};
     uint4 codes[GEMV_SLOTS][GEMV_GROUPS];
@@ -193,7 +194,7 @@ typedef void gemv_kernel(gemv_args);
 struct gemv_choice {
     gemv_kernel *kernel;
     int64_t (*bytes)(int rows, int64_t blocks);
-    int most; /* rows that it takes */
+    int most; /* rows that it can take */
 };
 
 /* Rows of A that one launch takes on this card. */

@@ -22,12 +22,12 @@
 
 enum {
     GEMV_BIAS = 4,
-    GEMV_CHUNK_BYTES = 64, /* of a column */
+    GEMV_CHUNK_BYTES = 64, /* bytes of a column in a chunk */
     GEMV_LANE_BYTES = 16,
     GEMV_ROWS = 16,
 };
 
-/* Where a block of A stands: its step, counted over all chunks, and its part. */
+/* Where a block of A is stored: its step, counted over all chunks, and its part. */
 struct gemv_place {
     int step, part;
 };

@@ -66,8 +66,8 @@ LUT_FUNCTION uint32_t gemv_q4_low(uint32_t indices)
     return (sums & 0xaaaaaaaau) ^ last * 0x5555u;
 }
 
-/* Bits 0 and 1 of each four from `a`, bits 2 and 3 from `b`. The compiler would take two
- * instructions. */
+/* Of every four bits, 0 and 1 from `a`, 2 and 3 from `b`: one instruction, for which the compiler
+ * would take two. */
 LUT_FUNCTION uint32_t gemv_q4_merge(uint32_t a, uint32_t b)
 {
 #ifdef __CUDA_ARCH__
@@ -99,21 +99,20 @@ LUT_FUNCTION void gemv_q4_add(uint32_t indices, uint32_t entries, int levels, in
     out[3] += (odd >> 4 & 0x0f0f0f0fu) << 2 * level;
 }
 
-/* log2 of how much too large sums of products come out. */
+/* log2 of the factor by which sums of products are too large. */
 LUT_FUNCTION int gemv_q4_shift(int levels)
 {
     return levels == 1 ? 4 : 0;
 }
 
-/* m of a point 0, over the levels: x . z = gemv_q4_bias sum x - x . m. */
+/* The weighted sum over the levels of m of a coordinate 0: x . z = gemv_q4_bias sum x - x . m. */
 LUT_FUNCTION int gemv_q4_bias(int levels)
 {
     return GEMV_Q4_ZERO * ((1 << 2 * levels) - 1) / 3;
 }
 
-/* A's coordinates j and j + 4 of a block as int8, from the lower half of word j; with the
- * other sign, so that sums come out as x . z minus gemv_q4_bias times what A's row adds up
- * to, as for q = 2. */
+/* A's coordinates j and j + 4 of a block as int8, negated, from the lower half of word j. Sums are
+ * then x . z minus gemv_q4_bias times the sum of A's row, as for q = 2. */
 LUT_FUNCTION uint16_t gemv_q4_negative(uint32_t word, int levels, int j)
 {
     uint32_t m = levels == 1 && j >= 2 ? word >> 4 & 0x0f0fu : word & 0xffffu;
@@ -122,7 +121,7 @@ LUT_FUNCTION uint16_t gemv_q4_negative(uint32_t word, int levels, int j)
     return (uint16_t)((m + lift) ^ 0x8080u);
 }
 
-/* Two int8 of a pair, 16 a - b each. */
+/* 16 a - b for both int8 of a pair. */
 LUT_FUNCTION uint16_t gemv_q4_scaled(uint16_t a, uint16_t b)
 {
     int low = 16 * (int8_t)(a & 0xff) - (int8_t)(b & 0xff);
@@ -130,7 +129,7 @@ LUT_FUNCTION uint16_t gemv_q4_scaled(uint16_t a, uint16_t b)
     return (uint16_t)((low & 0xff) | (high & 0xff) << 8);
 }
 
-/* What the words of B are multiplied by, from A's entries with the other sign. */
+/* The factors of B's words, from A's negated entries. */
 LUT_FUNCTION void gemv_q4_factors(const uint16_t negative[4], int levels, uint16_t out[4])
 {
     for (int j = 0; j < 4; j++)
@@ -148,7 +147,7 @@ LUT_FUNCTION uint32_t gemv_q4_indices(const uint32_t words[4], int levels, int l
     return level == 0 ? (first & 0xffffu) | second << 16 : first >> 16 | (second & 0xffff0000u);
 }
 
-/* Where a block of A stands: its quad, counted over all chunks, its part, its place. */
+/* Where a block of A is stored: its quad, counted over all chunks, its part, its place. */
 struct gemv_q4_place {
     int quad, part, in_quad;
 };

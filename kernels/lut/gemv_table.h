@@ -21,7 +21,7 @@
 
 enum {
     GEMV_TABLE_CHUNK = 512,  /* bytes of a column that a warp reads at once */
-    GEMV_TABLE_WORDS = 4,    /* a lane and codeword */
+    GEMV_TABLE_WORDS = 4,    /* per lane and codeword */
     GEMV_TABLE_BLOCKS = 512, /* blocks of A whose tables one thread block holds: a part */
     GEMV_TABLE_BYTES = GEMV_TABLE_BLOCKS * 256,
     GEMV_TABLE_PARTS = 8, /* thread blocks that may share the parts of a row */
@@ -47,8 +47,8 @@ LUT_FUNCTION int gemv_table_weight(int levels, int byte)
     return 1 << (byte % levels + 8 * (byte / levels % 4));
 }
 
-/* Four products of doubled coordinates, a multiple of 4 each, to a word of four
- * bytes of products. */
+/* From four products of doubled coordinates, each a multiple of 4, to the word that holds the four
+ * products in its bytes. */
 LUT_FUNCTION uint32_t gemv_table_word(int v0, int v1, int v2, int v3)
 {
     uint32_t even = ((uint32_t)v0 & 0xffff) | (uint32_t)v2 << 16;

@@ -66,8 +66,8 @@ static __device__ __forceinline__ void imma_multiply(int32_t d[128], uint64_t a,
         : "l"(a), "l"(b), "r"(adds));
 }
 
-/* One stage, the rows of warpgroup `group`: products of the tile so far are added, or are
- * begun where `adds` is 0. */
+/* Multiply one stage, the rows of warpgroup `group`; add to the sums so far, or begin them where
+ * `adds` is 0. */
 static __device__ __forceinline__ void imma_stage(int32_t d[128], const char *stage, int group,
                                                   int adds)
 {
@@ -80,7 +80,7 @@ static __device__ __forceinline__ void imma_stage(int32_t d[128], const char *st
     asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
 
-/* Until at most LEFT stages are still being multiplied. */
+/* Wait until at most LEFT stages are still being multiplied. */
 template <int LEFT> static __device__ __forceinline__ void imma_wait()
 {
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(LEFT) : "memory");
@@ -94,7 +94,7 @@ static __device__ __forceinline__ void imma_pin(int32_t d[128])
         asm volatile("" : "+r"(d[i])::"memory");
 }
 
-/* A warp's sixteen rows, `tile` the first: accumulator 4 j + 2 h + i of a lane is row
+/* Write a warp's sixteen rows; `tile` is the first. Accumulator 4 j + 2 h + i of a lane is row
  * lane / 4 + 8 h, column 8 j + 2 (lane % 4) + i. */
 static __device__ __forceinline__ void imma_finish(const imma_output &out, struct imma_tile tile,
                                                    const int32_t d[128])

@@ -11,14 +11,14 @@ enum {
     IMMA_COLUMNS = 256,               /* rows of B, columns of C */
     IMMA_K = 128,                     /* bytes of K in a stage */
     IMMA_GROUP = 128,                 /* threads of a warpgroup */
-    IMMA_WARPS = 2 * IMMA_GROUP / 32, /* that multiply */
-    IMMA_THREADS = 3 * IMMA_GROUP,    /* a block: one group fills the stages */
-    IMMA_ALIGN = 1024,                /* of a stage */
+    IMMA_WARPS = 2 * IMMA_GROUP / 32, /* warps that multiply */
+    IMMA_THREADS = 3 * IMMA_GROUP,    /* of a block: one group fills the stages */
+    IMMA_ALIGN = 1024,                /* bytes that a stage is aligned to */
     IMMA_STAGE_BYTES = (IMMA_ROWS + IMMA_COLUMNS) * IMMA_K,
     IMMA_BAND = 8, /* tile rows that are walked together, for the L2 cache */
 };
 
-/* Where 16-byte piece `piece` of row `row` stands; A's rows come first, then B's. */
+/* The offset of 16-byte piece `piece` of row `row`; A's rows come first, then B's. */
 LUT_FUNCTION int imma_offset(int row, int piece)
 {
     return row * IMMA_K + (piece ^ (row & 7)) * 16;

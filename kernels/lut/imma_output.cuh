@@ -9,7 +9,7 @@ struct imma_output {
     float *c;
     int64_t rows, columns;
     int stages_of_k; /* K in steps of IMMA_K, rounded up */
-    int shift;       /* the sum >> shift, times unit */
+    int shift;       /* C = (sum >> shift) unit */
     float unit;
 };
 

@@ -25,10 +25,10 @@ enum {
     RING_ROWS = RING_CLUSTER * IMMA_ROWS, /* rows of C per cluster */
     RING_SHARE = IMMA_COLUMNS / RING_CLUSTER,
     RING_STAGES = 4,
-    RING_OUT_ROWS = 16, /* a warp writes at a time */
+    RING_OUT_ROWS = 16, /* rows that a warp writes at a time */
     RING_OUT_COLUMNS = 32,
     RING_OUT_BYTES = RING_OUT_ROWS * RING_OUT_COLUMNS * 4,
-    RING_OUT_BUFFERS = 2, /* a warp */
+    RING_OUT_BUFFERS = 2, /* per warp */
     RING_BYTES = RING_STAGES * IMMA_STAGE_BYTES,
     RING_SHARED_BYTES = IMMA_ALIGN + RING_BYTES + IMMA_WARPS * RING_OUT_BUFFERS * RING_OUT_BYTES,
     RING_PRODUCER_REGISTERS = 40,
@@ -78,7 +78,7 @@ static __device__ void ring_produce(const struct ring_plan &plan, uint32_t ring,
     }
 }
 
-/* A warp's 16 rows out: one buffer is written while the other is read. */
+/* Write a warp's 16 rows to C: one buffer is filled while TMA reads the other. */
 static __device__ __forceinline__ void ring_store(const struct ring_plan &plan,
                                                   const int32_t (&sum)[128], int row, int column,
                                                   char *out, int lane)
@@ -104,7 +104,7 @@ static __device__ __forceinline__ void ring_store(const struct ring_plan &plan,
     }
 }
 
-/* A warpgroup: the sums of every tile of this block. */
+/* A warpgroup that multiplies: the sums of every tile of this block. */
 static __device__ void ring_consume(const struct ring_plan &plan, char *memory, uint32_t full,
                                     uint32_t empty)
 {
@@ -131,7 +131,7 @@ static __device__ void ring_consume(const struct ring_plan &plan, char *memory, 
 
 #endif
 
-/* Skipped where there is no code for sm_90a, so the trap is never met. */
+/* Skipped where there is no code for sm_90a, so the trap is never reached. */
 static __global__ void __launch_bounds__(IMMA_THREADS, 1)
     imma_ring(const __grid_constant__ struct ring_plan plan)
 {
@@ -167,7 +167,7 @@ static __global__ void __launch_bounds__(IMMA_THREADS, 1)
 /* -------------------------------------------------------------- launching -- */
 
 /* In setup: the plan of a product of `a`, out.rows of `stride` bytes, and `b`, out.columns.
- * The maps call two bytes per element: what is copied is the same. */
+ * The tensor maps describe elements of two bytes, which copies the same bytes. */
 static int ring_prepare(struct ring_plan *plan, const int8_t *a, const int8_t *b, int64_t stride,
                         const struct imma_output *out)
 {

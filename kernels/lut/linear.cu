@@ -57,7 +57,8 @@ static __global__ void __launch_bounds__(THREADS)
             lut_encode_e8(entries, geometry.q, &dither));
 }
 
-/* decode_gemv knows lattices whose unit is 1: beta comes behind it, to few rows. */
+/* decode_gemv is for lattices whose unit is 1, so C is multiplied by beta after it. C has few rows.
+ */
 static __global__ void __launch_bounds__(THREADS) times_beta(float *c, int64_t count, float beta)
 {
     int64_t at = (int64_t)blockIdx.x * THREADS + threadIdx.x;

@@ -33,8 +33,8 @@ struct lut_dither {
     float e[8];
 };
 
-/* The closest point of D8: where the rounded sum is odd, the coordinate that was
- * rounded furthest is rounded in the other direction. No register array is indexed at run time. */
+/* The closest point of D8: if the sum of the rounded coordinates is odd, the one that was rounded
+ * furthest is rounded in the other direction. No register array is indexed at run time. */
 LUT_FUNCTION void lut_closest_d8(const float x[8], float y[8])
 {
     float furthest = -1, moved = 0;
@@ -114,8 +114,8 @@ LUT_FUNCTION uint32_t lut_index_e8(const int point[8], int q)
     return index;
 }
 
-/* The index of the next level of what is left of a block in `x`, which it divides by
- * q for the level after. */
+/* The index of the next level of the block `x`; `x` becomes its closest point divided by q, which
+ * the level after that encodes. */
 LUT_FUNCTION uint32_t lut_encode_e8(float x[8], int q, const struct lut_dither *dither)
 {
     int point[8];

@@ -21,7 +21,7 @@ struct look {
     double error, signal;
 };
 
-/* Number `i` of `count` that are spread over `all`. */
+/* The i-th of `count` indices that are spread over 0 to all - 1. */
 static int64_t spread(int64_t i, int64_t count, int64_t all)
 {
     return count > 1 ? (all - 1) * i / (count - 1) : 0;

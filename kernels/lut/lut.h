@@ -32,7 +32,7 @@ enum { LUT_A, LUT_B, LUT_C, LUT_SCALE_A, LUT_SCALE_B }; /* scales only where sca
 
 enum { LUT_FP32, LUT_INT32, LUT_INT8, LUT_PACKED, LUT_FORMATS };
 
-/* Stores of at most this many table entries are built; E8 with q = 4 has 2^32. */
+/* The largest table that is built, in entries. (E8 with q = 4 would have 2^32.) */
 #define LUT_TABLE_MAX ((int64_t)1 << 26)
 
 /* One operand's codes. */
@@ -85,10 +85,10 @@ LUT_FUNCTION int lut_weight(int q, int level)
     return weight;
 }
 
-/* The range of a code is q^M; activations of standard deviation 1 are scaled to this share of
- * it (see linear.h). With q = 2 further levels add no range: a shortest vector and its
- * negative are one class, both on the edge of the cell of 2 E8. The dither takes one; half of
- * the other rounds to itself again, level after level. */
+/* 1 / beta: activations of standard deviation 1 are scaled to 0.1125 of the code's range, q^M (see
+ * linear.h). With q = 2 more levels add no range. A shortest vector and its negative belong to one
+ * coset, both on the edge of the cell of 2 E8, and the dither chooses one of them for both. Half of
+ * the other one is rounded to itself, in every further level, so it never becomes 0. */
 LUT_FUNCTION float lut_inverse_beta(int q, int levels)
 {
     return 0.1125f * (float)lut_weight(q, q == 2 ? 1 : levels);
@@ -160,8 +160,8 @@ void lut_decode_block(const struct codebook *codebook, const struct lut_geometry
 int64_t lut_exact(const struct codebook *codebook, const struct lut_geometry *geometry,
                   const void *a, const void *b, int64_t row, int64_t column);
 
-/* The bits every kernel gives: scaling off, the exact integer as fp32; scaling
- * on, terms of blocks added in order by fma(s_ik s_jk, sum of the block, .). */
+/* The bits that every kernel must give. Without scaling, the exact whole number as fp32; with it,
+ * the terms of the blocks added in order by fma(s_ik s_jk, sum of the block, .). */
 int lut_model(const struct assay_shape *shape, const void *const in[], int buffer, int64_t begin,
               int64_t end, void *out);
 
@@ -170,11 +170,10 @@ int lut_model(const struct assay_shape *shape, const void *const in[], int buffe
 int lut_model_products(const struct assay_shape *shape, const void *const in[], int buffer,
                        int64_t begin, int64_t end, void *out);
 
-/* The checksum identity, by a route without table or product of matrices: the
- * sum over j of C[i,j] is A_i . (sum over j of B_j). First the sums over all rows of B,
- * blocks * d of them; then what `count` rows of A expect, not yet divided; then the largest
- * difference over as many rows of C (NaN where it holds one) or of products. Scaling off
- * only. */
+/* A check without table or product of matrices: the sum over j of C[i,j] is A_i . (sum over j of
+ * B_j). lut_column_sums: the sums over all rows of B, blocks * d of them. lut_expected_row_sums:
+ * the row sums that follow for `count` rows of A, not yet divided. The other two: the largest
+ * difference of so many rows of C (NaN if one is there), or of products. Without scaling only. */
 int lut_column_sums(const struct assay_shape *shape, const void *b, int64_t *sums);
 int lut_expected_row_sums(const struct assay_shape *shape, const void *a, const int64_t *sums,
                           int count, int64_t *expected);

@@ -8,7 +8,7 @@
 
 #include "lut.h"
 
-/* Above this many multiply-adds the harness compares a sample of the elements. */
+/* With more multiply-adds the harness's reference computes only a sample of the elements. */
 #define LUT_WHOLE ((double)(1 << 25))
 
 #ifdef __cplusplus
@@ -45,17 +45,17 @@ bool lut_short_points_take(const struct lut_geometry *geometry, int64_t rows,
 int lut_short_points_decode(const struct lut_geometry *geometry, const void *data, int64_t rows,
                             const struct lut_points *points, int8_t *out, void *stream);
 
-/* Enqueue: the same decoding to fp32, whatever the coordinates' size; fp32 that bf16 holds
- * to bf16; an error within 1/2 on every entry, as unquantised operands have; in place, int32
- * sums of points' products to C. */
+/* Each enqueues: the same decoding to fp32, for coordinates of any size; a conversion of fp32 to
+ * bf16, which must be exact; errors of at most 1/2 added to every entry, as of operands that were
+ * never quantised; int32 sums of products of points converted to C, in place. */
 int lut_decode_fp32(const struct lut_geometry *geometry, const void *data, int64_t rows,
                     const struct lut_points *points, bool right, float *out, void *stream);
 int lut_narrow_bf16(const float *in, uint16_t *out, int64_t count, void *stream);
 int lut_add_errors(float *entries, int64_t count, void *stream);
 int lut_sums_to_c(const struct lut_geometry *geometry, void *c, void *stream);
 
-/* assay_variant.check of every variant of lut_matmul: the row sums of up to 16
- * rows of C, where the harness compares only a sample of it. */
+/* assay_variant.check of the variants of lut_matmul: the row sums of up to 16 rows of C, where the
+ * harness's reference computes only a sample. */
 int lut_check(struct assay_call *call);
 /* The same where LUT_C holds the products as int32 (lut_model_products). */
 int lut_check_products(struct assay_call *call);

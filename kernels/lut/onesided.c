@@ -14,11 +14,12 @@
 #include "dims.h"
 #include "kernels/product.h"
 
-/* In B's first row, so that C's first column has no numbers, and every other has. */
+/* In B's first row, so that only C's first column holds values that are not finite. */
 static const float hard[] = {NAN, INFINITY, -INFINITY};
 
-/* No row of such a C has a sum, and row_sums.h, which leaves the column out, takes 1024 rows. More
- * have numbers only, and Freivalds' check. */
+/* With such values no row of C has a finite sum, so Freivalds' check is impossible. The row sums of
+ * row_sums.h leave that column out, but cover at most 1024 rows. So a C with more rows gets finite
+ * values only, and Freivalds' check. */
 static bool has_hard(const struct assay_shape *shape)
 {
     return shape->value[LUT_ROWS] <= 1024;
@@ -74,7 +75,7 @@ static int reference(const struct assay_shape *shape, const void *const in[], in
                      int64_t begin, int64_t end, double *expected, double *bound)
 {
     (void)buffer;
-    (void)bound; /* match knows it */
+    (void)bound; /* match has its own */
     struct lut_geometry geometry = lut_geometry(shape);
     const struct codebook *codebook = lut_codebook(shape);
     if (codebook == NULL) return -1;

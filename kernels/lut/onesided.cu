@@ -64,7 +64,7 @@ static __device__ __forceinline__ void fill_table(const struct onesided_args &ar
 
 static __global__ void __launch_bounds__(THREADS) onesided(struct onesided_args args)
 {
-    extern __shared__ float tables[]; /* two, by turns: one barrier per block */
+    extern __shared__ float tables[]; /* two, used in turns: one barrier per block of K */
     const struct lut_geometry &geometry = args.geometry;
     int64_t column = blockIdx.x, first_row = (int64_t)blockIdx.y * THREADS * EACH + threadIdx.x;
     float sum[EACH] = {};

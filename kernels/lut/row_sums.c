@@ -65,7 +65,7 @@ void column_sums_add(struct column_sums *sums, const struct assay_shape *shape, 
     }
 }
 
-/* One row: levels apart, since a variant may add them up apart. */
+/* One row. Levels are separate terms, because a variant may add them up separately. */
 static struct row_sum onesided_row(const struct lut_geometry *geometry,
                                    const struct codebook *codebook, int lattice,
                                    const struct lut_codes *codes, const struct column_sums *sums,
@@ -114,7 +114,8 @@ int64_t row_sums_wrong(const struct assay_shape *shape, const float *c, const bo
             sum += (double)c[row * columns + column];
             magnitude += fabs((double)c[row * columns + column]);
         }
-        /* To fp32 and times beta: twice half a unit of 2^-23, and what is left of both. */
+        /* Each element is rounded to fp32 and again after beta: half a unit of 2^-23 each, and the
+         * product of both. */
         double bound = sums[row].bound + 0x1.01p-23 * magnitude;
         if (!(fabs(sum - sums[row].expected) <= bound)) return row; /* also where C holds a NaN */
     }

@@ -1,6 +1,6 @@
 /*
- * row_sums.h - the checksum of the operations whose left operand is not a matrix of codes, on the
- * host, in double: sum over j of C[i,j] = A_i . (sum over j of B_j).
+ * row_sums.h - checks the row sums of quantized_linear and lut_matmul_onesided on the host, in
+ * double: sum over j of C[i,j] = A_i . (sum over j of B_j).
  *
  * quantized_linear: A_i is the row of X, encoded and decoded in double; the sums of W are whole
  * numbers. lut_matmul_onesided: A_i is decoded; the sums of B are in double. Rows of B with an
@@ -17,8 +17,8 @@
 extern "C" {
 #endif
 
-/* What the sum of a row of C should be, and how far its rounding can take it; whoever
- * compares allows for the rounding of each element once or twice. */
+/* What the sum of a row of C should be, and how far the rounding within its elements may move it.
+ * row_sums_wrong also allows for two roundings of each element. */
 struct row_sum {
     double expected, bound;
 };
@@ -48,8 +48,8 @@ int onesided_row_sums(const struct assay_shape *shape, const void *a,
 int64_t row_sums_wrong(const struct assay_shape *shape, const float *c, const bool *finite,
                        const struct row_sum *sums, int64_t count);
 
-/* row_sums_cuda.c: assay_variant.check of the two operations' variants, of up to 1024 rows,
- * where the harness compares only a sample. */
+/* row_sums_cuda.c: assay_variant.check of the two operations' variants, for up to 1024 rows, where
+ * the harness's reference computes only a sample. */
 int linear_check(struct assay_call *call);
 int onesided_check(struct assay_call *call);
 

@@ -10,7 +10,7 @@
 #include "lut_cuda.h"
 #include "row_sums.h"
 
-/* Rows looked at, every `step`-th; entries of B fetched at a time. */
+/* At most so many rows are checked, every `step`-th; so many entries of B are fetched at a time. */
 enum { MOST_ROWS = 1024, PART_ENTRIES = 1 << 24 };
 
 struct rows {

@@ -20,7 +20,7 @@ struct lookup_global {
     }
 };
 
-/* One block of one element; the last one applies the unit. */
+/* Adds one block to one element; the launch of the last block also multiplies by the unit. */
 static __global__ void seq(struct table_args args, const float *table, int64_t row, int64_t column,
                            int64_t block)
 {

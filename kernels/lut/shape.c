@@ -47,8 +47,8 @@ struct lut_geometry lut_geometry(const struct assay_shape *shape)
         .count = 1,
     };
     lut_code(shape->value[LUT_CODE], &geometry.q, &geometry.levels);
-    /* Its activations are encoded in units of beta, and it calls variants of lut_matmul on its
-     * own shape. */
+    /* quantized_linear encodes its activations in units of beta, and passes its own shape to
+     * variants of lut_matmul. */
     if (strcmp(shape->operation->name, "quantized_linear") == 0)
         geometry.unit *= lut_beta(geometry.q, geometry.levels);
     geometry.blocks = (geometry.k + geometry.d - 1) / geometry.d;
@@ -112,7 +112,7 @@ const char *lut_decode_unsupported(const struct assay_shape *shape)
 
 /* --------------------------------------------------------------- buffers -- */
 
-/* All bit patterns are codes and no row is padded: any bytes will do. */
+/* Whether any bytes are valid codes: all bit patterns are, and no row is padded. */
 static bool packed_is_dense(const struct lut_geometry *geometry)
 {
     return (int64_t)1 << geometry->bits == geometry->count &&
@@ -172,7 +172,7 @@ void lut_fill_codes(const struct lut_geometry *geometry, int64_t rows, uint64_t 
     }
 }
 
-/* Three blocks in four did not overload; T of the others is 1 to 3. */
+/* Scales as overload protection leaves them: T = 0 for three blocks in four, else 1 to 3. */
 void lut_fill_scales(int64_t count, uint64_t seed, float beta, float *host)
 {
     static const int exponents[16] = {[12] = 1, [13] = 1, [14] = 2, [15] = 3};

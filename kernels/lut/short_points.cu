@@ -14,7 +14,7 @@
 
 enum { THREADS = 1024 };
 
-/* Entries from which it is worth copying the table to shared memory. */
+/* From this number of entries on it pays to copy the table to shared memory. */
 static const int64_t FROM = (int64_t)1 << 22;
 
 int lut_short_points_upload(const struct codebook *codebook, struct lut_points *points)

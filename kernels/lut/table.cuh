@@ -1,6 +1,6 @@
 /*
- * table.cuh - what the variants that look products up share: the table on the
- * device, and one element of C by a lookup of any kind.
+ * table.cuh - shared by the variants that look products up: the table on the device, and one
+ * element of C by any kind of lookup.
  */
 #pragma once
 

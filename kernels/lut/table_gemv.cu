@@ -40,7 +40,7 @@ struct table_args {
     float *c;
     int64_t columns, stride_bytes;
     int blocks, parts;
-    int columns_each; /* of a cluster */
+    int columns_each; /* columns per cluster */
 };
 
 /* The tables, the codewords, A decoded, A's codes; then one sum per column. */
@@ -54,7 +54,7 @@ struct table_shared {
 enum {
     THREADS = 1024,
     SLOTS = 4,          /* loads of 16 bytes that a lane keeps in flight */
-    COLUMNS_MAX = 8192, /* of a cluster: 32 KiB of sums */
+    COLUMNS_MAX = 8192, /* columns of a cluster: 32 KiB of sums */
 };
 
 static int64_t shared_bytes(int columns_each)
@@ -80,8 +80,8 @@ static __device__ __forceinline__ void fetch(const table_args &args, int part, t
         shared->codes[i] = *(const uint4 *)(a + at);
 }
 
-/* Coordinates of A's blocks, Horner's rule over the levels. A block beyond the row's
- * end is the point 0, and so is its table, whatever B's codes there are. */
+/* Decode A's blocks, by Horner's rule over the levels. A block beyond the row's end is the point 0,
+ * so its table is all zeros, and B's codes there do not matter. */
 template <int M> static __device__ __forceinline__ void decode_x(int blocks, table_shared *shared)
 {
     const unsigned char *codes = (const unsigned char *)shared->codes;
@@ -104,8 +104,8 @@ static __device__ __forceinline__ int product(uint2 x, uint2 y)
     return __dp4a((int)x.x, (int)y.x, __dp4a((int)x.y, (int)y.y, 0));
 }
 
-/* A warp makes one word of each lane for some of the codewords: its four blocks stay
- * in registers, and a store meets every bank once. */
+/* Each warp makes one word of every lane, for some of the codewords. The four blocks of that word
+ * stay in registers, and the 32 stores of a warp go to 32 banks. */
 template <int M> static __device__ __forceinline__ void fill_tables(table_shared *shared)
 {
     constexpr int STEP = THREADS / 32 / GEMV_TABLE_WORDS;
@@ -125,7 +125,7 @@ template <int M> static __device__ __forceinline__ void fill_tables(table_shared
 
 /* ------------------------------------------------------------ main loop -- */
 
-/* Volatile: the first loads must leave before the tables are made. */
+/* Volatile, so that the compiler issues the first loads before the tables are made. */
 static __device__ __forceinline__ uint4 load_codes(const char *from)
 {
     uint4 codes;
@@ -176,7 +176,7 @@ static __global__ void __launch_bounds__(THREADS, 1)
         within[chunk] = (uint32_t)min((part * M + chunk) * GEMV_TABLE_CHUNK + lane * 16,
                                       (int)args.stride_bytes - 16);
     const char *all = args.b + first * args.stride_bytes;
-    const char *row = all + warp * args.stride_bytes; /* to load next */
+    const char *row = all + warp * args.stride_bytes; /* the next to load */
     uint4 codes[SLOTS];
 #pragma unroll
     for (int i = 0; i < AHEAD; i++, row += WARPS * args.stride_bytes)

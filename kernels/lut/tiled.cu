@@ -11,8 +11,8 @@
 
 enum { SIDE = 64, EACH = 4, ACROSS = SIDE / EACH, THREADS = ACROSS * ACROSS, STEP = 16 };
 
-/* Indices of STEP blocks of a side: [block and level][row], so that lanes meet in
- * no bank. */
+/* Bytes of the indices of STEP blocks of one operand, stored as [block and level][row], so that
+ * lanes use different banks. */
 static int64_t side_bytes(int levels)
 {
     return (int64_t)STEP * levels * SIDE * (int64_t)sizeof(uint16_t);

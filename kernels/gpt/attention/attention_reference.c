@@ -5,7 +5,8 @@
  * right answer is off by what is rounded along the way. Errors of either sign add up by their
  * variance (Higham and Mary, "A new approach to probabilistic rounding error analysis", SIAM J.
  * Sci. Comput. 41, 2019), and six deviations are allowed, each rounding's largest error in the
- * place of its deviation; what is all one way, or happens once, is added as it is. u = 2^-24.
+ * place of its deviation. Errors that all have one direction, or happen once, are added as they
+ * are. u = 2^-24.
  *
  *   score        a sum of d products: (d / 2 + 1) u^2 sum (q k)^2 / d in fp32, for a partial sum
  *                has half of its variance on average. Tensor cores truncate where they align
@@ -15,8 +16,8 @@
  *                Together e_j^2, relative to the weight, which moves y by p_j e_j (v_j - y):
  *                the variance is sum p^2 e^2 (v - y)^2.
  *   weight       bf16 rounds it, t = 2^-8; tf32 may truncate it, t = 2^-10: t^2 sum p^2 v^2; in
- *                tf32 t |y| besides, for it is all one way and the sum of weights, which y is
- *                divided by, keeps them whole. Never more than t sum p |v|.
+ *                tf32 t |y| besides: truncating makes all weights smaller, while their sum, which
+ *                y is divided by, is of the whole ones. Never more than t sum p |v|.
  *   sums         r the largest of the partial sums, from the first key or from the last:
  *                (n / 2 + 1) u^2 r^2 in fp32, (n / 8 + 1)^2 (2 u)^2 r^2 on tensor cores; the
  *                sum of weights (n / 2 + 1) u^2 y^2.
@@ -44,7 +45,7 @@ static double square(double x)
 /* What a kernel's arithmetic makes of its numbers, as above. */
 struct roundoff {
     double weight;  /* of p */
-    double one_way; /* of p too, in the same direction for all */
+    double one_way; /* of p too: an error with the same direction for all */
     double stored;  /* of y */
     bool tensor;
 };
@@ -59,20 +60,20 @@ static struct roundoff roundoff_of(int64_t precision)
     return table[precision];
 }
 
-/* The variance of a sum of n terms, relative to the square of what it goes through: in fp32, */
+/* The variance of a sum of n terms in fp32, relative to the square of its partial sums. */
 static double fp32_share(double n)
 {
     return (n / 2 + 1) * square(GPT_UNIT_FP32);
 }
 
-/* and in the arithmetic of the products. */
+/* The same in the arithmetic of the products. */
 static double sum_share(const struct roundoff *roundoff, double n)
 {
     if (roundoff->tensor) return square((n / 8 + 1) * GPT_UNIT_TENSOR);
     return fp32_share(n);
 }
 
-/* Inlined, so that they are compiled for what the functions that call them are. */
+/* Inlined, so that they are compiled for the vector width of their callers (WIDEST). */
 INLINE void widen(const void *base, int64_t precision, int64_t first, int64_t count, double *out)
 {
     if (precision == GPT_BF16) {
@@ -101,12 +102,12 @@ INLINE double dot(const double *a, const double *b, int64_t count, double *squar
     return sum;
 }
 
-/* What a bound is made of, of each element of y. */
+/* The sums that the bound of each element of y is made of. */
 struct sums {
     double y[ATTENTION_MAX_HEAD];
     double magnitude[ATTENTION_MAX_HEAD]; /* sum p |v| */
     double squares[ATTENTION_MAX_HEAD];   /* sum p^2 v^2 */
-    /* sum p^2 e^2 v^2, of v, and of 1, for p^2 e^2 (v - y)^2 */
+    /* sum p^2 e^2 times v^2, v and 1: together they give sum p^2 e^2 (v - y)^2 */
     double moved2[ATTENTION_MAX_HEAD], moved1[ATTENTION_MAX_HEAD], moved0;
     double low[ATTENTION_MAX_HEAD], high[ATTENTION_MAX_HEAD]; /* partial sums */
 };

@@ -14,18 +14,18 @@
  * tf32       whole, -1024 to 1024      fp32   fp32   (exact in tf32's 11 bits)
  * bf16       uniform, rounded to bf16  fp32   bf16
  *
- * The bias is larger (16, or 2^24 for tf32): one that is forgotten must not hide in the
- * bound. Inputs are representable, so the bound covers the sum and the output alone. It is that of
- * kernels/product.h; for bf16 a rounding of the output more, and one of the product where a bias
- * is added: to what was written where it is separate, and in some of cuBLASLt's epilogues too
- * (seen on an H200 at n = 257).
+ * The bias is larger (up to 16, or 2^24 for tf32), so that a forgotten one exceeds the bound.
+ * Inputs are exact numbers of their type, so the bound covers the sum and the output alone. It is
+ * that of kernels/product.h. For bf16 it adds the rounding of the output, and with a bias that of
+ * the product before the bias is added: a separate kernel reads the product as bf16, and some of
+ * cuBLASLt's epilogues round it too (seen on an H200 at n = 257).
  *
  * An output in bf16 that is cut off instead of rounded stays within these two roundings. So an
- * element counts as NEAR where it is not the nearest bf16: a quarter of them where the product is
- * rounded as often as that, half of them where the output is cut off.
+ * element that is not the nearest bf16 counts as NEAR. With both roundings a quarter of the
+ * elements are, with cut-off outputs half of them.
  *
- * Freivalds' check takes (m + n) k. The sum over a row of y is off by what its elements are off by,
- * as independent errors: PRODUCT_SIGMAS times the root of their squares' sum.
+ * Freivalds' check takes (m + n) k multiply-adds. The errors of a row's elements are independent,
+ * so the sum over a row may be off by PRODUCT_SIGMAS times the root of the sum of their squares.
  */
 #include "kernels/gpt/gpt.h"
 #include "kernels/product.h"
@@ -43,7 +43,7 @@ static int buffers(const struct assay_shape *shape, struct assay_buffer out[ASSA
         fill = (struct assay_fill){.kind = ASSAY_FILL_INTEGER, .a = -1024, .b = 1024};
     out[LINEAR_X] = (struct assay_buffer){"x", ASSAY_IN, type, m * k, fill};
     out[LINEAR_W] = (struct assay_buffer){"w", ASSAY_IN, type, n * k, fill};
-    out[LINEAR_W].constant = true; /* a cached weight is transposed once, in setup */
+    out[LINEAR_W].constant = true; /* transposed_cached transposes it in setup */
     out[LINEAR_Y] =
         (struct assay_buffer){.name = "y", .role = ASSAY_OUT, .type = type, .count = m * n};
     if (shape->value[LINEAR_BIAS] == LINEAR_NO_BIAS) return 3;
@@ -95,7 +95,7 @@ static double bias_of(const struct assay_shape *shape, const void *const in[], i
     return (double)gpt_load(in[LINEAR_B], shape->value[LINEAR_PRECISION], column);
 }
 
-/* The bound of a sum with its bias, of which `product` is without. */
+/* The bound of an element: `sum` is with the bias, `product` without. */
 static double error_bound(const struct assay_shape *shape, const void *const in[],
                           const struct product_sum *sum, double product)
 {

@@ -54,14 +54,14 @@ static const char *supports(const struct assay_shape *shape)
     return NULL;
 }
 
-/* Of a weight with so many inputs. */
+/* How a weight with so many inputs is filled. */
 static struct assay_fill uniform(double inputs)
 {
     double end = sqrt(3.0 / inputs);
     return (struct assay_fill){.kind = ASSAY_FILL_UNIFORM, .a = -end, .b = end};
 }
 
-/* The same, rounded to numbers of tf32 where the model is of tf32 (fill). */
+/* The same; in a model of tf32, rounded to numbers of tf32 by `fill`. */
 static struct assay_fill weights(const struct model *model, double inputs)
 {
     if (model->precision != GPT_TF32) return uniform(inputs);
@@ -78,7 +78,7 @@ static int buffers(const struct assay_shape *shape, struct assay_buffer out[ASSA
     static const float still[] = {QUIET, -QUIET};
     struct assay_fill custom = {.kind = ASSAY_FILL_CUSTOM};
     struct assay_fill words = {.kind = ASSAY_FILL_NORMAL, .b = 1};
-    words.hard = still; /* all of id 0's, which quiet tokens have */
+    words.hard = still; /* all numbers of id 0, the id of quiet tokens */
     words.hard_count = 2;
     words.hard_every = 1;
     words.hard_until = c;
@@ -100,8 +100,8 @@ static int buffers(const struct assay_shape *shape, struct assay_buffer out[ASSA
         (struct assay_buffer){"bias", ASSAY_IN, type, (MODEL_BIAS_LAYER * layers + head) * c, bias};
     out[MODEL_Y] =
         (struct assay_buffer){.name = "y", .role = ASSAY_OUT, .type = type, .count = count};
-    /* A model's weights are packed once, and the context of gpt_decode has its keys and values
-     * kept before the step that is timed. */
+    /* Setup may pack the weights. It also computes the keys and values of gpt_decode's context,
+     * which are there before the token that is timed. */
     for (int b = 0; b < MODEL_Y; b++)
         out[b].constant = b != MODEL_IN || model.decode;
     if (!head) return 8;
@@ -190,10 +190,10 @@ static int64_t reference_run(const struct assay_shape *shape)
     return (model.decode ? 1 : model.tokens) * model_width(&model);
 }
 
-/* Twice: the error goes through the same products as the value. The harness's budget is meant for
- * elements that are computed one by one; blocked products are fast, and a sequence that is not
- * checked may be anything. So a cost counts as CHEAPER times less: a model of up to 2^34
- * multiply-adds is checked whole (tile_large with 8 sequences of 128 tokens has 1.3e10, which take
+/* The factor of 2: the error goes through the same products as the value. The harness's budget is
+ * meant for elements that are computed one by one; here products are blocked and fast, and no part
+ * of a sequence can be had alone. So the cost is stated CHEAPER times lower: a model of up to 2^34
+ * multiply-adds is compared whole (tile_large with 8 sequences of 128 tokens has 1.3e10, which take
  * 16 cores less than half a second), a larger one by as many sequences as that pays, at least two.
  */
 static double reference_cost(const struct assay_shape *shape)
@@ -206,9 +206,10 @@ static double reference_cost(const struct assay_shape *shape)
     return (row * tokens / outputs + (model.vocabulary > 0 ? 2 * c : 0)) / CHEAPER;
 }
 
-/* Models computed as kernels compute them have at most 0.11 in tf32, where it is truncated, and in
- * bf16; products in bf16 have 0.2 to 0.3 in tf32 (tests). In fp32 the bounds of the elements tell
- * it from tf32; the epilogue of cuBLASLt, whose GELU is not in fp32, has up to 0.18. */
+/* Models computed as kernels compute them have at most 0.11, in tf32 (truncated) and in bf16; a
+ * tf32 model whose products are in bf16 has 0.2 to 0.3 (tests). cuBLASLt's epilogue, whose GELU is
+ * not in fp32, has up to 0.18. A model in fp32 is not judged so: the bounds of single elements tell
+ * fp32 from tf32. */
 static double rms(const struct assay_shape *shape)
 {
     return shape->value[MODEL_PRECISION] == GPT_FP32 ? 0 : 0.18;

@@ -20,7 +20,7 @@
 
 #include "kernels/gpt/gpt.h"
 
-/* gpt_block has the first five; gpt_decode calls the tokens `context`. */
+/* gpt_block has the first five dims. gpt_decode calls the fourth `context`: one token less. */
 enum model_dim {
     MODEL_HEADS,
     MODEL_CHANNELS,
@@ -46,7 +46,7 @@ enum model_buffer {
     MODEL_HEAD
 };
 
-/* Where a layer's vectors start in its 11 c, in c. */
+/* Where each vector of a layer starts among the layer's 11 c numbers, in units of c. */
 enum model_bias {
     MODEL_BIAS_NORM1 = 0,
     MODEL_BIAS_QKV = 1,
@@ -97,7 +97,8 @@ static inline int64_t model_width(const struct model *model)
     return model->vocabulary > 0 ? model->vocabulary : model->channels;
 }
 
-/* Elements before a layer's vector in MODEL_BIAS; `layer` = layers is the last norm's. */
+/* The index in MODEL_BIAS at which a vector of a layer starts; with `layer` = model->layers that of
+ * the norm after the last layer. */
 static inline int64_t model_bias_at(const struct model *model, int64_t layer, enum model_bias which)
 {
     return (layer * MODEL_BIAS_LAYER + (int64_t)which) * model->channels;

@@ -1,5 +1,5 @@
 /*
- * model_attend.cuh - what a model asks of its attention, as the kernels of attention take it.
+ * model_attend.cuh - turns what a model asks for into the arguments of the attention's kernels.
  */
 #pragma once
 

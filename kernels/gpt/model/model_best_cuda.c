@@ -34,9 +34,10 @@
 #include "model_ranking.h"
 #include "model_ring.h"
 
-/* How a product is done: the number of a tile, after these that of a ring, or one of these. */
+/* How a product is done: one of these, or a number from 0 on, first of the tiles, then of the
+ * rings. */
 enum { BY_LIBRARY = -1, BY_WGMMA = -2, BY_WARPS = -3, UNKNOWN = -4 };
-/* How the attention is done: the number of a configuration, UNKNOWN, or this. */
+/* How the attention is done: this, UNKNOWN, or the number of a configuration. */
 enum { BY_QUERY = -1 };
 
 struct best {
@@ -97,7 +98,7 @@ static void rank_measured(struct model_ranking *ranking, int choice, const struc
     if (!isinf(us)) model_ranking_add(ranking, choice, us);
 }
 
-/* The first layer's step decides for all: they differ in nothing but their memory. */
+/* The first layer's step decides for all layers, which differ only in their addresses. */
 static int choose(struct best *best, const struct model_step *step, void *stream)
 {
     struct model_ranking *ranking = &best->rivals[step->product];
@@ -134,7 +135,7 @@ static int enqueue_attend(const void *what, void *stream)
                                      : model_attend_by(trial->attend, trial->choice, stream);
 }
 
-/* The first layer's decides for all. */
+/* The same for the attention. */
 static void choose_attend(struct best *best, const struct model_attend *attend, void *stream)
 {
     int configs = model_attend_configs(attend->precision);
@@ -197,7 +198,7 @@ static double whole_us(const struct best *best)
     return cuda_graph_time_us(&whole, best->call->stream, INFINITY);
 }
 
-/* A step takes another time in the model than among copies of itself: its operands are in other
+/* A step takes a different time in the model than among copies of itself: its operands are in other
  * caches, and it may begin before the step before has ended. So candidates that came close are
  * tried in the whole model, one step after the other. */
 static void settle(const struct best *best, int *choice, const struct model_ranking *rivals,
@@ -262,9 +263,9 @@ static int setup_as(struct assay_call *call, enum model_context context)
     if (cached) {
         const struct model_provider prefill = {model_tile_product, attend, best};
         if (model_run_enqueue(&best->run, &prefill, MODEL_PREFILL, call->stream)) return -1;
-        best->attend_choice = UNKNOWN; /* that was of many queries */
+        best->attend_choice = UNKNOWN; /* it was chosen for many queries */
     }
-    /* Eager once, which chooses; then for good. */
+    /* The first run is eager and makes the choices; then they are settled and recorded. */
     if (enqueue(best, call->stream)) return -1;
     if (cuda_error(cudaStreamSynchronize(call->stream), "the first run")) return -1;
     settle_all(best);

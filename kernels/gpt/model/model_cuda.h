@@ -1,7 +1,7 @@
 /*
- * model_cuda.h - a model on the GPU: what is asked of a product and of an attention, and the run
- * that asks for them layer by layer. A provider answers: kernels of ours, or a library. Each
- * variant has a provider, whose kernels are launched one by one or replayed as a CUDA graph.
+ * model_cuda.h - a model on the GPU. A run goes through the layers and asks a provider for each
+ * product and each attention (struct model_step, struct model_attend). A provider is kernels of
+ * ours or a library; each variant has one, and launches it kernel by kernel or as a CUDA graph.
  */
 #pragma once
 
@@ -36,13 +36,14 @@ struct model_provider {
     void *self;
 };
 
-/* How gpt_decode treats its context. */
+/* How gpt_decode treats its context: compute it again with the last token; compute it alone and
+ * keep its keys and values; compute the last token from what was kept. */
 enum model_context { MODEL_RECOMPUTE, MODEL_PREFILL, MODEL_CACHED };
 
 struct model_run {
     struct model model;
     void *const *buffer;              /* the call's */
-    void *memory;                     /* all that is below */
+    void *memory;                     /* one allocation, in which all below lies */
     void *x, *tail, *attended, *wide; /* rows [c], batch [c], rows [c], rows [4 c] */
     void *cache;                      /* [layers][rows][3 c]; NULL without one */
 };
@@ -70,7 +71,7 @@ const char *model_tile_name(int64_t precision, int tile);
 /* Once, in setup: lets the kernels take the shared memory they need. */
 int model_tiles_allow(void);
 
-/* NULL, or why the step is not for the fused kernels. */
+/* NULL, or why the fused kernels cannot take the step. */
 const char *model_tile_refused(const struct model_step *step, int tile);
 int model_tile_enqueue(const struct model_step *step, int tile, void *stream);
 /* A provider's product by the default tile. */
@@ -104,8 +105,9 @@ int model_attend_own(const struct model_attend *attend, void *stream);
 int model_embed(const struct model *model, const int32_t *ids, const void *wte, const void *wpe,
                 void *x, bool last, void *stream);
 
-/* Kernels of their own: y = norm(x), rows packed; out = act(y + bias) + residual, y and its
- * rows those of the step, out with rows `ld` apart, which may be y. */
+/* Steps that a product may leave to kernels of their own. model_norm: y = norm(step->x), rows
+ * packed. model_finish: out = act(step->y + bias) + residual; rows of `out` are `ld` apart, and it
+ * may be step->y. */
 int model_norm(const struct model_step *step, void *y, void *stream);
 int model_finish(const struct model_step *step, const void *bias, bool gelu, const void *residual,
                  void *out, int64_t ld, void *stream);

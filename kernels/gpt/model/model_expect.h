@@ -52,16 +52,17 @@ static inline struct model_field model_field_at(struct model_field field, int64_
  * over the mantissas. */
 #define MODEL_LOSS_TF32 0x1p-11
 
-/* Variance of one rounding of a stored value. */
+/* The variance that rounding a value adds when it is stored. */
 static inline double model_stored(const struct model *model, double value)
 {
     return square((model->precision == GPT_BF16 ? MODEL_SPREAD_BF16 : GPT_UNIT_FP32) * value);
 }
 
-/* Operands of a product that truncating to tf32 changes: weights are numbers of tf32. */
+/* How many operands of a product truncating to tf32 changes: one beside weights, which are numbers
+ * of tf32 already, and two in the attention. */
 enum { MODEL_BY_WEIGHTS = 1, MODEL_OF_SCORES = 2 };
 
-/* The share of a product's variance that comes of each of its k terms: e^2. */
+/* The share of a product's variance that comes from each of its k terms: e^2. */
 static inline double model_term_share(const struct model *model, int64_t k, int operands)
 {
     if (model->precision == GPT_FP32) return (double)(k + 1) * square(GPT_UNIT_FP32);
@@ -69,7 +70,7 @@ static inline double model_term_share(const struct model *model, int64_t k, int 
     return sum + (model->precision == GPT_TF32 ? square(operands * MODEL_LOSS_TF32) : 0);
 }
 
-/* The share that is all one way: b^2. */
+/* The share of errors that all have the same direction: b^2. */
 static inline double model_whole_share(const struct model *model, int operands)
 {
     return model->precision == GPT_TF32 ? square(operands * MODEL_LOSS_TF32) : 0;

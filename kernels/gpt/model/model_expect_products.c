@@ -39,7 +39,7 @@ WIDEST static void multiply_float_tile(const float *x, int64_t stride, const flo
     out[0] = a, out[1] = b, out[2] = c, out[3] = d;
 }
 
-/* COLUMNS columns of y, from `column`; those beyond the last are of zeros. */
+/* COLUMNS columns of y, from `column` on. Weights beyond the last column count as zeros. */
 static void multiply_columns(const struct model_workspace *at, struct model_operands op,
                              int64_t column, struct model_field x, int64_t rows,
                              struct model_field y)

@@ -190,7 +190,7 @@ static void run_layer(const struct host *host, model_host_product *product, int6
         host->x[i] += host->normed[i];
 }
 
-/* Rows of y, of the last token of each sequence only where decoding. */
+/* Write y: the rows of all tokens, or where decoding those of the last token of each sequence. */
 static void finish(struct assay_call *call, const struct host *host, model_host_product *product)
 {
     const struct model *model = &host->model;
@@ -210,7 +210,7 @@ static void finish(struct assay_call *call, const struct host *host, model_host_
             gpt_store(call->buffer[MODEL_Y], model->precision, i, y[i]);
         return;
     }
-    /* A row of logits at a time into bf16, so that no fp32 copy of all is kept. */
+    /* In bf16 each logit is converted at once, so that no fp32 copy of all of them is kept. */
     bool half = model->precision == GPT_BF16;
     if (!half) {
         product(host->normed, host->from[MODEL_HEAD], NULL, call->buffer[MODEL_Y], count, width, c);

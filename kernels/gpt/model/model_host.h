@@ -1,5 +1,5 @@
 /*
- * model_host.h - a model on the host, over a product that the caller brings.
+ * model_host.h - a model on the host, with a function for its products that the caller passes.
  */
 #pragma once
 
@@ -12,7 +12,8 @@ typedef void model_host_product(const float *x, const float *w, const float *b, 
 /* In setup: convert weights and vectors to fp32, and allocate the values between the layers. */
 int model_host_setup(struct assay_call *call);
 
-/* All layers by `product`; `parallel`: the rest on every core too. */
+/* Run all layers, with `product` for the products; `parallel`: everything else on all cores, too.
+ */
 int model_host_run(struct assay_call *call, model_host_product *product, bool parallel);
 
 void model_host_teardown(struct assay_call *call);

@@ -21,12 +21,12 @@ struct model_library {
     void *workspace; /* shared by all */
 };
 
-/* Room for all products: 0, -1 or ASSAY_SKIP. */
+/* Allocate the workspace. 0, -1 or ASSAY_SKIP. */
 int model_library_prepare(struct model_library *library, struct assay_call *call);
 void model_library_release(struct model_library *library);
 
-/* `normed`: room for the step's rows of k, where it has a norm. Choosing the algorithm
- * overwrites y. False where the library has none. */
+/* Choose the algorithm for a product, which overwrites y. False where the library has none.
+ * `normed`: memory for the step's m rows of k, where it has a norm. */
 bool model_library_open(struct model_library *library, const struct model_step *step, void *normed,
                         struct assay_call *call, void *stream);
 int model_library_enqueue(const struct model_library *library, const struct model_step *step,

@@ -40,7 +40,8 @@ int model_library_enqueue(const struct model_library *library, const struct mode
     return lt_product_launch_at(&library->product[step->product], &request);
 }
 
-/* The search adds to y in place, again and again; its values do not matter yet. */
+/* The search launches the step many times, each of which may add to y in place. During setup the
+ * values of y do not matter. */
 bool model_library_open(struct model_library *library, const struct model_step *step, void *normed,
                         struct assay_call *call, void *stream)
 {

@@ -104,7 +104,7 @@ static int layers_product(void *self, const struct model_step *step, void *strea
     if (status < 0) return -1;
     if (step->gelu) return model_finish(step, NULL, true, NULL, step->y, step->ldy, stream);
     if (!step->residual) return 0;
-    /* y = product + residual, from where the product lies. */
+    /* The product lies in own->normed: y = product + residual. */
     struct model_step add = *step;
     add.y = own->normed;
     add.ldy = step->n;

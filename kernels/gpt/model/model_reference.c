@@ -16,8 +16,8 @@
  *   layernorm       y_i = n_i w_i + b_i, n = (x - mean) r: v_i = r^2 w_i^2 (v_i + sum v / c^2 +
  *                   n_i^2 sum n^2 v / c^2), and a few roundings of x, mean and y.
  *   softmax, sum    v = sum p^2 v_v + sum p^2 (v - y)^2 v_s, with v_s the variance of a score:
- *                   sum of k^2 v_q + q^2 v_k, and its own rounding as for a sum. What is all one
- *                   way in q, k and their product stretches scores by 3 b.
+ *                   sum of k^2 v_q + q^2 v_k, and its own rounding as for a sum. Errors of q, k and
+ *                   their product that have the same direction stretch scores by 3 b.
  *   gelu            g'^2 v + v^2, the last for its curvature (at most 1.13 / sqrt 2).
  *   bf16            (2^-9 y)^2 wherever a layer may round what it stores, twice for a product
  *                   (before and after the bias), once for the softmax's weights. A rounding is off
@@ -68,7 +68,8 @@ static void normalise(const struct model_workspace *at, int64_t norm, int64_t bi
     }
 }
 
-/* The score of a key, and its variance but for what is all one way. */
+/* The score of a key, and the variance of its errors, without those that have the same direction.
+ */
 static double score(const struct model *model, struct model_field q, struct model_field k,
                     double *variance)
 {
@@ -173,7 +174,7 @@ static int workspace_init(struct model_workspace *at, const struct model *model,
 {
     size_t c = (size_t)model->channels, tokens = (size_t)model->tokens;
     size_t rows = (tokens + MODEL_EXPECT_ROWS - 1) / MODEL_EXPECT_ROWS *
-                  MODEL_EXPECT_ROWS; /* the last group's are read too */
+                  MODEL_EXPECT_ROWS; /* the whole last group is read */
     size_t threads = (size_t)omp_get_num_threads();
     size_t weights = MODEL_EXPECT_COLUMNS * 4 * c * 3 / 2,
            scores = 3 * tokens; /* a float is half a double */
@@ -254,7 +255,7 @@ static void run_layer(const struct model_workspace *at, int64_t layer)
     add(model, at->x, at->normed, tokens * c);
 }
 
-/* Its `rows` rows of y, from row `first` of the sequence. */
+/* What is expected of one sequence: `rows` rows of y, from row `first` on. */
 static int run_sequence(const struct model_workspace *at, int64_t sequence, int64_t first,
                         int64_t rows, double *expected, double *bound)
 {

@@ -5,7 +5,7 @@
 #include "model_ring.cuh"
 #include "model_ring.h"
 
-/* Fewer leave most of a tile empty; there are other ways for them. */
+/* With fewer rows most of a tile would be empty; other kernels are for those. */
 enum { RING_LEAST_ROWS = 16 };
 
 int model_rings(void)
@@ -28,7 +28,8 @@ int model_rings_allow(void)
     return 0;
 }
 
-/* Stages and, where they are normalised, whole rows of x with scale and shift; or the sums. */
+/* Bytes of shared memory: the stages of w, and of x either its stages or, where the kernel
+ * normalises it, whole rows with scale and shift. At the end the sums take their place. */
 static size_t shared_of(const struct ring *ring, int64_t k, bool norm)
 {
     size_t stages = (size_t)gpt_blocks(k, RING_BOX * ring->boxes), kept = (size_t)ring->stages;
@@ -38,7 +39,7 @@ static size_t shared_of(const struct ring *ring, int64_t k, bool norm)
     return RING_ALIGN + (bytes > (size_t)ring->planes ? bytes : (size_t)ring->planes);
 }
 
-/* The norm in the kernel, where it has one and the rows fit; else it is a kernel of its own. */
+/* Whether the kernel normalises x: it can, and whole rows fit. Else the norm is another kernel. */
 static bool normalises(const struct model_step *step, const struct ring *ring)
 {
     return step->scale && ring->norm && shared_of(ring, step->k, true) <= RING_SHARED_MAX;
@@ -62,7 +63,7 @@ const char *model_ring_refused(const struct model_step *step, int index)
     return assay_card()->arch_specific ? NULL : "Hopper only";
 }
 
-/* The maps go with the launch, so nothing need be kept. */
+/* The tensor maps are arguments of the launch, so nothing needs to be kept. */
 int model_ring_enqueue(const struct model_step *step, int index, void *normed, void *stream)
 {
     const struct ring *ring = &rings[index];

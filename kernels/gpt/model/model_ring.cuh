@@ -96,7 +96,7 @@ template <class CONFIG> struct ring_operands {
 template <class CONFIG> struct ring_sums {
     float sum[CONFIG::DOWN][CONFIG::ACROSS] = {};
 
-    /* One of the four of k. */
+    /* Add the products of one of the four of k. */
     template <float float4::*PART>
     __device__ __forceinline__ void add_part(const ring_operands<CONFIG> &of)
     {
@@ -123,7 +123,7 @@ template <class CONFIG> struct ring_barriers {
     uint64_t full[CONFIG::STAGES], empty[CONFIG::STAGES], rows;
 };
 
-/* What one thread asks of TMA. */
+/* The copies that one thread asks TMA for. */
 template <class CONFIG, bool NORM> struct ring_loader {
     const struct ring_args &args;
     uint32_t memory, full, empty, rows;
@@ -160,7 +160,7 @@ template <class CONFIG, bool NORM> struct ring_loader {
                         barrier);
     }
 
-    /* Everything behind the first stages of w. */
+    /* Everything but the first stages of w. */
     __device__ __forceinline__ void run(int stages) const
     {
         if (NORM) hopper_barrier_expect(rows, stages * CONFIG::X_BYTES);
@@ -175,7 +175,8 @@ template <class CONFIG, bool NORM> struct ring_loader {
     }
 };
 
-/* The warp's sums over its slice of k, left in shared memory in the ring's place. */
+/* Compute the warp's sums over its slice of k, and leave them in shared memory where the ring was.
+ */
 template <class CONFIG, bool NORM>
 static __device__ __forceinline__ void ring_multiply(const ring_loader<CONFIG, NORM> &loader,
                                                      int stages, unsigned char *memory)
@@ -207,7 +208,7 @@ static __device__ __forceinline__ void ring_multiply(const ring_loader<CONFIG, N
 #pragma unroll
         for (int step = 0; step < CONFIG::STEPS; step++) {
             bool last = step == CONFIG::STEPS - 1;
-            int ahead = last ? min(stage + 1, stages - 1) : stage; /* at the end in vain */
+            int ahead = last ? min(stage + 1, stages - 1) : stage; /* the last is not used */
             if (!CONFIG::AHEAD) load(operands[step % 2], stage, step);
             if (CONFIG::AHEAD && last) wait(ahead);
             if (CONFIG::AHEAD) load(operands[(step + 1) % 2], ahead, (step + 1) % CONFIG::STEPS);

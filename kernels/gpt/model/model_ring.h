@@ -16,8 +16,8 @@ const char *model_ring_name(int ring);
 /* Once, in setup: lets the kernels take the shared memory they need. */
 int model_rings_allow(void);
 
-/* NULL, or why the step is not for it. `normed` has room for m rows of k where the step has a
- * norm. */
+/* NULL, or why this kernel cannot take the step. `normed`: memory for m rows of k, where the step
+ * has a norm. */
 const char *model_ring_refused(const struct model_step *step, int ring);
 int model_ring_enqueue(const struct model_step *step, int ring, void *normed, void *stream);
 

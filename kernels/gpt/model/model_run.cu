@@ -58,7 +58,7 @@ void model_run_release(struct model_run *run)
 
 /* ------------------------------------------------------------------ steps -- */
 
-/* Which tokens' rows of a [batch][tokens] array: all, or the last of each sequence. */
+/* Which rows of a [batch][tokens] array: those of all tokens, or of each sequence's last token. */
 struct rows {
     int64_t count, first, step;
 };
@@ -115,7 +115,7 @@ static void step_norm(const struct model_run *run, struct model_step *step, int6
     step->shift = shift;
 }
 
-/* x -> q, k, v of the rows that are due, into the layer's array of all tokens'. */
+/* Compute q, k and v of some rows of x, and write them to the layer's array, which has all rows. */
 static int run_qkv(const struct model_run *run, const struct model_provider *provider,
                    int64_t layer, struct stream x, struct rows rows, void *qkv, void *stream)
 {
@@ -170,7 +170,7 @@ static int run_fc(const struct model_run *run, const struct model_provider *prov
     return provider->product(provider->self, &step, stream);
 }
 
-/* The product behind the layers: normalised rows times the vocabulary. */
+/* The product after the layers: normalised rows times the vocabulary. */
 static int run_head(const struct model_run *run, const struct model_provider *provider, int64_t m,
                     const void *x, void *stream)
 {
@@ -207,7 +207,7 @@ int model_run_enqueue(const struct model_run *run, const struct model_provider *
     if (run_start(run, cached, &x, stream) < 0) return -1;
     for (int64_t layer = 0; layer < model->layers; layer++) {
         bool final = layer == model->layers - 1;
-        /* Behind the last layer's keys and values only the last token matters. */
+        /* After the last layer's keys and values only the last token matters. */
         bool last = cached || (model->decode && final);
         struct rows rows = rows_of(model, last);
         void *qkv = run->cache ? (char *)run->cache + layer * kept : run->wide;

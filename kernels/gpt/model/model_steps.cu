@@ -150,7 +150,7 @@ struct gemv_args {
     bool gelu;
 };
 
-/* Load x, normalised where that is asked for, to shared memory as fp32 [m][k], one warp per row. */
+/* Load x to shared memory as fp32 [m][k], normalised if the step has a norm; one warp per row. */
 template <typename T>
 static __device__ __forceinline__ void gemv_rows(const gemv_args &args, float *shared)
 {

@@ -46,7 +46,7 @@ static size_t shared_of(const struct model_step *step, const struct tile *tile)
                                        : tile_shared<float>(tile, norm, step->k);
 }
 
-/* Rows of x and w start on 16 bytes and are whole numbers of them. */
+/* Whether rows of x and w start on 16 bytes and have a multiple of 16 bytes. */
 static bool aligned(const struct model_step *step)
 {
     int64_t width = 16 / gpt_bytes(step->precision);

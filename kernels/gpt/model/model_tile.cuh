@@ -157,7 +157,7 @@ static __device__ __forceinline__ void tile_normalise(T *x, int pitch, int rows,
     }
 }
 
-/* One output behind its sum. */
+/* Finish and store one output from its sum. */
 template <typename T>
 static __device__ __forceinline__ void tile_put(const tile_args &args, int row, int column,
                                                 float sum)
@@ -230,7 +230,8 @@ static __global__ void __launch_bounds__(CONFIG::THREADS) tile_kernel(struct til
                                        args.k);
     };
 
-    /* w of all but one stage before the wait, in the first group; then one group per stage. */
+    /* Before the wait, fetch w for all stages but one. These copies belong to the first group of
+     * cp.async; from then on there is one group per stage. */
 #pragma unroll
     for (int chunk = 0; chunk < stages - 1; chunk++)
         if (chunk < chunks) copy_w(chunk);
@@ -259,7 +260,7 @@ static __global__ void __launch_bounds__(CONFIG::THREADS) tile_kernel(struct til
     tile_sums<T, CORES, CONFIG::WM, CONFIG::WN> sums;
     for (int chunk = 0; chunk < chunks; chunk++) {
         mma_copy_wait<stages - 2>();
-        __syncthreads(); /* the stage is there, and the one before it is done with */
+        __syncthreads(); /* the stage has arrived, and nobody reads the one before any more */
         int next = chunk + stages - 1;
         if (next < chunks) {
             copy_w(next);
@@ -290,7 +291,7 @@ typedef void tile_function(struct tile_args args);
 struct tile {
     const char *name;
     int rows, columns, threads, slices, stages;
-    bool unaligned;              /* the one that takes any shape */
+    bool unaligned;              /* takes rows that do not start on 16 bytes, too */
     tile_function *kernel[2][2]; /* [norm][aligned]; NULL where there is none */
 };
 

@@ -14,7 +14,7 @@ const char *model_wgmma_refused(const struct model_step *step)
     return assay_card()->arch_specific ? NULL : "Hopper only";
 }
 
-/* The maps go with the launch, so nothing need be kept. */
+/* The tensor maps are arguments of the launch, so nothing needs to be kept. */
 int model_wgmma_enqueue(const struct model_step *step, void *normed, void *stream)
 {
     if (step->scale && model_norm(step, normed, stream)) return -1;
