@@ -46,6 +46,7 @@ endif
 # cblas.h comes with other libraries too: ask for OpenBLAS itself.
 OPENBLAS ?= $(if $(and $(wildcard /usr/include/*/cblas.h /usr/include/cblas.h),\
     $(wildcard /usr/lib/*/libopenblas.so /usr/lib/libopenblas.so)),1,0)
+ZSTD ?= $(if $(wildcard /usr/include/zstd.h),1,0)
 
 # ------------------------------------------------------------------ flags --
 
@@ -60,12 +61,17 @@ CFLAGS ?= -O2 -g
 CFLAGS_ALL = -std=c11 $(WARN) -Wstrict-prototypes -Wmissing-prototypes -fopenmp \
     -ffp-contract=off $(SAN) $(CFLAGS)
 LDFLAGS_ALL = -fopenmp $(SAN) $(LDFLAGS)
-# inih from its archive where there is one: a copied program needs one library less.
-LDLIBS_ALL = $(if $(wildcard /usr/lib/*/libinih.a),-l:libinih.a,-linih) -lsqlite3 -ldl -lm -lpthread $(LDLIBS)
+# From its archive where there is one: a copied program needs a library less.
+archived = $(if $(wildcard /usr/lib/*/lib$(1).a),-l:lib$(1).a,-l$(1))
+LDLIBS_ALL = $(call archived,inih) $(if $(filter 1,$(ZSTD)),$(call archived,zstd)) \
+    -lsqlite3 -ldl -lm -lpthread $(LDLIBS)
 
 # The program loads OpenBLAS itself: only its header is needed here.
 ifeq ($(OPENBLAS),1)
 CPPFLAGS_ALL += -DASSAY_HAVE_OPENBLAS=1
+endif
+ifeq ($(ZSTD),1)
+CPPFLAGS_ALL += -DASSAY_HAVE_ZSTD=1
 endif
 
 # Headers and libraries stand beside nvcc (NVIDIA's packages) or in the system's

@@ -33,6 +33,7 @@ need_to_run() {
     need libc6-dev header_found stdio.h
     need libinih-dev header_found ini.h
     need libsqlite3-dev header_found sqlite3.h
+    need libzstd-dev header_found zstd.h
     need libopenblas-dev header_found cblas.h
     need libopenblas-dev library_found openblas.so
     need gnuplot-nox command_works gnuplot
@@ -42,6 +43,7 @@ need_to_run() {
 need_to_test() {
     need libcmocka-dev header_found cmocka.h
     need sqlite3 command_works sqlite3
+    need zstd command_works zstd
 }
 
 # On Ubuntu the package of this name is a snap, which a container cannot run: a
