@@ -36,9 +36,9 @@ check "standard input is -" exits 0 bash -c '"$0" import - --db two.sqlite <run.
 check "export, import, export is the same text" gives "$(cat again.ndjson)" \
     "$ASSAY" export 0123456789 --db two.sqlite
 
-published() { set -- "$HERE"/../results/h200/*.ndjson && [ $# -ge 10 ] && "$ASSAY" import "$@" --db published.sqlite; }
+published() { set -- "$HERE"/../results/h200/*.ndjson.zst && [ $# -ge 10 ] && "$ASSAY" import "$@" --db published.sqlite; }
 check "the published runs are of development versions, and are imported" exits 0 published
-check "all of them" gives "$(grep -h '"table":"run"' "$HERE"/../results/h200/*.ndjson | sort -u | wc -l)" \
+check "all of them" gives "$(zstdcat "$HERE"/../results/h200/*.ndjson.zst | grep '"table":"run"' | sort -u | wc -l)" \
     query published.sqlite "SELECT count(*) FROM run"
 check "a published kernel that shows a mistake is no failure" exits 0 \
     "$ASSAY" show "$(query published.sqlite "SELECT id FROM run WHERE suite = 'gpt'")" --db published.sqlite
