@@ -55,12 +55,15 @@ ZSTD ?= $(if $(wildcard /usr/include/zstd.h),1,0)
 WARN := -Wall -Wextra -Wno-format-truncation -Wno-missing-field-initializers $(if $(WERROR),-Werror)
 SAN := $(if $(SANITIZE),-fsanitize=address -fsanitize=undefined -fno-sanitize-recover=undefined \
     -fno-omit-frame-pointer)
+# clang (make fuzz) counts the branches that an input takes. Without OpenMP, whose library it may lack.
+FUZZED := $(if $(FUZZ),-fsanitize=fuzzer-no-link -Itests/fuzz/omp -Wno-unknown-warning-option \
+    -Wno-unknown-pragmas -Wno-string-plus-int -Wno-format-zero-length,-fopenmp)
 CPPFLAGS_ALL = -D_GNU_SOURCE -I. -Iharness -I$(BUILD) $(CPPFLAGS)
 CFLAGS ?= -O2 -g
 # No contraction: a reference in double must not change with the machine.
-CFLAGS_ALL = -std=c11 $(WARN) -Wstrict-prototypes -Wmissing-prototypes -fopenmp \
+CFLAGS_ALL = -std=c11 $(WARN) -Wstrict-prototypes -Wmissing-prototypes $(FUZZED) \
     -ffp-contract=off $(SAN) $(CFLAGS)
-LDFLAGS_ALL = -fopenmp $(SAN) $(LDFLAGS)
+LDFLAGS_ALL = $(if $(FUZZ),-fsanitize=fuzzer,-fopenmp) $(SAN) $(LDFLAGS)
 # From its archive where there is one: a copied program needs a library less.
 archived = $(if $(wildcard /usr/lib/*/lib$(1).a),-l:lib$(1).a,-l$(1))
 LDLIBS_ALL = $(call archived,inih) $(if $(filter 1,$(ZSTD)),$(call archived,zstd)) \
@@ -122,6 +125,7 @@ FAULT_O   := $(call obj,$(call buildable,tests/faults,*.c *.cu))
 TEST_O    := $(call obj,$(call buildable,tests,test_*.c))
 TESTS     := $(TEST_O:.c.o=)
 BENCH_O   := $(call obj,$(call files,tests,gate_bench.c))
+FUZZ_O    := $(call obj,$(wildcard tests/fuzz/fuzz_*.c))
 # What a unit test may call: all of the harness but its main.
 PARTS_O   := $(filter-out %/main.c.o,$(HARNESS_O))
 # $(call named,NAMES,FILES): the files of these names, wherever they are.
@@ -272,6 +276,22 @@ CUPTI_TESTS = $(call named,test_cupti %_cuda,$(TESTS))
 check-cupti: $(CUPTI_TESTS)
 	@$(RUN_TESTS) $(CUPTI_TESTS)
 
+# ---------------------------------------------------------------- fuzzing --
+
+SECONDS ?= 10
+
+.PHONY: fuzz fuzzers
+fuzz: ## random inputs for every parser, SECONDS=10 for each (needs clang; tests/fuzz/README.md)
+	@scripts/install-deps.sh run fuzz
+	@+$(again) fuzzers CC=clang CUDA=0 SANITIZE=1 FUZZ=1 BUILD=$(BUILD)/fuzz
+	@tests/fuzz/run.sh $(BUILD)/fuzz $(SECONDS)
+
+FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))
+fuzzers: $(FUZZERS)
+$(FUZZERS): $(BUILD)/%: $(BUILD)/tests/fuzz/%.c.o $(PARTS_O) $(BUILD)/sources
+	$(call say,LD,$@)
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(LDLIBS_ALL)
+
 # ---------------------------------------------------------------- mutants --
 
 # Known mistakes, put into the real kernels, and known ways to cheat (tests/mutants/README.md). The
@@ -387,4 +407,4 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
 	    while IFS='|' read -r target text; do printf '%-22s %s\n' "$$target" "$$text"; done
 
--include $(patsubst %.o,%.d,$(HARNESS_O) $(FAMILY_O) $(FAULT_O) $(TEST_O) $(BENCH_O) $(MUTANT_PARTS) $(CHEAT_O))
+-include $(patsubst %.o,%.d,$(HARNESS_O) $(FAMILY_O) $(FAULT_O) $(TEST_O) $(BENCH_O) $(FUZZ_O) $(MUTANT_PARTS) $(CHEAT_O))

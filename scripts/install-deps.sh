@@ -2,6 +2,7 @@
 # Install with apt what is missing of the things a task needs.
 #
 #   install-deps.sh TASK...      run: build, measure, draw; test: the tests;
+#                                fuzz: clang, for its libFuzzer;
 #                                browser: Chromium, for the report's; style:
 #                                clang-format and shellcheck; deb: make a package;
 #                                shells: what the man page and completion are tried in
@@ -46,6 +47,10 @@ need_to_test() {
     need zstd command_works zstd
 }
 
+need_to_fuzz() {
+    need clang command_works clang
+}
+
 # On Ubuntu the package of this name is a snap, which a container cannot run: a
 # browser that is there under another name will do.
 need_a_browser() {
@@ -76,6 +81,7 @@ for task in "$@"; do
         run) need_to_run ;;
         test) need_to_test ;;
         browser) need_a_browser ;;
+        fuzz) need_to_fuzz ;;
         style) need_for_style ;;
         deb) need_for_deb ;;
         shells) need_shells ;;
