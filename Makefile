@@ -230,6 +230,14 @@ check: $(BUILD)/assay $(BUILD)/assay.1 $(BUILD)/assay-faults $(TESTS) ## unit an
 	@scripts/layers.sh $(BUILD)
 	@$(RUN_TESTS) $(TESTS) $(call named,$(if $(SANITIZE),$(SANITIZED_COMMANDS),%),$(COMMAND_TESTS))
 
+# A few seconds of each are in check: calls that fail and kills (moments.sh), damaged and hostile
+# databases (hostile.sh).
+.PHONY: campaign
+campaign: $(BUILD)/assay $(BUILD)/assay-faults ## kills and failing calls at 400 moments, 2000 hostile databases (half an hour)
+	@set -e; for test in moments hostile; do folder=$$(mktemp -d); \
+	    ASSAY=$(abspath $(BUILD)/assay) FAULTS=$(abspath $(BUILD)/assay-faults) TMP=$$folder \
+	    MOMENTS=400 HOSTILE=700 bash tests/cli/$$test.sh; rm -r "$$folder"; done
+
 # Each architecture by itself compiles what only it has; then what a newer card's driver compiles
 # from PTX; the last is all of them in one program.
 ARCHITECTURES = 75 80 86 89 90 100 120 80+ptx 80+86+89+90+100+120+ptx
@@ -299,7 +307,7 @@ $(FUZZERS): $(BUILD)/%: $(BUILD)/tests/fuzz/%.c.o $(PARTS_O) $(BUILD)/sources
 .PHONY: mutants check-mutants
 mutants: $(BUILD)/assay-mutants ## build the program with every mutant; tests/mutants/run.sh kills them
 
-# Those that need no GPU; without the cheats, which are timed and want a quiet machine.
+# Those that need no GPU.
 check-mutants: $(BUILD)/assay-host-mutants ## build the mutants of the host and kill them (a minute)
 	@tests/mutants/run.sh $<
 
@@ -326,7 +334,7 @@ MUTANT_PARTS := $(patsubst %,$(BUILD)/mutants/obj/%.o,$(MUTANTS))
 CHEAT_O := $(call obj,$(call buildable,tests/mutants/cheats,*.c *.cu))
 
 $(BUILD)/assay-mutants: $(call mutant_obj,$(MUTANTS_HOST) $(if $(filter 1,$(CUDA)),$(MUTANTS_CUDA))) $(CHEAT_O)
-$(BUILD)/assay-host-mutants: $(call mutant_obj,$(MUTANTS_HOST))
+$(BUILD)/assay-host-mutants: $(call mutant_obj,$(MUTANTS_HOST)) $(filter %.c.o,$(CHEAT_O))
 $(BUILD)/assay-mutants $(BUILD)/assay-host-mutants: $(HARNESS_O) $(FAMILY_O) $(BUILD)/sources
 	$(call say,LD,$@)
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(LDLIBS_ALL)
@@ -368,7 +376,7 @@ INSTALLED = $(BUILD)/assay>bin>assay>755 \
     completions/_assay>$(ZSH_COMPLETIONS)>_assay>644 \
     $(call share,share/assay/suites,$(wildcard suites/*.ini)) \
     $(call share,share/assay/plots,$(wildcard plots/*.gp)) \
-    $(call share,share/doc/assay,README.md LICENSE CHANGELOG.md) \
+    $(call share,share/doc/assay,README.md LICENSE CHANGELOG.md SECURITY.md) \
     $(call share,share/doc/assay/docs,$(wildcard docs/*.md)) \
     $(call share,share/doc/assay/docs/images,$(wildcard docs/images/*.svg)) \
     $(call share,share/doc/assay/results,results/README.md) \

@@ -25,8 +25,9 @@ options=(--device "${DEVICE:-host}" --db "$reports/gate.sqlite"
 [ -n "${THRESHOLD-}" ] && options+=(--threshold "$THRESHOLD")
 [ -n "${FAIL_ON-}" ] && options+=(--fail-on "$FAIL_ON")
 [ -n "${GITHUB_ACTIONS-}" ] && options+=(--annotations)
+# The base's program judges: a pull request must not bring its own judge.
 # shellcheck disable=SC2086
-"$head/build/assay" gate "${SUITE:-smoke}" --base "$base/build/assay" \
+"$base/build/assay" gate "${SUITE:-smoke}" --base "$base/build/assay" \
     --cand "$head/build/assay" "${options[@]}" ${GATE_FLAGS-}
 code=$?
 # The summary of the job is Markdown; a file that is not there is nobody's loss.

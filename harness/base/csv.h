@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 
-/* Write one field, quoted if it must be, and the character after it (',' or '\n').
+/* Write one field, quoted if it must be, behind an apostrophe if it is a text that begins as a
+ * spreadsheet's formula does, and the character after it (',' or '\n').
  * The caller checks ferror(out). */
 void csv_write(FILE *out, const char *field, char after);

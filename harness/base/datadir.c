@@ -31,19 +31,17 @@ static void program_folder(char out[PATH_MAX])
 
 int datadir_folder(const char *kind, int index, char *path, size_t size)
 {
-    /* Relative to the program's folder, searched after the environment's and the current one. */
-    static const char *const below[] = {"/", "/../", "/../../", "/../share/assay/"};
+    /* Relative to the program's folder, searched after the environment's. */
+    static const char *const below[] = {"/", "/../share/assay/", "/../", "/../../"};
     enum { BELOW = sizeof below / sizeof below[0] };
     char program[PATH_MAX];
     int length;
-    if (index < 0 || index >= 2 + BELOW) return -1;
+    if (index < 0 || index >= 1 + BELOW) return -1;
     if (index == 0) {
         length = snprintf(path, size, "%s", from_environment(kind));
-    } else if (index == 1) {
-        length = snprintf(path, size, "%s", kind);
     } else {
         program_folder(program);
-        length = program[0] ? snprintf(path, size, "%s%s%s", program, below[index - 2], kind)
+        length = program[0] ? snprintf(path, size, "%s%s%s", program, below[index - 1], kind)
                             : snprintf(path, size, "%s", "");
     }
     /* A name that does not fit is passed over. */
@@ -60,5 +58,5 @@ int datadir_find(const char *kind, const char *file, char *path, size_t size)
         if (length < 0 || (size_t)length >= size) continue;
         if (!access(path, R_OK)) return 0;
     }
-    return assay_error("no %s/%s here, beside the program, or installed with it", kind, file);
+    return assay_error("no %s/%s beside the program or installed with it", kind, file);
 }

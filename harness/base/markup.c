@@ -21,6 +21,14 @@ static void write_md(FILE *out, const char *text)
     }
 }
 
+void md_code(FILE *out, const char *text)
+{
+    fputc('`', out);
+    for (; *text; text++)
+        fputc(*text == '`' ? '\'' : (unsigned char)*text < ' ' ? ' ' : *text, out);
+    fputc('`', out);
+}
+
 static const char *xml_entity(char c)
 {
     switch (c) {

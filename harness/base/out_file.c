@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,11 +26,13 @@ static int find_place(char place[OUT_FILE_PATH], const char *path)
 static int open_partial(struct out_file *file)
 {
     char folder[OUT_FILE_PATH];
+    uint64_t nonce;
+    if (getentropy(&nonce, sizeof nonce) != 0) return -1;
     snprintf(folder, sizeof folder, "%s", file->place);
     int fd = open(dirname(folder), O_TMPFILE | O_WRONLY | O_CLOEXEC, MODE);
     file->is_nameless = fd >= 0;
-    snprintf(file->partial, sizeof file->partial, "%s.partial.%ld", file->place, (long)getpid());
-    return fd >= 0 ? fd : open(file->partial, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, MODE);
+    snprintf(file->partial, sizeof file->partial, "%s.partial.%016" PRIx64, file->place, nonce);
+    return fd >= 0 ? fd : open(file->partial, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, MODE);
 }
 
 static FILE *open_beside(struct out_file *file, const struct stat *replaced)
@@ -40,6 +43,18 @@ static FILE *open_beside(struct out_file *file, const struct stat *replaced)
     FILE *stream = fdopen(fd, "w");
     if (!stream) close(fd);
     return stream;
+}
+
+int out_file_replace(struct out_file *file, const char *path)
+{
+    struct stat there;
+    *file = (struct out_file){.path = path};
+    if (snprintf(file->place, sizeof file->place, "%s", path) >= OUT_FILE_PATH)
+        return assay_error("the path of the output is too long");
+    bool exists = lstat(path, &there) == 0;
+    if (exists && S_ISDIR(there.st_mode)) return assay_error("%s is a folder", path);
+    file->stream = open_beside(file, exists && S_ISREG(there.st_mode) ? &there : NULL);
+    return file->stream ? 0 : assay_error("cannot write %s: %s", path, strerror(errno));
 }
 
 int out_file_open(struct out_file *file, const char *path)
@@ -67,7 +82,6 @@ static bool settle(struct out_file *file)
     if (fsync(fileno(file->stream)) != 0) return false;
     if (!file->is_nameless) return true;
     snprintf(itself, sizeof itself, "/proc/self/fd/%d", fileno(file->stream));
-    unlink(file->partial); /* left by an earlier process with the same pid */
     return linkat(AT_FDCWD, itself, AT_FDCWD, file->partial, AT_SYMLINK_FOLLOW) == 0;
 }
 

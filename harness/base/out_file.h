@@ -1,10 +1,10 @@
 /*
  * out_file.h - an output file that appears complete or not at all. It is written without
  * a name (O_TMPFILE) in the same folder and gets its name once everything is on disk, so a
- * process that is killed leaves nothing behind. On file systems without O_TMPFILE a file
- * with a temporary name is written, which a killed process may leave. Devices and pipes
- * are written to directly, symbolic links are followed, and a file that is replaced keeps
- * its permissions.
+ * process that is killed leaves nothing behind. On file systems without O_TMPFILE a new file
+ * with a temporary name is written, which a killed process may leave; nobody can guess it, and
+ * it is never one that is there. Devices and pipes are written to directly, symbolic links are
+ * followed, and a file that is replaced keeps its permissions.
  */
 #pragma once
 
@@ -17,12 +17,16 @@ struct out_file {
     FILE *stream;
     const char *path;                 /* borrowed; NULL: standard output */
     char place[OUT_FILE_PATH];        /* `path` with symbolic links resolved */
-    char partial[OUT_FILE_PATH + 32]; /* temporary name; "": written directly */
+    char partial[OUT_FILE_PATH + 48]; /* temporary name; "": written directly */
     bool is_nameless;                 /* opened without a name; `partial` is linked at the end */
 };
 
 /* `path` NULL or "-" is standard output. 0, or -1 with assay_error. */
 int out_file_open(struct out_file *file, const char *path);
+
+/* The same for a name that the user did not choose, or not to be written through: whatever has it,
+ * a link or a pipe, gives way to the file. */
+int out_file_replace(struct out_file *file, const char *path);
 
 /* Check that `path` could be written, before work that takes long; creates nothing.
  * 0, or -1 with assay_error. */

@@ -167,6 +167,43 @@ int text_utf8_length(const char *at)
     return 0;
 }
 
+/* Whether a terminal may obey the character of `length` bytes; 0: it is none. */
+static bool is_control(const char *at, int length)
+{
+    unsigned char first = (unsigned char)at[0];
+    bool is_c1 = length == 2 && first == 0xc2 && (unsigned char)at[1] < 0xa0;
+    return length == 0 || first < ' ' || first == 0x7f || is_c1;
+}
+
+void text_printable(char *out, size_t size, const char *text, const char *kept)
+{
+    size_t used = 0;
+    while (*text) {
+        char escape[8];
+        int length = text_utf8_length(text), taken = length ? length : 1, written = taken;
+        const char *put = text;
+        if (is_control(text, length) && !strchr(kept, *text)) {
+            unsigned char last = (unsigned char)text[taken - 1];
+            bool is_blank = last == '\n' || last == '\t' || last == '\r';
+            written = snprintf(escape, sizeof escape, is_blank ? " " : "\\x%02x", last);
+            put = escape;
+        }
+        if (used + (size_t)written >= size) break;
+        memcpy(out + used, put, (size_t)written);
+        used += (size_t)written;
+        text += taken;
+    }
+    out[used] = '\0';
+}
+
+bool text_is_printable(const char *text)
+{
+    int length;
+    for (; *text && !is_control(text, length = text_utf8_length(text)); text += length)
+        continue;
+    return !*text;
+}
+
 void text_add(char *out, size_t size, const char *between, const char *format, ...)
 {
     size_t used = strlen(out);

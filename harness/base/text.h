@@ -26,6 +26,14 @@ int text_copy(char *out, size_t size, const char *text);
  * for anything else: a sign, blanks, a fraction of one, more than int64_t holds. */
 bool text_parse_count(const char *text, int64_t *value);
 
+/* Copy a text that somebody else wrote (a database, a process, a file's name) so that it can be
+ * printed anywhere: a line end or tab becomes a blank, a control character (C0, DEL, C1) or a byte
+ * that is no UTF-8 its escape, "\x1b", since a terminal would obey it. It is cut at `size`, never
+ * within a character. Bytes in `kept` stay. `out` may not be `text`. */
+void text_printable(char *out, size_t size, const char *text, const char *kept);
+/* Whether that changes nothing. */
+bool text_is_printable(const char *text);
+
 /* Length in bytes of the UTF-8 sequence that `text` begins with; 0 if it is invalid. */
 int text_utf8_length(const char *text);
 

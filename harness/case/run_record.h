@@ -87,4 +87,7 @@ struct stored_run {
     int expected_count;        /* cases that the plans of its launches contained */
 };
 
+/* The launch of a case; of a run that was read there is one for each. NULL: there is none. */
+const struct launch_info *stored_run_launch(const struct stored_run *run, const char *launch_id);
+
 void stored_run_release(struct stored_run *run);

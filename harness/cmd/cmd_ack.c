@@ -123,7 +123,8 @@ const struct command cmd_ack = {
              "does not fail for it. PATTERN is a case as it is printed,\n"
              "\"operation/variant shape temperature\"; each of its words may be a glob, and\n"
              "those behind the first may be left out. A wrong answer, a crash or a missing\n"
-             "case cannot be acknowledged.\n",
+             "case cannot be acknowledged; one whose work the candidate redefines can, without\n"
+             "--up-to.\n",
     .examples =
         "assay ack 'int8_quantize/best *' --reason rounding --until $(date -d +30days +%F)\n"
         "assay ack --list",

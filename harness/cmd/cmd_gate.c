@@ -31,6 +31,7 @@ static int check(void *given)
     if (gate->base && gate->baseline) return assay_error("--base or --baseline, not both");
     if ((gate->base && !gate->base[0]) || (gate->candidate && !gate->candidate[0]))
         return assay_error("--base and --cand want a program, not ''");
+    if (gate->least_judged > 1) return assay_error("--least-judged is a share: at most 100");
     gate->suite = arguments->given.word[0];
     gate->speedup = strcmp(arguments->metric, "speedup") == 0;
     gate->has_seed = option_given(given, "seed") != NULL;
@@ -71,8 +72,8 @@ static int finish(const struct arguments *arguments, const struct comparison *co
 {
     char why[WORDS_LINE];
     if (comparison->exit == EXIT_NOTHING) {
-        nothing_text(comparison, why);
-        fprintf(stderr, "assay gate: nothing could be compared: %s\n", why);
+        unjudged_text(comparison, why);
+        fprintf(stderr, "assay gate: %s\n", why);
     }
     return report(arguments, comparison) == 0 ? comparison->exit : -1;
 }
@@ -126,6 +127,9 @@ static const struct command_option options[] = {
              "stays the same, else 5)"},
     {"metric", VALUE_CHOICE, "NAME", AT(metric),
      .help = "time (default), or speedup: the ratio to the baseline", .choices = "time speedup"},
+    {"least-judged", VALUE_FRACTION, "PCT", AT(gate.least_judged),
+     .help = "end with 4 where less than this share of the base's cases was judged: PASS, "
+             "IMPROVED, REGRESSED or SUSPECT (default 50)"},
     {"fail-on", VALUE_TEXT, "LIST", AT(fail_on),
      .help = "verdicts that end with 3: INCONCLUSIVE,UNSTABLE, or any",
      .choices = "any INCONCLUSIVE UNSTABLE"},
@@ -172,13 +176,17 @@ const struct command cmd_gate = {
              "rounds are independent and the builds lie alike in memory: the conditions are\n"
              "in docs/gate-statistics.md. With --baseline the base is a stored run of five\n"
              "launches or more, and a change is SUSPECT at most, which ends with 0 without\n"
-             "--fail-on SUSPECT.\n",
+             "--fail-on SUSPECT. At least half of the cases must be judged (--least-judged),\n"
+             "every case that the suite names must be there, and of the two suites' thresholds\n"
+             "the stricter counts.\n",
     .examples = "assay gate smoke --base ../main/build/assay --device host\n"
                 "assay gate smoke --baseline release-1.2 --device host --markdown gate.md",
-    .exit = "0 fine, 1 a case REGRESSED, 2 usage or set-up, 3 undecided (by --fail-on), 4 nothing "
-            "measured or comparable, 5 a case of the candidate failed or is missing.",
+    .exit = "0 fine, 1 a case REGRESSED, 2 usage or set-up, or a program that changed, 3 undecided "
+            "(by --fail-on), 4 nothing measured or comparable, too few cases judged "
+            "(--least-judged) or one redefined, 5 a case of the candidate failed or is missing.",
     .size = sizeof(struct arguments),
     .defaults = &(const struct arguments){.gate = {.threshold = NAN,
+                                                   .least_judged = 0.5,
                                                    .extend = true,
                                                    .timeout_s = 3600,
                                                    .launches = STORED_LAUNCHES},

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "base/zstd_file.h"
 #include "cmd/options.h"
 #include "export/export.h"
@@ -60,13 +61,15 @@ static int import_file(struct store *store, const char *path, const void *given)
     bool is_stdin = strcmp(path, "-") == 0;
     const char *name = is_stdin ? "standard input" : path;
     int rows;
+    char shown[ASSAY_MAX_REASON];
     FILE *in = is_stdin ? stdin : fopen(path, "r");
     if (!in) return assay_error("%s: cannot be read: %s", path, strerror(errno));
     FILE *from = seekable(in, name);
     int status = from ? import_stream(store, arguments->format, path, name, from, &rows) : -1;
     if (from && from != in) fclose(from);
     if (!is_stdin) fclose(in);
-    if (status == 0) fprintf(stderr, "%s: %d new rows\n", name, rows);
+    text_printable(shown, sizeof shown, name, "");
+    if (status == 0) fprintf(stderr, "%s: %d new rows\n", shown, rows);
     return status;
 }
 

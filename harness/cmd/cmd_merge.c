@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "cmd/options.h"
 #include "store/store.h"
 
@@ -20,7 +21,8 @@ static int merge(struct store *store, const char *path, const void *given)
     if (realpath(path, from) && realpath(target, to) && strcmp(from, to) == 0)
         return assay_error("%s is the database to merge into", path);
     if (store_merge(store, path, &added) != 0) return -1;
-    fprintf(stderr, "assay merge: %s: %d new rows\n", path, added);
+    text_printable(from, sizeof from, path, "");
+    fprintf(stderr, "assay merge: %s: %d new rows\n", from, added);
     return 0;
 }
 

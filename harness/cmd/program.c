@@ -64,8 +64,8 @@ static const char exit_codes[] =
 
 static const char environment[] =
     "  ASSAY_DB      the database where --db is not given\n"
-    "  ASSAY_SUITES  a folder of suites, looked at before the others\n"
-    "  ASSAY_PLOTS   a folder of gnuplot scripts, looked at before the others\n"
+    "  ASSAY_SUITES  a folder of suites, looked at before the program's own\n"
+    "  ASSAY_PLOTS   a folder of gnuplot scripts, looked at before the program's own\n"
     "  ASSAY_CUPTI   the file of CUPTI, instead of a search\n"
     "  ASSAY_NVML    the file of NVML, the same\n"
     "  ASSAY_OPENBLAS       the file of OpenBLAS, the same\n"
@@ -73,6 +73,8 @@ static const char environment[] =
     "  ASSAY_HOST_CACHE     the size of the host's last-level cache (32Mi), where the\n"
     "                       system tells another\n"
     "  ASSAY_DB_TIMEOUT_MS  how long a locked database is waited for (default 10000)\n"
+    "  ASSAY_SYNCHRONOUS    full: a case that is stored survives a loss of power too, at a\n"
+    "                       sync of the disk for each (default normal)\n"
     "  NO_COLOR      no colour on a terminal either\n";
 
 static const char files[] =

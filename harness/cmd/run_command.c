@@ -51,5 +51,8 @@ int run_command(const struct given *given, const struct runner_options *runner,
     if (runner->dry_run) return EXIT_FINE;
     int code = print(given, run_id);
     fprintf(stderr, "assay: run %.8s is in %s\n", run_id, runner->database);
-    return code >= 0 && end == RUNNER_INTERRUPTED ? EXIT_INTERRUPTED : code;
+    if (end != RUNNER_INTERRUPTED) return code;
+    /* A terminal that was closed takes no table, and the run is interrupted for all that. */
+    if (code < 0) fprintf(stderr, "assay %s: %s\n", name, assay_last_error());
+    return EXIT_INTERRUPTED;
 }

@@ -2,7 +2,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/exit_code.h"
 #include "gate/gate_run_state.h"
+#include "show/comparison_formats.h"
 #include "store/store_gate.h"
 
 /* ---------------------------------------------------------------- noise -- */
@@ -60,21 +62,19 @@ int gate_keep_noise(const struct gate_run *run)
 
 /* ------------------------------------------------------------- verdicts -- */
 
-/* A base that hardly works must not look like one that passed. NEW cases are in no base. */
+/* A base that hardly works must not look like one that passed. */
 static void note_coverage(struct comparison *comparison)
 {
-    int judged = 0, cases = 0;
-    const char *why = "";
-    for (int i = 0; i < comparison->count; i++) {
-        const struct comparison_row *row = &comparison->rows[i];
-        if (row->verdict == VERDICT_NEW) continue;
-        cases++;
-        judged += gate_is_judged(row);
-        if (!gate_is_judged(row) && !why[0]) why = row->reason;
+    char why[WORDS_LINE];
+    const struct verdict_tally *tally = &comparison->tally;
+    if (comparison->exit == EXIT_NOTHING) {
+        unjudged_text(comparison, why);
+        comparison_note(comparison, "%.390s", why);
+    } else if (tally->judged < tally->cases) {
+        comparison_note(comparison, "only %d of %d cases %s judged; of the others most: %.300s",
+                        tally->judged, tally->cases, tally->judged == 1 ? "was" : "were",
+                        reason_of_most(comparison, true));
     }
-    if (judged > 0 && judged < cases)
-        comparison_note(comparison, "only %d of %d cases %s judged; of the others one: %s", judged,
-                        cases, judged == 1 ? "was" : "were", why);
 }
 
 int gate_finish(struct gate_run *run)
@@ -92,8 +92,9 @@ int gate_finish(struct gate_run *run)
                         "no noise floor is known for this device: assay calibrate "
                         "%.60s makes one",
                         options->suite);
-    note_coverage(comparison);
     if (store_apply_acks(run->store, comparison) != 0) return -1;
+    comparison->tally.least_judged = options->least_judged;
     if (comparison_finish(comparison, options->fail_on) != 0) return -1;
+    note_coverage(comparison);
     return store_add_gate(run->store, run->session, run->comparability, comparison);
 }

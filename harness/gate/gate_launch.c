@@ -22,6 +22,10 @@ int gate_launch(struct gate_run *run, enum arm arm, int round, const char *filte
     fprintf(stderr, "assay: round %d, %s\n", round + 1, gate_arm_name(run, arm));
     enum launch_end end = program_launch(&call, run->store, &timings);
     if (end != LAUNCH_DONE) return exit_of(end);
+    if (program_unchanged(&run->file[arm == ARM_CANDIDATE ? ARM_CANDIDATE : ARM_BASE]) != 0) {
+        timings_release(&timings);
+        return EXIT_USAGE;
+    }
     if (timings.run.run.simulated && !run->options->allow_simulated) {
         timings_release(&timings);
         assay_error("the device is simulated: a gate of it proves nothing (--allow-simulated)");

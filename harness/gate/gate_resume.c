@@ -58,31 +58,38 @@ static bool is_same_suite(const struct timings *a, const struct timings *b)
 /* "1a2b3c4d, changed", as reports have it. */
 static void build_text(const struct program_info *program, char out[32])
 {
-    snprintf(out, 32, "%.8s%s", program->commit[0] ? program->commit : "no commit",
+    snprintf(out, 32, "%s%.8s%s", program->commit[0] ? "" : "no commit", program->commit,
              program->diff_hash[0] ? ", changed" : "");
 }
 
-static int refuse_build(enum arm arm, const struct program_info *then,
+static int refuse_build(const struct gate_run *run, enum arm arm, const struct program_info *then,
                         const struct program_info *now)
 {
+    const char *side = arm == ARM_CANDIDATE ? "candidate" : "base";
     char before[32], after[32];
     build_text(then, before);
     build_text(now, after);
+    if (run->taken_rounds == 0)
+        return assay_error("the build of the %s changed during the gate (%s, then %s)", side,
+                           before, after);
     return assay_error(
         "what is to be gone on with was measured with another build of the %s (%s, and this is %s)",
-        arm == ARM_CANDIDATE ? "candidate" : "base", before, after);
+        side, before, after);
 }
 
 int gate_check_launch(struct gate_run *run, enum arm arm, const struct timings *launch)
 {
     const struct timings *pool = pool_of(run, arm);
-    if (run->taken_rounds == 0) return 0;
+    if (run->is_calibration || !is_there(pool)) return 0;
     if (!is_same_build(&pool->run.program, &launch->run.program))
-        return refuse_build(arm, &pool->run.program, &launch->run.program);
+        return refuse_build(run, arm, &pool->run.program, &launch->run.program);
     if (!is_same_suite(pool, launch))
-        return assay_error("what is to be gone on with was measured with another text of '%s'",
-                           launch->run.run.suite);
-    return gate_check_device(run, launch->run.launches[0].id);
+        return assay_error(
+            run->taken_rounds == 0
+                ? "the text of '%s' changed during the gate"
+                : "what is to be gone on with was measured with another text of '%s'",
+            launch->run.run.suite);
+    return run->taken_rounds == 0 ? 0 : gate_check_device(run, launch->run.launches[0].id);
 }
 
 /* Whether a launch was begun with this value of an option; NULL: without it. The value ends where

@@ -60,8 +60,6 @@ static int paired(struct gate_run *run)
 int gate_run(struct store *store, const struct gate_options *options, struct comparison *comparison)
 {
     struct gate_run run;
-    if (options->base && program_check(options->base) != 0) return EXIT_USAGE;
-    if (program_check(options->candidate) != 0) return EXIT_USAGE;
     if (gate_begin(&run, store, options, comparison) != 0) return EXIT_USAGE;
     int code = options->baseline ? gate_stored(&run) : paired(&run);
     gate_end(&run);

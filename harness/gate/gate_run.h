@@ -22,6 +22,7 @@ struct gate_options {
     const char *pinned;                         /* a named run to look back to; NULL: none */
     const char *filter, *budget, *precision;    /* handed on; NULL: GATE_BUDGET_S, the suite's */
     double threshold;                           /* a fraction; NAN: by the clocks */
+    double least_judged;                        /* a fraction of the cases (verdict.h) */
     bool speedup;                               /* the ratio to the baseline, not the time */
     bool extend;
     bool resume; /* go on with the suite's newest gate that did not end; paired mode */

@@ -18,10 +18,11 @@ struct gate_run {
     struct compare_options compare;
     struct gate_rules rules;
     struct comparison *comparison;
-    bool is_calibration;       /* both programs are one, and nothing is decided */
-    int label_skip;            /* rounds that labels count beside those of the pool */
-    struct timings pool[ARMS]; /* launch i is that of round i; of the null arm: of
-                                  round screen_rounds + i */
+    bool is_calibration;                /* both programs are one, and nothing is decided */
+    int label_skip;                     /* rounds that labels count beside those of the pool */
+    struct program_file file[ARM_NULL]; /* of base (none against a stored run) and candidate */
+    struct timings pool[ARMS];          /* launch i is that of round i; of the null arm: of
+                                           round screen_rounds + i */
     int screen_rounds;
     int confirm_rounds;    /* of the first look; the extension goes beyond */
     bool extending;        /* only what is still open is measured, not every suspect */
@@ -98,7 +99,8 @@ int gate_take_round(struct gate_run *run, int round, bool with_null);
 int gate_take_rounds(struct gate_run *run, int from, int to, bool with_null);
 /* -1 with assay_error where a launch is of another device, driver or clock than those before. */
 int gate_check_device(struct gate_run *run, const char *launch_id);
-/* The same of a new launch of an arm beside the rounds that were taken, and of its build. */
+/* The same of a new launch of an arm beside the rounds that were taken; and, whenever others of the
+ * arm were before it, of its build and its suite. */
 int gate_check_launch(struct gate_run *run, enum arm arm, const struct timings *launch);
 /* How much of the comparison is of before, as a note. */
 void gate_note_resumed(const struct gate_run *run);

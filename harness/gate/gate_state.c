@@ -24,6 +24,8 @@ int gate_begin(struct gate_run *run, struct store *store, const struct gate_opti
         .rules = {.alpha = ALPHA, .extend = options->extend || options->resume},
     };
     memset(comparison, 0, sizeof *comparison);
+    if (options->base && program_find(options->base, &run->file[ARM_BASE]) != 0) return -1;
+    if (program_find(options->candidate, &run->file[ARM_CANDIDATE]) != 0) return -1;
     if (id_random(run->session) != 0) return -1;
     run->seed = options->has_seed ? options->seed : strtoull(run->session + 16, NULL, 16);
     return 0;

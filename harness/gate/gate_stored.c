@@ -57,6 +57,10 @@ static void filter_base(struct timings *pool, const char *filter)
         if (case_matches(filter, &pool->rows[i].id)) pool->rows[kept++] = pool->rows[i];
     }
     pool->count = kept;
+    kept = 0;
+    for (int i = 0; i < pool->lost_count; i++)
+        if (case_matches(filter, &pool->lost[i].id)) pool->lost[kept++] = pool->lost[i];
+    pool->lost_count = kept;
 }
 
 /* Of the case with most times. */

@@ -3,9 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,74 +15,75 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/exit_code.h"
+#include "base/process.h"
+#include "base/temp_folder.h"
+#include "base/text.h"
 #include "run/interrupt.h"
+#include "show/view.h"
 #include "store/store.h"
 #include "store/store_gate.h"
-
-extern char **environ;
 
 enum { TICK_MS = 50, GRACE_MS = 5000, MOST_ARGUMENTS = 32 };
 
 /* A folder for the database and the messages of one launch. */
 struct scratch {
-    char folder[128], database[160], log[160];
+    struct temp_folder folder;
+    char database[PATH_MAX], log[PATH_MAX];
 };
 
 static int scratch_make(struct scratch *scratch)
 {
-    const char *base = getenv("TMPDIR");
-    snprintf(scratch->folder, sizeof scratch->folder, "%.80s/assay-launch-XXXXXX",
-             base && base[0] ? base : "/tmp");
-    if (!mkdtemp(scratch->folder))
-        return assay_error("%s: cannot make a temporary folder: %s", scratch->folder,
-                           strerror(errno));
-    snprintf(scratch->database, sizeof scratch->database, "%s/run.sqlite", scratch->folder);
-    snprintf(scratch->log, sizeof scratch->log, "%s/log", scratch->folder);
-    return 0;
-}
-
-static void scratch_remove(const struct scratch *scratch)
-{
-    static const char *const endings[] = {"", "-wal", "-shm", "-journal"};
-    char path[sizeof scratch->database + 16];
-    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
-        snprintf(path, sizeof path, "%s%s", scratch->database, endings[i]);
-        unlink(path);
-    }
-    unlink(scratch->log);
-    rmdir(scratch->folder);
+    if (temp_folder_make(&scratch->folder, "launch") != 0) return -1;
+    int database = snprintf(scratch->database, sizeof scratch->database, "%s/run.sqlite",
+                            scratch->folder.path);
+    int log = snprintf(scratch->log, sizeof scratch->log, "%s/log", scratch->folder.path);
+    if (database < (int)sizeof scratch->database && log < (int)sizeof scratch->log) return 0;
+    assay_error("%s: the path is too long", scratch->folder.path);
+    temp_folder_remove(&scratch->folder);
+    return -1;
 }
 
 /* -------------------------------------------------------------- program -- */
 
 /* 0, or the errno with which it would not start. */
-static int obstacle_of(const char *path)
+static int obstacle_of(struct program_file *file)
 {
-    struct stat file;
-    if (stat(path, &file) != 0) return errno;
-    if (!S_ISREG(file.st_mode)) return EACCES;
-    return access(path, X_OK) == 0 ? 0 : errno;
+    if (stat(file->path, &file->about) != 0) return errno;
+    if (!S_ISREG(file->about.st_mode)) return EACCES;
+    return access(file->path, X_OK) == 0 ? 0 : errno;
 }
 
 /* As posix_spawnp looks for it: a name without a slash in the folders of PATH. */
-int program_check(const char *program)
+int program_find(const char *program, struct program_file *file)
 {
-    char path[PATH_MAX];
     const char *folders = getenv("PATH");
     int obstacle = ENOENT;
     if (strchr(program, '/')) {
-        obstacle = obstacle_of(program);
+        snprintf(file->path, sizeof file->path, "%s", program);
+        obstacle = obstacle_of(file);
         folders = NULL;
     }
     while (folders && obstacle != 0) {
         size_t length = strcspn(folders, ":");
-        snprintf(path, sizeof path, "%.*s/%s", length ? (int)length : 1, length ? folders : ".",
-                 program);
-        int here = obstacle_of(path);
+        snprintf(file->path, sizeof file->path, "%.*s/%s", length ? (int)length : 1,
+                 length ? folders : ".", program);
+        int here = obstacle_of(file);
         if (here != ENOENT && here != ENOTDIR) obstacle = here;
         folders = folders[length] ? folders + length + 1 : NULL;
     }
     return obstacle ? assay_error("%s: cannot be started: %s", program, strerror(obstacle)) : 0;
+}
+
+int program_unchanged(const struct program_file *file)
+{
+    struct stat now;
+    const struct stat *then = &file->about;
+    if (stat(file->path, &now) == 0 && now.st_dev == then->st_dev && now.st_ino == then->st_ino &&
+        now.st_size == then->st_size && now.st_mtim.tv_sec == then->st_mtim.tv_sec &&
+        now.st_mtim.tv_nsec == then->st_mtim.tv_nsec)
+        return 0;
+    return assay_error("%s: the file changed between launches, so they are of two programs",
+                       file->path);
 }
 
 /* ---------------------------------------------------------------- child -- */
@@ -115,29 +114,19 @@ static void arguments(const struct program_call *call, const struct scratch *scr
 static int spawn(const struct program_call *call, const struct scratch *scratch, bool only_plan,
                  pid_t *pid)
 {
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    sigset_t none;
     const char *argv[MOST_ARGUMENTS];
     char seed[24];
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)call->seed);
     arguments(call, scratch, seed, only_plan, argv);
-    if (posix_spawn_file_actions_init(&actions) != 0) return assay_error("out of memory");
-    if (posix_spawnattr_init(&attributes) != 0) {
-        posix_spawn_file_actions_destroy(&actions);
-        return assay_error("out of memory");
-    }
-    sigemptyset(&none);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, scratch->log,
-                                     O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    int error =
-        posix_spawnp(pid, call->program, &actions, &attributes, (char *const *)argv, environ);
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&actions);
+    int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+    int log = open(scratch->log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    const struct process_file files[] = {
+        {nothing, STDIN_FILENO}, {nothing, STDOUT_FILENO}, {log, STDERR_FILENO}};
+    const struct process_start start = {
+        .program = call->program, .argv = argv, .files = files, .file_count = 3};
+    int error = nothing < 0 || log < 0 ? errno : process_start(&start, pid);
+    if (nothing >= 0) close(nothing);
+    if (log >= 0) close(log);
     return error ? assay_error("%s: cannot be started: %s", call->program, strerror(error)) : 0;
 }
 
@@ -190,7 +179,7 @@ static void last_words(const struct scratch *scratch, char *out, size_t size)
     if (!file) return;
     while (fgets(line, sizeof line, file)) {
         line[strcspn(line, "\n")] = '\0';
-        if (line[0]) snprintf(out, size, "%s", line);
+        if (line[0]) text_printable(out, size, line, "");
     }
     fclose(file);
 }
@@ -227,16 +216,31 @@ static int find_run(const char *database, const char *label, char id[STORE_ID])
 {
     struct store *store;
     if (store_open(&store, database, STORE_READ) != 0) return -1;
-    int status = store_find_run(store, label, id);
+    int found = store_find_label(store, label, id);
+    if (found == 0) assay_error("%s: no run of it is labelled '%s'", database, label);
     store_close(store);
-    return status;
+    return found == 1 ? 0 : -1;
+}
+
+/* Whether an exit code other than 0 is about rows that are there to be judged. What else failed
+ * is not known, so rows that look clean beside it are no evidence. */
+static enum launch_end explain_end(const struct program_call *call, int code, struct store *store,
+                                   const char *id)
+{
+    struct stored_run run;
+    if (code == EXIT_FINE) return LAUNCH_DONE;
+    if (store_read_run(store, id, false, &run) != 0) return LAUNCH_FAILED;
+    bool clean = view_exit_code(&run) == EXIT_FINE;
+    stored_run_release(&run);
+    if (!clean) return LAUNCH_DONE;
+    assay_error("%s ended with %d, and what it stored does not say why", call->program, code);
+    return LAUNCH_DIED;
 }
 
 static enum launch_end take_over(const struct program_call *call, const struct scratch *scratch,
-                                 struct store *store, struct timings *timings)
+                                 int code, struct store *store, struct timings *timings)
 {
     char id[STORE_ID];
-    int added;
     if (find_run(scratch->database, call->label, id) != 0) {
         char why[512];
         size_t path = strlen(scratch->database); /* of no use to anybody */
@@ -246,10 +250,17 @@ static enum launch_end take_over(const struct program_call *call, const struct s
                     named ? "its database" : "", named ? why + path : why);
         return LAUNCH_REFUSED;
     }
-    if (store_merge(store, scratch->database, &added) != 0) return LAUNCH_FAILED;
+    if (store_take_run(store, scratch->database, id) != 0) return LAUNCH_FAILED;
+    enum launch_end end = explain_end(call, code, store, id);
+    if (end != LAUNCH_DONE) return end;
     if (store_read_timings(store, id, timings) != 0) return LAUNCH_FAILED;
-    if (timings->count > 0 && timings->run.launch_count > 0) return LAUNCH_DONE;
+    int launches = timings->run.launch_count;
+    if (timings->count > 0 && launches == 1) return LAUNCH_DONE;
     timings_release(timings);
+    if (launches > 1) { /* the rounds behind it would be paired with others */
+        assay_error("%s stored %d launches, where it was asked for one", call->program, launches);
+        return LAUNCH_REFUSED;
+    }
     assay_error("%s measured nothing of the suite %s", call->program, call->suite);
     return LAUNCH_EMPTY;
 }
@@ -271,7 +282,7 @@ static enum launch_end launch_in(const struct program_call *call, const struct s
         return LAUNCH_DIED;
     }
     enum launch_end end = judge_end(call, scratch, status);
-    return end == LAUNCH_DONE ? take_over(call, scratch, store, timings) : end;
+    return end == LAUNCH_DONE ? take_over(call, scratch, WEXITSTATUS(status), store, timings) : end;
 }
 
 bool program_plans(const struct program_call *call)
@@ -285,7 +296,7 @@ bool program_plans(const struct program_call *call)
         ended = wait_for(pid, 1000L * call->timeout_s, &status);
         if (ended != 1) end_child(pid);
     }
-    scratch_remove(&scratch);
+    temp_folder_remove(&scratch.folder);
     return ended == 1 && WIFEXITED(status) && WEXITSTATUS(status) == EXIT_FINE;
 }
 
@@ -297,6 +308,6 @@ enum launch_end program_launch(const struct program_call *call, struct store *st
     interrupt_catch();
     if (scratch_make(&scratch) != 0) return LAUNCH_FAILED;
     enum launch_end end = launch_in(call, &scratch, store, timings);
-    scratch_remove(&scratch);
+    temp_folder_remove(&scratch.folder);
     return end;
 }

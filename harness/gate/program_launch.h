@@ -5,6 +5,9 @@
  */
 #pragma once
 
+#include <limits.h>
+#include <sys/stat.h>
+
 #include "judge/timings.h"
 
 struct store;
@@ -29,8 +32,16 @@ enum launch_end {
     LAUNCH_FAILED,  /* on our side */
 };
 
+/* The file that a program is, as far as a rebuild changes it. */
+struct program_file {
+    char path[PATH_MAX];
+    struct stat about;
+};
+
 /* 0, or -1 with assay_error where it cannot be started: before minutes of launches of another. */
-int program_check(const char *program);
+int program_find(const char *program, struct program_file *file);
+/* -1 with assay_error where it is another file by now. */
+int program_unchanged(const struct program_file *file);
 
 /* Whether the program would launch this: its --dry-run ends with 0. Nothing is measured. */
 bool program_plans(const struct program_call *call);

@@ -54,6 +54,21 @@ static int compare_cases(struct comparing *comparing)
     return 0;
 }
 
+/* The losses of a side that has no row of the case at all, nor has the other: what the suite of a
+ * gate names must be there, or both sides could lose it unseen. */
+static void compare_lost(struct comparing *comparing, const struct timings *side)
+{
+    for (int i = 0; i < side->lost_count; i++) {
+        const struct case_id *id = &side->lost[i].id;
+        bool seen = i > 0 && case_id_order(id, &side->lost[i - 1].id) == 0;
+        bool other_side = side == comparing->candidate && timings_first_lost(comparing->base, id);
+        if (seen || other_side || timings_first(comparing->base, id) ||
+            timings_first(comparing->candidate, id))
+            continue;
+        compare_lost_case(comparing, id);
+    }
+}
+
 /* ------------------------------------------------- false discovery rate -- */
 
 /* Whether the verdict is the result of a test. */
@@ -117,6 +132,31 @@ static int correct(struct comparison *comparison, double rate)
 
 /* ----------------------------------------------------------------- runs -- */
 
+/* What the suites say of judging, where that is not what one would expect. */
+static void note_suites(const struct comparing *comparing)
+{
+    struct comparison *comparison = comparing->comparison;
+    const char *base = comparing->base->run.suite_text;
+    const char *candidate = comparing->candidate->run.suite_text;
+    if (strcmp(comparison->base.suite, comparison->candidate.suite) != 0)
+        comparison_note(comparison, "different suites: %.60s and %.60s", comparison->base.suite,
+                        comparison->candidate.suite);
+    else if (comparing->options->presence != PRESENT_SOMEWHERE &&
+             strcmp(base ? base : "", candidate ? candidate : "") != 0)
+        comparison_note(comparison, "the sides have different texts of the suite %.60s",
+                        comparison->candidate.suite);
+    if (comparing->laxest_refused > 0)
+        comparison_note(comparison,
+                        "the candidate's suite has thresholds up to %.3g %%, above those of the "
+                        "base's: the stricter ones count (--threshold sets one for all)",
+                        100 * comparing->laxest_refused);
+    if (comparing->laxest_taken > 0)
+        comparison_note(comparison,
+                        "by the suite's thresholds, changes of up to %.3g %% count for nothing in "
+                        "some cases (--threshold sets one for all)",
+                        100 * comparing->laxest_taken);
+}
+
 static void make_notes(const struct comparing *comparing)
 {
     struct comparison *comparison = comparing->comparison;
@@ -142,9 +182,7 @@ static void make_notes(const struct comparing *comparing)
                         sessions == 1 ? "" : "s");
     if (comparison->base.simulated || comparison->candidate.simulated)
         comparison_note(comparison, "SIMULATED: no hardware was measured");
-    if (strcmp(comparison->base.suite, comparison->candidate.suite) != 0)
-        comparison_note(comparison, "different suites: %.60s and %.60s", comparison->base.suite,
-                        comparison->candidate.suite);
+    note_suites(comparing);
     if (comparing->difference[0])
         comparison_note(comparison, "the runs were not measured under the same conditions: %s%s",
                         comparing->difference,
@@ -163,10 +201,12 @@ int compare_runs(struct comparison *comparison, const struct timings *base,
     int status = -1;
     *comparison = (struct comparison){.mode = options->at_most_suspect ? "stored" : "compare",
                                       .metric = options->speedup ? "speedup" : "time",
-                                      .fdr = options->fdr > 0 ? options->fdr : NAN};
+                                      .fdr = options->fdr > 0 ? options->fdr : NAN,
+                                      .tally.least_judged = NAN};
     comparison->threshold = options->threshold > 0 ? options->threshold : NAN;
-    comparison->rows =
-        calloc((size_t)base->count + (size_t)candidate->count + 1, sizeof *comparison->rows);
+    comparison->rows = calloc((size_t)base->count + (size_t)candidate->count +
+                                  (size_t)base->lost_count + (size_t)candidate->lost_count + 1,
+                              sizeof *comparison->rows);
     comparing.logs[0] = calloc(space, sizeof(double));
     comparing.logs[1] = calloc(space, sizeof(double));
     comparing.scratch = calloc(space, sizeof(double));
@@ -178,6 +218,10 @@ int compare_runs(struct comparison *comparison, const struct timings *base,
     comparison_side_of(&comparison->candidate, &candidate->run);
     find_difference(&comparing);
     if (compare_cases(&comparing) != 0) goto out;
+    if (options->presence != PRESENT_SOMEWHERE) {
+        compare_lost(&comparing, base);
+        compare_lost(&comparing, candidate);
+    }
     if (options->fdr > 0 && correct(comparison, options->fdr) != 0) goto out;
     make_notes(&comparing);
     status = comparison_finish(comparison, options->fail_on);

@@ -6,6 +6,7 @@
 #include "device/nvml.h"
 #include "judge/compare_parts.h"
 #include "judge/gate_stats.h"
+#include "suite/suite.h"
 
 static const double CONFIDENCE = 0.95;
 /* One-sided: one end of a 95 % interval. */
@@ -80,6 +81,20 @@ static int lost_rounds(const struct side_figures *side, const struct side_figure
     return lost;
 }
 
+/* Number of launches in which a side should have a row and has none: those that lost it, and those
+ * in which `other` has one. */
+static int absent_rounds(const struct side_figures *side, const struct timings *timings,
+                         const struct side_figures *other)
+{
+    const struct case_id *id = other->count ? &other->rows[0].id : &side->rows[0].id;
+    const struct lost_case *lost = timings_first_lost(timings, id),
+                           *end = timings->lost + timings->lost_count;
+    int absent = lost_rounds(side, other);
+    for (; lost && lost < end && case_id_order(&lost->id, id) == 0; lost++)
+        absent += !is_in_launch(other, lost->launch);
+    return absent;
+}
+
 /* Whether half of the launches or more were unstable: the rest would be a biased selection. */
 static bool mostly_unstable(const struct side_figures *side)
 {
@@ -114,10 +129,10 @@ static enum verdict of_lost(struct comparison_row *row, const struct comparing *
     enum compare_presence presence = comparing->options->presence;
     int launches = comparing->candidate->run.launch_count;
     int lost = presence == PRESENT_IN_ALL     ? launches - candidate->count
-               : presence == PRESENT_IN_PAIRS ? lost_rounds(candidate, base)
+               : presence == PRESENT_IN_PAIRS ? absent_rounds(candidate, comparing->candidate, base)
                                               : 0;
     char count[64];
-    if (presence == PRESENT_IN_PAIRS) launches = base->count;
+    if (presence == PRESENT_IN_PAIRS) launches = candidate->count + lost;
     snprintf(count, sizeof count, "%d of %d launches", lost, launches);
     if (lost > 0) return set(row, VERDICT_MISSING, "the candidate does not have it in ", count);
     lost = presence == PRESENT_IN_PAIRS ? lost_rounds(base, candidate) : 0;
@@ -130,6 +145,27 @@ static enum verdict of_lost(struct comparison_row *row, const struct comparing *
 static bool is_same(double a, double b)
 {
     return a == b || (isnan(a) && isnan(b));
+}
+
+/* A case that the candidate makes another one, in any launch, cannot be compared by its doing.
+ * VERDICTS: it is the same. */
+static enum verdict of_redefined(struct comparison_row *row, const struct side_figures *base,
+                                 const struct side_figures *candidate)
+{
+    const struct timing *b = &base->rows[0];
+    for (int i = 0; i < candidate->count; i++) {
+        const struct timing *c = &candidate->rows[i];
+        bool same_work = is_same(b->bytes, c->bytes) && is_same(b->ops, c->ops);
+        if (same_work && strcmp(b->input, c->input) == 0) continue;
+        row->tags |= TAG_REDEFINED;
+        if (same_work) return set(row, VERDICT_INCOMPARABLE, "", "its input is another file");
+        snprintf(row->reason, sizeof row->reason,
+                 "the definition of its work differs (%.15g bytes, %.15g operations; now %.15g, "
+                 "%.15g)",
+                 b->bytes, b->ops, c->bytes, c->ops);
+        return VERDICT_INCOMPARABLE;
+    }
+    return VERDICTS;
 }
 
 /* The verdict if it can be decided without a ratio, else VERDICTS. */
@@ -151,16 +187,12 @@ static enum verdict without_ratio(struct comparison_row *row, const struct compa
         return set(row, VERDICT_INCOMPARABLE,
                    "the base has no time: ", status_name((enum case_status)failed->status));
     if ((verdict = of_lost(row, comparing, base, candidate)) != VERDICTS) return verdict;
+    if ((verdict = of_redefined(row, base, candidate)) != VERDICTS) return verdict;
     if (mostly_unstable(base) || mostly_unstable(candidate)) {
         bool is_base = mostly_unstable(base);
         return set(row, VERDICT_UNSTABLE, is_base ? "the base: " : "the candidate: ",
                    first_with(is_base ? base : candidate, STATUS_UNSTABLE)->reason);
     }
-    if (!is_same(base->rows[0].bytes, candidate->rows[0].bytes) ||
-        !is_same(base->rows[0].ops, candidate->rows[0].ops))
-        return set(row, VERDICT_INCOMPARABLE, "", "the definition of its work differs");
-    if (strcmp(base->rows[0].input, candidate->rows[0].input) != 0)
-        return set(row, VERDICT_INCOMPARABLE, "", "its input is another file");
     if (comparing->difference[0] && !comparing->options->across) {
         row->tags |= comparing->key_tags;
         return set(row, VERDICT_INCOMPARABLE, "", comparing->difference);
@@ -341,28 +373,60 @@ static bool clock_is_steady(const struct comparing *comparing, const struct side
     return most > 0 && most <= least * (1 + STEADY_CLOCK);
 }
 
-/* The command line's threshold, else the suite's, else the default by the clock. */
-static double threshold_of(const struct comparing *comparing, const struct side_figures *base,
+/* What the suite of a side says: the strictest of its launches, `otherwise` where one says nothing
+ * or what no suite may say. */
+static double threshold_of_side(const struct side_figures *side, double otherwise)
+{
+    double strictest = INFINITY;
+    for (int i = 0; i < side->count; i++) {
+        double threshold = side->rows[i].threshold;
+        bool is_said = threshold > 0 && threshold <= SUITE_MOST_THRESHOLD_PCT / 100.0;
+        strictest = fmin(strictest, is_said ? threshold : otherwise);
+    }
+    return side->count ? strictest : otherwise;
+}
+
+/* The command line's threshold, else the suites', else the default by the clock. Of two suites the
+ * stricter counts: a candidate may not loosen what it is judged by. */
+static double threshold_of(struct comparing *comparing, const struct side_figures *base,
                            const struct side_figures *candidate)
 {
     if (comparing->options->threshold > 0) return comparing->options->threshold;
-    if (candidate->count > 0 && candidate->rows[0].threshold > 0)
-        return candidate->rows[0].threshold;
-    return clock_is_steady(comparing, base, candidate) ? COMPARE_STEADY_THRESHOLD
-                                                       : COMPARE_LOOSE_THRESHOLD;
+    double otherwise = clock_is_steady(comparing, base, candidate) ? COMPARE_STEADY_THRESHOLD
+                                                                   : COMPARE_LOOSE_THRESHOLD;
+    double of_base = threshold_of_side(base, otherwise);
+    double of_candidate = threshold_of_side(candidate, otherwise);
+    double stricter = fmin(of_base, of_candidate);
+    if (base->count && of_candidate > of_base)
+        comparing->laxest_refused = fmax(comparing->laxest_refused, of_candidate);
+    if (stricter > COMPARE_LOOSE_THRESHOLD)
+        comparing->laxest_taken = fmax(comparing->laxest_taken, stricter);
+    return stricter;
+}
+
+static struct comparison_row *add_row(struct comparison *comparison, const struct case_id *id)
+{
+    struct comparison_row *row = &comparison->rows[comparison->count++];
+    row->id = *id;
+    row->ratio = (struct interval){NAN, NAN, NAN};
+    row->base_ns = row->candidate_ns = row->threshold = row->floor = NAN;
+    row->noise = row->mde = row->fence = row->p_slower = row->p_faster = NAN;
+    return row;
+}
+
+void compare_lost_case(struct comparing *comparing, const struct case_id *id)
+{
+    struct comparison_row *row = add_row(comparing->comparison, id);
+    row->verdict = set(row, VERDICT_MISSING, "", "the suite has it, and neither side measured it");
 }
 
 int compare_case(struct comparing *comparing, struct side_figures *base,
                  struct side_figures *candidate)
 {
-    struct comparison *comparison = comparing->comparison;
-    struct comparison_row *row = &comparison->rows[comparison->count];
     struct interval change;
     if (is_skipped(base) && is_skipped(candidate)) return 0; /* neither side measured it */
-    comparison->count++;
-    row->id = base->count ? base->rows[0].id : candidate->rows[0].id;
-    row->ratio = (struct interval){NAN, NAN, NAN};
-    row->noise = row->mde = row->fence = row->p_slower = row->p_faster = NAN;
+    struct comparison_row *row =
+        add_row(comparing->comparison, base->count ? &base->rows[0].id : &candidate->rows[0].id);
     row->floor = row->threshold = threshold_of(comparing, base, candidate);
     side_read(base, comparing, comparing->base, comparing->logs[0]);
     side_read(candidate, comparing, comparing->candidate, comparing->logs[1]);

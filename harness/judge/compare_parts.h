@@ -20,8 +20,13 @@ struct comparing {
     double *scratch;
     char difference[ASSAY_MAX_REASON]; /* between the comparability of the sides */
     unsigned key_tags;
+    double
+        laxest_refused;  /* threshold of the candidate's suite, above that of the base's; 0 none */
+    double laxest_taken; /* threshold of suites, above the default; 0 none */
 };
 
+/* Add the row of a case that neither side has, although its suite names it. */
+void compare_lost_case(struct comparing *comparing, const struct case_id *id);
 /* Judge one case; a row is added unless both sides skipped it. -1 with assay_error. */
 int compare_case(struct comparing *comparing, struct side_figures *base,
                  struct side_figures *candidate);

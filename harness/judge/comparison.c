@@ -110,18 +110,25 @@ bool comparison_has_common_case(const struct comparison *comparison)
     return false;
 }
 
+static void tally_row(struct verdict_tally *tally, const struct comparison_row *row)
+{
+    bool acknowledged = row->tags & TAG_ACK;
+    bool blocks = !acknowledged;
+    if (row->verdict == VERDICT_SUSPECT && (row->tags & TAG_FASTER)) blocks = false;
+    tally->counts[row->verdict]++;
+    tally->blocking[row->verdict] += blocks;
+    tally->redefined += (row->tags & TAG_REDEFINED) && blocks;
+    if (row->verdict == VERDICT_NEW) return;
+    tally->cases++;
+    tally->judged += verdict_is_judged(row->verdict) || acknowledged;
+}
+
 int comparison_finish(struct comparison *comparison, unsigned fail_on)
 {
-    int blocking[VERDICTS] = {0};
-    memset(comparison->counts, 0, sizeof comparison->counts);
-    for (int i = 0; i < comparison->count; i++) {
-        const struct comparison_row *row = &comparison->rows[i];
-        comparison->counts[row->verdict]++;
-        bool blocks = !(row->tags & TAG_ACK);
-        if (row->verdict == VERDICT_SUSPECT && (row->tags & TAG_FASTER)) blocks = false;
-        blocking[row->verdict] += blocks;
-    }
-    comparison->exit = verdict_exit(blocking, comparison->counts, fail_on);
+    comparison->tally = (struct verdict_tally){.least_judged = comparison->tally.least_judged};
+    for (int i = 0; i < comparison->count; i++)
+        tally_row(&comparison->tally, &comparison->rows[i]);
+    comparison->exit = verdict_exit(&comparison->tally, fail_on);
     size_t count = (size_t)comparison->count;
     if (count) qsort(comparison->rows, count, sizeof *comparison->rows, by_variant);
     mark_places(comparison->rows, comparison->count);

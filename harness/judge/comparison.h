@@ -62,7 +62,7 @@ struct comparison_family {
     int cases;
 };
 
-enum { COMPARISON_NOTES = 12, COMPARISON_NOTE = 400 };
+enum { COMPARISON_NOTES = 16, COMPARISON_NOTE = 400 };
 
 struct comparison {
     const char *mode;   /* "compare", "paired", "stored" */
@@ -77,7 +77,7 @@ struct comparison {
     char note[COMPARISON_NOTES][COMPARISON_NOTE]; /* sentences that every format shows */
     int note_count;
     char difference[ASSAY_MAX_REASON]; /* in the comparability of the sides; "" none */
-    int counts[VERDICTS];
+    struct verdict_tally tally;        /* least_judged is given, the rest found */
     int exit;
 };
 

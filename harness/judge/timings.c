@@ -30,6 +30,12 @@ int timing_order(const void *a, const void *b)
     return order ? order : (x->launch > y->launch) - (x->launch < y->launch);
 }
 
+int lost_case_order(const void *a, const void *b)
+{
+    const struct lost_case *x = a, *y = b;
+    return case_id_order(&x->id, &y->id);
+}
+
 static int id_order(const void *id, const void *element)
 {
     return case_id_order(id, element);
@@ -46,6 +52,11 @@ const void *case_first(const struct case_id *id, const void *array, int count, s
 const struct timing *timings_first(const struct timings *timings, const struct case_id *id)
 {
     return case_first(id, timings->rows, timings->count, sizeof *timings->rows);
+}
+
+const struct lost_case *timings_first_lost(const struct timings *timings, const struct case_id *id)
+{
+    return case_first(id, timings->lost, timings->lost_count, sizeof *timings->lost);
 }
 
 double timing_metric(const struct timings *timings, const struct timing *row, bool speedup)
@@ -67,7 +78,10 @@ int timings_append(struct timings *pool, struct timings *more)
     if (launch) pool->run.launches = launch;
     struct timing *row = realloc(pool->rows, (rows + 1) * sizeof *row);
     if (row) pool->rows = row;
-    if (!launch || !row) return assay_error("out of memory for the times of a launch");
+    struct lost_case *lost =
+        realloc(pool->lost, (size_t)(pool->lost_count + more->lost_count + 1) * sizeof *lost);
+    if (lost) pool->lost = lost;
+    if (!launch || !row || !lost) return assay_error("out of memory for the times of a launch");
     if (pool->run.launch_count == 0) { /* the pool describes itself by its first run */
         pool->run.run = more->run.run;
         pool->run.suite_text = more->run.suite_text;
@@ -81,11 +95,17 @@ int timings_append(struct timings *pool, struct timings *more)
         pool->rows[pool->count + i] = more->rows[i];
         pool->rows[pool->count + i].launch += pool->run.launch_count;
     }
+    for (int i = 0; i < more->lost_count; i++) {
+        lost[pool->lost_count + i] = more->lost[i];
+        lost[pool->lost_count + i].launch += pool->run.launch_count;
+    }
     for (int i = 0; i < more->run.launch_count; i++)
         pool->run.launches[pool->run.launch_count + i] = more->run.launches[i];
     pool->count += more->count;
     pool->run.launch_count += more->run.launch_count;
+    pool->lost_count += more->lost_count;
     qsort(pool->rows, (size_t)pool->count, sizeof *pool->rows, timing_order);
+    qsort(pool->lost, (size_t)pool->lost_count, sizeof *pool->lost, lost_case_order);
     return 0;
 }
 
@@ -93,5 +113,6 @@ void timings_release(struct timings *timings)
 {
     stored_run_release(&timings->run);
     free(timings->rows);
+    free(timings->lost);
     memset(timings, 0, sizeof *timings);
 }

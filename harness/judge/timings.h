@@ -23,10 +23,18 @@ struct timing {
     char input[16];
 };
 
+/* A case that the plan of a launch named, and that left no row there. */
+struct lost_case {
+    struct case_id id;
+    int launch; /* index into timings.run.launches */
+};
+
 struct timings {
     struct stored_run run; /* without cases */
     struct timing *rows;   /* in the order of timing_order */
     int count;
+    struct lost_case *lost; /* in the order of case_id_order */
+    int lost_count;
 };
 
 void timings_release(struct timings *timings);
@@ -36,6 +44,9 @@ int timings_append(struct timings *pool, struct timings *more);
 
 /* The first row of a case; the rows of its other launches follow. NULL: none. */
 const struct timing *timings_first(const struct timings *timings, const struct case_id *id);
+
+/* The same of its losses. */
+const struct lost_case *timings_first_lost(const struct timings *timings, const struct case_id *id);
 
 /* The time in ns, or with `speedup` its ratio to the time of the group's baseline in the same
  * launch; NAN if there is none. `row` is one of timings->rows. */
@@ -49,5 +60,7 @@ int case_id_order(const struct case_id *a, const struct case_id *b);
 const void *case_first(const struct case_id *id, const void *array, int count, size_t size);
 /* The same, then by launch; for qsort. */
 int timing_order(const void *a, const void *b);
+/* Order of losses, by case; for qsort. */
+int lost_case_order(const void *a, const void *b);
 /* Whether two cases belong to the same group. */
 bool case_id_same_group(const struct case_id *a, const struct case_id *b);

@@ -1,3 +1,4 @@
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -21,7 +22,7 @@ static const char *const names[VERDICTS] = {
 };
 
 static const char *const tag_names[TAGS] = {"CLOCK",  "THROTTLE", "BIMODAL", "SAME-CODE",
-                                            "DRIVER", "ACK",      "FASTER"};
+                                            "DRIVER", "ACK",      "FASTER",  "REDEFINED"};
 
 const char *verdict_name(enum verdict verdict)
 {
@@ -51,17 +52,37 @@ void tags_text(unsigned tags, char *out, int size)
 static const enum verdict measured[] = {VERDICT_REGRESSED,    VERDICT_SUSPECT,  VERDICT_UNSTABLE,
                                         VERDICT_INCONCLUSIVE, VERDICT_IMPROVED, VERDICT_PASS};
 
-int verdict_exit(const int blocking[VERDICTS], const int counts[VERDICTS], unsigned fail_on)
+bool verdict_is_judged(enum verdict verdict)
 {
-    int compared = 0, common = 0;
+    return verdict == VERDICT_PASS || verdict == VERDICT_IMPROVED || verdict == VERDICT_REGRESSED ||
+           verdict == VERDICT_SUSPECT;
+}
+
+bool verdict_nothing_compared(const struct verdict_tally *tally)
+{
+    int compared = 0;
+    for (size_t i = 0; i < sizeof measured / sizeof measured[0]; i++)
+        compared += tally->counts[measured[i]];
+    return compared == 0;
+}
+
+bool verdict_too_few_judged(const struct verdict_tally *tally)
+{
+    if (isnan(tally->least_judged)) return false;
+    return tally->judged == 0 || tally->judged < tally->least_judged * tally->cases;
+}
+
+int verdict_exit(const struct verdict_tally *tally, unsigned fail_on)
+{
+    const int *counts = tally->counts, *blocking = tally->blocking;
+    int common = 0;
     for (int i = 0; i < VERDICTS; i++)
         if (i != VERDICT_NEW && i != VERDICT_MISSING) common += counts[i];
     if (common == 0) return EXIT_NOTHING;
-    for (size_t i = 0; i < sizeof measured / sizeof measured[0]; i++)
-        compared += counts[measured[i]];
     if (blocking[VERDICT_ERROR] || blocking[VERDICT_MISSING]) return EXIT_LOST;
     if (blocking[VERDICT_REGRESSED]) return EXIT_REGRESSED;
-    if (compared == 0) return EXIT_NOTHING;
+    if (verdict_nothing_compared(tally) || verdict_too_few_judged(tally)) return EXIT_NOTHING;
+    if (tally->redefined > 0 && !isnan(tally->least_judged)) return EXIT_NOTHING;
     for (int i = 0; i < VERDICTS; i++)
         if ((fail_on >> i & 1) && blocking[i]) return EXIT_UNDECIDED;
     return EXIT_FINE;

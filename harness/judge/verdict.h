@@ -23,14 +23,15 @@ enum verdict {
 
 /* Likely causes, one bit each. */
 enum verdict_tag {
-    TAG_CLOCK = 1,     /* the time differs, but the cycles do not */
-    TAG_THROTTLE = 2,  /* the device reported a slow-down */
-    TAG_BIMODAL = 4,   /* launches fall into two groups */
-    TAG_SAME_CODE = 8, /* both sides ran identical machine code */
-    TAG_DRIVER = 16,   /* the sides had different drivers */
-    TAG_ACK = 32,      /* acknowledged: reported, but no reason to fail */
-    TAG_FASTER = 64,   /* for SUSPECT: it looks faster */
-    TAGS = 7,
+    TAG_CLOCK = 1,       /* the time differs, but the cycles do not */
+    TAG_THROTTLE = 2,    /* the device reported a slow-down */
+    TAG_BIMODAL = 4,     /* launches fall into two groups */
+    TAG_SAME_CODE = 8,   /* both sides ran identical machine code */
+    TAG_DRIVER = 16,     /* the sides had different drivers */
+    TAG_ACK = 32,        /* acknowledged: reported, but no reason to fail */
+    TAG_FASTER = 64,     /* for SUSPECT: it looks faster */
+    TAG_REDEFINED = 128, /* for INCOMPARABLE: the candidate states other work or another input */
+    TAGS = 8,
 };
 
 const char *verdict_name(enum verdict verdict);
@@ -40,11 +41,28 @@ const char *tag_name(int bit);       /* name of tag 1 << bit, bit < TAGS */
 /* "CLOCK BIMODAL"; "" for none. */
 void tags_text(unsigned tags, char *out, int size);
 
-/* The exit code. `counts` counts all verdicts, `blocking` those that are not acknowledged;
- * fail_on is a set of bits 1 << verdict. Precedence 5, 1, 4, 3, 0: a lost case or a
- * regression is reported even if others could not be compared, and comparing nothing is
- * never success. Sides without a common case give 4. */
-int verdict_exit(const int blocking[VERDICTS], const int counts[VERDICTS], unsigned fail_on);
+/* Whether the verdict says what became of the case, rather than why that is not known. */
+bool verdict_is_judged(enum verdict verdict);
+
+/* What a comparison came to. */
+struct verdict_tally {
+    int counts[VERDICTS];   /* all */
+    int blocking[VERDICTS]; /* those that are not acknowledged */
+    int redefined;          /* with TAG_REDEFINED, and not acknowledged */
+    int judged, cases;      /* cases: all but NEW. Acknowledged ones count as judged */
+    double least_judged;    /* the share of them that a gate wants; NAN: it is none */
+};
+
+/* Whether no case has a time on both sides. */
+bool verdict_nothing_compared(const struct verdict_tally *tally);
+/* Whether too little was judged: none, or a smaller share than is wanted. */
+bool verdict_too_few_judged(const struct verdict_tally *tally);
+
+/* The exit code; fail_on is a set of bits 1 << verdict. Precedence 5, 1, 4, 3, 0: a lost case or
+ * a regression is reported even if others could not be compared, and comparing nothing is
+ * never success; nor is a gate one that judged too few cases, or whose candidate redefined one.
+ * Sides without a common case give 4. */
+int verdict_exit(const struct verdict_tally *tally, unsigned fail_on);
 
 /* Parse "REGRESSED,INCONCLUSIVE" into bits; "any" is all but PASS, IMPROVED and NEW. -1
  * with assay_error. */

@@ -6,12 +6,6 @@
 #include "device/profile.h"
 #include "measure/wire.h"
 
-struct header {
-    uint32_t type;
-    uint32_t unused;
-    uint64_t bytes;
-};
-
 enum { WIRE_MAX_BYTES = 1 << 30 };
 
 const char *step_name(enum board_step step)
@@ -47,42 +41,70 @@ static int send_all(int fd, const void *data, size_t bytes)
     return 0;
 }
 
-static int receive_all(int fd, void *data, size_t bytes)
-{
-    char *at = data;
-    while (bytes > 0) {
-        ssize_t got = recv(fd, at, bytes, 0);
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) return assay_error("the other end of the worker's socket is gone");
-        at += got;
-        bytes -= (size_t)got;
-    }
-    return 0;
-}
-
 int wire_send(int fd, enum wire_type type, const void *data, size_t bytes)
 {
-    struct header header = {.type = (uint32_t)type, .bytes = bytes};
+    struct wire_header header = {.type = (uint32_t)type, .bytes = bytes};
     if (send_all(fd, &header, sizeof header) < 0) return -1;
     return bytes > 0 ? send_all(fd, data, bytes) : 0;
 }
 
+/* The header is complete: make room for what it announces. */
+static int begin_body(struct wire_inbox *inbox)
+{
+    if (inbox->header.bytes > WIRE_MAX_BYTES)
+        return assay_error("a malformed message from the worker");
+    inbox->body = malloc(inbox->header.bytes + 1);
+    if (inbox->body == NULL) return assay_error("out of memory for a message of the worker");
+    inbox->body[inbox->header.bytes] = '\0'; /* so that a text is a string */
+    return 0;
+}
+
+/* Where the next bytes go, and how many are missing there; 0: the message is complete. */
+static size_t missing(struct wire_inbox *inbox, char **at)
+{
+    size_t head = sizeof inbox->header;
+    bool in_head = inbox->got < head;
+    *at = in_head ? (char *)&inbox->header + inbox->got : inbox->body + (inbox->got - head);
+    return (in_head ? head : head + inbox->header.bytes) - inbox->got;
+}
+
+static enum wire_arrival gone(void)
+{
+    assay_error("the other end of the worker's socket is gone");
+    return WIRE_GONE;
+}
+
+enum wire_arrival wire_receive_some(int fd, struct wire_inbox *inbox, int flags)
+{
+    char *at;
+    for (size_t left; (left = missing(inbox, &at)) > 0;) {
+        ssize_t got = recv(fd, at, left, flags);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return WIRE_PART;
+        if (got <= 0) return gone();
+        inbox->got += (size_t)got;
+        if (inbox->got == sizeof inbox->header && begin_body(inbox) < 0) return WIRE_MALFORMED;
+    }
+    return WIRE_WHOLE;
+}
+
+void wire_inbox_take(struct wire_inbox *inbox, enum wire_type *type, void **data, size_t *bytes)
+{
+    *type = (enum wire_type)inbox->header.type;
+    *data = inbox->body;
+    *bytes = inbox->header.bytes;
+    *inbox = (struct wire_inbox){0};
+}
+
 int wire_receive(int fd, enum wire_type *type, void **data, size_t *bytes)
 {
-    struct header header;
+    struct wire_inbox inbox = {0};
     *data = NULL;
-    if (receive_all(fd, &header, sizeof header) < 0) return -1;
-    if (header.bytes > WIRE_MAX_BYTES) return assay_error("a malformed message from the worker");
-    void *body = malloc(header.bytes + 1);
-    if (body == NULL) return assay_error("out of memory for a message of the worker");
-    if (receive_all(fd, body, header.bytes) < 0) {
-        free(body);
+    if (wire_receive_some(fd, &inbox, 0) != WIRE_WHOLE) {
+        free(inbox.body);
         return -1;
     }
-    ((char *)body)[header.bytes] = '\0'; /* so that a text is a string */
-    *type = (enum wire_type)header.type;
-    *data = body;
-    *bytes = header.bytes;
+    wire_inbox_take(&inbox, type, data, bytes);
     return 0;
 }
 
@@ -117,7 +139,7 @@ int wire_send_case(int fd, const struct wire_case *message)
     struct wire_case copy = *message;
     struct series series[SERIES];
     list_series(&copy, series);
-    struct header header = {.type = WIRE_CASE, .bytes = sizeof copy};
+    struct wire_header header = {.type = WIRE_CASE, .bytes = sizeof copy};
     for (int i = 0; i < SERIES; i++)
         if (*series[i].array) header.bytes += series[i].element_bytes * (size_t)series[i].count;
 

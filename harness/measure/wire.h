@@ -82,7 +82,34 @@ void board_announce(struct board *board, int variant, enum board_step step);
 int wire_send(int fd, enum wire_type type, const void *data, size_t bytes);
 int wire_send_case(int fd, const struct wire_case *message);
 
-/* Receive the next message; free(*data). -1 when the other end is gone or memory is short. */
+struct wire_header {
+    uint32_t type;
+    uint32_t unused;
+    uint64_t bytes;
+};
+
+/* A message as far as it has arrived; all zero before. The owner frees `body`. */
+struct wire_inbox {
+    struct wire_header header;
+    char *body; /* header.bytes and an end, once the header is there */
+    size_t got; /* bytes, header included */
+};
+
+enum wire_arrival {
+    WIRE_WHOLE,
+    WIRE_PART,      /* what there was is taken; more is to come */
+    WIRE_GONE,      /* assay_error: the other end is gone */
+    WIRE_MALFORMED, /* assay_error: no header of a message, or no memory for it */
+};
+
+/* Take what has arrived, up to the end of a message. With the flag MSG_DONTWAIT of recv(2) it
+ * never waits. */
+enum wire_arrival wire_receive_some(int fd, struct wire_inbox *inbox, int flags);
+
+/* Take the whole message out of the inbox; free(*data). */
+void wire_inbox_take(struct wire_inbox *inbox, enum wire_type *type, void **data, size_t *bytes);
+
+/* Wait for the next message; free(*data). -1 when the other end is gone or memory is short. */
 int wire_receive(int fd, enum wire_type *type, void **data, size_t *bytes);
 
 /* Unpack a WIRE_CASE message and allocate its samples and its profile; -1 when it is malformed. */

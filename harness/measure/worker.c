@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -24,11 +23,10 @@ struct worker {
 
 /* ----------------------------------------------------------- the process -- */
 
-/* A worker dies with its parent, leaves the signals that end a run to the parent, and dumps
- * no core. */
+/* A worker dies with its parent (base/process.h), leaves the signals that end a run to the parent,
+ * and dumps no core. */
 static void settle_process(void)
 {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
     signal(SIGINT, SIG_IGN);
     signal(SIGTERM, SIG_IGN);
     signal(SIGHUP, SIG_IGN);
@@ -87,11 +85,14 @@ static int send_state(struct worker *worker)
     return wire_send(worker->socket, WIRE_STATE, &state, sizeof state);
 }
 
+/* Of one operation; a group has some of them. */
+enum { MOST_VARIANTS = 1024 };
+
 static const struct assay_variant *find_variant(const char *operation, const char *name,
                                                 enum assay_place place)
 {
-    const struct assay_variant *list[PLAN_MAX_VARIANTS];
-    int count = registry_variants(operation, list, PLAN_MAX_VARIANTS);
+    const struct assay_variant *list[MOST_VARIANTS];
+    int count = registry_variants(operation, list, MOST_VARIANTS);
     for (int i = 0; i < count; i++)
         if (list[i]->place == place && strcmp(list[i]->name, name) == 0) return list[i];
     return NULL;

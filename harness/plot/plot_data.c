@@ -8,7 +8,9 @@
  * no escape for them, so they are replaced by similar characters. */
 void plot_text(FILE *out, const char *text)
 {
-    if (*text == '#') fputs("\xef\xbc\x83", out), text++; /* U+FF03 */
+    /* A field of blanks alone is missing to it, and the column then no text. */
+    if (!text[strspn(text, " \t\r\n\v\f")]) text = "\xe2\x90\xa3"; /* U+2423 */
+    if (*text == '#') fputs("\xef\xbc\x83", out), text++;          /* U+FF03 */
     while (*text) {
         int length = text_utf8_length(text);
         if (*text == '"')

@@ -76,7 +76,7 @@ void plot_size_rows(struct plot *plot, int rows);
 /* ------------------------------------------------------------------- lines -- */
 
 /* Write one field, safe for gnuplot: it cannot contain a tab, line end or quote, start a
- * comment or break a label. Invalid UTF-8 becomes "?". */
+ * comment, break a label or be blank. Invalid UTF-8 becomes "?". */
 void plot_text(FILE *out, const char *text);
 
 /* One line: a text, formatted fields (separated by tabs), a text; any but one may be NULL. */

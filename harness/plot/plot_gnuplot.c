@@ -9,6 +9,7 @@
 
 #include "base/datadir.h"
 #include "base/out_file.h"
+#include "base/temp_folder.h"
 #include "plot/plot_gnuplot.h"
 
 extern char **environ;
@@ -38,70 +39,49 @@ static int beside(char out[PATH_MAX], const char *output, const char *ending)
     return length < PATH_MAX ? 0 : assay_error("the name of the output is too long");
 }
 
-/* The temporary name of the picture, as gnuplot may fail after writing part of it. */
-static int partial_name(char out[PATH_MAX], const char *output)
-{
-    char ending[32];
-    snprintf(ending, sizeof ending, ".partial-%ld%s", (long)getpid(), known_ending(output));
-    return beside(out, output, ending);
-}
-
 int gnuplot_output_check(const char *output)
 {
-    char partial[PATH_MAX];
+    struct out_file file;
     if (is_terminal(output)) return 0;
     if (!known_ending(output))
         return assay_error("'%s' should end in .svg, .png or .pdf, or be - for the terminal",
                            output);
-    if (partial_name(partial, output)) return -1;
-    FILE *out = fopen(partial, "w");
-    if (!out) return assay_error("cannot write %s: %s", output, strerror(errno));
-    fclose(out);
-    unlink(partial);
+    if (out_file_replace(&file, output)) return -1;
+    out_file_close(&file, -1);
     return 0;
 }
 
 /* ------------------------------------------------------------------- files -- */
 
 struct files {
-    char folder[256]; /* temporary; "" when the files are kept */
+    struct temp_folder folder; /* of this process alone */
     char data[PATH_MAX], script[PATH_MAX];
-    char picture[PATH_MAX]; /* gnuplot's output; "-" the terminal */
+    char picture[PATH_MAX]; /* gnuplot's output, in the folder; "-" the terminal */
     char frames[PATH_MAX];  /* to which it writes the positions of its axes; "" not wanted */
 };
 
-/* Name the data and the script: beside the output, or in a new temporary folder. */
+/* Name the data and the script: beside the output, or in a new temporary folder, where gnuplot's
+ * own files are in any case. */
 static int files_choose(struct files *files, const struct plot_request *request)
 {
-    const char *tmp = getenv("TMPDIR"), *name = request->output;
-    char hidden[300];
+    const char *name = request->output;
+    char hidden[PATH_MAX];
     *files = (struct files){.picture = "-"};
-    if (!is_terminal(name) && partial_name(files->picture, name)) return -1;
     if (request->keep_script && is_terminal(name))
         return assay_error("--keep-script wants a file to put them beside: -o FILE.svg");
-    if (!request->keep_script) {
-        snprintf(files->folder, sizeof files->folder, "%s/assay-plot-XXXXXX",
-                 tmp && tmp[0] ? tmp : "/tmp");
-        if (!mkdtemp(files->folder)) {
-            assay_error("cannot make the folder %s: %s", files->folder, strerror(errno));
-            files->folder[0] = '\0';
-            return -1;
-        }
-        snprintf(hidden, sizeof hidden, "%s/plot.svg", files->folder);
-        name = hidden;
-        if (request->places && beside(files->frames, name, ".frames")) return -1;
-    }
+    if (temp_folder_make(&files->folder, "plot")) return -1;
+    if (snprintf(hidden, sizeof hidden, "%s/plot%s", files->folder.path,
+                 is_terminal(name) ? ".svg" : known_ending(name)) >= PATH_MAX)
+        return assay_error("%s: the path is too long", files->folder.path);
+    if (!is_terminal(name)) snprintf(files->picture, sizeof files->picture, "%s", hidden);
+    if (request->places && beside(files->frames, hidden, ".frames")) return -1;
+    if (!request->keep_script) name = hidden;
     return beside(files->data, name, ".tsv") || beside(files->script, name, ".gp") ? -1 : 0;
 }
 
-static void files_remove(const struct files *files)
+static void files_remove(struct files *files)
 {
-    if (!is_terminal(files->picture)) unlink(files->picture);
-    if (!files->folder[0]) return;
-    unlink(files->data);
-    unlink(files->script);
-    if (files->frames[0]) unlink(files->frames);
-    rmdir(files->folder);
+    temp_folder_remove(&files->folder);
 }
 
 /* Append a script to `out`, with style.gp inserted where it is loaded, so that a kept script
@@ -135,8 +115,30 @@ static int file_write(const char *path, int (*write)(FILE *out, struct plot *plo
                       struct plot *plot)
 {
     struct out_file file;
-    if (out_file_open(&file, path)) return -1;
+    if (out_file_replace(&file, path)) return -1;
     return out_file_close(&file, write(file.stream, plot));
+}
+
+static int picture_copy(FILE *out, const char *from)
+{
+    char bytes[1 << 14];
+    size_t count;
+    FILE *in = fopen(from, "rb");
+    if (!in) return assay_error("cannot read %s: %s", from, strerror(errno));
+    while ((count = fread(bytes, 1, sizeof bytes, in)) > 0)
+        if (fwrite(bytes, 1, count, out) != count) break;
+    int failed = ferror(in) ? assay_error("cannot read %s: %s", from, strerror(errno)) : 0;
+    fclose(in);
+    return failed; /* that of the output is seen when it is closed */
+}
+
+/* gnuplot may fail after a part of the picture, and would write through a link. */
+static int picture_place(const struct files *files, const char *output)
+{
+    struct out_file file;
+    if (is_terminal(output)) return 0;
+    if (out_file_replace(&file, output)) return -1;
+    return out_file_close(&file, picture_copy(file.stream, files->picture));
 }
 
 /* ----------------------------------------------------------------- running -- */
@@ -213,8 +215,7 @@ int gnuplot_draw(struct plot *plot)
     if (!failed) failed = file_write(files.script, script_write, plot);
     if (!failed) failed = gnuplot(&files, request->columns);
     if (!failed && files.frames[0]) failed = plot_places_read(request->places, files.frames);
-    if (!failed && !is_terminal(request->output) && rename(files.picture, request->output))
-        failed = assay_error("cannot write %s: %s", request->output, strerror(errno));
+    if (!failed) failed = picture_place(&files, request->output);
     files_remove(&files);
     return failed;
 }

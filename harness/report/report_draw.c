@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/temp_folder.h"
 #include "base/text.h"
 #include "plot/plot.h"
 #include "report/report.h"
@@ -166,15 +167,12 @@ static void draw_all(struct report *report, const char *folder, struct chosen *o
 
 void report_draw(struct report *report)
 {
-    char folder[256];
-    const char *tmp = getenv("TMPDIR");
+    struct temp_folder folder;
     struct chosen *operations = calloc((size_t)report->view->count + 1, sizeof *operations);
-    snprintf(folder, sizeof folder, "%.200s/assay-report-XXXXXX", tmp && tmp[0] ? tmp : "/tmp");
-    if (operations && mkdtemp(folder)) {
-        draw_all(report, folder, operations);
-        rmdir(folder);
+    if (operations && temp_folder_make(&folder, "report") == 0) {
+        draw_all(report, folder.path, operations);
+        temp_folder_remove(&folder);
     } else {
-        assay_error("cannot create a folder for them, %s: %s", folder, strerror(errno));
         lost(report, "all");
     }
     free(operations);

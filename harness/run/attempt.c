@@ -1,196 +1,18 @@
 /*
  * attempt.c - measures one group through a worker. A variant that crashes the worker costs
- * only its own row: the others are measured again without it, by a new worker. A worker whose
- * step takes too long is killed.
+ * only its own row: the others are measured again without it, by a new worker
+ * (watch.h watches it).
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/rng.h"
+#include "base/error.h"
 #include "case/case_name.h"
 #include "run/interrupt.h"
 #include "run/floor.h"
-#include "run/runner_state.h"
-
-enum { TICK_MS = 200 };
-
-/* The variants of a group that are still to be measured, and what the worker has sent. */
-struct attempt {
-    const struct group *group;
-    int count;
-    int index[PLAN_MAX_VARIANTS]; /* into group->variant */
-    bool received[PLAN_MAX_VARIANTS];
-    struct wire_case *cases; /* received so far; stored when the group is complete */
-};
-
-/* Why an attempt failed. */
-struct culprit {
-    int at; /* position in attempt->index; -1: the group as a whole */
-    enum case_status status;
-    char reason[ASSAY_MAX_REASON];
-};
-
-/* ------------------------------------------------------------- watching -- */
-
-static int send_group(struct runner *runner, const struct attempt *attempt)
-{
-    const struct group *group = attempt->group;
-    const struct runner_options *options = runner->options;
-    struct wire_group *message = calloc(1, sizeof *message);
-    if (message == NULL) return assay_error("out of memory for a group");
-    message->profile = options->profile;
-    message->request = (struct measure_request){
-        .shape = group->shape,
-        .temperature = group->temperature,
-        .budget_s = group->budget_s,
-        .precision_pct = group->precision_pct,
-        .energy_s = group->energy_s,
-        .seed = rng_mix(runner->launch.seed, (uint64_t)(group - runner->plan.groups)),
-        .check_only = options->check_only,
-        .launch = runner->launch.number,
-        .launch_seed = runner->launch.seed,
-        .count = attempt->count,
-    };
-    snprintf(message->operation, ASSAY_MAX_NAME, "%s", group->shape.operation->name);
-    snprintf(message->request.baseline, ASSAY_MAX_NAME, "%s", group->baseline);
-    snprintf(message->request.counters, PROFILE_MAX_LIST, "%s",
-             options->counters ? options->counters : "default");
-    for (int i = 0; i < attempt->count; i++)
-        snprintf(message->variant[i], ASSAY_MAX_NAME, "%s",
-                 group->variant[attempt->index[i]]->name);
-    int status = wire_send(runner->child.socket, WIRE_GROUP, message, sizeof *message);
-    free(message);
-    return status;
-}
-
-/* Blame the variant and step that the status board shows; `how` says what happened then. */
-static enum attempt_end blame_board(struct runner *runner, const struct attempt *attempt,
-                                    enum case_status status, const char *how,
-                                    struct culprit *culprit)
-{
-    int at = atomic_load(&runner->child.board->variant);
-    enum board_step step = (enum board_step)atomic_load(&runner->child.board->step);
-    char end[ASSAY_MAX_REASON];
-    child_reap(&runner->child, end, sizeof end);
-    culprit->at = at >= 0 && at < attempt->count ? at : -1;
-    culprit->status = status;
-    snprintf(culprit->reason, sizeof culprit->reason, "%s: %s",
-             step < STEPS ? step_name(step) : "unknown step", how ? how : end);
-    return ATTEMPT_CULPRIT;
-}
-
-static enum attempt_end blame_death(struct runner *runner, const struct attempt *attempt,
-                                    struct culprit *culprit)
-{
-    return blame_board(runner, attempt, STATUS_CRASHED, NULL, culprit);
-}
-
-/* How long a step may take. */
-static double deadline_s(const struct runner *runner, const struct group *group)
-{
-    double limit_s = runner->child.device.step_limit_s;
-    return limit_s > 0 && limit_s < group->timeout_s ? limit_s : group->timeout_s;
-}
-
-static int take_case(struct attempt *attempt, const void *data, size_t bytes)
-{
-    struct wire_case message;
-    if (wire_unpack_case(data, bytes, &message) < 0) return -1;
-    if (message.index < 0 || message.index >= attempt->count) {
-        wire_case_release(&message);
-        return assay_error("a malformed case from the worker");
-    }
-    attempt->cases[message.index] = message;
-    attempt->received[message.index] = true;
-    return 0;
-}
-
-static enum attempt_end failed(const char *why)
-{
-    assay_error("%s", why);
-    return ATTEMPT_FAILED;
-}
-
-static enum attempt_end take_broken(struct runner *runner, const struct attempt *attempt,
-                                    const void *data, size_t bytes, struct culprit *culprit)
-{
-    const struct measure_outcome *message = data;
-    if (bytes != sizeof *message || message->culprit >= attempt->count)
-        return failed("a malformed last message from the worker");
-    culprit->at = message->culprit;
-    culprit->status = STATUS_CRASHED;
-    snprintf(culprit->reason, sizeof culprit->reason, "%s", message->reason);
-    child_reap(&runner->child, NULL, 0);
-    return ATTEMPT_CULPRIT;
-}
-
-/* Read one message, which is ready. */
-static enum attempt_end read_message(struct runner *runner, struct attempt *attempt,
-                                     struct culprit *culprit)
-{
-    enum wire_type type;
-    void *data;
-    size_t bytes;
-    enum attempt_end end = ATTEMPT_GOES_ON;
-    if (wire_receive(runner->child.socket, &type, &data, &bytes) < 0)
-        return blame_death(runner, attempt, culprit);
-    if (type == WIRE_DONE)
-        end = ATTEMPT_DONE;
-    else if (type == WIRE_BROKEN)
-        end = take_broken(runner, attempt, data, bytes, culprit);
-    else if (type == WIRE_CASE)
-        end = take_case(attempt, data, bytes) < 0 ? ATTEMPT_FAILED : ATTEMPT_GOES_ON;
-    else
-        end = failed("an unexpected message from the worker");
-    free(data);
-    return end;
-}
-
-static void draw_step(struct runner *runner, const struct attempt *attempt)
-{
-    char text[2 * ASSAY_MAX_NAME];
-    int at = atomic_load(&runner->child.board->variant);
-    uint32_t step = atomic_load(&runner->child.board->step);
-    if (step >= STEPS) return;
-    snprintf(text, sizeof text, "%s%s%s",
-             at >= 0 && at < attempt->count ? attempt->group->variant[attempt->index[at]]->name
-                                            : "",
-             at >= 0 ? ": " : "", step_name((enum board_step)step));
-    progress_step(&runner->progress, text);
-}
-
-/* Have the worker measure the variants that are left, and receive its results, with a deadline
- * for every step that the status board shows. ATTEMPT_CULPRIT: *culprit says what went wrong,
- * and the worker has ended. */
-static enum attempt_end watch(struct runner *runner, struct attempt *attempt,
-                              struct culprit *culprit)
-{
-    if (send_group(runner, attempt) < 0) return blame_death(runner, attempt, culprit);
-    uint32_t sequence = 0;
-    double since_s = clock_s();
-    for (;;) {
-        enum child_wait got = child_wait(&runner->child, TICK_MS);
-        if (got == CHILD_STOPPED) return ATTEMPT_STOPPED;
-        if (got == CHILD_GONE) return blame_death(runner, attempt, culprit);
-        if (got == CHILD_MESSAGE) {
-            enum attempt_end end = read_message(runner, attempt, culprit);
-            if (end != ATTEMPT_GOES_ON) return end;
-            continue;
-        }
-        draw_step(runner, attempt);
-        uint32_t now = atomic_load(&runner->child.board->sequence);
-        if (now != sequence) {
-            sequence = now;
-            since_s = clock_s();
-        } else if (clock_s() - since_s > deadline_s(runner, attempt->group)) {
-            char how[ASSAY_MAX_REASON];
-            snprintf(how, sizeof how, "no answer within %g s", deadline_s(runner, attempt->group));
-            return blame_board(runner, attempt, STATUS_TIMEOUT, how, culprit);
-        }
-    }
-}
+#include "run/watch.h"
 
 /* --------------------------------------------------------------- storing -- */
 
@@ -212,10 +34,12 @@ static void tell(struct runner *runner, const struct case_result *result)
     progress_case(&runner->progress, name, result->status, result->reason);
 }
 
+/* Told once it is stored: what a full disk took must not look as if it were there. */
 static int keep(struct runner *runner, const struct group *group, const struct case_result *result)
 {
+    if (store_case(runner->store, runner->launch.id, group, result) < 0) return -1;
     tell(runner, result);
-    return store_case(runner->store, runner->launch.id, group, result);
+    return 0;
 }
 
 static int keep_outcome(struct runner *runner, const struct group *group, int index,
@@ -264,6 +88,16 @@ static bool wants_events(const struct runner *runner, const struct attempt *atte
     return true;
 }
 
+static void tell_all(struct runner *runner, const struct attempt *attempt)
+{
+    for (int i = 0; i < attempt->count; i++)
+        if (attempt->received[i])
+            tell(runner, &attempt->cases[i].result);
+        else
+            progress_case(&runner->progress, attempt->group->variant[attempt->index[i]]->name, -1,
+                          "the worker did not report it");
+}
+
 /* Store all results in one transaction: rows measured together share a baseline and its
  * rounds, so a resumed launch must find all of them or none. A case that the worker did not
  * report gets no row and counts as missing. */
@@ -273,19 +107,16 @@ static int keep_all(struct runner *runner, const struct attempt *attempt)
     int count = 0;
     if (reported == NULL) return assay_error("out of memory for results");
     for (int i = 0; i < attempt->count; i++) {
-        const char *name = attempt->group->variant[attempt->index[i]]->name;
         if (attempt->received[i]) {
             struct case_result *result = &attempt->cases[i].result;
-            floor_judge(&runner->ceilings, &runner->launch.device, result);
+            floor_judge(&runner->ceilings, &runner->launch.device, attempt->group, result);
             reported[count++] = *result;
-            tell(runner, result);
-        } else {
-            progress_case(&runner->progress, name, -1, "the worker did not report it");
         }
     }
     for (int i = 0; i < count; i++)
         floor_learn(&runner->ceilings, attempt->group, &reported[i]);
     int status = store_cases(runner->store, runner->launch.id, attempt->group, reported, count);
+    if (status == 0) tell_all(runner, attempt);
     free(reported);
     for (int i = 0; i < attempt->count && status == 0; i++)
         if (attempt->cases[i].profile)
@@ -318,17 +149,51 @@ static int settle_culprit(struct runner *runner, struct attempt *attempt,
     return 0;
 }
 
+/* No worker lives long enough to measure: this costs the group and not the run. */
+static enum attempt_end blame_opening(struct culprit *culprit)
+{
+    culprit->status = STATUS_CRASHED;
+    snprintf(culprit->reason, sizeof culprit->reason, "%s", assay_last_error());
+    return ATTEMPT_CULPRIT;
+}
+
+/* Measure each variant by itself until one garbles its messages: *culprit is that one, or stays
+ * as it is where none does. What is measured here is not kept, as it has no baseline beside it. */
+static enum attempt_end find_garbler(struct runner *runner, struct attempt *attempt,
+                                     struct culprit *culprit)
+{
+    for (int i = 0; i < attempt->count; i++) {
+        struct attempt one = {.group = attempt->group,
+                              .count = 1,
+                              .index = {attempt->index[i]},
+                              .cases = attempt->cases};
+        struct culprit found = {.at = -1};
+        enum attempt_end end = ensure_child(runner, wants_events(runner, &one));
+        if (end == ATTEMPT_DONE) end = watch(runner, &one, &found);
+        drop_cases(&one);
+        if (end == ATTEMPT_CULPRIT) {
+            *culprit = found;
+            culprit->at = i;
+        }
+        if (end != ATTEMPT_DONE) return end;
+    }
+    return ATTEMPT_CULPRIT;
+}
+
 /* Make attempts until every variant has an outcome. */
 static enum attempt_end measure(struct runner *runner, struct attempt *attempt)
 {
     while (attempt->count > 0) {
         struct culprit culprit = {.at = -1};
         enum attempt_end end = ensure_child(runner, wants_events(runner, attempt));
-        if (end != ATTEMPT_DONE) return end;
-        end = watch(runner, attempt, &culprit);
-        if (end == ATTEMPT_STOPPED || end == ATTEMPT_FAILED) return end;
+        if (end == ATTEMPT_FAILED && runner->child.died)
+            end = blame_opening(&culprit);
+        else if (end == ATTEMPT_DONE)
+            end = watch(runner, attempt, &culprit);
         if (end == ATTEMPT_DONE) return keep_all(runner, attempt) < 0 ? ATTEMPT_FAILED : end;
         drop_cases(attempt);
+        if (end == ATTEMPT_GARBLED) end = find_garbler(runner, attempt, &culprit);
+        if (end == ATTEMPT_STOPPED || end == ATTEMPT_FAILED) return end;
         if (settle_culprit(runner, attempt, &culprit) < 0) return ATTEMPT_FAILED;
     }
     return ATTEMPT_DONE;
@@ -371,6 +236,6 @@ enum attempt_end attempt_group(struct runner *runner, const struct group *group)
     drop_cases(&attempt);
     free(attempt.cases);
     if (runner->options->profile && end == ATTEMPT_DONE) leave_child(runner);
-    progress_group_end(&runner->progress, clock_s() - start);
+    if (end != ATTEMPT_FAILED) progress_group_end(&runner->progress, clock_s() - start);
     return end;
 }

@@ -1,8 +1,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,15 +9,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/error.h"
+#include "base/process.h"
 #include "base/text.h"
 #include "measure/worker.h"
 #include "run/child.h"
 #include "run/interrupt.h"
 
-extern char **environ;
-
-enum { QUIT_MS = 5000, OPEN_MS = 60000 };
+enum { QUIT_MS = 5000, OPEN_MS = 60000, OPEN_TRIES = 3 };
 
 static void *share_board(int *fd)
 {
@@ -28,38 +26,22 @@ static void *share_board(int *fd)
     return mmap(NULL, sizeof(struct board), PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
 }
 
-/* Start the worker with these descriptors as WORKER_SOCKET and WORKER_BOARD; 0 or an errno. */
-static int spawn(pid_t *pid, int socket, int board)
-{
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    sigset_t none;
-    char *const argv[] = {"assay", "worker", NULL};
-    if (posix_spawn_file_actions_init(&actions) != 0) return ENOMEM;
-    int error = posix_spawnattr_init(&attributes);
-    if (error == 0) {
-        sigemptyset(&none);
-        posix_spawnattr_setsigmask(&attributes, &none);
-        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-        error = posix_spawn_file_actions_adddup2(&actions, socket, WORKER_SOCKET);
-        if (error == 0) error = posix_spawn_file_actions_adddup2(&actions, board, WORKER_BOARD);
-        if (error == 0)
-            error = posix_spawn(pid, "/proc/self/exe", &actions, &attributes, argv, environ);
-        posix_spawnattr_destroy(&attributes);
-    }
-    posix_spawn_file_actions_destroy(&actions);
-    return error;
-}
-
 /* Both descriptors are first moved to higher numbers, so that dup2 overwrites neither. */
 static int spawn_worker(struct child *child, int socket, int board)
 {
-    int high_socket = fcntl(socket, F_DUPFD_CLOEXEC, WORKER_BOARD + 1);
-    int high_board = fcntl(board, F_DUPFD_CLOEXEC, WORKER_BOARD + 1);
-    int error = high_socket < 0 || high_board < 0 ? errno : 0;
-    if (error == 0) error = spawn(&child->pid, high_socket, high_board);
-    if (high_socket >= 0) close(high_socket);
-    if (high_board >= 0) close(high_board);
+    static const char *const argv[] = {"assay", "worker", NULL};
+    const struct process_file files[] = {
+        {fcntl(socket, F_DUPFD_CLOEXEC, WORKER_BOARD + 1), WORKER_SOCKET},
+        {fcntl(board, F_DUPFD_CLOEXEC, WORKER_BOARD + 1), WORKER_BOARD},
+    };
+    const struct process_start start = {.program = "/proc/self/exe",
+                                        .argv = argv,
+                                        .files = files,
+                                        .file_count = 2,
+                                        .own_group = true};
+    int error = files[0].from < 0 || files[1].from < 0 ? errno : process_start(&start, &child->pid);
+    for (int i = 0; i < 2; i++)
+        if (files[i].from >= 0) close(files[i].from);
     if (error == 0) return 0;
     child->pid = 0;
     return assay_error("starting a worker (/proc/self/exe): %s", strerror(error));
@@ -80,13 +62,35 @@ static int start_process(struct child *child)
     return status;
 }
 
+/* What there is to read, with nothing left to wait for. */
+static enum child_wait take_part(struct child *child)
+{
+    static const enum child_wait got[] = {[WIRE_WHOLE] = CHILD_MESSAGE,
+                                          [WIRE_PART] = CHILD_TICK,
+                                          [WIRE_GONE] = CHILD_GONE,
+                                          [WIRE_MALFORMED] = CHILD_GARBLED};
+    return got[wire_receive_some(child->socket, &child->inbox, MSG_DONTWAIT)];
+}
+
 enum child_wait child_wait(struct child *child, int ms)
 {
-    struct pollfd poll_for = {.fd = child->socket, .events = POLLIN};
-    int ready = interrupt_poll(&poll_for, ms);
-    if (interrupt_signal() != 0) return CHILD_STOPPED;
-    if (ready <= 0) return CHILD_TICK;
-    return poll_for.revents & POLLIN ? CHILD_MESSAGE : CHILD_GONE;
+    double until_s = clock_s() + 1e-3 * ms;
+    enum child_wait got = CHILD_TICK;
+    for (int left_ms = ms; got == CHILD_TICK && left_ms >= 0;) {
+        struct pollfd poll_for = {.fd = child->socket, .events = POLLIN};
+        int ready = interrupt_poll(&poll_for, left_ms);
+        if (interrupt_signal() != 0) return CHILD_STOPPED;
+        /* Something that it forked may hold its end of the socket. */
+        if (ready <= 0) return process_has_ended(child->pid) ? CHILD_GONE : CHILD_TICK;
+        got = take_part(child);
+        left_ms = (int)(1e3 * (until_s - clock_s()));
+    }
+    return got;
+}
+
+void child_take(struct child *child, enum wire_type *type, void **data, size_t *bytes)
+{
+    wire_inbox_take(&child->inbox, type, data, bytes);
 }
 
 void child_quit(struct child *child, struct device_state *state)
@@ -95,8 +99,8 @@ void child_quit(struct child *child, struct device_state *state)
     void *data;
     size_t bytes;
     if (child->pid > 0 && wire_send(child->socket, WIRE_QUIT, NULL, 0) == 0 &&
-        child_wait(child, QUIT_MS) == CHILD_MESSAGE &&
-        wire_receive(child->socket, &type, &data, &bytes) == 0) {
+        child_wait(child, QUIT_MS) == CHILD_MESSAGE) {
+        child_take(child, &type, &data, &bytes);
         if (state && type == WIRE_STATE && bytes == sizeof *state) memcpy(state, data, bytes);
         free(data);
     }
@@ -112,21 +116,15 @@ static void describe_end(int status, char *how, size_t size)
         snprintf(how, size, "exit status %d", WEXITSTATUS(status));
 }
 
-/* Wait for the exit status, and kill the process after a moment. The moment lets a crashing
- * process end by its own signal, and one whose socket was closed exit normally. */
+/* Wait for the exit status, and kill the process after a moment, with all that it forked. The
+ * moment lets a crashing process end by its own signal, and one whose socket was closed exit
+ * normally. */
 static int await_end(pid_t pid)
 {
     enum { CHECKS = 50, CHECK_US = 2000 };
-    int status = 0;
-    for (int i = 0; i < CHECKS; i++) {
-        if (waitpid(pid, &status, WNOHANG) != 0) return status;
-        if (interrupt_signal() != 0) break;
+    for (int i = 0; i < CHECKS && !process_has_ended(pid) && interrupt_signal() == 0; i++)
         usleep(CHECK_US);
-    }
-    kill(pid, SIGKILL);
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        ;
-    return status;
+    return process_end(pid);
 }
 
 void child_reap(struct child *child, char *how, size_t size)
@@ -134,8 +132,17 @@ void child_reap(struct child *child, char *how, size_t size)
     snprintf(how, size, "did not start");
     if (child->socket >= 0) close(child->socket);
     if (child->pid > 0) describe_end(await_end(child->pid), how, size);
+    free(child->inbox.body);
     if (child->board && child->board != MAP_FAILED) munmap(child->board, sizeof *child->board);
     *child = (struct child){.socket = -1};
+}
+
+static int died_opening(struct child *child)
+{
+    char how[ASSAY_MAX_REASON];
+    child_reap(child, how, sizeof how);
+    child->died = true;
+    return assay_error("the worker died while it opened its device: %s", how);
 }
 
 /* The answer to WIRE_OPEN: READY and STATE, or FAILED. */
@@ -149,11 +156,9 @@ static int read_answer(struct child *child)
         if (got == CHILD_STOPPED) return assay_error("interrupted");
         if (got == CHILD_TICK)
             return assay_error("the worker did not open its device within %d s", OPEN_MS / 1000);
-        if (got == CHILD_GONE || wire_receive(child->socket, &type, &data, &bytes) < 0) {
-            char how[ASSAY_MAX_REASON];
-            child_reap(child, how, sizeof how);
-            return assay_error("the worker died while it opened its device: %s", how);
-        }
+        if (got == CHILD_GARBLED) return assay_error("bad answer");
+        if (got == CHILD_GONE) return died_opening(child);
+        child_take(child, &type, &data, &bytes);
         bool ready = type == WIRE_READY && bytes == sizeof child->device;
         bool state = type == WIRE_STATE && bytes == sizeof child->state;
         if (ready) memcpy(&child->device, data, bytes);
@@ -165,19 +170,28 @@ static int read_answer(struct child *child)
     return 0;
 }
 
+static int open_once(struct child *child, const struct wire_open *open)
+{
+    *child = (struct child){.socket = -1};
+    if (start_process(child) < 0) return -1;
+    if (wire_send(child->socket, WIRE_OPEN, open, sizeof *open) < 0) return died_opening(child);
+    return read_answer(child);
+}
+
 int child_start(struct child *child, const struct device_options *options)
 {
     struct wire_open open = {.options = *options};
     *child = (struct child){.socket = -1};
     if (text_copy(open.spec, sizeof open.spec, options->spec) < 0)
         return assay_error("a device is named in at most %d characters", RESULT_MAX_SPEC - 1);
-    if (start_process(child) == 0) {
-        /* If this fails, reading the answer says why. */
-        wire_send(child->socket, WIRE_OPEN, &open, sizeof open);
-        if (read_answer(child) == 0) return 0;
+    for (int i = 0; i < OPEN_TRIES; i++) {
+        if (open_once(child, &open) == 0) return 0;
+        if (!child->died) break; /* it has said why, or nothing in time */
     }
     char why[4 * ASSAY_MAX_REASON];
+    bool died = child->died;
     snprintf(why, sizeof why, "%s", assay_last_error());
     child_reap(child, NULL, 0);
+    child->died = died;
     return assay_error("%s", why);
 }

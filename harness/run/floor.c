@@ -3,19 +3,26 @@
 
 #include "run/floor.h"
 
+/* The name of the ceiling that the cases of a group measure; NULL: none. */
+static const char *measures(const struct group *group)
+{
+    const struct assay_operation *operation = group->shape.operation;
+    return operation->ceiling ? operation->ceiling(&group->shape, group->temperature) : NULL;
+}
+
 void floor_learn(struct ceilings *ceilings, const struct group *group,
                  const struct case_result *result)
 {
-    const struct assay_operation *operation = group->shape.operation;
-    if (result->status != STATUS_OK || operation->ceiling == NULL) return;
-    const char *name = operation->ceiling(&group->shape, group->temperature);
-    if (name) ceilings_add(ceilings, name, &result->work, result->time_ns);
+    const char *name = measures(group);
+    if (name && result->status == STATUS_OK)
+        ceilings_add(ceilings, name, &result->work, result->time_ns);
 }
 
 void floor_judge(const struct ceilings *ceilings, const struct device_info *device,
-                 struct case_result *result)
+                 const struct group *group, struct case_result *result)
 {
     char name[ASSAY_MAX_NAME];
+    if (measures(group) != NULL) return;
     if (device->place != ASSAY_CUDA || device->simulated || result->status != STATUS_OK) return;
     double least_ns =
         ceiling_least_ns(ceilings, &result->work, (enum assay_temperature)result->id.temperature,

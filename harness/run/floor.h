@@ -17,6 +17,7 @@ void floor_learn(struct ceilings *ceilings, const struct group *group,
                  const struct case_result *result);
 
 /* Makes the result of a case wrong if its time is below its floor by more than the margin. Only on
- * a GPU: a host's limits depend on what else runs there. */
+ * a GPU: a host's limits depend on what else runs there. A case that measures a limit is not held
+ * against those that were measured before it. */
 void floor_judge(const struct ceilings *ceilings, const struct device_info *device,
-                 struct case_result *result);
+                 const struct group *group, struct case_result *result);

@@ -39,6 +39,7 @@ enum attempt_end {
     ATTEMPT_DONE,    /* every case has an outcome, stored */
     ATTEMPT_CULPRIT, /* a variant crashed the worker; not returned by attempt_group */
     ATTEMPT_GOES_ON, /* likewise: more messages are to come */
+    ATTEMPT_GARBLED, /* likewise: a variant sent the parent what is no message of the worker's */
     ATTEMPT_STOPPED, /* by a signal */
     ATTEMPT_FAILED,  /* assay_error says why */
 };

@@ -47,14 +47,11 @@ static void testcase(FILE *out, const struct comparison_row *row)
         xml_print(out, "><%s message=\"%s\"/></testcase>\n", element[outcome], message);
 }
 
-/* "nothing was compared: the driver differs"; false if something was. Needed because most
- * readers of JUnit show a suite of skipped tests, or of none, as passed. */
-static bool nothing_was_compared(const struct comparison *comparison, char message[WORDS_LINE])
+/* Needed because most readers of JUnit show a suite of skipped tests, or of none, as passed. */
+static bool is_unjudged(const struct comparison *comparison, char message[WORDS_LINE])
 {
-    char why[WORDS_LINE];
     if (comparison->exit != EXIT_NOTHING) return false;
-    nothing_text(comparison, why);
-    snprintf(message, WORDS_LINE, "nothing was compared: %.480s", why);
+    unjudged_text(comparison, message);
     return true;
 }
 
@@ -64,17 +61,17 @@ int comparison_junit(FILE *out, const struct comparison *comparison)
     int count[OUTCOMES] = {0};
     for (int i = 0; i < comparison->count; i++)
         count[outcome_of(&comparison->rows[i])]++;
-    bool nothing = nothing_was_compared(comparison, why);
+    bool unjudged = is_unjudged(comparison, why);
     xml_print(out,
               "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"assay %s\" "
               "tests=\"%d\" failures=\"%d\" errors=\"%d\" skipped=\"%d\">\n",
-              comparison->candidate.suite, comparison->count + nothing, count[OUTCOME_FAILURE],
-              count[OUTCOME_ERROR] + nothing, count[OUTCOME_SKIPPED]);
+              comparison->candidate.suite, comparison->count + unjudged, count[OUTCOME_FAILURE],
+              count[OUTCOME_ERROR] + unjudged, count[OUTCOME_SKIPPED]);
     for (int i = 0; i < comparison->count; i++)
         testcase(out, &comparison->rows[i]);
-    if (nothing)
+    if (unjudged)
         xml_print(out,
-                  "  <testcase classname=\"assay\" name=\"anything at all\">"
+                  "  <testcase classname=\"assay\" name=\"enough of the cases\">"
                   "<error message=\"%s\"/></testcase>\n",
                   why);
     fputs("</testsuite>\n", out);
@@ -124,9 +121,9 @@ int comparison_annotations(FILE *out, const struct comparison *comparison)
 {
     char why[WORDS_LINE];
     /* First, so that it is among those that GitHub shows. */
-    bool nothing = nothing_was_compared(comparison, why);
-    if (nothing) annotation(out, "error", "assay", why);
-    annotations_of(out, comparison, "error", true, MOST_ANNOTATIONS - nothing);
+    bool unjudged = is_unjudged(comparison, why);
+    if (unjudged) annotation(out, "error", "assay", why);
+    annotations_of(out, comparison, "error", true, MOST_ANNOTATIONS - unjudged);
     annotations_of(out, comparison, "warning", false, MOST_ANNOTATIONS);
     return ferror(out) ? assay_error("cannot write the annotations: %s", strerror(errno)) : 0;
 }

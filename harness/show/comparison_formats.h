@@ -28,8 +28,8 @@ int comparison_html(FILE *out, const struct comparison *comparison);
 /* The sides, the notes and the rows, for a page that has more (page.h). */
 void comparison_html_part(FILE *out, const struct comparison *comparison);
 /* JUnit XML: one testcase per case. REGRESSED is a failure, ERROR and MISSING are errors, an
- * undecided case is skipped with its message. If nothing could be compared, there is one more
- * error. */
+ * undecided case is skipped with its message. If too little was judged (exit code 4), there is one
+ * more error. */
 int comparison_junit(FILE *out, const struct comparison *comparison);
 /* GitHub workflow commands, worst first, at most ten of each kind, as the runner shows no more. */
 int comparison_annotations(FILE *out, const struct comparison *comparison);
@@ -47,6 +47,9 @@ const char *reason_of_most(const struct comparison *comparison, bool common_only
 /* Why nothing could be compared: that the runs have no common case, and how their conditions
  * differ; otherwise the most frequent reason. */
 void nothing_text(const struct comparison *comparison, char out[WORDS_LINE]);
+/* Why a gate ends with EXIT_NOTHING, as one sentence: nothing could be compared, too few cases
+ * were judged, or the candidate redefined some. */
+void unjudged_text(const struct comparison *comparison, char out[WORDS_LINE]);
 /* The heading of the column of ratios, which names the metric. */
 const char *metric_text(const struct comparison *comparison);
 

@@ -93,8 +93,11 @@ int comparison_json(FILE *out, const struct comparison *comparison)
     families_member(&json, comparison);
     json_object_member(&json, "counts");
     for (int i = 0; i < VERDICTS; i++)
-        json_int_member(&json, verdict_name(i), comparison->counts[i]);
+        json_int_member(&json, verdict_name(i), comparison->tally.counts[i]);
     json_end(&json);
+    json_int_member(&json, "judged", comparison->tally.judged);
+    json_int_member(&json, "cases", comparison->tally.cases);
+    json_number_member(&json, "least_judged", comparison->tally.least_judged);
     json_int_member(&json, "exit", comparison->exit);
     json_end(&json);
     return json_finish(&json);

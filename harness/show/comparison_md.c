@@ -63,7 +63,8 @@ int comparison_md(FILE *out, const struct comparison *comparison)
     FILE *memory = open_memstream(&text, &size);
     if (!memory) return assay_error("out of memory for the report");
     head(memory, comparison);
-    int left = comparison->count - comparison->counts[VERDICT_PASS] - rows(memory, comparison);
+    int left =
+        comparison->count - comparison->tally.counts[VERDICT_PASS] - rows(memory, comparison);
     if (left > 0)
         fprintf(memory, "\n%d more row%s left out, less bad than these.\n", left,
                 left == 1 ? " is" : "s are");

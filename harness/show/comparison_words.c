@@ -59,8 +59,8 @@ void counts_text(const struct comparison *comparison, char out[WORDS_LINE])
 {
     out[0] = '\0';
     for (int i = 0; i < VERDICTS; i++)
-        if (comparison->counts[i])
-            text_add(out, WORDS_LINE, ", ", "%d %s", comparison->counts[i], verdict_name(i));
+        if (comparison->tally.counts[i])
+            text_add(out, WORDS_LINE, ", ", "%d %s", comparison->tally.counts[i], verdict_name(i));
     if (!out[0]) snprintf(out, WORDS_LINE, "no case on either side");
 }
 
@@ -99,6 +99,40 @@ void nothing_text(const struct comparison *comparison, char out[WORDS_LINE])
     else
         part(out, "%s", reason_of_most(comparison, true));
     if (stranger) part(out, "and they were not measured alike: %s", comparison->difference);
+}
+
+/* "3 cases by the candidate's doing, one: copy/b n=10 cold: the definition of its work differs". */
+static void redefined_text(const struct comparison *comparison, char out[WORDS_LINE])
+{
+    char name[CASE_TEXT];
+    for (int i = 0; i < comparison->count; i++) {
+        const struct comparison_row *row = &comparison->rows[i];
+        if (!(row->tags & TAG_REDEFINED) || (row->tags & TAG_ACK)) continue;
+        comparison_row_text(row, name);
+        snprintf(out, WORDS_LINE,
+                 "%d of %d cases cannot be compared by the candidate's doing, %s: %s",
+                 comparison->tally.redefined, comparison->tally.cases, name, row->reason);
+        return;
+    }
+}
+
+void unjudged_text(const struct comparison *comparison, char out[WORDS_LINE])
+{
+    const struct verdict_tally *tally = &comparison->tally;
+    char why[WORDS_LINE], judged[32] = "none";
+    if (verdict_nothing_compared(tally)) {
+        nothing_text(comparison, why);
+        snprintf(out, WORDS_LINE, "nothing could be compared: %.480s", why);
+    } else if (verdict_too_few_judged(tally)) {
+        if (tally->judged > 0) snprintf(judged, sizeof judged, "only %d", tally->judged);
+        snprintf(out, WORDS_LINE,
+                 "%s of %d cases %s judged, and %.3g %% must be (--least-judged); of the others "
+                 "most: %.300s",
+                 judged, tally->cases, tally->judged == 1 ? "was" : "were",
+                 100 * tally->least_judged, reason_of_most(comparison, true));
+    } else {
+        redefined_text(comparison, out);
+    }
 }
 
 const char *metric_text(const struct comparison *comparison)

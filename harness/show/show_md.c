@@ -29,7 +29,9 @@ static void group_head(FILE *out, const struct case_id *id)
 {
     char name[CASE_TEXT];
     case_group_text(id, name);
-    fprintf(out, "\n#### `%s`\n\n", name);
+    fputs("\n#### ", out);
+    md_code(out, name);
+    fputs("\n\n", out);
     fputs("| variant | time | ± | rate | of ceiling | ceiling | speed-up | |\n"
           "|:--|--:|--:|--:|--:|:--|:--|:--|\n",
           out);
@@ -54,8 +56,8 @@ static void stage_lines(FILE *out, const struct view_row *row)
     struct show_stage stage[SHOW_STAGES];
     int count = show_stages(&row->result, stage);
     for (int i = 0; i < count; i++)
-        fprintf(out, "| &emsp;%s | %s | | | | | | %lld calls, %s each |\n", stage[i].name,
-                stage[i].total, (long long)stage[i].calls, stage[i].each);
+        md_print(out, "| &emsp;%s | %s | | | | | | %lld calls, %s each |\n", stage[i].name,
+                 stage[i].total, (long long)stage[i].calls, stage[i].each);
 }
 
 int show_md(FILE *out, const struct view *view)

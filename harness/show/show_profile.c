@@ -206,10 +206,10 @@ static int write_md(FILE *out, const struct stored_run *run, struct profile *con
         char traffic[128], name[CASE_TEXT];
         if (profiles[i] == NULL) continue;
         case_text(&result->id, name);
-        fprintf(out, "### %s\n\n", name);
+        md_print(out, "### %s\n\n", name);
         traffic_text(traffic, sizeof traffic, profiles[i], result);
         if (traffic[0]) fprintf(out, "%s.\n\n", traffic);
-        if (profiles[i]->counters_lost[0]) fprintf(out, "%s\n\n", profiles[i]->counters_lost);
+        if (profiles[i]->counters_lost[0]) md_print(out, "%s\n\n", profiles[i]->counters_lost);
         fputs("| kernel | count | grid x block | time | share | DRAM | L2 | SM | tensor |"
               " occupancy | bound |\n|---|--:|---|--:|--:|--:|--:|--:|--:|--:|---|\n",
               out);

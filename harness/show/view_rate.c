@@ -10,14 +10,6 @@
  * the machine balance of current processors. */
 static const double OPS_PER_BYTE = 16;
 
-static const struct launch_info *launch_of(const struct stored_run *run,
-                                           const struct stored_case *stored)
-{
-    for (int i = 0; i < run->launch_count; i++)
-        if (!strcmp(run->launches[i].id, stored->launch_id)) return &run->launches[i];
-    return NULL;
-}
-
 /* The ceiling that a case measures, or NULL. */
 static const char *ceiling_measured(const struct case_id *id)
 {
@@ -127,7 +119,7 @@ void view_row_ceiling(struct view_row *row, const struct view *view)
         row->ceiling_fraction = per_second(amount, result->time_ns) / limit->rate;
         return;
     }
-    const struct launch_info *launch = launch_of(view->run, row->stored);
+    const struct launch_info *launch = stored_run_launch(view->run, row->stored->launch_id);
     if (own || !launch) return;
     const struct assay_work work = work_of(result);
     if (!ceiling_binding(&view->ceilings, &work, result->id.temperature, launch->device.cache_bytes,

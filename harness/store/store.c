@@ -55,6 +55,16 @@ static int check_path(const char *path, enum store_mode mode)
     return make_folder(path);
 }
 
+/* What the file's schema holds beside tables and indexes is never run: this program reads no view
+ * and has no trigger, and either may hold a query that does not end. */
+static void distrust_schema(sqlite3 *db)
+{
+    static const int off[] = {SQLITE_DBCONFIG_ENABLE_VIEW, SQLITE_DBCONFIG_ENABLE_TRIGGER,
+                              SQLITE_DBCONFIG_TRUSTED_SCHEMA};
+    for (size_t i = 0; i < sizeof off / sizeof *off; i++)
+        sqlite3_db_config(db, off[i], 0, NULL);
+}
+
 static int open_file(struct store *store, const char *name, int flags)
 {
     /* One thread uses a store: without SQLite's lock around each column that is read, a comparison
@@ -62,6 +72,7 @@ static int open_file(struct store *store, const char *name, int flags)
     int rc = sqlite3_open_v2(name, &store->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
     if (rc != SQLITE_OK) return store_failed(store, rc, "open the database");
     sqlite3_extended_result_codes(store->db, 1);
+    distrust_schema(store->db);
     sqlite3_busy_timeout(store->db, store->timeout_ms);
     return 0;
 }
@@ -104,6 +115,10 @@ static int open_connection(struct store *store, enum store_mode mode)
 
     static const char touch[] = "SELECT count(*) FROM sqlite_schema";
     int rc = sqlite3_exec(store->db, touch, NULL, NULL, NULL);
+    /* SQLite opens it for reading then, and misses the log that it cannot make. */
+    if ((rc & 0xff) == SQLITE_CANTOPEN && mode != STORE_READ &&
+        (access(store->path, W_OK) != 0 || sqlite3_db_readonly(store->db, "main")))
+        rc = SQLITE_READONLY;
     bool frozen = mode == STORE_READ && access(store->path, R_OK) == 0 &&
                   ((rc & 0xff) == SQLITE_CANTOPEN || (rc & 0xff) == SQLITE_READONLY);
     if (frozen) {
@@ -125,15 +140,21 @@ static int user_version(struct store *store, int64_t *version)
 /* Ours, or empty so that it can become ours. */
 static int check_kind(struct store *store, bool *empty)
 {
-    int64_t application, objects;
+    int64_t application, objects, virtual;
     if (store_integer(store, "read the database", "PRAGMA application_id", NULL, &application) !=
             0 ||
         store_integer(store, "read the database", "SELECT count(*) FROM sqlite_schema", NULL,
-                      &objects) != 0)
+                      &objects) != 0 ||
+        store_integer(store, "read the database",
+                      "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND rootpage = 0",
+                      NULL, &virtual) != 0)
         return -1;
     *empty = application == 0 && objects == 0;
-    if (*empty || application == STORE_APPLICATION) return 0;
-    return assay_error("%s is a database, but not one of assay's", store->path);
+    if (!*empty && application != STORE_APPLICATION)
+        return assay_error("%s is a database, but not one of assay's", store->path);
+    if (virtual > 0)
+        return assay_error("%s has virtual tables, which no database of assay's has", store->path);
+    return 0;
 }
 
 static int newest_of(const struct store_step *steps)
@@ -191,9 +212,22 @@ int store_migrate(struct store *store, const struct store_step *steps)
 
 /* ---------------------------------------------------------------- open -- */
 
-/* The log where it can be had: readers then never wait for the writer. What a
- * commit must survive is a kill of the process, for which NORMAL suffices with
- * the log; with the rollback journal FULL is what keeps the file whole. */
+/* What a commit must survive is a kill of the process, for which NORMAL suffices with the log. A
+ * loss of power may take the last commits then, and leaves the file whole; FULL keeps them too,
+ * at a sync per commit. With the rollback journal FULL is what keeps the file whole. */
+static int set_synchronous(struct store *store, bool with_log)
+{
+    static const char *const words[] = {"normal", "full"};
+    static const char *const sql[] = {"PRAGMA synchronous = NORMAL", "PRAGMA synchronous = FULL"};
+    const char *wanted = getenv("ASSAY_SYNCHRONOUS");
+    int level = wanted && *wanted ? -1 : 0;
+    for (int i = 0; level < 0 && i < 2; i++)
+        if (strcmp(wanted, words[i]) == 0) level = i;
+    if (level < 0) return assay_error("ASSAY_SYNCHRONOUS is normal or full, not '%s'", wanted);
+    return store_exec(store, "open the database", sql[with_log ? level : 1]);
+}
+
+/* The log where it can be had: readers then never wait for the writer. */
 static int set_journal(struct store *store)
 {
     char mode[16] = "";
@@ -211,9 +245,7 @@ static int set_journal(struct store *store)
             snprintf(mode, sizeof mode, "%s", (const char *)sqlite3_column_text(change, 0));
         sqlite3_finalize(change);
     }
-    return store_exec(store, "open the database",
-                      strcmp(mode, "wal") == 0 ? "PRAGMA synchronous = NORMAL"
-                                               : "PRAGMA synchronous = FULL");
+    return set_synchronous(store, strcmp(mode, "wal") == 0);
 }
 
 static int prepare_writing(struct store *store)

@@ -121,3 +121,6 @@ int store_import_ndjson(struct store *store, const char *name, FILE *in, int *ro
 
 /* All rows of another database, by their ids: idempotent and in any order. */
 int store_merge(struct store *store, const char *path, int *rows_added);
+/* One run of another database, and nothing else that it holds: no noise, no names, no verdicts. -1
+ * with assay_error where any of its rows is there already. */
+int store_take_run(struct store *store, const char *path, const char *run_id);

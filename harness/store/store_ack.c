@@ -58,15 +58,22 @@ int store_each_ack(struct store *store, int (*each)(const struct ack *ack, void 
     return query_close(&query);
 }
 
-/* An ack is of a slowdown; a wrong answer or a lost case nobody can accept. */
+/* An ack is of a slowdown, or of a case that the candidate redefined, which has no ratio that a
+ * limit could hold; a wrong answer or a lost case nobody can accept. */
+static bool accepts(const struct ack *ack, const struct comparison_row *row)
+{
+    if (row->tags & TAG_REDEFINED) return isnan(ack->up_to);
+    if (row->verdict != VERDICT_REGRESSED && row->verdict != VERDICT_SUSPECT) return false;
+    return !(row->ratio.mid > ack->up_to);
+}
+
 static int apply(const struct ack *ack, void *context)
 {
     struct comparison *comparison = context;
     if (ack->expired) return 0;
     for (int i = 0; i < comparison->count; i++) {
         struct comparison_row *row = &comparison->rows[i];
-        if (row->verdict != VERDICT_REGRESSED && row->verdict != VERDICT_SUSPECT) continue;
-        if (!case_matches(ack->pattern, &row->id) || row->ratio.mid > ack->up_to) continue;
+        if (!accepts(ack, row) || !case_matches(ack->pattern, &row->id)) continue;
         row->tags |= TAG_ACK;
         snprintf(row->reason, sizeof row->reason, "acknowledged until %.10s: %.200s",
                  ack->expires_at, ack->reason);

@@ -20,7 +20,7 @@ static int purpose_parse(const char *name)
 }
 
 static const struct vocabulary status_words = {"status", status_name, status_parse};
-static const struct vocabulary clock_words = {"clock", clock_name, clock_parse};
+static const struct vocabulary clock_words = {"clock", clock_name, clock_parse, true};
 static const struct vocabulary flush_words = {"flush", flush_name, flush_parse};
 static const struct vocabulary kind_words = {"kind", kind_name, kind_parse};
 static const struct vocabulary place_words = {"place", place_name, place_parse};
@@ -81,7 +81,7 @@ const struct field session_fields[] = {
     TEXT(device_info, driver),
     TEXT(device_info, runtime),
     TEXT(device_info, library),
-    TEXT(device_info, lost),
+    FIELD("lost", FIELD_LINES, device_info, lost, NULL),
     REAL(device_info, power_limit_w),
     COUNT(device_info, ecc),
     COUNT(device_info, mig),
@@ -168,6 +168,7 @@ static void field_bind(struct query *query, const struct field *field, const voi
     snprintf(name, sizeof name, ":%s", field->column);
     switch (field->type) {
     case FIELD_TEXT:
+    case FIELD_LINES:
         query_text(query, name, at);
         break;
     case FIELD_REAL:
@@ -203,11 +204,9 @@ static void word_read(struct query *query, const struct field *field, int32_t *a
     char word[ASSAY_MAX_NAME];
     column_text(query, field->column, word, sizeof word);
     if (query->rc != SQLITE_OK) return;
-    *at = *word ? field->words->parse(word) : -1;
-    if (*at >= 0 || !*word) return;
-    query->rc = SQLITE_MISMATCH;
-    assay_error("%s: cannot %s: '%s' is no %s that this version knows", query->store->path,
-                query->purpose, word, field->words->what);
+    *at = field->words->parse(word);
+    if (*at >= 0 || (!*word && field->words->is_optional)) return;
+    query_refuse(query, "'%s' is no %s that this version knows", word, field->words->what);
 }
 
 static void field_read(struct query *query, const struct field *field, void *at)
@@ -215,6 +214,9 @@ static void field_read(struct query *query, const struct field *field, void *at)
     switch (field->type) {
     case FIELD_TEXT:
         column_text(query, field->column, at, field->size);
+        break;
+    case FIELD_LINES:
+        column_lines(query, field->column, at, field->size);
         break;
     case FIELD_REAL:
         *(double *)at = column_real(query, field->column);
@@ -247,7 +249,7 @@ void fields_hash(struct id_hash *hash, const struct field *fields, const void *b
 {
     for (const struct field *field = fields; field->column; field++) {
         const void *at = (const char *)base + field->offset;
-        if (field->type == FIELD_TEXT)
+        if (field->type == FIELD_TEXT || field->type == FIELD_LINES)
             id_hash_text(hash, at);
         else if (field->type == FIELD_WORD)
             id_hash_text(hash, field->words->name(*(const int32_t *)at));
@@ -276,10 +278,7 @@ void row_open(struct query *query, struct store *store, const char *purpose, con
     }
     char *of = sqlite3_str_finish(names), *what = sqlite3_str_finish(values);
     char *sql = sqlite3_mprintf("INSERT INTO %s (%s) VALUES (%s) %s", table, of, what, conflict);
-    if (query_close(&columns) == 0 && !sql) {
-        columns.rc = SQLITE_NOMEM;
-        assay_error("%s: cannot %s: out of memory", store->path, purpose);
-    }
+    if (query_close(&columns) == 0 && !sql) query_refuse(&columns, "out of memory");
     *query = (struct query){.store = store, .purpose = purpose, .rc = columns.rc};
     if (columns.rc == SQLITE_OK) query_open(query, store, purpose, sql);
     sqlite3_free(of);

@@ -54,8 +54,8 @@ static bool parse_latest(const char *spec, int *back)
 static int find_latest(struct store *store, int back, char id[STORE_ID])
 {
     static const char at_offset[] =
-        "SELECT id FROM run WHERE NOT " STORE_OF_GATE
-        " ORDER BY started_at DESC, rowid DESC LIMIT 1 OFFSET CAST(:key AS INTEGER)";
+        "SELECT id FROM run WHERE NOT " STORE_OF_GATE STORE_NEWEST_FIRST(
+            "started_at") "rowid DESC LIMIT 1 OFFSET CAST(:key AS INTEGER)";
     char offset[16];
     int64_t runs;
     snprintf(offset, sizeof offset, "%d", back);
@@ -84,9 +84,10 @@ static int find_prefix(struct store *store, const char *spec, char id[STORE_ID])
     struct query query;
     char listed[MAX_LISTED * (STORE_ID + 2)] = "";
     int count = 0;
-    query_open(&query, store, "look for a run",
-               "SELECT id FROM run WHERE substr(id, 1, length(:spec)) = lower(:spec)"
-               " ORDER BY started_at DESC, rowid DESC");
+    query_open(
+        &query, store, "look for a run",
+        "SELECT id FROM run WHERE substr(id, 1, length(:spec)) = lower(:spec)" STORE_NEWEST_FIRST(
+            "started_at") "rowid DESC");
     query_text(&query, ":spec", spec);
     while (query_step(&query) == 1) {
         column_text(&query, "id", id, STORE_ID);
@@ -129,8 +130,8 @@ static int not_found(struct store *store, const char *spec)
 
 int store_find_label(struct store *store, const char *label, char id[STORE_ID])
 {
-    static const char by_label[] =
-        "SELECT id FROM run WHERE label = :key ORDER BY started_at DESC, rowid DESC LIMIT 1";
+    static const char by_label[] = "SELECT id FROM run WHERE label = :key" STORE_NEWEST_FIRST(
+        "started_at") "rowid DESC LIMIT 1";
     return find_one(store, by_label, label, id);
 }
 
@@ -149,7 +150,8 @@ int store_find_run(struct store *store, const char *spec, char id[STORE_ID])
 
 int store_find_newest(struct store *store, char id[STORE_ID])
 {
-    static const char newest[] = "SELECT id FROM run ORDER BY started_at DESC, rowid DESC LIMIT 1";
+    static const char newest[] =
+        "SELECT id FROM run" STORE_NEWEST_FIRST("started_at") "rowid DESC LIMIT 1";
     int found = find_one(store, newest, NULL, id);
     if (found != 0) return found == 1 ? 0 : -1;
     return assay_error("%s: there is no run in it", store->path);
@@ -157,8 +159,9 @@ int store_find_newest(struct store *store, char id[STORE_ID])
 
 int store_find_unfinished(struct store *store, const char *suite, char id[STORE_ID])
 {
-    static const char by_suite[] = "SELECT id FROM run WHERE suite = :key AND status != 'complete'"
-                                   " ORDER BY started_at DESC, rowid DESC LIMIT 1";
+    static const char by_suite[] =
+        "SELECT id FROM run WHERE suite = :key AND status != 'complete'" STORE_NEWEST_FIRST(
+            "started_at") "rowid DESC LIMIT 1";
     int found = find_one(store, by_suite, suite, id);
     if (found == 0)
         return assay_error("%s: no run of '%s' is unfinished: there is nothing to resume",

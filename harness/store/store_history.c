@@ -107,8 +107,10 @@ static int add_timing(struct reader *reader, struct query *query, struct launch_
     column_text(query, "launch_id", key.id, sizeof key.id);
     column_text(query, "status", status, sizeof status);
     const struct launch_key *launch =
-        bsearch(&key, reader->launches, (size_t)reader->launch_count, sizeof key, by_id);
-    if (!launch) return 0; /* of a gate */
+        reader->launch_count == 0
+            ? NULL
+            : bsearch(&key, reader->launches, (size_t)reader->launch_count, sizeof key, by_id);
+    if (!launch) return 0; /* of a gate, or without its device */
     double time_ns = column_real(query, "time_ns");
     bool is_time = status_parse(status) == STATUS_OK && time_ns > 0;
     struct launch_time *added = grow_add(timings, count, sizeof *added, what);
@@ -167,13 +169,16 @@ static int add_series(struct reader *reader, struct query *query, const struct c
 
 /* A case by any one row of it: the first row of the next larger case (a single
  * seek, which SQLite makes only where the bounds are parameters), the names of a
- * row's case, and all rows of a row's case. */
+ * row's case, and all rows of a row's case. Whether a case is larger is asked of the row
+ * again: in a damaged file the index may lead back, and the search would never end. */
 static const char next_sql[] =
-    "SELECT rowid AS row FROM result"
-    " WHERE (operation, variant, shape, temperature, place) > (?, ?, ?, ?, ?)"
+    "SELECT ?1, ?2, ?3, ?4, ?5, rowid AS row FROM result"
+    " WHERE (operation, variant, shape, temperature, place) > (?1, ?2, ?3, ?4, ?5)"
     " ORDER BY operation, variant, shape, temperature, place LIMIT 1";
 static const char name_sql[] =
-    "SELECT operation, variant, shape, temperature, place, kind FROM result WHERE rowid = :row";
+    "SELECT operation, variant, shape, temperature, place, kind FROM result"
+    " WHERE (operation, variant, shape, temperature, place) > (?1, ?2, ?3, ?4, ?5)"
+    " AND rowid = :row";
 static const char times_sql[] =
     "SELECT result.launch_id, result.status, result.time_ns FROM result AS one"
     " JOIN result INDEXED BY result_case ON result.operation = one.operation"
@@ -182,17 +187,17 @@ static const char times_sql[] =
     " AND result.purpose = 'case' WHERE one.rowid = :row";
 enum { NAMES = 5 };
 
-/* Make `next` look beyond the case that `name` is at; from the first without one. */
-static void bind_names(struct query *next, struct query *name)
+/* Bind the names in the first columns of a row; those before the first case without one. */
+static void bind_names(struct query *query, struct query *row)
 {
-    query_reset(next);
-    for (int i = 0; i < NAMES && next->rc == SQLITE_OK; i++) {
-        int rc = name ? sqlite3_bind_value(next->statement, i + 1,
-                                           sqlite3_column_value(name->statement, i))
-                      : sqlite3_bind_text(next->statement, i + 1, "", 0, SQLITE_STATIC);
+    query_reset(query);
+    for (int i = 0; i < NAMES && query->rc == SQLITE_OK; i++) {
+        int rc = row ? sqlite3_bind_value(query->statement, i + 1,
+                                          sqlite3_column_value(row->statement, i))
+                     : sqlite3_bind_text(query->statement, i + 1, "", 0, SQLITE_STATIC);
         if (rc == SQLITE_OK) continue;
-        next->rc = rc;
-        store_failed(next->store, rc, purpose);
+        query->rc = rc;
+        store_failed(query->store, rc, purpose);
     }
 }
 
@@ -207,12 +212,18 @@ static int read_cases(struct reader *reader, const char *cases)
     while (status == 0 && query_step(&next) == 1) {
         struct case_id id;
         int64_t row = column_integer(&next, "row");
-        query_reset(&name);
+        bind_names(&name, &next);
         query_integer(&name, ":row", row);
-        if (query_step(&name) != 1) break;
+        if (query_step(&name) == 0) {
+            name.rc = SQLITE_CORRUPT;
+            store_failed(reader->store, name.rc, purpose);
+        }
+        if (name.rc != SQLITE_OK) break;
+        /* Before they are read, which makes texts of them: where they are none, the text is less.
+         */
+        bind_names(&next, &name);
         fields_read(&name, case_fields, &id);
         id.kind = -1; /* no part of what a history is of */
-        bind_names(&next, &name);
         query_reset(&times);
         query_integer(&times, ":row", row);
         if (case_matches(cases, &id)) status = add_series(reader, &times, &id);

@@ -41,6 +41,9 @@ int store_failed(struct store *store, int rc, const char *purpose);
 void query_open(struct query *query, struct store *store, const char *purpose, const char *sql);
 /* 1: a row, 0: no more, -1: reported. */
 int query_step(struct query *query);
+/* What a row holds cannot be: the query fails, with why, after "PATH: cannot PURPOSE: ". */
+void query_refuse(struct query *query, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 /* Ready to be bound and stepped again. */
 void query_reset(struct query *query);
 /* 0, or -1 when anything failed since query_open. */
@@ -55,8 +58,12 @@ void query_count(struct query *query, const char *name, int64_t value); /* below
 void query_real(struct query *query, const char *name, double value);   /* NAN: NULL */
 void query_blob(struct query *query, const char *name, const void *bytes, size_t size);
 
-/* Read by column name. NULL reads as "", -1 and NAN. */
+/* Read by column name. NULL reads as "", -1 and NAN. Text is made printable (text.h), in one line
+ * or in several. */
 void column_text(struct query *query, const char *name, char *out, size_t size);
+void column_lines(struct query *query, const char *name, char *out, size_t size);
+/* A text of any length, by malloc. */
+char *column_copy(struct query *query, const char *name);
 int64_t column_integer(struct query *query, const char *name);
 int64_t column_count(struct query *query, const char *name);
 double column_real(struct query *query, const char *name);
@@ -73,28 +80,31 @@ int store_integer(struct store *store, const char *purpose, const char *sql, con
 int store_text(struct store *store, const char *purpose, const char *sql, const char *key,
                char *out, size_t size);
 
-/* A writer's transaction. store_finish commits when status is 0, otherwise
- * rolls back and leaves the error as it was; returns 0 or -1. */
+/* A writer's transaction. store_finish commits when status is 0 and the file is where it was,
+ * otherwise rolls back and leaves the error as it was; returns 0 or -1. */
+int store_check_place(struct store *store); /* -1 with assay_error: its file is gone */
 int store_begin(struct store *store, const char *purpose);
 int store_finish(struct store *store, const char *purpose, int status);
 
 /* -------------------------------------------------------------- fields -- */
 
 enum field_type {
-    FIELD_TEXT,    /* char[size] */
+    FIELD_TEXT,    /* char[size], one line */
+    FIELD_LINES,   /* char[size], one or more */
     FIELD_REAL,    /* double; NAN is NULL */
     FIELD_COUNT,   /* int32_t; -1 is NULL */
     FIELD_COUNT64, /* int64_t; -1 is NULL */
     FIELD_BITS,    /* uint64_t, stored as the int64_t of the same bits */
     FIELD_FLAG,    /* bool, stored as 0 or 1 */
-    FIELD_WORD,    /* int32_t enum, stored as its word; -1 is NULL */
+    FIELD_WORD,    /* int32_t enum, stored as its word */
 };
 
 /* The words of an enum. */
 struct vocabulary {
     const char *what; /* "status" */
     const char *(*name)(int value);
-    int (*parse)(const char *name);
+    int (*parse)(const char *name); /* -1: no such word */
+    bool is_optional;               /* NULL is stored where there is none, and read as -1 */
 };
 
 /* A member of a struct and the column it is stored in. */
@@ -140,6 +150,12 @@ int store_read_head(struct store *store, const char *run_id, struct stored_run *
  * labels (gate_run.c makes them): half of them are of another program, so latest and
  * the history pass over them. A condition in SQL on a row of run. */
 #define STORE_OF_GATE "label GLOB 'gate ???????? round *'"
+
+/* The newest first, by an expression for when a run started. What says that it starts in the
+ * future was written by a clock that was wrong: it comes last, or it would be `latest` until
+ * then. The end of an ORDER BY. */
+#define STORE_NEWEST_FIRST(started)                                                                \
+    " ORDER BY " started " > strftime('%Y-%m-%dT%H:%M:%fZ', 'now'), " started " DESC, "
 
 /* -------------------------------------------------------------- schema -- */
 

@@ -22,8 +22,8 @@ static const char lines[] =
     "  (SELECT exit FROM gate WHERE gate.id >= line.gate AND gate.id < line.gate || 'g'"
     "    AND line.gate != '') AS gate_exit,"
     "  sum(launches) AS launches, sum(cases) AS cases, sum(ok) AS ok"
-    " FROM line GROUP BY CASE WHEN :fold AND gate != '' THEN gate ELSE id END"
-    " ORDER BY min(started_at) DESC, place DESC";
+    " FROM line GROUP BY CASE WHEN :fold AND gate != '' THEN gate ELSE id END" STORE_NEWEST_FIRST(
+        "min(started_at)") "place DESC";
 
 int store_each_run(struct store *store, bool gates_as_one,
                    int (*each)(const struct run_line *line, void *context), void *context)
@@ -53,16 +53,17 @@ int store_each_run(struct store *store, bool gates_as_one,
 int store_each_case_name(struct store *store, int (*each)(const char *name, void *context),
                          void *context)
 {
-    /* A seek in the index a name, where DISTINCT would walk through every result. */
+    /* A seek in the index a name, where DISTINCT would walk through every result. UNION: a name
+     * that comes again, by an index that is damaged, is not gone on from. */
     static const char sql[] =
         "WITH RECURSIVE one (operation) AS ("
         " SELECT min(operation) FROM result"
-        " UNION ALL SELECT (SELECT min(operation) FROM result WHERE operation > one.operation)"
+        " UNION SELECT (SELECT min(operation) FROM result WHERE operation > one.operation)"
         " FROM one WHERE operation IS NOT NULL),"
         " pair (operation, variant) AS ("
         " SELECT operation, (SELECT min(variant) FROM result WHERE operation = one.operation)"
         " FROM one WHERE operation IS NOT NULL"
-        " UNION ALL SELECT operation, (SELECT min(variant) FROM result"
+        " UNION SELECT operation, (SELECT min(variant) FROM result"
         "  WHERE operation = pair.operation AND variant > pair.variant)"
         " FROM pair WHERE variant IS NOT NULL)"
         " SELECT operation || '/' || variant AS name FROM pair WHERE variant IS NOT NULL"

@@ -1,4 +1,4 @@
-/* store_merge.c - all rows of another database, by their ids. */
+/* store_merge.c - all rows of another database, by their ids; or those of one run. */
 #include <stdio.h>
 #include <string.h>
 
@@ -47,7 +47,7 @@ static int check_other(const char *path)
 static int attach(struct store *store, const char *path)
 {
     struct query query;
-    query_open(&query, store, "open the database to merge", "ATTACH :path AS other");
+    query_open(&query, store, "open the other database", "ATTACH :path AS other");
     query_text(&query, ":path", path);
     return query_run(&query);
 }
@@ -62,5 +62,57 @@ int store_merge(struct store *store, const char *path, int *rows_added)
     /* The first failure is the one to tell. */
     if (sqlite3_exec(store->db, "DETACH other", NULL, NULL, NULL) != SQLITE_OK && status == 0)
         status = store_failed(store, SQLITE_ERROR, purpose);
+    return status;
+}
+
+/* ------------------------------------------------------------------ one run -- */
+
+/* What runs share is known by its content, so of two with one id one is forged. */
+static int check_shared(struct store *from, const struct exchange *table, const char *run_id)
+{
+    struct query query;
+    char sql[512];
+    snprintf(
+        sql, sizeof sql,
+        "SELECT 1 FROM (SELECT * FROM (SELECT * FROM main.%s %s) EXCEPT SELECT * FROM other.%s)",
+        table->table, table->rows, table->table);
+    query_open(&query, from, "take over a run", sql);
+    query_text(&query, ":run", run_id);
+    bool forged = query_step(&query) == 1;
+    if (query_close(&query) != 0) return -1;
+    return forged ? assay_error("%s: its %s is another one than that of the same id", from->path,
+                                table->table)
+                  : 0;
+}
+
+/* The rows of a run in `from`, into the other database. Only what runs share may be there
+ * already; a row of the run itself would change what is stored of another one. */
+static int take_table(struct store *from, const struct exchange *table, const char *run_id)
+{
+    struct query query;
+    char sql[1024];
+    bool shared = strcmp(table->table, "environment") == 0 || strcmp(table->table, "device") == 0;
+    snprintf(sql, sizeof sql, "INSERT INTO other.%s SELECT %s.* FROM main.%s %s %s", table->table,
+             table->table, table->table, table->rows, shared ? table->conflict : "");
+    query_open(&query, from, "take over a run", sql);
+    query_text(&query, ":run", run_id);
+    if (query_run(&query) != 0) return -1;
+    return shared ? check_shared(from, table, run_id) : 0;
+}
+
+int store_take_run(struct store *store, const char *path, const char *run_id)
+{
+    static const char purpose[] = "take over a run";
+    struct store *from;
+    if (store_check_place(store) != 0 || store_open(&from, path, STORE_CHANGE) != 0) return -1;
+    int status = attach(from, store->path);
+    if (status == 0) status = store_begin(from, purpose);
+    if (status == 0) {
+        const struct exchange *table = exchange_tables;
+        for (; table->table && status == 0; table++)
+            status = take_table(from, table, run_id);
+        status = store_finish(from, purpose, status);
+    }
+    store_close(from);
     return status;
 }

@@ -128,7 +128,7 @@ static int find_session(struct store *store, const char *sql, const char *suite,
 #define SESSION_AND_LAST                                                                           \
     "SELECT substr(label, 6, 8) AS session, max(CAST(substr(label, 21) AS INTEGER)) AS last"       \
     " FROM run WHERE suite = :suite AND "
-#define NEWEST_FIRST " ORDER BY max(started_at) DESC, max(rowid) DESC LIMIT 1"
+#define NEWEST_FIRST STORE_NEWEST_FIRST("max(started_at)") "max(rowid) DESC LIMIT 1"
 
 int store_last_calibration(struct store *store, const char *suite, char session[STORE_ID],
                            int *last)

@@ -128,7 +128,7 @@ static void take_counter(struct query *query, struct profile *profile)
     int at = 0;
     while (at < profile->counter_count && strcmp(profile->counter[at], metric) != 0)
         at++;
-    if (at == PROFILE_MAX_COUNTERS || kernel > profile->kernel_count) return;
+    if (at == PROFILE_MAX_COUNTERS || kernel < 0 || kernel > profile->kernel_count) return;
     if (at == profile->counter_count)
         memcpy(profile->counter[profile->counter_count++], metric, sizeof metric);
     double *values = kernel == 0 ? profile->whole : profile->kernels[kernel - 1].counter;

@@ -1,9 +1,11 @@
 /* store_query.c - the vocabulary over SQLite: prepare, bind, step, read, report. */
 #include <errno.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "store/store_internal.h"
 
 static bool is_disk_full(sqlite3 *db, int rc)
@@ -31,7 +33,9 @@ int store_failed(struct store *store, int rc, const char *purpose)
     case SQLITE_NOTADB:
         return assay_error("%s is not a database", path);
     case SQLITE_CORRUPT:
-        return assay_error("%s: cannot %s: the database is damaged", path, purpose);
+        return assay_error("%s: cannot %s: the database is damaged (sqlite3's PRAGMA quick_check "
+                           "says where)",
+                           path, purpose);
     case SQLITE_CANTOPEN:
     case SQLITE_IOERR:
         return assay_error("%s: cannot %s: %s", path, purpose, error ? strerror(error) : text);
@@ -45,6 +49,18 @@ static void query_note(struct query *query, int rc)
     if (rc == SQLITE_OK || query->rc != SQLITE_OK) return;
     query->rc = rc;
     store_failed(query->store, rc, query->purpose);
+}
+
+void query_refuse(struct query *query, const char *format, ...)
+{
+    char why[ASSAY_MAX_REASON];
+    va_list list;
+    if (query->rc != SQLITE_OK) return;
+    va_start(list, format);
+    vsnprintf(why, sizeof why, format, list);
+    va_end(list);
+    query->rc = SQLITE_MISMATCH;
+    assay_error("%s: cannot %s: %s", query->store->path, query->purpose, why);
 }
 
 void query_open(struct query *query, struct store *store, const char *purpose, const char *sql)
@@ -90,11 +106,7 @@ static int parameter_index(struct query *query, const char *name)
 {
     if (query->rc != SQLITE_OK) return 0;
     int index = sqlite3_bind_parameter_index(query->statement, name);
-    if (index == 0) {
-        query->rc = SQLITE_RANGE;
-        assay_error("%s: cannot %s: the query has no parameter %s", query->store->path,
-                    query->purpose, name);
-    }
+    if (index == 0) query_refuse(query, "the query has no parameter %s", name);
     return index;
 }
 
@@ -141,17 +153,34 @@ int column_index(struct query *query, const char *name)
         if (strcmp(sqlite3_column_name(query->statement, at), name) == 0)
             return query->last_column = at;
     }
-    query->rc = SQLITE_RANGE;
-    assay_error("%s: cannot %s: the query has no column %s", query->store->path, query->purpose,
-                name);
+    query_refuse(query, "the query has no column %s", name);
     return -1;
+}
+
+/* What a database holds may be anybody's. */
+static void take_text(sqlite3_stmt *statement, int index, char *out, size_t size, const char *kept)
+{
+    const char *text = index < 0 ? NULL : (const char *)sqlite3_column_text(statement, index);
+    text_printable(out, size, text ? text : "", kept);
 }
 
 void column_text(struct query *query, const char *name, char *out, size_t size)
 {
+    take_text(query->statement, column_index(query, name), out, size, "");
+}
+
+void column_lines(struct query *query, const char *name, char *out, size_t size)
+{
+    take_text(query->statement, column_index(query, name), out, size, "\n");
+}
+
+char *column_copy(struct query *query, const char *name)
+{
     int index = column_index(query, name);
     const unsigned char *text = index < 0 ? NULL : sqlite3_column_text(query->statement, index);
-    snprintf(out, size, "%s", text ? (const char *)text : "");
+    char *copy = strdup(text ? (const char *)text : "");
+    if (!copy) query_refuse(query, "out of memory");
+    return copy;
 }
 
 int64_t column_integer(struct query *query, const char *name)
@@ -200,8 +229,7 @@ int store_text(struct store *store, const char *purpose, const char *sql, const 
     query_open(&query, store, purpose, sql);
     if (key) query_text(&query, ":key", key);
     int found = query_step(&query);
-    const unsigned char *text = found == 1 ? sqlite3_column_text(query.statement, 0) : NULL;
-    if (found == 1) snprintf(out, size, "%s", text ? (const char *)text : "");
+    if (found == 1) take_text(query.statement, 0, out, size, "");
     return query_close(&query) == 0 ? found : -1;
 }
 
@@ -211,8 +239,18 @@ int store_begin(struct store *store, const char *purpose)
     return store_exec(store, purpose, "BEGIN IMMEDIATE");
 }
 
+/* Rows that go into a file which no name leads to any more are lost with it. */
+int store_check_place(struct store *store)
+{
+    int moved = 0;
+    sqlite3_file_control(store->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
+    return moved ? assay_error("%s: the database was deleted or replaced meanwhile", store->path)
+                 : 0;
+}
+
 int store_finish(struct store *store, const char *purpose, int status)
 {
+    if (status == 0) status = store_check_place(store);
     if (status == 0) status = store_exec(store, purpose, "COMMIT");
     /* SQLite may have rolled back by itself (a full disk); otherwise it is up to us. */
     if (status != 0 && !sqlite3_get_autocommit(store->db))

@@ -10,39 +10,46 @@ static const char what[] = "a stored run";
 
 /* ------------------------------------------------------------- samples -- */
 
-/* A copy of a BLOB column, and how many elements it has. NULL stays NULL. */
-static void *blob_copy(struct query *query, const char *column, size_t element, int *count)
+/* A copy of a BLOB column, NULL where it is NULL. The first of the series that belong together
+ * gives *count, which is -1 before, and the others have as many elements. The schema says the same,
+ * but whoever wrote the file need not have kept to it, and every reader of samples relies on it. */
+static void *series_copy(struct query *query, const char *column, size_t element, int *count)
 {
     int index = column_index(query, column);
-    if (index < 0 || sqlite3_column_type(query->statement, index) == SQLITE_NULL) return NULL;
+    if (index < 0) return NULL;
+    int type = sqlite3_column_type(query->statement, index);
     const void *bytes = sqlite3_column_blob(query->statement, index);
     size_t size = (size_t)sqlite3_column_bytes(query->statement, index);
-    void *copy = malloc(size ? size : 1);
-    if (!copy) {
-        query->rc = SQLITE_NOMEM;
-        assay_error("%s: cannot %s: out of memory", query->store->path, query->purpose);
+    if (*count < 0) *count = (int)(size / element);
+    if (type == SQLITE_NULL) return NULL;
+    if (type != SQLITE_BLOB || size != element * (size_t)*count) {
+        query_refuse(query, "the series %s is damaged: %zu bytes for %d samples", column, size,
+                     *count);
         return NULL;
     }
-    if (size) memcpy(copy, bytes, size);
-    *count = (int)(size / element);
+    void *copy = malloc(size ? size : 1);
+    if (!copy) query_refuse(query, "out of memory");
+    if (copy && size) memcpy(copy, bytes, size);
     return copy;
 }
 
-/* The schema's CHECKs hold the arrays of one row to one length. */
 static int read_samples(struct store *store, const char *result_id, struct samples *samples)
 {
     struct query query;
-    int count;
+    int count = -1, wall_count = -1;
     query_open(&query, store, "read samples", "SELECT * FROM sample WHERE result_id = :result_id");
     query_text(&query, ":result_id", result_id);
     if (query_step(&query) == 1) {
-        samples->time_ns = blob_copy(&query, "time_ns", 4, &samples->count);
-        samples->busy_ns = blob_copy(&query, "busy_ns", 4, &count);
-        samples->event_ns = blob_copy(&query, "event_ns", 4, &count);
-        samples->round = blob_copy(&query, "round", 2, &count);
-        samples->mark = blob_copy(&query, "mark", 1, &count);
-        samples->wall_ns = blob_copy(&query, "wall_ns", 4, &samples->wall_count);
-        samples->wall_round = blob_copy(&query, "wall_round", 2, &count);
+        samples->time_ns = series_copy(&query, "time_ns", sizeof *samples->time_ns, &count);
+        samples->busy_ns = series_copy(&query, "busy_ns", sizeof *samples->busy_ns, &count);
+        samples->event_ns = series_copy(&query, "event_ns", sizeof *samples->event_ns, &count);
+        samples->round = series_copy(&query, "round", sizeof *samples->round, &count);
+        samples->mark = series_copy(&query, "mark", sizeof *samples->mark, &count);
+        samples->wall_ns = series_copy(&query, "wall_ns", sizeof *samples->wall_ns, &wall_count);
+        samples->wall_round =
+            series_copy(&query, "wall_round", sizeof *samples->wall_round, &wall_count);
+        samples->count = count > 0 ? count : 0;
+        samples->wall_count = wall_count > 0 ? wall_count : 0;
     }
     return query_close(&query);
 }
@@ -85,7 +92,8 @@ static int read_metrics(struct store *store, const char *result_id, struct case_
 
 /* --------------------------------------------------------------- cases -- */
 
-static int read_case(struct query *query, bool with_samples, struct stored_case *stored)
+static int read_case(struct query *query, bool with_samples, const struct stored_run *run,
+                     struct stored_case *stored)
 {
     char word[ASSAY_MAX_NAME], id[STORE_ID];
     result_init(&stored->result);
@@ -99,6 +107,8 @@ static int read_case(struct query *query, bool with_samples, struct stored_case 
     stored->purpose = purpose_words.parse(word);
     fields_read(query, case_fields, &stored->result.id);
     fields_read(query, result_fields, &stored->result);
+    if (query->rc == SQLITE_OK && stored_run_launch(run, stored->launch_id) == NULL)
+        query_refuse(query, "the device of launch %d is not in it", stored->launch_number);
     if (query->rc != SQLITE_OK) return -1;
     if (read_metrics(query->store, id, &stored->result) != 0) return -1;
     if (!with_samples) return 0;
@@ -118,7 +128,7 @@ static int read_cases(struct store *store, const char *run_id, bool with_samples
     query_text(&query, ":run_id", run_id);
     while (status == 0 && query_step(&query) == 1) {
         struct stored_case *stored = grow_add(&run->cases, &run->case_count, sizeof *stored, what);
-        status = stored ? read_case(&query, with_samples, stored) : -1;
+        status = stored ? read_case(&query, with_samples, run, stored) : -1;
     }
     return query_close(&query) == 0 ? status : -1;
 }
@@ -198,13 +208,10 @@ static int read_run_row(struct store *store, const char *run_id, struct stored_r
         column_text(&query, "started_at", run->started_at, sizeof run->started_at);
         column_text(&query, "ended_at", run->ended_at, sizeof run->ended_at);
         column_text(&query, "status", run->status, sizeof run->status);
-        int text = column_index(&query, "suite_text");
-        if (text >= 0)
-            run->suite_text = strdup((const char *)sqlite3_column_text(query.statement, text));
+        run->suite_text = column_copy(&query, "suite_text");
     }
     if (query_close(&query) != 0) return -1;
     if (found != 1) return assay_error("%s: there is no run %s", store->path, run_id);
-    if (!run->suite_text) return assay_error("%s: out of memory for a run", store->path);
     run->run.suite_text = run->suite_text;
     return 0;
 }

@@ -65,10 +65,36 @@ static int read_launch(struct store *store, int launch, struct timings *timings)
     return query_close(&query) == 0 ? status : -1;
 }
 
+/* What the launch was to measure, and has no row of. */
+static int read_lost(struct store *store, int launch, struct timings *timings)
+{
+    struct query query;
+    int status = 0;
+    query_open(&query, store, "read the plan of a launch",
+               "SELECT operation, variant, kind, place, shape, temperature FROM expected AS plan"
+               " WHERE launch_id = :launch AND purpose = 'case' AND skip = '' AND NOT EXISTS"
+               " (SELECT 1 FROM result WHERE result.launch_id = plan.launch_id"
+               " AND result.operation = plan.operation AND result.shape = plan.shape"
+               " AND result.temperature = plan.temperature AND result.variant = plan.variant"
+               " AND result.place = plan.place AND result.purpose = plan.purpose)");
+    query_text(&query, ":launch", timings->run.launches[launch].id);
+    while (status == 0 && query_step(&query) == 1) {
+        struct lost_case *lost =
+            grow_add(&timings->lost, &timings->lost_count, sizeof *lost, "the losses of a run");
+        status = lost ? 0 : -1;
+        if (!lost) continue;
+        lost->launch = launch;
+        fields_read(&query, case_fields, &lost->id);
+    }
+    return query_close(&query) == 0 ? status : -1;
+}
+
 static int read_rows(struct store *store, struct timings *timings)
 {
     for (int i = 0; i < timings->run.launch_count; i++)
-        if (read_launch(store, i, timings) != 0) return -1;
+        if (read_launch(store, i, timings) != 0 || read_lost(store, i, timings) != 0) return -1;
+    if (timings->lost_count > 0)
+        qsort(timings->lost, (size_t)timings->lost_count, sizeof *timings->lost, lost_case_order);
     if (timings->count > 0)
         qsort(timings->rows, (size_t)timings->count, sizeof *timings->rows, timing_order);
     return 0;

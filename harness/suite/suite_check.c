@@ -21,7 +21,7 @@ const struct suite_setting suite_settings[SUITE_SETTINGS] = {
     {"precision", 100, false, "per cent", 0.5, AT(precision_pct)},
     {"energy", 3600, true, "seconds", 0, AT(energy_s)},
     {"timeout", 86400, false, "seconds", 60, AT(timeout_s)},
-    {"threshold", 1000, false, "per cent", 0, AT(threshold_pct)},
+    {"threshold", SUITE_MOST_THRESHOLD_PCT, false, "per cent", 0, AT(threshold_pct)},
 };
 #undef AT
 

@@ -61,6 +61,9 @@ __attribute__((format(printf, 2, 3))) static int fail(struct reading *reading, c
     return suite_error(reading->file->path, reading->line, "%s", text);
 }
 
+/* Titles and labels are printed. */
+#define UNPRINTABLE "'%.100s' has a character that is none of UTF-8's or cannot be printed"
+
 /* The sections of one kind: [group LABEL] or [claim ID]. */
 struct labelled {
     const char *word, *label;
@@ -117,6 +120,7 @@ static int begin_section(struct reading *reading, const char *line)
     while (close > start && isspace((unsigned char)close[-1]))
         close--;
     snprintf(name, sizeof name, "%.*s", (int)(close - start), start);
+    if (!text_is_printable(name)) return fail(reading, UNPRINTABLE, name);
     if (!strcmp(name, "suite")) return begin_head(reading);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         size_t length = strlen(kinds[i].word);
@@ -137,6 +141,7 @@ static int append_to_value(struct reading *reading, const char *more)
     if (!section || !section->key_count || strchr(more, '='))
         return fail(reading, "an indented line continues the value above; keys begin a line");
     struct suite_key *key = &section->keys[section->key_count - 1];
+    if (!text_is_printable(more)) return fail(reading, UNPRINTABLE, more);
     size_t used = strlen(key->value);
     size_t room = sizeof key->value - used;
     if ((size_t)snprintf(key->value + used, room, " %s", more) >= room)
@@ -149,6 +154,7 @@ static int add_key(struct reading *reading, const char *name, const char *value)
     struct suite_group *section = reading->section;
     if (!section) return fail(reading, "the key '%s' stands before any section", name);
     if (!*name) return fail(reading, "there is no key before the '='");
+    if (!text_is_printable(value)) return fail(reading, UNPRINTABLE, value);
     const struct suite_key *same = suite_key_find(section, name);
     if (same) return fail(reading, "the key '%s' is there already, at line %d", name, same->line);
     if (section->key_count == SUITE_MAX_KEYS)

@@ -20,12 +20,15 @@ struct folders {
     char path[MAX_FOLDERS][SUITE_MAX_PATH];
 };
 
+/* The current folder comes last: a name means the program's own suite, wherever it is run, and a
+ * path says which other one is meant. */
 static struct folders search_folders(void)
 {
     struct folders folders = {0};
     char *path = folders.path[0];
     for (int i = 0; !datadir_folder("suites", i, path, SUITE_MAX_PATH); i++)
-        if (*path && folders.count + 1 < MAX_FOLDERS) path = folders.path[++folders.count];
+        if (*path && folders.count + 2 < MAX_FOLDERS) path = folders.path[++folders.count];
+    strcpy(folders.path[folders.count++], "suites");
     return folders;
 }
 
@@ -68,7 +71,8 @@ static int add_names_of(struct names *names, const char *path)
     if (!folder) return 0;
     int failed = 0;
     for (struct dirent *entry; !failed && (entry = readdir(folder));)
-        if (entry->d_name[0] != '.' && has_ending(entry->d_name))
+        if (entry->d_name[0] != '.' && has_ending(entry->d_name) &&
+            text_is_printable(entry->d_name))
             failed = add_name(names, entry->d_name);
     closedir(folder);
     return failed;

@@ -3,9 +3,8 @@
  * .ini), or NAME.ini in the first of these folders that has it:
  *
  *   $ASSAY_SUITES
+ *   those of datadir.h: beside the program, installed, beside its folder
  *   ./suites
- *   suites beside the program, or beside its folder
- *   ../share/assay/suites, seen from the program's folder (an installed one)
  */
 #pragma once
 

@@ -41,14 +41,27 @@ int suite_words_split(struct suite_words *words, const char *list)
 
 /* ---------------------------------------------------------------- values -- */
 
+/* Of a range with a factor: a hundred times as many as a list may have values, of which a factor
+ * near 1 rounds several to the same one. */
+enum { MOST_STEPS = 100 * SUITE_MAX_VALUES };
+
 struct value_list {
     const struct assay_dim *dim;
     struct suite_value *item;
     int count;
 };
 
+static bool is_same_value(const struct suite_value *a, const struct suite_value *b)
+{
+    return a->class_name == b->class_name && a->times == b->times && a->value == b->value;
+}
+
+/* A value that is named again adds nothing: every combination of the dims' values is made, and
+ * where several dims repeat themselves these would be too many to be made at all. */
 static int append(struct value_list *list, struct suite_value value)
 {
+    for (int i = 0; i < list->count; i++)
+        if (is_same_value(&list->item[i], &value)) return 0;
     if (list->count == SUITE_MAX_VALUES)
         return assay_error("%s has more than %d values", list->dim->name, SUITE_MAX_VALUES);
     struct suite_value *added =
@@ -105,7 +118,12 @@ static const char *parse_class(char *text, double *times)
 static int append_geometric(struct value_list *list, int64_t first, int64_t last, double factor)
 {
     int64_t previous = first - 1;
-    for (double exact = (double)first; llround(exact) <= last; exact *= factor) {
+    double exact = (double)first;
+    /* In doubles: the next value may be beyond what an integer holds. */
+    for (int steps = 0; exact < (double)last + 0.5; exact *= factor) {
+        if (steps++ == MOST_STEPS)
+            return assay_error("%s: a range's factor so near to 1 takes more than %d steps",
+                               list->dim->name, MOST_STEPS);
         /* A small factor rounds to the same whole number more than once. */
         if (llround(exact) > previous && append_number(list, llround(exact))) return -1;
         previous = llround(exact);
@@ -132,7 +150,9 @@ static int append_range(struct value_list *list, char *text, char *dots)
     bool is_geometric = *sign == '*';
     *sign = *dots = '\0';
     int64_t first, last, step = 0;
+    int64_t min, max;
     double factor = 0;
+    shape_range(list->dim, &min, &max);
     if (parse_number(list->dim, trim(text), &first)) return -1;
     if (parse_number(list->dim, trim(dots + 2), &last)) return -1;
     if (last < first)
@@ -142,6 +162,10 @@ static int append_range(struct value_list *list, char *text, char *dots)
     if (is_geometric) {
         if (!parse_factor(by, &factor) || factor <= 1)
             return assay_error("%s: '*%s': a range's factor is a number above 1", name, by);
+        if (factor > (double)max)
+            return assay_error(
+                "%s: '*%s': no size is so many times another (the largest is %" PRId64 ")", name,
+                by, max);
         if (first < 1) return assay_error("%s: a range with a factor begins at 1 or above", name);
         return append_geometric(list, first, last, factor);
     }

@@ -15,6 +15,36 @@
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
 
+static void what_a_terminal_would_obey_is_shown_as_an_escape(void **state)
+{
+    static const char *const texts[][2] = {
+        {"plain µ é 漢 😀", "plain µ é 漢 😀"},
+        {"\033]0;title\007", "\\x1b]0;title\\x07"},
+        {"\x7f", "\\x7f"},
+        {"\xc2\x9b"
+         "31m",
+         "\\x9b31m"},             /* U+009B, CSI in one character */
+        {"\xc2\xa0", "\xc2\xa0"}, /* the first one behind C1 */
+        {"a\x9b"
+         "b\xff\xc3",
+         "a\\x9bb\\xff\\xc3"},
+        {"two\nlines\tand\rmore", "two lines and more"},
+    };
+    char out[64], small[8];
+    (void)state;
+    for (int i = 0; i < COUNT(texts); i++) {
+        text_printable(out, sizeof out, texts[i][0], "");
+        assert_string_equal(out, texts[i][1]);
+        assert_int_equal(text_is_printable(texts[i][0]), strcmp(texts[i][0], texts[i][1]) == 0);
+    }
+    text_printable(out, sizeof out, "two\nlines\033", "\n");
+    assert_string_equal(out, "two\nlines\\x1b");
+    text_printable(small, sizeof small, "1234\033", ""); /* half an escape is none */
+    assert_string_equal(small, "1234");
+    text_printable(small, sizeof small, "123456é", "");
+    assert_string_equal(small, "123456");
+}
+
 static void a_glob_matches_the_whole_text(void **state)
 {
     (void)state;
@@ -219,6 +249,7 @@ static void a_text_is_wrapped_at_blanks_and_counts_characters(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_a_terminal_would_obey_is_shown_as_an_escape),
         cmocka_unit_test(a_glob_matches_the_whole_text),
         cmocka_unit_test(a_slip_of_one_letter_finds_its_word),
         cmocka_unit_test(case_does_not_hide_a_word),

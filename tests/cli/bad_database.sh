@@ -73,13 +73,17 @@ check "has both runs" gives 2 query locked.sqlite "SELECT count(*) FROM run WHER
 if [ "$(id -u)" -ne 0 ]; then
     copy frozen.sqlite
     chmod 444 frozen.sqlite
-    check "one that may not be written" refused "frozen.sqlite"
+    check "one that may not be written" refused "frozen.sqlite: cannot"
     check "can be shown" exits 0 "$ASSAY" show --db frozen.sqlite
     check "and stays as it was" unchanged frozen.sqlite
 elif mkdir -p frozen && mount -t tmpfs -o size=8m none frozen 2>/dev/null; then
+    copy frozen/logged.sqlite
+    query frozen/logged.sqlite "PRAGMA journal_mode = WAL" >/dev/null
     copy frozen/a.sqlite
     mount -o remount,ro frozen
-    check "one on a file system that may not be written" refused "frozen/a.sqlite"
+    check "one on a file system that may not be written" refused "the database or its folder is read-only"
+    db=frozen/logged.sqlite
+    check "one there that keeps a log" refused "the database or its folder is read-only"
     check "can be shown" exits 0 "$ASSAY" show --db frozen/a.sqlite
     check "and stays as it was" unchanged frozen/a.sqlite
     mount -o remount,rw frozen

@@ -25,6 +25,11 @@ check "a size out of its range" refused "bad.ini:3: n = 0" "${group[@]}" 'n = 0'
 check "a size too large for any machine" refused "bad.ini:3: n" "${group[@]}" 'n = 1e30'
 check "no size at all" refused "bad.ini:3: " "${group[@]}" 'n ='
 check "a range without a step" refused "bad.ini:3: n: the range" "${group[@]}" 'n = 10..1'
+check "a range whose factor is beyond every size" refused "bad.ini:3: n: '*9223372036854775807'" \
+    "${group[@]}" 'n = 1Mi..512Mi*9223372036854775807'
+check "a range that takes forever" refused "bad.ini:3: n: a range's factor so near to 1" \
+    "${group[@]}" 'n = 64..1099511627776*1.0000000001'
+check "a range of too many values" refused "bad.ini:3: n has more than 4096 values" "${group[@]}" 'n = 1..1M+1'
 check "an unknown choice" refused "bad.ini:3: input has no choice 'fp23' (did you mean 'fp32'?)" \
     "${group[@]}" 'input = fp23'
 check "an unknown temperature" refused "bad.ini:3: no temperature" "${group[@]}" 'temperature = mild'

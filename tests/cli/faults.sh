@@ -24,6 +24,13 @@ check "abort is told by its signal" ends aborts crashed "signal 6"
 check "exit is told by its status" ends exits crashed "exit status 0"
 check "the step is told with it" ends aborts crashed "first launch"
 check "a loop without end is a timeout" ends hangs timeout "first launch: no answer within 1 s"
+check "half a message and then nothing is a timeout" \
+    ends half_a_message timeout "first launch: no answer within 1 s"
+check "one that writes into its worker's messages is told so" \
+    ends garbles crashed "its process sent what is no message"
+check "one that leaves a process behind is told by its end" ends forks crashed "signal 6"
+none_left() { ! grep -qsx assay-left-over /proc/[0-9]*/comm; }
+check "and the process is gone" wait_for 5 none_left
 check "one wrong element is named with what it should be" ends wrong wrong "y\[50001\] is .* expected .*1 of 100003 wrong"
 check "right once and lazy ever after is found" ends lazy wrong "elements of 'y' were not written"
 check "a forgotten end is named" ends forgets_the_end wrong "y\[100002\]"
@@ -34,9 +41,9 @@ check "the end of memory is told" ends greedy crashed "setup: malloc found no mo
 check "a failure is told in its own words" ends fails crashed "it does not feel like it"
 check "what is not supported is skipped, with the reason" gives "skipped: never supported" row unsupported
 
-check "every case has exactly one row" gives "15|15" \
+check "every case has exactly one row" gives "18|18" \
     query faults.sqlite "SELECT count(*), count(DISTINCT variant) FROM result"
-check "and every case was expected" gives "15" query faults.sqlite "SELECT count(*) FROM expected"
+check "and every case was expected" gives "18" query faults.sqlite "SELECT count(*) FROM expected"
 check "the run is complete" gives complete query faults.sqlite "SELECT status FROM run"
 check "no case that is not ok has a time" gives 0 \
     query faults.sqlite "SELECT count(*) FROM cases WHERE status <> 'ok' AND time_ns IS NOT NULL"
@@ -49,7 +56,7 @@ check "each culprit is told as it happens" grep -q "^fault_double/segfault .*: c
 
 check "the table shows the reason in the place of a time" \
     grep -qE "^ *segfault +crashed: .*signal 11" faults.out
-check "and the sum" grep -qF "2 ok, 1 skipped, 6 wrong, 5 crashed, 1 timeout" faults.out
+check "and the sum" grep -qF "2 ok, 1 skipped, 6 wrong, 7 crashed, 2 timeout" faults.out
 check "show has the same exit code" exits 5 "$ASSAY" show --db faults.sqlite
 check "and the same table" gives "$(cat faults.out)" "$ASSAY" show --db faults.sqlite
 
@@ -79,3 +86,15 @@ expects wrogn right
 unknown=2
 "$FAULTS" --version | grep -q '^CUDA runtime' || unknown=0
 check "an expected variant has to exist" meant "$unknown"
+
+# A parent that waits for the rest of a message hears a signal.
+sed 's/^timeout = 1$/timeout = 600/' "$HERE/faults/faults.ini" >patient.ini
+"$FAULTS" run patient.ini --device host --no-ceilings --db deaf.sqlite \
+    --filter 'fault_double/half*' >/dev/null 2>&1 &
+deaf=$!
+wait_for 20 worker_of $deaf >/dev/null
+sleep 1
+worker=$(worker_of $deaf)
+kill -TERM $deaf
+check "half a message leaves the parent its ears" wait_for 5 is_gone $deaf
+check "and the worker dies with it" wait_for 5 is_gone "$worker"

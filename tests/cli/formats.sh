@@ -42,6 +42,26 @@ check "then the mean is the time" gives "2400.0||mean of 9" query bare.sqlite \
     "SELECT time_ns, samples, note FROM cases WHERE shape LIKE 'T=F32%' AND temperature = 'cold'
      AND launch_id = (SELECT launch_id FROM cases WHERE shape LIKE 'T=F64%')"
 
+# A file of samples is a regular one beside the JSON or below, whatever the JSON says.
+mkdir -p away/in/x elsewhere
+cp "$files/nvbench.json-bin/0.bin" elsewhere/0.bin
+ln -s ../../../elsewhere away/in/x/link
+ln -s ../../../elsewhere/0.bin away/in/x/0.bin
+mkfifo away/in/x/pipe
+# samples_at PATH: how many samples are read where the JSON in away/in says that they lie there.
+samples_at() {
+    rm -f at.sqlite
+    sed "s|out/nvbench.json-bin/0.bin|$1|" "$files/nvbench.json" >away/in/n.json
+    timeout 20 "$ASSAY" import away/in/n.json --db at.sqlite >/dev/null 2>&1 || return 1
+    query at.sqlite "SELECT coalesce(max(samples), 0) FROM cases WHERE shape LIKE 'T=F32%'"
+}
+cp elsewhere/0.bin away/in/x/own.bin
+check "samples below the JSON are read" gives 9 samples_at x/own.bin
+check "beside it, too, where the JSON has a longer path" gives 9 samples_at /build/out/x/own.bin
+for path in "$TMP/elsewhere/0.bin" ../../elsewhere/0.bin x/../../../elsewhere/0.bin elsewhere/0.bin x/link/0.bin x/0.bin x/pipe x; do
+    check "not from ${path#"$TMP"}" gives 0 samples_at "$path"
+done
+
 # ------------------------------------------------------- Google Benchmark
 check "a file of Google Benchmark too" exits 0 "$ASSAY" import "$files/gbench.json"
 check "its time is the run's, in UTC" gives 2026-02-03T03:05:06.000Z query f.sqlite \
@@ -117,7 +137,7 @@ check "prometheus by its ending" exits 0 "$ASSAY" export odd.json -o m.prom
 label='[a-z_]+="([^"\\]|\\["\\n])*"'
 lines="^(# HELP assay_[a-z_]+ .+|# TYPE assay_[a-z_]+ gauge|assay_[a-z_]+\{$label(,$label)*\} [0-9.e+-]+)$"
 check "every line is of the format" gives 0 grep -Evc "$lines" m.prom
-check "quotes, backslashes and line ends are escaped" says 'suite="a \"b\\c\nd"' cat m.prom
+check "quotes and backslashes are escaped, and a line end is a blank" says 'suite="a \"b\\c d"' cat m.prom
 check "base units" says 'shape="n=64",temperature="hot",place="host"} 1.4e-06' cat m.prom
 check "what failed is 0 and has no time" gives 1 grep -c BM_Fail m.prom
 once() { [ -z "$(grep -o '^assay_[^ ]*{.*}' m.prom | sort | uniq -d)" ]; }

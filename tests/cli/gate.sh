@@ -61,10 +61,11 @@ check "and said" grep -qF -- "no case in common" g.err
 check "another driver is exit 4" exits 4 gate plain driver
 check "and says which part differs" grep -qF -- "driver 1 and 2" g.out
 check "on standard error, too" grep -qF -- "nothing could be compared: driver 1 and 2" g.err
-check "a base that hardly works does not look like one that passed" exits 0 gate half plain --markdown m.md
+check "a base that hardly works does not look like one that passed" exits 4 gate half plain --markdown m.md
 check "the report says how much of it was judged" grep -qF -- "only 1 of 3 cases was judged" g.out
 check "and why not the rest" grep -qF -- "the base has no time: wrong" m.md
-check "which ends with 3 on request" exits 3 gate half plain --fail-on INCOMPARABLE
+check "a third is enough on request" exits 0 gate half plain --least-judged 33
+check "which ends with 3 on request" exits 3 gate half plain --least-judged 33 --fail-on INCOMPARABLE
 check "a program that measured nothing is exit 4" exits 4 gate plain nothing
 check "of the base, too" exits 4 gate nothing plain
 check "a program that dies is exit 5" exits 5 gate dies plain

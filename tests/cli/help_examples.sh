@@ -11,6 +11,7 @@ ln -s "$ASSAY" main/build/assay
 PATH=$TMP/bin:$PATH
 export PATH
 cd work || exit 1
+export ASSAY_SUITES=$PWD/suites
 
 # A change of the host's times is no failure of an example, so it takes 900 % to count.
 cat >suites/smoke.ini <<'END'

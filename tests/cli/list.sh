@@ -48,6 +48,15 @@ check "ASSAY_SUITES names another folder" \
 check "a suite with a mistake is listed with it" \
     says "own/broken.ini:2:" env ASSAY_SUITES=own "$ASSAY" list suites
 
+mkdir suites
+printf '[suite]\ntitle = not the smoke you know\n[group a]\noperation = int8_quantize\n' >suites/smoke.ini
+printf '[suite]\ntitle = one of this folder\n[group a]\noperation = int8_quantize\n' >suites/local.ini
+check "a suite of the current folder does not stand for the program's own" \
+    fails says "not the smoke you know" "$ASSAY" list suites
+check "one of another name is found there" says "one of this folder" "$ASSAY" list suites
+check "a path says which one is meant" fails says "int8_quantize_token" \
+    "$ASSAY" run ./suites/smoke.ini --dry-run --device host
+
 check "a list that is not there is a usage error" exits 2 "$ASSAY" list suits
 check "it suggests one that is near" warns "did you mean 'suites'?" "$ASSAY" list suits
 check "an unknown format is a usage error" exits 2 "$ASSAY" list suites --format yaml

@@ -272,3 +272,27 @@ for script in "$plots"/*.gp; do
     name=$(basename "$script" .gp)
     [ "$name" = style ] || check "plots/$name.gp is a kind" says "  $name " plot --help
 done
+
+# -------------------------------------------------- whose scripts are run
+
+mkdir plots
+echo 'system "touch ran"' | tee plots/style.gp plots/sweep.gp >plots/speedup.gp
+check "a plot is drawn" exits 0 "$ASSAY" plot sweep few -o own.svg
+check "with the program's scripts, not with those of the current folder" fails test -e ran
+check "a report, too" exits 0 "$ASSAY" report few -o own.html
+check "runs none of them" fails test -e ran
+check "ASSAY_PLOTS names others" fails exits 0 env ASSAY_PLOTS=plots "$ASSAY" plot sweep few -o own.svg
+check "which are run" test -e ran
+
+# --------------------------------------------------------- what is written to
+
+echo mine >victim
+for end in svg tsv gp; do ln -sf victim "linked.$end"; done
+check "a plot in the place of a link" exits 0 "$ASSAY" plot sweep few -o linked.svg --keep-script
+check "is not written through it" gives mine cat victim
+check "nor are its data and script" fails test -h linked.svg -o -h linked.tsv -o -h linked.gp
+(umask 077; mkdir shared; cd shared && sh -c 'for i in $(seq 0 400); do ln -s ../victim "x.partial-$(($$ + i)).svg"
+    ln -s ../victim "x.svg.partial.$(($$ + i))"; done; exec "$0" plot sweep few -o x.svg --db ../p.sqlite' "$ASSAY") >/dev/null 2>&1
+check "names that others could guess are written through by none" gives mine cat victim
+check "though the plot is there" test -s shared/x.svg
+check "alone" gives 0 sh -c 'find shared -type f ! -name x.svg | wc -l'

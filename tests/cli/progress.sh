@@ -35,3 +35,12 @@ if command -v script >/dev/null && script -qec true /dev/null >/dev/null 2>&1; t
     terminal dumb.out TERM=dumb
     check "a dumb terminal gets no control characters" fails grep -q $'\033' dumb.out
 fi
+
+# What could not be stored is not counted.
+full() { ( ulimit -f 512; trap '' XFSZ; "$ASSAY" run many.ini --device host --no-ceilings --db full.sqlite ); }
+check "a file that may not grow ends the run" exits 2 full
+rm -f full.sqlite*
+run full
+told=$(awk '/^\[/ { for (i = 2; i <= NF; i++) if ($i == "ok,") n += $(i - 1) } END { print n + 0 }' said.err)
+check "and progress told of what it holds" gives "$told" query full.sqlite "SELECT count(*) FROM result"
+check "which is a part" test "$told" -gt 0 -a "$told" -lt 48

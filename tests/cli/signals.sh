@@ -45,6 +45,15 @@ for signal in INT TERM HUP; do
     check "$signal: the table is printed of what there is" grep -q "int8_quantize" run.out
 done
 
+# A terminal that is closed sends HUP, and takes nothing more.
+rm -f closed.sqlite*
+"$ASSAY" run many.ini --device host --no-ceilings --db closed.sqlite >/dev/full 2>/dev/full &
+pid=$!
+wait_for 20 has_cases closed.sqlite 4
+end_with HUP
+check "a terminal that was closed is an interruption" [ "$ended" -eq 130 ]
+check "and what was measured is stored" is_whole closed.sqlite
+
 before=$(query INT.sqlite "SELECT id, measured_at FROM result ORDER BY id")
 check "show of a part is exit 5" exits 5 "$ASSAY" show --db INT.sqlite
 check "another choice of cases is not resumed" exits 2 "$ASSAY" run many.ini --device host \

@@ -9,6 +9,7 @@ ROOT=$(dirname "$HERE")
 BUILD=$(dirname "$ASSAY")
 export CUDA_VISIBLE_DEVICES="" # the host, also where there is a GPU
 mkdir -p build suites results kernels/int8
+export ASSAY_SUITES=$PWD/suites ASSAY_PLOTS=$PWD/plots
 ln -s "$ROOT/suites/ceilings.ini" suites/
 ln -s "$ROOT/plots" plots
 cat >suites/smoke.ini <<'END'

@@ -7,9 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "faults.h"
+#include "measure/worker.h"
 
 static int double_buffers(const struct assay_shape *shape,
                           struct assay_buffer out[ASSAY_MAX_BUFFERS])
@@ -154,6 +156,36 @@ static int fails(struct assay_call *call)
     return assay_error("it does not feel like it");
 }
 
+/* Begins a message to the parent, as the start of its header, and goes no further. */
+static int half_a_message(struct assay_call *call)
+{
+    (void)call;
+    if (write(WORKER_SOCKET, "\7\0\0", 3) != 3) return assay_error("no socket");
+    return hangs(call);
+}
+
+/* Sends the parent what is none, and goes on as if nothing had been. */
+static int garbles(struct assay_call *call)
+{
+    static const char noise[] = "a descriptor that this variant took for its own";
+    if (!call->state && write(WORKER_SOCKET, noise, sizeof noise) < 0)
+        return assay_error("no socket");
+    call->state = call;
+    return right(call);
+}
+
+/* Leaves a process behind that holds all that the worker had open, and dies. */
+static int forks(struct assay_call *call)
+{
+    (void)call;
+    if (fork() == 0) {
+        prctl(PR_SET_NAME, "assay-left-over");
+        while (pause())
+            ;
+    }
+    abort();
+}
+
 static int prints(struct assay_call *call)
 {
     printf("this must not reach the results\n");
@@ -187,6 +219,9 @@ FAULT(underruns);
 FAULT(spoils_input);
 FAULT(fails);
 FAULT(prints);
+FAULT(half_a_message);
+FAULT(garbles);
+FAULT(forks);
 
 static const struct assay_variant fault_right = {.operation = "fault_double",
                                                  .name = "right",

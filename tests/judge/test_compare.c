@@ -191,6 +191,45 @@ static void work_that_nobody_stated_is_no_other_work(void **state)
     assert_int_equal(judged(unknown_work, 1).verdict, VERDICT_PASS);
 }
 
+/* In its last launch only. */
+static void restated_work(struct timings *base, struct timings *candidate,
+                          struct compare_options *options)
+{
+    (void)base, (void)options;
+    candidate->rows[5].bytes += 1;
+}
+
+static void other_work_in_any_launch_is_the_candidate_s_doing(void **state)
+{
+    (void)state;
+    struct comparison_row row = judged(restated_work, 1.2);
+    assert_int_equal(row.verdict, VERDICT_INCOMPARABLE);
+    assert_true(row.tags & TAG_REDEFINED);
+    assert_non_null(strstr(row.reason, "(8 bytes, 0 operations; now 9, 0)"));
+}
+
+/* Both sides have the case in their first launch only, and the plans name it in all six. */
+static void lost_on_both_sides(struct timings *base, struct timings *candidate,
+                               struct compare_options *options)
+{
+    struct timings *sides[] = {base, candidate};
+    options->presence = PRESENT_IN_PAIRS;
+    for (int s = 0; s < 2; s++) {
+        sides[s]->lost = calloc(5, sizeof *sides[s]->lost);
+        for (int i = 1; i < 6; i++)
+            sides[s]->lost[sides[s]->lost_count++] = (struct lost_case){sides[s]->rows[0].id, i};
+        sides[s]->count = 1;
+    }
+}
+
+static void what_both_sides_lose_is_missing(void **state)
+{
+    (void)state;
+    struct comparison_row row = judged(lost_on_both_sides, 1);
+    assert_int_equal(row.verdict, VERDICT_MISSING);
+    assert_string_equal(row.reason, "the candidate does not have it in 5 of 6 launches");
+}
+
 static void every_tested_case_has_its_p_and_what_it_could_find(void **state)
 {
     struct comparison_row row = judged(nothing, 1.05);
@@ -229,11 +268,11 @@ static void a_rate_of_false_discoveries_asks_more_of_the_few_than_of_the_many(vo
      * significant (8/100 of 5 % is 0.4 %), a single one does not. */
     struct comparison one = slowed_cases(100, 1, 0.05), eight = slowed_cases(100, 8, 0.05);
     struct comparison alone = slowed_cases(100, 1, NAN);
-    assert_int_equal(alone.counts[VERDICT_REGRESSED], 1);
-    assert_int_equal(one.counts[VERDICT_REGRESSED], 0);
-    assert_int_equal(one.counts[VERDICT_INCONCLUSIVE], 1);
-    assert_int_equal(eight.counts[VERDICT_REGRESSED], 8);
-    assert_int_equal(eight.counts[VERDICT_PASS], 92);
+    assert_int_equal(alone.tally.counts[VERDICT_REGRESSED], 1);
+    assert_int_equal(one.tally.counts[VERDICT_REGRESSED], 0);
+    assert_int_equal(one.tally.counts[VERDICT_INCONCLUSIVE], 1);
+    assert_int_equal(eight.tally.counts[VERDICT_REGRESSED], 8);
+    assert_int_equal(eight.tally.counts[VERDICT_PASS], 92);
     assert_non_null(strstr(eight.note[0], "100 tests corrected together"));
     comparison_release(&one);
     comparison_release(&eight);
@@ -247,7 +286,7 @@ static void no_rate_turns_a_slower_case_into_a_faster_one(void **state)
     struct comparison all = slowed_cases(10, 2, 2);
     assert_int_equal(row_of(&all, "v000")->verdict, VERDICT_REGRESSED);
     assert_int_equal(row_of(&all, "v001")->verdict, VERDICT_REGRESSED);
-    assert_int_equal(all.counts[VERDICT_IMPROVED], 0);
+    assert_int_equal(all.tally.counts[VERDICT_IMPROVED], 0);
     assert_int_equal(all.exit, EXIT_REGRESSED);
     comparison_release(&all);
 }
@@ -280,6 +319,8 @@ int main(void)
         cmocka_unit_test(another_device_is_incomparable_and_named),
         cmocka_unit_test(the_ratio_to_the_baseline_cancels_the_clock),
         cmocka_unit_test(work_that_nobody_stated_is_no_other_work),
+        cmocka_unit_test(what_both_sides_lose_is_missing),
+        cmocka_unit_test(other_work_in_any_launch_is_the_candidate_s_doing),
         cmocka_unit_test(every_tested_case_has_its_p_and_what_it_could_find),
         cmocka_unit_test(a_rate_of_false_discoveries_asks_more_of_the_few_than_of_the_many),
         cmocka_unit_test(no_rate_turns_a_slower_case_into_a_faster_one),

@@ -69,10 +69,43 @@ static void a_case_whose_clock_moved_widens_no_other_s_threshold(void **state)
 static void wide_group(struct timings *base, struct timings *candidate,
                        struct compare_options *options)
 {
-    (void)base;
     options->threshold = NAN;
     for (int i = 0; i < 6; i++)
-        candidate->rows[i].threshold = 0.1;
+        base->rows[i].threshold = candidate->rows[i].threshold = 0.1;
+}
+
+static void laxer_candidate(struct timings *base, struct timings *candidate,
+                            struct compare_options *options)
+{
+    wide_group(base, candidate, options);
+    for (int i = 0; i < 6; i++)
+        candidate->rows[i].threshold = 0.99;
+}
+
+static void laxer_by_silence(struct timings *base, struct timings *candidate,
+                             struct compare_options *options)
+{
+    wide_group(base, candidate, options);
+    for (int i = 0; i < 6; i++)
+        base->rows[i].threshold = NAN;
+}
+
+/* No suite can say this, so that a database does is no reason to take it. */
+static void absurd(struct timings *base, struct timings *candidate, struct compare_options *options)
+{
+    wide_group(base, candidate, options);
+    for (int i = 0; i < 6; i++)
+        base->rows[i].threshold = candidate->rows[i].threshold = 1e300;
+}
+
+static void of_two_suites_the_stricter_counts(void **state)
+{
+    (void)state;
+    assert_true(fabs(judged(laxer_candidate, 1.9).threshold - 0.1) < 1e-12);
+    assert_int_equal(judged(laxer_candidate, 1.9).verdict, VERDICT_REGRESSED);
+    assert_true(judged(laxer_by_silence, 1.05).threshold == COMPARE_STEADY_THRESHOLD);
+    assert_int_equal(judged(laxer_by_silence, 1.05).verdict, VERDICT_REGRESSED);
+    assert_true(judged(absurd, 1.05).threshold == COMPARE_STEADY_THRESHOLD);
 }
 
 static void wide_group_overruled(struct timings *base, struct timings *candidate,
@@ -167,6 +200,7 @@ int main(void)
         cmocka_unit_test(a_clock_that_moves_behind_the_launches_looked_at_changes_no_threshold),
         cmocka_unit_test(a_case_whose_clock_moved_widens_no_other_s_threshold),
         cmocka_unit_test(a_group_s_threshold_holds_unless_the_command_line_has_one),
+        cmocka_unit_test(of_two_suites_the_stricter_counts),
         cmocka_unit_test(nothing_below_two_steps_of_the_clock_is_a_change),
         cmocka_unit_test(no_change_below_the_noise_of_unchanged_code_counts),
         cmocka_unit_test(noise_below_the_threshold_changes_nothing),

@@ -195,8 +195,10 @@ static void what_cannot_be_compared_is_never_green(void **state)
     assert_int_equal(comparison.exit, EXIT_NOTHING);
     char *junit = written(&comparison, "junit"), *notes = written(&comparison, "annotations");
     assert_non_null(strstr(junit, "tests=\"21\" failures=\"0\" errors=\"1\" skipped=\"20\""));
-    assert_non_null(strstr(junit, "<error message=\"nothing was compared: driver 580 and 590"));
-    assert_int_equal(strncmp(notes, "::error title=assay::nothing was compared: driver", 49), 0);
+    assert_non_null(
+        strstr(junit, "<error message=\"nothing could be compared: driver 580 and 590"));
+    assert_int_equal(strncmp(notes, "::error title=assay::nothing could be compared: driver", 54),
+                     0);
     assert_int_equal(count_of(notes, "::error "), 1);
     free(junit);
     free(notes);
@@ -218,7 +220,7 @@ static void the_cause_is_that_of_the_cases_on_both_sides(void **state)
     for (int i = 0; i < 4; i++)
         add(&candidate, 0, &"w\0x\0y\0z"[2 * i], 1000);
     struct comparison comparison = compare(&base, &candidate, &options);
-    assert_int_equal(comparison.counts[VERDICT_NEW], 3);
+    assert_int_equal(comparison.tally.counts[VERDICT_NEW], 3);
     assert_int_equal(comparison.exit, EXIT_NOTHING);
     nothing_text(&comparison, why);
     assert_non_null(strstr(why, "driver 580 and 590"));
@@ -227,26 +229,62 @@ static void the_cause_is_that_of_the_cases_on_both_sides(void **state)
     timings_release(&candidate);
 }
 
+/* One case of this verdict, which nobody acknowledged. */
+static void set(struct verdict_tally *tally, enum verdict verdict)
+{
+    tally->counts[verdict] = tally->blocking[verdict] = 1;
+    tally->cases++;
+    tally->judged += verdict_is_judged(verdict);
+}
+
 static void exit_codes_have_their_precedence(void **state)
 {
-    int counts[VERDICTS] = {0};
+    struct verdict_tally tally = {.least_judged = NAN}, strangers = tally;
+    int *counts = tally.counts;
     unsigned any;
     (void)state;
     assert_int_equal(verdict_set_parse("any", &any), 0);
-    assert_int_equal(verdict_exit(counts, counts, 0), EXIT_NOTHING);
-    counts[VERDICT_INCOMPARABLE] = 1;
-    assert_int_equal(verdict_exit(counts, counts, any), EXIT_NOTHING);
-    counts[VERDICT_PASS] = 1;
-    assert_int_equal(verdict_exit(counts, counts, 0), EXIT_FINE);
-    counts[VERDICT_INCONCLUSIVE] = 1;
-    assert_int_equal(verdict_exit(counts, counts, 0), EXIT_FINE);
-    assert_int_equal(verdict_exit(counts, counts, any), EXIT_UNDECIDED);
-    counts[VERDICT_REGRESSED] = 1;
-    assert_int_equal(verdict_exit(counts, counts, any), EXIT_REGRESSED);
-    counts[VERDICT_ERROR] = 1;
-    assert_int_equal(verdict_exit(counts, counts, any), EXIT_LOST);
-    int strangers[VERDICTS] = {[VERDICT_NEW] = 3, [VERDICT_MISSING] = 2};
-    assert_int_equal(verdict_exit(strangers, strangers, any), EXIT_NOTHING);
+    assert_int_equal(verdict_exit(&tally, 0), EXIT_NOTHING);
+    set(&tally, VERDICT_INCOMPARABLE);
+    assert_int_equal(verdict_exit(&tally, any), EXIT_NOTHING);
+    set(&tally, VERDICT_PASS);
+    assert_int_equal(verdict_exit(&tally, 0), EXIT_FINE);
+    set(&tally, VERDICT_INCONCLUSIVE);
+    assert_int_equal(verdict_exit(&tally, 0), EXIT_FINE);
+    assert_int_equal(verdict_exit(&tally, any), EXIT_UNDECIDED);
+    tally.redefined = 1;
+    assert_int_equal(verdict_exit(&tally, 0), EXIT_FINE); /* this is no gate */
+    tally.least_judged = 0;
+    assert_int_equal(verdict_exit(&tally, any), EXIT_NOTHING);
+    set(&tally, VERDICT_REGRESSED);
+    assert_int_equal(verdict_exit(&tally, any), EXIT_REGRESSED);
+    set(&tally, VERDICT_ERROR);
+    assert_int_equal(verdict_exit(&tally, any), EXIT_LOST);
+    assert_int_equal(counts[VERDICT_ERROR], 1);
+    strangers.counts[VERDICT_NEW] = 3;
+    strangers.counts[VERDICT_MISSING] = 2;
+    assert_int_equal(verdict_exit(&strangers, any), EXIT_NOTHING);
+}
+
+/* Ten cases, `judged` of them PASS and the rest UNSTABLE, of a gate that wants this share. */
+static int exit_of(int judged, double least_judged)
+{
+    struct verdict_tally tally = {.cases = 10, .judged = judged, .least_judged = least_judged};
+    tally.counts[VERDICT_PASS] = tally.blocking[VERDICT_PASS] = judged;
+    tally.counts[VERDICT_UNSTABLE] = tally.blocking[VERDICT_UNSTABLE] = 10 - judged;
+    return verdict_exit(&tally, 0);
+}
+
+static void a_gate_that_judged_too_little_is_not_fine(void **state)
+{
+    (void)state;
+    assert_int_equal(exit_of(0, 0.5), EXIT_NOTHING);
+    assert_int_equal(exit_of(4, 0.5), EXIT_NOTHING);
+    assert_int_equal(exit_of(5, 0.5), EXIT_FINE);
+    assert_int_equal(exit_of(9, 1), EXIT_NOTHING);
+    assert_int_equal(exit_of(1, 0), EXIT_FINE);
+    assert_int_equal(exit_of(0, 0), EXIT_NOTHING); /* whatever share is asked for */
+    assert_int_equal(exit_of(0, NAN), EXIT_FINE);  /* assay compare */
 }
 
 int main(void)
@@ -262,6 +300,7 @@ int main(void)
         cmocka_unit_test(what_cannot_be_compared_is_never_green),
         cmocka_unit_test(the_cause_is_that_of_the_cases_on_both_sides),
         cmocka_unit_test(exit_codes_have_their_precedence),
+        cmocka_unit_test(a_gate_that_judged_too_little_is_not_fine),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

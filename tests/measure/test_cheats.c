@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "measure/measurement.h"
 
-enum { N = 4099, SEEDS = 6 };
+enum { N = 20011, SEEDS = 6 }; /* enough that inputs and poison change in part */
 
 static int scale_buffers(const struct assay_shape *shape,
                          struct assay_buffer out[ASSAY_MAX_BUFFERS])
@@ -175,6 +175,41 @@ static int by_first_content(struct assay_call *call)
     return 0;
 }
 
+/* Knows the inputs again by their first elements. */
+static int cache_by_content(struct assay_call *call)
+{
+    struct state *state = call->state;
+    size_t look = sizeof(float[64]);
+    if (memcmp(state->x, call->buffer[0], look)) keep(call);
+    memcpy(state->x, call->buffer[0], look);
+    return copy_kept(call);
+}
+
+/* Does nothing if the output is as an earlier launch left it, at three places. */
+static int if_output_changed(struct assay_call *call)
+{
+    static float left[3];
+    const int at[3] = {0, N / 2, N - 1};
+    const float *y = call->buffer[2];
+    if (y[at[0]] == left[0] && y[at[1]] == left[1] && y[at[2]] == left[2]) return 0;
+    honest(call);
+    for (int i = 0; i < 3; i++)
+        left[i] = y[at[i]];
+    return 0;
+}
+
+static int shrink(struct assay_call *call)
+{
+    ((struct assay_shape *)(uintptr_t)call->shape)->value[0] = 1;
+    return honest(call);
+}
+
+static int nothing(struct assay_call *call)
+{
+    (void)call;
+    return 0;
+}
+
 /* ------------------------------------------------------------------- groups -- */
 
 /* An honest variant that prepares its weights, which are constant. */
@@ -295,6 +330,36 @@ static void inputs_change_in_place_where_memory_is_short(void **state)
     pretended = -1;
 }
 
+static void an_answer_known_again_by_some_inputs_is_found(void **state)
+{
+    (void)state;
+    check_cheat(make_state, cache_by_content, "with other inputs: y[");
+}
+
+static void work_only_where_the_output_was_changed_is_found(void **state)
+{
+    (void)state;
+    struct assay_variant cheat = {
+        .operation = "scale", .name = "cheat", .launch = if_output_changed};
+    /* The poison meets one of the three places in one group of ten. */
+    assert_true(found_by_seeds(&cheat, false, "") >= SEEDS - 1);
+    assert_true(found_by_seeds(&cheat, true, "") >= SEEDS - 2);
+}
+
+static void a_variant_that_changes_its_shape_harms_itself_alone(void **state)
+{
+    (void)state;
+    check_cheat(NULL, shrink, "not written");
+}
+
+static void a_check_that_does_the_work_is_found(void **state)
+{
+    (void)state;
+    struct assay_variant cheat = {
+        .operation = "scale", .name = "cheat", .launch = nothing, .check = honest};
+    assert_int_equal(found_by_seeds(&cheat, true, "without a launch"), SEEDS);
+}
+
 static int setups;
 static int slow_setup(struct assay_call *call)
 {
@@ -318,6 +383,10 @@ int main(void)
         cmocka_unit_test(alternate_halves_are_found),
         cmocka_unit_test(an_answer_prepared_in_setup_is_found),
         cmocka_unit_test(an_answer_kept_from_the_first_launch_is_found),
+        cmocka_unit_test(an_answer_known_again_by_some_inputs_is_found),
+        cmocka_unit_test(work_only_where_the_output_was_changed_is_found),
+        cmocka_unit_test(a_variant_that_changes_its_shape_harms_itself_alone),
+        cmocka_unit_test(a_check_that_does_the_work_is_found),
         cmocka_unit_test(inputs_change_in_place_where_memory_is_short),
         cmocka_unit_test(a_slow_setup_is_not_repeated_and_its_answer_is_found),
     };

@@ -6,8 +6,11 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <cmocka.h>
 
+#include "base/error.h"
 #include "measure/worker.h"
 #include "run/child.h"
 
@@ -69,14 +72,69 @@ static void one_that_is_told_to_quit_reports_its_device(void **state)
     assert_int_equal(child.pid, 0);
 }
 
+/* ------------------------------------------------------------ while it opens -- */
+
+/* The workers to come that are killed before they answer: the length of a file. */
+static const char deaths[] = "ASSAY_TEST_DEATHS";
+
+static void plan_deaths(char *path, int count)
+{
+    strcpy(path, "/tmp/assay-test-XXXXXX");
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(ftruncate(fd, count), 0);
+    close(fd);
+    setenv(deaths, path, 1);
+}
+
+static void die_as_planned(void)
+{
+    struct stat file;
+    const char *path = getenv(deaths);
+    if (!path || stat(path, &file) != 0 || file.st_size == 0) return;
+    if (truncate(path, file.st_size - 1) == 0) raise(SIGKILL);
+}
+
+static void one_that_is_killed_while_it_opens_is_started_again(void **state)
+{
+    struct child child;
+    char path[32], how[ASSAY_MAX_REASON];
+    (void)state;
+    plan_deaths(path, 2);
+    start(&child);
+    assert_false(child.died);
+    child_reap(&child, how, sizeof how);
+    unsetenv(deaths);
+    unlink(path);
+}
+
+static void one_that_always_is_is_told(void **state)
+{
+    const struct device_options options = {.spec = "host", .flush = 0};
+    struct child child;
+    char path[32];
+    (void)state;
+    plan_deaths(path, 100);
+    assert_int_equal(child_start(&child, &options), -1);
+    assert_string_equal(assay_last_error(),
+                        "the worker died while it opened its device: signal 9, Killed");
+    assert_true(child.died);
+    assert_int_equal(child.pid, 0);
+    unsetenv(deaths);
+    unlink(path);
+}
+
 int main(int argc, char **argv)
 {
+    if (argc > 1 && strcmp(argv[1], "worker") == 0) die_as_planned();
     if (argc > 1 && strcmp(argv[1], "worker") == 0) return cmd_worker(argc, argv);
     /* Looking for leaks takes a sanitised worker longer than the moment that it has. */
     setenv("LSAN_OPTIONS", "detect_leaks=0", 1);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_worker_that_waits_for_a_message_ends_by_itself),
         cmocka_unit_test(one_that_does_not_is_killed),
+        cmocka_unit_test(one_that_is_killed_while_it_opens_is_started_again),
+        cmocka_unit_test(one_that_always_is_is_told),
         cmocka_unit_test(one_that_died_says_of_which_signal),
         cmocka_unit_test(one_that_is_told_to_quit_reports_its_device),
     };

@@ -16,6 +16,9 @@
 static const struct device_info gpu = {
     .place = ASSAY_CUDA, .cache_bytes = 50000000, .kernel_floor_ns = 500};
 
+static const struct assay_operation operation = {.name = "copy"};
+static const struct group plain = {.shape = {&operation, {1}}};
+
 /* 1 byte or operation per ns in memory, 4 in the cache, 10 of fp32. */
 static struct ceilings measured(void)
 {
@@ -36,7 +39,7 @@ static enum case_status judged_on(const struct device_info *device, struct assay
     struct ceilings ceilings = measured();
     struct case_result result = {.work = work, .time_ns = time_ns};
     result.id.temperature = (int32_t)temperature;
-    floor_judge(&ceilings, device, &result);
+    floor_judge(&ceilings, device, &plain, &result);
     assert_int_equal(result.status == STATUS_WRONG, result.reason[0] != '\0');
     return (enum case_status)result.status;
 }
@@ -119,12 +122,29 @@ static void only_a_real_gpu_is_judged(void **state)
     assert_int_equal(judged_on(&other, reads, ASSAY_COLD, 1), STATUS_OK);
 }
 
+static const char *limit(const struct assay_shape *shape, enum assay_temperature temperature)
+{
+    (void)shape, (void)temperature;
+    return "memory_write";
+}
+
+static void a_case_that_measures_a_limit_is_not_held_against_others(void **state)
+{
+    (void)state;
+    const struct assay_operation measures = {.name = "copy", .ceiling = limit};
+    const struct group group = {.shape = {&measures, {1}}};
+    struct ceilings ceilings = measured();
+    struct case_result result = {.work = {.read_bytes = 1e9}, .time_ns = 1000};
+    floor_judge(&ceilings, &gpu, &group, &result);
+    assert_int_equal(result.status, STATUS_OK);
+}
+
 static void a_row_that_has_failed_keeps_its_reason(void **state)
 {
     (void)state;
     struct ceilings ceilings = measured();
     struct case_result result = {.status = STATUS_CRASHED, .reason = "why", .time_ns = 1};
-    floor_judge(&ceilings, &gpu, &result);
+    floor_judge(&ceilings, &gpu, &plain, &result);
     assert_int_equal(result.status, STATUS_CRASHED);
     assert_string_equal(result.reason, "why");
 }
@@ -140,6 +160,7 @@ int main(void)
         cmocka_unit_test(the_link_has_a_floor_of_its_own),
         cmocka_unit_test(a_limit_that_was_not_measured_refuses_nothing),
         cmocka_unit_test(only_a_real_gpu_is_judged),
+        cmocka_unit_test(a_case_that_measures_a_limit_is_not_held_against_others),
         cmocka_unit_test(a_row_that_has_failed_keeps_its_reason),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

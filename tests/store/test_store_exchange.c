@@ -294,7 +294,7 @@ static void csv_has_a_header_and_a_row_a_case(void **state)
     assert_string_equal(header[0], "operation");
     assert_int_equal(csv_record(&at, field), columns);
     assert_string_equal(field[1], "fast");
-    assert_string_equal(csv_field(header, field, columns, "run_label"), "line\nbreak, \"quote\"");
+    assert_string_equal(csv_field(header, field, columns, "run_label"), "line break, \"quote\"");
     assert_string_equal(csv_field(header, field, columns, "run_id"), run.id);
     assert_string_equal(csv_field(header, field, columns, "run_status"), "complete");
     assert_string_equal(csv_field(header, field, columns, "launch_number"), "1");
@@ -361,6 +361,21 @@ static void csv_fields_follow_rfc_4180(void **state)
     free(text);
 }
 
+/* A spreadsheet computes them; numbers and dashes are what they were. */
+static void csv_texts_are_no_formulas(void **state)
+{
+    (void)state;
+    static const char *const fields[] = {"=1+1", "@SUM(A1)", "+a", "-x,y", "-1.5e-3", "+2", "-"};
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    for (int i = 0; i < 7; i++)
+        csv_write(out, fields[i], i < 6 ? ',' : '\n');
+    fclose(out);
+    assert_string_equal(text, "'=1+1,'@SUM(A1),'+a,\"'-x,y\",-1.5e-3,+2,-\n");
+    free(text);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
 int main(void)
@@ -376,6 +391,7 @@ int main(void)
         TEST(csv_has_a_header_and_a_row_a_case),
         TEST(csv_has_every_figure_of_a_case),
         TEST(csv_fields_follow_rfc_4180),
+        TEST(csv_texts_are_no_formulas),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

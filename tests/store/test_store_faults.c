@@ -346,9 +346,29 @@ static void a_full_disk_is_said_and_keeps_what_was_complete(void **state)
     store_close(store);
 }
 
+static void what_a_loss_of_power_takes_can_be_chosen(void **state)
+{
+    enum { NORMAL = 1, FULL = 2 };
+    static const struct {
+        const char *wanted;
+        int level;
+    } cases[] = {{NULL, NORMAL}, {"", NORMAL}, {"normal", NORMAL}, {"full", FULL}};
+    struct store *store;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        if (cases[i].wanted) setenv("ASSAY_SYNCHRONOUS", cases[i].wanted, 1);
+        store = fixture_open(state, "a.sqlite", STORE_WRITE);
+        assert_int_equal(fixture_integer(store, "PRAGMA synchronous"), cases[i].level);
+        store_close(store);
+    }
+    setenv("ASSAY_SYNCHRONOUS", "ful", 1);
+    FAILS(store_open(&store, fixture_path(state, "a.sqlite"), STORE_WRITE),
+          "ASSAY_SYNCHRONOUS is normal or full, not 'ful'");
+}
+
 static int restore_timeout(void **state)
 {
     unsetenv("ASSAY_DB_TIMEOUT_MS");
+    unsetenv("ASSAY_SYNCHRONOUS");
     return fixture_teardown(state);
 }
 
@@ -371,6 +391,7 @@ int main(void)
         TEST(a_migration_that_fails_changes_nothing),
         TEST(the_last_step_is_this_version),
         TEST(a_read_only_database_is_read_and_not_written),
+        TEST(what_a_loss_of_power_takes_can_be_chosen),
         TEST(a_full_disk_is_said_and_keeps_what_was_complete),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -34,6 +34,32 @@ static void a_run_is_found_by_id_label_baseline_and_age(void **state)
     store_close(store);
 }
 
+static int take_first(const struct run_line *line, void *context)
+{
+    char *first = context;
+    if (!first[0]) snprintf(first, STORE_ID, "%s", line->id);
+    return 0;
+}
+
+/* The clock was wrong when it was measured. */
+static void a_run_of_the_future_is_not_the_latest(void **state)
+{
+    struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
+    struct run_info future = fixture_run(store, "tuned");
+    FINE(store_exec(store, "test", "UPDATE run SET started_at = '2999-01-01T00:00:00.000Z'"));
+    assert_finds(store, "latest", future.id); /* where there is no other */
+    struct run_info now = fixture_run(store, "tuned");
+    char newest[STORE_ID], first[STORE_ID] = "";
+    assert_finds(store, "latest", now.id);
+    assert_finds(store, "latest~1", future.id);
+    assert_finds(store, "tuned", now.id);
+    FINE(store_find_newest(store, newest));
+    assert_string_equal(newest, now.id);
+    FINE(store_each_run(store, true, take_first, first));
+    assert_string_equal(first, now.id);
+    store_close(store);
+}
+
 static void a_run_that_is_not_there_gets_a_suggestion(void **state)
 {
     struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
@@ -234,6 +260,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_run_is_found_by_id_label_baseline_and_age),
+        TEST(a_run_of_the_future_is_not_the_latest),
         TEST(a_run_that_is_not_there_gets_a_suggestion),
         TEST(an_ambiguous_prefix_lists_the_runs),
         TEST(the_path_before_a_run_picks_the_database),

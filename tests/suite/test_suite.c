@@ -271,6 +271,15 @@ static void values_of_a_size_are_sizes_in_range(void **state)
     expect_key_error("n = 1..8+0", "n: '+0': a range's step is a whole number above 0");
     expect_key_error("n = 0..8*2", "n: a range with a factor begins at 1 or above");
     expect_key_error("n = 1..1M+1", "n has more than 4096 values");
+    expect_key_error("n = 64..1G*1.0000000001",
+                     "n: a range's factor so near to 1 takes more than 409600 steps");
+    expect_key_error("n = 1Mi..512Mi*9223372036854775807",
+                     "n: '*9223372036854775807': no size is so many times another (the largest is "
+                     "1000000000)");
+    expect_key_error("n = 1..9223372036854775807*1000000000",
+                     "n = 1000000000000000000 is out of its range, 1 to 1000000000");
+    expect_key_error("n = 1..9223372036854775807+9223372036854775806",
+                     "n = 9223372036854775807 is out of its range, 1 to 1000000000");
     expect_key_error("n = 1G..4G*2", "n = 2000000000 is out of its range, 1 to 1000000000");
 }
 
@@ -323,6 +332,19 @@ static void ranges_hold_their_first_value_and_none_above_the_last(void **state)
     expect_values("1..10*1.5", 5, (int64_t[]){1, 2, 3, 5, 8} /* 1 1.5 2.25 3.4 5.1 7.6 */);
     expect_values("10..30+10, 7", 4, (int64_t[]){10, 20, 30, 7});
     expect_values("5..5*2", 1, (int64_t[]){5});
+    expect_values("5..6*1000000000", 1, (int64_t[]){5});
+    expect_values("1..4*1.0001", 4, (int64_t[]){1, 2, 3, 4});
+}
+
+static void a_value_that_is_named_twice_is_one(void **state)
+{
+    struct suite_value *values;
+    (void)state;
+    expect_values("8, 4, 8, 4..8+2, 8", 3, (int64_t[]){8, 4, 6});
+    assert_int_equal(suite_values(&scale.dims[0], "l2, 2*l2, l2, 1*l2", &values), 2);
+    free(values);
+    assert_int_equal(suite_values(&scale.dims[1], "bf16, *, bf16", &values), 2);
+    free(values);
 }
 
 static void classes_may_have_a_factor(void **state)
@@ -379,6 +401,7 @@ int main(void)
         cmocka_unit_test(only_one_dim_of_a_group_has_a_size_class),
         cmocka_unit_test(an_include_that_loops_or_is_unknown_is_refused),
         cmocka_unit_test(ranges_hold_their_first_value_and_none_above_the_last),
+        cmocka_unit_test(a_value_that_is_named_twice_is_one),
         cmocka_unit_test(classes_may_have_a_factor),
         cmocka_unit_test(a_star_stands_for_every_choice),
         cmocka_unit_test(globs_choose_in_turn),

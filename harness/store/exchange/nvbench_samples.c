@@ -1,31 +1,65 @@
 /* nvbench_samples.c - see nvbench_samples.h. */
 #include "store/exchange/nvbench_samples.h"
 
+#include <fcntl.h>
+#include <limits.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "store/exchange/store_foreign.h"
 
-enum { MAX_PATH = 4096, MAX_ROUNDS = 65536, MOST = 1 << 28 };
+enum { MAX_ROUNDS = 65536, MOST = 1 << 28 };
 
-/* The path in the file is relative to where NVBench ran; what it wrote lies in a
- * folder beside the JSON. NULL: not found. */
+/* A regular file below a folder; -1 for any other, and for a path that leaves the folder, be it by
+ * "..", from the root or through a link. Opening a pipe would wait for its writer. */
+static int open_below(int folder, const char *path)
+{
+    char name[NAME_MAX + 1];
+    struct stat about;
+    int at = dup(folder);
+    while (at >= 0) {
+        size_t length = strcspn(path, "/");
+        bool is_last = !path[length];
+        snprintf(name, sizeof name, "%.*s", (int)length, path);
+        bool leaves = length == 0 || length > NAME_MAX || strcmp(name, "..") == 0;
+        int next = leaves ? -1
+                          : openat(at, name,
+                                   O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC |
+                                       (is_last ? 0 : O_DIRECTORY));
+        close(at);
+        at = next;
+        if (!is_last) path += length + 1;
+        if (!is_last || at < 0) continue;
+        if (fstat(at, &about) == 0 && S_ISREG(about.st_mode)) return at;
+        close(at);
+        return -1;
+    }
+    return -1;
+}
+
+/* The path in the file is relative to where NVBench ran; what it wrote lies in a folder beside the
+ * JSON. NULL: not found there or below. */
 static FILE *open_samples(const char *json_path, const char *file)
 {
-    char path[2 * MAX_PATH], folder[MAX_PATH] = "";
+    char folder[PATH_MAX] = ".";
     const char *last = strrchr(file, '/'), *beside = file;
     for (const char *c = file; last && c < last; c++)
         if (*c == '/') beside = c + 1; /* its folder and its name */
     if (strrchr(json_path, '/'))
         snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(json_path, '/') + 1 - json_path),
                  json_path);
-    snprintf(path, sizeof path, "%s%s", folder, beside);
-    FILE *in = fopen(path, "rb");
-    snprintf(path, sizeof path, "%s%s", file[0] == '/' ? "" : folder, file);
-    if (!in) in = fopen(path, "rb");
-    return in ? in : fopen(file, "rb");
+    int at = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (at < 0) return NULL;
+    int in = open_below(at, beside);
+    if (in < 0) in = open_below(at, file);
+    close(at);
+    FILE *stream = in < 0 ? NULL : fdopen(in, "rb");
+    if (in >= 0 && !stream) close(in);
+    return stream;
 }
 
 /* Little-endian float32, whatever this machine is. */

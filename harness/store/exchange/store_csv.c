@@ -47,20 +47,12 @@ struct columns {
 };
 enum { COLUMNS = 13 };
 
-static const struct launch_info *launch_of(const struct stored_run *run, const char *launch_id)
-{
-    int i = 0;
-    while (strcmp(run->launches[i].id, launch_id) != 0)
-        i++;
-    return &run->launches[i];
-}
-
 /* Left to right: what is read most comes first. `stored` NULL: for the header. */
 static void columns_of(const struct stored_run *run, const struct stored_case *stored,
                        const struct metrics *metrics, struct columns columns[COLUMNS])
 {
     const struct case_result *result = stored ? &stored->result : NULL;
-    const struct launch_info *launch = stored ? launch_of(run, stored->launch_id) : NULL;
+    const struct launch_info *launch = stored ? stored_run_launch(run, stored->launch_id) : NULL;
     const struct columns all[COLUMNS] = {
         {"", case_fields, result ? &result->id : NULL},
         {"", result_fields, result},
@@ -90,6 +82,7 @@ static const char *value_text(const struct field *field, const void *at, char te
     *text = '\0';
     switch (field->type) {
     case FIELD_TEXT:
+    case FIELD_LINES:
         return at;
     case FIELD_WORD:
         return field->words->name(*(const int32_t *)at);

@@ -12,10 +12,14 @@
 #              FLEETING: one that is there in round 1 of a gate and lost in all others
 #   SIMULATED  1: says so; COMMIT: what it was built from,
 #              CODE: hash of its machine code (both default unknown)
+#   RESTATED   variant that states one byte more of work (none)
+#   THRESHOLD  what its suite says, a fraction (none); TEXT: the suite's text
+#   ENDS       exit code (0)
 #   GPU        1: its cases are timed by the timestamps of a GPU's kernels
 set -u
 : "${ASSAY:?}" "${CODE:=}" "${COMMIT:=}" "${PACE:=100}" "${SLOW:=}" "${NOISE:=20}" "${DRIVER:=1}"
 VARIANTS=${VARIANTS-a b c}
+: "${RESTATED:=}" "${THRESHOLD:=null}" "${TEXT:=}" "${ENDS:=0}"
 : "${CRASHED:=}" "${WRONG:=}" "${SIMULATED:=0}" "${GPU:=0}" "${FLEETING:=}"
 place=host clock=host
 [ "$GPU" = 1 ] && place=cuda clock=cupti
@@ -44,10 +48,10 @@ RANDOM=$((10#${seed: -4} + $$)) # its own in every launch
 
 {
     echo '{"assay_ndjson":1,"table":"header","schema":1}'
-    echo '{"assay_ndjson":1,"table":"environment","id":"e","version":"1","git_commit":"'"$COMMIT"'","diff_hash":"","compiler":"","flags":"","nvcc":"","nvcc_flags":"","hostname":"","cpu":"","kernel":"","os":"","container":"","cores":null,"memory_bytes":null}'
-    echo "{\"assay_ndjson\":1,\"table\":\"run\",\"id\":\"$run_id\",\"environment_id\":\"e\",\"suite\":\"$suite\",\"label\":\"$label\",\"command\":\"\",\"suite_text\":\"\",\"simulated\":$SIMULATED,\"status\":\"complete\",\"started_at\":\"2026-01-01T00:00:00.000Z\",\"ended_at\":\"2026-01-01T00:00:01.000Z\"}"
-    echo '{"assay_ndjson":1,"table":"device","id":"d","place":"'"$place"'","simulated":0,"name":"cpu","uuid":"","vbios":"","compute_capability":0,"multiprocessors":2,"l1_bytes":null,"cache_bytes":null,"memory_bytes":null,"sm_mhz_max":null,"memory_mhz_max":null}'
-    echo "{\"assay_ndjson\":1,\"table\":\"launch\",\"id\":\"$launch_id\",\"run_id\":\"$run_id\",\"number\":1,\"device_id\":\"d\",\"comparability\":\"key$DRIVER\",\"seed\":1,\"flush_by_write\":0,\"spec\":\"host\",\"driver\":\"$DRIVER\",\"runtime\":\"\",\"library\":\"\",\"lost\":\"\",\"power_limit_w\":null,\"ecc\":null,\"mig\":null,\"clock\":\"$clock\",\"event_floor_ns\":null,\"kernel_floor_ns\":null,\"clock_step_ns\":null,\"started_at\":\"2026-01-01T00:00:00.000Z\",\"start_sm_mhz\":null,\"start_memory_mhz\":null,\"start_temperature_c\":null,\"start_power_w\":null,\"start_energy_mj\":null,\"start_clock_reasons\":0,\"ended_at\":null,\"end_sm_mhz\":null,\"end_memory_mhz\":null,\"end_temperature_c\":null,\"end_power_w\":null,\"end_energy_mj\":null,\"end_clock_reasons\":null}"
+    echo '{"assay_ndjson":1,"table":"environment","id":"e'"$COMMIT"'","version":"1","git_commit":"'"$COMMIT"'","diff_hash":"","compiler":"","flags":"","nvcc":"","nvcc_flags":"","hostname":"","cpu":"","kernel":"","os":"","container":"","cores":null,"memory_bytes":null}'
+    echo "{\"assay_ndjson\":1,\"table\":\"run\",\"id\":\"$run_id\",\"environment_id\":\"e$COMMIT\",\"suite\":\"$suite\",\"label\":\"$label\",\"command\":\"\",\"suite_text\":\"$TEXT\",\"simulated\":$SIMULATED,\"status\":\"complete\",\"started_at\":\"2026-01-01T00:00:00.000Z\",\"ended_at\":\"2026-01-01T00:00:01.000Z\"}"
+    echo '{"assay_ndjson":1,"table":"device","id":"d'"$place"'","place":"'"$place"'","simulated":0,"name":"cpu","uuid":"","vbios":"","compute_capability":0,"multiprocessors":2,"l1_bytes":null,"cache_bytes":null,"memory_bytes":null,"sm_mhz_max":null,"memory_mhz_max":null}'
+    echo "{\"assay_ndjson\":1,\"table\":\"launch\",\"id\":\"$launch_id\",\"run_id\":\"$run_id\",\"number\":1,\"device_id\":\"d$place\",\"comparability\":\"key$DRIVER\",\"seed\":1,\"flush_by_write\":0,\"spec\":\"host\",\"driver\":\"$DRIVER\",\"runtime\":\"\",\"library\":\"\",\"lost\":\"\",\"power_limit_w\":null,\"ecc\":null,\"mig\":null,\"clock\":\"$clock\",\"event_floor_ns\":null,\"kernel_floor_ns\":null,\"clock_step_ns\":null,\"started_at\":\"2026-01-01T00:00:00.000Z\",\"start_sm_mhz\":null,\"start_memory_mhz\":null,\"start_temperature_c\":null,\"start_power_w\":null,\"start_energy_mj\":null,\"start_clock_reasons\":0,\"ended_at\":null,\"end_sm_mhz\":null,\"end_memory_mhz\":null,\"end_temperature_c\":null,\"end_power_w\":null,\"end_energy_mj\":null,\"end_clock_reasons\":null}"
     ordinal=0
     for variant in $VARIANTS; do
         case ",$filter," in ",," | *",copy/$variant,"* | *",copy/$variant n=10 cold,"*) ;; *) continue ;; esac
@@ -57,11 +61,14 @@ RANDOM=$((10#${seed: -4} + $$)) # its own in every launch
         [ "$variant" = "$SLOW" ] && pace=$PACE
         [ "$variant" = "$CRASHED" ] && status=crashed
         [ "$variant" = "$WRONG" ] && status=wrong
+        bytes=40.0
+        [ "$variant" = "$RESTATED" ] && bytes=41.0
         picoseconds=$((500000 * pace)) # of 50 us
         picoseconds=$((picoseconds + picoseconds * NOISE * (2 * RANDOM - 32768) / 32768 / 10000))
         printf -v time '%d.%03d' $((picoseconds / 1000)) $((picoseconds % 1000))
         id result_id
         [ $status = ok ] || time=null
-        echo "{\"assay_ndjson\":1,\"table\":\"result\",\"id\":\"$result_id\",\"launch_id\":\"$launch_id\",\"ordinal\":$ordinal,\"measured_at\":\"\",\"purpose\":\"case\",\"group_label\":\"g\",\"operation\":\"copy\",\"variant\":\"$variant\",\"kind\":\"kernel\",\"place\":\"$place\",\"shape\":\"n=10\",\"temperature\":\"cold\",\"status\":\"$status\",\"reason\":\"\",\"note\":\"\",\"clock\":\"$clock\",\"is_baseline\":$((ordinal == 1)),\"time_ns\":$time,\"lo_ns\":$time,\"hi_ns\":$time,\"busy_ns\":null,\"event_ns\":null,\"wall_ns\":null,\"first_call_ns\":null,\"read_bytes\":40.0,\"write_bytes\":40.0,\"ops_fp32\":0.0,\"ops_tf32\":0.0,\"ops_bf16\":0.0,\"ops_fp16\":0.0,\"ops_int8\":0.0,\"ops_fp64\":0.0,\"workspace_bytes\":0,\"kernels\":1,\"energy_mj\":null,\"power_w\":null,\"sm_mhz\":null,\"temperature_c\":null,\"clock_reasons\":0,\"outputs\":10,\"checked\":10,\"max_abs_error\":0.0,\"max_rel_error\":0.0,\"near_share\":0.0,\"code_hash\":\"$CODE\",\"registers\":null,\"shared_bytes\":null,\"local_bytes\":null}"
+        echo "{\"assay_ndjson\":1,\"table\":\"result\",\"id\":\"$result_id\",\"launch_id\":\"$launch_id\",\"ordinal\":$ordinal,\"measured_at\":\"\",\"purpose\":\"case\",\"group_label\":\"g\",\"operation\":\"copy\",\"variant\":\"$variant\",\"kind\":\"kernel\",\"place\":\"$place\",\"shape\":\"n=10\",\"temperature\":\"cold\",\"status\":\"$status\",\"reason\":\"\",\"note\":\"\",\"clock\":\"$clock\",\"is_baseline\":$((ordinal == 1)),\"time_ns\":$time,\"lo_ns\":$time,\"hi_ns\":$time,\"busy_ns\":null,\"event_ns\":null,\"wall_ns\":null,\"first_call_ns\":null,\"threshold\":$THRESHOLD,\"read_bytes\":$bytes,\"write_bytes\":40.0,\"ops_fp32\":0.0,\"ops_tf32\":0.0,\"ops_bf16\":0.0,\"ops_fp16\":0.0,\"ops_int8\":0.0,\"ops_fp64\":0.0,\"workspace_bytes\":0,\"kernels\":1,\"energy_mj\":null,\"power_w\":null,\"sm_mhz\":null,\"temperature_c\":null,\"clock_reasons\":0,\"outputs\":10,\"checked\":10,\"max_abs_error\":0.0,\"max_rel_error\":0.0,\"near_share\":0.0,\"code_hash\":\"$CODE\",\"registers\":null,\"shared_bytes\":null,\"local_bytes\":null}"
     done
 } | "$ASSAY" import - --db "$db" 2>/dev/null
+exit "$ENDS"

@@ -1,0 +1,84 @@
+#include "base/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* The handlers are not in the new program: a signal between here and there would be lost. */
+static void open_signals(void)
+{
+    struct sigaction action;
+    sigset_t none;
+    for (int i = 1; i < NSIG; i++)
+        if (sigaction(i, NULL, &action) == 0 && action.sa_handler != SIG_IGN) signal(i, SIG_DFL);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/* In the new process, up to its program. Returns only with an errno. */
+static int become(const struct process_start *start, pid_t parent)
+{
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return errno;
+    /* The parent may have died before it was asked for. */
+    if (getppid() != parent) return ESRCH;
+    if (start->own_group) {
+        if (setpgid(0, 0) != 0) return errno;
+        /* A group that is not the terminal's own may write to it, whatever stty says. */
+        signal(SIGTTOU, SIG_IGN);
+    }
+    for (int i = 0; i < start->file_count; i++)
+        if (dup2(start->files[i].from, start->files[i].to) < 0) return errno;
+    open_signals();
+    /* execvp would have a shell read a text that is no program. */
+    if (strchr(start->program, '/'))
+        execv(start->program, (char *const *)start->argv);
+    else
+        execvp(start->program, (char *const *)start->argv);
+    return errno;
+}
+
+int process_start(const struct process_start *start, pid_t *pid)
+{
+    int told[2], error = 0;
+    pid_t parent = getpid();
+    if (pipe2(told, O_CLOEXEC) != 0) return errno;
+    *pid = fork();
+    if (*pid == 0) {
+        error = become(start, parent);
+        ssize_t written = write(told[1], &error, sizeof error);
+        _exit(written == sizeof error ? 127 : 126);
+    }
+    if (*pid < 0) error = errno;
+    close(told[1]);
+    /* Closed without a word where the program has begun. */
+    ssize_t got = -1;
+    while (*pid > 0 && (got = read(told[0], &error, sizeof error)) < 0 && errno == EINTR)
+        continue;
+    close(told[0]);
+    if (*pid > 0 && got == sizeof error)
+        while (waitpid(*pid, NULL, 0) < 0 && errno == EINTR)
+            continue;
+    return error;
+}
+
+bool process_has_ended(pid_t pid)
+{
+    siginfo_t info = {0};
+    return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid;
+}
+
+/* The group before the status is read: until then its number belongs to no other. */
+int process_end(pid_t pid)
+{
+    int status = 0;
+    kill(-pid, SIGKILL);
+    kill(pid, SIGKILL);
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        continue;
+    return status;
+}

@@ -1,0 +1,33 @@
+/*
+ * process.h - starts a process that does not outlive this one: the kernel kills it when its
+ * parent dies, of whatever.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* A descriptor of this process and what it is in the new one. */
+struct process_file {
+    int from, to;
+};
+
+struct process_start {
+    const char *program; /* a name without a slash is looked for in PATH */
+    const char *const *argv;
+    const struct process_file *files; /* no `from` is the `to` of another; others close on exec */
+    int file_count;
+    /* A process group of its own, for process_end to end what it forks too. */
+    bool own_group;
+};
+
+/* All signals are open in it, and those that this process handles have their default action.
+ * Returns 0, or the errno with which it could not be started. */
+int process_start(const struct process_start *start, pid_t *pid);
+
+/* Whether it has ended; its status is still there to be read. */
+bool process_has_ended(pid_t pid);
+
+/* Kill a process with an own group, if it has not ended, and what is left of that group. Returns
+ * its status, as waitpid(2) does. */
+int process_end(pid_t pid);

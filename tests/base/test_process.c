@@ -1,0 +1,177 @@
+/* test_process.c - a process ends with its parent, and what it forked ends with it. */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "base/process.h"
+
+static bool is_gone_within(pid_t pid, double seconds)
+{
+    for (int i = 0; i < (int)(seconds * 100); i++) {
+        char path[64], line[256] = "";
+        snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+        FILE *file = fopen(path, "r");
+        if (!file) return true;
+        if (!fgets(line, sizeof line, file)) line[0] = '\0';
+        fclose(file);
+        const char *state = strrchr(line, ')');
+        if (!state || strchr("ZX", state[2])) return true;
+        usleep(10000);
+    }
+    return false;
+}
+
+/* A shell with its standard output in `out`. */
+static int start_shell(const char *script, int out, bool own_group, pid_t *pid)
+{
+    const char *const argv[] = {"sh", "-c", script, NULL};
+    const struct process_file files[] = {{out, STDOUT_FILENO}};
+    const struct process_start start = {
+        .program = "sh", .argv = argv, .files = files, .file_count = 1, .own_group = own_group};
+    return process_start(&start, pid);
+}
+
+/* The process id that a shell printed. */
+static pid_t read_pid(int fd)
+{
+    char text[32] = "";
+    size_t used = 0;
+    while (used < sizeof text - 1 && !strchr(text, '\n')) {
+        ssize_t got = read(fd, text + used, sizeof text - 1 - used);
+        if (got <= 0) break;
+        used += (size_t)got;
+        text[used] = '\0';
+    }
+    return (pid_t)atoi(text);
+}
+
+static void make_pipe(int ends[2])
+{
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+}
+
+static void it_dies_when_its_parent_is_killed(void **state)
+{
+    int out[2];
+    pid_t ignored;
+    (void)state;
+    make_pipe(out);
+    pid_t parent = fork();
+    if (parent == 0) {
+        if (start_shell("echo $$; exec sleep 1000", out[1], false, &ignored) != 0) _exit(1);
+        pause();
+        _exit(1);
+    }
+    close(out[1]);
+    pid_t pid = read_pid(out[0]);
+    assert_true(pid > 0);
+    assert_false(is_gone_within(pid, 0.05));
+    kill(parent, SIGKILL);
+    waitpid(parent, NULL, 0);
+    assert_true(is_gone_within(pid, 5));
+    close(out[0]);
+}
+
+static void what_it_forked_ends_with_it(void **state)
+{
+    int out[2];
+    pid_t pid;
+    (void)state;
+    make_pipe(out);
+    assert_int_equal(start_shell("sleep 1000 & echo $!; wait", out[1], true, &pid), 0);
+    pid_t forked = read_pid(out[0]);
+    assert_true(forked > 0);
+    assert_false(process_has_ended(pid));
+    int status = process_end(pid);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    assert_true(is_gone_within(forked, 5));
+    close(out[0]);
+    close(out[1]);
+}
+
+static void what_it_left_behind_ends_too(void **state)
+{
+    int out[2];
+    pid_t pid;
+    (void)state;
+    make_pipe(out);
+    assert_int_equal(start_shell("sleep 1000 & echo $!; exit 3", out[1], true, &pid), 0);
+    pid_t forked = read_pid(out[0]);
+    while (!process_has_ended(pid))
+        usleep(1000);
+    int status = process_end(pid);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 3);
+    assert_true(is_gone_within(forked, 5));
+    close(out[0]);
+    close(out[1]);
+}
+
+static void note(int signal_number)
+{
+    (void)signal_number;
+}
+
+static void its_signals_are_open_and_unhandled(void **state)
+{
+    int out[2];
+    pid_t pid;
+    sigset_t all;
+    (void)state;
+    make_pipe(out);
+    signal(SIGTERM, note);
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, NULL);
+    int error = start_shell("echo 1; exec sleep 1000", out[1], false, &pid);
+    sigprocmask(SIG_UNBLOCK, &all, NULL);
+    signal(SIGTERM, SIG_DFL);
+    assert_int_equal(error, 0);
+    assert_int_equal(read_pid(out[0]), 1);
+    kill(pid, SIGTERM);
+    int status = 0;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+    close(out[0]);
+    close(out[1]);
+}
+
+static void a_program_that_cannot_be_started_is_told(void **state)
+{
+    char path[] = "/tmp/assay-test-XXXXXX";
+    const char *const argv[] = {"x", NULL};
+    struct process_start start = {.program = "no-such-program-anywhere", .argv = argv};
+    pid_t pid;
+    (void)state;
+    assert_int_equal(process_start(&start, &pid), ENOENT);
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, "echo no program\n", 16), 16);
+    close(fd);
+    start.program = path;
+    assert_int_equal(process_start(&start, &pid), EACCES);
+    chmod(path, 0755);
+    assert_int_equal(process_start(&start, &pid), ENOEXEC);
+    unlink(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(it_dies_when_its_parent_is_killed),
+        cmocka_unit_test(what_it_forked_ends_with_it),
+        cmocka_unit_test(what_it_left_behind_ends_too),
+        cmocka_unit_test(its_signals_are_open_and_unhandled),
+        cmocka_unit_test(a_program_that_cannot_be_started_is_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

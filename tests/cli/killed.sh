@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# A gate, or a run, that is killed without a word (kill -9) leaves no process behind, and what it
+# left in the temporary folder goes with the next.
+. "$(dirname "$0")/lib.sh"
+
+mkdir tmp
+export TMPDIR=$PWD/tmp
+# hanging COMMAND...: in the background, up to a case that never ends; $pid.
+hanging() { "$@" >out.txt 2>err.txt & pid=$!; }
+# descendants PID: of all generations.
+descendants() {
+    local child
+    for child in $(cat /proc/"$1"/task/*/children 2>/dev/null); do echo "$child"; descendants "$child"; done
+}
+has_descendants() { [ "$(descendants "$pid" | wc -l)" -ge "$1" ]; }
+all_gone() { local each; for each; do is_gone "$each" || return 1; done; }
+folders() { find tmp -mindepth 1 -maxdepth 1 -name 'assay-launch.*' | wc -l; }
+
+hang='sim:hang=*/host_omp'
+hanging "$ASSAY" gate "$HERE/sim/cases10.ini" --base "$ASSAY" --device "$hang" --allow-simulated --db gate.sqlite
+check "a gate has a launch, and that a worker" wait_for 20 has_descendants 2
+sleep 0.5
+mapfile -t left < <(descendants "$pid")
+kill -KILL "$pid"
+wait "$pid" 2>/dev/null
+check "which die with it when it is killed" wait_for 5 all_gone "${left[@]}"
+check "its folder is left" [ "$(folders)" -eq 1 ]
+find tmp -mindepth 1 -maxdepth 1 -exec touch -d '1 hour ago' {} +
+"$ASSAY" gate "$HERE/sim/cases10.ini" --base "$ASSAY" --device sim:seed=1 --allow-simulated --db gate.sqlite \
+    >/dev/null 2>&1
+check "and goes with the next gate" [ "$(folders)" -eq 0 ]
+
+hanging "$FAULTS" run "$HERE/faults/faults.ini" --device host --no-ceilings --filter '*/hangs' --db run.sqlite
+check "a run has a worker" wait_for 20 has_descendants 1
+mapfile -t left < <(descendants "$pid")
+kill -KILL "$pid"
+wait "$pid" 2>/dev/null
+check "which dies with it" wait_for 5 all_gone "${left[@]}"
+
+deep=$PWD/tmp/$(printf '%0150d' 0)
+mkdir -p "$deep"
+check "a temporary folder with a long name is used" exits 0 env TMPDIR="$deep" "$ASSAY" gate \
+    "$HERE/sim/cases10.ini" --base "$ASSAY" --device sim:seed=1 --allow-simulated --db long.sqlite
+check "one that is not there is named in full" warns "$deep/none" env TMPDIR="$deep/none" "$ASSAY" gate \
+    "$HERE/sim/cases10.ini" --base "$ASSAY" --device sim:seed=1 --allow-simulated --db long.sqlite
