@@ -230,13 +230,13 @@ check: $(BUILD)/assay $(BUILD)/assay.1 $(BUILD)/assay-faults $(TESTS) ## unit an
 	@scripts/layers.sh $(BUILD)
 	@$(RUN_TESTS) $(TESTS) $(call named,$(if $(SANITIZE),$(SANITIZED_COMMANDS),%),$(COMMAND_TESTS))
 
-# A few seconds of each are in check: calls that fail and kills (moments.sh), damaged and hostile
-# databases (hostile.sh).
+# A few seconds of each are in check: calls that fail and kills (moments.sh, gate_moments.sh), damaged
+# and hostile databases (hostile.sh).
 .PHONY: campaign
-campaign: $(BUILD)/assay $(BUILD)/assay-faults ## kills and failing calls at 400 moments, 2000 hostile databases (half an hour)
-	@set -e; for test in moments hostile; do folder=$$(mktemp -d); \
+campaign: $(BUILD)/assay $(BUILD)/assay-faults ## kills and failing calls at 400 moments, kills in 210 gates, 2000 hostile databases (half an hour)
+	@set -e; for test in moments gate_moments hostile; do folder=$$(mktemp -d); \
 	    ASSAY=$(abspath $(BUILD)/assay) FAULTS=$(abspath $(BUILD)/assay-faults) TMP=$$folder \
-	    MOMENTS=400 HOSTILE=700 bash tests/cli/$$test.sh; rm -r "$$folder"; done
+	    MOMENTS=400 KILLS=70 HOSTILE=700 bash tests/cli/$$test.sh; rm -r "$$folder"; done
 
 # Each architecture by itself compiles what only it has; then what a newer card's driver compiles
 # from PTX; the last is all of them in one program.
