@@ -101,6 +101,12 @@ static void a_case_that_the_parent_would_fall_over_is_refused(void **state)
     sent = sound;
     sent.result.samples.count = -1;
     assert_false(taken(&sent));
+    sent = sound;
+    sent.result.samples.count = 1; /* and no times */
+    assert_false(taken(&sent));
+    sent = sound;
+    sent.result.samples.span_count = 1;
+    assert_false(taken(&sent));
 }
 
 static void a_profile_that_the_parent_would_fall_over_is_refused(void **state)
