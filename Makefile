@@ -46,6 +46,7 @@ endif
 # cblas.h comes with other libraries too: ask for OpenBLAS itself.
 OPENBLAS ?= $(if $(and $(wildcard /usr/include/*/cblas.h /usr/include/cblas.h),\
     $(wildcard /usr/lib/*/libopenblas.so /usr/lib/libopenblas.so)),1,0)
+ZSTD ?= $(if $(wildcard /usr/include/zstd.h),1,0)
 
 # ------------------------------------------------------------------ flags --
 
@@ -54,18 +55,26 @@ OPENBLAS ?= $(if $(and $(wildcard /usr/include/*/cblas.h /usr/include/cblas.h),\
 WARN := -Wall -Wextra -Wno-format-truncation -Wno-missing-field-initializers $(if $(WERROR),-Werror)
 SAN := $(if $(SANITIZE),-fsanitize=address -fsanitize=undefined -fno-sanitize-recover=undefined \
     -fno-omit-frame-pointer)
+# clang (make fuzz) counts the branches that an input takes. Without OpenMP, whose library it may lack.
+FUZZED := $(if $(FUZZ),-fsanitize=fuzzer-no-link -Itests/fuzz/omp -Wno-unknown-warning-option \
+    -Wno-unknown-pragmas -Wno-string-plus-int -Wno-format-zero-length,-fopenmp)
 CPPFLAGS_ALL = -D_GNU_SOURCE -I. -Iharness -I$(BUILD) $(CPPFLAGS)
 CFLAGS ?= -O2 -g
 # No contraction: a reference in double must not change with the machine.
-CFLAGS_ALL = -std=c11 $(WARN) -Wstrict-prototypes -Wmissing-prototypes -fopenmp \
+CFLAGS_ALL = -std=c11 $(WARN) -Wstrict-prototypes -Wmissing-prototypes $(FUZZED) \
     -ffp-contract=off $(SAN) $(CFLAGS)
-LDFLAGS_ALL = -fopenmp $(SAN) $(LDFLAGS)
-# inih from its archive where there is one: a copied program needs one library less.
-LDLIBS_ALL = $(if $(wildcard /usr/lib/*/libinih.a),-l:libinih.a,-linih) -lsqlite3 -ldl -lm -lpthread $(LDLIBS)
+LDFLAGS_ALL = $(if $(FUZZ),-fsanitize=fuzzer,-fopenmp) $(SAN) $(LDFLAGS)
+# From its archive where there is one: a copied program needs a library less.
+archived = $(if $(wildcard /usr/lib/*/lib$(1).a),-l:lib$(1).a,-l$(1))
+LDLIBS_ALL = $(call archived,inih) $(if $(filter 1,$(ZSTD)),$(call archived,zstd)) \
+    -lsqlite3 -ldl -lm -lpthread $(LDLIBS)
 
 # The program loads OpenBLAS itself: only its header is needed here.
 ifeq ($(OPENBLAS),1)
 CPPFLAGS_ALL += -DASSAY_HAVE_OPENBLAS=1
+endif
+ifeq ($(ZSTD),1)
+CPPFLAGS_ALL += -DASSAY_HAVE_ZSTD=1
 endif
 
 # Headers and libraries stand beside nvcc (NVIDIA's packages) or in the system's
@@ -116,6 +125,7 @@ FAULT_O   := $(call obj,$(call buildable,tests/faults,*.c *.cu))
 TEST_O    := $(call obj,$(call buildable,tests,test_*.c))
 TESTS     := $(TEST_O:.c.o=)
 BENCH_O   := $(call obj,$(call files,tests,gate_bench.c))
+FUZZ_O    := $(call obj,$(wildcard tests/fuzz/fuzz_*.c))
 # What a unit test may call: all of the harness but its main.
 PARTS_O   := $(filter-out %/main.c.o,$(HARNESS_O))
 # $(call named,NAMES,FILES): the files of these names, wherever they are.
@@ -220,13 +230,13 @@ check: $(BUILD)/assay $(BUILD)/assay.1 $(BUILD)/assay-faults $(TESTS) ## unit an
 	@scripts/layers.sh $(BUILD)
 	@$(RUN_TESTS) $(TESTS) $(call named,$(if $(SANITIZE),$(SANITIZED_COMMANDS),%),$(COMMAND_TESTS))
 
-# A few seconds of each are in check: calls that fail and kills (moments.sh), damaged and hostile
-# databases (hostile.sh).
+# A few seconds of each are in check: calls that fail and kills (moments.sh, gate_moments.sh), damaged
+# and hostile databases (hostile.sh).
 .PHONY: campaign
-campaign: $(BUILD)/assay $(BUILD)/assay-faults ## kills and failing calls at 400 moments, 2000 hostile databases (half an hour)
-	@set -e; for test in moments hostile; do folder=$$(mktemp -d); \
+campaign: $(BUILD)/assay $(BUILD)/assay-faults ## kills and failing calls at 400 moments, kills in 210 gates, 2000 hostile databases (half an hour)
+	@set -e; for test in moments gate_moments hostile; do folder=$$(mktemp -d); \
 	    ASSAY=$(abspath $(BUILD)/assay) FAULTS=$(abspath $(BUILD)/assay-faults) TMP=$$folder \
-	    MOMENTS=400 HOSTILE=700 bash tests/cli/$$test.sh; rm -r "$$folder"; done
+	    MOMENTS=400 KILLS=70 HOSTILE=700 bash tests/cli/$$test.sh; rm -r "$$folder"; done
 
 # Each architecture by itself compiles what only it has; then what a newer card's driver compiles
 # from PTX; the last is all of them in one program.
@@ -273,6 +283,22 @@ check-sanitize-cuda: ## the tests of CUPTI under the same (needs nvcc)
 CUPTI_TESTS = $(call named,test_cupti %_cuda,$(TESTS))
 check-cupti: $(CUPTI_TESTS)
 	@$(RUN_TESTS) $(CUPTI_TESTS)
+
+# ---------------------------------------------------------------- fuzzing --
+
+SECONDS ?= 10
+
+.PHONY: fuzz fuzzers
+fuzz: ## random inputs for every parser, SECONDS=10 for each (needs clang; tests/fuzz/README.md)
+	@scripts/install-deps.sh run fuzz
+	@+$(again) fuzzers CC=clang CUDA=0 SANITIZE=1 FUZZ=1 BUILD=$(BUILD)/fuzz
+	@tests/fuzz/run.sh $(BUILD)/fuzz $(SECONDS)
+
+FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))
+fuzzers: $(FUZZERS)
+$(FUZZERS): $(BUILD)/%: $(BUILD)/tests/fuzz/%.c.o $(PARTS_O) $(BUILD)/sources
+	$(call say,LD,$@)
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(LDLIBS_ALL)
 
 # ---------------------------------------------------------------- mutants --
 
@@ -388,4 +414,4 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
 	    while IFS='|' read -r target text; do printf '%-22s %s\n' "$$target" "$$text"; done
 
--include $(patsubst %.o,%.d,$(HARNESS_O) $(FAMILY_O) $(FAULT_O) $(TEST_O) $(BENCH_O) $(MUTANT_PARTS) $(CHEAT_O))
+-include $(patsubst %.o,%.d,$(HARNESS_O) $(FAMILY_O) $(FAULT_O) $(TEST_O) $(BENCH_O) $(FUZZ_O) $(MUTANT_PARTS) $(CHEAT_O))

@@ -3,7 +3,7 @@
 #
 #   scripts/claims-doc.sh [PROGRAM]     default: build/assay
 #
-# Reads suites/claims.ini and results/h200/claims.ndjson, which has every case of every claim; measures
+# Reads suites/claims.ini and results/h200/claims.ndjson.zst, which has every case of every claim; measures
 # nothing. It is to be one of `assay run claims --launches 5`: of fewer, a verdict near an edge is one
 # launch's luck, and the script says so.
 set -eu
@@ -11,9 +11,9 @@ cd "$(dirname "$0")/.."
 assay=${1:-build/assay}
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-launches=$(grep -c '"table":"launch"' results/h200/claims.ndjson || true)
+"$assay" import --db "$scratch/h200.sqlite" results/h200/claims.ndjson.zst >&2
+launches=$("$assay" export --db "$scratch/h200.sqlite" | grep -c '"table":"launch"' || true)
 [ "$launches" -ge 5 ] || echo "claims-doc.sh: the run has $launches launches, and not 5" >&2
-"$assay" import --db "$scratch/h200.sqlite" results/h200/claims.ndjson >&2
 "$assay" claims --db "$scratch/h200.sqlite" --format md -o "$scratch/ledger.md"
 awk -v ledger="$scratch/ledger.md" '
     /^<!-- ledger ends -->$/ { inside = 0 }

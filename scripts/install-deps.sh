@@ -2,6 +2,7 @@
 # Install with apt what is missing of the things a task needs.
 #
 #   install-deps.sh TASK...      run: build, measure, draw; test: the tests;
+#                                fuzz: clang, for its libFuzzer;
 #                                browser: Chromium, for the report's; style:
 #                                clang-format and shellcheck; deb: make a package;
 #                                shells: what the man page and completion are tried in
@@ -33,6 +34,7 @@ need_to_run() {
     need libc6-dev header_found stdio.h
     need libinih-dev header_found ini.h
     need libsqlite3-dev header_found sqlite3.h
+    need libzstd-dev header_found zstd.h
     need libopenblas-dev header_found cblas.h
     need libopenblas-dev library_found openblas.so
     need gnuplot-nox command_works gnuplot
@@ -42,6 +44,11 @@ need_to_run() {
 need_to_test() {
     need libcmocka-dev header_found cmocka.h
     need sqlite3 command_works sqlite3
+    need zstd command_works zstd
+}
+
+need_to_fuzz() {
+    need clang command_works clang
 }
 
 # On Ubuntu the package of this name is a snap, which a container cannot run: a
@@ -74,6 +81,7 @@ for task in "$@"; do
         run) need_to_run ;;
         test) need_to_test ;;
         browser) need_a_browser ;;
+        fuzz) need_to_fuzz ;;
         style) need_for_style ;;
         deb) need_for_deb ;;
         shells) need_shells ;;

@@ -2,13 +2,13 @@
 # Write the tables of large products, of few rows and of layers into docs/kernels-lut.md, between their
 # marks, from a published run of the suite lut:
 #
-#   scripts/lut-doc.sh [PROGRAM [NDJSON]]     default: build/assay results/h200/lut.ndjson
+#   scripts/lut-doc.sh [PROGRAM [NDJSON]]     default: build/assay results/h200/lut.ndjson.zst
 #
 # Measures nothing; a place stays empty where the run has no row that is ok.
 set -eu
 cd "$(dirname "$0")/.."
 assay=${1:-build/assay}
-run=${2:-results/h200/lut.ndjson}
+run=${2:-results/h200/lut.ndjson.zst}
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 "$assay" import --db "$scratch/lut.sqlite" "$run" >&2

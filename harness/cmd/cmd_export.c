@@ -3,6 +3,7 @@
 
 #include "base/exit_code.h"
 #include "base/out_file.h"
+#include "base/zstd_file.h"
 #include "cmd/options.h"
 #include "export/export.h"
 #include "store/store.h"
@@ -23,6 +24,16 @@ static int check(void *given)
     return arguments->format ? 0 : -1;
 }
 
+static int write_run(const struct arguments *arguments, struct store *store, const char *id,
+                     FILE *out)
+{
+    struct zstd_file packed;
+    if (!arguments->output || !zstd_is_named(arguments->output))
+        return exchange_export(arguments->format, store, id, out);
+    if (zstd_open_write(&packed, arguments->output, out) != 0) return -1;
+    return zstd_close(&packed, exchange_export(arguments->format, store, id, packed.stream));
+}
+
 static int run(void *given)
 {
     const struct arguments *arguments = given;
@@ -35,7 +46,7 @@ static int run(void *given)
         store_open(&store, path, STORE_READ) != 0)
         return -1;
     if (store_find_run(store, name, id) == 0 && out_file_open(&file, arguments->output) == 0)
-        status = out_file_close(&file, exchange_export(arguments->format, store, id, file.stream));
+        status = out_file_close(&file, write_run(arguments, store, id, file.stream));
     store_close(store);
     return status ? -1 : EXIT_FINE;
 }
@@ -43,7 +54,7 @@ static int run(void *given)
 static const struct command_option options[] = {
     {"format", VALUE_TEXT, "NAME", AT(format_name),
      .help = "by default what FILE ends in (.ndjson, .csv, .json: gbench, .bmf.json, .prom), else "
-             "ndjson",
+             "ndjson; .zst behind that compresses",
      .choices = "ndjson csv gbench bmf prometheus"},
     OPTION_OUTPUT("write there, whole or not at all; by default standard output"),
     OPTION_DB,
@@ -68,7 +79,7 @@ const struct command cmd_export = {
              "\n"
              "The last three hold the cases that are ok and their medians (docs/exchange.md).\n"
              "\n" ABOUT_RUN,
-    .examples = "assay export latest -o int8.ndjson\n"
+    .examples = "assay export latest -o int8.ndjson.zst\n"
                 "assay export latest -o assay.prom",
     .size = sizeof(struct arguments),
     .check = check,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "base/zstd_file.h"
 #include "cmd/options.h"
 #include "export/export.h"
 #include "store/store.h"
@@ -41,18 +42,30 @@ static FILE *seekable(FILE *in, const char *name)
     return NULL;
 }
 
+/* From a stream that can be rewound; `format` NULL: what its content shows. */
+static int import_stream(struct store *store, const struct exchange_format *format,
+                         const char *path, const char *name, FILE *in, int *rows)
+{
+    struct zstd_file packed;
+    bool is_packed = zstd_is_packed(in);
+    if (is_packed && zstd_open_read(&packed, name, in) != 0) return -1;
+    if (is_packed) in = packed.stream;
+    if (!format) format = exchange_format_sniff(in, path);
+    int status = format ? format->import_file(store, name, in, rows) : -1;
+    return is_packed ? zstd_close(&packed, status) : status;
+}
+
 static int import_file(struct store *store, const char *path, const void *given)
 {
-    const struct exchange_format *format = ((const struct arguments *)given)->format;
+    const struct arguments *arguments = given;
     bool is_stdin = strcmp(path, "-") == 0;
     const char *name = is_stdin ? "standard input" : path;
     int rows;
     char shown[ASSAY_MAX_REASON];
     FILE *in = is_stdin ? stdin : fopen(path, "r");
     if (!in) return assay_error("%s: cannot be read: %s", path, strerror(errno));
-    FILE *from = format ? in : seekable(in, name);
-    if (from && !format) format = exchange_format_sniff(from, path);
-    int status = from && format ? format->import_file(store, name, from, &rows) : -1;
+    FILE *from = seekable(in, name);
+    int status = from ? import_stream(store, arguments->format, path, name, from, &rows) : -1;
     if (from && from != in) fclose(from);
     if (!is_stdin) fclose(in);
     text_printable(shown, sizeof shown, name, "");
@@ -86,10 +99,10 @@ const struct command cmd_import = {
              "there already is left as it is, so importing twice, or in another order, makes\n"
              "no difference.\n"
              "\n"
-             "FILE is ndjson or csv that `assay export` wrote, or the JSON of NVBench (with\n"
-             "the files of --jsonbin beside it, where they are) or of Google Benchmark; - is\n"
-             "standard input.\n",
-    .examples = "assay import int8.ndjson\n"
+             "FILE is ndjson that `assay export` wrote, or the JSON of NVBench (with the files\n"
+             "of --jsonbin beside it, where they are) or of Google Benchmark, each as it is or\n"
+             "compressed by zstd (.zst); - is standard input.\n",
+    .examples = "assay import int8.ndjson.zst\n"
                 "./copy_bench --json copy.json && assay import copy.json",
     .size = sizeof(struct arguments),
     .check = check,

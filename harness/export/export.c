@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "base/zstd_file.h"
 #include "store/exchange/store_csv.h"
 #include "store/exchange/store_foreign.h"
 
@@ -54,16 +55,18 @@ const struct exchange_format *exchange_format_named(const char *name,
     return NULL;
 }
 
-static bool ends_in(const char *path, const char *ending)
+static bool ends_in(const char *path, size_t length, const char *ending)
 {
-    size_t length = strlen(path), tail = strlen(ending);
-    return tail > 0 && length > tail && strcmp(path + length - tail, ending) == 0;
+    size_t tail = strlen(ending);
+    return tail > 0 && length > tail && strncmp(path + length - tail, ending, tail) == 0;
 }
 
 const struct exchange_format *exchange_format_of(const char *path)
 {
+    size_t length = strlen(path) - (zstd_is_named(path) ? strlen(".zst") : 0);
     for (int i = 0; i < FORMATS; i++)
-        if (goes(&formats[i], EXCHANGE_OUT) && ends_in(path, formats[i].ending)) return &formats[i];
+        if (goes(&formats[i], EXCHANGE_OUT) && ends_in(path, length, formats[i].ending))
+            return &formats[i];
     return NULL;
 }
 

@@ -23,7 +23,7 @@ enum exchange_direction { EXCHANGE_OUT, EXCHANGE_IN };
  * in this direction. */
 const struct exchange_format *exchange_format_named(const char *name,
                                                     enum exchange_direction direction);
-/* For writing: by the ending of the file name; NULL when it is unknown. */
+/* For writing: by the ending of the file name, .zst aside; NULL when it is unknown. */
 const struct exchange_format *exchange_format_of(const char *path);
 /* For reading: by content, else by ending; NULL with assay_error for one that is only written.
  * The stream must be seekable and is rewound. */

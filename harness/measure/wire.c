@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "device/profile.h"
 #include "measure/wire.h"
 
 enum { WIRE_MAX_BYTES = 1 << 30 };
@@ -158,10 +159,64 @@ void wire_case_release(struct wire_case *message)
     message->profile = NULL;
 }
 
+static bool ends(const char *text, size_t size)
+{
+    return memchr(text, '\0', size) != NULL;
+}
+#define ENDS(field) ends(field, sizeof(field))
+
+static bool within(int value, int least, int end)
+{
+    return value >= least && value < end;
+}
+
+/* What the parent relies on. A variant may have written over the memory that a worker sends. */
+static bool result_is_sound(const struct case_result *result)
+{
+    const struct case_id *id = &result->id;
+    bool sound =
+        ENDS(id->operation) && ENDS(id->variant) && ENDS(id->shape) && ENDS(result->reason) &&
+        ENDS(result->note) && ENDS(result->code_hash) && within(id->kind, 0, ASSAY_REFERENCE + 1) &&
+        within(id->place, 0, ASSAY_CUDA + 1) && within(id->temperature, 0, ASSAY_HOT + 1) &&
+        within(result->status, 0, STATUSES) && within(result->clock, -1, CLOCKS) &&
+        *(const unsigned char *)&result->is_baseline <= 1 &&
+        within(result->metric_count, 0, ASSAY_MAX_METRICS + 1) && result->samples.count >= 0 &&
+        result->samples.wall_count >= 0 && result->samples.span_count >= 0;
+    for (int i = 0; sound && i < result->metric_count; i++)
+        sound = ENDS(result->metrics[i].name);
+    return sound;
+}
+
+static bool profile_is_sound(const struct profile *profile)
+{
+    bool sound = ENDS(profile->counters_lost) &&
+                 within(profile->kernel_count, 0, PROFILE_MAX_KERNELS + 1) &&
+                 within(profile->counter_count, 0, PROFILE_MAX_COUNTERS + 1);
+    for (int i = 0; sound && i < profile->counter_count; i++)
+        sound = ENDS(profile->counter[i]);
+    for (int i = 0; sound && i < profile->kernel_count; i++)
+        sound = ENDS(profile->kernels[i].name);
+    return sound;
+}
+
+/* The same of what came behind the case: only clocks that were not read have no array. */
+static bool arrays_are_sound(const struct wire_case *message)
+{
+    const struct samples *samples = &message->result.samples;
+    bool sound = (samples->count == 0 || (samples->time_ns && samples->round && samples->mark)) &&
+                 (samples->wall_count == 0 || (samples->wall_ns && samples->wall_round)) &&
+                 (samples->span_count == 0 || samples->span) &&
+                 (!message->profile || profile_is_sound(message->profile));
+    for (int i = 0; sound && i < samples->span_count; i++)
+        sound = ENDS(samples->span[i].name);
+    return sound;
+}
+
 int wire_unpack_case(const void *data, size_t bytes, struct wire_case *message)
 {
     if (bytes < sizeof *message) return assay_error("a malformed case from the worker");
     memcpy(message, data, sizeof *message);
+    if (!result_is_sound(&message->result)) return assay_error("a malformed case from the worker");
     struct series series[SERIES];
     list_series(message, series);
 
@@ -186,5 +241,7 @@ int wire_unpack_case(const void *data, size_t bytes, struct wire_case *message)
         at += length;
         left -= length;
     }
-    return 0;
+    if (arrays_are_sound(message)) return 0;
+    wire_case_release(message);
+    return assay_error("a malformed case from the worker");
 }

@@ -1,5 +1,4 @@
 /* svg.c - a scanner of tags, sufficient for what gnuplot writes. */
-#include <ctype.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,52 +27,55 @@ static bool is_element(const char *name, size_t length)
     return false;
 }
 
-/* Check the attributes of a tag: no event handler, and only references within the picture. */
-static int check_attributes(const char *at, const char *end)
+static const char blanks[] = " \t\r\n";
+
+/* Check an attribute: no event handler, and only references within the picture. */
+static int check_attribute(const char *name, size_t length, const char *value)
 {
-    for (const char *p = at; p < end; p++) {
-        if (!isspace((unsigned char)*p) && !strchr("/\"'", *p)) continue;
-        if (!strncasecmp(p + 1, "on", 2)) return assay_error("the picture has an event handler");
-    }
-    for (const char *p = at; p < end; p++)
-        if (!strncasecmp(p, "href=", 5) && p[6] != '#')
-            return assay_error("the picture refers to something outside");
-    return 0;
+    if (!strncasecmp(name, "on", 2)) return assay_error("the picture has an event handler");
+    bool is_reference = length >= 4 && !strncasecmp(name + length - 4, "href", 4);
+    return is_reference && *value != '#' ? assay_error("the picture refers to something outside")
+                                         : 0;
 }
 
-static int check_tag(const char *tag, const char *end)
+/* Check the attributes from `at` to the end of the tag. They are written as XML has them,
+ * NAME="VALUE" without '<': of anything else, readers of HTML disagree where the tag ends. Returns
+ * its '>'; NULL with assay_error. */
+static const char *check_attributes(const char *at)
+{
+    for (;;) {
+        at += strspn(at, blanks);
+        if (*at == '/' && at[1] == '>') at++;
+        if (*at == '>') return at;
+        size_t name = strcspn(at, "=<>\"'/ \t\r\n");
+        const char *quote = at + name, *end = NULL;
+        quote += strspn(quote, blanks);
+        bool has_value = name > 0 && *quote == '=';
+        if (has_value) quote += 1 + strspn(quote + 1, blanks);
+        if (has_value && (*quote == '"' || *quote == '\'')) end = strchr(quote + 1, *quote);
+        if (!end || memchr(quote, '<', (size_t)(end - quote))) {
+            assay_error("the picture is cut short, or no XML");
+            return NULL;
+        }
+        if (check_attribute(at, name, quote + 1) != 0) return NULL;
+        at = end + 1;
+    }
+}
+
+/* Check a tag; returns its '>', NULL with assay_error. */
+static const char *check_tag(const char *tag)
 {
     const char *name = tag + 1 + (tag[1] == '/');
     size_t length = strcspn(name, " \t\r\n/>");
-    if (!is_element(name, length))
-        return assay_error("the picture has an element <%.*s>", (int)(length < 40 ? length : 40),
-                           name);
-    return check_attributes(name + length, end);
-}
-
-/* The '>' that ends a tag, ignoring quoted ones; NULL when there is none. */
-static const char *tag_end(const char *tag)
-{
-    char quote = '\0';
-    for (const char *p = tag; *p; p++) {
-        if (quote && *p == quote)
-            quote = '\0';
-        else if (!quote && (*p == '"' || *p == '\''))
-            quote = *p;
-        else if (!quote && *p == '>')
-            return p;
-    }
+    if (is_element(name, length)) return check_attributes(name + length);
+    assay_error("the picture has an element <%.*s>", (int)(length < 40 ? length : 40), name);
     return NULL;
 }
 
 static int check(const char *svg, const char *stop)
 {
-    for (const char *p = svg; (p = strchr(p, '<')) && p < stop;) {
-        const char *end = tag_end(p);
-        if (!end) return assay_error("the picture is cut short");
-        if (check_tag(p, end)) return -1;
-        p = end + 1;
-    }
+    for (const char *p = svg; (p = strchr(p, '<')) && p < stop;)
+        if (!(p = check_tag(p))) return -1;
     return 0;
 }
 

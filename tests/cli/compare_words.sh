@@ -68,7 +68,7 @@ check "one below is taken" exits 0 compare plain plain --fdr 49.9
 
 # ----------------------------------------------------------------- a card's settings
 
-published=$HERE/../results/h200/core.ndjson
+published=$HERE/../results/h200/core.ndjson.zst
 for side in a b c; do
     check "a published run comes in ($side)" exits 0 "$ASSAY" import "$published" --db $side.sqlite
 done

@@ -36,12 +36,46 @@ check "standard input is -" exits 0 bash -c '"$0" import - --db two.sqlite <run.
 check "export, import, export is the same text" gives "$(cat again.ndjson)" \
     "$ASSAY" export 0123456789 --db two.sqlite
 
-published() { set -- "$HERE"/../results/h200/*.ndjson && [ $# -ge 10 ] && "$ASSAY" import "$@" --db published.sqlite; }
+published() { set -- "$HERE"/../results/h200/*.ndjson.zst && [ $# -ge 10 ] && "$ASSAY" import "$@" --db published.sqlite; }
 check "the published runs are of development versions, and are imported" exits 0 published
-check "all of them" gives "$(grep -h '"table":"run"' "$HERE"/../results/h200/*.ndjson | sort -u | wc -l)" \
+check "all of them" gives "$(zstdcat "$HERE"/../results/h200/*.ndjson.zst | grep '"table":"run"' | sort -u | wc -l)" \
     query published.sqlite "SELECT count(*) FROM run"
 check "a published kernel that shows a mistake is no failure" exits 0 \
     "$ASSAY" show "$(query published.sqlite "SELECT id FROM run WHERE suite = 'gpt'")" --db published.sqlite
+
+# Compressed by zstd: the same text, whichever program packs and unpacks.
+check "an ending in .zst compresses" exits 0 "$ASSAY" export first -o packed.ndjson.zst
+check "and zstd finds the text in it" gives "$(cat again.ndjson)" zstdcat packed.ndjson.zst
+check "of every format" says "operation,variant,kind" bash -c '"$0" export -o run.csv.zst && zstdcat run.csv.zst' "$ASSAY"
+check "it is imported" exits 0 "$ASSAY" import packed.ndjson.zst --db packed.sqlite
+check "as what was exported" gives "$(cat again.ndjson)" "$ASSAY" export --db packed.sqlite
+check "a format that is named is too" warns "packed.ndjson.zst: 0 new rows" \
+    "$ASSAY" import --format ndjson packed.ndjson.zst --db packed.sqlite
+check "from a pipe, whatever its name" warns "standard input: 0 new rows" \
+    bash -c 'cat packed.ndjson.zst | "$0" import - --db packed.sqlite' "$ASSAY"
+check "the files of other tools too" exits 0 bash -c \
+    'zstd -q <"$1"/import/gbench.json >gbench.zst && "$0" import gbench.zst --db packed.sqlite' "$ASSAY" "$HERE"
+zstd -q <packed.ndjson.zst >twice.zst
+head -c 6 run.ndjson >plain.zst
+packed_by() { head -c "$1" packed.ndjson.zst >cut.zst; "$ASSAY" import cut.zst --db bad.sqlite; }
+for bytes in 4 100 $(($(stat -c %s packed.ndjson.zst) - 1)); do
+    check "one that is cut short is refused ($bytes bytes)" warns "cut short" packed_by "$bytes"
+    check "with exit 2" exits 2 packed_by "$bytes"
+done
+check "and nothing of it is taken" gives 0 query bad.sqlite "SELECT count(*) FROM run"
+damaged() {
+    cp packed.ndjson.zst damaged.zst
+    printf '\377' | dd of=damaged.zst bs=1 seek="$1" conv=notrunc status=none
+    "$ASSAY" import damaged.zst --db bad.sqlite
+}
+check "a damaged one is refused" warns "damaged.zst: cannot be decompressed" damaged 200
+check "its checksum too" exits 2 damaged $(($(stat -c %s packed.ndjson.zst) - 2))
+check "what is only called so is read as it is" warns "plain.zst:1: not a JSON object" \
+    "$ASSAY" import plain.zst --db bad.sqlite
+check "what is compressed twice is no run" exits 2 "$ASSAY" import twice.zst --db bad.sqlite
+head -c 2000000000 /dev/zero | zstd -q >bomb.zst
+bomb() { (ulimit -v 1000000 && "$ASSAY" import bomb.zst --db bad.sqlite); }
+check "what grows without measure is refused" warns "grows to more than 100 times its size" bomb
 
 check "an unknown run is one line and exit 2" exits 2 "$ASSAY" export frist
 check "with a suggestion" warns "did you mean 'first'?" "$ASSAY" export frist
@@ -61,6 +95,8 @@ check "and nothing is taken" gives 0 query bad.sqlite "SELECT count(*) FROM run"
 if [ -w /dev/full ]; then
     check "a full disk under standard output is exit 2" \
         exits 2 bash -c '"$0" export >/dev/full' "$ASSAY"
+    ln -s /dev/full full.zst
+    check "under a compressed file too" warns "No space left" "$ASSAY" export -o full.zst
 fi
 check "an output that cannot be written is exit 2" exits 2 "$ASSAY" export -o no/such/folder.csv
 check "the help has an example" says "example:" "$ASSAY" export --help

@@ -73,7 +73,7 @@ while read -r command <&3; do
 done 3<commands
 
 check "files that examples name were made" test -s sweep.svg -a -s changes.svg -a -s report.html \
-    -a -s summary.md -a -s changes.md -a -s gate.md -a -s int8.ndjson -a -s assay.prom -a -s assay.1
+    -a -s summary.md -a -s changes.md -a -s gate.md -a -s int8.ndjson.zst -a -s assay.prom -a -s assay.1
 
 # The man page is the same text: every line of an example and every term stands in it.
 assay help --man >page.1

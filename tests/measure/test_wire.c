@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "case/result.h"
+#include "device/profile.h"
 #include "measure/wire.h"
 
 static void a_case_travels_with_its_samples(void **state)
@@ -62,6 +63,72 @@ static void a_cut_case_is_refused(void **state)
     assert_int_equal(wire_unpack_case(&sent, sizeof sent - 1, &got), -1);
 }
 
+/* Whether a case without samples is taken. */
+static bool taken(const struct wire_case *sent)
+{
+    struct wire_case got;
+    if (wire_unpack_case(sent, sizeof *sent, &got) != 0) return false;
+    wire_case_release(&got);
+    return true;
+}
+
+/* As of a worker whose memory a variant wrote over. */
+static void a_case_that_the_parent_would_fall_over_is_refused(void **state)
+{
+    struct wire_case sound = {.index = 0}, sent;
+    (void)state;
+    result_init(&sound.result);
+    assert_true(taken(&sound));
+    sent = sound;
+    memset(sent.result.id.shape, 'x', sizeof sent.result.id.shape);
+    assert_false(taken(&sent));
+    sent = sound;
+    sent.result.metric_count = ASSAY_MAX_METRICS + 1;
+    assert_false(taken(&sent));
+    sent = sound;
+    sent.result.metric_count = 1;
+    memset(sent.result.metrics[0].name, 'x', sizeof sent.result.metrics[0].name);
+    assert_false(taken(&sent));
+    sent = sound;
+    sent.result.status = STATUSES;
+    assert_false(taken(&sent));
+    sent = sound;
+    sent.result.id.place = -1;
+    assert_false(taken(&sent));
+    sent = sound;
+    memset(&sent.result.is_baseline, 101, 1);
+    assert_false(taken(&sent));
+    sent = sound;
+    sent.result.samples.count = -1;
+    assert_false(taken(&sent));
+    sent = sound;
+    sent.result.samples.count = 1; /* and no times */
+    assert_false(taken(&sent));
+    sent = sound;
+    sent.result.samples.span_count = 1;
+    assert_false(taken(&sent));
+}
+
+static void a_profile_that_the_parent_would_fall_over_is_refused(void **state)
+{
+    struct {
+        struct wire_case message;
+        struct profile profile;
+    } sent = {.message.index = 0};
+    struct wire_case got;
+    (void)state;
+    result_init(&sent.message.result);
+    profile_init(&sent.profile);
+    sent.message.profile = &sent.profile; /* one follows */
+    assert_int_equal(wire_unpack_case(&sent, sizeof sent, &got), 0);
+    wire_case_release(&got);
+    sent.profile.kernel_count = PROFILE_MAX_KERNELS + 1;
+    assert_int_equal(wire_unpack_case(&sent, sizeof sent, &got), -1);
+    sent.profile.kernel_count = 1;
+    memset(sent.profile.kernels[0].name, 'x', sizeof sent.profile.kernels[0].name);
+    assert_int_equal(wire_unpack_case(&sent, sizeof sent, &got), -1);
+}
+
 static void a_dead_peer_is_an_error_and_no_signal(void **state)
 {
     int pair[2];
@@ -81,6 +148,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_case_travels_with_its_samples),
         cmocka_unit_test(a_cut_case_is_refused),
+        cmocka_unit_test(a_case_that_the_parent_would_fall_over_is_refused),
+        cmocka_unit_test(a_profile_that_the_parent_would_fall_over_is_refused),
         cmocka_unit_test(a_dead_peer_is_an_error_and_no_signal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,6 +32,14 @@ static void ids_and_references_get_the_prefix(void **state)
     free(svg);
 }
 
+static void blanks_stand_where_xml_has_them(void **state)
+{
+    (void)state;
+    char *svg = svg_inline("<svg\n width = '3'\n><path fill = \"red\" /></svg>", "p-");
+    assert_non_null(svg);
+    free(svg);
+}
+
 static void refuse(const char *text)
 {
     assay_clear_error();
@@ -51,10 +59,16 @@ static void what_could_act_is_refused(void **state)
     refuse("<svg><a href='#b'>x</a></svg>");
     refuse("<svg><use xlink:href='http://x/y#z'/></svg>");
     refuse("<svg><use xlink:href='javascript:x()'/></svg>");
+    refuse("<svg><use href = 'javascript:x()'/></svg>");
     refuse("<svg><foreignObject><p/></foreignObject></svg>");
     refuse("<svg><style>*{}</style></svg>");
     refuse("<svg><!-- --></svg>");
     refuse("<svg><g fill=\"red</svg>");
+    /* A reader of HTML ends the tag at the first '>': the quote in a bare value opens nothing. */
+    refuse("<svg><g a=b\"><script>x()</script><g c=\"/></svg>");
+    refuse("<svg><g \"><script>x()</script><g \"/></svg>");
+    refuse("<svg><g title=a<script></svg>");
+    refuse("<svg><g title=\"a<script>\"/></svg>");
     refuse("no picture");
     refuse("");
 }
@@ -64,6 +78,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_the_element_is_kept),
         cmocka_unit_test(ids_and_references_get_the_prefix),
+        cmocka_unit_test(blanks_stand_where_xml_has_them),
         cmocka_unit_test(what_could_act_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
