@@ -380,6 +380,7 @@ INSTALLED = $(BUILD)/assay>bin>assay>755 \
     $(call share,share/doc/assay/docs/images,$(wildcard docs/images/*.svg)) \
     $(call share,share/doc/assay/results,results/README.md) \
     $(call share,share/doc/assay/results/h200,$(wildcard results/h200/*.svg)) \
+    $(call share,share/doc/assay/results/h100,$(wildcard results/h100/*.svg)) \
     $(call share,share/doc/assay/harness,harness/assay.h)
 field = $(word $(2),$(subst >, ,$(1)))
 installed_as = "$(DESTDIR)$(PREFIX)/$(call field,$(1),2)/$(call field,$(1),3)"
