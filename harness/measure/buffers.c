@@ -209,7 +209,7 @@ int buffers_poison_part(struct buffers *buffers)
         if (part.count >= FEW_ELEMENTS) {
             int64_t pieces = part.count / ALIGNMENT;
             int64_t at = (int64_t)(buffers_poison_seed(buffers, i) % (uint64_t)pieces);
-            part.count = (pieces / 64 + 1) * ALIGNMENT;
+            part.count = (pieces / 256 + 1) * ALIGNMENT;
             part.begin = at * ALIGNMENT;
             if (part.begin + part.count > buffers->spec[i].count)
                 part.begin = (pieces * ALIGNMENT - part.count) / ALIGNMENT * ALIGNMENT;

@@ -184,6 +184,15 @@ static int prepare_all(struct measure_context *context, struct measurement *meas
     return 0;
 }
 
+/* Inputs that somebody changed in a timed block would be blamed on the first that is checked. Who
+ * does it in the last blocks as well is found there. */
+static int restore_inputs(struct measure_context *context)
+{
+    char unused[ASSAY_MAX_REASON];
+    if (buffers_intact(&context->buffers, unused, sizeof unused) < 0) return -1;
+    return buffers_intact(&context->moved, unused, sizeof unused) < 0 ? -1 : 0;
+}
+
 static int time_all(struct measure_context *context, struct measurement *measurements, int *culprit)
 {
     int last = 0;
@@ -191,6 +200,8 @@ static int time_all(struct measure_context *context, struct measurement *measure
     *culprit = -1;
     if (context->ops->warm_up(context->device) < 0) return -1;
     if (run_rounds(context, measurements, culprit, &last) < 0) return -1;
+    *culprit = -1;
+    if (restore_inputs(context) < 0) return -1;
     for (int i = 0; i < context->request->count; i++) {
         if (measurements[i].phase == MEASUREMENT_OVER) continue;
         *culprit = i;

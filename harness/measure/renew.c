@@ -25,10 +25,14 @@ static bool may_move(const struct measure_context *context)
 }
 
 /* The buffers on which variants are set up again: a second set with the same inputs, or the first
- * set if there is no memory for it. */
+ * set if there is no memory for it. NULL: the device is broken. */
 static struct buffers *make_set(struct measure_context *context)
 {
     struct buffers *moved = &context->moved;
+    char unused[ASSAY_MAX_REASON];
+    /* Inputs that somebody changed in a timed block must not be copied. Who did is not known here;
+     * whoever does it again is found by the checks that follow. */
+    if (buffers_intact(&context->buffers, unused, sizeof unused) < 0) return NULL;
     if (may_move(context) && buffers_init_moved(moved, &context->buffers) == 0) return moved;
     buffers_release(moved);
     assay_clear_error();
@@ -71,7 +75,9 @@ static int restart(struct measurement *measurement, struct measure_context *cont
     if (measurement->variant->apart) return 0;
     int status = set_up_again(measurement, context);
     if (status < 0 || measurement->phase == MEASUREMENT_OVER) return status;
-    return step_some_launches(measurement, context, 1, 2);
+    status = step_some_launches(measurement, context, 1, 2);
+    if (status < 0 || measurement->phase == MEASUREMENT_OVER) return status;
+    return step_intact(measurement, context);
 }
 
 static int check_renewed(struct measurement *measurement, struct measure_context *context)
@@ -111,6 +117,7 @@ static int redraw(struct measure_context *context, struct measurement *measureme
 static int renew(struct measure_context *context, struct measurement *measurements, int *culprit)
 {
     struct buffers *set = make_set(context);
+    if (set == NULL) return -1;
     for (int i = 0; i < context->request->count; i++) {
         struct measurement *measurement = &measurements[i];
         *culprit = i;

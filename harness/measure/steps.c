@@ -65,6 +65,15 @@ void step_wrong(struct measurement *measurement, const struct measure_context *c
     end_with(measurement, STATUS_WRONG, context->renewing ? "with other inputs" : NULL, reason);
 }
 
+int step_intact(struct measurement *measurement, struct measure_context *context)
+{
+    char outside[ASSAY_MAX_REASON] = "";
+    int intact = buffers_intact(measurement->buffers, outside, sizeof outside);
+    if (intact < 0) return -1;
+    if (!intact) step_wrong(measurement, context, outside);
+    return 0;
+}
+
 /* ------------------------------------------------------------------- setup -- */
 
 /* 0, -1, or ASSAY_SKIP. */
@@ -136,14 +145,11 @@ static int check_outputs(struct measurement *measurement, struct measure_context
 static int check(struct measurement *measurement, struct measure_context *context)
 {
     uint64_t sum, inputs = measurement->buffers->input_seed;
-    char outside[ASSAY_MAX_REASON] = "";
     if (buffers_checksum(measurement->buffers, &sum) < 0) return -1;
     bool known = measurement->passed && measurement->variant->check == NULL &&
                  measurement->passed_inputs == inputs && measurement->passed_sum == sum;
     if (!known && check_outputs(measurement, context) < 0) return -1;
-    int intact = buffers_intact(measurement->buffers, outside, sizeof outside);
-    if (intact < 0) return -1;
-    if (!intact) step_wrong(measurement, context, outside);
+    if (step_intact(measurement, context) < 0) return -1;
     uint64_t later;
     if (buffers_checksum(measurement->buffers, &later) < 0) return -1;
     if (later != sum && measurement->variant->check == NULL)

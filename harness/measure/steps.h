@@ -28,6 +28,9 @@ int step_set_up(struct measurement *measurement, struct measure_context *context
 int step_launch(struct measurement *measurement, struct measure_context *context,
                 enum board_step step, int times);
 
+/* Check the guards and inputs, and restore them. */
+int step_intact(struct measurement *measurement, struct measure_context *context);
+
 /* Check the outputs, guards and inputs. */
 int step_check(struct measurement *measurement, struct measure_context *context);
 
