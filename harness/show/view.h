@@ -34,6 +34,7 @@ struct view_row {
     char ceiling[ASSAY_MAX_NAME];     /* the one that binds; "" unknown */
     double ceiling_fraction;          /* NAN unknown */
     struct interval speedup;          /* over the group's baseline; NANs: none */
+    double median_ratio;              /* the same of the two times alone; NAN none */
     char baseline[ASSAY_MAX_NAME];    /* name of that baseline; "" none */
 };
 
@@ -94,11 +95,26 @@ void view_collect_ceilings(struct view *view);
 void view_row_ceiling(struct view_row *row, const struct view *view);
 void view_row_rate(struct view_row *row);
 
+/* Which rows are shown, and in which order; all 0: every row, in the order of view_row_order. */
+struct view_selection {
+    const char *filter; /* a pattern of cases (case/case_name.h); NULL: all */
+    const char *sort;   /* time, name, rate, speedup or ceiling, the best first, within a group */
+    bool best;          /* of each group the fastest kernel only; `sort` then orders the groups */
+};
+
+/* Hide the rows that are not selected, and sort. How many are shown, or -1 with assay_error. */
+int view_select(struct view *view, const struct view_selection *selection);
+
+struct profile;
+
 struct show_options {
     const char *format; /* table, md, csv, json */
     bool colour;
     bool ceilings; /* show rows that were measured only for their ceiling */
-    int width;     /* columns of the terminal; 100 when unknown */
+    int width;     /* columns of a table; 0: as many as it needs */
+    bool wide;     /* intervals and notes, though they do not fit */
+    struct view_selection selection;
+    struct profile *const *profiles; /* for what is said with `best`; NULL: none were read */
 };
 
 /* The exit code for a run: 5 when a case crashed, timed out or is missing, 1 when one is
@@ -106,5 +122,5 @@ struct show_options {
  * was measured, else 0. */
 int view_exit_code(const struct stored_run *run);
 
-/* -1 with assay_error for an unknown format. */
+/* 0; 1: the filter matches no row, and nothing is written; -1 with assay_error. */
 int show_run(FILE *out, const struct stored_run *run, const struct show_options *options);
