@@ -91,11 +91,12 @@ static bool row_add(struct roofline *roof, const struct view_row *row)
 
 /* A ceiling is drawn if it binds a case or limits an arithmetic that a case uses: 'h' for
  * operations (horizontal), 'd' for bytes (diagonal), 'm' for bytes in the second panel only, 0
- * not at all. */
+ * not at all, as one whose rate is not known. */
 static char style_of(const struct plot *plot, const struct ceiling *ceiling)
 {
     char style = 0;
     int arithmetic = view_arithmetic(ceiling->name);
+    if (isnan(ceiling->rate)) return 0;
     for (int i = 0; i < plot->count; i++) {
         const struct view_row *row = plot->row[i];
         bool binds = !strcmp(row->ceiling, ceiling->name);

@@ -356,5 +356,5 @@ static const char schema[] =
     "WHERE rate > 0\n"
     "GROUP BY run_id, name;\n";
 
-const struct store_step store_steps[] = {{4, schema}, {0}};
-const int store_version = 4;
+const struct store_step store_steps[] = {{4, schema}, {5, store_schema_noisy}, {0}};
+const int store_version = 5;
