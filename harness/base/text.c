@@ -67,6 +67,18 @@ static bool is_utf8_continuation(char c)
     return ((unsigned char)c & 0xc0) == 0x80;
 }
 
+const char *words_name(const struct words *words, int value)
+{
+    return value >= 0 && value < words->count ? words->list[value] : "";
+}
+
+int words_find(const struct words *words, const char *word)
+{
+    for (int i = 0; word && i < words->count; i++)
+        if (strcmp(words->list[i], word) == 0) return i;
+    return -1;
+}
+
 int text_copy(char *out, size_t size, const char *text)
 {
     size_t length = strlen(text);

@@ -18,6 +18,21 @@ bool text_glob(const char *pattern, const char *text);
  * equals wins. */
 const char *text_nearest(const char *word, const char *const *words, int count);
 
+/* The words of an enum, in its order. */
+struct words {
+    const char *what; /* "status" */
+    const char *const *list;
+    int count;
+};
+/* WORDS(status, "ok", "skipped") defines status_words. */
+#define WORDS(noun, ...)                                                                           \
+    static const char *const noun##_list[] = {__VA_ARGS__};                                        \
+    const struct words noun##_words = {#noun, noun##_list, sizeof noun##_list / sizeof(char *)}
+/* The word of a value; "" where it has none. */
+const char *words_name(const struct words *words, int value);
+/* The value of a word (NULL: none); -1 where there is no such word. */
+int words_find(const struct words *words, const char *word);
+
 /* Copy into `out`. 0, or -1 when it was cut, which is never within a UTF-8 character. */
 int text_copy(char *out, size_t size, const char *text);
 

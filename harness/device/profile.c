@@ -6,21 +6,7 @@
 #include "device/counter_sets.h"
 #include "device/profile.h"
 
-static const char *const activity_names[] = {
-    [CUPTI_KERNEL] = "kernel", [CUPTI_COPY] = "copy", [CUPTI_SET] = "set"};
-enum { ACTIVITIES = sizeof activity_names / sizeof *activity_names };
-
-const char *activity_name(int activity)
-{
-    return activity >= 0 && activity < ACTIVITIES ? activity_names[activity] : "";
-}
-
-int activity_parse(const char *name)
-{
-    for (int i = 0; i < ACTIVITIES; i++)
-        if (strcmp(name, activity_names[i]) == 0) return i;
-    return -1;
-}
+WORDS(activity, "kernel", "copy", "set");
 
 void profile_init(struct profile *profile)
 {

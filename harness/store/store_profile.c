@@ -5,8 +5,6 @@
 #include "device/profile.h"
 #include "store/store_internal.h"
 
-static const struct vocabulary activity_words = {"activity", activity_name, activity_parse};
-
 static const struct field profile_fields[] = {
     FIELD("activities", FIELD_COUNT, profile, activities, NULL),
     FIELD("span_ns", FIELD_REAL, profile, span_ns, NULL),

@@ -40,14 +40,12 @@ static int read_samples(struct store *store, const char *result_id, struct sampl
     query_open(&query, store, "read samples", "SELECT * FROM sample WHERE result_id = :result_id");
     query_text(&query, ":result_id", result_id);
     if (query_step(&query) == 1) {
-        samples->time_ns = series_copy(&query, "time_ns", sizeof *samples->time_ns, &count);
-        samples->busy_ns = series_copy(&query, "busy_ns", sizeof *samples->busy_ns, &count);
-        samples->event_ns = series_copy(&query, "event_ns", sizeof *samples->event_ns, &count);
-        samples->round = series_copy(&query, "round", sizeof *samples->round, &count);
-        samples->mark = series_copy(&query, "mark", sizeof *samples->mark, &count);
-        samples->wall_ns = series_copy(&query, "wall_ns", sizeof *samples->wall_ns, &wall_count);
-        samples->wall_round =
-            series_copy(&query, "wall_round", sizeof *samples->wall_round, &wall_count);
+        for (int i = 0; i < SAMPLE_SERIES; i++) {
+            const struct sample_series *series = &sample_series[i];
+            *series_array(samples, series) =
+                series_copy(&query, series->name, series->element_bytes,
+                            series->is_wall ? &wall_count : &count);
+        }
         samples->count = count > 0 ? count : 0;
         samples->wall_count = wall_count > 0 ? wall_count : 0;
     }
@@ -104,7 +102,7 @@ static int read_case(struct query *query, bool with_samples, const struct stored
     column_text(query, "purpose", word, sizeof word);
     column_text(query, "id", id, sizeof id);
     stored->launch_number = (int32_t)column_integer(query, "number");
-    stored->purpose = purpose_words.parse(word);
+    stored->purpose = words_find(&purpose_words, word);
     fields_read(query, case_fields, &stored->result.id);
     fields_read(query, result_fields, &stored->result);
     if (query->rc == SQLITE_OK && stored_run_launch(run, stored->launch_id) == NULL)

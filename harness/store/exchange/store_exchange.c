@@ -80,22 +80,10 @@ void number_text(double value, char text[NUMBER_SIZE])
 
 /* ------------------------------------------------------------- samples -- */
 
-static const struct {
-    const char *column;
-    enum element element;
-} sample_columns[] = {
-    {"time_ns", ELEMENT_F32},    {"busy_ns", ELEMENT_F32}, {"event_ns", ELEMENT_F32},
-    {"round", ELEMENT_U16},      {"mark", ELEMENT_U8},     {"wall_ns", ELEMENT_F32},
-    {"wall_round", ELEMENT_U16},
-};
-
-static const size_t element_size[] = {
-    [ELEMENT_F32] = sizeof(float), [ELEMENT_U16] = sizeof(uint16_t), [ELEMENT_U8] = 1};
-
 int element_of(const char *column)
 {
-    for (size_t i = 0; i < sizeof sample_columns / sizeof sample_columns[0]; i++)
-        if (strcmp(column, sample_columns[i].column) == 0) return (int)sample_columns[i].element;
+    for (int i = 0; i < SAMPLE_SERIES; i++)
+        if (strcmp(column, sample_series[i].name) == 0) return (int)sample_series[i].element_bytes;
     return assay_error("%s is no column of samples", column);
 }
 
@@ -163,7 +151,7 @@ static bool parse_elements(const char *at, enum element element, unsigned char *
     skip_blanks(&at);
     if (*at++ != '[') return false;
     skip_blanks(&at);
-    for (*size = 0; *at != ']'; *size += element_size[element]) {
+    for (*size = 0; *at != ']'; *size += element) {
         if (*size > 0 && *at++ != ',') return false;
         skip_blanks(&at);
         if (!parse_element(&at, element, out + *size)) return false;
@@ -177,7 +165,7 @@ int samples_parse(const char *json, enum element element, void **bytes, size_t *
     size_t most = 1;
     for (const char *c = json; *c; c++)
         most += *c == ',';
-    *bytes = malloc(most * element_size[element]);
+    *bytes = malloc(most * element);
     if (!*bytes) return assay_error("out of memory for samples");
     if (parse_elements(json, element, *bytes, size)) return 0;
     free(*bytes);
@@ -213,7 +201,7 @@ static void json_samples(sqlite3_context *context, int count, sqlite3_value **va
     }
     sqlite3_str *out = sqlite3_str_new(NULL);
     sqlite3_str_appendchar(out, 1, '[');
-    for (size_t i = 0; i + element_size[element] <= size; i += element_size[element]) {
+    for (size_t i = 0; i + element <= size; i += element) {
         if (i > 0) sqlite3_str_appendchar(out, 1, ',');
         append_element(out, (enum element)element, bytes + i);
     }
