@@ -109,15 +109,11 @@ bool suite_chooses(const char *patterns, const char *name)
  * variants, so there a name that matches nothing says nothing. */
 static bool knows_all_variants(void)
 {
-    const struct assay_operation *const *operations;
-    int count = registry_operations(&operations);
-    for (int i = 0; i < count; i++) {
-        const struct assay_variant *variants[REGISTRY_MAX_VARIANTS];
-        int found = registry_variants(operations[i]->name, variants, REGISTRY_MAX_VARIANTS);
-        for (int j = 0; j < found; j++)
-            if (variants[j]->place == ASSAY_CUDA) return true;
-    }
-    return false;
+    const struct assay_variant *const *variants;
+    int count = registry_all_variants(&variants), i = 0;
+    while (i < count && variants[i]->place != ASSAY_CUDA)
+        i++;
+    return i < count;
 }
 
 static int check_pattern(const struct assay_operation *operation, const char *pattern)
