@@ -234,6 +234,19 @@ void text_part(char *out, size_t size, const char *between, const char *format, 
     if (text[0]) text_add(out, size, between, "%s", part);
 }
 
+const char *text_hint(char out[TEXT_HINT], const char *word, const char *const *words, int count,
+                      const char *lead)
+{
+    const char *near = text_nearest(word, words, count);
+    out[0] = '\0';
+    if (near) snprintf(out, TEXT_HINT, " (did you mean '%s'?)", near);
+    if (near || !lead || count == 0) return out;
+    for (int i = 0; i < count; i++)
+        text_add(out, TEXT_HINT, ", ", "%s%s%s", i ? "" : " (", i ? "" : lead, words[i]);
+    text_add(out, TEXT_HINT, "", ")");
+    return out;
+}
+
 int text_width(const char *text)
 {
     int width = 0;

@@ -18,6 +18,12 @@ bool text_glob(const char *pattern, const char *text);
  * equals wins. */
 const char *text_nearest(const char *word, const char *const *words, int count);
 
+/* " (did you mean 'x'?)" with the nearest; else " (LEADa, b, c)" of all words, or "" where `lead`
+ * is NULL or there is no word. Returns `out`. */
+enum { TEXT_HINT = 512 };
+const char *text_hint(char out[TEXT_HINT], const char *word, const char *const *words, int count,
+                      const char *lead);
+
 /* The words of an enum, in its order. */
 struct words {
     const char *what; /* "status" */

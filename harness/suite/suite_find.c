@@ -112,14 +112,11 @@ static int unknown_name(const char *name)
                            name);
     }
     const char *words[count];
-    char all[512] = "";
-    for (int i = 0; i < count; i++) {
+    char hint[TEXT_HINT];
+    for (int i = 0; i < count; i++)
         words[i] = names[i];
-        text_add(all, sizeof all, ", ", "%s", names[i]);
-    }
-    const char *near = text_nearest(name, words, count);
-    assay_error("no suite is called '%s' (%s%s%s)", name, near ? "did you mean '" : "there are ",
-                near ? near : all, near ? "'?" : "");
+    assay_error("no suite is called '%s'%s", name,
+                text_hint(hint, name, words, count, "there are "));
     free(names);
     return -1;
 }
