@@ -12,6 +12,12 @@ bool text_glob(const char *pattern, const char *text)
     return fnmatch(pattern, text, 0) == 0;
 }
 
+bool text_ends(const char *text, const char *ending)
+{
+    size_t length = strlen(text), tail = strlen(ending);
+    return length > tail && strcmp(text + length - tail, ending) == 0;
+}
+
 static bool same_letter(char a, char b)
 {
     return tolower((unsigned char)a) == tolower((unsigned char)b);

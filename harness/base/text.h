@@ -12,6 +12,9 @@
 /* Whether `text` matches a shell pattern (fnmatch: * ? [...]); * takes slashes. */
 bool text_glob(const char *pattern, const char *text);
 
+/* Whether `text` is longer than `ending` and ends in it. */
+bool text_ends(const char *text, const char *ending);
+
 /* The one of `words` nearest to `word`, for "did you mean"; NULL when none is near.
  * The edit distance (insert, delete, replace, swap neighbours: Damerau, CACM 7(3),
  * 1964) may be at most a third of the longer word; case is ignored; the first of

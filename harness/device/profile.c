@@ -131,12 +131,6 @@ static double gathered_value(const struct gathered *gathered, bool is_total)
     return is_total ? gathered->total : gathered->weighted / gathered->weight;
 }
 
-static bool is_total(const char *metric)
-{
-    size_t length = strlen(metric);
-    return length > 4 && strcmp(metric + length - 4, ".sum") == 0;
-}
-
 struct launched {
     const struct cupti_record *record;
     int order;
@@ -174,7 +168,7 @@ static double weight_of(const struct profile *profile, const double *row,
 static void gather_counter(struct profile *profile, int counter, const struct launched *list,
                            int kernels, const int *places, const double *values)
 {
-    bool total = is_total(profile->counter[counter]);
+    bool total = text_ends(profile->counter[counter], ".sum");
     struct gathered whole = {0}, kernel[PROFILE_MAX_KERNELS] = {0};
     for (int i = 0; i < kernels; i++) {
         const double *row = values + (size_t)i * (size_t)profile->counter_count;

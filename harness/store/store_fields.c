@@ -249,9 +249,8 @@ void row_open(struct query *query, struct store *store, const char *purpose, con
     struct query columns;
     sqlite3_str *names = sqlite3_str_new(NULL), *values = sqlite3_str_new(NULL);
     const char *comma = "";
-    query_open(&columns, store, "read the schema",
-               "SELECT name FROM pragma_table_info(:table) ORDER BY cid");
-    query_text(&columns, ":table", table);
+    query_ask(&columns, store, "read the schema",
+              "SELECT name FROM pragma_table_info(:key) ORDER BY cid", table);
     for (; query_step(&columns) == 1; comma = ", ") {
         const char *name = (const char *)sqlite3_column_text(columns.statement, 0);
         sqlite3_str_appendf(names, "%s%s", comma, name);

@@ -39,6 +39,9 @@ struct query {
 int store_failed(struct store *store, int rc, const char *purpose);
 
 void query_open(struct query *query, struct store *store, const char *purpose, const char *sql);
+/* The same of a text, bound to :key. */
+void query_ask(struct query *query, struct store *store, const char *purpose, const char *sql,
+               const char *key);
 /* 1: a row, 0: no more, -1: reported. */
 int query_step(struct query *query);
 /* What a row holds cannot be: the query fails, with why, after "PATH: cannot PURPOSE: ". */
@@ -53,6 +56,7 @@ int query_run(struct query *query);
 
 /* Bind by name (":time_ns"). */
 void query_text(struct query *query, const char *name, const char *text);
+void query_now(struct query *query, const char *name); /* this moment, as timestamp_now has it */
 void query_integer(struct query *query, const char *name, int64_t value);
 void query_count(struct query *query, const char *name, int64_t value); /* below 0: NULL */
 void query_real(struct query *query, const char *name, double value);   /* NAN: NULL */

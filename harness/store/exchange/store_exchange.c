@@ -10,6 +10,13 @@
 
 #include "store/store_internal.h"
 
+#define OF_LAUNCH                                                                                  \
+    "JOIN launch ON launch.id = launch_id WHERE launch.run_id = :run"                              \
+    " ORDER BY launch.number, ordinal"
+#define OF_RESULT                                                                                  \
+    "JOIN result ON result.id = result_id JOIN launch ON launch.id = result.launch_id"             \
+    " WHERE launch.run_id = :run ORDER BY launch.number, result.ordinal"
+
 /* A run and a launch are finished after they are first written, so of two
  * copies the one that ended later holds: the same whichever came first. */
 const struct exchange exchange_tables[] = {
@@ -28,38 +35,17 @@ const struct exchange exchange_tables[] = {
      " end_temperature_c = excluded.end_temperature_c, end_power_w = excluded.end_power_w,"
      " end_energy_mj = excluded.end_energy_mj, end_clock_reasons = excluded.end_clock_reasons"
      " WHERE coalesce(excluded.ended_at, '') > coalesce(launch.ended_at, '')"},
-    {"expected",
-     "JOIN launch ON launch.id = launch_id WHERE launch.run_id = :run"
-     " ORDER BY launch.number, ordinal",
-     "ON CONFLICT (launch_id, ordinal) DO NOTHING"},
-    {"result",
-     "JOIN launch ON launch.id = launch_id WHERE launch.run_id = :run"
-     " ORDER BY launch.number, ordinal",
-     "ON CONFLICT (id) DO NOTHING"},
-    {"metric",
-     "JOIN result ON result.id = result_id JOIN launch ON launch.id = result.launch_id"
-     " WHERE launch.run_id = :run ORDER BY launch.number, result.ordinal, metric.ordinal",
-     "ON CONFLICT (result_id, name) DO NOTHING"},
-    {"span",
-     "JOIN result ON result.id = result_id JOIN launch ON launch.id = result.launch_id"
-     " WHERE launch.run_id = :run ORDER BY launch.number, result.ordinal, span.ordinal",
-     "ON CONFLICT (result_id, ordinal) DO NOTHING"},
-    {"sample",
-     "JOIN result ON result.id = result_id JOIN launch ON launch.id = result.launch_id"
-     " WHERE launch.run_id = :run ORDER BY launch.number, result.ordinal",
-     "ON CONFLICT (result_id) DO NOTHING"},
-    {"profile",
-     "JOIN result ON result.id = result_id JOIN launch ON launch.id = result.launch_id"
-     " WHERE launch.run_id = :run ORDER BY launch.number, result.ordinal",
-     "ON CONFLICT (result_id) DO NOTHING"},
-    {"profile_kernel",
-     "JOIN result ON result.id = result_id JOIN launch ON launch.id = result.launch_id"
-     " WHERE launch.run_id = :run ORDER BY launch.number, result.ordinal, profile_kernel.ordinal",
+    {"expected", OF_LAUNCH, "ON CONFLICT (launch_id, ordinal) DO NOTHING"},
+    {"result", OF_LAUNCH, "ON CONFLICT (id) DO NOTHING"},
+    {"metric", OF_RESULT ", metric.ordinal", "ON CONFLICT (result_id, name) DO NOTHING"},
+    {"span", OF_RESULT ", span.ordinal", "ON CONFLICT (result_id, ordinal) DO NOTHING"},
+    {"sample", OF_RESULT, "ON CONFLICT (result_id) DO NOTHING"},
+    {"profile", OF_RESULT, "ON CONFLICT (result_id) DO NOTHING"},
+    {"profile_kernel", OF_RESULT ", profile_kernel.ordinal",
      "ON CONFLICT (result_id, ordinal) DO NOTHING"},
     {"profile_counter",
-     "JOIN result ON result.id = result_id JOIN launch ON launch.id = result.launch_id"
-     " WHERE launch.run_id = :run ORDER BY launch.number, result.ordinal, kernel,"
-     " profile_counter.ordinal",
+     OF_RESULT ", kernel,"
+               " profile_counter.ordinal",
      "ON CONFLICT (result_id, kernel, metric) DO NOTHING"},
     {0},
 };
