@@ -9,6 +9,7 @@ enum {
     GUARD_BYTE = 0xc3,
     ALIGNMENT = 256,
     FEW_ELEMENTS = 1 << 14,
+    POISONED_PART = 8,          /* elements: a whole word of each type; see buffers_poison_part */
     POISON_STREAM = 0x706f6973, /* of the seed, plus the number of the buffer */
 };
 
@@ -206,13 +207,10 @@ int buffers_poison_part(struct buffers *buffers)
     for (int i = 0; i < buffers->count; i++) {
         if (buffers->spec[i].role != ASSAY_OUT) continue;
         struct element_range part = {0, buffers->spec[i].count};
-        if (part.count >= FEW_ELEMENTS) {
-            int64_t pieces = part.count / ALIGNMENT;
-            int64_t at = (int64_t)(buffers_poison_seed(buffers, i) % (uint64_t)pieces);
-            part.count = (pieces / 256 + 1) * ALIGNMENT;
-            part.begin = at * ALIGNMENT;
-            if (part.begin + part.count > buffers->spec[i].count)
-                part.begin = (pieces * ALIGNMENT - part.count) / ALIGNMENT * ALIGNMENT;
+        if (part.count >= 4 * POISONED_PART) {
+            uint64_t places = (uint64_t)part.count / POISONED_PART;
+            uint64_t place = buffers_poison_seed(buffers, i) % places;
+            part = (struct element_range){(int64_t)place * POISONED_PART, POISONED_PART};
         }
         if (poison(buffers, i, part) < 0) return -1;
     }
