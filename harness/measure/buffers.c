@@ -76,12 +76,19 @@ static int fill_input(struct buffers *buffers, int index)
     return redrawn ? fill_part(buffers, index) : 0;
 }
 
+/* Of an input and its guards: one call instead of three, of which a GPU's each take microseconds.
+ */
+static int guarded_sum(const struct buffers *buffers, int index, uint64_t *sum)
+{
+    size_t bytes = data_bytes(&buffers->spec[index]) + 2 * (size_t)GUARD_BYTES;
+    return buffers->ops->checksum(buffers->device, buffers->block[index], bytes, sum);
+}
+
 /* Fill, and note the checksum. */
 static int draw_input(struct buffers *buffers, int index)
 {
     if (fill_input(buffers, index) < 0) return -1;
-    return buffers->ops->checksum(buffers->device, buffers->data[index],
-                                  data_bytes(&buffers->spec[index]), &buffers->sum[index]);
+    return guarded_sum(buffers, index, &buffers->sum[index]);
 }
 
 static int set_guards(struct buffers *buffers, int index)
@@ -222,12 +229,11 @@ static int guard_intact(struct buffers *buffers, const void *guard)
 {
     unsigned char copy[GUARD_BYTES];
     if (buffers->ops->to_host(buffers->device, copy, guard, sizeof copy) < 0) return -1;
-    for (size_t i = 0; i < sizeof copy; i++)
-        if (copy[i] != GUARD_BYTE) return 0;
-    return 1;
+    return copy[0] == GUARD_BYTE && memcmp(copy, copy + 1, sizeof copy - 1) == 0;
 }
 
-static int buffer_intact(struct buffers *buffers, int index, char *reason, size_t size)
+/* As guard_intact; a changed guard is restored. */
+static int guards_intact(struct buffers *buffers, int index, char *reason, size_t size)
 {
     const struct assay_buffer *spec = &buffers->spec[index];
     const char *const side[2] = {"before", "after"};
@@ -240,12 +246,17 @@ static int buffer_intact(struct buffers *buffers, int index, char *reason, size_
         snprintf(reason, size, "wrote outside its buffers: %s '%s'", side[i], spec->name);
         return set_guards(buffers, index) < 0 ? -1 : 0;
     }
-    if (spec->role != ASSAY_IN) return 1;
+    return 1;
+}
+
+static int input_intact(struct buffers *buffers, int index, char *reason, size_t size)
+{
     uint64_t sum;
-    if (buffers->ops->checksum(buffers->device, buffers->data[index], data_bytes(spec), &sum) < 0)
-        return -1;
+    if (guarded_sum(buffers, index, &sum) < 0) return -1;
     if (sum == buffers->sum[index]) return 1;
-    snprintf(reason, size, "changed its input '%s'", spec->name);
+    int intact = guards_intact(buffers, index, reason, size);
+    if (intact < 0) return -1;
+    if (intact) snprintf(reason, size, "changed its input '%s'", buffers->spec[index].name);
     return fill_input(buffers, index) < 0 ? -1 : 0;
 }
 
@@ -253,7 +264,8 @@ int buffers_intact(struct buffers *buffers, char *reason, size_t size)
 {
     int intact = 1;
     for (int i = 0; i < buffers->count; i++) {
-        int one = buffer_intact(buffers, i, reason, size);
+        int one = buffers->spec[i].role == ASSAY_IN ? input_intact(buffers, i, reason, size)
+                                                    : guards_intact(buffers, i, reason, size);
         if (one < 0) return -1;
         if (one == 0) intact = 0; /* go on: all must be restored */
     }

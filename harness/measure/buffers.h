@@ -24,7 +24,7 @@ struct buffers {
     struct assay_buffer spec[ASSAY_MAX_BUFFERS];
     void *block[ASSAY_MAX_BUFFERS]; /* the allocation: guard, data, guard */
     void *data[ASSAY_MAX_BUFFERS];
-    uint64_t sum[ASSAY_MAX_BUFFERS];                  /* checksum of each input after filling */
+    uint64_t sum[ASSAY_MAX_BUFFERS];                  /* checksum of each input and its guards */
     struct element_range poisoned[ASSAY_MAX_BUFFERS]; /* the last time they were poisoned */
     struct element_range redrawn[ASSAY_MAX_BUFFERS];  /* of inputs, from input_seed */
 };
