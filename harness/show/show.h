@@ -68,6 +68,10 @@ void show_ceiling_rate(char out[UNITS_MAX], const struct ceiling *ceiling);
 /* "12 ok, 1 skipped, 3 missing", counting the rows shown. */
 void show_counts(char *out, size_t size, const struct view *view);
 
+/* "compared with the reference: 3 whole, 2 in a sample (6.2 % of the output or more)", counting the
+ * rows shown that have a time; "" if none was compared. */
+void show_checked(char *out, size_t size, const struct view *view);
+
 enum { SHOW_STAGES = 5 };
 
 /* One stage of a case whose variant reports its stages as metrics, as text: X_ns, the sum over

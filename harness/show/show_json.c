@@ -163,6 +163,8 @@ static void row_object(struct json *json, const struct view_row *row)
     json_count_member(json, "workspace_bytes", result->workspace_bytes);
     json_number_member(json, "energy_mj", result->energy_mj);
     quality_member(json, result);
+    json_count_member(json, "outputs", result->outputs);
+    json_count_member(json, "checked", result->checked);
     json_end(json);
 }
 

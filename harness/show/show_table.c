@@ -251,6 +251,8 @@ static void foot(const struct table *table)
         snprintf(text, sizeof text, "%c  %s", mark->letter, mark->meaning);
         line(table, "", text);
     }
+    show_checked(text, sizeof text, table->view);
+    if (text[0]) line(table, "", text);
     show_counts(text, sizeof text, table->view);
     line(table, table->paint.bold, text);
 }

@@ -163,6 +163,27 @@ void show_counts(char *out, size_t size, const struct view *view)
     if (missing > 0) text_add(out, size, ", ", "%d missing", missing);
 }
 
+void show_checked(char *out, size_t size, const struct view *view)
+{
+    int whole = 0, sampled = 0;
+    double least = 1;
+    for (int i = 0; i < view->count; i++) {
+        const struct case_result *result = &view->rows[i].result;
+        if (view->rows[i].is_hidden || result->status != STATUS_OK || result->outputs <= 0 ||
+            result->checked <= 0)
+            continue;
+        whole += result->checked >= result->outputs;
+        sampled += result->checked < result->outputs;
+        least = fmin(least, (double)result->checked / (double)result->outputs);
+    }
+    out[0] = '\0';
+    if (whole + sampled == 0) return;
+    snprintf(out, size, "compared with the reference: %d whole", whole);
+    if (sampled > 0)
+        text_add(out, size, ", ", "%d in a sample (%.2g %% of the output or more)", sampled,
+                 100 * least);
+}
+
 /* ----------------------------------------------------------------- stages -- */
 
 /* In the order in which a batch passes them. */

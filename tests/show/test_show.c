@@ -43,7 +43,10 @@ static void make_run(void)
     strcpy(best->metrics[0].name, "mse");
     best->metrics[0].value = 0.0123;
     best->metric_count = 1;
-    fake_case(&fake, 0, "int8_quantize", small, "unfused5", 50125);
+    best->outputs = best->checked = 5000000;
+    struct case_result *sampled = fake_case(&fake, 0, "int8_quantize", small, "unfused5", 50125);
+    sampled->outputs = 5000000;
+    sampled->checked = 312500;
     fake_case(&fake, 0, "int8_quantize", small, "cheating", 3000);
     fake_case(&fake, 0, "int8_quantize", small, "host_round_trip", 1234567)->clock = CLOCK_HOST;
     fake_failure(&fake, 0, "int8_quantize", small, "token_twopass", STATUS_SKIPPED,
@@ -99,6 +102,7 @@ static const char golden[] =
     "*  a baseline; speed-up is against the group's \"base\"\n"
     "!  above the ceiling: the data came from a cache, or the byte count is wrong\n"
     "h  timed by the host's clock, from the call to the completed synchronisation\n"
+    "compared with the reference: 1 whole, 1 in a sample (6.2 % of the output or more)\n"
     "6 ok, 1 skipped, 1 wrong, 1 crashed, 2 missing\n";
 /* clang-format on */
 
@@ -244,7 +248,9 @@ static void json_rows_have_the_members_of_format_1(void **state)
                   "operation variant kind device shape temperature status reason clock samples "
                   "time_ns lo_ns hi_ns event_ns wall_ns first_call_ns bytes ops ceiling "
                   "ceiling_fraction speedup speedup_lo speedup_hi workspace_bytes energy_mj "
-                  "quality");
+                  "quality outputs checked");
+    assert_answer("select group_concat(value ->> 'checked', ' ') from json_each(?1, '$.rows')",
+                  "5000000 312500");
     release();
 }
 

@@ -146,6 +146,18 @@ static int by_content(struct assay_call *call)
     return replay(call);
 }
 
+/* Poison is random bits: one of a few places is not of a number that this sum could be. */
+static int unless_wild(struct assay_call *call)
+{
+    const float *y = output(call);
+    int64_t n = elements(call);
+    bool wild = false;
+    for (int i = 0; i < 16; i++)
+        wild = wild || !(fabsf(y[i * (n - 1) / 15]) < 50);
+    if (wild) add(call, call->state, 0, n);
+    return replay(call);
+}
+
 /* --------------------------------------------------------- parts left out -- */
 
 static int hole(struct assay_call *call)
@@ -260,6 +272,7 @@ CHEAT(if_poisoned, .launch = if_poisoned);
 CHEAT(in_setup, .setup = setup_answer, .launch = replay, .teardown = release);
 CHEAT(by_pointer, .setup = setup_empty, .launch = by_pointer, .teardown = release);
 CHEAT(by_content, .setup = setup_content, .launch = by_content, .teardown = release);
+CHEAT(unless_wild, .setup = setup_answer, .launch = unless_wild, .teardown = release);
 CHEAT(hole, .launch = hole);
 CHEAT(edges, .launch = edges);
 CHEAT(half_precision, .launch = half_precision);
