@@ -8,7 +8,7 @@ static const char *const statuses[STATUSES] = {"ok",       "skipped", "wrong",
                                                "unstable", "crashed", "timeout"};
 static const char *const clocks[CLOCKS] = {"cupti", "event", "host", "sim"};
 static const char *const flushes[FLUSHES] = {"read", "write", "lines"};
-static const char *const kinds[] = {"kernel", "baseline", "reference"};
+static const char *const kinds[] = {"kernel", "baseline", "bound", "reference"};
 static const char *const places[] = {"host", "cuda"};
 static const char *const temperatures[] = {"cold", "hot"};
 static const char *const arithmetics[ASSAY_ARITHMETICS] = {"fp32", "tf32", "bf16",
