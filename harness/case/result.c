@@ -7,7 +7,7 @@
 WORDS(status, "ok", "skipped", "wrong", "unstable", "crashed", "timeout");
 WORDS(clock, "cupti", "event", "host", "sim");
 WORDS(flush, "read", "write", "lines");
-WORDS(kind, "kernel", "baseline", "reference");
+WORDS(kind, "kernel", "baseline", "bound", "reference");
 WORDS(place, "host", "cuda");
 WORDS(temperature, "cold", "hot");
 WORDS(arithmetic, "fp32", "tf32", "bf16", "fp16", "int8", "fp64");

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "case/registry.h"
 #include "store/store_internal.h"
 
 /* -------------------------------------------------------------- tables -- */
@@ -224,6 +225,18 @@ void fields_read(struct query *query, const struct field *fields, void *base)
 {
     for (const struct field *field = fields; field->column; field++)
         field_read(query, field, (char *)base + field->offset);
+}
+
+void case_read(struct query *query, struct case_id *id)
+{
+    const struct assay_variant *known[REGISTRY_MAX_VARIANTS];
+    fields_read(query, case_fields, id);
+    if (query->rc != SQLITE_OK || id->kind != ASSAY_BASELINE) return;
+    int count = registry_variants(id->operation, known, REGISTRY_MAX_VARIANTS);
+    for (int i = 0; i < count; i++)
+        if (known[i]->kind == ASSAY_BOUND && (int32_t)known[i]->place == id->place &&
+            strcmp(known[i]->name, id->variant) == 0)
+            id->kind = ASSAY_BOUND;
 }
 
 void fields_hash(struct id_hash *hash, const struct field *fields, const void *base)

@@ -134,6 +134,10 @@ void row_open(struct query *query, struct store *store, const char *purpose, con
 void fields_bind(struct query *query, const struct field *fields, const void *base);
 /* Fails the query on a word that this version does not know. */
 void fields_read(struct query *query, const struct field *fields, void *base);
+
+/* The case of a row: case_fields. What this program knows as a bound is one, also where a version
+ * that had no such word stored it as a baseline. */
+void case_read(struct query *query, struct case_id *id);
 void fields_hash(struct id_hash *hash, const struct field *fields, const void *base);
 
 /* The run and its launches into a struct of zeros: no cases, no transaction of its own. */

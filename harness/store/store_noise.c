@@ -61,7 +61,7 @@ static int read_block(struct query *query, struct noise *noise)
     struct noise_block *block =
         grow_add(&noise->blocks, &noise->count, sizeof *block, "the noise of unchanged code");
     if (!block) return -1;
-    fields_read(query, case_fields, &block->id);
+    case_read(query, &block->id);
     column_text(query, "session", block->session, sizeof block->session);
     block->rounds = (int32_t)column_integer(query, "rounds");
     block->time_ns = column_real(query, "time_ns");

@@ -102,7 +102,7 @@ static int read_case(struct query *query, bool with_samples, const struct stored
     column_text(query, "id", id, sizeof id);
     stored->launch_number = (int32_t)column_integer(query, "number");
     stored->purpose = words_find(&purpose_words, word);
-    fields_read(query, case_fields, &stored->result.id);
+    case_read(query, &stored->result.id);
     fields_read(query, result_fields, &stored->result);
     if (query->rc == SQLITE_OK && stored_run_launch(run, stored->launch_id) == NULL)
         query_refuse(query, "the device of launch %d is not in it", stored->launch_number);

@@ -22,7 +22,7 @@ static void read_input(struct query *query, struct timing *timing)
 static void read_timing(struct query *query, struct timing *timing)
 {
     char word[16];
-    fields_read(query, case_fields, &timing->id);
+    case_read(query, &timing->id);
     column_text(query, "status", word, sizeof word);
     timing->status = status_parse(word);
     column_text(query, "reason", timing->reason, sizeof timing->reason);
@@ -84,7 +84,7 @@ static int read_lost(struct store *store, int launch, struct timings *timings)
         status = lost ? 0 : -1;
         if (!lost) continue;
         lost->launch = launch;
-        fields_read(&query, case_fields, &lost->id);
+        case_read(&query, &lost->id);
     }
     return query_close(&query) == 0 ? status : -1;
 }
