@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/text.h"
 #include "store/store_internal.h"
 #include "store/store_rows.h"
@@ -16,8 +17,32 @@ static bool is_disk_full(sqlite3 *db, int rc)
            ((rc & 0xff) == SQLITE_IOERR && (error == ENOSPC || error == EDQUOT));
 }
 
+static int is_over(void *until_s)
+{
+    return clock_s() > *(double *)until_s;
+}
+
+/* What SQLite finds first, within a second; "" where it finds nothing in that time. */
+static void find_damage(sqlite3 *db, char *out, size_t size)
+{
+    enum { CHECKED_EVERY = 1000 /* instructions of SQLite's machine */ };
+    double until_s = clock_s() + 1;
+    sqlite3_stmt *check = NULL;
+    out[0] = '\0';
+    if (!db) return;
+    sqlite3_progress_handler(db, CHECKED_EVERY, is_over, &until_s);
+    if (sqlite3_prepare_v2(db, "PRAGMA quick_check(1)", -1, &check, NULL) == SQLITE_OK &&
+        sqlite3_step(check) == SQLITE_ROW) {
+        const char *found = (const char *)sqlite3_column_text(check, 0);
+        if (found && strcmp(found, "ok") != 0) text_printable(out, size, found, "");
+    }
+    sqlite3_finalize(check);
+    sqlite3_progress_handler(db, 0, NULL, NULL);
+}
+
 int store_failed(struct store *store, int rc, const char *purpose)
 {
+    char damage[160];
     const char *path = store->path;
     const char *text = store->db ? sqlite3_errmsg(store->db) : sqlite3_errstr(rc);
     int error = store->db ? sqlite3_system_errno(store->db) : 0;
@@ -34,9 +59,9 @@ int store_failed(struct store *store, int rc, const char *purpose)
     case SQLITE_NOTADB:
         return assay_error("%s is not a database", path);
     case SQLITE_CORRUPT:
-        return assay_error("%s: cannot %s: the database is damaged (sqlite3's PRAGMA quick_check "
-                           "says where)",
-                           path, purpose);
+        find_damage(store->db, damage, sizeof damage);
+        return assay_error("%s: cannot %s: the database is damaged%s%s", path, purpose,
+                           damage[0] ? ": " : "", damage);
     case SQLITE_CANTOPEN:
     case SQLITE_IOERR:
         return assay_error("%s: cannot %s: %s", path, purpose, error ? strerror(error) : text);
