@@ -4,7 +4,7 @@
 # DATA has blocks, separated by two empty lines: settings (name, value); operations
 # (name, cases); ceilings (h of operations, d of bytes, m of bytes in the second
 # panel only; rate, label); cases (operation from 1, 1 when it only moves bytes,
-# 1 when a baseline, operations per byte or else bytes, rate, name); arrows (1
+# 1 when a baseline or bound, operations per byte or else bytes, rate, name); arrows (1
 # slower, from x, y, to x, y).
 
 data = ARG1; output = ARG2; columns = ARG3; frames = ARG4
@@ -20,7 +20,7 @@ rows = number("rows"); moving = number("moving")
 both = rows > 0 && moving > 0
 small = rows + moving > 200 ? 0.5 : 0.9
 
-# Each operation has a colour and a shape of its own, 36 of them; baselines are hollow.
+# Each operation has a colour and a shape of its own, 36 of them; baselines and bounds are hollow.
 paint(f) = f > bright * bright ? grey : Colour[(f - 1) % bright + 1]
 shape(f) = (f - 1 + (f - 1) / bright) % bright + 1
 mark(f, base) = base ? Hollow[shape(f)] : Point[shape(f)]
@@ -56,7 +56,7 @@ do for [f = 1:(below ? families : 0)] {
 }
 if (below) {
     e = lines + families
-    set label 300 "hollow: baselines" at screen key_x(e) + 0.015, screen key_y(e) \
+    set label 300 "hollow: baselines, bounds" at screen key_x(e) + 0.015, screen key_y(e) \
         point pointtype 6 linecolor rgb dim offset character 2.5, -0.15 textcolor rgb ink
 }
 set logscale y
@@ -85,7 +85,7 @@ if (moving > 0) {
              pointtype variable pointsize small linecolor rgb variable notitle, \
          for [f = 1:families] keyentry with points pointtype mark(f, 0) linecolor rgb paint(f) \
              title sprintf("%s (%d)", Family[f], Cases[f]), \
-         keyentry with points pointtype 6 linecolor rgb dim title "hollow: baselines"
+         keyentry with points pointtype 6 linecolor rgb dim title "hollow: baselines, bounds"
     eval frame(1, 1, 1)
 }
 if (rows > 0) {
@@ -115,7 +115,7 @@ if (rows > 0) {
              pointtype variable pointsize small linecolor rgb variable notitle, \
          for [f = 1:families] keyentry with points pointtype mark(f, 0) linecolor rgb paint(f) \
              title sprintf("%s (%d)", Family[f], Cases[f]), \
-         keyentry with points pointtype 6 linecolor rgb dim title "hollow: baselines"
+         keyentry with points pointtype 6 linecolor rgb dim title "hollow: baselines, bounds"
     eval frame(0, 1, 1)
 }
 if (both) { unset multiplot }

@@ -12,6 +12,12 @@ bool text_glob(const char *pattern, const char *text)
     return fnmatch(pattern, text, 0) == 0;
 }
 
+bool text_ends(const char *text, const char *ending)
+{
+    size_t length = strlen(text), tail = strlen(ending);
+    return length > tail && strcmp(text + length - tail, ending) == 0;
+}
+
 static bool same_letter(char a, char b)
 {
     return tolower((unsigned char)a) == tolower((unsigned char)b);
@@ -65,6 +71,18 @@ const char *text_nearest(const char *word, const char *const *words, int count)
 static bool is_utf8_continuation(char c)
 {
     return ((unsigned char)c & 0xc0) == 0x80;
+}
+
+const char *words_name(const struct words *words, int value)
+{
+    return value >= 0 && value < words->count ? words->list[value] : "";
+}
+
+int words_find(const struct words *words, const char *word)
+{
+    for (int i = 0; word && i < words->count; i++)
+        if (strcmp(words->list[i], word) == 0) return i;
+    return -1;
 }
 
 int text_copy(char *out, size_t size, const char *text)
@@ -220,6 +238,19 @@ void text_part(char *out, size_t size, const char *between, const char *format, 
     char part[1024];
     snprintf(part, sizeof part, format, text);
     if (text[0]) text_add(out, size, between, "%s", part);
+}
+
+const char *text_hint(char out[TEXT_HINT], const char *word, const char *const *words, int count,
+                      const char *lead)
+{
+    const char *near = text_nearest(word, words, count);
+    out[0] = '\0';
+    if (near) snprintf(out, TEXT_HINT, " (did you mean '%s'?)", near);
+    if (near || !lead || count == 0) return out;
+    for (int i = 0; i < count; i++)
+        text_add(out, TEXT_HINT, ", ", "%s%s%s", i ? "" : " (", i ? "" : lead, words[i]);
+    text_add(out, TEXT_HINT, "", ")");
+    return out;
 }
 
 int text_width(const char *text)

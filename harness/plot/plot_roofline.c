@@ -156,7 +156,8 @@ static void point_write(struct plot *plot, const struct roofline *roof, const st
     case_text(id, name);
     plot_link_point(plot, row, moves_only(row), x_of(row), y_of(row));
     fprintf(plot->out, "%d\t%d\t%d\t%.9g\t%.9g\t", family_of(roof, id->operation) + 1,
-            moves_only(row), id->kind == ASSAY_BASELINE, x_of(row), y_of(row));
+            moves_only(row), id->kind == ASSAY_BASELINE || id->kind == ASSAY_BOUND, x_of(row),
+            y_of(row));
     plot_text(plot->out, name);
     fputc('\n', plot->out);
 }

@@ -19,13 +19,13 @@ int show_json(FILE *out, const struct view *view);
 
 /* The columns of a row as text; "" if a row has none. */
 enum show_cell {
-    CELL_VARIANT, /* baselines marked "*" */
+    CELL_VARIANT, /* baselines marked "*", bounds "=" */
     CELL_TIME,
     CELL_SPREAD, /* the farther end of the interval: "±0.21 %" */
     CELL_RATE,
     CELL_SHARE,   /* fraction of the ceiling: "96.1 %" */
     CELL_CEILING, /* short name of the ceiling */
-    CELL_RATIO,   /* speed-up over the group's baseline: "1.93x [1.92, 1.94]", "base" */
+    CELL_RATIO,   /* speed-up over the group's baseline: "1.93x [1.92, 1.94]", "base", "bound" */
     CELL_MARKS,   /* letters that are explained below the table */
     CELLS,
 };

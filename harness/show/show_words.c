@@ -122,7 +122,9 @@ void show_words(struct show_words *words, const struct view *view, const struct 
     const struct case_result *result = &row->result;
     memset(words, 0, sizeof *words);
     snprintf(words->cell[CELL_VARIANT], SHOW_CELL, "%s%s", result->id.variant,
-             result->id.kind == ASSAY_BASELINE ? " *" : "");
+             result->id.kind == ASSAY_BASELINE ? " *"
+             : result->id.kind == ASSAY_BOUND  ? " ="
+                                               : "");
     marks(words->cell[CELL_MARKS], view, row);
     if (result->status != STATUS_OK) return;
 
@@ -134,7 +136,7 @@ void show_words(struct show_words *words, const struct view *view, const struct 
         strcpy(words->cell[CELL_CEILING], show_ceiling_name(row->ceiling));
     }
     if (row->baseline[0] && result->is_baseline)
-        strcpy(words->cell[CELL_RATIO], "base");
+        strcpy(words->cell[CELL_RATIO], result->id.kind == ASSAY_BOUND ? "bound" : "base");
     else if (row->baseline[0])
         show_ratio(words->cell[CELL_RATIO], SHOW_CELL, &row->speedup);
 }

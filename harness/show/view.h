@@ -34,7 +34,8 @@ struct view_row {
     char ceiling[ASSAY_MAX_NAME];     /* the one that binds; "" unknown */
     double ceiling_fraction;          /* NAN unknown */
     struct interval speedup;          /* over the group's baseline; NANs: none */
-    char baseline[ASSAY_MAX_NAME];    /* name of that baseline; "" none */
+    char baseline[ASSAY_MAX_NAME];    /* its name; "" none */
+    int32_t base_kind;                /* its enum assay_kind: a bound where there is no other */
 };
 
 struct view {

@@ -6,10 +6,6 @@
 #include "case/shape.h"
 #include "show/view.h"
 
-/* Above this many operations per byte, work without a ceiling is shown in operations: near
- * the machine balance of current processors. */
-static const double OPS_PER_BYTE = 16;
-
 /* The ceiling that a case measures, or NULL. */
 static const char *ceiling_measured(const struct case_id *id)
 {
@@ -96,7 +92,7 @@ void view_row_rate(struct view_row *row)
     const struct assay_work *work = &row->result.work;
     double bytes = view_bytes(work), ops = view_ops(work);
     row->arithmetic = row->ceiling[0] ? view_arithmetic(row->ceiling) : -1;
-    row->rate_is_ops = row->ceiling[0] ? row->arithmetic >= 0 : ops > OPS_PER_BYTE * bytes;
+    row->rate_is_ops = row->ceiling[0] ? row->arithmetic >= 0 : ceiling_is_arithmetic(work);
     if (row->rate_is_ops && row->arithmetic < 0) row->arithmetic = arithmetic_only(work);
     double amount = !row->rate_is_ops      ? bytes
                     : row->arithmetic >= 0 ? work->ops[row->arithmetic]

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "store/store_internal.h"
+#include "store/store_rows.h"
 
 static bool is_disk_full(sqlite3 *db, int rc)
 {
@@ -69,6 +70,13 @@ void query_open(struct query *query, struct store *store, const char *purpose, c
     query_note(query, sqlite3_prepare_v2(store->db, sql, -1, &query->statement, NULL));
 }
 
+void query_ask(struct query *query, struct store *store, const char *purpose, const char *sql,
+               const char *key)
+{
+    query_open(query, store, purpose, sql);
+    query_text(query, ":key", key);
+}
+
 int query_step(struct query *query)
 {
     if (query->rc != SQLITE_OK) return -1;
@@ -115,6 +123,13 @@ void query_text(struct query *query, const char *name, const char *text)
     int index = parameter_index(query, name);
     if (index)
         query_note(query, sqlite3_bind_text(query->statement, index, text, -1, SQLITE_TRANSIENT));
+}
+
+void query_now(struct query *query, const char *name)
+{
+    char now[TIMESTAMP_SIZE];
+    timestamp_now(now);
+    query_text(query, name, now);
 }
 
 void query_integer(struct query *query, const char *name, int64_t value)
@@ -216,8 +231,7 @@ int store_integer(struct store *store, const char *purpose, const char *sql, con
                   int64_t *value)
 {
     struct query query;
-    query_open(&query, store, purpose, sql);
-    if (key) query_text(&query, ":key", key);
+    key ? query_ask(&query, store, purpose, sql, key) : query_open(&query, store, purpose, sql);
     if (query_step(&query) == 1) *value = sqlite3_column_int64(query.statement, 0);
     return query_close(&query);
 }
@@ -226,8 +240,7 @@ int store_text(struct store *store, const char *purpose, const char *sql, const 
                char *out, size_t size)
 {
     struct query query;
-    query_open(&query, store, purpose, sql);
-    if (key) query_text(&query, ":key", key);
+    key ? query_ask(&query, store, purpose, sql, key) : query_open(&query, store, purpose, sql);
     int found = query_step(&query);
     if (found == 1) take_text(query.statement, 0, out, size, "");
     return query_close(&query) == 0 ? found : -1;
