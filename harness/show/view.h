@@ -75,6 +75,9 @@ int view_row_order(const void *a, const void *b);
 double view_bytes(const struct assay_work *work);
 double view_ops(const struct assay_work *work);
 
+/* The work as it was stored, and whether it crosses the link, which only the operation knows. */
+struct assay_work view_work(const struct case_result *result);
+
 /* The enum assay_arithmetic that a ceiling of this name limits; -1: it limits bytes. */
 int view_arithmetic(const char *ceiling);
 
