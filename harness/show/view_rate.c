@@ -15,8 +15,7 @@ static const char *ceiling_measured(const struct case_id *id)
     return operation->ceiling(&shape, id->temperature);
 }
 
-/* The work as it was stored, and its path, which only the operation knows. */
-static struct assay_work work_of(const struct case_result *result)
+struct assay_work view_work(const struct case_result *result)
 {
     struct assay_work work = result->work;
     const struct assay_operation *operation = registry_operation(result->id.operation);
@@ -109,7 +108,7 @@ void view_row_ceiling(struct view_row *row, const struct view *view)
     }
     const struct launch_info *launch = stored_run_launch(view->run, row->stored->launch_id);
     if (own || !launch) return;
-    const struct assay_work work = work_of(result);
+    const struct assay_work work = view_work(result);
     if (!ceiling_binding(&view->ceilings, &work, result->id.temperature, launch->device.cache_bytes,
                          result->time_ns, row->ceiling, &row->ceiling_fraction)) {
         row->ceiling[0] = '\0';

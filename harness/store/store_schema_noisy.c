@@ -1,4 +1,4 @@
-/* store_schema_noisy.c - version 5: what else used the machine during a launch, and which times are
+/* store_schema_noisy.c - version 6: what else used the machine during a launch, and which times are
  * known too badly to be relied on. */
 #include "store/store_internal.h"
 
@@ -46,7 +46,8 @@ const char store_schema_noisy[] =
     "     WHERE expected.ceiling IS NOT NULL AND result.status = 'ok' AND result.time_ns > 0)\n"
     "SELECT run_id, launch_id, launch, device, name, operation, variant, shape, temperature,\n"
     "       time_ns, unit, rate\n"
-    "FROM (SELECT *, max(1e9 / time_ns * amount) AS rate FROM reached WHERE NOT noisy AND amount > 0\n"
+    "FROM (SELECT *, max(1e9 / time_ns * amount) AS rate FROM reached WHERE NOT noisy AND amount > "
+    "0\n"
     "      GROUP BY run_id, name) AS best\n"
     "WHERE NOT EXISTS (SELECT 1 FROM reached WHERE noisy AND reached.run_id = best.run_id\n"
     "    AND reached.name = best.name AND 1e9 / lo_ns * amount > rate);\n";
