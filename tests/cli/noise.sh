@@ -9,7 +9,7 @@ noisy() { "$ASSAY" run short.ini --device sim:noise=40 --seed 3 "$@"; }
 quiet() { "$ASSAY" run short.ini --device sim:noise=0.1 --seed 3 "$@"; }
 
 check "a noisy run ends with 0" exits 0 noisy --label loud
-check "and says so first" grep -qE '^assay: .*: [0-9]+ of [0-9]+ rows unreliable \(± above 5 %\)' said.err
+check "and says so" warns " of 12 rows unreliable (± above 5 %)" noisy
 check "show says it first, too" [ "$("$ASSAY" show loud | head -n 1 | grep -c 'rows unreliable')" -eq 1 ]
 check "and in Markdown" [ "$("$ASSAY" show loud --format md | head -n 1 | grep -c 'rows unreliable')" -eq 1 ]
 check "its rows have a mark" says "noisy: its interval is too wide" "$ASSAY" show loud
@@ -28,6 +28,8 @@ check "nor is a word" exits 2 noisy --noisy much
 check "what is not noisy is no reason to fail" exits 2 noisy --fail-on loud
 
 # No ceiling from a noisy row: a rate that no other row reached is not known.
+check "with more noise" exits 0 noisy --device sim:noise=100 --label limits
+"$ASSAY" show limits --format json >shown.json
 check "a share of such a ceiling is not shown" gives 0 query :memory: "SELECT count(*)
     FROM json_each(readfile('shown.json'), '\$.rows') r, json_each(readfile('shown.json'), '\$.run.ceilings') c
     WHERE r.value ->> 'ceiling' = c.key AND c.value IS NULL AND r.value ->> 'ceiling_fraction' IS NOT NULL"
