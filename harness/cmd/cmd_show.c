@@ -12,6 +12,7 @@
 struct arguments {
     struct given given;
     const char *db, *format;
+    double most_spread;
     bool ceilings, profile, wide;
     struct view_selection selection;
 };
@@ -59,13 +60,18 @@ static int run(void *given)
     if (run_choice_read(&stored, show.selection.best ? &profiles : NULL, spec, arguments->db))
         return -1;
     show.profiles = profiles;
-    int status = show_run(stdout, &stored, &show);
-    int code = status < 0 ? -1 : status > 0 ? EXIT_NOTHING : view_exit_code(&stored);
-    if (status > 0)
-        fprintf(stderr, "assay show: no case of run %.8s matches '%s'\n", stored.run.id,
-                show.selection.filter);
-    if (status == 0 && strcmp(show.format, "table") == 0)
-        run_choice_say_next(&stored, spec, arguments->db, show.selection.best);
+    struct view view;
+    int code = -1;
+    if (view_make_noisy_above(&view, &stored, arguments->most_spread) == 0) {
+        int status = show_view(stdout, &view, &show);
+        code = status < 0 ? -1 : status > 0 ? EXIT_NOTHING : view_exit_code(&stored);
+        if (status > 0)
+            fprintf(stderr, "assay show: no case of run %.8s matches '%s'\n", stored.run.id,
+                    show.selection.filter);
+        if (status == 0 && strcmp(show.format, "table") == 0)
+            run_choice_say_next(&stored, spec, arguments->db, show.selection.best);
+        view_release(&view);
+    }
     if (profiles) store_profiles_release(&stored, profiles);
     stored_run_release(&stored);
     return code;
@@ -88,6 +94,7 @@ static const struct command_option options[] = {
     {"profile", VALUE_FLAG, .at = AT(profile),
      .help = "what assay profile found instead: kernels, counters, what bounds them (table, md or "
              "json)"},
+    OPTION_NOISY,
     OPTION_DB,
     {0},
 };
@@ -110,7 +117,7 @@ const struct command cmd_show = {
     .exit = "0 fine, 1 a case is wrong, 2 usage, 4 nothing was measured, or no case matches, 5 a "
             "case crashed, timed out or is missing. It is the run's, whatever is selected.",
     .size = sizeof(struct arguments),
-    .defaults = &(const struct arguments){.format = "table"},
+    .defaults = &(const struct arguments){.format = "table", .most_spread = NOISY_SPREAD},
     .check = check,
     .run = run,
 };

@@ -34,12 +34,6 @@ static void plot(FILE *out, const struct comparison_row *row)
             place(row->ratio.mid));
 }
 
-static void time_cell(FILE *out, double ns)
-{
-    char text[UNITS_MAX];
-    page_figure(out, "n", units_time(text, ns), ns);
-}
-
 static void row_line(FILE *out, const struct comparison_row *row)
 {
     static const char *const classes[] = {"bad", "open", "good", ""};
@@ -48,8 +42,8 @@ static void row_line(FILE *out, const struct comparison_row *row)
     comparison_words(&words, row);
     xml_print(out, "<tr><td class=\"%s\">%s</td><th scope=\"row\">%s</th>", class, words.verdict,
               words.name);
-    time_cell(out, row->base_ns);
-    time_cell(out, row->candidate_ns);
+    page_figure(out, "n", words.base, row->base_ns);
+    page_figure(out, "n", words.candidate, row->candidate_ns);
     page_figure(out, "n", words.ratio, row->ratio.mid);
     fprintf(out, "<td class=\"%s\">", class);
     plot(out, row);
@@ -68,7 +62,8 @@ void comparison_html_part(FILE *out, const struct comparison *comparison)
     xml_print(out, "<p><b>base</b> %s</p>\n<p><b>candidate</b> %s</p>\n", base, candidate);
     for (int i = 0; i < comparison->note_count; i++)
         xml_print(out, "<p>%s</p>\n", comparison->note[i]);
-    page_table(out, "", "Comparison", "Worst first; a ratio above 1 is slower than the base",
+    page_table(out, "", "Comparison",
+               "Slower cases first, then faster, undecided and unchanged ones; + is slower",
                (const char *const[]){"verdict", "case", "base", "candidate",
                                      metric_text(comparison), "-20 % to +25 %", "floor", "finds",
                                      "launches", "why", NULL});
@@ -84,14 +79,16 @@ int comparison_html(FILE *out, const struct comparison *comparison)
     page_begin(out, "assay: ", counts);
     comparison_html_part(out, comparison);
     fputs("<h2>Geometric means</h2>\n", out);
-    page_table(out, "", "Geometric means", "Of the ratios of each operation",
-               (const char *const[]){"operation", "ratio", "cases", NULL});
+    page_table(out, "", "Geometric means", "Of the changes of each operation",
+               (const char *const[]){"operation", "change", "cases", NULL});
     for (int i = 0; i < comparison->family_count; i++) {
         const struct comparison_family *family = &comparison->families[i];
-        xml_print(out,
-                  "<tr><th scope=\"row\">%s</th><td class=\"n\" data-v=\"%.6g\">%.3fx</td>"
-                  "<td class=\"n\" data-v=\"%d\">%d</td></tr>\n",
-                  family->operation, family->ratio, family->ratio, family->cases, family->cases);
+        char change[UNITS_MAX];
+        comparison_change_text(family->ratio, change);
+        xml_print(out, "<tr><th scope=\"row\">%s</th>", family->operation);
+        page_figure(out, "n", change, family->ratio);
+        xml_print(out, "<td class=\"n\" data-v=\"%d\">%d</td></tr>\n", family->cases,
+                  family->cases);
     }
     page_table_end(out);
     page_end(out);

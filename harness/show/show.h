@@ -1,5 +1,5 @@
 /*
- * show.h - the formats of `assay show` (show_*.c), of which show_run chooses one, and the
+ * show.h - the formats of `assay show` (show_*.c), of which show_view chooses one, and the
  * texts they share. Each format is one function that writes the rows of a view that are
  * not hidden.
  */
@@ -19,13 +19,13 @@ int show_json(FILE *out, const struct view *view);
 
 /* The columns of a row as text; "" if a row has none. */
 enum show_cell {
-    CELL_VARIANT, /* baselines marked "*" */
+    CELL_VARIANT, /* baselines marked "*", bounds "=" */
     CELL_TIME,
     CELL_SPREAD, /* the farther end of the interval: "±0.21 %" */
     CELL_RATE,
     CELL_SHARE,   /* fraction of the ceiling: "96.1 %" */
     CELL_CEILING, /* short name of the ceiling */
-    CELL_RATIO,   /* speed-up over the group's baseline: "1.93x [1.92, 1.94]", "base" */
+    CELL_RATIO,   /* speed-up over the group's baseline: "1.93x [1.92, 1.94]", "base", "bound" */
     CELL_MARKS,   /* those of the time: letters that are explained below the table */
     CELLS,
 };
@@ -81,6 +81,9 @@ bool show_advice(char *out, size_t size, const struct view *view, const struct v
 
 /* The lines that open it in Nsight Compute, for a shell; for a kernel of a GPU only. */
 bool show_ncu(char *out, size_t size, const struct stored_run *run, const struct view_row *row);
+/* "compared with the reference: 3 whole, 2 in a sample (6.2 % of the output or more)", counting the
+ * rows shown that have a time; "" if none was compared. */
+void show_checked(char *out, size_t size, const struct view *view);
 
 enum { SHOW_STAGES = 5 };
 

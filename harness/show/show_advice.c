@@ -118,11 +118,11 @@ bool show_advice(char *out, size_t size, const struct view *view, const struct v
     out[0] = '\0';
     if (row->result.status != STATUS_OK) return false;
     if (row->baseline[0] && !row->result.is_baseline)
-        text_add(out, size, "", "%s the baseline %s",
+        text_add(out, size, "", "%s the %s %s",
                  row->speedup.lo > 1   ? "faster than"
                  : row->speedup.hi < 1 ? "slower than"
                                        : "as fast as",
-                 row->baseline);
+                 kind_name(row->base_kind), row->baseline);
     if (!profile || !by_profile(out, size, profile)) by_ceiling(out, size, view, row);
     return true;
 }

@@ -9,14 +9,17 @@
 static const double ABOVE_CEILING = 1.05;
 
 /* The mark of a kind, before all others. */
-static const char kind_marks[] = {[ASSAY_BASELINE] = '*'};
+static const char kind_marks[] = {[ASSAY_BASELINE] = '*', [ASSAY_BOUND] = '='};
 
 const struct show_mark show_marks[] = {
     {'*', "a baseline; speed-up is against the group's \"base\""},
+    {'=', "a bound (a copy, say); speed-up is against \"bound\" where there is no \"base\""},
     {'!', "above the ceiling: the data came from a cache, or the byte count is wrong"},
     {'e', "timed by an event pair less its floor: recording its kernels stretches their span"},
     {'h', "timed by the host's clock, from the call to the completed synchronisation"},
     {'m', "measured in some launches only"},
+    {'~', "noisy: its interval is too wide to rely on; no ceiling and no verdict is taken from it"},
+    {'?', "the share is not known: the ceiling was measured by a noisy case"},
     {'\0', NULL},
 };
 
@@ -74,10 +77,8 @@ void show_fit(char *out, size_t size, const char *text, int columns)
 
 static void spread(char out[SHOW_CELL], const struct case_result *result)
 {
-    double half = fmax(result->hi_ns - result->time_ns, result->time_ns - result->lo_ns);
-    if (!isnan(half))
-        snprintf(out, SHOW_CELL, "±%.*f %%", half < 0.1 * result->time_ns ? 2 : 0,
-                 100 * half / result->time_ns);
+    double half = interval_spread(result->time_ns, result->lo_ns, result->hi_ns);
+    if (!isnan(half)) snprintf(out, SHOW_CELL, "±%.*f %%", half < 0.1 ? 2 : 0, 100 * half);
 }
 
 /* Three significant digits, and one more if the interval would round to a point. */
@@ -118,6 +119,8 @@ static void time_marks(char out[SHOW_MARKS], const struct view *view, const stru
     if (row->result.clock == CLOCK_EVENT && clock != CLOCK_EVENT) out[n++] = 'e';
     if (row->result.clock == CLOCK_HOST && clock != CLOCK_HOST) out[n++] = 'h';
     if (row->launches < run->launch_count) out[n++] = 'm';
+    if (row->is_noisy) out[n++] = '~';
+    if (row->ceiling[0] && isnan(row->ceiling_fraction)) out[n++] = '?';
     out[n] = '\0';
 }
 
@@ -146,7 +149,7 @@ void show_words(struct show_words *words, const struct view *view, const struct 
         strcpy(words->cell[CELL_CEILING], show_ceiling_name(row->ceiling));
     }
     if (row->baseline[0] && result->is_baseline)
-        strcpy(words->cell[CELL_RATIO], "base");
+        strcpy(words->cell[CELL_RATIO], result->id.kind == ASSAY_BOUND ? "bound" : "base");
     else if (row->baseline[0])
         show_ratio(words->cell[CELL_RATIO], SHOW_CELL, &row->speedup);
 }
@@ -173,6 +176,27 @@ void show_counts(char *out, size_t size, const struct view *view)
     for (int s = 0; s < STATUSES; s++)
         if (seen[s]) text_add(out, size, ", ", "%d %s", seen[s], status_name(s));
     if (missing > 0) text_add(out, size, ", ", "%d missing", missing);
+}
+
+void show_checked(char *out, size_t size, const struct view *view)
+{
+    int whole = 0, sampled = 0;
+    double least = 1;
+    for (int i = 0; i < view->count; i++) {
+        const struct case_result *result = &view->rows[i].result;
+        if (view->rows[i].is_hidden || result->status != STATUS_OK || result->outputs <= 0 ||
+            result->checked <= 0)
+            continue;
+        whole += result->checked >= result->outputs;
+        sampled += result->checked < result->outputs;
+        least = fmin(least, (double)result->checked / (double)result->outputs);
+    }
+    out[0] = '\0';
+    if (whole + sampled == 0) return;
+    snprintf(out, size, "compared with the reference: %d whole", whole);
+    if (sampled > 0)
+        text_add(out, size, ", ", "%d in a sample (%.2g %% of the output or more)", sampled,
+                 100 * least);
 }
 
 /* ----------------------------------------------------------------- stages -- */
@@ -215,16 +239,22 @@ static int write_view(FILE *out, const struct view *view, const struct show_opti
     return assay_error("a run is shown as table, md, csv or json, not '%s'", format);
 }
 
+int show_view(FILE *out, struct view *view, const struct show_options *options)
+{
+    for (int i = 0; options->ceilings && i < view->count; i++)
+        view->rows[i].is_hidden = false;
+    int shown = view_select(view, &options->selection);
+    if (shown == 0 && options->selection.filter) return 1;
+    int failed = shown < 0 ? -1 : write_view(out, view, options);
+    if (!failed && (fflush(out) || ferror(out))) return assay_error("cannot write the rows");
+    return failed;
+}
+
 int show_run(FILE *out, const struct stored_run *run, const struct show_options *options)
 {
     struct view view;
     if (view_make(&view, run)) return -1;
-    for (int i = 0; options->ceilings && i < view.count; i++)
-        view.rows[i].is_hidden = false;
-    int shown = view_select(&view, &options->selection);
-    bool none = shown == 0 && options->selection.filter;
-    int failed = shown < 0 ? -1 : none ? 1 : write_view(out, &view, options);
+    int failed = show_view(out, &view, options);
     view_release(&view);
-    if (!failed && (fflush(out) || ferror(out))) return assay_error("cannot write the rows");
     return failed;
 }

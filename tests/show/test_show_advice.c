@@ -113,7 +113,7 @@ static void a_ratio_whose_interval_has_1_is_neither_faster_nor_slower(void **sta
 static void a_short_kernel_is_not_bound_by_bandwidth(void **state)
 {
     (void)state;
-    row->speedup.hi = 0.9;
+    row->speedup.lo = 0.7, row->speedup.hi = 0.9;
     fake.launches[0].device.kernel_floor_ns = 2001;
     assert_advice("slower than the baseline library; mostly its start and end; try: fuse it with "
                   "its neighbours, or replay it in a CUDA graph",
