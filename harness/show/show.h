@@ -81,7 +81,7 @@ bool show_advice(char *out, size_t size, const struct view *view, const struct v
 
 /* The lines that open it in Nsight Compute, for a shell; for a kernel of a GPU only. */
 bool show_ncu(char *out, size_t size, const struct stored_run *run, const struct view_row *row);
-/* "compared with the reference: 3 whole, 2 in a sample (6.2 % of the output or more)", counting the
+/* "compared with the reference: 3 whole, 2 in a sample (6.2 % of it or more)", counting the
  * rows shown that have a time; "" if none was compared. */
 void show_checked(char *out, size_t size, const struct view *view);
 

@@ -195,8 +195,7 @@ void show_checked(char *out, size_t size, const struct view *view)
     if (whole + sampled == 0) return;
     snprintf(out, size, "compared with the reference: %d whole", whole);
     if (sampled > 0)
-        text_add(out, size, ", ", "%d in a sample (%.2g %% of the output or more)", sampled,
-                 100 * least);
+        text_add(out, size, ", ", "%d in a sample (%.2g %% of it or more)", sampled, 100 * least);
 }
 
 /* ----------------------------------------------------------------- stages -- */

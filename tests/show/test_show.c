@@ -109,7 +109,7 @@ static const char narrow[] =
     "*  a baseline; speed-up is against the group's \"base\"\n"
     "!  above the ceiling: the data came from a cache, or the byte count is wrong\n"
     "h  timed by the host's clock, from the call to the completed synchronisation\n"
-    "compared with the reference: 1 whole, 1 in a sample (6.2 % of the output or more)\n"
+    "compared with the reference: 1 whole, 1 in a sample (6.2 % of it or more)\n"
     "6 ok, 1 skipped, 1 wrong, 1 crashed, 2 missing\n";
 
 static const char whole[] =
@@ -135,7 +135,7 @@ static const char whole[] =
     "*  a baseline; speed-up is against the group's \"base\"\n"
     "!  above the ceiling: the data came from a cache, or the byte count is wrong\n"
     "h  timed by the host's clock, from the call to the completed synchronisation\n"
-    "compared with the reference: 1 whole, 1 in a sample (6.2 % of the output or more)\n"
+    "compared with the reference: 1 whole, 1 in a sample (6.2 % of it or more)\n"
     "6 ok, 1 skipped, 1 wrong, 1 crashed, 2 missing\n";
 /* clang-format on */
 

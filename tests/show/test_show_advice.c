@@ -23,6 +23,7 @@ static int setup(void **state)
     if (view_make(&view, &fake.run)) return -1;
     row = &view.rows[0];
     strcpy(row->baseline, "library");
+    row->base_kind = ASSAY_BASELINE;
     strcpy(row->ceiling, "memory_r4w1");
     row->speedup = (struct interval){.mid = 1.04, .lo = 1.03, .hi = 1.05};
     row->ceiling_fraction = 0.5;
