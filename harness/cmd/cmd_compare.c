@@ -78,7 +78,7 @@ const struct command cmd_compare = {
     .most = 2,
     .which = "which two runs? (assay list runs)",
     .only = "two runs only",
-    .about = "Compares two stored runs: slower cases first, then faster, undecided and unchanged\n"
+    .about = "Compares two stored runs: slower cases first, then faster, undecided, unchanged\n"
              "ones. A change is of the time: +2.4 % is slower. With four or more launches per\n"
              "side its interval is a 95 % confidence interval over launches.\n"
              "\n"

@@ -12,9 +12,10 @@
 
 enum { TICK_MS = 50, GRACE_MS = 5000 };
 
+/* It stands still while this process is stopped, as what it started is then (Ctrl-Z). */
 static long now_ms(void)
 {
-    return (long)(1e3 * clock_s());
+    return (long)(1e3 * (clock_s() - interrupt_stopped_s()));
 }
 
 /* A descriptor of the process becomes readable at its end; where the kernel has none (before 5.3)

@@ -121,8 +121,8 @@ static void ceilings(FILE *out, const struct view *view)
 static void claim_line(FILE *out, const struct view *view, const struct claim_finding *finding)
 {
     static const char *const classes[CLAIM_VERDICTS] = {
-        [CLAIM_HOLDS] = "good",        [CLAIM_IN_DIRECTION] = "open", [CLAIM_FAILS] = "bad",
-        [CLAIM_INCOMPARABLE] = "soft", [CLAIM_UNMEASURED] = "soft",
+        [CLAIM_HOLDS] = "good", [CLAIM_NEAR] = "open",         [CLAIM_IN_DIRECTION] = "open",
+        [CLAIM_FAILS] = "bad",  [CLAIM_INCOMPARABLE] = "soft", [CLAIM_UNMEASURED] = "soft",
     };
     const struct claim *claim = finding->claim;
     char text[CLAIM_WHY];

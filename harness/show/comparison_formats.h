@@ -33,7 +33,8 @@ void comparison_html_part(FILE *out, const struct comparison *comparison);
  * undecided case is skipped with its message. If too little was judged (exit code 4), there is one
  * more error. */
 int comparison_junit(FILE *out, const struct comparison *comparison);
-/* GitHub workflow commands, slower cases first, at most ten of each kind, as the runner shows no more. */
+/* GitHub workflow commands, slower cases first, at most ten of each kind, as the runner shows no
+ * more. */
 int comparison_annotations(FILE *out, const struct comparison *comparison);
 
 /* ------------------------------------------------------------------- texts -- */
