@@ -200,7 +200,7 @@ static int int8_check(struct assay_call *call)
         .operation = "lattice_" #task,                                                             \
         .name = "copy_" #task,                                                                     \
         .summary = "moves the bytes of the operation, next to no arithmetic",                      \
-        .kind = ASSAY_BASELINE,                                                                    \
+        .kind = ASSAY_BOUND,                                                                       \
         .place = ASSAY_CUDA,                                                                       \
         .clock = ASSAY_CLOCK_DEVICE,                                                               \
         .apart = true,                                                                             \

@@ -82,7 +82,7 @@ static int launch(struct assay_call *call)
         .operation = "lattice_" #task,                                                             \
         .name = "host_copy_" #task,                                                                \
         .summary = "moves the bytes of the operation, next to no arithmetic",                      \
-        .kind = ASSAY_BASELINE,                                                                    \
+        .kind = ASSAY_BOUND,                                                                       \
         .place = ASSAY_HOST,                                                                       \
         .clock = ASSAY_CLOCK_DEVICE,                                                               \
         .apart = true,                                                                             \

@@ -261,7 +261,8 @@ struct assay_operation {
                    struct assay_metric out[ASSAY_MAX_METRICS]);
 
     /* Names of variants that speed-ups are taken against, preferred first, ended by
-     * NULL. The first that is in the group and ok is the group's baseline. */
+     * NULL. The first that is in the group and ok, and no bound, is the group's baseline; bounds
+     * are taken where nothing else can be. */
     const char *const *baselines;
 
     /* For operations that measure a limit of the machine: the name of the ceiling that
@@ -271,7 +272,9 @@ struct assay_operation {
 
 /* -------------------------------------------------------------- variant -- */
 
-enum assay_kind { ASSAY_KERNEL, ASSAY_BASELINE, ASSAY_REFERENCE };
+/* BASELINE: a competitor, which a user would take instead. BOUND: a copy or another limit, which
+ * computes something else; it is `apart`. REFERENCE: the definition, written plainly. */
+enum assay_kind { ASSAY_KERNEL, ASSAY_BASELINE, ASSAY_BOUND, ASSAY_REFERENCE };
 enum assay_place { ASSAY_HOST, ASSAY_CUDA };
 
 /* DEVICE: launch only enqueues and is timed by the device clock. WALL: launch blocks the

@@ -15,14 +15,14 @@ curves = STATS_records
 array Paint[16]; array Dash[16]
 rank = 0; base = 0
 do for [i = 1:curves] {
-    if (Kind[i] eq "baseline") {
+    if (Kind[i] eq "baseline" || Kind[i] eq "bound") {
         base = base + 1; Paint[i] = base == 1 ? "#000000" : "#808080"; Dash[i] = base + 1
     } else {
         rank = rank + 1
         Paint[i] = rank > bright ? grey : Colour[rank]; Dash[i] = rank % 4 == 0 ? 3 : 1
     }
 }
-name(i) = Curve[i] . (Kind[i] eq "baseline" ? " (baseline)" : "")
+name(i) = Curve[i] . (Kind[i] eq "baseline" || Kind[i] eq "bound" ? " (" . Kind[i] . ")" : "")
 
 left_of = left_of > 10 ? left_of : 10
 set lmargin left_of

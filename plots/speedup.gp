@@ -1,4 +1,4 @@
-# speedup.gp - how many times as fast as the baseline: one bar per case, or per variant.
+# speedup.gp - how many times as fast as the baseline or bound: one bar per case, or per variant.
 #
 # DATA has blocks, separated by two empty lines: settings (name, value), then bars
 # (name, kind, ratio, its low and high end, figures as text, cases), one row per bar.
@@ -8,14 +8,14 @@ load "style.gp"
 eval chart
 
 # Slower is vermillion, faster blue, pale where the interval has both; other
-# baselines are grey.
+# baselines and bounds are grey.
 both(lo, hi) = !number("together") && lo < 1 && hi > 1
-paint(kind, ratio, lo, hi) = kind eq "baseline" ? 0x999999 \
+paint(kind, ratio, lo, hi) = kind eq "baseline" || kind eq "bound" ? 0x999999 \
     : both(lo, hi) ? (ratio < 1 ? 0xF2BF99 : 0x99C7E0) : ratio < 1 ? 0xD55E00 : 0x0072B2
 
 set rmargin right_of
-set xlabel "times as fast as the baseline (log scale); right of the line is faster.\n" \
-    . (number("together") ? "Grey: another baseline" : "Pale: the interval holds 1x; grey: another baseline")
+set xlabel "times as fast as what the title names (log scale); right of the line is faster.\n" \
+    . (number("together") ? "Grey: other baselines and bounds" : "Pale: the interval holds 1x; grey: other baselines and bounds")
 set logscale x
 left = number("left"); right = number("right")
 set xrange [left:right]

@@ -26,7 +26,7 @@ settings = STATS_records
 find(name) = (found = "", sum [i = 1:settings] (Setting[i] eq name ? (found = Value[i], 0) : 0), found)
 number(name) = (find(name), found eq "" ? 0 : found + 0)
 
-title = find("title"); subtitle = find("subtitle"); note = find("note")
+title = find("title"); subtitle = find("subtitle"); note = find("note"); more = find("more")
 wide = number("wide"); high = number("high")
 
 # A white background in every format: the colours are chosen for white, so that the
@@ -80,8 +80,8 @@ panel = strstrt(title, "  (")
 if (strlen(title) > (text_only ? across - 10 : wide / 13) && panel > 0) {
     title = title[1:panel - 1] . "\n" . title[panel + 2:*]
 }
-heading = title . "\n" . subtitle . (note eq "" ? "" : "\n" . note)
-heads = 2 + (strstrt(title, "\n") > 0) + (note ne "") # lines of it
+heading = title . "\n" . subtitle . (note eq "" ? "" : "\n" . note) . (more eq "" ? "" : "\n" . more)
+heads = 2 + (strstrt(title, "\n") > 0) + (note ne "") + (more ne "") # lines of it
 top_of = text_only ? 1 - (heads + 2.0) / number("lines") : 1 - (24.0 + 18 * heads) / high
 # The terminal drops a line that begins left of it, so there the heading is centred in the
 # line, not over the axes, and the title leaves its place free.

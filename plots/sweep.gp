@@ -16,12 +16,12 @@ stats data index 2 using (Way[int($0) + 1] = strcol(1), At[int($0) + 1] = $2, \
 lines = STATS_records
 left = number("left"); right = number("right")
 
-# The best variants have colours, the others are grey; baselines are black and dashed.
+# The best variants have colours, the others are grey; baselines and bounds are black and dashed.
 rank = 0; base = 0
 array Crosses[5] = [2, 4, 1, 3, 8]
 array Paint[64]; array Width[64]; array Dash[64]; array Mark[64]
 do for [i = 1:curves] {
-    if (Kind[i] eq "baseline") {
+    if (Kind[i] eq "baseline" || Kind[i] eq "bound") {
         base = base + 1
         Paint[i] = "#000000"; Width[i] = 2; Dash[i] = base % 4 + 1; Mark[i] = Crosses[(base - 1) % 5 + 1]
     } else {
@@ -83,5 +83,5 @@ plot for [i = 1:lines] (Way[i] eq "h" ? At[i] : NaN) with lines linewidth 1.5 da
          dashtype Dash[i] pointtype Mark[i] pointsize 0.8 linecolor rgb Paint[i] notitle, \
      for [i = 1:curves] keyentry with linespoints linewidth Width[i] dashtype Dash[i] \
          pointtype Mark[i] pointsize 0.8 linecolor rgb Paint[i] \
-         title Curve[i] . (Kind[i] eq "baseline" ? " (baseline)" : "")
+         title Curve[i] . (Dash[i] > 1 ? " (" . Kind[i] . ")" : "")
 eval frame(0, 1, logarithmic)

@@ -123,45 +123,22 @@ static const char *measured_bandwidth(const struct ceilings *ceilings,
     return mix ? mix->name : NULL;
 }
 
-bool ceiling_binding(const struct ceilings *ceilings, const struct assay_work *work,
-                     enum assay_temperature temperature, int64_t cache_bytes, double time_ns,
-                     char name[ASSAY_MAX_NAME], double *fraction)
+/* ------------------------------------------------------------- binding -- */
+
+/* Above this many operations per byte, work is arithmetic by its shape: near the machine balance
+ * of current processors. */
+static const double OPS_PER_BYTE = 16;
+
+/* The shape is overruled where the other limit asks for more than this times as long. Ceilings
+ * differ by less than that from run to run, unless they are noisy. */
+static const double CLEARLY = 1.25;
+
+bool ceiling_is_arithmetic(const struct assay_work *work)
 {
-    const char *candidate[2 + ASSAY_ARITHMETICS];
-    int candidates = 0;
-    if (work->over_link) {
-        candidate[candidates++] = link_up;
-        candidate[candidates++] = link_down;
-    } else {
-        const char *bandwidth = measured_bandwidth(ceilings, work, temperature, cache_bytes);
-        if (bandwidth) candidate[candidates++] = bandwidth;
-    }
+    double ops = 0;
     for (int i = 0; i < ASSAY_ARITHMETICS; i++)
-        candidate[candidates++] = arithmetic_name((enum assay_arithmetic)i);
-
-    const char *binding = "";
-    double longest_s = 0;
-    for (int i = 0; i < candidates; i++) {
-        /* NAN if not measured, 0 if the work has none of it: neither is longer. */
-        double least_s = ceiling_amount(candidate[i], work) / ceiling_rate(ceilings, candidate[i]);
-        if (least_s > longest_s) {
-            longest_s = least_s;
-            binding = candidate[i];
-        }
-    }
-    snprintf(name, ASSAY_MAX_NAME, "%s", binding);
-    *fraction = longest_s > 0 ? longest_s * 1e9 / time_ns : NAN;
-    return longest_s > 0;
-}
-
-/* ---------------------------------------------------------- least time -- */
-
-static double fastest(const struct ceilings *ceilings, const struct mix *mixes)
-{
-    double rate = NAN; /* fmax leaves it out */
-    for (int i = 0; i < MIXES; i++)
-        rate = fmax(rate, ceiling_rate(ceilings, mixes[i].name));
-    return rate;
+        ops += work->ops[i];
+    return ops > OPS_PER_BYTE * work_bytes(work);
 }
 
 /* The longest of several limits, and which it is. */
@@ -178,24 +155,78 @@ static void lengthen(struct least *least, const char *name, double amount, doubl
     least->name = name;
 }
 
+static void lengthen_by(struct least *least, const char *name, const struct ceilings *ceilings,
+                        const struct assay_work *work)
+{
+    lengthen(least, name, ceiling_amount(name, work), ceiling_rate(ceilings, name));
+}
+
+static struct least link_limit(const struct ceilings *ceilings, const struct assay_work *work)
+{
+    struct least least = {0, ""};
+    lengthen_by(&least, link_up, ceilings, work);
+    lengthen_by(&least, link_down, ceilings, work);
+    return least;
+}
+
+static struct least memory_limit(const struct ceilings *ceilings, const struct assay_work *work,
+                                 enum assay_temperature temperature, int64_t cache_bytes)
+{
+    struct least least = {0, ""};
+    const char *name = measured_bandwidth(ceilings, work, temperature, cache_bytes);
+    if (name) lengthen_by(&least, name, ceilings, work);
+    return least;
+}
+
+static struct least arithmetic_limit(const struct ceilings *ceilings, const struct assay_work *work)
+{
+    struct least least = {0, ""};
+    for (int i = 0; i < ASSAY_ARITHMETICS; i++)
+        lengthen_by(&least, arithmetic_name((enum assay_arithmetic)i), ceilings, work);
+    return least;
+}
+
+bool ceiling_binding(const struct ceilings *ceilings, const struct assay_work *work,
+                     enum assay_temperature temperature, int64_t cache_bytes, double time_ns,
+                     char name[ASSAY_MAX_NAME], double *fraction)
+{
+    struct least bytes = work->over_link ? link_limit(ceilings, work)
+                                         : memory_limit(ceilings, work, temperature, cache_bytes);
+    struct least ops = arithmetic_limit(ceilings, work);
+    bool by_ops = ceiling_is_arithmetic(work);
+    struct least binding = by_ops ? ops : bytes, other = by_ops ? bytes : ops;
+    /* Where the limit that the shape names was not measured, the other says nothing. */
+    if (binding.s > 0 && other.s > CLEARLY * binding.s) binding = other;
+    snprintf(name, ASSAY_MAX_NAME, "%s", binding.name);
+    *fraction = binding.s > 0 ? binding.s * 1e9 / time_ns : NAN;
+    return binding.s > 0;
+}
+
+/* ---------------------------------------------------------- least time -- */
+
+static double fastest(const struct ceilings *ceilings, const struct mix *mixes)
+{
+    double rate = NAN; /* fmax leaves it out */
+    for (int i = 0; i < MIXES; i++)
+        rate = fmax(rate, ceiling_rate(ceilings, mixes[i].name));
+    return rate;
+}
+
 double ceiling_least_ns(const struct ceilings *ceilings, const struct assay_work *work,
                         enum assay_temperature temperature, int64_t cache_bytes,
                         char name[ASSAY_MAX_NAME])
 {
     struct least least = {0, ""};
     if (work->over_link) {
-        lengthen(&least, link_up, work->write_bytes, ceiling_rate(ceilings, link_up));
-        lengthen(&least, link_down, work->read_bytes, ceiling_rate(ceilings, link_down));
+        least = link_limit(ceilings, work);
     } else {
         double kept = temperature == ASSAY_HOT ? work_bytes(work) : work->write_bytes;
         double through = work_bytes(work) - fmin(kept, (double)cache_bytes);
         lengthen(&least, "memory", through, fastest(ceilings, memory_mixes));
         lengthen(&least, "cache", work_bytes(work), fastest(ceilings, cache_mixes));
     }
-    for (int i = 0; i < ASSAY_ARITHMETICS; i++) {
-        const char *arithmetic = arithmetic_name((enum assay_arithmetic)i);
-        lengthen(&least, arithmetic, work->ops[i], ceiling_rate(ceilings, arithmetic));
-    }
+    for (int i = 0; i < ASSAY_ARITHMETICS; i++)
+        lengthen_by(&least, arithmetic_name((enum assay_arithmetic)i), ceilings, work);
     snprintf(name, ASSAY_MAX_NAME, "%s", least.name);
     return least.s * 1e9;
 }

@@ -35,8 +35,15 @@ void ceilings_add(struct ceilings *ceilings, const char *name, const struct assa
 int ceilings_needed(const struct assay_work *work, enum assay_temperature temperature,
                     int64_t cache_bytes, const char *names[CEILING_MAX]);
 
-/* The ceiling that binds, which is the one that implies the longest time, and the
- * fraction of it that `time_ns` reached. False when none was measured. */
+/* Whether this work is shown in operations where no ceiling says otherwise: it has many of them
+ * per byte. */
+bool ceiling_is_arithmetic(const struct assay_work *work);
+
+/* The ceiling that binds, and the fraction of it that `time_ns` reached. False when it was not
+ * measured. The shape of the work decides (ceiling_is_arithmetic), so that all cases of a group
+ * have the same one in every run, however noisy the ceilings are; among its ceilings the one that
+ * asks for the longest time. It is overruled only where another ceiling asks for clearly longer,
+ * as memory does for a product of a few rows. */
 bool ceiling_binding(const struct ceilings *ceilings, const struct assay_work *work,
                      enum assay_temperature temperature, int64_t cache_bytes, double time_ns,
                      char name[ASSAY_MAX_NAME], double *fraction);

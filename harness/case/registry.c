@@ -32,7 +32,8 @@ static struct {
 /* Order of the kinds in a list of variants. */
 static int kind_rank(enum assay_kind kind)
 {
-    static const int rank[] = {[ASSAY_REFERENCE] = 0, [ASSAY_BASELINE] = 1, [ASSAY_KERNEL] = 2};
+    static const int rank[] = {
+        [ASSAY_REFERENCE] = 0, [ASSAY_BASELINE] = 1, [ASSAY_BOUND] = 2, [ASSAY_KERNEL] = 3};
     return rank[kind];
 }
 
@@ -102,6 +103,13 @@ int registry_variants(const char *operation, const struct assay_variant **out, i
         if (!compare_names(sorted.variant[i]->operation, operation))
             out[count++] = sorted.variant[i];
     return count;
+}
+
+int registry_all_variants(const struct assay_variant *const **list)
+{
+    make_ready();
+    *list = sorted.variant;
+    return sorted.variants;
 }
 
 /* ------------------------------------------------------------- checking -- */
@@ -177,6 +185,10 @@ static int check_variant(const struct assay_variant *variant)
     if (!variant->summary || !variant->launch)
         return assay_error("registry: variant %s of %s lacks its summary or launch", variant->name,
                            variant->operation ? variant->operation : "no operation");
+    if (variant->kind == ASSAY_BOUND && !variant->apart)
+        return assay_error("registry: %s of %s is a bound, which computes something else, and is "
+                           "not marked apart",
+                           variant->name, variant->operation);
     return 0;
 }
 

@@ -19,9 +19,12 @@ int registry_operations(const struct assay_operation *const **list);
 /* The operation of this name, or NULL. */
 const struct assay_operation *registry_operation(const char *name);
 
-/* Variants of an operation, host and CUDA: references, then baselines, then kernels, each
- * sorted by name. Writes at most `max`; returns how many it wrote. */
+/* Variants of an operation, host and CUDA: references, then baselines, bounds and kernels,
+ * each sorted by name. Writes at most `max`; returns how many it wrote. */
 int registry_variants(const char *operation, const struct assay_variant **out, int max);
+
+/* The variants of all operations, in the order of both; returns how many. */
+int registry_all_variants(const struct assay_variant *const **list);
 
 /* Names and versions of the loaded vendor libraries of a place, separated by commas; ""
  * for none. */

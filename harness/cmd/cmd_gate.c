@@ -17,7 +17,7 @@ struct arguments {
     struct gate_options gate;
     const char *device, *db, *format, *metric, *fail_on;
     const char *output, *junit, *markdown, *json;
-    bool annotations;
+    bool annotations, all;
 };
 
 enum { STORED_LAUNCHES = 6 }; /* of the candidate against a stored run, unless told */
@@ -52,7 +52,7 @@ static int report(const struct arguments *arguments, const struct comparison *co
                                       {"json", arguments->json}};
     for (size_t i = 0; i < sizeof outputs / sizeof outputs[0]; i++)
         if ((i == 0 || outputs[i][1]) &&
-            comparison_save(comparison, outputs[i][0], outputs[i][1]) != 0)
+            comparison_save(comparison, outputs[i][0], outputs[i][1], arguments->all) != 0)
             return -1;
     return arguments->annotations ? comparison_annotations(stderr, comparison) : 0;
 }
@@ -148,6 +148,7 @@ static const struct command_option options[] = {
     {"timeout", VALUE_COUNT, "S", AT(gate.timeout_s), .help = "the longest launch (default 3600)",
      .least = 1, .most = 1000000},
     {"seed", VALUE_SEED, "N", AT(gate.seed), .help = "the seed of all launches (default: random)"},
+    {"all", VALUE_FLAG, .at = AT(all), .help = "list the unchanged cases on a terminal too"},
     OPTION_FORMAT("table md json html"),
     OPTION_OUTPUT("write it there"),
     {"junit", VALUE_FILE, "FILE", AT(junit), .help = "also as JUnit XML"},

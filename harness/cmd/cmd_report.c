@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/exit_code.h"
 #include "base/out_file.h"
+#include "base/text.h"
 #include "cmd/options.h"
 #include "cmd/run_choice.h"
 #include "report/report.h"
@@ -15,17 +16,11 @@ struct arguments {
     bool no_plots;
 };
 
-static bool ends_in(const char *text, const char *ending)
-{
-    size_t length = strlen(text), tail = strlen(ending);
-    return length >= tail && !strcmp(text + length - tail, ending);
-}
-
 static int check(void *given)
 {
     struct arguments *arguments = given;
     if (!arguments->output) return assay_error("where to? -o FILE.html");
-    if (!arguments->format) arguments->format = ends_in(arguments->output, ".md") ? "md" : "html";
+    if (!arguments->format) arguments->format = text_ends(arguments->output, ".md") ? "md" : "html";
     return 0;
 }
 

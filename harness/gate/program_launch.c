@@ -130,9 +130,10 @@ static int spawn(const struct program_call *call, const struct scratch *scratch,
     return error ? assay_error("%s: cannot be started: %s", call->program, strerror(error)) : 0;
 }
 
+/* It stands still while the gate is stopped, as its launches are then (Ctrl-Z). */
 static long now_ms(void)
 {
-    return (long)(1e3 * clock_s());
+    return (long)(1e3 * (clock_s() - interrupt_stopped_s()));
 }
 
 /* Wait up to `ms` for the end. 1: it ended, 0: time is over, -1: a signal came. A

@@ -102,6 +102,12 @@ static bool is_settled(struct measurement *measurement, const struct measure_req
     return settled || hopeless;
 }
 
+/* Whether the group's ratios may be taken against it. */
+static bool may_be_base(const struct assay_variant *variant)
+{
+    return variant->kind == ASSAY_BASELINE || variant->kind == ASSAY_BOUND;
+}
+
 /* In every round each variant takes one block, in shuffled order. Before one of the first,
  * which the seed chooses, the inputs are renewed (renew.h). A settled baseline goes on as long as
  * another variant is not settled, so that each ratio has a pair in each round. Stops when all are
@@ -125,10 +131,10 @@ static int run_rounds(struct measure_context *context, struct measurement *measu
         rng_shuffle(&rng, order, request->count);
         for (int i = 0; i < request->count; i++) {
             struct measurement *measurement = &measurements[order[i]];
-            bool goes_on = measurement->phase == MEASUREMENT_RUNNING ||
-                           (measurement->phase == MEASUREMENT_SETTLED &&
-                            measurement->variant->kind == ASSAY_BASELINE &&
-                            measurement->samples.count < MEASURE_MAX_SAMPLES);
+            bool goes_on =
+                measurement->phase == MEASUREMENT_RUNNING ||
+                (measurement->phase == MEASUREMENT_SETTLED && may_be_base(measurement->variant) &&
+                 measurement->samples.count < MEASURE_MAX_SAMPLES);
             if (!goes_on) continue;
             if (measurement_block(measurement, context, round) < 0) {
                 *culprit = measurement->index;
@@ -155,19 +161,31 @@ static int find_ok(const struct measurement *measurements, int count, const char
     return -1;
 }
 
-/* The suite's choice, else the first of the operation's list that is ok, else any baseline
- * that is ok. */
+/* Among the bounds, or among the others: the first of the operation's list that is ok, else any
+ * of that kind. -1: none. */
+static int find_base(const struct measurement *measurements, const struct measure_request *request,
+                     bool is_bound)
+{
+    const char *const *names = request->shape.operation->baselines;
+    for (int i = 0; names && names[i]; i++) {
+        int found = find_ok(measurements, request->count, names[i]);
+        if (found >= 0 && (measurements[found].variant->kind == ASSAY_BOUND) == is_bound)
+            return found;
+    }
+    for (int i = 0; i < request->count; i++)
+        if (measurements[i].variant->kind == (is_bound ? ASSAY_BOUND : ASSAY_BASELINE) &&
+            measurements[i].result->status == STATUS_OK)
+            return i;
+    return -1;
+}
+
+/* The suite's choice, else what a user would take instead, else a bound. */
 static void choose_baseline(struct measurement *measurements, const struct measure_request *request)
 {
     int chosen = -1;
-    const char *const *names = request->shape.operation->baselines;
     if (request->baseline[0]) chosen = find_ok(measurements, request->count, request->baseline);
-    for (int i = 0; chosen < 0 && names && names[i]; i++)
-        chosen = find_ok(measurements, request->count, names[i]);
-    for (int i = 0; chosen < 0 && i < request->count; i++)
-        if (measurements[i].variant->kind == ASSAY_BASELINE &&
-            measurements[i].result->status == STATUS_OK)
-            chosen = i;
+    if (chosen < 0) chosen = find_base(measurements, request, false);
+    if (chosen < 0) chosen = find_base(measurements, request, true);
     if (chosen >= 0) measurements[chosen].result->is_baseline = true;
 }
 

@@ -6,7 +6,7 @@
 #include "plot/plot_gnuplot.h"
 
 const struct plot_kind plot_kinds[] = {
-    {"roofline", PLOT_RUN | PLOT_TAKES_AGAINST, plot_roofline, NULL},
+    {"roofline", PLOT_RUN | PLOT_STORE | PLOT_TAKES_AGAINST, plot_roofline, NULL},
     {"sweep", PLOT_RUN | PLOT_TAKES_METRIC, plot_sweep, "bars"},
     {"bars", PLOT_RUN, plot_bars, NULL},
     {"speedup", PLOT_RUN, plot_speedup, NULL},

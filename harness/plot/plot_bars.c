@@ -12,7 +12,7 @@ static void bar(struct plot *plot, const struct view_row *row, double factor)
     struct interval at = plot_time_of(result);
     snprintf(label, sizeof label, "%s", units_time(time, result->time_ns));
     if (result->is_baseline)
-        text_add(label, sizeof label, "  ", "base");
+        text_add(label, sizeof label, "  ", result->id.kind == ASSAY_BOUND ? "bound" : "base");
     else if (!isnan(row->speedup.mid))
         text_add(label, sizeof label, "  ", "%s", units_ratio(ratio, row->speedup.mid));
     plot_line(plot, result->id.variant, label, "%s\t%.9g\t%.9g\t%.9g", kind_name(result->id.kind),

@@ -37,11 +37,12 @@ static bool more_is_better(const char *metric)
     return (length > 3 && !strcmp(metric + length - 3, "_db")) || !strcmp(metric, "cosine");
 }
 
-/* The metric of a row; NULL if it has none, or is a baseline, whose quality is no merit. */
+/* The metric of a row; NULL if it has none, or is a baseline or a bound, whose quality is no merit.
+ */
 static const double *metric_of(const struct view_row *row, const char *name)
 {
     const struct case_result *result = &row->result;
-    if (result->id.kind == ASSAY_BASELINE) return NULL;
+    if (result->id.kind == ASSAY_BASELINE || result->id.kind == ASSAY_BOUND) return NULL;
     if (!strcmp(name, "max_abs_error") && !isnan(result->max_abs_error))
         return &result->max_abs_error;
     for (int i = 0; i < result->metric_count; i++)

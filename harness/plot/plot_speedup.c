@@ -91,13 +91,18 @@ static void bar_figures(const struct bars *bars, const struct bar *bar, char *ou
     if (!isnan(bar->row->speedup.lo)) text_add(out, size, "  ", "[%s, %s]", lo, hi);
 }
 
-/* The baseline of all bars: its name if there is only one. */
-static const char *baseline_name(const struct bars *bars)
+/* What all bars are against: its name if there is only one, else what they have. */
+static const char *against(const struct bars *bars)
 {
-    for (int i = 1; i < bars->count; i++)
-        if (strcmp(bars->bar[i].row->baseline, bars->bar[0].row->baseline) != 0)
-            return "the baseline of its group";
-    return bars->bar[0].row->baseline;
+    bool has_bound = false, has_other = false, is_one = true;
+    for (int i = 0; i < bars->count; i++) {
+        const struct view_row *row = bars->bar[i].row;
+        *(row->base_kind == ASSAY_BOUND ? &has_bound : &has_other) = true;
+        is_one = is_one && !strcmp(row->baseline, bars->bar[0].row->baseline);
+    }
+    if (is_one) return bars->bar[0].row->baseline;
+    if (!has_bound) return "the baseline of its group";
+    return has_other ? "the baseline of its group, or its bound" : "the bound of its group";
 }
 
 static void write_bars(struct plot *plot, const struct bars *bars, int shown)
@@ -130,12 +135,12 @@ enum plot_outcome plot_speedup(struct plot *plot)
         if (!plot->row[i]->result.is_baseline && !isnan(plot->row[i]->speedup.mid))
             plot->row[count++] = plot->row[i];
     plot->count = count;
-    if (!count) return plot_nothing(plot, "no ok case has a baseline in its group");
+    if (!count) return plot_nothing(plot, "no ok case has a baseline or a bound in its group");
     bars.bar = plot_alloc(plot, count, sizeof *bars.bar);
     if (!bars.bar) return PLOT_FAILED;
     bars_make(&bars, plot);
     int shown = bars.count < PLOT_MAX_ROWS ? bars.count : PLOT_MAX_ROWS;
-    plot_title(plot, "speed against %s", baseline_name(&bars));
+    plot_title(plot, "speed against %s", against(&bars));
     if (bars.together)
         plot_note(plot, "",
                   "one bar per variant: geometric mean of its cases, whiskers from "

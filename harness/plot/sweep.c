@@ -148,7 +148,8 @@ static bool bytes_tell_sizes(const struct sweep *sweep)
 static int by_standing(const void *a, const void *b)
 {
     const struct sweep_curve *x = a, *y = b;
-    bool p = x->kind == ASSAY_BASELINE, q = y->kind == ASSAY_BASELINE;
+    bool p = x->kind == ASSAY_BASELINE || x->kind == ASSAY_BOUND;
+    bool q = y->kind == ASSAY_BASELINE || y->kind == ASSAY_BOUND;
     if (p != q) return p ? -1 : 1;
     if (x->standing != y->standing) return x->standing > y->standing ? -1 : 1;
     return strcmp(x->variant, y->variant);

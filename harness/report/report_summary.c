@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "report/report.h"
 #include "show/comparison_formats.h"
 #include "show/show.h"
@@ -21,10 +22,13 @@ static void measured(const struct view *view, char *out)
 
 /* ------------------------------------------------------------- the baselines -- */
 
-/* How often the fastest kernel of a group is faster or slower than the group's baseline. */
+/* How often the fastest kernel of a group is faster or slower than the group's baseline; and
+ * how it stands to the bound of a group that has no baseline. */
 struct standing {
     int faster, slower, alike;
     double log_sum;
+    int bounds;
+    double bound_log_sum;
 };
 
 static const struct view_row *fastest(const struct view *view, int group)
@@ -46,6 +50,11 @@ static struct standing standing_of(const struct view *view)
     for (int g = 0; g < view->group_count; g++) {
         const struct view_row *row = fastest(view, g);
         if (!row) continue;
+        if (row->base_kind == ASSAY_BOUND) {
+            standing.bounds++;
+            standing.bound_log_sum += log(row->speedup.mid);
+            continue;
+        }
         double lo = isnan(row->speedup.lo) ? row->speedup.mid : row->speedup.lo;
         double hi = isnan(row->speedup.hi) ? row->speedup.mid : row->speedup.hi;
         standing.faster += lo > 1;
@@ -67,7 +76,7 @@ static void shares(const struct view *view, char *out)
         if (!best || row->ceiling_fraction > best->ceiling_fraction) best = row;
     }
     if (!best) {
-        snprintf(out, REPORT_SENTENCE, "No case has a baseline or a ceiling beside it.");
+        snprintf(out, REPORT_SENTENCE, "No case has a baseline, a bound or a ceiling beside it.");
         return;
     }
     snprintf(out, REPORT_SENTENCE,
@@ -80,15 +89,20 @@ static void against_baselines(const struct view *view, char *out)
 {
     struct standing standing = standing_of(view);
     int groups = standing.faster + standing.slower + standing.alike;
-    if (!groups) {
-        shares(view, out);
-        return;
-    }
-    snprintf(out, REPORT_SENTENCE,
-             "Of %d group%s with a baseline, the fastest kernel beats it in %d, is level in %d and "
-             "behind in %d; the geometric mean of these ratios is %.2fx.",
-             groups, groups == 1 ? "" : "s", standing.faster, standing.alike, standing.slower,
-             exp(standing.log_sum / groups));
+    out[0] = '\0';
+    if (!groups && !standing.bounds) shares(view, out);
+    if (groups)
+        snprintf(out, REPORT_SENTENCE,
+                 "Of %d group%s with a baseline, the fastest kernel beats it in %d, is level in %d "
+                 "and behind in %d; the geometric mean of these ratios is %.2fx.",
+                 groups, groups == 1 ? "" : "s", standing.faster, standing.alike, standing.slower,
+                 exp(standing.log_sum / groups));
+    if (standing.bounds)
+        text_add(out, REPORT_SENTENCE, " ",
+                 "In %d group%s with a bound alone, such as a copy, the fastest kernel reaches "
+                 "%.2f of its speed in the geometric mean.",
+                 standing.bounds, standing.bounds == 1 ? "" : "s",
+                 exp(standing.bound_log_sum / standing.bounds));
 }
 
 /* ----------------------------------------------------- another run, or claims -- */

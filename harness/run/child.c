@@ -42,7 +42,10 @@ static int spawn_worker(struct child *child, int socket, int board)
     int error = files[0].from < 0 || files[1].from < 0 ? errno : process_start(&start, &child->pid);
     for (int i = 0; i < 2; i++)
         if (files[i].from >= 0) close(files[i].from);
-    if (error == 0) return 0;
+    if (error == 0) {
+        interrupt_stops_too(child->pid);
+        return 0;
+    }
     child->pid = 0;
     return assay_error("starting a worker (/proc/self/exe): %s", strerror(error));
 }
@@ -72,9 +75,14 @@ static enum child_wait take_part(struct child *child)
     return got[wire_receive_some(child->socket, &child->inbox, MSG_DONTWAIT)];
 }
 
+static double awake_s(void)
+{
+    return clock_s() - interrupt_stopped_s();
+}
+
 enum child_wait child_wait(struct child *child, int ms)
 {
-    double until_s = clock_s() + 1e-3 * ms;
+    double until_s = awake_s() + 1e-3 * ms;
     enum child_wait got = CHILD_TICK;
     for (int left_ms = ms; got == CHILD_TICK && left_ms >= 0;) {
         struct pollfd poll_for = {.fd = child->socket, .events = POLLIN};
@@ -83,7 +91,7 @@ enum child_wait child_wait(struct child *child, int ms)
         /* Something that it forked may hold its end of the socket. */
         if (ready <= 0) return process_has_ended(child->pid) ? CHILD_GONE : CHILD_TICK;
         got = take_part(child);
-        left_ms = (int)(1e3 * (until_s - clock_s()));
+        left_ms = (int)(1e3 * (until_s - awake_s()));
     }
     return got;
 }
@@ -130,6 +138,7 @@ static int await_end(pid_t pid)
 void child_reap(struct child *child, char *how, size_t size)
 {
     snprintf(how, size, "did not start");
+    interrupt_stops_too(0);
     if (child->socket >= 0) close(child->socket);
     if (child->pid > 0) describe_end(await_end(child->pid), how, size);
     free(child->inbox.body);

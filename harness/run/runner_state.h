@@ -40,6 +40,7 @@ enum attempt_end {
     ATTEMPT_CULPRIT, /* a variant crashed the worker; not returned by attempt_group */
     ATTEMPT_GOES_ON, /* likewise: more messages are to come */
     ATTEMPT_GARBLED, /* likewise: a variant sent the parent what is no message of the worker's */
+    ATTEMPT_AGAIN,   /* likewise: a stop of the run (Ctrl-Z) is in its times */
     ATTEMPT_STOPPED, /* by a signal */
     ATTEMPT_FAILED,  /* assay_error says why */
 };

@@ -32,14 +32,16 @@ int comparison_html(FILE *out, const struct comparison *comparison)
     page_begin(out, "assay: ", counts);
     if (comparison_html_part(out, comparison)) return -1;
     fputs("<h2>Geometric means</h2>\n", out);
-    page_table(out, "Geometric means", "Of the ratios of each operation",
-               (const char *const[]){"operation", "ratio", "cases", NULL});
+    page_table(out, "Geometric means", "Of the changes of each operation",
+               (const char *const[]){"operation", "change", "cases", NULL});
     for (int i = 0; i < comparison->family_count; i++) {
         const struct comparison_family *family = &comparison->families[i];
-        xml_print(out,
-                  "<tr><th scope=\"row\">%s</th><td class=\"n\" data-v=\"%.6g\">%.3fx</td>"
-                  "<td class=\"n\" data-v=\"%d\">%d</td></tr>\n",
-                  family->operation, family->ratio, family->ratio, family->cases, family->cases);
+        char change[UNITS_MAX];
+        comparison_change_text(family->ratio, change);
+        xml_print(out, "<tr><th scope=\"row\">%s</th>", family->operation);
+        page_figure(out, "n", change, family->ratio);
+        xml_print(out, "<td class=\"n\" data-v=\"%d\">%d</td></tr>\n", family->cases,
+                  family->cases);
     }
     page_table_end(out);
     page_end(out, true);

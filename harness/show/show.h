@@ -19,13 +19,13 @@ int show_json(FILE *out, const struct view *view);
 
 /* The columns of a row as text; "" if a row has none. */
 enum show_cell {
-    CELL_VARIANT, /* baselines marked "*" */
+    CELL_VARIANT, /* baselines marked "*", bounds "=" */
     CELL_TIME,
     CELL_SPREAD, /* the farther end of the interval: "±0.21 %" */
     CELL_RATE,
     CELL_SHARE,   /* fraction of the ceiling: "96.1 %" */
     CELL_CEILING, /* short name of the ceiling */
-    CELL_RATIO,   /* speed-up over the group's baseline: "1.93x [1.92, 1.94]", "base" */
+    CELL_RATIO,   /* speed-up over the group's baseline: "1.93x [1.92, 1.94]", "base", "bound" */
     CELL_MARKS,   /* letters that are explained below the table */
     CELLS,
 };
@@ -67,6 +67,10 @@ void show_ceiling_rate(char out[UNITS_MAX], const struct ceiling *ceiling);
 
 /* "12 ok, 1 skipped, 3 missing", counting the rows shown. */
 void show_counts(char *out, size_t size, const struct view *view);
+
+/* "compared with the reference: 3 whole, 2 in a sample (6.2 % of the output or more)", counting the
+ * rows shown that have a time; "" if none was compared. */
+void show_checked(char *out, size_t size, const struct view *view);
 
 enum { SHOW_STAGES = 5 };
 

@@ -170,15 +170,18 @@ static void row_object(struct json *json, const struct view *view, const struct 
     json_number_member(json, "speedup", row->speedup.mid);
     json_number_member(json, "speedup_lo", row->speedup.lo);
     json_number_member(json, "speedup_hi", row->speedup.hi);
+    json_known_member(json, "against", row->baseline);
+    json_known_member(json, "against_kind", row->baseline[0] ? kind_name(row->base_kind) : "");
     json_count_member(json, "workspace_bytes", result->workspace_bytes);
     json_number_member(json, "energy_mj", result->energy_mj);
     json_number_member(json, "rate", row->rate);
     json_known_member(json, "rate_unit", rate_unit(row));
-    json_known_member(json, "baseline", row->baseline);
     json_int_member(json, "launches", row->launches);
     json_known_member(json, "marks", words.cell[CELL_MARKS]);
     json_known_member(json, "note", result->note);
     quality_member(json, result);
+    json_count_member(json, "outputs", result->outputs);
+    json_count_member(json, "checked", result->checked);
     json_end(json);
 }
 

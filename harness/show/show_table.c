@@ -239,18 +239,23 @@ static void group_head(const struct table *table, const struct view_row *row)
 static void foot(const struct table *table)
 {
     char text[LINE], used[16];
-    bool has_baseline = false;
+    bool has[ASSAY_REFERENCE + 1] = {false};
     for (int i = 0; i < table->view->count; i++)
-        has_baseline |= !table->view->rows[i].is_hidden &&
-                        table->view->rows[i].result.id.kind == ASSAY_BASELINE;
+        if (!table->view->rows[i].is_hidden) has[table->view->rows[i].result.id.kind] = true;
     show_marks_used(used, table->view);
     fputc('\n', table->out);
-    if (has_baseline) line(table, "", "*  a baseline; speed-up is against the group's \"base\"");
+    if (has[ASSAY_BASELINE])
+        line(table, "", "*  a baseline; speed-up is against the group's \"base\"");
+    if (has[ASSAY_BOUND])
+        line(table, "",
+             "=  a bound (a copy, say); speed-up is against \"bound\" where there is no \"base\"");
     for (const struct show_mark *mark = show_marks; mark->letter; mark++) {
         if (!strchr(used, mark->letter)) continue;
         snprintf(text, sizeof text, "%c  %s", mark->letter, mark->meaning);
         line(table, "", text);
     }
+    show_checked(text, sizeof text, table->view);
+    if (text[0]) line(table, "", text);
     show_counts(text, sizeof text, table->view);
     line(table, table->paint.bold, text);
 }

@@ -122,7 +122,9 @@ void show_words(struct show_words *words, const struct view *view, const struct 
     const struct case_result *result = &row->result;
     memset(words, 0, sizeof *words);
     snprintf(words->cell[CELL_VARIANT], SHOW_CELL, "%s%s", result->id.variant,
-             result->id.kind == ASSAY_BASELINE ? " *" : "");
+             result->id.kind == ASSAY_BASELINE ? " *"
+             : result->id.kind == ASSAY_BOUND  ? " ="
+                                               : "");
     marks(words->cell[CELL_MARKS], view, row);
     if (result->status != STATUS_OK) return;
 
@@ -134,7 +136,7 @@ void show_words(struct show_words *words, const struct view *view, const struct 
         strcpy(words->cell[CELL_CEILING], show_ceiling_name(row->ceiling));
     }
     if (row->baseline[0] && result->is_baseline)
-        strcpy(words->cell[CELL_RATIO], "base");
+        strcpy(words->cell[CELL_RATIO], result->id.kind == ASSAY_BOUND ? "bound" : "base");
     else if (row->baseline[0])
         show_ratio(words->cell[CELL_RATIO], SHOW_CELL, &row->speedup);
 }
@@ -161,6 +163,27 @@ void show_counts(char *out, size_t size, const struct view *view)
     for (int s = 0; s < STATUSES; s++)
         if (seen[s]) text_add(out, size, ", ", "%d %s", seen[s], status_name(s));
     if (missing > 0) text_add(out, size, ", ", "%d missing", missing);
+}
+
+void show_checked(char *out, size_t size, const struct view *view)
+{
+    int whole = 0, sampled = 0;
+    double least = 1;
+    for (int i = 0; i < view->count; i++) {
+        const struct case_result *result = &view->rows[i].result;
+        if (view->rows[i].is_hidden || result->status != STATUS_OK || result->outputs <= 0 ||
+            result->checked <= 0)
+            continue;
+        whole += result->checked >= result->outputs;
+        sampled += result->checked < result->outputs;
+        least = fmin(least, (double)result->checked / (double)result->outputs);
+    }
+    out[0] = '\0';
+    if (whole + sampled == 0) return;
+    snprintf(out, size, "compared with the reference: %d whole", whole);
+    if (sampled > 0)
+        text_add(out, size, ", ", "%d in a sample (%.2g %% of the output or more)", sampled,
+                 100 * least);
 }
 
 /* ----------------------------------------------------------------- stages -- */

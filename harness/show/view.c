@@ -213,7 +213,10 @@ static int row_speedup(struct view_row *row, const struct view_group *group,
         const struct stored_case *base = base_of(group, members->item[i]);
         if (!base) continue;
         const char *name = base->result.id.variant;
-        if (!row->baseline[0]) memcpy(row->baseline, name, sizeof row->baseline);
+        if (!row->baseline[0]) {
+            memcpy(row->baseline, name, sizeof row->baseline);
+            row->base_kind = base->result.id.kind;
+        }
         if (strcmp(row->baseline, name)) continue;
         if (launch_speedup(base, members->item[i], &ratio)) return -1;
         members->value[count++] = ratio.mid;

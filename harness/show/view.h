@@ -34,7 +34,8 @@ struct view_row {
     char ceiling[ASSAY_MAX_NAME];     /* the one that binds; "" unknown */
     double ceiling_fraction;          /* NAN unknown */
     struct interval speedup;          /* over the group's baseline; NANs: none */
-    char baseline[ASSAY_MAX_NAME];    /* name of that baseline; "" none */
+    char baseline[ASSAY_MAX_NAME];    /* its name; "" none */
+    int32_t base_kind;                /* its enum assay_kind: a bound where there is no other */
 };
 
 struct view {
@@ -73,6 +74,9 @@ int view_row_order(const void *a, const void *b);
 /* Bytes read and written, and operations of every arithmetic. */
 double view_bytes(const struct assay_work *work);
 double view_ops(const struct assay_work *work);
+
+/* The work as it was stored, and whether it crosses the link, which only the operation knows. */
+struct assay_work view_work(const struct case_result *result);
 
 /* The enum assay_arithmetic that a ceiling of this name limits; -1: it limits bytes. */
 int view_arithmetic(const char *ceiling);

@@ -28,7 +28,7 @@ static void expected_bind(struct query *query, const struct group *group, int va
     group_case_id(group, variant, &id);
     fields_bind(query, case_fields, &id);
 
-    query_text(query, ":purpose", purpose_words.name(group->purpose));
+    query_text(query, ":purpose", words_name(&purpose_words, group->purpose));
     query_text(query, ":group_label", group->label);
     query_text(query, ":skip", group->skip[variant]);
     const char *ceiling =

@@ -95,6 +95,16 @@ static void a_variant_needs_its_operation_and_launch(void **state)
     expect_refusal(NULL, &bad, "registry: variant wide of scale lacks its summary or launch");
 }
 
+static void a_bound_is_apart(void **state)
+{
+    struct assay_variant bad = scale_wide;
+    (void)state;
+    bad.kind = ASSAY_BOUND;
+    expect_refusal(NULL, &bad,
+                   "registry: wide of scale is a bound, which computes something else, and is not "
+                   "marked apart");
+}
+
 static void an_operation_needs_buffers_and_work(void **state)
 {
     struct assay_operation bad = stream;
@@ -201,6 +211,7 @@ int main(void)
         cmocka_unit_test(names_are_lower_case_and_fit),
         cmocka_unit_test(names_are_unique),
         cmocka_unit_test(a_variant_needs_its_operation_and_launch),
+        cmocka_unit_test(a_bound_is_apart),
         cmocka_unit_test(an_operation_needs_buffers_and_work),
         cmocka_unit_test(dims_are_possible),
         cmocka_unit_test(a_shape_reads_back_from_its_text),

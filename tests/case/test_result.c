@@ -107,6 +107,7 @@ static void kinds_places_temperatures_and_arithmetics_have_their_words(void **st
     (void)state;
     assert_string_equal(kind_name(ASSAY_KERNEL), "kernel");
     assert_string_equal(kind_name(ASSAY_BASELINE), "baseline");
+    assert_string_equal(kind_name(ASSAY_BOUND), "bound");
     assert_string_equal(kind_name(ASSAY_REFERENCE), "reference");
     assert_int_equal(kind_parse("reference"), ASSAY_REFERENCE);
     assert_string_equal(place_name(ASSAY_HOST), "host");

@@ -65,7 +65,7 @@ for file in gate.out gate.md report.html roofline.tsv; do
     check "$file has it" prints of within $file
 done
 check "a test of JUnit has it in its two names" prints junit
-slowest=$(sed -nE 's/.*the slowest against base: (.*) [0-9.]+x .*/\1/p' gate.md)
+slowest=$(sed -nE 's/.*the slowest against base: (.*) [+-][0-9.]+ %.*/\1/p' gate.md)
 check "so does what a gate says of the slowest" says "1 groups, 1 cases" plan --filter "$slowest"
 check "history prints it" prints told_by within history '*'
 

@@ -32,8 +32,8 @@ check "what compares has nothing on standard error" silent compare plain plain
 # ---------------------------------------------------------------------- the metric
 
 for format in table md html; do
-    check "$format heads times as times" says "time, of the base" compare plain plain --format $format
-    check "and ratios to the baseline as such" says "time/baseline, of base" \
+    check "$format heads times as times" says "change of time" compare plain plain --format $format
+    check "and ratios to the baseline as such" says "change of time/baseline" \
         compare plain plain --format $format --metric speedup
 done
 

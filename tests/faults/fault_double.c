@@ -90,9 +90,19 @@ static int exits(struct assay_call *call)
     exit(0);
 }
 
+/* Leaves a process behind that holds all that the worker had open. */
+static void leave_process(void)
+{
+    if (fork() != 0) return;
+    prctl(PR_SET_NAME, "assay-left-over");
+    while (pause())
+        ;
+}
+
 static int hangs(struct assay_call *call)
 {
     (void)call;
+    leave_process();
     while (pause())
         ;
     return 0;
@@ -174,15 +184,10 @@ static int garbles(struct assay_call *call)
     return right(call);
 }
 
-/* Leaves a process behind that holds all that the worker had open, and dies. */
 static int forks(struct assay_call *call)
 {
     (void)call;
-    if (fork() == 0) {
-        prctl(PR_SET_NAME, "assay-left-over");
-        while (pause())
-            ;
-    }
+    leave_process();
     abort();
 }
 

@@ -99,7 +99,7 @@ static int half_reference(const struct assay_shape *shape, const void *const in[
     return 0;
 }
 
-static const char *const half_baselines[] = {"absent", "plain", NULL};
+static const char *const half_baselines[] = {"absent", "moved", "plain", NULL};
 static const struct assay_operation half = {.name = "half",
                                             .dims = {{.name = "n"}},
                                             .buffers = half_buffers,
@@ -177,6 +177,8 @@ static const struct assay_variant plain = {.operation = "half",
                                            .launch = halve,
                                            .teardown = count_teardown,
                                            .figures = count_launches};
+static const struct assay_variant moved = {
+    .operation = "half", .name = "moved", .kind = ASSAY_BOUND, .apart = true, .launch = halve};
 static const struct assay_variant lacking = {.operation = "half",
                                              .name = "lacking",
                                              .setup = lack,
@@ -268,6 +270,43 @@ static void a_group_that_cannot_begin_still_says_what_its_cases_are(void **state
     assert_int_equal(result.id.kind, ASSAY_BASELINE);
     assert_int_equal(result.id.temperature, ASSAY_HOT);
     ops->close(device);
+}
+
+/* Which of two variants the ratios of their group are against. */
+static const char *base_of(const struct assay_variant *a, const struct assay_variant *b)
+{
+    const struct device_ops *ops;
+    struct device *device;
+    struct board board = {0};
+    struct measure_outcome outcome;
+    struct case_result results[2];
+    struct device_options options = {.spec = "host"};
+    struct measure_request request = {.shape = {&half, {4099}},
+                                      .temperature = ASSAY_HOT,
+                                      .budget_s = 0.02,
+                                      .precision_pct = 0.5,
+                                      .baseline = "",
+                                      .count = 2,
+                                      .variant = {a, b}};
+    const char *base = "none";
+    for (int i = 0; i < 2; i++)
+        result_init(&results[i]);
+    assert_int_equal(device_open(&options, &ops, &device), 0);
+    assert_int_equal(measure_group(ops, device, &board, &request, results, &outcome), 0);
+    ops->close(device);
+    for (int i = 0; i < 2; i++) {
+        if (results[i].is_baseline) base = request.variant[i]->name;
+        samples_release(&results[i].samples);
+    }
+    return base;
+}
+
+static void a_bound_is_what_ratios_are_against_only_where_nothing_else_can_be(void **state)
+{
+    (void)state;
+    assert_string_equal(base_of(&moved, &plain), "plain");
+    assert_string_equal(base_of(&moved, &lacking), "moved");
+    assert_string_equal(base_of(&lazy, &lacking), "none");
 }
 
 static void an_ok_case_has_every_sample_and_its_interval(void **state)
@@ -366,6 +405,7 @@ int main(void)
         cmocka_unit_test(a_variants_own_figures_stand_behind_the_operations),
         cmocka_unit_test(only_a_case_that_is_right_is_profiled),
         cmocka_unit_test(a_launch_that_fails_in_its_profile_is_a_crash),
+        cmocka_unit_test(a_bound_is_what_ratios_are_against_only_where_nothing_else_can_be),
         cmocka_unit_test(an_ok_case_has_every_sample_and_its_interval),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -43,7 +43,10 @@ static void make_run(void)
     strcpy(best->metrics[0].name, "mse");
     best->metrics[0].value = 0.0123;
     best->metric_count = 1;
-    fake_case(&fake, 0, "int8_quantize", small, "unfused5", 50125);
+    best->outputs = best->checked = 5000000;
+    struct case_result *sampled = fake_case(&fake, 0, "int8_quantize", small, "unfused5", 50125);
+    sampled->outputs = 5000000;
+    sampled->checked = 312500;
     fake_case(&fake, 0, "int8_quantize", small, "cheating", 3000);
     fake_case(&fake, 0, "int8_quantize", small, "host_round_trip", 1234567)->clock = CLOCK_HOST;
     fake_failure(&fake, 0, "int8_quantize", small, "token_twopass", STATUS_SKIPPED,
@@ -99,6 +102,7 @@ static const char golden[] =
     "*  a baseline; speed-up is against the group's \"base\"\n"
     "!  above the ceiling: the data came from a cache, or the byte count is wrong\n"
     "h  timed by the host's clock, from the call to the completed synchronisation\n"
+    "compared with the reference: 1 whole, 1 in a sample (6.2 % of the output or more)\n"
     "6 ok, 1 skipped, 1 wrong, 1 crashed, 2 missing\n";
 /* clang-format on */
 
@@ -108,6 +112,35 @@ static void table_is_as_written_here(void **state)
     show("table", false);
     assert_string_equal(shown, golden);
     release();
+}
+
+/* A group whose only limit is a copy: its ratio is shown, under another word. */
+static void a_bound_is_not_called_a_baseline(void **state)
+{
+    static const char shape[] = "n=5000000 input=fp32";
+    struct show_options options = {.format = "table", .width = 100};
+    (void)state;
+    for (int with_baseline = 0; with_baseline < 2; with_baseline++) {
+        FILE *out = open_memstream(&shown, &shown_size);
+        fake_begin(&fake, 1);
+        struct case_result *copy =
+            fake_baseline(&fake, 0, "int8_quantize", shape, "copy_r4w1", 6500);
+        copy->id.kind = ASSAY_BOUND;
+        copy->is_baseline = !with_baseline;
+        fake_case(&fake, 0, "int8_quantize", shape, "rcp4_fma", 13000);
+        if (with_baseline) fake_baseline(&fake, 0, "int8_quantize", shape, "library", 26000);
+        assert_int_equal(show_run(out, &fake.run, &options), 0);
+        fclose(out);
+        fake_end(&fake);
+        assert_non_null(strstr(shown, "copy_r4w1 = "));
+        assert_non_null(strstr(shown, "\n=  a bound"));
+        assert_non_null(strstr(shown, with_baseline ? "  2.000x [" : "  0.5000x ["));
+        assert_int_equal(strstr(shown, "library * ") != NULL, with_baseline);
+        assert_int_equal(strstr(shown, "  base\n") != NULL, with_baseline);
+        assert_int_equal(strstr(shown, "\n*  a baseline") != NULL, with_baseline);
+        assert_int_equal(strstr(shown, "  bound\n") != NULL, !with_baseline);
+        release();
+    }
 }
 
 static void every_line_of_the_table_fits_100_columns(void **state)
@@ -195,20 +228,20 @@ static void csv_has_as_many_fields_in_every_line(void **state)
 static sqlite3 *sql;
 
 /* What a query that names the document ?1 answers, as text; "" for NULL. */
-static void ask(const char *query, char out[256])
+static void ask(const char *query, char out[512])
 {
     sqlite3_stmt *statement;
     assert_int_equal(sqlite3_prepare_v2(sql, query, -1, &statement, NULL), SQLITE_OK);
     sqlite3_bind_text(statement, 1, shown, -1, SQLITE_STATIC);
     assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
     const char *answer = (const char *)sqlite3_column_text(statement, 0);
-    snprintf(out, 256, "%s", answer ? answer : "");
+    snprintf(out, 512, "%s", answer ? answer : "");
     sqlite3_finalize(statement);
 }
 
 static void assert_answer(const char *query, const char *expected)
 {
-    char answer[256];
+    char answer[512];
     ask(query, answer);
     assert_string_equal(answer, expected);
 }
@@ -243,8 +276,11 @@ static void json_rows_have_the_members_of_format_1(void **state)
     assert_answer("select group_concat(key, ' ') from json_each(?1, '$.rows[0]')",
                   "operation variant kind device shape temperature status reason clock samples "
                   "time_ns lo_ns hi_ns event_ns wall_ns first_call_ns bytes ops ceiling "
-                  "ceiling_fraction speedup speedup_lo speedup_hi workspace_bytes energy_mj "
-                  "quality");
+                  "ceiling_fraction speedup speedup_lo speedup_hi against against_kind "
+                  "workspace_bytes energy_mj "
+                  "quality outputs checked");
+    assert_answer("select group_concat(value ->> 'checked', ' ') from json_each(?1, '$.rows')",
+                  "5000000 312500");
     release();
 }
 
@@ -311,6 +347,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(table_is_as_written_here),
+        cmocka_unit_test(a_bound_is_not_called_a_baseline),
         cmocka_unit_test(every_line_of_the_table_fits_100_columns),
         cmocka_unit_test(no_line_of_the_table_ends_in_a_blank),
         cmocka_unit_test(ceilings_are_rows_on_request),

@@ -12,6 +12,7 @@
 #include "tests/store_fixture.h"
 
 #include "base/error.h"
+#include "store/store_gate.h"
 
 /* A case of its own shape: the i-th of many. */
 static int many_case(struct store *store, const char *launch_id, int i)
@@ -255,6 +256,75 @@ static void a_migration_that_fails_changes_nothing(void **state)
     store_close(store);
 }
 
+/* What a version without the kind `bound` left behind. */
+static void a_database_of_version_4_gets_bounds_and_keeps_its_baselines(void **state)
+{
+    static const char bound[] = "UPDATE result SET kind = 'bound' WHERE variant = 'slow'";
+    static const char ceiling[] = "UPDATE result SET kind = 'ceiling' WHERE variant = 'slow'";
+    const char *path = fixture_path(state, "a.sqlite");
+    sqlite3 *old;
+    assert_int_equal(sqlite3_open(path, &old), SQLITE_OK);
+    assert_int_equal(store_steps[0].version, 4);
+    assert_int_equal(sqlite3_exec(old, store_steps[0].sql, NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(old,
+                                  "PRAGMA application_id = 0x41535359; PRAGMA user_version = 4",
+                                  NULL, NULL, NULL),
+                     SQLITE_OK);
+    struct store as_old = {.db = old};
+    struct run_info run = fixture_run(&as_old, "kept");
+    assert_int_equal(sqlite3_exec(old, bound, NULL, NULL, NULL), SQLITE_CONSTRAINT);
+    assert_int_equal(sqlite3_close(old), SQLITE_OK);
+
+    struct store *store = fixture_open(state, "a.sqlite", STORE_READ);
+    struct stored_run kept;
+    FINE(store_read_run(store, run.id, true, &kept));
+    assert_int_equal(kept.case_count, 2);
+    assert_int_equal(kept.cases[1].result.id.kind, ASSAY_BASELINE);
+    stored_run_release(&kept);
+    store_close(store);
+
+    store = fixture_open(state, "a.sqlite", STORE_WRITE);
+    assert_int_equal(fixture_integer(store, "PRAGMA user_version"), store_version);
+    FINE(store_exec(store, "test", bound));
+    FAILS(store_exec(store, "test", ceiling), "CHECK constraint failed");
+    assert_int_equal(fixture_integer(store,
+                                     "SELECT count(*) FROM sqlite_schema WHERE type = 'table'"
+                                     " AND sql LIKE '%kind IN (%' AND sql NOT LIKE '%bound%'"),
+                     0);
+    assert_int_equal(fixture_integer(store, "SELECT count(*) FROM pragma_integrity_check"
+                                            " WHERE integrity_check = 'ok'"),
+                     1);
+    store_close(store);
+}
+
+/* Known to this program as a bound, and stored before there was that word. */
+static const struct assay_variant moved = {
+    .operation = "copy", .name = "fast", .kind = ASSAY_BOUND, .place = ASSAY_CUDA, .apart = true};
+ASSAY_REGISTER_VARIANT(moved);
+
+static void a_bound_that_was_stored_as_a_baseline_reads_as_a_bound(void **state)
+{
+    struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
+    struct run_info run = fixture_run(store, "kept");
+    struct stored_run read;
+    struct timings timings;
+    FINE(store_exec(store, "test", "UPDATE result SET kind = 'baseline'"));
+    FINE(store_read_run(store, run.id, true, &read));
+    for (int i = 0; i < read.case_count; i++) {
+        bool is_fast = strcmp(read.cases[i].result.id.variant, "fast") == 0;
+        assert_int_equal(read.cases[i].result.id.kind, is_fast ? ASSAY_BOUND : ASSAY_BASELINE);
+    }
+    stored_run_release(&read);
+    FINE(store_read_timings(store, run.id, &timings));
+    for (int i = 0; i < timings.count; i++) {
+        bool is_fast = strcmp(timings.rows[i].id.variant, "fast") == 0;
+        assert_int_equal(timings.rows[i].id.kind, is_fast ? ASSAY_BOUND : ASSAY_BASELINE);
+    }
+    assert_true(timings.count >= 2);
+    timings_release(&timings);
+    store_close(store);
+}
+
 static void the_last_step_is_this_version(void **state)
 {
     const struct store_step *last = store_steps;
@@ -389,6 +459,8 @@ int main(void)
         TEST(a_database_of_an_older_development_version_is_refused),
         TEST(a_migration_keeps_the_rows),
         TEST(a_migration_that_fails_changes_nothing),
+        TEST(a_database_of_version_4_gets_bounds_and_keeps_its_baselines),
+        TEST(a_bound_that_was_stored_as_a_baseline_reads_as_a_bound),
         TEST(the_last_step_is_this_version),
         TEST(a_read_only_database_is_read_and_not_written),
         TEST(what_a_loss_of_power_takes_can_be_chosen),

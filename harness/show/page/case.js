@@ -8,9 +8,9 @@ const shortCeiling = name => name ? name.replace(/^memory_/, '') : '';
 const isOk = row => row.status === 'ok';
 const isBytes = ceiling => /^(memory|cache|link)_/.test(ceiling);
 const perSecond = (amount, row) => amount > 0 && row.time_ns > 0 ? amount / row.time_ns * 1e9 : null;
-const markedVariant = row => row.variant + (row.kind === 'baseline' ? ' *' : '');
-const isBase = row => row.baseline !== null && row.variant === row.baseline;
-const speedupText = row => !row.baseline ? '' : isBase(row) ? 'base'
+const markedVariant = row => row.variant + ({baseline: ' *', bound: ' ='}[row.kind] || '');
+const isBase = row => known(row.against) && row.variant === row.against;
+const speedupText = row => !row.against ? '' : isBase(row) ? (row.kind === 'bound' ? 'bound' : 'base')
   : ratioText(row.speedup, row.speedup_lo, row.speedup_hi);
 
 /* What can stand on an axis. `lo` and `hi` are the ends of an interval; `best` says which end of the
@@ -53,7 +53,7 @@ function factsOf(row) {
   return [
     ['status', isOk(row) ? '' : row.status], ['reason', row.reason], ['time', timeText(row.time_ns)],
     ['95 % interval', interval], ['rate', known(row.rate) ? rateText(row.rate, row.rate_unit) : ''],
-    ['ceiling', share], ['speed-up', speedupText(row)], ['baseline', isBase(row) ? '' : row.baseline],
+    ['ceiling', share], ['speed-up', speedupText(row)], ['over', isBase(row) ? '' : row.against],
     ['kind', row.kind], ['device', row.device], ['clock', row.clock], ['samples', row.samples], ['launches', row.launches],
     ['by events', timeText(row.event_ns)], ['by the host', timeText(row.wall_ns)],
     ['first call', timeText(row.first_call_ns)], ['least bytes', bytesText(row.bytes)],
@@ -61,7 +61,7 @@ function factsOf(row) {
     ['energy', known(row.energy_mj) ? plainText(row.energy_mj) + ' mJ' : ''],
     ...Object.entries(row.quality || {}).map(([name, value]) =>
       [name, name.endsWith('_ns') ? timeText(value) : plainText(value)]),
-    ['note', row.note],
+    ['outputs compared', known(row.checked) ? `${row.checked} of ${row.outputs}` : ''], ['note', row.note],
   ].filter(([, text]) => known(text) && text !== '' && text !== '-');
 }
 

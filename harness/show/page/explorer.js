@@ -227,7 +227,7 @@ class Explorer {
     }
     const series = [...groups.values()].map(group => ({
       name: several ? key(group[0]) : markedVariant(group[0]), look: look(names.indexOf(key(group[0]))), line,
-      dash: group[0].kind === 'baseline' ? [6, 4] : [],
+      dash: {baseline: [6, 4], bound: [2, 3]}[group[0].kind] || [],
       points: ordered(group, x.value, 1).map(row => ({
         x: x.value(row), y: y.value(row), row, lo: y.lo?.(row), hi: y.hi?.(row)})),
     }));

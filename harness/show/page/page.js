@@ -83,7 +83,7 @@ function showCases(run, comparison, profiles) {
   const explorer = charts() ? new Explorer(picture, run.run.ceilings, {facts: linesOf, open}) : null;
   const table = new Table(host, caseColumns(open), rows,
     {name: 'Cases', caption: 'Median time with the half width of its 95 % interval; speed-up is the time of the ' +
-     'group’s baseline over this one', id: row => row.id, open});
+     'group’s baseline, or of its bound where there is none, over this one', id: row => row.id, open});
   const chooser = new Chooser(picker, rows, shown => { table.filter(shown); explorer?.show(shown); });
   if (explorer) drawn.push(() => explorer.draw());
   const go = () => {
@@ -142,7 +142,7 @@ function showComparison(comparison, open) {
     drawn.push(draw);
   }
   const table = new Table(host, changeColumns(open, comparison.metric), comparison.rows,
-    {name: 'Comparison', caption: 'A change above 0 is slower than the base', open});
+    {name: 'Comparison', caption: 'Slower cases first, then faster, undecided and unchanged ones; + is slower', open});
   search.addEventListener('input', () => {
     const words = search.value.toLowerCase().split(/\s+/);
     table.filter(comparison.rows.filter(row =>
