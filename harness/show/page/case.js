@@ -2,8 +2,20 @@
 /* case.js - what is known of a case: its names, its figures for axes, and all of it in a dialog. */
 
 const shapeText = shape => Object.entries(shape || {}).map(([name, value]) => `${name}=${value}`).join(' ');
-const whereText = row => [shapeText(row.shape), row.temperature].filter(Boolean).join(' ');
+const whereText = row => [shapeText(row.shape), row.temperature].filter(Boolean).join(' ') + (row.place || '');
 const caseText = row => `${row.operation}/${row.variant} ${whereText(row)}`;
+const caseKey = row => [row.device, row.operation, row.variant, shapeText(row.shape), row.temperature].join(' ');
+
+/* Where a variant ran on host and CUDA, its rows are named by that too. */
+function namePlaces(rows) {
+  const places = new Map();
+  for (const row of rows) {
+    const name = `${row.operation}/${row.variant}`;
+    places.set(name, (places.get(name) || new Set()).add(row.device));
+  }
+  for (const row of rows)
+    row.place = places.get(`${row.operation}/${row.variant}`).size > 1 ? ' ' + row.device : '';
+}
 const shortCeiling = name => name ? name.replace(/^memory_/, '') : '';
 const isOk = row => row.status === 'ok';
 const isBytes = ceiling => /^(memory|cache|link)_/.test(ceiling);

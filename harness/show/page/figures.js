@@ -72,10 +72,9 @@ function ratioText(mid, lo, hi) {
 /* A change between two runs, of the time: "+2.4 % [+2.1, +2.7]" is slower. */
 function changeText(ratio, lo, hi) {
   if (!known(ratio)) return '-';
-  const places = Math.abs(ratio - 1) >= 1 ? 0 : 1;
   const signed = x => {
-    const text = fixed(100 * (x - 1), places);
-    return Number(text) === 0 ? text.replace('-', '') : (x > 1 ? '+' : '') + text;
+    const tenths = Math.sign(x - 1) * Math.round(Math.abs(1000 * (x - 1)));
+    return (tenths > 0 ? '+' : '') + (tenths / 10 || 0).toFixed(1);
   };
   return signed(ratio) + ' %' + (known(lo) && known(hi) ? ` [${signed(lo)}, ${signed(hi)}]` : '');
 }

@@ -6,7 +6,6 @@ function documentOf(id) {
   const element = document.getElementById(id);
   return element && JSON.parse(element.textContent);
 }
-const caseKey = row => `${row.device || ''}|${caseText(row)}`;
 const charts = () => typeof Chart !== 'undefined';
 const drawn = []; /* called again when the colours change */
 
@@ -117,7 +116,7 @@ function changeColumns(open, metric) {
       make('small', {}, whereText(row)), make('small', {class: 'where'}, whyText(row)))},
     {name: 'base', class: 'n p2', text: row => timeText(row.base_ns), value: row => row.base_ns},
     {name: 'candidate', class: 'n', text: row => timeText(row.candidate_ns), value: row => row.candidate_ns},
-    {name: metric === 'speedup' ? 'change of time/baseline' : 'change', class: 'n', value: row => row.ratio,
+    {name: metric === 'speedup' ? 'change of time/baseline' : 'change of time', class: 'n', value: row => row.ratio,
      text: row => changeText(row.ratio, row.ratio_lo, row.ratio_hi),
      fill: (cell, row) => fillInterval(cell, changeText(row.ratio, row.ratio_lo, row.ratio_hi))},
     {name: 'floor', class: 'n p3', text: row => known(row.ratio) ? percentText(row.floor) : '-', value: row => row.floor},
@@ -182,6 +181,7 @@ function showProfiles(profiles, cases) {
 themes();
 document.querySelectorAll('table.sortable').forEach(sortStanding);
 const run = documentOf('run'), comparison = documentOf('comparison'), profiles = documentOf('profiles');
+for (const one of [run, comparison, profiles]) if (one) namePlaces(one.rows);
 const cases = run && showCases(run, comparison, profiles);
 if (comparison) {
   showComparison(comparison, row => cases?.byKey.has(caseKey(row)) ? cases.open(cases.byKey.get(caseKey(row))) : openCase(row, {}));
