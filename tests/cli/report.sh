@@ -29,7 +29,7 @@ check "tables have captions" has a.html "<caption>"
 # document ID FILE: a JSON document that stands in a page.
 document() {
     awk -v from="id=\"$1\">" '{ at = index($0, from) } at { on = 1; $0 = substr($0, at + length(from)) }
-        on && /<\/script>/ { sub(/<\/script>.*/, ""); print; exit } on' "$2"
+        on && /<\/script>/ { exit } on' "$2"
 }
 same_document() { diff <(document "$1" "$2" | sed 's/\\u003c/</g') "$3" >diff.out; }
 "$ASSAY" show a --format json | sed -E 's/("hostname": )"[^"]*"/\1null/' >a.json
@@ -79,7 +79,6 @@ check "byte for byte" cmp a.html again.html
 
 # ------------------------------------------------------------------- claims
 # One that nearly holds: a page once ended in a fault for it.
-ratio=$(awk -F'[ :,]+' '/"speedup":/ && $3 != "null" { print $3; exit }' a.json)
 {
     printf '[suite]\ntitle = claims\n[claim NEAR]\ndocument = a note\nsays = much\nrule = ratio\n'
     printf 'more = int8_quantize/host_omp n=1M cold\nless = int8_quantize/host_scalar n=1M cold\nclaimed = 1.1\n'
@@ -122,7 +121,7 @@ cp r.sqlite skip.sqlite
 query skip.sqlite "UPDATE result SET status = 'skipped', reason = 'no time'"
 check "a run of skipped cases" exits 0 "$ASSAY" report a --db skip.sqlite -o skip.html
 check "says why" has skip.html "no time"
-check "a few of them openly" lacks skip.html "<details>"
+check "a few of them openly" lacks skip.html "cases were skipped, of"
 check "the help has an example" says "example:" "$ASSAY" help report
 
 cp r.sqlite other.sqlite
@@ -227,8 +226,8 @@ check "it opens without a word on the console" no_complaint b.html
 check "the script ran: headings are buttons" has dom.html '<button type="button">time</button>'
 check "and counted the cases" has dom.html '6 of 6 cases shown'
 if [ -n "$charts" ]; then check "and names what draws the charts" has dom.html "Charts are drawn by Chart.js 3"; fi
-check "so does a comparison" bash -c '"$ASSAY" compare calm slow --format html -o cmp.html'
-check "whose console is empty" no_complaint cmp.html
+"$ASSAY" compare calm slow --format html -o cmp.html
+check "so does a comparison" no_complaint cmp.html
 check "a profiled run, too" no_complaint p.html
 check "has its kernels" has dom.html 'fill&lt;float&gt;(float*)&lt;/script&gt;'
 check "so does a page without charts" no_complaint n.html
@@ -311,6 +310,7 @@ cat >driver.js <<'END'
       box.click();
       tell('picked ' + document.getElementById('shown').textContent);
     }
+    localStorage.clear();
     window.parent.postMessage(said.join(';'), '*');
   }, 500);
 })();
@@ -326,10 +326,9 @@ driven() {
     test -s driven.txt
 }
 # The same texts as show prints.
-"$ASSAY" show slow --format csv >/dev/null
 shown_cells() {
     "$ASSAY" show slow --format md | awk -F'|' '/^\| / && !/^\| variant/ && !/:--/ {
-        for (i = 2; i <= 8; i++) { gsub(/^ +| +$/, "", $i); gsub(/\\/, "", $i); printf "%s%s", i > 2 ? "|" : "", $i }
+        for (i = 2; i <= 8; i++) { gsub(/^ +| +$/, "", $i); gsub(/\\/, "", $i); printf "%s%s", (i > 2 ? "|" : ""), $i }
         print "" }'
 }
 check "the page can be driven" driven slow.html 1600
