@@ -12,6 +12,7 @@
 struct arguments {
     struct given given;
     const char *db, *format;
+    double most_spread;
     bool ceilings, profile;
 };
 
@@ -52,7 +53,12 @@ static int run(void *given)
     struct stored_run stored;
     if (arguments->profile) return show_the_profiles(spec, arguments);
     if (run_choice_read(&stored, NULL, spec, arguments->db)) return -1;
-    int code = show_run(stdout, &stored, &show) ? -1 : view_exit_code(&stored);
+    struct view view;
+    int code = -1;
+    if (view_make_noisy_above(&view, &stored, arguments->most_spread) == 0) {
+        if (show_view(stdout, &view, &show) == 0) code = view_exit_code(&stored);
+        view_release(&view);
+    }
     stored_run_release(&stored);
     return code;
 }
@@ -64,6 +70,7 @@ static const struct command_option options[] = {
     {"profile", VALUE_FLAG, .at = AT(profile),
      .help = "what assay profile found instead: kernels, counters, what bounds them (table, md or "
              "json)"},
+    OPTION_NOISY,
     OPTION_DB,
     {0},
 };
@@ -83,7 +90,7 @@ const struct command cmd_show = {
     .exit = "0 fine, 1 a case is wrong, 2 usage, 4 nothing was measured, 5 a case crashed, timed "
             "out or is missing.",
     .size = sizeof(struct arguments),
-    .defaults = &(const struct arguments){.format = "table"},
+    .defaults = &(const struct arguments){.format = "table", .most_spread = NOISY_SPREAD},
     .check = check,
     .run = run,
 };

@@ -4,6 +4,13 @@
  */
 #pragma once
 
+/* What makes a row noisy: a fraction in arguments.most_spread. */
+#define OPTION_NOISY                                                                               \
+    {                                                                                              \
+        "noisy", VALUE_FRACTION, "PCT", AT(most_spread),                                           \
+            .help = "a row is noisy when its interval is wider than +-PCT % (default 5)"           \
+    }
+
 #include "judge/compare.h"
 #include "show/view.h"
 

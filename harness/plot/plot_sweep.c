@@ -52,11 +52,12 @@ static bool binds(const struct sweep *sweep, const char *ceiling)
     return false;
 }
 
-/* Only ceilings in the unit of the vertical axis are drawn. */
+/* Only ceilings in the unit of the vertical axis are drawn, and whose rate is known. */
 static bool is_drawn(const struct picture *picture, const struct ceiling *ceiling)
 {
     enum plot_quantity own = view_arithmetic(ceiling->name) >= 0 ? PLOT_OP_RATE : PLOT_BYTE_RATE;
-    return picture->quantity == own && binds(&picture->sweep, ceiling->name);
+    return !isnan(ceiling->rate) && picture->quantity == own &&
+           binds(&picture->sweep, ceiling->name);
 }
 
 static void extent(struct picture *picture, const struct ceilings *ceilings)

@@ -1,5 +1,5 @@
 /*
- * show.h - the formats of `assay show` (show_*.c), of which show_run chooses one, and the
+ * show.h - the formats of `assay show` (show_*.c), of which show_view chooses one, and the
  * texts they share. Each format is one function that writes the rows of a view that are
  * not hidden.
  */

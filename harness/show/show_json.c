@@ -86,6 +86,20 @@ static void device_member(struct json *json, const struct device_info *device)
     json_end(json);
 }
 
+static void surroundings_member(struct json *json, const struct launch_info *launch)
+{
+    const struct surroundings *around = &launch->around;
+    json_object_member(json, "surroundings");
+    json_count_member(json, "processors", around->processors);
+    json_number_member(json, "start_load", around->start_load);
+    json_number_member(json, "end_load", around->end_load);
+    json_number_member(json, "other_share", around->other_share);
+    json_number_member(json, "steal_share", around->steal_share);
+    json_count_member(json, "start_other_processes", launch->start.other_processes);
+    json_count_member(json, "end_other_processes", launch->end_other_processes);
+    json_end(json);
+}
+
 static void launches_member(struct json *json, const struct stored_run *run)
 {
     json_array_member(json, "launches");
@@ -99,8 +113,24 @@ static void launches_member(struct json *json, const struct stored_run *run)
         json_text_member(json, "seed", seed);
         json_text_member(json, "flush", flush_name(launch->device.flush));
         device_member(json, &launch->device);
+        surroundings_member(json, launch);
         json_end(json);
     }
+    json_end(json);
+}
+
+static void noise_member(struct json *json, const struct view *view)
+{
+    struct view_noise noise;
+    view_noise(view, &noise);
+    json_object_member(json, "noise");
+    json_number_member(json, "most_spread", view->most_spread);
+    json_count_member(json, "rows", noise.rows);
+    json_count_member(json, "noisy", noise.noisy);
+    json_array_member(json, "causes");
+    for (int i = 0; i < noise.causes.count; i++)
+        json_string(json, noise.causes.text[i]);
+    json_end(json);
     json_end(json);
 }
 
@@ -121,6 +151,7 @@ static void run_member(struct json *json, const struct view *view)
     program_member(json, &run->program);
     host_member(json, &run->host);
     launches_member(json, run);
+    noise_member(json, view);
     json_object_member(json, "ceilings"); /* bytes or operations per second */
     for (int i = 0; i < view->ceilings.count; i++)
         json_number_member(json, view->ceilings.item[i].name, view->ceilings.item[i].rate);
@@ -179,6 +210,7 @@ static void row_object(struct json *json, const struct view *view, const struct 
     json_int_member(json, "launches", row->launches);
     json_known_member(json, "marks", words.cell[CELL_MARKS]);
     json_known_member(json, "note", result->note);
+    json_bool_member(json, "noisy", row->is_noisy);
     quality_member(json, result);
     json_count_member(json, "outputs", result->outputs);
     json_count_member(json, "checked", result->checked);

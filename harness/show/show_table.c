@@ -63,6 +63,15 @@ static void head_device(const struct table *table, const struct launch_info *lau
     }
 }
 
+/* First of all, in red. */
+static void head_noise(const struct table *table)
+{
+    char text[NOISE_TEXT], *rest = text, *one;
+    if (!view_noise_text(table->view, text)) return;
+    while ((one = strsep(&rest, "\n")))
+        line(table, table->paint.red, one);
+}
+
 static void head_run(const struct table *table)
 {
     const struct stored_run *run = table->view->run;
@@ -167,7 +176,7 @@ static const char *row_paint(const struct table *table, const struct view_row *r
     if (row->result.status == STATUS_SKIPPED) return table->paint.faint;
     if (row->result.status != STATUS_OK) return table->paint.red;
     if (row->result.id.kind != ASSAY_KERNEL) return table->paint.faint;
-    return row->speedup.lo > 1 ? table->paint.green : "";
+    return row->speedup.lo > 1 && !row->is_noisy ? table->paint.green : "";
 }
 
 /* A case without a time: status and reason instead of figures. */
@@ -269,6 +278,7 @@ int show_table(FILE *out, const struct view *view, const struct show_options *op
                     : options->width < NARROWEST ? NARROWEST
                                                  : options->width;
     measure_columns(&table);
+    head_noise(&table);
     if (view->run->launch_count) head_device(&table, &view->run->launches[0]);
     head_run(&table);
     head_ceilings(&table);

@@ -19,6 +19,8 @@ const struct show_mark show_marks[] = {
     {'e', "timed by an event pair less its floor: recording its kernels stretches their span"},
     {'h', "timed by the host's clock, from the call to the completed synchronisation"},
     {'m', "measured in some launches only"},
+    {'~', "noisy: its interval is too wide to rely on; no ceiling and no verdict is taken from it"},
+    {'?', "the share is not known: the ceiling was measured by a noisy case"},
     {'\0', NULL},
 };
 
@@ -76,10 +78,8 @@ void show_fit(char *out, size_t size, const char *text, int columns)
 
 static void spread(char out[SHOW_CELL], const struct case_result *result)
 {
-    double half = fmax(result->hi_ns - result->time_ns, result->time_ns - result->lo_ns);
-    if (!isnan(half))
-        snprintf(out, SHOW_CELL, "±%.*f %%", half < 0.1 * result->time_ns ? 2 : 0,
-                 100 * half / result->time_ns);
+    double half = interval_spread(result->time_ns, result->lo_ns, result->hi_ns);
+    if (!isnan(half)) snprintf(out, SHOW_CELL, "±%.*f %%", half < 0.1 ? 2 : 0, 100 * half);
 }
 
 /* Three significant digits, and one more if the interval would round to a point. */
@@ -114,6 +114,8 @@ static void marks(char out[SHOW_CELL], const struct view *view, const struct vie
     if (row->result.clock == CLOCK_EVENT && clock != CLOCK_EVENT) out[n++] = 'e';
     if (row->result.clock == CLOCK_HOST && clock != CLOCK_HOST) out[n++] = 'h';
     if (row->launches < run->launch_count) out[n++] = 'm';
+    if (row->is_noisy) out[n++] = '~';
+    if (row->ceiling[0] && isnan(row->ceiling_fraction)) out[n++] = '?';
     out[n] = '\0';
 }
 
@@ -226,14 +228,20 @@ static int write_view(FILE *out, const struct view *view, const struct show_opti
     return assay_error("a run is shown as table, md, csv or json, not '%s'", format);
 }
 
+int show_view(FILE *out, struct view *view, const struct show_options *options)
+{
+    for (int i = 0; options->ceilings && i < view->count; i++)
+        view->rows[i].is_hidden = false;
+    int failed = write_view(out, view, options);
+    if (!failed && (fflush(out) || ferror(out))) return assay_error("cannot write the rows");
+    return failed;
+}
+
 int show_run(FILE *out, const struct stored_run *run, const struct show_options *options)
 {
     struct view view;
     if (view_make(&view, run)) return -1;
-    for (int i = 0; options->ceilings && i < view.count; i++)
-        view.rows[i].is_hidden = false;
-    int failed = write_view(out, &view, options);
+    int failed = show_view(out, &view, options);
     view_release(&view);
-    if (!failed && (fflush(out) || ferror(out))) return assay_error("cannot write the rows");
     return failed;
 }

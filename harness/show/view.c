@@ -257,6 +257,7 @@ static int add_row(struct view *view, const struct view_group *group, struct mem
         row->result.lo_ns = row->result.hi_ns = NAN;
         return 0;
     }
+    row->is_noisy = result_is_noisy(&row->result, view->most_spread);
     view_row_ceiling(row, view);
     view_row_rate(row);
     return row_speedup(row, group, members);
@@ -271,14 +272,15 @@ static void hide_ceilings(struct view *view)
         view->rows[i].is_hidden = view->rows[i].is_ceiling && has_others;
 }
 
-int view_make(struct view *view, const struct stored_run *run)
+int view_make_noisy_above(struct view *view, const struct stored_run *run, double most_spread)
 {
     int failed = 0;
     size_t space = (size_t)run->case_count + 1;
     struct members members = {calloc(space, sizeof *members.item),
                               calloc(space, sizeof *members.value), 0};
     struct view_groups groups = {0};
-    *view = (struct view){.run = run, .rows = calloc(space, sizeof *view->rows)};
+    *view = (struct view){
+        .run = run, .rows = calloc(space, sizeof *view->rows), .most_spread = most_spread};
     if (!members.item || !members.value || !view->rows) {
         failed = assay_error("out of memory for %d cases", run->case_count);
         goto out;
@@ -300,6 +302,11 @@ out:
     free(members.value);
     if (failed) view_release(view);
     return failed;
+}
+
+int view_make(struct view *view, const struct stored_run *run)
+{
+    return view_make_noisy_above(view, run, NOISY_SPREAD);
 }
 
 void view_release(struct view *view)
