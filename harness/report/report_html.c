@@ -24,12 +24,13 @@ static void begin(FILE *out, const struct stored_run *run)
 
 static void summary(FILE *out, const struct report *report)
 {
-    char sentence[REPORT_SENTENCES][REPORT_SENTENCE];
+    char sentence[REPORT_SENTENCES][REPORT_SENTENCE], noise[NOISE_TEXT];
     report_summary(report, sentence);
     fputs("<p id=\"summary\">", out);
     for (int i = 0; i < REPORT_SENTENCES; i++)
         xml_print(out, i ? "\n%s" : "%s", sentence[i]);
     fputs("</p>\n", out);
+    if (view_noise_text(report->view, noise)) xml_print(out, "<p class=\"bad\">%s</p>\n", noise);
 }
 
 static bool is_profiled(const struct report *report)

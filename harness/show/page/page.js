@@ -52,7 +52,10 @@ function caseColumns(open) {
        if (!isOk(row)) cell.classList.add(row.status === 'skipped' ? 'soft' : 'bad');
      }},
     {name: 'interval', class: 'n p2', text: row => ok(row, spreadText(row)),
-     value: row => known(row.lo_ns) ? (row.hi_ns - row.lo_ns) / row.time_ns : null},
+     value: row => known(row.lo_ns) ? (row.hi_ns - row.lo_ns) / row.time_ns : null, fill: (cell, row) => {
+       cell.textContent = ok(row, spreadText(row));
+       if (row.noisy) cell.classList.add('open');
+     }},
     {name: 'rate', class: 'n p2', text: row => ok(row, rateText(row.rate, row.rate_unit)), value: row => row.rate},
     {name: 'of ceiling', class: 'n p2', text: row => ok(row, row.ceiling ? percentText(row.ceiling_fraction) : ''),
      value: row => row.ceiling_fraction},
