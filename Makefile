@@ -17,6 +17,8 @@
 #   CFLAGS= CPPFLAGS= LDFLAGS= LDLIBS= NVCCFLAGS=
 #                   yours, after ours; NVCCFLAGS="-ccbin g++-12" where
 #                   nvcc finds the default g++ too new
+#   CHART_JS=file   Chart.js, minified, for the charts of reports (default: that of
+#                   the package libjs-chart.js; CHART_JS= leaves charts out)
 #   PREFIX= DESTDIR=    for install (default: /usr/local)
 #   V=1             show the commands
 
@@ -393,7 +395,7 @@ INSTALLED = $(BUILD)/assay>bin>assay>755 \
     $(call share,share/assay/plots,$(wildcard plots/*.gp)) \
     $(call share,share/doc/assay,README.md LICENSE CHANGELOG.md SECURITY.md) \
     $(call share,share/doc/assay/docs,$(wildcard docs/*.md)) \
-    $(call share,share/doc/assay/docs/images,$(wildcard docs/images/*.svg)) \
+    $(call share,share/doc/assay/docs/images,$(wildcard docs/images/*.svg docs/images/*.png)) \
     $(call share,share/doc/assay/results,results/README.md) \
     $(call share,share/doc/assay/results/h200,$(wildcard results/h200/*.svg)) \
     $(call share,share/doc/assay/results/h100,$(wildcard results/h100/*.svg)) \

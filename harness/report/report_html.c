@@ -154,8 +154,8 @@ static void claim_line(FILE *out, const struct view *view, const struct claim_fi
               claim_verdict_name(finding->verdict), finding->why);
     for (int i = 0; i < CLAIM_SIDES; i++)
         if (finding->row[i] && !finding->row[i]->is_hidden)
-            xml_print(out, "%s<a href=\"#r%d\">%s</a>", i ? ", " : " Rows: ",
-                      number_of(view, (int)(finding->row[i] - view->rows)),
+            xml_print(out, "%s<a href=\"#r%d\">%s</a>",
+                      i ? ", " : " Rows: ", number_of(view, (int)(finding->row[i] - view->rows)),
                       finding->row[i]->result.id.variant);
     fputs("</td></tr>\n", out);
 }
@@ -212,9 +212,10 @@ static void rows(FILE *out, const struct report *report)
     if (report->no_charts)
         fputs("<p>Charts were left out, as asked for.</p>\n", out);
     else if (!page_has_charts())
-        fputs("<p>This program was built without Chart.js (package libjs-chart.js), so there are no "
-              "charts. The table has every figure.</p>\n",
-              out);
+        fputs(
+            "<p>This program was built without Chart.js (package libjs-chart.js), so there are no "
+            "charts. The table has every figure.</p>\n",
+            out);
     fputs("<div id=\"cases\"></div>\n<p class=\"soft\">", out);
     for (const struct show_mark *mark = show_marks; mark->letter; mark++)
         xml_print(out, "%s<b>%c</b> %s", mark == show_marks ? "" : "; ", mark->letter,

@@ -49,8 +49,7 @@ static const char licence[] =
 
 void page_end(FILE *out, bool charts)
 {
-    if (charts && page_has_charts())
-        fprintf(out, "%s<script>%s</script>\n", licence, page_library);
+    if (charts && page_has_charts()) fprintf(out, "%s<script>%s</script>\n", licence, page_library);
     fprintf(out, "<script>%s</script>\n</body>\n</html>\n", page_script);
 }
 

@@ -355,9 +355,18 @@ for width in 390 1024 1600; do
     check "its axis can be logarithmic or linear" has driven.txt "axis true"
     check "a variant can be left out" has driven.txt "picked 4 of 6 cases shown"
 done
-# From the start of the browser on.
-opens() { chrome --dump-dom "file://$TMP/many.html" >dom.html && grep -q '5000 of 5000 cases shown' dom.html; }
-check "a page of 5,000 cases opens in less than 6 s, the browser's start in it" takes_less_than 6 opens
+# Until its first frame, by the page's own clock, which must not be the virtual one.
+opens() {
+    sed "s/script-src [^;]*;/script-src 'unsafe-inline';/" many.html >timed.html
+    echo "<script>addEventListener('load', () => requestAnimationFrame(() => setTimeout(() => {
+        document.body.dataset.took = Math.round(performance.now()); })))</script>" >>timed.html
+    timeout 60 "$browser" --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run \
+        --user-data-dir="$TMP/profile" --timeout=8000 --dump-dom "file://$TMP/timed.html" >dom.html 2>chrome.log
+    took=$(sed -n 's/.*data-took="\([0-9]*\)".*/\1/p' dom.html)
+    echo "# opened in $took ms"
+    grep -q '5000 of 5000 cases shown' dom.html && [ "$took" -lt 2000 ]
+}
+check "a page of 5,000 cases opens in less than 2 s" takes_less_than 20 once_in_three opens
 for theme in 0 1; do
     for width in 500 1024 1600; do
         check "a picture of it, $width wide" chrome --blink-settings=preferredColorScheme=$theme \

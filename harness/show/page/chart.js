@@ -224,7 +224,7 @@ class ChartView {
   }
 
   zoomTo(from, to) {
-    for (const [scale, a, b] of this.open_scales(from, to)) {
+    for (const [scale, a, b] of this.zoomable(from, to)) {
       const values = [scale.getValueForPixel(a), scale.getValueForPixel(b)].sort((p, q) => p - q);
       [scale.options.min, scale.options.max] = values;
     }
@@ -232,7 +232,7 @@ class ChartView {
   }
 
   /* Those that can be zoomed: the names of bars cannot. */
-  open_scales(from, to) {
+  zoomable(from, to) {
     const {x, y} = this.chart.scales;
     return this.content.kind === 'bars' ? [[x, from.x, to.x]] : [[x, from.x, to.x], [y, from.y, to.y]];
   }

@@ -31,12 +31,9 @@ function themes() {
 
 /* The variant, and where columns for them have no room, operation, shape and caches below it. */
 function fillCase(open) {
-  return (cell, row) => {
-    const status = row.status || row.verdict;
-    cell.append(button(breakable(markedVariant(row)), () => open(row), {class: 'link'}),
-      make('small', {class: 'where'}, `${row.operation} ${whereText(row)}`));
-    cell.dataset.s = status;
-  };
+  return (cell, row) => cell.append(
+    button(breakable(markedVariant(row)), () => open(row), {class: 'link'}),
+    make('small', {class: 'where'}, `${row.operation} ${whereText(row)}`));
 }
 
 function caseColumns(open) {
@@ -85,7 +82,7 @@ function showCases(run, comparison, profiles) {
   const explorer = charts() ? new Explorer(picture, run.run.ceilings, {facts: linesOf, open}) : null;
   const table = new Table(host, caseColumns(open), rows,
     {name: 'Cases', caption: 'Median time with the half width of its 95 % interval; speed-up is the time of the ' +
-     'group’s baseline, or of its bound where there is none, over this one', id: row => row.id, open});
+     'group’s baseline, or of its bound where there is none, over this one', id: row => row.id});
   const chooser = new Chooser(picker, rows, shown => { table.filter(shown); explorer?.show(shown); });
   if (explorer) drawn.push(() => explorer.draw());
   const go = () => {
@@ -144,7 +141,7 @@ function showComparison(comparison, open) {
     drawn.push(draw);
   }
   const table = new Table(host, changeColumns(open, comparison.metric), comparison.rows,
-    {name: 'Comparison', caption: 'Slower cases first, then faster, undecided and unchanged ones; + is slower', open});
+    {name: 'Comparison', caption: 'Slower cases first, then faster, undecided and unchanged ones; + is slower'});
   search.addEventListener('input', () => {
     const words = search.value.toLowerCase().split(/\s+/);
     table.filter(comparison.rows.filter(row =>
@@ -176,7 +173,7 @@ function showProfiles(profiles, cases) {
     {name: 'bound', class: 'p2 w', text: row => row.bound || ''},
   ];
   new Table(document.getElementById('kernels'), columns, rows,
-    {name: 'Kernels', caption: 'Kernels of one launch of each case; a case has all counters of its kernels', open});
+    {name: 'Kernels', caption: 'Kernels of one launch of each case; a case has all counters of its kernels'});
 }
 
 /* -------------------------------------------------------------------- page -- */

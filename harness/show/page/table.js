@@ -58,7 +58,7 @@ function sortStanding(table) {
  * A table of objects. A column has `name`, `text(row)`, and where they differ from it `value(row)`
  * to sort by and `fill(cell, row)`; `class` is for its cells; `head` makes them headings of their
  * rows. Rows are made as far as the reader scrolls, since a page of thousands takes seconds to lay
- * out. `options`: caption, id(row), open(row) when a row is chosen.
+ * out. `options`: name, caption, id(row).
  */
 const STEP = 150;
 class Table {
@@ -108,16 +108,14 @@ class Table {
   }
 
   line(row) {
-    const {id, open} = this.options;
-    const line = make('tr', id ? {id: id(row)} : {}, ...this.columns.map(column => {
+    const {id} = this.options;
+    return make('tr', id ? {id: id(row)} : {}, ...this.columns.map(column => {
       const cell = make(column.head ? 'th' : 'td', {class: column.class || ''});
       if (column.head) cell.scope = 'row';
       if (column.fill) column.fill(cell, row);
-      else if (column.head && open) cell.append(button(column.text(row), () => open(row), {class: 'link'}));
       else cell.textContent = column.text(row);
       return cell;
     }));
-    return line;
   }
 
   /* Make the row of an object and scroll to it. False if it is filtered out. */
