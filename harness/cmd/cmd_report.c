@@ -51,8 +51,7 @@ static int report_run(const struct arguments *arguments, const struct stored_run
     struct comparison comparison = {0};
     struct claims claims = {0};
     struct claim_ledger ledger = {0};
-    struct report report = {
-        .view = &view, .profiles = profiles, .no_charts = arguments->no_plots};
+    struct report report = {.view = &view, .profiles = profiles, .no_charts = arguments->no_plots};
     int status = -1;
     if (view_make(&view, run)) return -1;
     if (arguments->against) {

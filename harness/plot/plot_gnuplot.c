@@ -181,8 +181,8 @@ static int spawn(pid_t *child, const char *const argv[], int errors, bool draws_
 static int gnuplot(const struct files *files, int columns)
 {
     char wide[16], said[1024];
-    const char *const argv[] = {"gnuplot",      "-d", "-c",          files->script, files->data,
-                                files->picture, wide, NULL};
+    const char *const argv[] = {"gnuplot",   "-d",           "-c", files->script,
+                                files->data, files->picture, wide, NULL};
     int status, failed = 0;
     pid_t child;
     FILE *errors = tmpfile();

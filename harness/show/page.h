@@ -23,7 +23,8 @@ void page_end(FILE *out, bool charts);
 int page_document(FILE *out, const char *id, int (*write)(FILE *out, const void *what),
                   const void *what);
 
-/* The head of a table, up to its first row. `name` and `caption` are markup; heads end with NULL. */
+/* The head of a table, up to its first row. `name` and `caption` are markup; heads end with NULL.
+ */
 void page_table(FILE *out, const char *name, const char *caption, const char *const *heads);
 void page_table_end(FILE *out);
 
