@@ -187,7 +187,7 @@ class ChartView {
     const least = values.reduce((a, b) => Math.min(a, b), Infinity), most = values.reduce((a, b) => Math.max(a, b), -Infinity);
     const labelled = this.frame.clientWidth < 600 && most > 100 * least ? /^1(\.0+)?e/ : /^[125](\.0+)?e/;
     return {
-      ...(log ? {min: least / 1.3, max: most * 1.3} : {beginAtZero: fromZero && least >= 0, suggestedMax: most}),
+      ...(log ? {min: least / 1.3, max: most * 1.6} : {beginAtZero: fromZero && least >= 0, suggestedMax: most}),
       type: log ? 'logarithmic' : 'linear',
       title: {display: true, text: name, ...colours},
       grid: {color: themed('--line')},
