@@ -62,6 +62,8 @@ static int print_run(const struct given *given, const char *run_id)
         if (code == EXIT_FINE && is_noisy && arguments->fail_on) code = EXIT_UNDECIDED;
         view_release(&view);
     }
+    if (code >= 0 && strcmp(show.format, "table") == 0)
+        run_choice_say_next(&run, NULL, arguments->runner.database, false);
     stored_run_release(&run);
     return code;
 }

@@ -61,6 +61,9 @@ struct command_option {
 #define ABOUT_RUN                                                                                  \
     "RUN is an id or its beginning, a label, a named baseline, latest (the default)\n"             \
     "or latest~N; FILE.sqlite:RUN takes it from another database.\n"
+#define FILTER_HELP                                                                                \
+    "only these cases: operation/variant, and behind it words of the shape, cold or hot, as they " \
+    "are printed; GLOB,GLOB: any of them"
 #define OPTION_DB_HELP "the database (default: ASSAY_DB, else results/assay.sqlite)"
 #define OPTION_DB                                                                                  \
     {                                                                                              \

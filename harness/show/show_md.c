@@ -64,7 +64,7 @@ static void stage_lines(FILE *out, const struct view_row *row)
 
 int show_md(FILE *out, const struct view *view)
 {
-    char counts[256], used[16];
+    char counts[256], used[SHOW_MARKS];
     int group = -1;
     head(out, view);
     for (int i = 0; i < view->count; i++) {

@@ -36,6 +36,7 @@ struct view_row {
     char ceiling[ASSAY_MAX_NAME];     /* the one that binds; "" unknown */
     double ceiling_fraction;          /* NAN unknown, as that ceiling's rate may be */
     struct interval speedup;          /* over the group's baseline; NANs: none */
+    double median_ratio;              /* the same of the two times alone; NAN none */
     char baseline[ASSAY_MAX_NAME];    /* its name; "" none */
     int32_t base_kind;                /* its enum assay_kind: a bound where there is no other */
 };
@@ -103,6 +104,17 @@ void view_collect_ceilings(struct view *view);
 void view_row_ceiling(struct view_row *row, const struct view *view);
 void view_row_rate(struct view_row *row);
 
+/* Which rows are shown, and in which order; all 0: every row, in the order of view_row_order. */
+struct view_selection {
+    const char *filter; /* a pattern of cases (case/case_name.h); NULL: all */
+    const char *sort;   /* time, name, rate, speedup or ceiling, the best first, within a group */
+    bool best;          /* of each group the fastest kernel only; `sort` then orders the groups */
+};
+
+/* Hide the rows that are not selected, and sort. How many are shown, or -1 with assay_error. */
+int view_select(struct view *view, const struct view_selection *selection);
+
+struct profile;
 struct view_noise {
     int rows, noisy; /* of the rows shown, those with a time, and those of them that are noisy */
     struct causes causes; /* seen in the run, whether rows are noisy or not */
@@ -119,7 +131,10 @@ struct show_options {
     const char *format; /* table, md, csv, json */
     bool colour;
     bool ceilings; /* show rows that were measured only for their ceiling */
-    int width;     /* columns of the terminal; 100 when unknown */
+    int width;     /* columns of a table; 0: as many as it needs */
+    bool wide;     /* intervals and notes, though they do not fit */
+    struct view_selection selection;
+    struct profile *const *profiles; /* for what is said with `best`; NULL: none were read */
 };
 
 /* The exit code for a run: 5 when a case crashed, timed out or is missing, 1 when one is
@@ -127,8 +142,8 @@ struct show_options {
  * was measured, else 0. */
 int view_exit_code(const struct stored_run *run);
 
-/* The rows that are not hidden; options->ceilings hides none of them. -1 with assay_error, as for
- * an unknown format. */
+/* The selected rows; options->ceilings hides none of them. 0; 1: the filter matches no row, and
+ * nothing is written; -1 with assay_error, as for an unknown format. */
 int show_view(FILE *out, struct view *view, const struct show_options *options);
 
 /* The same of a run whose rows are made as view_make has them. */
