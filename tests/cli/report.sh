@@ -309,10 +309,31 @@ cat >driver.js <<'END'
       const box = document.querySelector('.boxes input');
       box.click();
       tell('picked ' + document.getElementById('shown').textContent);
+      // As a hand does: over a point, then a box dragged around the left half.
+      const canvas = now().canvas, frame = canvas.getBoundingClientRect(), area = now().chartArea;
+      const point = now().getDatasetMeta(1).data[0];
+      const at = (type, x, y) => canvas.dispatchEvent(new (type.startsWith('pointer') ? PointerEvent : MouseEvent)(type,
+        {bubbles: true, button: 0, pointerType: 'mouse', clientX: frame.left + x, clientY: frame.top + y}));
+      at('mousemove', point.x, point.y);
+      setTimeout(function () {
+        const shown = now().tooltip, most = now().scales.x.max;
+        tell('hover ' + (shown.opacity > 0 && shown.title[0].startsWith('int8_quantize/')) + ' ' +
+          ['time: ', 'rate: ', 'speed-up: ', 'samples: '].every(name =>
+            shown.body.some(part => part.lines.some(line => line.startsWith(name)))));
+        at('pointerdown', area.left + 2, area.top + 2);
+        at('pointermove', (area.left + area.right) / 2, area.bottom - 2);
+        at('pointerup', (area.left + area.right) / 2, area.bottom - 2);
+        tell('dragged ' + (now().scales.x.max < most));
+        finish();
+      }, 300);
+    } else {
+      finish();
     }
+  }, 500);
+  function finish() {
     localStorage.clear();
     window.parent.postMessage(said.join(';'), '*');
-  }, 500);
+  }
 })();
 END
 # driven FILE WIDTH: in a frame of this width, with the policy replaced and the driver at its end.
@@ -349,6 +370,8 @@ for width in 390 1024 1600; do
     check "each change its candidate, change and verdict" has driven.txt "change is seen true true"
     [ -n "$charts" ] || continue
     check "every case is in the chart" has driven.txt "points 6"
+    check "a point that is pointed at names its figures" has driven.txt "hover true true"
+    check "a box that is dragged is zoomed into" has driven.txt "dragged true"
     check "the legend hides a series" has driven.txt "legend 2 of 3"
     check "it zooms" has driven.txt "zoomed true"
     check "and is whole again" has driven.txt "whole true"
