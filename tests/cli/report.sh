@@ -263,6 +263,10 @@ cat >driver.js <<'END'
     const names = [...other.tHead.rows[0].cells].map(cell => cell.textContent);
     const seen = text => [...other.tBodies[0].rows[0].querySelectorAll('*')].some(element =>
       visible(element) && element.textContent === text);
+    const box = document.querySelector('#changes input'), all = other.tBodies[0].rows.length;
+    set(box, 'OMP n=1000000', 'input');
+    tell('searched ' + other.tBodies[0].rows.length + ' of ' + all);
+    set(box, '', 'input');
     const first = JSON.parse(document.getElementById('comparison').textContent).rows[0];
     tell('change is seen ' + ['candidate', 'change of time'].every(name =>
       visible(other.tBodies[0].rows[0].cells[names.indexOf(name)])) + ' ' + seen(first.verdict));
@@ -368,6 +372,7 @@ for width in 390 1024 1600; do
     check "the page is no wider than the window" has driven.txt "fits true"
     check "each case shows its time" has driven.txt "time is seen true"
     check "each change its candidate, change and verdict" has driven.txt "change is seen true true"
+    check "changes are searched by words" has driven.txt "searched 1 of 6"
     [ -n "$charts" ] || continue
     check "every case is in the chart" has driven.txt "points 6"
     check "a point that is pointed at names its figures" has driven.txt "hover true true"

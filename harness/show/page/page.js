@@ -94,6 +94,22 @@ function showCases(run, comparison, profiles) {
   return {open, byKey: new Map(rows.map(row => [caseKey(row), row]))};
 }
 
+/* A form with words to search for. The function that it returns makes it filter a table, by the texts
+ * of its rows. */
+function searchForm(host) {
+  const words = make('input', {type: 'search', autocomplete: 'off', spellcheck: 'false'});
+  const form = make('form', {class: 'filter', role: 'search'}, make('label', {}, 'words that a row must have', words));
+  form.addEventListener('submit', event => event.preventDefault());
+  host.append(form);
+  return (table, text) => {
+    const rows = table.rows.map(row => [row, text(row).toLowerCase()]);
+    words.addEventListener('input', () => {
+      const wanted = words.value.toLowerCase().split(/\s+/);
+      table.filter(rows.filter(([, own]) => wanted.every(word => own.includes(word))).map(([row]) => row));
+    });
+  };
+}
+
 /* -------------------------------------------------------------- comparison -- */
 
 /* In which class a verdict is shown; what is undecided is `open`. */
@@ -130,8 +146,7 @@ function showComparison(comparison, open) {
   const host = document.getElementById('changes');
   const changed = ordered(comparison.rows.filter(row => known(row.ratio)), row => Math.abs(Math.log(row.ratio)), -1)
     .slice(0, MOST_BARS);
-  const search = make('input', {type: 'search', autocomplete: 'off'});
-  host.append(make('form', {class: 'filter', role: 'search'}, make('label', {}, 'words that a case must have', search)));
+  const search = searchForm(host);
   if (charts() && changed.length) {
     const picture = make('div', {class: 'explorer'});
     host.append(picture);
@@ -142,11 +157,7 @@ function showComparison(comparison, open) {
   }
   const table = new Table(host, changeColumns(open, comparison.metric), comparison.rows,
     {name: 'Comparison', caption: 'Slower cases first, then faster, undecided and unchanged ones; + is slower'});
-  search.addEventListener('input', () => {
-    const words = search.value.toLowerCase().split(/\s+/);
-    table.filter(comparison.rows.filter(row =>
-      words.every(word => `${row.verdict} ${caseText(row)} ${whyText(row)}`.toLowerCase().includes(word))));
-  });
+  search(table, row => `${row.verdict} ${caseText(row)} ${whyText(row)}`);
 }
 
 /* ---------------------------------------------------------------- profiles -- */
@@ -172,8 +183,10 @@ function showProfiles(profiles, cases) {
       text: row => counterText(profiles.labels[metric].unit, row.counters[metric]), value: row => row.counters[metric]})),
     {name: 'bound', class: 'p2 w', text: row => row.bound || ''},
   ];
-  new Table(document.getElementById('kernels'), columns, rows,
+  const host = document.getElementById('kernels'), search = searchForm(host);
+  const table = new Table(host, columns, rows,
     {name: 'Kernels', caption: 'Kernels of one launch of each case; a case has all counters of its kernels'});
+  search(table, row => `${caseText(row.case)} ${kernelName(row)} ${row.bound || ''}`);
 }
 
 /* -------------------------------------------------------------------- page -- */
