@@ -115,6 +115,12 @@ once_in_three() {
 # skipped WHY: say, in the run's own output, that checks were left out.
 skipped() { echo "# skipped: $1"; }
 
+# well_formed FILE: of an SVG, its tags close and its text is escaped.
+well_formed() {
+    ! tr '\n' ' ' <"$1" | sed 's/<[^<>]*>//g' | grep -qE '<|&($|[^alg#]|[a-z]*[^a-z;])' &&
+        [ "$(grep -c '<svg\|</svg>' "$1")" -eq 2 ] && ! tr -d '\t\n\r' <"$1" | grep -q '[[:cntrl:]]'
+}
+
 # many_groups N FILE: write a suite of N small groups of two variants, which
 # takes a few hundredths of a second per group on the host.
 many_groups() {

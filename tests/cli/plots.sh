@@ -56,11 +56,6 @@ drawn() {
     run plot_of "$@" -o "$1.svg"
     [ "$code" -eq 0 ] && [ ! -s said.err ] && [ ! -s said.out ] && tail -n 3 "$1.svg" | grep -q '</svg>'
 }
-# well_formed FILE: its tags close and its text is escaped.
-well_formed() {
-    ! tr '\n' ' ' <"$1" | sed 's/<[^<>]*>//g' | grep -qE '<|&($|[^alg#]|[a-z]*[^a-z;])' &&
-        [ "$(grep -c '<svg\|</svg>' "$1")" -eq 2 ] && ! tr -d '\t\n\r' <"$1" | grep -q '[[:cntrl:]]'
-}
 # inside FILE: where its texts begin, and roughly where they end, is in the picture.
 inside() {
     awk '

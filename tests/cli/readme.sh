@@ -24,7 +24,6 @@ check "what the new one is copied from, in one group" gives "1|1" query one.sqli
 
 # The recording, and the film that it is made by.
 film=$root/docs/images/recording.svg
-well_formed() { python3 -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' "$1"; }
 check "the recording is a picture" well_formed "$film"
 check "of less than 100 kB" [ "$(wc -c <"$film")" -lt 100000 ]
 check "in which the gate fails" grep -q REGRESSED "$film"
