@@ -91,7 +91,6 @@ static const struct assay_variant int8 = {
     .setup = setup,
     .launch = launch_with_c,
     .teardown = teardown,
-    .check = lut_check,
     .model = lut_model,
 };
 ASSAY_REGISTER_VARIANT(int8);

@@ -1,97 +1,82 @@
-# roofline.gp - every case under the measured ceilings: operations per second against
+# roofline.gp - cases under the measured ceilings: operations per second against
 # operations per byte. Cases that only move bytes have a separate panel.
 #
 # DATA has blocks, separated by two empty lines: settings (name, value); operations
 # (name, cases); ceilings (h of operations, d of bytes, m of bytes in the second
-# panel only; rate, label); cases (operation from 1, 1 when it only moves bytes,
-# 1 when a baseline or bound, operations per byte or else bytes, rate, name); arrows (1
-# slower, from x, y, to x, y).
+# panel only; rate; label, or - under the label of a line close above); cases
+# (operation from 1, 1 when it only moves bytes, 1 when no kernel of the project,
+# operations per byte or else bytes, rate, size from 0 to 1, name); arrows (panel,
+# from x, y, to x, y).
 
-data = ARG1; output = ARG2; columns = ARG3; frames = ARG4
+data = ARG1; output = ARG2; columns = ARG3
 load "style.gp"
-array Family[64]; array Cases[64]
-array Way[40]; array Rate[40]; array Label[40]
+array Family[8]; array Cases[8]
+array Style[40]; array Rate[40]; array Label[40]
 stats data index 1 using (Family[int($0) + 1] = strcol(1), Cases[int($0) + 1] = $2, 1) nooutput
 families = STATS_records
-stats data index 2 using (Way[int($0) + 1] = strcol(1), Rate[int($0) + 1] = $2, \
+stats data index 2 using (Style[int($0) + 1] = strcol(1), Rate[int($0) + 1] = $2, \
                           Label[int($0) + 1] = strcol(3), 1) nooutput
 lines = STATS_records
 rows = number("rows"); moving = number("moving")
 both = rows > 0 && moving > 0
-small = rows + moving > 200 ? 0.5 : 0.9
 
-# Each operation has a colour and a shape of its own, 36 of them; baselines and bounds are hollow.
-paint(f) = f > bright * bright ? grey : Colour[(f - 1) % bright + 1]
-shape(f) = (f - 1 + (f - 1) / bright) % bright + 1
-mark(f, base) = base ? Hollow[shape(f)] : Point[shape(f)]
-hue(f) = ("0x" . paint(f)[2:*]) + 0
-bytes(i) = Way[i] eq "d" || Way[i] eq "m"
-dash(i) = i % 4 + 1
+# Seven operations have a colour and a shape each, the others share a grey one.
+array Hue[8] = ["#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#202020", "#a0a0a0"]
+array Full[8] = [7, 5, 9, 13, 11, 15, 7, 5]
+array Open[8] = [6, 4, 8, 12, 10, 14, 6, 4]
+mark(f, base) = base ? Open[f] : Full[f]
+hue(f) = ("0x" . substr(Hue[f], 2, 7)) + 0
+thick(size) = 0.55 + 1.1 * size
+bytes(i) = Style[i] eq "d" || Style[i] eq "m"
 roof = 0
-do for [i = 1:lines] { if (Way[i] eq "h" && Rate[i] > roof) { roof = Rate[i] } }
+do for [i = 1:lines] { if (Style[i] eq "h" && Rate[i] > roof) { roof = Rate[i] } }
 peak = roof > 0 ? roof : 1e300
 slope = 0
-do for [i = 1:lines] { if (Way[i] eq "d" && Rate[i] > slope) { slope = Rate[i] } }
+do for [i = 1:lines] { if (Style[i] eq "d" && Rate[i] > slope) { slope = Rate[i] } }
 
-# A key that is longer than the picture is high goes below it, in four columns of labels
-# and arrows, because gnuplot breaks its own key where the axes end. The first panel draws
-# it, in two hues that nobody can tell apart: the svg terminal joins arrows of one colour
-# in one path, which has one dash.
-below = text_only ? 0 : number("key_rows")
-key_beside = below ? "unset key" \
-    : "set key at screen 0.985, screen (text_only ? 0.8 : 0.9) right top vertical Left reverse samplen 2 spacing 1.1"
-short(name) = strlen(name) > 24 ? name[1:21] . "..." : name
-key_x(e) = 0.03 + 0.245 * ((e - 1) / below)
-key_y(e) = (20.0 * (below - 1 - (e - 1) % below) + 14) / high
-do for [i = 2:(below ? lines : 0)] {
-    e = i - 1
-    set label 100 + i Label[i] at screen key_x(e) + 0.035, screen key_y(e) textcolor rgb ink
-    set arrow 100 + i from screen key_x(e), screen key_y(e) to screen key_x(e) + 0.03, screen key_y(e) \
-        nohead linewidth 1.2 dashtype dash(i) linecolor rgb (Way[i] eq "h" ? 0x202020 : 0x606060) + i % 2
-}
-do for [f = 1:(below ? families : 0)] {
-    e = lines - 1 + f
-    set label 200 + f sprintf("%s (%d)", short(Family[f]), Cases[f]) at screen key_x(e) + 0.015, screen key_y(e) \
-        point pointtype mark(f, 0) linecolor rgb paint(f) offset character 2.5, -0.15 textcolor rgb ink
-}
-if (below) {
-    e = lines + families
-    set label 300 "hollow: baselines, bounds" at screen key_x(e) + 0.015, screen key_y(e) \
-        point pointtype 6 linecolor rgb dim offset character 2.5, -0.15 textcolor rgb ink
-}
 set logscale y
 set format y "%.0s %c"
 first = text_only ? 0.10 : 0.075
-split = both ? 0.24 : 0
-last = below ? 0.965 : text_only ? 1 - (number("right_chars") + 8) / (1.0 * across) : 1 - (number("right_chars") * 8.0 + 95) / wide
+split = both ? 0.31 : 0
+beside = number("key_chars") > 22 ? number("key_chars") : 22
+last = text_only ? 1 - (beside + 4.0) / across : 1 - (beside * 8.0 + 60) / wide
+bottom = text_only ? 5.0 / number("lines") : 76.0 / high
 set tmargin at screen top_of
-set bmargin at screen (text_only ? 5.0 / number("lines") : (76.0 + (below ? 12 + 20 * below : 0)) / high)
+set bmargin at screen bottom
+key_here = "set key at screen 0.99, screen bottom right bottom vertical Left reverse samplen 1 spacing 1.15"
+
+# Label line i: above it, beside its end, or along a slope.
+above(i, x, y) = sprintf("set label %d Label[%d] at %.9g, %.9g right offset character -0.3, 0.55 front textcolor rgb dim", i, i, x, y)
+beyond(i, x, y) = sprintf("set label %d Label[%d] at %.9g, %.9g left offset character 0.6, 0 front textcolor rgb dim", i, i, x, y)
+along(i, x, y, angle) = sprintf("set label %d Label[%d] at %.9g, %.9g left rotate by %.2f offset character 0, 0.7 front textcolor rgb dim", i, i, x, y, angle)
 
 if (both) { set multiplot }
 if (moving > 0) {
     set lmargin at screen first
     set rmargin at screen (both ? split - 0.02 : last)
-    if (both) { unset title; unset key } else { eval key_beside }
+    if (both) { unset title; unset key } else { eval key_here }
     set xlabel both ? "bytes, no operations" : "bytes moved (cases that count no operations)"
     set logscale x
     if (both) { set xtics 1, 1000 }
     set format x "%.0s %cB"
     set ylabel "throughput (B/s)"
-    set xrange [number("moving_left"):number("moving_right")]
+    right = number("moving_right")
+    set xrange [number("moving_left"):right]
     set yrange [number("moving_low"):number("moving_top")]
-    plot for [i = 1:lines] (bytes(i) ? Rate[i] : NaN) with lines linewidth 1.2 \
-             dashtype dash(i) linecolor rgb dim title (bytes(i) ? Label[i] : ""), \
-         data index 3 using 4:($2 == 1 ? $5 : NaN):(mark(int($1), int($3))):(hue(int($1))) with points \
-             pointtype variable pointsize small linecolor rgb variable notitle, \
-         for [f = 1:families] keyentry with points pointtype mark(f, 0) linecolor rgb paint(f) \
+    do for [i = 1:lines] { if (bytes(i) && Label[i] ne "-") { eval both ? above(i, right, Rate[i]) : beyond(i, right, Rate[i]) } }
+    plot for [i = 1:lines] (bytes(i) ? Rate[i] : NaN) with lines linewidth 1.2 linecolor rgb dim notitle, \
+         data index 4 using 2:($1 == 1 ? $3 : NaN):($4 - $2):($5 - $3) with vectors \
+             head filled size screen 0.008, 20 linewidth 1.2 linecolor rgb ink notitle, \
+         data index 3 using 4:($2 == 1 ? $5 : NaN):(thick($6)):(mark(int($1), int($3))):(hue(int($1))) with points \
+             pointsize variable pointtype variable linecolor rgb variable notitle, \
+         for [f = 1:families] keyentry with points pointtype mark(f, 0) linecolor rgb Hue[f] \
              title sprintf("%s (%d)", Family[f], Cases[f]), \
-         keyentry with points pointtype 6 linecolor rgb dim title "hollow: baselines, bounds"
-    eval frame(1, 1, 1)
+         keyentry with points pointtype 6 linecolor rgb dim title "hollow: not ours"
+    do for [i = 1:lines] { unset label i }
 }
 if (rows > 0) {
     set title heading noenhanced textcolor rgb ink
-    eval key_beside
-    if (both) { unset label; unset arrow }
+    eval key_here
     set lmargin at screen (both ? split + 0.06 : first)
     set rmargin at screen last
     set xlabel "operations per byte (least that the operation can read and write)"
@@ -99,23 +84,33 @@ if (rows > 0) {
     set logscale x
     set xtics autofreq out nomirror
     set format x "%g"
-    left = number("left"); right = number("right")
+    left = number("left"); right = number("right"); low = number("low"); top = number("top")
     set xrange [left:right]
-    set yrange [number("low"):number("top")]
+    set yrange [low:top]
     under(rate, x) = rate * x > peak ? NaN : rate * x
+    # A slope of one decade per decade, in degrees of the picture.
+    across_px = (last - (both ? split + 0.06 : first)) * wide / log10(right / left)
+    up_px = (top_of - bottom) * high / log10(top / low)
+    angle = atan2(up_px, across_px) * 180 / pi
+    along_by = 0; apart = text_only ? 0 : 130 / across_px # labels of two slopes side by side
+    do for [i = 1:lines] {
+        if (Label[i] ne "-" && Style[i] eq "h") { eval beyond(i, right, Rate[i]) }
+        if (Label[i] ne "-" && Style[i] eq "d") {
+            begin = left * Rate[i] > low ? left : low / Rate[i]
+            begin = begin * 10 ** (along_by * apart)
+            along_by = along_by + 1
+            if (begin < right) { eval text_only ? above(i, 10 * begin, 10 * begin * Rate[i]) : along(i, 1.15 * begin, 1.15 * begin * Rate[i], angle) }
+        }
+    }
     set samples 400
-    plot for [i = 1:lines] (Way[i] eq "h" ? (slope > 0 && x * slope < Rate[i] ? NaN : Rate[i]) : Way[i] eq "d" ? under(Rate[i], x) : NaN) \
-             with lines linewidth 1.2 dashtype dash(i) linecolor rgb (Way[i] eq "h" ? ink : dim) \
-             title (Way[i] eq "-" || (Way[i] eq "m" && !both) ? "" : Label[i]), \
+    plot for [i = 1:lines] (Style[i] eq "h" ? (slope > 0 && x * slope < Rate[i] ? NaN : Rate[i]) : Style[i] eq "d" ? under(Rate[i], x) : NaN) \
+             with lines linewidth 1.2 linecolor rgb dim notitle, \
          data index 4 using 2:($1 == 0 ? $3 : NaN):($4 - $2):($5 - $3) with vectors \
-             head filled size screen 0.008, 20 linewidth 1 linecolor rgb "#0072B2" notitle, \
-         data index 4 using 2:($1 == 1 ? $3 : NaN):($4 - $2):($5 - $3) with vectors \
-             head filled size screen 0.008, 20 linewidth 1 linecolor rgb "#D55E00" notitle, \
-         data index 3 using 4:($2 == 1 ? NaN : $5):(mark(int($1), int($3))):(hue(int($1))) with points \
-             pointtype variable pointsize small linecolor rgb variable notitle, \
-         for [f = 1:families] keyentry with points pointtype mark(f, 0) linecolor rgb paint(f) \
+             head filled size screen 0.008, 20 linewidth 1.2 linecolor rgb ink notitle, \
+         data index 3 using 4:($2 == 1 ? NaN : $5):(thick($6)):(mark(int($1), int($3))):(hue(int($1))) with points \
+             pointsize variable pointtype variable linecolor rgb variable notitle, \
+         for [f = 1:families] keyentry with points pointtype mark(f, 0) linecolor rgb Hue[f] \
              title sprintf("%s (%d)", Family[f], Cases[f]), \
-         keyentry with points pointtype 6 linecolor rgb dim title "hollow: baselines, bounds"
-    eval frame(0, 1, 1)
+         keyentry with points pointtype 6 linecolor rgb dim title "hollow: not ours"
 }
 if (both) { unset multiplot }

@@ -6,7 +6,7 @@
 #
 # and begins with
 #
-#   data = ARG1; output = ARG2; columns = ARG3; frames = ARG4
+#   data = ARG1; output = ARG2; columns = ARG3
 #   load "style.gp"
 #
 # (in that order: gnuplot forgets the arguments while it loads). `data` is the
@@ -26,7 +26,7 @@ settings = STATS_records
 find(name) = (found = "", sum [i = 1:settings] (Setting[i] eq name ? (found = Value[i], 0) : 0), found)
 number(name) = (find(name), found eq "" ? 0 : found + 0)
 
-title = find("title"); subtitle = find("subtitle"); note = find("note")
+title = find("title"); subtitle = find("subtitle"); note = find("note"); more = find("more")
 wide = number("wide"); high = number("high")
 
 # A white background in every format: the colours are chosen for white, so that the
@@ -58,14 +58,6 @@ if (text_only) {
     set output output
 }
 
-# A page lays links over the points, and asks by a file `frames` where the axes are:
-# `eval frame(N, X, Y)` after panel N writes it, X and Y 1 where logarithmic, which
-# gnuplot does not tell by itself (harness/plot/plot_place.h reads it).
-frame(n, x, y) = frames eq "" ? "" : "print " . n . ", wide, high, " \
-    . "GPVAL_TERM_XMIN, GPVAL_TERM_XMAX, GPVAL_X_MIN, GPVAL_X_MAX, " . x . ", " \
-    . "GPVAL_TERM_YMIN, GPVAL_TERM_YMAX, GPVAL_Y_MIN, GPVAL_Y_MAX, " . y
-if (frames ne "") { set print frames }
-
 # Okabe and Ito's palette, which the colour-blind can tell apart (Color Universal
 # Design, 2008), without its yellow, which is too light for a line on white; dash
 # and point repeat the distinction for print without colour.
@@ -80,8 +72,8 @@ panel = strstrt(title, "  (")
 if (strlen(title) > (text_only ? across - 10 : wide / 13) && panel > 0) {
     title = title[1:panel - 1] . "\n" . title[panel + 2:*]
 }
-heading = title . "\n" . subtitle . (note eq "" ? "" : "\n" . note)
-heads = 2 + (strstrt(title, "\n") > 0) + (note ne "") # lines of it
+heading = title . "\n" . subtitle . (note eq "" ? "" : "\n" . note) . (more eq "" ? "" : "\n" . more)
+heads = 2 + (strstrt(title, "\n") > 0) + (note ne "") + (more ne "") # lines of it
 top_of = text_only ? 1 - (heads + 2.0) / number("lines") : 1 - (24.0 + 18 * heads) / high
 # The terminal drops a line that begins left of it, so there the heading is centred in the
 # line, not over the axes, and the title leaves its place free.

@@ -5,7 +5,9 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -42,6 +44,33 @@ static int become(const struct process_start *start, pid_t parent)
     return errno;
 }
 
+/* A process of the group that outlives the parent for just as long as it takes to kill the group.
+ * The kernel wakes it with SIGCONT, which reaches a stopped process too. Its copies of the
+ * parent's descriptors would keep pipes and sockets open. */
+static void guard(pid_t group, pid_t parent)
+{
+    sigset_t all;
+    int woken;
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, NULL);
+    prctl(PR_SET_NAME, "assay-guard");
+    bool may_wait = setpgid(0, group) == 0 && prctl(PR_SET_PDEATHSIG, SIGCONT) == 0;
+    syscall(SYS_close_range, 0U, ~0U, 0U); /* since Linux 5.9 */
+    while (may_wait && getppid() == parent)
+        sigwait(&all, &woken);
+    kill(-group, SIGKILL);
+    _exit(EXIT_FAILURE);
+}
+
+static int start_guard(pid_t group, pid_t parent)
+{
+    pid_t pid = fork();
+    if (pid == 0) guard(group, parent);
+    /* Here too: the group must have it before the caller goes on. */
+    if (pid > 0) setpgid(pid, group);
+    return pid < 0 ? errno : 0;
+}
+
 int process_start(const struct process_start *start, pid_t *pid)
 {
     int told[2], error = 0;
@@ -63,6 +92,10 @@ int process_start(const struct process_start *start, pid_t *pid)
     if (*pid > 0 && got == sizeof error)
         while (waitpid(*pid, NULL, 0) < 0 && errno == EINTR)
             continue;
+    if (error == 0 && start->own_group) {
+        error = start_guard(*pid, parent);
+        if (error != 0) process_end(*pid);
+    }
     return error;
 }
 
@@ -72,13 +105,16 @@ bool process_has_ended(pid_t pid)
     return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid;
 }
 
-/* The group before the status is read: until then its number belongs to no other. */
+/* The group before the status is read: until then its number belongs to no other. The guard, which
+ * is what else this process has in the group, is read last. */
 int process_end(pid_t pid)
 {
     int status = 0;
     kill(-pid, SIGKILL);
     kill(pid, SIGKILL);
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        continue;
+    while (waitpid(-pid, NULL, 0) > 0 || errno == EINTR)
         continue;
     return status;
 }

@@ -1,6 +1,7 @@
 /*
  * process.h - starts a process that does not outlive this one: the kernel kills it when its
- * parent dies, of whatever.
+ * parent dies, whatever the parent dies of. In a process group of its own, what it forks dies
+ * then too, unless that has left the group.
  */
 #pragma once
 
@@ -17,7 +18,8 @@ struct process_start {
     const char *const *argv;
     const struct process_file *files; /* no `from` is the `to` of another; others close on exec */
     int file_count;
-    /* A process group of its own, for process_end to end what it forks too. */
+    /* A process group of its own, so that what it forks ends with it. A second process (the
+     * guard) is started in that group, which kills the group when this process dies. */
     bool own_group;
 };
 
@@ -28,6 +30,6 @@ int process_start(const struct process_start *start, pid_t *pid);
 /* Whether it has ended; its status is still there to be read. */
 bool process_has_ended(pid_t pid);
 
-/* Kill a process with an own group, if it has not ended, and what is left of that group. Returns
- * its status, as waitpid(2) does. */
+/* Kill a process with an own group, if it has not ended, and what is left of that group, the guard
+ * included. Returns its status, as waitpid(2) does. */
 int process_end(pid_t pid);

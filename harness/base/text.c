@@ -12,6 +12,12 @@ bool text_glob(const char *pattern, const char *text)
     return fnmatch(pattern, text, 0) == 0;
 }
 
+bool text_ends(const char *text, const char *ending)
+{
+    size_t length = strlen(text), tail = strlen(ending);
+    return length > tail && strcmp(text + length - tail, ending) == 0;
+}
+
 static bool same_letter(char a, char b)
 {
     return tolower((unsigned char)a) == tolower((unsigned char)b);
@@ -65,6 +71,18 @@ const char *text_nearest(const char *word, const char *const *words, int count)
 static bool is_utf8_continuation(char c)
 {
     return ((unsigned char)c & 0xc0) == 0x80;
+}
+
+const char *words_name(const struct words *words, int value)
+{
+    return value >= 0 && value < words->count ? words->list[value] : "";
+}
+
+int words_find(const struct words *words, const char *word)
+{
+    for (int i = 0; word && i < words->count; i++)
+        if (strcmp(words->list[i], word) == 0) return i;
+    return -1;
 }
 
 int text_copy(char *out, size_t size, const char *text)
@@ -167,12 +185,28 @@ int text_utf8_length(const char *at)
     return 0;
 }
 
-/* Whether a terminal may obey the character of `length` bytes; 0: it is none. */
+static unsigned code_point(const char *at, int length)
+{
+    static const unsigned char first_bits[] = {0xff, 0x7f, 0x1f, 0x0f, 0x07};
+    unsigned code = (unsigned char)at[0] & first_bits[length];
+    for (int i = 1; i < length; i++)
+        code = code << 6 | ((unsigned char)at[i] & 0x3f);
+    return code;
+}
+
+/* Whether the character of `length` bytes is one that a terminal may obey, or that makes a line
+ * look like another: controls, ends of lines, marks of direction, characters without width (Unicode
+ * Standard Annex 9; Boucher, Anderson: Trojan Source, 2021). 0 bytes: it is none. */
 static bool is_control(const char *at, int length)
 {
-    unsigned char first = (unsigned char)at[0];
-    bool is_c1 = length == 2 && first == 0xc2 && (unsigned char)at[1] < 0xa0;
-    return length == 0 || first < ' ' || first == 0x7f || is_c1;
+    static const struct {
+        unsigned first, last;
+    } refused[] = {{0x00, 0x1f},     {0x7f, 0x9f},     {0x61c, 0x61c},  {0x200b, 0x200f},
+                   {0x2028, 0x202e}, {0x2060, 0x2069}, {0xfeff, 0xfeff}};
+    unsigned code = code_point(at, length);
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        if (code >= refused[i].first && code <= refused[i].last) return true;
+    return length == 0;
 }
 
 void text_printable(char *out, size_t size, const char *text, const char *kept)
@@ -183,9 +217,10 @@ void text_printable(char *out, size_t size, const char *text, const char *kept)
         int length = text_utf8_length(text), taken = length ? length : 1, written = taken;
         const char *put = text;
         if (is_control(text, length) && !strchr(kept, *text)) {
-            unsigned char last = (unsigned char)text[taken - 1];
-            bool is_blank = last == '\n' || last == '\t' || last == '\r';
-            written = snprintf(escape, sizeof escape, is_blank ? " " : "\\x%02x", last);
+            unsigned code = length ? code_point(text, length) : (unsigned char)*text;
+            bool is_blank = code == '\n' || code == '\t' || code == '\r';
+            const char *form = is_blank ? " " : code < 0x100 ? "\\x%02x" : "\\u%04x";
+            written = snprintf(escape, sizeof escape, form, code);
             put = escape;
         }
         if (used + (size_t)written >= size) break;
@@ -220,6 +255,19 @@ void text_part(char *out, size_t size, const char *between, const char *format, 
     char part[1024];
     snprintf(part, sizeof part, format, text);
     if (text[0]) text_add(out, size, between, "%s", part);
+}
+
+const char *text_hint(char out[TEXT_HINT], const char *word, const char *const *words, int count,
+                      const char *lead)
+{
+    const char *near = text_nearest(word, words, count);
+    out[0] = '\0';
+    if (near) snprintf(out, TEXT_HINT, " (did you mean '%s'?)", near);
+    if (near || !lead || count == 0) return out;
+    for (int i = 0; i < count; i++)
+        text_add(out, TEXT_HINT, ", ", "%s%s%s", i ? "" : " (", i ? "" : lead, words[i]);
+    text_add(out, TEXT_HINT, "", ")");
+    return out;
 }
 
 int text_width(const char *text)

@@ -12,11 +12,35 @@
 /* Whether `text` matches a shell pattern (fnmatch: * ? [...]); * takes slashes. */
 bool text_glob(const char *pattern, const char *text);
 
+/* Whether `text` is longer than `ending` and ends in it. */
+bool text_ends(const char *text, const char *ending);
+
 /* The one of `words` nearest to `word`, for "did you mean"; NULL when none is near.
  * The edit distance (insert, delete, replace, swap neighbours: Damerau, CACM 7(3),
  * 1964) may be at most a third of the longer word; case is ignored; the first of
  * equals wins. */
 const char *text_nearest(const char *word, const char *const *words, int count);
+
+/* " (did you mean 'x'?)" with the nearest; else " (LEADa, b, c)" of all words, or "" where `lead`
+ * is NULL or there is no word. Returns `out`. */
+enum { TEXT_HINT = 512 };
+const char *text_hint(char out[TEXT_HINT], const char *word, const char *const *words, int count,
+                      const char *lead);
+
+/* The words of an enum, in its order. */
+struct words {
+    const char *what; /* "status" */
+    const char *const *list;
+    int count;
+};
+/* WORDS(status, "ok", "skipped") defines status_words. */
+#define WORDS(noun, ...)                                                                           \
+    static const char *const noun##_list[] = {__VA_ARGS__};                                        \
+    const struct words noun##_words = {#noun, noun##_list, sizeof noun##_list / sizeof(char *)}
+/* The word of a value; "" where it has none. */
+const char *words_name(const struct words *words, int value);
+/* The value of a word (NULL: none); -1 where there is no such word. */
+int words_find(const struct words *words, const char *word);
 
 /* Copy into `out`. 0, or -1 when it was cut, which is never within a UTF-8 character. */
 int text_copy(char *out, size_t size, const char *text);

@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "assay.h"
+#include "base/text.h"
 
 bool zstd_is_named(const char *path)
 {
-    size_t length = strlen(path);
-    return length > 4 && strcmp(path + length - 4, ".zst") == 0;
+    return text_ends(path, ".zst");
 }
 
 bool zstd_is_packed(FILE *in)

@@ -35,12 +35,18 @@ static double work_bytes(const struct assay_work *work)
     return work->read_bytes + work->write_bytes;
 }
 
-/* The rate of a ceiling, or NAN when it was not measured. */
-static double ceiling_rate(const struct ceilings *ceilings, const char *name)
+const struct ceiling *ceiling_named(const struct ceilings *ceilings, const char *name)
 {
     for (int i = 0; i < ceilings->count; i++)
-        if (strcmp(ceilings->item[i].name, name) == 0) return ceilings->item[i].rate;
-    return NAN;
+        if (strcmp(ceilings->item[i].name, name) == 0) return &ceilings->item[i];
+    return NULL;
+}
+
+/* The rate of a ceiling; NAN when it was not measured or is not known. */
+static double ceiling_rate(const struct ceilings *ceilings, const char *name)
+{
+    const struct ceiling *item = ceiling_named(ceilings, name);
+    return item ? item->rate : NAN;
 }
 
 /* How much of `work` a ceiling limits: operations if it has an arithmetic's name, else bytes. */
@@ -59,19 +65,40 @@ static struct ceiling *find_or_add(struct ceilings *ceilings, const char *name)
         if (strcmp(ceilings->item[i].name, name) == 0) return &ceilings->item[i];
     if (ceilings->count == CEILING_MAX) return NULL;
     struct ceiling *item = &ceilings->item[ceilings->count++];
+    *item = (struct ceiling){.rate = NAN};
     snprintf(item->name, sizeof item->name, "%s", name);
-    item->rate = 0;
     return item;
+}
+
+/* A case that takes from `shortest_ns` to `longest_ns`. */
+static void add(struct ceilings *ceilings, const char *name, const struct assay_work *work,
+                double shortest_ns, double longest_ns)
+{
+    double amount = ceiling_amount(name, work);
+    double least = amount / longest_ns * 1e9, most = amount / shortest_ns * 1e9;
+    /* No time, or nothing moved (a launch's overhead): no rate. */
+    if (!isfinite(least) || least <= 0) return;
+    struct ceiling *item = find_or_add(ceilings, name);
+    if (!item) return;
+    item->least = fmax(item->least, least);
+    item->most = fmax(item->most, most);
+    item->rate = item->least >= item->most ? item->least : NAN;
 }
 
 void ceilings_add(struct ceilings *ceilings, const char *name, const struct assay_work *work,
                   double time_ns)
 {
-    double rate = ceiling_amount(name, work) / time_ns * 1e9;
-    /* No time, or nothing moved (a launch's overhead): no rate. */
-    if (!isfinite(rate) || rate <= 0) return;
-    struct ceiling *item = find_or_add(ceilings, name);
-    if (item && rate > item->rate) item->rate = rate;
+    add(ceilings, name, work, time_ns, time_ns);
+}
+
+void ceilings_learn(struct ceilings *ceilings, const char *name, const struct case_result *result,
+                    double most_spread)
+{
+    if (result->status != STATUS_OK) return;
+    if (result_is_noisy(result, most_spread))
+        add(ceilings, name, &result->work, result->lo_ns, result->hi_ns);
+    else
+        ceilings_add(ceilings, name, &result->work, result->time_ns);
 }
 
 static bool stays_in_cache(const struct assay_work *work, enum assay_temperature temperature,
@@ -87,7 +114,7 @@ static const struct mix *nearest_mix(const struct mix *mixes, const struct assay
     double share = work->write_bytes / work_bytes(work);
     const struct mix *nearest = NULL;
     for (int i = 0; i < MIXES; i++) {
-        if (measured && isnan(ceiling_rate(measured, mixes[i].name))) continue;
+        if (measured && !ceiling_named(measured, mixes[i].name)) continue;
         double away = fabs(mixes[i].written_share - share);
         if (!nearest || away < fabs(nearest->written_share - share)) nearest = &mixes[i];
     }
@@ -123,35 +150,86 @@ static const char *measured_bandwidth(const struct ceilings *ceilings,
     return mix ? mix->name : NULL;
 }
 
+/* ------------------------------------------------------------- binding -- */
+
+/* Above this many operations per byte, work is arithmetic by its shape: near the machine balance
+ * of current processors. */
+static const double OPS_PER_BYTE = 16;
+
+/* The shape is overruled where the other limit asks for more than this times as long. Ceilings
+ * differ by less than that from run to run, unless they are noisy. */
+static const double CLEARLY = 1.25;
+
+bool ceiling_is_arithmetic(const struct assay_work *work)
+{
+    double ops = 0;
+    for (int i = 0; i < ASSAY_ARITHMETICS; i++)
+        ops += work->ops[i];
+    return ops > OPS_PER_BYTE * work_bytes(work);
+}
+
+/* The longest of several limits, and which it is. */
+struct least {
+    double s; /* at most, where the ceiling is not known */
+    const char *name;
+    bool is_unknown;
+};
+
+/* A limit that was not measured (NAN) or has nothing to do is not longer. */
+static void lengthen(struct least *least, const char *name, double amount, double rate)
+{
+    if (!(amount / rate > least->s)) return;
+    least->s = amount / rate;
+    least->name = name;
+}
+
+static void lengthen_by(struct least *least, const char *name, const struct ceilings *ceilings,
+                        const struct assay_work *work)
+{
+    const struct ceiling *item = ceiling_named(ceilings, name);
+    if (item) lengthen(least, name, ceiling_amount(name, work), item->least);
+    if (item && strcmp(least->name, name) == 0) least->is_unknown = isnan(item->rate);
+}
+
+static struct least link_limit(const struct ceilings *ceilings, const struct assay_work *work)
+{
+    struct least least = {0, "", false};
+    lengthen_by(&least, link_up, ceilings, work);
+    lengthen_by(&least, link_down, ceilings, work);
+    return least;
+}
+
+static struct least memory_limit(const struct ceilings *ceilings, const struct assay_work *work,
+                                 enum assay_temperature temperature, int64_t cache_bytes)
+{
+    struct least least = {0, "", false};
+    const char *name = measured_bandwidth(ceilings, work, temperature, cache_bytes);
+    if (name) lengthen_by(&least, name, ceilings, work);
+    return least;
+}
+
+static struct least arithmetic_limit(const struct ceilings *ceilings, const struct assay_work *work)
+{
+    struct least least = {0, "", false};
+    for (int i = 0; i < ASSAY_ARITHMETICS; i++)
+        lengthen_by(&least, arithmetic_name((enum assay_arithmetic)i), ceilings, work);
+    return least;
+}
+
 bool ceiling_binding(const struct ceilings *ceilings, const struct assay_work *work,
                      enum assay_temperature temperature, int64_t cache_bytes, double time_ns,
                      char name[ASSAY_MAX_NAME], double *fraction)
 {
-    const char *candidate[2 + ASSAY_ARITHMETICS];
-    int candidates = 0;
-    if (work->over_link) {
-        candidate[candidates++] = link_up;
-        candidate[candidates++] = link_down;
-    } else {
-        const char *bandwidth = measured_bandwidth(ceilings, work, temperature, cache_bytes);
-        if (bandwidth) candidate[candidates++] = bandwidth;
-    }
-    for (int i = 0; i < ASSAY_ARITHMETICS; i++)
-        candidate[candidates++] = arithmetic_name((enum assay_arithmetic)i);
-
-    const char *binding = "";
-    double longest_s = 0;
-    for (int i = 0; i < candidates; i++) {
-        /* NAN if not measured, 0 if the work has none of it: neither is longer. */
-        double least_s = ceiling_amount(candidate[i], work) / ceiling_rate(ceilings, candidate[i]);
-        if (least_s > longest_s) {
-            longest_s = least_s;
-            binding = candidate[i];
-        }
-    }
-    snprintf(name, ASSAY_MAX_NAME, "%s", binding);
-    *fraction = longest_s > 0 ? longest_s * 1e9 / time_ns : NAN;
-    return longest_s > 0;
+    struct least bytes = work->over_link ? link_limit(ceilings, work)
+                                         : memory_limit(ceilings, work, temperature, cache_bytes);
+    struct least ops = arithmetic_limit(ceilings, work);
+    bool by_ops = ceiling_is_arithmetic(work);
+    struct least binding = by_ops ? ops : bytes, other = by_ops ? bytes : ops;
+    /* Where the limit that the shape names was not measured, the other says nothing. */
+    if (binding.s > 0 && other.s > CLEARLY * binding.s) binding = other;
+    snprintf(name, ASSAY_MAX_NAME, "%s", binding.name);
+    *fraction = binding.s > 0 && !binding.is_unknown ? binding.s * 1e9 / time_ns : NAN;
+    return binding.s > 0;
 }
 
 /* ---------------------------------------------------------- least time -- */
@@ -164,25 +242,11 @@ static double fastest(const struct ceilings *ceilings, const struct mix *mixes)
     return rate;
 }
 
-/* The longest of several limits, and which it is. */
-struct least {
-    double s;
-    const char *name;
-};
-
-/* A limit that was not measured (NAN) or has nothing to do is not longer. */
-static void lengthen(struct least *least, const char *name, double amount, double rate)
-{
-    if (!(amount / rate > least->s)) return;
-    least->s = amount / rate;
-    least->name = name;
-}
-
 double ceiling_least_ns(const struct ceilings *ceilings, const struct assay_work *work,
                         enum assay_temperature temperature, int64_t cache_bytes,
                         char name[ASSAY_MAX_NAME])
 {
-    struct least least = {0, ""};
+    struct least least = {0, "", false};
     if (work->over_link) {
         lengthen(&least, link_up, work->write_bytes, ceiling_rate(ceilings, link_up));
         lengthen(&least, link_down, work->read_bytes, ceiling_rate(ceilings, link_down));

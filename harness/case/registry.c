@@ -105,6 +105,13 @@ int registry_variants(const char *operation, const struct assay_variant **out, i
     return count;
 }
 
+int registry_all_variants(const struct assay_variant *const **list)
+{
+    make_ready();
+    *list = sorted.variant;
+    return sorted.variants;
+}
+
 /* ------------------------------------------------------------- checking -- */
 
 static int check_name(const char *what, const char *name)

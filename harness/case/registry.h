@@ -23,6 +23,9 @@ const struct assay_operation *registry_operation(const char *name);
  * each sorted by name. Writes at most `max`; returns how many it wrote. */
 int registry_variants(const char *operation, const struct assay_variant **out, int max);
 
+/* The variants of all operations, in the order of both; returns how many. */
+int registry_all_variants(const struct assay_variant *const **list);
+
 /* Names and versions of the loaded vendor libraries of a place, separated by commas; ""
  * for none. */
 void registry_libraries(enum assay_place place, char *out, size_t size);

@@ -4,33 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const statuses[STATUSES] = {"ok",       "skipped", "wrong",
-                                               "unstable", "crashed", "timeout"};
-static const char *const clocks[CLOCKS] = {"cupti", "event", "host", "sim"};
-static const char *const flushes[FLUSHES] = {"read", "write", "lines"};
-static const char *const kinds[] = {"kernel", "baseline", "bound", "reference"};
-static const char *const places[] = {"host", "cuda"};
-static const char *const temperatures[] = {"cold", "hot"};
-static const char *const arithmetics[ASSAY_ARITHMETICS] = {"fp32", "tf32", "bf16",
-                                                           "fp16", "int8", "fp64"};
-
-enum {
-    KINDS = sizeof kinds / sizeof *kinds,
-    PLACES = sizeof places / sizeof *places,
-    TEMPERATURES = sizeof temperatures / sizeof *temperatures,
-};
-
-static const char *word(const char *const *words, int count, int value)
-{
-    return value >= 0 && value < count ? words[value] : "";
-}
-
-static int parse(const char *const *words, int count, const char *name)
-{
-    for (int i = 0; name && i < count; i++)
-        if (strcmp(words[i], name) == 0) return i;
-    return -1;
-}
+WORDS(status, "ok", "skipped", "wrong", "unstable", "crashed", "timeout");
+WORDS(clock, "cupti", "event", "host", "sim");
+WORDS(flush, "read", "write", "lines");
+WORDS(kind, "kernel", "baseline", "bound", "reference");
+WORDS(place, "host", "cuda");
+WORDS(temperature, "cold", "hot");
+WORDS(arithmetic, "fp32", "tf32", "bf16", "fp16", "int8", "fp64");
 
 static void forget_work(struct assay_work *work)
 {
@@ -59,80 +39,37 @@ void result_init(struct case_result *result)
     result->registers = result->shared_bytes = result->local_bytes = -1;
 }
 
+void device_state_init(struct device_state *state)
+{
+    *state = (struct device_state){NAN, NAN, NAN, NAN, NAN, 0, -1, ""};
+}
+
+#define SERIES(name, is_wall)                                                                      \
+    {                                                                                              \
+#name, offsetof(struct samples, name), sizeof *((struct samples *)0)->name, is_wall        \
+    }
+const struct sample_series sample_series[SAMPLE_SERIES] = {
+    SERIES(time_ns, false), SERIES(busy_ns, false), SERIES(event_ns, false),  SERIES(round, false),
+    SERIES(mark, false),    SERIES(wall_ns, true),  SERIES(wall_round, true),
+};
+
 void samples_release(struct samples *samples)
 {
-    free(samples->time_ns);
-    free(samples->busy_ns);
-    free(samples->event_ns);
-    free(samples->round);
-    free(samples->mark);
-    free(samples->wall_ns);
-    free(samples->wall_round);
+    for (int i = 0; i < SAMPLE_SERIES; i++)
+        free(*series_array(samples, &sample_series[i]));
     free(samples->span);
     memset(samples, 0, sizeof *samples);
 }
 
-const char *status_name(int status)
+double interval_spread(double time_ns, double lo_ns, double hi_ns)
 {
-    return word(statuses, STATUSES, status);
+    /* fmax would take the end that is known for the farther one. */
+    if (isnan(lo_ns) || isnan(hi_ns)) return NAN;
+    return fmax(hi_ns - time_ns, time_ns - lo_ns) / time_ns;
 }
 
-const char *clock_name(int clock)
+bool result_is_noisy(const struct case_result *result, double most_spread)
 {
-    return word(clocks, CLOCKS, clock);
-}
-
-const char *flush_name(int flush)
-{
-    return word(flushes, FLUSHES, flush);
-}
-
-const char *kind_name(int kind)
-{
-    return word(kinds, KINDS, kind);
-}
-
-const char *place_name(int place)
-{
-    return word(places, PLACES, place);
-}
-
-const char *temperature_name(int temperature)
-{
-    return word(temperatures, TEMPERATURES, temperature);
-}
-
-const char *arithmetic_name(enum assay_arithmetic arithmetic)
-{
-    return word(arithmetics, ASSAY_ARITHMETICS, (int)arithmetic);
-}
-
-int status_parse(const char *name)
-{
-    return parse(statuses, STATUSES, name);
-}
-
-int clock_parse(const char *name)
-{
-    return parse(clocks, CLOCKS, name);
-}
-
-int flush_parse(const char *name)
-{
-    return parse(flushes, FLUSHES, name);
-}
-
-int kind_parse(const char *name)
-{
-    return parse(kinds, KINDS, name);
-}
-
-int place_parse(const char *name)
-{
-    return parse(places, PLACES, name);
-}
-
-int temperature_parse(const char *name)
-{
-    return parse(temperatures, TEMPERATURES, name);
+    return result->status == STATUS_OK &&
+           interval_spread(result->time_ns, result->lo_ns, result->hi_ns) > most_spread;
 }

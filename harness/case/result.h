@@ -7,6 +7,7 @@
 #pragma once
 
 #include "assay.h"
+#include "base/text.h"
 
 enum {
     RESULT_MAX_SHAPE = 256,
@@ -80,6 +81,7 @@ struct device_state {
     double power_w;
     double energy_mj;                  /* a running counter */
     uint64_t clock_reasons;            /* NVML's clock event reasons; 0: none, or not readable */
+    int32_t other_processes;           /* on the GPU, but this one; -1 not read, or not readable */
     char library[RESULT_MAX_PROPERTY]; /* vendor libraries loaded so far; "" none */
 };
 
@@ -166,20 +168,45 @@ struct device_info {
  * until it is set, so that an unfinished result never passes for a good one. */
 void result_init(struct case_result *result);
 void samples_release(struct samples *samples);
+void device_state_init(struct device_state *state); /* nothing known */
 
-/* The name used in tables, the store and JSON; "" for -1. */
-const char *status_name(int status);
-const char *clock_name(int clock);
-const char *flush_name(int flush);
-const char *kind_name(int kind);
-const char *place_name(int place);
-const char *temperature_name(int temperature);
-const char *arithmetic_name(enum assay_arithmetic arithmetic);
+/* The farther end of a 95 % interval from its median, as a fraction of the median; NAN: unknown. */
+double interval_spread(double time_ns, double lo_ns, double hi_ns);
 
-/* The value with this name, or -1. */
-int status_parse(const char *name);
-int clock_parse(const char *name);
-int flush_parse(const char *name);
-int kind_parse(const char *name);
-int place_parse(const char *name);
-int temperature_parse(const char *name);
+/* A time that is known to no better than this is noisy, where the user says nothing else: the
+ * smallest change that a comparison counts where clocks are not steady. */
+#define NOISY_SPREAD 0.05
+
+/* Whether the time of a case is noisy. One without a time, or without an interval, is not. */
+bool result_is_noisy(const struct case_result *result, double most_spread);
+
+/* The arrays of struct samples, by the names that they have in the store. */
+struct sample_series {
+    const char *name;
+    size_t at, element_bytes; /* offset in struct samples */
+    bool is_wall;             /* of wall_count elements, the others of count */
+};
+enum { SAMPLE_SERIES = 7 };
+extern const struct sample_series sample_series[SAMPLE_SERIES];
+
+static inline void **series_array(struct samples *samples, const struct sample_series *series)
+{
+    return (void **)((char *)samples + series->at);
+}
+
+/* The words of tables, the store and JSON, and back (words_name, words_find in text.h). */
+extern const struct words status_words, clock_words, flush_words, kind_words, place_words,
+    temperature_words, arithmetic_words;
+#define status_name(status)           words_name(&status_words, (int)(status))
+#define clock_name(clock)             words_name(&clock_words, (int)(clock))
+#define flush_name(flush)             words_name(&flush_words, (int)(flush))
+#define kind_name(kind)               words_name(&kind_words, (int)(kind))
+#define place_name(place)             words_name(&place_words, (int)(place))
+#define temperature_name(temperature) words_name(&temperature_words, (int)(temperature))
+#define arithmetic_name(arithmetic)   words_name(&arithmetic_words, (int)(arithmetic))
+#define status_parse(word)            words_find(&status_words, word)
+#define clock_parse(word)             words_find(&clock_words, word)
+#define flush_parse(word)             words_find(&flush_words, word)
+#define kind_parse(word)              words_find(&kind_words, word)
+#define place_parse(word)             words_find(&place_words, word)
+#define temperature_parse(word)       words_find(&temperature_words, word)

@@ -11,6 +11,7 @@ struct arguments {
     struct given given;
     const char *db, *output, *format, *metric, *fail_on;
     struct compare_options compare;
+    bool all;
 };
 
 static int check(void *given)
@@ -32,7 +33,7 @@ static int run(void *given)
     struct comparison comparison;
     if (run_choice_compare(&comparison, runs[0], runs[1], arguments->db, &arguments->compare) != 0)
         return -1;
-    int status = comparison_save(&comparison, arguments->format, arguments->output);
+    int status = comparison_save(&comparison, arguments->format, arguments->output, arguments->all);
     int code = status == 0 ? comparison.exit : -1;
     if (comparison.exit == EXIT_NOTHING) {
         char why[WORDS_LINE];
@@ -61,6 +62,7 @@ static const struct command_option options[] = {
     {"fail-on", VALUE_TEXT, "LIST", AT(fail_on),
      .help = "verdicts that end with 3: SUSPECT,UNSTABLE, or any",
      .choices = "any SUSPECT UNSTABLE"},
+    {"all", VALUE_FLAG, .at = AT(all), .help = "list the unchanged cases on a terminal too"},
     OPTION_FORMAT("table md json html"),
     OPTION_OUTPUT("write there"),
     OPTION_DB,
@@ -76,9 +78,9 @@ const struct command cmd_compare = {
     .most = 2,
     .which = "which two runs? (assay list runs)",
     .only = "two runs only",
-    .about = "Compares two stored runs, worst first. A ratio is the candidate's time over the\n"
-             "base's; above 1 is slower. With four or more launches per side its interval is a\n"
-             "95 % confidence interval over launches.\n"
+    .about = "Compares two stored runs: slower cases first, then faster, undecided, unchanged\n"
+             "ones. A change is of the time: +2.4 % is slower. With four or more launches per\n"
+             "side its interval is a 95 % confidence interval over launches.\n"
              "\n"
              "BASE and CANDIDATE are an id or its beginning, a label, a named baseline, latest\n"
              "or latest~N; FILE.sqlite:RUN takes a run from another database.\n",

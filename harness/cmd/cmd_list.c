@@ -159,14 +159,10 @@ static void put_variant(struct sink *sink, const struct assay_variant *variant)
 
 static int list_variants(struct sink *sink)
 {
-    const struct assay_operation *const *operations;
-    int count = registry_operations(&operations);
-    for (int i = 0; i < count; i++) {
-        const struct assay_variant *variants[REGISTRY_MAX_VARIANTS];
-        int found = registry_variants(operations[i]->name, variants, REGISTRY_MAX_VARIANTS);
-        for (int j = 0; j < found; j++)
-            put_variant(sink, variants[j]);
-    }
+    const struct assay_variant *const *variants;
+    int count = registry_all_variants(&variants);
+    for (int i = 0; i < count; i++)
+        put_variant(sink, variants[i]);
     return 0;
 }
 

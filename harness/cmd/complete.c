@@ -77,16 +77,12 @@ static void offer_operations(struct completion *completion)
 /* "operation/variant" of what is built in; each once, though it may have two places. */
 static void offer_variants(struct completion *completion)
 {
-    const struct assay_operation *const *operations;
-    int count = registry_operations(&operations);
+    const struct assay_variant *const *variants;
+    int count = registry_all_variants(&variants);
     for (int i = 0; i < count; i++) {
-        const struct assay_variant *variants[REGISTRY_MAX_VARIANTS];
-        int found = registry_variants(operations[i]->name, variants, REGISTRY_MAX_VARIANTS);
-        for (int j = 0; j < found; j++) {
-            char name[2 * ASSAY_MAX_NAME + 2];
-            snprintf(name, sizeof name, "%s/%s", variants[j]->operation, variants[j]->name);
-            offer(completion, name);
-        }
+        char name[2 * ASSAY_MAX_NAME + 2];
+        snprintf(name, sizeof name, "%s/%s", variants[i]->operation, variants[i]->name);
+        offer(completion, name);
     }
 }
 
@@ -221,6 +217,8 @@ static void offer_options(struct completion *completion, const struct command *c
         offer(completion, word);
     }
     offer(completion, "--help");
+    offer(completion, "--quiet");
+    offer(completion, "--color");
 }
 
 /* "--format=j": the value that is typed to its option. */

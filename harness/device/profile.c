@@ -6,21 +6,7 @@
 #include "device/counter_sets.h"
 #include "device/profile.h"
 
-static const char *const activity_names[] = {
-    [CUPTI_KERNEL] = "kernel", [CUPTI_COPY] = "copy", [CUPTI_SET] = "set"};
-enum { ACTIVITIES = sizeof activity_names / sizeof *activity_names };
-
-const char *activity_name(int activity)
-{
-    return activity >= 0 && activity < ACTIVITIES ? activity_names[activity] : "";
-}
-
-int activity_parse(const char *name)
-{
-    for (int i = 0; i < ACTIVITIES; i++)
-        if (strcmp(name, activity_names[i]) == 0) return i;
-    return -1;
-}
+WORDS(activity, "kernel", "copy", "set");
 
 void profile_init(struct profile *profile)
 {
@@ -145,12 +131,6 @@ static double gathered_value(const struct gathered *gathered, bool is_total)
     return is_total ? gathered->total : gathered->weighted / gathered->weight;
 }
 
-static bool is_total(const char *metric)
-{
-    size_t length = strlen(metric);
-    return length > 4 && strcmp(metric + length - 4, ".sum") == 0;
-}
-
 struct launched {
     const struct cupti_record *record;
     int order;
@@ -188,7 +168,7 @@ static double weight_of(const struct profile *profile, const double *row,
 static void gather_counter(struct profile *profile, int counter, const struct launched *list,
                            int kernels, const int *places, const double *values)
 {
-    bool total = is_total(profile->counter[counter]);
+    bool total = text_ends(profile->counter[counter], ".sum");
     struct gathered whole = {0}, kernel[PROFILE_MAX_KERNELS] = {0};
     for (int i = 0; i < kernels; i++) {
         const double *row = values + (size_t)i * (size_t)profile->counter_count;

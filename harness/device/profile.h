@@ -73,6 +73,6 @@ int profile_count_kernels(const struct cupti_record *records, int count);
  * the `counter` array of a kernel. */
 double profile_counter(const struct profile *profile, const double *values, const char *metric);
 
-/* The name an activity is stored under, and its value (-1 for an unknown name). */
-const char *activity_name(int activity);
-int activity_parse(const char *name);
+/* The names that activities (enum cupti_kind) are stored under. */
+extern const struct words activity_words;
+#define activity_name(activity) words_name(&activity_words, activity)

@@ -10,7 +10,7 @@
 #include "store/exchange/store_csv.h"
 #include "store/exchange/store_foreign.h"
 
-enum { FORMATS = 6, HEAD = 4096, MAX_LIST = 128 };
+enum { FORMATS = 6, HEAD = 4096 };
 
 /* A longer ending comes before its suffix: ".bmf.json" before ".json". */
 static const struct exchange_format formats[FORMATS] = {
@@ -32,26 +32,22 @@ const struct exchange_format *exchange_format_named(const char *name,
                                                     enum exchange_direction direction)
 {
     const char *names[FORMATS];
-    char list[MAX_LIST] = "";
+    char hint[TEXT_HINT];
     int count = 0;
     for (int i = 0; i < FORMATS; i++) {
         if (!goes(&formats[i], direction)) continue;
         if (strcmp(name, formats[i].name) == 0) return &formats[i];
-        text_add(list, sizeof list, ", ", "%s", formats[i].name);
         names[count++] = formats[i].name;
     }
     for (int i = 0; i < FORMATS; i++) {
         if (strcmp(name, formats[i].name) != 0) continue;
-        assay_error(
-            "the format %s is only %s (%s)", name,
-            direction == EXCHANGE_OUT ? "read, by assay import" : "written, by assay export", list);
+        assay_error("the format %s is only %s%s", name,
+                    direction == EXCHANGE_OUT ? "read, by assay import"
+                                              : "written, by assay export",
+                    text_hint(hint, "", names, count, ""));
         return NULL;
     }
-    const char *nearest = text_nearest(name, names, count);
-    if (nearest)
-        assay_error("unknown format '%s' (did you mean '%s'?)", name, nearest);
-    else
-        assay_error("unknown format '%s' (%s)", name, list);
+    assay_error("unknown format '%s'%s", name, text_hint(hint, name, names, count, ""));
     return NULL;
 }
 

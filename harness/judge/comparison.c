@@ -46,13 +46,37 @@ void comparison_side_of(struct comparison_side *side, const struct stored_run *r
     text_copy(side->driver, sizeof side->driver, device->driver);
 }
 
-/* Order by verdict, then by size of the change. */
-static int worst_first(const void *a, const void *b)
+/* ---------------------------------------------------------------- order -- */
+
+enum comparison_section comparison_section(const struct comparison_row *row)
+{
+    static const enum comparison_section sections[VERDICTS] = {
+        [VERDICT_ERROR] = SECTION_SLOWER,      [VERDICT_MISSING] = SECTION_SLOWER,
+        [VERDICT_REGRESSED] = SECTION_SLOWER,  [VERDICT_SUSPECT] = SECTION_SLOWER,
+        [VERDICT_UNSTABLE] = SECTION_OPEN,     [VERDICT_INCONCLUSIVE] = SECTION_OPEN,
+        [VERDICT_INCOMPARABLE] = SECTION_OPEN, [VERDICT_IMPROVED] = SECTION_FASTER,
+        [VERDICT_NEW] = SECTION_OPEN,          [VERDICT_PASS] = SECTION_SAME,
+    };
+    bool looks_faster = row->verdict == VERDICT_SUSPECT && (row->tags & TAG_FASTER);
+    return looks_faster ? SECTION_FASTER : sections[row->verdict];
+}
+
+static double size_of_change(const struct comparison_row *row)
+{
+    return isnan(row->ratio.mid) ? 0 : fabs(log(row->ratio.mid));
+}
+
+/* The order of reports: by section, as the enum says. */
+static int by_section(const void *a, const void *b)
 {
     const struct comparison_row *x = a, *y = b;
-    if (x->verdict != y->verdict) return x->verdict < y->verdict ? -1 : 1;
-    double change_x = isnan(x->ratio.mid) ? 0 : fabs(log(x->ratio.mid));
-    double change_y = isnan(y->ratio.mid) ? 0 : fabs(log(y->ratio.mid));
+    enum comparison_section section = comparison_section(x), other = comparison_section(y);
+    if (section != other) return section < other ? -1 : 1;
+    if (x->verdict != y->verdict) /* IMPROVED before SUSPECT */
+        return (x->verdict < y->verdict) != (section == SECTION_FASTER) ? -1 : 1;
+    int reasons = section == SECTION_OPEN ? strcmp(x->reason, y->reason) : 0;
+    if (reasons != 0) return reasons;
+    double change_x = size_of_change(x), change_y = size_of_change(y);
     if (change_x != change_y) return change_x > change_y ? -1 : 1;
     return case_id_order(&x->id, &y->id);
 }
@@ -64,26 +88,65 @@ static int by_variant(const void *a, const void *b)
     return order ? order : strcmp(x->id.variant, y->id.variant);
 }
 
-/* Geometric mean per operation of rows that are ordered by operation; until the end `ratio` holds
- * the sum of logarithms. */
+/* The words of a case behind its name. */
+static void words_of(const struct comparison_row *row, char out[CASE_TEXT])
+{
+    struct case_id nameless = row->id;
+    nameless.operation[0] = nameless.variant[0] = '\0';
+    case_text(&nameless, out);
+    memmove(out, out + 2, strlen(out + 2) + 1); /* "/ n=1 cold" */
+}
+
+/* Keep those of `words` that `others` has; with `drop` those that it has not. */
+static void keep_words(char *words, const char *others, bool drop)
+{
+    char copy[CASE_TEXT], padded[CASE_TEXT + 2], *rest = copy;
+    strcpy(copy, words);
+    words[0] = '\0';
+    snprintf(padded, sizeof padded, " %s ", others);
+    for (char *word; (word = strsep(&rest, " "));) {
+        char wanted[CASE_TEXT + 2];
+        snprintf(wanted, sizeof wanted, " %s ", word);
+        if ((strstr(padded, wanted) != NULL) != drop) text_add(words, CASE_TEXT, " ", "%s", word);
+    }
+}
+
+/* Of the rows of one operation, which are `count` from here; until the end `ratio` holds the sum
+ * of logarithms. */
+static void fill_family(struct comparison_family *family, const struct comparison_row *rows,
+                        int count)
+{
+    char words[CASE_TEXT];
+    memset(family, 0, sizeof *family);
+    strcpy(family->operation, rows->id.operation);
+    words_of(rows, family->common);
+    for (int i = 0; i < count; i++) {
+        words_of(&rows[i], words);
+        if (family->common[0]) keep_words(family->common, words, false);
+        if (isnan(rows[i].ratio.mid)) continue;
+        family->ratio += log(rows[i].ratio.mid);
+        family->cases++;
+    }
+    family->ratio = exp(family->ratio / family->cases);
+}
+
+/* One for each operation that has a ratio, of rows that are ordered by operation. */
 static int make_families(struct comparison *comparison)
 {
+    const struct comparison_row *rows = comparison->rows;
     struct comparison_family *family = calloc((size_t)comparison->count + 1, sizeof *family);
     int count = 0;
     free(comparison->families);
     comparison->families = family;
     comparison->family_count = 0;
     if (!family) return assay_error("out of memory for the families");
-    for (int i = 0; i < comparison->count; i++) {
-        const struct comparison_row *row = &comparison->rows[i];
-        if (isnan(row->ratio.mid)) continue;
-        if (count == 0 || strcmp(family[count - 1].operation, row->id.operation) != 0)
-            strcpy(family[count++].operation, row->id.operation);
-        family[count - 1].ratio += log(row->ratio.mid);
-        family[count - 1].cases++;
+    for (int begin = 0, end = 0; begin < comparison->count; begin = end) {
+        while (end < comparison->count &&
+               strcmp(rows[begin].id.operation, rows[end].id.operation) == 0)
+            end++;
+        fill_family(&family[count], &rows[begin], end - begin);
+        count += family[count].cases > 0;
     }
-    for (int i = 0; i < count; i++)
-        family[i].ratio = exp(family[i].ratio / family[i].cases);
     comparison->family_count = count;
     return 0;
 }
@@ -133,7 +196,7 @@ int comparison_finish(struct comparison *comparison, unsigned fail_on)
     if (count) qsort(comparison->rows, count, sizeof *comparison->rows, by_variant);
     mark_places(comparison->rows, comparison->count);
     if (make_families(comparison) != 0) return -1;
-    if (count) qsort(comparison->rows, count, sizeof *comparison->rows, worst_first);
+    if (count) qsort(comparison->rows, count, sizeof *comparison->rows, by_section);
     return 0;
 }
 
@@ -148,20 +211,53 @@ void comparison_release(struct comparison *comparison)
 
 /* ---------------------------------------------------------------- words -- */
 
+void comparison_change_text(double ratio, char out[UNITS_MAX])
+{
+    double change = round(1000 * (ratio - 1)) / 10;
+    if (isnan(change))
+        strcpy(out, "-");
+    else if (change == 0)
+        strcpy(out, "0.0 %"); /* never "-0.0 %" */
+    else
+        snprintf(out, UNITS_MAX, fabs(change) < 1e6 ? "%+.1f %%" : "%+.3g %%", change);
+}
+
 void comparison_ratio_text(const struct comparison_row *row, char *out, size_t size)
 {
-    if (isnan(row->ratio.mid))
-        snprintf(out, size, "-");
-    else if (isnan(row->ratio.lo))
-        snprintf(out, size, "%.3fx", row->ratio.mid);
+    char mid[UNITS_MAX], lo[UNITS_MAX], hi[UNITS_MAX];
+    comparison_change_text(row->ratio.mid, mid);
+    comparison_change_text(row->ratio.lo, lo);
+    comparison_change_text(row->ratio.hi, hi);
+    /* The unit once, behind the change. */
+    if (isnan(row->ratio.mid) || isnan(row->ratio.lo))
+        snprintf(out, size, "%s", mid);
     else
-        snprintf(out, size, "%.3fx [%.3f, %.3f]", row->ratio.mid, row->ratio.lo, row->ratio.hi);
+        snprintf(out, size, "%s [%.*s, %.*s]", mid, (int)strcspn(lo, " "), lo,
+                 (int)strcspn(hi, " "), hi);
+}
+
+/* With " host" or " cuda" where that is needed. */
+static void add_place(const struct comparison_row *row, char out[CASE_TEXT])
+{
+    if (row->names_place)
+        text_add(out, CASE_TEXT, " ", "%s", place_name((enum assay_place)row->id.place));
 }
 
 void comparison_row_text(const struct comparison_row *row, char out[CASE_TEXT])
 {
     case_text(&row->id, out);
-    size_t used = strlen(out);
-    if (row->names_place)
-        snprintf(out + used, CASE_TEXT - used, " %s", place_name((enum assay_place)row->id.place));
+    add_place(row, out);
+}
+
+void comparison_short_text(const struct comparison *comparison, const struct comparison_row *row,
+                           char out[CASE_TEXT])
+{
+    char words[CASE_TEXT];
+    words_of(row, words);
+    for (int i = 0; i < comparison->family_count; i++)
+        if (strcmp(comparison->families[i].operation, row->id.operation) == 0)
+            keep_words(words, comparison->families[i].common, true);
+    snprintf(out, CASE_TEXT, "%s/%s", row->id.operation, row->id.variant);
+    text_part(out, CASE_TEXT, " ", "%s", words);
+    add_place(row, out);
 }

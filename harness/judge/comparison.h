@@ -5,6 +5,7 @@
 #pragma once
 
 #include "base/stats.h"
+#include "base/units.h"
 #include "case/case_name.h"
 #include "case/run_record.h"
 #include "judge/verdict.h"
@@ -38,6 +39,16 @@ struct comparison_row {
     char reason[ASSAY_MAX_REASON];
 };
 
+/* Where a report has a row, from the top. */
+enum comparison_section {
+    SECTION_SLOWER, /* also failed and missing; the worst verdict first, then the largest change */
+    SECTION_FASTER, /* IMPROVED, then SUSPECT */
+    SECTION_OPEN,   /* undecided, not comparable, or new; by verdict and reason */
+    SECTION_SAME,
+    SECTIONS,
+};
+enum comparison_section comparison_section(const struct comparison_row *row);
+
 /* Description of one side. */
 struct comparison_side {
     char id[STORE_ID]; /* of its run; of the first if there are several */
@@ -60,6 +71,8 @@ struct comparison_family {
     char operation[ASSAY_MAX_NAME];
     double ratio;
     int cases;
+    /* Words of shape and temperature that all its rows have: "input=fp32 cold"; "" none. */
+    char common[CASE_TEXT];
 };
 
 enum { COMPARISON_NOTES = 16, COMPARISON_NOTE = 400 };
@@ -70,7 +83,7 @@ struct comparison {
     double threshold;   /* of all cases, a fraction; NAN: each has its own */
     double fdr;         /* false discovery rate that was asked for; NAN none */
     struct comparison_side base, candidate;
-    struct comparison_row *rows; /* worst first after comparison_finish */
+    struct comparison_row *rows; /* by section after comparison_finish */
     int count;
     struct comparison_family *families;
     int family_count;
@@ -98,5 +111,10 @@ void comparison_release(struct comparison *comparison);
 
 /* Its case_text, with " host" or " cuda" appended if its variant has rows of both. */
 void comparison_row_text(const struct comparison_row *row, char out[CASE_TEXT]);
-/* "1.034x [1.021, 1.047]"; "-" without a ratio. */
+/* The same without the words that all rows of its operation have. */
+void comparison_short_text(const struct comparison *comparison, const struct comparison_row *row,
+                           char out[CASE_TEXT]);
+/* The change of the time, "+3.4 %": slower. "-" for NAN. */
+void comparison_change_text(double ratio, char out[UNITS_MAX]);
+/* The same with its interval: "+3.4 % [+2.1, +4.7]". */
 void comparison_ratio_text(const struct comparison_row *row, char *out, size_t size);

@@ -24,7 +24,7 @@ struct buffers {
     struct assay_buffer spec[ASSAY_MAX_BUFFERS];
     void *block[ASSAY_MAX_BUFFERS]; /* the allocation: guard, data, guard */
     void *data[ASSAY_MAX_BUFFERS];
-    uint64_t sum[ASSAY_MAX_BUFFERS];                  /* checksum of each input after filling */
+    uint64_t sum[ASSAY_MAX_BUFFERS];                  /* checksum of each input and its guards */
     struct element_range poisoned[ASSAY_MAX_BUFFERS]; /* the last time they were poisoned */
     struct element_range redrawn[ASSAY_MAX_BUFFERS];  /* of inputs, from input_seed */
 };
@@ -50,8 +50,8 @@ int64_t buffers_bytes(const struct buffers *buffers);
 /* Fill every output and scratch buffer with bytes that nobody can guess, others each time. */
 int buffers_poison(struct buffers *buffers);
 
-/* Poison only a small part of each large output, somewhere within, so that a variant cannot tell
- * by a few elements whether its outputs were poisoned. */
+/* Poison only 8 elements of each output, somewhere within (fewer than 32: all), so that a variant
+ * which looks at some elements seldom sees that its outputs were poisoned. */
 int buffers_poison_part(struct buffers *buffers);
 
 /* The seed of the poison that one buffer was last filled with. */

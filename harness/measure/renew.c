@@ -84,6 +84,7 @@ static int check_renewed(struct measurement *measurement, struct measure_context
 {
     int status = measurement->set_up ? 0 : set_up_again(measurement, context);
     if (status < 0 || measurement->phase == MEASUREMENT_OVER) return status;
+    if (witness_put_earlier(context, measurement->buffers) < 0) return -1;
     return step_checked_launches(measurement, context);
 }
 
@@ -110,7 +111,7 @@ static int redraw(struct measure_context *context, struct measurement *measureme
     const struct buffers *set = context->moved.count > 0 ? &context->moved : &context->buffers;
     if (set->count == 0 || all_constant(set)) return 0; /* the same outputs are expected */
     board_announce(context->board, -1, STEP_PREPARE);
-    witness_forget(&context->witness);
+    witness_set_aside(context, set);
     return verifier_renew(&context->verifier, set);
 }
 
@@ -134,6 +135,7 @@ static int renew(struct measure_context *context, struct measurement *measuremen
         *culprit = i;
         if (check_renewed(&measurements[i], context) < 0) return -1;
     }
+    witness_drop_earlier(context);
     return 0;
 }
 

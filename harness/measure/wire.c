@@ -122,13 +122,10 @@ struct series {
 static void list_series(struct wire_case *message, struct series out[SERIES])
 {
     struct samples *samples = &message->result.samples;
-    out[0] = (struct series){(void **)&samples->time_ns, sizeof(float), samples->count};
-    out[1] = (struct series){(void **)&samples->busy_ns, sizeof(float), samples->count};
-    out[2] = (struct series){(void **)&samples->event_ns, sizeof(float), samples->count};
-    out[3] = (struct series){(void **)&samples->round, sizeof(uint16_t), samples->count};
-    out[4] = (struct series){(void **)&samples->mark, sizeof(uint8_t), samples->count};
-    out[5] = (struct series){(void **)&samples->wall_ns, sizeof(float), samples->wall_count};
-    out[6] = (struct series){(void **)&samples->wall_round, sizeof(uint16_t), samples->wall_count};
+    for (int i = 0; i < SAMPLE_SERIES; i++)
+        out[i] = (struct series){series_array(samples, &sample_series[i]),
+                                 sample_series[i].element_bytes,
+                                 sample_series[i].is_wall ? samples->wall_count : samples->count};
     out[7] =
         (struct series){(void **)&samples->span, sizeof(struct stage_span), samples->span_count};
     out[8] = (struct series){(void **)&message->profile, sizeof(struct profile), 1};

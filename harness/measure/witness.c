@@ -23,17 +23,24 @@ struct suspect {
     struct difference difference;
 };
 
-void witness_forget(struct witness *witness)
+static void release_copies(const struct measure_context *context, void *copy[ASSAY_MAX_BUFFERS])
 {
-    witness->measurement = NULL;
+    for (int b = 0; b < ASSAY_MAX_BUFFERS; b++) {
+        if (copy[b]) context->ops->release(context->device, copy[b]);
+        copy[b] = NULL;
+    }
+}
+
+void witness_drop_earlier(struct measure_context *context)
+{
+    release_copies(context, context->witness.earlier);
 }
 
 void witness_release(struct measure_context *context)
 {
-    for (int b = 0; b < ASSAY_MAX_BUFFERS; b++)
-        if (context->witness.copy[b])
-            context->ops->release(context->device, context->witness.copy[b]);
-    context->witness = (struct witness){0};
+    witness_drop_earlier(context);
+    release_copies(context, context->witness.copy);
+    context->witness.measurement = NULL;
 }
 
 static size_t output_bytes(const struct buffers *buffers, int b)
@@ -71,6 +78,26 @@ static bool has_copies(struct measure_context *context, const struct buffers *bu
         return false;
     }
     return true;
+}
+
+void witness_set_aside(struct measure_context *context, const struct buffers *buffers)
+{
+    struct witness *witness = &context->witness;
+    if (witness->measurement && fits(context, buffers)) {
+        memcpy(witness->earlier, witness->copy, sizeof witness->earlier);
+        memset(witness->copy, 0, sizeof witness->copy);
+    }
+    witness->measurement = NULL;
+}
+
+int witness_put_earlier(const struct measure_context *context, const struct buffers *buffers)
+{
+    void *const *earlier = context->witness.earlier;
+    for (int b = 0; b < buffers->count; b++)
+        if (earlier[b] && context->ops->copy(context->device, buffers->data[b], earlier[b],
+                                             output_bytes(buffers, b)) < 0)
+            return -1;
+    return 0;
 }
 
 static int take(struct measure_context *context, struct measurement *measurement)
@@ -201,7 +228,7 @@ static int try_both(struct measure_context *context, struct measurement *measure
     if (mine.wrong > 0) convict(context, measurement, witness, mine.reason);
     if (other.wrong == 0) return 0;
     convict(context, witness, measurement, other.reason);
-    witness_forget(&context->witness);
+    context->witness.measurement = NULL;
     return mine.wrong > 0 ? 0 : take(context, measurement);
 }
 

@@ -6,7 +6,7 @@
 #include "plot/plot_gnuplot.h"
 
 const struct plot_kind plot_kinds[] = {
-    {"roofline", PLOT_RUN | PLOT_TAKES_AGAINST, plot_roofline, NULL},
+    {"roofline", PLOT_RUN | PLOT_STORE | PLOT_TAKES_AGAINST, plot_roofline, NULL},
     {"sweep", PLOT_RUN | PLOT_TAKES_METRIC, plot_sweep, "bars"},
     {"bars", PLOT_RUN, plot_bars, NULL},
     {"speedup", PLOT_RUN, plot_speedup, NULL},
@@ -45,7 +45,6 @@ enum plot_outcome plot_draw(const struct plot_kind *kind, const struct plot_requ
     struct plot plot;
     enum plot_outcome outcome = PLOT_FAILED;
     if (gnuplot_output_check(request->output)) return PLOT_FAILED;
-    if (request->places) plot_places_release(request->places);
     if (plot_open(&plot, kind, request) == 0) outcome = kind->query(&plot);
     if (outcome == PLOT_DRAWN && gnuplot_draw(&plot)) outcome = PLOT_FAILED;
     plot_close(&plot);

@@ -194,6 +194,7 @@ static enum attempt_end measure(struct runner *runner, struct attempt *attempt)
         drop_cases(attempt);
         if (end == ATTEMPT_GARBLED) end = find_garbler(runner, attempt, &culprit);
         if (end == ATTEMPT_STOPPED || end == ATTEMPT_FAILED) return end;
+        if (end == ATTEMPT_AGAIN) continue;
         if (settle_culprit(runner, attempt, &culprit) < 0) return ATTEMPT_FAILED;
     }
     return ATTEMPT_DONE;

@@ -42,7 +42,10 @@ static int spawn_worker(struct child *child, int socket, int board)
     int error = files[0].from < 0 || files[1].from < 0 ? errno : process_start(&start, &child->pid);
     for (int i = 0; i < 2; i++)
         if (files[i].from >= 0) close(files[i].from);
-    if (error == 0) return 0;
+    if (error == 0) {
+        interrupt_stops_too(child->pid);
+        return 0;
+    }
     child->pid = 0;
     return assay_error("starting a worker (/proc/self/exe): %s", strerror(error));
 }
@@ -72,9 +75,14 @@ static enum child_wait take_part(struct child *child)
     return got[wire_receive_some(child->socket, &child->inbox, MSG_DONTWAIT)];
 }
 
+static double awake_s(void)
+{
+    return clock_s() - interrupt_stopped_s();
+}
+
 enum child_wait child_wait(struct child *child, int ms)
 {
-    double until_s = clock_s() + 1e-3 * ms;
+    double until_s = awake_s() + 1e-3 * ms;
     enum child_wait got = CHILD_TICK;
     for (int left_ms = ms; got == CHILD_TICK && left_ms >= 0;) {
         struct pollfd poll_for = {.fd = child->socket, .events = POLLIN};
@@ -83,7 +91,7 @@ enum child_wait child_wait(struct child *child, int ms)
         /* Something that it forked may hold its end of the socket. */
         if (ready <= 0) return process_has_ended(child->pid) ? CHILD_GONE : CHILD_TICK;
         got = take_part(child);
-        left_ms = (int)(1e3 * (until_s - clock_s()));
+        left_ms = (int)(1e3 * (until_s - awake_s()));
     }
     return got;
 }
@@ -93,18 +101,30 @@ void child_take(struct child *child, enum wire_type *type, void **data, size_t *
     wire_inbox_take(&child->inbox, type, data, bytes);
 }
 
-void child_quit(struct child *child, struct device_state *state)
+/* Ask a question whose answer is the state of its device. */
+static int ask(struct child *child, enum wire_type question, struct device_state *state)
 {
     enum wire_type type;
     void *data;
     size_t bytes;
-    if (child->pid > 0 && wire_send(child->socket, WIRE_QUIT, NULL, 0) == 0 &&
-        child_wait(child, QUIT_MS) == CHILD_MESSAGE) {
-        child_take(child, &type, &data, &bytes);
-        if (state && type == WIRE_STATE && bytes == sizeof *state) memcpy(state, data, bytes);
-        free(data);
-    }
-    /* It need not finish: releasing a GPU takes a while and has no result. */
+    if (child->pid <= 0 || wire_send(child->socket, question, NULL, 0) != 0) return -1;
+    if (child_wait(child, QUIT_MS) != CHILD_MESSAGE) return -1;
+    child_take(child, &type, &data, &bytes);
+    bool answered = type == WIRE_STATE && bytes == sizeof *state;
+    if (answered && state) memcpy(state, data, bytes);
+    free(data);
+    return answered ? 0 : -1;
+}
+
+int child_look(struct child *child, struct device_state *state)
+{
+    return ask(child, WIRE_LOOK, state);
+}
+
+void child_quit(struct child *child, struct device_state *state)
+{
+    /* It need not answer or finish: releasing a GPU takes a while and has no result. */
+    ask(child, WIRE_QUIT, state);
     child_reap(child, NULL, 0);
 }
 
@@ -130,6 +150,7 @@ static int await_end(pid_t pid)
 void child_reap(struct child *child, char *how, size_t size)
 {
     snprintf(how, size, "did not start");
+    interrupt_stops_too(0);
     if (child->socket >= 0) close(child->socket);
     if (child->pid > 0) describe_end(await_end(child->pid), how, size);
     free(child->inbox.body);

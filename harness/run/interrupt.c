@@ -1,11 +1,16 @@
+#include <errno.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "run/interrupt.h"
 
-/* Global, as a signal handler takes no argument for it. */
+/* Global, as a signal handler takes no argument for them. */
 static volatile sig_atomic_t caught;
+static volatile pid_t stops_too;
+static volatile double stopped_s;
 
 static void note(int signal_number)
 {
@@ -24,14 +29,43 @@ static sigset_t all_signals(void)
     return set;
 }
 
-static void handle(int signal_number, void (*handler)(int))
+static void handle(int signal_number, void (*handler)(int), int flags)
 {
     struct sigaction action, before;
+    bool stays_ignored = signal_number == SIGHUP || signal_number == SIGTSTP;
     memset(&action, 0, sizeof action);
     action.sa_handler = handler;
+    action.sa_flags = flags;
     sigaction(signal_number, NULL, &before);
-    if (signal_number == SIGHUP && before.sa_handler == SIG_IGN) return;
+    if (stays_ignored && before.sa_handler == SIG_IGN) return;
     sigaction(signal_number, &action, NULL);
+}
+
+/* In the handler the signal has its default action, and is not blocked. */
+enum { STOP_FLAGS = SA_RESETHAND | SA_NODEFER | SA_RESTART };
+
+/* The default action is what stops this process, and does not where no shell could continue it (an
+ * orphaned process group). */
+static void stop(int signal_number)
+{
+    int kept = errno;
+    double since_s = clock_s();
+    if (stops_too > 0) kill(-stops_too, SIGSTOP);
+    raise(signal_number);
+    if (stops_too > 0) kill(-stops_too, SIGCONT);
+    stopped_s += clock_s() - since_s;
+    handle(signal_number, stop, STOP_FLAGS);
+    errno = kept;
+}
+
+void interrupt_stops_too(pid_t group)
+{
+    stops_too = group;
+}
+
+double interrupt_stopped_s(void)
+{
+    return stopped_s;
 }
 
 /* The signals are blocked except in ppoll, so that none is lost between the check of
@@ -39,7 +73,8 @@ static void handle(int signal_number, void (*handler)(int))
 void interrupt_catch(void)
 {
     for (int i = 0; i < SIGNALS; i++)
-        handle(signals[i], note);
+        handle(signals[i], note, 0);
+    handle(SIGTSTP, stop, STOP_FLAGS);
     sigset_t all = all_signals();
     sigprocmask(SIG_BLOCK, &all, NULL);
 }
@@ -50,7 +85,8 @@ void interrupt_release(void)
     sigset_t all = all_signals();
     sigprocmask(SIG_UNBLOCK, &all, NULL);
     for (int i = 0; i < SIGNALS; i++)
-        handle(signals[i], SIG_DFL);
+        handle(signals[i], SIG_DFL, 0);
+    handle(SIGTSTP, SIG_DFL, 0);
 }
 
 /* A pending signal counts too: the end of a worker by the same Ctrl-C may be noticed before

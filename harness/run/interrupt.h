@@ -1,13 +1,22 @@
 /*
  * interrupt.h - SIGINT, SIGTERM and SIGHUP ask a run to end: the handler only records the
- * signal, and the run checks for it between messages.
+ * signal, and the run checks for it between messages. SIGTSTP (Ctrl-Z) stops the worker's process
+ * group with this process, which a terminal alone would not do; SIGCONT (fg) continues both.
  */
 #pragma once
 
 #include <poll.h>
+#include <sys/types.h>
 
 /* Record the signals from now on; an ignored SIGHUP (nohup) stays ignored. */
 void interrupt_catch(void);
+
+/* The process group that is stopped and continued with this process; 0: none. */
+void interrupt_stops_too(pid_t group);
+
+/* For how long this process has been stopped so far. A time limit does not count it, and what was
+ * measured meanwhile is no time. */
+double interrupt_stopped_s(void);
 
 /* Restore the default action, except for signals that are pending. */
 void interrupt_release(void);

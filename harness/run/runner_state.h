@@ -5,6 +5,7 @@
 #pragma once
 
 #include "case/ceiling.h"
+#include "case/surroundings.h"
 #include "run/child.h"
 #include "run/progress.h"
 #include "run/runner.h"
@@ -19,6 +20,7 @@ struct runner {
     struct store *store;
     struct run_info run;
     struct launch_info launch;
+    struct machine_use use; /* when the launch began */
     struct progress progress;
     struct ceilings ceilings; /* of the device, measured so far in this process */
     char *suite_text;
@@ -40,6 +42,7 @@ enum attempt_end {
     ATTEMPT_CULPRIT, /* a variant crashed the worker; not returned by attempt_group */
     ATTEMPT_GOES_ON, /* likewise: more messages are to come */
     ATTEMPT_GARBLED, /* likewise: a variant sent the parent what is no message of the worker's */
+    ATTEMPT_AGAIN,   /* likewise: a stop of the run (Ctrl-Z) is in its times */
     ATTEMPT_STOPPED, /* by a signal */
     ATTEMPT_FAILED,  /* assay_error says why */
 };

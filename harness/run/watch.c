@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/rng.h"
+#include "run/interrupt.h"
 
 enum { TICK_MS = 200 };
 
@@ -151,12 +152,17 @@ static void draw_step(struct runner *runner, const struct attempt *attempt)
 
 enum attempt_end watch(struct runner *runner, struct attempt *attempt, struct culprit *culprit)
 {
+    double stopped_s = interrupt_stopped_s();
     if (send_group(runner, attempt) < 0) return blame_death(runner, attempt, culprit);
     uint32_t sequence = 0;
     double since_s = clock_s();
     for (;;) {
         enum child_wait got = child_wait(&runner->child, TICK_MS);
         if (got == CHILD_STOPPED) return ATTEMPT_STOPPED;
+        if (interrupt_stopped_s() != stopped_s) {
+            child_reap(&runner->child, NULL, 0);
+            return ATTEMPT_AGAIN;
+        }
         if (got == CHILD_GONE) return blame_death(runner, attempt, culprit);
         if (got == CHILD_GARBLED) return blame_garbage(runner, attempt, culprit);
         if (got == CHILD_MESSAGE) {

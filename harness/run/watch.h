@@ -24,5 +24,5 @@ struct culprit {
 
 /* Have the worker measure the variants that are left, and receive its results, with a deadline
  * for every step that the status board shows. ATTEMPT_CULPRIT: *culprit says what went wrong,
- * and the worker has ended. */
+ * and the worker has ended, as it has after ATTEMPT_AGAIN. */
 enum attempt_end watch(struct runner *runner, struct attempt *attempt, struct culprit *culprit);

@@ -12,13 +12,15 @@
 struct comparison_options {
     const char *format; /* table, md, json, html, junit */
     bool colour;
-    int width; /* columns of the terminal; 100 when unknown */
+    bool all;  /* of the table: also the unchanged cases on a terminal */
+    int width; /* columns of the terminal; 0: none, so nothing is cut or folded */
 };
 
 int comparison_write(FILE *out, const struct comparison *comparison,
                      const struct comparison_options *options);
-/* Into a file; NULL: standard output, with the terminal's colour and width. */
-int comparison_save(const struct comparison *comparison, const char *format, const char *path);
+/* Into a file; NULL: standard output, with the terminal's colour and width. `all` as above. */
+int comparison_save(const struct comparison *comparison, const char *format, const char *path,
+                    bool all);
 
 int comparison_table(FILE *out, const struct comparison *comparison,
                      const struct comparison_options *options);
@@ -26,12 +28,13 @@ int comparison_md(FILE *out, const struct comparison *comparison);
 int comparison_json(FILE *out, const struct comparison *comparison);
 int comparison_html(FILE *out, const struct comparison *comparison);
 /* The sides, the notes and the rows, for a page that has more (page.h). */
-void comparison_html_part(FILE *out, const struct comparison *comparison);
+int comparison_html_part(FILE *out, const struct comparison *comparison);
 /* JUnit XML: one testcase per case. REGRESSED is a failure, ERROR and MISSING are errors, an
  * undecided case is skipped with its message. If too little was judged (exit code 4), there is one
  * more error. */
 int comparison_junit(FILE *out, const struct comparison *comparison);
-/* GitHub workflow commands, worst first, at most ten of each kind, as the runner shows no more. */
+/* GitHub workflow commands, slower cases first, at most ten of each kind, as the runner shows no
+ * more. */
 int comparison_annotations(FILE *out, const struct comparison *comparison);
 
 /* ------------------------------------------------------------------- texts -- */
@@ -50,13 +53,15 @@ void nothing_text(const struct comparison *comparison, char out[WORDS_LINE]);
 /* Why a gate ends with EXIT_NOTHING, as one sentence: nothing could be compared, too few cases
  * were judged, or the candidate redefined some. */
 void unjudged_text(const struct comparison *comparison, char out[WORDS_LINE]);
-/* The heading of the column of ratios, which names the metric. */
+/* The heading of the column of changes, which names the metric. */
 const char *metric_text(const struct comparison *comparison);
 
 /* A row as texts. */
 struct comparison_words {
     const char *verdict;
-    char name[CASE_TEXT], ratio[64], floor[UNITS_MAX], finds[UNITS_MAX];
+    char name[CASE_TEXT], base[UNITS_MAX], candidate[UNITS_MAX];
+    char change[UNITS_MAX], ratio[4 * UNITS_MAX]; /* without and with its interval */
+    char floor[UNITS_MAX], finds[UNITS_MAX];
     char why[WORDS_LINE]; /* the reason and the tags; "" for none */
 };
 void comparison_words(struct comparison_words *words, const struct comparison_row *row);

@@ -1,6 +1,6 @@
 /*
- * comparison_md.c - a comparison as a comment on a pull request: worst first, within the
- * limit of 64 KiB for comments; rows that are left out are counted.
+ * comparison_md.c - a comparison as a comment on a pull request: slower cases first, within
+ * the limit of 64 KiB for comments; rows that are left out are counted.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -33,12 +33,12 @@ static int rows(FILE *out, const struct comparison *comparison)
         if (ftell(out) > MOST_BYTES) break;
         if (written++ == 0)
             fprintf(out,
-                    "\n| verdict | %s | floor | finds | case | why |\n"
-                    "|:--|:--|--:|--:|:--|:--|\n",
+                    "\n| verdict | %s | base | candidate | floor | finds | case | why |\n"
+                    "|:--|:--|--:|--:|--:|--:|:--|:--|\n",
                     metric_text(comparison));
         comparison_words(&words, &comparison->rows[i]);
-        md_print(out, "| %s | %s | %s | %s | %s | %s |\n", words.verdict, words.ratio, words.floor,
-                 words.finds, words.name, words.why);
+        md_print(out, "| %s | %s | %s | %s | %s | %s | %s | %s |\n", words.verdict, words.ratio,
+                 words.base, words.candidate, words.floor, words.finds, words.name, words.why);
     }
     return written;
 }
@@ -48,8 +48,10 @@ static void families(FILE *out, const struct comparison *comparison)
     int shown = comparison->family_count < MOST_FAMILIES ? comparison->family_count : MOST_FAMILIES;
     for (int i = 0; i < shown; i++) {
         const struct comparison_family *family = &comparison->families[i];
+        char change[UNITS_MAX];
+        comparison_change_text(family->ratio, change);
         if (i == 0) fputs("\n| operation | geometric mean | cases |\n|:--|--:|--:|\n", out);
-        md_print(out, "| %s | %.3fx | %d |\n", family->operation, family->ratio, family->cases);
+        md_print(out, "| %s | %s | %d |\n", family->operation, change, family->cases);
     }
     if (shown < comparison->family_count)
         fprintf(out, "\n%d more operations are not shown.\n", comparison->family_count - shown);
@@ -65,9 +67,7 @@ int comparison_md(FILE *out, const struct comparison *comparison)
     head(memory, comparison);
     int left =
         comparison->count - comparison->tally.counts[VERDICT_PASS] - rows(memory, comparison);
-    if (left > 0)
-        fprintf(memory, "\n%d more row%s left out, less bad than these.\n", left,
-                left == 1 ? " is" : "s are");
+    if (left > 0) fprintf(memory, "\n%d more row%s left out.\n", left, left == 1 ? " is" : "s are");
     families(memory, comparison);
     int status = fclose(memory) == 0 && fwrite(text, 1, size, out) == size ? 0 : -1;
     if (status != 0) assay_error("cannot write the report: %s", strerror(errno));

@@ -19,10 +19,13 @@ int comparison_write(FILE *out, const struct comparison *comparison,
     return assay_error("a comparison is not written as '%s'", format);
 }
 
-int comparison_save(const struct comparison *comparison, const char *format, const char *path)
+int comparison_save(const struct comparison *comparison, const char *format, const char *path,
+                    bool all)
 {
-    const struct comparison_options options = {
-        .format = format, .colour = !path && terminal_colour(), .width = terminal_columns()};
+    const struct comparison_options options = {.format = format,
+                                               .colour = !path && terminal_colour(),
+                                               .all = all,
+                                               .width = path ? 0 : terminal_width(stdout, 0)};
     struct out_file file;
     if (out_file_open(&file, path) != 0) return -1;
     return out_file_close(&file, comparison_write(file.stream, comparison, &options));
@@ -138,7 +141,7 @@ void unjudged_text(const struct comparison *comparison, char out[WORDS_LINE])
 const char *metric_text(const struct comparison *comparison)
 {
     bool is_ratio = comparison->metric && strcmp(comparison->metric, "speedup") == 0;
-    return is_ratio ? "time/baseline, of base's" : "time, of the base's";
+    return is_ratio ? "change of time/baseline" : "change of time";
 }
 
 void comparison_words(struct comparison_words *words, const struct comparison_row *row)
@@ -146,6 +149,9 @@ void comparison_words(struct comparison_words *words, const struct comparison_ro
     char tags[128];
     words->verdict = verdict_name(row->verdict);
     comparison_row_text(row, words->name);
+    units_time(words->base, row->base_ns);
+    units_time(words->candidate, row->candidate_ns);
+    comparison_change_text(row->ratio.mid, words->change);
     comparison_ratio_text(row, words->ratio, sizeof words->ratio);
     units_percent(words->floor, isnan(row->ratio.mid) ? NAN : row->floor);
     units_percent(words->finds, row->mde);

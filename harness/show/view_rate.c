@@ -6,10 +6,6 @@
 #include "case/shape.h"
 #include "show/view.h"
 
-/* Above this many operations per byte, work without a ceiling is shown in operations: near
- * the machine balance of current processors. */
-static const double OPS_PER_BYTE = 16;
-
 /* The ceiling that a case measures, or NULL. */
 static const char *ceiling_measured(const struct case_id *id)
 {
@@ -19,8 +15,7 @@ static const char *ceiling_measured(const struct case_id *id)
     return operation->ceiling(&shape, id->temperature);
 }
 
-/* The work as it was stored, and its path, which only the operation knows. */
-static struct assay_work work_of(const struct case_result *result)
+struct assay_work view_work(const struct case_result *result)
 {
     struct assay_work work = result->work;
     const struct assay_operation *operation = registry_operation(result->id.operation);
@@ -34,9 +29,8 @@ void view_collect_ceilings(struct view *view)
 {
     for (int i = 0; i < view->run->case_count; i++) {
         const struct case_result *result = &view->run->cases[i].result;
-        if (result->status != STATUS_OK) continue;
         const char *name = ceiling_measured(&result->id);
-        if (name) ceilings_add(&view->ceilings, name, &result->work, result->time_ns);
+        if (name) ceilings_learn(&view->ceilings, name, result, view->most_spread);
     }
 }
 
@@ -45,13 +39,6 @@ int view_arithmetic(const char *ceiling)
     for (int a = 0; a < ASSAY_ARITHMETICS; a++)
         if (!strcmp(ceiling, arithmetic_name(a))) return a;
     return -1;
-}
-
-static const struct ceiling *ceiling_named(const struct ceilings *ceilings, const char *name)
-{
-    for (int i = 0; i < ceilings->count; i++)
-        if (!strcmp(ceilings->item[i].name, name)) return &ceilings->item[i];
-    return NULL;
 }
 
 double view_bytes(const struct assay_work *work)
@@ -96,7 +83,7 @@ void view_row_rate(struct view_row *row)
     const struct assay_work *work = &row->result.work;
     double bytes = view_bytes(work), ops = view_ops(work);
     row->arithmetic = row->ceiling[0] ? view_arithmetic(row->ceiling) : -1;
-    row->rate_is_ops = row->ceiling[0] ? row->arithmetic >= 0 : ops > OPS_PER_BYTE * bytes;
+    row->rate_is_ops = row->ceiling[0] ? row->arithmetic >= 0 : ceiling_is_arithmetic(work);
     if (row->rate_is_ops && row->arithmetic < 0) row->arithmetic = arithmetic_only(work);
     double amount = !row->rate_is_ops      ? bytes
                     : row->arithmetic >= 0 ? work->ops[row->arithmetic]
@@ -121,7 +108,7 @@ void view_row_ceiling(struct view_row *row, const struct view *view)
     }
     const struct launch_info *launch = stored_run_launch(view->run, row->stored->launch_id);
     if (own || !launch) return;
-    const struct assay_work work = work_of(result);
+    const struct assay_work work = view_work(result);
     if (!ceiling_binding(&view->ceilings, &work, result->id.temperature, launch->device.cache_bytes,
                          result->time_ns, row->ceiling, &row->ceiling_fraction)) {
         row->ceiling[0] = '\0';

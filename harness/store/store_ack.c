@@ -11,8 +11,6 @@
 int store_set_ack(struct store *store, const struct ack *ack)
 {
     struct query query;
-    char now[TIMESTAMP_SIZE];
-    timestamp_now(now);
     row_open(&query, store, "acknowledge a change", "ack",
              "ON CONFLICT (pattern) DO UPDATE SET reason = excluded.reason,"
              " git_commit = excluded.git_commit, up_to = excluded.up_to,"
@@ -22,15 +20,15 @@ int store_set_ack(struct store *store, const struct ack *ack)
     query_text(&query, ":git_commit", ack->commit);
     query_real(&query, ":up_to", ack->up_to);
     query_text(&query, ":expires_at", ack->expires_at);
-    query_text(&query, ":set_at", now);
+    query_now(&query, ":set_at");
     return query_run(&query);
 }
 
 int store_drop_ack(struct store *store, const char *pattern)
 {
     struct query query;
-    query_open(&query, store, "drop an acknowledgement", "DELETE FROM ack WHERE pattern = :name");
-    query_text(&query, ":name", pattern);
+    query_ask(&query, store, "drop an acknowledgement", "DELETE FROM ack WHERE pattern = :key",
+              pattern);
     if (query_run(&query) != 0) return -1;
     if (sqlite3_changes(store->db) == 1) return 0;
     return assay_error("%s: nothing is acknowledged as '%s' (assay ack --list)", store->path,

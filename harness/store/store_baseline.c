@@ -6,23 +6,20 @@
 int store_set_baseline(struct store *store, const char *name, const char *run_id, const char *note)
 {
     struct query query;
-    char now[TIMESTAMP_SIZE];
-    timestamp_now(now);
     row_open(&query, store, "set a baseline", "baseline",
              "ON CONFLICT (name) DO UPDATE SET run_id = excluded.run_id, note = excluded.note,"
              " set_at = excluded.set_at");
     query_text(&query, ":name", name);
     query_text(&query, ":run_id", run_id);
     query_text(&query, ":note", note);
-    query_text(&query, ":set_at", now);
+    query_now(&query, ":set_at");
     return query_run(&query);
 }
 
 int store_drop_baseline(struct store *store, const char *name)
 {
     struct query query;
-    query_open(&query, store, "drop a baseline", "DELETE FROM baseline WHERE name = :name");
-    query_text(&query, ":name", name);
+    query_ask(&query, store, "drop a baseline", "DELETE FROM baseline WHERE name = :key", name);
     if (query_run(&query) != 0) return -1;
     if (sqlite3_changes(store->db) == 1) return 0;
     return assay_error("%s: there is no baseline '%s' (assay baseline list)", store->path, name);
@@ -53,19 +50,19 @@ int store_each_sibling(struct store *store, const char *run_id,
 {
     struct query query;
     int status = 0;
-    query_open(&query, store, "look for runs of the same build",
-               "SELECT other.id FROM run AS named"
-               " JOIN environment ON environment.id = named.environment_id"
-               " JOIN launch AS first ON first.run_id = named.id AND first.number = 1"
-               " JOIN run AS other ON other.environment_id = named.environment_id"
-               " AND other.suite = named.suite AND other.id != named.id"
-               " WHERE named.id = :run AND environment.git_commit != ''"
-               " AND other.status = 'complete' AND NOT other." STORE_OF_GATE
-               " AND EXISTS (SELECT 1 FROM launch WHERE launch.run_id = other.id"
-               "   AND launch.comparability = first.comparability"
-               "   AND (launch.spec = first.spec OR NOT named.simulated))"
-               " ORDER BY other.started_at, other.rowid");
-    query_text(&query, ":run", run_id);
+    query_ask(&query, store, "look for runs of the same build",
+              "SELECT other.id FROM run AS named"
+              " JOIN environment ON environment.id = named.environment_id"
+              " JOIN launch AS first ON first.run_id = named.id AND first.number = 1"
+              " JOIN run AS other ON other.environment_id = named.environment_id"
+              " AND other.suite = named.suite AND other.id != named.id"
+              " WHERE named.id = :key AND environment.git_commit != ''"
+              " AND other.status = 'complete' AND NOT other." STORE_OF_GATE
+              " AND EXISTS (SELECT 1 FROM launch WHERE launch.run_id = other.id"
+              "   AND launch.comparability = first.comparability"
+              "   AND (launch.spec = first.spec OR NOT named.simulated))"
+              " ORDER BY other.started_at, other.rowid",
+              run_id);
     while (status == 0 && query_step(&query) == 1) {
         char id[STORE_ID];
         column_text(&query, "id", id, sizeof id);

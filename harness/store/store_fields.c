@@ -7,28 +7,6 @@
 #include "case/registry.h"
 #include "store/store_internal.h"
 
-/* --------------------------------------------------------------- words -- */
-
-static const char *purpose_word(int value)
-{
-    return value == PURPOSE_CEILING ? "ceiling" : "case";
-}
-
-static int purpose_parse(const char *name)
-{
-    if (strcmp(name, "ceiling") == 0) return PURPOSE_CEILING;
-    return strcmp(name, "case") == 0 ? PURPOSE_CASE : -1;
-}
-
-static const struct vocabulary status_words = {"status", status_name, status_parse};
-static const struct vocabulary clock_words = {"clock", clock_name, clock_parse, true};
-static const struct vocabulary flush_words = {"flush", flush_name, flush_parse};
-static const struct vocabulary kind_words = {"kind", kind_name, kind_parse};
-static const struct vocabulary place_words = {"place", place_name, place_parse};
-static const struct vocabulary temperature_words = {"temperature", temperature_name,
-                                                    temperature_parse};
-const struct vocabulary purpose_words = {"purpose", purpose_word, purpose_parse};
-
 /* -------------------------------------------------------------- tables -- */
 
 #define TEXT(owner, member)        FIELD(#member, FIELD_TEXT, owner, member, NULL)
@@ -38,6 +16,7 @@ const struct vocabulary purpose_words = {"purpose", purpose_word, purpose_parse}
 #define BITS(owner, member)        FIELD(#member, FIELD_BITS, owner, member, NULL)
 #define FLAG(owner, member)        FIELD(#member, FIELD_FLAG, owner, member, NULL)
 #define WORD(owner, member, words) FIELD(#member, FIELD_WORD, owner, member, &words)
+#define CLOCK(owner)               FIELD("clock", FIELD_SOME_WORD, owner, clock, &clock_words)
 
 const struct field program_fields[] = {
     TEXT(program_info, version),    FIELD("git_commit", FIELD_TEXT, program_info, commit, NULL),
@@ -86,7 +65,7 @@ const struct field session_fields[] = {
     REAL(device_info, power_limit_w),
     COUNT(device_info, ecc),
     COUNT(device_info, mig),
-    WORD(device_info, clock, clock_words),
+    CLOCK(device_info),
     WORD(device_info, flush, flush_words),
     REAL(device_info, event_floor_ns),
     REAL(device_info, kernel_floor_ns),
@@ -104,10 +83,16 @@ const struct field launch_fields[] = {
 #define STATES(when)                                                                               \
     STATE(when, sm_mhz, FIELD_REAL), STATE(when, memory_mhz, FIELD_REAL),                          \
         STATE(when, temperature_c, FIELD_REAL), STATE(when, power_w, FIELD_REAL),                  \
-        STATE(when, energy_mj, FIELD_REAL), STATE(when, clock_reasons, FIELD_BITS)
+        STATE(when, energy_mj, FIELD_REAL), STATE(when, clock_reasons, FIELD_BITS),                \
+        STATE(when, other_processes, FIELD_COUNT)
 
 const struct field start_fields[] = {STATES("start_"), {0}};
 const struct field end_fields[] = {STATES("end_"), {0}};
+
+const struct field around_fields[] = {
+    COUNT(surroundings, processors), REAL(surroundings, start_load),  REAL(surroundings, end_load),
+    REAL(surroundings, other_share), REAL(surroundings, steal_share), {0},
+};
 
 const struct field case_fields[] = {
     TEXT(case_id, operation),
@@ -125,7 +110,7 @@ const struct field result_fields[] = {
     WORD(case_result, status, status_words),
     TEXT(case_result, reason),
     TEXT(case_result, note),
-    WORD(case_result, clock, clock_words),
+    CLOCK(case_result),
     FLAG(case_result, is_baseline),
     REAL(case_result, time_ns),
     REAL(case_result, lo_ns),
@@ -188,8 +173,9 @@ static void field_bind(struct query *query, const struct field *field, const voi
         query_integer(query, name, *(const bool *)at);
         break;
     case FIELD_WORD:
+    case FIELD_SOME_WORD:
         if (*(const int32_t *)at >= 0)
-            query_text(query, name, field->words->name(*(const int32_t *)at));
+            query_text(query, name, words_name(field->words, *(const int32_t *)at));
         break;
     }
 }
@@ -205,8 +191,8 @@ static void word_read(struct query *query, const struct field *field, int32_t *a
     char word[ASSAY_MAX_NAME];
     column_text(query, field->column, word, sizeof word);
     if (query->rc != SQLITE_OK) return;
-    *at = field->words->parse(word);
-    if (*at >= 0 || (!*word && field->words->is_optional)) return;
+    *at = words_find(field->words, word);
+    if (*at >= 0 || (!*word && field->type == FIELD_SOME_WORD)) return;
     query_refuse(query, "'%s' is no %s that this version knows", word, field->words->what);
 }
 
@@ -235,6 +221,7 @@ static void field_read(struct query *query, const struct field *field, void *at)
         *(bool *)at = column_integer(query, field->column) != 0;
         break;
     case FIELD_WORD:
+    case FIELD_SOME_WORD:
         word_read(query, field, at);
         break;
     }
@@ -264,8 +251,8 @@ void fields_hash(struct id_hash *hash, const struct field *fields, const void *b
         const void *at = (const char *)base + field->offset;
         if (field->type == FIELD_TEXT || field->type == FIELD_LINES)
             id_hash_text(hash, at);
-        else if (field->type == FIELD_WORD)
-            id_hash_text(hash, field->words->name(*(const int32_t *)at));
+        else if (field->words)
+            id_hash_text(hash, words_name(field->words, *(const int32_t *)at));
         else if (field->type == FIELD_REAL && isnan(*(const double *)at))
             id_hash_text(hash, ""); /* the bits of a NAN say nothing */
         else
@@ -281,9 +268,8 @@ void row_open(struct query *query, struct store *store, const char *purpose, con
     struct query columns;
     sqlite3_str *names = sqlite3_str_new(NULL), *values = sqlite3_str_new(NULL);
     const char *comma = "";
-    query_open(&columns, store, "read the schema",
-               "SELECT name FROM pragma_table_info(:table) ORDER BY cid");
-    query_text(&columns, ":table", table);
+    query_ask(&columns, store, "read the schema",
+              "SELECT name FROM pragma_table_info(:key) ORDER BY cid", table);
     for (; query_step(&columns) == 1; comma = ", ") {
         const char *name = (const char *)sqlite3_column_text(columns.statement, 0);
         sqlite3_str_appendf(names, "%s%s", comma, name);

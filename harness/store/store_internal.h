@@ -39,6 +39,9 @@ struct query {
 int store_failed(struct store *store, int rc, const char *purpose);
 
 void query_open(struct query *query, struct store *store, const char *purpose, const char *sql);
+/* The same of a text, bound to :key. */
+void query_ask(struct query *query, struct store *store, const char *purpose, const char *sql,
+               const char *key);
 /* 1: a row, 0: no more, -1: reported. */
 int query_step(struct query *query);
 /* What a row holds cannot be: the query fails, with why, after "PATH: cannot PURPOSE: ". */
@@ -53,6 +56,7 @@ int query_run(struct query *query);
 
 /* Bind by name (":time_ns"). */
 void query_text(struct query *query, const char *name, const char *text);
+void query_now(struct query *query, const char *name); /* this moment, as timestamp_now has it */
 void query_integer(struct query *query, const char *name, int64_t value);
 void query_count(struct query *query, const char *name, int64_t value); /* below 0: NULL */
 void query_real(struct query *query, const char *name, double value);   /* NAN: NULL */
@@ -89,22 +93,15 @@ int store_finish(struct store *store, const char *purpose, int status);
 /* -------------------------------------------------------------- fields -- */
 
 enum field_type {
-    FIELD_TEXT,    /* char[size], one line */
-    FIELD_LINES,   /* char[size], one or more */
-    FIELD_REAL,    /* double; NAN is NULL */
-    FIELD_COUNT,   /* int32_t; -1 is NULL */
-    FIELD_COUNT64, /* int64_t; -1 is NULL */
-    FIELD_BITS,    /* uint64_t, stored as the int64_t of the same bits */
-    FIELD_FLAG,    /* bool, stored as 0 or 1 */
-    FIELD_WORD,    /* int32_t enum, stored as its word */
-};
-
-/* The words of an enum. */
-struct vocabulary {
-    const char *what; /* "status" */
-    const char *(*name)(int value);
-    int (*parse)(const char *name); /* -1: no such word */
-    bool is_optional;               /* NULL is stored where there is none, and read as -1 */
+    FIELD_TEXT,      /* char[size], one line */
+    FIELD_LINES,     /* char[size], one or more */
+    FIELD_REAL,      /* double; NAN is NULL */
+    FIELD_COUNT,     /* int32_t; -1 is NULL */
+    FIELD_COUNT64,   /* int64_t; -1 is NULL */
+    FIELD_BITS,      /* uint64_t, stored as the int64_t of the same bits */
+    FIELD_FLAG,      /* bool, stored as 0 or 1 */
+    FIELD_WORD,      /* int32_t enum, stored as its word */
+    FIELD_SOME_WORD, /* the same, or -1, which is NULL */
 };
 
 /* A member of a struct and the column it is stored in. */
@@ -112,9 +109,8 @@ struct field {
     const char *column; /* NULL ends a table */
     enum field_type type;
     size_t offset, size;
-    const struct vocabulary *words;
+    const struct words *words; /* of the types with a word, else NULL */
 };
-/* The row of a member; words NULL but for FIELD_WORD. */
 #define FIELD(column, type, owner, member, words)                                                  \
     {                                                                                              \
         column, type, offsetof(struct owner, member), sizeof(((struct owner *)0)->member), words   \
@@ -128,9 +124,9 @@ extern const struct field session_fields[]; /* struct device_info: what a launch
 extern const struct field launch_fields[];  /* struct launch_info, but its device and states */
 extern const struct field start_fields[];   /* struct device_state, columns start_... */
 extern const struct field end_fields[];     /* struct device_state, columns end_... */
+extern const struct field around_fields[];  /* struct surroundings */
 extern const struct field case_fields[];    /* struct case_id */
 extern const struct field result_fields[];  /* struct case_result, but its id */
-extern const struct vocabulary purpose_words;
 
 /* Open an INSERT whose parameters have the names of the table's columns; what the caller
  * does not bind is NULL. `conflict` is the end of the statement, "" or an ON CONFLICT clause. */
@@ -171,6 +167,7 @@ struct store_step {
 };
 extern const struct store_step store_steps[];
 extern const int store_version; /* of the last step */
+extern const char store_schema_noisy[];
 
 /* Bring the open database to the version of the last step, in one transaction. */
 int store_migrate(struct store *store, const struct store_step *steps);
@@ -190,8 +187,8 @@ struct exchange {
 extern const struct exchange exchange_tables[]; /* ended by a NULL table; parents first */
 enum { EXCHANGE_FORMAT = 1 };
 
-/* What the elements of a BLOB column are. */
-enum element { ELEMENT_F32, ELEMENT_U16, ELEMENT_U8 };
+/* What the elements of a BLOB column are, by their bytes. */
+enum element { ELEMENT_U8 = 1, ELEMENT_U16 = 2, ELEMENT_F32 = 4 };
 /* -1 with assay_error for a column that holds no samples. */
 int element_of(const char *column);
 

@@ -47,8 +47,7 @@ static int check_other(const char *path)
 static int attach(struct store *store, const char *path)
 {
     struct query query;
-    query_open(&query, store, "open the other database", "ATTACH :path AS other");
-    query_text(&query, ":path", path);
+    query_ask(&query, store, "open the other database", "ATTACH :key AS other", path);
     return query_run(&query);
 }
 

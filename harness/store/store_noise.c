@@ -36,8 +36,7 @@ int store_add_noise(struct store *store, const char *comparability, const char *
                     const char *metric, const struct noise_block *block)
 {
     struct query query;
-    char id[ID_SIZE], now[TIMESTAMP_SIZE];
-    timestamp_now(now);
+    char id[ID_SIZE];
     block_id(block, source, metric, id);
     row_open(&query, store, "store the noise of a case", "noise",
              "ON CONFLICT (id) DO UPDATE SET rounds = excluded.rounds,"
@@ -53,7 +52,7 @@ int store_add_noise(struct store *store, const char *comparability, const char *
     query_real(&query, ":time_ns", block->time_ns);
     query_real(&query, ":shift", block->shift);
     query_real(&query, ":spread", block->spread);
-    query_text(&query, ":measured_at", now);
+    query_now(&query, ":measured_at");
     return query_run(&query);
 }
 

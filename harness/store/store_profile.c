@@ -5,8 +5,6 @@
 #include "device/profile.h"
 #include "store/store_internal.h"
 
-static const struct vocabulary activity_words = {"activity", activity_name, activity_parse};
-
 static const struct field profile_fields[] = {
     FIELD("activities", FIELD_COUNT, profile, activities, NULL),
     FIELD("span_ns", FIELD_REAL, profile, span_ns, NULL),
@@ -111,9 +109,8 @@ int store_profile(struct store *store, const char *launch_id, const struct case_
 static int read_kernels(struct store *store, const char *result_id, struct profile *profile)
 {
     struct query query;
-    query_open(&query, store, "read a profile",
-               "SELECT * FROM profile_kernel WHERE result_id = :result_id ORDER BY ordinal");
-    query_text(&query, ":result_id", result_id);
+    query_ask(&query, store, "read a profile",
+              "SELECT * FROM profile_kernel WHERE result_id = :key ORDER BY ordinal", result_id);
     while (profile->kernel_count < PROFILE_MAX_KERNELS && query_step(&query) == 1)
         fields_read(&query, kernel_fields, &profile->kernels[profile->kernel_count++]);
     return query_close(&query);
@@ -138,10 +135,10 @@ static void take_counter(struct query *query, struct profile *profile)
 static int read_counters(struct store *store, const char *result_id, struct profile *profile)
 {
     struct query query;
-    query_open(&query, store, "read counters",
-               "SELECT * FROM profile_counter WHERE result_id = :result_id"
-               " ORDER BY kernel, ordinal");
-    query_text(&query, ":result_id", result_id);
+    query_ask(&query, store, "read counters",
+              "SELECT * FROM profile_counter WHERE result_id = :key"
+              " ORDER BY kernel, ordinal",
+              result_id);
     while (query_step(&query) == 1)
         take_counter(&query, profile);
     return query_close(&query);
@@ -154,10 +151,11 @@ int store_read_profile(struct store *store, const char *launch_id, const struct 
     struct query query;
     profile_init(profile);
     *found = false;
-    if (find_result(store, launch_id, id, result_id) != 0) return -1;
-    query_open(&query, store, "read a profile",
-               "SELECT * FROM profile WHERE result_id = :result_id");
-    query_text(&query, ":result_id", result_id);
+    /* A name that was too long for a field of the case finds nothing: no reason to lose the run. */
+    int known = store_find_case(store, launch_id, id, result_id);
+    if (known <= 0) return known;
+    query_ask(&query, store, "read a profile", "SELECT * FROM profile WHERE result_id = :key",
+              result_id);
     *found = query_step(&query) == 1;
     if (*found) fields_read(&query, profile_fields, profile);
     if (query_close(&query) != 0) return -1;

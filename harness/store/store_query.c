@@ -5,8 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/text.h"
 #include "store/store_internal.h"
+#include "store/store_rows.h"
 
 static bool is_disk_full(sqlite3 *db, int rc)
 {
@@ -15,8 +17,32 @@ static bool is_disk_full(sqlite3 *db, int rc)
            ((rc & 0xff) == SQLITE_IOERR && (error == ENOSPC || error == EDQUOT));
 }
 
+static int is_over(void *until_s)
+{
+    return clock_s() > *(double *)until_s;
+}
+
+/* What SQLite finds first, within a second; "" where it finds nothing in that time. */
+static void find_damage(sqlite3 *db, char *out, size_t size)
+{
+    enum { CHECKED_EVERY = 1000 /* instructions of SQLite's machine */ };
+    double until_s = clock_s() + 1;
+    sqlite3_stmt *check = NULL;
+    out[0] = '\0';
+    if (!db) return;
+    sqlite3_progress_handler(db, CHECKED_EVERY, is_over, &until_s);
+    if (sqlite3_prepare_v2(db, "PRAGMA integrity_check(1)", -1, &check, NULL) == SQLITE_OK &&
+        sqlite3_step(check) == SQLITE_ROW) {
+        const char *found = (const char *)sqlite3_column_text(check, 0);
+        if (found && strcmp(found, "ok") != 0) text_printable(out, size, found, "");
+    }
+    sqlite3_finalize(check);
+    sqlite3_progress_handler(db, 0, NULL, NULL);
+}
+
 int store_failed(struct store *store, int rc, const char *purpose)
 {
+    char damage[160];
     const char *path = store->path;
     const char *text = store->db ? sqlite3_errmsg(store->db) : sqlite3_errstr(rc);
     int error = store->db ? sqlite3_system_errno(store->db) : 0;
@@ -33,9 +59,9 @@ int store_failed(struct store *store, int rc, const char *purpose)
     case SQLITE_NOTADB:
         return assay_error("%s is not a database", path);
     case SQLITE_CORRUPT:
-        return assay_error("%s: cannot %s: the database is damaged (sqlite3's PRAGMA quick_check "
-                           "says where)",
-                           path, purpose);
+        find_damage(store->db, damage, sizeof damage);
+        return assay_error("%s: cannot %s: the database is damaged%s%s", path, purpose,
+                           damage[0] ? ": " : "", damage);
     case SQLITE_CANTOPEN:
     case SQLITE_IOERR:
         return assay_error("%s: cannot %s: %s", path, purpose, error ? strerror(error) : text);
@@ -67,6 +93,13 @@ void query_open(struct query *query, struct store *store, const char *purpose, c
 {
     *query = (struct query){.store = store, .purpose = purpose};
     query_note(query, sqlite3_prepare_v2(store->db, sql, -1, &query->statement, NULL));
+}
+
+void query_ask(struct query *query, struct store *store, const char *purpose, const char *sql,
+               const char *key)
+{
+    query_open(query, store, purpose, sql);
+    query_text(query, ":key", key);
 }
 
 int query_step(struct query *query)
@@ -115,6 +148,13 @@ void query_text(struct query *query, const char *name, const char *text)
     int index = parameter_index(query, name);
     if (index)
         query_note(query, sqlite3_bind_text(query->statement, index, text, -1, SQLITE_TRANSIENT));
+}
+
+void query_now(struct query *query, const char *name)
+{
+    char now[TIMESTAMP_SIZE];
+    timestamp_now(now);
+    query_text(query, name, now);
 }
 
 void query_integer(struct query *query, const char *name, int64_t value)
@@ -216,8 +256,7 @@ int store_integer(struct store *store, const char *purpose, const char *sql, con
                   int64_t *value)
 {
     struct query query;
-    query_open(&query, store, purpose, sql);
-    if (key) query_text(&query, ":key", key);
+    key ? query_ask(&query, store, purpose, sql, key) : query_open(&query, store, purpose, sql);
     if (query_step(&query) == 1) *value = sqlite3_column_int64(query.statement, 0);
     return query_close(&query);
 }
@@ -226,8 +265,7 @@ int store_text(struct store *store, const char *purpose, const char *sql, const 
                char *out, size_t size)
 {
     struct query query;
-    query_open(&query, store, purpose, sql);
-    if (key) query_text(&query, ":key", key);
+    key ? query_ask(&query, store, purpose, sql, key) : query_open(&query, store, purpose, sql);
     int found = query_step(&query);
     if (found == 1) take_text(query.statement, 0, out, size, "");
     return query_close(&query) == 0 ? found : -1;

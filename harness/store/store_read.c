@@ -37,17 +37,15 @@ static int read_samples(struct store *store, const char *result_id, struct sampl
 {
     struct query query;
     int count = -1, wall_count = -1;
-    query_open(&query, store, "read samples", "SELECT * FROM sample WHERE result_id = :result_id");
-    query_text(&query, ":result_id", result_id);
+    query_ask(&query, store, "read samples", "SELECT * FROM sample WHERE result_id = :key",
+              result_id);
     if (query_step(&query) == 1) {
-        samples->time_ns = series_copy(&query, "time_ns", sizeof *samples->time_ns, &count);
-        samples->busy_ns = series_copy(&query, "busy_ns", sizeof *samples->busy_ns, &count);
-        samples->event_ns = series_copy(&query, "event_ns", sizeof *samples->event_ns, &count);
-        samples->round = series_copy(&query, "round", sizeof *samples->round, &count);
-        samples->mark = series_copy(&query, "mark", sizeof *samples->mark, &count);
-        samples->wall_ns = series_copy(&query, "wall_ns", sizeof *samples->wall_ns, &wall_count);
-        samples->wall_round =
-            series_copy(&query, "wall_round", sizeof *samples->wall_round, &wall_count);
+        for (int i = 0; i < SAMPLE_SERIES; i++) {
+            const struct sample_series *series = &sample_series[i];
+            *series_array(samples, series) =
+                series_copy(&query, series->name, series->element_bytes,
+                            series->is_wall ? &wall_count : &count);
+        }
         samples->count = count > 0 ? count : 0;
         samples->wall_count = wall_count > 0 ? wall_count : 0;
     }
@@ -57,10 +55,10 @@ static int read_samples(struct store *store, const char *result_id, struct sampl
 static int read_spans(struct store *store, const char *result_id, struct samples *samples)
 {
     struct query query;
-    query_open(&query, store, "read the spans of stages",
-               "SELECT lane, name, begin_ns, end_ns FROM span WHERE result_id = :result_id"
-               " ORDER BY ordinal");
-    query_text(&query, ":result_id", result_id);
+    query_ask(&query, store, "read the spans of stages",
+              "SELECT lane, name, begin_ns, end_ns FROM span WHERE result_id = :key"
+              " ORDER BY ordinal",
+              result_id);
     while (query_step(&query) == 1) {
         struct stage_span *span =
             grow_add(&samples->span, &samples->span_count, sizeof *span, what);
@@ -79,9 +77,8 @@ static int read_spans(struct store *store, const char *result_id, struct samples
 static int read_metrics(struct store *store, const char *result_id, struct case_result *result)
 {
     struct query query;
-    query_open(&query, store, "read metrics",
-               "SELECT name, value FROM metric WHERE result_id = :result_id ORDER BY ordinal");
-    query_text(&query, ":result_id", result_id);
+    query_ask(&query, store, "read metrics",
+              "SELECT name, value FROM metric WHERE result_id = :key ORDER BY ordinal", result_id);
     while (result->metric_count < ASSAY_MAX_METRICS && query_step(&query) == 1) {
         struct metric *metric = &result->metrics[result->metric_count++];
         column_text(&query, "name", metric->name, sizeof metric->name);
@@ -104,7 +101,7 @@ static int read_case(struct query *query, bool with_samples, const struct stored
     column_text(query, "purpose", word, sizeof word);
     column_text(query, "id", id, sizeof id);
     stored->launch_number = (int32_t)column_integer(query, "number");
-    stored->purpose = purpose_words.parse(word);
+    stored->purpose = words_find(&purpose_words, word);
     case_read(query, &stored->result.id);
     fields_read(query, result_fields, &stored->result);
     if (query->rc == SQLITE_OK && stored_run_launch(run, stored->launch_id) == NULL)
@@ -121,11 +118,11 @@ static int read_cases(struct store *store, const char *run_id, bool with_samples
 {
     struct query query;
     int status = 0;
-    query_open(&query, store, "read the cases of a run",
-               "SELECT result.*, launch.number FROM result"
-               " JOIN launch ON launch.id = result.launch_id"
-               " WHERE launch.run_id = :run_id ORDER BY launch.number, result.ordinal");
-    query_text(&query, ":run_id", run_id);
+    query_ask(&query, store, "read the cases of a run",
+              "SELECT result.*, launch.number FROM result"
+              " JOIN launch ON launch.id = result.launch_id"
+              " WHERE launch.run_id = :key ORDER BY launch.number, result.ordinal",
+              run_id);
     while (status == 0 && query_step(&query) == 1) {
         struct stored_case *stored = grow_add(&run->cases, &run->case_count, sizeof *stored, what);
         status = stored ? read_case(&query, with_samples, run, stored) : -1;
@@ -147,6 +144,8 @@ static void read_launch(struct query *query, struct launch_info *launch)
     fields_read(query, device_fields, &launch->device);
     fields_read(query, session_fields, &launch->device);
     fields_read(query, start_fields, &launch->start);
+    fields_read(query, around_fields, &launch->around);
+    launch->end_other_processes = (int32_t)column_count(query, "end_other_processes");
 }
 
 static int read_launches(struct store *store, const char *run_id, struct stored_run *run)
@@ -195,10 +194,10 @@ int store_open_launch(struct store *store, const char *run_id, struct launch_inf
 static int read_run_row(struct store *store, const char *run_id, struct stored_run *run)
 {
     struct query query;
-    query_open(&query, store, "read a run",
-               "SELECT run.*, environment.* FROM run"
-               " JOIN environment ON environment.id = run.environment_id WHERE run.id = :run_id");
-    query_text(&query, ":run_id", run_id);
+    query_ask(&query, store, "read a run",
+              "SELECT run.*, environment.* FROM run"
+              " JOIN environment ON environment.id = run.environment_id WHERE run.id = :key",
+              run_id);
     int found = query_step(&query);
     if (found == 1) {
         snprintf(run->run.id, sizeof run->run.id, "%s", run_id);

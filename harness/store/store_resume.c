@@ -43,7 +43,7 @@ static int count_known(struct store *store, const char *run_id, int launch, cons
             group_case_id(group, j, &id);
             query_text(&query, ":run_id", run_id);
             query_integer(&query, ":number", launch);
-            query_text(&query, ":purpose", purpose_words.name(group->purpose));
+            query_text(&query, ":purpose", words_name(&purpose_words, group->purpose));
             fields_bind(&query, case_fields, &id);
             if (query_step(&query) != 1) return query_close(&query);
             *known += column_integer(&query, "known");

@@ -86,6 +86,7 @@ int launch_write(struct store *store, const struct launch_row *row)
     fields_bind(&query, launch_fields, launch);
     fields_bind(&query, session_fields, &launch->device);
     fields_bind(&query, start_fields, &launch->start);
+    fields_bind(&query, around_fields, &launch->around);
     query_text(&query, ":id", launch->id);
     query_text(&query, ":run_id", launch->run_id);
     query_text(&query, ":device_id", device);
@@ -114,21 +115,18 @@ static int metrics_write(struct store *store, const char *result_id,
 
 static int samples_write(struct store *store, const char *result_id, const struct samples *samples)
 {
-    size_t count = (size_t)samples->count, walls = (size_t)samples->wall_count;
+    struct samples copy = *samples;
     struct query query;
     if (samples->count == 0 && samples->wall_count == 0) return 0;
     row_open(&query, store, "store samples", "sample", "");
     query_text(&query, ":result_id", result_id);
-    if (count > 0) {
-        query_blob(&query, ":time_ns", samples->time_ns, 4 * count);
-        query_blob(&query, ":busy_ns", samples->busy_ns, 4 * count);
-        query_blob(&query, ":event_ns", samples->event_ns, 4 * count);
-        query_blob(&query, ":round", samples->round, 2 * count);
-        query_blob(&query, ":mark", samples->mark, count);
-    }
-    if (walls > 0) {
-        query_blob(&query, ":wall_ns", samples->wall_ns, 4 * walls);
-        query_blob(&query, ":wall_round", samples->wall_round, 2 * walls);
+    for (int i = 0; i < SAMPLE_SERIES; i++) {
+        const struct sample_series *series = &sample_series[i];
+        size_t count = (size_t)(series->is_wall ? samples->wall_count : samples->count);
+        char name[ASSAY_MAX_NAME];
+        snprintf(name, sizeof name, ":%s", series->name);
+        if (count > 0)
+            query_blob(&query, name, *series_array(&copy, series), count * series->element_bytes);
     }
     return query_run(&query);
 }
@@ -155,7 +153,7 @@ static void result_id(const struct result_row *row, char id[ID_SIZE])
     struct id_hash hash;
     id_hash_begin(&hash);
     id_hash_text(&hash, row->launch_id);
-    id_hash_text(&hash, purpose_words.name(row->purpose));
+    id_hash_text(&hash, words_name(&purpose_words, row->purpose));
     fields_hash(&hash, case_fields, &row->result->id);
     id_hash_end(&hash, id);
 }
@@ -178,7 +176,7 @@ int result_write(struct store *store, const struct result_row *row, bool *added)
     query_text(&query, ":launch_id", row->launch_id);
     query_integer(&query, ":ordinal", ordinal);
     query_text(&query, ":measured_at", row->measured_at);
-    query_text(&query, ":purpose", purpose_words.name(row->purpose));
+    query_text(&query, ":purpose", words_name(&purpose_words, row->purpose));
     query_text(&query, ":group_label", row->group_label);
     query_real(&query, ":threshold", row->threshold);
     query_count(&query, ":expect_wrong", row->expect_wrong);

@@ -44,14 +44,14 @@ static int read_launch(struct store *store, int launch, struct timings *timings)
 {
     struct query query;
     int status = 0;
-    query_open(&query, store, "read the times of a launch",
-               "SELECT operation, variant, kind, place, shape, temperature, status, reason,"
-               " threshold, is_baseline, time_ns, lo_ns, hi_ns, sm_mhz,"
-               " read_bytes + write_bytes AS bytes,"
-               " ops_fp32 + ops_tf32 + ops_bf16 + ops_fp16 + ops_int8 + ops_fp64 AS ops,"
-               " clock_reasons, code_hash, note FROM result WHERE launch_id = :launch"
-               " AND purpose = 'case' ORDER BY ordinal");
-    query_text(&query, ":launch", timings->run.launches[launch].id);
+    query_ask(&query, store, "read the times of a launch",
+              "SELECT operation, variant, kind, place, shape, temperature, status, reason,"
+              " threshold, is_baseline, time_ns, lo_ns, hi_ns, sm_mhz,"
+              " read_bytes + write_bytes AS bytes,"
+              " ops_fp32 + ops_tf32 + ops_bf16 + ops_fp16 + ops_int8 + ops_fp64 AS ops,"
+              " clock_reasons, code_hash, note FROM result WHERE launch_id = :key"
+              " AND purpose = 'case' ORDER BY ordinal",
+              timings->run.launches[launch].id);
     while (status == 0 && query_step(&query) == 1) {
         struct timing *row =
             grow_add(&timings->rows, &timings->count, sizeof *row, "the times of a run");
@@ -70,14 +70,14 @@ static int read_lost(struct store *store, int launch, struct timings *timings)
 {
     struct query query;
     int status = 0;
-    query_open(&query, store, "read the plan of a launch",
-               "SELECT operation, variant, kind, place, shape, temperature FROM expected AS plan"
-               " WHERE launch_id = :launch AND purpose = 'case' AND skip = '' AND NOT EXISTS"
-               " (SELECT 1 FROM result WHERE result.launch_id = plan.launch_id"
-               " AND result.operation = plan.operation AND result.shape = plan.shape"
-               " AND result.temperature = plan.temperature AND result.variant = plan.variant"
-               " AND result.place = plan.place AND result.purpose = plan.purpose)");
-    query_text(&query, ":launch", timings->run.launches[launch].id);
+    query_ask(&query, store, "read the plan of a launch",
+              "SELECT operation, variant, kind, place, shape, temperature FROM expected AS plan"
+              " WHERE launch_id = :key AND purpose = 'case' AND skip = '' AND NOT EXISTS"
+              " (SELECT 1 FROM result WHERE result.launch_id = plan.launch_id"
+              " AND result.operation = plan.operation AND result.shape = plan.shape"
+              " AND result.temperature = plan.temperature AND result.variant = plan.variant"
+              " AND result.place = plan.place AND result.purpose = plan.purpose)",
+              timings->run.launches[launch].id);
     while (status == 0 && query_step(&query) == 1) {
         struct lost_case *lost =
             grow_add(&timings->lost, &timings->lost_count, sizeof *lost, "the losses of a run");

@@ -12,8 +12,6 @@ static int gate_write(struct store *store, const char *id, const char *comparabi
                       const struct comparison *comparison)
 {
     struct query query;
-    char now[TIMESTAMP_SIZE];
-    timestamp_now(now);
     row_open(&query, store, "store a gate", "gate", "");
     query_text(&query, ":id", id);
     query_text(&query, ":mode", comparison->mode);
@@ -21,7 +19,7 @@ static int gate_write(struct store *store, const char *id, const char *comparabi
     query_text(&query, ":base", side_name(&comparison->base));
     query_text(&query, ":candidate", side_name(&comparison->candidate));
     query_text(&query, ":comparability", comparability);
-    query_text(&query, ":judged_at", now);
+    query_now(&query, ":judged_at");
     query_integer(&query, ":exit", comparison->exit);
     return query_run(&query);
 }

@@ -167,9 +167,9 @@ static int take_key(struct claim *claim, const struct suite_key *key)
     }
     memcpy(names + KEYS, side_keys, sizeof side_keys);
     if (word_index(key->name, side_keys, CLAIM_SIDES) >= 0) return 0;
-    const char *near = text_nearest(key->name, names, KEYS + CLAIM_SIDES);
-    return suite_error(claim->file, key->line, "a claim has no key '%s'%s%s%s", key->name,
-                       near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
+    char hint[TEXT_HINT];
+    return suite_error(claim->file, key->line, "a claim has no key '%s'%s", key->name,
+                       text_hint(hint, key->name, names, KEYS + CLAIM_SIDES, NULL));
 }
 
 /* What only the whole section shows. */

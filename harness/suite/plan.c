@@ -12,6 +12,8 @@
 #include "suite/suite_check.h"
 #include "suite/suite_file.h"
 
+WORDS(purpose, "case", "ceiling");
+
 /* Sampling time of a ceiling that a run measures for itself: ceilings are long
  * and steady kernels, and a run must not wait for them. */
 static const double BRIEF_S = 0.08;

@@ -13,6 +13,7 @@
 enum { PLAN_MAX_VARIANTS = 64 };
 
 enum group_purpose { PURPOSE_CASE, PURPOSE_CEILING };
+extern const struct words purpose_words;
 
 /* One operation, shape and temperature: all its variants, measured together. */
 struct group {

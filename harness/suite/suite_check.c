@@ -45,20 +45,6 @@ int suite_setting_read(const struct suite_setting *setting, const char *text, do
 
 /* ------------------------------------------------------------ suggestions -- */
 
-/* " (did you mean 'x'?)" or " (there are a, b, c)". */
-static void suggest(char *out, size_t size, const char *word, const char *const *words, int count)
-{
-    const char *near = text_nearest(word, words, count);
-    out[0] = '\0';
-    if (near) {
-        snprintf(out, size, " (did you mean '%s'?)", near);
-        return;
-    }
-    for (int i = 0; i < count; i++)
-        text_add(out, size, ", ", "%s%s", i ? "" : " (there are ", words[i]);
-    if (count) text_add(out, size, "", ")");
-}
-
 static int unknown_operation(const char *name)
 {
     const struct assay_operation *const *operations;
@@ -66,9 +52,9 @@ static int unknown_operation(const char *name)
     const char *names[count + 1];
     for (int i = 0; i < count; i++)
         names[i] = operations[i]->name;
-    char hint[512];
-    suggest(hint, sizeof hint, name, names, count);
-    return assay_error("no operation is called '%s'%s", name, hint);
+    char hint[TEXT_HINT];
+    return assay_error("no operation is called '%s'%s", name,
+                       text_hint(hint, name, names, count, "there are "));
 }
 
 static int unknown_dim(const struct assay_operation *operation, const char *name)
@@ -109,15 +95,11 @@ bool suite_chooses(const char *patterns, const char *name)
  * variants, so there a name that matches nothing says nothing. */
 static bool knows_all_variants(void)
 {
-    const struct assay_operation *const *operations;
-    int count = registry_operations(&operations);
-    for (int i = 0; i < count; i++) {
-        const struct assay_variant *variants[REGISTRY_MAX_VARIANTS];
-        int found = registry_variants(operations[i]->name, variants, REGISTRY_MAX_VARIANTS);
-        for (int j = 0; j < found; j++)
-            if (variants[j]->place == ASSAY_CUDA) return true;
-    }
-    return false;
+    const struct assay_variant *const *variants;
+    int count = registry_all_variants(&variants), i = 0;
+    while (i < count && variants[i]->place != ASSAY_CUDA)
+        i++;
+    return i < count;
 }
 
 static int check_pattern(const struct assay_operation *operation, const char *pattern)
@@ -132,9 +114,9 @@ static int check_pattern(const struct assay_operation *operation, const char *pa
         if (text_glob(pattern, names[i])) return 0;
     }
     if (!knows_all_variants()) return 0;
-    char hint[512];
-    suggest(hint, sizeof hint, pattern, names, count);
-    return assay_error("no variant of %s matches '%s'%s", operation->name, pattern, hint);
+    char hint[TEXT_HINT];
+    return assay_error("no variant of %s matches '%s'%s", operation->name, pattern,
+                       text_hint(hint, pattern, names, count, "there are "));
 }
 
 /* ------------------------------------------------------------------- keys -- */
@@ -246,9 +228,9 @@ int suite_check_head(const struct suite_group *head)
         if (setting && suite_setting_read(setting, key->value, &value))
             return suite_error_here(head->file, key->line);
         if (setting || !strcmp(key->name, known[0]) || !strcmp(key->name, known[1])) continue;
-        char hint[256];
-        suggest(hint, sizeof hint, key->name, known, KNOWN);
-        return suite_error(head->file, key->line, "[suite] has no key '%s'%s", key->name, hint);
+        char hint[TEXT_HINT];
+        return suite_error(head->file, key->line, "[suite] has no key '%s'%s", key->name,
+                           text_hint(hint, key->name, known, KNOWN, "there are "));
     }
     return 0;
 }

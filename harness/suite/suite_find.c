@@ -32,18 +32,12 @@ static struct folders search_folders(void)
     return folders;
 }
 
-static bool has_ending(const char *name)
-{
-    size_t length = strlen(name), tail = sizeof ending - 1;
-    return length > tail && !strcmp(name + length - tail, ending);
-}
-
 void suite_name_of(const char *path, char name[ASSAY_MAX_NAME])
 {
     const char *slash = strrchr(path, '/');
     char base[SUITE_MAX_PATH];
     text_copy(base, sizeof base, slash ? slash + 1 : path);
-    if (has_ending(base)) base[strlen(base) - (sizeof ending - 1)] = '\0';
+    if (text_ends(base, ending)) base[strlen(base) - (sizeof ending - 1)] = '\0';
     text_copy(name, ASSAY_MAX_NAME, base);
 }
 
@@ -71,7 +65,7 @@ static int add_names_of(struct names *names, const char *path)
     if (!folder) return 0;
     int failed = 0;
     for (struct dirent *entry; !failed && (entry = readdir(folder));)
-        if (entry->d_name[0] != '.' && has_ending(entry->d_name) &&
+        if (entry->d_name[0] != '.' && text_ends(entry->d_name, ending) &&
             text_is_printable(entry->d_name))
             failed = add_name(names, entry->d_name);
     closedir(folder);
@@ -112,14 +106,11 @@ static int unknown_name(const char *name)
                            name);
     }
     const char *words[count];
-    char all[512] = "";
-    for (int i = 0; i < count; i++) {
+    char hint[TEXT_HINT];
+    for (int i = 0; i < count; i++)
         words[i] = names[i];
-        text_add(all, sizeof all, ", ", "%s", names[i]);
-    }
-    const char *near = text_nearest(name, words, count);
-    assay_error("no suite is called '%s' (%s%s%s)", name, near ? "did you mean '" : "there are ",
-                near ? near : all, near ? "'?" : "");
+    assay_error("no suite is called '%s'%s", name,
+                text_hint(hint, name, words, count, "there are "));
     free(names);
     return -1;
 }
@@ -152,7 +143,7 @@ static bool is_there(const char *folder, int folder_chars, const char *gap, cons
 
 int suite_find(const char *name_or_path, const char *beside, char path[SUITE_MAX_PATH])
 {
-    if (strchr(name_or_path, '/') || has_ending(name_or_path))
+    if (strchr(name_or_path, '/') || text_ends(name_or_path, ending))
         return find_path(name_or_path, beside, path);
     if (beside && is_there(beside, folder_length(beside), "", name_or_path, path)) return 0;
     struct folders folders = search_folders();

@@ -198,13 +198,9 @@ static int append_choice(struct value_list *list, const char *text)
     }
     int choice = shape_choice(dim, text);
     if (choice >= 0) return append_number(list, choice);
-    const char *near = text_nearest(text, dim->choices, (int)max + 1);
-    if (near)
-        return assay_error("%s has no choice '%s' (did you mean '%s'?)", dim->name, text, near);
-    char all[128] = "";
-    for (int64_t i = min; i <= max; i++)
-        text_add(all, sizeof all, ", ", "%s", dim->choices[i]);
-    return assay_error("%s has no choice '%s' (it has %s)", dim->name, text, all);
+    char hint[TEXT_HINT];
+    return assay_error("%s has no choice '%s'%s", dim->name, text,
+                       text_hint(hint, text, dim->choices, (int)max + 1, "it has "));
 }
 
 int suite_values(const struct assay_dim *dim, const char *list, struct suite_value **values)

@@ -137,6 +137,5 @@ static const struct assay_variant variant = {
     .launch = launch,
     .teardown = teardown,
     .model = lut_model,
-    .check = lut_check,
 };
 ASSAY_REGISTER_VARIANT(variant);

@@ -1,6 +1,6 @@
 /*
- * check.cu - the row sums of C, computed without a table and without a product of matrices (lut.h):
- * a check of large products, beside the harness's.
+ * check.cu - the row sums of the int32 products that cuBLASLt writes in place of C (lut.h). The
+ * harness compares them with a model at its samples; its check of all rows is of C.
  *
  * The sums over the rows of B are made on the device, from its codes and the codebook, by
  * additions alone. On the host they would take as long as all samples of a case.
@@ -50,7 +50,8 @@ static int enqueue_sums(const struct assay_call *call, const struct lut_geometry
     return assay_launched();
 }
 
-int lut_fetch_column_sums(const struct assay_call *call, int64_t *host)
+/* lut_column_sums of call->buffer[LUT_B]. */
+static int fetch_column_sums(const struct assay_call *call, int64_t *host)
 {
     struct lut_geometry geometry = lut_geometry(call->shape);
     size_t bytes = (size_t)(geometry.blocks * geometry.d) * sizeof *host;
@@ -89,40 +90,30 @@ static int expect(const struct assay_call *call, int count, int64_t *expected)
     int status = a && sums ? 0 : assay_error("out of host memory for the checksum");
     if (status == 0)
         status = fetch_rows(call->buffer[LUT_A], geometry.rows, geometry.stride_bytes, count, a);
-    if (status == 0) status = lut_fetch_column_sums(call, sums);
+    if (status == 0) status = fetch_column_sums(call, sums);
     if (status == 0) status = lut_expected_row_sums(call->shape, a, sums, count, expected);
     free(sums);
     free(a);
     return status;
 }
 
-/* Check the row sums of up to 16 rows of LUT_C, which holds int32 `products` or C. */
-static int check(const struct assay_call *call, bool products)
+int lut_check_products(struct assay_call *call)
 {
     struct lut_geometry geometry = lut_geometry(call->shape);
     double cost = (double)geometry.rows * (double)geometry.columns * (double)geometry.k;
-    if (cost <= LUT_WHOLE || geometry.scaled) return 0;
+    if (cost <= LUT_WHOLE) return 0;
     int count = geometry.rows < CHECKED_ROWS ? (int)geometry.rows : (int)CHECKED_ROWS;
-    int64_t expected[CHECKED_ROWS], row_bytes = geometry.columns * (int64_t)sizeof(float);
-    void *c = malloc((size_t)(count * row_bytes));
-    int status = c ? expect(call, count, expected) : assay_error("out of host memory for c");
-    if (status == 0) status = fetch_rows(call->buffer[LUT_C], geometry.rows, row_bytes, count, c);
+    int64_t expected[CHECKED_ROWS], row_bytes = geometry.columns * (int64_t)sizeof(int32_t);
+    int32_t *products = (int32_t *)malloc((size_t)(count * row_bytes));
+    int status = products ? expect(call, count, expected)
+                          : assay_error("out of host memory for the products");
+    if (status == 0)
+        status = fetch_rows(call->buffer[LUT_C], geometry.rows, row_bytes, count, products);
     if (status == 0) {
-        double error =
-            products ? lut_product_row_sum_error(call->shape, expected, (const int32_t *)c, count)
-                     : lut_row_sum_error(call->shape, expected, (const float *)c, count);
-        if (!(error == 0)) status = assay_error("row sums of c are off by %g", error);
+        int64_t error = lut_row_sum_error(call->shape, expected, products, count);
+        if (error != 0)
+            status = assay_error("a row sum of the products is off by %lld", (long long)error);
     }
-    free(c);
+    free(products);
     return status;
-}
-
-int lut_check(struct assay_call *call)
-{
-    return check(call, false);
-}
-
-int lut_check_products(struct assay_call *call)
-{
-    return check(call, true);
 }

@@ -132,6 +132,5 @@ extern const struct assay_variant lut_decode_dp4a = {
     .launch = launch,
     .teardown = lut_points_teardown,
     .model = lut_model,
-    .check = lut_check,
 };
 ASSAY_REGISTER_VARIANT(lut_decode_dp4a);

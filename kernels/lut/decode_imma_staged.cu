@@ -89,6 +89,5 @@ extern const struct assay_variant lut_decode_imma_staged = {
     .launch = launch,
     .teardown = teardown,
     .model = lut_model,
-    .check = lut_check,
 };
 ASSAY_REGISTER_VARIANT(lut_decode_imma_staged);

@@ -241,6 +241,5 @@ extern const struct assay_variant lut_decode_mma = {
     .launch = launch,
     .teardown = teardown,
     .model = lut_model,
-    .check = lut_check,
 };
 ASSAY_REGISTER_VARIANT(lut_decode_mma);

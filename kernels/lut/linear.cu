@@ -9,7 +9,6 @@
 
 #include "linear.h"
 #include "lut_cuda.h"
-#include "row_sums.h"
 
 enum { THREADS = 128 };
 
@@ -169,7 +168,6 @@ static const struct assay_variant by_table = {
     .setup = setup<&lut_smem_i8>,
     .launch = launch<&lut_smem_i8>,
     .teardown = teardown<&lut_smem_i8>,
-    .check = linear_check,
 };
 ASSAY_REGISTER_VARIANT(by_table);
 
@@ -185,7 +183,6 @@ static const struct assay_variant by_dp4a = {
     .setup = setup<&lut_decode_dp4a>,
     .launch = launch<&lut_decode_dp4a>,
     .teardown = teardown<&lut_decode_dp4a>,
-    .check = linear_check,
 };
 ASSAY_REGISTER_VARIANT(by_dp4a);
 
@@ -204,7 +201,6 @@ static const struct assay_variant by_imma = {
     .setup = setup<&lut_decode_imma>,
     .launch = launch<&lut_decode_imma>,
     .teardown = teardown<&lut_decode_imma>,
-    .check = linear_check,
 };
 ASSAY_REGISTER_VARIANT(by_imma);
 
@@ -223,7 +219,6 @@ static const struct assay_variant by_staged = {
     .setup = setup<&lut_decode_imma_staged>,
     .launch = launch<&lut_decode_imma_staged>,
     .teardown = teardown<&lut_decode_imma_staged>,
-    .check = linear_check,
 };
 ASSAY_REGISTER_VARIANT(by_staged);
 
@@ -240,7 +235,6 @@ static const struct assay_variant by_mma = {
     .setup = setup<&lut_decode_mma>,
     .launch = launch<&lut_decode_mma>,
     .teardown = teardown<&lut_decode_mma>,
-    .check = linear_check,
 };
 ASSAY_REGISTER_VARIANT(by_mma);
 
@@ -257,6 +251,5 @@ static const struct assay_variant by_gemv = {
     .setup = setup<&lut_decode_gemv>,
     .launch = launch<&lut_decode_gemv>,
     .teardown = teardown<&lut_decode_gemv>,
-    .check = linear_check,
 };
 ASSAY_REGISTER_VARIANT(by_gemv);

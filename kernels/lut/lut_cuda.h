@@ -54,14 +54,9 @@ int lut_narrow_bf16(const float *in, uint16_t *out, int64_t count, void *stream)
 int lut_add_errors(float *entries, int64_t count, void *stream);
 int lut_sums_to_c(const struct lut_geometry *geometry, void *c, void *stream);
 
-/* assay_variant.check of the variants of lut_matmul: the row sums of up to 16 rows of C, where the
- * harness's reference computes only a sample. */
-int lut_check(struct assay_call *call);
-/* The same where LUT_C holds the products as int32 (lut_model_products). */
+/* assay_variant.check where LUT_C holds the products as int32 (lut_model_products): the row sums of
+ * up to 16 rows, where the model is compared with a sample only. Scaling off only. */
 int lut_check_products(struct assay_call *call);
-
-/* lut_column_sums of call->buffer[LUT_B], made on the device, by additions alone. */
-int lut_fetch_column_sums(const struct assay_call *call, int64_t *host);
 
 /* Variants that quantized_linear calls after its own encoding. */
 extern const struct assay_variant lut_smem_i8, lut_decode_dp4a, lut_decode_imma,

@@ -127,23 +127,8 @@ int lut_expected_row_sums(const struct assay_shape *shape, const void *a, const 
     return 0;
 }
 
-double lut_row_sum_error(const struct assay_shape *shape, const int64_t *expected, const float *c,
-                         int count)
-{
-    struct lut_geometry geometry = lut_geometry(shape);
-    double worst = 0;
-    for (int row = 0; row < count; row++) {
-        double got = 0;
-        for (int64_t column = 0; column < geometry.columns; column++)
-            got += (double)c[row * geometry.columns + column];
-        double error = fabs(got - (double)expected[row] / geometry.divisor * (double)geometry.unit);
-        if (!(error <= worst)) worst = error; /* also where C holds a NaN */
-    }
-    return worst;
-}
-
-double lut_product_row_sum_error(const struct assay_shape *shape, const int64_t *expected,
-                                 const int32_t *products, int count)
+int64_t lut_row_sum_error(const struct assay_shape *shape, const int64_t *expected,
+                          const int32_t *products, int count)
 {
     struct lut_geometry geometry = lut_geometry(shape);
     int64_t worst = 0;
@@ -153,5 +138,5 @@ double lut_product_row_sum_error(const struct assay_shape *shape, const int64_t 
             error += products[row * geometry.columns + column];
         if (llabs(error) > worst) worst = llabs(error);
     }
-    return (double)worst;
+    return worst;
 }

@@ -5,31 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "linear.h"
 #include "onesided.h"
-
-int linear_row_sums(const struct assay_shape *shape, const float *x, const int64_t *sums,
-                    int64_t count, struct row_sum *out)
-{
-    struct lut_geometry geometry = lut_geometry(shape);
-    const struct codebook *codebook = lut_codebook(shape);
-    if (codebook == NULL) return -1;
-#pragma omp parallel for schedule(static)
-    for (int64_t row = 0; row < count; row++) {
-        int64_t sum = 0;
-        for (int64_t block = 0; block < geometry.blocks; block++) {
-            struct linear_block coded =
-                linear_nearest(&geometry, codebook, x + row * geometry.k, block);
-            for (int i = 0; i < 8; i++)
-                sum += coded.point[i] * sums[8 * block + i];
-        }
-        out[row].expected = (double)sum / geometry.divisor * (double)geometry.unit;
-        out[row].bound = 0;
-    }
-    return 0;
-}
-
-/* -------------------------------------------------------------- one-sided -- */
 
 int column_sums_init(struct column_sums *sums, const struct assay_shape *shape)
 {
@@ -110,7 +86,7 @@ int64_t row_sums_wrong(const struct assay_shape *shape, const float *c, const bo
     for (int64_t row = 0; row < count; row++) {
         double sum = 0, magnitude = 0;
         for (int64_t column = 0; column < columns; column++) {
-            if (finite && !finite[column]) continue;
+            if (!finite[column]) continue;
             sum += (double)c[row * columns + column];
             magnitude += fabs((double)c[row * columns + column]);
         }

@@ -1,13 +1,10 @@
 /*
- * row_sums.h - checks the row sums of quantized_linear and lut_matmul_onesided on the host, in
- * double: sum over j of C[i,j] = A_i . (sum over j of B_j).
+ * row_sums.h - checks the row sums of lut_matmul_onesided on the host, in double: sum over j of
+ * C[i,j] = A_i . (sum over j of B_j), where A_i is decoded. Rows of B with an infinity or NaN, and
+ * their columns of C, are left out, which Freivalds' check of the harness cannot do.
  *
- * quantized_linear: A_i is the row of X, encoded and decoded in double; the sums of W are whole
- * numbers. lut_matmul_onesided: A_i is decoded; the sums of B are in double. Rows of B with an
- * infinity or NaN, and their columns of C, are left out.
- *
- * C is rounded, so each row has a bound: see each function. A wrong tile exceeds it by orders of
- * magnitude (tests/kernels/lut/test_family_lut_sums.c).
+ * C is rounded, so each row has a bound: see onesided_row_sums. A wrong tile exceeds it by orders
+ * of magnitude (tests/kernels/lut/test_family_lut_sums.c).
  */
 #pragma once
 
@@ -22,11 +19,6 @@ extern "C" {
 struct row_sum {
     double expected, bound;
 };
-
-/* `count` rows of X; `sums` as lut_column_sums makes them. Codes and sums are exact, so the
- * bound is 0. */
-int linear_row_sums(const struct assay_shape *shape, const float *x, const int64_t *sums,
-                    int64_t count, struct row_sum *out);
 
 /* Sums over rows of B, a part at a time: entries and their magnitudes, K of each, and
  * whether each row is finite. */
@@ -43,14 +35,13 @@ void column_sums_release(struct column_sums *sums);
 int onesided_row_sums(const struct assay_shape *shape, const void *a,
                       const struct column_sums *sums, int64_t count, struct row_sum *out);
 
-/* The first of `count` rows of C whose sum is not what it should be, or -1. `finite` may be
- * NULL: all columns count. */
+/* The first of `count` rows of C whose sum over the finite columns is not what it should be, or -1.
+ */
 int64_t row_sums_wrong(const struct assay_shape *shape, const float *c, const bool *finite,
                        const struct row_sum *sums, int64_t count);
 
-/* row_sums_cuda.c: assay_variant.check of the two operations' variants, for up to 1024 rows, where
- * the harness's reference computes only a sample. */
-int linear_check(struct assay_call *call);
+/* row_sums_cuda.c: assay_variant.check of the variants on a GPU, for up to 1024 rows, where the
+ * harness's reference computes only a sample. */
 int onesided_check(struct assay_call *call);
 
 #ifdef __cplusplus

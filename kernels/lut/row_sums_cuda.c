@@ -1,7 +1,6 @@
 /*
- * row_sums_cuda.c - the row sums of quantized_linear and lut_matmul_onesided for buffers on a GPU:
- * operands are copied to the host and summed there, except the codes of W, which check.cu sums on
- * the device.
+ * row_sums_cuda.c - the row sums of lut_matmul_onesided for buffers on a GPU: operands are copied
+ * to the host and summed there.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +14,7 @@ enum { MOST_ROWS = 1024, PART_ENTRIES = 1 << 24 };
 
 struct rows {
     int64_t step, count;
-    void *left; /* copy of X, or of the codes of A */
+    void *left; /* copy of the codes of A */
     float *c;
     struct row_sum *sums;
 };
@@ -62,25 +61,6 @@ static int judge(const struct rows *rows, const struct assay_shape *shape, const
     if (wrong < 0) return 0;
     return assay_error("the sum of row %lld of c is not %.9g", (long long)(wrong * rows->step),
                        rows->sums[wrong].expected);
-}
-
-/* ------------------------------------------------------ the two operations -- */
-
-int linear_check(struct assay_call *call)
-{
-    const struct assay_shape *shape = call->shape;
-    struct lut_geometry geometry = lut_geometry(shape);
-    struct rows rows = {0};
-    if (is_compared_whole(shape)) return 0;
-    int64_t *sums = malloc((size_t)(geometry.blocks * geometry.d) * sizeof *sums);
-    int status = sums ? 0 : assay_error("out of host memory for the checksum");
-    if (status == 0) status = rows_init(&rows, call, (size_t)geometry.k * sizeof(float));
-    if (status == 0) status = lut_fetch_column_sums(call, sums);
-    if (status == 0) status = linear_row_sums(shape, rows.left, sums, rows.count, rows.sums);
-    if (status == 0) status = judge(&rows, shape, NULL);
-    rows_release(&rows);
-    free(sums);
-    return status;
 }
 
 /* Sums over B, fetched in parts. */

@@ -74,6 +74,5 @@ static const struct assay_variant variant = {
     .launch = launch,
     .teardown = device_memory_free,
     .model = lut_model,
-    .check = lut_check,
 };
 ASSAY_REGISTER_VARIANT(variant);

@@ -188,7 +188,6 @@ static const struct assay_variant coo = {
     .launch = launch<false>,
     .teardown = teardown,
     .model = lut_model,
-    .check = lut_check,
 };
 ASSAY_REGISTER_VARIANT(coo);
 
@@ -204,6 +203,5 @@ static const struct assay_variant csr = {
     .launch = launch<true>,
     .teardown = teardown,
     .model = lut_model,
-    .check = lut_check,
 };
 ASSAY_REGISTER_VARIANT(csr);

@@ -347,6 +347,5 @@ static const struct assay_variant variant = {
     .launch = launch,
     .teardown = lut_points_teardown,
     .model = lut_model,
-    .check = lut_check,
 };
 ASSAY_REGISTER_VARIANT(variant);

@@ -93,7 +93,6 @@ static const struct assay_variant global_f32 = {
     .launch = launch<float, false>,
     .teardown = device_memory_free,
     .model = lut_model,
-    .check = lut_check,
 };
 ASSAY_REGISTER_VARIANT(global_f32);
 
@@ -110,7 +109,6 @@ static const struct assay_variant smem_f32 = {
     .launch = launch<float, true>,
     .teardown = device_memory_free,
     .model = lut_model,
-    .check = lut_check,
 };
 ASSAY_REGISTER_VARIANT(smem_f32);
 
@@ -127,7 +125,6 @@ static const struct assay_variant smem_i16 = {
     .launch = launch<int16_t, true>,
     .teardown = device_memory_free,
     .model = lut_model,
-    .check = lut_check,
 };
 ASSAY_REGISTER_VARIANT(smem_i16);
 
@@ -144,6 +141,5 @@ extern const struct assay_variant lut_smem_i8 = {
     .launch = launch<int8_t, true>,
     .teardown = device_memory_free,
     .model = lut_model,
-    .check = lut_check,
 };
 ASSAY_REGISTER_VARIANT(lut_smem_i8);

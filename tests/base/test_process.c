@@ -1,6 +1,7 @@
 /* test_process.c - a process ends with its parent, and what it forked ends with it. */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -117,6 +118,65 @@ static void what_it_left_behind_ends_too(void **state)
     close(out[1]);
 }
 
+/* The shell of a parent that is killed, with what that shell left behind; stopped or not. */
+static void killed_with_its_parent(bool stopped)
+{
+    int out[2];
+    pid_t pid;
+    make_pipe(out);
+    pid_t parent = fork();
+    if (parent == 0) {
+        if (start_shell("sleep 20 & echo $!; wait", out[1], true, &pid) != 0) _exit(1);
+        pause();
+        _exit(1);
+    }
+    close(out[1]);
+    pid_t forked = read_pid(out[0]);
+    assert_true(forked > 0);
+    if (stopped) assert_int_equal(kill(-getpgid(forked), SIGSTOP), 0);
+    assert_false(is_gone_within(forked, 0.05));
+    kill(parent, SIGKILL);
+    waitpid(parent, NULL, 0);
+    assert_true(is_gone_within(forked, 2));
+    close(out[0]);
+}
+
+static void what_it_forked_dies_when_its_parent_is_killed(void **state)
+{
+    (void)state;
+    killed_with_its_parent(false);
+}
+
+static void even_when_it_was_stopped(void **state)
+{
+    (void)state;
+    killed_with_its_parent(true);
+}
+
+/* A guard that had the parent's end of a pipe would keep it open. */
+static void the_guard_holds_nothing_of_its_parents(void **state)
+{
+    int out[2], pipe_ends[2];
+    char none;
+    pid_t pid;
+    (void)state;
+    make_pipe(out);
+    make_pipe(pipe_ends);
+    assert_int_equal(start_shell("echo 1; exec sleep 1000", out[1], true, &pid), 0);
+    assert_int_equal(read_pid(out[0]), 1);
+    close(pipe_ends[1]);
+    struct pollfd end = {.fd = pipe_ends[0], .events = POLLIN};
+    assert_int_equal(poll(&end, 1, 2000), 1);
+    assert_int_equal(read(pipe_ends[0], &none, 1), 0);
+    process_end(pid);
+    /* Nor is it left for somebody to wait for. */
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+    assert_int_equal(errno, ECHILD);
+    close(pipe_ends[0]);
+    close(out[0]);
+    close(out[1]);
+}
+
 static void note(int signal_number)
 {
     (void)signal_number;
@@ -170,6 +230,9 @@ int main(void)
         cmocka_unit_test(it_dies_when_its_parent_is_killed),
         cmocka_unit_test(what_it_forked_ends_with_it),
         cmocka_unit_test(what_it_left_behind_ends_too),
+        cmocka_unit_test(what_it_forked_dies_when_its_parent_is_killed),
+        cmocka_unit_test(even_when_it_was_stopped),
+        cmocka_unit_test(the_guard_holds_nothing_of_its_parents),
         cmocka_unit_test(its_signals_are_open_and_unhandled),
         cmocka_unit_test(a_program_that_cannot_be_started_is_told),
     };

@@ -29,6 +29,9 @@ static void what_a_terminal_would_obey_is_shown_as_an_escape(void **state)
          "b\xff\xc3",
          "a\\x9bb\\xff\\xc3"},
         {"two\nlines\tand\rmore", "two lines and more"},
+        {"a\u202eb\u2066c\u200bd\u2028e",
+         "a\\u202eb\\u2066c\\u200bd\\u2028e"},            /* direction, width */
+        {"\ufeff\u061cx\u2019", "\\ufeff\\u061cx\u2019"}, /* U+2019 is a quote */
     };
     char out[64], small[8];
     (void)state;

@@ -228,14 +228,56 @@ static void the_ceiling_that_asks_for_the_longest_time_binds(void **state)
     assert_binding(&ceilings, work, ASSAY_COLD, 5, "fp32", 0.8);
 }
 
-static void an_arithmetic_that_was_not_measured_does_not_bind(void **state)
+/* 1000 bytes that take 1 ns, and this many operations at 20 per ns. */
+static void assert_binding_of_ops(double ops, double time_ns, const char *name, double fraction)
+{
+    struct ceilings ceilings = {0};
+    struct assay_work work = moves(500, 500);
+    measure(&ceilings, "memory_copy", 1e12);
+    measure(&ceilings, "tf32", 20e12);
+    work.ops[ASSAY_TF32] = ops;
+    assert_binding(&ceilings, work, ASSAY_COLD, time_ns, name, fraction);
+}
+
+/* Two runs whose ceilings differ a little name the same one. */
+static void where_two_limits_are_near_the_shape_of_the_work_decides(void **state)
+{
+    (void)state;
+    assert_binding_of_ops(15000, 2, "memory_copy", 0.5); /* 0.75 ns of operations, 15 per byte */
+    assert_binding_of_ops(17000, 1.7, "tf32", 0.5);      /* 0.85 ns, 17 per byte */
+    assert_binding_of_ops(24000, 2.4, "tf32", 0.5);
+}
+
+static void a_limit_that_asks_for_clearly_longer_overrules_the_shape(void **state)
 {
     (void)state;
     struct ceilings ceilings = {0};
+    struct assay_work product = moves(500, 500), steps = moves(500, 500);
     measure(&ceilings, "memory_copy", 1e12);
-    struct assay_work work = moves(500, 500);
-    work.ops[ASSAY_FP64] = 1e15;
-    assert_binding(&ceilings, work, ASSAY_COLD, 2, "memory_copy", 0.5);
+    measure(&ceilings, "bf16", 800e12);
+    measure(&ceilings, "fp32", 1e12);
+    product.ops[ASSAY_BF16_OPS] = 100e3; /* 100 per byte, and 0.125 ns */
+    assert_binding(&ceilings, product, ASSAY_COLD, 2, "memory_copy", 0.5);
+    steps.ops[ASSAY_FP32] = 10e3; /* 10 per byte, and 10 ns */
+    assert_binding(&ceilings, steps, ASSAY_COLD, 20, "fp32", 0.5);
+}
+
+/* A product is not held against a ceiling of memory because no better one is there. */
+static void where_the_limit_that_the_shape_names_was_not_measured_none_binds(void **state)
+{
+    (void)state;
+    struct ceilings memory = {0}, arithmetic = {0};
+    struct assay_work product = moves(500, 500), copy = moves(500, 500);
+    char name[ASSAY_MAX_NAME];
+    double fraction;
+    measure(&memory, "memory_copy", 1e12);
+    measure(&arithmetic, "fp32", 1e12);
+    product.ops[ASSAY_FP64] = 1e15;
+    copy.ops[ASSAY_FP32] = 1000;
+    assert_false(ceiling_binding(&memory, &product, ASSAY_COLD, cache_bytes, 2, name, &fraction));
+    assert_string_equal(name, "");
+    assert_true(isnan(fraction));
+    assert_false(ceiling_binding(&arithmetic, &copy, ASSAY_COLD, cache_bytes, 2, name, &fraction));
 }
 
 static void any_cache_ceiling_goes_before_memory(void **state)
@@ -279,6 +321,39 @@ static void a_case_without_a_time_has_a_ceiling_and_no_share(void **state)
     assert_true(isnan(fraction));
 }
 
+/* A result of 1 GB/s whose interval is so wide, as a fraction of its time. */
+static struct case_result measured(double gb_per_s, double half)
+{
+    struct case_result result;
+    result_init(&result);
+    result.status = STATUS_OK;
+    result.work = moves(gb_per_s * 1e9, 0);
+    result.time_ns = 1e9, result.lo_ns = 1e9 * (1 - half), result.hi_ns = 1e9 * (1 + half);
+    return result;
+}
+
+static void a_noisy_case_makes_no_ceiling(void **state)
+{
+    struct ceilings ceilings = {0};
+    struct case_result steady = measured(2, 0.01), wild = measured(3, 0.3), slow = measured(1, 0.3),
+                       fast = measured(5, 0.01);
+    (void)state;
+    ceilings_learn(&ceilings, "memory_copy", &steady, 0.05);
+    ceilings_learn(&ceilings, "memory_copy", &slow, 0.05); /* at most 1.43: below what is known */
+    assert_near(ceiling_named(&ceilings, "memory_copy")->rate, 2e9);
+    ceilings_learn(&ceilings, "memory_copy", &wild, 0.05); /* 2.3 to 4.3: which, is not known */
+    assert_true(isnan(ceiling_named(&ceilings, "memory_copy")->rate));
+    struct assay_work work = moves(1e9, 0);
+    char name[ASSAY_MAX_NAME];
+    double fraction;
+    assert_true(ceiling_binding(&ceilings, &work, ASSAY_COLD, cache_bytes, 1e9, name, &fraction));
+    assert_string_equal(name, "memory_copy");
+    assert_true(isnan(fraction));
+    assert_near(ceiling_least_ns(&ceilings, &work, ASSAY_COLD, cache_bytes, name), 0);
+    ceilings_learn(&ceilings, "memory_copy", &fast, 0.05);
+    assert_near(ceiling_named(&ceilings, "memory_copy")->rate, 5e9);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -295,10 +370,13 @@ int main(void)
         cmocka_unit_test(work_that_is_not_known_needs_nothing),
         cmocka_unit_test(the_share_is_of_the_nearest_mix_that_was_measured),
         cmocka_unit_test(the_ceiling_that_asks_for_the_longest_time_binds),
-        cmocka_unit_test(an_arithmetic_that_was_not_measured_does_not_bind),
+        cmocka_unit_test(where_two_limits_are_near_the_shape_of_the_work_decides),
+        cmocka_unit_test(a_limit_that_asks_for_clearly_longer_overrules_the_shape),
+        cmocka_unit_test(where_the_limit_that_the_shape_names_was_not_measured_none_binds),
         cmocka_unit_test(any_cache_ceiling_goes_before_memory),
         cmocka_unit_test(without_a_measured_ceiling_there_is_no_share),
         cmocka_unit_test(a_case_without_a_time_has_a_ceiling_and_no_share),
+        cmocka_unit_test(a_noisy_case_makes_no_ceiling),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A gate, or a run, that is killed without a word (kill -9) leaves no process behind, and what it
-# left in the temporary folder goes with the next.
+# A gate, or a run, that is killed without a word (kill -9) leaves no process behind, not even one
+# that a variant forked, and what it left in the temporary folder goes with the next.
 . "$(dirname "$0")/lib.sh"
 
 mkdir tmp
@@ -13,12 +13,13 @@ descendants() {
     for child in $(cat /proc/"$1"/task/*/children 2>/dev/null); do echo "$child"; descendants "$child"; done
 }
 has_descendants() { [ "$(descendants "$pid" | wc -l)" -ge "$1" ]; }
+has_forked() { grep -qsx assay-left-over $(descendants "$pid" | sed 's,.*,/proc/&/comm,'); }
 all_gone() { local each; for each; do is_gone "$each" || return 1; done; }
 folders() { find tmp -mindepth 1 -maxdepth 1 -name 'assay-launch.*' | wc -l; }
 
 hang='sim:hang=*/host_omp'
 hanging "$ASSAY" gate "$HERE/sim/cases10.ini" --base "$ASSAY" --device "$hang" --allow-simulated --db gate.sqlite
-check "a gate has a launch, and that a worker" wait_for 20 has_descendants 2
+check "a gate has a launch, and that a worker" wait_for 20 has_descendants 3
 sleep 0.5
 mapfile -t left < <(descendants "$pid")
 kill -KILL "$pid"
@@ -31,11 +32,18 @@ find tmp -mindepth 1 -maxdepth 1 -exec touch -d '1 hour ago' {} +
 check "and goes with the next gate" [ "$(folders)" -eq 0 ]
 
 hanging "$FAULTS" run "$HERE/faults/faults.ini" --device host --no-ceilings --filter '*/hangs' --db run.sqlite
-check "a run has a worker" wait_for 20 has_descendants 1
+check "a run has a worker, in which a variant forks" wait_for 20 has_forked
 mapfile -t left < <(descendants "$pid")
 kill -KILL "$pid"
 wait "$pid" 2>/dev/null
-check "which dies with it" wait_for 5 all_gone "${left[@]}"
+check "all of them die with it" wait_for 2 all_gone "${left[@]}"
+
+hanging "$ASSAY" gate "$HERE/faults/faults.ini" --base "$FAULTS" --device host --filter '*/hangs' --timeout 60 --db fork.sqlite
+check "so has a launch of a gate" wait_for 20 has_forked
+mapfile -t left < <(descendants "$pid")
+kill -KILL "$pid"
+wait "$pid" 2>/dev/null
+check "all of them die with the gate" wait_for 2 all_gone "${left[@]}"
 
 deep=$PWD/tmp/$(printf '%0150d' 0)
 mkdir -p "$deep"

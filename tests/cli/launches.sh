@@ -57,7 +57,7 @@ check "show's JSON is one document" gives 1 json "json_valid(doc)"
 check "of this format" gives "1" json "json_extract(doc, '\$.format')"
 check "of this version" gives "$(cat "$HERE/../VERSION")" json "json_extract(doc, '\$.assay')"
 check "with these parts" gives "assay format rows run" keys '$'
-wanted="bytes ceiling ceiling_fraction clock device energy_mj event_ns first_call_ns hi_ns kind lo_ns operation ops"
+wanted="bytes ceiling checked outputs ceiling_fraction clock device energy_mj event_ns first_call_ns hi_ns kind lo_ns operation ops"
 wanted+=" quality reason samples shape speedup speedup_hi speedup_lo status temperature time_ns variant wall_ns workspace_bytes"
 has_keys() {
     local have

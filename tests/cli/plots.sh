@@ -108,7 +108,10 @@ check "and what stands below" grep -qF "${below[forest]}" forest.svg
 check "it says what is not shown" grep -q 'worst first, and [0-9]* more: ' forest.svg
 check "it has the worst" grep -q REGRESSED forest.svg
 check "roofline with arrows" drawn roofline slower --against few
-check "it says from which run" grep -q 'arrows from run' roofline.svg
+check "it says from which run" grep -q 'arrows* from run' roofline.svg
+plot_of roofline few --against candidate -o none.svg
+check "a roofline says why cases have no arrow" grep -q 'not in it: [1-9]' none.svg
+rm -f none.svg
 check "time against size, when asked" drawn sweep few --metric time
 check "its axis says so" grep -q '>time (us)<' sweep.svg
 sqlite3 p.sqlite ".backup spans.sqlite"
@@ -215,9 +218,12 @@ check "a history over two power limits is drawn" drawn history many --db limit.s
 check "with what its border is" grep -q 'power limit 700 W to 350 W' history.svg
 variation wide.sqlite "UPDATE result SET operation = 'operation_' || (ordinal % 30) WHERE time_ns > 0"
 check "thirty operations have a roofline" drawn roofline many --db wide.sqlite
-for i in 0 7 29; do
-    check "with operation $i in its key" gives 1 grep -c ">operation_$i (" roofline.svg
-done
+check "seven of them in its key" gives 7 grep -c ">operation_[0-9]* (" roofline.svg
+check "and the others as one" gives 1 grep -c 'more operations* (' roofline.svg
+variation bare.sqlite "DELETE FROM sample WHERE result_id IN (SELECT id FROM result WHERE purpose = 'ceiling');
+    DELETE FROM result WHERE purpose = 'ceiling'"
+check "a roofline without ceilings is drawn" drawn roofline few --db bare.sqlite
+check "and says that there are none" grep -q 'ceilings were not measured' roofline.svg
 for kind in roofline sweep bars speedup dist timeline history pareto pipeline; do
     check "$kind of skipped cases is exit 4" exits 4 plot_of "$kind" few --db skip.sqlite -o none.svg
     check "in one line" one_line plot_of "$kind" few --db skip.sqlite -o none.svg

@@ -82,6 +82,31 @@ check "with the next launch" gives "$all|$all|complete" query INT.sqlite "SELECT
     (SELECT count(*) FROM result JOIN launch ON launch.id = launch_id WHERE number = 1),
     (SELECT count(*) FROM result JOIN launch ON launch.id = launch_id WHERE number = 2), status FROM run"
 
+# Ctrl-Z: the worker, in a process group of its own, stops with the run. Job control gives the run
+# a group that this shell may continue; without one the signal would stop nothing.
+state() { awk '$1 == "State:" { print $2 }' "/proc/$1/status"; }
+is_stopped() { [ "$(state "$1")" = T ]; }
+sed 's/^budget.*/&\ntimeout = 1/' many.ini >short.ini
+set -m
+"$ASSAY" run short.ini --device host --no-ceilings --db stopped.sqlite >run.out 2>run.err &
+pid=$!
+set +m
+wait_for 20 has_cases stopped.sqlite 4
+worker=$(worker_of "$pid")
+kill -TSTP "$pid"
+check "a run that is stopped stops" wait_for 2 is_stopped "$pid"
+check "and its worker with it" wait_for 2 is_stopped "$worker"
+stored=$(cases stopped.sqlite)
+sleep 2.5
+check "for as long as it is" [ "$(cases stopped.sqlite)" -eq "$stored" ]
+kill -CONT "$pid"
+ended=0
+wait "$pid" || ended=$?
+check "it goes on, and its time limit does not count the stop" [ "$ended" -eq 0 ]
+check "to the end, without a crash" is_whole stopped.sqlite
+check "with every case" gives "$all" query stopped.sqlite "SELECT count(*) FROM result"
+check "what it was stopped in is measured again, by another worker" fails kill -0 "$worker"
+
 start early.sqlite
 sleep 0.02
 end_with TERM

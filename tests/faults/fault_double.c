@@ -70,6 +70,19 @@ static int right(struct assay_call *call)
     return 0;
 }
 
+/* Right, and with FAULT_PACE=N busy before for about 2 N us: two programs that set it differently
+ * differ as two builds would, one slower than the other. */
+static int paced(struct assay_call *call)
+{
+    const char *pace = getenv("FAULT_PACE");
+    volatile uint64_t sink = 1;
+    uint64_t x = sink;
+    for (long i = pace ? 1000 * strtol(pace, NULL, 10) : 0; i > 0; i--)
+        x = x * 6364136223846793005u + 1442695040888963407u; /* each waits for the one before */
+    sink = x;
+    return right(call);
+}
+
 static int segfault(struct assay_call *call)
 {
     float *volatile nowhere = (float *)(uintptr_t)8;
@@ -90,9 +103,19 @@ static int exits(struct assay_call *call)
     exit(0);
 }
 
+/* Leaves a process behind that holds all that the worker had open. */
+static void leave_process(void)
+{
+    if (fork() != 0) return;
+    prctl(PR_SET_NAME, "assay-left-over");
+    while (pause())
+        ;
+}
+
 static int hangs(struct assay_call *call)
 {
     (void)call;
+    leave_process();
     while (pause())
         ;
     return 0;
@@ -174,15 +197,10 @@ static int garbles(struct assay_call *call)
     return right(call);
 }
 
-/* Leaves a process behind that holds all that the worker had open, and dies. */
 static int forks(struct assay_call *call)
 {
     (void)call;
-    if (fork() == 0) {
-        prctl(PR_SET_NAME, "assay-left-over");
-        while (pause())
-            ;
-    }
+    leave_process();
     abort();
 }
 
@@ -228,7 +246,7 @@ static const struct assay_variant fault_right = {.operation = "fault_double",
                                                  .summary = "does what it should",
                                                  .kind = ASSAY_BASELINE,
                                                  .place = ASSAY_HOST,
-                                                 .launch = right};
+                                                 .launch = paced};
 ASSAY_REGISTER_VARIANT(fault_right);
 
 static const struct assay_variant fault_greedy = {.operation = "fault_double",

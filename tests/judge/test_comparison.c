@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "base/exit_code.h"
+#include "base/text.h"
 #include "show/comparison_formats.h"
 #include "compare_fixture.h"
 
@@ -35,9 +36,10 @@ static void geometric_means_are_by_operation(void **state)
     timings_release(&candidate);
 }
 
-static char *written(const struct comparison *comparison, const char *format)
+/* `width` as of a terminal; 0: none. */
+static char *written_at(const struct comparison *comparison, const char *format, int width)
 {
-    const struct comparison_options options = {.format = format, .width = 100};
+    const struct comparison_options options = {.format = format, .width = width};
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
@@ -47,6 +49,11 @@ static char *written(const struct comparison *comparison, const char *format)
     assert_int_equal(status, 0);
     fclose(out);
     return text;
+}
+
+static char *written(const struct comparison *comparison, const char *format)
+{
+    return written_at(comparison, format, 0);
 }
 
 static struct comparison many(int cases)
@@ -83,7 +90,7 @@ static void markdown_fits_a_comment_and_says_what_it_dropped(void **state)
     char *text = written(&comparison, "md");
     (void)state;
     assert_true(strlen(text) < 65536);
-    assert_non_null(strstr(text, "940 more rows are left out, less bad"));
+    assert_non_null(strstr(text, "940 more rows are left out."));
     assert_non_null(strstr(text, "v999")); /* the worst is in */
     free(text);
     comparison_release(&comparison);
@@ -98,6 +105,98 @@ static void annotations_keep_within_ten_and_say_how_many_more(void **state)
     assert_non_null(strstr(text, "41 more"));
     free(text);
     comparison_release(&comparison);
+}
+
+/* Cases of five launches, each with its ratio of times. */
+static struct comparison of_ratios(const char *const *names, const double *ratios, int cases)
+{
+    struct timings base, candidate;
+    struct compare_options options = plain();
+    begin(&base, "a", 5, cases);
+    begin(&candidate, "b", 5, cases);
+    for (int i = 0; i < cases; i++)
+        for (int l = 0; l < 5; l++) {
+            strcpy(add(&base, l, names[i], 1000)->id.shape, "n=1000000 input=fp32 scale=odd");
+            strcpy(add(&candidate, l, names[i], 1000 * ratios[i])->id.shape,
+                   "n=1000000 input=fp32 scale=odd");
+        }
+    struct comparison comparison = compare(&base, &candidate, &options);
+    timings_release(&base);
+    timings_release(&candidate);
+    return comparison;
+}
+
+static void what_changed_comes_first_and_slower_before_faster(void **state)
+{
+    static const char *const names[] = {"same", "faster", "slower", "slowest", "fastest"};
+    static const char *const order[] = {"slowest", "slower", "fastest", "faster", "same"};
+    static const double ratios[] = {1.001, 0.9, 1.1, 1.2, 0.5};
+    struct comparison comparison = of_ratios(names, ratios, 5);
+    (void)state;
+    for (int i = 0; i < 5; i++)
+        assert_string_equal(comparison.rows[i].id.variant, order[i]);
+    comparison_release(&comparison);
+}
+
+static void a_terminal_has_one_line_per_changed_case(void **state)
+{
+    static const char *const names[] = {"same", "a_variant_whose_name_is_rather_long", "slower"};
+    static const double ratios[] = {1.001, 1.1, 1.2534};
+    struct comparison comparison = of_ratios(names, ratios, 3);
+    (void)state;
+    char *text = written_at(&comparison, "table", 80);
+    for (char *at = text, *end; (end = strchr(at, '\n')); at = end + 1) {
+        *end = '\0';
+        assert_true(text_width(at) <= 80);
+        *end = '\n';
+    }
+    assert_non_null(strstr(text, "REGRESSED: 2, slower\n"
+                                 "  +25.3 % ±0.0    1.00 us  1.25 us  copy/slower\n"
+                                 "  +10.0 % ±0.0    1.00 us  1.10 us  copy/a_variant_whose_name_"
+                                 "is_rather_long\n"));
+    assert_non_null(strstr(text, "PASS: 1, unchanged (--all lists them)\n\n"));
+    assert_non_null(strstr(text, "of copy, n=1000000"));
+    assert_null(strstr(text, "copy/same"));
+    free(text);
+    text = written_at(&comparison, "table", 60);
+    assert_non_null(strstr(text, "copy/...e_is_rather_long\n"));
+    free(text);
+    comparison_release(&comparison);
+}
+
+static void what_is_no_terminal_has_it_all(void **state)
+{
+    static const char *const names[] = {"same", "slower"};
+    static const double ratios[] = {1, 1.25};
+    struct comparison comparison = of_ratios(names, ratios, 2);
+    char *text = written(&comparison, "table");
+    (void)state;
+    assert_non_null(strstr(text, "\nREGRESSED     +25.0 % [+25.0, +25.0]    1.00 us  1.25 us"));
+    assert_non_null(strstr(text, "copy/slower n=1000000 input=fp32 scale=odd cold\n"));
+    assert_non_null(strstr(text, "\nPASS          0.0 % [0.0, 0.0]"));
+    free(text);
+    for (int i = 0; i < 2; i++) {
+        text = written(&comparison, i ? "md" : "html");
+        assert_non_null(strstr(text, "1.00 us"));
+        assert_non_null(strstr(text, "1.25 us"));
+        free(text);
+    }
+    comparison_release(&comparison);
+}
+
+static void a_change_is_a_signed_percentage_of_time(void **state)
+{
+    static const struct {
+        double ratio;
+        const char *text;
+    } changes[] = {{1.024, "+2.4 %"}, {0.5, "-50.0 %"},  {0.99999, "0.0 %"}, {1, "0.0 %"},
+                   {20, "+1900.0 %"}, {1e9, "+1e+11 %"}, {NAN, "-"}};
+    char text[UNITS_MAX];
+    (void)state;
+    for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
+        comparison_change_text(changes[i].ratio, text);
+        assert_string_equal(text, changes[i].text);
+    }
 }
 
 static void markup_stays_text(void **state)
@@ -293,6 +392,10 @@ int main(void)
         cmocka_unit_test(geometric_means_are_by_operation),
         cmocka_unit_test(markdown_fits_a_comment_and_says_what_it_dropped),
         cmocka_unit_test(annotations_keep_within_ten_and_say_how_many_more),
+        cmocka_unit_test(what_changed_comes_first_and_slower_before_faster),
+        cmocka_unit_test(a_terminal_has_one_line_per_changed_case),
+        cmocka_unit_test(what_is_no_terminal_has_it_all),
+        cmocka_unit_test(a_change_is_a_signed_percentage_of_time),
         cmocka_unit_test(markup_stays_text),
         cmocka_unit_test(a_program_is_named_with_what_is_known_of_its_source),
         cmocka_unit_test(an_empty_comparison_is_nothing_and_never_green),

@@ -157,7 +157,7 @@ static void a_history_ends_where_the_index_leads_back(void **state)
     struct history history;
     char id[STORE_ID];
     struct store *store = damaged(state, stale_index, id);
-    FAILS(history_read(&history, store, "*"), "the database is damaged");
+    FAILS(history_read(&history, store, "*"), "the database is damaged: ");
     store_close(store);
 }
 

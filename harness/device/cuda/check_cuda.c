@@ -20,7 +20,10 @@ int cuda_unwritten(struct device *device, const void *memory, enum assay_type ty
 {
     size_t size = assay_type_bytes(type);
     *left = (struct unwritten){0, 0, INT64_MAX};
-    if (copy(device, device->found, left, sizeof *left, cudaMemcpyHostToDevice) < 0) return -1;
+    if (cuda_check(cudaMemcpyAsync(device->found, left, sizeof *left, cudaMemcpyHostToDevice,
+                                   device->stream),
+                   "copying") < 0)
+        return -1;
     if (kernel_unwritten(device->stream, memory, (size_t)count * size, (int)size, seed,
                          device->found) < 0)
         return -1;

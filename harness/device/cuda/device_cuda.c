@@ -286,7 +286,9 @@ static int cuda_fill(struct device *device, void *memory, enum assay_type type, 
 
 static int cuda_checksum(struct device *device, const void *memory, size_t bytes, uint64_t *sum)
 {
-    if (cuda_set(device, device->sum, 0, sizeof *device->sum) < 0) return -1;
+    if (cuda_check(cudaMemsetAsync(device->sum, 0, sizeof *device->sum, device->stream),
+                   "setting memory") < 0)
+        return -1;
     if (kernel_checksum(device->stream, memory, bytes, device->sum) < 0) return -1;
     return cuda_to_host(device, sum, device->sum, sizeof *sum);
 }

@@ -16,7 +16,6 @@
 #include "device/device.h"
 #include "device/host/cache_lines.h"
 #include "device/host/host_cache.h"
-#include "device/host/host_check.h"
 #include "device/host/host_memory.h"
 #include "device/nvtx.h"
 
@@ -235,7 +234,7 @@ static int host_sample(struct device *device, const struct block *block, struct 
 static void host_state(struct device *device, struct device_state *state)
 {
     (void)device;
-    *state = (struct device_state){NAN, NAN, NAN, NAN, NAN, 0, ""};
+    device_state_init(state);
 }
 
 const struct device_ops device_host = {
@@ -243,19 +242,7 @@ const struct device_ops device_host = {
     .open = host_open,
     .close = host_close,
     .describe = describe_host,
-    .alloc = host_memory_alloc,
-    .release = host_memory_release,
-    .free_bytes = host_memory_free_bytes,
-    .to_host = host_memory_copy,
-    .from_host = host_memory_copy,
-    .set = host_memory_set,
-    .poison = host_check_poison,
-    .unwritten = host_check_unwritten,
-    .copy = host_memory_copy,
-    .differ = host_check_differ,
-    .signed_sums = host_check_signed_sums,
-    .fill = host_memory_fill,
-    .checksum = host_memory_checksum,
+    HOST_MEMORY_OPS,
     .now_s = device_wall_s,
     .synchronize = host_synchronize,
     .warm_up = host_warm_up,

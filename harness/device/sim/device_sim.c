@@ -12,7 +12,6 @@
 #include "case/registry.h"
 #include "case/shape.h"
 #include "device/device.h"
-#include "device/host/host_check.h"
 #include "device/host/host_memory.h"
 #include "device/measure_request.h"
 #include "device/sim/sim_model.h"
@@ -44,76 +43,48 @@ struct device {
 
 enum { NAME = 2 * ASSAY_MAX_NAME };
 
-/* "operation/variant" of all host variants. */
-struct names {
-    int count;
-    char (*name)[NAME];
-};
-
-static int add_names(struct names *names, const char *operation)
+/* Whether the glob matches the operation/variant of one on the host. */
+static bool matches_any(const char *glob)
 {
-    const struct assay_variant *variants[REGISTRY_MAX_VARIANTS];
-    int count = registry_variants(operation, variants, REGISTRY_MAX_VARIANTS);
-    void *more = realloc(names->name, (size_t)(names->count + count + 1) * sizeof *names->name);
-    if (more == NULL) return assay_error("out of memory for the names of variants");
-    names->name = more;
-    for (int i = 0; i < count; i++)
-        if (variants[i]->place == ASSAY_HOST)
-            snprintf(names->name[names->count++], NAME, "%s/%s", operation, variants[i]->name);
-    return 0;
-}
-
-static int read_names(struct names *names)
-{
-    const struct assay_operation *const *list;
-    int count = registry_operations(&list);
-    memset(names, 0, sizeof *names);
-    for (int i = 0; i < count; i++)
-        if (add_names(names, list[i]->name) < 0) return -1;
-    return 0;
-}
-
-static bool matches_any(const struct names *names, const char *glob)
-{
-    for (int i = 0; i < names->count; i++)
-        if (text_glob(glob, names->name[i])) return true;
+    const struct assay_variant *const *list;
+    int count = registry_all_variants(&list);
+    for (int i = 0; i < count; i++) {
+        char name[NAME];
+        snprintf(name, NAME, "%s/%s", list[i]->operation, list[i]->name);
+        if (list[i]->place == ASSAY_HOST && text_glob(glob, name)) return true;
+    }
     return false;
 }
 
-/* Suggest a glob for one that matches nothing: all variants of the operation with the most
- * similar name, or the most similar operation/variant. "" when nothing is similar. */
-static int suggest(const struct names *names, const char *glob, char out[NAME])
+/* In the place of a glob that matches nothing: all variants of the operation with the most similar
+ * name, or, where one variant was named, the most similar of it. "" when nothing is similar. */
+static void suggest(const char *glob, char out[NAME])
 {
-    const char **words = malloc((size_t)(names->count + 1) * sizeof *words);
-    char operation[NAME];
-    if (words == NULL) return assay_error("out of memory for the names of variants");
-    for (int i = 0; i < names->count; i++)
-        words[i] = names->name[i];
-    const char *near = text_nearest(glob, words, names->count);
-    snprintf(out, NAME, "%s", near ? near : "");
-    free(words);
-    if (near && strpbrk(glob, "*?[") == NULL && strchr(glob, '/')) return 0;
-
-    const struct assay_operation *const *list;
-    int count = registry_operations(&list);
-    const char **operations = malloc((size_t)(count + 1) * sizeof *operations);
-    if (operations == NULL) return assay_error("out of memory for the names of operations");
+    const struct assay_operation *const *operations;
+    const struct assay_variant *variants[REGISTRY_MAX_VARIANTS];
+    int count = registry_operations(&operations);
+    const char *names[count + REGISTRY_MAX_VARIANTS], *slash = strchr(glob, '/');
     for (int i = 0; i < count; i++)
-        operations[i] = list[i]->name;
-    text_copy(operation, sizeof operation, glob);
-    operation[strcspn(operation, "/*?[")] = '\0';
-    const char *whole = text_nearest(operation, operations, count);
-    if (whole) snprintf(out, NAME, "%s/*", whole);
-    free(operations);
-    return 0;
+        names[i] = operations[i]->name;
+    text_copy(out, NAME, glob);
+    out[strcspn(out, "/*?[")] = '\0';
+    const char *operation = text_nearest(out, names, count);
+    snprintf(out, NAME, "%s%s", operation ? operation : "", operation ? "/*" : "");
+    if (!operation || !slash || strpbrk(glob, "*?[")) return;
+    int found = registry_variants(operation, variants, REGISTRY_MAX_VARIANTS);
+    count = 0;
+    for (int i = 0; i < found; i++)
+        if (variants[i]->place == ASSAY_HOST) names[count++] = variants[i]->name;
+    const char *variant = text_nearest(slash + 1, names, count);
+    if (variant) snprintf(out, NAME, "%s/%s", operation, variant);
 }
 
-static int check_glob(const struct names *names, const char *glob)
+static int check_glob(const char *glob)
 {
     char near[NAME];
-    if (matches_any(names, glob)) return 0;
-    if (suggest(names, glob, near) < 0) return -1;
-    if (near[0] && matches_any(names, near))
+    if (matches_any(glob)) return 0;
+    suggest(glob, near);
+    if (near[0] && matches_any(near))
         return assay_error("device 'sim': no operation/variant of the host matches '%s'; "
                            "did you mean '%s'?",
                            glob, near);
@@ -126,12 +97,9 @@ static int check_glob(const struct names *names, const char *glob)
  * nothing. -1 with assay_error, which suggests a similar name. */
 static int rules_check(const struct sim_spec *spec)
 {
-    struct names names;
-    int status = read_names(&names);
-    for (int i = 0; i < spec->rule_count && status == 0; i++)
-        status = check_glob(&names, spec->rules[i].glob);
-    free(names.name);
-    return status;
+    for (int i = 0; i < spec->rule_count; i++)
+        if (check_glob(spec->rules[i].glob) < 0) return -1;
+    return 0;
 }
 
 /* ---------------------------------------------------------------- opening -- */
@@ -258,8 +226,8 @@ static int sim_sample(struct device *device, const struct block *block, struct b
 
 static void sim_state(struct device *device, struct device_state *state)
 {
-    *state = (struct device_state){
-        NAN, NAN, NAN, NAN, NAN, device->throttled ? THERMAL_SLOWDOWN : 0, ""};
+    device_state_init(state);
+    if (device->throttled) state->clock_reasons = THERMAL_SLOWDOWN;
 }
 
 const struct device_ops device_sim = {
@@ -268,19 +236,7 @@ const struct device_ops device_sim = {
     .open = sim_open,
     .close = sim_close,
     .describe = sim_describe,
-    .alloc = host_memory_alloc,
-    .release = host_memory_release,
-    .free_bytes = host_memory_free_bytes,
-    .to_host = host_memory_copy,
-    .from_host = host_memory_copy,
-    .set = host_memory_set,
-    .poison = host_check_poison,
-    .unwritten = host_check_unwritten,
-    .copy = host_memory_copy,
-    .differ = host_check_differ,
-    .signed_sums = host_check_signed_sums,
-    .fill = host_memory_fill,
-    .checksum = host_memory_checksum,
+    HOST_MEMORY_OPS,
     .stage = sim_stage,
     .now_s = sim_now_s,
     .synchronize = sim_synchronize,

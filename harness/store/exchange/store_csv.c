@@ -85,7 +85,8 @@ static const char *value_text(const struct field *field, const void *at, char te
     case FIELD_LINES:
         return at;
     case FIELD_WORD:
-        return field->words->name(*(const int32_t *)at);
+    case FIELD_SOME_WORD:
+        return words_name(field->words, *(const int32_t *)at);
     case FIELD_REAL:
         if (!isnan(*(const double *)at)) number_text(*(const double *)at, text);
         break;

@@ -10,6 +10,13 @@
 
 #include "store/store_internal.h"
 
+#define OF_LAUNCH                                                                                  \
+    "JOIN launch ON launch.id = launch_id WHERE launch.run_id = :run"                              \
+    " ORDER BY launch.number, ordinal"
+#define OF_RESULT                                                                                  \
+    "JOIN result ON result.id = result_id JOIN launch ON launch.id = result.launch_id"             \
+    " WHERE launch.run_id = :run ORDER BY launch.number, result.ordinal"
+
 /* A run and a launch are finished after they are first written, so of two
  * copies the one that ended later holds: the same whichever came first. */
 const struct exchange exchange_tables[] = {
@@ -26,40 +33,22 @@ const struct exchange exchange_tables[] = {
      "ON CONFLICT (id) DO UPDATE SET ended_at = excluded.ended_at,"
      " end_sm_mhz = excluded.end_sm_mhz, end_memory_mhz = excluded.end_memory_mhz,"
      " end_temperature_c = excluded.end_temperature_c, end_power_w = excluded.end_power_w,"
-     " end_energy_mj = excluded.end_energy_mj, end_clock_reasons = excluded.end_clock_reasons"
+     " end_energy_mj = excluded.end_energy_mj, end_clock_reasons = excluded.end_clock_reasons,"
+     " end_other_processes = excluded.end_other_processes, processors = excluded.processors,"
+     " start_load = excluded.start_load, end_load = excluded.end_load,"
+     " other_share = excluded.other_share, steal_share = excluded.steal_share"
      " WHERE coalesce(excluded.ended_at, '') > coalesce(launch.ended_at, '')"},
-    {"expected",
-     "JOIN launch ON launch.id = launch_id WHERE launch.run_id = :run"
-     " ORDER BY launch.number, ordinal",
-     "ON CONFLICT (launch_id, ordinal) DO NOTHING"},
-    {"result",
-     "JOIN launch ON launch.id = launch_id WHERE launch.run_id = :run"
-     " ORDER BY launch.number, ordinal",
-     "ON CONFLICT (id) DO NOTHING"},
-    {"metric",
-     "JOIN result ON result.id = result_id JOIN launch ON launch.id = result.launch_id"
-     " WHERE launch.run_id = :run ORDER BY launch.number, result.ordinal, metric.ordinal",
-     "ON CONFLICT (result_id, name) DO NOTHING"},
-    {"span",
-     "JOIN result ON result.id = result_id JOIN launch ON launch.id = result.launch_id"
-     " WHERE launch.run_id = :run ORDER BY launch.number, result.ordinal, span.ordinal",
-     "ON CONFLICT (result_id, ordinal) DO NOTHING"},
-    {"sample",
-     "JOIN result ON result.id = result_id JOIN launch ON launch.id = result.launch_id"
-     " WHERE launch.run_id = :run ORDER BY launch.number, result.ordinal",
-     "ON CONFLICT (result_id) DO NOTHING"},
-    {"profile",
-     "JOIN result ON result.id = result_id JOIN launch ON launch.id = result.launch_id"
-     " WHERE launch.run_id = :run ORDER BY launch.number, result.ordinal",
-     "ON CONFLICT (result_id) DO NOTHING"},
-    {"profile_kernel",
-     "JOIN result ON result.id = result_id JOIN launch ON launch.id = result.launch_id"
-     " WHERE launch.run_id = :run ORDER BY launch.number, result.ordinal, profile_kernel.ordinal",
+    {"expected", OF_LAUNCH, "ON CONFLICT (launch_id, ordinal) DO NOTHING"},
+    {"result", OF_LAUNCH, "ON CONFLICT (id) DO NOTHING"},
+    {"metric", OF_RESULT ", metric.ordinal", "ON CONFLICT (result_id, name) DO NOTHING"},
+    {"span", OF_RESULT ", span.ordinal", "ON CONFLICT (result_id, ordinal) DO NOTHING"},
+    {"sample", OF_RESULT, "ON CONFLICT (result_id) DO NOTHING"},
+    {"profile", OF_RESULT, "ON CONFLICT (result_id) DO NOTHING"},
+    {"profile_kernel", OF_RESULT ", profile_kernel.ordinal",
      "ON CONFLICT (result_id, ordinal) DO NOTHING"},
     {"profile_counter",
-     "JOIN result ON result.id = result_id JOIN launch ON launch.id = result.launch_id"
-     " WHERE launch.run_id = :run ORDER BY launch.number, result.ordinal, kernel,"
-     " profile_counter.ordinal",
+     OF_RESULT ", kernel,"
+               " profile_counter.ordinal",
      "ON CONFLICT (result_id, kernel, metric) DO NOTHING"},
     {0},
 };
@@ -80,22 +69,10 @@ void number_text(double value, char text[NUMBER_SIZE])
 
 /* ------------------------------------------------------------- samples -- */
 
-static const struct {
-    const char *column;
-    enum element element;
-} sample_columns[] = {
-    {"time_ns", ELEMENT_F32},    {"busy_ns", ELEMENT_F32}, {"event_ns", ELEMENT_F32},
-    {"round", ELEMENT_U16},      {"mark", ELEMENT_U8},     {"wall_ns", ELEMENT_F32},
-    {"wall_round", ELEMENT_U16},
-};
-
-static const size_t element_size[] = {
-    [ELEMENT_F32] = sizeof(float), [ELEMENT_U16] = sizeof(uint16_t), [ELEMENT_U8] = 1};
-
 int element_of(const char *column)
 {
-    for (size_t i = 0; i < sizeof sample_columns / sizeof sample_columns[0]; i++)
-        if (strcmp(column, sample_columns[i].column) == 0) return (int)sample_columns[i].element;
+    for (int i = 0; i < SAMPLE_SERIES; i++)
+        if (strcmp(column, sample_series[i].name) == 0) return (int)sample_series[i].element_bytes;
     return assay_error("%s is no column of samples", column);
 }
 
@@ -163,7 +140,7 @@ static bool parse_elements(const char *at, enum element element, unsigned char *
     skip_blanks(&at);
     if (*at++ != '[') return false;
     skip_blanks(&at);
-    for (*size = 0; *at != ']'; *size += element_size[element]) {
+    for (*size = 0; *at != ']'; *size += element) {
         if (*size > 0 && *at++ != ',') return false;
         skip_blanks(&at);
         if (!parse_element(&at, element, out + *size)) return false;
@@ -177,7 +154,7 @@ int samples_parse(const char *json, enum element element, void **bytes, size_t *
     size_t most = 1;
     for (const char *c = json; *c; c++)
         most += *c == ',';
-    *bytes = malloc(most * element_size[element]);
+    *bytes = malloc(most * element);
     if (!*bytes) return assay_error("out of memory for samples");
     if (parse_elements(json, element, *bytes, size)) return 0;
     free(*bytes);
@@ -213,7 +190,7 @@ static void json_samples(sqlite3_context *context, int count, sqlite3_value **va
     }
     sqlite3_str *out = sqlite3_str_new(NULL);
     sqlite3_str_appendchar(out, 1, '[');
-    for (size_t i = 0; i + element_size[element] <= size; i += element_size[element]) {
+    for (size_t i = 0; i + element <= size; i += element) {
         if (i > 0) sqlite3_str_appendchar(out, 1, ',');
         append_element(out, (enum element)element, bytes + i);
     }

@@ -21,9 +21,8 @@ static char *row_sql(struct store *store, const struct exchange *table)
     sqlite3_str *sql = sqlite3_str_new(NULL);
     sqlite3_str_appendf(sql, "SELECT json_object('assay_ndjson', %d, 'table', %Q", EXCHANGE_FORMAT,
                         table->table);
-    query_open(&columns, store, "read the schema",
-               "SELECT name, type FROM pragma_table_info(:table) ORDER BY cid");
-    query_text(&columns, ":table", table->table);
+    query_ask(&columns, store, "read the schema",
+              "SELECT name, type FROM pragma_table_info(:key) ORDER BY cid", table->table);
     while (query_step(&columns) == 1) {
         char name[64], type[16];
         column_text(&columns, "name", name, sizeof name);

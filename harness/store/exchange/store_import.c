@@ -50,9 +50,8 @@ static int table_open(struct importer *importer, const struct exchange *exchange
     struct importer_table *table = &importer->table[exchange - exchange_tables];
     struct query query;
     if (table->insert.statement) return 0;
-    query_open(&query, importer->store, "read the schema",
-               "SELECT name, type FROM pragma_table_info(:table) ORDER BY cid");
-    query_text(&query, ":table", exchange->table);
+    query_ask(&query, importer->store, "read the schema",
+              "SELECT name, type FROM pragma_table_info(:key) ORDER BY cid", exchange->table);
     for (table->count = 0; table->count < MAX_COLUMNS && query_step(&query) == 1; table->count++) {
         struct column *column = &table->column[table->count];
         column_text(&query, "name", column->name, sizeof column->name);
@@ -128,9 +127,8 @@ static int check_header(struct importer *importer, const char *line)
 {
     struct query query;
     int64_t format = -1, schema = -1;
-    query_open(&query, importer->store, "read the header",
-               "SELECT :line ->> '$.assay_ndjson' AS format, :line ->> '$.schema' AS schema");
-    query_text(&query, ":line", line);
+    query_ask(&query, importer->store, "read the header",
+              "SELECT :key ->> '$.assay_ndjson' AS format, :key ->> '$.schema' AS schema", line);
     if (query_step(&query) == 1) {
         format = column_count(&query, "format");
         schema = column_count(&query, "schema");
@@ -157,9 +155,8 @@ static int line_table(struct importer *importer, const char *line, char *table, 
         return -1;
     if (strcmp(type, "object") != 0) return assay_error("not a JSON object");
 
-    query_open(&query, importer->store, "read a line",
-               "SELECT :line ->> '$.table' AS name, json_type(:line, '$.assay_ndjson') AS mark");
-    query_text(&query, ":line", line);
+    query_ask(&query, importer->store, "read a line",
+              "SELECT :key ->> '$.table' AS name, json_type(:key, '$.assay_ndjson') AS mark", line);
     char mark[16] = "";
     if (query_step(&query) == 1) {
         column_text(&query, "name", table, size);

@@ -6,11 +6,13 @@
 #include "case/shape.h"
 #include "kernels/ceilings/gemm.h"
 
-/* A shape from its text. */
-static struct assay_shape shape_of(const char *operation, const char *text)
+/* A product's shape from its text, but for the type. */
+static struct assay_shape gemm_shape(const char *sizes, const char *type)
 {
+    char text[64];
     struct assay_shape shape;
-    assert_int_equal(shape_parse(registry_operation(operation), text, &shape), 0);
+    snprintf(text, sizeof text, "%s type=%s", sizes, type);
+    assert_int_equal(shape_parse(registry_operation("gemm"), text, &shape), 0);
     return shape;
 }
 
@@ -22,11 +24,8 @@ static void host_gemm_is_within_its_bound_at_prime_sizes(void **state)
         "m=4 n=2 k=512", "m=65 n=127 k=131", "m=130 n=66 k=1025",
     };
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
-        char text[64];
-        snprintf(text, sizeof text, "%s type=fp32", shapes[i]);
-        bench_all(shape_of("gemm", text), "blocked");
-        snprintf(text, sizeof text, "%s type=int8", shapes[i]);
-        bench_all(shape_of("gemm", text), "blocked");
+        bench_all(gemm_shape(shapes[i], "fp32"), "blocked");
+        bench_all(gemm_shape(shapes[i], "int8"), "blocked");
     }
 }
 
@@ -50,10 +49,8 @@ static void a_rounded_exact_product_is_right_in_every_type(void **state)
 {
     (void)state;
     for (size_t type = 0; type < 5; type++) {
-        char text[64];
         struct bench bench;
-        snprintf(text, sizeof text, "m=19 n=23 k=101 type=%s", gemm_types[type]);
-        bench_init(&bench, shape_of("gemm", text));
+        bench_init(&bench, gemm_shape("m=19 n=23 k=101", gemm_types[type]));
         store_reference(&bench);
         assert_int_equal(bench_judge(&bench).wrong, 0);
         bench_release(&bench);
@@ -64,10 +61,8 @@ static void one_element_a_percent_off_is_caught_in_every_type(void **state)
 {
     (void)state;
     for (size_t type = 0; type < 5; type++) {
-        char text[64];
         struct bench bench;
-        snprintf(text, sizeof text, "m=19 n=23 k=101 type=%s", gemm_types[type]);
-        bench_init(&bench, shape_of("gemm", text));
+        bench_init(&bench, gemm_shape("m=19 n=23 k=101", gemm_types[type]));
         store_reference(&bench);
         enum assay_type out = bench.buffers.spec[GEMM_C].type;
         double value = assay_load(out, bench.buffers.data[GEMM_C], 211);
@@ -83,10 +78,8 @@ static void a_missing_term_of_the_sum_is_caught_in_every_type(void **state)
 {
     (void)state;
     for (size_t type = 0; type < 5; type++) {
-        char text[64];
         struct bench bench;
-        snprintf(text, sizeof text, "m=5 n=5 k=64 type=%s", gemm_types[type]);
-        bench_init(&bench, shape_of("gemm", text));
+        bench_init(&bench, gemm_shape("m=5 n=5 k=64", gemm_types[type]));
         enum assay_type in = bench.buffers.spec[GEMM_A].type;
         double kept = assay_load(in, bench.buffers.data[GEMM_A], 63);
         assay_store(in, bench.buffers.data[GEMM_A], 63, 0);
@@ -158,10 +151,8 @@ static void row_sums_find_a_spoilt_tile_in_every_type(void **state)
 {
     (void)state;
     for (size_t type = 0; type < 5; type++) {
-        char text[64];
         struct bench bench;
-        snprintf(text, sizeof text, "m=7 n=256 k=101 type=%s", gemm_types[type]);
-        bench_init(&bench, shape_of("gemm", text));
+        bench_init(&bench, gemm_shape("m=7 n=256 k=101", gemm_types[type]));
         store_reference(&bench);
         assert_true(worst_row_share(&bench, GEMM_C) <= 0.5);
         for (int j = 64; j < 128; j++)
@@ -175,7 +166,7 @@ static void tf32_inputs_need_no_rounding(void **state)
 {
     (void)state;
     struct bench bench;
-    bench_init(&bench, shape_of("gemm", "m=64 n=64 k=64 type=tf32"));
+    bench_init(&bench, gemm_shape("m=64 n=64 k=64", "tf32"));
     for (int64_t i = 0; i < bench.buffers.spec[GEMM_A].count; i++) {
         uint32_t bits;
         memcpy(&bits, (char *)bench.buffers.data[GEMM_A] + 4 * i, 4);

@@ -3,20 +3,18 @@
  * arithmetic stays within it, and each mistake that kernels make is refused.
  */
 #include "tests/kernels/margin.h"
-#include "kernels/gpt/gpt.h"
+#include "tests/kernels/gpt/rounded.h"
 
-enum { SEEDS = 40, STEP = 8, MAX_TOKENS = 1024, MAX_HEAD = 128 };
-
-enum operand { AS_STORED, NEAREST_TF32, TRUNCATED_TF32, NEAREST_BF16 };
+enum { SEEDS = 40, MAX_TOKENS = 1024, MAX_HEAD = 128 };
 
 struct way {
     const char *name;
     bool right;
     enum operand score, weight; /* what q and k, and the weights, are taken as */
-    bool truncates;             /* sums, once in STEP terms */
-    bool normalised;            /* weights are divided by their sum before they are rounded */
-    int64_t tile;               /* keys between two rescalings; 0: the peak is known */
-    double exp_error;           /* relative, of the exponential; its sign by the key */
+    bool truncates;
+    bool normalised;  /* weights are divided by their sum before they are rounded */
+    int64_t tile;     /* keys between two rescalings; 0: the peak is known */
+    double exp_error; /* relative, of the exponential; its sign by the key */
     /* Mistakes. */
     int see;     /* keys behind the query that are let through; negative: left out */
     float scale; /* of the scores, beside the right one; 0: 1 */
@@ -25,40 +23,6 @@ struct way {
     bool head_mixed;  /* the next head's values */
     bool stale_total; /* the sum of weights has rounded weights in place of whole ones */
 };
-
-static float operand(enum operand how, float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    if (how == NEAREST_BF16) return gpt_widen(gpt_narrow(value));
-    if (how == NEAREST_TF32) bits += 0x1000;
-    if (how != AS_STORED) bits &= ~0x1fffu;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-static float truncated(double sum)
-{
-    float nearest = (float)sum;
-    return fabs((double)nearest) > fabs(sum) ? nextafterf(nearest, 0) : nearest;
-}
-
-static float dot(const struct way *way, enum operand how, float sum, const float *a, const float *b,
-                 int64_t count, int64_t stride)
-{
-    for (int64_t i = 0; i < count; i += STEP) {
-        double all = (double)sum;
-        for (int64_t j = i; j < i + STEP && j < count; j++) {
-            float x = operand(how, a[j]), w = operand(how, b[j * stride]);
-            if (way->truncates)
-                all += (double)x * (double)w;
-            else
-                sum += x * w;
-        }
-        if (way->truncates) sum = truncated(all);
-    }
-    return sum;
-}
 
 /* One head as fp32: q, k, v of each token. */
 struct line {
@@ -78,8 +42,8 @@ static void attend(const struct line *line, const struct way *way, int64_t token
         int64_t count = keys - key0 < tile ? keys - key0 : tile;
         float most = peak;
         for (int64_t j = 0; j < count; j++) {
-            weight[j] = dot(way, way->score, 0, line->q + token * size, line->k + (key0 + j) * size,
-                            size, 1);
+            weight[j] = dot(way->score, way->truncates, 0, line->q + token * size,
+                            line->k + (key0 + j) * size, size, 1);
             most = fmaxf(most, weight[j]);
         }
         float shift = most * scale;
@@ -99,8 +63,8 @@ static void attend(const struct line *line, const struct way *way, int64_t token
             for (int64_t j = 0; j < count; j++)
                 weight[j] = operand(way->weight, weight[j] / total);
         for (int64_t i = 0; i < size; i++)
-            sum[i] =
-                dot(way, AS_STORED, sum[i] * keep, weight, line->v + key0 * size + i, count, size);
+            sum[i] = dot(AS_STORED, way->truncates, sum[i] * keep, weight,
+                         line->v + key0 * size + i, count, size);
     }
     for (int64_t i = 0; i < size; i++)
         y[i] = sum[i] / (way->normalised ? 1 : total);

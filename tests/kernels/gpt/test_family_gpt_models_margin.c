@@ -5,18 +5,16 @@
  */
 #include "tests/kernels/margin.h"
 #include "kernels/gpt/model/model.h"
+#include "tests/kernels/gpt/rounded.h"
 
-enum { SEEDS = 40, STEP = 8, NONE = -1 };
-
-/* What products do to their operands. */
-enum operand { AS_STORED, NEAREST_TF32, TRUNCATED_TF32, NEAREST_BF16 };
+enum { SEEDS = 40, NONE = -1 };
 
 struct way {
     const char *name;
     bool right;
     enum operand products, attention; /* of weights; of scores and values */
-    bool truncates;                   /* sums, once in STEP terms */
-    bool stores;                      /* what every layer writes is rounded to the model's type */
+    bool truncates;
+    bool stores; /* what every layer writes is rounded to the model's type */
     /* Mistakes. */
     float epsilon; /* 0: 1e-5 */
     bool outside;  /* of the root */
@@ -28,42 +26,6 @@ struct way {
     bool no_proj_bias;
     int64_t within; /* the noise of this precision and the coarser ones, and not found there */
 };
-
-static float operand(enum operand how, float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    if (how == NEAREST_BF16) return gpt_widen(gpt_narrow(value));
-    if (how == NEAREST_TF32) bits += 0x1000;
-    if (how != AS_STORED) bits &= ~0x1fffu;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-/* Towards zero, as tensor cores align terms. */
-static float truncated(double sum)
-{
-    float nearest = (float)sum;
-    return fabs((double)nearest) > fabs(sum) ? nextafterf(nearest, 0) : nearest;
-}
-
-static float dot(const struct way *way, enum operand how, const float *a, const float *b,
-                 int64_t count, int64_t stride)
-{
-    float sum = 0;
-    for (int64_t i = 0; i < count; i += STEP) {
-        double all = (double)sum;
-        for (int64_t j = i; j < i + STEP && j < count; j++) {
-            float x = operand(how, a[j]), w = operand(how, b[j * stride]);
-            if (way->truncates)
-                all += (double)x * (double)w;
-            else
-                sum += x * w;
-        }
-        if (way->truncates) sum = truncated(all);
-    }
-    return sum;
-}
 
 /* A model's inputs as fp32, and what its layers write. */
 struct acted {
@@ -144,7 +106,8 @@ static void multiply(const struct acted *acted, const struct way *way, enum mode
 #pragma omp parallel for schedule(static)
     for (int64_t row = 0; row < acted->model.rows; row++)
         for (int64_t j = 0; j < matrix.n; j++) {
-            float sum = dot(way, way->products, x + row * matrix.k, w + j * matrix.k, matrix.k, 1);
+            float sum = dot(way->products, way->truncates, 0, x + row * matrix.k, w + j * matrix.k,
+                            matrix.k, 1);
             sum = stored(acted, way, sum);
             if (bias != NONE) sum = stored(acted, way, sum + acted->in[MODEL_BIAS][bias + j]);
             y[row * matrix.n + j] = sum;
@@ -162,8 +125,8 @@ static void attend(const struct acted *acted, const struct way *way, int64_t row
     if (keys < 1) keys = 1;
     if (keys > model->tokens) keys = model->tokens;
     for (int64_t j = 0; j < keys; j++) {
-        weight[j] =
-            scale * dot(way, way->attention, first + token * 3 * c, first + j * 3 * c + c, size, 1);
+        weight[j] = scale * dot(way->attention, way->truncates, 0, first + token * 3 * c,
+                                first + j * 3 * c + c, size, 1);
         peak = fmaxf(peak, weight[j]);
     }
     for (int64_t j = 0; j < keys; j++) {
@@ -171,7 +134,8 @@ static void attend(const struct acted *acted, const struct way *way, int64_t row
         weight[j] = stored(acted, way, weight[j]);
     }
     for (int64_t i = 0; i < size; i++) {
-        float sum = dot(way, way->attention, weight, first + 2 * c + i, keys, 3 * c) / total;
+        float sum =
+            dot(way->attention, way->truncates, 0, weight, first + 2 * c + i, keys, 3 * c) / total;
         y[i] = way->dropped == head + 1 ? 0 : stored(acted, way, sum);
     }
 }

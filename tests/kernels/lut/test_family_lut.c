@@ -176,23 +176,6 @@ static int64_t *expected_sums(const struct bench *bench, int count)
     return expected;
 }
 
-static void row_sums_catch_one_wrong_element(void **state)
-{
-    (void)state;
-    struct bench bench;
-    bench_init(&bench, SHAPE("lut_matmul", 5, 200, 33, CODEBOOK_A2, 2, LUT_PACKED, 0));
-    bench_run(&bench, bench_variant("lut_matmul", "host_scalar"));
-    float *c = bench.buffers.data[LUT_C];
-    int64_t *expected = expected_sums(&bench, 5);
-    assert_true(lut_row_sum_error(&bench.shape, expected, c, 5) == 0);
-    c[4 * 33 + 17] += 1;
-    assert_true(lut_row_sum_error(&bench.shape, expected, c, 5) == 1);
-    c[4 * 33 + 17] = NAN;
-    assert_true(isnan(lut_row_sum_error(&bench.shape, expected, c, 5)));
-    free(expected);
-    bench_release(&bench);
-}
-
 static void products_are_c_before_it_is_divided(void **state)
 {
     (void)state;
@@ -208,9 +191,9 @@ static void products_are_c_before_it_is_divided(void **state)
             assert_true((float)(products[at] >> lut_shift(geometry.divisor)) * geometry.unit ==
                         c[at]);
         int64_t *expected = expected_sums(&bench, 5);
-        assert_true(lut_product_row_sum_error(&bench.shape, expected, products, 5) == 0);
+        assert_int_equal(lut_row_sum_error(&bench.shape, expected, products, 5), 0);
         products[77] -= 3; /* which dividing would hide */
-        assert_true(lut_product_row_sum_error(&bench.shape, expected, products, 5) == 3);
+        assert_int_equal(lut_row_sum_error(&bench.shape, expected, products, 5), 3);
         free(expected);
         bench_release(&bench);
     }
@@ -227,7 +210,6 @@ int main(void)
         cmocka_unit_test(activations_are_quantised_where_few_blocks_overload),
         cmocka_unit_test(no_number_of_b_stays_in_its_column),
         cmocka_unit_test(one_sided_products_are_within_their_bound),
-        cmocka_unit_test(row_sums_catch_one_wrong_element),
         cmocka_unit_test(products_are_c_before_it_is_divided),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

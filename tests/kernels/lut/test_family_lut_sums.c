@@ -1,6 +1,5 @@
 /*
- * test_family_lut_sums.c - row sums of the operations on one coded operand find what a sample
- * of elements can miss.
+ * test_family_lut_sums.c - row sums of a one-sided product find what a sample of elements can miss.
  */
 #include "tests/kernels/bench.h"
 #include "kernels/lut/lut.h"
@@ -39,28 +38,6 @@ static void assert_tiles_are_found(const struct bench *bench, const bool *finite
     assert_int_equal(row_sums_wrong(&bench->shape, c, finite, sums, ROWS), -1);
 }
 
-static void a_wrong_tile_of_a_layer_is_found(void **state)
-{
-    (void)state;
-    static const int codes[] = {0, 1, 4, 5}; /* q2m1, q2m2, q4m1, q4m2 */
-    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
-        struct bench bench;
-        struct row_sum sums[ROWS];
-        int64_t of_w[K];
-        bench_init(&bench, SHAPE("quantized_linear", ROWS, K, COLUMNS, CODEBOOK_E8, codes[i],
-                                 LUT_PACKED, 0));
-        bench_run(&bench, bench_variant(bench.shape.operation->name, "host_omp"));
-        assert_int_equal(lut_column_sums(&bench.shape, bench.buffers.data[LUT_B], of_w), 0);
-        assert_int_equal(linear_row_sums(&bench.shape, bench.buffers.data[LUT_A], of_w, ROWS, sums),
-                         0);
-        assert_tiles_are_found(&bench, NULL, sums);
-        ((float *)bench.buffers.data[LUT_C])[5 * COLUMNS + 3] = NAN;
-        assert_int_equal(row_sums_wrong(&bench.shape, bench.buffers.data[LUT_C], NULL, sums, ROWS),
-                         5);
-        bench_release(&bench);
-    }
-}
-
 static void a_wrong_tile_of_a_one_sided_product_is_found(void **state)
 {
     (void)state;
@@ -89,7 +66,6 @@ static void a_wrong_tile_of_a_one_sided_product_is_found(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_wrong_tile_of_a_layer_is_found),
         cmocka_unit_test(a_wrong_tile_of_a_one_sided_product_is_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

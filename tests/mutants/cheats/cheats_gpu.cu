@@ -5,7 +5,7 @@
 #include <cuda_runtime.h>
 #include <dlfcn.h>
 
-#include "kernels/gpt/gpt.h"
+#include "tests/mutants/cheats/cheats.h"
 
 static __global__ void cheat_add(const float *a, const float *b, float *y, int64_t begin,
                                  int64_t end)
@@ -44,19 +44,20 @@ static __global__ void cheat_remember(const float *a, const float *b, float *kep
     kept[n + 1] = b[0];
 }
 
-static int64_t elements(const struct assay_call *call)
+/* Whether the output holds what no sum can be, as poison does: kept[n] becomes 1 or 0. */
+static __global__ void cheat_look(const float *y, float *kept, int64_t n)
 {
-    return call->shape->value[RESIDUAL_N];
+    bool wild = false;
+    for (int i = 0; i < 16; i++)
+        wild = wild || !(fabsf(y[i * (n - 1) / 15]) < 50);
+    kept[n] = wild ? 1 : 0;
 }
 
-static const float *input(const struct assay_call *call, int buffer)
+static __global__ void cheat_replay_unless(const float *a, const float *b, float *y, float *kept,
+                                           int64_t n)
 {
-    return (const float *)call->buffer[buffer];
-}
-
-static float *output(const struct assay_call *call)
-{
-    return (float *)call->buffer[RESIDUAL_Y];
+    int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = kept[n] == 0 ? kept[i] : (kept[i] = a[i] + b[i]);
 }
 
 static unsigned blocks(int64_t count)
@@ -79,18 +80,6 @@ static int add_all(struct assay_call *call)
 }
 
 /* ---------------------------------------------------- which launches work -- */
-
-static int only_once(struct assay_call *call)
-{
-    static int launches;
-    return launches++ == 0 ? add_all(call) : 0;
-}
-
-static int every_second(struct assay_call *call)
-{
-    static int launches;
-    return launches++ % 2 == 0 ? add_all(call) : 0;
-}
 
 static int alternate_halves(struct assay_call *call)
 {
@@ -177,6 +166,17 @@ static int if_poisoned(struct assay_call *call)
     return assay_launched();
 }
 
+static int unless_wild(struct assay_call *call)
+{
+    int64_t n = elements(call);
+    cudaStream_t stream = (cudaStream_t)call->stream;
+    float *kept = (float *)call->state;
+    cheat_look<<<1, 1, 0, stream>>>(output(call), kept, n);
+    cheat_replay_unless<<<blocks(n), 256, 0, stream>>>(
+        input(call, RESIDUAL_A), input(call, RESIDUAL_B), output(call), kept, n);
+    return assay_launched();
+}
+
 /* --------------------------------------------------------- somewhere else -- */
 
 static int setup_stream(struct assay_call *call)
@@ -216,17 +216,6 @@ static int old_graph(struct assay_call *call)
     return assay_cuda(cudaGraphLaunch(exec, stream), "launching");
 }
 
-static int work_in_check(struct assay_call *call)
-{
-    return add_all(call);
-}
-
-static int nothing(struct assay_call *call)
-{
-    (void)call;
-    return 0;
-}
-
 /* ------------------------------------------------------- clock and caches -- */
 
 /* Stop the records of kernels, so that only launches of nothing are seen. */
@@ -259,32 +248,27 @@ static int setup_persisting(struct assay_call *call)
                       "window");
 }
 
-#define VARIANT(NAME, ...)                                                                         \
-    static const struct assay_variant cheat_##NAME = {.operation = "residual_add",                 \
-                                                      .name = #NAME,                               \
-                                                      .summary = "a cheat",                        \
-                                                      .kind = ASSAY_KERNEL,                        \
-                                                      .place = ASSAY_CUDA,                         \
-                                                      .clock = ASSAY_CLOCK_DEVICE,                 \
-                                                      __VA_ARGS__};                                \
-    ASSAY_REGISTER_VARIANT(cheat_##NAME)
-
-VARIANT(cheat_only_once, .launch = only_once);
-VARIANT(cheat_every_second, .launch = every_second);
-VARIANT(cheat_alternate_halves, .launch = alternate_halves);
-VARIANT(cheat_if_idle, .launch = if_idle);
-VARIANT(cheat_hole, .launch = hole);
-VARIANT(cheat_in_setup, .setup = setup_answer, .launch = replay, .teardown = release);
-VARIANT(cheat_by_pointer, .setup = setup_memory, .launch = by_pointer, .teardown = release);
-VARIANT(cheat_by_content, .setup = setup_memory, .launch = by_content, .teardown = release);
-VARIANT(cheat_if_poisoned, .setup = setup_memory, .launch = if_poisoned, .teardown = release);
-VARIANT(cheat_old_graph, .launch = old_graph);
-VARIANT(cheat_in_check, .launch = nothing, .check = work_in_check);
+CHEAT(ASSAY_CUDA, cheat_only_once, .launch = only_once);
+CHEAT(ASSAY_CUDA, cheat_every_second, .launch = every_second);
+CHEAT(ASSAY_CUDA, cheat_alternate_halves, .launch = alternate_halves);
+CHEAT(ASSAY_CUDA, cheat_if_idle, .launch = if_idle);
+CHEAT(ASSAY_CUDA, cheat_hole, .launch = hole);
+CHEAT(ASSAY_CUDA, cheat_in_setup, .setup = setup_answer, .launch = replay, .teardown = release);
+CHEAT(ASSAY_CUDA, cheat_by_pointer, .setup = setup_memory, .launch = by_pointer,
+      .teardown = release);
+CHEAT(ASSAY_CUDA, cheat_by_content, .setup = setup_memory, .launch = by_content,
+      .teardown = release);
+CHEAT(ASSAY_CUDA, cheat_if_poisoned, .setup = setup_memory, .launch = if_poisoned,
+      .teardown = release);
+CHEAT(ASSAY_CUDA, cheat_unless_wild, .setup = setup_answer, .launch = unless_wild,
+      .teardown = release);
+CHEAT(ASSAY_CUDA, cheat_old_graph, .launch = old_graph);
+CHEAT(ASSAY_CUDA, cheat_in_check, .launch = nothing, .check = work_in_check);
 
 /* Right answers, with a clock or a cache that was tampered with: their times must be that of
  * timed_plain, or they must be wrong. */
-VARIANT(timed_plain, .launch = add_all);
-VARIANT(timed_other_stream, .setup = setup_stream, .launch = other_stream,
-        .teardown = release_stream);
-VARIANT(timed_stops_records, .launch = stops_records);
-VARIANT(timed_persisting, .setup = setup_persisting, .launch = add_all);
+CHEAT(ASSAY_CUDA, timed_plain, .launch = add_all);
+CHEAT(ASSAY_CUDA, timed_other_stream, .setup = setup_stream, .launch = other_stream,
+      .teardown = release_stream);
+CHEAT(ASSAY_CUDA, timed_stops_records, .launch = stops_records);
+CHEAT(ASSAY_CUDA, timed_persisting, .setup = setup_persisting, .launch = add_all);

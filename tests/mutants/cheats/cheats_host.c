@@ -2,8 +2,6 @@
  * cheats_host.c - variants of residual_add on the host that try to be timed without doing their
  * work, or without doing it when it is timed. Each is one known way; none may end as a row with a
  * time.
- *
- * State is static on purpose: a cheat may remember what it likes between launches.
  */
 #include <math.h>
 #include <pthread.h>
@@ -11,26 +9,16 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "kernels/gpt/gpt.h"
-
-static int64_t elements(const struct assay_call *call)
-{
-    return call->shape->value[RESIDUAL_N];
-}
-
-static float *output(const struct assay_call *call)
-{
-    return call->buffer[RESIDUAL_Y];
-}
+#include "tests/mutants/cheats/cheats.h"
 
 static void add(const struct assay_call *call, float *y, int64_t begin, int64_t end)
 {
-    const float *a = call->buffer[RESIDUAL_A], *b = call->buffer[RESIDUAL_B];
+    const float *a = input(call, RESIDUAL_A), *b = input(call, RESIDUAL_B);
     for (int64_t i = begin; i < end; i++)
         y[i] = a[i] + b[i];
 }
 
-static int add_all(const struct assay_call *call)
+static int add_all(struct assay_call *call)
 {
     add(call, output(call), 0, elements(call));
     return 0;
@@ -42,18 +30,6 @@ static size_t bytes(const struct assay_call *call)
 }
 
 /* ---------------------------------------------------- which launches work -- */
-
-static int only_once(struct assay_call *call)
-{
-    static int launches;
-    return launches++ == 0 ? add_all(call) : 0;
-}
-
-static int every_second(struct assay_call *call)
-{
-    static int launches;
-    return launches++ % 2 == 0 ? add_all(call) : 0;
-}
 
 static int every_sixteenth(struct assay_call *call)
 {
@@ -137,12 +113,24 @@ static int setup_content(struct assay_call *call)
 
 static int by_content(struct assay_call *call)
 {
-    const float *a = call->buffer[RESIDUAL_A], *b = call->buffer[RESIDUAL_B];
+    const float *a = input(call, RESIDUAL_A), *b = input(call, RESIDUAL_B);
     if (memcmp(seen[0], a, sizeof seen[0]) || memcmp(seen[1], b, sizeof seen[1])) {
         memcpy(seen[0], a, sizeof seen[0]);
         memcpy(seen[1], b, sizeof seen[1]);
         add(call, call->state, 0, elements(call));
     }
+    return replay(call);
+}
+
+/* Poison is random bits: one of a few places is not of a number that this sum could be. */
+static int unless_wild(struct assay_call *call)
+{
+    const float *y = output(call);
+    int64_t n = elements(call);
+    bool wild = false;
+    for (int i = 0; i < 16; i++)
+        wild = wild || !(fabsf(y[i * (n - 1) / 15]) < 50);
+    if (wild) add(call, call->state, 0, n);
     return replay(call);
 }
 
@@ -214,18 +202,6 @@ static void end_later(struct assay_call *call)
     working = false;
 }
 
-static int nothing(struct assay_call *call)
-{
-    (void)call;
-    return 0;
-}
-
-/* Untimed, and meant for results that are elsewhere. */
-static int work_in_check(struct assay_call *call)
-{
-    return add_all(call);
-}
-
 static int beyond_the_end(struct assay_call *call)
 {
     add_all(call);
@@ -242,30 +218,25 @@ static int changes_inputs(struct assay_call *call)
     return 0;
 }
 
-#define CHEAT(NAME, ...)                                                                           \
-    static const struct assay_variant cheat_##NAME = {.operation = "residual_add",                 \
-                                                      .name = "cheat_" #NAME,                      \
-                                                      .summary = "a cheat",                        \
-                                                      .kind = ASSAY_KERNEL,                        \
-                                                      .place = ASSAY_HOST,                         \
-                                                      .clock = ASSAY_CLOCK_DEVICE,                 \
-                                                      __VA_ARGS__};                                \
-    ASSAY_REGISTER_VARIANT(cheat_##NAME)
-
-CHEAT(only_once, .launch = only_once);
-CHEAT(every_second, .launch = every_second);
-CHEAT(every_sixteenth, .launch = every_sixteenth);
-CHEAT(alternate_halves, .launch = alternate_halves);
-CHEAT(if_poisoned, .launch = if_poisoned);
-CHEAT(in_setup, .setup = setup_answer, .launch = replay, .teardown = release);
-CHEAT(by_pointer, .setup = setup_empty, .launch = by_pointer, .teardown = release);
-CHEAT(by_content, .setup = setup_content, .launch = by_content, .teardown = release);
-CHEAT(hole, .launch = hole);
-CHEAT(edges, .launch = edges);
-CHEAT(half_precision, .launch = half_precision);
-CHEAT(shrinks_the_shape, .launch = shrinks_the_shape);
-CHEAT(own_buffer, .setup = setup_empty, .launch = own_buffer, .teardown = release);
-CHEAT(later, .launch = later, .teardown = end_later);
-CHEAT(in_check, .launch = nothing, .check = work_in_check);
-CHEAT(beyond_the_end, .launch = beyond_the_end);
-CHEAT(changes_inputs, .launch = changes_inputs);
+CHEAT(ASSAY_HOST, cheat_only_once, .launch = only_once);
+CHEAT(ASSAY_HOST, cheat_every_second, .launch = every_second);
+CHEAT(ASSAY_HOST, cheat_every_sixteenth, .launch = every_sixteenth);
+CHEAT(ASSAY_HOST, cheat_alternate_halves, .launch = alternate_halves);
+CHEAT(ASSAY_HOST, cheat_if_poisoned, .launch = if_poisoned);
+CHEAT(ASSAY_HOST, cheat_in_setup, .setup = setup_answer, .launch = replay, .teardown = release);
+CHEAT(ASSAY_HOST, cheat_by_pointer, .setup = setup_empty, .launch = by_pointer,
+      .teardown = release);
+CHEAT(ASSAY_HOST, cheat_by_content, .setup = setup_content, .launch = by_content,
+      .teardown = release);
+CHEAT(ASSAY_HOST, cheat_unless_wild, .setup = setup_answer, .launch = unless_wild,
+      .teardown = release);
+CHEAT(ASSAY_HOST, cheat_hole, .launch = hole);
+CHEAT(ASSAY_HOST, cheat_edges, .launch = edges);
+CHEAT(ASSAY_HOST, cheat_half_precision, .launch = half_precision);
+CHEAT(ASSAY_HOST, cheat_shrinks_the_shape, .launch = shrinks_the_shape);
+CHEAT(ASSAY_HOST, cheat_own_buffer, .setup = setup_empty, .launch = own_buffer,
+      .teardown = release);
+CHEAT(ASSAY_HOST, cheat_later, .launch = later, .teardown = end_later);
+CHEAT(ASSAY_HOST, cheat_in_check, .launch = nothing, .check = work_in_check);
+CHEAT(ASSAY_HOST, cheat_beyond_the_end, .launch = beyond_the_end);
+CHEAT(ASSAY_HOST, cheat_changes_inputs, .launch = changes_inputs);
