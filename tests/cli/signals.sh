@@ -85,13 +85,13 @@ check "with the next launch" gives "$all|$all|complete" query INT.sqlite "SELECT
 # Ctrl-Z: the worker, in a process group of its own, stops with the run. Job control gives the run
 # a group that this shell may continue; without one the signal would stop nothing.
 is_stopped() { [ "$(awk '$1 == "State:" { print $2 }' "/proc/$1/status")" = T ]; }
-# stop COMMAND...: it is stopped when $when succeeds, and continued 2.5 s later.
+# stop COMMAND...: it is stopped when "${when[@]}" succeeds, and continued 2.5 s later.
 stop() {
     set -m
     "$@" >run.out 2>run.err &
     pid=$!
     set +m
-    check "what is to be stopped gets going" wait_for 20 $when
+    check "what is to be stopped gets going" wait_for 20 "${when[@]}"
     worker=$(worker_of "$pid")
     kill -TSTP "$pid"
     check "a run that is stopped stops" wait_for 2 is_stopped "$pid"
@@ -101,7 +101,7 @@ stop() {
     kill -CONT "$pid"
 }
 sed 's/^budget.*/&\ntimeout = 1/' many.ini >short.ini
-when='has_cases stopped.sqlite 4'
+when=(has_cases stopped.sqlite 4)
 stop "$ASSAY" run short.ini --device host --no-ceilings --db stopped.sqlite
 ended=0
 wait "$pid" || ended=$?
@@ -113,7 +113,7 @@ check "all of them whole" is_whole stopped.sqlite
 sed 's/^timeout.*/timeout = 60/' "$HERE/faults/faults.ini" >hangs.ini
 in_the_case() { [ -n "$(worker_of "$(worker_of "$pid")")" ]; }
 has_another_worker() { is_gone "$worker" && worker_of "$pid" >/dev/null; }
-when=in_the_case
+when=(in_the_case)
 stop "$FAULTS" run hangs.ini --device host --no-ceilings --filter '*/hangs' --db hangs.sqlite
 check "what it was stopped in is measured again, by another worker" wait_for 5 has_another_worker
 end_with INT
