@@ -3,7 +3,7 @@
 # DATA has blocks, separated by two empty lines: settings (name, value), then bars
 # (name, kind, time, its low and high end, label), fastest first.
 
-data = ARG1; output = ARG2; columns = ARG3; frames = ARG4
+data = ARG1; output = ARG2; columns = ARG3
 load "style.gp"
 eval chart
 
@@ -24,4 +24,3 @@ plot data index 1 using (0.5 * end($3)):0:(0):(end($3)):($0 - 0.36):($0 + 0.36):
      data index 1 using (broken($3) ? NaN : $3):0:4:5 with xerrorbars pointtype 0 linewidth 1.5 linecolor rgb ink, \
      data index 1 using (0):0:(cut(strcol(1))) with labels right offset character -1, 0 textcolor rgb ink, \
      data index 1 using (end($5)):0:6 with labels left offset character 1, 0 textcolor rgb ink
-eval frame(0, 0, 0)

@@ -6,7 +6,7 @@
 # border, place, label; the first line is none); runs (place, time, level, day,
 # run, commit).
 
-data = ARG1; output = ARG2; columns = ARG3; frames = ARG4
+data = ARG1; output = ARG2; columns = ARG3
 load "style.gp"
 panels = number("panels")
 foot = text_only ? 4.0 / number("lines") : 76.0 / high

@@ -91,7 +91,7 @@ const struct command cmd_ab = {
              "command; remove that folder to build again. Changes that are not committed are\n"
              "in no revision: their program is build/assay. Shared objects (.so) are not taken.\n",
     .examples = "assay ab HEAD build/assay\n"
-                "assay ab v0.1.0 main int8 --filter '*/best'",
+                "assay ab v0.1.0 main int8 --filter 'int8_quantize/*'",
     .exit = "0 fine, 1 a case REGRESSED, 2 usage, or a side that is no program and does not "
             "build, 3 undecided (by --fail-on), 4 nothing measured or comparable, or too few cases "
             "judged, 5 a case of CAND failed or is missing, 130 interrupted.",

@@ -145,7 +145,6 @@ static void point(struct plot *plot, const struct picture *picture, const struct
     double factor = picture->scale->factor, x = sweep_x(&picture->sweep, p);
     double y = value(picture, row, time.mid) / factor;
     double a = value(picture, row, time.lo) / factor, b = value(picture, row, time.hi) / factor;
-    plot_link_point(plot, row, 0, x, y);
     fprintf(plot->out, "%.9g\t%.9g\t%.9g\t%.9g\t%.9g\t%.9g\t%.9g\n", x, y, fmin(a, b), fmax(a, b),
             time.mid, time.lo, time.hi);
 }

@@ -169,9 +169,19 @@ static void quality_member(struct json *json, const struct case_result *result)
     json_end(json);
 }
 
-static void row_object(struct json *json, const struct view_row *row)
+/* "B/s", "FLOP/s", "OP/s" for integers; NULL without a rate. */
+static const char *rate_unit(const struct view_row *row)
+{
+    if (isnan(row->rate)) return NULL;
+    if (!row->rate_is_ops) return "B/s";
+    return row->arithmetic == ASSAY_INT8_OPS ? "OP/s" : "FLOP/s";
+}
+
+static void row_object(struct json *json, const struct view *view, const struct view_row *row)
 {
     const struct case_result *result = &row->result;
+    struct show_words words;
+    show_words(&words, view, row);
     json_begin_object(json);
     show_json_case(json, &result->id);
     json_text_member(json, "status", status_name(result->status));
@@ -195,6 +205,11 @@ static void row_object(struct json *json, const struct view_row *row)
     json_known_member(json, "against_kind", row->baseline[0] ? kind_name(row->base_kind) : "");
     json_count_member(json, "workspace_bytes", result->workspace_bytes);
     json_number_member(json, "energy_mj", result->energy_mj);
+    json_number_member(json, "rate", row->rate);
+    json_known_member(json, "rate_unit", rate_unit(row));
+    json_int_member(json, "launches", row->launches);
+    json_known_member(json, "marks", words.cell[CELL_MARKS]);
+    json_known_member(json, "note", result->note);
     json_bool_member(json, "noisy", row->is_noisy);
     quality_member(json, result);
     json_count_member(json, "outputs", result->outputs);
@@ -209,7 +224,7 @@ int show_json(FILE *out, const struct view *view)
     run_member(&json, view);
     json_array_member(&json, "rows");
     for (int i = 0; i < view->count; i++)
-        if (!view->rows[i].is_hidden) row_object(&json, &view->rows[i]);
+        if (!view->rows[i].is_hidden) row_object(&json, view, &view->rows[i]);
     json_end(&json);
     json_end(&json);
     return json_finish(&json);
