@@ -88,7 +88,7 @@ static enum plot_outcome draw(struct arguments *arguments)
         if (run_choice_read(&against, NULL, arguments->against, arguments->db)) goto out;
         plot->against = &against;
     }
-    plot->columns = terminal_columns();
+    plot->columns = terminal_width(stdout, 100); /* a drawing needs an end */
     outcome = plot_draw(arguments->kind, plot);
 out:
     comparison_release(&comparison);
