@@ -16,7 +16,7 @@ array Paint[16]; array Dash[16]
 rank = 0; base = 0
 do for [i = 1:curves] {
     if (Kind[i] eq "baseline" || Kind[i] eq "bound") {
-        base = base + 1; Paint[i] = base == 1 ? "#000000" : "#808080"; Dash[i] = base + 1
+        base = base + 1; Paint[i] = base == 1 ? ink : grey; Dash[i] = base + 1
     } else {
         rank = rank + 1
         Paint[i] = rank > bright ? grey : Colour[rank]; Dash[i] = rank % 4 == 0 ? 3 : 1

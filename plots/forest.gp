@@ -27,7 +27,7 @@ end(x) = x < left ? left : x > right ? right : x
 plot data index 1 using (1):0:(end(1 / (1 + $6))):(end(1 + $6)):($0 - 0.5):($0 + 0.5) \
          with boxxyerror linecolor rgb pale, \
      data index 1 using (1):0:(end(1 / (1 + $7))):(end(1 + $7)):($0 - 0.5):($0 + 0.5) \
-         with boxxyerror linecolor rgb "#c8c8c8", \
+         with boxxyerror linecolor rgb band, \
      data index 1 using 3:0:(end($4)):(end($5)):(paint(strcol(2))) with xerrorbars pointtype 7 \
          pointsize 0.7 linewidth 2 linecolor rgb variable, \
      data index 1 using (left):0:(cut(strcol(1))) with labels right offset character -1, 0 textcolor rgb ink, \

@@ -44,7 +44,7 @@ do for [p = 1:panels] {
     array Taken[3] = [-1e9, -1e9, -1e9]
     do for [i = 2:changes] {
         set arrow i from At[i], graph 0 to At[i], graph 1 nohead linewidth 1.3 \
-            dashtype way(i) linecolor rgb (Border[i] > 0 ? "#808080" : "#D55E00")
+            dashtype way(i) linecolor rgb (Border[i] > 0 ? grey : "#D55E00")
         wide_in_runs = (strlen(Label[i]) + 2.0) * runs / (text_only ? across - 16 : (wide - 150) / 8.0)
         leftwards = At[i] + wide_in_runs > runs - 0.5
         begin = leftwards ? At[i] - wide_in_runs : At[i]
@@ -52,7 +52,7 @@ do for [p = 1:panels] {
         if (row < 3) {
             Taken[row + 1] = begin + wide_in_runs
             set label i Label[i] at At[i], graph (0.94 - 0.12 * row) offset character (leftwards ? -0.7 : 0.7), 0 \
-                front textcolor rgb (Border[i] > 0 ? dim : "#A04000")
+                front textcolor rgb (Border[i] > 0 ? dim : warn)
             if (leftwards) { set label i right } else { set label i left }
         }
     }

@@ -32,5 +32,5 @@ plot data index 2 using ($4 == 1 ? $2 : 1/0):3 with steps linewidth 1 linecolor 
          pointsize 0.8 linecolor rgb paint(v) title Variant[v], \
      data index 2 using 2:(strcol(6) eq "-" ? NaN : $3):6 with labels right offset character -0.6, 0.6 \
          textcolor rgb ink notitle, \
-     for [n = 1:named] keyentry with points pointtype 0 linecolor rgb "#ffffff" title sprintf("%d  %s", n, cut(Name[n]))
+     for [n = 1:named] keyentry with points pointtype 0 linecolor rgb paper title sprintf("%d  %s", n, cut(Name[n]))
 eval frame(0, 1, int(number("logarithmic")))

@@ -29,8 +29,14 @@ number(name) = (find(name), found eq "" ? 0 : found + 0)
 title = find("title"); subtitle = find("subtitle"); note = find("note"); more = find("more")
 wide = number("wide"); high = number("high")
 
-# A white background in every format: the colours are chosen for white, so that the
-# picture reads the same on paper and on a dark page. No text is markup (noenhanced).
+# The palette reads on both backgrounds; greys are as far from one as from the other.
+dark = find("theme") eq "dark"
+paper = dark ? "#1c1c20" : "#ffffff"
+ink = dark ? "#e8e8e8" : "#202020"; dim = dark ? "#acacac" : "#606060"; grey = dark ? "#808080" : "#a0a0a0"
+pale = dark ? "#36363c" : "#e8e8e8"; band = dark ? "#58585e" : "#c8c8c8"; warn = dark ? "#F09050" : "#A04000"
+
+# Every format has a background, so that a picture reads the same on any page, and text of 13
+# pixels: of 1/96 inch in a PNG, of 1/100 inch in a PDF. No text is markup (noenhanced).
 ending = output eq "-" ? "terminal" : output[strlen(output) - 2:]
 has(terminal) = strstrt(" " . GPVAL_TERMINALS . " ", " " . terminal . " ") > 0
 needed = ending eq "png" ? "pngcairo" : ending eq "pdf" ? "pdfcairo" : ending eq "svg" ? "svg" : "dumb"
@@ -39,13 +45,13 @@ if (!has(needed)) {
 }
 text_only = ending eq "terminal"
 if (ending eq "png") {
-    set terminal pngcairo noenhanced size wide, high background "#ffffff" font "sans,11"
+    set terminal pngcairo noenhanced size wide, high background paper font "sans,9.75"
 }
 if (ending eq "pdf") {
-    set terminal pdfcairo noenhanced size wide / 100.0 in, high / 100.0 in background "#ffffff" font "sans,11"
+    set terminal pdfcairo noenhanced size wide / 100.0 in, high / 100.0 in background paper font "sans,9.36"
 }
 if (ending eq "svg") {
-    set terminal svg noenhanced name find("kind") size wide, high background "#ffffff" font "sans-serif,13"
+    set terminal svg noenhanced name find("kind") size wide, high background paper font "sans-serif,13"
 }
 if (text_only) {
     across = columns + 0 > 40 ? columns + 0 : 100
@@ -73,7 +79,6 @@ bright = 6
 array Colour[6] = ["#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]
 array Point[6] = [7, 5, 9, 13, 11, 15]
 array Hollow[6] = [6, 4, 8, 12, 10, 14]
-ink = "#202020"; dim = "#606060"; pale = "#e8e8e8"; grey = "#a0a0a0"
 
 # A long title would run out of the picture, so the name of its panel gets a separate line.
 panel = strstrt(title, "  (")
@@ -93,6 +98,7 @@ if (text_only) {
 set title heading noenhanced textcolor rgb ink
 set border 3 linecolor rgb dim
 set tics out nomirror textcolor rgb ink
+set xlabel textcolor rgb ink; set ylabel textcolor rgb ink; set key textcolor rgb ink
 if (!text_only) { set grid xtics ytics linetype 1 linewidth 0.5 linecolor rgb pale }
 set style fill solid 1.0 noborder
 

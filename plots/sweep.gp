@@ -23,7 +23,7 @@ array Paint[64]; array Width[64]; array Dash[64]; array Mark[64]
 do for [i = 1:curves] {
     if (Kind[i] eq "baseline" || Kind[i] eq "bound") {
         base = base + 1
-        Paint[i] = "#000000"; Width[i] = 2; Dash[i] = base % 4 + 1; Mark[i] = Crosses[(base - 1) % 5 + 1]
+        Paint[i] = ink; Width[i] = 2; Dash[i] = base % 4 + 1; Mark[i] = Crosses[(base - 1) % 5 + 1]
     } else {
         rank = rank + 1
         k = (rank - 1) % bright + 1
@@ -67,7 +67,7 @@ if (logarithmic) {
 
 do for [i = 1:lines] {
     if (Way[i] eq "v" && At[i] > left && At[i] < right) {
-        set arrow from At[i], graph 0 to At[i], graph 1 nohead linewidth 1 dashtype 3 linecolor "#808080"
+        set arrow from At[i], graph 0 to At[i], graph 1 nohead linewidth 1 dashtype 3 linecolor rgb grey
         set label Label[i] at At[i], graph 0.02 rotate by 90 left offset character -1.1, 0 \
             front textcolor rgb dim
     }

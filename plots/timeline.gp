@@ -35,11 +35,11 @@ unset key
 set multiplot
 
 # An operation's name is drawn on a card where there is space for it.
-set style textbox opaque fillcolor rgb "#ffffff" noborder margins 0.4, 0.2
+set style textbox opaque fillcolor rgb paper noborder margins 0.4, 0.2
 boxed = text_only ? "" : "boxed"
 room(i) = 1.0 * (To[i] - From[i]) / right * (text_only ? across - 15 : wide - 130) > (text_only ? 1 : 8) * strlen(Name[i])
 do for [i = 1:stretches] {
-    if (i > 1) { set arrow from From[i], graph 0 to From[i], graph 1 nohead linewidth 0.8 dashtype 3 linecolor rgb "#808080" }
+    if (i > 1) { set arrow from From[i], graph 0 to From[i], graph 1 nohead linewidth 0.8 dashtype 3 linecolor rgb grey }
     if (room(i)) { set label i Name[i] at (From[i] + To[i]) / 2, graph 0.96 center front @boxed textcolor rgb dim }
 }
 set tmargin at screen top_of
@@ -59,7 +59,7 @@ do for [i = 1:stretches] { unset label i }
 unset title
 drawn = 0
 array What[3] = ["SM MHz", "deg C", "W"]
-array Ink[3] = ["#009E73", "#D55E00", "#000000"]
+array Ink[3] = ["#009E73", "#E69F00", ink]
 do for [k = 1:3] {
     if (Has[k] > 0) {
         drawn = drawn + 1

@@ -28,6 +28,9 @@ struct plot_request {
 
     const char *output; /* ends in .svg, .png or .pdf; "-": the terminal */
     int columns;        /* of the terminal; 0: 100 */
+    const char *title;  /* instead of the kind's own; NULL: that */
+    int width_px;       /* instead of the kind's own; 0: that */
+    const char *theme;  /* "dark"; else light */
     bool keep_script;   /* leave OUTPUT's .tsv and .gp beside it */
 
     /* Receives the positions of the cases in an SVG (none if the kind does not report them);
@@ -66,5 +69,5 @@ const struct plot_kind *plot_find(const char *name);
  * kind needs. For reports:
  *   struct plot_request request = {.run = run, .output = "x.svg"};
  *   plot_draw(plot_find("roofline"), &request);
- * The SVG has a white background and may be inlined in HTML. */
+ * The SVG has a background of its own and may be inlined in HTML. */
 enum plot_outcome plot_draw(const struct plot_kind *kind, const struct plot_request *request);

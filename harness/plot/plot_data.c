@@ -89,12 +89,14 @@ static void write_setting(FILE *out, const char *name, const char *text)
 int plot_write(FILE *out, struct plot *plot)
 {
     FILE *const parts[] = {plot->settings, plot->out};
+    const char *title = plot->request->title, *theme = plot->request->theme;
     for (int i = 0; i < 2; i++)
         if (fflush(parts[i]) || ferror(parts[i])) return assay_error("out of memory for a plot");
     write_setting(out, "kind", plot->kind->name);
-    write_setting(out, "title", plot->title);
+    write_setting(out, "title", title ? title : plot->title);
     write_setting(out, "subtitle", plot->subtitle);
     write_setting(out, "note", plot->note);
+    write_setting(out, "theme", theme ? theme : "light");
     fwrite(plot->text[0], 1, plot->size[0], out);
     fputs("\n\n", out);
     fwrite(plot->text[1], 1, plot->size[1], out);
@@ -140,7 +142,8 @@ void plot_title(struct plot *plot, const char *format, ...)
 
 void plot_size(struct plot *plot, int wide, int high, int lines)
 {
-    plot_setting_number(plot, "wide", wide);
+    int asked = plot->request->width_px;
+    plot_setting_number(plot, "wide", asked ? asked : wide);
     plot_setting_number(plot, "high", high);
     plot_setting_number(plot, "lines", lines);
 }

@@ -138,6 +138,16 @@ for kind in $kinds; do
     check "with nothing on standard error" silent plot_of "$kind" few -o -
 done
 check "the forest in the terminal" says REGRESSED plot forest candidate --against base -o -
+check "a picture for a dark page" drawn sweep few --theme dark --title 'A < title' --width 900
+check "is dark" grep -q 'fill="#1c1c20"' sweep.svg
+check "has the title" grep -qF '>A &lt; title<' sweep.svg
+check "and the width" grep -q 'width="900"' sweep.svg
+check "and keeps the line with the device" grep -q 'SIMULATED simulated device' sweep.svg
+check "the light one is white" eval 'drawn sweep few && grep -qi "fill=\"#ffffff\"" sweep.svg'
+check "a theme that is none" exits 2 plot sweep few -o x.svg --theme pink
+check "a width that is none" exits 2 plot sweep few -o x.svg --width 10
+check "the terminal has no theme" warns "takes no --theme" plot sweep few -o - --theme dark
+check "nor a width in pixels" warns "takes no --width" plot sweep few -o - --width 900
 check "an unknown ending is a usage error" exits 2 plot sweep few -o x.jpeg
 check "and says which there are" warns ".svg, .png or .pdf" plot sweep few -o x.jpeg
 check "no folder to write to" exits 2 plot sweep few -o nowhere/x.svg
