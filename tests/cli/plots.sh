@@ -107,6 +107,11 @@ check "has its texts in the picture" inside forest.svg
 check "and what stands below" grep -qF "${below[forest]}" forest.svg
 check "it says what is not shown" grep -q 'worst first, and [0-9]* more: ' forest.svg
 check "it has the worst" grep -q REGRESSED forest.svg
+check "with no zero that has a sign" fails grep -qE '[+-]0(\.0)? ?%|[+-]0\.0[],]' forest.svg
+improved() { drawn forest few --against slower && grep -q '>.*IMPROVED<\|>.*SUSPECT<' forest.svg; }
+check "the other way round, too" improved
+check "what got faster is blue, sure or not" grep -qE 'rgb\( *(0, 114, 178|127, 184, 216)\)' forest.svg
+check "and nothing is slower" fails grep -qE 'rgb\( *(213,  94,   0|232, 168, 124)\)' forest.svg
 check "roofline with arrows" drawn roofline slower --against few
 check "it says from which run" grep -q 'arrows* from run' roofline.svg
 plot_of roofline few --against candidate -o none.svg
