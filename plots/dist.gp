@@ -36,7 +36,7 @@ set bmargin at screen bottom + 0.06
 set ylabel "share of values"
 set yrange [0:1.02]
 set format x ""
-set key outside right top vertical Left reverse samplen 2 spacing 1.15
+set key outside right top vertical Left reverse samplen 3.5 spacing 1.15
 plot for [i = 1:curves] data index i + 1 using 1:2 with steps linewidth 1.8 dashtype Dash[i] \
          linecolor rgb Paint[i] title sprintf("%s, %d", name(i), Count[i])
 

@@ -117,6 +117,8 @@ check "it says from which run" grep -q 'arrows* from run' roofline.svg
 plot_of roofline few --against candidate -o none.svg
 check "a roofline says why cases have no arrow" grep -q 'not in it: [1-9]' none.svg
 rm -f none.svg
+check "sizes of memories stand above a sweep" drawn sweep few
+check "the last-level cache with them" grep -q '>last-level cache: ' sweep.svg
 check "time against size, when asked" drawn sweep few --metric time
 check "its axis says so" grep -q '>time (us)<' sweep.svg
 sqlite3 p.sqlite ".backup spans.sqlite"
