@@ -15,7 +15,7 @@ each = (top_of - foot - gap / 2) / panels
 set title offset character 0, 1.2 # above the first panel's name
 way(i) = Border[i] > 0 ? 3 : 1
 
-set lmargin text_only ? 12 : 13
+set lmargin text_only ? 17 : 13
 set rmargin 4
 unset key
 set multiplot

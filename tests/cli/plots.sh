@@ -119,6 +119,16 @@ check "a roofline says why cases have no arrow" grep -q 'not in it: [1-9]' none.
 rm -f none.svg
 check "sizes of memories stand above a sweep" drawn sweep few
 check "the last-level cache with them" grep -q '>last-level cache: ' sweep.svg
+# ends FILE.tsv: the share of its greatest that a density of a dist has at the ends of the axis.
+ends() {
+    awk -F'\t' '!NF { blank++; next }
+        blank { if (last != "" && block > 1 + curves) print last; last = ""; block += blank / 2; blank = 0; n = 0 }
+        block == 1 { curves++ }
+        block > 1 + curves { if (!n++) print $2; last = $2 }
+        END { if (block > 1 + curves) print last }' "$1"
+}
+drawn_inside() { drawn dist "$1" --keep-script && [ -n "$(ends dist.tsv)" ] && ! ends dist.tsv | awk '$1 > 0.02 { print }' | grep .; }
+check "every violin ends inside the frame" drawn_inside few
 check "time against size, when asked" drawn sweep few --metric time
 check "its axis says so" grep -q '>time (us)<' sweep.svg
 sqlite3 p.sqlite ".backup spans.sqlite"
