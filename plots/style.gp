@@ -98,7 +98,8 @@ if (text_only) {
 set title heading noenhanced textcolor rgb ink
 set border 3 linecolor rgb dim
 set tics out nomirror textcolor rgb ink
-set xlabel textcolor rgb ink; set ylabel textcolor rgb ink; set key textcolor rgb ink
+set xlabel textcolor rgb ink; set ylabel textcolor rgb ink offset character (text_only ? -3 : 0), 0
+set key textcolor rgb ink
 if (!text_only) { set grid xtics ytics linetype 1 linewidth 0.5 linecolor rgb pale }
 set style fill solid 1.0 noborder
 

@@ -198,6 +198,9 @@ check "not even the latest" exits 2 plot history latest -o x.svg
 check "and says what chooses instead" warns "history takes no run, so not 'few'" plot history few -o x.svg
 check "a case" warns "--case GLOB" plot history few -o x.svg
 check "in one line" one_line plot history few -o x.svg
+check "a history names its runs" drawn history - --case '*/host_omp' --only 'n=1000000 *'
+check "both, by day" gives 2 grep -cE '>[0-9]{4}-[0-9]{2}-[0-9]{2}<' history.svg
+check "and by commit or id" gives 2 grep -cE '>[0-9a-f]{8}<' history.svg
 check "a history of the cases chosen" drawn history - --case '*/host_omp'
 check "of no other" fails grep -q host_scalar history.svg
 check "a run that is not there" exits 2 plot sweep nosuch -o x.svg
