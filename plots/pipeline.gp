@@ -9,7 +9,7 @@
 data = ARG1; output = ARG2; columns = ARG3; frames = ARG4
 load "style.gp"
 spans = number("spans")
-array Stage[5] = ["allocation", "copy to the device", "compute", "copy back", "the launch"]
+array Stage[5] = ["allocation", "copy in", "compute", "copy out", "the launch"]
 array Ink[5] = ["#999999", "#0072B2", "#E69F00", "#009E73", ink]
 shown(s) = spans && (s == 1 || s == 5) ? "" : Stage[s]
 
