@@ -40,7 +40,7 @@ set key outside right top vertical Left reverse samplen 3.5 spacing 1.15
 plot for [i = 1:curves] data index i + 1 using 1:2 with steps linewidth 1.8 dashtype Dash[i] \
          linecolor rgb Paint[i] title sprintf("%s, %d", name(i), Count[i])
 
-unset title; unset key; unset ylabel; unset ytics
+unset title; unset label 9999; unset key; unset ylabel; unset ytics
 set tmargin at screen bottom
 set bmargin at screen (text_only ? 0.12 : 76.0 / high)
 set format x "%g"

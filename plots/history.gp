@@ -11,7 +11,6 @@ panels = number("panels"); runs = int(number("runs"))
 foot = text_only ? 6.0 / number("lines") : 94.0 / high
 gap = panels == 1 ? 16.0 / high : text_only ? 2.0 / number("lines") : 26.0 / high
 each = (top_of - foot - gap / 2) / panels
-set title offset character 0, 1.2 # above the first panel's name
 way(i) = Border[i] > 0 ? 3 : 1
 
 # As many runs are named as there is space for.

@@ -74,6 +74,7 @@ if (moving > 0) {
          keyentry with points pointtype 6 linecolor rgb dim title "hollow: not ours"
     eval frame(1, 1, 1)
     do for [i = 1:lines] { unset label i }
+    unset label 9999
 }
 if (rows > 0) {
     set title heading noenhanced textcolor rgb ink

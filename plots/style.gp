@@ -88,13 +88,11 @@ if (strlen(title) > (text_only ? across - 10 : wide / 13) && panel > 0) {
 heading = title . "\n" . subtitle . (note eq "" ? "" : "\n" . note) . (more eq "" ? "" : "\n" . more)
 heads = 2 + (strstrt(title, "\n") > 0) + (note ne "") + (more ne "") # lines of it
 top_of = text_only ? 1 - (heads + 2.0) / number("lines") : 1 - (24.0 + 18 * heads) / high
-# The terminal drops a line that begins left of it, so there the heading is centred in the
-# line, not over the axes, and the title leaves its place free.
-if (text_only) {
-    set label 9999 heading at screen 0.5, screen 1 - 1.5 / number("lines") center front
-    heading = ""
-    do for [i = 2:heads] { heading = heading . "\n" }
-}
+# A heading centred over the axes would run out of the picture beside a long key, so it is
+# centred in the picture, and the title leaves its place free.
+set label 9999 heading at screen 0.5, screen (text_only ? 1 - 1.5 / number("lines") : 1 - 22.0 / high) center front textcolor rgb ink
+heading = ""
+do for [i = 2:heads] { heading = heading . "\n" }
 set title heading noenhanced textcolor rgb ink
 set border 3 linecolor rgb dim
 set tics out nomirror textcolor rgb ink
@@ -105,8 +103,8 @@ set style fill solid 1.0 noborder
 
 # Charts with a line of text for each row: names left of the frame, figures right
 # of it, as labels, because a tic's text would be read as a format.
-# In a terminal a name has a third of the line.
-most = text_only ? across / 3 : 100
+# In a terminal a name has a third of the line, in a picture not much more.
+most = text_only ? across / 3 : wide / 13
 cut(name) = strlen(name) > most ? name[1:most - 3] . "..." : name
 left_of = (number("chars") < most ? number("chars") : most) + (text_only ? 3 : 2)
 right_of = number("right_chars") + 3

@@ -90,7 +90,6 @@ do for [i = 1:lines] {
 rows = above > 0 ? 1 + raised : 0
 set tmargin at screen top_of - rows * (text_only ? 1.0 / number("lines") : 18.0 / high)
 set bmargin at screen (text_only ? 5.0 / number("lines") : 76.0 / high)
-set title offset character 0, rows
 
 # Drawn from the last to the first, so that the best lie on top and the baseline
 # over them; the key has them in order. Lines of characters would hide each other.

@@ -56,7 +56,7 @@ if (binned) {
          data index 2 using 1:($5 > 0 ? $2 : NaN) with points pointtype 2 pointsize 0.6 linecolor rgb "#D55E00"
 }
 do for [i = 1:stretches] { unset label i }
-unset title
+unset title; unset label 9999
 drawn = 0
 array What[3] = ["SM MHz", "deg C", "W"]
 array Ink[3] = ["#009E73", "#E69F00", ink]

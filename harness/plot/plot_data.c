@@ -151,8 +151,8 @@ void plot_size(struct plot *plot, int wide, int high, int lines)
 void plot_size_rows(struct plot *plot, int rows)
 {
     int pitch = rows <= 12 ? 30 : rows <= 30 ? 22 : 17;
-    plot_size(plot, 1100 + (plot->chars > 45 ? 8 * (plot->chars - 45) : 0), 160 + pitch * rows,
-              rows + 12);
+    int beside = 15 * (plot->chars + plot->right_chars) / 2; /* of 7.5 pixels each */
+    plot_size(plot, beside + 560 > 1100 ? beside + 560 : 1100, 160 + pitch * rows, rows + 12);
     plot_setting_number(plot, "chars", plot->chars);
     plot_setting_number(plot, "right_chars", plot->right_chars);
 }
