@@ -21,7 +21,7 @@ plot data index 1 using (0.5 * end($3)):0:(0):(end($3)):($0 - 0.36):($0 + 0.36):
          with boxxyerror linecolor rgb variable, \
      data index 1 using (broken($3) ? 1.02 * longest : NaN):0:(1.01 * longest):(1.03 * longest):($0 - 0.4):($0 + 0.4) \
          with boxxyerror linecolor rgb paper, \
-     data index 1 using (broken($3) ? NaN : $3):0:4:5 with xerrorbars pointtype 0 linewidth 1.5 linecolor rgb ink, \
+     data index 1 using (broken($3) ? NaN : shown($3)):0:4:5 with xerrorbars pointtype 0 linewidth 1.5 linecolor rgb ink, \
      data index 1 using (0):0:(cut(strcol(1))) with labels right offset character -1, 0 textcolor rgb ink, \
-     data index 1 using (end($5)):0:6 with labels left offset character 1, 0 textcolor rgb ink
+     data index 1 using (end($5)):0:6 with labels left offset character (text_only ? 2 : 1), 0 textcolor rgb ink
 eval frame(0, 0, 0)

@@ -35,5 +35,5 @@ plot data index 1 using (1):0:(end(1 / (1 + $6))):(end(1 + $6)):($0 - 0.5):($0 +
      data index 1 using 3:0:(end($4)):(end($5)):(paint(strcol(2), $3)) with xerrorbars pointtype 7 \
          pointsize 0.7 linewidth 2 linecolor rgb variable, \
      data index 1 using (left):0:(cut(strcol(1))) with labels right offset character -1, 0 textcolor rgb ink, \
-     data index 1 using (right):0:8 with labels left offset character 1, 0 textcolor rgb ink
+     data index 1 using (right):0:8 with labels left offset character (text_only ? 2 : 1), 0 textcolor rgb ink
 eval frame(0, 1, 0)

@@ -108,9 +108,12 @@ most = text_only ? across / 3 : wide / 13
 cut(name) = strlen(name) > most ? name[1:most - 3] . "..." : name
 left_of = (number("chars") < most ? number("chars") : most) + (text_only ? 3 : 2)
 right_of = number("right_chars") + 3
-# `eval chart` for one with a row per line of block 1, the first on top.
+# `eval chart` for one with a row per line of block 1, the first on top. In a terminal a row is a
+# line, and an interval that the figures repeat would hide its bar: shown(x) leaves it out.
+shown(x) = text_only ? NaN : x
+in_lines = "set tmargin at screen top_of; set bmargin at screen top_of - (rows + 1.0) / (number('lines') - 1); set yrange [rows:-1]"
 chart = "stats data index 1 using 3 nooutput; rows = STATS_records; set lmargin left_of; " \
-    . "set yrange [rows - 0.4:-0.6]; unset ytics; unset key"
+    . "set yrange [rows - 0.4:-0.6]; unset ytics; unset key" . (text_only ? "; " . in_lines : "")
 
 # Tics of a logarithmic axis of ratios that spans so many times:
 #   set xtics (""  1); do for [t in ladder(span)] { set xtics add (t . "x" t + 0) }

@@ -159,6 +159,8 @@ for kind in $kinds; do
     check "$kind in the terminal" says "simulated device" plot_of "$kind" few -o -
     check "with nothing on standard error" silent plot_of "$kind" few -o -
 done
+bars_of() { plot bars few -o - | grep -cE '^ *host_[a-z0-9_]+ \|\*+ +[0-9.]+ [mu]s '; }
+check "each bar in the terminal has a line, its name and its time" gives 4 bars_of
 check "the forest in the terminal" says REGRESSED plot forest candidate --against base -o -
 check "a picture for a dark page" drawn sweep few --theme dark --title 'A < title' --width 900
 check "is dark" grep -q 'fill="#1c1c20"' sweep.svg
