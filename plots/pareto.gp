@@ -15,7 +15,8 @@ stats data index 2 using (n = int($5), n > 0 ? (Name[n] = strcol(7), named = n) 
 
 paint(v) = v > bright ? grey : Colour[v]
 mark(v) = v > bright ? Hollow[(v - 1) % bright + 1] : Point[v]
-last = text_only ? 1 - ((number("right_chars") < most ? number("right_chars") : most) + 8) / (1.0 * across) : 1 - (number("right_chars") * 8.0 + 70) / wide
+widest = number("right_chars") < most ? number("right_chars") : most
+last = 1 - (text_only ? (widest + 8) / (1.0 * across) : (widest * 8.0 + 70) / wide)
 set rmargin at screen last
 set key at screen 0.99, screen top_of right top vertical Left reverse samplen 1.5 spacing 1.1
 set logscale x
