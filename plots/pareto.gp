@@ -15,6 +15,7 @@ stats data index 2 using (n = int($5), n > 0 ? (Name[n] = strcol(7), named = n) 
 
 paint(v) = v > bright ? grey : Colour[v]
 mark(v) = v > bright ? Hollow[(v - 1) % bright + 1] : Point[v]
+if (!text_only) { most = int((wide - 420) / 8.0) }
 widest = number("right_chars") < most ? number("right_chars") : most
 last = 1 - (text_only ? (widest + 8) / (1.0 * across) : (widest * 8.0 + 70) / wide)
 set rmargin at screen last

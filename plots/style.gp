@@ -103,8 +103,10 @@ set style fill solid 1.0 noborder
 
 # Charts with a line of text for each row: names left of the frame, figures right
 # of it, as labels, because a tic's text would be read as a format.
-# In a terminal a name has a third of the line, in a picture not much more.
-most = text_only ? across / 3 : wide / 13
+# In a terminal a name has a third of the line; in a picture what the figures and 250 pixels for
+# the frame leave of it, at 7.5 pixels per character.
+left_over = int((wide - 250) / 7.5 - number("right_chars"))
+most = text_only ? across / 3 : left_over > 12 ? left_over : 12
 cut(name) = strlen(name) > most ? name[1:most - 3] . "..." : name
 left_of = (number("chars") < most ? number("chars") : most) + (text_only ? 3 : 2)
 right_of = number("right_chars") + 3

@@ -129,7 +129,7 @@ static const struct command_option options[] = {
      .choices = "bytes ops time mse sqnr_db"},
     {"title", VALUE_TEXT, "TEXT", AT(plot.title), .help = "instead of the kind's own title"},
     {"width", VALUE_COUNT, "PIXELS", AT(plot.width_px),
-     .help = "of the picture, from 600 to 4000 (default: as the kind needs)", .least = 600,
+     .help = "of the picture, from 800 to 4000 (default: as the kind needs)", .least = 800,
      .most = 4000},
     {"theme", VALUE_CHOICE, "NAME", AT(plot.theme), .help = "light or dark (default light)",
      .choices = "light dark"},

@@ -169,6 +169,10 @@ check "and the width" grep -q 'width="900"' sweep.svg
 check "and keeps the line with the device" grep -q 'SIMULATED simulated device' sweep.svg
 check "the light one is white" eval 'drawn sweep few && grep -qi "fill=\"#ffffff\"" sweep.svg'
 check "a theme that is none" exits 2 plot sweep few -o x.svg --theme pink
+for kind in $kinds; do
+    check "$kind in the least width" drawn "$kind" many --width 800
+    check "has its texts in the picture, too" inside "$kind.svg"
+done
 check "a width that is none" exits 2 plot sweep few -o x.svg --width 10
 check "the terminal has no theme" warns "takes no --theme" plot sweep few -o - --theme dark
 check "nor a width in pixels" warns "takes no --width" plot sweep few -o - --width 900
